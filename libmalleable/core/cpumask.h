@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* cpumask.h: a set of CPUs of fixed size that can live in shared memory and needs no library. */
+#ifndef MAL_CORE_CPUMASK_H
+#define MAL_CORE_CPUMASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libmalleable/core/error.h"
+
+#define MAL_MAX_CPUS 1024
+
+/* CPUs by their Linux index; bit i of word w is CPU 64 w + i. */
+struct mal_cpumask {
+	uint64_t bits[MAL_MAX_CPUS / 64];
+};
+
+static inline bool mal_cpumask_has(const struct mal_cpumask *mask, unsigned int cpu)
+{
+	return cpu < MAL_MAX_CPUS && (mask->bits[cpu / 64] >> (cpu % 64) & 1);
+}
+
+static inline void mal_cpumask_add(struct mal_cpumask *mask, unsigned int cpu)
+{
+	if (cpu < MAL_MAX_CPUS)
+		mask->bits[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+}
+
+static inline void mal_cpumask_remove(struct mal_cpumask *mask, unsigned int cpu)
+{
+	if (cpu < MAL_MAX_CPUS)
+		mask->bits[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
+}
+
+/* The number of CPUs in MASK. */
+unsigned int mal_cpumask_count(const struct mal_cpumask *mask);
+
+/* The first CPU in MASK that is FROM or later, or MAL_MAX_CPUS. */
+unsigned int mal_cpumask_next(const struct mal_cpumask *mask, unsigned int from);
+
+/* True when every CPU of INNER is in OUTER. */
+bool mal_cpumask_is_subset(const struct mal_cpumask *inner, const struct mal_cpumask *outer);
+
+/* True when A and B have a CPU in common. */
+bool mal_cpumask_intersects(const struct mal_cpumask *a, const struct mal_cpumask *b);
+
+/*
+ * Parse a list as the kernel and Slurm write it ("0-3,8"). Returns 0, or -1 with ERR filled on anything
+ * else, an empty list and CPUs of MAL_MAX_CPUS or more among it; MASK is then empty.
+ */
+int mal_cpumask_parse(const char *list, struct mal_cpumask *mask, struct mal_error *err);
+
+/* Write MASK as such a list into TEXT, cut at SIZE bytes. Returns TEXT. */
+char *mal_cpumask_format(const struct mal_cpumask *mask, char *text, size_t size);
+
+/* The affinity of thread TID (0: the caller). Returns 0, or -1 with errno of sched_getaffinity(2). */
+int mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask);
+
+/* Set it. Returns 0, or -1 with errno of sched_setaffinity(2). */
+int mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
+
+/* Bind thread TID to one CPU. The same returns. */
+int mal_bind_thread(pid_t tid, unsigned int cpu);
+
+#endif

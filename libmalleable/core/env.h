@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* env.h: the environment variables between whoever starts a balanced step and its ranks. */
+#ifndef MAL_CORE_ENV_H
+#define MAL_CORE_ENV_H
+
+/* Number of the inherited descriptor of the segment. */
+#define MAL_ENV_SEGMENT_FD "MALLEABLE_SEGMENT_FD"
+/* A path that opens the same segment, for programs whose wrapper closed the descriptor. */
+#define MAL_ENV_SEGMENT_PATH "MALLEABLE_SEGMENT_PATH"
+/* CPUs of the step on this node: the ranks never leave them, whatever the segment says. */
+#define MAL_ENV_CPUS "MALLEABLE_CPUS"
+/* Number of this rank among those of the step on this node, from 0. */
+#define MAL_ENV_LOCAL_RANK "MALLEABLE_LOCAL_RANK"
+/* How the team follows the cpuset: auto, team or cpuset. */
+#define MAL_ENV_MODE "MALLEABLE_MODE"
+/* Number of threads that the program is told at first. */
+#define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
+
+/*
+ * The segment's descriptor gets the first free number from here on: high, so that programs do not meet it, but below 64,
+ * because growing the descriptor table of a process with threads waits for an RCU grace period, 5 to 20 ms
+ * (measured in slurmstepd; expand_fdtable in the kernel's fs/file.c).
+ */
+#define MAL_SEGMENT_FD_LEAST 40
+
+#endif

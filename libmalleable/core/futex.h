@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* futex.h: sleep until a shared word changes; futex(2). */
+#ifndef MAL_CORE_FUTEX_H
+#define MAL_CORE_FUTEX_H
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Sleep while *WORD is VALUE, at most TIMEOUT_NS nanoseconds. May return early. */
+static inline void mal_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+	struct timespec timeout = {
+		.tv_sec = (time_t)(timeout_ns / 1000000000u),
+		.tv_nsec = (long)(timeout_ns % 1000000000u),
+	};
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &timeout, NULL, 0);
+}
+
+/* Wake at most COUNT sleepers of all processes. */
+static inline void mal_futex_wake(_Atomic uint32_t *word, int count)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
+#endif

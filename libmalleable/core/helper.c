@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* helper.c: starting the controller and ending it. */
+#include "libmalleable/core/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Descriptors above ours are closed in the controller. */
+#define FIRST_FREE_FD 6
+/* While they are put in place, all of them are out of each other's way here. */
+#define ASIDE_FD 210
+/* How long a killed controller may take to go. */
+#define KILL_WAIT_MS 2000
+
+static int plan_descriptors(posix_spawn_file_actions_t *actions, const struct mal_helper_options *options, int life,
+			    int report)
+{
+	const int from[] = {options->segment_fd, life, report};
+	const int to[] = {MAL_HELPER_SEGMENT_FD, MAL_HELPER_LIFE_FD, MAL_HELPER_REPORT_FD};
+	int failed = 0;
+
+	for (int i = 0; i < 3; i++)
+		failed |= posix_spawn_file_actions_adddup2(actions, from[i], ASIDE_FD + i);
+	for (int i = 0; i < 3; i++)
+		failed |= posix_spawn_file_actions_adddup2(actions, ASIDE_FD + i, to[i]);
+	for (int i = 0; i < 3; i++)
+		failed |= posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
+	failed |= posix_spawn_file_actions_addclosefrom_np(actions, FIRST_FREE_FD);
+	if (options->directory)
+		failed |= posix_spawn_file_actions_addchdir_np(actions, options->directory);
+	return failed ? -1 : 0;
+}
+
+/* slurmstepd blocks and ignores signals; none of that is inherited. */
+static void plan_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(attributes, &set);
+	sigfillset(&set);
+	posix_spawnattr_setsigdefault(attributes, &set);
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+}
+
+/* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
+static pid_t spawn(const struct mal_helper_options *options, int life, int report)
+{
+	const char *arguments[] = {"malleabled",
+				   "--detach",
+				   "--segment-fd",
+				   "3",
+				   "--life-fd",
+				   "4",
+				   "--report-fd",
+				   "5",
+				   "--cpus",
+				   options->cpus,
+				   "--policy",
+				   options->policy,
+				   "--step",
+				   options->step,
+				   "--node",
+				   options->node,
+				   options->report_file ? "--report-file" : NULL,
+				   options->report_file,
+				   NULL};
+	/* The user's environment is not ours to trust or to need; the locale keeps numbers plain. */
+	char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	pid_t pid = -1;
+	int failed;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	plan_signals(&attributes);
+	failed = plan_descriptors(&actions, options, life, report);
+	if (!failed)
+		failed = posix_spawn(&pid, options->path, &actions, &attributes, (char *const *)arguments, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	errno = failed > 0 ? failed : errno;
+	return failed ? -1 : pid;
+}
+
+/* The controller's process comes as the first thing through its report pipe. */
+static pid_t read_pid(int report)
+{
+	pid_t pid;
+	ssize_t got;
+
+	do
+		got = read(report, &pid, sizeof(pid));
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(pid) ? pid : -1;
+}
+
+int mal_helper_start(struct mal_helper *helper, const struct mal_helper_options *options, struct mal_error *err)
+{
+	int life[2] = {-1, -1};
+	int report[2] = {-1, -1};
+	pid_t child;
+	int result = -1;
+
+	*helper = (struct mal_helper){-1, -1, -1, -1};
+	if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0) {
+		mal_fail_errno(err, "cannot make the controller's pipes");
+		goto out;
+	}
+	child = spawn(options, life[0], report[1]);
+	if (child < 0) {
+		mal_fail_errno(err, "cannot run the controller %s", options->path);
+		goto out;
+	}
+	close(report[1]);
+	report[1] = -1;
+	helper->pid = read_pid(report[0]);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (helper->pid <= 0) {
+		mal_fail(err, "the controller %s does not start", options->path);
+		goto out;
+	}
+	helper->pidfd = (int)syscall(SYS_pidfd_open, helper->pid, 0);
+	helper->life = life[1];
+	helper->report = report[0];
+	life[1] = report[0] = -1;
+	result = 0;
+out:
+	for (int i = 0; i < 2; i++) {
+		if (life[i] >= 0)
+			close(life[i]);
+		if (report[i] >= 0)
+			close(report[i]);
+	}
+	return result;
+}
+
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Read until the other side closes. False if that did not come before DEADLINE. */
+static bool read_report(int fd, long deadline, char *text, size_t size)
+{
+	size_t used = 0;
+	char rest[512];
+
+	text[0] = '\0';
+	for (;;) {
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+		long left = deadline - now_ms();
+		ssize_t got;
+
+		if (left < 0)
+			return false;
+		if (poll(&wait, 1, (int)left) <= 0)
+			continue;
+		got = used + 1 < size ? read(fd, text + used, size - 1 - used) : read(fd, rest, sizeof(rest));
+		if (got <= 0)
+			return true;
+		if (used + 1 < size) {
+			used += (size_t)got;
+			text[used] = '\0';
+		}
+	}
+}
+
+static bool wait_for_exit(int pidfd, int timeout_ms)
+{
+	struct pollfd wait = {.fd = pidfd, .events = POLLIN};
+	int result;
+
+	do
+		result = poll(&wait, 1, timeout_ms);
+	while (result < 0 && errno == EINTR);
+	return result > 0;
+}
+
+bool mal_helper_end(struct mal_helper *helper, int timeout_ms, char *text, size_t size)
+{
+	long deadline = now_ms() + timeout_ms;
+	bool left = true;
+
+	if (size)
+		text[0] = '\0';
+	if (helper->pid <= 0)
+		return true;
+	close(helper->life);
+	if (size)
+		left = read_report(helper->report, deadline, text, size);
+	close(helper->report);
+	if (helper->pidfd >= 0) {
+		long more = deadline - now_ms();
+
+		left = left && wait_for_exit(helper->pidfd, more > 0 ? (int)more : 0);
+		if (!left) {
+			syscall(SYS_pidfd_send_signal, helper->pidfd, SIGKILL, NULL, 0);
+			wait_for_exit(helper->pidfd, KILL_WAIT_MS);
+		}
+		close(helper->pidfd);
+	}
+	*helper = (struct mal_helper){-1, -1, -1, -1};
+	return left;
+}
+
+void mal_helper_forget(struct mal_helper *helper)
+{
+	if (helper->pid <= 0)
+		return;
+	close(helper->life);
+	close(helper->report);
+	if (helper->pidfd >= 0)
+		close(helper->pidfd);
+	*helper = (struct mal_helper){-1, -1, -1, -1};
+}

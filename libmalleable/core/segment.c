@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* segment.c: making, sealing, mapping and checking the shared memory of a step on one node. */
+#include "libmalleable/core/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
+#define SEGMENT_VERSION 1
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define SNAPSHOT_TRIES 1000
+
+static size_t round_to_line(size_t size)
+{
+	return (size + MAL_CACHE_LINE - 1) / MAL_CACHE_LINE * MAL_CACHE_LINE;
+}
+
+/* Where the parts lie; pages that nobody touches cost nothing. */
+static size_t lay_out(struct mal_segment *segment, char *base)
+{
+	size_t at = round_to_line(sizeof(struct mal_header));
+
+	segment->header = (struct mal_header *)base;
+	segment->cpus = (struct mal_cpu_slot *)(base + at);
+	at += segment->cpu_count * sizeof(struct mal_cpu_slot);
+	segment->ranks = (struct mal_rank_slot *)(base + at);
+	at += segment->rank_count * sizeof(struct mal_rank_slot);
+	segment->threads = (struct mal_thread_slot *)(base + at);
+	at += (size_t)segment->rank_count * segment->thread_count * sizeof(struct mal_thread_slot);
+	segment->size = at;
+	return at;
+}
+
+static int map(struct mal_segment *segment, int fd, struct mal_error *err)
+{
+	char *base = mmap(NULL, segment->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (base == MAP_FAILED) {
+		memset(segment, 0, sizeof(*segment));
+		return mal_fail_errno(err, "cannot map the segment");
+	}
+	lay_out(segment, base);
+	return 0;
+}
+
+static void initialise(struct mal_segment *segment)
+{
+	struct mal_header *header = segment->header;
+
+	header->version = SEGMENT_VERSION;
+	header->rank_count = segment->rank_count;
+	header->cpu_count = segment->cpu_count;
+	header->thread_count = segment->thread_count;
+	for (unsigned int cpu = 0; cpu < segment->cpu_count; cpu++) {
+		mal_word_set(&segment->cpus[cpu].word, (struct mal_cpu_state){MAL_NOBODY, MAL_NOBODY, false});
+		segment->cpus[cpu].target = MAL_NOBODY;
+	}
+	header->magic = SEGMENT_MAGIC;
+}
+
+int mal_segment_create(struct mal_segment *segment, unsigned int rank_count, const struct mal_cpumask *allocation,
+		       struct mal_error *err)
+{
+	unsigned int last = 0;
+	int fd = -1;
+
+	memset(segment, 0, sizeof(*segment));
+	if (rank_count == 0 || rank_count > MAL_MAX_RANKS)
+		return mal_fail(err, "%u ranks on this node: 1 to %d can be balanced", rank_count, MAL_MAX_RANKS);
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(allocation, cpu)) < MAL_MAX_CPUS; cpu++)
+		last = cpu;
+	segment->rank_count = rank_count;
+	segment->cpu_count = last + 1;
+	segment->thread_count = 2 * segment->cpu_count < 16 ? 16 : 2 * segment->cpu_count;
+	lay_out(segment, NULL);
+	fd = memfd_create("malleable", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0) {
+		mal_fail_errno(err, "cannot make the segment");
+		goto error;
+	}
+	if (ftruncate(fd, (off_t)segment->size) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
+		mal_fail_errno(err, "cannot size and seal the segment");
+		goto error;
+	}
+	if (map(segment, fd, err) < 0)
+		goto error;
+	initialise(segment);
+	return fd;
+error:
+	if (fd >= 0)
+		close(fd);
+	memset(segment, 0, sizeof(*segment));
+	return -1;
+}
+
+int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
+{
+	struct mal_header header;
+	struct stat status;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	memset(segment, 0, sizeof(*segment));
+	if (seals < 0 || (seals & SEALS) != SEALS)
+		return mal_fail(err, "descriptor %d is no sealed segment", fd);
+	if (fstat(fd, &status) < 0 || pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+		return mal_fail(err, "the segment cannot be read");
+	if (header.magic != SEGMENT_MAGIC || header.version != SEGMENT_VERSION)
+		return mal_fail(err, "the segment is of another version of this software");
+	if (header.rank_count == 0 || header.rank_count > MAL_MAX_RANKS || header.cpu_count == 0 ||
+	    header.cpu_count > MAL_MAX_CPUS || header.thread_count == 0 || header.thread_count > 2 * MAL_MAX_CPUS)
+		return mal_fail(err, "the segment's counts are out of range");
+	segment->rank_count = header.rank_count;
+	segment->cpu_count = header.cpu_count;
+	segment->thread_count = header.thread_count;
+	if (lay_out(segment, NULL) != (size_t)status.st_size) {
+		memset(segment, 0, sizeof(*segment));
+		return mal_fail(err, "the segment's size does not fit its counts");
+	}
+	return map(segment, fd, err);
+}
+
+void mal_segment_close(struct mal_segment *segment)
+{
+	int saved = errno;
+
+	if (segment && segment->header)
+		munmap(segment->header, segment->size);
+	if (segment)
+		memset(segment, 0, sizeof(*segment));
+	errno = saved;
+}
+
+void mal_snapshot_write(struct mal_rank_slot *rank, const struct mal_snapshot *snapshot)
+{
+	uint32_t sequence = atomic_load_explicit(&rank->snapshot_sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&rank->snapshot_sequence, sequence | 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	rank->snapshot = *snapshot;
+	atomic_store_explicit(&rank->snapshot_sequence, (sequence | 1) + 1, memory_order_release);
+}
+
+bool mal_snapshot_read(const struct mal_rank_slot *rank, struct mal_snapshot *snapshot)
+{
+	for (int i = 0; i < SNAPSHOT_TRIES; i++) {
+		uint32_t before = atomic_load_explicit(&rank->snapshot_sequence, memory_order_acquire);
+
+		if (before & 1)
+			continue;
+		*snapshot = rank->snapshot;
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&rank->snapshot_sequence, memory_order_relaxed) == before)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_core.c: CPU lists, option texts, the segment. */
+#include "t/unit/unit.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmalleable/core/cpumask.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/core/spec.h"
+
+static void cpu_lists(void **state)
+{
+	struct mal_cpumask mask;
+	struct mal_error err;
+	char text[64];
+
+	(void)state;
+	assert_int_equal(mal_cpumask_parse("0-3,8,10-11", &mask, &err), 0);
+	assert_int_equal(mal_cpumask_count(&mask), 7);
+	assert_string_equal(mal_cpumask_format(&mask, text, sizeof(text)), "0-3,8,10-11");
+	assert_int_equal(mal_cpumask_next(&mask, 4), 8);
+	assert_int_equal(mal_cpumask_next(&mask, 12), MAL_MAX_CPUS);
+	assert_int_equal(mal_cpumask_parse("1023\n", &mask, &err), 0);
+	assert_true(mal_cpumask_has(&mask, 1023));
+}
+
+static void bad_cpu_lists(void **state)
+{
+	static const char *const bad[] = {"", "x", "1-", "-1", "3-1", "1024", "1,,2", "1;2", "99999999999", "1,"};
+	struct mal_cpumask mask;
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err.text[0] = '\0';
+		assert_int_equal(mal_cpumask_parse(bad[i], &mask, &err), -1);
+		assert_int_equal(mal_cpumask_count(&mask), 0);
+		assert_non_null(strstr(err.text, "no list of CPUs"));
+	}
+}
+
+static void specs(void **state)
+{
+	struct mal_spec spec;
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(mal_spec_parse("auto,gain=5,mode=team,gain=7", &spec, &err), 0);
+	assert_string_equal(spec.policy, "auto");
+	assert_string_equal(mal_spec_value(&spec, "gain"), "7");
+	assert_null(mal_spec_value(&spec, "other"));
+	assert_int_equal(mal_spec_parse("gain=5", &spec, &err), 0);
+	assert_string_equal(spec.policy, "");
+	assert_int_equal(mal_spec_parse(NULL, &spec, &err), 0);
+	assert_int_equal(mal_spec_parse("", &spec, &err), 0);
+}
+
+static void bad_specs(void **state)
+{
+	static const char *const bad[] = {
+		"auto,",
+		",auto",
+		"auto,gain",
+		"auto,=5",
+		"auto,gain=",
+		"auto,gain=a b",
+		"a/b",
+		"auto,gain=1,,x=2",
+		"auto,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1,k=1",
+		"a-policy-name-that-is-longer-than-any-could-be",
+	};
+	struct mal_spec spec;
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err.text[0] = '\0';
+		assert_int_equal(mal_spec_parse(bad[i], &spec, &err), -1);
+		assert_int_not_equal(err.text[0], '\0');
+	}
+}
+
+static int make_segment(struct mal_segment *segment)
+{
+	struct mal_cpumask cpus = {{0xff}};
+	struct mal_error err;
+	int fd = mal_segment_create(segment, 4, &cpus, &err);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void segment_is_shared(void **state)
+{
+	struct mal_segment a, b;
+	struct mal_error err;
+	int fd = make_segment(&a);
+
+	(void)state;
+	assert_int_equal(mal_segment_open(&b, fd, &err), 0);
+	assert_int_equal(b.rank_count, 4);
+	assert_int_equal(b.cpu_count, 8);
+	mal_thread_slot(&a, 3, 15)->tid = 77;
+	assert_int_equal(mal_thread_slot(&b, 3, 15)->tid, 77);
+	mal_segment_close(&a);
+	mal_segment_close(&b);
+	mal_segment_close(&b);
+	close(fd);
+}
+
+/* No rank can take the memory away under the others. */
+static void segment_is_sealed(void **state)
+{
+	struct mal_segment segment;
+	int fd = make_segment(&segment);
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(ftruncate(fd, 1 << 24), -1);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	mal_segment_close(&segment);
+	close(fd);
+}
+
+static void foreign_files_are_refused(void **state)
+{
+	struct mal_segment segment;
+	struct mal_error err;
+	int plain = memfd_create("plain", MFD_ALLOW_SEALING);
+	int null = open("/dev/null", O_RDWR);
+
+	(void)state;
+	assert_int_equal(mal_segment_open(&segment, plain, &err), -1);
+	assert_int_equal(ftruncate(plain, 8192), 0);
+	assert_int_equal(fcntl(plain, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+	assert_int_equal(mal_segment_open(&segment, plain, &err), -1);
+	assert_int_equal(mal_segment_open(&segment, null, &err), -1);
+	assert_int_equal(mal_segment_open(&segment, -1, &err), -1);
+	close(plain);
+	close(null);
+}
+
+/* Counts that a rank changed after creation are seen by nobody who mapped before, and refused by who maps later. */
+static void hostile_counts_are_refused(void **state)
+{
+	struct mal_segment segment, other;
+	struct mal_error err;
+	int fd = make_segment(&segment);
+
+	(void)state;
+	segment.header->rank_count = 900;
+	assert_int_equal(segment.rank_count, 4);
+	assert_int_equal(mal_segment_open(&other, fd, &err), -1);
+	segment.header->rank_count = 4;
+	segment.header->cpu_count = UINT32_MAX;
+	assert_int_equal(mal_segment_open(&other, fd, &err), -1);
+	mal_segment_close(&segment);
+	close(fd);
+}
+
+static void snapshots(void **state)
+{
+	struct mal_snapshot written = {.round = 7, .busy = 9}, read;
+	struct mal_segment segment;
+	int fd = make_segment(&segment);
+
+	(void)state;
+	mal_snapshot_write(&segment.ranks[2], &written);
+	assert_true(mal_snapshot_read(&segment.ranks[2], &read));
+	assert_memory_equal(&written, &read, sizeof(read));
+	/* A writer that died in the middle makes no reader wait for ever, and may be followed by another one. */
+	segment.ranks[2].snapshot_sequence |= 1;
+	assert_false(mal_snapshot_read(&segment.ranks[2], &read));
+	mal_snapshot_write(&segment.ranks[2], &written);
+	assert_true(mal_snapshot_read(&segment.ranks[2], &read));
+	mal_segment_close(&segment);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(bad_cpu_lists),
+		cmocka_unit_test(specs),
+		cmocka_unit_test(bad_specs),
+		cmocka_unit_test(segment_is_shared),
+		cmocka_unit_test(segment_is_sealed),
+		cmocka_unit_test(foreign_files_are_refused),
+		cmocka_unit_test(hostile_counts_are_refused),
+		cmocka_unit_test(snapshots),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
