@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * auto.c: the default policy: move CPUs for the lasting part of the imbalance, lend for the rest.
+ *
+ * A rank with n CPUs needs serial + work / n. The numbers of CPUs that make the longest rank shortest are found by
+ * giving CPUs one by one to the rank that is longest at that point, which is optimal because each rank's time only falls
+ * with its CPUs. A plan is carried out if its forecast is better by more than noise: at once if much
+ * better, else only if the next window says the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/builtin.h"
+
+enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
+
+static const struct mal_param params[] = {
+	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0, 100},
+	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the load, 0 to 0.95", 0.5, 0, 0.95},
+	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1},
+	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1},
+	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1},
+};
+
+/* A forecast gain this many times the least one is acted on at once. */
+#define AT_ONCE 3.0
+
+struct load {
+	double work;
+	double serial;
+};
+
+struct state {
+	double gain;
+	double smooth;
+	bool lend, grow, move;
+	bool seen_once; /* the last window asked for a move that was not carried out yet */
+	size_t load_count;
+	struct load *loads; /* moving averages by rank, per second of window */
+};
+
+static void *create(const double *values)
+{
+	struct state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->gain = values[PARAM_GAIN] / 100;
+	state->smooth = values[PARAM_SMOOTH];
+	state->lend = values[PARAM_LEND] != 0;
+	state->grow = values[PARAM_GROW] != 0;
+	state->move = values[PARAM_MOVE] != 0;
+	return state;
+}
+
+static void destroy(void *opaque)
+{
+	struct state *state = opaque;
+
+	if (!state)
+		return;
+	free(state->loads);
+	free(state);
+}
+
+static int remember(struct state *state, const struct mal_view *view)
+{
+	bool first = state->load_count != view->rank_count;
+
+	if (first) {
+		struct load *loads = realloc(state->loads, view->rank_count * sizeof(*loads));
+
+		if (!loads)
+			return -1;
+		memset(loads, 0, view->rank_count * sizeof(*loads));
+		state->loads = loads;
+		state->load_count = view->rank_count;
+	}
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+		struct load *load = &state->loads[rank];
+		double keep = first || load->work + load->serial == 0 ? 0 : state->smooth;
+
+		if (!sample->running || sample->elapsed_s <= 0)
+			continue;
+		load->work = keep * load->work + (1 - keep) * sample->work_s / sample->elapsed_s;
+		load->serial = keep * load->serial + (1 - keep) * sample->serial_s / sample->elapsed_s;
+	}
+	return 0;
+}
+
+static double time_of(const struct load *load, unsigned int cpus)
+{
+	return load->serial + load->work / (cpus ? cpus : 1);
+}
+
+static bool can_use_more(const struct mal_sample *sample, unsigned int cpus)
+{
+	return sample->running && (!sample->most || cpus < sample->most);
+}
+
+static double longest(const struct state *state, const struct mal_view *view, const unsigned int *count)
+{
+	double most = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		double time = time_of(&state->loads[rank], count[rank]);
+
+		if (view->samples[rank].running && time > most)
+			most = time;
+	}
+	return most;
+}
+
+/* One CPU each, then always one to the longest rank that can use it. Returns false if nobody can. */
+static bool share_out(const struct state *state, const struct mal_view *view, unsigned int cpus, unsigned int *count)
+{
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		count[rank] = view->samples[rank].running ? 1 : 0;
+		if (count[rank] > cpus)
+			return false;
+		cpus -= count[rank];
+	}
+	for (; cpus; cpus--) {
+		unsigned int best = view->rank_count;
+		double most = -1;
+
+		for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+			double time = time_of(&state->loads[rank], count[rank]);
+
+			if (can_use_more(&view->samples[rank], count[rank]) && time > most) {
+				most = time;
+				best = rank;
+			}
+		}
+		if (best == view->rank_count)
+			return false;
+		count[best]++;
+	}
+	return true;
+}
+
+static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
+{
+	struct state *state = opaque;
+	unsigned int cpus = 0;
+	unsigned int now[view->rank_count];
+	double gain;
+
+	plan->bind = true;
+	plan->lend = state->lend;
+	plan->grow = state->lend && state->grow;
+	if (!view->samples || !state->move || remember(state, view) < 0)
+		return 0;
+	memset(now, 0, sizeof(now));
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		now[rank] = view->samples[rank].cpus;
+		cpus += now[rank];
+	}
+	plan->now_s = longest(state, view, now);
+	plan->forecast_s = plan->now_s;
+	if (!share_out(state, view, cpus, plan->count)) {
+		memcpy(plan->count, now, sizeof(now));
+		return 0;
+	}
+	gain = plan->now_s > 0 ? 1 - longest(state, view, plan->count) / plan->now_s : 0;
+	if (gain <= state->gain || (!state->seen_once && gain < AT_ONCE * state->gain)) {
+		state->seen_once = gain > state->gain;
+		memcpy(plan->count, now, sizeof(now));
+		return 0;
+	}
+	state->seen_once = false;
+	plan->forecast_s = plan->now_s * (1 - gain);
+	plan->move = true;
+	return 0;
+}
+
+const struct mal_policy mal_policy_auto = {
+	.abi = MAL_POLICY_ABI,
+	.name = "auto",
+	.summary = "move CPUs for lasting imbalance, lend them for the rest (the default)",
+	.params = params,
+	.param_count = sizeof(params) / sizeof(params[0]),
+	.create = create,
+	.decide = decide,
+	.destroy = destroy,
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* builtin.h: the policies that are linked in. */
+#ifndef MAL_POLICIES_BUILTIN_H
+#define MAL_POLICIES_BUILTIN_H
+
+#include "policies/policy.h"
+
+extern const struct mal_policy mal_policy_auto;
+extern const struct mal_policy mal_policy_lewi;
+extern const struct mal_policy mal_policy_observe;
+extern const struct mal_policy mal_policy_off;
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* check.c: is a plan fit to be carried out, whoever made it? */
+#include "policies/check.h"
+
+#include <string.h>
+
+const char *mal_plan_flaw(const struct mal_view *view, const struct mal_plan *plan)
+{
+	unsigned int have[view->rank_count];
+
+	if (!plan->move)
+		return NULL;
+	if (!plan->bind)
+		return "it moves CPUs but forbids to bind threads";
+	memset(have, 0, sizeof(have));
+	for (unsigned int cpu = 0; cpu < view->topology->cpu_count; cpu++) {
+		unsigned int owner = plan->owner[cpu];
+
+		if (owner >= view->rank_count) {
+			if (owner != view->owner[cpu])
+				return "it gives a CPU to a rank that does not exist";
+			continue;
+		}
+		if (!view->samples[owner].running && owner != view->owner[cpu])
+			return "it gives a CPU to a rank that does not run";
+		have[owner]++;
+	}
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && !have[rank])
+			return "it leaves a rank without a CPU";
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+
+		if (sample->running && have[rank] != plan->count[rank])
+			return "its CPUs are not as many as its counts say";
+		if (sample->most && have[rank] > sample->most && have[rank] > sample->cpus)
+			return "it gives a rank more CPUs than it can use";
+	}
+	return NULL;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* choice.c: a user's --balance, checked. */
+#include "policies/choice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/registry.h"
+
+#define MOST_THREADS 4096
+
+static bool in_list(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+			return true;
+	return false;
+}
+
+static int choose_policy(const char *name, const char *allowed, struct mal_choice *choice, struct mal_error *err)
+{
+	char names[160];
+
+	choice->policy = mal_policy_find(name);
+	if (!choice->policy)
+		return mal_fail(err, "unknown policy '%s': known are %s", name, mal_policy_names(names, sizeof(names)));
+	if (allowed && strcmp(name, "off") != 0 && !in_list(allowed, name))
+		return mal_fail(err, "policy '%s' is not allowed here: allowed are %s", name, allowed);
+	for (size_t i = 0; i < choice->policy->param_count && i < MAL_CHOICE_PARAMS; i++)
+		choice->values[i] = choice->policy->params[i].fallback;
+	return 0;
+}
+
+static int parse_value(const char *text, double *value)
+{
+	char *end;
+
+	if (strcmp(text, "yes") == 0 || strcmp(text, "no") == 0) {
+		*value = text[0] == 'y';
+		return 0;
+	}
+	*value = strtod(text, &end);
+	return end == text || *end ? -1 : 0;
+}
+
+static int set_param(struct mal_choice *choice, const char *key, const char *text, struct mal_error *err)
+{
+	const struct mal_param *param = mal_param_find(choice->policy, key);
+	char names[160];
+	double value;
+
+	if (!param)
+		return mal_fail(err, "unknown key '%s': mode, max_threads and policy %s's own: %s", key,
+				choice->policy->name, mal_param_names(choice->policy, names, sizeof(names)));
+	if (parse_value(text, &value) < 0 || !(value >= param->least && value <= param->most))
+		return mal_fail(err, "%s=%s: a number from %g to %g is wanted%s", key, text, param->least, param->most,
+				param->least == 0 && param->most == 1 ? " (or yes, no)" : "");
+	choice->values[param - choice->policy->params] = value;
+	return 0;
+}
+
+static int set_common(struct mal_choice *choice, const char *key, const char *text, struct mal_error *err)
+{
+	if (strcmp(key, "mode") == 0) {
+		if (strcmp(text, "auto") != 0 && strcmp(text, "team") != 0 && strcmp(text, "cpuset") != 0)
+			return mal_fail(err, "mode=%s: auto, team or cpuset is wanted", text);
+		snprintf(choice->mode, sizeof(choice->mode), "%s", text);
+		return 0;
+	}
+	if (strcmp(key, "max_threads") == 0) {
+		char *end;
+		unsigned long threads = strtoul(text, &end, 10);
+
+		if (*end || threads < 1 || threads > MOST_THREADS)
+			return mal_fail(err, "max_threads=%s: a number from 1 to %d is wanted", text, MOST_THREADS);
+		choice->max_threads = (unsigned int)threads;
+		return 0;
+	}
+	return 1;
+}
+
+int mal_choose(const char *text, const char *allowed, const char *fallback, struct mal_choice *choice,
+	       struct mal_error *err)
+{
+	struct mal_spec spec;
+
+	memset(choice, 0, sizeof(*choice));
+	snprintf(choice->mode, sizeof(choice->mode), "auto");
+	if (mal_spec_parse(text, &spec, err) < 0)
+		return -1;
+	if (choose_policy(spec.policy[0] ? spec.policy : fallback, allowed, choice, err) < 0)
+		return -1;
+	for (size_t i = 0; i < spec.count; i++) {
+		int result = set_common(choice, spec.pairs[i].key, spec.pairs[i].value, err);
+
+		if (result > 0)
+			result = set_param(choice, spec.pairs[i].key, spec.pairs[i].value, err);
+		if (result < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mapping.h: from numbers of CPUs to CPUs: near in the topology, with least movement. */
+#ifndef MAL_POLICIES_MAPPING_H
+#define MAL_POLICIES_MAPPING_H
+
+#include "policies/policy.h"
+
+/*
+ * Fill plan->owner from plan->count: ranks that lose CPUs keep the rest, ranks that gain get those nearest to their
+ * own (same L3, then same NUMA node, then same package). Pure and deterministic; time CPUs moved x CPUs.
+ */
+void mal_map(const struct mal_view *view, struct mal_plan *plan);
+
+#endif

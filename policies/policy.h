@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * policy.h: what a policy is: a pure function from samples to a plan, with described parameters.
+ *
+ * Policies see no clock, no file and no global: the controller, the replay and the tests call the very same code. A plan
+ * is made in two steps that can be called apart: how many CPUs each rank gets (a policy's decide), then
+ * which ones (mapping.h). The caller checks every plan (check.h) before it believes it.
+ */
+#ifndef MAL_POLICIES_POLICY_H
+#define MAL_POLICIES_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Version of this interface; a policy of another one is not used. */
+#define MAL_POLICY_ABI 1
+
+/* A parameter, set by KEY=VALUE in --balance; yes and no stand for 1 and 0. */
+struct mal_param {
+	const char *name;
+	const char *help;
+	double fallback; /* value if the user says nothing */
+	double least;
+	double most;
+};
+
+/* The CPUs of the step on the node, numbered 0 .. cpu_count - 1; equal numbers share that level. */
+struct mal_topology {
+	unsigned int cpu_count;
+	const unsigned int *l3;
+	const unsigned int *numa;
+	const unsigned int *package;
+};
+
+/* What one rank did in the last window (one or several phases, the same ones for all ranks). */
+struct mal_sample {
+	bool running;	   /* false: it ended, or never came; the rest is 0 */
+	double elapsed_s;  /* length of the window */
+	double work_s;	   /* sum over threads of the time they worked in parallel regions */
+	double serial_s;   /* time of the primary thread outside regions and MPI */
+	double mpi_s;	   /* time of the primary thread in blocking MPI calls */
+	double region_s;   /* mean length of a region */
+	unsigned int cpus; /* CPUs that it owns now */
+	unsigned int most; /* CPUs that it can use at most (its program was told a number of threads), 0: any */
+	unsigned int team; /* threads */
+};
+
+/* Everything that a decision may depend on. */
+struct mal_view {
+	const struct mal_topology *topology;
+	unsigned int rank_count;
+	const struct mal_sample *samples; /* by rank; NULL: the step starts, only bind, lend and grow are asked */
+	const unsigned int *owner;	  /* by CPU: the rank that owns it, rank_count or more: none */
+};
+
+/* The answer. Arrays are the caller's. */
+struct mal_plan {
+	bool bind;	     /* threads may be bound and cpusets changed at all */
+	bool lend;	     /* ranks lend while they wait in MPI */
+	bool grow;	     /* long regions may be opened with more threads than CPUs */
+	bool move;	     /* count is to be carried out */
+	unsigned int *count; /* by rank: CPUs it is to own */
+	unsigned int *owner; /* by CPU: filled by the mapping */
+	double now_s;	     /* predicted length of the window as things are */
+	double forecast_s;   /* and with the plan; equal if nothing moves */
+};
+
+struct mal_policy {
+	unsigned int abi;
+	const char *name;
+	const char *summary; /* one line */
+	const struct mal_param *params;
+	size_t param_count;
+	/* A state for one step, VALUES in the order of params. NULL: out of memory. */
+	void *(*create)(const double *values);
+	/* Fill PLAN, in which all is false and 0 and count has the present numbers. Returns 0, or -1: no opinion. */
+	int (*decide)(void *state, const struct mal_view *view, struct mal_plan *plan);
+	/* Free the state; NULL is allowed. */
+	void (*destroy)(void *state);
+};
+
+#endif

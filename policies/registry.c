@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* registry.c: the built-in policies, by name. */
+#include "policies/registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policies/builtin.h"
+
+static const struct mal_policy *const policies[] = {
+	&mal_policy_auto,
+	&mal_policy_lewi,
+	&mal_policy_observe,
+	&mal_policy_off,
+};
+
+const struct mal_policy *mal_policy_at(size_t index)
+{
+	return index < sizeof(policies) / sizeof(policies[0]) ? policies[index] : NULL;
+}
+
+const struct mal_policy *mal_policy_find(const char *name)
+{
+	const struct mal_policy *policy;
+
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++)
+		if (strcmp(policy->name, name) == 0)
+			return policy;
+	return NULL;
+}
+
+static void append(char *text, size_t size, const char *name)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+char *mal_policy_names(char *text, size_t size)
+{
+	const struct mal_policy *policy;
+
+	text[0] = '\0';
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++)
+		append(text, size, policy->name);
+	return text;
+}
+
+const struct mal_param *mal_param_find(const struct mal_policy *policy, const char *name)
+{
+	for (size_t i = 0; i < policy->param_count; i++)
+		if (strcmp(policy->params[i].name, name) == 0)
+			return &policy->params[i];
+	return NULL;
+}
+
+char *mal_param_names(const struct mal_policy *policy, char *text, size_t size)
+{
+	snprintf(text, size, "%s", policy->param_count ? "" : "none");
+	for (size_t i = 0; i < policy->param_count; i++)
+		append(text, size, policy->params[i].name);
+	return text;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_policies.c: choices, decisions, mapping and the check of plans. */
+#include "t/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/builtin.h"
+#include "policies/check.h"
+#include "policies/choice.h"
+#include "policies/mapping.h"
+#include "policies/registry.h"
+
+#define MOST 64
+
+/* A node with RANKS ranks of CPUS CPUs each, in L3 groups of GROUP. */
+struct node {
+	struct mal_topology topology;
+	struct mal_view view;
+	struct mal_plan plan;
+	struct mal_sample samples[MOST];
+	unsigned int l3[MOST * 8], numa[MOST * 8], package[MOST * 8];
+	unsigned int owner[MOST * 8], new_owner[MOST * 8], count[MOST];
+};
+
+static void make_node(struct node *node, unsigned int ranks, unsigned int cpus, unsigned int group)
+{
+	memset(node, 0, sizeof(*node));
+	for (unsigned int i = 0; i < ranks * cpus; i++) {
+		node->l3[i] = i / group;
+		node->numa[i] = 2 * i / (ranks * cpus);
+		node->package[i] = node->numa[i];
+		node->owner[i] = i / cpus;
+	}
+	for (unsigned int i = 0; i < ranks; i++)
+		node->samples[i] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = cpus};
+	node->topology = (struct mal_topology){ranks * cpus, node->l3, node->numa, node->package};
+	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
+	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
+}
+
+/* Ask POLICY with its default parameters, as the controller does. */
+static void decide(struct node *node, const struct mal_policy *policy, void *state)
+{
+	unsigned int *count = node->count, *owner = node->new_owner;
+
+	node->plan = (struct mal_plan){.count = count, .owner = owner};
+	for (unsigned int i = 0; i < node->view.rank_count; i++)
+		count[i] = node->samples[i].cpus;
+	assert_int_equal(policy->decide(state, &node->view, &node->plan), 0);
+	memcpy(owner, node->owner, sizeof(node->owner));
+	if (node->plan.move)
+		mal_map(&node->view, &node->plan);
+}
+
+static void *create(const struct mal_policy *policy)
+{
+	double values[MAL_CHOICE_PARAMS];
+
+	for (size_t i = 0; i < policy->param_count; i++)
+		values[i] = policy->params[i].fallback;
+	return policy->create ? policy->create(values) : NULL;
+}
+
+static void good_choices(void **state)
+{
+	struct mal_choice choice;
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(mal_choose("", NULL, "auto", &choice, &err), 0);
+	assert_string_equal(choice.policy->name, "auto");
+	assert_string_equal(choice.mode, "auto");
+	assert_int_equal(mal_choose("auto,gain=7.5,lend=no,mode=cpuset,max_threads=8", NULL, "auto", &choice, &err), 0);
+	assert_float_equal(choice.values[0], 7.5, 0);
+	assert_string_equal(choice.mode, "cpuset");
+	assert_int_equal(choice.max_threads, 8);
+	assert_int_equal(mal_choose("mode=team", NULL, "lewi", &choice, &err), 0);
+	assert_string_equal(choice.policy->name, "lewi");
+	assert_int_equal(mal_choose("lewi", "auto,lewi", "auto", &choice, &err), 0);
+	assert_int_equal(mal_choose("off", "auto", "auto", &choice, &err), 0);
+}
+
+static void bad_choices(void **state)
+{
+	static const struct {
+		const char *text, *allowed, *says;
+	} bad[] = {
+		{"fast", NULL, "known are auto, lewi, observe, off"},
+		{"lewi", "auto,observe", "allowed are auto,observe"},
+		{"observe", "auto,observer", "not allowed"},
+		{"auto,speed=1", NULL, "unknown key 'speed'"},
+		{"lewi,gain=1", NULL, "none"},
+		{"auto,gain=-1", NULL, "from 0 to 100"},
+		{"auto,gain=1x", NULL, "from 0 to 100"},
+		{"auto,gain=nan", NULL, "from 0 to 100"},
+		{"auto,lend=maybe", NULL, "yes, no"},
+		{"mode=fast", NULL, "auto, team or cpuset"},
+		{"max_threads=0", NULL, "from 1 to"},
+		{"max_threads=-3", NULL, "from 1 to"},
+		{"max_threads=99999999999999999999", NULL, "from 1 to"},
+	};
+	struct mal_choice choice;
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(mal_choose(bad[i].text, bad[i].allowed, "auto", &choice, &err), -1);
+		assert_non_null(strstr(err.text, bad[i].says));
+	}
+}
+
+static void every_policy_is_described(void **state)
+{
+	const struct mal_policy *policy;
+
+	(void)state;
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
+		assert_int_equal(policy->abi, MAL_POLICY_ABI);
+		assert_non_null(policy->summary);
+		assert_ptr_equal(mal_policy_find(policy->name), policy);
+		assert_true(policy->param_count <= MAL_CHOICE_PARAMS);
+		for (size_t j = 0; j < policy->param_count; j++) {
+			assert_true(policy->params[j].fallback >= policy->params[j].least);
+			assert_true(policy->params[j].fallback <= policy->params[j].most);
+		}
+	}
+	assert_null(mal_policy_find("none"));
+}
+
+/* One rank with three times the work, 8 x 6 CPUs: it gets what makes the longest rank shortest. */
+static void auto_moves_to_the_heavy_rank(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 8, 6, 3);
+	for (unsigned int i = 0; i < 8; i++)
+		node.samples[i].work_s = i == 0 ? 6 : 2;
+	decide(&node, &mal_policy_auto, policy);
+	assert_true(node.plan.move);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	assert_int_equal(node.count[0], 13);
+	for (unsigned int i = 1; i < 8; i++)
+		assert_int_equal(node.count[i], 5);
+	assert_float_equal(node.plan.now_s, 1.0, 1e-9);
+	assert_float_equal(node.plan.forecast_s, 6.0 / 13, 1e-9);
+	mal_policy_auto.destroy(policy);
+}
+
+static void auto_leaves_balance_alone(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 8, 6, 3);
+	for (unsigned int window = 0; window < 20; window++) {
+		for (unsigned int i = 0; i < 8; i++)
+			node.samples[i].work_s = 5.9 + 0.02 * ((i * 7 + window * 3) % 10);
+		decide(&node, &mal_policy_auto, policy);
+		assert_false(node.plan.move);
+		assert_true(node.plan.bind);
+	}
+	mal_policy_auto.destroy(policy);
+}
+
+/* A gain that is small but lasts is taken, one that shows once is not. */
+static void auto_waits_for_small_gains(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 16, 4);
+	node.samples[0].work_s = 16.5;
+	node.samples[1].work_s = 15.0;
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	decide(&node, &mal_policy_auto, policy);
+	assert_true(node.plan.move);
+	assert_int_equal(node.count[0], 17);
+	mal_policy_auto.destroy(policy);
+}
+
+/* More CPUs do not shorten serial time, and a rank that may not use them does not get them. */
+static void auto_knows_limits(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 4, 4);
+	node.samples[0].serial_s = 1;
+	node.samples[1].work_s = 4;
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	mal_policy_auto.destroy(policy);
+	policy = create(&mal_policy_auto);
+	node.samples[0] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 4, .most = 4};
+	node.samples[1] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 1, .most = 4};
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	mal_policy_auto.destroy(policy);
+}
+
+/* CPUs come from the nearest place, and each rank keeps what it had. */
+static void mapping_stays_near(void **state)
+{
+	static struct node node;
+
+	(void)state;
+	make_node(&node, 4, 4, 8);
+	node.plan.move = node.plan.bind = true;
+	memcpy(node.count, (unsigned int[]){6, 2, 4, 4}, 4 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	for (unsigned int cpu = 0; cpu < 16; cpu++)
+		if (cpu >= 8 || cpu < 4)
+			assert_int_equal(node.new_owner[cpu], node.owner[cpu]);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+}
+
+static void flawed_plans_are_found(void **state)
+{
+	static struct node node;
+
+	(void)state;
+	make_node(&node, 2, 2, 2);
+	node.plan.move = node.plan.bind = true;
+	node.count[0] = node.count[1] = 2;
+	memcpy(node.new_owner, (unsigned int[]){0, 0, 1, 1}, 4 * sizeof(unsigned int));
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	node.new_owner[3] = 7;
+	assert_non_null(strstr(mal_plan_flaw(&node.view, &node.plan), "does not exist"));
+	node.new_owner[3] = node.new_owner[2] = 0;
+	assert_non_null(strstr(mal_plan_flaw(&node.view, &node.plan), "without a CPU"));
+	node.new_owner[3] = 1;
+	assert_non_null(strstr(mal_plan_flaw(&node.view, &node.plan), "counts"));
+	node.plan.bind = false;
+	assert_non_null(strstr(mal_plan_flaw(&node.view, &node.plan), "forbids"));
+}
+
+/* Whatever the samples, plans are fit, deterministic, and not predicted to be worse than what stands. */
+static void random_plans_are_fit(void **state)
+{
+	static struct node node;
+	unsigned int seed = (unsigned int)(getenv("SEED") ? atoi(getenv("SEED")) : 20221005);
+
+	(void)state;
+	print_message("# seed %u\n", seed);
+	srand(seed);
+	for (int i = 0; i < 20000; i++) {
+		unsigned int ranks = 1 + (unsigned int)rand() % 16, cpus = 1 + (unsigned int)rand() % 8;
+		unsigned int first[MOST];
+		void *a = create(&mal_policy_auto), *b = create(&mal_policy_auto);
+
+		make_node(&node, ranks, cpus, 1 + (unsigned int)rand() % 4);
+		for (unsigned int r = 0; r < ranks; r++) {
+			node.samples[r].work_s = rand() % 1000 / 100.0;
+			node.samples[r].serial_s = rand() % 100 / 1000.0;
+			node.samples[r].running = rand() % 16 != 0;
+		}
+		decide(&node, &mal_policy_auto, a);
+		assert_null(mal_plan_flaw(&node.view, &node.plan));
+		assert_true(node.plan.forecast_s <= node.plan.now_s);
+		memcpy(first, node.count, sizeof(first));
+		decide(&node, &mal_policy_auto, b);
+		assert_memory_equal(first, node.count, ranks * sizeof(unsigned int));
+		mal_policy_auto.destroy(a);
+		mal_policy_auto.destroy(b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_choices),
+		cmocka_unit_test(bad_choices),
+		cmocka_unit_test(every_policy_is_described),
+		cmocka_unit_test(auto_moves_to_the_heavy_rank),
+		cmocka_unit_test(auto_leaves_balance_alone),
+		cmocka_unit_test(auto_waits_for_small_gains),
+		cmocka_unit_test(auto_knows_limits),
+		cmocka_unit_test(mapping_stays_near),
+		cmocka_unit_test(flawed_plans_are_found),
+		cmocka_unit_test(random_plans_are_fit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
