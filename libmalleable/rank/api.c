@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* api.c: the public interface. */
+#include "libmalleable/malleable.h"
+
+#include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/state.h"
+
+void malleable_phase(void)
+{
+	if (!mal.active)
+		mal_attach();
+	if (!mal.active)
+		return;
+	if (!mal_self.met)
+		mal_become_primary();
+	if (mal_self.primary)
+		mal_phase_boundary(MAL_BOUNDARY_MARK);
+}
+
+void omp_balanced(void)
+{
+	malleable_phase();
+}
+
+/* Called from Fortran. */
+void malleable_phase_(void);
+void omp_balanced_(void);
+
+void malleable_phase_(void)
+{
+	malleable_phase();
+}
+
+void omp_balanced_(void)
+{
+	malleable_phase();
+}
+
+int malleable_cpus(void)
+{
+	unsigned int count = 0;
+
+	for (unsigned int cpu = 0; mal.active && cpu < mal.segment.cpu_count; cpu++)
+		count += mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me;
+	return (int)count;
+}

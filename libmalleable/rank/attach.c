@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* attach.c: how a process becomes a rank of a balanced step, and how it leaves. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/futex.h"
+#include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/state.h"
+
+struct mal_rank mal;
+__thread struct mal_thread mal_self;
+
+static _Atomic bool tried;
+static _Atomic int32_t primary_tid;
+
+void mal_warn_once(const char *format, ...)
+{
+	static _Atomic bool warned;
+	char text[400];
+	va_list args;
+	int used;
+
+	if (atomic_exchange(&warned, true))
+		return;
+	va_start(args, format);
+	used = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (used > 0)
+		dprintf(STDERR_FILENO, "balance: %s\n", text);
+}
+
+bool mal_become_primary(void)
+{
+	int32_t nobody = 0;
+
+	mal_self.met = true;
+	mal_self.tid = (int32_t)syscall(SYS_gettid);
+	if (!atomic_compare_exchange_strong(&primary_tid, &nobody, mal_self.tid))
+		return false;
+	mal_self.primary = true;
+	mal.last_leave = mal_ticks();
+	return true;
+}
+
+static bool parse_number(const char *name, unsigned long limit, unsigned int *value)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long number;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	number = strtoul(text, &end, 10);
+	if (*end || number >= limit)
+		return false;
+	*value = (unsigned int)number;
+	return true;
+}
+
+static int open_segment(struct mal_error *err)
+{
+	const char *path = getenv(MAL_ENV_SEGMENT_PATH);
+	unsigned int number;
+	int fd, result;
+
+	if (parse_number(MAL_ENV_SEGMENT_FD, 1u << 20, &number) &&
+	    mal_segment_open(&mal.segment, (int)number, err) == 0)
+		return 0;
+	if (!path)
+		return -1;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return mal_fail_errno(err, "cannot open the segment");
+	result = mal_segment_open(&mal.segment, fd, err);
+	close(fd);
+	return result;
+}
+
+/* The first of the variables NAMES that holds a number below LIMIT. */
+static bool first_number(const char *const *names, unsigned long limit, unsigned int *value)
+{
+	for (; *names; names++)
+		if (parse_number(*names, limit, value))
+			return true;
+	return false;
+}
+
+/*
+ * Who we are among the ranks on this node: Slurm's plugin says it; else the launcher's variables do (Open MPI, MPICH and
+ * Intel MPI; on one node PMIx's rank is the local one); a program without launcher is alone.
+ */
+static void find_rank(void)
+{
+	static const char *const ranks[] = {
+		MAL_ENV_LOCAL_RANK, "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "PMI_RANK", NULL};
+	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_SIZE", NULL};
+
+	mal.rank_count = mal.segment.rank_count;
+	if (getenv(MAL_ENV_LOCAL_RANK)) {
+		if (parse_number(MAL_ENV_LOCAL_RANK, mal.segment.rank_count, &mal.me))
+			return;
+	} else if (first_number(ranks, mal.segment.rank_count, &mal.me)) {
+		first_number(sizes, mal.segment.rank_count + 1ul, &mal.rank_count);
+		return;
+	}
+	mal.me = 0;
+	mal.rank_count = 1;
+}
+
+/*
+ * The CPUs that are ours at first. Where ranks are not bound (--cpu-bind=none, mpirun) each has all CPUs of the step:
+ * then rank i of n gets the i-th of n equal parts.
+ */
+static int choose_home(struct mal_error *err)
+{
+	struct mal_cpumask shared = {{0}};
+	unsigned int count, first, last, index = 0;
+
+	if (mal_cpumask_get_affinity(0, &mal.home) < 0)
+		return mal_fail_errno(err, "cannot read the rank's CPUs");
+	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
+		mal.home.bits[i] &= mal.allocation.bits[i];
+	count = mal_cpumask_count(&mal.home);
+	if (!count)
+		return mal_fail(err, "the rank has no CPU of its step");
+	if (mal.rank_count <= 1 || count < mal_cpumask_count(&mal.allocation))
+		return 0;
+	if (count < mal.rank_count)
+		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", mal.rank_count, count);
+	first = mal.me * count / mal.rank_count;
+	last = (mal.me + 1) * count / mal.rank_count;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mal.home, cpu)) < MAL_MAX_CPUS; cpu++, index++)
+		if (index >= first && index < last)
+			mal_cpumask_add(&shared, cpu);
+	mal.home = shared;
+	if (!mal.observe)
+		mal_cpumask_set_affinity(0, &shared);
+	return 0;
+}
+
+/* Enter our CPUs in the segment. A CPU that another rank has stays with it. */
+static void claim_home(void)
+{
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
+		mal_word *word = &mal.segment.cpus[cpu].word;
+		uint64_t old = atomic_load(word);
+		struct mal_cpu_state state = mal_word_unpack(old);
+
+		if (state.owner == mal.me) {
+			/* Left by a program that this task ran before. */
+			unsigned int borrower = mal_word_reclaim(word, mal.me);
+
+			if (borrower < mal.segment.rank_count)
+				mal_bind_evict(borrower, cpu);
+		} else if (mal_cpumask_has(&mal.home, cpu) && state.owner >= mal.segment.rank_count) {
+			mal_word_replace(word, &old, (struct mal_cpu_state){mal.me, mal.me, false});
+		}
+	}
+}
+
+/* The slot is ours if it is empty, or if the program that had it is gone or was replaced by this one. */
+static int take_slot(struct mal_error *err)
+{
+	int32_t pid = (int32_t)getpid();
+	int32_t old = 0;
+
+	mal.slot = &mal.segment.ranks[mal.me];
+	while (!atomic_compare_exchange_strong(&mal.slot->pid, &old, pid)) {
+		bool gone = old == pid || old <= 0 || (kill(old, 0) < 0 && errno == ESRCH) ||
+			    atomic_load(&mal.slot->state) != MAL_RANK_RUNNING;
+
+		if (!gone)
+			return mal_fail(
+				err, "task %u runs several OpenMP or MPI programs at once: only the first is balanced",
+				mal.me);
+	}
+	return 0;
+}
+
+static void forget_in_child(void)
+{
+	mal.active = false;
+}
+
+static void leave(void)
+{
+	if (!mal.active || mal.slot->pid != getpid())
+		return;
+	mal.active = false;
+	mal_cpus_leave();
+	atomic_store(&mal.slot->waiting_since, 0);
+	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
+	atomic_fetch_add(&mal.segment.header->kick, 1);
+	mal_futex_wake(&mal.segment.header->kick, 1);
+}
+
+static void read_mode(void)
+{
+	const char *mode = getenv(MAL_ENV_MODE);
+
+	if (!mode)
+		return;
+	if (strcmp(mode, "team") == 0)
+		mal.mode = MAL_MODE_TEAM;
+	else if (strcmp(mode, "cpuset") == 0)
+		mal.mode = MAL_MODE_CPUSET;
+	else if (strcmp(mode, "observe") == 0)
+		mal.observe = true;
+}
+
+static int attach(struct mal_error *err)
+{
+	const char *cpus = getenv(MAL_ENV_CPUS);
+
+	mal_clock_open();
+	if (!cpus || mal_cpumask_parse(cpus, &mal.allocation, err) < 0)
+		return mal_fail(err, "%s is missing or wrong", MAL_ENV_CPUS);
+	if (open_segment(err) < 0)
+		return -1;
+	find_rank();
+	mal.threads = mal_thread_slot(&mal.segment, mal.me, 0);
+	read_mode();
+	if (choose_home(err) < 0 || take_slot(err) < 0)
+		return -1;
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
+		atomic_store(&mal.threads[i].tid, 0);
+	mal_bind_forget();
+	mal.slot->home = mal.home;
+	atomic_store(&mal.slot->mode, mal.mode);
+	claim_home();
+	mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
+	mal_cpus_refresh();
+	if (!mal.own_count)
+		return mal_fail(err, "other ranks already have this rank's CPUs");
+	atomic_store(&mal.slot->state, MAL_RANK_RUNNING);
+	atomic_fetch_add(&mal.segment.header->kick, 1);
+	mal_futex_wake(&mal.segment.header->kick, 1);
+	return 0;
+}
+
+void mal_attach(void)
+{
+	struct mal_error err;
+	int saved = errno;
+
+	if (atomic_load_explicit(&tried, memory_order_relaxed) || atomic_exchange(&tried, true))
+		return;
+	if (!getenv(MAL_ENV_SEGMENT_FD))
+		return;
+	if (attach(&err) == 0) {
+		mal.active = true;
+		pthread_atfork(NULL, NULL, forget_in_child);
+	} else {
+		mal_warn_once("%s; this rank runs unbalanced", err.text);
+	}
+	errno = saved;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	leave();
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* bind.c: every thread of a team on a CPU that its rank uses. */
+#include "libmalleable/rank/bind.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/rank/state.h"
+
+/* A thread's place; neighbours share a CPU, so that more threads than CPUs keep the same data near. */
+static uint32_t place_of(unsigned int thread, unsigned int team, unsigned int cpus)
+{
+	unsigned int at = team > cpus ? (unsigned int)((uint64_t)thread * cpus / team) : thread;
+
+	return at < mal.own_count ? mal.own[at] : mal.borrowed[at - mal.own_count];
+}
+
+static uint32_t home_of(unsigned int thread, unsigned int team)
+{
+	unsigned int at = team > mal.own_count ? (unsigned int)((uint64_t)thread * mal.own_count / team) : thread;
+
+	return mal.own[at];
+}
+
+static void bind_to(struct mal_thread_slot *slot, int32_t tid, uint32_t cpu)
+{
+	atomic_store_explicit(&slot->bound, cpu, memory_order_relaxed);
+	mal_bind_thread(tid, cpu);
+}
+
+/* A borrowed CPU may have been taken back since we chose it: then nobody else sends the thread away. */
+static void leave_if_reclaimed(struct mal_thread_slot *slot, int32_t tid, uint32_t cpu)
+{
+	uint32_t expected = cpu;
+	uint32_t home = atomic_load_explicit(&slot->home, memory_order_relaxed);
+
+	if (home == cpu || home >= mal.segment.cpu_count || mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me)
+		return;
+	if (atomic_compare_exchange_strong(&slot->cpu, &expected, home))
+		bind_to(slot, tid, home);
+}
+
+void mal_bind_self(struct mal_thread_slot *slot, int32_t tid)
+{
+	uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_acquire);
+
+	if (mal.observe || cpu >= mal.segment.cpu_count || !mal_cpumask_has(&mal.allocation, cpu))
+		return;
+	bind_to(slot, tid, cpu);
+	leave_if_reclaimed(slot, tid, cpu);
+}
+
+void mal_bind_team(unsigned int team)
+{
+	unsigned int cpus = mal.own_count + mal.borrowed_count;
+
+	if (mal.observe || !cpus || !mal.own_count || !mal_rule(MAL_RULE_BIND))
+		return;
+	if (team > mal.segment.thread_count)
+		team = mal.segment.thread_count;
+	for (unsigned int i = 0; i < team; i++) {
+		struct mal_thread_slot *slot = &mal.threads[i];
+		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+		uint32_t cpu = place_of(i, team, cpus);
+
+		atomic_store_explicit(&slot->home, home_of(i, team), memory_order_relaxed);
+		atomic_store_explicit(&slot->cpu, cpu, memory_order_release);
+		if (tid > 0 && atomic_load_explicit(&slot->bound, memory_order_relaxed) != cpu) {
+			bind_to(slot, tid, cpu);
+			leave_if_reclaimed(slot, tid, cpu);
+		}
+	}
+}
+
+void mal_bind_forget(void)
+{
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
+		atomic_store_explicit(&mal.threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
+}
+
+static bool in_team(int32_t tid)
+{
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
+		int32_t other = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+
+		if (other == tid)
+			return true;
+		if (!other)
+			break;
+	}
+	return false;
+}
+
+void mal_bind_other_threads(void)
+{
+	struct mal_cpumask mask = {{0}};
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	if (!tasks)
+		return;
+	for (unsigned int i = 0; i < mal.own_count; i++)
+		mal_cpumask_add(&mask, mal.own[i]);
+	while ((entry = readdir(tasks))) {
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && !in_team(tid))
+			mal_cpumask_set_affinity(tid, &mask);
+	}
+	closedir(tasks);
+}
+
+/* The team size that another rank claims, bounded. */
+static unsigned int team_of(unsigned int rank)
+{
+	unsigned int team = atomic_load_explicit(&mal.segment.ranks[rank].team, memory_order_acquire);
+
+	return team < mal.segment.thread_count ? team : mal.segment.thread_count;
+}
+
+/* A CPU that RANK uses: the thread's home, or else any. MAL_NO_CPU: it has none. */
+static uint32_t refuge(unsigned int rank, uint32_t home)
+{
+	if (home < mal.segment.cpu_count && mal_cpumask_has(&mal.allocation, home) &&
+	    mal_word_read(&mal.segment.cpus[home].word).user == rank)
+		return home;
+	for (uint32_t cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		if (mal_word_read(&mal.segment.cpus[cpu].word).user == rank && mal_cpumask_has(&mal.allocation, cpu))
+			return cpu;
+	return MAL_NO_CPU;
+}
+
+unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
+{
+	unsigned int team = team_of(borrower);
+	unsigned int sent = 0;
+
+	for (unsigned int i = 0; i < team; i++) {
+		struct mal_thread_slot *slot = mal_thread_slot(&mal.segment, borrower, i);
+		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+		uint32_t expected = cpu;
+		uint32_t to;
+
+		if (atomic_load_explicit(&slot->cpu, memory_order_acquire) != cpu || tid <= 0)
+			continue;
+		to = refuge(borrower, atomic_load_explicit(&slot->home, memory_order_relaxed));
+		if (to == MAL_NO_CPU || !atomic_compare_exchange_strong(&slot->cpu, &expected, to))
+			continue;
+		bind_to(slot, tid, to);
+		sent++;
+	}
+	atomic_fetch_add_explicit(&mal.segment.ranks[borrower].changes, 1, memory_order_release);
+	return sent;
+}
+
+enum mal_spread mal_bind_spread(unsigned int borrower, uint32_t cpu)
+{
+	enum mal_spread result = MAL_SPREAD_SATISFIED;
+	uint16_t load[MAL_MAX_CPUS];
+	unsigned int team = team_of(borrower);
+
+	memset(load, 0, mal.segment.cpu_count * sizeof(load[0]));
+	for (unsigned int i = 0; i < team; i++) {
+		uint32_t at =
+			atomic_load_explicit(&mal_thread_slot(&mal.segment, borrower, i)->cpu, memory_order_relaxed);
+
+		if (at < mal.segment.cpu_count)
+			load[at]++;
+	}
+	for (unsigned int i = team; i-- > 1;) {
+		struct mal_thread_slot *slot = mal_thread_slot(&mal.segment, borrower, i);
+		uint32_t at = atomic_load_explicit(&slot->cpu, memory_order_relaxed);
+		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+
+		if (at >= mal.segment.cpu_count || load[at] < 2)
+			continue;
+		result = MAL_SPREAD_NOT_YET;
+		if (tid <= 0 || !atomic_compare_exchange_strong(&slot->cpu, &at, cpu))
+			continue;
+		bind_to(slot, tid, cpu);
+		return MAL_SPREAD_DONE;
+	}
+	return result;
+}

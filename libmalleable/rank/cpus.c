@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* cpus.c: the CPUs that this rank owns and borrows. */
+#include "libmalleable/rank/cpus.h"
+
+#include "libmalleable/core/futex.h"
+#include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/state.h"
+
+static bool usable(unsigned int cpu)
+{
+	return mal_cpumask_has(&mal.allocation, cpu);
+}
+
+static void read_words(void)
+{
+	mal.own_count = 0;
+	mal.borrowed_count = 0;
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
+		struct mal_cpu_state state;
+
+		if (!usable(cpu))
+			continue;
+		state = mal_word_read(&mal.segment.cpus[cpu].word);
+		if (state.owner == mal.me && state.user == MAL_NOBODY && !state.lent &&
+		    mal_word_take(&mal.segment.cpus[cpu].word, mal.me)) {
+			mal_count(&mal.slot->count.moves, 1);
+			state.user = mal.me;
+		}
+		if (state.user != mal.me)
+			continue;
+		if (state.owner == mal.me)
+			mal.own[mal.own_count++] = (uint16_t)cpu;
+		else
+			mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
+	}
+}
+
+bool mal_cpus_refresh(void)
+{
+	uint32_t changes = atomic_load_explicit(&mal.slot->changes, memory_order_acquire);
+
+	if (changes == mal.seen_changes)
+		return false;
+	mal.seen_changes = changes;
+	read_words();
+	return true;
+}
+
+/* 0: same L3, 1: same NUMA node, 2: elsewhere. */
+static unsigned int distance(unsigned int a, unsigned int b)
+{
+	const struct mal_cpu_slot *cpus = mal.segment.cpus;
+
+	if (cpus[a].l3 == cpus[b].l3)
+		return 0;
+	return cpus[a].numa == cpus[b].numa ? 1 : 2;
+}
+
+unsigned int mal_cpus_borrow(unsigned int limit)
+{
+	unsigned int got = 0;
+
+	for (unsigned int ring = 0; ring < 3 && got < limit; ring++) {
+		for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && got < limit; cpu++) {
+			if (!usable(cpu) || distance(cpu, mal.own[0]) != ring)
+				continue;
+			if (!mal_word_borrow(&mal.segment.cpus[cpu].word, mal.me))
+				continue;
+			atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+			mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
+			got++;
+		}
+	}
+	mal_count(&mal.slot->count.borrows, got);
+	return got;
+}
+
+void mal_cpus_release(void)
+{
+	mal_cpus_refresh();
+	for (unsigned int i = 0; i < mal.borrowed_count; i++) {
+		struct mal_cpu_slot *cpu = &mal.segment.cpus[mal.borrowed[i]];
+
+		if (!mal_word_release(&cpu->word, mal.me))
+			continue;
+		atomic_fetch_add_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_release);
+		if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
+			mal_futex_wake(&cpu->wake, INT32_MAX);
+	}
+	mal.borrowed_count = 0;
+}
+
+void mal_cpus_want(bool want)
+{
+	if (want == mal.borrower)
+		return;
+	mal.borrower = want;
+	atomic_fetch_add_explicit(&mal.segment.header->borrowers, want ? 1u : UINT32_MAX, memory_order_relaxed);
+}
+
+/* Move the CPU at POSITION of our list to rank TO; our threads have left it. */
+static void give(unsigned int cpu, unsigned int to)
+{
+	if (!mal_word_move(&mal.segment.cpus[cpu].word, mal.me, to))
+		return;
+	atomic_fetch_add_explicit(&mal.segment.ranks[to].changes, 1, memory_order_release);
+}
+
+void mal_cpus_apply_plan(void)
+{
+	uint16_t given[MAL_MAX_CPUS];
+	unsigned int to[MAL_MAX_CPUS];
+	unsigned int given_count = 0;
+	unsigned int kept = 0;
+
+	mal.seen_plan = atomic_load_explicit(&mal.segment.header->plan, memory_order_acquire);
+	mal.seen_changes = atomic_load_explicit(&mal.slot->changes, memory_order_acquire);
+	read_words();
+	for (unsigned int i = 0; i < mal.own_count; i++) {
+		unsigned int target = atomic_load(&mal.segment.cpus[mal.own[i]].target);
+		bool last = kept == 0 && i + 1 == mal.own_count;
+
+		if (target < mal.segment.rank_count && target != mal.me && !last) {
+			to[given_count] = target;
+			given[given_count++] = mal.own[i];
+		} else {
+			mal.own[kept++] = mal.own[i];
+		}
+	}
+	mal.own_count = kept;
+	if (given_count) {
+		mal_bind_team(mal.team);
+		mal_bind_other_threads();
+	}
+	for (unsigned int i = 0; i < given_count; i++)
+		give(given[i], to[i]);
+}
+
+void mal_cpus_leave(void)
+{
+	mal_cpus_want(false);
+	mal_cpus_release();
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
+		mal_word *word = &mal.segment.cpus[cpu].word;
+
+		if (mal_word_take(word, mal.me) || mal_word_read(word).owner == mal.me) {
+			if (mal_word_lend(word, mal.me))
+				atomic_fetch_add_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+		}
+	}
+}

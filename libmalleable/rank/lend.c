@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lend.c: lending while the primary thread waits in MPI. */
+#include "libmalleable/rank/lend.h"
+
+#include "libmalleable/core/futex.h"
+#include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/foreign.h"
+#include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/state.h"
+
+/* A wait shorter than this lends nothing: most waits of a balanced program are. */
+#define LEND_AFTER_S 150e-6
+/* How often a waiting rank looks whether somebody wants its CPUs. */
+#define LOOK_EVERY_S 20e-6
+/* How long the waiting thread sleeps at most while a borrower uses its CPU: bounds the delay of a message. */
+#define LEND_NAP_NS 1000000u
+
+static uint64_t next_look;
+static uint64_t look_every;
+static uint64_t lend_after;
+
+void mal_wait_begin(void)
+{
+	uint64_t now = mal_ticks();
+
+	if (!look_every) {
+		look_every = mal_s_to_ticks(LOOK_EVERY_S);
+		lend_after = mal_s_to_ticks(LEND_AFTER_S);
+	}
+	mal_count(&mal.slot->count.serial, now - mal.last_leave);
+	mal.last_leave = now;
+	if (mal.borrowed_count || atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
+		mal_cpus_release();
+	next_look = now + lend_after;
+	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
+	mal_self.waiting = true;
+}
+
+/* A rank whose region has just begun found us about to leave MPI, most likely: let it be. */
+static bool is_settled(unsigned int rank, uint64_t now)
+{
+	uint64_t since = atomic_load_explicit(&mal.segment.ranks[rank].hungry_since, memory_order_relaxed);
+
+	return now > since && now - since > lend_after;
+}
+
+/* A rank that is in a region with more threads than CPUs, or MAL_NOBODY. */
+static unsigned int find_hungry(uint64_t now)
+{
+	unsigned int words = (mal.segment.rank_count + 63) / 64;
+
+	for (unsigned int i = 0; i < words; i++) {
+		uint64_t bits = atomic_load_explicit(&mal.segment.header->hungry[i], memory_order_acquire);
+		unsigned int rank = i * 64 + (bits ? (unsigned int)__builtin_ctzll(bits) : 0);
+
+		if (bits && rank < mal.segment.rank_count && rank != mal.me && is_settled(rank, now))
+			return rank;
+	}
+	return MAL_NOBODY;
+}
+
+/* Give CPU to a hungry rank, and send one of its threads there. */
+static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
+{
+	unsigned int hungry = find_hungry(now);
+	enum mal_spread spread;
+	bool was_free;
+
+	if (hungry == MAL_NOBODY)
+		return false;
+	was_free = mal_word_read(&slot->word).lent;
+	if (!mal_word_grant(&slot->word, mal.me, hungry))
+		return false;
+	if (was_free)
+		atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+	spread = mal_bind_spread(hungry, cpu);
+	if (spread == MAL_SPREAD_DONE) {
+		atomic_fetch_add_explicit(&mal.segment.ranks[hungry].changes, 1, memory_order_release);
+		mal_count(&mal.slot->count.grants, 1);
+		return true;
+	}
+	if (spread == MAL_SPREAD_SATISFIED)
+		mal_say_hungry(hungry, false);
+	mal_word_reclaim(&slot->word, mal.me);
+	return false;
+}
+
+static void lend_or_grant(unsigned int cpu, uint64_t now)
+{
+	struct mal_cpu_slot *slot = &mal.segment.cpus[cpu];
+	struct mal_cpu_state state = mal_word_read(&slot->word);
+
+	if (state.owner != mal.me || (state.user != mal.me && state.user != MAL_NOBODY))
+		return;
+	if (grant(slot, cpu, now)) {
+		if (!state.lent)
+			mal_count(&mal.slot->count.lends, 1);
+		return;
+	}
+	if (mal_word_lend(&slot->word, mal.me)) {
+		mal_count(&mal.slot->count.lends, state.lent ? 0 : 1);
+		atomic_fetch_add_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+	}
+}
+
+/* Sleep if somebody computes on the CPU that this thread runs on. */
+static void nap(void)
+{
+	uint32_t cpu = atomic_load_explicit(&mal.threads[0].cpu, memory_order_relaxed);
+	struct mal_cpu_slot *slot;
+	unsigned int user;
+	uint32_t wake;
+
+	if (cpu >= mal.segment.cpu_count)
+		cpu = mal.own_count ? mal.own[0] : 0;
+	slot = &mal.segment.cpus[cpu];
+	atomic_fetch_add_explicit(&slot->sleepers, 1, memory_order_seq_cst);
+	wake = atomic_load_explicit(&slot->wake, memory_order_acquire);
+	user = mal_word_read(&slot->word).user;
+	if (user != mal.me && user != MAL_NOBODY)
+		mal_futex_wait(&slot->wake, wake, LEND_NAP_NS);
+	atomic_fetch_sub_explicit(&slot->sleepers, 1, memory_order_relaxed);
+}
+
+void mal_wait_poll(void)
+{
+	uint64_t now = mal_ticks();
+
+	if (now < next_look)
+		return;
+	next_look = now + look_every;
+	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count)
+		return;
+	if (!mal.lending && !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+		return;
+	if (!mal.lending && mal_foreign_threads())
+		return;
+	if (!mal.lending || find_hungry(now) != MAL_NOBODY) {
+		mal.lending = true;
+		for (unsigned int i = mal.own_count; i-- > 0;)
+			lend_or_grant(mal.own[i], now);
+		mal_count(&mal.slot->count.own, mal_ticks() - now);
+	}
+	nap();
+}
+
+static void take_back(void)
+{
+	uint64_t begin = mal_ticks();
+
+	for (unsigned int i = 0; i < mal.own_count; i++) {
+		struct mal_cpu_slot *slot = &mal.segment.cpus[mal.own[i]];
+		struct mal_cpu_state state = mal_word_read(&slot->word);
+		unsigned int borrower;
+
+		if (state.owner != mal.me || !state.lent)
+			continue;
+		if (state.user == MAL_NOBODY)
+			atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+		borrower = mal_word_reclaim(&slot->word, mal.me);
+		mal_count(&mal.slot->count.reclaims, 1);
+		if (borrower < mal.segment.rank_count && mal_bind_evict(borrower, mal.own[i])) {
+			/* They share CPUs now: the next lender may help them. */
+			mal_say_hungry(borrower, true);
+			mal_count(&mal.slot->count.evictions, 1);
+			mal_count(&mal.slot->count.overlap, mal_ticks() - begin);
+		}
+	}
+	mal.lending = false;
+	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+}
+
+void mal_wait_end(void)
+{
+	uint64_t now;
+
+	mal_self.waiting = false;
+	if (mal.lending)
+		take_back();
+	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
+	now = mal_ticks();
+	mal_count(&mal.slot->count.mpi, now - mal.last_leave);
+	mal.last_leave = now;
+	mal.left_mpi = now;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* phase.c: where a phase ends: samples go up and plans are carried out there. */
+#include "libmalleable/rank/phase.h"
+
+#include "libmalleable/core/futex.h"
+#include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/period.h"
+#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/team.h"
+
+static enum mal_boundary_kind strongest;
+static uint64_t boundaries;
+static uint64_t said_round;
+static struct mal_period period;
+
+static uint64_t busy_ticks(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
+		if (!atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed))
+			break;
+		sum += atomic_load_explicit(&mal.threads[i].busy, memory_order_relaxed);
+	}
+	return sum;
+}
+
+static void say_sample(uint64_t round)
+{
+	struct mal_header *header = mal.segment.header;
+	struct mal_counters *count = &mal.slot->count;
+	struct mal_snapshot snapshot = {
+		.round = round,
+		.boundary = boundaries,
+		.kind = strongest,
+		.tick = mal_ticks(),
+		.busy = busy_ticks(),
+		.serial = count->serial,
+		.mpi = count->mpi,
+		.region = count->region,
+		.thread_ticks = count->thread_ticks,
+		.regions = count->regions,
+		.team = mal.base,
+	};
+
+	said_round = round;
+	mal_snapshot_write(mal.slot, &snapshot);
+	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected)) {
+		atomic_fetch_add(&header->kick, 1);
+		mal_futex_wake(&header->kick, 1);
+	}
+}
+
+/* Is a sample wanted here? Ranks that count the same boundaries speak at the same one, others by the clock. */
+static bool sample_is_due(const struct mal_header *header)
+{
+	if (strongest == MAL_BOUNDARY_PERIOD)
+		return mal_ticks() >= atomic_load_explicit(&header->sample_after, memory_order_relaxed);
+	return boundaries >= atomic_load_explicit(&header->sample_at, memory_order_relaxed);
+}
+
+void mal_phase_boundary(enum mal_boundary_kind kind)
+{
+	struct mal_header *header = mal.segment.header;
+	uint64_t round;
+
+	if (kind < strongest || mal.depth)
+		return;
+	if (kind > strongest) {
+		strongest = kind;
+		boundaries = 0;
+	}
+	boundaries++;
+	atomic_store_explicit(&mal.slot->count.boundaries, boundaries, memory_order_relaxed);
+	if (mal_rule(MAL_RULE_BIND) && atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
+		uint64_t begin = mal_ticks();
+
+		mal_cpus_apply_plan();
+		mal_team_follow(mal.own_count);
+		mal_count(&mal.slot->count.own, mal_ticks() - begin);
+	}
+	round = atomic_load_explicit(&header->round, memory_order_acquire);
+	if (round != said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header))
+		say_sample(round);
+}
+
+void mal_phase_region(const void *where)
+{
+	if (strongest > MAL_BOUNDARY_PERIOD)
+		return;
+	if (mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
+		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * region.c: before and after each outermost parallel region of the primary thread.
+ *
+ * A region is known by its code address. What matters of its past: how long it takes, and for which part of that time
+ * other ranks waited. Where they did for a good part of a long region, the next one is opened with more threads
+ * than CPUs, so that a lender can send some of them to its own CPU in the middle of it.
+ */
+#include "libmalleable/rank/region.h"
+
+#include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/team.h"
+
+/* Shorter regions are not opened wider: the price of sharing a CPU (17 % at 1 ms, 1.6 % at 10 ms) is too high. */
+#define GROW_REGION_S 2e-3
+/* The part of a region's time in which others must have waited. */
+#define GROW_OFFER 0.08
+/* A region that takes this much longer with shared CPUs does not survive it (threads that spin for each other). */
+#define GROW_HARM 1.5
+/* How often the other ranks' waiting is looked at. */
+#define LOOK_EVERY_S 1e-3
+/* Who has just left MPI finds others about to leave it too: their CPUs are not worth borrowing. */
+#define SETTLE_S 200e-6
+#define REGION_SLOTS 256
+
+struct region {
+	const void *where;
+	double work;  /* ticks times CPUs, moving average over runs with one thread a CPU */
+	double offer; /* moving average of the part of it in which others waited */
+	unsigned int offered_cpus;
+	bool harmed;
+};
+
+static struct region table[REGION_SLOTS];
+static struct region *current;
+static uint64_t last_look;
+static struct {
+	uint64_t look_every;
+	uint64_t grow_region;
+	uint64_t settle;
+} limit;
+
+static struct region *find(const void *where)
+{
+	uintptr_t hash = (uintptr_t)where * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned int i = 0; i < 8; i++) {
+		struct region *entry = &table[((hash >> 48) + i) % REGION_SLOTS];
+
+		if (entry->where == where)
+			return entry;
+		if (!entry->where) {
+			entry->where = where;
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+/* How many threads the region gets: one a CPU, or more if it is likely to grow inside. */
+static unsigned int choose_team(const struct region *region)
+{
+	unsigned int cpus = mal.own_count + mal.borrowed_count;
+
+	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed ||
+	    region->work < (double)limit.grow_region * mal.own_count || region->offer < GROW_OFFER ||
+	    region->offered_cpus < mal.own_count)
+		return cpus;
+	return cpus > 2 * mal.own_count ? cpus : 2 * mal.own_count;
+}
+
+/* The rare part: something may have changed, or is to be borrowed. */
+static void prepare(const void *where, unsigned int requested, uint64_t now)
+{
+	bool clause = requested && requested != mal.team;
+	unsigned int team = clause ? requested : mal.team;
+
+	mal_cpus_refresh();
+	if (!mal.own_count)
+		return;
+	current = find(where);
+	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > limit.settle &&
+	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
+		unsigned int most = mal_team_is_free() && !clause ? mal.segment.thread_count : team;
+		unsigned int cpus = mal.own_count + mal.borrowed_count;
+
+		if (most > cpus)
+			mal_cpus_borrow(most - cpus);
+	}
+	if (mal_team_is_free() && !clause) {
+		team = choose_team(current);
+		mal_team_set(team);
+	}
+	mal.stacked = team > mal.own_count + mal.borrowed_count;
+	mal.shares = mal.stacked || mal.borrowed_count;
+	mal_team_wait_passively(mal.stacked || mal.borrower);
+	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
+	mal_bind_team(team);
+	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {
+		atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
+		mal_say_hungry(mal.me, true);
+	}
+}
+
+void mal_region_begin(const void *where, unsigned int requested)
+{
+	uint64_t now = mal_ticks();
+
+	if (!limit.look_every) {
+		limit.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+		limit.grow_region = mal_s_to_ticks(GROW_REGION_S);
+		limit.settle = mal_s_to_ticks(SETTLE_S);
+		mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
+	}
+	mal_count(&mal.slot->count.serial, now - mal.last_leave);
+	if (mal_rule(MAL_RULE_BIND)) {
+		prepare(where, requested, now);
+		mal_count(&mal.slot->count.own, mal_ticks() - now);
+	}
+	mal.running = mal.team;
+	mal.region_begin = now;
+}
+
+/* For how much of the region's time the longest waiting rank waited, and how many CPUs all of them have. */
+static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
+{
+	uint64_t longest = 0;
+
+	*cpus = 0;
+	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+		uint64_t since = atomic_load_explicit(&slot->waiting_since, memory_order_relaxed);
+
+		if (rank == mal.me || !since || since >= end)
+			continue;
+		if (end - (since > begin ? since : begin) > longest)
+			longest = end - (since > begin ? since : begin);
+		*cpus += mal_cpumask_count(&slot->home);
+	}
+	return longest;
+}
+
+/* Learn from the region that ended. */
+static void learn(struct region *region, uint64_t now)
+{
+	double duration = (double)(now - mal.region_begin);
+	unsigned int cpus;
+	double work;
+	double offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
+
+	last_look = now;
+	if (offer > GROW_OFFER)
+		mal_cpus_want(true);
+	if (!region)
+		return;
+	work = duration * (mal.own_count + mal.borrowed_count);
+	if (mal.stacked && offer < GROW_OFFER && region->work > 0 && work > GROW_HARM * region->work)
+		region->harmed = true;
+	if (!mal.stacked)
+		region->work = region->work > 0 ? (region->work + work) / 2 : work;
+	region->offer = (region->offer + offer) / 2;
+	if (offer > GROW_OFFER)
+		region->offered_cpus = cpus;
+}
+
+void mal_region_end(const void *where)
+{
+	uint64_t now = mal_ticks();
+	uint64_t duration = now - mal.region_begin;
+
+	mal_count(&mal.slot->count.region, duration);
+	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
+	mal_count(&mal.slot->count.regions, 1);
+	if (mal.shares)
+		mal_say_hungry(mal.me, false);
+	if (now - last_look > limit.look_every && mal_rule(MAL_RULE_LEND))
+		learn(current, now);
+	mal.stacked = false;
+	mal.shares = false;
+	mal.last_leave = now;
+	mal_phase_region(where);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* state.h: what the library knows in a rank; shared by the files of rank/ and by nobody else. */
+#ifndef MAL_RANK_STATE_H
+#define MAL_RANK_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/core/clock.h"
+#include "libmalleable/core/cpumask.h"
+#include "libmalleable/core/segment.h"
+
+#define MAL_NO_CPU UINT32_MAX
+
+/* The process. Written by its primary thread, but for what is marked. */
+struct mal_rank {
+	bool active;  /* attached to a segment; cleared in forked children and at the end */
+	bool observe; /* never bind a thread */
+	unsigned int me;
+	unsigned int rank_count; /* ranks of the step on this node */
+	struct mal_segment segment;
+	struct mal_rank_slot *slot;
+	struct mal_thread_slot *threads;
+	struct mal_cpumask allocation; /* never left, whatever the segment says */
+	struct mal_cpumask home;
+	enum mal_mode mode;
+
+	/* cpus.c: the CPUs that we use now. */
+	uint16_t own[MAL_MAX_CPUS];
+	uint16_t borrowed[MAL_MAX_CPUS];
+	unsigned int own_count;
+	unsigned int borrowed_count;
+	uint32_t seen_changes;
+	uint32_t seen_plan;
+	bool lending; /* some of our CPUs are lent */
+	bool borrower;
+
+	/* region.c, team.c */
+	unsigned int depth;   /* of parallel regions opened by the primary thread */
+	unsigned int team;    /* threads that the next region gets */
+	unsigned int running; /* threads of the current region */
+	unsigned int base;    /* team size that the program knows of */
+	_Atomic uint32_t told;
+	bool stacked; /* the current region has more threads than CPUs */
+	bool shares;  /* it is stacked, or may become so: it uses borrowed CPUs */
+	uint64_t region_begin;
+	uint64_t last_leave; /* tick at which the primary thread last left a region or MPI */
+	uint64_t left_mpi;   /* tick at which it last left MPI */
+};
+
+/* A thread. */
+struct mal_thread {
+	struct mal_thread_slot *slot; /* of the managed team, NULL outside it */
+	uint64_t begin;		      /* tick, or thread CPU time where cpu_time is set; 0: not working */
+	uint64_t mpi_begin;
+	int32_t tid;
+	unsigned int mpi_depth;
+	bool primary;
+	bool cpu_time;
+	bool met; /* it has been considered as primary thread */
+	bool waiting;
+};
+
+extern struct mal_rank mal;
+extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
+
+static inline bool mal_rule(uint32_t rule)
+{
+	return atomic_load_explicit(&mal.segment.header->rules, memory_order_relaxed) & rule;
+}
+
+/* Say whether RANK is in a region with several threads on a CPU: lenders look for such ranks. */
+static inline void mal_say_hungry(unsigned int rank, bool hungry)
+{
+	_Atomic uint64_t *word = &mal.segment.header->hungry[rank / 64];
+	uint64_t bit = UINT64_C(1) << rank % 64;
+
+	if (hungry)
+		atomic_fetch_or_explicit(word, bit, memory_order_release);
+	else
+		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+}
+
+/* One line on standard error, "balance: ...", the first time only. */
+void mal_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* attach.c: take part in the balanced step that the environment names, if any. Idempotent. */
+void mal_attach(void);
+
+/* attach.c: the calling thread becomes the primary one if there is none. Returns whether it is. */
+bool mal_become_primary(void);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* team.c: the OpenMP team's size, and what the program has been told about it. */
+#include "libmalleable/rank/team.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "libmalleable/core/env.h"
+#include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/state.h"
+
+static struct {
+	int (*get_max_threads)(void);
+	int (*get_num_threads)(void);
+	int (*get_num_procs)(void);
+	void (*set_num_threads)(int);
+	int (*get_blocktime)(void);
+	void (*set_blocktime)(int);
+	bool resolved;
+	bool rebinds;	  /* the user asked the runtime to bind threads: it may do so after a resize */
+	bool block_fixed; /* the user chose how threads wait */
+	int usual_blocktime;
+	bool passive;
+} runtime;
+
+/* The function behind our own of that name; also in a runtime that was loaded privately. */
+static void *runtime_function(const char *name)
+{
+	void *function = dlsym(RTLD_NEXT, name);
+	void *library;
+
+	if (function)
+		return function;
+	library = dlopen("libomp.so.5", RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		library = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	return library ? dlsym(library, name) : NULL;
+}
+
+/* POSIX lets the result of dlsym be called; ISO C wants to be asked by way of a union. */
+#define RESOLVE(field, name) \
+	do { \
+		union { \
+			void *object; \
+			__typeof__(runtime.field) function; \
+		} found = {.object = runtime_function(name)}; \
+		runtime.field = found.function; \
+	} while (0)
+
+static void resolve(void)
+{
+	if (runtime.resolved)
+		return;
+	RESOLVE(get_max_threads, "omp_get_max_threads");
+	RESOLVE(get_num_threads, "omp_get_num_threads");
+	RESOLVE(get_num_procs, "omp_get_num_procs");
+	RESOLVE(set_num_threads, "omp_set_num_threads");
+	RESOLVE(get_blocktime, "kmp_get_blocktime");
+	RESOLVE(set_blocktime, "kmp_set_blocktime");
+	runtime.resolved = true;
+}
+
+void mal_team_open(void)
+{
+	const char *most = getenv(MAL_ENV_MAX_THREADS);
+	int threads;
+
+	if (mal.base)
+		return;
+	resolve();
+	threads = runtime.get_max_threads ? runtime.get_max_threads() : 1;
+	mal.base = threads > 0 ? (unsigned int)threads : 1;
+	if (most && runtime.set_num_threads) {
+		mal.base = (unsigned int)strtoul(most, NULL, 10);
+		runtime.set_num_threads((int)mal.base);
+	}
+	mal.team = mal.base;
+	/* A number of threads that is not that of the CPUs was chosen on purpose: it is kept. */
+	if (mal.mode == MAL_MODE_AUTO && mal.base != mal_cpumask_count(&mal.home))
+		mal.mode = MAL_MODE_CPUSET;
+	runtime.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("KMP_AFFINITY");
+	runtime.block_fixed = getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime.set_blocktime;
+	runtime.usual_blocktime = runtime.get_blocktime ? runtime.get_blocktime() : 200;
+}
+
+bool mal_team_is_free(void)
+{
+	return mal.mode != MAL_MODE_CPUSET && !atomic_load_explicit(&mal.told, memory_order_relaxed) &&
+	       runtime.set_num_threads;
+}
+
+void mal_team_set(unsigned int threads)
+{
+	if (threads == mal.team || !runtime.set_num_threads)
+		return;
+	runtime.set_num_threads((int)threads);
+	mal.team = threads;
+	if (runtime.rebinds)
+		mal_bind_forget();
+}
+
+void mal_team_follow(unsigned int cpus)
+{
+	unsigned int told = atomic_load(&mal.told);
+
+	if (mal.mode == MAL_MODE_CPUSET || (told && mal.mode != MAL_MODE_TEAM) || !cpus)
+		return;
+	if (told && cpus > told)
+		cpus = told;
+	mal.base = cpus;
+	mal_team_set(cpus);
+}
+
+void mal_team_wait_passively(bool passive)
+{
+	if (passive == runtime.passive || runtime.block_fixed)
+		return;
+	runtime.set_blocktime(passive ? 0 : runtime.usual_blocktime);
+	runtime.passive = passive;
+}
+
+/* The program learns THREADS. */
+static int tell(int threads)
+{
+	unsigned int told = atomic_load_explicit(&mal.told, memory_order_relaxed);
+
+	if (threads > 0 && (unsigned int)threads > told) {
+		atomic_store(&mal.told, (uint32_t)threads);
+		if (mal.slot)
+			atomic_store(&mal.slot->told, (uint32_t)threads);
+	}
+	return threads;
+}
+
+/*
+ * The program's questions come here because the library is loaded before the runtime. Inside a region the
+ * runtime knows best; outside, the answer is the team that the program knows of, not one that we widened.
+ */
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_num_procs(void);
+void omp_set_num_threads(int threads);
+int omp_get_max_threads_(void);
+int omp_get_num_threads_(void);
+int omp_get_num_procs_(void);
+void omp_set_num_threads_(const int *threads);
+
+int omp_get_max_threads(void)
+{
+	resolve();
+	if (!runtime.get_max_threads)
+		return 1;
+	mal_attach();
+	if (!mal.active)
+		return runtime.get_max_threads();
+	runtime.get_max_threads(); /* starts the runtime where it has not been yet */
+	if (!mal.base)
+		mal_team_open();
+	return tell((int)mal.base);
+}
+
+int omp_get_num_threads(void)
+{
+	int threads;
+
+	resolve();
+	threads = runtime.get_num_threads ? runtime.get_num_threads() : 1;
+	return mal.active && mal.depth ? tell(threads) : threads;
+}
+
+int omp_get_num_procs(void)
+{
+	resolve();
+	return runtime.get_num_procs ? runtime.get_num_procs() : 1;
+}
+
+void omp_set_num_threads(int threads)
+{
+	resolve();
+	if (!runtime.set_num_threads)
+		return;
+	runtime.set_num_threads(threads);
+	if (!mal.active || threads < 1 || (mal.base && !mal_self.primary))
+		return;
+	if (!mal.base)
+		mal_team_open();
+	mal.base = (unsigned int)threads;
+	mal.team = mal.base;
+	tell(threads);
+}
+
+int omp_get_max_threads_(void)
+{
+	return omp_get_max_threads();
+}
+
+int omp_get_num_threads_(void)
+{
+	return omp_get_num_threads();
+}
+
+int omp_get_num_procs_(void)
+{
+	return omp_get_num_procs();
+}
+
+void omp_set_num_threads_(const int *threads)
+{
+	omp_set_num_threads(*threads);
+}

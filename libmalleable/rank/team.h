@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * team.h: the OpenMP team's size, and what the program has been told about it.
+ *
+ * A program that asked for its number of threads may have sized its data by the answer. From then on the team stays as it
+ * was told: it is only spread over more or fewer CPUs (cpuset mode). A program that never asked cannot contradict
+ * itself, and its team may follow the CPUs (team mode).
+ */
+#ifndef MAL_RANK_TEAM_H
+#define MAL_RANK_TEAM_H
+
+#include <stdbool.h>
+
+/* Find the runtime's functions and the team size it starts with. Primary thread, runtime initialised. */
+void mal_team_open(void);
+
+/* True when regions may get another number of threads than the program set. */
+bool mal_team_is_free(void);
+
+/* The next region gets THREADS threads. Primary thread, outside regions or in parallel_begin. */
+void mal_team_set(unsigned int threads);
+
+/* At a phase boundary: the team follows the rank's CPUs, as far as mode and program allow. */
+void mal_team_follow(unsigned int cpus);
+
+/* Threads that wait for work go to sleep at once (true) or as the runtime is configured (false). */
+void mal_team_wait_passively(bool passive);
+
+#endif

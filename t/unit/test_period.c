@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_period.c: finding the period of a sequence of regions. */
+#include "t/unit/unit.h"
+
+#include <string.h>
+
+#include "libmalleable/rank/period.h"
+
+/* Feed TEXT, a letter an event; returns the number of boundaries. */
+static unsigned int feed(struct mal_period *period, const char *text)
+{
+	unsigned int boundaries = 0;
+
+	for (; *text; text++)
+		boundaries += mal_period_event(period, (uint32_t)*text);
+	return boundaries;
+}
+
+static void simple(void **state)
+{
+	struct mal_period period = {0};
+
+	(void)state;
+	feed(&period, "abcdabcdabcdabcd");
+	assert_int_equal(period.length, 4);
+	assert_int_equal(feed(&period, "abcdabcdabcdabcd"), 4);
+}
+
+static void behind_an_initialisation(void **state)
+{
+	struct mal_period period = {0};
+
+	(void)state;
+	feed(&period, "zyxwvuzzz");
+	feed(&period, "abcabcabcabc");
+	assert_int_equal(feed(&period, "abcabcabc"), 3);
+}
+
+/* aab aab: the inner repetition is no period of the whole. */
+static void with_sub_period(void **state)
+{
+	struct mal_period period = {0};
+
+	(void)state;
+	feed(&period, "aabaabaabaabaabaab");
+	assert_int_equal(period.length, 3);
+	assert_int_equal(feed(&period, "aabaabaab"), 3);
+}
+
+static void found_again_after_a_change(void **state)
+{
+	struct mal_period period = {0};
+
+	(void)state;
+	feed(&period, "abcabcabcabcabc");
+	feed(&period, "xyxyxyxyxyxy");
+	assert_int_equal(period.length, 2);
+	assert_int_equal(feed(&period, "xyxyxyxy"), 4);
+}
+
+static void no_period_no_boundary(void **state)
+{
+	struct mal_period period = {0};
+	unsigned int boundaries = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2000; i++)
+		boundaries += mal_period_event(&period, i);
+	assert_int_equal(boundaries, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(simple),
+		cmocka_unit_test(behind_an_initialisation),
+		cmocka_unit_test(with_sub_period),
+		cmocka_unit_test(found_again_after_a_change),
+		cmocka_unit_test(no_period_no_boundary),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
