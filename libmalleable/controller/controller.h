@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* controller.h: what the parts of the controller share: the step, its ranks and the policy. */
+#ifndef MAL_CONTROLLER_CONTROLLER_H
+#define MAL_CONTROLLER_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/core/segment.h"
+#include "policies/choice.h"
+
+struct mal_rank_view {
+	bool known; /* it registered */
+	bool running;
+	int32_t pid;
+	struct mal_cpumask home;
+	bool sampled; /* last is valid */
+	struct mal_snapshot last;
+	/* Totals of complete windows. */
+	double work_s, serial_s, mpi_s;
+};
+
+/* What the windows add up to. */
+struct mal_totals {
+	unsigned int windows;
+	double elapsed_s;		      /* as it was */
+	double off_s;			      /* predicted without balancing */
+	double ideal_s;			      /* predicted with perfect balance */
+	double useful_s;		      /* thread time that was work */
+	double core_s;			      /* core time there was */
+	double balance_before, balance_after; /* load balance, weighted by elapsed time */
+};
+
+struct mal_controller {
+	struct mal_segment segment;
+	struct mal_cpumask allocation;
+	struct mal_choice choice;
+	void *policy_state;
+	bool demoted; /* the policy broke its word: only observing now */
+	const char *demoted_why;
+	uint64_t started;
+	struct mal_rank_view *ranks;
+	/* The CPUs of the allocation, in order, and their places. */
+	unsigned int cpu_count;
+	unsigned int cpu[MAL_MAX_CPUS];
+	unsigned int l3[MAL_MAX_CPUS];
+	unsigned int numa[MAL_MAX_CPUS];
+	unsigned int package[MAL_MAX_CPUS];
+	bool topology_read;
+	/* Sampling. */
+	uint64_t round;
+	uint64_t stride;
+	double window_s;     /* wanted length of a window */
+	unsigned int steady; /* windows without a change */
+	uint32_t plans;
+	struct mal_totals totals;
+	_Atomic bool ending;   /* the step is over */
+	_Atomic uint64_t died; /* ranks whose process ended, in sum: a change is news */
+};
+
+/* Length that is wanted for windows at first and at most. */
+#define MAL_WINDOW_FIRST_S 0.05
+#define MAL_WINDOW_LAST_S 1.0
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* main.c: malleabled, the malleability controller of one step on one node. */
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/controller/controller.h"
+#include "libmalleable/controller/detach.h"
+#include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/report.h"
+#include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/totals.h"
+#include "libmalleable/controller/watch.h"
+#include "libmalleable/core/clock.h"
+#include "libmalleable/core/futex.h"
+#include "policies/registry.h"
+
+/* How long the controller sleeps when nobody kicks it. */
+#define SLEEP_NS UINT64_C(10000000000)
+/* Kicks closer together than this are taken together. */
+#define LEAST_PAUSE_NS 200000
+
+struct arguments {
+	int segment_fd;
+	int life_fd;
+	int report_fd;
+	const char *policy;
+	const char *cpus;
+	const char *step;
+	const char *node;
+	const char *report_file;
+	bool detach;
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleabled --segment-fd N --life-fd N --cpus LIST [OPTIONS]\n"
+	      "\n"
+	      "The malleability controller of one job step on one node. The balance plugin of Slurm and\n"
+	      "`malleable run` start it; it is of no use by itself.\n"
+	      "\n"
+	      "  --segment-fd N     descriptor of the step's segment\n"
+	      "  --life-fd N        read end of a pipe: when its other end closes, the step is over\n"
+	      "  --report-fd N      where the report goes as text\n"
+	      "  --report-file F    where it goes as JSON\n"
+	      "  --cpus LIST        the step's CPUs on this node\n"
+	      "  --policy P[,K=V]   as in srun --balance\n"
+	      "  --step S, --node N names for the report\n"
+	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
+	      "  --help, --version\n",
+	      out);
+}
+
+static int parse_fd(const char *text)
+{
+	char *end;
+	long fd = strtol(text, &end, 10);
+
+	return *end || end == text || fd < 0 || fd > 1 << 20 ? -1 : (int)fd;
+}
+
+/* Returns 0 to go on, 1 to end well, -1 on bad arguments. */
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"segment-fd", required_argument, NULL, 's'}, {"life-fd", required_argument, NULL, 'l'},
+		{"report-fd", required_argument, NULL, 'r'},  {"report-file", required_argument, NULL, 'f'},
+		{"cpus", required_argument, NULL, 'c'},	      {"policy", required_argument, NULL, 'p'},
+		{"detach", no_argument, NULL, 'd'},	      {"step", required_argument, NULL, 'S'},
+		{"node", required_argument, NULL, 'n'},	      {"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},	      {NULL, 0, NULL, 0},
+	};
+	int option;
+
+	*arguments = (struct arguments){-1, -1, -1, "", NULL, "?", "?", NULL, false};
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 's': arguments->segment_fd = parse_fd(optarg); break;
+		case 'l': arguments->life_fd = parse_fd(optarg); break;
+		case 'r': arguments->report_fd = parse_fd(optarg); break;
+		case 'f': arguments->report_file = optarg; break;
+		case 'c': arguments->cpus = optarg; break;
+		case 'p': arguments->policy = optarg; break;
+		case 'S': arguments->step = optarg; break;
+		case 'n': arguments->node = optarg; break;
+		case 'd': arguments->detach = true; break;
+		case 'h': usage(stdout); return 1;
+		case 'V': puts("malleabled " PACKAGE_VERSION); return 1;
+		default: return -1;
+		}
+	}
+	if (arguments->segment_fd < 0 || arguments->life_fd < 0 || !arguments->cpus || optind < argc) {
+		fputs("malleabled: --segment-fd, --life-fd and --cpus are needed, and nothing else, see --help\n",
+		      stderr);
+		return -1;
+	}
+	return 0;
+}
+
+static int open_controller(struct mal_controller *controller, const struct arguments *arguments, struct mal_error *err)
+{
+	const struct mal_policy *policy;
+
+	mal_clock_open();
+	controller->started = mal_ticks();
+	controller->stride = 1;
+	controller->window_s = MAL_WINDOW_FIRST_S;
+	if (mal_cpumask_parse(arguments->cpus, &controller->allocation, err) < 0 ||
+	    mal_choose(arguments->policy, NULL, MAL_POLICY_DEFAULT, &controller->choice, err) < 0 ||
+	    mal_segment_open(&controller->segment, arguments->segment_fd, err) < 0)
+		return -1;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->allocation, cpu)) < MAL_MAX_CPUS; cpu++)
+		if (cpu < controller->segment.cpu_count)
+			controller->cpu[controller->cpu_count++] = cpu;
+	controller->ranks = calloc(controller->segment.rank_count, sizeof(*controller->ranks));
+	policy = controller->choice.policy;
+	if (policy->create)
+		controller->policy_state = policy->create(controller->choice.values);
+	if (!controller->ranks || (policy->create && !controller->policy_state))
+		return mal_fail(err, "out of memory");
+	return mal_watch_start(controller, arguments->life_fd, err);
+}
+
+static void close_controller(struct mal_controller *controller)
+{
+	if (controller->choice.policy && controller->choice.policy->destroy)
+		controller->choice.policy->destroy(controller->policy_state);
+	free(controller->ranks);
+	mal_segment_close(&controller->segment);
+}
+
+/* A round of samples has arrived: learn from it, decide, and ask for the next. */
+static void take_round(struct mal_controller *controller, struct mal_sample *samples)
+{
+	if (mal_round_read(controller, samples)) {
+		mal_totals_add(controller, samples);
+		if (mal_plan_make(controller, samples)) {
+			controller->steady = 0;
+			controller->window_s = MAL_WINDOW_FIRST_S;
+		} else if (++controller->steady > 2 && controller->window_s < MAL_WINDOW_LAST_S) {
+			controller->window_s *= 2;
+		}
+	}
+	mal_round_begin(controller);
+}
+
+static int serve(struct mal_controller *controller)
+{
+	struct mal_header *header = controller->segment.header;
+	struct mal_sample *samples = calloc(controller->segment.rank_count, sizeof(*samples));
+	struct timespec pause = {0, LEAST_PAUSE_NS};
+
+	if (!samples)
+		return -1;
+	mal_plan_make(controller, NULL);
+	while (!atomic_load(&controller->ending)) {
+		uint32_t kick = atomic_load(&header->kick);
+
+		if (mal_ranks_update(controller))
+			mal_round_begin(controller);
+		else if (mal_round_is_complete(controller))
+			take_round(controller, samples);
+		mal_futex_wait(&header->kick, kick, SLEEP_NS);
+		/* A hostile rank may kick without end; a round is never that urgent. */
+		if (atomic_load(&header->kick) - kick > 1000)
+			nanosleep(&pause, NULL);
+	}
+	mal_ranks_update(controller);
+	free(samples);
+	return 0;
+}
+
+static void report(const struct mal_controller *controller, const struct arguments *arguments)
+{
+	struct mal_report report;
+	struct mal_error err;
+	char text[2048];
+	size_t length;
+
+	if (!mal_report_make(controller, arguments->step, arguments->node, &report))
+		return;
+	length = mal_report_text(controller, &report, text, sizeof(text));
+	if (arguments->report_file && mal_report_json(controller, &report, arguments->report_file, &err) < 0 &&
+	    length < sizeof(text))
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", err.text);
+	if (length > sizeof(text))
+		length = sizeof(text);
+	if (arguments->report_fd >= 0 && write(arguments->report_fd, text, length) < 0)
+		return;
+}
+
+int main(int argc, char **argv)
+{
+	struct mal_controller controller = {0};
+	struct arguments arguments;
+	struct mal_error err = {""};
+	int result = parse_arguments(argc, argv, &arguments);
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (mal_give_up_root(&err) < 0 || (arguments.detach && mal_detach(arguments.report_fd, &err) < 0)) {
+		fprintf(stderr, "malleabled: %s\n", err.text);
+		return 1;
+	}
+	/* The terminal's keys and the launcher's signals are for the ranks: the pipe alone ends the controller. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	result = open_controller(&controller, &arguments, &err);
+	if (result == 0)
+		result = serve(&controller);
+	if (result == 0)
+		report(&controller, &arguments);
+	else
+		fprintf(stderr, "malleabled: %s\n", err.text);
+	close_controller(&controller);
+	return result ? 1 : 0;
+}

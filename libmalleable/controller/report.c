@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report.c: what the user is told at the end of a step, as text and as JSON. */
+#include "libmalleable/controller/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/controller/totals.h"
+#include "libmalleable/core/clock.h"
+
+static double controller_cpu_s(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+bool mal_report_make(const struct mal_controller *controller, const char *step, const char *node,
+		     struct mal_report *report)
+{
+	uint64_t own = 0, overlap = 0;
+	double rank_time;
+
+	memset(report, 0, sizeof(*report));
+	report->step = step;
+	report->node = node;
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
+		const struct mal_counters *count = &controller->segment.ranks[rank].count;
+
+		if (!controller->ranks[rank].known)
+			continue;
+		report->ranks++;
+		report->lends += count->lends;
+		report->borrows += count->borrows;
+		report->grants += count->grants;
+		report->reclaims += count->reclaims;
+		report->evictions += count->evictions;
+		report->moves += count->moves;
+		overlap += count->overlap;
+		own += count->own;
+	}
+	if (!report->ranks)
+		return false;
+	report->elapsed_s = mal_ticks_to_s(mal_ticks() - controller->started);
+	report->overlap_s = mal_ticks_to_s(overlap);
+	report->own_s = mal_ticks_to_s(own);
+	rank_time = report->elapsed_s * report->ranks;
+	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
+	report->controller_cpu_s = controller_cpu_s();
+	return true;
+}
+
+struct text {
+	char *at;
+	size_t left;
+	size_t length;
+};
+
+static void line(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void line(struct text *text, const char *format, ...)
+{
+	va_list args;
+	int used;
+
+	va_start(args, format);
+	used = vsnprintf(text->at, text->left, format, args);
+	va_end(args);
+	if (used < 0 || (size_t)used >= text->left)
+		return;
+	text->at += used;
+	text->left -= (size_t)used;
+	text->length += (size_t)used;
+}
+
+static void say_gain(struct text *text, const struct mal_totals *totals)
+{
+	double share = mal_totals_share(totals);
+
+	if (isnan(share))
+		line(text, "attainable: nothing, the load is balanced (%.3f s, at best %.3f s)\n", totals->elapsed_s,
+		     totals->ideal_s);
+	else
+		line(text, "attainable: %.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it\n", totals->off_s,
+		     totals->ideal_s, totals->elapsed_s, share * 100);
+}
+
+static void say_mode(struct text *text, const struct mal_controller *controller)
+{
+	unsigned int fixed = 0, known = 0;
+
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
+
+		known += controller->ranks[rank].known;
+		fixed += controller->ranks[rank].known && (slot->told || slot->mode == MAL_MODE_CPUSET);
+	}
+	if (fixed && fixed == known)
+		line(text, "mode: cpuset, the program relies on its number of threads (see max_threads=)\n");
+	else if (fixed)
+		line(text, "mode: cpuset in %u ranks that rely on their number of threads, team in the others\n",
+		     fixed);
+}
+
+size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report, char *buffer,
+		       size_t size)
+{
+	const struct mal_totals *totals = &controller->totals;
+	struct text text = {buffer, size, 0};
+
+	line(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n", report->step, report->node,
+	     controller->choice.policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
+	if (controller->demoted)
+		line(&text, "policy %s was set aside: %s\n", controller->choice.policy->name, controller->demoted_why);
+	if (!totals->windows) {
+		line(&text, "too short to measure: fewer than two phase boundaries were seen\n");
+		return text.length;
+	}
+	line(&text, "load balance (mean/max): %.1f %% as started, %.1f %% as run\n",
+	     100 * totals->balance_before / totals->elapsed_s, 100 * totals->balance_after / totals->elapsed_s);
+	line(&text, "hybrid efficiency (useful thread time / elapsed x CPUs): %.1f %%\n",
+	     100 * totals->useful_s / totals->core_s);
+	say_gain(&text, totals);
+	line(&text, "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
+	     (unsigned long long)report->lends, (unsigned long long)report->borrows, (unsigned long long)report->grants,
+	     (unsigned long long)report->reclaims, (unsigned long long)report->moves);
+	if (report->evictions)
+		line(&text, "reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
+		     (unsigned long long)report->evictions, 1e6 * report->overlap_s / (double)report->evictions);
+	say_mode(&text, controller);
+	line(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n", 100 * report->own_part,
+	     1e3 * report->controller_cpu_s);
+	return text.length;
+}
+
+/* The CPUs that RANK owns now. */
+static struct mal_cpumask owned(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner == rank)
+			mal_cpumask_add(&mask, controller->cpu[i]);
+	return mask;
+}
+
+static json_t *rank_json(const struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_rank_view *view = &controller->ranks[rank];
+	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
+	struct mal_cpumask last = owned(controller, rank);
+	char home[256], cpus[256];
+
+	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "rank", (int)rank,
+			 "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
+			 mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "serial_s",
+			 view->serial_s, "mpi_s", view->mpi_s, "regions", (json_int_t)slot->count.regions, "boundaries",
+			 (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends, "borrows",
+			 (json_int_t)slot->count.borrows, "grants", (json_int_t)slot->count.grants, "told",
+			 (json_int_t)slot->told, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
+}
+
+static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
+{
+	const struct mal_totals *totals = &controller->totals;
+	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
+	double share = mal_totals_share(totals);
+	json_t *ranks = json_array();
+
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
+		if (controller->ranks[rank].known)
+			json_array_append_new(ranks, rank_json(controller, rank));
+	return json_pack(
+		"{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:{s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f},"
+		" s:{s:I, s:I, s:I, s:I, s:I, s:I, s:f}, s:{s:f, s:f, s:f}, s:o}",
+		"version", 1, "step", report->step, "node", report->node, "policy", controller->choice.policy->name,
+		"ranks", (int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s,
+		"measured", "windows", (int)totals->windows, "elapsed_s", totals->elapsed_s, "unbalanced_s",
+		totals->off_s, "ideal_s", totals->ideal_s, "share_of_attainable",
+		isnan(share) ? json_null() : json_real(share), "load_balance_before", totals->balance_before / elapsed,
+		"load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
+		totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0, "cpu_changes", "lends",
+		(json_int_t)report->lends, "borrows", (json_int_t)report->borrows, "grants", (json_int_t)report->grants,
+		"reclaims", (json_int_t)report->reclaims, "evictions", (json_int_t)report->evictions, "moves",
+		(json_int_t)report->moves, "overlap_s", report->overlap_s, "overhead", "ranks_s", report->own_s,
+		"ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks);
+}
+
+int mal_report_json(const struct mal_controller *controller, const struct mal_report *report, const char *path,
+		    struct mal_error *err)
+{
+	json_t *root = report_json(controller, report);
+	FILE *file = fopen(path, "we");
+	int result = -1;
+
+	if (!root) {
+		mal_fail(err, "out of memory for the report");
+		goto out;
+	}
+	if (!file) {
+		mal_fail_errno(err, "cannot write the report to %s", path);
+		goto out;
+	}
+	if (json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0 || fputc('\n', file) == EOF ||
+	    fflush(file) == EOF) {
+		mal_fail_errno(err, "cannot write the report to %s", path);
+		goto out;
+	}
+	result = 0;
+out:
+	if (file)
+		fclose(file);
+	json_decref(root);
+	return result;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* topology.h: which CPUs of the step share an L3, a NUMA node, a package (hwloc). */
+#ifndef MAL_CONTROLLER_TOPOLOGY_H
+#define MAL_CONTROLLER_TOPOLOGY_H
+
+#include "libmalleable/controller/controller.h"
+
+/*
+ * Fill the controller's topology and, for the ranks, that of the segment. Takes some 10 ms, so it is done when first
+ * needed and not for steps that end at once. If hwloc cannot tell, all CPUs count as neighbours.
+ */
+void mal_topology_read(struct mal_controller *controller);
+
+#endif

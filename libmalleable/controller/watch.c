@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* watch.c: notices the end of the step and of each rank (epoll over a pipe and pidfds). */
+#include "libmalleable/controller/watch.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/core/futex.h"
+
+static int epoll_fd = -1;
+static int life = -1;
+
+static void *watch(void *opaque)
+{
+	struct mal_controller *controller = opaque;
+	_Atomic uint32_t *kick = &controller->segment.header->kick;
+
+	while (!atomic_load(&controller->ending)) {
+		struct epoll_event event;
+
+		if (epoll_wait(epoll_fd, &event, 1, -1) < 1)
+			continue;
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, event.data.fd, NULL);
+		if (event.data.fd == life) {
+			atomic_store(&controller->ending, true);
+		} else {
+			close(event.data.fd);
+			atomic_fetch_add(&controller->died, 1);
+		}
+		atomic_fetch_add(kick, 1);
+		mal_futex_wake(kick, 1);
+	}
+	return NULL;
+}
+
+static int add(int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int failed;
+
+	life = life_fd;
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_fd < 0 || add(life_fd) < 0)
+		return mal_fail_errno(err, "cannot watch the step's end");
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, 64 * 1024);
+	failed = pthread_create(&thread, &attributes, watch, controller);
+	pthread_attr_destroy(&attributes);
+	return failed ? mal_fail(err, "cannot start the watching thread") : 0;
+}
+
+void mal_watch_process(int32_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0 && add(fd) < 0)
+		close(fd);
+}
