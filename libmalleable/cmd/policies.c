@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* policies.c: malleable policies: lists the policies with their parameters. */
+#include <stdio.h>
+#include <string.h>
+
+#include "libmalleable/cmd/cmd.h"
+#include "policies/registry.h"
+
+static void print_param(const struct mal_param *param)
+{
+	if (param->least == 0 && param->most == 1 && (param->fallback == 0 || param->fallback == 1))
+		printf("    %s=yes|no (default %s): %s\n", param->name, param->fallback != 0 ? "yes" : "no",
+		       param->help);
+	else
+		printf("    %s=%g..%g (default %g): %s\n", param->name, param->least, param->most, param->fallback,
+		       param->help);
+}
+
+int mal_cmd_policies(int argc, char **argv)
+{
+	const struct mal_policy *policy;
+
+	if (argc > 1) {
+		int help = strcmp(argv[1], "--help") == 0;
+
+		fputs("Usage: malleable policies\n\nLists the policies for --balance and their parameters.\n",
+		      help ? stdout : stderr);
+		return help ? 0 : 2;
+	}
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
+		printf("%s: %s\n", policy->name, policy->summary);
+		for (size_t j = 0; j < policy->param_count; j++)
+			print_param(&policy->params[j]);
+	}
+	puts("all policies:\n"
+	     "    mode=auto|team|cpuset: change the OpenMP team with the CPUs, or keep it\n"
+	     "    max_threads=N: number of threads that the program is told at first");
+	return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* run.c: malleable run: the controller and the library without Slurm, on one node. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/helper.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/core/setup.h"
+#include "policies/choice.h"
+#include "policies/registry.h"
+
+/* How long the controller may take for its report. */
+#define END_TIMEOUT_MS 2000
+
+struct arguments {
+	const char *balance;
+	const char *report_file;
+	const char *libdir;
+	bool quiet;
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable run [OPTIONS] [--] COMMAND...\n"
+	      "\n"
+	      "Runs a command, such as mpirun -n 4 ./app, and balances the cores of its ranks on this node.\n"
+	      "For machines without Slurm, or whose Slurm does not have the plugin.\n"
+	      "\n"
+	      "  --balance=POLICY[,KEY=VALUE...]   as for srun (default: auto); see malleable policies\n"
+	      "  --balance-report=FILE             write the report as JSON to FILE; off: print no report\n"
+	      "  --help\n"
+	      "\n"
+	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could not be set up;\n"
+	      "126, 127: COMMAND could not be run.\n",
+	      out);
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"balance", optional_argument, NULL, 'b'},
+		{"balance-report", optional_argument, NULL, 'r'},
+		{"libdir", required_argument, NULL, 'L'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+
+	*arguments = (struct arguments){getenv("SLURM_BALANCE"), getenv("SLURM_BALANCE_REPORT"), MAL_LIBDIR, false};
+	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		switch (option) {
+		case 'b': arguments->balance = optarg; break;
+		case 'r': arguments->report_file = optarg; break;
+		case 'L': arguments->libdir = optarg; break;
+		case 'h': usage(stdout); return 1;
+		default: return -1;
+		}
+	}
+	if (arguments->report_file && strcmp(arguments->report_file, "off") == 0) {
+		arguments->quiet = true;
+		arguments->report_file = NULL;
+	}
+	if (optind == argc) {
+		fputs("malleable run: a command is needed, see malleable run --help\n", stderr);
+		return -1;
+	}
+	return 0;
+}
+
+static bool get_variable(void *context, const char *name, char *value, size_t size)
+{
+	const char *found = getenv(name);
+
+	(void)context;
+	if (!found || strlen(found) >= size)
+		return false;
+	strcpy(value, found);
+	return true;
+}
+
+static int set_variable(void *context, const char *name, const char *value)
+{
+	(void)context;
+	return setenv(name, value, 1);
+}
+
+static pid_t child_pid;
+
+static void pass_on(int number)
+{
+	if (child_pid > 0)
+		kill(child_pid, number);
+}
+
+/* Run the command and wait for it; signals that we get are passed on. */
+static int run_command(char **argv)
+{
+	int status;
+
+	child_pid = fork();
+	if (child_pid < 0) {
+		perror("malleable run: cannot fork");
+		return 125;
+	}
+	if (child_pid == 0) {
+		execvp(argv[0], argv);
+		fprintf(stderr, "malleable run: cannot run %s: %s\n", argv[0], strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, pass_on);
+	signal(SIGHUP, pass_on);
+	while (waitpid(child_pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 125;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int start(const struct arguments *arguments, const struct mal_choice *choice, const char *command,
+		 struct mal_helper *helper, int *segment_fd, struct mal_error *err)
+{
+	struct mal_segment segment = {0};
+	struct mal_cpumask cpus;
+	char list[1024], path[512], host[256] = "this node";
+	struct mal_helper_options options = {
+		.path = path,
+		.policy = arguments->balance ? arguments->balance : "",
+		.cpus = list,
+		.step = command,
+		.node = host,
+		.report_file = arguments->report_file,
+	};
+	struct mal_setup setup = {
+		.libdir = arguments->libdir,
+		.cpus = &cpus,
+		.max_threads = choice->max_threads,
+		.local_rank = -1,
+		.mode = strcmp(choice->policy->name, "observe") == 0 ? "observe" : choice->mode,
+	};
+	struct mal_setup_env env = {get_variable, set_variable, NULL};
+	int fd;
+
+	if (mal_cpumask_get_affinity(0, &cpus) < 0)
+		return mal_fail_errno(err, "cannot read this process's CPUs");
+	mal_cpumask_format(&cpus, list, sizeof(list));
+	snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir);
+	gethostname(host, sizeof(host) - 1);
+	fd = mal_segment_create(&segment, mal_cpumask_count(&cpus), &cpus, err);
+	if (fd < 0)
+		return -1;
+	mal_segment_close(&segment);
+	/* The command inherits it, and what it starts. */
+	*segment_fd = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_LEAST);
+	close(fd);
+	if (*segment_fd < 0)
+		return mal_fail_errno(err, "cannot place the segment's descriptor");
+	options.segment_fd = setup.segment_fd = *segment_fd;
+	if (mal_helper_start(helper, &options, err) < 0)
+		return -1;
+	setup.controller = helper->pid;
+	return mal_setup_apply(&setup, &env, err);
+}
+
+static void print_report(const char *text)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		fprintf(stderr, "balance: %.*s\n", (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+}
+
+int mal_cmd_run(int argc, char **argv)
+{
+	struct mal_helper helper = {-1, -1, -1, -1};
+	struct arguments arguments;
+	struct mal_choice choice;
+	struct mal_error err;
+	char text[4096];
+	int segment_fd = -1;
+	int result = parse_arguments(argc, argv, &arguments);
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (mal_choose(arguments.balance, NULL, MAL_POLICY_DEFAULT, &choice, &err) < 0) {
+		fprintf(stderr, "balance: %s\n", err.text);
+		return 2;
+	}
+	if (!choice.policy->decide)
+		return run_command(argv + optind);
+	if (start(&arguments, &choice, argv[optind], &helper, &segment_fd, &err) < 0) {
+		fprintf(stderr, "balance: %s\n", err.text);
+		return 125;
+	}
+	result = run_command(argv + optind);
+	close(segment_fd);
+	mal_helper_end(&helper, END_TIMEOUT_MS, text, sizeof(text));
+	if (!arguments.quiet)
+		print_report(text);
+	return result;
+}
