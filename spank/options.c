@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* options.c: --balance and --balance-report, in srun, sbatch, salloc and slurmstepd. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policies/choice.h"
+#include "policies/registry.h"
+#include "spank/plugin.h"
+
+#define ENV_SPEC "SLURM_BALANCE"
+#define ENV_REPORT "SLURM_BALANCE_REPORT"
+
+struct balance_wish balance_wish;
+
+static const char *allowed(void)
+{
+	return balance_config.policies[0] ? balance_config.policies : NULL;
+}
+
+/* The policy that a bare --balance means: the site's default, or ours. */
+static const char *bare(void)
+{
+	return MAL_POLICY_DEFAULT;
+}
+
+/* Say what is wrong with SPEC, if anything is. */
+static int check(const char *spec)
+{
+	struct mal_choice choice;
+	struct mal_error err;
+
+	if (mal_choose(spec, allowed(), bare(), &choice, &err) == 0)
+		return 0;
+	slurm_error("balance: %s", err.text);
+	return -1;
+}
+
+/* Called once in srun and twice in slurmstepd (with NULL, then "", for a bare option). */
+static int on_balance(int value, const char *text, int remote)
+{
+	(void)value;
+	if (!text || !*text)
+		text = bare();
+	if (strlen(text) >= sizeof(balance_wish.spec)) {
+		slurm_error("balance: --balance=%.40s...: too long", text);
+		return -1;
+	}
+	if (!remote && check(text) < 0)
+		return -1;
+	balance_wish.given = true;
+	strcpy(balance_wish.spec, text);
+	/* Steps inside sbatch and salloc find it in their environment. */
+	if (spank_context() == S_CTX_ALLOCATOR)
+		setenv(ENV_SPEC, text, 1);
+	return 0;
+}
+
+static int on_report(int value, const char *text, int remote)
+{
+	char path[sizeof(balance_wish.report)];
+	char directory[PATH_MAX];
+
+	(void)value;
+	if (!text || !*text || remote)
+		return 0;
+	if (*text == '/' || strcmp(text, "off") == 0 || !getcwd(directory, sizeof(directory)))
+		directory[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s%s%s", directory, directory[0] ? "/" : "", text) >= (int)sizeof(path)) {
+		slurm_error("balance: --balance-report=%.40s...: too long", text);
+		return -1;
+	}
+	/* The value as slurmstepd gets it is relative to a directory that it does not know. */
+	setenv(ENV_REPORT, path, 1);
+	return 0;
+}
+
+int balance_options_register(spank_t spank)
+{
+	struct spank_option balance = {
+		"balance",
+		"[policy[,key=value...]]",
+		"give the cores of waiting ranks to the ranks that still compute; policies: auto (default), lewi, "
+		"observe, off",
+		2,
+		0,
+		on_balance,
+	};
+	struct spank_option report = {
+		"balance-report",
+		"[file]",
+		"report of a balanced step: on standard error (default), also as JSON in file, or not at all (off)",
+		2,
+		0,
+		on_report,
+	};
+
+	if (spank_option_register(spank, &balance) != ESPANK_SUCCESS ||
+	    spank_option_register(spank, &report) != ESPANK_SUCCESS) {
+		slurm_error("balance: cannot register the options");
+		return -1;
+	}
+	return 0;
+}
+
+int balance_options_check_environment(void)
+{
+	const char *spec = getenv(ENV_SPEC);
+
+	if (balance_wish.given || !spec || !*spec)
+		return 0;
+	if (check(spec) == 0)
+		return 0;
+	/* srun ignores what an optional plugin returns here, and the step would run unbalanced. */
+	exit(1);
+}
+
+void balance_options_complete(spank_t spank)
+{
+	if (spank_getenv(spank, ENV_REPORT, balance_wish.report, sizeof(balance_wish.report)) != ESPANK_SUCCESS)
+		balance_wish.report[0] = '\0';
+	if (balance_wish.given)
+		return;
+	if (spank_getenv(spank, ENV_SPEC, balance_wish.spec, sizeof(balance_wish.spec)) == ESPANK_SUCCESS)
+		return;
+	snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
+		 balance_config.fallback[0] ? balance_config.fallback : "off");
+}

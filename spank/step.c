@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * step.c: the life of a balanced step in slurmstepd.
+ *
+ * user_init runs with the user's effective id inside the step's cgroups: what is forked there is accounted to the step
+ * and ends with it. The segment is made and never read here: what ranks write into it is no business of root.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/helper.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/core/setup.h"
+#include "policies/choice.h"
+#include "policies/registry.h"
+#include "spank/plugin.h"
+
+/* Step ids from here on are not users' steps: batch script, extern, interactive (slurm.h, SLURM_MAX_NORMAL_STEP_ID). */
+#define FIRST_SPECIAL_STEP 0xfffffff0u
+/* How long the controller may take to report and leave, before it is killed. */
+#define END_TIMEOUT_MS 1000
+
+static struct {
+	bool active;
+	struct mal_helper helper;
+	int segment_fd;
+	struct mal_choice choice;
+	struct mal_cpumask cpus;
+	unsigned int tasks; /* that have not ended */
+	char name[64];
+} step;
+
+/* Is this a step that wants balancing? Then STEP.CHOICE says how. */
+static bool is_wanted(spank_t spank)
+{
+	struct mal_error err;
+	uint32_t job, id, tasks;
+
+	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_STEPID, &id) != ESPANK_SUCCESS || id >= FIRST_SPECIAL_STEP ||
+	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
+		return false;
+	balance_options_complete(spank);
+	if (mal_choose(balance_wish.spec, balance_config.policies[0] ? balance_config.policies : NULL,
+		       MAL_POLICY_DEFAULT, &step.choice, &err) < 0) {
+		slurm_error("balance: %s; the step runs unbalanced", err.text);
+		return false;
+	}
+	step.tasks = tasks;
+	snprintf(step.name, sizeof(step.name), "%u.%u", job, id);
+	return step.choice.policy->decide != NULL;
+}
+
+/* Where the JSON goes: the user's file, or one in the site's directory. NULL: nowhere. */
+static const char *report_path(const char *node, char *path, size_t size)
+{
+	if (balance_wish.report[0] && strcmp(balance_wish.report, "off") != 0)
+		return balance_wish.report;
+	if (!balance_config.report_dir[0])
+		return NULL;
+	snprintf(path, size, "%s/%s.%s.json", balance_config.report_dir, step.name, node);
+	return path;
+}
+
+static int start(struct mal_error *err)
+{
+	struct mal_segment segment = {0};
+	char list[1024], path[640], node[256] = "?", file[1024];
+	struct mal_helper_options options = {
+		.path = path,
+		.policy = balance_wish.spec,
+		.cpus = list,
+		.step = step.name,
+		.node = node,
+	};
+	int fd;
+
+	if (mal_cpumask_get_affinity(0, &step.cpus) < 0)
+		return mal_fail_errno(err, "cannot read the step's CPUs");
+	mal_cpumask_format(&step.cpus, list, sizeof(list));
+	gethostname(node, sizeof(node) - 1);
+	snprintf(path, sizeof(path), "%s/malleabled", balance_config.libdir);
+	if (access(path, X_OK) < 0)
+		return mal_fail_errno(err, "%s", path);
+	options.report_file = report_path(node, file, sizeof(file));
+	fd = mal_segment_create(&segment, step.tasks, &step.cpus, err);
+	if (fd < 0)
+		return -1;
+	mal_segment_close(&segment);
+	/* Not close-on-exec: the tasks inherit it. */
+	step.segment_fd = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_LEAST);
+	close(fd);
+	if (step.segment_fd < 0)
+		return mal_fail_errno(err, "cannot place the segment's descriptor");
+	options.segment_fd = step.segment_fd;
+	if (mal_helper_start(&step.helper, &options, err) == 0)
+		return 0;
+	close(step.segment_fd);
+	return -1;
+}
+
+void balance_step_begin(spank_t spank)
+{
+	struct mal_error err;
+
+	if (!is_wanted(spank))
+		return;
+	if (start(&err) < 0) {
+		slurm_error("balance: %s; the step runs unbalanced", err.text);
+		return;
+	}
+	step.active = true;
+}
+
+static bool get_variable(void *context, const char *name, char *value, size_t size)
+{
+	return spank_getenv(context, name, value, (int)size) == ESPANK_SUCCESS;
+}
+
+static int set_variable(void *context, const char *name, const char *value)
+{
+	return spank_setenv(context, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+void balance_step_prepare_task(spank_t spank)
+{
+	struct mal_setup setup = {
+		.libdir = balance_config.libdir,
+		.cpus = &step.cpus,
+		.controller = step.helper.pid,
+		.segment_fd = step.segment_fd,
+		.max_threads = step.choice.max_threads,
+		.mode = step.choice.mode,
+	};
+	struct mal_setup_env env = {get_variable, set_variable, spank};
+	struct mal_error err;
+
+	if (!step.active)
+		return;
+	mal_helper_forget(&step.helper);
+	if (strcmp(step.choice.policy->name, "observe") == 0)
+		setup.mode = "observe";
+	if (spank_get_item(spank, S_TASK_ID, &setup.local_rank) != ESPANK_SUCCESS)
+		return;
+	if (mal_setup_apply(&setup, &env, &err) < 0)
+		slurm_error("balance: %s; the task runs unbalanced", err.text);
+}
+
+/* The report comes from a process of the user: no control characters go into logs and terminals. */
+static void make_printable(char *text)
+{
+	for (char *at = text; *at; at++)
+		if (*at != '\n' && (*at < ' ' || *at > '~'))
+			*at = '?';
+}
+
+static void print_report(char *text)
+{
+	char *save;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		slurm_spank_log("balance: %s", line);
+}
+
+void balance_step_end(void)
+{
+	char text[4096];
+
+	if (!step.active)
+		return;
+	step.active = false;
+	close(step.segment_fd);
+	if (!mal_helper_end(&step.helper, END_TIMEOUT_MS, text, sizeof(text)))
+		slurm_error("balance: the controller of step %s did not leave and was killed", step.name);
+	make_printable(text);
+	if (balance_config.log)
+		slurm_info("balance: %.*s", (int)strcspn(text, "\n"), text[0] ? text : step.name);
+	if (strcmp(balance_wish.report, "off") != 0)
+		print_report(text);
+}
+
+void balance_step_task_ended(spank_t spank)
+{
+	(void)spank;
+	if (step.active && --step.tasks == 0)
+		balance_step_end();
+}
