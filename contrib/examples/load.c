@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * load.c: a load generator: each rank computes for a chosen time per parallel region, then all ranks meet.
+ *
+ * The work is arithmetic, calibrated once, so that a second thread really halves it; the program does not sleep
+ * or look at the clock while it works. It never asks for its number of threads, so it is malleable as it is.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dlfcn.h>
+
+#define MOST_RANKS 4096
+
+struct options {
+	double work_ms[MOST_RANKS]; /* per region, by rank; the last one given holds for the rest */
+	int work_count;
+	int regions;
+	int iterations;
+	int chunks;
+	const char *profile;
+	bool static_schedule;
+	bool mark;
+	double units_per_ms;
+};
+
+static void usage(FILE *out)
+{
+	fputs("Usage: load [OPTIONS], started as MPI program\n"
+	      "\n"
+	      "  --work=MS[,MS...]   one-core time per region of rank 0, 1, ... (default 15,5)\n"
+	      "  --regions=N         parallel regions per iteration (default 10)\n"
+	      "  --iterations=N      iterations, each ended by MPI_Barrier (default 20)\n"
+	      "  --chunks=N          pieces of a region's work (default 16)\n"
+	      "  --static            static schedule (default: dynamic)\n"
+	      "  --profile=steady|drift|burst|random\n"
+	      "                      how the work changes over the iterations (default steady): drift rotates it\n"
+	      "                      over the ranks, burst gives one rank all of it every 8th, random mixes it\n"
+	      "  --mark-phases       call malleable_phase() after each iteration\n"
+	      "  --units=N           arithmetic units per ms, instead of calibrating\n"
+	      "\n"
+	      "Prints the elapsed time and a checksum that depends on the work alone.\n",
+	      out);
+}
+
+static int parse_work(char *text, struct options *options)
+{
+	char *save;
+
+	options->work_count = 0;
+	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		char *end;
+
+		if (options->work_count == MOST_RANKS)
+			return -1;
+		options->work_ms[options->work_count] = strtod(word, &end);
+		if (*end || options->work_ms[options->work_count] < 0)
+			return -1;
+		options->work_count++;
+	}
+	return options->work_count ? 0 : -1;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+	static const struct option list[] = {
+		{"work", required_argument, NULL, 'w'},
+		{"regions", required_argument, NULL, 'r'},
+		{"iterations", required_argument, NULL, 'i'},
+		{"chunks", required_argument, NULL, 'c'},
+		{"static", no_argument, NULL, 's'},
+		{"profile", required_argument, NULL, 'p'},
+		{"mark-phases", no_argument, NULL, 'm'},
+		{"units", required_argument, NULL, 'u'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+
+	*options = (struct options){{15, 5}, 2, 10, 20, 16, "steady", false, false, 0};
+	while ((option = getopt_long(argc, argv, "h", list, NULL)) != -1) {
+		switch (option) {
+		case 'w':
+			if (parse_work(optarg, options) < 0)
+				return -1;
+			break;
+		case 'r': options->regions = atoi(optarg); break;
+		case 'i': options->iterations = atoi(optarg); break;
+		case 'c': options->chunks = atoi(optarg); break;
+		case 's': options->static_schedule = true; break;
+		case 'p': options->profile = optarg; break;
+		case 'm': options->mark = true; break;
+		case 'u': options->units_per_ms = atof(optarg); break;
+		case 'h': usage(stdout); exit(0);
+		default: return -1;
+		}
+	}
+	return options->regions > 0 && options->iterations > 0 && options->chunks > 0 && optind == argc ? 0 : -1;
+}
+
+/* COUNT units of arithmetic that no compiler can shorten, or move past a look at the clock. */
+__attribute__((noinline)) static double compute(long count, double start)
+{
+	double value = start;
+
+	for (long i = 0; i < count; i++)
+		value = value * 0.999999 + 1e-6;
+	__asm__ volatile("" : "+m"(value) : : "memory");
+	return value;
+}
+
+static double calibrate(void)
+{
+	double best = 0;
+	volatile double keep = 0;
+
+	for (int i = 0; i < 5; i++) {
+		const long units = 2000000;
+		double begin = MPI_Wtime();
+		double rate;
+
+		keep += compute(units, 1);
+		rate = (double)units / ((MPI_Wtime() - begin) * 1e3);
+		best = rate > best ? rate : best;
+	}
+	return best;
+}
+
+/* The work of RANK in ITERATION, in ms per region. */
+static double work_of(const struct options *options, int rank, int ranks, int iteration)
+{
+	int source = rank;
+
+	if (strcmp(options->profile, "drift") == 0)
+		source = (rank + iteration * ranks / (options->iterations > 0 ? options->iterations : 1)) % ranks;
+	else if (strcmp(options->profile, "burst") == 0 && iteration % 8)
+		return options->work_ms[options->work_count - 1];
+	else if (strcmp(options->profile, "random") == 0)
+		source = (rank + (int)((unsigned int)iteration * 2654435761u >> 16)) % ranks;
+	return options->work_ms[source < options->work_count ? source : options->work_count - 1];
+}
+
+static double region(const struct options *options, double ms)
+{
+	long units = (long)(ms * options->units_per_ms / options->chunks);
+	double sum = 0;
+
+	if (options->static_schedule) {
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+		for (int i = 0; i < options->chunks; i++)
+			sum += compute(units, i);
+	} else {
+#pragma omp parallel for schedule(dynamic) reduction(+ : sum)
+		for (int i = 0; i < options->chunks; i++)
+			sum += compute(units, i);
+	}
+	return sum;
+}
+
+static void (*find_mark(void))(void)
+{
+	union {
+		void *object;
+		void (*function)(void);
+	} mark = {dlsym(RTLD_DEFAULT, "malleable_phase")};
+
+	return mark.function;
+}
+
+int main(int argc, char **argv)
+{
+	static struct options options;
+	void (*mark)(void) = NULL;
+	int rank, ranks, level;
+	double begin, elapsed, sum = 0, total;
+
+	if (parse(argc, argv, &options) < 0) {
+		fputs("load: wrong option, see --help\n", stderr);
+		return 2;
+	}
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (options.mark)
+		mark = find_mark();
+	if (options.units_per_ms <= 0)
+		options.units_per_ms = calibrate();
+	MPI_Bcast(&options.units_per_ms, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+	begin = MPI_Wtime();
+	for (int i = 0; i < options.iterations; i++) {
+		double ms = work_of(&options, rank, ranks, i);
+
+		for (int r = 0; r < options.regions; r++)
+			sum += region(&options, ms);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (mark)
+			mark();
+	}
+	elapsed = MPI_Wtime() - begin;
+	MPI_Reduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("elapsed %.4f s, units %.0f, checksum %.6e\n", elapsed, options.units_per_ms, total);
+	MPI_Finalize();
+	return 0;
+}
