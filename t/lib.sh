@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# lib.sh: what the integration tests share: TAP, a private cluster, and the look for what was left behind.
+# shellcheck shell=bash disable=SC2034
+set -u
+
+builddir=${abs_top_builddir:-$(pwd)}
+srcdir=$(cd "${abs_top_srcdir:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
+stage=$builddir/t/stage
+load=$builddir/contrib/examples/load
+programs=$builddir/t/programs
+work=$(mktemp -d "${TMPDIR:-/tmp}/balance-test.XXXXXX")
+chmod 755 "$work"
+export BALANCE_CLUSTER=$work/cluster
+number=0
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+plan() { echo "1..$1"; }
+
+finish() {
+	[ -d "$BALANCE_CLUSTER" ] && "$srcdir/contrib/cluster" stop >/dev/null 2>&1
+	[ -n "${KEEP:-}" ] || rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+# ok WHAT COMMAND...: passes if the command does.
+ok() {
+	local what=$1
+	shift
+	number=$((number + 1))
+	if "$@"; then
+		echo "ok $number - $what"
+	else
+		echo "not ok $number - $what"
+		[ -s "$work/err" ] && sed 's/^/# /' "$work/err" | tail -n 20
+	fi
+	return 0
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+# The tests need a real Slurm and a machine with two CPUs.
+need_cluster() {
+	[ "$(id -u)" = 0 ] || skip_all "needs root for a private Slurm"
+	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
+	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"
+}
+
+start_cluster() {
+	"$srcdir/contrib/cluster" start --prefix "$stage" "$@" >"$work/cluster.out" 2>&1 || {
+		sed 's/^/# /' "$work/cluster.out"
+		echo "Bail out! the private Slurm does not start"
+		exit 1
+	}
+	# shellcheck disable=SC1091
+	. "$BALANCE_CLUSTER/env"
+}
+
+# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than a minute.
+run() {
+	status=0
+	timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# Status, output and error text of the last run.
+exits() { [ "$status" -eq "$1" ] || { echo "# exit status $status, not $1"; false; }; }
+fails() { [ "$status" -ne 0 ] && [ "$status" -ne 124 ]; }
+says() { grep -Eq -- "$1" "$work/out" || { echo "# no '$1' in the output"; false; }; }
+complains() { grep -Eq -- "$1" "$work/err" || { echo "# no '$1' in the error text"; false; }; }
+silent_about() { ! grep -Eq -- "$1" "$work/out" "$work/err"; }
+all_of() {
+	local part
+	for part in "$@"; do eval "$part" || return 1; done
+}
+
+# report KEY: a value of the JSON report that the last run wrote to $work/report.json.
+report() { jq -r "$1" "$work/report.json"; }
+report_has() { [ "$(report "$1")" = true ] || { echo "# not true: $1"; false; }; }
+
+# pids_of NAME: the processes of that name that are not zombies.
+pids_of() { ps -eo pid=,stat=,comm= | awk -v name="$1" '$2 !~ /^Z/ && $3 == name {print $1}'; }
+living() { [ -n "$(pids_of "$1")" ]; }
+step_cgroups() { find /sys/fs/cgroup -type d -path '*/slurm*' -name 'step_*' 2>/dev/null; }
+
+# Nothing of a balanced step is left: process, shared memory, file, cgroup. Slurm itself may need a moment.
+nothing_left() {
+
+	for _ in $(seq 50); do
+		if ! living malleabled && [ -z "$(step_cgroups)" ] && ! ls /dev/shm/*malleable* >/dev/null 2>&1; then
+			return 0
+		fi
+		sleep 0.1
+	done
+	echo "# left: $(pids_of malleabled) $(step_cgroups) $(ls /dev/shm)"
+	return 1
+}
+
+# wait_until SECONDS COMMAND...: until the command succeeds.
+wait_until() {
+	local tenths=$(($1 * 10))
+	shift
+	while [ "$tenths" -gt 0 ]; do
+		"$@" && return 0
+		sleep 0.1
+		tenths=$((tenths - 1))
+	done
+	return 1
+}

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The walls of the architecture: who may include what. Licence lines. Scripts that shellcheck likes.
+. "$(dirname "$0")/lib.sh"
+cd "$srcdir" || exit 1
+plan 10
+
+# includes DIR PATTERN: files below DIR that include a header matching PATTERN.
+includes() { grep -rlE "#include [<\"]($2)" "$1" --include='*.[ch]'; }
+none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false; }; }
+outside() { includes . "$1" | grep -vE "$2"; }
+
+ok "<slurm/spank.h> is included by spank/plugin.h alone" none outside 'slurm/' '^\./spank/plugin\.h$'
+ok "omp-tools.h is included by rank/ompt.c alone" none outside 'omp-tools\.h' '^\./libmalleable/rank/ompt\.c$'
+ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^\./(libmalleable/rank/mpi|contrib/examples|t)/'
+ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd)|spank/|hwloc|sys/|unistd|time\.h|pthread'
+ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(rank|controller|cmd)|policies/|spank/'
+ok "ranks include core and rank" none includes libmalleable/rank 'libmalleable/(controller|cmd)|policies/|spank/'
+ok "the plugin includes core and policies" none includes spank 'libmalleable/(rank|controller|cmd)'
+licence() {
+	local missing
+	missing=$(find configure.ac Makefile.am spank libmalleable policies contrib t doc -type f \( -name '*.[ch]' -o -name '*.t' \
+		-o -name '*.sh' -o -name '*.f90' -o -name '*.inc' -o -name '*.am' -o -name '*.scd' -o -name configure.ac \) -print0 |
+		xargs -0 grep -L 'SPDX-License-Identifier: LGPL-2.1-or-later')
+	[ -z "$missing" ] || { echo "# $missing"; false; }
+}
+ok "every source file names its licence" licence
+if command -v shellcheck >/dev/null; then
+	ok "shellcheck has nothing to say" shellcheck -x -P SCRIPTDIR contrib/check contrib/cluster contrib/demo contrib/prepare .ci/run t/lib.sh t/*.t
+else
+	skip "shellcheck has nothing to say" "no shellcheck"
+fi
+formatted() {
+	find spank libmalleable policies contrib t -name '*.[ch]' -print0 | xargs -0 clang-format-19 --dry-run -Werror 2>&1 | head -n 5 |
+		sed 's/^/# /' | grep . && return 1
+	return 0
+}
+if command -v clang-format-19 >/dev/null; then
+	ok "the sources are formatted as .clang-format says" formatted
+else
+	skip "the sources are formatted as .clang-format says" "no clang-format-19"
+fi

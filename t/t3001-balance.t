@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Policies end to end: what they do, not how fast (t/bench measures that).
+. "$(dirname "$0")/lib.sh"
+need_cluster
+start_cluster
+plan 6
+
+balance() { run srun -n2 --balance="$1" --balance-report="$work/report.json" "$load" --iterations=10 "${@:2}"; }
+
+balance auto
+ok "auto lends to the heavy rank, and grows regions that run" all_of "exits 0" "report_has '.cpu_changes.borrows > 0 and .cpu_changes.grants > 0'"
+balance auto --work=100,30 --regions=1
+ok "with one long region an iteration it grows inside it" all_of "exits 0" "report_has '.cpu_changes.grants >= 4'"
+balance lewi
+ok "lewi borrows at region start and grows nothing" all_of "exits 0" "report_has '.cpu_changes.borrows > 0 and .cpu_changes.grants == 0'"
+balance observe
+ok "observe changes nothing and says what could be gained" all_of "exits 0" "complains 'attainable: .* unbalanced'" \
+	"report_has '.cpu_changes | .lends + .borrows + .grants + .moves == 0'" "report_has '.measured.unbalanced_s > 1.2 * .measured.ideal_s'"
+balance auto,lend=no
+ok "auto,lend=no lends nothing" all_of "exits 0" "report_has '.cpu_changes.lends == 0'"
+affinity() {
+	srun -n2 --balance "$load" --iterations=20 >/dev/null 2>&1 &
+	local task allowed bad=0 seen=0
+	wait_until 5 living load
+	for _ in $(seq 100); do
+		for task in $(pids_of load | sed 's|.*|/proc/&/task/*/status|'); do
+			allowed=$(awk '/^Cpus_allowed_list/ {print $2}' "$task" 2>/dev/null) || continue
+			case $allowed in 0 | 1 | 0-1) seen=1 ;; "") ;; *) bad=1 ;; esac
+		done
+		sleep 0.01
+	done
+	wait
+	[ $seen = 1 ] && [ $bad = 0 ]
+}
+ok "no thread is ever allowed a CPU outside the step" affinity
