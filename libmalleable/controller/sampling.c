@@ -15,7 +15,8 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 	struct mal_segment *segment = &controller->segment;
 
 	for (unsigned int cpu = 0; cpu < segment->cpu_count; cpu++) {
-		bool was_free = mal_word_read(&segment->cpus[cpu].word).user == MAL_NOBODY;
+		struct mal_cpu_state before = mal_word_read(&segment->cpus[cpu].word);
+		bool was_free = before.lent && before.user == MAL_NOBODY;
 
 		if (mal_word_recover(&segment->cpus[cpu].word, rank) && !was_free)
 			atomic_fetch_add(&segment->header->free_cpus, 1);

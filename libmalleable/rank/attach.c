@@ -162,6 +162,8 @@ static void claim_home(void)
 
 			if (borrower < mal.segment.rank_count)
 				mal_bind_evict(borrower, cpu);
+			else if (state.lent)
+				atomic_fetch_sub(&mal.segment.header->free_cpus, 1);
 		} else if (mal_cpumask_has(&mal.home, cpu) && state.owner >= mal.segment.rank_count) {
 			mal_word_replace(word, &old, (struct mal_cpu_state){mal.me, mal.me, false});
 		}
@@ -232,8 +234,10 @@ static int attach(struct mal_error *err)
 	read_mode();
 	if (choose_home(err) < 0 || take_slot(err) < 0)
 		return -1;
-	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		atomic_store(&mal.threads[i].tid, 0);
+		atomic_store(&mal.threads[i].cpu, MAL_NO_CPU);
+	}
 	mal_bind_forget();
 	mal.slot->home = mal.home;
 	atomic_store(&mal.slot->mode, mal.mode);

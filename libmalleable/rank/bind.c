@@ -8,6 +8,13 @@
 
 #include "libmalleable/rank/state.h"
 
+/* What the team was placed for: regions that find nothing changed touch no other thread's cache line. */
+static struct {
+	unsigned int team;
+	unsigned int cpus;
+	bool outdated;
+} placed;
+
 /* A thread's place; neighbours share a CPU, so that more threads than CPUs keep the same data near. */
 static uint32_t place_of(unsigned int thread, unsigned int team, unsigned int cpus)
 {
@@ -55,10 +62,15 @@ void mal_bind_team(unsigned int team)
 {
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
 
-	if (mal.observe || !cpus || !mal.own_count || !mal_rule(MAL_RULE_BIND))
+	if (mal.observe || !mal.own_count || !mal_rule(MAL_RULE_BIND))
 		return;
 	if (team > mal.segment.thread_count)
 		team = mal.segment.thread_count;
+	if (team == placed.team && cpus == placed.cpus && !placed.outdated)
+		return;
+	placed.team = team;
+	placed.cpus = cpus;
+	placed.outdated = false;
 	for (unsigned int i = 0; i < team; i++) {
 		struct mal_thread_slot *slot = &mal.threads[i];
 		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
@@ -73,8 +85,14 @@ void mal_bind_team(unsigned int team)
 	}
 }
 
+void mal_bind_outdate(void)
+{
+	placed.outdated = true;
+}
+
 void mal_bind_forget(void)
 {
+	mal_bind_outdate();
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
 		atomic_store_explicit(&mal.threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
 }

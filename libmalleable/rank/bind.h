@@ -19,6 +19,9 @@ void mal_bind_self(struct mal_thread_slot *slot, int32_t tid);
 /* All threads of the process that are in no team may use just our own CPUs. */
 void mal_bind_other_threads(void);
 
+/* Our CPUs are others than before: the next mal_bind_team must look at every thread. */
+void mal_bind_outdate(void);
+
 /* The runtime may have moved the threads: forget where they are. */
 void mal_bind_forget(void);
 

@@ -15,6 +15,7 @@ static void read_words(void)
 {
 	mal.own_count = 0;
 	mal.borrowed_count = 0;
+	mal_bind_outdate();
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
 		struct mal_cpu_state state;
 
@@ -71,6 +72,8 @@ unsigned int mal_cpus_borrow(unsigned int limit)
 			got++;
 		}
 	}
+	if (got)
+		mal_bind_outdate();
 	mal_count(&mal.slot->count.borrows, got);
 	return got;
 }
@@ -84,10 +87,12 @@ void mal_cpus_release(void)
 		if (!mal_word_release(&cpu->word, mal.me))
 			continue;
 		atomic_fetch_add_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_release);
+		atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_seq_cst);
 		if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
 			mal_futex_wake(&cpu->wake, INT32_MAX);
 	}
+	if (mal.borrowed_count)
+		mal_bind_outdate();
 	mal.borrowed_count = 0;
 }
 
@@ -129,6 +134,7 @@ void mal_cpus_apply_plan(void)
 		}
 	}
 	mal.own_count = kept;
+	mal_bind_outdate();
 	if (given_count) {
 		mal_bind_team(mal.team);
 		mal_bind_other_threads();

@@ -2,6 +2,8 @@
 /* lend.c: lending while the primary thread waits in MPI. */
 #include "libmalleable/rank/lend.h"
 
+#include <sched.h>
+
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
@@ -52,10 +54,13 @@ static unsigned int find_hungry(uint64_t now)
 
 	for (unsigned int i = 0; i < words; i++) {
 		uint64_t bits = atomic_load_explicit(&mal.segment.header->hungry[i], memory_order_acquire);
-		unsigned int rank = i * 64 + (bits ? (unsigned int)__builtin_ctzll(bits) : 0);
 
-		if (bits && rank < mal.segment.rank_count && rank != mal.me && is_settled(rank, now))
-			return rank;
+		for (; bits; bits &= bits - 1) {
+			unsigned int rank = i * 64 + (unsigned int)__builtin_ctzll(bits);
+
+			if (rank < mal.segment.rank_count && rank != mal.me && is_settled(rank, now))
+				return rank;
+		}
 	}
 	return MAL_NOBODY;
 }
@@ -107,13 +112,13 @@ static void lend_or_grant(unsigned int cpu, uint64_t now)
 /* Sleep if somebody computes on the CPU that this thread runs on. */
 static void nap(void)
 {
-	uint32_t cpu = atomic_load_explicit(&mal.threads[0].cpu, memory_order_relaxed);
+	int cpu = sched_getcpu();
 	struct mal_cpu_slot *slot;
 	unsigned int user;
 	uint32_t wake;
 
-	if (cpu >= mal.segment.cpu_count)
-		cpu = mal.own_count ? mal.own[0] : 0;
+	if (cpu < 0 || (uint32_t)cpu >= mal.segment.cpu_count)
+		return;
 	slot = &mal.segment.cpus[cpu];
 	atomic_fetch_add_explicit(&slot->sleepers, 1, memory_order_seq_cst);
 	wake = atomic_load_explicit(&slot->wake, memory_order_acquire);
@@ -156,9 +161,9 @@ static void take_back(void)
 
 		if (state.owner != mal.me || !state.lent)
 			continue;
-		if (state.user == MAL_NOBODY)
-			atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
 		borrower = mal_word_reclaim(&slot->word, mal.me);
+		if (borrower == MAL_NOBODY)
+			atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
 		mal_count(&mal.slot->count.reclaims, 1);
 		if (borrower < mal.segment.rank_count && mal_bind_evict(borrower, mal.own[i])) {
 			/* They share CPUs now: the next lender may help them. */

@@ -22,6 +22,8 @@
 #define GROW_HARM 1.5
 /* How often the other ranks' waiting is looked at. */
 #define LOOK_EVERY_S 1e-3
+/* After so many looks at which nobody waited this rank no longer asks for CPUs. */
+#define LOOKS_WITHOUT 100
 /* Who has just left MPI finds others about to leave it too: their CPUs are not worth borrowing. */
 #define SETTLE_S 200e-6
 #define REGION_SLOTS 256
@@ -37,6 +39,7 @@ struct region {
 static struct region table[REGION_SLOTS];
 static struct region *current;
 static uint64_t last_look;
+static unsigned int looks_without; /* since others last waited for us */
 static struct {
 	uint64_t look_every;
 	uint64_t grow_region;
@@ -72,6 +75,18 @@ static unsigned int choose_team(const struct region *region)
 	return cpus > 2 * mal.own_count ? cpus : 2 * mal.own_count;
 }
 
+/* Waiting threads must not keep CPUs busy that they share or that their rank may lend in a moment. */
+static enum mal_patience choose_patience(const struct region *region)
+{
+	if (mal.stacked)
+		return MAL_PATIENCE_NONE;
+	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+		return MAL_PATIENCE_USUAL;
+	if (region && region->work >= (double)limit.grow_region * mal.own_count)
+		return MAL_PATIENCE_NONE;
+	return MAL_PATIENCE_SHORT;
+}
+
 /* The rare part: something may have changed, or is to be borrowed. */
 static void prepare(const void *where, unsigned int requested, uint64_t now)
 {
@@ -96,7 +111,7 @@ static void prepare(const void *where, unsigned int requested, uint64_t now)
 	}
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
 	mal.shares = mal.stacked || mal.borrowed_count;
-	mal_team_wait_passively(mal.stacked || mal.borrower);
+	mal_team_set_patience(choose_patience(current));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
 	mal_bind_team(team);
 	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {
@@ -152,8 +167,12 @@ static void learn(struct region *region, uint64_t now)
 	double offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 
 	last_look = now;
-	if (offer > GROW_OFFER)
+	if (offer > GROW_OFFER) {
 		mal_cpus_want(true);
+		looks_without = 0;
+	} else if (++looks_without > LOOKS_WITHOUT) {
+		mal_cpus_want(false);
+	}
 	if (!region)
 		return;
 	work = duration * (mal.own_count + mal.borrowed_count);

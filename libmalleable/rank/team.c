@@ -20,7 +20,7 @@ static struct {
 	bool rebinds;	  /* the user asked the runtime to bind threads: it may do so after a resize */
 	bool block_fixed; /* the user chose how threads wait */
 	int usual_blocktime;
-	bool passive;
+	enum mal_patience patience;
 } runtime;
 
 /* The function behind our own of that name; also in a runtime that was loaded privately. */
@@ -111,12 +111,13 @@ void mal_team_follow(unsigned int cpus)
 	mal_team_set(cpus);
 }
 
-void mal_team_wait_passively(bool passive)
+void mal_team_set_patience(enum mal_patience patience)
 {
-	if (passive == runtime.passive || runtime.block_fixed)
+	if (patience == runtime.patience || runtime.block_fixed)
 		return;
-	runtime.set_blocktime(passive ? 0 : runtime.usual_blocktime);
-	runtime.passive = passive;
+	runtime.set_blocktime(patience == MAL_PATIENCE_USUAL ? runtime.usual_blocktime
+							     : patience == MAL_PATIENCE_SHORT);
+	runtime.patience = patience;
 }
 
 /* The program learns THREADS. */

@@ -23,7 +23,14 @@ void mal_team_set(unsigned int threads);
 /* At a phase boundary: the team follows the rank's CPUs, as far as mode and program allow. */
 void mal_team_follow(unsigned int cpus);
 
-/* Threads that wait for work go to sleep at once (true) or as the runtime is configured (false). */
-void mal_team_wait_passively(bool passive);
+/* How long threads that wait for work keep their CPU busy before they sleep. */
+enum mal_patience {
+	MAL_PATIENCE_USUAL, /* as the runtime is configured; libomp: 200 ms */
+	MAL_PATIENCE_SHORT, /* 1 ms: a wake-up takes 10 to 60 us, too much for each of many short regions */
+	MAL_PATIENCE_NONE,  /* they share CPUs with others */
+};
+
+/* For the next regions. What the user chose (KMP_BLOCKTIME, OMP_WAIT_POLICY) is kept. */
+void mal_team_set_patience(enum mal_patience patience);
 
 #endif
