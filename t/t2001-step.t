@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 15
+plan 16
 
 # The environment of a step, without what differs from step to step.
 environment() { env | grep -vE '^(SLURM_|PMIX|_=|PMI_|OMPI|TMPDIR|HOSTNAME|SHLVL)' | sort; }
@@ -46,10 +46,21 @@ user_step() {
 	gids=$(awk '/^Gid:/ {print $2, $3, $4, $5}' "/proc/$pid/status")
 	wait
 }
-user_step
 is_user() { [ "$uids" = "65534 65534 65534 65534" ] && [ "$gids" = "65534 65534 65534 65534" ]; }
-ok "a user's controller runs as the user in every id" is_user
-ok "its report is the user's file" test "$(stat -c %u "$work/user/report.json")" = 65534
+two_users() {
+	srun -s -n2 --balance --balance-report="$work/root.json" "$load" --iterations=8 >/dev/null 2>&1 &
+	as_user timeout 60 srun -s -D / -n2 --balance=lewi --balance-report="$work/user/two.json" "$load" --iterations=8 >/dev/null 2>&1
+	wait
+	jq -e '.ranks == 2 and .policy == "auto"' "$work/root.json" >/dev/null && jq -e '.ranks == 2 and .policy == "lewi"' "$work/user/two.json" >/dev/null
+}
+if as_user test -r "$stage/lib/malleable/libmalleable.so"; then
+	user_step
+	ok "a user's controller runs as the user in every id" is_user
+	ok "its report is the user's file" test "$(stat -c %u "$work/user/report.json")" = 65534
+	ok "two users' steps on the same CPUs at once, each by itself" two_users
+else
+	for what in "a user's controller" "its report" "two users"; do skip "$what" "users cannot read the build tree"; done
+fi
 
 run srun -n2 "$load" --units=500000 --iterations=5
 cut -d, -f3 "$work/out" >"$work/plain"

@@ -41,31 +41,31 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 }
 
 /* Threads that share a CPU are timed by the CPU time that they get, others by the cheaper clock. */
-static uint64_t thread_cpu_ticks(void)
+static uint64_t thread_cpu_ns(void)
 {
 	struct timespec used;
-	double seconds;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	seconds = (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
-	return mal_s_to_ticks(seconds);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
 static void begin_work(void)
 {
 	mal_self.cpu_time = mal.shares;
-	mal_self.begin = mal_self.cpu_time ? thread_cpu_ticks() : mal_ticks();
+	mal_self.begin = mal_self.cpu_time ? thread_cpu_ns() : mal_ticks();
 }
 
 static void end_work(void)
 {
-	uint64_t now;
+	uint64_t worked;
 
 	if (!mal_self.begin)
 		return;
-	now = mal_self.cpu_time ? thread_cpu_ticks() : mal_ticks();
+	worked = (mal_self.cpu_time ? thread_cpu_ns() : mal_ticks()) - mal_self.begin;
+	if (mal_self.cpu_time)
+		worked = mal_s_to_ticks((double)worked * 1e-9);
 	if (mal_self.slot)
-		mal_count(&mal_self.slot->busy, now - mal_self.begin);
+		mal_count(&mal_self.slot->busy, worked);
 	mal_self.begin = 0;
 }
 

@@ -51,7 +51,7 @@ struct mal_rank {
 /* A thread. */
 struct mal_thread {
 	struct mal_thread_slot *slot; /* of the managed team, NULL outside it */
-	uint64_t begin;		      /* tick, or thread CPU time where cpu_time is set; 0: not working */
+	uint64_t begin;		      /* tick, or ns of thread CPU time where cpu_time is set; 0: not working */
 	uint64_t mpi_begin;
 	int32_t tid;
 	unsigned int mpi_depth;
