@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 15
+plan 16
 
 run srun -n2 --balance true
 ok "true" all_of "exits 0" "[ ! -s $work/err ]"
@@ -36,6 +36,9 @@ run srun -n2 --balance --balance-report="$work/report.json" "$programs/told"
 sort "$work/out" >"$work/sorted"
 ok "a program that relies on its number of threads keeps it" all_of "exits 0" "cmp $work/plain $work/sorted" \
 	"report_has '.per_rank[0].told == 1'" "complains 'mode: cpuset'"
+run srun -n2 --balance --balance-report="$work/report.json" "$programs/told" late
+ok "one that asks after its regions were widened gets what it is told" all_of "exits 0" "says 'threads 1'" \
+	"report_has '.cpu_changes.grants > 0'" "report_has '.per_rank[0].told == 1'"
 run srun -n2 --balance=max_threads=2 --balance-report="$work/report.json" "$programs/told"
 ok "max_threads=2 lets it gain: it is told 2 and has 2" all_of "exits 0" "says 'threads 2'" \
 	"report_has '.per_rank[0].told == 2'" "report_has '.cpu_changes.grants > 0'"

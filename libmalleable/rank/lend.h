@@ -5,7 +5,7 @@
  * SCHED_IDLE for the waiting thread would leave it without the CPU for up to 1.4 s at a time once a borrower
  * computes there (measured, Linux 6.18), so a message from a third rank would go unseen. The thread sleeps instead,
  * LEND_NAP_NS at most, between two polls of MPI, and only while a borrower is on its CPU; Open MPI calls
- * sched_yield() between polls, which is where that happens (yield.c).
+ * sched_yield() between polls, which is where that happens (wait.c).
  */
 #ifndef MAL_RANK_LEND_H
 #define MAL_RANK_LEND_H

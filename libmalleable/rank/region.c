@@ -105,8 +105,8 @@ static void prepare(const void *where, unsigned int requested, uint64_t now)
 		if (most > cpus)
 			mal_cpus_borrow(most - cpus);
 	}
-	if (mal_team_is_free() && !clause) {
-		team = choose_team(current);
+	if (!clause) {
+		team = mal_team_is_free() ? choose_team(current) : mal.base;
 		mal_team_set(team);
 	}
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
@@ -128,7 +128,6 @@ void mal_region_begin(const void *where, unsigned int requested)
 		limit.look_every = mal_s_to_ticks(LOOK_EVERY_S);
 		limit.grow_region = mal_s_to_ticks(GROW_REGION_S);
 		limit.settle = mal_s_to_ticks(SETTLE_S);
-		mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
 	}
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	if (mal_rule(MAL_RULE_BIND)) {

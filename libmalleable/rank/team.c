@@ -157,6 +157,9 @@ int omp_get_max_threads(void)
 	runtime.get_max_threads(); /* starts the runtime where it has not been yet */
 	if (!mal.base)
 		mal_team_open();
+	/* The last region may have been wider: from now on the next one is what we say here. */
+	if (mal_self.primary && !mal.depth)
+		mal_team_set(mal.base);
 	return tell((int)mal.base);
 }
 

@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* told.c: sizes an array by omp_get_max_threads() once and aborts if a region ever has another number of threads. */
+/*
+ * told.c: sizes an array by omp_get_max_threads() once and aborts if a region ever has another number of threads. With
+ * an argument it asks late: after regions that a balancer may have widened, as it had not asked.
+ */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static double compute(long count)
+{
+	double value = 0;
+
+	for (long i = 0; i < count; i++)
+		value = value * 0.5 + (double)i;
+	return value;
+}
 
 int main(int argc, char **argv)
 {
@@ -12,6 +24,12 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 0; argc > 1 && i < 8; i++) {
+#pragma omp parallel for schedule(dynamic) reduction(+ : sum)
+		for (int j = 0; j < 32; j++)
+			sum += compute(rank ? 1000000 : 100000);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
 	threads = omp_get_max_threads();
 	parts = calloc((size_t)threads, sizeof(*parts));
 	for (int i = 0; i < 30; i++) {
