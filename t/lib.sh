@@ -51,6 +51,9 @@ need_cluster() {
 	[ "$(id -u)" = 0 ] || skip_all "needs root for a private Slurm"
 	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"
+	# One at a time, also under make -j: they look for processes that are left, and share two CPUs.
+	exec 8>"$builddir/t/one-at-a-time"
+	flock 8
 }
 
 start_cluster() {

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 16
+plan 17
 
 # The environment of a step, without what differs from step to step.
 environment() { env | grep -vE '^(SLURM_|PMIX|_=|PMI_|OMPI|TMPDIR|HOSTNAME|SHLVL)' | sort; }
@@ -35,7 +35,8 @@ wait
 ok "nothing is left" nothing_left
 
 chmod 711 "$work"
-as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ "$@"; }
+user=(setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/)
+as_user() { "${user[@]}" "$@"; }
 cd / || exit 1
 mkdir -m 777 "$work/user"
 user_step() {
@@ -57,9 +58,11 @@ if as_user test -r "$stage/lib/malleable/libmalleable.so"; then
 	user_step
 	ok "a user's controller runs as the user in every id" is_user
 	ok "its report is the user's file" test "$(stat -c %u "$work/user/report.json")" = 65534
+	run "${user[@]}" srun -D / -n2 --balance bash -c "for fd in {40..70}; do eval \"exec \$fd>&-\"; done; exec $load --iterations=5"
+	ok "a user's wrapper that closes descriptors is balanced too" all_of "exits 0" "complains '2 ranks'"
 	ok "two users' steps on the same CPUs at once, each by itself" two_users
 else
-	for what in "a user's controller" "its report" "two users"; do skip "$what" "users cannot read the build tree"; done
+	for what in "a user's controller" "its report" "a wrapper" "two users"; do skip "$what" "users cannot read the build tree"; done
 fi
 
 run srun -n2 "$load" --units=500000 --iterations=5

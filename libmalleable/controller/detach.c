@@ -3,6 +3,7 @@
 #include "libmalleable/controller/detach.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ int mal_give_up_root(struct mal_error *err)
 		return mal_fail_errno(err, "cannot become user %u", (unsigned int)uid);
 	if (uid != 0 && setuid(0) == 0)
 		return mal_fail(err, "user %u could become root again", (unsigned int)uid);
+	/* A change of ids closes /proc/PID to the user, whose ranks may need it to open the segment (proc(5)). */
+	prctl(PR_SET_DUMPABLE, 1);
 	return 0;
 }
 
