@@ -42,7 +42,8 @@ static void leave_if_reclaimed(struct mal_thread_slot *slot, int32_t tid, uint32
 	uint32_t expected = cpu;
 	uint32_t home = atomic_load_explicit(&slot->home, memory_order_relaxed);
 
-	if (home == cpu || home >= mal.segment.cpu_count || mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me)
+	if (home == cpu || home >= mal.segment.cpu_count || !mal_cpumask_has(&mal.allocation, home) ||
+	    mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me)
 		return;
 	if (atomic_compare_exchange_strong(&slot->cpu, &expected, home))
 		bind_to(slot, tid, home);

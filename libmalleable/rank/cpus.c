@@ -61,6 +61,9 @@ unsigned int mal_cpus_borrow(unsigned int limit)
 {
 	unsigned int got = 0;
 
+	/* A CPU is in the list once, unless somebody else scribbles over the words. */
+	if (limit > MAL_MAX_CPUS - mal.borrowed_count)
+		limit = MAL_MAX_CPUS - mal.borrowed_count;
 	for (unsigned int ring = 0; ring < 3 && got < limit; ring++) {
 		for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && got < limit; cpu++) {
 			if (!usable(cpu) || distance(cpu, mal.own[0]) != ring)
