@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policies/builtin.h"
 #include "policies/registry.h"
 
 #define MOST_THREADS 4096
@@ -102,4 +103,9 @@ int mal_choose(const char *text, const char *allowed, const char *fallback, stru
 			return -1;
 	}
 	return 0;
+}
+
+const char *mal_choice_mode(const struct mal_choice *choice)
+{
+	return choice->policy == &mal_policy_observe ? "observe" : choice->mode;
 }

@@ -24,4 +24,7 @@ struct mal_choice {
 int mal_choose(const char *text, const char *allowed, const char *fallback, struct mal_choice *choice,
 	       struct mal_error *err);
 
+/* What the ranks are told to do with their teams: the choice's mode, or observe where nothing may be touched. */
+const char *mal_choice_mode(const struct mal_choice *choice);
+
 #endif

@@ -88,3 +88,8 @@ void balance_args_parse(int count, char **arguments)
 	for (int i = 0; i < count; i++)
 		parse_one(arguments[i]);
 }
+
+const char *balance_args_policies(void)
+{
+	return balance_config.policies[0] ? balance_config.policies : NULL;
+}

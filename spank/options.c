@@ -15,24 +15,13 @@
 
 struct balance_wish balance_wish;
 
-static const char *allowed(void)
-{
-	return balance_config.policies[0] ? balance_config.policies : NULL;
-}
-
-/* The policy that a bare --balance means: the site's default, or ours. */
-static const char *bare(void)
-{
-	return MAL_POLICY_DEFAULT;
-}
-
 /* Say what is wrong with SPEC, if anything is. */
 static int check(const char *spec)
 {
 	struct mal_choice choice;
 	struct mal_error err;
 
-	if (mal_choose(spec, allowed(), bare(), &choice, &err) == 0)
+	if (mal_choose(spec, balance_args_policies(), MAL_POLICY_DEFAULT, &choice, &err) == 0)
 		return 0;
 	slurm_error("balance: %s", err.text);
 	return -1;
@@ -43,7 +32,7 @@ static int on_balance(int value, const char *text, int remote)
 {
 	(void)value;
 	if (!text || !*text)
-		text = bare();
+		text = MAL_POLICY_DEFAULT;
 	if (strlen(text) >= sizeof(balance_wish.spec)) {
 		slurm_error("balance: --balance=%.40s...: too long", text);
 		return -1;

@@ -20,6 +20,9 @@ extern struct balance_config balance_config;
 /* Parse them. Each wrong one is reported, once and by name, and skipped: the plugin never keeps a job from starting. */
 void balance_args_parse(int count, char **arguments);
 
+/* The allowed policies as mal_choose wants them: NULL if all are. */
+const char *balance_args_policies(void);
+
 /* options.c: --balance and --balance-report; what the user wants. */
 struct balance_wish {
 	bool given;	  /* --balance was given as an option */

@@ -5,12 +5,10 @@
  * user_init runs with the user's effective id inside the step's cgroups: what is forked there is accounted to the step
  * and ends with it. The segment is made and never read here: what ranks write into it is no business of root.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/core/env.h"
 #include "libmalleable/core/helper.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
@@ -44,8 +42,7 @@ static bool is_wanted(spank_t spank)
 	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
 		return false;
 	balance_options_complete(spank);
-	if (mal_choose(balance_wish.spec, balance_config.policies[0] ? balance_config.policies : NULL,
-		       MAL_POLICY_DEFAULT, &step.choice, &err) < 0) {
+	if (mal_choose(balance_wish.spec, balance_args_policies(), MAL_POLICY_DEFAULT, &step.choice, &err) < 0) {
 		slurm_error("balance: %s; the step runs unbalanced", err.text);
 		return false;
 	}
@@ -67,7 +64,6 @@ static const char *report_path(const char *node, char *path, size_t size)
 
 static int start(struct mal_error *err)
 {
-	struct mal_segment segment = {0};
 	char list[1024], path[640], node[256] = "?", file[1024];
 	struct mal_helper_options options = {
 		.path = path,
@@ -76,7 +72,6 @@ static int start(struct mal_error *err)
 		.step = step.name,
 		.node = node,
 	};
-	int fd;
 
 	if (mal_cpumask_get_affinity(0, &step.cpus) < 0)
 		return mal_fail_errno(err, "cannot read the step's CPUs");
@@ -86,15 +81,9 @@ static int start(struct mal_error *err)
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
 	options.report_file = report_path(node, file, sizeof(file));
-	fd = mal_segment_create(&segment, step.tasks, &step.cpus, err);
-	if (fd < 0)
-		return -1;
-	mal_segment_close(&segment);
-	/* Not close-on-exec: the tasks inherit it. */
-	step.segment_fd = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_LEAST);
-	close(fd);
+	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.cpus, err);
 	if (step.segment_fd < 0)
-		return mal_fail_errno(err, "cannot place the segment's descriptor");
+		return -1;
 	options.segment_fd = step.segment_fd;
 	if (mal_helper_start(&step.helper, &options, err) == 0)
 		return 0;
@@ -133,7 +122,7 @@ void balance_step_prepare_task(spank_t spank)
 		.controller = step.helper.pid,
 		.segment_fd = step.segment_fd,
 		.max_threads = step.choice.max_threads,
-		.mode = step.choice.mode,
+		.mode = mal_choice_mode(&step.choice),
 	};
 	struct mal_setup_env env = {get_variable, set_variable, spank};
 	struct mal_error err;
@@ -141,8 +130,6 @@ void balance_step_prepare_task(spank_t spank)
 	if (!step.active)
 		return;
 	mal_helper_forget(&step.helper);
-	if (strcmp(step.choice.policy->name, "observe") == 0)
-		setup.mode = "observe";
 	if (spank_get_item(spank, S_TASK_ID, &setup.local_rank) != ESPANK_SUCCESS)
 		return;
 	if (mal_setup_apply(&setup, &env, &err) < 0)

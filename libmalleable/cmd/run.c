@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run.c: malleable run: the controller and the library without Slurm, on one node. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/core/env.h"
 #include "libmalleable/core/helper.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
@@ -128,7 +126,6 @@ static int run_command(char **argv)
 static int start(const struct arguments *arguments, const struct mal_choice *choice, const char *command,
 		 struct mal_helper *helper, int *segment_fd, struct mal_error *err)
 {
-	struct mal_segment segment = {0};
 	struct mal_cpumask cpus;
 	char list[1024], path[512], host[256] = "this node";
 	struct mal_helper_options options = {
@@ -144,25 +141,18 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.cpus = &cpus,
 		.max_threads = choice->max_threads,
 		.local_rank = -1,
-		.mode = strcmp(choice->policy->name, "observe") == 0 ? "observe" : choice->mode,
+		.mode = mal_choice_mode(choice),
 	};
 	struct mal_setup_env env = {get_variable, set_variable, NULL};
-	int fd;
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
 		return mal_fail_errno(err, "cannot read this process's CPUs");
 	mal_cpumask_format(&cpus, list, sizeof(list));
 	snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir);
 	gethostname(host, sizeof(host) - 1);
-	fd = mal_segment_create(&segment, mal_cpumask_count(&cpus), &cpus, err);
-	if (fd < 0)
-		return -1;
-	mal_segment_close(&segment);
-	/* The command inherits it, and what it starts. */
-	*segment_fd = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_LEAST);
-	close(fd);
+	*segment_fd = mal_segment_create_for_ranks(mal_cpumask_count(&cpus), &cpus, err);
 	if (*segment_fd < 0)
-		return mal_fail_errno(err, "cannot place the segment's descriptor");
+		return -1;
 	options.segment_fd = setup.segment_fd = *segment_fd;
 	if (mal_helper_start(helper, &options, err) < 0)
 		return -1;

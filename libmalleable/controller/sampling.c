@@ -21,7 +21,7 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 		if (mal_word_recover(&segment->cpus[cpu].word, rank) && !was_free)
 			atomic_fetch_add(&segment->header->free_cpus, 1);
 	}
-	atomic_fetch_and(&segment->header->hungry[rank / 64], ~(UINT64_C(1) << rank % 64));
+	mal_hungry_say(segment, rank, false);
 	atomic_store(&segment->ranks[rank].waiting_since, 0);
 	for (unsigned int i = 0; i < segment->rank_count; i++)
 		atomic_fetch_add(&segment->ranks[i].changes, 1);
@@ -52,8 +52,7 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 		view->known = true;
 		view->pid = pid;
 		view->home = slot->home;
-		for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
-			view->home.bits[i] &= controller->allocation.bits[i];
+		mal_cpumask_keep(&view->home, &controller->allocation);
 		mal_watch_process(pid);
 	}
 }

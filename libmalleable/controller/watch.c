@@ -29,8 +29,7 @@ static void *watch(void *opaque)
 			close(event.data.fd);
 			atomic_fetch_add(&controller->died, 1);
 		}
-		atomic_fetch_add(kick, 1);
-		mal_futex_wake(kick, 1);
+		mal_futex_post(kick);
 	}
 	return NULL;
 }

@@ -31,20 +31,10 @@ unsigned int mal_cpumask_next(const struct mal_cpumask *mask, unsigned int from)
 	return MAL_MAX_CPUS;
 }
 
-bool mal_cpumask_is_subset(const struct mal_cpumask *inner, const struct mal_cpumask *outer)
+void mal_cpumask_keep(struct mal_cpumask *mask, const struct mal_cpumask *other)
 {
 	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
-		if (inner->bits[i] & ~outer->bits[i])
-			return false;
-	return true;
-}
-
-bool mal_cpumask_intersects(const struct mal_cpumask *a, const struct mal_cpumask *b)
-{
-	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
-		if (a->bits[i] & b->bits[i])
-			return true;
-	return false;
+		mask->bits[i] &= other->bits[i];
 }
 
 /* One number at *TEXT, which moves behind it; MAL_MAX_CPUS when there is none in range. */

@@ -28,23 +28,14 @@ static inline void mal_cpumask_add(struct mal_cpumask *mask, unsigned int cpu)
 		mask->bits[cpu / 64] |= UINT64_C(1) << (cpu % 64);
 }
 
-static inline void mal_cpumask_remove(struct mal_cpumask *mask, unsigned int cpu)
-{
-	if (cpu < MAL_MAX_CPUS)
-		mask->bits[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
-}
-
 /* The number of CPUs in MASK. */
 unsigned int mal_cpumask_count(const struct mal_cpumask *mask);
 
 /* The first CPU in MASK that is FROM or later, or MAL_MAX_CPUS. */
 unsigned int mal_cpumask_next(const struct mal_cpumask *mask, unsigned int from);
 
-/* True when every CPU of INNER is in OUTER. */
-bool mal_cpumask_is_subset(const struct mal_cpumask *inner, const struct mal_cpumask *outer);
-
-/* True when A and B have a CPU in common. */
-bool mal_cpumask_intersects(const struct mal_cpumask *a, const struct mal_cpumask *b);
+/* Keep in MASK only what is also in OTHER. */
+void mal_cpumask_keep(struct mal_cpumask *mask, const struct mal_cpumask *other);
 
 /*
  * Parse a list as the kernel and Slurm write it ("0-3,8"). Returns 0, or -1 with ERR filled on anything

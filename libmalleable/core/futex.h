@@ -27,4 +27,11 @@ static inline void mal_futex_wake(_Atomic uint32_t *word, int count)
 	syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
+/* Add one to *WORD and wake one sleeper: the way to kick the controller. */
+static inline void mal_futex_post(_Atomic uint32_t *word)
+{
+	atomic_fetch_add(word, 1);
+	mal_futex_wake(word, 1);
+}
+
 #endif

@@ -36,8 +36,6 @@ static int plan_descriptors(posix_spawn_file_actions_t *actions, const struct ma
 	for (int i = 0; i < 3; i++)
 		failed |= posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
 	failed |= posix_spawn_file_actions_addclosefrom_np(actions, FIRST_FREE_FD);
-	if (options->directory)
-		failed |= posix_spawn_file_actions_addchdir_np(actions, options->directory);
 	return failed ? -1 : 0;
 }
 

@@ -21,7 +21,6 @@ struct mal_helper_options {
 	const char *step;
 	const char *node;
 	const char *report_file; /* NULL: none */
-	const char *directory;	 /* where it runs, so that a relative report_file means the user's; NULL: here */
 };
 
 struct mal_helper {

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/core/env.h"
+
 #define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
 #define SEGMENT_VERSION 1
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -95,6 +97,20 @@ error:
 		close(fd);
 	memset(segment, 0, sizeof(*segment));
 	return -1;
+}
+
+int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpumask *allocation, struct mal_error *err)
+{
+	struct mal_segment segment;
+	int fd = mal_segment_create(&segment, rank_count, allocation, err);
+	int inherited;
+
+	if (fd < 0)
+		return -1;
+	mal_segment_close(&segment);
+	inherited = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_LEAST);
+	close(fd);
+	return inherited < 0 ? mal_fail_errno(err, "cannot place the segment's descriptor") : inherited;
 }
 
 int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)

@@ -171,6 +171,12 @@ int mal_segment_create(struct mal_segment *segment, unsigned int rank_count, con
 		       struct mal_error *err);
 
 /*
+ * The same for whoever starts the ranks and never looks inside: nothing stays mapped, and the descriptor is inherited, with
+ * the first free number from MAL_SEGMENT_FD_LEAST (env.h) on.
+ */
+int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpumask *allocation, struct mal_error *err);
+
+/*
  * Map the segment behind descriptor FD, which stays open. Refused (-1, ERR filled): anything that is not a
  * sealed memfd of the right size and version.
  */
@@ -190,6 +196,18 @@ static inline struct mal_thread_slot *mal_thread_slot(const struct mal_segment *
 static inline void mal_count(_Atomic uint64_t *counter, uint64_t add)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + add, memory_order_relaxed);
+}
+
+/* Say whether RANK is in a region with several threads on a CPU: lenders look for such ranks. */
+static inline void mal_hungry_say(const struct mal_segment *segment, unsigned int rank, bool hungry)
+{
+	_Atomic uint64_t *word = &segment->header->hungry[rank / 64];
+	uint64_t bit = UINT64_C(1) << rank % 64;
+
+	if (hungry)
+		atomic_fetch_or_explicit(word, bit, memory_order_release);
+	else
+		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
 }
 
 /* Write a rank's snapshot; only the rank itself may. */

@@ -23,7 +23,8 @@ __thread struct mal_thread mal_self;
 static _Atomic bool tried;
 static _Atomic int32_t primary_tid;
 
-void mal_warn_once(const char *format, ...)
+/* One line on standard error, "balance: ...", the first time only. */
+__attribute__((format(printf, 1, 2))) static void warn_once(const char *format, ...)
 {
 	static _Atomic bool warned;
 	char text[400];
@@ -101,8 +102,8 @@ static bool first_number(const char *const *names, unsigned long limit, unsigned
  */
 static void find_rank(void)
 {
-	static const char *const ranks[] = {
-		MAL_ENV_LOCAL_RANK, "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "PMI_RANK", NULL};
+	static const char *const ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "PMI_RANK",
+					    NULL};
 	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_SIZE", NULL};
 
 	mal.rank_count = mal.segment.rank_count;
@@ -128,8 +129,7 @@ static int choose_home(struct mal_error *err)
 
 	if (mal_cpumask_get_affinity(0, &mal.home) < 0)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
-	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
-		mal.home.bits[i] &= mal.allocation.bits[i];
+	mal_cpumask_keep(&mal.home, &mal.allocation);
 	count = mal_cpumask_count(&mal.home);
 	if (!count)
 		return mal_fail(err, "the rank has no CPU of its step");
@@ -202,8 +202,7 @@ static void leave(void)
 	mal_cpus_leave();
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
-	atomic_fetch_add(&mal.segment.header->kick, 1);
-	mal_futex_wake(&mal.segment.header->kick, 1);
+	mal_futex_post(&mal.segment.header->kick);
 }
 
 static void read_mode(void)
@@ -247,8 +246,7 @@ static int attach(struct mal_error *err)
 	if (!mal.own_count)
 		return mal_fail(err, "other ranks already have this rank's CPUs");
 	atomic_store(&mal.slot->state, MAL_RANK_RUNNING);
-	atomic_fetch_add(&mal.segment.header->kick, 1);
-	mal_futex_wake(&mal.segment.header->kick, 1);
+	mal_futex_post(&mal.segment.header->kick);
 	return 0;
 }
 
@@ -265,7 +263,7 @@ void mal_attach(void)
 		mal.active = true;
 		pthread_atfork(NULL, NULL, forget_in_child);
 	} else {
-		mal_warn_once("%s; this rank runs unbalanced", err.text);
+		warn_once("%s; this rank runs unbalanced", err.text);
 	}
 	errno = saved;
 }

@@ -107,7 +107,7 @@ void mal_cpus_want(bool want)
 	atomic_fetch_add_explicit(&mal.segment.header->borrowers, want ? 1u : UINT32_MAX, memory_order_relaxed);
 }
 
-/* Move the CPU at POSITION of our list to rank TO; our threads have left it. */
+/* Move CPU to rank TO; our threads have left it. */
 static void give(unsigned int cpu, unsigned int to)
 {
 	if (!mal_word_move(&mal.segment.cpus[cpu].word, mal.me, to))
@@ -137,7 +137,6 @@ void mal_cpus_apply_plan(void)
 		}
 	}
 	mal.own_count = kept;
-	mal_bind_outdate();
 	if (given_count) {
 		mal_bind_team(mal.team);
 		mal_bind_other_threads();

@@ -8,7 +8,6 @@
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
 #include "libmalleable/rank/foreign.h"
-#include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 
 /* A wait shorter than this lends nothing: most waits of a balanced program are. */
@@ -86,7 +85,7 @@ static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
 		return true;
 	}
 	if (spread == MAL_SPREAD_SATISFIED)
-		mal_say_hungry(hungry, false);
+		mal_hungry_say(&mal.segment, hungry, false);
 	mal_word_reclaim(&slot->word, mal.me);
 	return false;
 }
@@ -167,7 +166,7 @@ static void take_back(void)
 		mal_count(&mal.slot->count.reclaims, 1);
 		if (borrower < mal.segment.rank_count && mal_bind_evict(borrower, mal.own[i])) {
 			/* They share CPUs now: the next lender may help them. */
-			mal_say_hungry(borrower, true);
+			mal_hungry_say(&mal.segment, borrower, true);
 			mal_count(&mal.slot->count.evictions, 1);
 			mal_count(&mal.slot->count.overlap, mal_ticks() - begin);
 		}

@@ -46,10 +46,8 @@ static void say_sample(uint64_t round)
 
 	said_round = round;
 	mal_snapshot_write(mal.slot, &snapshot);
-	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected)) {
-		atomic_fetch_add(&header->kick, 1);
-		mal_futex_wake(&header->kick, 1);
-	}
+	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
+		mal_futex_post(&header->kick);
 }
 
 /* Is a sample wanted here? Ranks that count the same boundaries speak at the same one, others by the clock. */

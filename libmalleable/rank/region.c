@@ -87,7 +87,7 @@ static enum mal_patience choose_patience(const struct region *region)
 	return MAL_PATIENCE_SHORT;
 }
 
-/* The rare part: something may have changed, or is to be borrowed. */
+/* What a region needs before it starts, where threads may be bound at all: CPUs, a team, places. */
 static void prepare(const void *where, unsigned int requested, uint64_t now)
 {
 	bool clause = requested && requested != mal.team;
@@ -116,7 +116,7 @@ static void prepare(const void *where, unsigned int requested, uint64_t now)
 	mal_bind_team(team);
 	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {
 		atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
-		mal_say_hungry(mal.me, true);
+		mal_hungry_say(&mal.segment, mal.me, true);
 	}
 }
 
@@ -193,7 +193,7 @@ void mal_region_end(const void *where)
 	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
 	mal_count(&mal.slot->count.regions, 1);
 	if (mal.shares)
-		mal_say_hungry(mal.me, false);
+		mal_hungry_say(&mal.segment, mal.me, false);
 	if (now - last_look > limit.look_every && mal_rule(MAL_RULE_LEND))
 		learn(current, now);
 	mal.stacked = false;

@@ -69,21 +69,6 @@ static inline bool mal_rule(uint32_t rule)
 	return atomic_load_explicit(&mal.segment.header->rules, memory_order_relaxed) & rule;
 }
 
-/* Say whether RANK is in a region with several threads on a CPU: lenders look for such ranks. */
-static inline void mal_say_hungry(unsigned int rank, bool hungry)
-{
-	_Atomic uint64_t *word = &mal.segment.header->hungry[rank / 64];
-	uint64_t bit = UINT64_C(1) << rank % 64;
-
-	if (hungry)
-		atomic_fetch_or_explicit(word, bit, memory_order_release);
-	else
-		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
-}
-
-/* One line on standard error, "balance: ...", the first time only. */
-void mal_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* attach.c: take part in the balanced step that the environment names, if any. Idempotent. */
 void mal_attach(void);
 

@@ -38,16 +38,20 @@ void *mal_mpi_next(const char *name)
 	return function;
 }
 
-bool mal_mpi_is_world(MPI_Comm comm)
+/* The number of ranks in COMM, 0 if it has none. */
+static int size_of(MPI_Comm comm)
 {
 	static int (*comm_size)(MPI_Comm, int *);
 	int size;
 
-	if (comm == MPI_COMM_WORLD)
-		return true;
 	if (!comm_size)
 		*(void **)&comm_size = mal_mpi_next("PMPI_Comm_size");
-	return comm_size(comm, &size) == MPI_SUCCESS && size == world_size;
+	return comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+}
+
+bool mal_mpi_is_world(MPI_Comm comm)
+{
+	return comm == MPI_COMM_WORLD || size_of(comm) == world_size;
 }
 
 bool mal_mpi_is_world_fortran(const MPI_Fint *comm)
@@ -66,10 +70,8 @@ void mal_mpi_before_init(void)
 
 void mal_mpi_after_init(void)
 {
-	int (*comm_size)(MPI_Comm, int *);
 	const char *yields = getenv(YIELD_WHEN_IDLE);
 
-	*(void **)&comm_size = mal_mpi_next("PMPI_Comm_size");
-	comm_size(MPI_COMM_WORLD, &world_size);
+	world_size = size_of(MPI_COMM_WORLD);
 	mal_mpi_init(yields && *yields == '1');
 }
