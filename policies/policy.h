@@ -39,6 +39,7 @@ struct mal_sample {
 	double work_s;	   /* sum over threads of the time they worked in parallel regions */
 	double serial_s;   /* time of the primary thread outside regions and MPI */
 	double mpi_s;	   /* time of the primary thread in blocking MPI calls */
+	double barrier_s;  /* sum over threads of the time in regions that was no work: barriers, idle */
 	double region_s;   /* mean length of a region */
 	unsigned int cpus; /* CPUs that it owns now */
 	unsigned int most; /* CPUs that it can use at most (its program was told a number of threads), 0: any */

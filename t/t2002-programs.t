@@ -21,7 +21,7 @@ run srun -n2 --cpu-bind=none "$programs/omponly"
 cp "$work/out" "$work/plain"
 run srun -n2 --balance --balance-report="$work/report.json" "$programs/omponly"
 ok "a program that never uses MPI: phases from its own regions" all_of "exits 0" "cmp $work/plain $work/out" \
-	"report_has '.measured.windows > 0'" "report_has '.per_rank[0].boundaries > 50'"
+	"report_has '.measured.windows > 0'" "report_has '.per_rank[0].boundaries > 50'" "report_has '.per_rank[0].work_s > 0 and .per_rank[0].barrier_s >= 0'"
 run srun -n2 --balance --balance-report="$work/report.json" "$programs/omponly" --mark-phases
 ok "phases from its marks" all_of "exits 0" "report_has '.per_rank[0].boundaries == 100'"
 run "$programs/omponly" --mark-phases

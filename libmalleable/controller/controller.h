@@ -17,7 +17,7 @@ struct mal_rank_view {
 	bool sampled; /* last is valid */
 	struct mal_snapshot last;
 	/* Totals of complete windows. */
-	double work_s, serial_s, mpi_s;
+	double work_s, barrier_s, serial_s, mpi_s;
 };
 
 /* What the windows add up to. */

@@ -157,13 +157,14 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	struct mal_cpumask last = owned(controller, rank);
 	char home[256], cpus[256];
 
-	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "rank", (int)rank,
-			 "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
-			 mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "serial_s",
-			 view->serial_s, "mpi_s", view->mpi_s, "regions", (json_int_t)slot->count.regions, "boundaries",
-			 (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends, "borrows",
-			 (json_int_t)slot->count.borrows, "grants", (json_int_t)slot->count.grants, "told",
-			 (json_int_t)slot->told, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
+	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "rank",
+			 (int)rank, "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)),
+			 "cpus", mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "barrier_s",
+			 view->barrier_s, "serial_s", view->serial_s, "mpi_s", view->mpi_s, "regions",
+			 (json_int_t)slot->count.regions, "boundaries", (json_int_t)slot->count.boundaries, "lends",
+			 (json_int_t)slot->count.lends, "borrows", (json_int_t)slot->count.borrows, "grants",
+			 (json_int_t)slot->count.grants, "told", (json_int_t)slot->told, "died",
+			 atomic_load(&slot->state) == MAL_RANK_DEAD);
 }
 
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)

@@ -142,6 +142,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank, co
 	const struct mal_snapshot *before = &controller->ranks[rank].last;
 	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
 	uint64_t regions = now->regions - before->regions;
+	double inside;
 
 	memset(sample, 0, sizeof(*sample));
 	sample->running = true;
@@ -149,6 +150,8 @@ static void make_sample(struct mal_controller *controller, unsigned int rank, co
 	sample->work_s = span(now->busy, before->busy, sample->elapsed_s * controller->cpu_count);
 	sample->serial_s = span(now->serial, before->serial, sample->elapsed_s);
 	sample->mpi_s = span(now->mpi, before->mpi, sample->elapsed_s);
+	inside = span(now->thread_ticks, before->thread_ticks, sample->elapsed_s * controller->segment.thread_count);
+	sample->barrier_s = inside > sample->work_s ? inside - sample->work_s : 0;
 	if (regions)
 		sample->region_s = span(now->region, before->region, sample->elapsed_s) / (double)regions;
 	sample->cpus = owned_cpus(controller, rank);

@@ -30,6 +30,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		cpus += home;
 		needs = sample->serial_s + sample->work_s / home;
 		view->work_s += sample->work_s;
+		view->barrier_s += sample->barrier_s;
 		view->serial_s += sample->serial_s;
 		view->mpi_s += sample->mpi_s;
 		sum += sample->work_s + sample->serial_s;
