@@ -135,6 +135,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.step = command,
 		.node = host,
 		.report_file = arguments->report_file,
+		.users_topology = true,
 	};
 	struct mal_setup setup = {
 		.libdir = arguments->libdir,

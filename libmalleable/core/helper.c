@@ -21,6 +21,8 @@
 #define ASIDE_FD 210
 /* How long a killed controller may take to go. */
 #define KILL_WAIT_MS 2000
+/* Variables that tell hwloc of a topology. */
+#define TOPOLOGY_VARIABLES 3
 
 static int plan_descriptors(posix_spawn_file_actions_t *actions, const struct mal_helper_options *options, int life,
 			    int report)
@@ -51,6 +53,20 @@ static void plan_signals(posix_spawnattr_t *attributes)
 	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 }
 
+/* The entries of our environment by which hwloc is told of another topology than the machine's. */
+static void add_topology(char **environment)
+{
+	static const char *const names[TOPOLOGY_VARIABLES] = {
+		"HWLOC_SYNTHETIC=", "HWLOC_XMLFILE=", "HWLOC_THISSYSTEM="};
+	int added = 0;
+
+	for (char **entry = environ; *entry; entry++)
+		for (int i = 0; i < TOPOLOGY_VARIABLES && added < TOPOLOGY_VARIABLES; i++)
+			if (strncmp(*entry, names[i], strlen(names[i])) == 0)
+				environment[added++] = *entry;
+	environment[added] = NULL;
+}
+
 /* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
 static pid_t spawn(const struct mal_helper_options *options, int life, int report)
 {
@@ -74,12 +90,14 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 				   options->report_file,
 				   NULL};
 	/* The user's environment is not ours to trust or to need; the locale keeps numbers plain. */
-	char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	pid_t pid = -1;
 	int failed;
 
+	if (options->users_topology)
+		add_topology(environment + 2);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	plan_signals(&attributes);

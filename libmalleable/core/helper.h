@@ -21,6 +21,7 @@ struct mal_helper_options {
 	const char *step;
 	const char *node;
 	const char *report_file; /* NULL: none */
+	bool users_topology; /* hwloc's variables of our environment reach the controller: only where the user started it */
 };
 
 struct mal_helper {
