@@ -26,6 +26,8 @@ struct options {
 	const char *profile;
 	bool static_schedule;
 	bool mark;
+	int warm_up;
+	bool verbose;
 	double units_per_ms;
 };
 
@@ -42,6 +44,8 @@ static void usage(FILE *out)
 	      "                      how the work changes over the iterations (default steady): drift rotates it\n"
 	      "                      over the ranks, burst gives one rank all of it every 8th, random mixes it\n"
 	      "  --mark-phases       call malleable_phase() after each iteration\n"
+	      "  --warm-up=N         more iterations before, that do not count in the elapsed time (default 0)\n"
+	      "  --verbose           print the time of each iteration\n"
 	      "  --units=N           arithmetic units per ms, instead of calibrating\n"
 	      "\n"
 	      "Prints the elapsed time and a checksum that depends on the work alone.\n",
@@ -76,13 +80,15 @@ static int parse(int argc, char **argv, struct options *options)
 		{"static", no_argument, NULL, 's'},
 		{"profile", required_argument, NULL, 'p'},
 		{"mark-phases", no_argument, NULL, 'm'},
+		{"warm-up", required_argument, NULL, 'W'},
+		{"verbose", no_argument, NULL, 'v'},
 		{"units", required_argument, NULL, 'u'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int option;
 
-	*options = (struct options){{15, 5}, 2, 10, 20, 16, "steady", false, false, 0};
+	*options = (struct options){{15, 5}, 2, 10, 20, 16, "steady", false, false, 0, false, 0};
 	while ((option = getopt_long(argc, argv, "h", list, NULL)) != -1) {
 		switch (option) {
 		case 'w':
@@ -95,12 +101,17 @@ static int parse(int argc, char **argv, struct options *options)
 		case 's': options->static_schedule = true; break;
 		case 'p': options->profile = optarg; break;
 		case 'm': options->mark = true; break;
+		case 'W': options->warm_up = atoi(optarg); break;
+		case 'v': options->verbose = true; break;
 		case 'u': options->units_per_ms = atof(optarg); break;
 		case 'h': usage(stdout); exit(0);
 		default: return -1;
 		}
 	}
-	return options->regions > 0 && options->iterations > 0 && options->chunks > 0 && optind == argc ? 0 : -1;
+	return options->regions > 0 && options->iterations > 0 && options->warm_up >= 0 && options->chunks > 0 &&
+			       optind == argc
+		       ? 0
+		       : -1;
 }
 
 /* COUNT units of arithmetic that no compiler can shorten, or move past a look at the clock. */
@@ -193,14 +204,19 @@ int main(int argc, char **argv)
 	MPI_Bcast(&options.units_per_ms, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = MPI_Wtime();
-	for (int i = 0; i < options.iterations; i++) {
-		double ms = work_of(&options, rank, ranks, i);
+	for (int i = -options.warm_up; i < options.iterations; i++) {
+		double ms = work_of(&options, rank, ranks, i < 0 ? 0 : i);
+		double start = MPI_Wtime();
 
+		if (i == 0)
+			begin = start;
 		for (int r = 0; r < options.regions; r++)
 			sum += region(&options, ms);
 		MPI_Barrier(MPI_COMM_WORLD);
 		if (mark)
 			mark();
+		if (options.verbose && rank == 0)
+			printf("iteration %d: %.4f s\n", i, MPI_Wtime() - start);
 	}
 	elapsed = MPI_Wtime() - begin;
 	MPI_Reduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);

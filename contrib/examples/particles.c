@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * particles.c: Monte Carlo particle transport, as Quicksilver does; the particles drift from subdomain to subdomain.
+ *
+ * Ranks own slabs along x of a box of length 1. Particles start near x = 0, move, collide, and are carried along by a
+ * drift that takes the bulk of them to x = 1 by the end. Every particle has random numbers of its own, counted by its own events, so the
+ * tallies do not depend on who tracked it: they come out the same, to the last digit, for all ranks and threads.
+ */
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/examples/example.h"
+
+struct particle {
+	double x, energy;
+	uint64_t number, events;
+};
+
+struct bank {
+	struct particle *list;
+	long count, room;
+};
+
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+/* The particle's next random number, in (0, 1). SplitMix64 over its number and its count of events. */
+static double draw(struct particle *particle)
+{
+	uint64_t bits = mix(particle->number * UINT64_C(0x9e3779b97f4a7c15) + mix(++particle->events));
+
+	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+static void add(struct bank *bank, const struct particle *particle)
+{
+	if (bank->count == bank->room) {
+		long room = bank->room ? 2 * bank->room : 1024;
+		struct particle *list = realloc(bank->list, (size_t)room * sizeof(*list));
+
+		if (!list) {
+			fputs("particles: out of memory\n", stderr);
+			MPI_Abort(MPI_COMM_WORLD, 1);
+		}
+		bank->list = list;
+		bank->room = room;
+	}
+	bank->list[bank->count++] = *particle;
+}
+
+/* One time step: flights and collisions, then the drift. Returns the number of collisions. */
+static long track(struct particle *particle, double drift, double collisions)
+{
+	double left = 1;
+	long count = 0;
+
+	for (;;) {
+		double flight = -log(draw(particle)) / collisions;
+
+		if (flight >= left)
+			break;
+		left -= flight;
+		particle->energy *= 0.5 + 0.5 * draw(particle);
+		if (particle->energy < 1e-3)
+			particle->energy = 1;
+		particle->x += (draw(particle) - 0.5) * 1e-3 * sqrt(particle->energy);
+		count++;
+	}
+	particle->x += drift;
+	if (particle->x < 0)
+		particle->x = -particle->x;
+	if (particle->x >= 1)
+		particle->x = 2 - particle->x - 1e-12;
+	return count;
+}
+
+static long track_all(struct bank *bank, double drift, double collisions)
+{
+	long sum = 0;
+
+#pragma omp parallel for schedule(dynamic, 64) reduction(+ : sum)
+	for (long i = 0; i < bank->count; i++)
+		sum += track(&bank->list[i], drift, collisions);
+	return sum;
+}
+
+static int owner(const struct particle *particle, int ranks)
+{
+	int rank = (int)(particle->x * ranks);
+
+	return rank < 0 ? 0 : rank >= ranks ? ranks - 1 : rank;
+}
+
+/* Particles that left the subdomain go to its neighbours, at most one subdomain further a step. */
+static void migrate(struct bank *bank, const struct example *example)
+{
+	struct bank leave[2] = {{0}};
+
+	for (long i = 0; i < bank->count;) {
+		int to = owner(&bank->list[i], example->ranks);
+
+		if (to == example->rank) {
+			i++;
+			continue;
+		}
+		add(&leave[to > example->rank], &bank->list[i]);
+		bank->list[i] = bank->list[--bank->count];
+	}
+	for (int up = 0; up < 2; up++) {
+		int to = up ? example->rank + 1 : example->rank - 1, from = up ? example->rank - 1 : example->rank + 1;
+		long come = 0;
+
+		to = to < 0 || to >= example->ranks ? MPI_PROC_NULL : to;
+		from = from < 0 || from >= example->ranks ? MPI_PROC_NULL : from;
+		MPI_Sendrecv(&leave[up].count, 1, MPI_LONG, to, 0, &come, 1, MPI_LONG, from, 0, MPI_COMM_WORLD,
+			     MPI_STATUS_IGNORE);
+		struct particle *arrive = malloc((size_t)(come + 1) * sizeof(*arrive));
+		if (!arrive)
+			MPI_Abort(MPI_COMM_WORLD, 1);
+		MPI_Sendrecv(leave[up].list, (int)(leave[up].count * (long)sizeof(*arrive)), MPI_BYTE, to, 1, arrive,
+			     (int)(come * (long)sizeof(*arrive)), MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		for (long i = 0; i < come; i++)
+			add(bank, &arrive[i]);
+		free(arrive);
+		free(leave[up].list);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct example example;
+	struct bank bank = {0};
+	double spread, collisions;
+	long total, steps, tally[2] = {0, 0}, sum[2];
+
+	example_begin(&example, argc, argv,
+		      "Monte Carlo particle transport, as Quicksilver; the particles drift over the ranks.",
+		      "  --particles=N    in sum (default 10000 per rank)\n"
+		      "  --collisions=N   per particle and iteration (default 200)\n"
+		      "  --spread=F       the particles start in this part of the box (default 0.3)\n",
+		      40);
+	total = (long)example_number(&example, "particles", 10000.0 * example.ranks);
+	collisions = example_number(&example, "collisions", 200);
+	spread = example_number(&example, "spread", 0.3);
+	example_ready(&example);
+	steps = example.warm_up + example.iterations;
+	for (long i = 0; i < total; i++) {
+		struct particle particle = {.energy = 1, .number = (uint64_t)i};
+
+		particle.x = draw(&particle) * spread;
+		if (owner(&particle, example.ranks) == example.rank)
+			add(&bank, &particle);
+	}
+	for (int i = -example.warm_up; i < example.iterations; i++) {
+		example_iteration_begin(&example, i);
+		tally[0] += track_all(&bank, (1 - spread) / (double)steps, collisions);
+		migrate(&bank, &example);
+		MPI_Barrier(MPI_COMM_WORLD);
+		example_iteration_end(&example, i);
+	}
+	tally[1] = bank.count;
+	MPI_Allreduce(tally, sum, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+	free(bank.list);
+	/* A Poisson number: its relative spread is one over its root. */
+	return example_end(&example, (double)sum[0],
+			   sum[1] != total ? "particles were lost"
+			   : fabs((double)sum[0] / ((double)total * collisions * (double)steps) - 1) >
+					   5 / sqrt((double)total * collisions * (double)steps)
+				   ? "the number of collisions is not what was asked for"
+				   : NULL);
+}
