@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Inside the virtual machine (16 CPUs, two sockets, two NUMA nodes, cgroup v2): many ranks, moves, exact steps, clean-up.
+. "$(dirname "$0")/../lib.sh"
+need_cluster
+[ "$(nproc)" -ge 16 ] || skip_all "needs 16 CPUs: contrib/vm run $0"
+plan 14
+start_cluster
+
+# CPUs of rank RANK at the end, one per line; how many of them lie in CPUs FIRST to LAST.
+cpus_of() { report ".per_rank[$1].cpus" | tr , '\n' | awk -F- '{for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i}'; }
+within() { cpus_of "$1" | awk -v a="$2" -v b="$3" '$1 >= a && $1 <= b' | wc -l; }
+# Every CPU of the step belongs to one rank.
+partition() {
+	local ranks rank
+	ranks=$(report '.per_rank | length')
+	[ "$(for ((rank = 0; rank < ranks; rank++)); do cpus_of "$rank"; done | sort -un | wc -l)" = "$1" ] &&
+		[ "$(for ((rank = 0; rank < ranks; rank++)); do cpus_of "$rank"; done | wc -l)" = "$1" ]
+}
+balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
+	run srun -n"$1" -c"$2" --balance="$3" --balance-report="$work/report.json" "$load" --units=3000 --chunks=64 "${@:4}"
+}
+
+balanced 4 4 auto,lend=no --work=400,50 --regions=2 --iterations=24
+ok "4 x 4: CPUs move to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "[ \$(cpus_of 0 | wc -l) -ge 6 ]"
+ok "every CPU has one owner" partition 16
+ok "it takes CPUs of its own socket first" [ "$(within 0 0 7)" -gt "$(within 0 8 15)" ]
+balanced 2 8 auto,lend=no --work=400,50 --regions=2 --iterations=24
+ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(within 0 0 7) = 8 ]" "[ \$(within 0 8 15) -ge 1 ]" "partition 16"
+balanced 8 2 auto --work=200,50 --regions=2 --iterations=12
+ok "8 x 2: auto runs" all_of "exits 0" "partition 16"
+ok "nothing is left of these steps under cgroup v2" nothing_left
+run srun -n4 -c4 "$builddir/contrib/examples/particles" --particles=400 --iterations=6 --collisions=100
+first=$(grep -o 'result [^,]*' "$work/out")
+run srun -n4 -c4 --balance "$builddir/contrib/examples/particles" --particles=400 --iterations=6 --collisions=100
+ok "the result is the same with and without" all_of "exits 0" "says 'verified'" "says '$first'"
+run srun -n2 -c8 --balance bash -c 'taskset -cp $$; awk "/heap|anon/ && /N1=/ {a++} /heap|anon/ && /N0=/ {b++} END {print \"pages\", ENVIRON[\"SLURM_PROCID\"], (a > b ? 1 : 0)}" /proc/self/numa_maps'
+ok "a rank's pages lie on the node of its CPUs" all_of "exits 0" "says 'pages 0 0'" "says 'pages 1 1'"
+
+# Two steps of one job, side by side, each with its own CPUs.
+cat >"$work/side" <<SIDE
+#!/bin/bash
+for step in a b; do
+	srun --exact -n2 -c4 --balance=auto,lend=no --balance-report=$work/\$step.json "$load" --units=3000 --chunks=64 --work=300,40 --regions=2 --iterations=16 &
+done
+wait
+SIDE
+chmod 755 "$work/side"
+run salloc -n4 -c4 "$work/side"
+ok "two exact steps at once are balanced" all_of "exits 0" "[ -s '$work/a.json' ]" "[ -s '$work/b.json' ]"
+homes() { jq -r '.per_rank[].home' "$work/$1.json" | tr , '\n' | awk -F- '{for (i = $1; i <= $2; i++) print i}'; }
+owned() { jq -r '.per_rank[].cpus' "$work/$1.json" | tr , '\n' | awk -F- '{for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i}'; }
+ok "each inside its own CPUs" all_of "[ \"\$(homes a | sort -n)\" = \"\$(owned a | sort -n)\" ]" "[ \"\$(homes b | sort -n)\" = \"\$(owned b | sort -n)\" ]"
+ok "which are not the other's" [ "$({ owned a; owned b; } | sort -n | uniq -d | wc -l)" = 0 ]
+ok "nothing is left of them" nothing_left
+
+# A rank that dies at any time: the others and the machine go on.
+(
+	wait_until 20 living load
+	sleep 2
+	pids_of load | head -n1 | xargs -r kill -KILL
+) &
+run srun -n4 -c4 --balance "$load" --units=3000 --work=400,50 --regions=2 --iterations=60
+wait
+ok "a killed rank ends the step as without us" all_of fails "wait_until 10 nothing_left"
+run srun -n16 --balance bash -c 'taskset -cp $$'
+ok "the node is not drained and runs the next step" all_of "exits 0" "[ \"\$(sinfo -h -o %T)\" != drained ]"
