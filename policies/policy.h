@@ -76,6 +76,11 @@ struct mal_policy {
 	void *(*create)(const double *values);
 	/* Fill PLAN, in which all is false and 0 and count has the present numbers. Returns 0, or -1: no opinion. */
 	int (*decide)(void *state, const struct mal_view *view, struct mal_plan *plan);
+	/*
+	 * Fill plan->owner from plan->count after a decision that moves: which CPUs. NULL: the nearest ones, with least
+	 * movement (mapping.h).
+	 */
+	void (*map)(void *state, const struct mal_view *view, struct mal_plan *plan);
 	/* Free the state; NULL is allowed. */
 	void (*destroy)(void *state);
 };

@@ -31,6 +31,13 @@ struct mal_totals {
 	double balance_before, balance_after; /* load balance, weighted by elapsed time */
 };
 
+/* CPUs by rank at the times they changed. */
+struct mal_history {
+	size_t count, room;
+	double *times;
+	uint16_t *counts; /* rank_count for each time */
+};
+
 struct mal_controller {
 	struct mal_segment segment;
 	struct mal_cpumask allocation;
@@ -54,6 +61,7 @@ struct mal_controller {
 	unsigned int steady; /* windows without a change */
 	uint32_t plans;
 	struct mal_totals totals;
+	struct mal_history history;
 	_Atomic bool ending;   /* the step is over */
 	_Atomic uint64_t died; /* ranks whose process ended, in sum: a change is news */
 };

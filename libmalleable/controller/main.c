@@ -10,6 +10,7 @@
 
 #include "libmalleable/controller/controller.h"
 #include "libmalleable/controller/detach.h"
+#include "libmalleable/controller/history.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/report.h"
 #include "libmalleable/controller/sampling.h"
@@ -129,6 +130,7 @@ static void close_controller(struct mal_controller *controller)
 {
 	if (controller->choice.policy && controller->choice.policy->destroy)
 		controller->choice.policy->destroy(controller->policy_state);
+	mal_history_clear(controller);
 	free(controller->ranks);
 	mal_segment_close(&controller->segment);
 }
@@ -138,6 +140,7 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 {
 	if (mal_round_read(controller, samples)) {
 		mal_totals_add(controller, samples);
+		mal_history_note(controller);
 		if (mal_plan_make(controller, samples)) {
 			controller->steady = 0;
 			controller->window_s = MAL_WINDOW_FIRST_S;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/controller/history.h"
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/core/clock.h"
 
@@ -179,7 +180,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			json_array_append_new(ranks, rank_json(controller, rank));
 	return json_pack(
 		"{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:{s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f},"
-		" s:{s:I, s:I, s:I, s:I, s:I, s:I, s:f}, s:{s:f, s:f, s:f}, s:o}",
+		" s:{s:I, s:I, s:I, s:I, s:I, s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
 		"version", 1, "step", report->step, "node", report->node, "policy", controller->choice.policy->name,
 		"ranks", (int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s,
 		"measured", "windows", (int)totals->windows, "elapsed_s", totals->elapsed_s, "unbalanced_s",
@@ -190,7 +191,8 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 		(json_int_t)report->lends, "borrows", (json_int_t)report->borrows, "grants", (json_int_t)report->grants,
 		"reclaims", (json_int_t)report->reclaims, "evictions", (json_int_t)report->evictions, "moves",
 		(json_int_t)report->moves, "overlap_s", report->overlap_s, "overhead", "ranks_s", report->own_s,
-		"ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks);
+		"ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
+		"cpus_over_time", mal_history_json(controller));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report, const char *path,

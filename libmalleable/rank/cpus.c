@@ -125,10 +125,13 @@ void mal_cpus_apply_plan(void)
 	mal.seen_plan = atomic_load_explicit(&mal.segment.header->plan, memory_order_acquire);
 	mal.seen_changes = atomic_load_explicit(&mal.slot->changes, memory_order_acquire);
 	read_words();
+	mal.plan_unfinished = false;
 	for (unsigned int i = 0; i < mal.own_count; i++) {
 		unsigned int target = atomic_load(&mal.segment.cpus[mal.own[i]].target);
 		bool last = kept == 0 && i + 1 == mal.own_count;
 
+		/* A rank that is to leave all its CPUs keeps one until it has got another. */
+		mal.plan_unfinished |= target < mal.segment.rank_count && target != mal.me && last;
 		if (target < mal.segment.rank_count && target != mal.me && !last) {
 			to[given_count] = target;
 			given[given_count++] = mal.own[i];

@@ -71,7 +71,8 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 	}
 	boundaries++;
 	atomic_store_explicit(&mal.slot->count.boundaries, boundaries, memory_order_relaxed);
-	if (mal_rule(MAL_RULE_BIND) && atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
+	if (mal_rule(MAL_RULE_BIND) &&
+	    (mal.plan_unfinished || atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan)) {
 		uint64_t begin = mal_ticks();
 
 		mal_cpus_apply_plan();

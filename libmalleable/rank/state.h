@@ -32,7 +32,8 @@ struct mal_rank {
 	unsigned int borrowed_count;
 	uint32_t seen_changes;
 	uint32_t seen_plan;
-	bool lending; /* some of our CPUs are lent */
+	bool plan_unfinished; /* a CPU could not be given yet: no other was here */
+	bool lending;	      /* some of our CPUs are lent */
 	bool borrower;
 
 	/* region.c, team.c */

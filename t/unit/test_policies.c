@@ -10,6 +10,7 @@
 #include "policies/choice.h"
 #include "policies/mapping.h"
 #include "policies/registry.h"
+#include "policies/sockets.h"
 
 #define MOST 64
 
@@ -49,7 +50,9 @@ static void decide(struct node *node, const struct mal_policy *policy, void *sta
 		count[i] = node->samples[i].cpus;
 	assert_int_equal(policy->decide(state, &node->view, &node->plan), 0);
 	memcpy(owner, node->owner, sizeof(node->owner));
-	if (node->plan.move)
+	if (node->plan.move && policy->map)
+		policy->map(state, &node->view, &node->plan);
+	else if (node->plan.move)
 		mal_map(&node->view, &node->plan);
 }
 
@@ -86,7 +89,7 @@ static void bad_choices(void **state)
 	static const struct {
 		const char *text, *allowed, *says;
 	} bad[] = {
-		{"fast", NULL, "known are auto, lewi, observe, off"},
+		{"fast", NULL, "known are auto, lewi, sabo, observe, off"},
 		{"lewi", "auto,observe", "allowed are auto,observe"},
 		{"observe", "auto,observer", "not allowed"},
 		{"auto,speed=1", NULL, "unknown key 'speed'"},
@@ -241,6 +244,66 @@ static void flawed_plans_are_found(void **state)
 	assert_non_null(strstr(mal_plan_flaw(&node.view, &node.plan), "forbids"));
 }
 
+/* The example of SABO's Fig. 1: 48 cores on two sockets; the ranks request 14, 9, 13 and 12. */
+static void sabo_searches_as_published(void **state)
+{
+	static const unsigned int cores[] = {24, 24}, order[] = {0, 2, 3, 1}, wanted[] = {14, 9, 13, 12};
+	unsigned int socket[4];
+	struct mal_socket_search search = {2, cores, 4, order, wanted, 1000, socket, 0, 0, false};
+
+	(void)state;
+	assert_int_equal(mal_socket_search(&search), 0);
+	assert_int_equal(search.missing, 1);
+	assert_int_equal(search.nodes, 4);
+	assert_false(search.bounded);
+	assert_int_equal(socket[0], socket[1]);
+	assert_int_equal(socket[2], socket[3]);
+	assert_int_not_equal(socket[0], socket[2]);
+	search.most_nodes = 1;
+	assert_int_equal(mal_socket_search(&search), 0);
+	assert_true(search.bounded);
+	assert_int_equal(search.missing, 2);
+}
+
+static void sabo_shares_out_in_proportion(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_sabo);
+
+	(void)state;
+	make_node(&node, 4, 12, 3);
+	for (unsigned int i = 0; i < 4; i++)
+		node.samples[i].work_s = (double[]){14, 9, 13, 12}[i];
+	decide(&node, &mal_policy_sabo, policy);
+	assert_true(node.plan.move);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	/* Socket of ranks 2 and 3: 25 cores are wanted, one is missing; that of 0 and 1 has one to spare. */
+	assert_int_equal(node.count[2] + node.count[3], 24);
+	assert_int_equal(node.count[0] + node.count[1], 24);
+	for (unsigned int cpu = 1; cpu < 24; cpu++)
+		assert_int_equal(node.new_owner[cpu] < 2, node.new_owner[0] < 2);
+	mal_policy_sabo.destroy(policy);
+}
+
+/* A forecast that is not below the longest time now is refused; so is a change of nothing. */
+static void sabo_refuses(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_sabo);
+
+	(void)state;
+	make_node(&node, 4, 3, 3);
+	for (unsigned int i = 0; i < 4; i++)
+		node.samples[i].work_s = i == 0 ? 3.3 : 3.2;
+	decide(&node, &mal_policy_sabo, policy);
+	assert_false(node.plan.move);
+	for (unsigned int i = 0; i < 4; i++)
+		node.samples[i].work_s = i < 2 ? 3.6 : 2.9;
+	decide(&node, &mal_policy_sabo, policy);
+	assert_true(!node.plan.move || node.plan.forecast_s < node.plan.now_s);
+	mal_policy_sabo.destroy(policy);
+}
+
 /* Whatever the samples, plans are fit, deterministic, and not predicted to be worse than what stands. */
 static void random_plans_are_fit(void **state)
 {
@@ -253,7 +316,8 @@ static void random_plans_are_fit(void **state)
 	for (int i = 0; i < 20000; i++) {
 		unsigned int ranks = 1 + (unsigned int)rand() % 16, cpus = 1 + (unsigned int)rand() % 8;
 		unsigned int first[MOST];
-		void *a = create(&mal_policy_auto), *b = create(&mal_policy_auto);
+		const struct mal_policy *policy = i % 2 ? &mal_policy_sabo : &mal_policy_auto;
+		void *a = create(policy), *b = create(policy);
 
 		make_node(&node, ranks, cpus, 1 + (unsigned int)rand() % 4);
 		for (unsigned int r = 0; r < ranks; r++) {
@@ -261,14 +325,14 @@ static void random_plans_are_fit(void **state)
 			node.samples[r].serial_s = rand() % 100 / 1000.0;
 			node.samples[r].running = rand() % 16 != 0;
 		}
-		decide(&node, &mal_policy_auto, a);
+		decide(&node, policy, a);
 		assert_null(mal_plan_flaw(&node.view, &node.plan));
 		assert_true(node.plan.forecast_s <= node.plan.now_s);
 		memcpy(first, node.count, sizeof(first));
-		decide(&node, &mal_policy_auto, b);
+		decide(&node, policy, b);
 		assert_memory_equal(first, node.count, ranks * sizeof(unsigned int));
-		mal_policy_auto.destroy(a);
-		mal_policy_auto.destroy(b);
+		policy->destroy(a);
+		policy->destroy(b);
 	}
 }
 
@@ -284,6 +348,9 @@ int main(void)
 		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(mapping_stays_near),
 		cmocka_unit_test(flawed_plans_are_found),
+		cmocka_unit_test(sabo_searches_as_published),
+		cmocka_unit_test(sabo_shares_out_in_proportion),
+		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(random_plans_are_fit),
 	};
 

@@ -36,7 +36,7 @@ static void usage(FILE *out)
 	      "  --cores=N       virtual cores (default 8)\n"
 	      "  --slots=N       each is 1/N of a real CPU (default: as large as fits)\n"
 	      "  --per-rank=C    MPI rank r starts bound to the cores r*C to r*C+C-1 (default: all cores)\n"
-	      "  --topology=S    what hwloc shall see, in its synthetic form (default \"pu:N\"), for example\n"
+	      "  --topology=S    what hwloc shall see, in its synthetic form (default \"core:N pu:1\"), for example\n"
 	      "                  \"pack:2 numa:1 l3:2 core:2 pu:1\" for two sockets with two L3 groups each\n"
 	      "\n"
 	      "What it is not: memory is as fast as the real machine's, shared caches are those of the real CPUs, and "
@@ -133,7 +133,7 @@ static int set_environment(const struct options *options)
 	self[got] = 0;
 	snprintf(text, sizeof(text), "%s/shim.so%s%s", dirname(self), others ? ":" : "", others ? others : "");
 	setenv("LD_PRELOAD", text, 1);
-	snprintf(text, sizeof(text), "pu:%u", options->cores);
+	snprintf(text, sizeof(text), "core:%u pu:1", options->cores);
 	setenv("HWLOC_SYNTHETIC", options->topology ? options->topology : text, 1);
 	setenv("HWLOC_THISSYSTEM", "1", 1);
 	setenv("KMP_TOPOLOGY_METHOD", "flat", 0);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sabo.c: proportional redistribution with whole ranks on sockets (SABO; Dionisi et al., section IV).
+ *
+ * Each rank requests cores in proportion to its share of the load. The ranks are mapped to sockets by branch and bound
+ * (sockets.h); where a socket has too few cores for its ranks, those that lose least by it get fewer, where it has
+ * too many, those that gain most get more. The plan is refused if its forecast for any rank, time * old / new, is not
+ * below the longest time now. Ranks whose number of cores would not change at all leave everything as it is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/builtin.h"
+#include "policies/sockets.h"
+
+enum { PARAM_EVERY, PARAM_AT, PARAM_NODES };
+
+static const struct mal_param params[] = {
+	[PARAM_EVERY] = {"every", "balance in every so many windows of phases", 1, 1, 1e9},
+	[PARAM_AT] = {"at", "balance once, in this window; 0: see every", 0, 0, 1e9},
+	[PARAM_NODES] = {"nodes", "nodes of the search tree explored at most", 20000, 1, 1e7},
+};
+
+struct state {
+	unsigned long every, at, windows;
+	unsigned int nodes;
+	unsigned int socket_count; /* of the last plan */
+	unsigned int *socket;	   /* by rank */
+	size_t socket_room;
+};
+
+static void *create(const double *values)
+{
+	struct state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->every = (unsigned long)values[PARAM_EVERY];
+	state->at = (unsigned long)values[PARAM_AT];
+	state->nodes = (unsigned int)values[PARAM_NODES];
+	return state;
+}
+
+static void destroy(void *opaque)
+{
+	struct state *state = opaque;
+
+	if (!state)
+		return;
+	free(state->socket);
+	free(state);
+}
+
+static bool is_due(struct state *state)
+{
+	state->windows++;
+	return state->at ? state->windows == state->at : state->windows % state->every == 0;
+}
+
+/* Sockets as this step sees them: packages that have CPUs of it. Returns their number. */
+static unsigned int count_sockets(const struct mal_topology *topology, unsigned int *cores, unsigned int *socket_of_cpu)
+{
+	unsigned int count = 0;
+
+	for (unsigned int cpu = 0; cpu < topology->cpu_count; cpu++) {
+		unsigned int socket = count;
+
+		for (unsigned int other = 0; other < cpu && socket == count; other++)
+			if (topology->package[other] == topology->package[cpu])
+				socket = socket_of_cpu[other];
+		if (socket == count)
+			cores[count++] = 0;
+		cores[socket]++;
+		socket_of_cpu[cpu] = socket;
+	}
+	return count;
+}
+
+/* Running ranks by decreasing load. */
+static unsigned int sort_ranks(const struct mal_view *view, unsigned int *order)
+{
+	unsigned int count = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		unsigned int at = count;
+
+		if (!view->samples[rank].running)
+			continue;
+		for (; at > 0 && view->samples[order[at - 1]].work_s < view->samples[rank].work_s; at--)
+			order[at] = order[at - 1];
+		order[at] = rank;
+		count++;
+	}
+	return count;
+}
+
+/* Requests in proportion to the load: whole cores, one at least, largest remainders first, CPUS in sum. */
+static void request(const struct mal_view *view, const unsigned int *order, unsigned int ranks, unsigned int cpus,
+		    unsigned int *wanted)
+{
+	double sum = 0;
+	unsigned int given = 0;
+
+	for (unsigned int i = 0; i < ranks; i++)
+		sum += view->samples[order[i]].work_s;
+	for (unsigned int i = 0; i < ranks; i++) {
+		unsigned int part = (unsigned int)(view->samples[order[i]].work_s / sum * cpus);
+
+		wanted[order[i]] = part ? part : 1;
+		given += wanted[order[i]];
+	}
+	while (given != cpus) {
+		unsigned int best = order[0];
+		double best_off = -1e300;
+
+		for (unsigned int i = 0; i < ranks; i++) {
+			unsigned int rank = order[i];
+			double off = view->samples[rank].work_s / sum * cpus - wanted[rank];
+
+			off = given < cpus ? off : -off;
+			if (off <= best_off || (given > cpus && wanted[rank] == 1))
+				continue;
+			best = rank;
+			best_off = off;
+		}
+		wanted[best] += given < cpus ? 1 : -1u;
+		given += given < cpus ? 1 : -1u;
+	}
+}
+
+/* On each socket the counts of its ranks become as many as it has cores. Returns false where that cannot be. */
+static bool fit_sockets(const struct mal_view *view, const struct mal_socket_search *search, unsigned int *count)
+{
+	for (unsigned int socket = 0; socket < search->socket_count; socket++) {
+		unsigned int cores = search->cores[socket], sum = 0, ranks = 0;
+
+		for (unsigned int i = 0; i < search->rank_count; i++) {
+			if (search->socket[search->order[i]] != socket)
+				continue;
+			sum += count[search->order[i]];
+			ranks++;
+		}
+		if (ranks > cores)
+			return false;
+		while (ranks && sum != cores) {
+			unsigned int best = search->rank_count;
+			double best_time = 0;
+
+			/* One fewer for the rank that is then shortest, one more for the one that is longest. */
+			for (unsigned int i = 0; i < search->rank_count; i++) {
+				unsigned int rank = search->order[i];
+				double time;
+
+				if (search->socket[rank] != socket || (sum > cores && count[rank] == 1))
+					continue;
+				time = view->samples[rank].work_s / (sum > cores ? count[rank] - 1 : count[rank]);
+				if (best == search->rank_count || (sum > cores ? time < best_time : time > best_time)) {
+					best = i;
+					best_time = time;
+				}
+			}
+			if (best == search->rank_count)
+				return false;
+			count[search->order[best]] += sum > cores ? -1u : 1;
+			sum += sum > cores ? -1u : 1;
+		}
+	}
+	return true;
+}
+
+/* The published check, and that nobody gets what it cannot use. */
+static bool is_accepted(const struct mal_view *view, const unsigned int *count, struct mal_plan *plan)
+{
+	double longest = 0, forecast = 0;
+	bool changed = false;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+		double time = sample->cpus ? sample->work_s / sample->cpus : 0;
+
+		if (!sample->running)
+			continue;
+		if (!sample->cpus || (sample->most && count[rank] > sample->most && count[rank] > sample->cpus))
+			return false;
+		longest = time > longest ? time : longest;
+		time = time * sample->cpus / count[rank];
+		forecast = time > forecast ? time : forecast;
+		changed |= count[rank] != sample->cpus;
+	}
+	plan->now_s = plan->forecast_s = longest;
+	if (!changed || forecast >= longest)
+		return false;
+	plan->forecast_s = forecast;
+	return true;
+}
+
+static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
+{
+	struct state *state = opaque;
+	unsigned int cpus = view->topology->cpu_count;
+	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], order[view->rank_count], count[view->rank_count];
+	struct mal_socket_search search = {.cores = cores, .order = order, .wanted = count, .most_nodes = state->nodes};
+	double load = 0;
+
+	plan->bind = true;
+	if (!view->samples || !is_due(state))
+		return 0;
+	if (state->socket_room < view->rank_count) {
+		unsigned int *socket = realloc(state->socket, view->rank_count * sizeof(*socket));
+
+		if (!socket)
+			return -1;
+		state->socket = socket;
+		state->socket_room = view->rank_count;
+	}
+	search.socket = state->socket;
+	search.socket_count = count_sockets(view->topology, cores, socket_of_cpu);
+	search.rank_count = sort_ranks(view, order);
+	for (unsigned int i = 0; i < search.rank_count; i++)
+		load += view->samples[order[i]].work_s;
+	memset(count, 0, sizeof(count));
+	if (load <= 0 || search.rank_count > cpus || search.rank_count < search.socket_count)
+		return 0;
+	request(view, order, search.rank_count, cpus, count);
+	if (mal_socket_search(&search) < 0 || !fit_sockets(view, &search, count) || !is_accepted(view, count, plan))
+		return 0;
+	memcpy(plan->count, count, sizeof(count));
+	plan->move = true;
+	return 0;
+}
+
+/* On its socket a rank keeps what it has, and gets the lowest free CPUs beside: L3 groups are not looked at. */
+static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan)
+{
+	const struct state *state = opaque;
+	unsigned int cpus = view->topology->cpu_count, ranks = view->rank_count;
+	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], have[ranks];
+
+	count_sockets(view->topology, cores, socket_of_cpu);
+	memset(have, 0, sizeof(have));
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		unsigned int owner = view->owner[cpu];
+		bool keeps = owner < ranks && view->samples[owner].running &&
+			     state->socket[owner] == socket_of_cpu[cpu] && have[owner] < plan->count[owner];
+
+		plan->owner[cpu] = keeps ? owner : ranks;
+		if (keeps)
+			have[owner]++;
+	}
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		for (unsigned int rank = 0; plan->owner[cpu] == ranks && rank < ranks; rank++) {
+			if (!view->samples[rank].running || state->socket[rank] != socket_of_cpu[cpu] ||
+			    have[rank] == plan->count[rank])
+				continue;
+			plan->owner[cpu] = rank;
+			have[rank]++;
+		}
+		if (plan->owner[cpu] == ranks)
+			plan->owner[cpu] = view->owner[cpu];
+	}
+}
+
+const struct mal_policy mal_policy_sabo = {
+	.abi = MAL_POLICY_ABI,
+	.name = "sabo",
+	.summary = "cores in proportion to the load, whole ranks on sockets, as SABO does",
+	.params = params,
+	.param_count = sizeof(params) / sizeof(params[0]),
+	.create = create,
+	.decide = decide,
+	.map = map,
+	.destroy = destroy,
+};
