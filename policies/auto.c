@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "policies/builtin.h"
+#include "policies/forecast.h"
 
 enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
 
 static const struct mal_param params[] = {
 	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0, 100},
-	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the load, 0 to 0.95", 0.5, 0, 0.95},
+	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the average load, 0 to 0.95", 0.5, 0, 0.95},
 	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1},
 	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1},
 	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1},
@@ -25,18 +26,11 @@ static const struct mal_param params[] = {
 /* A forecast gain this many times the least one is acted on at once. */
 #define AT_ONCE 3.0
 
-struct load {
-	double work;
-	double serial;
-};
-
 struct state {
 	double gain;
-	double smooth;
 	bool lend, grow, move;
 	bool seen_once; /* the last window asked for a move that was not carried out yet */
-	size_t load_count;
-	struct load *loads; /* moving averages by rank, per second of window */
+	struct mal_forecast *forecast;
 };
 
 static void *create(const double *values)
@@ -46,7 +40,11 @@ static void *create(const double *values)
 	if (!state)
 		return NULL;
 	state->gain = values[PARAM_GAIN] / 100;
-	state->smooth = values[PARAM_SMOOTH];
+	state->forecast = mal_forecast_create(values[PARAM_SMOOTH]);
+	if (!state->forecast) {
+		free(state);
+		return NULL;
+	}
 	state->lend = values[PARAM_LEND] != 0;
 	state->grow = values[PARAM_GROW] != 0;
 	state->move = values[PARAM_MOVE] != 0;
@@ -59,39 +57,15 @@ static void destroy(void *opaque)
 
 	if (!state)
 		return;
-	free(state->loads);
+	mal_forecast_destroy(state->forecast);
 	free(state);
 }
 
-static int remember(struct state *state, const struct mal_view *view)
+static double time_of(const struct state *state, unsigned int rank, unsigned int cpus)
 {
-	bool first = state->load_count != view->rank_count;
+	struct mal_load load = mal_forecast_of(state->forecast, rank);
 
-	if (first) {
-		struct load *loads = realloc(state->loads, view->rank_count * sizeof(*loads));
-
-		if (!loads)
-			return -1;
-		memset(loads, 0, view->rank_count * sizeof(*loads));
-		state->loads = loads;
-		state->load_count = view->rank_count;
-	}
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
-		struct load *load = &state->loads[rank];
-		double keep = first || load->work + load->serial == 0 ? 0 : state->smooth;
-
-		if (!sample->running || sample->elapsed_s <= 0)
-			continue;
-		load->work = keep * load->work + (1 - keep) * sample->work_s / sample->elapsed_s;
-		load->serial = keep * load->serial + (1 - keep) * sample->serial_s / sample->elapsed_s;
-	}
-	return 0;
-}
-
-static double time_of(const struct load *load, unsigned int cpus)
-{
-	return load->serial + load->work / (cpus ? cpus : 1);
+	return load.serial + load.work / (cpus ? cpus : 1);
 }
 
 static bool can_use_more(const struct mal_sample *sample, unsigned int cpus)
@@ -104,7 +78,7 @@ static double longest(const struct state *state, const struct mal_view *view, co
 	double most = 0;
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		double time = time_of(&state->loads[rank], count[rank]);
+		double time = time_of(state, rank, count[rank]);
 
 		if (view->samples[rank].running && time > most)
 			most = time;
@@ -126,7 +100,7 @@ static bool share_out(const struct state *state, const struct mal_view *view, un
 		double most = -1;
 
 		for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-			double time = time_of(&state->loads[rank], count[rank]);
+			double time = time_of(state, rank, count[rank]);
 
 			if (can_use_more(&view->samples[rank], count[rank]) && time > most) {
 				most = time;
@@ -150,7 +124,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	plan->bind = true;
 	plan->lend = state->lend;
 	plan->grow = state->lend && state->grow;
-	if (!view->samples || !state->move || remember(state, view) < 0)
+	if (!view->samples || !state->move || mal_forecast_learn(state->forecast, view) < 0)
 		return 0;
 	memset(now, 0, sizeof(now));
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {

@@ -68,6 +68,6 @@ struct mal_controller {
 
 /* Length that is wanted for windows at first and at most. */
 #define MAL_WINDOW_FIRST_S 0.05
-#define MAL_WINDOW_LAST_S 1.0
+#define MAL_WINDOW_LAST_S 0.25
 
 #endif

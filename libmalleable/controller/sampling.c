@@ -9,6 +9,9 @@
 #include "libmalleable/controller/watch.h"
 #include "libmalleable/core/clock.h"
 
+/* In the first rounds every boundary is looked at. */
+#define SHORT_ROUNDS 32
+
 /* A rank that died leaves its CPUs to the others; whoever had them must look again. */
 static void recover(struct mal_controller *controller, unsigned int rank)
 {
@@ -164,6 +167,9 @@ static void adapt_stride(struct mal_controller *controller, uint64_t boundaries,
 {
 	double wanted = controller->window_s * (double)boundaries / elapsed;
 
+	/* A program starts with a burst of collective calls; its first real phase is not to be missed for them. */
+	if (controller->round < SHORT_ROUNDS)
+		return;
 	if (wanted > 2.0 * (double)controller->stride)
 		wanted = 2.0 * (double)controller->stride;
 	controller->stride = wanted < 1 ? 1 : wanted > 1e9 ? 1000000000 : (uint64_t)wanted;

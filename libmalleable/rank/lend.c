@@ -8,7 +8,9 @@
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
 #include "libmalleable/rank/foreign.h"
+#include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
+#include "libmalleable/rank/team.h"
 
 /* A wait shorter than this lends nothing: most waits of a balanced program are. */
 #define LEND_AFTER_S 150e-6
@@ -33,6 +35,8 @@ void mal_wait_begin(void)
 	mal.last_leave = now;
 	if (mal.borrowed_count || atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
 		mal_cpus_release();
+	if (mal_team_is_free())
+		mal_phase_follow_plan();
 	next_look = now + lend_after;
 	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
 	mal_self.waiting = true;

@@ -58,6 +58,21 @@ static bool sample_is_due(const struct mal_header *header)
 	return boundaries >= atomic_load_explicit(&header->sample_at, memory_order_relaxed);
 }
 
+void mal_phase_follow_plan(void)
+{
+	uint64_t begin;
+
+	if (!mal.plan_unfinished &&
+	    atomic_load_explicit(&mal.segment.header->plan, memory_order_acquire) == mal.seen_plan)
+		return;
+	if (!mal_rule(MAL_RULE_BIND))
+		return;
+	begin = mal_ticks();
+	mal_cpus_apply_plan();
+	mal_team_follow(mal.own_count);
+	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+}
+
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	struct mal_header *header = mal.segment.header;
@@ -71,14 +86,7 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 	}
 	boundaries++;
 	atomic_store_explicit(&mal.slot->count.boundaries, boundaries, memory_order_relaxed);
-	if (mal_rule(MAL_RULE_BIND) &&
-	    (mal.plan_unfinished || atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan)) {
-		uint64_t begin = mal_ticks();
-
-		mal_cpus_apply_plan();
-		mal_team_follow(mal.own_count);
-		mal_count(&mal.slot->count.own, mal_ticks() - begin);
-	}
+	mal_phase_follow_plan();
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
 	if (round != said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header))
 		say_sample(round);

@@ -8,6 +8,12 @@
 /* The program reached a boundary of KIND. Weaker kinds are ignored once a stronger one was seen. */
 void mal_phase_boundary(enum mal_boundary_kind kind);
 
+/*
+ * Carry out a plan that has come, outside any region: gives CPUs away, takes those that came. At boundaries, and between them
+ * where the team is free anyway, so that a plan need not wait for the phase's end.
+ */
+void mal_phase_follow_plan(void);
+
 /* A region at WHERE ended: it may complete the rank's own repeating sequence. */
 void mal_phase_region(const void *where);
 
