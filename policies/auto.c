@@ -114,12 +114,22 @@ static bool share_out(const struct state *state, const struct mal_view *view, un
 	return true;
 }
 
+/* Core seconds of all ranks in the window: forecasts are parts of it. */
+static double all_work(const struct mal_view *view)
+{
+	double sum = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		sum += view->samples[rank].running ? view->samples[rank].work_s + view->samples[rank].serial_s : 0;
+	return sum;
+}
+
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
 	unsigned int cpus = 0;
 	unsigned int now[view->rank_count];
-	double gain;
+	double before, gain;
 
 	plan->bind = true;
 	plan->lend = state->lend;
@@ -131,13 +141,13 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		now[rank] = view->samples[rank].cpus;
 		cpus += now[rank];
 	}
-	plan->now_s = longest(state, view, now);
-	plan->forecast_s = plan->now_s;
+	before = longest(state, view, now);
+	plan->now_s = plan->forecast_s = before * all_work(view);
 	if (!share_out(state, view, cpus, plan->count)) {
 		memcpy(plan->count, now, sizeof(now));
 		return 0;
 	}
-	gain = plan->now_s > 0 ? 1 - longest(state, view, plan->count) / plan->now_s : 0;
+	gain = before > 0 ? 1 - longest(state, view, plan->count) / before : 0;
 	if (gain <= state->gain || (!state->seen_once && gain < AT_ONCE * state->gain)) {
 		state->seen_once = gain > state->gain;
 		memcpy(plan->count, now, sizeof(now));

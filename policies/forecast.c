@@ -10,6 +10,9 @@ enum { LAST, AVERAGE, TREND, KINDS };
 
 /* How fast old errors are forgotten. */
 #define FORGET 0.3
+/* A miss this many times larger than they were, and than this, is a jump: the past no longer counts. */
+#define JUMP 4.0
+#define JUMP_LEAST 0.05
 /* The average is steadier and the trend wilder than the last value: they must be that much better, or may be worse. */
 static const double handicap[KINDS] = {[LAST] = 1.0, [AVERAGE] = 1.0, [TREND] = 1.25};
 
@@ -90,30 +93,50 @@ static void choose(struct mal_forecast *forecast)
 			forecast->best = kind;
 }
 
+/* What was measured, as parts of all work: windows that took longer for being unbalanced count no less. */
+static double measure(const struct mal_view *view, struct mal_load *now)
+{
+	double sum = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+
+		now[rank] =
+			(struct mal_load){sample->running ? sample->work_s : 0, sample->running ? sample->serial_s : 0};
+		sum += now[rank].work + now[rank].serial;
+	}
+	for (unsigned int rank = 0; sum > 0 && rank < view->rank_count; rank++) {
+		now[rank].work /= sum;
+		now[rank].serial /= sum;
+	}
+	return sum;
+}
+
+/* The part of the work that each forecast had with a wrong rank. */
+static void find_misses(const struct mal_forecast *forecast, const struct mal_load *now, double *missed)
+{
+	for (size_t rank = 0; rank < forecast->count; rank++)
+		for (int kind = 0; kind < KINDS && forecast->ranks[rank].known; kind++)
+			missed[kind] += fabs(forecast->ranks[rank].expected[kind].work - now[rank].work);
+}
+
 int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view)
 {
-	double missed[KINDS] = {0}, sum = 0;
+	struct mal_load now[view->rank_count];
+	double missed[KINDS] = {0};
+	bool jumped;
 
 	if (make_room(forecast, view->rank_count) < 0)
 		return -1;
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
-		struct past *past = &forecast->ranks[rank];
-		struct mal_load now;
-
-		if (!sample->running || sample->elapsed_s <= 0)
-			continue;
-		now = (struct mal_load){sample->work_s / sample->elapsed_s, sample->serial_s / sample->elapsed_s};
-		if (past->known) {
-			for (int kind = 0; kind < KINDS; kind++)
-				missed[kind] += fabs(past->expected[kind].work - now.work);
-			sum += now.work;
-		}
-		expect(past, &now, forecast->smooth);
-	}
-	if (sum > 0)
-		for (int kind = 0; kind < KINDS; kind++)
-			forecast->error[kind] = part(forecast->error[kind], missed[kind] / sum, 1 - FORGET);
+	if (measure(view, now) <= 0)
+		return 0;
+	find_misses(forecast, now, missed);
+	jumped = missed[AVERAGE] > JUMP_LEAST + JUMP * forecast->error[AVERAGE];
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running)
+			expect(&forecast->ranks[rank], &now[rank], jumped ? 0 : forecast->smooth);
+	for (int kind = 0; kind < KINDS; kind++)
+		forecast->error[kind] = part(forecast->error[kind], missed[kind], 1 - FORGET);
 	choose(forecast);
 	return 0;
 }

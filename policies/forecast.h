@@ -4,7 +4,7 @@
  *
  * Three simple forecasts run side by side: the last value, a moving average, and the trend (the last value and as much
  * again as it changed). The one that erred least so far is believed: the average where loads are noise about a mean, the last
- * value where they jump, the trend where they drift.
+ * value where they jump, the trend where they drift. After a jump that is far out of the usual the average starts anew.
  */
 #ifndef MAL_POLICIES_FORECAST_H
 #define MAL_POLICIES_FORECAST_H
@@ -12,8 +12,8 @@
 #include "policies/policy.h"
 
 struct mal_load {
-	double work;   /* core seconds per second of window */
-	double serial; /* of the primary thread, likewise */
+	double work;   /* in parallel regions, as part of what all ranks do together */
+	double serial; /* of the primary thread alone, likewise */
 };
 
 struct mal_forecast;

@@ -8,6 +8,7 @@
 
 #include "libmalleable/controller/watch.h"
 #include "libmalleable/core/clock.h"
+#include "libmalleable/core/futex.h"
 
 /* In the first rounds every boundary is looked at. */
 #define SHORT_ROUNDS 32
@@ -98,6 +99,9 @@ void mal_round_begin(struct mal_controller *controller)
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
 	atomic_store(&header->round, ++controller->round);
+	atomic_fetch_add(&header->answers, 1);
+	if (atomic_load(&header->awaiting))
+		mal_futex_wake(&header->answers, INT32_MAX);
 }
 
 bool mal_round_is_complete(const struct mal_controller *controller)

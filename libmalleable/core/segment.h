@@ -148,6 +148,8 @@ struct mal_header {
 	/* The controller waits on this. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t kick;
 	_Atomic uint32_t arrivals;
+	_Atomic uint32_t answers;  /* futex word: the controller has decided on the last round */
+	_Atomic uint32_t awaiting; /* ranks that sleep on answers */
 	_Atomic uint32_t expected;
 };
 

@@ -2,6 +2,9 @@
 /* phase.c: where a phase ends: samples go up and plans are carried out there. */
 #include "libmalleable/rank/phase.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
@@ -9,9 +12,19 @@
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/team.h"
 
+/*
+ * Where all ranks meet, they wait for the decision on what they said, so that it takes effect in this phase and not in the
+ * next: this part of the window at most, and never longer than that.
+ */
+#define ANSWER_PART 0.003
+#define ANSWER_MOST_S 1e-3
+/* After so many answers in a row that came too late they wait no more. */
+#define ANSWERS_MISSED 4
+
 static enum mal_boundary_kind strongest;
 static uint64_t boundaries;
 static uint64_t said_round;
+static uint64_t last_said; /* when */
 static struct mal_period period;
 
 static uint64_t busy_ticks(void)
@@ -45,6 +58,7 @@ static void say_sample(uint64_t round)
 	};
 
 	said_round = round;
+	last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->kick);
@@ -73,6 +87,46 @@ void mal_phase_follow_plan(void)
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
+/* CPUs of the plan that others have not given to us yet. */
+static bool more_to_come(void)
+{
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
+		const struct mal_cpu_slot *slot = &mal.segment.cpus[cpu];
+
+		if (mal_cpumask_has(&mal.allocation, cpu) &&
+		    atomic_load_explicit(&slot->target, memory_order_relaxed) == mal.me &&
+		    mal_word_read(&slot->word).owner != mal.me)
+			return true;
+	}
+	return false;
+}
+
+/* Wait for the answer to the sample just given, and where it is a plan, for the CPUs that it brings. */
+static void follow_answer(uint32_t answers, uint64_t window)
+{
+	struct mal_header *header = mal.segment.header;
+	uint64_t begin = mal_ticks(), most = mal_s_to_ticks(ANSWER_MOST_S), now;
+	static unsigned int missed;
+
+	if (missed == ANSWERS_MISSED)
+		return;
+	if ((double)window * ANSWER_PART < (double)most)
+		most = (uint64_t)((double)window * ANSWER_PART);
+	atomic_fetch_add(&header->awaiting, 1);
+	for (now = begin; now - begin < most && atomic_load(&header->answers) == answers; now = mal_ticks())
+		mal_futex_wait(&header->answers, answers, (uint64_t)(mal_ticks_to_s(begin + most - now) * 1e9));
+	atomic_fetch_sub(&header->awaiting, 1);
+	missed = atomic_load(&header->answers) == answers ? missed + 1 : 0;
+	if (atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
+		mal_phase_follow_plan();
+		while (more_to_come() && mal_ticks() - begin < most)
+			syscall(SYS_sched_yield);
+		if (mal_cpus_refresh())
+			mal_team_follow(mal.own_count);
+	}
+	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+}
+
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	struct mal_header *header = mal.segment.header;
@@ -88,8 +142,14 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 	atomic_store_explicit(&mal.slot->count.boundaries, boundaries, memory_order_relaxed);
 	mal_phase_follow_plan();
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header))
+	if (round != said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header)) {
+		uint32_t answers = atomic_load(&header->answers);
+		uint64_t before = last_said;
+
 		say_sample(round);
+		if (mal_rule(MAL_RULE_BIND) && before && strongest > MAL_BOUNDARY_PERIOD)
+			follow_answer(answers, last_said - before);
+	}
 }
 
 void mal_phase_region(const void *where)

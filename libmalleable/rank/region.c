@@ -23,6 +23,8 @@
 #define INSURE_REGION_S 40e-3
 /* The part of a region's time in which others must have waited. */
 #define GROW_OFFER 0.08
+/* And the part from which on there are threads for a few CPUs only, though they share unevenly until these come. */
+#define GROW_SURE 0.5
 /* A region that takes this much longer with shared CPUs does not survive it (threads that spin for each other). */
 #define GROW_HARM 1.5
 /* How often the other ranks' waiting is looked at. */
@@ -38,6 +40,7 @@ struct region {
 	double work;  /* ticks times CPUs, moving average over runs with one thread a CPU */
 	double offer; /* moving average of the part of it in which others waited */
 	unsigned int offered_cpus;
+	double suspect; /* what a run with shared CPUs cost when it cost too much, to be compared with one without */
 	bool harmed;
 };
 
@@ -85,11 +88,13 @@ static unsigned int choose_team(const struct region *region)
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
 	unsigned int team = cpus;
 
-	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed)
+	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
 		return cpus;
 	if (region->work >= (double)limit.grow_region * mal.own_count && region->offer >= GROW_OFFER &&
 	    region->offered_cpus >= mal.own_count)
 		team = 2 * mal.own_count;
+	else if (region->work >= (double)limit.grow_region * mal.own_count && region->offer >= GROW_SURE)
+		team = mal.own_count + region->offered_cpus;
 	else
 		team = insured_team(region);
 	if (team > mal.segment.thread_count)
@@ -165,10 +170,12 @@ void mal_region_begin(const void *where, unsigned int requested)
 	mal.region_begin = now;
 }
 
-/* For how much of the region's time the longest waiting rank waited, and how many CPUs all of them have. */
+/* For how much of the region's time the longest waiting rank waited, and how many CPUs the waiting ones own. */
 static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 {
+	bool waits[MAL_MAX_RANKS] = {false};
 	uint64_t longest = 0;
+	bool any = false;
 
 	*cpus = 0;
 	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
@@ -179,7 +186,13 @@ static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 			continue;
 		if (end - (since > begin ? since : begin) > longest)
 			longest = end - (since > begin ? since : begin);
-		*cpus += mal_cpumask_count(&slot->home);
+		waits[rank] = true;
+		any = true;
+	}
+	for (unsigned int cpu = 0; any && cpu < mal.segment.cpu_count; cpu++) {
+		unsigned int owner = mal_word_read(&mal.segment.cpus[cpu].word).owner;
+
+		*cpus += owner < mal.segment.rank_count && waits[owner];
 	}
 	return longest;
 }
@@ -202,8 +215,13 @@ static void learn(struct region *region, uint64_t now)
 	if (!region)
 		return;
 	work = duration * (mal.own_count + mal.borrowed_count);
-	if (mal.stacked && offer < GROW_OFFER && region->work > 0 && work > GROW_HARM * region->work)
-		region->harmed = true;
+	if (mal.stacked && offer < GROW_OFFER && region->work > 0 && work > GROW_HARM * region->work) {
+		region->suspect = work;
+	} else if (!mal.stacked && region->suspect > 0) {
+		/* Or was there just more to do? */
+		region->harmed = region->suspect > GROW_HARM * work;
+		region->suspect = 0;
+	}
 	if (!mal.stacked)
 		region->work = region->work > 0 ? (region->work + work) / 2 : work;
 	region->offer = (region->offer + offer) / 2;
