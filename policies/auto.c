@@ -2,16 +2,19 @@
 /*
  * auto.c: the default policy: move CPUs for the lasting part of the imbalance, lend for the rest.
  *
- * A rank with n CPUs needs serial + work / n. The numbers of CPUs that make the longest rank shortest are found by
- * giving CPUs one by one to the rank that is longest at that point, which is optimal because each rank's time only falls
- * with its CPUs. A plan is carried out if its forecast is better by more than noise: at once if much
- * better, else only if the next window says the same.
+ * A rank with n CPUs needs serial + work / n. The loads to come are forecast in several ways (forecast.h); for each of them
+ * the numbers of CPUs that make the longest rank shortest are worked out (share.h), and when the next window is known,
+ * what each would have cost. The cheapest so far decides. A plan is carried out if it is better by more than
+ * noise and the next window says the same; at once if it is much better and moves have proved good. Where a move is
+ * regretted right after it, because the load is elsewhere again, CPUs stand still for a while, longer each time, as
+ * the long average wants them; lending goes on.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "policies/builtin.h"
 #include "policies/forecast.h"
+#include "policies/share.h"
 
 enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
 
@@ -25,12 +28,31 @@ static const struct mal_param params[] = {
 
 /* A forecast gain this many times the least one is acted on at once. */
 #define AT_ONCE 3.0
+/* How fast old costs are forgotten. */
+#define FORGET 0.25
+/* Another forecast is believed if it was cheaper by this. */
+#define BETTER 0.99
+/* A move is regretted if it made one of so many windows after it longer by this. */
+#define REGRET 1.03
+#define REGRET_WINDOWS 2
+/* Then moves stop for so many windows, twice as many the next time, at most; a long good time forgives. */
+#define STILL_WINDOWS 8
+#define STILL_MOST 512
 
 struct state {
 	double gain;
 	bool lend, grow, move;
 	bool seen_once; /* the last window asked for a move that was not carried out yet */
 	struct mal_forecast *forecast;
+	size_t rank_count;
+	bool judged;				 /* cost has values */
+	double cost[MAL_FORECAST_KINDS];	 /* longest rank over its ideal, moving average */
+	unsigned int *count[MAL_FORECAST_KINDS]; /* CPUs by rank, as each forecast wanted for this window */
+	enum mal_forecast_kind believed;
+	unsigned int *before;	 /* CPUs by rank before the last move */
+	unsigned int since_move; /* windows */
+	bool proved;		 /* the last move was not regretted */
+	unsigned int windows, still, still_next;
 };
 
 static void *create(const double *values)
@@ -40,14 +62,15 @@ static void *create(const double *values)
 	if (!state)
 		return NULL;
 	state->gain = values[PARAM_GAIN] / 100;
+	state->lend = values[PARAM_LEND] != 0;
+	state->grow = values[PARAM_GROW] != 0;
+	state->move = values[PARAM_MOVE] != 0;
+	state->still_next = STILL_WINDOWS;
 	state->forecast = mal_forecast_create(values[PARAM_SMOOTH]);
 	if (!state->forecast) {
 		free(state);
 		return NULL;
 	}
-	state->lend = values[PARAM_LEND] != 0;
-	state->grow = values[PARAM_GROW] != 0;
-	state->move = values[PARAM_MOVE] != 0;
 	return state;
 }
 
@@ -57,28 +80,45 @@ static void destroy(void *opaque)
 
 	if (!state)
 		return;
+	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
+		free(state->count[kind]);
+	free(state->before);
 	mal_forecast_destroy(state->forecast);
 	free(state);
 }
 
-static double time_of(const struct state *state, unsigned int rank, unsigned int cpus)
+static int make_room(struct state *state, size_t rank_count)
 {
-	struct mal_load load = mal_forecast_of(state->forecast, rank);
+	unsigned int *before;
 
-	return load.serial + load.work / (cpus ? cpus : 1);
+	if (state->rank_count == rank_count)
+		return 0;
+	before = realloc(state->before, rank_count * sizeof(*before));
+	if (!before)
+		return -1;
+	state->before = before;
+	state->since_move = REGRET_WINDOWS + 1;
+	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
+		unsigned int *count = realloc(state->count[kind], rank_count * sizeof(*count));
+
+		if (!count)
+			return -1;
+		memset(count, 0, rank_count * sizeof(*count));
+		state->count[kind] = count;
+	}
+	state->rank_count = rank_count;
+	state->judged = false;
+	state->windows = 0;
+	return 0;
 }
 
-static bool can_use_more(const struct mal_sample *sample, unsigned int cpus)
-{
-	return sample->running && (!sample->most || cpus < sample->most);
-}
-
-static double longest(const struct state *state, const struct mal_view *view, const unsigned int *count)
+/* The longest rank's time, in parts of the whole work, with LOADS and COUNT. */
+static double longest(const struct mal_view *view, const struct mal_load *loads, const unsigned int *count)
 {
 	double most = 0;
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		double time = time_of(state, rank, count[rank]);
+		double time = mal_share_time(&loads[rank], count[rank]);
 
 		if (view->samples[rank].running && time > most)
 			most = time;
@@ -86,73 +126,97 @@ static double longest(const struct state *state, const struct mal_view *view, co
 	return most;
 }
 
-/* One CPU each, then always one to the longest rank that can use it. Returns false if nobody can. */
-static bool share_out(const struct state *state, const struct mal_view *view, unsigned int cpus, unsigned int *count)
+static void get_loads(const struct state *state, enum mal_forecast_kind kind, struct mal_load *loads)
 {
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		count[rank] = view->samples[rank].running ? 1 : 0;
-		if (count[rank] > cpus)
-			return false;
-		cpus -= count[rank];
-	}
-	for (; cpus; cpus--) {
-		unsigned int best = view->rank_count;
-		double most = -1;
-
-		for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-			double time = time_of(state, rank, count[rank]);
-
-			if (can_use_more(&view->samples[rank], count[rank]) && time > most) {
-				most = time;
-				best = rank;
-			}
-		}
-		if (best == view->rank_count)
-			return false;
-		count[best]++;
-	}
-	return true;
+	for (size_t rank = 0; rank < state->rank_count; rank++)
+		loads[rank] = mal_forecast_of(state->forecast, kind, (unsigned int)rank);
 }
 
-/* Core seconds of all ranks in the window: forecasts are parts of it. */
-static double all_work(const struct mal_view *view)
+static double follow(double past, double now, bool first)
 {
-	double sum = 0;
+	return first ? now : (1 - FORGET) * past + FORGET * now;
+}
 
-	for (unsigned int rank = 0; rank < view->rank_count; rank++)
-		sum += view->samples[rank].running ? view->samples[rank].work_s + view->samples[rank].serial_s : 0;
-	return sum;
+/* What the forecasts of the last window were worth in this one, in which the ranks had NOW CPUs. */
+static void judge(struct state *state, const struct mal_view *view, const unsigned int *now, unsigned int cpus)
+{
+	struct mal_load loads[view->rank_count];
+
+	get_loads(state, MAL_FORECAST_LAST, loads);
+	if (state->windows++ == 0)
+		return;
+	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
+		state->cost[kind] =
+			follow(state->cost[kind], longest(view, loads, state->count[kind]) * cpus, !state->judged);
+	state->judged = true;
+	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
+		if (state->cost[kind] < BETTER * state->cost[state->believed])
+			state->believed = (enum mal_forecast_kind)kind;
+	state->since_move++;
+	if (state->still)
+		state->still--;
+	else if (state->since_move <= REGRET_WINDOWS &&
+		 longest(view, loads, now) > REGRET * longest(view, loads, state->before)) {
+		state->still = state->still_next;
+		state->still_next = state->still_next < STILL_MOST ? 2 * state->still_next : STILL_MOST;
+		state->proved = false;
+	} else if (state->since_move == REGRET_WINDOWS + 1) {
+		state->proved = true;
+	} else if (state->since_move > 4 * state->still_next) {
+		state->still_next = STILL_WINDOWS;
+	}
+}
+
+/* What each forecast wants for the next window. Returns false if the CPUs cannot be shared out. */
+static bool work_out(struct state *state, const struct mal_view *view, unsigned int cpus)
+{
+	struct mal_load loads[view->rank_count];
+
+	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
+		get_loads(state, (enum mal_forecast_kind)kind, loads);
+		if (!mal_share_out(view, loads, cpus, state->count[kind]))
+			return false;
+	}
+	return true;
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
-	unsigned int cpus = 0;
-	unsigned int now[view->rank_count];
+	unsigned int cpus = 0, now[view->rank_count];
+	struct mal_load loads[view->rank_count];
+	enum mal_forecast_kind kind;
 	double before, gain;
+	/* While lending takes most of it anyway, the first move can wait for a second look. */
+	bool at_once = state->proved || !(state->lend && state->grow);
 
 	plan->bind = true;
 	plan->lend = state->lend;
 	plan->grow = state->lend && state->grow;
-	if (!view->samples || !state->move || mal_forecast_learn(state->forecast, view) < 0)
+	if (!view->samples || !state->move || make_room(state, view->rank_count) < 0 ||
+	    mal_forecast_learn(state->forecast, view) <= 0)
 		return 0;
-	memset(now, 0, sizeof(now));
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		now[rank] = view->samples[rank].cpus;
 		cpus += now[rank];
 	}
-	before = longest(state, view, now);
-	plan->now_s = plan->forecast_s = before * all_work(view);
-	if (!share_out(state, view, cpus, plan->count)) {
-		memcpy(plan->count, now, sizeof(now));
+	judge(state, view, now, cpus);
+	kind = state->still ? MAL_FORECAST_SLOW : state->believed;
+	get_loads(state, kind, loads);
+	before = longest(view, loads, now);
+	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
+	if (!work_out(state, view, cpus)) {
+		state->windows = 0;
 		return 0;
 	}
-	gain = before > 0 ? 1 - longest(state, view, plan->count) / before : 0;
-	if (gain <= state->gain || (!state->seen_once && gain < AT_ONCE * state->gain)) {
+	gain = before > 0 ? 1 - longest(view, loads, state->count[kind]) / before : 0;
+	if (gain <= state->gain || (!state->seen_once && !(at_once && gain >= AT_ONCE * state->gain))) {
 		state->seen_once = gain > state->gain;
-		memcpy(plan->count, now, sizeof(now));
 		return 0;
 	}
+	memcpy(plan->count, state->count[kind], sizeof(now));
+	memcpy(state->before, now, sizeof(now));
+	state->since_move = 0;
 	state->seen_once = false;
 	plan->forecast_s = plan->now_s * (1 - gain);
 	plan->move = true;

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* forecast.c: last value, moving average and trend, and which of them to believe. */
+/* forecast.c: last value, moving averages and trend of each rank's load. */
 #include "policies/forecast.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LAST, AVERAGE, TREND, KINDS };
 
 /* How fast old errors are forgotten. */
 #define FORGET 0.3
 /* A miss this many times larger than they were, and than this, is a jump: the past no longer counts. */
 #define JUMP 4.0
 #define JUMP_LEAST 0.05
-/* The average is steadier and the trend wilder than the last value: they must be that much better, or may be worse. */
-static const double handicap[KINDS] = {[LAST] = 1.0, [AVERAGE] = 1.0, [TREND] = 1.25};
+/* Weight of the past in the long average. */
+#define LONG 0.9
 
 struct past {
-	struct mal_load expected[KINDS];
+	struct mal_load expected[MAL_FORECAST_KINDS];
 	bool known;
 };
 
 struct mal_forecast {
 	double smooth;
-	double error[KINDS]; /* moving average of the relative error */
-	int best;
+	double error; /* moving average of the part of the work that the average had with a wrong rank */
 	size_t count;
 	struct past *ranks;
 };
@@ -66,82 +64,76 @@ static double part(double past, double now, double keep)
 	return keep * past + (1 - keep) * now;
 }
 
+static struct mal_load mix(const struct mal_load *past, const struct mal_load *now, double keep)
+{
+	return (struct mal_load){part(past->work, now->work, keep), part(past->serial, now->serial, keep)};
+}
+
 static double above_zero(double value)
 {
 	return value > 0 ? value : 0;
 }
 
-/* LAST holds what was measured before. */
 static void expect(struct past *past, const struct mal_load *now, double smooth)
 {
-	struct mal_load before = past->known ? past->expected[LAST] : *now;
-	struct mal_load *average = &past->expected[AVERAGE];
+	struct mal_load *expected = past->expected;
+	struct mal_load before = past->known ? expected[MAL_FORECAST_LAST] : *now;
 
-	past->expected[TREND].work = above_zero(2 * now->work - before.work);
-	past->expected[TREND].serial = above_zero(2 * now->serial - before.serial);
-	average->work = part(average->work, now->work, past->known ? smooth : 0);
-	average->serial = part(average->serial, now->serial, past->known ? smooth : 0);
-	past->expected[LAST] = *now;
+	expected[MAL_FORECAST_TREND].work = above_zero(2 * now->work - before.work);
+	expected[MAL_FORECAST_TREND].serial = above_zero(2 * now->serial - before.serial);
+	expected[MAL_FORECAST_AVERAGE] = mix(&expected[MAL_FORECAST_AVERAGE], now, past->known ? smooth : 0);
+	expected[MAL_FORECAST_SLOW] = mix(&expected[MAL_FORECAST_SLOW], now, past->known ? LONG : 0);
+	expected[MAL_FORECAST_LAST] = *now;
 	past->known = true;
 }
 
-static void choose(struct mal_forecast *forecast)
-{
-	forecast->best = AVERAGE;
-	for (int kind = 0; kind < KINDS; kind++)
-		if (forecast->error[kind] * handicap[kind] < forecast->error[forecast->best] * handicap[forecast->best])
-			forecast->best = kind;
-}
-
-/* What was measured, as parts of all work: windows that took longer for being unbalanced count no less. */
-static double measure(const struct mal_view *view, struct mal_load *now)
+double mal_forecast_whole(const struct mal_view *view)
 {
 	double sum = 0;
 
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
-
-		now[rank] =
-			(struct mal_load){sample->running ? sample->work_s : 0, sample->running ? sample->serial_s : 0};
-		sum += now[rank].work + now[rank].serial;
-	}
-	for (unsigned int rank = 0; sum > 0 && rank < view->rank_count; rank++) {
-		now[rank].work /= sum;
-		now[rank].serial /= sum;
-	}
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		sum += view->samples[rank].running ? view->samples[rank].work_s + view->samples[rank].serial_s : 0;
 	return sum;
 }
 
-/* The part of the work that each forecast had with a wrong rank. */
-static void find_misses(const struct mal_forecast *forecast, const struct mal_load *now, double *missed)
+/* The part of the work that the average expected at a wrong rank. */
+static double find_miss(const struct mal_forecast *forecast, const struct mal_load *now)
 {
+	double missed = 0;
+
 	for (size_t rank = 0; rank < forecast->count; rank++)
-		for (int kind = 0; kind < KINDS && forecast->ranks[rank].known; kind++)
-			missed[kind] += fabs(forecast->ranks[rank].expected[kind].work - now[rank].work);
+		if (forecast->ranks[rank].known)
+			missed += fabs(forecast->ranks[rank].expected[MAL_FORECAST_AVERAGE].work - now[rank].work);
+	return missed;
 }
 
 int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view)
 {
+	double whole = mal_forecast_whole(view), missed;
 	struct mal_load now[view->rank_count];
-	double missed[KINDS] = {0};
 	bool jumped;
 
 	if (make_room(forecast, view->rank_count) < 0)
 		return -1;
-	if (measure(view, now) <= 0)
+	if (whole <= 0)
 		return 0;
-	find_misses(forecast, now, missed);
-	jumped = missed[AVERAGE] > JUMP_LEAST + JUMP * forecast->error[AVERAGE];
+	/* As parts of the whole: windows that took longer for being unbalanced count no less. */
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+
+		now[rank] = sample->running ? (struct mal_load){sample->work_s / whole, sample->serial_s / whole}
+					    : (struct mal_load){0, 0};
+	}
+	missed = find_miss(forecast, now);
+	jumped = missed > JUMP_LEAST + JUMP * forecast->error;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		if (view->samples[rank].running)
 			expect(&forecast->ranks[rank], &now[rank], jumped ? 0 : forecast->smooth);
-	for (int kind = 0; kind < KINDS; kind++)
-		forecast->error[kind] = part(forecast->error[kind], missed[kind], 1 - FORGET);
-	choose(forecast);
-	return 0;
+	forecast->error = part(forecast->error, missed, 1 - FORGET);
+	return 1;
 }
 
-struct mal_load mal_forecast_of(const struct mal_forecast *forecast, unsigned int rank)
+struct mal_load mal_forecast_of(const struct mal_forecast *forecast, enum mal_forecast_kind kind, unsigned int rank)
 {
-	return forecast->ranks[rank].expected[forecast->best];
+	return forecast->ranks[rank].expected[kind];
 }

@@ -2,9 +2,8 @@
 /*
  * forecast.h: the load that each rank will have in the next window, from those that it had.
  *
- * Three simple forecasts run side by side: the last value, a moving average, and the trend (the last value and as much
- * again as it changed). The one that erred least so far is believed: the average where loads are noise about a mean, the last
- * value where they jump, the trend where they drift. After a jump that is far out of the usual the average starts anew.
+ * Four simple forecasts run side by side. Which one is best is for the caller to find out: a policy compares what it
+ * would have done by each of them with what came.
  */
 #ifndef MAL_POLICIES_FORECAST_H
 #define MAL_POLICIES_FORECAST_H
@@ -16,6 +15,14 @@ struct mal_load {
 	double serial; /* of the primary thread alone, likewise */
 };
 
+enum mal_forecast_kind {
+	MAL_FORECAST_AVERAGE, /* moving average; starts anew after a jump that is far out of the usual */
+	MAL_FORECAST_LAST,    /* the last value */
+	MAL_FORECAST_TREND,   /* the last value, and as much again as it changed */
+	MAL_FORECAST_SLOW,    /* average over a long past */
+	MAL_FORECAST_KINDS,
+};
+
 struct mal_forecast;
 
 /* SMOOTH: weight of the past in the moving average, 0 to 1. NULL: out of memory. */
@@ -24,10 +31,13 @@ struct mal_forecast *mal_forecast_create(double smooth);
 /* NULL-safe. */
 void mal_forecast_destroy(struct mal_forecast *forecast);
 
-/* Learns a window's samples. Returns 0, or -1: out of memory. */
+/* Learns a window's samples. Returns 1, 0 if there was no load in it, or -1: out of memory. */
 int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view);
 
-/* What RANK is expected to need in the next window; valid after a successful learn, for its ranks. */
-struct mal_load mal_forecast_of(const struct mal_forecast *forecast, unsigned int rank);
+/* What RANK is expected to need in the next window, by KIND; valid after a successful learn, for its ranks. */
+struct mal_load mal_forecast_of(const struct mal_forecast *forecast, enum mal_forecast_kind kind, unsigned int rank);
+
+/* Core seconds of all ranks in the window: loads are parts of that. */
+double mal_forecast_whole(const struct mal_view *view);
 
 #endif

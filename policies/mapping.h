@@ -7,7 +7,7 @@
 
 /*
  * Fill plan->owner from plan->count: ranks that lose CPUs keep the rest, ranks that gain get those nearest to their
- * own (same L3, then same NUMA node, then same package). Pure and deterministic; time CPUs moved x CPUs.
+ * own (same L3, then same NUMA node, then same package). Deterministic; time CPUs moved x CPUs + ranks x groups.
  */
 void mal_map(const struct mal_view *view, struct mal_plan *plan);
 

@@ -18,7 +18,7 @@ enum { PARAM_EVERY, PARAM_AT, PARAM_NODES };
 static const struct mal_param params[] = {
 	[PARAM_EVERY] = {"every", "balance in every so many windows of phases", 1, 1, 1e9},
 	[PARAM_AT] = {"at", "balance once, in this window; 0: see every", 0, 0, 1e9},
-	[PARAM_NODES] = {"nodes", "nodes of the search tree explored at most", 20000, 1, 1e7},
+	[PARAM_NODES] = {"nodes", "nodes of the search tree explored at most", 5000, 1, 1e7},
 };
 
 struct state {
@@ -234,7 +234,7 @@ static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan
 {
 	const struct state *state = opaque;
 	unsigned int cpus = view->topology->cpu_count, ranks = view->rank_count;
-	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], have[ranks];
+	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], have[ranks], next[cpus + 1];
 
 	count_sockets(view->topology, cores, socket_of_cpu);
 	memset(have, 0, sizeof(have));
@@ -247,16 +247,18 @@ static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan
 		if (keeps)
 			have[owner]++;
 	}
+	memset(next, 0, sizeof(next));
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		for (unsigned int rank = 0; plan->owner[cpu] == ranks && rank < ranks; rank++) {
-			if (!view->samples[rank].running || state->socket[rank] != socket_of_cpu[cpu] ||
-			    have[rank] == plan->count[rank])
-				continue;
-			plan->owner[cpu] = rank;
-			have[rank]++;
-		}
-		if (plan->owner[cpu] == ranks)
-			plan->owner[cpu] = view->owner[cpu];
+		unsigned int *rank = &next[socket_of_cpu[cpu]];
+
+		if (plan->owner[cpu] != ranks)
+			continue;
+		while (*rank < ranks && (!view->samples[*rank].running || state->socket[*rank] != socket_of_cpu[cpu] ||
+					 have[*rank] == plan->count[*rank]))
+			(*rank)++;
+		plan->owner[cpu] = *rank < ranks ? *rank : view->owner[cpu];
+		if (*rank < ranks)
+			have[*rank]++;
 	}
 }
 

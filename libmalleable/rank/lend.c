@@ -14,6 +14,8 @@
 
 /* A wait shorter than this lends nothing: most waits of a balanced program are. */
 #define LEND_AFTER_S 150e-6
+/* Lending is worth its cost where a wait lasts so many times as long; shorter waits are let pass. */
+#define LEND_WORTH 8
 /* How often a waiting rank looks whether somebody wants its CPUs. */
 #define LOOK_EVERY_S 20e-6
 /* How long the waiting thread sleeps at most while a borrower uses its CPU: bounds the delay of a message. */
@@ -22,6 +24,10 @@
 static uint64_t next_look;
 static uint64_t look_every;
 static uint64_t lend_after;
+/* Moving averages: of waits that were long enough to lend, and of what lending and taking back took in one. */
+static uint64_t usual_wait;
+static uint64_t usual_cost;
+static uint64_t cost; /* in this wait */
 
 void mal_wait_begin(void)
 {
@@ -37,7 +43,10 @@ void mal_wait_begin(void)
 		mal_cpus_release();
 	if (mal_team_is_free())
 		mal_phase_follow_plan();
+	cost = 0;
 	next_look = now + lend_after;
+	if (usual_wait < LEND_WORTH * usual_cost)
+		next_look = now + LEND_WORTH * usual_cost;
 	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
 	mal_self.waiting = true;
 }
@@ -148,6 +157,7 @@ void mal_wait_poll(void)
 		mal.lending = true;
 		for (unsigned int i = mal.own_count; i-- > 0;)
 			lend_or_grant(mal.own[i], now);
+		cost += mal_ticks() - now;
 		mal_count(&mal.slot->count.own, mal_ticks() - now);
 	}
 	nap();
@@ -176,6 +186,8 @@ static void take_back(void)
 		}
 	}
 	mal.lending = false;
+	cost += mal_ticks() - begin;
+	usual_cost = usual_cost ? (3 * usual_cost + cost) / 4 : cost;
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
@@ -188,6 +200,8 @@ void mal_wait_end(void)
 		take_back();
 	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
 	now = mal_ticks();
+	if (now - mal.last_leave > lend_after)
+		usual_wait = usual_wait ? (3 * usual_wait + now - mal.last_leave) / 4 : now - mal.last_leave;
 	mal_count(&mal.slot->count.mpi, now - mal.last_leave);
 	mal.last_leave = now;
 	mal.left_mpi = now;

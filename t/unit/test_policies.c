@@ -2,6 +2,7 @@
 /* test_policies.c: choices, decisions, mapping and the check of plans. */
 #include "t/unit/unit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,9 @@ static void auto_moves_to_the_heavy_rank(void **state)
 	make_node(&node, 8, 6, 3);
 	for (unsigned int i = 0; i < 8; i++)
 		node.samples[i].work_s = i == 0 ? 6 : 2;
+	/* It looks twice. */
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
 	decide(&node, &mal_policy_auto, policy);
 	assert_true(node.plan.move);
 	assert_null(mal_plan_flaw(&node.view, &node.plan));
@@ -185,6 +189,74 @@ static void auto_waits_for_small_gains(void **state)
 	assert_true(node.plan.move);
 	assert_int_equal(node.count[0], 17);
 	mal_policy_auto.destroy(policy);
+}
+
+/* The longest rank's time over the ideal one, in the mean of WINDOWS windows, where LAG windows pass before a plan holds. */
+static double mean_cost(double (*part)(unsigned int window), unsigned int windows, unsigned int lag)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+	unsigned int first[64][2];
+	double sum = 0;
+
+	make_node(&node, 2, 4, 8);
+	for (unsigned int i = 0; i < 64; i++)
+		first[i][0] = first[i][1] = 4;
+	for (unsigned int window = 0; window < windows; window++) {
+		unsigned int *cpus = first[window % 64], *later = first[(window + lag) % 64];
+		double heavy = part(window), longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
+
+		for (unsigned int i = 0; i < 2; i++)
+			node.samples[i] = (struct mal_sample){.running = true,
+							      .elapsed_s = longest,
+							      .cpus = cpus[i],
+							      .work_s = 8 * (i ? 1 - heavy : heavy)};
+		node.samples[0].mpi_s = longest - 8 * heavy / cpus[0];
+		node.samples[1].mpi_s = longest - 8 * (1 - heavy) / cpus[1];
+		sum += longest;
+		decide(&node, &mal_policy_auto, policy);
+		memcpy(later, node.plan.move ? node.count : cpus, sizeof(first[0]));
+	}
+	mal_policy_auto.destroy(policy);
+	return sum / windows;
+}
+
+static double steady_part(unsigned int window)
+{
+	(void)window;
+	return 0.75;
+}
+
+static double drifting_part(unsigned int window)
+{
+	return 0.75 - window * 0.005;
+}
+
+static double jumping_part(unsigned int window)
+{
+	return window < 50 ? 0.75 : 0.25;
+}
+
+static double flapping_part(unsigned int window)
+{
+	return window % 4 < 2 ? 0.75 : 0.25;
+}
+
+/* Standing still costs 1.5 in all of these but drift (1.25). */
+static void auto_follows_what_can_be_followed(void **state)
+{
+	(void)state;
+	print_message("# costs %.3f %.3f %.3f %.3f %.3f %.3f\n", mean_cost(steady_part, 100, 1),
+		      mean_cost(jumping_part, 100, 1), mean_cost(drifting_part, 100, 1),
+		      mean_cost(drifting_part, 100, 2), mean_cost(flapping_part, 400, 1),
+		      mean_cost(flapping_part, 400, 2));
+	assert_true(mean_cost(steady_part, 100, 1) < 1.02);
+	assert_true(mean_cost(jumping_part, 100, 1) < 1.04);
+	assert_true(mean_cost(drifting_part, 100, 1) < 1.10);
+	assert_true(mean_cost(drifting_part, 100, 2) < 1.12);
+	/* And what cannot: hardly worse than standing still, also where plans take effect late. */
+	assert_true(mean_cost(flapping_part, 400, 1) < 1.55);
+	assert_true(mean_cost(flapping_part, 400, 2) < 1.60);
 }
 
 /* More CPUs do not shorten serial time, and a rank that may not use them does not get them. */
@@ -345,6 +417,7 @@ int main(void)
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
+		cmocka_unit_test(auto_follows_what_can_be_followed),
 		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(mapping_stays_near),
 		cmocka_unit_test(flawed_plans_are_found),

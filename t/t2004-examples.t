@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The example programs verify their own results, and these are the same with and without balancing, by every policy.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+plan 22
+examples=$builddir/contrib/examples
+start_cluster
+result() { grep -o 'result [^,]*' "$work/out"; }
+
+# same PROGRAM OPTIONS...: the result without balancing, then by each policy.
+same() {
+	local expected policy
+	run srun -n2 "$examples/$@"
+	ok "$1 is verified" all_of "exits 0" "says verified"
+	expected=$(result)
+	for policy in auto lewi sabo observe; do
+		run srun -n2 --balance=$policy "$examples/$@"
+		ok "$1 gives the same by $policy" all_of "exits 0" "says verified" "[ '$expected' = \"\$(result)\" ]"
+	done
+}
+same particles --particles=3000 --iterations=12
+same amr --rows=24 --columns=8 --iterations=40
+same stencil --n=40 --planes=24 --iterations=60
+# Sums in another order: the last digits of cg may differ, which its own check knows.
+run srun -n2 "$examples/cg" --n=24 --planes=32 --iterations=80 --imbalance=200
+ok "cg is verified" all_of "exits 0" "says verified"
+for policy in auto lewi sabo observe; do
+	run srun -n2 --balance=$policy --balance-report="$work/report.json" "$examples/cg" --n=24 --planes=32 --iterations=80 --imbalance=200
+	ok "cg is verified by $policy" all_of "exits 0" "says verified"
+done
+run srun -n2 --balance "$examples/cg" --no-such-option
+ok "a wrong option is refused" all_of fails "complains 'wrong option'"
+run "$examples/amr" --help
+ok "the examples have help" all_of "exits 0" "says 'Usage: amr'" "says -- '--mark-phases'"
