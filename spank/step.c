@@ -28,6 +28,7 @@ static struct {
 	struct mal_choice choice;
 	struct mal_cpumask cpus;
 	unsigned int tasks; /* that have not ended */
+	uint32_t nodes;	    /* of the whole step */
 	char name[64];
 } step;
 
@@ -47,6 +48,8 @@ static bool is_wanted(spank_t spank)
 		return false;
 	}
 	step.tasks = tasks;
+	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
+		step.nodes = 1;
 	snprintf(step.name, sizeof(step.name), "%u.%u", job, id);
 	return step.choice.policy->decide != NULL;
 }
@@ -54,8 +57,13 @@ static bool is_wanted(spank_t spank)
 /* Where the JSON goes: the user's file, or one in the site's directory. NULL: nowhere. */
 static const char *report_path(const char *node, char *path, size_t size)
 {
-	if (balance_wish.report[0] && strcmp(balance_wish.report, "off") != 0)
-		return balance_wish.report;
+	if (balance_wish.report[0] && strcmp(balance_wish.report, "off") != 0) {
+		/* The nodes of a step may share the directory: a file for each. */
+		if (step.nodes < 2)
+			return balance_wish.report;
+		snprintf(path, size, "%s.%s", balance_wish.report, node);
+		return path;
+	}
 	if (!balance_config.report_dir[0])
 		return NULL;
 	snprintf(path, size, "%s/%s.%s.json", balance_config.report_dir, step.name, node);
@@ -64,13 +72,14 @@ static const char *report_path(const char *node, char *path, size_t size)
 
 static int start(struct mal_error *err)
 {
-	char list[1024], path[640], node[256] = "?", file[1024];
+	char list[1024], path[640], node[256] = "?", file[1280];
 	struct mal_helper_options options = {
 		.path = path,
 		.policy = balance_wish.spec,
 		.cpus = list,
 		.step = step.name,
 		.node = node,
+		.one_of_many = step.nodes > 1,
 	};
 
 	if (mal_cpumask_get_affinity(0, &step.cpus) < 0)

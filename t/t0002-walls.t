@@ -12,7 +12,7 @@ none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false
 outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2"; }
 
 ok "<slurm/spank.h> is included by spank/plugin.h alone" none outside 'slurm/' '^spank/plugin\.h$'
-ok "omp-tools.h is included by rank/ompt.c alone" none outside 'omp-tools\.h' '^libmalleable/rank/ompt\.c$'
+ok "omp-tools.h is included by rank/ompt.c and the empty tool alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^(libmalleable/rank/mpi|contrib/examples|t)/'
 ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd)|spank/|hwloc|sys/|unistd|time\.h|pthread'
 ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(rank|controller|cmd)|policies/|spank/'
@@ -27,7 +27,8 @@ licence() {
 }
 ok "every source file names its licence" licence
 if command -v shellcheck >/dev/null; then
-	ok "shellcheck has nothing to say" shellcheck -x -P SCRIPTDIR contrib/check contrib/cluster contrib/demo contrib/prepare .ci/run t/lib.sh t/*.t
+	ok "shellcheck has nothing to say" shellcheck -x -P SCRIPTDIR contrib/check contrib/cluster contrib/demo contrib/prepare \
+		contrib/vm contrib/vm.d/guest .ci/run t/lib.sh t/vm/run t/vm/*.t t/*.t
 else
 	skip "shellcheck has nothing to say" "no shellcheck"
 fi

@@ -11,11 +11,11 @@ result() { grep -o 'result [^,]*' "$work/out"; }
 # same PROGRAM OPTIONS...: the result without balancing, then by each policy.
 same() {
 	local expected policy
-	run srun -n2 "$examples/$@"
+	run srun -n2 "$examples/$1" "${@:2}"
 	ok "$1 is verified" all_of "exits 0" "says verified"
 	expected=$(result)
 	for policy in auto lewi sabo observe; do
-		run srun -n2 --balance=$policy "$examples/$@"
+		run srun -n2 --balance=$policy "$examples/$1" "${@:2}"
 		ok "$1 gives the same by $policy" all_of "exits 0" "says verified" "[ '$expected' = \"\$(result)\" ]"
 	done
 }

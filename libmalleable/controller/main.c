@@ -34,6 +34,7 @@ struct arguments {
 	const char *step;
 	const char *node;
 	const char *report_file;
+	bool one_line;
 	bool detach;
 };
 
@@ -51,6 +52,7 @@ static void usage(FILE *out)
 	      "  --cpus LIST        the step's CPUs on this node\n"
 	      "  --policy P[,K=V]   as in srun --balance\n"
 	      "  --step S, --node N names for the report\n"
+	      "  --one-line         the text is one line: a step over several nodes has one for each\n"
 	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
 	      "  --help, --version\n",
 	      out);
@@ -68,16 +70,23 @@ static int parse_fd(const char *text)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"segment-fd", required_argument, NULL, 's'}, {"life-fd", required_argument, NULL, 'l'},
-		{"report-fd", required_argument, NULL, 'r'},  {"report-file", required_argument, NULL, 'f'},
-		{"cpus", required_argument, NULL, 'c'},	      {"policy", required_argument, NULL, 'p'},
-		{"detach", no_argument, NULL, 'd'},	      {"step", required_argument, NULL, 'S'},
-		{"node", required_argument, NULL, 'n'},	      {"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},	      {NULL, 0, NULL, 0},
+		{"segment-fd", required_argument, NULL, 's'},
+		{"life-fd", required_argument, NULL, 'l'},
+		{"report-fd", required_argument, NULL, 'r'},
+		{"report-file", required_argument, NULL, 'f'},
+		{"cpus", required_argument, NULL, 'c'},
+		{"policy", required_argument, NULL, 'p'},
+		{"detach", no_argument, NULL, 'd'},
+		{"step", required_argument, NULL, 'S'},
+		{"node", required_argument, NULL, 'n'},
+		{"help", no_argument, NULL, 'h'},
+		{"one-line", no_argument, NULL, '1'},
+		{"version", no_argument, NULL, 'V'},
+		{NULL, 0, NULL, 0},
 	};
 	int option;
 
-	*arguments = (struct arguments){-1, -1, -1, "", NULL, "?", "?", NULL, false};
+	*arguments = (struct arguments){-1, -1, -1, "", NULL, "?", "?", NULL, false, false};
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 's': arguments->segment_fd = parse_fd(optarg); break;
@@ -89,6 +98,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'S': arguments->step = optarg; break;
 		case 'n': arguments->node = optarg; break;
 		case 'd': arguments->detach = true; break;
+		case '1': arguments->one_line = true; break;
 		case 'h': usage(stdout); return 1;
 		case 'V': puts("malleabled " PACKAGE_VERSION); return 1;
 		default: return -1;
@@ -186,7 +196,8 @@ static void report(const struct mal_controller *controller, const struct argumen
 
 	if (!mal_report_make(controller, arguments->step, arguments->node, &report))
 		return;
-	length = mal_report_text(controller, &report, text, sizeof(text));
+	length = arguments->one_line ? mal_report_line(controller, &report, text, sizeof(text))
+				     : mal_report_text(controller, &report, text, sizeof(text));
 	if (arguments->report_file && mal_report_json(controller, &report, arguments->report_file, &err) < 0 &&
 	    length < sizeof(text))
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", err.text);

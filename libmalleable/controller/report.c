@@ -140,6 +140,25 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	return text.length;
 }
 
+size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report, char *buffer,
+		       size_t size)
+{
+	const struct mal_totals *totals = &controller->totals;
+	struct text text = {buffer, size, 0};
+	double share = mal_totals_share(totals);
+	char gain[96] = "too short to measure";
+
+	if (totals->windows && isnan(share))
+		snprintf(gain, sizeof(gain), "nothing to gain in %.3f s", totals->elapsed_s);
+	else if (totals->windows)
+		snprintf(gain, sizeof(gain), "%.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it",
+			 totals->off_s, totals->ideal_s, totals->elapsed_s, share * 100);
+	line(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s\n", report->step, report->node,
+	     controller->choice.policy->name, controller->demoted ? " (set aside)" : "", report->ranks,
+	     controller->cpu_count, (unsigned long long)report->lends, (unsigned long long)report->moves, gain);
+	return text.length;
+}
+
 /* The CPUs that RANK owns now. */
 static struct mal_cpumask owned(const struct mal_controller *controller, unsigned int rank)
 {

@@ -26,6 +26,10 @@ bool mal_report_make(const struct mal_controller *controller, const char *step, 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report, char *text,
 		       size_t size);
 
+/* The same in one line, for a step over several nodes, whose lines make one report. */
+size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report, char *text,
+		       size_t size);
+
 /* Write the report to file PATH as one JSON object. Returns 0, or -1 with ERR filled. */
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report, const char *path,
 		    struct mal_error *err);

@@ -70,32 +70,26 @@ static void add_topology(char **environment)
 /* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
 static pid_t spawn(const struct mal_helper_options *options, int life, int report)
 {
-	const char *arguments[] = {"malleabled",
-				   "--detach",
-				   "--segment-fd",
-				   "3",
-				   "--life-fd",
-				   "4",
-				   "--report-fd",
-				   "5",
-				   "--cpus",
-				   options->cpus,
-				   "--policy",
-				   options->policy,
-				   "--step",
-				   options->step,
-				   "--node",
-				   options->node,
-				   options->report_file ? "--report-file" : NULL,
-				   options->report_file,
-				   NULL};
+	const char *arguments[] = {"malleabled", "--detach",	"--segment-fd", "3",
+				   "--life-fd",	 "4",		"--report-fd",	"5",
+				   "--cpus",	 options->cpus, "--policy",	options->policy,
+				   "--step",	 options->step, "--node",	options->node,
+				   NULL,	 NULL,		NULL,		NULL};
 	/* The user's environment is not ours to trust or to need; the locale keeps numbers plain. */
 	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	pid_t pid = -1;
-	int failed;
+	int failed, count;
 
+	for (count = 0; arguments[count];)
+		count++;
+	if (options->one_of_many)
+		arguments[count++] = "--one-line";
+	if (options->report_file) {
+		arguments[count++] = "--report-file";
+		arguments[count++] = options->report_file;
+	}
 	if (options->users_topology)
 		add_topology(environment + 2);
 	posix_spawn_file_actions_init(&actions);

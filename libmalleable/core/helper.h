@@ -20,6 +20,7 @@ struct mal_helper_options {
 	const char *cpus;
 	const char *step;
 	const char *node;
+	bool one_of_many;	 /* nodes of the step: the report is one line */
 	const char *report_file; /* NULL: none */
 	bool users_topology; /* hwloc's variables of our environment reach the controller: only where the user started it */
 };

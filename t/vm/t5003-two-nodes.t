@@ -4,14 +4,15 @@
 . "$(dirname "$0")/../lib.sh"
 need_cluster
 [ -n "${VM_SHARED:-}" ] && [ -e "$VM_SHARED/command2" ] || skip_all "needs two machines: t/vm/run"
-plan 6
+plan 7
 start_cluster --nodes node1=10.0.2.1,node2=10.0.2.2 --share "$VM_SHARED/cluster"
 run srun -N2 -n2 hostname
 ok "a step runs on both nodes" all_of "exits 0" "says node1" "says node2"
 run srun -N2 -n4 -c2 --distribution=block --balance --balance-report="$work/report.json" "$load" --units=3000 --chunks=32 --work=300,40 --regions=2 --iterations=12
 ok "a balanced step over both" all_of "exits 0" "says elapsed"
-ok "reports the first node" complains 'balance: .*node1'
-ok "and the second" complains 'balance: .*node2'
-ok "each with its own ranks" [ "$(grep -c '2 ranks' "$work/err")" = 2 ]
+ok "one report: a line for the first node" complains 'balance: step [0-9.]+ on node1: auto, 2 ranks, 4 CPUs'
+ok "and one for the second" complains 'balance: step [0-9.]+ on node2: auto, 2 ranks, 4 CPUs'
+ok "and no more" [ "$(grep -c 'balance: ' "$work/err")" = 2 ]
+ok "as JSON each node has its file" [ -s "$work/report.json.node1" ]
 ok "nothing is left" nothing_left
 touch "$VM_SHARED/done"
