@@ -20,7 +20,7 @@ partition() {
 # Long regions: the machine is emulated, so that short ones are all noise.
 balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
 	run srun -n"$1" -c"$2" --balance="$3" --balance-report="$work/report.json" "$load" --units=60000 --chunks=64 --regions=1 \
-		--iterations=12 "${@:4}"
+		--iterations=8 "${@:4}"
 }
 
 balanced 4 4 auto,lend=no --work=400,20
@@ -45,7 +45,7 @@ ok "a rank's pages lie on the node of its CPUs" all_of "exits 0" "says 'pages 0 
 cat >"$work/side" <<SIDE
 #!/bin/bash
 for step in a b; do
-	srun --exact -n2 -c4 --balance=auto,lend=no --balance-report=$work/\$step.json "$load" --units=60000 --chunks=64 --work=200,20 --regions=1 --iterations=10 &
+	srun --exact -n2 -c4 --balance=auto,lend=no --balance-report=$work/\$step.json "$load" --units=60000 --chunks=64 --work=200,20 --regions=1 --iterations=7 &
 done
 wait
 SIDE

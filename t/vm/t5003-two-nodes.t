@@ -8,7 +8,7 @@ plan 7
 start_cluster --nodes node1=10.0.2.1,node2=10.0.2.2 --share "$VM_SHARED/cluster"
 run srun -N2 -n2 hostname
 ok "a step runs on both nodes" all_of "exits 0" "says node1" "says node2"
-run srun -N2 -n4 -c2 --distribution=block --balance --balance-report="$work/report.json" "$load" --units=3000 --chunks=32 --work=300,40 --regions=2 --iterations=12
+run srun -N2 -n4 -c2 --ntasks-per-node=2 --balance --balance-report="$work/report.json" "$load" --units=3000 --chunks=32 --work=300,40 --regions=2 --iterations=12
 ok "a balanced step over both" all_of "exits 0" "says elapsed"
 ok "one report: a line for the first node" complains 'balance: step [0-9.]+ on node1: auto, 2 ranks, 4 CPUs'
 ok "and one for the second" complains 'balance: step [0-9.]+ on node2: auto, 2 ranks, 4 CPUs'
