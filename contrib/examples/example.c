@@ -13,7 +13,7 @@ static const char common_help[] = "  --iterations=N   iterations that are timed\
 				  "  --mark-phases    call malleable_phase() after each iteration\n"
 				  "  --verbose        print the time of each iteration\n";
 
-static void (*find_mark(void))(void)
+void (*example_find_mark(void))(void)
 {
 	union {
 		void *object;
@@ -86,7 +86,7 @@ void example_begin(struct example *example, int argc, char **argv, const char *s
 	example->warm_up = (int)example_number(example, "warm-up", 0);
 	example->verbose = given(example, "--verbose");
 	if (given(example, "--mark-phases"))
-		example->mark = find_mark();
+		example->mark = example_find_mark();
 }
 
 void example_ready(struct example *example)

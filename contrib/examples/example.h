@@ -23,6 +23,9 @@ struct example {
 	double began, iteration_began;
 };
 
+/* malleable_phase, where the library is there, else NULL. */
+void (*example_find_mark(void))(void);
+
 /* MPI_Init, and the options that all have; prints SUMMARY and HELP (the program's own options) and leaves for --help. */
 void example_begin(struct example *example, int argc, char **argv, const char *summary, const char *help,
 		   int iterations);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dlfcn.h>
+#include "contrib/examples/example.h"
 
 #define MOST_RANKS 4096
 
@@ -173,16 +173,6 @@ static double region(const struct options *options, double ms)
 	return sum;
 }
 
-static void (*find_mark(void))(void)
-{
-	union {
-		void *object;
-		void (*function)(void);
-	} mark = {dlsym(RTLD_DEFAULT, "malleable_phase")};
-
-	return mark.function;
-}
-
 int main(int argc, char **argv)
 {
 	static struct options options;
@@ -198,7 +188,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (options.mark)
-		mark = find_mark();
+		mark = example_find_mark();
 	if (options.units_per_ms <= 0)
 		options.units_per_ms = calibrate();
 	MPI_Bcast(&options.units_per_ms, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
