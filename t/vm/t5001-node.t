@@ -20,7 +20,7 @@ partition() {
 # Long regions: the machine is emulated, so that short ones are all noise.
 balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
 	run srun -n"$1" -c"$2" --balance="$3" --balance-report="$work/report.json" "$load" --units=60000 --chunks=64 --regions=1 \
-		--iterations=8 "${@:4}"
+		--iterations=12 "${@:4}"
 }
 
 balanced 4 4 auto,lend=no --work=400,20
@@ -29,9 +29,9 @@ ok "every CPU has one owner" partition 16
 # Rank 2 is the other one on rank 0's socket.
 balanced 4 4 auto,lend=no --work=240,160,20,160
 ok "CPUs of the own socket come first" all_of "exits 0" "[ \$(within 0 0 7) -ge 6 ]"
-balanced 2 8 auto,lend=no --work=400,20
+balanced 2 8 auto,lend=no --work=400,20 --iterations=28
 ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(within 0 0 7) = 8 ]" "[ \$(within 0 8 15) -ge 1 ]" "partition 16"
-balanced 8 2 auto --work=100,20
+balanced 8 2 auto --work=100,20 --iterations=8
 ok "8 x 2: auto runs" all_of "exits 0" "partition 16"
 ok "nothing is left of these steps under cgroup v2" nothing_left
 run srun -n4 -c4 "$builddir/contrib/examples/particles" --particles=400 --iterations=6 --collisions=100

@@ -7,7 +7,7 @@ need_cluster
 plan 3
 start_cluster
 run srun -n2 -c8 --balance=auto,lend=no --balance-report="$work/report.json" "$load" --units=60000 --chunks=64 \
-	--work=400,20 --regions=1 --iterations=12
+	--work=400,20 --regions=1 --iterations=28
 ok "CPUs move" all_of "exits 0" "report_has '.cpu_changes.moves > 0'"
 cpus_of() { report ".per_rank[$1].cpus" | tr , '\n' | awk -F- '{for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i}'; }
 # Threads 2k and 2k+1 share core k in this machine.
