@@ -24,8 +24,7 @@ static const struct mal_param params[] = {
 struct state {
 	unsigned long every, at, windows;
 	unsigned int nodes;
-	unsigned int socket_count; /* of the last plan */
-	unsigned int *socket;	   /* by rank */
+	unsigned int *socket; /* by rank, of the last plan */
 	size_t socket_room;
 };
 

@@ -108,8 +108,8 @@ static void adapt(struct mesh *mesh)
 
 static void exchange(const struct mesh *mesh, const struct example *example)
 {
-	int left = example->rank > 0 ? example->rank - 1 : MPI_PROC_NULL;
-	int right = example->rank + 1 < example->ranks ? example->rank + 1 : MPI_PROC_NULL;
+	int left = example_neighbour(example, -1);
+	int right = example_neighbour(example, 1);
 	MPI_Datatype column;
 
 	MPI_Type_vector(mesh->rows, SENT_DOUBLES, sizeof(struct block) / sizeof(double), MPI_DOUBLE, &column);
@@ -197,10 +197,8 @@ static void set_up(struct mesh *mesh)
 {
 	size_t blocks = (size_t)(mesh->count + 2) * (size_t)mesh->rows;
 
-	mesh->now = calloc(blocks, sizeof(*mesh->now));
-	mesh->next = calloc(blocks, sizeof(*mesh->next));
-	if (!mesh->now || !mesh->next)
-		MPI_Abort(MPI_COMM_WORLD, 1);
+	mesh->now = example_reserve(blocks, sizeof(*mesh->now));
+	mesh->next = example_reserve(blocks, sizeof(*mesh->next));
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++) {
 			struct block *block = block_at(mesh, mesh->now, row, column);
@@ -217,11 +215,9 @@ static void set_up(struct mesh *mesh)
 /* Root of the mean square of the error, summed column by column in one order. */
 static double error_of(const struct mesh *mesh, int steps)
 {
-	double *part = calloc((size_t)mesh->columns, sizeof(*part));
+	double *part = example_reserve((size_t)mesh->columns, sizeof(*part));
 	double sum = 0;
 
-	if (!part)
-		MPI_Abort(MPI_COMM_WORLD, 1);
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++)
 			for (int i = 0; i < CELLS * CELLS; i++) {

@@ -16,20 +16,9 @@
 struct slab {
 	int n, first, count, planes; /* nodes per direction; planes of this rank, of all */
 	long plane, rows;
-	int *column; /* 27 per row, from the halo plane below on; -1: outside */
+	int *column; /* 27 per row, counted from the halo plane below on; the row itself where there is no node */
 	double *value;
 };
-
-static void *reserve(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory) {
-		fputs("cg: out of memory\n", stderr);
-		MPI_Abort(MPI_COMM_WORLD, 1);
-	}
-	return memory;
-}
 
 /* The stiffness between nodes that differ by (x, y, z): corner, edge, face neighbour, the node itself. */
 static double stiffness(int x, int y, int z)
@@ -43,8 +32,8 @@ static void assemble(struct slab *slab)
 {
 	slab->plane = (long)slab->n * slab->n;
 	slab->rows = slab->plane * slab->count;
-	slab->column = reserve((size_t)slab->rows * 27, sizeof(int));
-	slab->value = reserve((size_t)slab->rows * 27, sizeof(double));
+	slab->column = example_reserve((size_t)slab->rows * 27, sizeof(int));
+	slab->value = example_reserve((size_t)slab->rows * 27, sizeof(double));
 #pragma omp parallel for schedule(dynamic, 4096)
 	for (long row = 0; row < slab->rows; row++) {
 		int z = (int)(row / slab->plane), y = (int)(row % slab->plane / slab->n), x = (int)(row % slab->n);
@@ -68,8 +57,8 @@ static void assemble(struct slab *slab)
 /* VECTOR has one plane more on each side, for the neighbours' values. */
 static void exchange(const struct slab *slab, double *vector, const struct example *example)
 {
-	int below = example->rank > 0 ? example->rank - 1 : MPI_PROC_NULL;
-	int above = example->rank + 1 < example->ranks ? example->rank + 1 : MPI_PROC_NULL;
+	int below = example_neighbour(example, -1);
+	int above = example_neighbour(example, 1);
 	int count = (int)slab->plane;
 
 	MPI_Sendrecv(vector + slab->plane, count, MPI_DOUBLE, below, 0, vector + slab->plane * (slab->count + 1), count,
@@ -151,15 +140,15 @@ int main(int argc, char **argv)
 	slab.planes = (int)example_number(&example, "planes", 16.0 * example.ranks);
 	imbalance = example_number(&example, "imbalance", 100);
 	example_ready(&example);
-	weight = reserve((size_t)example.ranks, sizeof(double));
+	weight = example_reserve((size_t)example.ranks, sizeof(double));
 	for (int rank = 0; rank < example.ranks; rank++)
 		weight[rank] = rank == 0 ? 1 + imbalance / 100 : 1;
 	example_share(&example, slab.planes, weight, &slab.first, &slab.count);
 	assemble(&slab);
-	x = reserve((size_t)slab.rows, sizeof(double));
-	q = reserve((size_t)slab.rows, sizeof(double));
-	r = reserve((size_t)slab.rows, sizeof(double));
-	p = reserve((size_t)(slab.rows + 2 * slab.plane), sizeof(double));
+	x = example_reserve((size_t)slab.rows, sizeof(double));
+	q = example_reserve((size_t)slab.rows, sizeof(double));
+	r = example_reserve((size_t)slab.rows, sizeof(double));
+	p = example_reserve((size_t)(slab.rows + 2 * slab.plane), sizeof(double));
 	for (long i = 0; i < slab.rows + 2 * slab.plane; i++)
 		p[i] = 1;
 	exchange(&slab, p, &example);

@@ -79,9 +79,7 @@ void example_begin(struct example *example, int argc, char **argv, const char *s
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &example->rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &example->ranks);
-	example->used = calloc((size_t)argc, sizeof(*example->used));
-	if (!example->used)
-		MPI_Abort(MPI_COMM_WORLD, 1);
+	example->used = example_reserve((size_t)argc, sizeof(*example->used));
 	example->iterations = (int)example_number(example, "iterations", iterations);
 	example->warm_up = (int)example_number(example, "warm-up", 0);
 	example->verbose = given(example, "--verbose");
@@ -139,4 +137,22 @@ void example_share(const struct example *example, int rows, const double *weight
 	*first = (int)(before / sum * rows + 0.5);
 	end = (int)((before + weight[example->rank]) / sum * rows + 0.5);
 	*count = end - *first;
+}
+
+void *example_reserve(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory) {
+		fputs("out of memory\n", stderr);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	return memory;
+}
+
+int example_neighbour(const struct example *example, int step)
+{
+	int rank = example->rank + step;
+
+	return rank < 0 || rank >= example->ranks ? MPI_PROC_NULL : rank;
 }

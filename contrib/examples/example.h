@@ -9,6 +9,7 @@
 #define EXAMPLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct example {
 	const char *name;
@@ -45,6 +46,12 @@ void example_iteration_end(struct example *example, int iteration);
  * with it, NULL if nothing. Then MPI_Finalize. Returns the program's exit status.
  */
 int example_end(struct example *example, double value, const char *flaw);
+
+/* COUNT zeroed elements of SIZE bytes; ends the program where there is no memory. The caller frees them. */
+void *example_reserve(size_t count, size_t size);
+
+/* The rank STEP ranks further, MPI_PROC_NULL beyond the ends. */
+int example_neighbour(const struct example *example, int step);
 
 /* Rows FIRST to FIRST+COUNT-1 of ROWS are this rank's, where rank r has the part weight[r] of their sum. */
 void example_share(const struct example *example, int rows, const double *weight, int *first, int *count);

@@ -115,11 +115,9 @@ static void migrate(struct bank *bank, const struct example *example)
 		bank->list[i] = bank->list[--bank->count];
 	}
 	for (int up = 0; up < 2; up++) {
-		int to = up ? example->rank + 1 : example->rank - 1, from = up ? example->rank - 1 : example->rank + 1;
+		int to = example_neighbour(example, up ? 1 : -1), from = example_neighbour(example, up ? -1 : 1);
 		long come = 0;
 
-		to = to < 0 || to >= example->ranks ? MPI_PROC_NULL : to;
-		from = from < 0 || from >= example->ranks ? MPI_PROC_NULL : from;
 		MPI_Sendrecv(&leave[up].count, 1, MPI_LONG, to, 0, &come, 1, MPI_LONG, from, 0, MPI_COMM_WORLD,
 			     MPI_STATUS_IGNORE);
 		struct particle *arrive = malloc((size_t)(come + 1) * sizeof(*arrive));

@@ -28,17 +28,6 @@ struct box {
 	double *damping;      /* by distance to the border */
 };
 
-static double *reserve(size_t count)
-{
-	double *memory = calloc(count, sizeof(*memory));
-
-	if (!memory) {
-		fputs("stencil: out of memory\n", stderr);
-		MPI_Abort(MPI_COMM_WORLD, 1);
-	}
-	return memory;
-}
-
 /* Depth in the absorbing layer of node I of N: 0 outside. */
 static int depth(const struct box *box, int i, int n)
 {
@@ -117,8 +106,8 @@ static void shake(struct box *box, int iteration)
 
 static void exchange(const struct box *box, const struct example *example)
 {
-	int below = example->rank > 0 ? example->rank - 1 : MPI_PROC_NULL;
-	int above = example->rank + 1 < example->ranks ? example->rank + 1 : MPI_PROC_NULL;
+	int below = example_neighbour(example, -1);
+	int above = example_neighbour(example, 1);
 	int count = (int)(HALO * box->plane);
 
 	MPI_Sendrecv(box->now + HALO * box->plane, count, MPI_DOUBLE, below, 0,
@@ -131,7 +120,7 @@ static void exchange(const struct box *box, const struct example *example)
 /* Sum of squares, plane by plane in one order. */
 static double energy(const struct box *box)
 {
-	double *part = reserve((size_t)box->planes);
+	double *part = example_reserve((size_t)box->planes, sizeof(double));
 	double sum = 0;
 
 	for (int z = 0; z < box->count; z++)
@@ -171,11 +160,11 @@ int main(int argc, char **argv)
 	box.width = box.n + 2 * HALO;
 	box.plane = (size_t)box.width * (size_t)box.width;
 	nodes = box.plane * (size_t)(box.count + 2 * HALO);
-	box.now = reserve(nodes);
-	box.before = reserve(nodes);
+	box.now = example_reserve(nodes, sizeof(double));
+	box.before = example_reserve(nodes, sizeof(double));
 	for (int i = 0; i < 3; i++)
-		box.memory[i] = reserve(nodes);
-	box.damping = reserve((size_t)box.layer + 1);
+		box.memory[i] = example_reserve(nodes, sizeof(double));
+	box.damping = example_reserve((size_t)box.layer + 1, sizeof(double));
 	for (int i = 0; i <= box.layer; i++)
 		box.damping[i] = box.layer ? 0.5 * i * i / ((double)box.layer * box.layer) : 0;
 	for (int i = -example.warm_up; i < example.iterations; i++) {

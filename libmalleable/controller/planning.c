@@ -63,10 +63,8 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	memcpy(owner, now, sizeof(owner));
 	if (policy->decide(controller->policy_state, &view, &plan) < 0)
 		return false;
-	if (plan.move && samples && policy->map)
-		policy->map(controller->policy_state, &view, &plan);
-	else if (plan.move && samples)
-		mal_map(&view, &plan);
+	if (samples)
+		mal_map_decision(policy, controller->policy_state, &view, &plan);
 	flaw = samples ? mal_plan_flaw(&view, &plan) : NULL;
 	if (flaw) {
 		demote(controller, flaw);

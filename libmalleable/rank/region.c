@@ -72,12 +72,21 @@ static struct region *find(const void *where)
 	return NULL;
 }
 
+/* Long enough that threads may share CPUs in it. */
+static bool is_long(const struct region *region)
+{
+	return region->work >= (double)limit.grow_region * mal.own_count;
+}
+
 /* The number of threads for which a rank with fewer CPUs than at home opens a long region: the same on each CPU. */
 static unsigned int insured_team(const struct region *region)
 {
-	unsigned int home = mal_cpumask_count(&mal.home);
+	unsigned int home;
 
-	if (mal.own_count >= home || region->work < (double)limit.insure_region * mal.own_count)
+	if (region->work < (double)limit.insure_region * mal.own_count)
+		return mal.own_count;
+	home = mal_cpumask_count(&mal.home);
+	if (mal.own_count >= home)
 		return mal.own_count;
 	return (home + mal.own_count - 1) / mal.own_count * mal.own_count;
 }
@@ -90,10 +99,11 @@ static unsigned int choose_team(const struct region *region)
 
 	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
 		return cpus;
-	if (region->work >= (double)limit.grow_region * mal.own_count && region->offer >= GROW_OFFER &&
-	    region->offered_cpus >= mal.own_count)
+	if (!is_long(region))
+		return cpus;
+	if (region->offer >= GROW_OFFER && region->offered_cpus >= mal.own_count)
 		team = 2 * mal.own_count;
-	else if (region->work >= (double)limit.grow_region * mal.own_count && region->offer >= GROW_SURE)
+	else if (region->offer >= GROW_SURE)
 		team = mal.own_count + region->offered_cpus;
 	else
 		team = insured_team(region);
@@ -109,7 +119,7 @@ static enum mal_patience choose_patience(const struct region *region)
 		return MAL_PATIENCE_NONE;
 	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return MAL_PATIENCE_USUAL;
-	if (region && region->work >= (double)limit.grow_region * mal.own_count)
+	if (region && is_long(region))
 		return MAL_PATIENCE_NONE;
 	return MAL_PATIENCE_SHORT;
 }

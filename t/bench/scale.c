@@ -115,10 +115,7 @@ static double decide_once(struct node *node, const struct mal_policy *policy, vo
 	begin = mal_ticks();
 	if (policy->decide(state, view, &plan) < 0)
 		abort();
-	if (plan.move && policy->map)
-		policy->map(state, view, &plan);
-	else if (plan.move)
-		mal_map(view, &plan);
+	mal_map_decision(policy, state, view, &plan);
 	time = since(begin);
 	if (mal_plan_flaw(view, &plan))
 		abort();

@@ -51,10 +51,7 @@ static void decide(struct node *node, const struct mal_policy *policy, void *sta
 		count[i] = node->samples[i].cpus;
 	assert_int_equal(policy->decide(state, &node->view, &node->plan), 0);
 	memcpy(owner, node->owner, sizeof(node->owner));
-	if (node->plan.move && policy->map)
-		policy->map(state, &node->view, &node->plan);
-	else if (node->plan.move)
-		mal_map(&node->view, &node->plan);
+	mal_map_decision(policy, state, &node->view, &node->plan);
 }
 
 static void *create(const struct mal_policy *policy)

@@ -322,15 +322,6 @@ static bool runs(pid_t tid)
 	return end && end[1] == ' ' && end[2] == 'R';
 }
 
-static unsigned int mask_weight(const struct vnode_mask *mask)
-{
-	unsigned int weight = 0;
-
-	for (int i = 0; i < VNODE_WORDS; i++)
-		weight += (unsigned int)__builtin_popcountll(mask->word[i]);
-	return weight;
-}
-
 static void count_runnable(struct vnode_cores *cores, unsigned int number, pid_t tid, void *data)
 {
 	struct crowd *crowd = data;
@@ -338,7 +329,7 @@ static void count_runnable(struct vnode_cores *cores, unsigned int number, pid_t
 	if ((uint32_t)tid >= cores->table->threads || !runs(tid))
 		return;
 	crowd->runnable[number]++;
-	if (mask_weight(&cores->table->thread[tid].mask) > 1)
+	if (vnode_mask_weight(&cores->table->thread[tid].mask) > 1)
 		crowd->movable[number] = tid;
 }
 
@@ -370,7 +361,7 @@ void vnode_cores_balance(struct vnode_cores *cores)
 		struct vnode_mask *mask = &table->thread[tid].mask;
 
 		for (unsigned int to = 0; tid && crowd.runnable[from] > 1 && to < table->cores; to++) {
-			if (!(mask->word[to / 64] >> to % 64 & 1) || crowd.runnable[to])
+			if (!vnode_mask_has(mask, to) || crowd.runnable[to])
 				continue;
 			move_thread(cores, tid, to);
 			crowd.runnable[from]--;

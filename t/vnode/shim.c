@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,11 +58,6 @@ static struct vnode_thread *entry_of(pid_t tid)
 	return table && tid > 0 && (uint32_t)tid < table->threads ? &table->thread[tid] : NULL;
 }
 
-static bool may_use(const struct vnode_mask *mask, unsigned int core)
-{
-	return mask->word[core / 64] >> core % 64 & 1;
-}
-
 static unsigned int threads_on(unsigned int core)
 {
 	FILE *file = fopen(table->tasks[core], "re");
@@ -78,17 +74,15 @@ static unsigned int threads_on(unsigned int core)
 /* The core of MASK for a thread: the one where it is, else the one with the fewest threads. */
 static int choose_core(const struct vnode_thread *thread)
 {
-	unsigned int least = ~0u, weight = 0;
+	unsigned int least = ~0u, weight = vnode_mask_weight(&thread->mask);
 	int best = -1;
 
-	if (thread->place && may_use(&thread->mask, thread->place - 1))
+	if (thread->place && vnode_mask_has(&thread->mask, thread->place - 1))
 		return (int)thread->place - 1;
-	for (int i = 0; i < VNODE_WORDS; i++)
-		weight += (unsigned int)__builtin_popcountll(thread->mask.word[i]);
 	for (unsigned int core = 0; core < table->cores; core++) {
 		unsigned int here;
 
-		if (!may_use(&thread->mask, core))
+		if (!vnode_mask_has(&thread->mask, core))
 			continue;
 		here = weight == 1 ? 0 : threads_on(core);
 		if (here < least) {

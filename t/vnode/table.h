@@ -10,6 +10,7 @@
 #define VNODE_TABLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define VNODE_MOST_CORES 256
@@ -22,6 +23,20 @@
 struct vnode_mask {
 	_Atomic uint64_t word[VNODE_WORDS];
 };
+
+static inline unsigned int vnode_mask_weight(const struct vnode_mask *mask)
+{
+	unsigned int weight = 0;
+
+	for (int i = 0; i < VNODE_WORDS; i++)
+		weight += (unsigned int)__builtin_popcountll(mask->word[i]);
+	return weight;
+}
+
+static inline bool vnode_mask_has(const struct vnode_mask *mask, unsigned int core)
+{
+	return mask->word[core / 64] >> core % 64 & 1;
+}
 
 struct vnode_thread {
 	struct vnode_mask mask; /* the cores that it may use */
