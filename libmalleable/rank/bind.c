@@ -59,16 +59,16 @@ void mal_bind_self(struct mal_thread_slot *slot, int32_t tid)
 	leave_if_reclaimed(slot, tid, cpu);
 }
 
-void mal_bind_team(unsigned int team)
+bool mal_bind_team(unsigned int team)
 {
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
 
 	if (mal.observe || !mal.own_count || !mal_rule(MAL_RULE_BIND))
-		return;
+		return false;
 	if (team > mal.segment.thread_count)
 		team = mal.segment.thread_count;
 	if (team == placed.team && cpus == placed.cpus && !placed.outdated)
-		return;
+		return false;
 	placed.team = team;
 	placed.cpus = cpus;
 	placed.outdated = false;
@@ -84,6 +84,7 @@ void mal_bind_team(unsigned int team)
 			leave_if_reclaimed(slot, tid, cpu);
 		}
 	}
+	return true;
 }
 
 void mal_bind_outdate(void)

@@ -3,15 +3,16 @@
 #ifndef MAL_RANK_BIND_H
 #define MAL_RANK_BIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libmalleable/core/segment.h"
 
 /*
  * Place the threads 0 .. TEAM-1 on our CPUs, neighbours together, and bind those whose place changed. Threads that do
- * not exist yet bind themselves when they start. Primary thread, outside regions.
+ * not exist yet bind themselves when they start. Primary thread, outside regions. Returns false where all were in their places.
  */
-void mal_bind_team(unsigned int team);
+bool mal_bind_team(unsigned int team);
 
 /* The calling thread, number INDEX of a team, goes to its place if it is elsewhere. */
 void mal_bind_self(struct mal_thread_slot *slot, int32_t tid);

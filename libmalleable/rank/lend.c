@@ -29,6 +29,14 @@ static uint64_t usual_wait;
 static uint64_t usual_cost;
 static uint64_t cost; /* in this wait */
 
+void mal_call_begin(void)
+{
+	if (mal.borrowed_count || atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
+		mal_cpus_release();
+	if (mal_team_is_free())
+		mal_phase_follow_plan();
+}
+
 void mal_wait_begin(void)
 {
 	uint64_t now = mal_ticks();
@@ -39,10 +47,6 @@ void mal_wait_begin(void)
 	}
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	mal.last_leave = now;
-	if (mal.borrowed_count || atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
-		mal_cpus_release();
-	if (mal_team_is_free())
-		mal_phase_follow_plan();
 	cost = 0;
 	next_look = now + lend_after;
 	if (usual_wait < LEND_WORTH * usual_cost)
@@ -191,7 +195,7 @@ static void take_back(void)
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
-void mal_wait_end(void)
+static void wait_end(void)
 {
 	uint64_t now;
 
@@ -204,5 +208,11 @@ void mal_wait_end(void)
 		usual_wait = usual_wait ? (3 * usual_wait + now - mal.last_leave) / 4 : now - mal.last_leave;
 	mal_count(&mal.slot->count.mpi, now - mal.last_leave);
 	mal.last_leave = now;
-	mal.left_mpi = now;
+}
+
+void mal_call_end(void)
+{
+	if (mal_self.waiting)
+		wait_end();
+	mal.left_mpi = mal_ticks();
 }

@@ -11,12 +11,18 @@
 #define MAL_RANK_LEND_H
 
 /* Before the blocking call: give back what is borrowed. */
+void mal_call_begin(void);
+
+/*
+ * The call did not return at once: a wait begins. Until then no clock is read, and what an MPI call takes without waiting
+ * counts as serial time of the program.
+ */
 void mal_wait_begin(void);
 
-/* Between two polls of MPI: lend after a while, give CPUs to whoever needs them, sleep while ours is used. */
+/* Between two polls of MPI in a wait: lend after a while, give CPUs to whoever needs them, sleep while ours is used. */
 void mal_wait_poll(void);
 
-/* After the call: take everything back. */
-void mal_wait_end(void);
+/* After the call, and the wait if there was one: take everything back. */
+void mal_call_end(void);
 
 #endif

@@ -55,6 +55,17 @@ static void begin_work(void)
 	mal_self.begin = mal_self.cpu_time ? thread_cpu_ns() : mal_ticks();
 }
 
+/* The primary thread has just read the clock. */
+static void begin_region(bool primary)
+{
+	if (primary && !mal.shares) {
+		mal_self.cpu_time = false;
+		mal_self.begin = mal.region_begin;
+	} else {
+		begin_work();
+	}
+}
+
 static void end_work(void)
 {
 	uint64_t worked;
@@ -104,7 +115,7 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 	if (!parallel || parallel->value != MANAGED || index >= mal.segment.thread_count)
 		return;
 	enter_team(index, size);
-	begin_work();
+	begin_region(index == 0);
 }
 
 static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,

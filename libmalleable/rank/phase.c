@@ -43,11 +43,16 @@ static void say_sample(uint64_t round)
 {
 	struct mal_header *header = mal.segment.header;
 	struct mal_counters *count = &mal.slot->count;
-	struct mal_snapshot snapshot = {
+	uint64_t now = mal_ticks();
+	struct mal_snapshot snapshot;
+
+	mal_count(&count->serial, now - mal.last_leave);
+	mal.last_leave = now;
+	snapshot = (struct mal_snapshot){
 		.round = round,
 		.boundary = boundaries,
 		.kind = strongest,
-		.tick = mal_ticks(),
+		.tick = now,
 		.busy = busy_ticks(),
 		.serial = count->serial,
 		.mpi = count->mpi,

@@ -124,18 +124,20 @@ static enum mal_patience choose_patience(const struct region *region)
 	return MAL_PATIENCE_SHORT;
 }
 
-/* What a region needs before it starts, where threads may be bound at all: CPUs, a team, places. */
-static void prepare(const void *where, unsigned int requested, uint64_t now)
+/* What a region needs before it starts, where threads may be bound at all: CPUs, a team, places. Returns whether it took long. */
+static bool prepare(const void *where, unsigned int requested, uint64_t now)
 {
 	bool clause = requested && requested != mal.team;
 	unsigned int team = clause ? requested : mal.team;
+	bool changed;
 
 	if (!clause && mal_team_is_free())
 		mal_phase_follow_plan();
-	if (mal_cpus_refresh() && mal_team_is_free())
+	changed = mal_cpus_refresh();
+	if (changed && mal_team_is_free())
 		mal_team_follow(mal.own_count);
 	if (!mal.own_count)
-		return;
+		return changed;
 	current = find(where);
 	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > limit.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
@@ -153,12 +155,13 @@ static void prepare(const void *where, unsigned int requested, uint64_t now)
 	mal.shares = mal.stacked || mal.borrowed_count;
 	mal_team_set_patience(choose_patience(current));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
-	mal_bind_team(team);
+	changed |= mal_bind_team(team);
 	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {
 		mal_cpus_want(true);
 		atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
 		mal_hungry_say(&mal.segment, mal.me, true);
 	}
+	return changed;
 }
 
 void mal_region_begin(const void *where, unsigned int requested)
@@ -172,9 +175,11 @@ void mal_region_begin(const void *where, unsigned int requested)
 		limit.settle = mal_s_to_ticks(SETTLE_S);
 	}
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
-	if (mal_rule(MAL_RULE_BIND)) {
-		prepare(where, requested, now);
-		mal_count(&mal.slot->count.own, mal_ticks() - now);
+	if (mal_rule(MAL_RULE_BIND) && prepare(where, requested, now)) {
+		uint64_t ready = mal_ticks();
+
+		mal_count(&mal.slot->count.own, ready - now);
+		now = ready;
 	}
 	mal.running = mal.team;
 	mal.region_begin = now;

@@ -58,8 +58,9 @@ struct mal_thread {
 	unsigned int mpi_depth;
 	bool primary;
 	bool cpu_time;
-	bool met; /* it has been considered as primary thread */
-	bool waiting;
+	bool met;     /* it has been considered as primary thread */
+	bool calling; /* primary, in a blocking MPI call outside regions */
+	bool waiting; /* and the call did not return at once */
 };
 
 extern struct mal_rank mal;

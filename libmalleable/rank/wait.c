@@ -28,18 +28,23 @@ void mal_mpi_enter(void)
 {
 	if (!mal.active || mal_self.mpi_depth++)
 		return;
-	if (mal_self.primary && !mal.depth)
-		mal_wait_begin();
-	else if (mal_self.begin && !mal_self.cpu_time)
+	if (mal_self.primary && !mal.depth) {
+		mal_self.calling = true;
+		mal_call_begin();
+		if (!mpi_polls_yield)
+			mal_wait_begin();
+	} else if (mal_self.begin && !mal_self.cpu_time) {
 		mal_self.mpi_begin = mal_ticks();
+	}
 }
 
 void mal_mpi_leave(bool boundary)
 {
 	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !mal.active)
 		return;
-	if (mal_self.waiting) {
-		mal_wait_end();
+	if (mal_self.calling) {
+		mal_self.calling = false;
+		mal_call_end();
 		if (boundary)
 			mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
 	} else if (mal_self.mpi_begin) {
@@ -56,8 +61,11 @@ void mal_mpi_leave(bool boundary)
  */
 int sched_yield(void)
 {
-	if (mal_self.waiting) {
-		mal_wait_poll();
+	if (mal_self.calling) {
+		if (mal_self.waiting)
+			mal_wait_poll();
+		else
+			mal_wait_begin();
 		return 0;
 	}
 	if (mal_self.mpi_depth && mpi_polls_yield)

@@ -1,56 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * calls.c: nanoseconds per empty parallel region, per MPI call and per phase of a program: what a tool adds to them.
- * For t/bench/overhead, which runs it without a tool, with an empty one, balanced, and with peers.
+ * The median of many short batches, so that an interruption of the machine spoils one batch only. For t/bench/overhead, which runs it without a tool, with an empty one, balanced, and with peers.
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define REGIONS 20000
-#define CALLS 200000
-#define PHASES 5000
+/* A batch takes some 0.2 to 1 ms. */
+#define BATCHES 101
+#define REGIONS 400
+#define CALLS 4000
+#define PHASES 200
 
 static volatile int sink;
 
-static double regions(void)
+static void region(void)
 {
-	double begin = MPI_Wtime();
-
-	for (int i = 0; i < REGIONS; i++) {
 #pragma omp parallel
-		{
-			if (sink)
-				sink = 0;
-		}
+	{
+		if (sink)
+			sink = 0;
 	}
-	return (MPI_Wtime() - begin) / REGIONS * 1e9;
 }
 
-static double calls(void)
+static void call(void)
 {
-	double begin = MPI_Wtime(), in = 1, out;
+	double in = 1, out;
 
-	for (int i = 0; i < CALLS; i++)
-		MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
-	return (MPI_Wtime() - begin) / CALLS * 1e9;
+	MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 }
 
-/* A phase: two regions and a collective call. */
-static double phases(void)
+/* Two regions and a collective call over all ranks. */
+static void phase(void)
 {
-	double begin = MPI_Wtime();
+	region();
+	region();
+	MPI_Barrier(MPI_COMM_WORLD);
+}
 
-	for (int i = 0; i < PHASES; i++) {
-		for (int region = 0; region < 2; region++) {
-#pragma omp parallel
-			{
-				if (sink)
-					sink = 0;
-			}
-		}
-		MPI_Barrier(MPI_COMM_SELF);
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Nanoseconds per WHAT, of which a batch has COUNT. */
+static double measure(void (*what)(void), int count)
+{
+	double each[BATCHES];
+
+	for (int batch = 0; batch < BATCHES; batch++) {
+		double begin = MPI_Wtime();
+
+		for (int i = 0; i < count; i++)
+			what();
+		each[batch] = (MPI_Wtime() - begin) / count * 1e9;
 	}
-	return (MPI_Wtime() - begin) / PHASES * 1e9;
+	qsort(each, BATCHES, sizeof(each[0]), compare);
+	return each[BATCHES / 2];
 }
 
 int main(int argc, char **argv)
@@ -58,12 +67,10 @@ int main(int argc, char **argv)
 	int level;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-	regions();
-	printf("region %.1f", regions());
-	calls();
-	printf(" call %.1f", calls());
-	phases();
-	printf(" phase %.1f\n", phases());
+	measure(region, REGIONS);
+	printf("region %.1f", measure(region, REGIONS));
+	printf(" call %.1f", measure(call, CALLS));
+	printf(" phase %.1f\n", measure(phase, PHASES));
 	MPI_Finalize();
 	return 0;
 }
