@@ -26,12 +26,15 @@ struct block {
 	double coarse[CELLS][CELLS];  /* [y][x]; where there are fine cells, their means */
 	double edge[2][FINE][REFINE]; /* the outermost fine columns, left and right, for the neighbours */
 	double (*fine)[FINE];	      /* NULL: not refined */
+	bool steep;
 };
-#define SENT_DOUBLES (CELLS * CELLS + 2 * FINE * REFINE)
+/* What a neighbour needs of a block, besides steep: its nearest column, coarse and fine. */
+#define SENT_DOUBLES (CELLS + FINE * REFINE)
 
 struct mesh {
 	int rows, columns, first, count; /* of blocks: in y; in x of all, of this rank */
 	struct block *now, *next;	 /* count + 2 columns: the neighbours' nearest ones at both ends */
+	double *sent, *received;	 /* rows * SENT_DOUBLES */
 };
 
 static struct block *block_at(const struct mesh *mesh, struct block *blocks, int row, int column)
@@ -47,16 +50,6 @@ static double exact(const struct mesh *mesh, double x, double y, double time)
 	return exp(-from * from * 2000) * (1 + 0.1 * cos(2 * PI * y));
 }
 
-static void publish_edges(struct block *block)
-{
-	for (int y = 0; y < FINE; y++)
-		for (int x = 0; x < REFINE; x++) {
-			block->edge[0][y][x] = block->fine ? block->fine[y][x] : block->coarse[y / REFINE][0];
-			block->edge[1][y][x] =
-				block->fine ? block->fine[y][FINE - REFINE + x] : block->coarse[y / REFINE][CELLS - 1];
-		}
-}
-
 static bool is_steep(const struct block *block)
 {
 	double least = block->coarse[0][0], most = least;
@@ -67,6 +60,18 @@ static bool is_steep(const struct block *block)
 			most = fmax(most, block->coarse[y][x]);
 		}
 	return most - least > STEEP;
+}
+
+/* What others look at. */
+static void publish(struct block *block)
+{
+	block->steep = is_steep(block);
+	for (int y = 0; y < FINE; y++)
+		for (int x = 0; x < REFINE; x++) {
+			block->edge[0][y][x] = block->fine ? block->fine[y][x] : block->coarse[y / REFINE][0];
+			block->edge[1][y][x] =
+				block->fine ? block->fine[y][FINE - REFINE + x] : block->coarse[y / REFINE][CELLS - 1];
+		}
 }
 
 /* Linear along x between the means. */
@@ -93,8 +98,8 @@ static void adapt(struct mesh *mesh)
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++) {
 			struct block *block = block_at(mesh, mesh->now, row, column);
-			bool wanted = is_steep(block) || is_steep(block_at(mesh, mesh->now, row, column - 1)) ||
-				      is_steep(block_at(mesh, mesh->now, row, column + 1));
+			bool wanted = block->steep || block_at(mesh, mesh->now, row, column - 1)->steep ||
+				      block_at(mesh, mesh->now, row, column + 1)->steep;
 
 			if (wanted && !block->fine) {
 				refine(block);
@@ -102,23 +107,56 @@ static void adapt(struct mesh *mesh)
 				free(block->fine);
 				block->fine = NULL;
 			}
-			publish_edges(block);
+			publish(block);
 		}
 }
 
-static void exchange(const struct mesh *mesh, const struct example *example)
-{
-	int left = example_neighbour(example, -1);
-	int right = example_neighbour(example, 1);
-	MPI_Datatype column;
+enum what { SHAPE, EDGES };
 
-	MPI_Type_vector(mesh->rows, SENT_DOUBLES, sizeof(struct block) / sizeof(double), MPI_DOUBLE, &column);
-	MPI_Type_commit(&column);
-	MPI_Sendrecv(block_at(mesh, mesh->now, 0, 0), 1, column, left, 0, block_at(mesh, mesh->now, 0, mesh->count), 1,
-		     column, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Sendrecv(block_at(mesh, mesh->now, 0, mesh->count - 1), 1, column, right, 1,
-		     block_at(mesh, mesh->now, 0, -1), 1, column, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Type_free(&column);
+/* The doubles of WHAT in BLOCK, of which SIDE (0: left, 1: right) faces the neighbour. */
+static int pack(const struct block *block, enum what what, int side, double *to)
+{
+	if (what == SHAPE) {
+		to[0] = block->steep;
+		return 1;
+	}
+	for (int y = 0; y < CELLS; y++)
+		to[y] = block->coarse[y][side ? CELLS - 1 : 0];
+	memcpy(to + CELLS, block->edge[side], sizeof(block->edge[side]));
+	return SENT_DOUBLES;
+}
+
+static int unpack(struct block *block, enum what what, int side, const double *from)
+{
+	if (what == SHAPE) {
+		block->steep = from[0] > 0;
+		return 1;
+	}
+	for (int y = 0; y < CELLS; y++)
+		block->coarse[y][side ? CELLS - 1 : 0] = from[y];
+	memcpy(block->edge[side], from + CELLS, sizeof(block->edge[side]));
+	return SENT_DOUBLES;
+}
+
+/* Send WHAT of our column on SIDE to the neighbour there, and receive the same from the one on the other side. */
+static void shift(struct mesh *mesh, const struct example *example, enum what what, int side)
+{
+	int ours = side ? mesh->count - 1 : 0, theirs = side ? -1 : mesh->count;
+	int to = example_neighbour(example, side ? 1 : -1), from = example_neighbour(example, side ? -1 : 1);
+	int count = 0, came = 0;
+
+	for (int row = 0; row < mesh->rows; row++)
+		count += pack(block_at(mesh, mesh->now, row, ours), what, side, mesh->sent + count);
+	MPI_Sendrecv(mesh->sent, count, MPI_DOUBLE, to, 0, mesh->received, count, MPI_DOUBLE, from, 0, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	for (int row = 0; from != MPI_PROC_NULL && row < mesh->rows; row++)
+		came += unpack(block_at(mesh, mesh->now, row, theirs), what, side, mesh->received + came);
+}
+
+static void exchange(struct mesh *mesh, const struct example *example, enum what what)
+{
+	shift(mesh, example, what, 0);
+	shift(mesh, example, what, 1);
 }
 
 /* One step of the inner N - 2 of N values. */
@@ -187,7 +225,7 @@ static void step(struct mesh *mesh)
 				next->fine = NULL;
 				step_coarse(west, block, east, next);
 			}
-			publish_edges(next);
+			publish(next);
 		}
 	mesh->now = mesh->next;
 	mesh->next = swap;
@@ -199,6 +237,8 @@ static void set_up(struct mesh *mesh)
 
 	mesh->now = example_reserve(blocks, sizeof(*mesh->now));
 	mesh->next = example_reserve(blocks, sizeof(*mesh->next));
+	mesh->sent = example_reserve((size_t)mesh->rows * SENT_DOUBLES, sizeof(*mesh->sent));
+	mesh->received = example_reserve((size_t)mesh->rows * SENT_DOUBLES, sizeof(*mesh->received));
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++) {
 			struct block *block = block_at(mesh, mesh->now, row, column);
@@ -208,7 +248,7 @@ static void set_up(struct mesh *mesh)
 					mesh,
 					((mesh->first + column) * CELLS + i % CELLS + 0.5) / (mesh->columns * CELLS),
 					(row * CELLS + i / CELLS + 0.5) / (mesh->rows * CELLS), 0);
-			publish_edges(block);
+			publish(block);
 		}
 }
 
@@ -256,9 +296,9 @@ int main(int argc, char **argv)
 	set_up(&mesh);
 	for (int i = -example.warm_up; i < example.iterations; i++) {
 		example_iteration_begin(&example, i);
-		exchange(&mesh, &example);
+		exchange(&mesh, &example, SHAPE);
 		adapt(&mesh);
-		exchange(&mesh, &example);
+		exchange(&mesh, &example, EDGES);
 		step(&mesh);
 		MPI_Barrier(MPI_COMM_WORLD);
 		example_iteration_end(&example, i);
@@ -270,5 +310,7 @@ int main(int argc, char **argv)
 	}
 	free(mesh.now);
 	free(mesh.next);
+	free(mesh.sent);
+	free(mesh.received);
 	return example_end(&example, error, error < 0.02 ? NULL : "the wave is not where it should be");
 }

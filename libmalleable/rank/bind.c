@@ -41,9 +41,10 @@ static void leave_if_reclaimed(struct mal_thread_slot *slot, int32_t tid, uint32
 {
 	uint32_t expected = cpu;
 	uint32_t home = atomic_load_explicit(&slot->home, memory_order_relaxed);
+	struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
 
 	if (home == cpu || home >= mal.segment.cpu_count || !mal_cpumask_has(&mal.allocation, home) ||
-	    mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me)
+	    state.user == mal.me || (state.owner == mal.me && state.user == MAL_NOBODY))
 		return;
 	if (atomic_compare_exchange_strong(&slot->cpu, &expected, home))
 		bind_to(slot, tid, home);

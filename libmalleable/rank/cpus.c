@@ -11,9 +11,34 @@ static bool usable(unsigned int cpu)
 	return mal_cpumask_has(&mal.allocation, cpu);
 }
 
+/* The COUNT CPUs in OWNED are ours now. Those that were before keep their places in the list, and so their threads. */
+static void keep_places(struct mal_cpumask *owned, unsigned int count)
+{
+	bool kept[MAL_MAX_CPUS];
+	unsigned int cpu = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		kept[i] = i < mal.own_count && mal_cpumask_has(owned, mal.own[i]);
+		if (kept[i])
+			mal_cpumask_remove(owned, mal.own[i]);
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		if (kept[i])
+			continue;
+		cpu = mal_cpumask_next(owned, cpu);
+		mal.own[i] = (uint16_t)cpu;
+		mal_cpumask_remove(owned, cpu);
+	}
+	mal.own_count = count;
+	if (count >= mal.planned)
+		mal.planned = 0;
+}
+
 static void read_words(void)
 {
-	mal.own_count = 0;
+	struct mal_cpumask owned = {{0}};
+	unsigned int count = 0;
+
 	mal.borrowed_count = 0;
 	mal_bind_outdate();
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
@@ -29,11 +54,14 @@ static void read_words(void)
 		}
 		if (state.user != mal.me)
 			continue;
-		if (state.owner == mal.me)
-			mal.own[mal.own_count++] = (uint16_t)cpu;
-		else
+		if (state.owner != mal.me) {
 			mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
+			continue;
+		}
+		mal_cpumask_add(&owned, cpu);
+		count++;
 	}
+	keep_places(&owned, count);
 }
 
 bool mal_cpus_refresh(void)
@@ -107,18 +135,29 @@ void mal_cpus_want(bool want)
 	atomic_fetch_add_explicit(&mal.segment.header->borrowers, want ? 1u : UINT32_MAX, memory_order_relaxed);
 }
 
-/* Move CPU to rank TO; our threads have left it. */
+/* Move CPU to rank TO; our threads have left it. Where TO is already in a region it can use the CPU at once. */
 static void give(unsigned int cpu, unsigned int to)
 {
 	if (!mal_word_move(&mal.segment.cpus[cpu].word, mal.me, to))
 		return;
 	atomic_fetch_add_explicit(&mal.segment.ranks[to].changes, 1, memory_order_release);
+	mal_bind_spread(to, cpu);
+}
+
+static unsigned int planned_cpus(void)
+{
+	unsigned int count = 0;
+
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		count += usable(cpu) && atomic_load(&mal.segment.cpus[cpu].target) == mal.me;
+	return count;
 }
 
 void mal_cpus_apply_plan(void)
 {
 	uint16_t given[MAL_MAX_CPUS];
 	unsigned int to[MAL_MAX_CPUS];
+	struct mal_cpumask keep = {{0}};
 	unsigned int given_count = 0;
 	unsigned int kept = 0;
 
@@ -136,10 +175,14 @@ void mal_cpus_apply_plan(void)
 			to[given_count] = target;
 			given[given_count++] = mal.own[i];
 		} else {
-			mal.own[kept++] = mal.own[i];
+			mal_cpumask_add(&keep, mal.own[i]);
+			kept++;
 		}
 	}
-	mal.own_count = kept;
+	keep_places(&keep, kept);
+	mal.planned = planned_cpus();
+	if (mal.planned <= kept)
+		mal.planned = 0;
 	if (given_count) {
 		mal_bind_team(mal.team);
 		mal_bind_other_threads();

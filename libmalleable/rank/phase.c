@@ -18,6 +18,11 @@
  */
 #define ANSWER_PART 0.003
 #define ANSWER_MOST_S 1e-3
+/*
+ * And for the CPUs that a plan brings: who gives them is here too, but may have been woken later. A region that began without
+ * them would run short of CPUs to its end.
+ */
+#define HAND_OVER_PART 0.02
 /* After so many answers in a row that came too late they wait no more. */
 #define ANSWERS_MISSED 4
 
@@ -111,6 +116,7 @@ static void follow_answer(uint32_t answers, uint64_t window)
 {
 	struct mal_header *header = mal.segment.header;
 	uint64_t begin = mal_ticks(), most = mal_s_to_ticks(ANSWER_MOST_S), now;
+	uint64_t hand_over = (uint64_t)((double)window * HAND_OVER_PART);
 	static unsigned int missed;
 
 	if (missed == ANSWERS_MISSED)
@@ -124,7 +130,7 @@ static void follow_answer(uint32_t answers, uint64_t window)
 	missed = atomic_load(&header->answers) == answers ? missed + 1 : 0;
 	if (atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
 		mal_phase_follow_plan();
-		while (more_to_come() && mal_ticks() - begin < most)
+		while (more_to_come() && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
 		if (mal_cpus_refresh())
 			mal_team_follow(mal.own_count);

@@ -13,6 +13,7 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/team.h"
+#include "libmalleable/rank/wait.h"
 
 /* Shorter regions are not opened wider: the price of sharing a CPU (17 % at 1 ms, 1.6 % at 10 ms) is too high. */
 #define GROW_REGION_S 2e-3
@@ -97,6 +98,9 @@ static unsigned int choose_team(const struct region *region)
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
 	unsigned int team = cpus;
 
+	/* CPUs that others are about to give us: they send a thread to each. */
+	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count && !(region && region->harmed))
+		return mal.planned;
 	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
 		return cpus;
 	if (!is_long(region))
@@ -174,6 +178,8 @@ void mal_region_begin(const void *where, unsigned int requested)
 		limit.insure_region = mal_s_to_ticks(INSURE_REGION_S);
 		limit.settle = mal_s_to_ticks(SETTLE_S);
 	}
+	if (mal_self.testing)
+		mal_mpi_end_tests();
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	if (mal_rule(MAL_RULE_BIND) && prepare(where, requested, now)) {
 		uint64_t ready = mal_ticks();

@@ -33,6 +33,7 @@ struct mal_rank {
 	uint32_t seen_changes;
 	uint32_t seen_plan;
 	bool plan_unfinished; /* a CPU could not be given yet: no other was here */
+	unsigned int planned; /* CPUs that the plan gives us in all while some have not come, else 0 */
 	bool lending;	      /* some of our CPUs are lent */
 	bool borrower;
 
@@ -60,7 +61,8 @@ struct mal_thread {
 	bool cpu_time;
 	bool met;     /* it has been considered as primary thread */
 	bool calling; /* primary, in a blocking MPI call outside regions */
-	bool waiting; /* and the call did not return at once */
+	bool testing; /* primary, looks for messages over and over again */
+	bool waiting; /* one of both, and long enough to be a wait */
 };
 
 extern struct mal_rank mal;

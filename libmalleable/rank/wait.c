@@ -11,11 +11,20 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 
-static bool mpi_polls_yield;
+/* A loop that looks so many times in a row, never longer than that apart, waits. */
+#define TESTS_IN_A_ROW 64
+#define TESTS_APART_S 20e-6
 
-void mal_mpi_init(bool polls_yield)
+static enum mal_mpi_polling polling;
+static struct {
+	unsigned int in_a_row;
+	uint64_t last;
+	uint64_t apart;
+} tests; /* of the primary thread */
+
+void mal_mpi_init(enum mal_mpi_polling how)
 {
-	mpi_polls_yield = polls_yield;
+	polling = how;
 	mal_attach();
 	if (!mal.active)
 		return;
@@ -24,14 +33,25 @@ void mal_mpi_init(bool polls_yield)
 		mal_become_primary();
 }
 
+void mal_mpi_end_tests(void)
+{
+	tests.in_a_row = 0;
+	if (!mal_self.testing)
+		return;
+	mal_self.testing = false;
+	mal_call_end();
+}
+
 void mal_mpi_enter(void)
 {
 	if (!mal.active || mal_self.mpi_depth++)
 		return;
+	if (mal_self.testing)
+		mal_mpi_end_tests();
 	if (mal_self.primary && !mal.depth) {
 		mal_self.calling = true;
 		mal_call_begin();
-		if (!mpi_polls_yield)
+		if (polling == MAL_MPI_POLLS_UNSEEN)
 			mal_wait_begin();
 	} else if (mal_self.begin && !mal_self.cpu_time) {
 		mal_self.mpi_begin = mal_ticks();
@@ -55,20 +75,52 @@ void mal_mpi_leave(bool boundary)
 	}
 }
 
+void mal_mpi_poll(void)
+{
+	if (!mal_self.calling)
+		return;
+	if (mal_self.waiting)
+		mal_wait_poll();
+	else
+		mal_wait_begin();
+}
+
+void mal_mpi_tested(bool done)
+{
+	uint64_t now;
+
+	if (!mal_self.primary || !mal.active || mal.depth)
+		return;
+	if (done) {
+		mal_mpi_end_tests();
+		return;
+	}
+	if (++tests.in_a_row < TESTS_IN_A_ROW)
+		return;
+	now = mal_ticks();
+	if (!tests.apart)
+		tests.apart = mal_s_to_ticks(TESTS_APART_S);
+	if (tests.in_a_row > TESTS_IN_A_ROW && now - tests.last > tests.apart) {
+		mal_mpi_end_tests();
+	} else if (mal_self.testing) {
+		mal_wait_poll();
+		now = mal_ticks();
+	} else {
+		mal_self.testing = true;
+		mal_call_begin();
+		mal_wait_begin();
+	}
+	tests.last = now;
+}
+
 /*
  * Open MPI calls this between polls once mpi_yield_when_idle is set, which our MPI library does. Unless the waiting
  * thread lends it must cost nothing: the program did not ask for yields.
  */
 int sched_yield(void)
 {
-	if (mal_self.calling) {
-		if (mal_self.waiting)
-			mal_wait_poll();
-		else
-			mal_wait_begin();
-		return 0;
-	}
-	if (mal_self.mpi_depth && mpi_polls_yield)
+	mal_mpi_poll();
+	if (mal_self.mpi_depth && polling == MAL_MPI_POLLS_YIELD)
 		return 0;
 	return (int)syscall(SYS_sched_yield);
 }

@@ -5,11 +5,30 @@
 
 #include <stdbool.h>
 
-/* MPI is initialised in this process. Calls sched_yield() between polls: POLLS_YIELD. */
-void mal_mpi_init(bool polls_yield);
+/* How the MPI library polls while a call waits. */
+enum mal_mpi_polling {
+	MAL_MPI_POLLS_UNSEEN, /* waits are timed, but nothing is lent in them */
+	MAL_MPI_POLLS_YIELD,  /* it calls sched_yield() between polls */
+	MAL_MPI_POLLS_SEEN,   /* mal_mpi_poll() is called between polls */
+};
+
+/* MPI is initialised in this process. */
+void mal_mpi_init(enum mal_mpi_polling polling);
 
 /* Around every blocking call; they nest. BOUNDARY: it was a collective call over all ranks of the step. */
 void mal_mpi_enter(void);
 void mal_mpi_leave(bool boundary);
+
+/* Between two polls of a waiting call, in any thread; other calls do nothing. */
+void mal_mpi_poll(void);
+
+/*
+ * A call returned that only looks whether there is anything (MPI_Test, MPI_Iprobe), and whether it was DONE. A rank that calls it
+ * over and over again without doing anything else waits. The first calls of such a loop cost some instructions only.
+ */
+void mal_mpi_tested(bool done);
+
+/* Such a wait is over if there was one: something else begins. Primary thread. */
+void mal_mpi_end_tests(void);
 
 #endif

@@ -1,109 +1,113 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * calls.h: the blocking MPI calls: CALL(name, Fortran name, parameters, arguments, number of Fortran arguments).
- * WAIT: a point-to-point or local call. OVER(comm, position): a collective call and where its communicator stands
- * among the Fortran arguments, from 0.
+ * calls.h: the blocking MPI calls, by number of arguments of their C form (MPI 3.1); Fortran's have one more, the error.
+ *   WAIT(name, Fortran name, arguments)             point to point, one-sided, files, or local
+ *   OVER(name, Fortran name, arguments, position)   collective, and where its communicator stands, from 0
+ *   TEXT(name, Fortran name, arguments, texts)      as WAIT; Fortran compilers add the lengths of its character strings
+ *   TEST(name, Fortran name, arguments, position)   returns at once, and where it says whether there is anything, from 0
+ * Collective calls on files and windows bring ranks together too, but programs make them rarely: they are no boundaries.
  */
-#define BUFFER const void *buf, int count, MPI_Datatype type
+WAIT(Send, send, 6)
+WAIT(Bsend, bsend, 6)
+WAIT(Ssend, ssend, 6)
+WAIT(Rsend, rsend, 6)
+WAIT(Recv, recv, 7)
+WAIT(Sendrecv, sendrecv, 12)
+WAIT(Sendrecv_replace, sendrecv_replace, 9)
+WAIT(Probe, probe, 4)
+WAIT(Mprobe, mprobe, 5)
+WAIT(Mrecv, mrecv, 5)
+WAIT(Wait, wait, 2)
+WAIT(Waitall, waitall, 3)
+WAIT(Waitany, waitany, 4)
+WAIT(Waitsome, waitsome, 5)
+WAIT(Buffer_detach, buffer_detach, 2)
+TEST(Test, test, 3, 1)
+TEST(Testall, testall, 4, 2)
+TEST(Testany, testany, 5, 3)
+TEST(Testsome, testsome, 5, 2)
+TEST(Iprobe, iprobe, 5, 3)
+TEST(Improbe, improbe, 6, 3)
 
-WAIT(Send, send, (BUFFER, int dest, int tag, MPI_Comm comm), (buf, count, type, dest, tag, comm), 7)
-WAIT(Ssend, ssend, (BUFFER, int dest, int tag, MPI_Comm comm), (buf, count, type, dest, tag, comm), 7)
-WAIT(Rsend, rsend, (BUFFER, int dest, int tag, MPI_Comm comm), (buf, count, type, dest, tag, comm), 7)
-WAIT(Recv, recv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),
-     (buf, count, type, source, tag, comm, status), 8)
-WAIT(Sendrecv, sendrecv,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
-      MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status),
-     (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status), 13)
-WAIT(Sendrecv_replace, sendrecv_replace,
-     (void *buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
-      MPI_Status *status),
-     (buf, count, type, dest, sendtag, source, recvtag, comm, status), 10)
-WAIT(Probe, probe, (int source, int tag, MPI_Comm comm, MPI_Status *status), (source, tag, comm, status), 5)
-WAIT(Mprobe, mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status),
-     (source, tag, comm, message, status), 6)
-WAIT(Mrecv, mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
-     (buf, count, type, message, status), 6)
-WAIT(Wait, wait, (MPI_Request * request, MPI_Status *status), (request, status), 3)
-WAIT(Waitall, waitall, (int count, MPI_Request *requests, MPI_Status *statuses), (count, requests, statuses), 4)
-WAIT(Waitany, waitany, (int count, MPI_Request *requests, int *index, MPI_Status *status),
-     (count, requests, index, status), 5)
-WAIT(Waitsome, waitsome, (int incount, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses),
-     (incount, requests, outcount, indices, statuses), 6)
-WAIT(Win_fence, win_fence, (int assert_, MPI_Win win), (assert_, win), 3)
-WAIT(Win_complete, win_complete, (MPI_Win win), (win), 2)
-WAIT(Win_wait, win_wait, (MPI_Win win), (win), 2)
-WAIT(Win_unlock, win_unlock, (int rank, MPI_Win win), (rank, win), 3)
-WAIT(Win_flush, win_flush, (int rank, MPI_Win win), (rank, win), 3)
-WAIT(Win_flush_all, win_flush_all, (MPI_Win win), (win), 2)
+OVER(Barrier, barrier, 1, 0)
+OVER(Bcast, bcast, 5, 4)
+OVER(Gather, gather, 8, 7)
+OVER(Gatherv, gatherv, 9, 8)
+OVER(Scatter, scatter, 8, 7)
+OVER(Scatterv, scatterv, 9, 8)
+OVER(Allgather, allgather, 7, 6)
+OVER(Allgatherv, allgatherv, 8, 7)
+OVER(Alltoall, alltoall, 7, 6)
+OVER(Alltoallv, alltoallv, 9, 8)
+OVER(Alltoallw, alltoallw, 9, 8)
+OVER(Reduce, reduce, 7, 6)
+OVER(Allreduce, allreduce, 6, 5)
+OVER(Reduce_scatter, reduce_scatter, 6, 5)
+OVER(Reduce_scatter_block, reduce_scatter_block, 6, 5)
+OVER(Scan, scan, 6, 5)
+OVER(Exscan, exscan, 6, 5)
+OVER(Neighbor_allgather, neighbor_allgather, 7, 6)
+OVER(Neighbor_allgatherv, neighbor_allgatherv, 8, 7)
+OVER(Neighbor_alltoall, neighbor_alltoall, 7, 6)
+OVER(Neighbor_alltoallv, neighbor_alltoallv, 9, 8)
+OVER(Neighbor_alltoallw, neighbor_alltoallw, 9, 8)
 
-OVER(Barrier, barrier, (MPI_Comm comm), (comm), 2, 0)
-OVER(Bcast, bcast, (void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm), (buf, count, type, root, comm),
-     6, 4)
-OVER(Gather, gather,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-      int root, MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm), 9, 7)
-OVER(Gatherv, gatherv,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int *recvcounts,
-      const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm), 10, 8)
-OVER(Scatter, scatter,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-      int root, MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm), 9, 7)
-OVER(Scatterv, scatterv,
-     (const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, void *recvbuf,
-      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-     (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm), 10, 8)
-OVER(Allgather, allgather,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-      MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), 8, 6)
-OVER(Allgatherv, allgatherv,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int *recvcounts,
-      const int *displs, MPI_Datatype recvtype, MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm), 9, 7)
-OVER(Alltoall, alltoall,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-      MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), 8, 6)
-OVER(Alltoallv, alltoallv,
-     (const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, void *recvbuf,
-      const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm),
-     (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm), 10, 8)
-OVER(Alltoallw, alltoallw,
-     (const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, void *recvbuf,
-      const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm),
-     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm), 10, 8)
-OVER(Reduce, reduce,
-     (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
-     (sendbuf, recvbuf, count, type, op, root, comm), 8, 6)
-OVER(Allreduce, allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sendbuf, recvbuf, count, type, op, comm), 7, 5)
-OVER(Reduce_scatter, reduce_scatter,
-     (const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sendbuf, recvbuf, recvcounts, type, op, comm), 7, 5)
-OVER(Reduce_scatter_block, reduce_scatter_block,
-     (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sendbuf, recvbuf, recvcount, type, op, comm), 7, 5)
-OVER(Scan, scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sendbuf, recvbuf, count, type, op, comm), 7, 5)
-OVER(Exscan, exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sendbuf, recvbuf, count, type, op, comm), 7, 5)
-OVER(Neighbor_allgather, neighbor_allgather,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-      MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), 8, 6)
-OVER(Neighbor_alltoall, neighbor_alltoall,
-     (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-      MPI_Comm comm),
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), 8, 6)
-OVER(Neighbor_alltoallv, neighbor_alltoallv,
-     (const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype, void *recvbuf,
-      const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm),
-     (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm), 10, 8)
-OVER(Comm_dup, comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made), 3, 0)
-OVER(Comm_split, comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made), 5, 0)
+OVER(Comm_dup, comm_dup, 2, 0)
+OVER(Comm_dup_with_info, comm_dup_with_info, 3, 0)
+OVER(Comm_split, comm_split, 4, 0)
+OVER(Comm_split_type, comm_split_type, 5, 0)
+OVER(Comm_create, comm_create, 3, 0)
+OVER(Cart_create, cart_create, 6, 0)
+OVER(Graph_create, graph_create, 6, 0)
+OVER(Dist_graph_create, dist_graph_create, 9, 0)
+OVER(Dist_graph_create_adjacent, dist_graph_create_adjacent, 10, 0)
+WAIT(Intercomm_create, intercomm_create, 6)
+WAIT(Intercomm_merge, intercomm_merge, 3)
+WAIT(Comm_disconnect, comm_disconnect, 1)
+TEXT(Comm_accept, comm_accept, 5, 1)
+TEXT(Comm_connect, comm_connect, 5, 1)
+TEXT(Comm_spawn, comm_spawn, 8, 2)
+TEXT(Comm_spawn_multiple, comm_spawn_multiple, 9, 2)
 
-#undef BUFFER
+WAIT(Win_create, win_create, 6)
+WAIT(Win_allocate, win_allocate, 6)
+WAIT(Win_allocate_shared, win_allocate_shared, 6)
+WAIT(Win_create_dynamic, win_create_dynamic, 3)
+WAIT(Win_free, win_free, 1)
+WAIT(Win_fence, win_fence, 2)
+WAIT(Win_start, win_start, 3)
+WAIT(Win_complete, win_complete, 1)
+WAIT(Win_wait, win_wait, 1)
+WAIT(Win_lock, win_lock, 4)
+WAIT(Win_lock_all, win_lock_all, 2)
+WAIT(Win_unlock, win_unlock, 2)
+WAIT(Win_unlock_all, win_unlock_all, 1)
+WAIT(Win_flush, win_flush, 2)
+WAIT(Win_flush_all, win_flush_all, 1)
+WAIT(Win_flush_local, win_flush_local, 2)
+WAIT(Win_flush_local_all, win_flush_local_all, 1)
+
+TEXT(File_open, file_open, 5, 1)
+TEXT(File_set_view, file_set_view, 6, 1)
+WAIT(File_close, file_close, 1)
+WAIT(File_set_size, file_set_size, 2)
+WAIT(File_preallocate, file_preallocate, 2)
+WAIT(File_sync, file_sync, 1)
+WAIT(File_read, file_read, 5)
+WAIT(File_write, file_write, 5)
+WAIT(File_read_at, file_read_at, 6)
+WAIT(File_write_at, file_write_at, 6)
+WAIT(File_read_shared, file_read_shared, 5)
+WAIT(File_write_shared, file_write_shared, 5)
+WAIT(File_read_all, file_read_all, 5)
+WAIT(File_write_all, file_write_all, 5)
+WAIT(File_read_at_all, file_read_at_all, 6)
+WAIT(File_write_at_all, file_write_at_all, 6)
+WAIT(File_read_ordered, file_read_ordered, 5)
+WAIT(File_write_ordered, file_write_ordered, 5)
+WAIT(File_read_all_end, file_read_all_end, 3)
+WAIT(File_write_all_end, file_write_all_end, 3)
+WAIT(File_read_at_all_end, file_read_at_all_end, 3)
+WAIT(File_write_at_all_end, file_write_at_all_end, 3)
+WAIT(File_read_ordered_end, file_read_ordered_end, 3)
+WAIT(File_write_ordered_end, file_write_ordered_end, 3)

@@ -8,29 +8,41 @@
 
 #include "libmalleable/rank/wait.h"
 
-/* The library is preloaded into every program of the step, most of which have no MPI. */
-#ifdef OPEN_MPI
-#pragma weak ompi_mpi_comm_world
-#endif
-
-static int world_size;
-
 /* Open MPI's switch for calling sched_yield() between polls. */
 #define YIELD_WHEN_IDLE "OMPI_MCA_mpi_yield_when_idle"
+/* MPI_COMM_WORLD where handles are ints: in C and in Fortran (MPICH ABI); and in Open MPI's Fortran (mpif-config.h). */
+#define MPICH_COMM_WORLD 0x44000000u
+#define OPEN_MPI_FORTRAN_COMM_WORLD 0
 
-void *mal_mpi_next(const char *name)
+static struct {
+	bool known;
+	void *open_mpi; /* address of Open MPI's world communicator, NULL: another MPI */
+	int size;	/* of the world */
+	int (*comm_size)(mpi_word, int *);
+	mpi_word (*comm_f2c)(int); /* Open MPI */
+} mpi;
+
+/* A program that loads MPI privately (Python's mpi4py) has it in no global scope. */
+static void *find(const char *name)
 {
-	/* A program that loads MPI privately (Python's mpi4py) has it in no global scope. */
-	static const char *const libraries[] = {"libmpi.so.40", "libmpi.so.12", "libmpi_mpifh.so.40",
-						"libmpifort.so.12"};
-	void *function = dlsym(RTLD_NEXT, name);
+	static const char *const libraries[] = {"libmpi.so.40",	      "libmpi.so.12",		"libmpich.so.12",
+						"libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpifort.so.12",
+						"libmpichfort.so.12"};
+	void *object = dlsym(RTLD_NEXT, name);
 
-	for (size_t i = 0; !function && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+	for (size_t i = 0; !object && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
 		if (library)
-			function = dlsym(library, name);
+			object = dlsym(library, name);
 	}
+	return object;
+}
+
+void *mal_mpi_next(const char *name)
+{
+	void *function = find(name);
+
 	if (!function) {
 		fprintf(stderr, "balance: the program calls %s, but no loaded MPI library has it\n", name);
 		exit(1);
@@ -38,29 +50,36 @@ void *mal_mpi_next(const char *name)
 	return function;
 }
 
-/* The number of ranks in COMM, 0 if it has none. */
-static int size_of(MPI_Comm comm)
+static void get_to_know(void)
 {
-	static int (*comm_size)(MPI_Comm, int *);
-	int size;
-
-	if (!comm_size)
-		*(void **)&comm_size = mal_mpi_next("PMPI_Comm_size");
-	return comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+	if (mpi.known)
+		return;
+	mpi.open_mpi = find("ompi_mpi_comm_world");
+	*(void **)&mpi.comm_size = mal_mpi_next("PMPI_Comm_size");
+	if (mpi.open_mpi)
+		*(void **)&mpi.comm_f2c = mal_mpi_next("PMPI_Comm_f2c");
+	mpi.known = true;
 }
 
-bool mal_mpi_is_world(MPI_Comm comm)
+static int size_of(mpi_word comm)
 {
-	return comm == MPI_COMM_WORLD || size_of(comm) == world_size;
+	int size = 0;
+
+	return mpi.comm_size(comm, &size) == 0 ? size : 0;
 }
 
-bool mal_mpi_is_world_fortran(const MPI_Fint *comm)
+bool mal_mpi_is_world(mpi_word comm)
 {
-	static MPI_Comm (*f2c)(MPI_Fint);
+	if (mpi.open_mpi ? comm == (mpi_word)mpi.open_mpi : (uint32_t)comm == MPICH_COMM_WORLD)
+		return true;
+	return mpi.known && size_of(comm) == mpi.size;
+}
 
-	if (!f2c)
-		*(void **)&f2c = mal_mpi_next("PMPI_Comm_f2c");
-	return mal_mpi_is_world(f2c(*comm));
+bool mal_mpi_is_world_fortran(const int *comm)
+{
+	if (!mpi.open_mpi)
+		return mal_mpi_is_world((mpi_word)*comm);
+	return *comm == OPEN_MPI_FORTRAN_COMM_WORLD || mal_mpi_is_world(mpi.comm_f2c(*comm));
 }
 
 void mal_mpi_before_init(void)
@@ -72,6 +91,10 @@ void mal_mpi_after_init(void)
 {
 	const char *yields = getenv(YIELD_WHEN_IDLE);
 
-	world_size = size_of(MPI_COMM_WORLD);
-	mal_mpi_init(yields && *yields == '1');
+	get_to_know();
+	mpi.size = size_of(mpi.open_mpi ? (mpi_word)mpi.open_mpi : MPICH_COMM_WORLD);
+	if (mpi.open_mpi)
+		mal_mpi_init(yields && *yields == '1' ? MAL_MPI_POLLS_YIELD : MAL_MPI_POLLS_UNSEEN);
+	else
+		mal_mpi_init(dlsym(RTLD_NEXT, "ucp_worker_progress") ? MAL_MPI_POLLS_SEEN : MAL_MPI_POLLS_UNSEEN);
 }
