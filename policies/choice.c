@@ -54,7 +54,7 @@ static int set_param(struct mal_choice *choice, const char *key, const char *tex
 	double value;
 
 	if (!param)
-		return mal_fail(err, "unknown key '%s': mode, max_threads and policy %s's own: %s", key,
+		return mal_fail(err, "unknown key '%s': mode, gomp, max_threads and policy %s's own: %s", key,
 				choice->policy->name, mal_param_names(choice->policy, names, sizeof(names)));
 	if (parse_value(text, &value) < 0 || !(value >= param->least && value <= param->most))
 		return mal_fail(err, "%s=%s: a number from %g to %g is wanted%s", key, text, param->least, param->most,
@@ -69,6 +69,12 @@ static int set_common(struct mal_choice *choice, const char *key, const char *te
 		if (strcmp(text, "auto") != 0 && strcmp(text, "team") != 0 && strcmp(text, "cpuset") != 0)
 			return mal_fail(err, "mode=%s: auto, team or cpuset is wanted", text);
 		snprintf(choice->mode, sizeof(choice->mode), "%s", text);
+		return 0;
+	}
+	if (strcmp(key, "gomp") == 0) {
+		if (strcmp(text, "keep") != 0 && strcmp(text, "replace") != 0)
+			return mal_fail(err, "gomp=%s: keep or replace is wanted", text);
+		choice->keep_gomp = text[0] == 'k';
 		return 0;
 	}
 	if (strcmp(key, "max_threads") == 0) {

@@ -131,6 +131,7 @@ void balance_step_prepare_task(spank_t spank)
 		.controller = step.helper.pid,
 		.segment_fd = step.segment_fd,
 		.max_threads = step.choice.max_threads,
+		.keep_gomp = step.choice.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),
 	};
 	struct mal_setup_env env = {get_variable, set_variable, spank};

@@ -9,8 +9,8 @@ only() { ! symbols "$1" | grep -Ev "$2"; }
 lib=$stage/lib/malleable
 
 ok "balance.so exports what SPANK wants and no more" only "$stage/lib/slurm/balance.so" '^(plugin_|spank_plugin_version|slurm_spank_)'
-ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" '^(malleable_|omp_|ompt_start_tool$|sched_yield$|mal_mpi_)'
-ok "libmalleable_mpi.so exports MPI calls only" only "$lib/libmalleable_mpi.so" '^(MPI_|mpi_)'
+ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" '^(malleable_|omp_|ompt_start_tool$|sched_yield$|pthread_create$|mal_mpi_)'
+ok "libmalleable_mpi.so exports what it interposes" only "$lib/libmalleable_mpi.so" '^(MPI_|mpi_|ucp_worker_progress$)'
 no_mpi() { ! ldd "$lib/libmalleable_mpi.so" "$lib/libmalleable.so" | grep -Eq 'libmpi|libomp|libgomp'; }
 ok "neither library drags in an MPI or OpenMP library" no_mpi
 preload() { LD_PRELOAD=$lib/libmalleable.so:$lib/libmalleable_mpi.so LD_BIND_NOW=1 /bin/true; }

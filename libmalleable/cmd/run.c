@@ -141,6 +141,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.libdir = arguments->libdir,
 		.cpus = &cpus,
 		.max_threads = choice->max_threads,
+		.keep_gomp = choice->keep_gomp,
 		.local_rank = -1,
 		.mode = mal_choice_mode(choice),
 	};

@@ -92,21 +92,49 @@ static void say_gain(struct text *text, const struct mal_totals *totals)
 		     totals->ideal_s, totals->elapsed_s, share * 100);
 }
 
+/* Why rank RANK's team keeps its size; what it says of itself is not believed beyond the enumeration. */
+static enum mal_mode_reason reason_of(const struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
+	uint32_t reason = atomic_load(&slot->reason);
+
+	if (atomic_load(&slot->loose))
+		return MAL_REASON_RUNTIME;
+	return reason <= MAL_REASON_TOLD ? (enum mal_mode_reason)reason : MAL_REASON_NONE;
+}
+
+static const char *const reasons[] = {
+	[MAL_REASON_NONE] = "",
+	[MAL_REASON_USER] = "as asked for",
+	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
+	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
+	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see mode=team)",
+	[MAL_REASON_TOLD] = "the program relies on its number of threads (see max_threads=)",
+};
+
+/* How many ranks keep their teams, and why most of them do. */
 static void say_mode(struct text *text, const struct mal_controller *controller)
 {
-	unsigned int fixed = 0, known = 0;
+	unsigned int count[MAL_REASON_TOLD + 1] = {0};
+	unsigned int known = 0;
+	enum mal_mode_reason most = MAL_REASON_USER;
 
 	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
-		const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
-
-		known += controller->ranks[rank].known;
-		fixed += controller->ranks[rank].known && (slot->told || slot->mode == MAL_MODE_CPUSET);
+		if (!controller->ranks[rank].known)
+			continue;
+		known++;
+		count[reason_of(controller, rank)]++;
 	}
-	if (fixed && fixed == known)
-		line(text, "mode: cpuset, the program relies on its number of threads (see max_threads=)\n");
-	else if (fixed)
-		line(text, "mode: cpuset in %u ranks that rely on their number of threads, team in the others\n",
-		     fixed);
+	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_TOLD; reason++)
+		if (count[reason] > count[most])
+			most = (enum mal_mode_reason)reason;
+	if (!count[most])
+		return;
+	if (count[MAL_REASON_NONE])
+		line(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n", known - count[MAL_REASON_NONE],
+		     known, reasons[most]);
+	else
+		line(text, "mode: cpuset, %s\n", reasons[most]);
 }
 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report, char *buffer,
@@ -175,16 +203,18 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	const struct mal_rank_view *view = &controller->ranks[rank];
 	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
 	struct mal_cpumask last = owned(controller, rank);
+	enum mal_mode_reason reason = reason_of(controller, rank);
 	char home[256], cpus[256];
 
-	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "rank",
-			 (int)rank, "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)),
-			 "cpus", mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "barrier_s",
-			 view->barrier_s, "serial_s", view->serial_s, "mpi_s", view->mpi_s, "regions",
-			 (json_int_t)slot->count.regions, "boundaries", (json_int_t)slot->count.boundaries, "lends",
-			 (json_int_t)slot->count.lends, "borrows", (json_int_t)slot->count.borrows, "grants",
-			 (json_int_t)slot->count.grants, "told", (json_int_t)slot->told, "died",
-			 atomic_load(&slot->state) == MAL_RANK_DEAD);
+	return json_pack(
+		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:b}", "rank",
+		(int)rank, "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
+		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "barrier_s", view->barrier_s,
+		"serial_s", view->serial_s, "mpi_s", view->mpi_s, "regions", (json_int_t)slot->count.regions,
+		"boundaries", (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends, "borrows",
+		(json_int_t)slot->count.borrows, "grants", (json_int_t)slot->count.grants, "told",
+		(json_int_t)slot->told, "mode", reason == MAL_REASON_NONE ? "team" : "cpuset", "why", reasons[reason],
+		"died", atomic_load(&slot->state) == MAL_RANK_DEAD);
 }
 
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)

@@ -132,22 +132,10 @@ static unsigned int owned_cpus(const struct mal_controller *controller, unsigned
 	return count;
 }
 
-/* The number of threads beyond which CPUs are of no use to the rank, 0: none. */
-static unsigned int most_cpus(const struct mal_rank_slot *slot, const struct mal_snapshot *snapshot)
-{
-	uint32_t mode = atomic_load(&slot->mode);
-	uint32_t told = atomic_load(&slot->told);
-
-	if (mode == MAL_MODE_CPUSET)
-		return told > snapshot->team ? told : (unsigned int)snapshot->team;
-	return told;
-}
-
 static void make_sample(struct mal_controller *controller, unsigned int rank, const struct mal_snapshot *now,
 			struct mal_sample *sample)
 {
 	const struct mal_snapshot *before = &controller->ranks[rank].last;
-	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
 	uint64_t regions = now->regions - before->regions;
 	double inside;
 
@@ -162,7 +150,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank, co
 	if (regions)
 		sample->region_s = span(now->region, before->region, sample->elapsed_s) / (double)regions;
 	sample->cpus = owned_cpus(controller, rank);
-	sample->most = most_cpus(slot, now);
+	sample->most = now->most < 65536 ? (unsigned int)now->most : 0;
 	sample->team = now->team < 65536 ? (unsigned int)now->team : 65536;
 }
 

@@ -13,6 +13,8 @@
 #define MAL_ENV_LOCAL_RANK "MALLEABLE_LOCAL_RANK"
 /* How the team follows the cpuset: auto, team or cpuset. */
 #define MAL_ENV_MODE "MALLEABLE_MODE"
+/* "keep": programs built for GCC's libgomp stay on it. */
+#define MAL_ENV_GOMP "MALLEABLE_GOMP"
 /* Number of threads that the program is told at first. */
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
 

@@ -57,6 +57,16 @@ enum mal_mode {
 	MAL_MODE_CPUSET,
 };
 
+/* Why a rank's team keeps its size: the first that is true. */
+enum mal_mode_reason {
+	MAL_REASON_NONE,	/* it follows the CPUs */
+	MAL_REASON_USER,	/* mode=cpuset */
+	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
+	MAL_REASON_NUMBER,	/* it was started with another number of threads than CPUs */
+	MAL_REASON_THREAD_DATA, /* the program has variables for each thread */
+	MAL_REASON_TOLD,	/* the program asked for its number of threads */
+};
+
 /* One CPU, on its own cache line: ranks fight for it. */
 struct mal_cpu_slot {
 	alignas(MAL_CACHE_LINE) mal_word word;
@@ -107,14 +117,16 @@ struct mal_snapshot {
 	uint64_t thread_ticks;
 	uint64_t regions;
 	uint64_t team;
+	uint64_t most; /* CPUs that are of use to the rank, 0: any number */
 };
 
 struct mal_rank_slot {
 	/* Who it is: written at registration. */
 	alignas(MAL_CACHE_LINE) _Atomic int32_t pid;
 	_Atomic uint32_t state;
-	_Atomic uint32_t mode;
 	_Atomic uint32_t told;	 /* largest number of threads that the program has been told, 0: none */
+	_Atomic uint32_t reason; /* enum mal_mode_reason */
+	_Atomic uint32_t loose;	 /* its threads are in no slots: they run on all its CPUs */
 	struct mal_cpumask home; /* CPUs that the rank started with */
 	/* What it does now: written by it, read by others. */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since; /* 0: it does not wait in MPI */

@@ -16,6 +16,7 @@ struct mal_setup {
 	int segment_fd;		  /* as the ranks inherit it */
 	const char *mode;	  /* auto, team, cpuset, or observe */
 	unsigned int max_threads; /* 0: not given */
+	bool keep_gomp;		  /* programs built for libgomp stay on it */
 	int local_rank;		  /* -1: the ranks find it themselves */
 };
 

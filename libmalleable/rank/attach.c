@@ -239,7 +239,8 @@ static int attach(struct mal_error *err)
 	}
 	mal_bind_forget();
 	mal.slot->home = mal.home;
-	atomic_store(&mal.slot->mode, mal.mode);
+	atomic_store(&mal.slot->reason, mal.mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
+	atomic_store(&mal.slot->loose, false);
 	claim_home();
 	mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
 	mal_cpus_refresh();

@@ -3,8 +3,10 @@
 #include "libmalleable/rank/bind.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libmalleable/rank/state.h"
 
@@ -113,23 +115,71 @@ static bool in_team(int32_t tid)
 	return false;
 }
 
+/* The CPUs that RANK uses. */
+static struct mal_cpumask used_by(unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		if (mal_cpumask_has(&mal.allocation, cpu) && mal_word_read(&mal.segment.cpus[cpu].word).user == rank)
+			mal_cpumask_add(&mask, cpu);
+	return mask;
+}
+
+/* Threads of process PID to MASK; where it is our own, not those of the team. Returns how many. */
+static unsigned int bind_process(int32_t pid, const struct mal_cpumask *mask)
+{
+	char path[32];
+	DIR *tasks;
+	struct dirent *entry;
+	unsigned int count = 0;
+	bool own = pid == getpid();
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && !(own && in_team(tid)))
+			count += mal_cpumask_set_affinity(tid, mask) == 0;
+	}
+	if (tasks)
+		closedir(tasks);
+	return count;
+}
+
 void mal_bind_other_threads(void)
 {
 	struct mal_cpumask mask = {{0}};
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *entry;
 
-	if (!tasks)
-		return;
 	for (unsigned int i = 0; i < mal.own_count; i++)
 		mal_cpumask_add(&mask, mal.own[i]);
-	while ((entry = readdir(tasks))) {
-		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+	for (unsigned int i = 0; i < mal.borrowed_count; i++)
+		mal_cpumask_add(&mask, mal.borrowed[i]);
+	if (!mal.observe && mal_rule(MAL_RULE_BIND) && mal.own_count)
+		bind_process(getpid(), &mask);
+}
 
-		if (tid > 0 && !in_team(tid))
-			mal_cpumask_set_affinity(tid, &mask);
-	}
-	closedir(tasks);
+void mal_bind_new_thread(void)
+{
+	struct mal_cpumask mask = used_by(mal.me);
+
+	if (!mal.observe && mal_rule(MAL_RULE_BIND) && mal_cpumask_count(&mask))
+		mal_cpumask_set_affinity(0, &mask);
+}
+
+static bool is_loose(unsigned int rank)
+{
+	return atomic_load_explicit(&mal.segment.ranks[rank].loose, memory_order_relaxed);
+}
+
+/* All threads of a loose rank to all CPUs that it uses now. */
+static unsigned int bind_loose(unsigned int rank)
+{
+	int32_t pid = atomic_load_explicit(&mal.segment.ranks[rank].pid, memory_order_relaxed);
+	struct mal_cpumask mask = used_by(rank);
+
+	return pid > 0 && mal_cpumask_count(&mask) ? bind_process(pid, &mask) : 0;
 }
 
 /* The team size that another rank claims, bounded. */
@@ -157,6 +207,8 @@ unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
 	unsigned int team = team_of(borrower);
 	unsigned int sent = 0;
 
+	if (is_loose(borrower))
+		sent = bind_loose(borrower);
 	for (unsigned int i = 0; i < team; i++) {
 		struct mal_thread_slot *slot = mal_thread_slot(&mal.segment, borrower, i);
 		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
@@ -181,6 +233,13 @@ enum mal_spread mal_bind_spread(unsigned int borrower, uint32_t cpu)
 	uint16_t load[MAL_MAX_CPUS];
 	unsigned int team = team_of(borrower);
 
+	if (is_loose(borrower)) {
+		struct mal_cpumask used = used_by(borrower);
+
+		if (mal_cpumask_count(&used) > team)
+			return MAL_SPREAD_SATISFIED;
+		return bind_loose(borrower) ? MAL_SPREAD_DONE : MAL_SPREAD_NOT_YET;
+	}
 	memset(load, 0, mal.segment.cpu_count * sizeof(load[0]));
 	for (unsigned int i = 0; i < team; i++) {
 		uint32_t at =

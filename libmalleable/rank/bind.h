@@ -17,8 +17,11 @@ bool mal_bind_team(unsigned int team);
 /* The calling thread, number INDEX of a team, goes to its place if it is elsewhere. */
 void mal_bind_self(struct mal_thread_slot *slot, int32_t tid);
 
-/* All threads of the process that are in no team may use just our own CPUs. */
+/* All threads of the process that are in no team may use just the CPUs that our rank uses. */
 void mal_bind_other_threads(void);
+
+/* So may the calling thread, which has just begun. */
+void mal_bind_new_thread(void);
 
 /* Our CPUs are others than before: the next mal_bind_team must look at every thread. */
 void mal_bind_outdate(void);

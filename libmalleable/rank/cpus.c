@@ -72,6 +72,8 @@ bool mal_cpus_refresh(void)
 		return false;
 	mal.seen_changes = changes;
 	read_words();
+	if (mal.loose)
+		mal_bind_other_threads();
 	return true;
 }
 
@@ -111,6 +113,8 @@ unsigned int mal_cpus_borrow(unsigned int limit)
 
 void mal_cpus_release(void)
 {
+	unsigned int got;
+
 	mal_cpus_refresh();
 	for (unsigned int i = 0; i < mal.borrowed_count; i++) {
 		struct mal_cpu_slot *cpu = &mal.segment.cpus[mal.borrowed[i]];
@@ -124,7 +128,10 @@ void mal_cpus_release(void)
 	}
 	if (mal.borrowed_count)
 		mal_bind_outdate();
+	got = mal.borrowed_count;
 	mal.borrowed_count = 0;
+	if (got && mal.loose)
+		mal_bind_other_threads();
 }
 
 void mal_cpus_want(bool want)

@@ -3,11 +3,13 @@
 #include "libmalleable/rank/lend.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
 #include "libmalleable/rank/foreign.h"
+#include "libmalleable/rank/loose.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/team.h"
@@ -21,6 +23,12 @@
 /* How long the waiting thread sleeps at most while a borrower uses its CPU: bounds the delay of a message. */
 #define LEND_NAP_NS 1000000u
 
+/*
+ * And where its rank's own threads work or are about to sleep: TBB's yield a hundred times before, and against a polling
+ * thread on their CPU each of these takes 4 ms.
+ */
+#define MAKE_ROOM_NS 50000
+
 static uint64_t next_look;
 static uint64_t look_every;
 static uint64_t lend_after;
@@ -31,6 +39,8 @@ static uint64_t cost; /* in this wait */
 
 void mal_call_begin(void)
 {
+	if (mal.loose)
+		mal_loose_call_begin();
 	if (mal.borrowed_count || atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
 		mal_cpus_release();
 	if (mal_team_is_free())
@@ -47,6 +57,8 @@ void mal_wait_begin(void)
 	}
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	mal.last_leave = now;
+	if (mal.loose)
+		mal_loose_wait_begin();
 	cost = 0;
 	next_look = now + lend_after;
 	if (usual_wait < LEND_WORTH * usual_cost)
@@ -144,29 +156,6 @@ static void nap(void)
 	atomic_fetch_sub_explicit(&slot->sleepers, 1, memory_order_relaxed);
 }
 
-void mal_wait_poll(void)
-{
-	uint64_t now = mal_ticks();
-
-	if (now < next_look)
-		return;
-	next_look = now + look_every;
-	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count)
-		return;
-	if (!mal.lending && !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
-		return;
-	if (!mal.lending && mal_foreign_threads())
-		return;
-	if (!mal.lending || find_hungry(now) != MAL_NOBODY) {
-		mal.lending = true;
-		for (unsigned int i = mal.own_count; i-- > 0;)
-			lend_or_grant(mal.own[i], now);
-		cost += mal_ticks() - now;
-		mal_count(&mal.slot->count.own, mal_ticks() - now);
-	}
-	nap();
-}
-
 static void take_back(void)
 {
 	uint64_t begin = mal_ticks();
@@ -195,6 +184,38 @@ static void take_back(void)
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
+void mal_wait_poll(void)
+{
+	uint64_t now = mal_ticks();
+
+	if (now < next_look)
+		return;
+	next_look = now + look_every;
+	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count)
+		return;
+	if (!mal.lending && !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+		return;
+	if (mal.loose) {
+		/* Its other threads may begin to work while the primary one waits. */
+		if (!mal_loose_is_idle()) {
+			if (mal.lending)
+				take_back();
+			nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
+			return;
+		}
+	} else if (!mal.lending && mal_foreign_threads()) {
+		return;
+	}
+	if (!mal.lending || find_hungry(now) != MAL_NOBODY) {
+		mal.lending = true;
+		for (unsigned int i = mal.own_count; i-- > 0;)
+			lend_or_grant(mal.own[i], now);
+		cost += mal_ticks() - now;
+		mal_count(&mal.slot->count.own, mal_ticks() - now);
+	}
+	nap();
+}
+
 static void wait_end(void)
 {
 	uint64_t now;
@@ -202,6 +223,8 @@ static void wait_end(void)
 	mal_self.waiting = false;
 	if (mal.lending)
 		take_back();
+	if (mal.loose)
+		mal_loose_wait_end();
 	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
 	now = mal_ticks();
 	if (now - mal.last_leave > lend_after)
@@ -215,4 +238,6 @@ void mal_call_end(void)
 	if (mal_self.waiting)
 		wait_end();
 	mal.left_mpi = mal_ticks();
+	if (mal.loose)
+		mal_loose_call_end();
 }

@@ -144,6 +144,9 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 	mal_attach();
 	if (!mal.active || !set.function)
 		return 0;
+	mal.ompt = true;
+	mal.loose = false;
+	atomic_store_explicit(&mal.slot->loose, false, memory_order_relaxed);
 	set.function(ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin);
 	set.function(ompt_callback_parallel_end, (ompt_callback_t)on_parallel_end);
 	set.function(ompt_callback_implicit_task, (ompt_callback_t)on_implicit_task);

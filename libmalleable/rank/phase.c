@@ -8,6 +8,7 @@
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/loose.h"
 #include "libmalleable/rank/period.h"
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/team.h"
@@ -65,7 +66,9 @@ static void say_sample(uint64_t round)
 		.thread_ticks = count->thread_ticks,
 		.regions = count->regions,
 		.team = mal.base,
+		.most = mal_team_most(),
 	};
+	mal_loose_sample(&snapshot);
 
 	said_round = round;
 	last_said = snapshot.tick;

@@ -16,6 +16,8 @@
 struct mal_rank {
 	bool active;  /* attached to a segment; cleared in forked children and at the end */
 	bool observe; /* never bind a thread */
+	bool ompt;    /* an OpenMP runtime tells us what its threads do */
+	bool loose;   /* MPI has started and no such runtime has; it may later (loose.h) */
 	unsigned int me;
 	unsigned int rank_count; /* ranks of the step on this node */
 	struct mal_segment segment;

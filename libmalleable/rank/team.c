@@ -7,6 +7,7 @@
 
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/bind.h"
+#include "libmalleable/rank/objects.h"
 #include "libmalleable/rank/state.h"
 
 static struct {
@@ -60,6 +61,24 @@ static void resolve(void)
 	runtime.resolved = true;
 }
 
+static void choose_mode(void)
+{
+	enum mal_mode_reason reason = MAL_REASON_NONE;
+
+	if (mal.mode == MAL_MODE_CPUSET)
+		reason = MAL_REASON_USER;
+	/* A number of threads that is not that of the CPUs was chosen on purpose: it is kept. */
+	else if (mal.mode == MAL_MODE_AUTO && mal.base != mal_cpumask_count(&mal.home))
+		reason = MAL_REASON_NUMBER;
+	else if (mal.mode == MAL_MODE_AUTO && mal_objects_keep_thread_data())
+		reason = MAL_REASON_THREAD_DATA;
+	else if (mal.mode == MAL_MODE_AUTO && atomic_load(&mal.told))
+		reason = MAL_REASON_TOLD;
+	if (reason != MAL_REASON_NONE && reason != MAL_REASON_TOLD)
+		mal.mode = MAL_MODE_CPUSET;
+	atomic_store(&mal.slot->reason, reason);
+}
+
 void mal_team_open(void)
 {
 	const char *most = getenv(MAL_ENV_MAX_THREADS);
@@ -75,9 +94,7 @@ void mal_team_open(void)
 		runtime.set_num_threads((int)mal.base);
 	}
 	mal.team = mal.base;
-	/* A number of threads that is not that of the CPUs was chosen on purpose: it is kept. */
-	if (mal.mode == MAL_MODE_AUTO && mal.base != mal_cpumask_count(&mal.home))
-		mal.mode = MAL_MODE_CPUSET;
+	choose_mode();
 	runtime.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("KMP_AFFINITY");
 	runtime.block_fixed = getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime.set_blocktime;
 	runtime.usual_blocktime = runtime.get_blocktime ? runtime.get_blocktime() : 200;
@@ -87,6 +104,13 @@ bool mal_team_is_free(void)
 {
 	return mal.mode != MAL_MODE_CPUSET && !atomic_load_explicit(&mal.told, memory_order_relaxed) &&
 	       runtime.set_num_threads;
+}
+
+unsigned int mal_team_most(void)
+{
+	unsigned int told = atomic_load_explicit(&mal.told, memory_order_relaxed);
+
+	return mal.mode == MAL_MODE_CPUSET && mal.base > told ? mal.base : told;
 }
 
 void mal_team_set(unsigned int threads)
@@ -127,8 +151,13 @@ static int tell(int threads)
 
 	if (threads > 0 && (unsigned int)threads > told) {
 		atomic_store(&mal.told, (uint32_t)threads);
-		if (mal.slot)
+		if (mal.slot) {
+			uint32_t reason = MAL_REASON_NONE;
+
 			atomic_store(&mal.slot->told, (uint32_t)threads);
+			if (mal.mode == MAL_MODE_AUTO)
+				atomic_compare_exchange_strong(&mal.slot->reason, &reason, MAL_REASON_TOLD);
+		}
 	}
 	return threads;
 }
@@ -174,8 +203,12 @@ int omp_get_num_threads(void)
 
 int omp_get_num_procs(void)
 {
+	int procs;
+
 	resolve();
-	return runtime.get_num_procs ? runtime.get_num_procs() : 1;
+	procs = runtime.get_num_procs ? runtime.get_num_procs() : 1;
+	/* Without OMP_NUM_THREADS it is the number of threads too, and programs size arrays by it. */
+	return mal.active ? tell(procs) : procs;
 }
 
 void omp_set_num_threads(int threads)

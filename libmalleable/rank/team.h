@@ -17,6 +17,9 @@ void mal_team_open(void);
 /* True when regions may get another number of threads than the program set. */
 bool mal_team_is_free(void);
 
+/* The number of threads beyond which CPUs are of no use to the program, 0: none. */
+unsigned int mal_team_most(void);
+
 /* The next region gets THREADS threads. Primary thread, outside regions or in parallel_begin. */
 void mal_team_set(unsigned int threads);
 

@@ -8,6 +8,7 @@
 
 #include "libmalleable/rank/foreign.h"
 #include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/loose.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 
@@ -29,6 +30,7 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	if (!mal.active)
 		return;
 	mal_foreign_baseline();
+	mal_loose_open();
 	if (!mal_self.met)
 		mal_become_primary();
 }

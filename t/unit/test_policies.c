@@ -87,7 +87,7 @@ static void bad_choices(void **state)
 	static const struct {
 		const char *text, *allowed, *says;
 	} bad[] = {
-		{"fast", NULL, "known are auto, lewi, sabo, observe, off"},
+		{"fast", NULL, "known are auto, lewi, sabo, random, observe, off"},
 		{"lewi", "auto,observe", "allowed are auto,observe"},
 		{"observe", "auto,observer", "not allowed"},
 		{"auto,speed=1", NULL, "unknown key 'speed'"},
@@ -97,6 +97,7 @@ static void bad_choices(void **state)
 		{"auto,gain=nan", NULL, "from 0 to 100"},
 		{"auto,lend=maybe", NULL, "yes, no"},
 		{"mode=fast", NULL, "auto, team or cpuset"},
+		{"gomp=yes", NULL, "keep or replace"},
 		{"max_threads=0", NULL, "from 1 to"},
 		{"max_threads=-3", NULL, "from 1 to"},
 		{"max_threads=99999999999999999999", NULL, "from 1 to"},

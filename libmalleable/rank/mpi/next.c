@@ -22,13 +22,13 @@ static struct {
 	mpi_word (*comm_f2c)(int); /* Open MPI */
 } mpi;
 
-/* A program that loads MPI privately (Python's mpi4py) has it in no global scope. */
-static void *find(const char *name)
+/* From SCOPE on. A program that loads MPI privately (Python's mpi4py) has it in no global scope. */
+static void *find(void *scope, const char *name)
 {
 	static const char *const libraries[] = {"libmpi.so.40",	      "libmpi.so.12",		"libmpich.so.12",
 						"libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpifort.so.12",
 						"libmpichfort.so.12"};
-	void *object = dlsym(RTLD_NEXT, name);
+	void *object = dlsym(scope, name);
 
 	for (size_t i = 0; !object && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
@@ -41,7 +41,7 @@ static void *find(const char *name)
 
 void *mal_mpi_next(const char *name)
 {
-	void *function = find(name);
+	void *function = find(RTLD_NEXT, name);
 
 	if (!function) {
 		fprintf(stderr, "balance: the program calls %s, but no loaded MPI library has it\n", name);
@@ -54,7 +54,8 @@ static void get_to_know(void)
 {
 	if (mpi.known)
 		return;
-	mpi.open_mpi = find("ompi_mpi_comm_world");
+	/* An executable may have a copy of this object, which then is the one that all use. */
+	mpi.open_mpi = find(RTLD_DEFAULT, "ompi_mpi_comm_world");
 	*(void **)&mpi.comm_size = mal_mpi_next("PMPI_Comm_size");
 	if (mpi.open_mpi)
 		*(void **)&mpi.comm_f2c = mal_mpi_next("PMPI_Comm_f2c");

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * threads.h: the threads that a program makes itself. A new thread inherits the CPUs of the one that makes it, and that is one
+ * CPU where we have bound it: it starts on all CPUs that its rank uses instead. And they are counted.
+ */
+#ifndef MAL_RANK_THREADS_H
+#define MAL_RANK_THREADS_H
+
+/* The most threads made by pthread_create that lived at one time since the last call, and the primary one. Thread safe. */
+unsigned int mal_threads_peak(void);
+
+/* Those that live now were made by MPI: they do not count. */
+void mal_threads_ignore(void);
+
+#endif

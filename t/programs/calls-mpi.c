@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * calls-mpi.c: rank 1 waits for rank 0 in each kind of blocking MPI call, one a run: calls-mpi NAME. Rank 0 sleeps 20 ms before
+ * each. With no name it lists the kinds.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIMES 10
+
+static int rank, other;
+static MPI_Win window;
+static MPI_Comm ring;
+static MPI_File file;
+static int *memory;
+
+static void late(void)
+{
+	if (rank == 0)
+		usleep(20000);
+}
+
+static void receive(void)
+{
+	int value = 0;
+
+	if (rank == 0)
+		MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	else
+		MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void wait_all(void)
+{
+	int value = 0;
+	MPI_Request request;
+
+	if (rank == 0)
+		MPI_Isend(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+	else
+		MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+	MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+}
+
+static void test(void)
+{
+	int value = 0, done = rank == 0;
+	MPI_Request request;
+
+	if (rank == 0)
+		MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	else
+		MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+	while (!done)
+		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+static void probe(void)
+{
+	int value = 0, done = rank == 0;
+
+	if (rank == 0)
+		MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	while (!done)
+		MPI_Iprobe(0, 0, MPI_COMM_WORLD, &done, MPI_STATUS_IGNORE);
+	if (rank == 1)
+		MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void barrier(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void neighbours(void)
+{
+	int mine = rank, theirs[2];
+
+	MPI_Neighbor_allgather(&mine, 1, MPI_INT, theirs, 1, MPI_INT, ring);
+}
+
+static void fence(void)
+{
+	MPI_Win_fence(0, window);
+	if (rank == 0)
+		MPI_Put(&rank, 1, MPI_INT, other, 0, 1, MPI_INT, window);
+	MPI_Win_fence(0, window);
+}
+
+static void post_and_wait(void)
+{
+	MPI_Group world, partner;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 1, &other, &partner);
+	if (rank == 0) {
+		MPI_Win_start(partner, 0, window);
+		MPI_Put(&rank, 1, MPI_INT, other, 0, 1, MPI_INT, window);
+		MPI_Win_complete(window);
+	} else {
+		MPI_Win_post(partner, 0, window);
+		MPI_Win_wait(window);
+	}
+	MPI_Group_free(&partner);
+	MPI_Group_free(&world);
+}
+
+static void write_all(void)
+{
+	MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof(rank), &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+}
+
+static void intercommunicator(void)
+{
+	MPI_Comm self, pair, merged;
+
+	MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &self);
+	late();
+	MPI_Intercomm_create(self, 0, MPI_COMM_WORLD, other, 1, &pair);
+	MPI_Intercomm_merge(pair, rank, &merged);
+	MPI_Comm_free(&merged);
+	MPI_Comm_free(&pair);
+	MPI_Comm_free(&self);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} kinds[] = {
+	{"recv", receive},	  {"waitall", wait_all},
+	{"test", test},		  {"iprobe", probe},
+	{"barrier", barrier},	  {"neighbours", neighbours},
+	{"fence", fence},	  {"win-wait", post_and_wait},
+	{"write-all", write_all}, {"intercomm", intercommunicator},
+};
+
+static void set_up(void)
+{
+	int neighbours_of[1] = {other};
+
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, neighbours_of, MPI_UNWEIGHTED, 1, neighbours_of,
+				       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+	MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+	MPI_File_open(MPI_COMM_WORLD, "calls-mpi.out", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+		      MPI_INFO_NULL, &file);
+}
+
+int main(int argc, char **argv)
+{
+	void (*run)(void) = NULL;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (argc < 2)
+			puts(kinds[i].name);
+		else if (strcmp(argv[1], kinds[i].name) == 0)
+			run = kinds[i].run;
+	}
+	if (!run)
+		return argc < 2 ? 0 : 2;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	other = 1 - rank;
+	set_up();
+	for (int i = 0; i < TIMES; i++) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		late();
+		run();
+	}
+	MPI_File_close(&file);
+	MPI_Win_free(&window);
+	MPI_Comm_free(&ring);
+	MPI_Finalize();
+	if (rank == 0)
+		puts("done");
+	return 0;
+}

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Each kind of MPI call in which a rank can wait is seen as a wait (t/programs/calls-mpi.c), in Open MPI and in MPICH.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+kinds=$("$programs/calls-mpi")
+# shellcheck disable=SC2086 # one word each
+set -- $kinds
+plan $((2 * $# + 2))
+start_cluster
+cd "$work" || exit 1
+
+# Rank 0 comes 20 ms late ten times.
+waits() { report_has '.per_rank[1].mpi_s > 0.12'; }
+for kind; do
+	run srun -n2 --balance --balance-report="$work/report.json" "$programs/calls-mpi" "$kind"
+	ok "Open MPI: $kind" all_of "exits 0" "says done" waits
+done
+for kind; do
+	if [ -x "$programs/calls-mpich" ]; then
+		run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance --balance-report="$work/report.json" -- \
+			mpiexec.mpich -n 2 "$programs/calls-mpich" "$kind"
+		ok "MPICH: $kind" all_of "exits 0" "says done" waits
+	else
+		skip "MPICH: $kind" "MPICH is not installed"
+	fi
+done
+
+run srun -n2 env LD_PRELOAD="$programs/pmpi.so" "$programs/calls-mpi" recv
+cp "$work/err" "$work/plain"
+run srun -n2 --balance --balance-report=off bash -c "LD_PRELOAD=\$LD_PRELOAD:$programs/pmpi.so exec $programs/calls-mpi recv"
+ok "another tool that interposes MPI sees the same calls" all_of "exits 0" "[ \$(grep -c '^pmpi: 10 barriers' $work/plain) = 2 ]" \
+	"[ \$(grep -c '^pmpi: 10 barriers' $work/err) = 2 ]"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance --balance-report="$work/report.json" -- \
+	mpirun --oversubscribe -n 2 "$programs/spawn"
+ok "MPI_Comm_spawn: the new process runs beside the balanced ones" all_of "exits 0" "says 'sum 42'"
