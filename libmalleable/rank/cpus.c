@@ -201,6 +201,7 @@ void mal_cpus_apply_plan(void)
 void mal_cpus_leave(void)
 {
 	mal_cpus_want(false);
+	mal_hungry_say(&mal.segment, mal.me, false);
 	mal_cpus_release();
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
 		mal_word *word = &mal.segment.cpus[cpu].word;

@@ -22,7 +22,6 @@
 #define LOOK_EVERY_S 20e-6
 /* How long the waiting thread sleeps at most while a borrower uses its CPU: bounds the delay of a message. */
 #define LEND_NAP_NS 1000000u
-
 /*
  * And where its rank's own threads work or are about to sleep: TBB's yield a hundred times before, and against a polling
  * thread on their CPU each of these takes 4 ms.
@@ -32,10 +31,9 @@
 static uint64_t next_look;
 static uint64_t look_every;
 static uint64_t lend_after;
-/* Moving averages: of waits that were long enough to lend, and of what lending and taking back took in one. */
+/* Moving averages: of waits that were long enough to lend, and of what taking back took after one. */
 static uint64_t usual_wait;
 static uint64_t usual_cost;
-static uint64_t cost; /* in this wait */
 
 void mal_call_begin(void)
 {
@@ -59,10 +57,12 @@ void mal_wait_begin(void)
 	mal.last_leave = now;
 	if (mal.loose)
 		mal_loose_wait_begin();
-	cost = 0;
 	next_look = now + lend_after;
-	if (usual_wait < LEND_WORTH * usual_cost)
+	if (usual_wait < LEND_WORTH * usual_cost) {
 		next_look = now + LEND_WORTH * usual_cost;
+		/* It is tried again some time: costs change, and one of them may have been an accident. */
+		usual_cost -= usual_cost / 16;
+	}
 	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
 	mal_self.waiting = true;
 }
@@ -158,7 +158,7 @@ static void nap(void)
 
 static void take_back(void)
 {
-	uint64_t begin = mal_ticks();
+	uint64_t begin = mal_ticks(), cost;
 
 	for (unsigned int i = 0; i < mal.own_count; i++) {
 		struct mal_cpu_slot *slot = &mal.segment.cpus[mal.own[i]];
@@ -179,9 +179,9 @@ static void take_back(void)
 		}
 	}
 	mal.lending = false;
-	cost += mal_ticks() - begin;
+	cost = mal_ticks() - begin;
 	usual_cost = usual_cost ? (3 * usual_cost + cost) / 4 : cost;
-	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+	mal_count(&mal.slot->count.own, cost);
 }
 
 void mal_wait_poll(void)
@@ -210,7 +210,6 @@ void mal_wait_poll(void)
 		mal.lending = true;
 		for (unsigned int i = mal.own_count; i-- > 0;)
 			lend_or_grant(mal.own[i], now);
-		cost += mal_ticks() - now;
 		mal_count(&mal.slot->count.own, mal_ticks() - now);
 	}
 	nap();

@@ -2,39 +2,84 @@
 /* period.c: the period of a sequence of events, found while it runs. */
 #include "libmalleable/rank/period.h"
 
+/* Events of a kind share a place in the table with few others: so many places are looked at. */
+#define PROBES 4
+/* So many earlier occurrences are looked at for a longer period. */
+#define STEPS_BACK 16
+
 static uint32_t at(const struct mal_period *period, uint64_t index)
 {
 	return period->history[index % MAL_PERIOD_HISTORY];
 }
 
-/* Distance from the newest event back to its last occurrence beyond LONGER_THAN, 0: none. */
-static uint32_t last_occurrence(const struct mal_period *period, uint32_t event, uint32_t longer_than)
+/* The place of EVENT in the table; where it has none, the one that was not used for longest. */
+static uint32_t place_of(const struct mal_period *period, uint32_t event)
 {
-	uint64_t known = period->count < MAL_PERIOD_HISTORY ? period->count : MAL_PERIOD_HISTORY - 1;
+	uint32_t first = (uint32_t)(event * UINT32_C(2654435761)) >> 22, oldest = first;
 
-	for (uint32_t distance = longer_than + 1; distance <= known; distance++)
-		if (at(period, period->count - distance) == event)
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint32_t place = (first + i) % MAL_PERIOD_KINDS;
+
+		if (period->last[place].next && period->last[place].event == event)
+			return place;
+		if (period->last[place].next < period->last[oldest].next)
+			oldest = place;
+	}
+	return oldest;
+}
+
+/* Distance from the next event back to the last one that equals the event in PLACE, 0: none that is remembered. */
+static uint32_t distance_to(const struct mal_period *period, uint32_t place, uint32_t event)
+{
+	uint64_t distance;
+
+	if (!period->last[place].next || period->last[place].event != event)
+		return 0;
+	distance = period->count - (period->last[place].next - 1);
+	return distance < MAL_PERIOD_HISTORY ? (uint32_t)distance : 0;
+}
+
+/* The first distance beyond LONGER_THAN on the chain that begins with DISTANCE, 0: none. */
+static uint32_t longer(const struct mal_period *period, uint32_t distance, uint32_t longer_than)
+{
+	for (int i = 0; i < STEPS_BACK && distance; i++) {
+		uint32_t back;
+
+		if (distance > longer_than)
 			return distance;
+		back = period->back[(period->count - distance) % MAL_PERIOD_HISTORY];
+		distance = back && distance + back < MAL_PERIOD_HISTORY ? distance + back : 0;
+	}
 	return 0;
+}
+
+/* Whether the candidate explains EVENT, which is DISTANCE away from the last one like it; else the next candidate. */
+static void explain(struct mal_period *period, uint32_t event, uint32_t distance)
+{
+	uint32_t next;
+
+	if (period->length && period->length <= period->count && at(period, period->count - period->length) == event) {
+		period->matches++;
+		return;
+	}
+	/* A longer period explains what a shorter one did not: look behind it first. */
+	next = longer(period, distance, period->length);
+	period->length = next ? next : distance;
+	period->matches = 0;
+	period->phase = 0;
 }
 
 bool mal_period_event(struct mal_period *period, uint32_t event)
 {
-	bool explained = period->length && period->length <= period->count &&
-			 at(period, period->count - period->length) == event;
+	uint32_t place = place_of(period, event);
+	uint32_t distance = distance_to(period, place, event);
 
-	if (explained) {
-		period->matches++;
-	} else {
-		/* A longer period explains what a shorter one did not: look behind it first. */
-		uint32_t longer = last_occurrence(period, event, period->length);
-
-		period->length = longer ? longer : last_occurrence(period, event, 0);
-		period->matches = 0;
-		period->phase = 0;
-	}
+	explain(period, event, distance);
 	period->history[period->count % MAL_PERIOD_HISTORY] = event;
+	period->back[period->count % MAL_PERIOD_HISTORY] = distance;
 	period->count++;
+	period->last[place].event = event;
+	period->last[place].next = period->count;
 	if (!period->length || period->matches < 2 * period->length)
 		return false;
 	if (++period->phase < period->length)

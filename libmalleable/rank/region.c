@@ -28,6 +28,12 @@
 #define GROW_SURE 0.5
 /* A region that takes this much longer with shared CPUs does not survive it (threads that spin for each other). */
 #define GROW_HARM 1.5
+/*
+ * It is tried again after so many runs, the machine may have been busy otherwise; eight times as many after the second time; and
+ * never after the third.
+ */
+#define HARM_REST 32
+#define HARMS_MOST 3
 /* How often the other ranks' waiting is looked at. */
 #define LOOK_EVERY_S 1e-3
 /* After so many looks at which nobody waited this rank no longer asks for CPUs. */
@@ -42,7 +48,9 @@ struct region {
 	double offer; /* moving average of the part of it in which others waited */
 	unsigned int offered_cpus;
 	double suspect; /* what a run with shared CPUs cost when it cost too much, to be compared with one without */
-	bool harmed;
+	unsigned int harms; /* how often that was so */
+	unsigned int rest;  /* runs until shared CPUs are tried again */
+	bool harmed;	    /* they are not tried now */
 };
 
 static struct region table[REGION_SLOTS];
@@ -242,6 +250,10 @@ static void learn(struct region *region, uint64_t now)
 		/* Or was there just more to do? */
 		region->harmed = region->suspect > GROW_HARM * work;
 		region->suspect = 0;
+		if (region->harmed)
+			region->rest = HARM_REST << 3 * region->harms++;
+	} else if (region->harmed && region->harms < HARMS_MOST && --region->rest == 0) {
+		region->harmed = false;
 	}
 	if (!mal.stacked)
 		region->work = region->work > 0 ? (region->work + work) / 2 : work;

@@ -16,12 +16,14 @@
 
 #include "libmalleable/core/clock.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/rank/period.h"
 #include "policies/check.h"
 #include "policies/choice.h"
 #include "policies/mapping.h"
 #include "policies/registry.h"
 
 #define ROUNDS 201
+#define PERIOD_EVENTS 2000
 
 static int by_value(const void *a, const void *b)
 {
@@ -182,6 +184,24 @@ static void hand_over(struct mal_segment *segment)
 	say("a CPU handed over to a process that waits", times, ROUNDS, 1e-6, "us");
 }
 
+/* Nanoseconds per region of a search for the period, where the sequence repeats after LENGTH events; 0: never. */
+static void periods(const char *what, uint32_t length)
+{
+	static struct mal_period period;
+	double times[ROUNDS];
+	uint32_t event = 0;
+
+	memset(&period, 0, sizeof(period));
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t begin = mal_ticks();
+
+		for (int i = 0; i < PERIOD_EVENTS; i++, event++)
+			mal_period_event(&period, (length ? event % length : event) * 2654435761u);
+		times[round] = since(begin) / PERIOD_EVENTS;
+	}
+	say(what, times, ROUNDS, 1e-9, "ns");
+}
+
 int main(int argc, char **argv)
 {
 	struct mal_segment segment;
@@ -208,6 +228,8 @@ int main(int argc, char **argv)
 	decisions(ranks, cpu_count, "auto");
 	decisions(ranks, cpu_count, "sabo");
 	hand_over(&segment);
+	periods("a region of a sequence that repeats after 40", 40);
+	periods("a region of a sequence that never repeats", 0);
 	mal_segment_close(&segment);
 	return 0;
 }

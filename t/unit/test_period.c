@@ -69,6 +69,27 @@ static void no_period_no_boundary(void **state)
 	assert_int_equal(boundaries, 0);
 }
 
+/* Many kinds of regions, a loop inside that is entered twice, and an initialisation: found within ten periods. */
+static void found_within_ten_periods(void **state)
+{
+	static struct mal_period period;
+	unsigned int boundaries = 0, length = 0;
+
+	(void)state;
+	memset(&period, 0, sizeof(period));
+	for (uint32_t i = 0; i < 300; i++)
+		mal_period_event(&period, 100000 + i * i % 77);
+	for (int round = 0; round < 30; round++) {
+		length = 0;
+		for (uint32_t i = 0; i < 60; i++, length++)
+			boundaries += mal_period_event(&period, 0x400000 + i * 4096);
+		for (int inner = 0; inner < 24; inner++, length++)
+			boundaries += mal_period_event(&period, 0x400000 + (uint32_t)(inner % 3) * 4096);
+	}
+	assert_int_equal(period.length, length);
+	assert_true(boundaries >= 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +98,7 @@ int main(void)
 		cmocka_unit_test(with_sub_period),
 		cmocka_unit_test(found_again_after_a_change),
 		cmocka_unit_test(no_period_no_boundary),
+		cmocka_unit_test(found_within_ten_periods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
