@@ -7,7 +7,7 @@ need_cluster
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 patterns="plain sized-once sized-by-procs sized-each fixed clauses nested tasks first-touch orphaned dynamic chosen threadprivate"
 count=$(wc -w <<<"$patterns")
-plan $((3 * count + 7))
+plan $((3 * count + 8))
 start_cluster
 
 # moving POLICY PROGRAM PATTERN: two ranks of four threads on eight CPUs that do not exist, so that there is something to move.
@@ -63,6 +63,7 @@ why() {
 is() { [[ "$1" = $2* ]] || { echo "# $1"; false; }; }
 ok "a plain program: team mode" is "$(why patterns plain)" "team "
 ok "one with data for each thread: cpuset mode" is "$(why patterns-tls plain)" "cpuset the program keeps data"
+ok "one that lets the runtime choose: cpuset mode" is "$(why patterns dynamic)" "cpuset the runtime chooses"
 ok "one that was told its threads: cpuset mode" is "$(why patterns fixed)" "cpuset the program relies"
 ok "one that was started with three threads on a CPU: cpuset mode" is "$(OMP_NUM_THREADS=3 why patterns plain)" "cpuset it was started with"
 failed=

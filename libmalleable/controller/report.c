@@ -109,6 +109,7 @@ static const char *const reasons[] = {
 	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see mode=team)",
+	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
 	[MAL_REASON_TOLD] = "the program relies on its number of threads (see max_threads=)",
 };
 

@@ -64,6 +64,7 @@ enum mal_mode_reason {
 	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
 	MAL_REASON_NUMBER,	/* it was started with another number of threads than CPUs */
 	MAL_REASON_THREAD_DATA, /* the program has variables for each thread */
+	MAL_REASON_DYNAMIC,	/* it lets the runtime choose (OMP_DYNAMIC) */
 	MAL_REASON_TOLD,	/* the program asked for its number of threads */
 };
 

@@ -8,11 +8,11 @@
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
-#include "libmalleable/rank/foreign.h"
 #include "libmalleable/rank/loose.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/team.h"
+#include "libmalleable/rank/threads.h"
 
 /* A wait shorter than this lends nothing: most waits of a balanced program are. */
 #define LEND_AFTER_S 150e-6
@@ -203,7 +203,7 @@ void mal_wait_poll(void)
 			nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
 			return;
 		}
-	} else if (!mal.lending && mal_foreign_threads()) {
+	} else if (!mal.lending && mal_threads_are_foreign()) {
 		return;
 	}
 	if (!mal.lending || find_hungry(now) != MAL_NOBODY) {

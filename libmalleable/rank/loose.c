@@ -35,7 +35,6 @@ static uint64_t cpu_ns(clockid_t clock)
 void mal_loose_open(void)
 {
 	mal.loose = !mal.ompt;
-	mal_threads_ignore();
 	last_cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	last_serial = atomic_load_explicit(&mal.slot->count.serial, memory_order_relaxed);
 }

@@ -124,11 +124,14 @@ static unsigned int choose_team(const struct region *region)
 	return team > cpus ? team : cpus;
 }
 
-/* Waiting threads must not keep CPUs busy that they share or that their rank may lend in a moment. */
-static enum mal_patience choose_patience(const struct region *region)
+/*
+ * Waiting threads must not keep CPUs busy that they share or that their rank may lend in a moment. But where the PROGRAM chose
+ * to have more threads than CPUs, they wait as they would without us: nested regions can be many.
+ */
+static enum mal_patience choose_patience(const struct region *region, bool program)
 {
 	if (mal.stacked)
-		return MAL_PATIENCE_NONE;
+		return program ? MAL_PATIENCE_USUAL : MAL_PATIENCE_NONE;
 	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return MAL_PATIENCE_USUAL;
 	if (region && is_long(region))
@@ -165,7 +168,7 @@ static bool prepare(const void *where, unsigned int requested, uint64_t now)
 	}
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
 	mal.shares = mal.stacked || mal.borrowed_count;
-	mal_team_set_patience(choose_patience(current));
+	mal_team_set_patience(choose_patience(current, clause || (team == mal.base && !mal.told_more)));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(team);
 	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {

@@ -44,6 +44,7 @@ struct mal_rank {
 	unsigned int team;    /* threads that the next region gets */
 	unsigned int running; /* threads of the current region */
 	unsigned int base;    /* team size that the program knows of */
+	bool told_more;	      /* the user had it told more threads than CPUs, to grow (max_threads) */
 	_Atomic uint32_t told;
 	bool stacked; /* the current region has more threads than CPUs */
 	bool shares;  /* it is stacked, or may become so: it uses borrowed CPUs */

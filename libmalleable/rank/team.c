@@ -15,6 +15,8 @@ static struct {
 	int (*get_num_threads)(void);
 	int (*get_num_procs)(void);
 	void (*set_num_threads)(int);
+	int (*get_dynamic)(void);
+	void (*set_dynamic)(int);
 	int (*get_blocktime)(void);
 	void (*set_blocktime)(int);
 	bool resolved;
@@ -56,6 +58,8 @@ static void resolve(void)
 	RESOLVE(get_num_threads, "omp_get_num_threads");
 	RESOLVE(get_num_procs, "omp_get_num_procs");
 	RESOLVE(set_num_threads, "omp_set_num_threads");
+	RESOLVE(get_dynamic, "omp_get_dynamic");
+	RESOLVE(set_dynamic, "omp_set_dynamic");
 	RESOLVE(get_blocktime, "kmp_get_blocktime");
 	RESOLVE(set_blocktime, "kmp_set_blocktime");
 	runtime.resolved = true;
@@ -70,6 +74,8 @@ static void choose_mode(void)
 	/* A number of threads that is not that of the CPUs was chosen on purpose: it is kept. */
 	else if (mal.mode == MAL_MODE_AUTO && mal.base != mal_cpumask_count(&mal.home))
 		reason = MAL_REASON_NUMBER;
+	else if (mal.mode == MAL_MODE_AUTO && runtime.get_dynamic && runtime.get_dynamic())
+		reason = MAL_REASON_DYNAMIC;
 	else if (mal.mode == MAL_MODE_AUTO && mal_objects_keep_thread_data())
 		reason = MAL_REASON_THREAD_DATA;
 	else if (mal.mode == MAL_MODE_AUTO && atomic_load(&mal.told))
@@ -92,6 +98,7 @@ void mal_team_open(void)
 	if (most && runtime.set_num_threads) {
 		mal.base = (unsigned int)strtoul(most, NULL, 10);
 		runtime.set_num_threads((int)mal.base);
+		mal.told_more = true;
 	}
 	mal.team = mal.base;
 	choose_mode();
@@ -174,6 +181,8 @@ int omp_get_max_threads_(void);
 int omp_get_num_threads_(void);
 int omp_get_num_procs_(void);
 void omp_set_num_threads_(const int *threads);
+void omp_set_dynamic(int dynamic);
+void omp_set_dynamic_(const int *dynamic);
 
 int omp_get_max_threads(void)
 {
@@ -224,6 +233,25 @@ void omp_set_num_threads(int threads)
 	mal.base = (unsigned int)threads;
 	mal.team = mal.base;
 	tell(threads);
+}
+
+/* libomp then looks at the machine's load before each region of several threads, and takes fewer than it was told to. */
+void omp_set_dynamic(int dynamic)
+{
+	resolve();
+	if (runtime.set_dynamic)
+		runtime.set_dynamic(dynamic);
+	if (mal.active && dynamic && mal.mode == MAL_MODE_AUTO) {
+		if (!mal.base)
+			mal_team_open();
+		mal.mode = MAL_MODE_CPUSET;
+		atomic_store(&mal.slot->reason, MAL_REASON_DYNAMIC);
+	}
+}
+
+void omp_set_dynamic_(const int *dynamic)
+{
+	omp_set_dynamic(*dynamic);
 }
 
 int omp_get_max_threads_(void)

@@ -78,7 +78,24 @@ unsigned int mal_threads_peak(void)
 	return peak > 0 ? (unsigned int)peak + 1 : 1;
 }
 
+/* Threads of the team without the primary one. */
+static int team_threads(void)
+{
+	unsigned int count = 0;
+
+	while (count < mal.segment.thread_count && atomic_load_explicit(&mal.threads[count].tid, memory_order_relaxed))
+		count++;
+	return count ? (int)count - 1 : 0;
+}
+
 void mal_threads_ignore(void)
 {
-	atomic_store(&ignored, atomic_load(&alive));
+	atomic_store(&ignored, atomic_load(&alive) - team_threads());
+}
+
+bool mal_threads_are_foreign(void)
+{
+	return atomic_load_explicit(&alive, memory_order_relaxed) -
+		       atomic_load_explicit(&ignored, memory_order_relaxed) >
+	       team_threads();
 }

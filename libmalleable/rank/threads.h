@@ -6,10 +6,18 @@
 #ifndef MAL_RANK_THREADS_H
 #define MAL_RANK_THREADS_H
 
+#include <stdbool.h>
+
 /* The most threads made by pthread_create that lived at one time since the last call, and the primary one. Thread safe. */
 unsigned int mal_threads_peak(void);
 
-/* Those that live now were made by MPI: they do not count. */
+/* MPI has been initialised: those that live now, besides the team, are its helpers and do not count. */
 void mal_threads_ignore(void);
+
+/*
+ * Has the program threads that neither OpenMP nor MPI made? They may compute while the primary thread waits in MPI, so its CPUs are
+ * not idle then. Threads made by clone(2) directly are not seen.
+ */
+bool mal_threads_are_foreign(void);
 
 #endif

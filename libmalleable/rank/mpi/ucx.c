@@ -4,6 +4,7 @@
  * ucp_worker_progress() in each turn of the loop in which a call waits (measured: MPICH 4.0.2).
  */
 #include <dlfcn.h>
+#include <stddef.h>
 
 #include "libmalleable/rank/wait.h"
 
@@ -15,11 +16,14 @@ unsigned int ucp_worker_progress(void *worker)
 
 	if (!next) {
 		void *object = dlsym(RTLD_NEXT, "ucp_worker_progress");
+		void *library = object ? NULL : dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
 
 		/* Behind an MPI library that was loaded privately. */
-		if (!object)
-			object = dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
+		if (library)
+			object = dlsym(library, "ucp_worker_progress");
 		*(void **)&next = object;
+		if (!next)
+			return 0;
 	}
 	mal_mpi_poll();
 	return next(worker);
