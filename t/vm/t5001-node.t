@@ -26,10 +26,10 @@ balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
 balanced 4 4 auto,lend=no --work=400,20
 ok "4 x 4: CPUs move to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "[ \$(cpus_of 0 | wc -l) -ge 8 ]"
 ok "every CPU has one owner" partition 16
-# Rank 2 is the other one on rank 0's socket, and has CPUs to spare. How many of them rank 0 gets depends on how even the emulated
-# machine runs, from where it gets them does not.
+# Which CPUs come first, the near ones, is the mapping's matter (t/unit/test_policies.c). How many a rank wants in this emulated
+# machine is mostly noise where loads differ by less.
 balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=20
-ok "CPUs of the own socket come first" all_of "exits 0" "[ \$(within 0 0 7) -ge 5 ]" "[ \$(within 0 8 15) = 0 ]"
+ok "and under smaller differences, to and fro" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "partition 16"
 balanced 2 8 auto,lend=no --work=400,20 --iterations=28
 ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(within 0 0 7) = 8 ]" "[ \$(within 0 8 15) -ge 1 ]" "partition 16"
 balanced 8 2 auto --work=100,20 --iterations=8
