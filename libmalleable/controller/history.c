@@ -5,20 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/controller/sampling.h"
 #include "libmalleable/core/clock.h"
-
-static void count_owned(const struct mal_controller *controller, uint16_t *counts)
-{
-	unsigned int ranks = controller->segment.rank_count;
-
-	memset(counts, 0, ranks * sizeof(*counts));
-	for (unsigned int i = 0; i < controller->cpu_count; i++) {
-		unsigned int owner = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
-
-		if (owner < ranks)
-			counts[owner]++;
-	}
-}
 
 void mal_history_note(struct mal_controller *controller)
 {
@@ -26,7 +14,7 @@ void mal_history_note(struct mal_controller *controller)
 	unsigned int ranks = controller->segment.rank_count;
 	uint16_t counts[MAL_MAX_RANKS];
 
-	count_owned(controller, counts);
+	mal_count_owned(controller, counts);
 	if (history->count == MAL_HISTORY_MOST ||
 	    (history->count &&
 	     memcmp(history->counts + (history->count - 1) * ranks, counts, ranks * sizeof(counts[0])) == 0))

@@ -123,17 +123,21 @@ static double span(uint64_t now, uint64_t before, double most_s)
 	return seconds < most_s ? seconds : most_s;
 }
 
-static unsigned int owned_cpus(const struct mal_controller *controller, unsigned int rank)
+void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 {
-	unsigned int count = 0;
+	unsigned int ranks = controller->segment.rank_count;
 
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		count += mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner == rank;
-	return count;
+	memset(counts, 0, ranks * sizeof(*counts));
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		unsigned int owner = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
+
+		if (owner < ranks)
+			counts[owner]++;
+	}
 }
 
 static void make_sample(struct mal_controller *controller, unsigned int rank, const struct mal_snapshot *now,
-			struct mal_sample *sample)
+			unsigned int cpus, struct mal_sample *sample)
 {
 	const struct mal_snapshot *before = &controller->ranks[rank].last;
 	uint64_t regions = now->regions - before->regions;
@@ -149,7 +153,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank, co
 	sample->barrier_s = inside > sample->work_s ? inside - sample->work_s : 0;
 	if (regions)
 		sample->region_s = span(now->region, before->region, sample->elapsed_s) / (double)regions;
-	sample->cpus = owned_cpus(controller, rank);
+	sample->cpus = cpus;
 	sample->most = now->most < 65536 ? (unsigned int)now->most : 0;
 	sample->team = now->team < 65536 ? (unsigned int)now->team : 65536;
 }
@@ -181,10 +185,12 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples)
 {
 	struct mal_snapshot said[MAL_MAX_RANKS];
+	uint16_t owned[MAL_MAX_RANKS];
 	bool window = true;
 	double elapsed = 0;
 	uint64_t boundaries = 0;
 
+	mal_count_owned(controller, owned);
 	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
 		const struct mal_rank_view *view = &controller->ranks[rank];
 		struct mal_snapshot *now = &said[rank];
@@ -198,7 +204,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_sample *sample
 			window = false;
 			continue;
 		}
-		make_sample(controller, rank, now, &samples[rank]);
+		make_sample(controller, rank, now, owned[rank], &samples[rank]);
 		if (now->boundary - view->last.boundary > boundaries)
 			boundaries = now->boundary - view->last.boundary;
 		if (samples[rank].elapsed_s > elapsed)

@@ -20,4 +20,7 @@ bool mal_round_is_complete(const struct mal_controller *controller);
  */
 bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples);
 
+/* Fill COUNTS, by rank, with the CPUs that each owns now. */
+void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
+
 #endif

@@ -13,13 +13,19 @@
 /* True when ticks are the processor's time stamp counter, false when they are nanoseconds. */
 extern bool mal_clock_is_tsc;
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
-static inline uint64_t mal_now_ns(void)
+/* Nanoseconds of CLOCK, one of clock_gettime(2). */
+static inline uint64_t mal_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+static inline uint64_t mal_now_ns(void)
+{
+	return mal_clock_ns(CLOCK_MONOTONIC);
 }
 
 /*

@@ -22,15 +22,16 @@ static inline bool mal_cpumask_has(const struct mal_cpumask *mask, unsigned int 
 	return cpu < MAL_MAX_CPUS && (mask->bits[cpu / 64] >> (cpu % 64) & 1);
 }
 
-static inline void mal_cpumask_remove(struct mal_cpumask *mask, unsigned int cpu)
-{
-	mask->bits[cpu / 64] &= ~(UINT64_C(1) << cpu % 64);
-}
-
 static inline void mal_cpumask_add(struct mal_cpumask *mask, unsigned int cpu)
 {
 	if (cpu < MAL_MAX_CPUS)
 		mask->bits[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+}
+
+static inline void mal_cpumask_remove(struct mal_cpumask *mask, unsigned int cpu)
+{
+	if (cpu < MAL_MAX_CPUS)
+		mask->bits[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
 }
 
 /* The number of CPUs in MASK. */

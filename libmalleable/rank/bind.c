@@ -38,15 +38,22 @@ static void bind_to(struct mal_thread_slot *slot, int32_t tid, uint32_t cpu)
 	mal_bind_thread(tid, cpu);
 }
 
+/* RANK uses CPU, or it was just handed over and RANK may begin at once. */
+static bool is_used_by(uint32_t cpu, unsigned int rank)
+{
+	struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
+
+	return state.user == rank || (state.owner == rank && state.user == MAL_NOBODY && !state.lent);
+}
+
 /* A borrowed CPU may have been taken back since we chose it: then nobody else sends the thread away. */
 static void leave_if_reclaimed(struct mal_thread_slot *slot, int32_t tid, uint32_t cpu)
 {
 	uint32_t expected = cpu;
 	uint32_t home = atomic_load_explicit(&slot->home, memory_order_relaxed);
-	struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
 
 	if (home == cpu || home >= mal.segment.cpu_count || !mal_cpumask_has(&mal.allocation, home) ||
-	    state.user == mal.me || (state.owner == mal.me && state.user == MAL_NOBODY))
+	    is_used_by(cpu, mal.me))
 		return;
 	if (atomic_compare_exchange_strong(&slot->cpu, &expected, home))
 		bind_to(slot, tid, home);
@@ -121,7 +128,7 @@ static struct mal_cpumask used_by(unsigned int rank)
 	struct mal_cpumask mask = {{0}};
 
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
-		if (mal_cpumask_has(&mal.allocation, cpu) && mal_word_read(&mal.segment.cpus[cpu].word).user == rank)
+		if (mal_cpumask_has(&mal.allocation, cpu) && is_used_by(cpu, rank))
 			mal_cpumask_add(&mask, cpu);
 	return mask;
 }

@@ -113,9 +113,9 @@ unsigned int mal_cpus_borrow(unsigned int limit)
 
 void mal_cpus_release(void)
 {
-	unsigned int got;
-
 	mal_cpus_refresh();
+	if (!mal.borrowed_count)
+		return;
 	for (unsigned int i = 0; i < mal.borrowed_count; i++) {
 		struct mal_cpu_slot *cpu = &mal.segment.cpus[mal.borrowed[i]];
 
@@ -126,11 +126,9 @@ void mal_cpus_release(void)
 		if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
 			mal_futex_wake(&cpu->wake, INT32_MAX);
 	}
-	if (mal.borrowed_count)
-		mal_bind_outdate();
-	got = mal.borrowed_count;
+	mal_bind_outdate();
 	mal.borrowed_count = 0;
-	if (got && mal.loose)
+	if (mal.loose)
 		mal_bind_other_threads();
 }
 
@@ -186,10 +184,8 @@ void mal_cpus_apply_plan(void)
 			kept++;
 		}
 	}
-	keep_places(&keep, kept);
 	mal.planned = planned_cpus();
-	if (mal.planned <= kept)
-		mal.planned = 0;
+	keep_places(&keep, kept);
 	if (given_count) {
 		mal_bind_team(mal.team);
 		mal_bind_other_threads();

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/rank/cpus.h"
@@ -24,25 +23,17 @@ static uint64_t busy;	     /* ticks, while loose */
 static uint64_t not_serial;  /* ticks of the serial counter in which other threads could work */
 static unsigned int peak = 1;
 
-static uint64_t cpu_ns(clockid_t clock)
-{
-	struct timespec used;
-
-	clock_gettime(clock, &used);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 void mal_loose_open(void)
 {
 	mal.loose = !mal.ompt;
-	last_cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+	last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	last_serial = atomic_load_explicit(&mal.slot->count.serial, memory_order_relaxed);
 }
 
 /* What the threads worked since the last sample. */
 static void look_at_work(const struct mal_snapshot *snapshot)
 {
-	uint64_t cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - waited;
+	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - waited;
 	uint64_t worked = cpu > last_cpu ? mal_s_to_ticks((double)(cpu - last_cpu) * 1e-9) : 0;
 
 	peak = mal_threads_peak();
@@ -69,12 +60,12 @@ void mal_loose_sample(struct mal_snapshot *snapshot)
 
 void mal_loose_wait_begin(void)
 {
-	wait_begin = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	wait_begin = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void mal_loose_wait_end(void)
 {
-	waited += cpu_ns(CLOCK_THREAD_CPUTIME_ID) - wait_begin;
+	waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - wait_begin;
 }
 
 void mal_loose_call_begin(void)
@@ -90,7 +81,7 @@ void mal_loose_call_end(void)
 	mal_cpus_want(peak > mal.own_count);
 	if (!mal.borrower)
 		return;
-	atomic_store_explicit(&mal.slot->hungry_since, mal_ticks(), memory_order_relaxed);
+	atomic_store_explicit(&mal.slot->hungry_since, mal.left_mpi, memory_order_relaxed);
 	mal_hungry_say(&mal.segment, mal.me, true);
 }
 

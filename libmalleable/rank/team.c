@@ -65,24 +65,24 @@ static void resolve(void)
 	runtime.resolved = true;
 }
 
+/* The team keeps its size from now on, unless the user has chosen otherwise. */
+static void keep_size(enum mal_mode_reason reason)
+{
+	if (mal.mode != MAL_MODE_AUTO)
+		return;
+	mal.mode = MAL_MODE_CPUSET;
+	atomic_store(&mal.slot->reason, reason);
+}
+
 static void choose_mode(void)
 {
-	enum mal_mode_reason reason = MAL_REASON_NONE;
-
-	if (mal.mode == MAL_MODE_CPUSET)
-		reason = MAL_REASON_USER;
 	/* A number of threads that is not that of the CPUs was chosen on purpose: it is kept. */
-	else if (mal.mode == MAL_MODE_AUTO && mal.base != mal_cpumask_count(&mal.home))
-		reason = MAL_REASON_NUMBER;
-	else if (mal.mode == MAL_MODE_AUTO && runtime.get_dynamic && runtime.get_dynamic())
-		reason = MAL_REASON_DYNAMIC;
-	else if (mal.mode == MAL_MODE_AUTO && mal_objects_keep_thread_data())
-		reason = MAL_REASON_THREAD_DATA;
-	else if (mal.mode == MAL_MODE_AUTO && atomic_load(&mal.told))
-		reason = MAL_REASON_TOLD;
-	if (reason != MAL_REASON_NONE && reason != MAL_REASON_TOLD)
-		mal.mode = MAL_MODE_CPUSET;
-	atomic_store(&mal.slot->reason, reason);
+	if (mal.base != mal_cpumask_count(&mal.home))
+		keep_size(MAL_REASON_NUMBER);
+	else if (runtime.get_dynamic && runtime.get_dynamic())
+		keep_size(MAL_REASON_DYNAMIC);
+	else if (mal_objects_keep_thread_data())
+		keep_size(MAL_REASON_THREAD_DATA);
 }
 
 void mal_team_open(void)
@@ -241,12 +241,11 @@ void omp_set_dynamic(int dynamic)
 	resolve();
 	if (runtime.set_dynamic)
 		runtime.set_dynamic(dynamic);
-	if (mal.active && dynamic && mal.mode == MAL_MODE_AUTO) {
-		if (!mal.base)
-			mal_team_open();
-		mal.mode = MAL_MODE_CPUSET;
-		atomic_store(&mal.slot->reason, MAL_REASON_DYNAMIC);
-	}
+	if (!mal.active || !dynamic)
+		return;
+	if (!mal.base)
+		mal_team_open();
+	keep_size(MAL_REASON_DYNAMIC);
 }
 
 void omp_set_dynamic_(const int *dynamic)

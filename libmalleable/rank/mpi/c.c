@@ -4,7 +4,8 @@
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/wait.h"
 
-#define FORWARD(name, count, boundary) \
+/* BEFORE and AFTER the next definition of MPI_NAME; RESULT is what that returned. */
+#define DEFINE(name, count, before, after) \
 	int MPI_##name(PARAMETERS_##count); \
 	int MPI_##name(PARAMETERS_##count) \
 	{ \
@@ -13,59 +14,21 @@
 \
 		if (!next) \
 			*(void **)&next = mal_mpi_next("MPI_" #name); \
-		mal_mpi_enter(); \
+		before; \
 		result = next(ARGUMENTS_##count); \
-		mal_mpi_leave(boundary); \
+		after; \
 		return result; \
 	}
+#define FORWARD(name, count, boundary) DEFINE(name, count, mal_mpi_enter(), mal_mpi_leave(boundary))
 
 #define WAIT(name, fortran, count) FORWARD(name, count, false)
 #define TEXT(name, fortran, count, texts) FORWARD(name, count, false)
 #define OVER(name, fortran, count, position) FORWARD(name, count, mal_mpi_is_world(a##position))
-
 #define TEST(name, fortran, count, position) \
-	int MPI_##name(PARAMETERS_##count); \
-	int MPI_##name(PARAMETERS_##count) \
-	{ \
-		static int (*next)(PARAMETERS_##count); \
-		int result; \
-\
-		if (!next) \
-			*(void **)&next = mal_mpi_next("MPI_" #name); \
-		result = next(ARGUMENTS_##count); \
-		mal_mpi_tested(*(const int *)a##position != 0); \
-		return result; \
-	}
+	DEFINE(name, count, (void)0, mal_mpi_tested(*(const int *)a##position != 0))
 
 #include "libmalleable/rank/mpi/calls.h"
 
 FORWARD(Finalize, 1, false)
-
-int MPI_Init(PARAMETERS_2);
-int MPI_Init_thread(PARAMETERS_4);
-
-int MPI_Init(PARAMETERS_2)
-{
-	int (*next)(PARAMETERS_2);
-	int result;
-
-	*(void **)&next = mal_mpi_next("MPI_Init");
-	mal_mpi_before_init();
-	result = next(ARGUMENTS_2);
-	if (result == 0)
-		mal_mpi_after_init();
-	return result;
-}
-
-int MPI_Init_thread(PARAMETERS_4)
-{
-	int (*next)(PARAMETERS_4);
-	int result;
-
-	*(void **)&next = mal_mpi_next("MPI_Init_thread");
-	mal_mpi_before_init();
-	result = next(ARGUMENTS_4);
-	if (result == 0)
-		mal_mpi_after_init();
-	return result;
-}
+DEFINE(Init, 2, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())
+DEFINE(Init_thread, 4, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())

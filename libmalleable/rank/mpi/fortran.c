@@ -59,17 +59,7 @@ FORWARD(finalize, 1, false)
 
 /* ERROR is the address of an optional argument: 0 if it is not there. */
 #define INIT(function, count, error) \
-	void function(PARAMETERS_##count); \
-	void function(PARAMETERS_##count) \
-	{ \
-		void (*next)(PARAMETERS_##count); \
-\
-		*(void **)&next = mal_mpi_next(#function); \
-		mal_mpi_before_init(); \
-		next(ARGUMENTS_##count); \
-		if (!error || *(const int *)error == 0) \
-			mal_mpi_after_init(); \
-	}
+	DEFINE(function, count, mal_mpi_before_init(), error && *(const int *)error ? (void)0 : mal_mpi_after_init())
 
 INIT(mpi_init_, 1, a0)
 INIT(mpi_init_f08_, 1, a0)

@@ -15,11 +15,10 @@
 #define OPEN_MPI_FORTRAN_COMM_WORLD 0
 
 static struct {
-	bool known;
-	void *open_mpi; /* address of Open MPI's world communicator, NULL: another MPI */
-	int size;	/* of the world */
-	int (*comm_size)(mpi_word, int *);
-	mpi_word (*comm_f2c)(int); /* Open MPI */
+	void *open_mpi;			   /* address of Open MPI's world communicator, NULL: another MPI */
+	int size;			   /* of the world */
+	int (*comm_size)(mpi_word, int *); /* NULL: MPI has not been initialised */
+	mpi_word (*comm_f2c)(int);	   /* Open MPI */
 } mpi;
 
 /* From SCOPE on. A program that loads MPI privately (Python's mpi4py) has it in no global scope. */
@@ -52,14 +51,13 @@ void *mal_mpi_next(const char *name)
 
 static void get_to_know(void)
 {
-	if (mpi.known)
+	if (mpi.comm_size)
 		return;
 	/* An executable may have a copy of this object, which then is the one that all use. */
 	mpi.open_mpi = find(RTLD_DEFAULT, "ompi_mpi_comm_world");
-	*(void **)&mpi.comm_size = mal_mpi_next("PMPI_Comm_size");
 	if (mpi.open_mpi)
 		*(void **)&mpi.comm_f2c = mal_mpi_next("PMPI_Comm_f2c");
-	mpi.known = true;
+	*(void **)&mpi.comm_size = mal_mpi_next("PMPI_Comm_size");
 }
 
 static int size_of(mpi_word comm)
@@ -73,7 +71,7 @@ bool mal_mpi_is_world(mpi_word comm)
 {
 	if (mpi.open_mpi ? comm == (mpi_word)mpi.open_mpi : (uint32_t)comm == MPICH_COMM_WORLD)
 		return true;
-	return mpi.known && size_of(comm) == mpi.size;
+	return mpi.comm_size && size_of(comm) == mpi.size;
 }
 
 bool mal_mpi_is_world_fortran(const int *comm)
