@@ -101,6 +101,7 @@ struct mal_counters {
 	_Atomic uint64_t reclaims;
 	_Atomic uint64_t evictions; /* reclaims that found a borrower at work */
 	_Atomic uint64_t overlap;   /* ticks between such a reclaim and the borrower's leaving */
+	_Atomic uint64_t back;	    /* ticks that all reclaims took */
 	_Atomic uint64_t moves;	    /* CPUs taken over for good */
 	_Atomic uint64_t own;	    /* ticks that our own slow paths took */
 };
@@ -132,6 +133,9 @@ struct mal_rank_slot {
 	/* What it does now: written by it, read by others. */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since; /* 0: it does not wait in MPI */
 	_Atomic uint64_t hungry_since;				/* start of a region that wants more CPUs */
+	/* Where that region would end with the CPUs it has, going by its past runs; lenders write both on as they give. */
+	_Atomic uint64_t hungry_until;
+	_Atomic uint32_t hungry_cpus;
 	_Atomic uint32_t team;
 	/* Written by others: its CPUs have changed. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t changes;

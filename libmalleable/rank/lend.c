@@ -75,22 +75,45 @@ static bool is_settled(unsigned int rank, uint64_t now)
 	return now > since && now - since > lend_after;
 }
 
-/* A rank that is in a region with more threads than CPUs, or MAL_NOBODY. */
+/*
+ * Of the ranks that are in regions with more threads than CPUs the one that is expected to compute for longest, or
+ * MAL_NOBODY. (Whoever comes first would often get CPUs only to wait for another one after that.)
+ */
 static unsigned int find_hungry(uint64_t now)
 {
 	unsigned int words = (mal.segment.rank_count + 63) / 64;
+	unsigned int found = MAL_NOBODY;
+	uint64_t latest = 0;
 
 	for (unsigned int i = 0; i < words; i++) {
 		uint64_t bits = atomic_load_explicit(&mal.segment.header->hungry[i], memory_order_acquire);
 
 		for (; bits; bits &= bits - 1) {
 			unsigned int rank = i * 64 + (unsigned int)__builtin_ctzll(bits);
+			uint64_t until;
 
-			if (rank < mal.segment.rank_count && rank != mal.me && is_settled(rank, now))
-				return rank;
+			if (rank >= mal.segment.rank_count || rank == mal.me || !is_settled(rank, now))
+				continue;
+			until = atomic_load_explicit(&mal.segment.ranks[rank].hungry_until, memory_order_relaxed);
+			if (found != MAL_NOBODY && until <= latest)
+				continue;
+			found = rank;
+			latest = until;
 		}
 	}
-	return MAL_NOBODY;
+	return found;
+}
+
+/* RANK has one CPU more: its region will end so much earlier. */
+static void expect_earlier(unsigned int rank, uint64_t now)
+{
+	struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	uint64_t until = atomic_load_explicit(&slot->hungry_until, memory_order_relaxed);
+	uint32_t cpus = atomic_fetch_add_explicit(&slot->hungry_cpus, 1, memory_order_relaxed);
+
+	if (until > now && cpus < MAL_MAX_CPUS)
+		atomic_store_explicit(&slot->hungry_until, now + (until - now) * cpus / (cpus + 1),
+				      memory_order_relaxed);
 }
 
 /* Give CPU to a hungry rank, and send one of its threads there. */
@@ -111,6 +134,7 @@ static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
 	if (spread == MAL_SPREAD_DONE) {
 		atomic_fetch_add_explicit(&mal.segment.ranks[hungry].changes, 1, memory_order_release);
 		mal_count(&mal.slot->count.grants, 1);
+		expect_earlier(hungry, now);
 		return true;
 	}
 	if (spread == MAL_SPREAD_SATISFIED)
@@ -182,6 +206,7 @@ static void take_back(void)
 	cost = mal_ticks() - begin;
 	usual_cost = usual_cost ? (3 * usual_cost + cost) / 4 : cost;
 	mal_count(&mal.slot->count.own, cost);
+	mal_count(&mal.slot->count.back, cost);
 }
 
 void mal_wait_poll(void)
@@ -210,7 +235,6 @@ void mal_wait_poll(void)
 		mal.lending = true;
 		for (unsigned int i = mal.own_count; i-- > 0;)
 			lend_or_grant(mal.own[i], now);
-		mal_count(&mal.slot->count.own, mal_ticks() - now);
 	}
 	nap();
 }

@@ -11,8 +11,13 @@
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/team.h"
 
-/* Value in a parallel region's data: it is an outermost region of the primary thread. */
+/*
+ * Value in a parallel region's data: it is an outermost region of the primary thread, and how its threads are timed. They read it
+ * there and not in what the primary thread keeps, whose cache lines it writes in each region.
+ */
 #define MANAGED 1
+#define BY_CPU_TIME 2
+#define WEIGHT_SHIFT 8
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned int requested, int flags, const void *where)
@@ -26,8 +31,8 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 		return;
 	if (!mal.base)
 		mal_team_open();
-	parallel->value = MANAGED;
 	mal_region_begin(where, requested);
+	parallel->value = MANAGED | (mal.shares ? BY_CPU_TIME : 0) | (uint64_t)mal.weight << WEIGHT_SHIFT;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *where)
@@ -41,29 +46,26 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 }
 
 /* Threads that share a CPU are timed by the CPU time that they get, others by the cheaper clock. */
-static uint64_t thread_cpu_ns(void)
+static uint64_t work_clock(void)
 {
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	return mal_self.cpu_time ? mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) : mal_ticks();
 }
 
 static void begin_work(void)
 {
-	mal_self.cpu_time = mal.shares;
-	mal_self.begin = mal_self.cpu_time ? thread_cpu_ns() : mal_ticks();
+	if (mal_self.weight)
+		mal_self.begin = work_clock();
 }
 
 /* The primary thread has just read the clock. */
-static void begin_region(bool primary)
+static void begin_region(uint64_t value, bool primary)
 {
-	if (primary && !mal.shares) {
-		mal_self.cpu_time = false;
+	mal_self.weight = (unsigned int)(value >> WEIGHT_SHIFT);
+	mal_self.cpu_time = value & BY_CPU_TIME;
+	if (primary && mal_self.weight && !mal_self.cpu_time)
 		mal_self.begin = mal.region_begin;
-	} else {
+	else
 		begin_work();
-	}
 }
 
 static void end_work(void)
@@ -72,11 +74,12 @@ static void end_work(void)
 
 	if (!mal_self.begin)
 		return;
-	worked = (mal_self.cpu_time ? thread_cpu_ns() : mal_ticks()) - mal_self.begin;
+	worked = work_clock() - mal_self.begin;
 	if (mal_self.cpu_time)
 		worked = mal_s_to_ticks((double)worked * 1e-9);
+	/* A run that took longer than usual stands for itself alone. */
 	if (mal_self.slot)
-		mal_count(&mal_self.slot->busy, worked);
+		mal_count(&mal_self.slot->busy, worked < mal.short_region ? worked * mal_self.weight : worked);
 	mal_self.begin = 0;
 }
 
@@ -112,10 +115,10 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 		mal_self.slot = NULL;
 		return;
 	}
-	if (!parallel || parallel->value != MANAGED || index >= mal.segment.thread_count)
+	if (!parallel || !(parallel->value & MANAGED) || index >= mal.segment.thread_count)
 		return;
 	enter_team(index, size);
-	begin_region(index == 0);
+	begin_region(parallel->value, index == 0);
 }
 
 static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,

@@ -40,12 +40,18 @@
 #define LOOKS_WITHOUT 100
 /* Who has just left MPI finds others about to leave it too: their CPUs are not worth borrowing. */
 #define SETTLE_S 200e-6
+/* In regions shorter than this the threads are timed in one of TIMED_EVERY runs: the clock would cost as much as they do. */
+#define SHORT_REGION_S 10e-6
+#define TIMED_EVERY 8
 #define REGION_SLOTS 256
 
 struct region {
 	const void *where;
-	double work;  /* ticks times CPUs, moving average over runs with one thread a CPU */
-	double offer; /* moving average of the part of it in which others waited */
+	uint64_t usual; /* ticks, moving average */
+	unsigned int runs;
+	uint32_t prepared; /* standing.number when it was last prepared and needed nothing of its own */
+	double work;	   /* ticks times CPUs, moving average over runs with one thread a CPU */
+	double offer;	   /* moving average of the part of it in which others waited */
 	unsigned int offered_cpus;
 	double suspect; /* what a run with shared CPUs cost when it cost too much, to be compared with one without */
 	unsigned int harms; /* how often that was so */
@@ -63,6 +69,16 @@ static struct {
 	uint64_t insure_region;
 	uint64_t settle;
 } limit;
+
+/*
+ * What regions were last prepared for: as long as it stands there is nothing to prepare again. NUMBER changes with it, and
+ * after regions that others cannot follow unprepared.
+ */
+static struct {
+	uint32_t number;
+	uint32_t rules, plan, changes, borrowers, told;
+	unsigned int team;
+} standing = {.number = 1};
 
 static struct region *find(const void *where)
 {
@@ -139,12 +155,44 @@ static enum mal_patience choose_patience(const struct region *region, bool progr
 	return MAL_PATIENCE_SHORT;
 }
 
+static bool stands(void)
+{
+	const struct mal_header *header = mal.segment.header;
+
+	return atomic_load_explicit(&header->rules, memory_order_relaxed) == standing.rules &&
+	       atomic_load_explicit(&header->plan, memory_order_relaxed) == standing.plan &&
+	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) == standing.borrowers &&
+	       atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) == standing.changes &&
+	       atomic_load_explicit(&mal.told, memory_order_relaxed) == standing.told && mal.team == standing.team &&
+	       !mal.plan_unfinished;
+}
+
+static void stand(void)
+{
+	const struct mal_header *header = mal.segment.header;
+
+	standing.number++;
+	standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
+	standing.plan = mal.seen_plan;
+	standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
+	standing.changes = mal.seen_changes;
+	standing.told = atomic_load_explicit(&mal.told, memory_order_relaxed);
+	standing.team = mal.team;
+}
+
+/* Nothing has changed since REGION was prepared, and it needs nothing of its own. */
+static bool is_prepared(const struct region *region, unsigned int requested)
+{
+	return region && region->prepared == standing.number && (!requested || requested == mal.team) && stands() &&
+	       !atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed);
+}
+
 /* What a region needs before it starts, where threads may be bound at all: CPUs, a team, places. Returns whether it took long. */
-static bool prepare(const void *where, unsigned int requested, uint64_t now)
+static bool prepare(unsigned int requested, uint64_t now)
 {
 	bool clause = requested && requested != mal.team;
 	unsigned int team = clause ? requested : mal.team;
-	bool changed;
+	bool changed, impatient;
 
 	if (!clause && mal_team_is_free())
 		mal_phase_follow_plan();
@@ -153,7 +201,6 @@ static bool prepare(const void *where, unsigned int requested, uint64_t now)
 		mal_team_follow(mal.own_count);
 	if (!mal.own_count)
 		return changed;
-	current = find(where);
 	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > limit.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int most = mal_team_is_free() && !clause ? mal.segment.thread_count : team;
@@ -168,15 +215,32 @@ static bool prepare(const void *where, unsigned int requested, uint64_t now)
 	}
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
 	mal.shares = mal.stacked || mal.borrowed_count;
-	mal_team_set_patience(choose_patience(current, clause || (team == mal.base && !mal.told_more)));
+	impatient = mal_team_set_patience(choose_patience(current, clause || (team == mal.base && !mal.told_more)));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(team);
+	if (changed || impatient || clause || mal.shares || !stands())
+		stand();
+	if (current && !clause && !mal.shares)
+		current->prepared = standing.number;
 	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {
 		mal_cpus_want(true);
+		unsigned int cpus = mal.own_count + mal.borrowed_count;
+
 		atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
+		atomic_store_explicit(&mal.slot->hungry_until, now + (uint64_t)(current ? current->work / cpus : 0),
+				      memory_order_relaxed);
+		atomic_store_explicit(&mal.slot->hungry_cpus, cpus, memory_order_relaxed);
 		mal_hungry_say(&mal.segment, mal.me, true);
 	}
 	return changed;
+}
+
+/* See mal_rank. A region of its own counts for each code address: no sequence of regions can hide one. */
+static unsigned int choose_weight(struct region *region)
+{
+	if (!region || !region->usual || region->usual >= mal.short_region)
+		return 1;
+	return region->runs++ % TIMED_EVERY ? 0 : TIMED_EVERY;
 }
 
 void mal_region_begin(const void *where, unsigned int requested)
@@ -187,12 +251,16 @@ void mal_region_begin(const void *where, unsigned int requested)
 		limit.look_every = mal_s_to_ticks(LOOK_EVERY_S);
 		limit.grow_region = mal_s_to_ticks(GROW_REGION_S);
 		limit.insure_region = mal_s_to_ticks(INSURE_REGION_S);
+		mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
 		limit.settle = mal_s_to_ticks(SETTLE_S);
 	}
+	if (!current || current->where != where)
+		current = find(where);
+	mal.weight = choose_weight(current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
-	if (mal_rule(MAL_RULE_BIND) && prepare(where, requested, now)) {
+	if (!is_prepared(current, requested) && mal_rule(MAL_RULE_BIND) && prepare(requested, now)) {
 		uint64_t ready = mal_ticks();
 
 		mal_count(&mal.slot->count.own, ready - now);
@@ -236,6 +304,7 @@ static void learn(struct region *region, uint64_t now)
 	unsigned int cpus;
 	double work;
 	double offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
+	bool was_long;
 
 	last_look = now;
 	if (offer > GROW_OFFER) {
@@ -246,6 +315,7 @@ static void learn(struct region *region, uint64_t now)
 	}
 	if (!region)
 		return;
+	was_long = is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	if (mal.stacked && offer < GROW_OFFER && region->work > 0 && work > GROW_HARM * region->work) {
 		region->suspect = work;
@@ -263,6 +333,8 @@ static void learn(struct region *region, uint64_t now)
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
+	if (was_long || is_long(region))
+		region->prepared = 0;
 }
 
 void mal_region_end(const void *where)
@@ -273,6 +345,10 @@ void mal_region_end(const void *where)
 	mal_count(&mal.slot->count.region, duration);
 	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
 	mal_count(&mal.slot->count.regions, 1);
+	if (current)
+		current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
+	if (!mal.weight && duration >= mal.short_region)
+		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)
 		mal_hungry_say(&mal.segment, mal.me, false);
 	if (now - last_look > limit.look_every && mal_rule(MAL_RULE_LEND))

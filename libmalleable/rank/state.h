@@ -23,6 +23,7 @@ struct mal_rank {
 	struct mal_segment segment;
 	struct mal_rank_slot *slot;
 	struct mal_thread_slot *threads;
+	uint64_t short_region;	       /* ticks, set once: below it only some runs of a region are timed */
 	struct mal_cpumask allocation; /* never left, whatever the segment says */
 	struct mal_cpumask home;
 	enum mal_mode mode;
@@ -48,6 +49,8 @@ struct mal_rank {
 	_Atomic uint32_t told;
 	bool stacked; /* the current region has more threads than CPUs */
 	bool shares;  /* it is stacked, or may become so: it uses borrowed CPUs */
+	unsigned int
+		weight; /* how many runs this one of the region stands for in the samples, 0: its threads are not timed */
 	uint64_t region_begin;
 	uint64_t last_leave; /* tick at which the primary thread last left a region or MPI */
 	uint64_t left_mpi;   /* tick at which it last left MPI */
@@ -58,6 +61,7 @@ struct mal_thread {
 	struct mal_thread_slot *slot; /* of the managed team, NULL outside it */
 	uint64_t begin;		      /* tick, or ns of thread CPU time where cpu_time is set; 0: not working */
 	uint64_t mpi_begin;
+	unsigned int weight; /* of the region, see mal_rank */
 	int32_t tid;
 	unsigned int mpi_depth;
 	bool primary;

@@ -142,13 +142,14 @@ void mal_team_follow(unsigned int cpus)
 	mal_team_set(cpus);
 }
 
-void mal_team_set_patience(enum mal_patience patience)
+bool mal_team_set_patience(enum mal_patience patience)
 {
 	if (patience == runtime.patience || runtime.block_fixed)
-		return;
+		return false;
 	runtime.set_blocktime(patience == MAL_PATIENCE_USUAL ? runtime.usual_blocktime
 							     : patience == MAL_PATIENCE_SHORT);
 	runtime.patience = patience;
+	return true;
 }
 
 /* The program learns THREADS. */

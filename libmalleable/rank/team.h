@@ -33,7 +33,7 @@ enum mal_patience {
 	MAL_PATIENCE_NONE,  /* they share CPUs with others */
 };
 
-/* For the next regions. What the user chose (KMP_BLOCKTIME, OMP_WAIT_POLICY) is kept. */
-void mal_team_set_patience(enum mal_patience patience);
+/* For the next regions. What the user chose (KMP_BLOCKTIME, OMP_WAIT_POLICY) is kept. Returns false where it was so before. */
+bool mal_team_set_patience(enum mal_patience patience);
 
 #endif

@@ -2,6 +2,8 @@
 /* test_period.c: finding the period of a sequence of regions. */
 #include "t/unit/unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/rank/period.h"
@@ -90,6 +92,51 @@ static void found_within_ten_periods(void **state)
 	assert_true(boundaries >= 20);
 }
 
+/* Feed a recorded sequence: its period is to be found within ten periods, and then to last to the end or for ten more. */
+static void check_recorded(const char *name, unsigned int length, const char *events)
+{
+	static struct mal_period period;
+	size_t count = strlen(events), found = 0;
+	unsigned int in_a_row = 0;
+
+	memset(&period, 0, sizeof(period));
+	for (size_t i = 0; i < count; i++) {
+		if (!mal_period_event(&period, (uint32_t)events[i]))
+			continue;
+		in_a_row = period.length == length ? in_a_row + 1 : 0;
+		if (in_a_row == 1)
+			found = i;
+		if (in_a_row == 10)
+			break;
+	}
+	print_message("# %s: period of %u found after %zu events\n", name, length, found);
+	assert_true(in_a_row > 0);
+	assert_true(in_a_row == 10 || in_a_row >= (count - found) / length);
+	assert_true(found < 10 * (size_t)length + 50);
+}
+
+static void recorded(void **state)
+{
+	const char *directory = getenv("abs_top_srcdir");
+	char path[4096], line[8192], name[64], events[8192];
+	unsigned int length, lines = 0;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/t/unit/sequences.txt", directory ? directory : ".");
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (line[0] == '#')
+			continue;
+		assert_int_equal(sscanf(line, "%63s %u %8191s", name, &length, events), 3);
+		check_recorded(name, length, events);
+		lines++;
+	}
+	fclose(file);
+	assert_int_equal(lines, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +146,7 @@ int main(void)
 		cmocka_unit_test(found_again_after_a_change),
 		cmocka_unit_test(no_period_no_boundary),
 		cmocka_unit_test(found_within_ten_periods),
+		cmocka_unit_test(recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
