@@ -103,9 +103,11 @@ static long closeness(const struct map *map, unsigned int cpu, unsigned int rank
 	       (count[BY_PACKAGE] - count[BY_NUMA]) * WORTH_PACKAGE;
 }
 
+/* CPUs of nobody, and of ranks that do not run (they may come again), stay where they are. */
 static bool can_give(const struct map *map, unsigned int rank)
 {
-	return rank >= map->view->rank_count || map->have[rank] > map->plan->count[rank];
+	return rank < map->view->rank_count && map->view->samples[rank].running &&
+	       map->have[rank] > map->plan->count[rank];
 }
 
 /* The best CPU for RANK from those who have too many; the number of CPUs if there is none. */
@@ -120,9 +122,7 @@ static unsigned int best_for(const struct map *map, unsigned int rank)
 
 		if (giver == rank || !can_give(map, giver))
 			continue;
-		worth = closeness(map, cpu, rank);
-		if (giver < map->view->rank_count)
-			worth -= closeness(map, cpu, giver);
+		worth = closeness(map, cpu, rank) - closeness(map, cpu, giver);
 		if (best == cpus || worth > best_worth) {
 			best = cpu;
 			best_worth = worth;

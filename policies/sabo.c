@@ -56,16 +56,25 @@ static bool is_due(struct state *state)
 	return state->at ? state->windows == state->at : state->windows % state->every == 0;
 }
 
-/* Sockets as this step sees them: packages that have CPUs of it. Returns their number. */
-static unsigned int count_sockets(const struct mal_topology *topology, unsigned int *cores, unsigned int *socket_of_cpu)
+/* CPUs of nobody, and of ranks that do not run (they may come again), are left out. */
+static bool is_shared_out(const struct mal_view *view, unsigned int cpu)
 {
+	return view->owner[cpu] < view->rank_count && view->samples[view->owner[cpu]].running;
+}
+
+/* Sockets as this step sees them: packages that have CPUs of running ranks. Returns their number. */
+static unsigned int count_sockets(const struct mal_view *view, unsigned int *cores, unsigned int *socket_of_cpu)
+{
+	const struct mal_topology *topology = view->topology;
 	unsigned int count = 0;
 
 	for (unsigned int cpu = 0; cpu < topology->cpu_count; cpu++) {
 		unsigned int socket = count;
 
+		if (!is_shared_out(view, cpu))
+			continue;
 		for (unsigned int other = 0; other < cpu && socket == count; other++)
-			if (topology->package[other] == topology->package[cpu])
+			if (is_shared_out(view, other) && topology->package[other] == topology->package[cpu])
 				socket = socket_of_cpu[other];
 		if (socket == count)
 			cores[count++] = 0;
@@ -196,8 +205,8 @@ static bool is_accepted(const struct mal_view *view, const unsigned int *count, 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
-	unsigned int cpus = view->topology->cpu_count;
-	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], order[view->rank_count], count[view->rank_count];
+	unsigned int most = view->topology->cpu_count, cpus = 0;
+	unsigned int cores[most + 1], socket_of_cpu[most + 1], order[view->rank_count], count[view->rank_count];
 	struct mal_socket_search search = {.cores = cores, .order = order, .wanted = count, .most_nodes = state->nodes};
 	double load = 0;
 
@@ -213,7 +222,9 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		state->socket_room = view->rank_count;
 	}
 	search.socket = state->socket;
-	search.socket_count = count_sockets(view->topology, cores, socket_of_cpu);
+	search.socket_count = count_sockets(view, cores, socket_of_cpu);
+	for (unsigned int socket = 0; socket < search.socket_count; socket++)
+		cpus += cores[socket];
 	search.rank_count = sort_ranks(view, order);
 	for (unsigned int i = 0; i < search.rank_count; i++)
 		load += view->samples[order[i]].work_s;
@@ -235,23 +246,26 @@ static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan
 	unsigned int cpus = view->topology->cpu_count, ranks = view->rank_count;
 	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], have[ranks], next[cpus + 1];
 
-	count_sockets(view->topology, cores, socket_of_cpu);
+	count_sockets(view, cores, socket_of_cpu);
 	memset(have, 0, sizeof(have));
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
 		unsigned int owner = view->owner[cpu];
 		bool keeps = owner < ranks && view->samples[owner].running &&
 			     state->socket[owner] == socket_of_cpu[cpu] && have[owner] < plan->count[owner];
 
+		if (!is_shared_out(view, cpu))
+			continue;
 		plan->owner[cpu] = keeps ? owner : ranks;
 		if (keeps)
 			have[owner]++;
 	}
 	memset(next, 0, sizeof(next));
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		unsigned int *rank = &next[socket_of_cpu[cpu]];
+		unsigned int *rank;
 
-		if (plan->owner[cpu] != ranks)
+		if (!is_shared_out(view, cpu) || plan->owner[cpu] != ranks)
 			continue;
+		rank = &next[socket_of_cpu[cpu]];
 		while (*rank < ranks && (!view->samples[*rank].running || state->socket[*rank] != socket_of_cpu[cpu] ||
 					 have[*rank] == plan->count[*rank]))
 			(*rank)++;

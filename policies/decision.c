@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* decision.c: a policy is asked, its counts become CPUs, and the plan is checked. */
+#include "policies/decision.h"
+
+#include <string.h>
+
+#include "policies/check.h"
+#include "policies/mapping.h"
+
+enum mal_decision mal_decide(const struct mal_policy *policy, void *state, const struct mal_view *view,
+			     struct mal_plan *plan, const char **flaw)
+{
+	unsigned int cpus = view->topology->cpu_count;
+
+	memset(plan->count, 0, view->rank_count * sizeof(plan->count[0]));
+	for (unsigned int cpu = 0; view->samples && cpu < cpus; cpu++)
+		if (view->owner[cpu] < view->rank_count)
+			plan->count[view->owner[cpu]]++;
+	memcpy(plan->owner, view->owner, cpus * sizeof(plan->owner[0]));
+	*flaw = NULL;
+	if (policy->decide(state, view, plan) < 0)
+		return MAL_DECISION_NONE;
+	if (!view->samples) {
+		plan->move = false;
+		return MAL_DECISION_MADE;
+	}
+	mal_map_decision(policy, state, view, plan);
+	*flaw = mal_plan_flaw(view, plan);
+	return *flaw ? MAL_DECISION_UNFIT : MAL_DECISION_MADE;
+}

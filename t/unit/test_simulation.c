@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_simulation.c: the model of a window, simulated steps, and what holds for every plan of every policy. */
+#include "t/unit/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/choice.h"
+#include "policies/decision.h"
+#include "policies/model.h"
+#include "policies/registry.h"
+#include "policies/simulation.h"
+
+#define MOST_RANKS 24
+#define MOST_CPUS 96
+
+static void near(double value, double wanted)
+{
+	if (fabs(value - wanted) > 1e-6 * wanted + 1e-9)
+		fail_msg("%.9f instead of %.9f", value, wanted);
+}
+
+static struct mal_sample load(double work_s, double serial_s, double region_s)
+{
+	return (struct mal_sample){.running = true,
+				   .elapsed_s = 4,
+				   .work_s = work_s,
+				   .serial_s = serial_s,
+				   .mpi_s = 0.1,
+				   .region_s = region_s};
+}
+
+static void model_without_lending(void **state)
+{
+	struct mal_sample samples[3] = {load(3, 0.5, 1), load(1, 0, 1), {.running = false}};
+	unsigned int count[3] = {2, 1, 0};
+	double mpi_s[3];
+
+	(void)state;
+	near(mal_model_communication(samples, 3), 0.1);
+	near(mal_model_ideal(samples, 3, 3), 4.5 / 3 + 0.1);
+	near(mal_model_window(samples, 3, &(struct mal_setting){count, false, false}, mpi_s), 0.5 + 1.5 + 0.1);
+	near(mpi_s[0], 0.1);
+	near(mpi_s[1], 1.1);
+	near(mpi_s[2], 0);
+}
+
+/* One CPU each, 3 s against 1 s: after 1 s and the delay the heavy one has two. */
+static void model_of_growth(void **state)
+{
+	struct mal_sample samples[2] = {load(3, 0, 3), load(1, 0, 1)};
+	unsigned int count[2] = {1, 1};
+
+	(void)state;
+	near(mal_model_window(samples, 2, &(struct mal_setting){count, true, true}, NULL), 1.00015 + 1.99985 / 2 + 0.1);
+}
+
+/* Borrowed at the next region only: the heavy rank's regions are 0.4 s long, the third one ends after 1.2 s. */
+static void model_of_borrowing(void **state)
+{
+	struct mal_sample samples[2] = {load(3.2, 0, 0.4), load(1, 0, 1)};
+	unsigned int count[2] = {1, 1};
+
+	(void)state;
+	samples[0].elapsed_s = 3.3;
+	near(mal_model_window(samples, 2, &(struct mal_setting){count, true, false}, NULL), 1.2 + 2.0 / 2 + 0.1);
+}
+
+static void model_knows_limits(void **state)
+{
+	struct mal_sample samples[2] = {load(3, 0, 3), load(1, 0, 1)};
+	unsigned int count[2] = {1, 1};
+
+	(void)state;
+	samples[0].most = 1;
+	near(mal_model_window(samples, 2, &(struct mal_setting){count, true, true}, NULL), 3.1);
+}
+
+/* Who will need longest gets what is lent, whatever its number. */
+static void model_lends_to_the_neediest(void **state)
+{
+	struct mal_sample samples[3] = {load(2, 0, 2), load(4, 0, 4), load(1, 0, 1)};
+	unsigned int count[3] = {1, 1, 1};
+
+	(void)state;
+	near(mal_model_window(samples, 3, &(struct mal_setting){count, true, true}, NULL), 1.00015 + 2.99985 / 2 + 0.1);
+}
+
+static void places(struct mal_topology *topology, unsigned int cpus, unsigned int group)
+{
+	static unsigned int l3[MOST_CPUS], numa[MOST_CPUS];
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		l3[cpu] = cpu / group;
+		numa[cpu] = 2 * cpu / cpus;
+	}
+	*topology = (struct mal_topology){cpus, l3, numa, numa};
+}
+
+static struct mal_outcome simulate(const char *spec, const struct mal_sample *samples, unsigned int ranks,
+				   unsigned int cpus_each, unsigned int windows)
+{
+	unsigned int owner[MOST_CPUS];
+	struct mal_topology topology;
+	struct mal_simulation *simulation;
+	struct mal_outcome outcome;
+	struct mal_choice choice;
+
+	places(&topology, ranks * cpus_each, 3);
+	for (unsigned int cpu = 0; cpu < ranks * cpus_each; cpu++)
+		owner[cpu] = cpu / cpus_each;
+	assert_int_equal(mal_choose(spec, NULL, MAL_POLICY_DEFAULT, &choice, NULL), 0);
+	simulation = mal_simulation_create(choice.policy, choice.values, &topology, ranks, owner);
+	assert_non_null(simulation);
+	for (unsigned int i = 0; i < windows; i++)
+		mal_simulation_window(simulation, samples);
+	outcome = *mal_simulation_outcome(simulation);
+	mal_simulation_destroy(simulation);
+	return outcome;
+}
+
+static void simulated_steps(void **state)
+{
+	struct mal_sample samples[4] = {load(8, 0, 0.01), load(2, 0, 0.01), load(4, 0, 0.01), load(2, 0, 0.01)};
+	struct mal_outcome off, moved;
+
+	(void)state;
+	off = simulate("off", samples, 4, 4, 50);
+	near(off.elapsed_s, 50 * 2.1);
+	near(off.off_s, off.elapsed_s);
+	near(off.ideal_s, 50 * 1.1);
+	moved = simulate("auto,lend=no", samples, 4, 4, 50);
+	assert_true(moved.moves >= 4);
+	assert_null(moved.flaw);
+	assert_true(mal_share_of_attainable(moved.off_s, moved.ideal_s, moved.elapsed_s) > 0.95);
+	assert_true(simulate("sabo", samples, 4, 4, 50).elapsed_s < 0.7 * off.elapsed_s);
+	assert_true(simulate("auto", samples, 4, 4, 50).elapsed_s < 0.6 * off.elapsed_s);
+}
+
+static int decide_nonsense(void *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	(void)state;
+	plan->bind = plan->move = plan->lend = true;
+	if (view->samples)
+		plan->count[0] = 0;
+	return 0;
+}
+
+static void broken_policy_is_set_aside(void **state)
+{
+	const struct mal_policy broken = {.abi = MAL_POLICY_ABI, .name = "broken", .decide = decide_nonsense};
+	struct mal_sample samples[2] = {load(3, 0, 1), load(1, 0, 1)};
+	unsigned int owner[2] = {0, 1};
+	struct mal_topology topology;
+	struct mal_simulation *simulation;
+
+	(void)state;
+	places(&topology, 2, 1);
+	simulation = mal_simulation_create(&broken, NULL, &topology, 2, owner);
+	mal_simulation_window(simulation, samples);
+	near(mal_simulation_window(simulation, samples), 3.1);
+	assert_non_null(mal_simulation_outcome(simulation)->flaw);
+	assert_int_equal(mal_simulation_outcome(simulation)->moves, 0);
+	mal_simulation_destroy(simulation);
+}
+
+/* Random numbers for random steps: xorshift (Marsaglia 2003). */
+static uint32_t next(uint32_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 17;
+	*random ^= *random << 5;
+	return *random;
+}
+
+struct step {
+	struct mal_topology topology;
+	struct mal_view view;
+	struct mal_sample samples[MOST_RANKS];
+	unsigned int owner[MOST_CPUS];
+};
+
+static void make_step(struct step *step, uint32_t *random)
+{
+	unsigned int ranks = 1 + next(random) % MOST_RANKS;
+	unsigned int cpus = ranks + next(random) % (MOST_CPUS - ranks + 1);
+
+	memset(step, 0, sizeof(*step));
+	places(&step->topology, cpus, 1 + next(random) % 8);
+	for (unsigned int rank = 0; rank < ranks; rank++)
+		step->samples[rank] =
+			load(next(random) % 1000 * 1e-3, next(random) % 100 * 1e-4, next(random) % 50 * 1e-3);
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		step->owner[cpu] = cpu < ranks ? cpu : next(random) % ranks;
+		step->samples[step->owner[cpu]].cpus++;
+	}
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		if (next(random) % 8 == 0)
+			step->samples[rank].most = step->samples[rank].cpus + next(random) % 4;
+		if (next(random) % 16 == 0 && ranks > 1)
+			step->samples[rank] = (struct mal_sample){.running = false};
+	}
+	step->view = (struct mal_view){&step->topology, ranks, step->samples, step->owner};
+}
+
+static void vary(struct step *step, uint32_t *random)
+{
+	for (unsigned int rank = 0; rank < step->view.rank_count; rank++)
+		if (step->samples[rank].running && next(random) % 2)
+			step->samples[rank].work_s = next(random) % 1000 * 1e-3;
+}
+
+/* The plans of a policy for some windows: fit, the same twice, and not worse by their own forecast than what stands. */
+static void check_policy(const struct mal_policy *policy, const double *values, struct step *step, uint32_t random,
+			 uint32_t seed)
+{
+	unsigned int count[2][MOST_RANKS], owner[2][MOST_CPUS];
+	void *states[2] = {NULL, NULL};
+
+	for (int i = 0; i < 2; i++)
+		states[i] = policy->create ? policy->create(values) : NULL;
+	for (int window = 0; window < 4; window++) {
+		struct mal_plan plans[2];
+		const char *flaw;
+
+		for (int i = 0; i < 2; i++) {
+			plans[i] = (struct mal_plan){.count = count[i], .owner = owner[i]};
+			if (mal_decide(policy, states[i], &step->view, &plans[i], &flaw) == MAL_DECISION_UNFIT)
+				fail_msg("seed %u: %s makes a plan of which is true: %s", seed, policy->name, flaw);
+		}
+		if (plans[0].move != plans[1].move ||
+		    memcmp(owner[0], owner[1], step->topology.cpu_count * sizeof(owner[0][0])) != 0)
+			fail_msg("seed %u: %s makes two plans of the same samples", seed, policy->name);
+		if (plans[0].forecast_s > plans[0].now_s * (1 + 1e-9))
+			fail_msg("seed %u: %s forecasts that its plan is worse", seed, policy->name);
+		for (unsigned int rank = 0; plans[0].move && rank < step->view.rank_count; rank++)
+			step->samples[rank].cpus = step->samples[rank].running ? count[0][rank] : 0;
+		if (plans[0].move)
+			memcpy(step->owner, owner[0], sizeof(step->owner));
+		vary(step, &random);
+	}
+	for (int i = 0; i < 2; i++)
+		if (policy->destroy)
+			policy->destroy(states[i]);
+}
+
+#define CASES 100000
+
+static void plans_of_random_steps(void **state)
+{
+	const char *chosen = getenv("SEED");
+	uint32_t first = chosen ? (uint32_t)strtoul(chosen, NULL, 10) : 1;
+	const struct mal_policy *policy;
+
+	(void)state;
+	print_message("# %d random steps from seed %u on; SEED=N repeats one\n", CASES, first);
+	for (uint32_t seed = first; seed < first + (chosen ? 1 : CASES); seed++) {
+		/* Each step is for one policy, all of them in turn. */
+		size_t count = 0;
+		uint32_t random = seed * 2654435761u + 1;
+		struct mal_choice choice;
+		struct step step;
+
+		while (mal_policy_at(count))
+			count++;
+		policy = mal_policy_at(seed % count);
+		if (!policy->decide || mal_choose(policy->name, NULL, MAL_POLICY_DEFAULT, &choice, NULL) < 0)
+			continue;
+		make_step(&step, &random);
+		check_policy(policy, choice.values, &step, random, seed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(model_without_lending),       cmocka_unit_test(model_of_growth),
+		cmocka_unit_test(model_of_borrowing),	       cmocka_unit_test(model_knows_limits),
+		cmocka_unit_test(model_lends_to_the_neediest), cmocka_unit_test(simulated_steps),
+		cmocka_unit_test(broken_policy_is_set_aside),  cmocka_unit_test(plans_of_random_steps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
