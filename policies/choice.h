@@ -14,6 +14,7 @@ struct mal_choice {
 	double values[MAL_CHOICE_PARAMS]; /* of its parameters */
 	char mode[8];			  /* auto, team or cpuset */
 	unsigned int max_threads;	  /* 0: not given */
+	bool pages_follow;		  /* memory goes to the NUMA nodes where its rank went */
 	bool keep_gomp;			  /* programs built for GCC's libgomp stay on it */
 };
 

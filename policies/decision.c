@@ -20,6 +20,10 @@ enum mal_decision mal_decide(const struct mal_policy *policy, void *state, const
 	*flaw = NULL;
 	if (policy->decide(state, view, plan) < 0)
 		return MAL_DECISION_NONE;
+	if (plan->broken) {
+		*flaw = plan->broken;
+		return MAL_DECISION_UNFIT;
+	}
 	if (!view->samples) {
 		plan->move = false;
 		return MAL_DECISION_MADE;

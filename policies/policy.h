@@ -64,6 +64,7 @@ struct mal_plan {
 	unsigned int *owner; /* by CPU: filled by the mapping */
 	double now_s;	     /* predicted length of the window as things are */
 	double forecast_s;   /* and with the plan; equal if nothing moves */
+	const char *broken;  /* left alone by policies; who runs one that fails says here why. Static text */
 };
 
 struct mal_policy {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* registry.c: the built-in policies, by name. */
+/* registry.c: the policies, by name. */
 #include "policies/registry.h"
 
 #include <stdio.h>
@@ -11,9 +11,28 @@ static const struct mal_policy *const policies[] = {
 	&mal_policy_auto, &mal_policy_lewi, &mal_policy_sabo, &mal_policy_random, &mal_policy_observe, &mal_policy_off,
 };
 
+#define BUILT_IN (sizeof(policies) / sizeof(policies[0]))
+#define MOST_MORE 16
+
+static const struct mal_policy *more[MOST_MORE];
+static size_t more_count;
+
+void mal_policy_register(const struct mal_policy *policy)
+{
+	if (more_count < MOST_MORE)
+		more[more_count++] = policy;
+}
+
 const struct mal_policy *mal_policy_at(size_t index)
 {
-	return index < sizeof(policies) / sizeof(policies[0]) ? policies[index] : NULL;
+	if (index < BUILT_IN)
+		return policies[index];
+	return index - BUILT_IN < more_count ? more[index - BUILT_IN] : NULL;
+}
+
+bool mal_policy_acts(const struct mal_policy *policy)
+{
+	return policy != &mal_policy_observe && policy != &mal_policy_off;
 }
 
 const struct mal_policy *mal_policy_find(const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* registry.h: the built-in policies, by name. */
+/* registry.h: the policies, by name: those that are built in, and those that a program adds when it starts. */
 #ifndef MAL_POLICIES_REGISTRY_H
 #define MAL_POLICIES_REGISTRY_H
 
@@ -7,8 +7,14 @@
 
 #define MAL_POLICY_DEFAULT "auto"
 
+/* Add POLICY, which must outlive all use; one too many is left out. Not thread safe. */
+void mal_policy_register(const struct mal_policy *policy);
+
 /* The policy of that name, or NULL. Static storage. */
 const struct mal_policy *mal_policy_find(const char *name);
+
+/* False for policies that change nothing: what others would do is worth telling then. */
+bool mal_policy_acts(const struct mal_policy *policy);
 
 /* The policy number INDEX from 0, or NULL behind the last one. */
 const struct mal_policy *mal_policy_at(size_t index);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 #include "spank/plugin.h"
@@ -29,6 +30,7 @@ static void set_default(const char *argument, const char *value)
 	struct mal_choice choice;
 	struct mal_error err;
 
+	mal_loadable_trust(value, balance_config.libdir);
 	if (mal_choose(value, NULL, MAL_POLICY_DEFAULT, &choice, &err) < 0)
 		complain(argument, err.text);
 	else
@@ -48,6 +50,7 @@ static void set_policies(const char *argument, const char *value)
 	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
 		char known[160];
 
+		mal_loadable_trust(name, balance_config.libdir);
 		if (!mal_policy_find(name)) {
 			char why[256];
 
@@ -85,8 +88,13 @@ static void parse_one(const char *argument)
 
 void balance_args_parse(int count, char **arguments)
 {
+	/* Where loadable policies are comes first: others may name them. */
 	for (int i = 0; i < count; i++)
-		parse_one(arguments[i]);
+		if (strncmp(arguments[i], "libdir=", 7) == 0)
+			parse_one(arguments[i]);
+	for (int i = 0; i < count; i++)
+		if (strncmp(arguments[i], "libdir=", 7) != 0)
+			parse_one(arguments[i]);
 }
 
 const char *balance_args_policies(void)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options.c: --balance and --balance-report, in srun, sbatch, salloc and slurmstepd. */
+/* options.c: --balance, --balance-report and --balance-trace, in srun, sbatch, salloc and slurmstepd. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 #include "spank/plugin.h"
 
 #define ENV_SPEC "SLURM_BALANCE"
 #define ENV_REPORT "SLURM_BALANCE_REPORT"
+#define ENV_TRACE "SLURM_BALANCE_TRACE"
 
 struct balance_wish balance_wish;
 
@@ -21,7 +23,8 @@ static int check(const char *spec)
 	struct mal_choice choice;
 	struct mal_error err;
 
-	if (mal_choose(spec, balance_args_policies(), MAL_POLICY_DEFAULT, &choice, &err) == 0)
+	if (mal_loadable_use(spec, balance_config.libdir, &err) == 0 &&
+	    mal_choose(spec, balance_args_policies(), MAL_POLICY_DEFAULT, &choice, &err) == 0)
 		return 0;
 	slurm_error("balance: %s", err.text);
 	return -1;
@@ -47,23 +50,32 @@ static int on_balance(int value, const char *text, int remote)
 	return 0;
 }
 
-static int on_report(int value, const char *text, int remote)
+/* A file's name goes to slurmstepd in the environment VARIABLE: there it would be relative to another directory. */
+static int keep_path(const char *option, const char *variable, const char *text)
 {
 	char path[sizeof(balance_wish.report)];
 	char directory[PATH_MAX];
 
-	(void)value;
-	if (!text || !*text || remote)
-		return 0;
 	if (*text == '/' || strcmp(text, "off") == 0 || !getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
 	if (snprintf(path, sizeof(path), "%s%s%s", directory, directory[0] ? "/" : "", text) >= (int)sizeof(path)) {
-		slurm_error("balance: --balance-report=%.40s...: too long", text);
+		slurm_error("balance: %s=%.40s...: too long", option, text);
 		return -1;
 	}
-	/* The value as slurmstepd gets it is relative to a directory that it does not know. */
-	setenv(ENV_REPORT, path, 1);
+	setenv(variable, path, 1);
 	return 0;
+}
+
+static int on_report(int value, const char *text, int remote)
+{
+	(void)value;
+	return text && *text && !remote ? keep_path("--balance-report", ENV_REPORT, text) : 0;
+}
+
+static int on_trace(int value, const char *text, int remote)
+{
+	(void)value;
+	return text && *text && !remote ? keep_path("--balance-trace", ENV_TRACE, text) : 0;
 }
 
 int balance_options_register(spank_t spank)
@@ -86,8 +98,14 @@ int balance_options_register(spank_t spank)
 		on_report,
 	};
 
+	struct spank_option trace = {
+		"balance-trace", "file", "record what a balanced step does in file, for malleable replay", 1, 0,
+		on_trace,
+	};
+
 	if (spank_option_register(spank, &balance) != ESPANK_SUCCESS ||
-	    spank_option_register(spank, &report) != ESPANK_SUCCESS) {
+	    spank_option_register(spank, &report) != ESPANK_SUCCESS ||
+	    spank_option_register(spank, &trace) != ESPANK_SUCCESS) {
 		slurm_error("balance: cannot register the options");
 		return -1;
 	}
@@ -110,6 +128,9 @@ void balance_options_complete(spank_t spank)
 {
 	if (spank_getenv(spank, ENV_REPORT, balance_wish.report, sizeof(balance_wish.report)) != ESPANK_SUCCESS)
 		balance_wish.report[0] = '\0';
+	if (spank_getenv(spank, ENV_TRACE, balance_wish.trace, sizeof(balance_wish.trace)) != ESPANK_SUCCESS ||
+	    strcmp(balance_wish.trace, "off") == 0)
+		balance_wish.trace[0] = '\0';
 	if (balance_wish.given)
 		return;
 	if (spank_getenv(spank, ENV_SPEC, balance_wish.spec, sizeof(balance_wish.spec)) == ESPANK_SUCCESS)

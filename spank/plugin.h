@@ -23,16 +23,17 @@ void balance_args_parse(int count, char **arguments);
 /* The allowed policies as mal_choose wants them: NULL if all are. */
 const char *balance_args_policies(void);
 
-/* options.c: --balance and --balance-report; what the user wants. */
+/* options.c: --balance, --balance-report and --balance-trace; what the user wants. */
 struct balance_wish {
 	bool given;	  /* --balance was given as an option */
 	char spec[512];	  /* its value */
 	char report[768]; /* --balance-report's */
+	char trace[768];  /* --balance-trace's */
 };
 
 extern struct balance_wish balance_wish;
 
-/* Register both with srun, sbatch, salloc (LOCAL) and slurmstepd. */
+/* Register them with srun, sbatch, salloc (LOCAL) and slurmstepd. */
 int balance_options_register(spank_t spank);
 
 /* In srun: check SLURM_BALANCE where no option was given. Returns 0 or -1; the reason was said. */

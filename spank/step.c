@@ -12,6 +12,7 @@
 #include "libmalleable/core/helper.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
+#include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 #include "spank/plugin.h"
@@ -43,6 +44,7 @@ static bool is_wanted(spank_t spank)
 	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
 		return false;
 	balance_options_complete(spank);
+	mal_loadable_trust(balance_wish.spec, balance_config.libdir);
 	if (mal_choose(balance_wish.spec, balance_args_policies(), MAL_POLICY_DEFAULT, &step.choice, &err) < 0) {
 		slurm_error("balance: %s; the step runs unbalanced", err.text);
 		return false;
@@ -54,16 +56,20 @@ static bool is_wanted(spank_t spank)
 	return step.choice.policy->decide != NULL;
 }
 
+/* The user's file FILE; the nodes of a step may share its directory, so that each has a file of its own. */
+static const char *file_of_node(const char *file, const char *node, char *path, size_t size)
+{
+	if (step.nodes < 2)
+		return file;
+	snprintf(path, size, "%s.%s", file, node);
+	return path;
+}
+
 /* Where the JSON goes: the user's file, or one in the site's directory. NULL: nowhere. */
 static const char *report_path(const char *node, char *path, size_t size)
 {
-	if (balance_wish.report[0] && strcmp(balance_wish.report, "off") != 0) {
-		/* The nodes of a step may share the directory: a file for each. */
-		if (step.nodes < 2)
-			return balance_wish.report;
-		snprintf(path, size, "%s.%s", balance_wish.report, node);
-		return path;
-	}
+	if (balance_wish.report[0] && strcmp(balance_wish.report, "off") != 0)
+		return file_of_node(balance_wish.report, node, path, size);
 	if (!balance_config.report_dir[0])
 		return NULL;
 	snprintf(path, size, "%s/%s.%s.json", balance_config.report_dir, step.name, node);
@@ -72,12 +78,13 @@ static const char *report_path(const char *node, char *path, size_t size)
 
 static int start(struct mal_error *err)
 {
-	char list[1024], path[640], node[256] = "?", file[1280];
+	char list[1024], path[640], node[256] = "?", file[1280], trace[1280];
 	struct mal_helper_options options = {
 		.path = path,
 		.policy = balance_wish.spec,
 		.cpus = list,
 		.step = step.name,
+		.libdir = balance_config.libdir,
 		.node = node,
 		.one_of_many = step.nodes > 1,
 	};
@@ -90,6 +97,8 @@ static int start(struct mal_error *err)
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
 	options.report_file = report_path(node, file, sizeof(file));
+	if (balance_wish.trace[0])
+		options.trace_file = file_of_node(balance_wish.trace, node, trace, sizeof(trace));
 	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.cpus, err);
 	if (step.segment_fd < 0)
 		return -1;

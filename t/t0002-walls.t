@@ -3,7 +3,7 @@
 # The walls of the architecture: who may include what. Licence lines. Scripts that shellcheck likes.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 10
+plan 12
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -12,12 +12,14 @@ none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false
 outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2"; }
 
 ok "<slurm/spank.h> is included by spank/plugin.h alone" none outside 'slurm/' '^spank/plugin\.h$'
-ok "omp-tools.h is included by rank/ompt.c and the empty tool alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool)\.c$'
+ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool|t/programs/record)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^(libmalleable/rank/mpi|contrib/examples|t)/'
-ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd)|spank/|hwloc|sys/|unistd|time\.h|pthread'
-ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(rank|controller|cmd)|policies/|spank/'
-ok "ranks include core and rank" none includes libmalleable/rank 'libmalleable/(controller|cmd)|policies/|spank/'
-ok "the plugin includes core and policies" none includes spank 'libmalleable/(rank|controller|cmd)'
+ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd|trace)|spank/|hwloc|sys/|unistd|time\.h|pthread'
+ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(rank|controller|cmd|trace)|policies/|spank/'
+ok "ranks include core and rank" none includes libmalleable/rank 'libmalleable/(controller|cmd|trace)|policies/|spank/'
+ok "the plugin includes core and policies" none includes spank 'libmalleable/(rank|controller|cmd|trace)'
+ok "traces include core and policies" none includes libmalleable/trace 'libmalleable/(rank|controller|cmd)|spank/'
+ok "loadable policies' side includes core and policies" none includes libmalleable/loadable 'libmalleable/(rank|controller|cmd|trace)|spank/'
 licence() {
 	local missing
 	missing=$(find configure.ac Makefile.am spank libmalleable policies contrib t doc -type f \( -name '*.[ch]' -o -name '*.t' \

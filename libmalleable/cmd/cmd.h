@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cmd.h: the subcommands of malleable. */
+/* cmd.h: the subcommands of malleable. Each takes its own arguments and returns the exit status. */
 #ifndef MAL_CMD_CMD_H
 #define MAL_CMD_CMD_H
 
-/* malleable run [OPTIONS] -- COMMAND...: run a command balanced, without Slurm. Returns the exit status. */
+/* malleable run [OPTIONS] -- COMMAND...: run a command balanced, without Slurm. */
 int mal_cmd_run(int argc, char **argv);
+
+/* malleable replay [OPTIONS] TRACE: what policies make of a recorded or a synthetic step. */
+int mal_cmd_replay(int argc, char **argv);
 
 /* malleable policies: list the policies with their parameters. */
 int mal_cmd_policies(int argc, char **argv);

@@ -11,6 +11,7 @@ static const struct {
 	const char *summary;
 } commands[] = {
 	{"run", mal_cmd_run, "run a command balanced on this node, without Slurm"},
+	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/loadable/loadable.h"
 #include "policies/registry.h"
 
 static void print_param(const struct mal_param *param)
@@ -19,14 +20,19 @@ static void print_param(const struct mal_param *param)
 int mal_cmd_policies(int argc, char **argv)
 {
 	const struct mal_policy *policy;
+	const char *directory = MAL_LIBDIR;
 
-	if (argc > 1) {
+	if (argc == 3 && strcmp(argv[1], "--libdir") == 0) {
+		directory = argv[2];
+	} else if (argc > 1) {
 		int help = strcmp(argv[1], "--help") == 0;
 
-		fputs("Usage: malleable policies\n\nLists the policies for --balance and their parameters.\n",
+		fputs("Usage: malleable policies [--libdir DIRECTORY]\n\n"
+		      "Lists the policies for --balance and their parameters, those in DIRECTORY/policies too.\n",
 		      help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
+	mal_loadable_use_all(directory);
 	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
 		printf("%s: %s\n", policy->name, policy->summary);
 		for (size_t j = 0; j < policy->param_count; j++)
@@ -35,6 +41,7 @@ int mal_cmd_policies(int argc, char **argv)
 	puts("all policies:\n"
 	     "    mode=auto|team|cpuset: change the OpenMP team with the CPUs, or keep it\n"
 	     "    gomp=replace|keep: run programs built for GCC's libgomp on libomp, or leave them on it\n"
+	     "    pages=stay|follow: memory goes to the NUMA nodes where its rank went\n"
 	     "    max_threads=N: number of threads that the program is told at first");
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "libmalleable/core/helper.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
+#include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 
@@ -22,6 +23,7 @@
 struct arguments {
 	const char *balance;
 	const char *report_file;
+	const char *trace_file;
 	const char *libdir;
 	bool quiet;
 };
@@ -35,6 +37,7 @@ static void usage(FILE *out)
 	      "\n"
 	      "  --balance=POLICY[,KEY=VALUE...]   as for srun (default: auto); see malleable policies\n"
 	      "  --balance-report=FILE             write the report as JSON to FILE; off: print no report\n"
+	      "  --balance-trace=FILE              record what happens in FILE, for malleable replay\n"
 	      "  --help\n"
 	      "\n"
 	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could not be set up;\n"
@@ -47,17 +50,20 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	static const struct option options[] = {
 		{"balance", optional_argument, NULL, 'b'},
 		{"balance-report", optional_argument, NULL, 'r'},
+		{"balance-trace", required_argument, NULL, 't'},
 		{"libdir", required_argument, NULL, 'L'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int option;
 
-	*arguments = (struct arguments){getenv("SLURM_BALANCE"), getenv("SLURM_BALANCE_REPORT"), MAL_LIBDIR, false};
+	*arguments = (struct arguments){getenv("SLURM_BALANCE"), getenv("SLURM_BALANCE_REPORT"),
+					getenv("SLURM_BALANCE_TRACE"), MAL_LIBDIR, false};
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case 'b': arguments->balance = optarg; break;
 		case 'r': arguments->report_file = optarg; break;
+		case 't': arguments->trace_file = optarg; break;
 		case 'L': arguments->libdir = optarg; break;
 		case 'h': usage(stdout); return 1;
 		default: return -1;
@@ -133,8 +139,10 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.policy = arguments->balance ? arguments->balance : "",
 		.cpus = list,
 		.step = command,
+		.libdir = arguments->libdir,
 		.node = host,
 		.report_file = arguments->report_file,
+		.trace_file = arguments->trace_file,
 		.users_topology = true,
 	};
 	struct mal_setup setup = {
@@ -184,7 +192,8 @@ int mal_cmd_run(int argc, char **argv)
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (mal_choose(arguments.balance, NULL, MAL_POLICY_DEFAULT, &choice, &err) < 0) {
+	if (mal_loadable_use(arguments.balance, arguments.libdir, &err) < 0 ||
+	    mal_choose(arguments.balance, NULL, MAL_POLICY_DEFAULT, &choice, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
 		return 2;
 	}

@@ -16,6 +16,8 @@ struct mal_rank_view {
 	struct mal_cpumask home;
 	bool sampled; /* last is valid */
 	struct mal_snapshot last;
+	uint64_t memory_nodes;	   /* NUMA nodes that may hold memory of it, a bit each */
+	unsigned int windows_away; /* since when it has no CPU on one of them */
 	/* Totals of complete windows. */
 	double work_s, barrier_s, serial_s, mpi_s;
 };
@@ -37,6 +39,9 @@ struct mal_history {
 	double *times;
 	uint16_t *counts; /* rank_count for each time */
 };
+
+struct mal_alternatives;
+struct mal_recording;
 
 struct mal_controller {
 	struct mal_segment segment;
@@ -62,8 +67,10 @@ struct mal_controller {
 	uint32_t plans;
 	struct mal_totals totals;
 	struct mal_history history;
-	_Atomic bool ending;   /* the step is over */
-	_Atomic uint64_t died; /* ranks whose process ended, in sum: a change is news */
+	struct mal_recording *recording;       /* NULL: none */
+	struct mal_alternatives *alternatives; /* NULL: none */
+	_Atomic bool ending;		       /* the step is over */
+	_Atomic uint64_t died;		       /* ranks whose process ended, in sum: a change is news */
 };
 
 /* Length that is wanted for windows at first and at most. */

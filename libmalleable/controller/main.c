@@ -8,16 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/controller/alternatives.h"
 #include "libmalleable/controller/controller.h"
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/history.h"
+#include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/recording.h"
 #include "libmalleable/controller/report.h"
 #include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/topology.h"
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/controller/watch.h"
 #include "libmalleable/core/clock.h"
 #include "libmalleable/core/futex.h"
+#include "libmalleable/loadable/loadable.h"
 #include "policies/registry.h"
 
 /* How long the controller sleeps when nobody kicks it. */
@@ -33,7 +38,9 @@ struct arguments {
 	const char *cpus;
 	const char *step;
 	const char *node;
+	const char *libdir;
 	const char *report_file;
+	const char *trace_file;
 	bool one_line;
 	bool detach;
 };
@@ -49,9 +56,11 @@ static void usage(FILE *out)
 	      "  --life-fd N        read end of a pipe: when its other end closes, the step is over\n"
 	      "  --report-fd N      where the report goes as text\n"
 	      "  --report-file F    where it goes as JSON\n"
+	      "  --trace-file F     where the step is recorded\n"
 	      "  --cpus LIST        the step's CPUs on this node\n"
 	      "  --policy P[,K=V]   as in srun --balance\n"
 	      "  --step S, --node N names for the report\n"
+	      "  --libdir D         where loadable policies and what runs them are\n"
 	      "  --one-line         the text is one line: a step over several nodes has one for each\n"
 	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
 	      "  --help, --version\n",
@@ -74,8 +83,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"life-fd", required_argument, NULL, 'l'},
 		{"report-fd", required_argument, NULL, 'r'},
 		{"report-file", required_argument, NULL, 'f'},
+		{"trace-file", required_argument, NULL, 't'},
 		{"cpus", required_argument, NULL, 'c'},
 		{"policy", required_argument, NULL, 'p'},
+		{"libdir", required_argument, NULL, 'L'},
 		{"detach", no_argument, NULL, 'd'},
 		{"step", required_argument, NULL, 'S'},
 		{"node", required_argument, NULL, 'n'},
@@ -86,17 +97,19 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	};
 	int option;
 
-	*arguments = (struct arguments){-1, -1, -1, "", NULL, "?", "?", NULL, false, false};
+	*arguments = (struct arguments){-1, -1, -1, "", NULL, "?", "?", MAL_LIBDIR, NULL, NULL, false, false};
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 's': arguments->segment_fd = parse_fd(optarg); break;
 		case 'l': arguments->life_fd = parse_fd(optarg); break;
 		case 'r': arguments->report_fd = parse_fd(optarg); break;
 		case 'f': arguments->report_file = optarg; break;
+		case 't': arguments->trace_file = optarg; break;
 		case 'c': arguments->cpus = optarg; break;
 		case 'p': arguments->policy = optarg; break;
 		case 'S': arguments->step = optarg; break;
 		case 'n': arguments->node = optarg; break;
+		case 'L': arguments->libdir = optarg; break;
 		case 'd': arguments->detach = true; break;
 		case '1': arguments->one_line = true; break;
 		case 'h': usage(stdout); return 1;
@@ -121,6 +134,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	controller->stride = 1;
 	controller->window_s = MAL_WINDOW_FIRST_S;
 	if (mal_cpumask_parse(arguments->cpus, &controller->allocation, err) < 0 ||
+	    mal_loadable_use(arguments->policy, arguments->libdir, err) < 0 ||
 	    mal_choose(arguments->policy, NULL, MAL_POLICY_DEFAULT, &controller->choice, err) < 0 ||
 	    mal_segment_open(&controller->segment, arguments->segment_fd, err) < 0)
 		return -1;
@@ -133,6 +147,10 @@ static int open_controller(struct mal_controller *controller, const struct argum
 		controller->policy_state = policy->create(controller->choice.values);
 	if (!controller->ranks || (policy->create && !controller->policy_state))
 		return mal_fail(err, "out of memory");
+	if (arguments->trace_file)
+		controller->recording = mal_recording_create(arguments->trace_file, arguments->step, arguments->node);
+	if (!mal_policy_acts(policy))
+		controller->alternatives = mal_alternatives_create();
 	return mal_watch_start(controller, arguments->life_fd, err);
 }
 
@@ -141,6 +159,7 @@ static void close_controller(struct mal_controller *controller)
 	if (controller->choice.policy && controller->choice.policy->destroy)
 		controller->choice.policy->destroy(controller->policy_state);
 	mal_history_clear(controller);
+	mal_alternatives_destroy(controller->alternatives);
 	free(controller->ranks);
 	mal_segment_close(&controller->segment);
 }
@@ -151,12 +170,16 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 	if (mal_round_read(controller, samples)) {
 		mal_totals_add(controller, samples);
 		mal_history_note(controller);
+		mal_topology_read(controller);
+		mal_recording_window(controller->recording, controller, samples);
+		mal_alternatives_window(controller->alternatives, controller, samples);
 		if (mal_plan_make(controller, samples)) {
 			controller->steady = 0;
 			controller->window_s = MAL_WINDOW_FIRST_S;
 		} else if (++controller->steady > 2 && controller->window_s < MAL_WINDOW_LAST_S) {
 			controller->window_s *= 2;
 		}
+		mal_pages_follow(controller);
 	}
 	mal_round_begin(controller);
 }
@@ -187,20 +210,34 @@ static int serve(struct mal_controller *controller)
 	return 0;
 }
 
-static void report(const struct mal_controller *controller, const struct arguments *arguments)
+/* End the recording; what went wrong with it is appended to TEXT. */
+static size_t end_recording(struct mal_controller *controller, char *text, size_t length, size_t size)
+{
+	struct mal_error err;
+
+	if (mal_recording_destroy(controller->recording, &err) < 0 && length < size)
+		length += (size_t)snprintf(text + length, size - length, "%s\n", err.text);
+	controller->recording = NULL;
+	return length;
+}
+
+static void report(struct mal_controller *controller, const struct arguments *arguments)
 {
 	struct mal_report report;
 	struct mal_error err;
 	char text[2048];
 	size_t length;
 
-	if (!mal_report_make(controller, arguments->step, arguments->node, &report))
+	if (!mal_report_make(controller, arguments->step, arguments->node, &report)) {
+		end_recording(controller, text, 0, sizeof(text));
 		return;
+	}
 	length = arguments->one_line ? mal_report_line(controller, &report, text, sizeof(text))
 				     : mal_report_text(controller, &report, text, sizeof(text));
 	if (arguments->report_file && mal_report_json(controller, &report, arguments->report_file, &err) < 0 &&
 	    length < sizeof(text))
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", err.text);
+	length = end_recording(controller, text, length, sizeof(text));
 	if (length > sizeof(text))
 		length = sizeof(text);
 	if (arguments->report_fd >= 0 && write(arguments->report_fd, text, length) < 0)

@@ -2,11 +2,8 @@
 /* planning.c: from samples to a plan in the segment, by way of the policy. */
 #include "libmalleable/controller/planning.h"
 
-#include <string.h>
-
-#include "libmalleable/controller/topology.h"
-#include "policies/check.h"
-#include "policies/mapping.h"
+#include "libmalleable/controller/recording.h"
+#include "policies/decision.h"
 
 static void set_rules(struct mal_controller *controller, const struct mal_plan *plan)
 {
@@ -42,36 +39,30 @@ static void demote(struct mal_controller *controller, const char *why)
 bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples)
 {
 	const struct mal_policy *policy = controller->choice.policy;
-	unsigned int ranks = controller->segment.rank_count;
-	unsigned int count[MAL_MAX_RANKS] = {0};
+	unsigned int count[MAL_MAX_RANKS];
 	unsigned int now[MAL_MAX_CPUS];
 	unsigned int owner[MAL_MAX_CPUS];
 	struct mal_topology topology = {controller->cpu_count, controller->l3, controller->numa, controller->package};
-	struct mal_view view = {&topology, ranks, samples, now};
+	struct mal_view view = {&topology, controller->segment.rank_count, samples, now};
 	struct mal_plan plan = {.count = count, .owner = owner};
 	const char *flaw;
 
 	if (controller->demoted || !policy->decide)
 		return false;
-	if (samples)
-		mal_topology_read(controller);
-	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
 		now[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
-		if (samples && now[i] < ranks)
-			count[now[i]]++;
-	}
-	memcpy(owner, now, sizeof(owner));
-	if (policy->decide(controller->policy_state, &view, &plan) < 0)
-		return false;
-	if (samples)
-		mal_map_decision(policy, controller->policy_state, &view, &plan);
-	flaw = samples ? mal_plan_flaw(&view, &plan) : NULL;
-	if (flaw) {
+	switch (mal_decide(policy, controller->policy_state, &view, &plan, &flaw)) {
+	case MAL_DECISION_NONE: return false;
+	case MAL_DECISION_UNFIT:
+		mal_recording_plan(controller->recording, &plan, flaw);
 		demote(controller, flaw);
 		return false;
+	case MAL_DECISION_MADE: break;
 	}
 	set_rules(controller, &plan);
-	if (!plan.move || !samples)
+	if (samples)
+		mal_recording_plan(controller->recording, &plan, NULL);
+	if (!plan.move)
 		return false;
 	publish(controller, &plan);
 	return true;

@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/controller/alternatives.h"
 #include "libmalleable/controller/history.h"
+#include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/core/clock.h"
 
@@ -25,7 +27,7 @@ static double controller_cpu_s(void)
 bool mal_report_make(const struct mal_controller *controller, const char *step, const char *node,
 		     struct mal_report *report)
 {
-	uint64_t own = 0, overlap = 0;
+	uint64_t own = 0, overlap = 0, back = 0;
 	double rank_time;
 
 	memset(report, 0, sizeof(*report));
@@ -44,16 +46,19 @@ bool mal_report_make(const struct mal_controller *controller, const char *step, 
 		report->evictions += count->evictions;
 		report->moves += count->moves;
 		overlap += count->overlap;
+		back += count->back;
 		own += count->own;
 	}
 	if (!report->ranks)
 		return false;
 	report->elapsed_s = mal_ticks_to_s(mal_ticks() - controller->started);
 	report->overlap_s = mal_ticks_to_s(overlap);
+	report->reclaims_s = mal_ticks_to_s(back);
 	report->own_s = mal_ticks_to_s(own);
 	rank_time = report->elapsed_s * report->ranks;
 	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
+	mal_pages_count(&report->pages_sent, &report->pages_s);
 	return true;
 }
 
@@ -90,6 +95,40 @@ static void say_gain(struct text *text, const struct mal_totals *totals)
 	else
 		line(text, "attainable: %.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it\n", totals->off_s,
 		     totals->ideal_s, totals->elapsed_s, share * 100);
+}
+
+/* What the policies would have made of it. */
+static void say_alternatives(struct text *text, const struct mal_alternatives *alternatives)
+{
+	const struct mal_outcome *outcome;
+	const struct mal_policy *policy;
+
+	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
+		double share = mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
+
+		line(text, "%s%s %.3f s", i ? ", " : "predicted with --balance: ", policy->name, outcome->elapsed_s);
+		if (!isnan(share))
+			line(text, " (%.0f %%)", share * 100);
+	}
+	if (mal_alternatives_at(alternatives, 0, &outcome))
+		line(text, "\n");
+}
+
+static json_t *alternatives_json(const struct mal_alternatives *alternatives)
+{
+	json_t *object = json_object();
+	const struct mal_outcome *outcome;
+	const struct mal_policy *policy;
+
+	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
+		double share = mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
+
+		json_object_set_new(object, policy->name,
+				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s, "share_of_attainable",
+					      isnan(share) ? json_null() : json_real(share), "moves",
+					      (json_int_t)outcome->moves));
+	}
+	return object;
 }
 
 /* Why rank RANK's team keeps its size; what it says of itself is not believed beyond the enumeration. */
@@ -157,12 +196,16 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	line(&text, "hybrid efficiency (useful thread time / elapsed x CPUs): %.1f %%\n",
 	     100 * totals->useful_s / totals->core_s);
 	say_gain(&text, totals);
+	say_alternatives(&text, controller->alternatives);
 	line(&text, "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
 	     (unsigned long long)report->lends, (unsigned long long)report->borrows, (unsigned long long)report->grants,
 	     (unsigned long long)report->reclaims, (unsigned long long)report->moves);
 	if (report->evictions)
 		line(&text, "reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
 		     (unsigned long long)report->evictions, 1e6 * report->overlap_s / (double)report->evictions);
+	if (report->pages_sent)
+		line(&text, "pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
+		     (unsigned long long)report->pages_sent, 1e3 * report->pages_s);
 	say_mode(&text, controller);
 	line(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n", 100 * report->own_part,
 	     1e3 * report->controller_cpu_s);
@@ -230,7 +273,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			json_array_append_new(ranks, rank_json(controller, rank));
 	return json_pack(
 		"{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:{s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f},"
-		" s:{s:I, s:I, s:I, s:I, s:I, s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o}",
+		" s:{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}, s:{s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o, s:o}",
 		"version", 1, "step", report->step, "node", report->node, "policy", controller->choice.policy->name,
 		"ranks", (int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s,
 		"measured", "windows", (int)totals->windows, "elapsed_s", totals->elapsed_s, "unbalanced_s",
@@ -240,9 +283,11 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 		totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0, "cpu_changes", "lends",
 		(json_int_t)report->lends, "borrows", (json_int_t)report->borrows, "grants", (json_int_t)report->grants,
 		"reclaims", (json_int_t)report->reclaims, "evictions", (json_int_t)report->evictions, "moves",
-		(json_int_t)report->moves, "overlap_s", report->overlap_s, "overhead", "ranks_s", report->own_s,
-		"ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
-		"cpus_over_time", mal_history_json(controller));
+		(json_int_t)report->moves, "overlap_s", report->overlap_s, "reclaims_s", report->reclaims_s, "pages",
+		"sent", (json_int_t)report->pages_sent, "seconds", report->pages_s, "overhead", "ranks_s",
+		report->own_s, "ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
+		ranks, "cpus_over_time", mal_history_json(controller), "predicted",
+		alternatives_json(controller->alternatives));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report, const char *path,

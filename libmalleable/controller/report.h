@@ -13,9 +13,12 @@ struct mal_report {
 	unsigned int ranks; /* that registered */
 	uint64_t lends, borrows, grants, reclaims, evictions, moves;
 	double overlap_s;
-	double own_s;	 /* our code in the ranks, all together */
-	double own_part; /* of the ranks' time */
+	double reclaims_s; /* that all reclaims took */
+	double own_s;	   /* our code in the ranks, all together */
+	double own_part;   /* of the ranks' time */
 	double controller_cpu_s;
+	uint64_t pages_sent; /* memory that followed its rank */
+	double pages_s;
 };
 
 /* Sum up. STEP and NODE must outlive the report. False if no rank ever came: there is nothing to report. */

@@ -70,11 +70,11 @@ static void add_topology(char **environment)
 /* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
 static pid_t spawn(const struct mal_helper_options *options, int life, int report)
 {
-	const char *arguments[] = {"malleabled", "--detach",	"--segment-fd", "3",
-				   "--life-fd",	 "4",		"--report-fd",	"5",
-				   "--cpus",	 options->cpus, "--policy",	options->policy,
-				   "--step",	 options->step, "--node",	options->node,
-				   NULL,	 NULL,		NULL,		NULL};
+	/* 18 that are always there, 5 that may be, and the end. */
+	const char *arguments[24] = {
+		"malleabled",  "--detach",    "--segment-fd", "3",	     "--life-fd", "4",
+		"--report-fd", "5",	      "--cpus",	      options->cpus, "--policy",  options->policy,
+		"--step",      options->step, "--node",	      options->node, "--libdir",  options->libdir};
 	/* The user's environment is not ours to trust or to need; the locale keeps numbers plain. */
 	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	posix_spawn_file_actions_t actions;
@@ -89,6 +89,10 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 	if (options->report_file) {
 		arguments[count++] = "--report-file";
 		arguments[count++] = options->report_file;
+	}
+	if (options->trace_file) {
+		arguments[count++] = "--trace-file";
+		arguments[count++] = options->trace_file;
 	}
 	if (options->users_topology)
 		add_topology(environment + 2);

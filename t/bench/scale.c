@@ -17,9 +17,8 @@
 #include "libmalleable/core/clock.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/period.h"
-#include "policies/check.h"
 #include "policies/choice.h"
-#include "policies/mapping.h"
+#include "policies/decision.h"
 #include "policies/registry.h"
 
 #define ROUNDS 201
@@ -101,6 +100,7 @@ static double decide_once(struct node *node, const struct mal_policy *policy, vo
 {
 	struct mal_plan plan = {.count = node->count, .owner = node->next};
 	const struct mal_view *view = &node->view;
+	const char *flaw;
 	uint64_t begin;
 	double time;
 
@@ -113,14 +113,10 @@ static double decide_once(struct node *node, const struct mal_policy *policy, vo
 		node->count[node->owner[cpu]]++;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		node->samples[rank].cpus = node->count[rank];
-	memcpy(node->next, node->owner, node->topology.cpu_count * sizeof(*node->next));
 	begin = mal_ticks();
-	if (policy->decide(state, view, &plan) < 0)
+	if (mal_decide(policy, state, view, &plan, &flaw) != MAL_DECISION_MADE)
 		abort();
-	mal_map_decision(policy, state, view, &plan);
 	time = since(begin);
-	if (mal_plan_flaw(view, &plan))
-		abort();
 	for (unsigned int cpu = 0; plan.move && cpu < node->topology.cpu_count; cpu++)
 		*moved += node->next[cpu] != node->owner[cpu];
 	if (plan.move)
@@ -143,7 +139,8 @@ static void decisions(unsigned int ranks, unsigned int cpus, const char *name)
 	make_node(&node, ranks, cpus);
 	for (int round = 0; round < ROUNDS; round++)
 		times[round] = decide_once(&node, policy, state, &moved);
-	snprintf(what, sizeof(what), "a decision of %s, %u CPUs moved each", name, moved / ROUNDS);
+	snprintf(what, sizeof(what), "%ux%u: a decision of %s, %u CPUs moved", ranks, cpus / ranks, name,
+		 moved / ROUNDS);
 	say(what, times, ROUNDS, 1e-6, "us");
 	policy->destroy(state);
 	free(node.samples);
@@ -227,6 +224,8 @@ int main(int argc, char **argv)
 	samples(&segment);
 	decisions(ranks, cpu_count, "auto");
 	decisions(ranks, cpu_count, "sabo");
+	decisions(8, 48, "auto");
+	decisions(8, 48, "sabo");
 	hand_over(&segment);
 	periods("a region of a sequence that repeats after 40", 40);
 	periods("a region of a sequence that never repeats", 0);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* generate.c: traces of steps that nobody ran. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libmalleable/cmd/generate.h"
+#include "policies/model.h"
+
+#define WINDOW_S 0.1
+#define SERIAL_PART 0.01
+#define COMMUNICATION_PART 0.02
+#define REGIONS 5
+#define NOISE 0.005
+/* burst: one rank has so many times the load for some windows, then all are even again. */
+#define BURST_LOAD 4
+#define BURST_EVERY 20
+#define BURST_LENGTH 8
+/* amr: the refined ranks, a quarter of all, have so many times the load, and the next ones have it some windows later. */
+#define REFINED_LOAD 4
+#define REFINED_WINDOWS 8
+
+struct scene {
+	const struct mal_generation *wanted;
+	uint64_t random;
+	unsigned int window;
+	unsigned int chosen; /* rank of the burst */
+};
+
+/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014); 0 to 1. */
+static double next(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+/* One to three times the same, spread over the ranks. */
+static double steady(struct scene *scene, unsigned int rank)
+{
+	unsigned int ranks = scene->wanted->ranks;
+
+	return 1 + 2.0 * (rank * 7919 % ranks) / (ranks > 1 ? ranks - 1 : 1);
+}
+
+/* A hill that goes once around. */
+static double drift(struct scene *scene, unsigned int rank)
+{
+	double ranks = scene->wanted->ranks, top = ranks * scene->window / scene->wanted->windows;
+	double width = ranks / 8 > 0.5 ? ranks / 8 : 0.5, distance = fabs(rank - top);
+
+	if (distance > ranks / 2)
+		distance = ranks - distance;
+	return 1 + 3 * exp(-distance * distance / (2 * width * width));
+}
+
+static double burst(struct scene *scene, unsigned int rank)
+{
+	unsigned int at = scene->window % BURST_EVERY;
+
+	if (rank == 0 && at == 0)
+		scene->chosen = (unsigned int)(next(&scene->random) * scene->wanted->ranks);
+	return at < BURST_LENGTH && rank == scene->chosen ? BURST_LOAD : 1;
+}
+
+static double shuffled(struct scene *scene, unsigned int rank)
+{
+	(void)rank;
+	return 0.5 + 2 * next(&scene->random);
+}
+
+static double balanced(struct scene *scene, unsigned int rank)
+{
+	(void)scene;
+	(void)rank;
+	return 1;
+}
+
+static double amr(struct scene *scene, unsigned int rank)
+{
+	unsigned int ranks = scene->wanted->ranks, refined = (ranks + 3) / 4;
+	unsigned int first = scene->window / REFINED_WINDOWS % ranks;
+
+	return (rank + ranks - first) % ranks < refined ? REFINED_LOAD : 1;
+}
+
+static const struct {
+	const char *name;
+	double (*load)(struct scene *scene, unsigned int rank);
+} kinds[] = {
+	{"steady", steady},   {"drift", drift},	      {"burst", burst},
+	{"random", shuffled}, {"balanced", balanced}, {"amr", amr},
+};
+
+const char mal_generate_kinds[] = "steady, drift, burst, random, balanced, amr";
+
+/* Loads as parts of the whole, then as times of a window. */
+static void fill_window(struct scene *scene, double (*load)(struct scene *scene, unsigned int rank),
+			struct mal_trace_window *window)
+{
+	const struct mal_generation *wanted = scene->wanted;
+	unsigned int count[wanted->ranks];
+	double loads[wanted->ranks], mpi_s[wanted->ranks], sum = 0;
+
+	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
+		loads[rank] = load(scene, rank);
+		sum += loads[rank];
+		count[rank] = wanted->cpus;
+	}
+	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
+		struct mal_sample *sample = &window->samples[rank];
+		double part = loads[rank] / sum * wanted->ranks * (1 + NOISE * (2 * next(&scene->random) - 1));
+
+		*sample = (struct mal_sample){
+			.running = true,
+			.work_s = part * (1 - SERIAL_PART) * WINDOW_S * wanted->cpus,
+			.serial_s = SERIAL_PART * WINDOW_S,
+			.mpi_s = COMMUNICATION_PART * WINDOW_S,
+			.cpus = wanted->cpus,
+			.team = wanted->cpus,
+		};
+		sample->region_s = sample->work_s / wanted->cpus / REGIONS;
+	}
+	window->elapsed_s =
+		mal_model_window(window->samples, wanted->ranks, &(struct mal_setting){count, false, false}, mpi_s);
+	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
+		window->samples[rank].mpi_s = mpi_s[rank];
+		window->samples[rank].elapsed_s = window->elapsed_s;
+	}
+	for (unsigned int cpu = 0; cpu < wanted->ranks * wanted->cpus; cpu++)
+		window->owner[cpu] = cpu / wanted->cpus;
+}
+
+int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace, struct mal_error *err)
+{
+	struct scene scene = {.wanted = wanted, .random = wanted->seed};
+	double (*load)(struct scene *, unsigned int) = NULL;
+
+	memset(trace, 0, sizeof(*trace));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, wanted->kind) == 0)
+			load = kinds[i].load;
+	if (!load)
+		return mal_fail(err, "cannot generate '%.40s': known are %s", wanted->kind, mal_generate_kinds);
+	if (mal_trace_create(trace, wanted->ranks, wanted->ranks * wanted->cpus, err) < 0)
+		return -1;
+	snprintf(trace->step, sizeof(trace->step), "%s", wanted->kind);
+	snprintf(trace->node, sizeof(trace->node), "none");
+	snprintf(trace->policy, sizeof(trace->policy), "off");
+	for (; scene.window < wanted->windows; scene.window++) {
+		struct mal_trace_window *window = mal_trace_add_window(trace);
+
+		if (!window)
+			return mal_fail(err, "out of memory for the trace");
+		fill_window(&scene, load, window);
+	}
+	return 0;
+}

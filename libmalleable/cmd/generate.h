@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* generate.h: traces of steps that nobody ran. */
+#ifndef MAL_CMD_GENERATE_H
+#define MAL_CMD_GENERATE_H
+
+#include <stdint.h>
+
+#include "libmalleable/trace/trace.h"
+
+struct mal_generation {
+	const char *kind; /* one of mal_generate_kinds */
+	unsigned int ranks;
+	unsigned int cpus; /* of each rank */
+	unsigned int windows;
+	uint64_t seed;
+};
+
+/* "steady, drift, ..." */
+extern const char mal_generate_kinds[];
+
+/*
+ * Make TRACE: windows of some 0.1 s each if they were balanced, with 1 % of serial time, 2 % of communication, five regions,
+ * and loads that are measured with an error of half a percent. The same seed gives the same trace. Returns 0, or -1 with ERR.
+ */
+int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace, struct mal_error *err);
+
+#endif

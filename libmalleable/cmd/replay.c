@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* replay.c: malleable replay: what policies make of a recorded or a synthetic step. */
+#include <getopt.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/generate.h"
+#include "libmalleable/core/cpumask.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/loadable/loadable.h"
+#include "libmalleable/trace/places.h"
+#include "libmalleable/trace/trace.h"
+#include "policies/choice.h"
+#include "policies/registry.h"
+#include "policies/simulation.h"
+
+#define MOST_POLICIES 16
+#define MOST_WINDOWS 1000000
+
+struct arguments {
+	const char *path;
+	const char *output;
+	const char *libdir;    /* where loadable policies are */
+	const char *synthetic; /* topology */
+	unsigned int cores;    /* 0: as recorded */
+	struct mal_generation generation;
+	const char *policies[MOST_POLICIES];
+	size_t policy_count;
+	bool phases;
+	bool json;
+};
+
+/* A policy on its way through the trace. */
+struct contender {
+	const char *spec;
+	struct mal_choice choice;
+	struct mal_simulation *simulation;
+	double *window_s; /* predicted, by window */
+};
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: malleable replay [OPTIONS] TRACE\n"
+		"       malleable replay [OPTIONS] --generate=KIND\n"
+		"\n"
+		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and prints what time the "
+		"step\n"
+		"would have taken with each.\n"
+		"\n"
+		"  --policy=POLICY[,KEY=VALUE...]  may be given several times (default: off, lewi, sabo and auto)\n"
+		"  --cores=N                       on N CPUs, shared out evenly, instead of those of the trace\n"
+		"  --topology=SYNTHETIC            on this machine, such as \"pack:2 numa:1 l3:8 core:3 pu:1\" "
+		"(hwloc(7))\n"
+		"  --phases                        print each window too\n"
+		"  --json                          print JSON\n"
+		"  --generate=KIND                 %s\n"
+		"    --ranks=N --cpus=N            of the synthetic step, CPUs per rank (default: 8, 6)\n"
+		"    --windows=N --seed=N          (default: 400, 1)\n"
+		"  --output=FILE                   write the trace to FILE too\n"
+		"  --help\n"
+		"\n"
+		"Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
+		mal_generate_kinds);
+}
+
+/* A number from 1 to MOST into *VALUE. */
+static int parse_count(const char *name, const char *text, unsigned long most, unsigned int *value)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || number < 1 || number > most) {
+		fprintf(stderr, "malleable replay: --%s=%s: a number from 1 to %lu is wanted\n", name, text, most);
+		return -1;
+	}
+	*value = (unsigned int)number;
+	return 0;
+}
+
+/* One option. Returns 0, 1 for --help, or -1. */
+static int take(int option, struct arguments *arguments)
+{
+	struct mal_generation *generation = &arguments->generation;
+	unsigned int seed;
+
+	switch (option) {
+	case 'p':
+		if (arguments->policy_count == MOST_POLICIES) {
+			fprintf(stderr, "malleable replay: more than %d policies\n", MOST_POLICIES);
+			return -1;
+		}
+		arguments->policies[arguments->policy_count++] = optarg;
+		return 0;
+	case 'c': return parse_count("cores", optarg, MAL_MAX_CPUS, &arguments->cores);
+	case 't': arguments->synthetic = optarg; return 0;
+	case 'P': arguments->phases = true; return 0;
+	case 'j': arguments->json = true; return 0;
+	case 'g': generation->kind = optarg; return 0;
+	case 'r': return parse_count("ranks", optarg, MAL_MAX_RANKS, &generation->ranks);
+	case 'C': return parse_count("cpus", optarg, MAL_MAX_CPUS, &generation->cpus);
+	case 'w': return parse_count("windows", optarg, MOST_WINDOWS, &generation->windows);
+	case 's':
+		if (parse_count("seed", optarg, UINT32_MAX, &seed) < 0)
+			return -1;
+		generation->seed = seed;
+		return 0;
+	case 'L': arguments->libdir = optarg; return 0;
+	case 'o': arguments->output = optarg; return 0;
+	case 'h': usage(stdout); return 1;
+	default: return -1;
+	}
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"policy", required_argument, NULL, 'p'},   {"cores", required_argument, NULL, 'c'},
+		{"topology", required_argument, NULL, 't'}, {"phases", no_argument, NULL, 'P'},
+		{"json", no_argument, NULL, 'j'},	    {"generate", required_argument, NULL, 'g'},
+		{"ranks", required_argument, NULL, 'r'},    {"cpus", required_argument, NULL, 'C'},
+		{"windows", required_argument, NULL, 'w'},  {"seed", required_argument, NULL, 's'},
+		{"output", required_argument, NULL, 'o'},   {"libdir", required_argument, NULL, 'L'},
+		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+	};
+	int option, result;
+
+	*arguments = (struct arguments){.generation = {NULL, 8, 6, 400, 1}, .libdir = MAL_LIBDIR};
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
+		if ((result = take(option, arguments)) != 0)
+			return result;
+	if ((argc - optind == 1) == (arguments->generation.kind != NULL) || argc - optind > 1) {
+		fputs("malleable replay: one trace or --generate=KIND is wanted, see --help\n", stderr);
+		return -1;
+	}
+	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS) {
+		fprintf(stderr, "malleable replay: more than %d CPUs in all\n", MAL_MAX_CPUS);
+		return -1;
+	}
+	arguments->path = argv[optind];
+	if (!arguments->policy_count)
+		for (; arguments->policy_count < 4; arguments->policy_count++)
+			arguments->policies[arguments->policy_count] =
+				(const char *const[]){"off", "lewi", "sabo", "auto"}[arguments->policy_count];
+	return 0;
+}
+
+/* Put the trace's ranks on other CPUs, with equal parts for each. */
+static int change_machine(const struct arguments *arguments, struct mal_trace *trace, struct mal_error *err)
+{
+	unsigned int cpus = arguments->cores;
+
+	if (arguments->synthetic) {
+		unsigned int count = mal_places_count(arguments->synthetic, err);
+
+		if (!count)
+			return -1;
+		cpus = cpus ? cpus : count;
+		if (count < cpus || cpus > MAL_MAX_CPUS)
+			return mal_fail(err, "the topology has %u CPUs, and %u are wanted", count, cpus);
+	}
+	if (!cpus)
+		return 0;
+	if (cpus < trace->rank_count)
+		return mal_fail(err, "%u ranks cannot share %u CPUs", trace->rank_count, cpus);
+	if (mal_trace_change_cpus(trace, cpus, err) < 0)
+		return -1;
+	if (!arguments->synthetic)
+		return 0;
+	return mal_places_read(arguments->synthetic, trace->cpu, cpus, trace->l3, trace->numa, trace->package, err);
+}
+
+static int get_trace(const struct arguments *arguments, struct mal_trace *trace, struct mal_error *err)
+{
+	struct mal_trace_writer *writer;
+
+	if (arguments->generation.kind ? mal_generate(&arguments->generation, trace, err) < 0
+				       : mal_trace_read(trace, arguments->path, err) < 0)
+		return -1;
+	if (change_machine(arguments, trace, err) < 0)
+		return -1;
+	if (!arguments->output)
+		return 0;
+	writer = mal_trace_open(arguments->output, trace, err);
+	if (!writer)
+		return -1;
+	for (size_t i = 0; i < trace->window_count; i++)
+		mal_trace_write_window(writer, 0, &trace->windows[i]);
+	return mal_trace_close(writer, err);
+}
+
+static int run(struct contender *contender, const struct mal_trace *trace, struct mal_error *err)
+{
+	contender->simulation = mal_simulation_create(contender->choice.policy, contender->choice.values,
+						      &trace->topology, trace->rank_count, trace->windows[0].owner);
+	contender->window_s = calloc(trace->window_count, sizeof(double));
+	if (!contender->simulation || !contender->window_s)
+		return mal_fail(err, "out of memory");
+	for (size_t i = 0; i < trace->window_count; i++)
+		contender->window_s[i] = mal_simulation_window(contender->simulation, trace->windows[i].samples);
+	return 0;
+}
+
+static double recorded_s(const struct mal_trace *trace)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < trace->window_count; i++)
+		sum += trace->windows[i].elapsed_s;
+	return sum;
+}
+
+static double share_of(const struct mal_outcome *outcome)
+{
+	return mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
+}
+
+static void print_phases(const struct mal_trace *trace, const struct contender *contenders, size_t count)
+{
+	printf("%8s %12s", "window", "recorded s");
+	for (size_t i = 0; i < count; i++)
+		printf(" %12.12s", contenders[i].spec);
+	putchar('\n');
+	for (size_t window = 0; window < trace->window_count; window++) {
+		printf("%8zu %12.6f", window + 1, trace->windows[window].elapsed_s);
+		for (size_t i = 0; i < count; i++)
+			printf(" %12.6f", contenders[i].window_s[window]);
+		putchar('\n');
+	}
+	putchar('\n');
+}
+
+static void print_text(const struct mal_trace *trace, const struct contender *contenders, size_t count)
+{
+	const struct mal_outcome *first = mal_simulation_outcome(contenders[0].simulation);
+
+	printf("step %s on %s, policy %s: %u ranks, %u CPUs, %zu windows, %.3f s recorded%s\n", trace->step,
+	       trace->node, trace->policy, trace->rank_count, trace->topology.cpu_count, trace->window_count,
+	       recorded_s(trace), trace->cut ? " (its last line is not finished)" : "");
+	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
+	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "share", "moves");
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_outcome *outcome = mal_simulation_outcome(contenders[i].simulation);
+		double share = share_of(outcome);
+		char text[16] = "-";
+
+		if (!isnan(share))
+			snprintf(text, sizeof(text), "%.3f", share);
+		printf("%-32s %12.3f %12.4f %8s %8lu\n", contenders[i].spec, outcome->elapsed_s,
+		       outcome->elapsed_s / outcome->off_s, text, outcome->moves);
+		if (outcome->flaw)
+			printf("  set aside: %s\n", outcome->flaw);
+	}
+}
+
+static int print_json(const struct mal_trace *trace, const struct contender *contenders, size_t count, bool phases)
+{
+	json_t *policies = json_array();
+	json_t *root;
+	int failed;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_outcome *outcome = mal_simulation_outcome(contenders[i].simulation);
+		double share = share_of(outcome);
+		json_t *policy =
+			json_pack("{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", contenders[i].spec, "predicted_s",
+				  outcome->elapsed_s, "unbalanced_s", outcome->off_s, "ideal_s", outcome->ideal_s,
+				  "share_of_attainable", isnan(share) ? json_null() : json_real(share), "moves",
+				  (json_int_t)outcome->moves, "set_aside", outcome->flaw);
+		json_t *windows = json_array();
+
+		for (size_t window = 0; phases && window < trace->window_count; window++)
+			json_array_append_new(windows, json_real(contenders[i].window_s[window]));
+		if (phases)
+			json_object_set(policy, "windows_s", windows);
+		json_decref(windows);
+		json_array_append_new(policies, policy);
+	}
+	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:o}", "step", trace->step, "node", trace->node, "policy",
+			 trace->policy, "ranks", (int)trace->rank_count, "cpus", (int)trace->topology.cpu_count,
+			 "windows", (json_int_t)trace->window_count, "recorded_s", recorded_s(trace), "policies",
+			 policies);
+	failed = !root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0;
+	putchar('\n');
+	json_decref(root);
+	return failed ? 1 : 0;
+}
+
+static int choose(const struct arguments *arguments, struct contender *contenders)
+{
+	struct mal_error err;
+
+	for (size_t i = 0; i < arguments->policy_count; i++) {
+		contenders[i].spec = arguments->policies[i];
+		if (mal_loadable_use(contenders[i].spec, arguments->libdir, &err) < 0 ||
+		    mal_choose(contenders[i].spec, NULL, MAL_POLICY_DEFAULT, &contenders[i].choice, &err) < 0) {
+			fprintf(stderr, "malleable replay: %s\n", err.text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int mal_cmd_replay(int argc, char **argv)
+{
+	struct contender contenders[MOST_POLICIES] = {0};
+	struct arguments arguments;
+	struct mal_trace trace = {0};
+	struct mal_error err;
+	int result = parse_arguments(argc, argv, &arguments);
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (choose(&arguments, contenders) < 0)
+		return 2;
+	result = get_trace(&arguments, &trace, &err);
+	for (size_t i = 0; result == 0 && i < arguments.policy_count; i++)
+		result = run(&contenders[i], &trace, &err);
+	if (result < 0) {
+		fprintf(stderr, "malleable replay: %s\n", err.text);
+		result = 1;
+	} else if (arguments.json) {
+		result = print_json(&trace, contenders, arguments.policy_count, arguments.phases);
+	} else {
+		if (arguments.phases)
+			print_phases(&trace, contenders, arguments.policy_count);
+		print_text(&trace, contenders, arguments.policy_count);
+	}
+	for (size_t i = 0; i < arguments.policy_count; i++) {
+		mal_simulation_destroy(contenders[i].simulation);
+		free(contenders[i].window_s);
+	}
+	mal_trace_destroy(&trace);
+	return result;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* alternatives.h: what the policies would have made of a step that is only observed (policies/simulation.h). */
+#ifndef MAL_CONTROLLER_ALTERNATIVES_H
+#define MAL_CONTROLLER_ALTERNATIVES_H
+
+#include "libmalleable/controller/controller.h"
+#include "policies/simulation.h"
+
+struct mal_alternatives;
+
+/* NULL: out of memory. */
+struct mal_alternatives *mal_alternatives_create(void);
+
+/* A window. Its first call takes the CPUs' owners as they are then. NULL-safe. */
+void mal_alternatives_window(struct mal_alternatives *alternatives, const struct mal_controller *controller,
+			     const struct mal_sample *samples);
+
+/* The policy number INDEX from 0 and what came of it, or NULL behind the last one. NULL-safe. */
+const struct mal_policy *mal_alternatives_at(const struct mal_alternatives *alternatives, size_t index,
+					     const struct mal_outcome **outcome);
+
+/* NULL-safe. */
+void mal_alternatives_destroy(struct mal_alternatives *alternatives);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pages.c: the memory of a rank that left a NUMA node for good follows it (pages=follow). */
+#include "libmalleable/controller/pages.h"
+
+#include <linux/mempolicy.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/core/clock.h"
+
+/* Nodes that are told apart; those beyond keep their pages. */
+#define MOST_NODES 64
+/* A node without CPUs of the rank for so many windows is left for good. */
+#define WINDOWS_AWAY 3
+/* Pages sent at a time. */
+#define PIECE 512
+/* The rest after a piece, in times of what it took. */
+#define REST 9
+
+static struct {
+	const struct mal_controller *controller;
+	int32_t pid;
+	uint64_t from; /* nodes, a bit each */
+	int to;
+	_Atomic bool busy;
+	_Atomic uint64_t pages;
+	_Atomic uint64_t ticks;
+} sender;
+
+/* Those of the COUNT pages that lie on the nodes that were left, to the front. Returns how many. */
+static unsigned int find_left(void **pages, unsigned int count)
+{
+	int node[PIECE];
+	unsigned int found = 0;
+
+	if (syscall(SYS_move_pages, sender.pid, (unsigned long)count, pages, NULL, node, 0) < 0)
+		return 0;
+	for (unsigned int i = 0; i < count; i++)
+		if (node[i] >= 0 && node[i] < MOST_NODES && sender.from >> node[i] & 1)
+			pages[found++] = pages[i];
+	return found;
+}
+
+static void send_piece(uintptr_t begin, unsigned int count, size_t page_size)
+{
+	void *pages[PIECE];
+	int to[PIECE], node[PIECE];
+	uint64_t start = mal_ticks(), took, sent = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		pages[i] = (void *)(begin + i * page_size);
+	count = find_left(pages, count);
+	if (!count)
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		to[i] = sender.to;
+	if (syscall(SYS_move_pages, sender.pid, (unsigned long)count, pages, to, node, MPOL_MF_MOVE) < 0)
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		sent += node[i] == sender.to;
+	took = mal_ticks() - start;
+	atomic_fetch_add(&sender.pages, sent);
+	atomic_fetch_add(&sender.ticks, took);
+	if (!atomic_load(&sender.controller->ending)) {
+		uint64_t rest_ns = (uint64_t)(mal_ticks_to_s(REST * took) * 1e9);
+
+		nanosleep(&(struct timespec){(time_t)(rest_ns / 1000000000), (long)(rest_ns % 1000000000)}, NULL);
+	}
+}
+
+/* The private writable mappings of the process, as the kernel lists them (proc(5)). */
+static void *send_all(void *unused)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	char path[32], line[512];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)sender.pid);
+	maps = fopen(path, "re");
+	while (maps && !atomic_load(&sender.controller->ending) && fgets(line, sizeof(line), maps)) {
+		unsigned long begin, end;
+		char access[5];
+
+		if (sscanf(line, "%lx-%lx %4s", &begin, &end, access) != 3 || access[1] != 'w' || access[3] != 'p')
+			continue;
+		for (; begin < end && !atomic_load(&sender.controller->ending); begin += PIECE * page_size) {
+			size_t pages = (end - begin) / page_size;
+
+			send_piece(begin, pages < PIECE ? (unsigned int)pages : PIECE, page_size);
+		}
+	}
+	if (maps)
+		fclose(maps);
+	atomic_store(&sender.busy, false);
+	return unused;
+}
+
+static void start_sending(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	atomic_store(&sender.busy, true);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, 128 * 1024);
+	if (pthread_create(&thread, &attributes, send_all, NULL) != 0)
+		atomic_store(&sender.busy, false);
+	pthread_attr_destroy(&attributes);
+}
+
+/* The nodes on which RANK has CPUs, and the one with most of them. */
+static uint64_t nodes_of(const struct mal_controller *controller, unsigned int rank, unsigned int *best)
+{
+	unsigned int count[MOST_NODES] = {0};
+	uint64_t nodes = 0;
+
+	*best = 0;
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		unsigned int node = controller->numa[i];
+
+		if (node >= MOST_NODES ||
+		    mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner != rank)
+			continue;
+		nodes |= UINT64_C(1) << node;
+		if (++count[node] > count[*best])
+			*best = node;
+	}
+	return nodes;
+}
+
+static void follow(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_rank_view *view = &controller->ranks[rank];
+	unsigned int best;
+	uint64_t nodes = nodes_of(controller, rank, &best);
+
+	view->memory_nodes |= nodes;
+	if (!nodes || view->memory_nodes == nodes) {
+		view->windows_away = 0;
+		return;
+	}
+	if (++view->windows_away < WINDOWS_AWAY || atomic_load(&sender.busy))
+		return;
+	sender.controller = controller;
+	sender.pid = view->pid;
+	sender.from = view->memory_nodes & ~nodes;
+	sender.to = (int)best;
+	view->memory_nodes = nodes;
+	view->windows_away = 0;
+	start_sending();
+}
+
+void mal_pages_follow(struct mal_controller *controller)
+{
+	if (!controller->choice.pages_follow)
+		return;
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
+		if (controller->ranks[rank].running)
+			follow(controller, rank);
+}
+
+void mal_pages_count(uint64_t *pages, double *seconds)
+{
+	*pages = atomic_load(&sender.pages);
+	*seconds = mal_ticks_to_s(atomic_load(&sender.ticks));
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* recording.c: the step's trace, as it is written. */
+#include "libmalleable/controller/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/controller/topology.h"
+#include "libmalleable/core/clock.h"
+#include "libmalleable/trace/trace.h"
+
+struct mal_recording {
+	const char *path;
+	const char *step;
+	const char *node;
+	struct mal_trace_writer *writer;
+	bool failed;
+	struct mal_error err;
+};
+
+struct mal_recording *mal_recording_create(const char *path, const char *step, const char *node)
+{
+	struct mal_recording *recording = calloc(1, sizeof(*recording));
+
+	if (recording)
+		*recording = (struct mal_recording){.path = path, .step = step, .node = node};
+	return recording;
+}
+
+static void open_file(struct mal_recording *recording, const struct mal_controller *controller)
+{
+	struct mal_trace trace;
+
+	recording->failed = true;
+	if (mal_trace_create(&trace, controller->segment.rank_count, controller->cpu_count, &recording->err) < 0)
+		return;
+	snprintf(trace.step, sizeof(trace.step), "%s", recording->step);
+	snprintf(trace.node, sizeof(trace.node), "%s", recording->node);
+	snprintf(trace.policy, sizeof(trace.policy), "%s", controller->choice.policy->name);
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		trace.cpu[i] = controller->cpu[i];
+		trace.l3[i] = controller->l3[i];
+		trace.numa[i] = controller->numa[i];
+		trace.package[i] = controller->package[i];
+	}
+	recording->writer = mal_trace_open(recording->path, &trace, &recording->err);
+	recording->failed = !recording->writer;
+	mal_trace_destroy(&trace);
+}
+
+void mal_recording_window(struct mal_recording *recording, const struct mal_controller *controller,
+			  const struct mal_sample *samples)
+{
+	unsigned int owner[MAL_MAX_CPUS];
+	struct mal_sample copy[MAL_MAX_RANKS];
+	struct mal_trace_window window = {0, copy, owner};
+
+	if (!recording || recording->failed)
+		return;
+	if (!recording->writer)
+		open_file(recording, controller);
+	if (!recording->writer)
+		return;
+	memcpy(copy, samples, controller->segment.rank_count * sizeof(copy[0]));
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
+		if (samples[rank].running && samples[rank].elapsed_s > window.elapsed_s)
+			window.elapsed_s = samples[rank].elapsed_s;
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		owner[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
+	mal_trace_write_window(recording->writer, mal_ticks_to_s(mal_ticks() - controller->started), &window);
+}
+
+void mal_recording_plan(struct mal_recording *recording, const struct mal_plan *plan, const char *why)
+{
+	if (recording && recording->writer)
+		mal_trace_write_plan(recording->writer, plan, why);
+}
+
+int mal_recording_destroy(struct mal_recording *recording, struct mal_error *err)
+{
+	int result = 0;
+
+	if (!recording)
+		return 0;
+	if (recording->failed)
+		result = mal_fail(err, "%s", recording->err.text);
+	if (mal_trace_close(recording->writer, err) < 0)
+		result = -1;
+	free(recording);
+	return result;
+}

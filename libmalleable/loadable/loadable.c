@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* loadable.c: policies that a site adds, as policies like all others. */
+#include "libmalleable/loadable/loadable.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/core/spec.h"
+#include "libmalleable/loadable/exchange.h"
+#include "policies/registry.h"
+
+/* A policy that was described to us. */
+struct loaded {
+	struct mal_policy policy;
+	char directory[256];
+	char file[512];
+	char name[MAL_SPEC_WORD];
+	char summary[MAL_EXCHANGE_TEXT];
+	struct mal_param params[MAL_CHOICE_PARAMS];
+	struct mal_exchange_param texts[MAL_CHOICE_PARAMS];
+};
+
+static struct loaded table[MAL_LOADABLE_MOST];
+static size_t loaded_count;
+
+static void *create(const struct loaded *loaded, const double *values)
+{
+	struct mal_host *host = malloc(sizeof(*host));
+
+	if (!host)
+		return NULL;
+	if (mal_host_start(host, loaded->directory, loaded->file, values, NULL) < 0) {
+		free(host);
+		return NULL;
+	}
+	/* What goes wrong here is noticed with the first question. */
+	mal_host_wait(host);
+	return host;
+}
+
+/* A policy's functions do not learn which policy they belong to: each place in the table has its own. */
+#define PLACE(number) \
+	static void *create_##number(const double *values) \
+	{ \
+		return create(&table[number], values); \
+	}
+PLACE(0)
+PLACE(1)
+PLACE(2)
+PLACE(3)
+PLACE(4)
+PLACE(5)
+PLACE(6)
+PLACE(7)
+
+static void *(*const creates[MAL_LOADABLE_MOST])(const double *) = {
+	create_0, create_1, create_2, create_3, create_4, create_5, create_6, create_7,
+};
+
+static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	struct mal_host *host = state;
+	struct mal_exchange *exchange = host->exchange;
+	unsigned int ranks = view->rank_count, cpus = view->topology->cpu_count;
+	unsigned int *count = plan->count, *owner = plan->owner;
+
+	if (ranks > MAL_MAX_RANKS || cpus > MAL_MAX_CPUS)
+		return -1;
+	exchange->rank_count = ranks;
+	exchange->cpu_count = cpus;
+	exchange->sampled = view->samples != NULL;
+	memcpy(exchange->l3, view->topology->l3, cpus * sizeof(exchange->l3[0]));
+	memcpy(exchange->numa, view->topology->numa, cpus * sizeof(exchange->numa[0]));
+	memcpy(exchange->package, view->topology->package, cpus * sizeof(exchange->package[0]));
+	memcpy(exchange->owner, view->owner, cpus * sizeof(exchange->owner[0]));
+	memcpy(exchange->plan_owner, owner, cpus * sizeof(exchange->plan_owner[0]));
+	memcpy(exchange->count, count, ranks * sizeof(exchange->count[0]));
+	if (view->samples)
+		memcpy(exchange->samples, view->samples, ranks * sizeof(exchange->samples[0]));
+	plan->broken = exchange->error[0] ? "it cannot be started" : mal_host_ask(host);
+	if (plan->broken)
+		return 0;
+	if (exchange->result < 0)
+		return -1;
+	*plan = exchange->plan;
+	plan->broken = NULL;
+	plan->count = count;
+	plan->owner = owner;
+	memcpy(count, exchange->count, ranks * sizeof(exchange->count[0]));
+	return 0;
+}
+
+static void map(void *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	const struct mal_host *host = state;
+
+	memcpy(plan->owner, host->exchange->plan_owner, view->topology->cpu_count * sizeof(plan->owner[0]));
+}
+
+static void destroy(void *state)
+{
+	if (!state)
+		return;
+	mal_host_end(state);
+	free(state);
+}
+
+/* Policies that are known by name alone are never asked. */
+static int never(void *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	(void)state;
+	(void)view;
+	(void)plan;
+	return -1;
+}
+
+/* The name of the policy in TEXT if it may be a file's: not empty, and of none that is fully known. */
+static bool find_name(const char *text, char *name)
+{
+	const struct mal_policy *known;
+	struct mal_spec spec;
+
+	if (!text || mal_spec_parse(text, &spec, NULL) < 0 || !spec.policy[0] || spec.policy[0] == '.')
+		return false;
+	known = mal_policy_find(spec.policy);
+	strcpy(name, spec.policy);
+	return !known || known->abi == 0;
+}
+
+/* The place of policy NAME: the one that it has, or the next one. NULL: it has no file, or there is no place. */
+static struct loaded *place_of(const char *name, const char *directory)
+{
+	struct loaded *loaded = table;
+
+	while (loaded < table + loaded_count && strcmp(loaded->name, name) != 0)
+		loaded++;
+	if (loaded == table + MAL_LOADABLE_MOST)
+		return NULL;
+	if (snprintf(loaded->file, sizeof(loaded->file), "%s/policies/%s.so", directory, name) >=
+		    (int)sizeof(loaded->file) ||
+	    access(loaded->file, R_OK) < 0)
+		return NULL;
+	snprintf(loaded->directory, sizeof(loaded->directory), "%s", directory);
+	snprintf(loaded->name, sizeof(loaded->name), "%s", name);
+	loaded->policy = (struct mal_policy){.name = loaded->name, .summary = loaded->summary, .decide = never};
+	return loaded;
+}
+
+/* LOADED is a policy now. */
+static void keep(struct loaded *loaded)
+{
+	if (loaded < table + loaded_count)
+		return;
+	loaded_count++;
+	mal_policy_register(&loaded->policy);
+}
+
+/* Take the host's description over, as far as it is one. */
+static int take_description(struct loaded *loaded, const struct mal_exchange *said, struct mal_error *err)
+{
+	const char *file = loaded->file;
+
+	if (said->error[0])
+		return mal_fail(err, "%s: %.200s", file, said->error);
+	if (said->abi != MAL_POLICY_ABI)
+		return mal_fail(err, "%s: it is made for version %u of the policies, not for %d", file, said->abi,
+				MAL_POLICY_ABI);
+	if (strncmp(said->name, loaded->name, sizeof(said->name)) != 0)
+		return mal_fail(err, "%s: its policy is called '%.31s'", file, said->name);
+	if (said->param_count > MAL_CHOICE_PARAMS)
+		return mal_fail(err, "%s: it has more than %d parameters", file, MAL_CHOICE_PARAMS);
+	snprintf(loaded->summary, sizeof(loaded->summary), "%.*s", MAL_EXCHANGE_TEXT - 1, said->summary);
+	memcpy(loaded->texts, said->params, sizeof(loaded->texts));
+	for (size_t i = 0; i < said->param_count; i++) {
+		struct mal_exchange_param *text = &loaded->texts[i];
+
+		text->name[sizeof(text->name) - 1] = text->help[sizeof(text->help) - 1] = '\0';
+		if (!(text->fallback >= text->least && text->fallback <= text->most))
+			return mal_fail(err, "%s: the default of %s is out of its range", file, text->name);
+		loaded->params[i] = (struct mal_param){text->name, text->help, text->fallback, text->least, text->most};
+	}
+	loaded->policy.abi = MAL_POLICY_ABI;
+	loaded->policy.params = loaded->params;
+	loaded->policy.param_count = said->param_count;
+	loaded->policy.create = creates[loaded - table];
+	loaded->policy.decide = decide;
+	loaded->policy.map = said->maps ? map : NULL;
+	loaded->policy.destroy = destroy;
+	return 0;
+}
+
+static int use(const char *name, const char *directory, struct mal_error *err)
+{
+	struct loaded *loaded = place_of(name, directory);
+	struct mal_host host;
+	const char *why;
+	int result;
+
+	if (!loaded)
+		return 0;
+	if (mal_host_start(&host, directory, loaded->file, NULL, err) < 0)
+		return -1;
+	why = mal_host_wait(&host);
+	result = why ? mal_fail(err, "%s: %s", loaded->file, why) : take_description(loaded, host.exchange, err);
+	mal_host_end(&host);
+	if (result == 0)
+		keep(loaded);
+	return result;
+}
+
+int mal_loadable_use(const char *text, const char *directory, struct mal_error *err)
+{
+	char name[MAL_SPEC_WORD];
+
+	return find_name(text, name) ? use(name, directory, err) : 0;
+}
+
+void mal_loadable_trust(const char *text, const char *directory)
+{
+	char name[MAL_SPEC_WORD];
+	struct loaded *loaded = find_name(text, name) ? place_of(name, directory) : NULL;
+
+	if (loaded)
+		keep(loaded);
+}
+
+void mal_loadable_use_all(const char *directory)
+{
+	char path[512];
+	struct dirent *entry;
+	struct mal_error err;
+	DIR *files;
+
+	snprintf(path, sizeof(path), "%s/policies", directory);
+	files = opendir(path);
+	while (files && (entry = readdir(files))) {
+		size_t length = strlen(entry->d_name);
+		char name[MAL_SPEC_WORD];
+
+		if (length < 4 || length - 3 >= sizeof(name) || strcmp(entry->d_name + length - 3, ".so") != 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(length - 3), entry->d_name);
+		if (!mal_policy_find(name) && use(name, directory, &err) < 0)
+			fprintf(stderr, "malleable: %s\n", err.text);
+	}
+	if (files)
+		closedir(files);
+}

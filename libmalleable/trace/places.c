@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* places.c: which CPUs share an L3, a NUMA node, a package (hwloc). */
+#include "libmalleable/trace/places.h"
+
+#include <hwloc.h>
+
+/* The number of the object of TYPE around the processing unit, 0 if there is none. */
+static unsigned int group_of(hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_type_t type)
+{
+	hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(topology, type, pu);
+
+	return object ? object->logical_index : 0;
+}
+
+static unsigned int numa_of(hwloc_obj_t pu)
+{
+	int node = pu->nodeset ? hwloc_bitmap_first(pu->nodeset) : -1;
+
+	return node < 0 ? 0 : (unsigned int)node;
+}
+
+static int load(const char *synthetic, hwloc_topology_t *topology, struct mal_error *err)
+{
+	if (hwloc_topology_init(topology) < 0)
+		return mal_fail(err, "hwloc cannot start");
+	hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+	hwloc_topology_set_io_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+	if (synthetic && hwloc_topology_set_synthetic(*topology, synthetic) < 0)
+		mal_fail(err, "'%.80s' is no topology that hwloc knows, such as pack:2 numa:1 l3:8 core:3 pu:1",
+			 synthetic);
+	else if (hwloc_topology_load(*topology) < 0)
+		mal_fail(err, "hwloc cannot read the topology");
+	else
+		return 0;
+	hwloc_topology_destroy(*topology);
+	return -1;
+}
+
+int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count, unsigned int *l3,
+		    unsigned int *numa, unsigned int *package, struct mal_error *err)
+{
+	hwloc_topology_t topology;
+
+	if (load(synthetic, &topology, err) < 0)
+		return -1;
+	for (unsigned int i = 0; i < count; i++) {
+		hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(topology, cpu[i]);
+
+		if (!pu)
+			continue;
+		l3[i] = group_of(topology, pu, HWLOC_OBJ_L3CACHE);
+		numa[i] = numa_of(pu);
+		package[i] = group_of(topology, pu, HWLOC_OBJ_PACKAGE);
+	}
+	hwloc_topology_destroy(topology);
+	return 0;
+}
+
+unsigned int mal_places_count(const char *synthetic, struct mal_error *err)
+{
+	hwloc_topology_t topology;
+	int count;
+
+	if (load(synthetic, &topology, err) < 0)
+		return 0;
+	count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+	hwloc_topology_destroy(topology);
+	if (count < 1)
+		mal_fail(err, "'%.80s' has no CPUs", synthetic);
+	return count < 1 ? 0 : (unsigned int)count;
+}

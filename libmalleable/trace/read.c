@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* read.c: a trace from JSON lines, of which nothing is believed. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/core/cpumask.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/trace/trace.h"
+
+/* No window is longer than a year. */
+#define MOST_SECONDS 3.2e7
+
+struct reader {
+	struct mal_trace *trace;
+	const char *path;
+	unsigned long line;
+	struct mal_error *err;
+};
+
+static int wrong(const struct reader *reader, const char *what)
+{
+	return mal_fail(reader->err, "%s: line %lu: %s", reader->path, reader->line, what);
+}
+
+static void copy_text(char *to, size_t size, const json_t *from)
+{
+	const char *text = json_string_value(from);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+/* COUNT numbers from LEAST to below LIMIT; NONE is stored for those below 0. */
+static int read_numbers(const json_t *list, unsigned int *values, unsigned int count, json_int_t least,
+			json_int_t limit, unsigned int none)
+{
+	if (json_array_size(list) != count)
+		return -1;
+	for (unsigned int i = 0; i < count; i++) {
+		const json_t *item = json_array_get(list, i);
+		json_int_t value = json_integer_value(item);
+
+		if (!json_is_integer(item) || value < least || value >= limit)
+			return -1;
+		values[i] = value < 0 ? none : (unsigned int)value;
+	}
+	return 0;
+}
+
+static int read_step(struct reader *reader, const json_t *line)
+{
+	struct mal_trace *trace = reader->trace;
+	json_int_t ranks = json_integer_value(json_object_get(line, "ranks"));
+	size_t cpus = json_array_size(json_object_get(line, "cpus"));
+	unsigned int *places;
+
+	if (json_integer_value(json_object_get(line, "version")) != MAL_TRACE_VERSION)
+		return wrong(reader, "it is no trace of version 1");
+	if (ranks < 1 || ranks > MAL_MAX_RANKS || cpus < 1 || cpus > MAL_MAX_CPUS)
+		return wrong(reader, "the number of ranks or CPUs is impossible");
+	if (mal_trace_create(trace, (unsigned int)ranks, (unsigned int)cpus, reader->err) < 0)
+		return -1;
+	copy_text(trace->step, sizeof(trace->step), json_object_get(line, "step"));
+	copy_text(trace->node, sizeof(trace->node), json_object_get(line, "node"));
+	copy_text(trace->policy, sizeof(trace->policy), json_object_get(line, "policy"));
+	places = trace->cpu;
+	for (int level = 0; level < 4; level++) {
+		static const char *const names[] = {"cpus", "l3", "numa", "package"};
+
+		if (read_numbers(json_object_get(line, names[level]), places + level * cpus, (unsigned int)cpus, 0,
+				 1 << 24, 0) < 0)
+			return wrong(reader, "the CPUs' places are not one number for each");
+	}
+	return 0;
+}
+
+static bool read_seconds(const json_t *object, const char *name, double *seconds)
+{
+	const json_t *item = json_object_get(object, name);
+
+	*seconds = json_number_value(item);
+	return json_is_number(item) && *seconds >= 0 && *seconds < MOST_SECONDS;
+}
+
+static bool read_count(const json_t *object, const char *name, unsigned int *count)
+{
+	const json_t *item = json_object_get(object, name);
+	json_int_t value = json_integer_value(item);
+
+	*count = (unsigned int)value;
+	return json_is_integer(item) && value >= 0 && value <= 65536;
+}
+
+static int read_sample(struct reader *reader, const json_t *item, struct mal_sample *samples)
+{
+	unsigned int rank;
+	struct mal_sample *sample;
+
+	if (!read_count(item, "rank", &rank) || rank >= reader->trace->rank_count || samples[rank].running)
+		return wrong(reader, "a rank does not exist or is there twice");
+	sample = &samples[rank];
+	sample->running = true;
+	if (!read_seconds(item, "elapsed_s", &sample->elapsed_s) || !read_seconds(item, "work_s", &sample->work_s) ||
+	    !read_seconds(item, "serial_s", &sample->serial_s) || !read_seconds(item, "mpi_s", &sample->mpi_s) ||
+	    !read_seconds(item, "barrier_s", &sample->barrier_s) || !read_seconds(item, "region_s", &sample->region_s))
+		return wrong(reader, "a rank's times are missing or impossible");
+	if (!read_count(item, "cpus", &sample->cpus) || !read_count(item, "most", &sample->most) ||
+	    !read_count(item, "team", &sample->team))
+		return wrong(reader, "a rank's numbers are missing or impossible");
+	return 0;
+}
+
+static int read_window(struct reader *reader, const json_t *line)
+{
+	const json_t *ranks = json_object_get(line, "ranks");
+	struct mal_trace_window *window = mal_trace_add_window(reader->trace);
+	json_t *item;
+	size_t i;
+
+	if (!window)
+		return mal_fail(reader->err, "out of memory for the trace");
+	if (!read_seconds(line, "elapsed_s", &window->elapsed_s))
+		return wrong(reader, "the window's length is missing or impossible");
+	if (read_numbers(json_object_get(line, "owner"), window->owner, reader->trace->topology.cpu_count, -1,
+			 reader->trace->rank_count, reader->trace->rank_count) < 0)
+		return wrong(reader, "the CPUs' owners are not one rank for each");
+	if (!json_is_array(ranks))
+		return wrong(reader, "the ranks are missing");
+	json_array_foreach(ranks, i, item) if (read_sample(reader, item, window->samples) < 0) return -1;
+	return 0;
+}
+
+static int read_line(struct reader *reader, const char *text)
+{
+	json_error_t why;
+	json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+	const char *type = json_string_value(json_object_get(line, "type"));
+	int result = 0;
+
+	if (!line || !type)
+		result = wrong(reader, line ? "it has no type" : why.text);
+	else if ((reader->line == 1) != (strcmp(type, "step") == 0))
+		result = wrong(reader, "the first line, and only it, describes the step");
+	else if (reader->line == 1)
+		result = read_step(reader, line);
+	else if (strcmp(type, "window") == 0)
+		result = read_window(reader, line);
+	/* Other lines tell what was decided then: a replay decides anew. */
+	json_decref(line);
+	return result;
+}
+
+int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
+{
+	struct reader reader = {trace, path, 0, err};
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	int result = 0;
+
+	memset(trace, 0, sizeof(*trace));
+	if (!file)
+		return mal_fail_errno(err, "cannot read %s", path);
+	while (result == 0 && getline(&text, &size, file) > 0) {
+		reader.line++;
+		trace->cut = text[strlen(text) - 1] != '\n';
+		if (!trace->cut)
+			result = read_line(&reader, text);
+	}
+	if (result == 0 && ferror(file))
+		result = mal_fail_errno(err, "cannot read %s", path);
+	if (result == 0 && trace->window_count == 0)
+		result = mal_fail(err, "%s: it has no window", path);
+	free(text);
+	fclose(file);
+	return result;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_trace.c: traces are read as they were written, and nothing in them is believed. */
+#include "t/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/trace/places.h"
+#include "libmalleable/trace/trace.h"
+
+static char path[] = "/tmp/test-trace.XXXXXX";
+
+static int make_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void write_text(const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void read_as_written(void **state)
+{
+	struct mal_trace trace, again;
+	struct mal_trace_window *window;
+	struct mal_trace_writer *writer;
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(mal_trace_create(&trace, 2, 4, &err), 0);
+	strcpy(trace.step, "7.0");
+	trace.l3[3] = 5;
+	trace.package[2] = 1;
+	window = mal_trace_add_window(&trace);
+	window->elapsed_s = 0.25;
+	window->owner[1] = 1;
+	window->samples[1] = (struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4};
+	writer = mal_trace_open(path, &trace, &err);
+	assert_non_null(writer);
+	mal_trace_write_window(writer, 1, window);
+	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true}, "for a test");
+	assert_int_equal(mal_trace_close(writer, &err), 0);
+	assert_int_equal(mal_trace_read(&again, path, &err), 0);
+	assert_string_equal(again.step, "7.0");
+	assert_int_equal(again.rank_count, 2);
+	assert_int_equal(again.topology.cpu_count, 4);
+	assert_int_equal(again.topology.l3[3], 5);
+	assert_int_equal(again.topology.package[2], 1);
+	assert_int_equal(again.window_count, 1);
+	assert_memory_equal(again.windows[0].owner, window->owner, 4 * sizeof(unsigned int));
+	assert_memory_equal(&again.windows[0].samples[1], &window->samples[1], sizeof(window->samples[1]));
+	assert_false(again.windows[0].samples[0].running);
+	assert_false(again.cut);
+	mal_trace_destroy(&again);
+	mal_trace_destroy(&trace);
+}
+
+#define STEP "{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[0],\"numa\":[0],\"package\":[0]}\n"
+#define RANK(rank, work) \
+	"{\"rank\":" rank ",\"elapsed_s\":1,\"work_s\":" work \
+	",\"serial_s\":0,\"mpi_s\":0,\"barrier_s\":0,\"region_s\":0,\"cpus\":1," \
+	"\"most\":0,\"team\":1}"
+#define WINDOW(ranks) "{\"type\":\"window\",\"at_s\":1,\"elapsed_s\":1,\"owner\":[0],\"ranks\":[" ranks "]}\n"
+
+static void nothing_is_believed(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+		{"", "it has no window"},
+		{"hello\n", "line 1"},
+		{"{}\n", "line 1: it has no type"},
+		{STEP, "it has no window"},
+		{WINDOW(""), "line 1: the first line"},
+		{STEP STEP, "line 2: the first line"},
+		{"{\"type\":\"step\",\"version\":2}\n", "version 1"},
+		{"{\"type\":\"step\",\"version\":1,\"ranks\":1000000000,\"cpus\":[0]}\n", "impossible"},
+		{"{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[]}\n", "CPUs' places"},
+		{STEP WINDOW(RANK("1", "1")), "line 2: a rank does not exist"},
+		{STEP WINDOW(RANK("0", "1") "," RANK("0", "1")), "twice"},
+		{STEP WINDOW(RANK("0", "-1")), "times are missing or impossible"},
+		{STEP WINDOW(RANK("0", "1e300")), "times are missing or impossible"},
+		{STEP WINDOW(RANK("0", "\"x\"")), "times are missing or impossible"},
+		{STEP WINDOW("17"), "a rank does not exist"},
+		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[1],\"ranks\":[]}\n", "owners"},
+		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0,0],\"ranks\":[]}\n", "owners"},
+		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0]}\n", "ranks are missing"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mal_trace trace;
+		struct mal_error err = {""};
+
+		write_text(cases[i].text);
+		if (mal_trace_read(&trace, path, &err) == 0)
+			fail_msg("case %zu was read", i);
+		if (!strstr(err.text, cases[i].why))
+			fail_msg("case %zu: '%s' does not say '%s'", i, err.text, cases[i].why);
+		mal_trace_destroy(&trace);
+	}
+}
+
+static void cut_last_line_is_left_out(void **state)
+{
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	write_text(STEP WINDOW(RANK("0", "1")) "{\"type\":\"win");
+	assert_int_equal(mal_trace_read(&trace, path, &err), 0);
+	assert_int_equal(trace.window_count, 1);
+	assert_true(trace.cut);
+	mal_trace_destroy(&trace);
+}
+
+static void other_machines(void **state)
+{
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	write_text(STEP WINDOW(RANK("0", "1")));
+	assert_int_equal(mal_trace_read(&trace, path, &err), 0);
+	assert_int_equal(mal_places_count("pack:2 numa:1 l3:2 core:3 pu:1", &err), 12);
+	assert_int_equal(mal_trace_change_cpus(&trace, 12, &err), 0);
+	assert_int_equal(mal_places_read("pack:2 numa:1 l3:2 core:3 pu:1", trace.cpu, 12, trace.l3, trace.numa,
+					 trace.package, &err),
+			 0);
+	assert_int_equal(trace.topology.l3[11], 3);
+	assert_int_equal(trace.topology.package[6], 1);
+	assert_int_equal(mal_places_count("rubbish", &err), 0);
+	assert_non_null(strstr(err.text, "rubbish"));
+	mal_trace_destroy(&trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(read_as_written),
+		cmocka_unit_test(nothing_is_believed),
+		cmocka_unit_test(cut_last_line_is_left_out),
+		cmocka_unit_test(other_machines),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
