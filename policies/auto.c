@@ -19,11 +19,11 @@
 enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
 
 static const struct mal_param params[] = {
-	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0, 100},
-	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the average load, 0 to 0.95", 0.5, 0, 0.95},
-	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1},
-	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1},
-	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1},
+	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0, 100, NULL},
+	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the average load, 0 to 0.95", 0.5, 0, 0.95, NULL},
+	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1, NULL},
+	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1, NULL},
+	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1, NULL},
 };
 
 /* A forecast gain this many times the least one is acted on at once. */

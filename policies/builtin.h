@@ -6,6 +6,7 @@
 #include "policies/policy.h"
 
 extern const struct mal_policy mal_policy_auto;
+extern const struct mal_policy mal_policy_explore;
 extern const struct mal_policy mal_policy_lewi;
 extern const struct mal_policy mal_policy_observe;
 extern const struct mal_policy mal_policy_off;

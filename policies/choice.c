@@ -35,6 +35,22 @@ static int choose_policy(const char *name, const char *allowed, struct mal_choic
 	return 0;
 }
 
+/* The number of word TEXT in CHOICES, -1: it is none of them. */
+static int find_choice(const char *choices, const char *text)
+{
+	size_t length = strlen(text);
+
+	for (int number = 0;; number++) {
+		size_t word = strcspn(choices, "|");
+
+		if (word == length && strncmp(choices, text, word) == 0)
+			return number;
+		if (!choices[word])
+			return -1;
+		choices += word + 1;
+	}
+}
+
 static int parse_value(const char *text, double *value)
 {
 	char *end;
@@ -59,6 +75,14 @@ static int set_param(struct mal_choice *choice, const char *key, const char *tex
 	if (!param)
 		return mal_fail(err, "unknown key '%s': mode, gomp, pages, max_threads and policy %s's own: %s", key,
 				choice->policy->name, mal_param_names(choice->policy, names, sizeof(names)));
+	if (param->choices) {
+		int number = find_choice(param->choices, text);
+
+		if (number < 0)
+			return mal_fail(err, "%s=%s: one of %s is wanted", key, text, param->choices);
+		choice->values[param - choice->policy->params] = number;
+		return 0;
+	}
 	if (parse_value(text, &value) < 0 || !(value >= param->least && value <= param->most))
 		return mal_fail(err, "%s=%s: a number from %g to %g is wanted%s", key, text, param->least, param->most,
 				param->least == 0 && param->most == 1 ? " (or yes, no)" : "");

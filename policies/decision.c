@@ -16,6 +16,8 @@ enum mal_decision mal_decide(const struct mal_policy *policy, void *state, const
 	for (unsigned int cpu = 0; view->samples && cpu < cpus; cpu++)
 		if (view->owner[cpu] < view->rank_count)
 			plan->count[view->owner[cpu]]++;
+	if (plan->use)
+		memset(plan->use, 0, view->rank_count * sizeof(plan->use[0]));
 	memcpy(plan->owner, view->owner, cpus * sizeof(plan->owner[0]));
 	*flaw = NULL;
 	if (policy->decide(state, view, plan) < 0)

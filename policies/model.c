@@ -36,6 +36,7 @@ struct scene {
 	unsigned int count;
 	unsigned int computing;
 	unsigned int pool; /* CPUs lent to nobody */
+	bool keep_one;
 	double now;
 };
 
@@ -76,7 +77,9 @@ static struct runner start(const struct mal_sample *sample, unsigned int cpus, c
 {
 	struct runner runner = {.activity = SERIAL, .left = sample->serial_s, .own = cpus ? cpus : 1, .most = UINT_MAX};
 
-	if (sample->most)
+	if (setting->lending.most)
+		runner.most = setting->lending.most > runner.own ? setting->lending.most : runner.own;
+	if (sample->most && runner.most > sample->most)
 		runner.most = sample->most;
 	if (runner.own > runner.most)
 		runner.own = runner.most;
@@ -109,7 +112,7 @@ static void go_on(struct scene *scene, struct runner *runner, const struct mal_s
 		break;
 	case WAITING:
 		runner->activity = LENT;
-		scene->pool += runner->own;
+		scene->pool += runner->own - (scene->keep_one ? 1 : 0);
 		break;
 	case LENT: break;
 	}
@@ -207,9 +210,9 @@ static void pass(struct scene *scene, double duration, const struct mal_sample *
 }
 
 /* Let all ranks run to their ends, with lending. */
-static void run(struct runner *runners, const struct mal_sample *samples, unsigned int rank_count)
+static void run(struct runner *runners, const struct mal_sample *samples, unsigned int rank_count, bool keep_one)
 {
-	struct scene scene = {.runners = runners, .count = rank_count};
+	struct scene scene = {.runners = runners, .count = rank_count, .keep_one = keep_one};
 
 	for (unsigned int rank = 0; rank < rank_count; rank++) {
 		if (!samples[rank].running)
@@ -234,7 +237,7 @@ double mal_model_window(const struct mal_sample *samples, unsigned int rank_coun
 		runners[rank].done = samples[rank].serial_s + samples[rank].work_s / runners[rank].own;
 	}
 	if (setting->lend)
-		run(runners, samples, rank_count);
+		run(runners, samples, rank_count, setting->lending.keep_one);
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		if (samples[rank].running && runners[rank].done > length)
 			length = runners[rank].done;

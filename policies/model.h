@@ -16,6 +16,7 @@ struct mal_setting {
 	const unsigned int *count; /* by rank: CPUs that it owns */
 	bool lend;
 	bool grow;
+	struct mal_lending lending; /* only keep_one and most are looked at */
 };
 
 /* The shortest time that a running rank spent in MPI, 0 if none runs. */

@@ -22,6 +22,7 @@ struct mal_param {
 	double fallback; /* value if the user says nothing */
 	double least;
 	double most;
+	const char *choices; /* "any|near|none": words for the values 0, 1, 2; NULL: numbers */
 };
 
 /* The CPUs of the step on the node, numbered 0 .. cpu_count - 1; equal numbers share that level. */
@@ -44,6 +45,7 @@ struct mal_sample {
 	unsigned int cpus; /* CPUs that it owns now */
 	unsigned int most; /* CPUs that it can use at most (its program was told a number of threads), 0: any */
 	unsigned int team; /* threads */
+	double phases;	   /* that the window has, as the rank counts them; 0: not known */
 };
 
 /* Everything that a decision may depend on. */
@@ -54,14 +56,32 @@ struct mal_view {
 	const unsigned int *owner;	  /* by CPU: the rank that owns it, rank_count or more: none */
 };
 
+/* Which lent CPUs a rank borrows. */
+enum mal_nearness {
+	MAL_NEAR_FIRST, /* those of its L3, then of its NUMA node, then all */
+	MAL_NEAR_ANY,	/* in the order of their numbers */
+	MAL_NEAR_ONLY,	/* those of its L3, then of its NUMA node */
+};
+
+/* How ranks lend and borrow; all 0: all they have, in every blocking call, as many as they can use. */
+struct mal_lending {
+	bool keep_one;	       /* not the CPU of the thread that waits */
+	bool collectives_only; /* in collective calls only */
+	enum mal_nearness near;
+	unsigned int most; /* CPUs that a rank uses at most when it borrows, 0: any number */
+};
+
 /* The answer. Arrays are the caller's. */
 struct mal_plan {
-	bool bind;	     /* threads may be bound and cpusets changed at all */
-	bool lend;	     /* ranks lend while they wait in MPI */
-	bool grow;	     /* long regions may be opened with more threads than CPUs */
+	bool bind; /* threads may be bound and cpusets changed at all */
+	bool lend; /* ranks lend while they wait in MPI */
+	bool grow; /* long regions may be opened with more threads than CPUs */
+	struct mal_lending lending;
 	bool move;	     /* count is to be carried out */
 	unsigned int *count; /* by rank: CPUs it is to own */
 	unsigned int *owner; /* by CPU: filled by the mapping */
+	unsigned int *use;   /* by rank: CPUs that its team uses, 0: all of them; NULL: not asked for */
+	bool brief;	     /* something is being tried: windows are to be short */
 	double now_s;	     /* predicted length of the window as things are */
 	double forecast_s;   /* and with the plan; equal if nothing moves */
 	const char *broken;  /* left alone by policies; who runs one that fails says here why. Static text */

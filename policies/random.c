@@ -9,7 +9,7 @@
 #include "policies/builtin.h"
 
 static const struct mal_param params[] = {
-	{"seed", "start of the sequence of random numbers", 1, 0, 4294967295.0},
+	{"seed", "start of the sequence of random numbers", 1, 0, 4294967295.0, NULL},
 };
 
 static void *create(const double *values)

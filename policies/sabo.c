@@ -16,9 +16,9 @@
 enum { PARAM_EVERY, PARAM_AT, PARAM_NODES };
 
 static const struct mal_param params[] = {
-	[PARAM_EVERY] = {"every", "balance in every so many windows of phases", 1, 1, 1e9},
-	[PARAM_AT] = {"at", "balance once, in this window; 0: see every", 0, 0, 1e9},
-	[PARAM_NODES] = {"nodes", "nodes of the search tree explored at most", 5000, 1, 1e7},
+	[PARAM_EVERY] = {"every", "balance in every so many windows of phases", 1, 1, 1e9, NULL},
+	[PARAM_AT] = {"at", "balance once, in this window; 0: see every", 0, 0, 1e9, NULL},
+	[PARAM_NODES] = {"nodes", "nodes of the search tree explored at most", 5000, 1, 1e7, NULL},
 };
 
 struct state {

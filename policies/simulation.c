@@ -127,8 +127,9 @@ static void move(struct mal_simulation *simulation)
 
 double mal_simulation_window(struct mal_simulation *simulation, const struct mal_sample *samples)
 {
-	struct mal_setting setting = {simulation->count, simulation->plan.lend, simulation->plan.grow};
-	struct mal_setting off = {simulation->home, false, false};
+	struct mal_setting setting = {simulation->count, simulation->plan.lend, simulation->plan.grow,
+				      simulation->plan.lending};
+	struct mal_setting off = {.count = simulation->home};
 	struct mal_outcome *outcome = &simulation->outcome;
 	double elapsed;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static const struct mal_param params[] = {
-	{"threshold", "least difference of two ranks' waits, in percent of the window", 5, 0, 100},
+	{"threshold", "least difference of two ranks' waits, in percent of the window", 5, 0, 100, NULL},
 };
 
 static void *create(const double *values)

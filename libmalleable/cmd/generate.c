@@ -121,11 +121,12 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 			.mpi_s = COMMUNICATION_PART * WINDOW_S,
 			.cpus = wanted->cpus,
 			.team = wanted->cpus,
+			.phases = 1,
 		};
 		sample->region_s = sample->work_s / wanted->cpus / REGIONS;
 	}
 	window->elapsed_s =
-		mal_model_window(window->samples, wanted->ranks, &(struct mal_setting){count, false, false}, mpi_s);
+		mal_model_window(window->samples, wanted->ranks, &(struct mal_setting){.count = count}, mpi_s);
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
 		window->samples[rank].mpi_s = mpi_s[rank];
 		window->samples[rank].elapsed_s = window->elapsed_s;

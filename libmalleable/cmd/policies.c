@@ -7,8 +7,24 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/registry.h"
 
+/* The word for VALUE in CHOICES, and its length. */
+static const char *word_of(const char *choices, double value, int *length)
+{
+	for (int number = (int)value; number > 0; number--)
+		choices += strcspn(choices, "|") + 1;
+	*length = (int)strcspn(choices, "|");
+	return choices;
+}
+
 static void print_param(const struct mal_param *param)
 {
+	if (param->choices) {
+		int length;
+		const char *word = word_of(param->choices, param->fallback, &length);
+
+		printf("    %s=%s (default %.*s): %s\n", param->name, param->choices, length, word, param->help);
+		return;
+	}
 	if (param->least == 0 && param->most == 1 && (param->fallback == 0 || param->fallback == 1))
 		printf("    %s=yes|no (default %s): %s\n", param->name, param->fallback != 0 ? "yes" : "no",
 		       param->help);

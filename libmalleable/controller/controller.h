@@ -64,6 +64,7 @@ struct mal_controller {
 	uint64_t stride;
 	double window_s;     /* wanted length of a window */
 	unsigned int steady; /* windows without a change */
+	bool brief;	     /* the policy tries something: they stay short */
 	uint32_t plans;
 	struct mal_totals totals;
 	struct mal_history history;

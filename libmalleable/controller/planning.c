@@ -5,6 +5,21 @@
 #include "libmalleable/controller/recording.h"
 #include "policies/decision.h"
 
+static uint32_t rules_of_lending(const struct mal_lending *lending)
+{
+	uint32_t rules = MAL_RULE_LEND;
+
+	if (lending->keep_one)
+		rules |= MAL_RULE_KEEP_ONE;
+	if (lending->collectives_only)
+		rules |= MAL_RULE_COLLECTIVES;
+	if (lending->near == MAL_NEAR_ONLY)
+		rules |= MAL_RULE_NEAR_ONLY;
+	if (lending->near == MAL_NEAR_ANY)
+		rules |= MAL_RULE_ANY_ORDER;
+	return rules;
+}
+
 static void set_rules(struct mal_controller *controller, const struct mal_plan *plan)
 {
 	uint32_t rules = MAL_RULE_READY;
@@ -12,11 +27,23 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
 	if (plan->bind && plan->lend)
-		rules |= MAL_RULE_LEND;
+		rules |= rules_of_lending(&plan->lending);
 	if (plan->bind && plan->lend && plan->grow)
 		rules |= MAL_RULE_GROW;
+	atomic_store(&controller->segment.header->most, plan->lending.most);
 	if (atomic_load(&controller->segment.header->rules) != rules)
 		atomic_store(&controller->segment.header->rules, rules);
+}
+
+/* The ranks look again where it is new. */
+static void set_use(struct mal_controller *controller, const unsigned int *use)
+{
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
+		struct mal_rank_slot *slot = &controller->segment.ranks[rank];
+
+		if (atomic_exchange(&slot->use, use[rank]) != use[rank])
+			atomic_fetch_add(&slot->changes, 1);
+	}
 }
 
 static void publish(struct mal_controller *controller, const struct mal_plan *plan)
@@ -29,22 +56,24 @@ static void publish(struct mal_controller *controller, const struct mal_plan *pl
 
 static void demote(struct mal_controller *controller, const char *why)
 {
+	static const unsigned int all[MAL_MAX_RANKS];
 	struct mal_plan nothing = {0};
 
 	controller->demoted = true;
 	controller->demoted_why = why;
 	set_rules(controller, &nothing);
+	set_use(controller, all);
 }
 
 bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples)
 {
 	const struct mal_policy *policy = controller->choice.policy;
-	unsigned int count[MAL_MAX_RANKS];
+	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
 	unsigned int now[MAL_MAX_CPUS];
 	unsigned int owner[MAL_MAX_CPUS];
 	struct mal_topology topology = {controller->cpu_count, controller->l3, controller->numa, controller->package};
 	struct mal_view view = {&topology, controller->segment.rank_count, samples, now};
-	struct mal_plan plan = {.count = count, .owner = owner};
+	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
 	const char *flaw;
 
 	if (controller->demoted || !policy->decide)
@@ -60,6 +89,10 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	case MAL_DECISION_MADE: break;
 	}
 	set_rules(controller, &plan);
+	set_use(controller, use);
+	if (plan.brief && !controller->brief)
+		controller->window_s = MAL_WINDOW_FIRST_S;
+	controller->brief = plan.brief;
 	if (samples)
 		mal_recording_plan(controller->recording, &plan, NULL);
 	if (!plan.move)

@@ -13,6 +13,7 @@
 #include "libmalleable/controller/alternatives.h"
 #include "libmalleable/controller/history.h"
 #include "libmalleable/controller/pages.h"
+#include "libmalleable/controller/sampling.h"
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/core/clock.h"
 
@@ -152,6 +153,25 @@ static const char *const reasons[] = {
 	[MAL_REASON_TOLD] = "the program relies on its number of threads (see max_threads=)",
 };
 
+/* Where the policy found that the program is faster with fewer threads. */
+static void say_use(struct text *text, const struct mal_controller *controller)
+{
+	unsigned long used = 0, owned = 0;
+	uint16_t counts[MAL_MAX_RANKS];
+
+	mal_count_owned(controller, counts);
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
+		uint32_t use = atomic_load(&controller->segment.ranks[rank].use);
+
+		if (!controller->ranks[rank].known)
+			continue;
+		owned += counts[rank];
+		used += use && use < counts[rank] ? use : counts[rank];
+	}
+	if (used < owned)
+		line(text, "faster with fewer threads: %lu of %lu CPUs are used\n", used, owned);
+}
+
 /* How many ranks keep their teams, and why most of them do. */
 static void say_mode(struct text *text, const struct mal_controller *controller)
 {
@@ -206,6 +226,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	if (report->pages_sent)
 		line(&text, "pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
 		     (unsigned long long)report->pages_sent, 1e3 * report->pages_s);
+	say_use(&text, controller);
 	say_mode(&text, controller);
 	line(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n", 100 * report->own_part,
 	     1e3 * report->controller_cpu_s);
@@ -251,14 +272,14 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	char home[256], cpus[256];
 
 	return json_pack(
-		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:b}", "rank",
+		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:b}", "rank",
 		(int)rank, "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
 		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "barrier_s", view->barrier_s,
 		"serial_s", view->serial_s, "mpi_s", view->mpi_s, "regions", (json_int_t)slot->count.regions,
 		"boundaries", (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends, "borrows",
 		(json_int_t)slot->count.borrows, "grants", (json_int_t)slot->count.grants, "told",
 		(json_int_t)slot->told, "mode", reason == MAL_REASON_NONE ? "team" : "cpuset", "why", reasons[reason],
-		"died", atomic_load(&slot->state) == MAL_RANK_DEAD);
+		"use", (json_int_t)slot->use, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
 }
 
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)

@@ -154,6 +154,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank, co
 	if (regions)
 		sample->region_s = span(now->region, before->region, sample->elapsed_s) / (double)regions;
 	sample->cpus = cpus;
+	sample->phases = now->boundary > before->boundary ? (double)(now->boundary - before->boundary) : 0;
 	sample->most = now->most < 65536 ? (unsigned int)now->most : 0;
 	sample->team = now->team < 65536 ? (unsigned int)now->team : 65536;
 }

@@ -30,7 +30,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)
 		return;
-	off = mal_model_window(samples, ranks, &(struct mal_setting){home, false, false}, NULL);
+	off = mal_model_window(samples, ranks, &(struct mal_setting){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
 	totals->windows++;
 	totals->elapsed_s += elapsed;

@@ -29,10 +29,14 @@
 
 /* What the policy allows ranks to do by themselves (header.rules). */
 enum mal_rule {
-	MAL_RULE_READY = 1, /* a controller is there */
-	MAL_RULE_BIND = 2,  /* bind threads and apply plans */
-	MAL_RULE_LEND = 4,  /* lend in MPI waits, borrow at region start */
-	MAL_RULE_GROW = 8,  /* open long regions with more threads than CPUs, to grow inside them */
+	MAL_RULE_READY = 1,	   /* a controller is there */
+	MAL_RULE_BIND = 2,	   /* bind threads and apply plans */
+	MAL_RULE_LEND = 4,	   /* lend in MPI waits, borrow at region start */
+	MAL_RULE_GROW = 8,	   /* open long regions with more threads than CPUs, to grow inside them */
+	MAL_RULE_KEEP_ONE = 16,	   /* a lender keeps the CPU of its waiting thread */
+	MAL_RULE_COLLECTIVES = 32, /* lend in collective calls only */
+	MAL_RULE_NEAR_ONLY = 64,   /* borrow on the own NUMA node only */
+	MAL_RULE_ANY_ORDER = 128,  /* borrow in the order of the CPUs' numbers */
 };
 
 /* What ends a phase, the strongest sign that the rank has seen. */
@@ -139,6 +143,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t team;
 	/* Written by others: its CPUs have changed. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t changes;
+	_Atomic uint32_t use; /* CPUs that its team is to use at most, 0: all */
 	/* Counters and the last snapshot, guarded by an odd/even sequence number. */
 	alignas(MAL_CACHE_LINE) struct mal_counters count;
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t snapshot_sequence;
@@ -153,6 +158,7 @@ struct mal_header {
 	uint32_t thread_count;
 	/* Written by the controller, read by the ranks at every region and MPI call. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t rules;
+	_Atomic uint32_t most;	       /* CPUs that a rank uses at most when it borrows, 0: any number */
 	_Atomic uint32_t plan;	       /* number of the plan in the CPU slots' targets */
 	_Atomic uint64_t round;	       /* number of the round of samples that is being collected */
 	_Atomic uint64_t sample_at;    /* aligned boundaries: say a sample at this one */

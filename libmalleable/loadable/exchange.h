@@ -18,6 +18,7 @@ struct mal_exchange_param {
 	char name[MAL_SPEC_WORD];
 	char help[MAL_EXCHANGE_TEXT];
 	double fallback, least, most;
+	char choices[MAL_EXCHANGE_TEXT]; /* empty: none */
 };
 
 /* Descriptors of the host, which is a program of its own, malleable-policy: it has nothing else of ours. */

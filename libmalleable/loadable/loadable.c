@@ -178,9 +178,12 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *sa
 		struct mal_exchange_param *text = &loaded->texts[i];
 
 		text->name[sizeof(text->name) - 1] = text->help[sizeof(text->help) - 1] = '\0';
+		text->choices[sizeof(text->choices) - 1] = '\0';
 		if (!(text->fallback >= text->least && text->fallback <= text->most))
 			return mal_fail(err, "%s: the default of %s is out of its range", file, text->name);
-		loaded->params[i] = (struct mal_param){text->name, text->help, text->fallback, text->least, text->most};
+		loaded->params[i] =
+			(struct mal_param){text->name,	text->help, text->fallback,
+					   text->least, text->most, text->choices[0] ? text->choices : NULL};
 	}
 	loaded->policy.abi = MAL_POLICY_ABI;
 	loaded->policy.params = loaded->params;

@@ -45,6 +45,7 @@ static void describe(const struct mal_policy *policy, struct mal_exchange *excha
 		param->fallback = policy->params[i].fallback;
 		param->least = policy->params[i].least;
 		param->most = policy->params[i].most;
+		copy(param->choices, sizeof(param->choices), policy->params[i].choices);
 	}
 	if (!policy->decide)
 		copy(exchange->error, sizeof(exchange->error), "it has no decide function");

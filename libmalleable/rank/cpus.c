@@ -87,24 +87,37 @@ static unsigned int distance(unsigned int a, unsigned int b)
 	return cpus[a].numa == cpus[b].numa ? 1 : 2;
 }
 
+/* Borrow CPUs that are RING away from ours, or ANY, until GOT is LIMIT. Returns the new GOT. */
+static unsigned int borrow_ring(unsigned int ring, bool any, unsigned int got, unsigned int limit)
+{
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && got < limit; cpu++) {
+		if (!usable(cpu) || (!any && distance(cpu, mal.own[0]) != ring))
+			continue;
+		if (!mal_word_borrow(&mal.segment.cpus[cpu].word, mal.me))
+			continue;
+		atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
+		mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
+		got++;
+	}
+	return got;
+}
+
 unsigned int mal_cpus_borrow(unsigned int limit)
 {
-	unsigned int got = 0;
+	unsigned int rings = mal_rule(MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
+	unsigned int most = atomic_load_explicit(&mal.segment.header->most, memory_order_relaxed);
+	unsigned int have = mal.own_count + mal.borrowed_count;
 
+	if (most && limit > (most > have ? most - have : 0))
+		limit = most > have ? most - have : 0;
 	/* A CPU is in the list once, unless somebody else scribbles over the words. */
 	if (limit > MAL_MAX_CPUS - mal.borrowed_count)
 		limit = MAL_MAX_CPUS - mal.borrowed_count;
-	for (unsigned int ring = 0; ring < 3 && got < limit; ring++) {
-		for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && got < limit; cpu++) {
-			if (!usable(cpu) || distance(cpu, mal.own[0]) != ring)
-				continue;
-			if (!mal_word_borrow(&mal.segment.cpus[cpu].word, mal.me))
-				continue;
-			atomic_fetch_sub_explicit(&mal.segment.header->free_cpus, 1, memory_order_relaxed);
-			mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
-			got++;
-		}
-	}
+	if (mal_rule(MAL_RULE_ANY_ORDER))
+		got = borrow_ring(0, true, got, limit);
+	else
+		for (unsigned int ring = 0; ring < rings; ring++)
+			got = borrow_ring(ring, false, got, limit);
 	if (got)
 		mal_bind_outdate();
 	mal_count(&mal.slot->count.borrows, got);
@@ -130,6 +143,13 @@ void mal_cpus_release(void)
 	mal.borrowed_count = 0;
 	if (mal.loose)
 		mal_bind_other_threads();
+}
+
+unsigned int mal_cpus_to_use(unsigned int cpus)
+{
+	uint32_t use = atomic_load_explicit(&mal.slot->use, memory_order_relaxed);
+
+	return use && use < cpus ? use : cpus;
 }
 
 void mal_cpus_want(bool want)

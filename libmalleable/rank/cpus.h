@@ -24,4 +24,7 @@ void mal_cpus_leave(void);
 /* Say whether this rank wants to borrow at all: lenders act only while one does. */
 void mal_cpus_want(bool want);
 
+/* CPUs that the team is to use of so many CPUS: all, unless the policy wants fewer. */
+unsigned int mal_cpus_to_use(unsigned int cpus);
+
 #endif

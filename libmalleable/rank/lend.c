@@ -216,7 +216,7 @@ void mal_wait_poll(void)
 	if (now < next_look)
 		return;
 	next_look = now + look_every;
-	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count)
+	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count || (mal_rule(MAL_RULE_COLLECTIVES) && !mal_self.collective))
 		return;
 	if (!mal.lending && !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return;
@@ -233,7 +233,7 @@ void mal_wait_poll(void)
 	}
 	if (!mal.lending || find_hungry(now) != MAL_NOBODY) {
 		mal.lending = true;
-		for (unsigned int i = mal.own_count; i-- > 0;)
+		for (unsigned int i = mal.own_count; i-- > (mal_rule(MAL_RULE_KEEP_ONE) ? 1 : 0);)
 			lend_or_grant(mal.own[i], now);
 	}
 	nap();

@@ -96,7 +96,7 @@ void mal_phase_follow_plan(void)
 		return;
 	begin = mal_ticks();
 	mal_cpus_apply_plan();
-	mal_team_follow(mal.own_count);
+	mal_team_follow(mal_cpus_to_use(mal.own_count));
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
@@ -136,7 +136,7 @@ static void follow_answer(uint32_t answers, uint64_t window)
 		while (more_to_come() && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
 		if (mal_cpus_refresh())
-			mal_team_follow(mal.own_count);
+			mal_team_follow(mal_cpus_to_use(mal.own_count));
 	}
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }

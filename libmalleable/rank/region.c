@@ -119,7 +119,7 @@ static unsigned int insured_team(const struct region *region)
 /* How many threads the region gets: one a CPU, or more if it is likely to grow inside. */
 static unsigned int choose_team(const struct region *region)
 {
-	unsigned int cpus = mal.own_count + mal.borrowed_count;
+	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
 	unsigned int team = cpus;
 
 	/* CPUs that others are about to give us: they send a thread to each. */
@@ -198,7 +198,7 @@ static bool prepare(unsigned int requested, uint64_t now)
 		mal_phase_follow_plan();
 	changed = mal_cpus_refresh();
 	if (changed && mal_team_is_free())
-		mal_team_follow(mal.own_count);
+		mal_team_follow(mal_cpus_to_use(mal.own_count));
 	if (!mal.own_count)
 		return changed;
 	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > limit.settle &&

@@ -66,10 +66,11 @@ struct mal_thread {
 	unsigned int mpi_depth;
 	bool primary;
 	bool cpu_time;
-	bool met;     /* it has been considered as primary thread */
-	bool calling; /* primary, in a blocking MPI call outside regions */
-	bool testing; /* primary, looks for messages over and over again */
-	bool waiting; /* one of both, and long enough to be a wait */
+	bool met;	 /* it has been considered as primary thread */
+	bool calling;	 /* primary, in a blocking MPI call outside regions */
+	bool testing;	 /* primary, looks for messages over and over again */
+	bool waiting;	 /* one of both, and long enough to be a wait */
+	bool collective; /* the call is one over several ranks */
 };
 
 extern struct mal_rank mal;

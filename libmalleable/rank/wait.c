@@ -44,7 +44,7 @@ void mal_mpi_end_tests(void)
 	mal_call_end();
 }
 
-void mal_mpi_enter(void)
+void mal_mpi_enter(bool collective)
 {
 	if (!mal.active || mal_self.mpi_depth++)
 		return;
@@ -52,6 +52,7 @@ void mal_mpi_enter(void)
 		mal_mpi_end_tests();
 	if (mal_self.primary && !mal.depth) {
 		mal_self.calling = true;
+		mal_self.collective = collective;
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN)
 			mal_wait_begin();
@@ -109,6 +110,7 @@ void mal_mpi_tested(bool done)
 		now = mal_ticks();
 	} else {
 		mal_self.testing = true;
+		mal_self.collective = false;
 		mal_call_begin();
 		mal_wait_begin();
 	}

@@ -15,8 +15,8 @@ enum mal_mpi_polling {
 /* MPI is initialised in this process. */
 void mal_mpi_init(enum mal_mpi_polling polling);
 
-/* Around every blocking call; they nest. BOUNDARY: it was a collective call over all ranks of the step. */
-void mal_mpi_enter(void);
+/* Around every blocking call; they nest. COLLECTIVE: over a communicator; BOUNDARY: it was that of all ranks of the step. */
+void mal_mpi_enter(bool collective);
 void mal_mpi_leave(bool boundary);
 
 /* Between two polls of a waiting call, in any thread; other calls do nothing. */

@@ -105,7 +105,8 @@ static int read_sample(struct reader *reader, const json_t *item, struct mal_sam
 	sample->running = true;
 	if (!read_seconds(item, "elapsed_s", &sample->elapsed_s) || !read_seconds(item, "work_s", &sample->work_s) ||
 	    !read_seconds(item, "serial_s", &sample->serial_s) || !read_seconds(item, "mpi_s", &sample->mpi_s) ||
-	    !read_seconds(item, "barrier_s", &sample->barrier_s) || !read_seconds(item, "region_s", &sample->region_s))
+	    !read_seconds(item, "barrier_s", &sample->barrier_s) ||
+	    !read_seconds(item, "region_s", &sample->region_s) || !read_seconds(item, "phases", &sample->phases))
 		return wrong(reader, "a rank's times are missing or impossible");
 	if (!read_count(item, "cpus", &sample->cpus) || !read_count(item, "most", &sample->most) ||
 	    !read_count(item, "team", &sample->team))

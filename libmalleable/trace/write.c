@@ -85,12 +85,12 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, const 
 
 		if (!sample->running)
 			continue;
-		json_array_append_new(ranks, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:i}", "rank",
-						       (int)rank, "elapsed_s", sample->elapsed_s, "work_s",
-						       sample->work_s, "serial_s", sample->serial_s, "mpi_s",
-						       sample->mpi_s, "barrier_s", sample->barrier_s, "region_s",
-						       sample->region_s, "cpus", (int)sample->cpus, "most",
-						       (int)sample->most, "team", (int)sample->team));
+		json_array_append_new(
+			ranks, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:f}", "rank", (int)rank,
+					 "elapsed_s", sample->elapsed_s, "work_s", sample->work_s, "serial_s",
+					 sample->serial_s, "mpi_s", sample->mpi_s, "barrier_s", sample->barrier_s,
+					 "region_s", sample->region_s, "cpus", (int)sample->cpus, "most",
+					 (int)sample->most, "team", (int)sample->team, "phases", sample->phases));
 	}
 	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o}", "type", "window", "at_s", at_s, "elapsed_s",
 				     window->elapsed_s, "owner", owners(writer, window->owner), "ranks", ranks));

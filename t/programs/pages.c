@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 {
 	static void *page[PAGES];
 	static int node[PAGES];
-	unsigned int cpu = 0, here = 0, near = 0;
+	unsigned int cpu = 0, here = 0, near = 0, far = 0;
 	char *memory;
 	int rank, level;
 
@@ -71,9 +71,12 @@ int main(int argc, char **argv)
 		page[i] = memory + (size_t)i * PAGE;
 	syscall(SYS_move_pages, 0, (unsigned long)PAGES, page, NULL, node, 0);
 	syscall(SYS_getcpu, &cpu, &here, NULL);
-	for (int i = 0; i < PAGES; i++)
+	for (int i = 0; i < PAGES; i++) {
 		near += node[i] == (int)here;
-	printf("rank %d on node %u: %u %% of its pages are there\n", rank, here, 100 * near / PAGES);
+		far += node[i] >= 0 && node[i] != (int)here;
+	}
+	printf("rank %d on node %u: %u %% of its pages are there, %u %% on others\n", rank, here, 100 * near / PAGES,
+	       100 * far / PAGES);
 	MPI_Finalize();
 	return 0;
 }

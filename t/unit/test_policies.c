@@ -80,6 +80,11 @@ static void good_choices(void **state)
 	assert_string_equal(choice.policy->name, "lewi");
 	assert_int_equal(mal_choose("lewi", "auto,lewi", "auto", &choice, &err), 0);
 	assert_int_equal(mal_choose("off", "auto", "auto", &choice, &err), 0);
+	assert_int_equal(mal_choose("lewi,affinity=nearby-only,calls=collective", NULL, "auto", &choice, &err), 0);
+	assert_float_equal(choice.values[1], 1, 0);
+	assert_float_equal(choice.values[2], 2, 0);
+	assert_int_equal(mal_choose("auto,pages=follow", NULL, "auto", &choice, &err), 0);
+	assert_true(choice.pages_follow);
 }
 
 static void bad_choices(void **state)
@@ -87,11 +92,16 @@ static void bad_choices(void **state)
 	static const struct {
 		const char *text, *allowed, *says;
 	} bad[] = {
-		{"fast", NULL, "known are auto, lewi, sabo, random, observe, off"},
+		{"fast", NULL, "known are auto, lewi, sabo, explore, random, observe, off"},
 		{"lewi", "auto,observe", "allowed are auto,observe"},
 		{"observe", "auto,observer", "not allowed"},
 		{"auto,speed=1", NULL, "unknown key 'speed'"},
-		{"lewi,gain=1", NULL, "none"},
+		{"lewi,gain=1", NULL, "policy lewi's own: keep, calls, affinity, most"},
+		{"observe,gain=1", NULL, "none"},
+		{"lewi,affinity=near", NULL, "one of nearby-first|any|nearby-only"},
+		{"lewi,affinity=", NULL, "empty"},
+		{"lewi,calls=1", NULL, "one of all|collective"},
+		{"pages=move", NULL, "stay or follow"},
 		{"auto,gain=-1", NULL, "from 0 to 100"},
 		{"auto,gain=1x", NULL, "from 0 to 100"},
 		{"auto,gain=nan", NULL, "from 0 to 100"},
@@ -406,6 +416,69 @@ static void random_plans_are_fit(void **state)
 	}
 }
 
+/* Phase times of a program that is fastest with BEST of a rank's 16 CPUs. */
+static double time_with(unsigned int used, unsigned int best)
+{
+	double off = used > best ? (double)(used - best) : 4.0 * (best - used);
+
+	return 0.1 * (1 + 0.05 * off);
+}
+
+/* Explore for WINDOWS windows; returns the CPUs used at the end, in *LOST the part of the time that trials cost. */
+static unsigned int explore(void *state, unsigned int best, int windows, double *lost)
+{
+	const struct mal_policy *policy = mal_policy_find("explore");
+	unsigned int use[MOST] = {0}, used = 16;
+	double run = 0, ideal = 0;
+	struct node node;
+
+	make_node(&node, 2, 16, 8);
+	node.plan.use = use;
+	for (int i = 0; i < windows; i++) {
+		double phase = time_with(used, best);
+
+		for (unsigned int rank = 0; rank < 2; rank++) {
+			node.samples[rank].elapsed_s = 2 * phase;
+			node.samples[rank].phases = 2;
+		}
+		run += phase;
+		ideal += phase < time_with(16, best) ? phase : time_with(16, best);
+		assert_int_equal(policy->decide(state, &node.view, &node.plan), 0);
+		assert_false(node.plan.move);
+		assert_int_equal(use[0], use[1]);
+		used = use[0] ? use[0] : 16;
+	}
+	*lost = run / ideal - 1;
+	return used;
+}
+
+static void explore_finds_the_best(void **unused)
+{
+	static const unsigned int bests[] = {16, 12, 8, 4, 2, 6, 14};
+	double lost;
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(bests) / sizeof(bests[0]); i++) {
+		void *state = create(mal_policy_find("explore"));
+
+		assert_int_equal(explore(state, bests[i], 2000, &lost), bests[i]);
+		assert_true(lost < 0.05);
+		free(state);
+	}
+}
+
+static void explore_follows_a_change(void **unused)
+{
+	void *state = create(mal_policy_find("explore"));
+	double lost;
+
+	(void)unused;
+	assert_int_equal(explore(state, 16, 1000, &lost), 16);
+	assert_int_equal(explore(state, 6, 2000, &lost), 6);
+	assert_int_equal(explore(state, 16, 3000, &lost), 16);
+	free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +495,8 @@ int main(void)
 		cmocka_unit_test(sabo_searches_as_published),
 		cmocka_unit_test(sabo_shares_out_in_proportion),
 		cmocka_unit_test(sabo_refuses),
+		cmocka_unit_test(explore_finds_the_best),
+		cmocka_unit_test(explore_follows_a_change),
 		cmocka_unit_test(random_plans_are_fit),
 	};
 

@@ -40,7 +40,7 @@ static void model_without_lending(void **state)
 	(void)state;
 	near(mal_model_communication(samples, 3), 0.1);
 	near(mal_model_ideal(samples, 3, 3), 4.5 / 3 + 0.1);
-	near(mal_model_window(samples, 3, &(struct mal_setting){count, false, false}, mpi_s), 0.5 + 1.5 + 0.1);
+	near(mal_model_window(samples, 3, &(struct mal_setting){.count = count}, mpi_s), 0.5 + 1.5 + 0.1);
 	near(mpi_s[0], 0.1);
 	near(mpi_s[1], 1.1);
 	near(mpi_s[2], 0);
@@ -53,7 +53,8 @@ static void model_of_growth(void **state)
 	unsigned int count[2] = {1, 1};
 
 	(void)state;
-	near(mal_model_window(samples, 2, &(struct mal_setting){count, true, true}, NULL), 1.00015 + 1.99985 / 2 + 0.1);
+	near(mal_model_window(samples, 2, &(struct mal_setting){.count = count, .lend = true, .grow = true}, NULL),
+	     1.00015 + 1.99985 / 2 + 0.1);
 }
 
 /* Borrowed at the next region only: the heavy rank's regions are 0.4 s long, the third one ends after 1.2 s. */
@@ -64,7 +65,8 @@ static void model_of_borrowing(void **state)
 
 	(void)state;
 	samples[0].elapsed_s = 3.3;
-	near(mal_model_window(samples, 2, &(struct mal_setting){count, true, false}, NULL), 1.2 + 2.0 / 2 + 0.1);
+	near(mal_model_window(samples, 2, &(struct mal_setting){.count = count, .lend = true}, NULL),
+	     1.2 + 2.0 / 2 + 0.1);
 }
 
 static void model_knows_limits(void **state)
@@ -74,7 +76,22 @@ static void model_knows_limits(void **state)
 
 	(void)state;
 	samples[0].most = 1;
-	near(mal_model_window(samples, 2, &(struct mal_setting){count, true, true}, NULL), 3.1);
+	near(mal_model_window(samples, 2, &(struct mal_setting){.count = count, .lend = true, .grow = true}, NULL),
+	     3.1);
+}
+
+static void model_of_lewis_options(void **state)
+{
+	struct mal_sample samples[2] = {load(6, 0, 6e-6), load(2, 0, 6e-6)};
+	unsigned int count[2] = {2, 2};
+	struct mal_setting setting = {.count = count, .lend = true};
+
+	(void)state;
+	near(mal_model_window(samples, 2, &setting, NULL), 1.00015 + 3.9997 / 4 + 0.1);
+	setting.lending.keep_one = true;
+	near(mal_model_window(samples, 2, &setting, NULL), 1.00015 + 3.9997 / 3 + 0.1);
+	setting.lending = (struct mal_lending){.most = 2};
+	near(mal_model_window(samples, 2, &setting, NULL), 3.1);
 }
 
 /* Who will need longest gets what is lent, whatever its number. */
@@ -84,7 +101,8 @@ static void model_lends_to_the_neediest(void **state)
 	unsigned int count[3] = {1, 1, 1};
 
 	(void)state;
-	near(mal_model_window(samples, 3, &(struct mal_setting){count, true, true}, NULL), 1.00015 + 2.99985 / 2 + 0.1);
+	near(mal_model_window(samples, 3, &(struct mal_setting){.count = count, .lend = true, .grow = true}, NULL),
+	     1.00015 + 2.99985 / 2 + 0.1);
 }
 
 static void places(struct mal_topology *topology, unsigned int cpus, unsigned int group)
@@ -275,10 +293,11 @@ static void plans_of_random_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(model_without_lending),       cmocka_unit_test(model_of_growth),
-		cmocka_unit_test(model_of_borrowing),	       cmocka_unit_test(model_knows_limits),
-		cmocka_unit_test(model_lends_to_the_neediest), cmocka_unit_test(simulated_steps),
-		cmocka_unit_test(broken_policy_is_set_aside),  cmocka_unit_test(plans_of_random_steps),
+		cmocka_unit_test(model_without_lending),  cmocka_unit_test(model_of_growth),
+		cmocka_unit_test(model_of_borrowing),	  cmocka_unit_test(model_knows_limits),
+		cmocka_unit_test(model_of_lewis_options), cmocka_unit_test(model_lends_to_the_neediest),
+		cmocka_unit_test(simulated_steps),	  cmocka_unit_test(broken_policy_is_set_aside),
+		cmocka_unit_test(plans_of_random_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void read_as_written(void **state)
 	window = mal_trace_add_window(&trace);
 	window->elapsed_s = 0.25;
 	window->owner[1] = 1;
-	window->samples[1] = (struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4};
+	window->samples[1] = (struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2};
 	writer = mal_trace_open(path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, window);
@@ -78,7 +78,7 @@ static void read_as_written(void **state)
 #define RANK(rank, work) \
 	"{\"rank\":" rank ",\"elapsed_s\":1,\"work_s\":" work \
 	",\"serial_s\":0,\"mpi_s\":0,\"barrier_s\":0,\"region_s\":0,\"cpus\":1," \
-	"\"most\":0,\"team\":1}"
+	"\"most\":0,\"team\":1,\"phases\":1}"
 #define WINDOW(ranks) "{\"type\":\"window\",\"at_s\":1,\"elapsed_s\":1,\"owner\":[0],\"ranks\":[" ranks "]}\n"
 
 static void nothing_is_believed(void **state)

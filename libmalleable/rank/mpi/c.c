@@ -19,16 +19,17 @@
 		after; \
 		return result; \
 	}
-#define FORWARD(name, count, boundary) DEFINE(name, count, mal_mpi_enter(), mal_mpi_leave(boundary))
+#define FORWARD(name, count, collective, boundary) \
+	DEFINE(name, count, mal_mpi_enter(collective), mal_mpi_leave(boundary))
 
-#define WAIT(name, fortran, count) FORWARD(name, count, false)
-#define TEXT(name, fortran, count, texts) FORWARD(name, count, false)
-#define OVER(name, fortran, count, position) FORWARD(name, count, mal_mpi_is_world(a##position))
+#define WAIT(name, fortran, count) FORWARD(name, count, false, false)
+#define TEXT(name, fortran, count, texts) FORWARD(name, count, false, false)
+#define OVER(name, fortran, count, position) FORWARD(name, count, true, mal_mpi_is_world(a##position))
 #define TEST(name, fortran, count, position) \
 	DEFINE(name, count, (void)0, mal_mpi_tested(*(const int *)a##position != 0))
 
 #include "libmalleable/rank/mpi/calls.h"
 
-FORWARD(Finalize, 1, false)
+FORWARD(Finalize, 1, true, false)
 DEFINE(Init, 2, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())
 DEFINE(Init_thread, 4, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())

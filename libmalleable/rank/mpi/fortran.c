@@ -44,18 +44,19 @@
 	DEFINE(mpi_##name##_, count, before, after) \
 	DEFINE(mpi_##name##_f08_, count, before, after) \
 	DEFINE(mpi_##name##_f08ts_, count, before, after)
-#define FORWARD(name, count, boundary) ALL_BINDINGS(name, count, mal_mpi_enter(), mal_mpi_leave(boundary))
+#define FORWARD(name, count, collective, boundary) \
+	ALL_BINDINGS(name, count, mal_mpi_enter(collective), mal_mpi_leave(boundary))
 
-#define WAIT(name, fortran, count) FORWARD(fortran, WITH_ERROR_##count, false)
-#define TEXT(name, fortran, count, texts) FORWARD(fortran, WITH_TEXT_##count##_##texts, false)
+#define WAIT(name, fortran, count) FORWARD(fortran, WITH_ERROR_##count, false, false)
+#define TEXT(name, fortran, count, texts) FORWARD(fortran, WITH_TEXT_##count##_##texts, false, false)
 #define OVER(name, fortran, count, position) \
-	FORWARD(fortran, WITH_ERROR_##count, mal_mpi_is_world_fortran((const int *)a##position))
+	FORWARD(fortran, WITH_ERROR_##count, true, mal_mpi_is_world_fortran((const int *)a##position))
 #define TEST(name, fortran, count, position) \
 	ALL_BINDINGS(fortran, WITH_ERROR_##count, (void)0, mal_mpi_tested(*(const int *)a##position != 0))
 
 #include "libmalleable/rank/mpi/calls.h"
 
-FORWARD(finalize, 1, false)
+FORWARD(finalize, 1, true, false)
 
 /* ERROR is the address of an optional argument: 0 if it is not there. */
 #define INIT(function, count, error) \
