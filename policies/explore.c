@@ -1,58 +1,89 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explore.c: how many of their CPUs the ranks should use: a memory-bound or contended program can be faster with some of them off.
+ * explore.c: how many of their CPUs the ranks should use, and how loops with schedule(runtime) should share out their work: what
+ * is fastest is found by trying. A memory-bound or contended program can be faster with some CPUs off.
  *
  * The phase time is measured with all CPUs, then with half of them, and so on in steps that are halved: as it mostly has one
- * minimum over the number of threads ("spreading" measures too: Acun, Miller, Kale, ICPP 2016), five trials find the best
- * eighth. A trial lasts three short windows, the first of which is not counted. Trials begin only when what they cost if the
- * program scales perfectly fits into BUDGET of the run so far; the best of what was measured stays. When the phase time
- * changes lastingly all begins anew.
+ * minimum over the number of threads (Charm++'s "spreading" measures too), five trials find the best
+ * eighth. Then schedules are tried with that many, and where one is better, threads again with it: tuned apart they miss the
+ * best (Kale, Menon, Senthil: Adaptive loop scheduling with Charm++). A trial lasts three short windows, the first of which is not counted. Trials begin only when what
+ * they cost if the program scales perfectly fits into BUDGET of the run so far; the best of what was measured stays. When the
+ * phase time changes lastingly all begins anew.
  */
 #include <stdlib.h>
 
 #include "policies/builtin.h"
 
-enum { PARAM_BUDGET, PARAM_GAIN, PARAM_LEAST };
+enum { PARAM_BUDGET, PARAM_GAIN, PARAM_LEAST, PARAM_SCHEDULE };
 
 static const struct mal_param params[] = {
 	[PARAM_BUDGET] = {"budget", "part of the run that trials may cost, in percent", 5, 0.1, 50, NULL},
 	[PARAM_GAIN] = {"gain", "by how much a trial must be faster, in percent", 3, 0, 50, NULL},
 	[PARAM_LEAST] = {"least", "eighths of its CPUs that a rank uses at least", 1, 1, 8, NULL},
+	[PARAM_SCHEDULE] = {"schedule", "tune loops with schedule(runtime) too, or keep them", 0, 0, 1, "keep|tune"},
 };
 
 /* Use is counted in eighths of a rank's CPUs. */
 #define ALL 8
 #define FIRST_STEP 4
-/* Windows of a trial; what more threads may cost is not known: they are taken to make it so many times as long. */
+/* With another schedule the best number of threads is not far away. */
+#define NEXT_STEP 2
+/* Windows of a trial; what more threads or another schedule cost is not known: they are taken to make it so many times as long. */
 #define TRIAL_WINDOWS 3
-#define MORE_THREADS 1.5
+#define UNKNOWN_COST 1.5
 /* The phase time has changed if it differs so much for so many windows. */
 #define DRIFT 0.15
 #define DRIFT_WINDOWS 4
 /* Weight of the past in the average phase time. */
 #define PAST 0.7
 
+/* The first is the program's own. */
+static const struct mal_schedule schedules[] = {
+	{MAL_SCHEDULE_OWN, 0},	    {MAL_SCHEDULE_STATIC, 0}, {MAL_SCHEDULE_DYNAMIC, 1},
+	{MAL_SCHEDULE_DYNAMIC, 16}, {MAL_SCHEDULE_GUIDED, 1},
+};
+#define SCHEDULES (sizeof(schedules) / sizeof(schedules[0]))
+
+struct setting {
+	int eighths;
+	size_t schedule; /* index */
+};
+
 struct state {
 	double budget, gain;
 	int least;
-	int best;	/* eighths */
-	int trial;	/* that are tried now, 0: none */
-	int windows;	/* of the trial */
-	double trial_s; /* sum of its phase times */
-	int step;	/* 0: the search is over */
-	bool downwards; /* the next trial of this step is below the best */
-	double phase_s; /* average with the best */
-	int drifted;	/* windows in a row */
+	bool tune;
+	struct setting best, trial;
+	bool trying;
+	int windows;	   /* of the trial */
+	double trial_s;	   /* sum of its phase times */
+	bool searching;	   /* there may be more to try */
+	bool improved;	   /* the search in this dimension has found something */
+	int step;	   /* eighths, 0: all of them were tried */
+	bool again;	   /* threads, because of a better schedule */
+	bool threads_done; /* schedules are searched now */
+	bool downwards;	   /* the next trial of this step is below the best */
+	size_t schedule;   /* that is tried next */
+	double phase_s;	   /* average with the best */
+	int drifted;	   /* windows in a row */
 	double run_s, lost_s;
 };
 
+static void search_threads(struct state *state, int step)
+{
+	state->step = step;
+	state->downwards = true;
+	state->improved = false;
+	state->threads_done = false;
+}
+
 static void begin_search(struct state *state)
 {
-	state->step = FIRST_STEP;
-	state->downwards = true;
-	state->trial = 0;
+	search_threads(state, FIRST_STEP);
+	state->searching = true;
+	state->again = false;
+	state->trying = false;
 	state->drifted = 0;
-	state->phase_s = 0;
 }
 
 static void *create(const double *values)
@@ -64,7 +95,8 @@ static void *create(const double *values)
 	state->budget = values[PARAM_BUDGET] / 100;
 	state->gain = values[PARAM_GAIN] / 100;
 	state->least = (int)values[PARAM_LEAST];
-	state->best = ALL;
+	state->tune = values[PARAM_SCHEDULE] != 0;
+	state->best.eighths = ALL;
 	begin_search(state);
 	return state;
 }
@@ -86,32 +118,75 @@ static double measure(const struct mal_view *view, double *window_s)
 	return phases > 0 ? *window_s / phases : *window_s;
 }
 
-/* What is to be tried next: on one side of the best, then on the other, then in smaller steps. 0: nothing. */
-static int next_trial(struct state *state)
+/* Other numbers of threads: on one side of the best, then on the other, then in smaller steps. False: all were tried. */
+static bool next_threads(struct state *state)
 {
 	while (state->step) {
-		int trial = state->downwards ? state->best - state->step : state->best + state->step;
+		int eighths = state->best.eighths + (state->downwards ? -state->step : state->step);
 
 		if (!state->downwards)
 			state->step /= 2;
 		state->downwards = !state->downwards;
-		if (trial >= state->least && trial <= ALL && trial != state->best)
-			return trial;
+		if (eighths < state->least || eighths > ALL)
+			continue;
+		state->trial = (struct setting){eighths, state->best.schedule};
+		return true;
 	}
-	return 0;
+	return false;
+}
+
+/* Other schedules, with the best number of threads and with all: with another schedule more of them may be of use. */
+static bool next_schedule(struct state *state)
+{
+	while (state->schedule < 2 * SCHEDULES) {
+		int eighths = state->schedule < SCHEDULES ? state->best.eighths : ALL;
+		size_t schedule = state->schedule++ % SCHEDULES;
+
+		if (schedule == state->best.schedule || (state->schedule > SCHEDULES && state->best.eighths == ALL))
+			continue;
+		state->trial = (struct setting){eighths, schedule};
+		return true;
+	}
+	return false;
+}
+
+/* What is to be tried next: threads, schedules, and again as long as one changes the other. False: nothing. */
+static bool next_trial(struct state *state)
+{
+	if (next_threads(state))
+		return true;
+	if (!state->tune)
+		return false;
+	if (state->threads_done) {
+		if (next_schedule(state))
+			return true;
+		if (!state->improved)
+			return false;
+		search_threads(state, NEXT_STEP);
+		state->again = true;
+		if (next_threads(state))
+			return true;
+	}
+	if (state->again && !state->improved)
+		return false;
+	state->threads_done = true;
+	state->improved = false;
+	state->schedule = 0;
+	return next_schedule(state);
 }
 
 static void end_trial(struct state *state, double phase_s)
 {
-	if (phase_s < (1 - state->gain) * state->phase_s) {
-		/* From there on in smaller steps, on both sides. */
-		if (state->downwards == false)
-			state->step /= 2;
-		state->downwards = true;
-		state->best = state->trial;
-		state->phase_s = phase_s;
-	}
-	state->trial = 0;
+	state->trying = false;
+	if (phase_s >= (1 - state->gain) * state->phase_s)
+		return;
+	/* From there on in smaller steps, on both sides. */
+	if (state->step && !state->downwards)
+		state->step /= 2;
+	state->downwards = true;
+	state->best = state->trial;
+	state->phase_s = phase_s;
+	state->improved = true;
 }
 
 /* A window with the best: is it still what it was? */
@@ -136,7 +211,7 @@ static void watch(struct state *state, double phase_s)
 static void learn(struct state *state, double phase_s, double window_s)
 {
 	state->run_s += window_s;
-	if (!state->trial) {
+	if (!state->trying) {
 		watch(state, phase_s);
 		return;
 	}
@@ -151,24 +226,28 @@ static void learn(struct state *state, double phase_s, double window_s)
 /* What a trial that begins now may cost. */
 static double cost_of_trial(const struct state *state, double window_s)
 {
-	double longer = state->downwards && state->best > state->step
-				? (double)state->best / (state->best - state->step)
-				: MORE_THREADS;
+	double longer = UNKNOWN_COST;
 
+	if (state->downwards && state->step && state->best.eighths > state->step)
+		longer = (double)state->best.eighths / (state->best.eighths - state->step);
 	return TRIAL_WINDOWS * window_s * (longer - 1);
 }
 
-static bool can_afford_trial(const struct state *state, double window_s)
+static void begin_trial(struct state *state, double window_s)
 {
-	return state->phase_s > 0 && !state->drifted &&
-	       state->lost_s + cost_of_trial(state, window_s) <= state->budget * state->run_s;
+	if (state->trying || !state->searching || state->phase_s <= 0 || state->drifted ||
+	    state->lost_s + cost_of_trial(state, window_s) > state->budget * state->run_s)
+		return;
+	state->trying = state->searching = next_trial(state);
+	state->windows = 0;
+	state->trial_s = 0;
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
 	double phase_s, window_s;
-	int used;
+	struct setting setting;
 
 	plan->bind = true;
 	if (!view->samples)
@@ -177,22 +256,22 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	if (phase_s <= 0)
 		return 0;
 	learn(state, phase_s, window_s);
-	if (!state->trial && state->step && can_afford_trial(state, window_s)) {
-		state->trial = next_trial(state);
-		state->windows = 0;
-		state->trial_s = 0;
+	begin_trial(state, window_s);
+	setting = state->trying ? state->trial : state->best;
+	plan->brief = state->searching;
+	plan->schedule = schedules[setting.schedule];
+	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++) {
+		unsigned int cpus = view->samples[rank].cpus;
+
+		plan->use[rank] = setting.eighths == ALL ? 0 : (cpus * (unsigned int)setting.eighths + ALL - 1) / ALL;
 	}
-	used = state->trial ? state->trial : state->best;
-	plan->brief = state->step || state->trial;
-	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++)
-		plan->use[rank] = used == ALL ? 0 : (view->samples[rank].cpus * (unsigned int)used + ALL - 1) / ALL;
 	return 0;
 }
 
 const struct mal_policy mal_policy_explore = {
 	.abi = MAL_POLICY_ABI,
 	.name = "explore",
-	.summary = "measure whether the program is faster with fewer threads than CPUs",
+	.summary = "try fewer threads than CPUs, and loop schedules, and keep what is fastest",
 	.params = params,
 	.param_count = sizeof(params) / sizeof(params[0]),
 	.create = create,

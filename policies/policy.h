@@ -71,12 +71,29 @@ struct mal_lending {
 	unsigned int most; /* CPUs that a rank uses at most when it borrows, 0: any number */
 };
 
+/*
+ * How loops with schedule(runtime) share out their work; numbers as in omp_sched_t. (libomp has more, and ends the program where
+ * omp_set_schedule is given them: 19.1.7.)
+ */
+enum mal_schedule_kind {
+	MAL_SCHEDULE_OWN = 0, /* as the program has it */
+	MAL_SCHEDULE_STATIC = 1,
+	MAL_SCHEDULE_DYNAMIC = 2,
+	MAL_SCHEDULE_GUIDED = 3,
+};
+
+struct mal_schedule {
+	unsigned int kind;  /* enum mal_schedule_kind */
+	unsigned int chunk; /* iterations, 0: the runtime's default; below 65536 */
+};
+
 /* The answer. Arrays are the caller's. */
 struct mal_plan {
 	bool bind; /* threads may be bound and cpusets changed at all */
 	bool lend; /* ranks lend while they wait in MPI */
 	bool grow; /* long regions may be opened with more threads than CPUs */
 	struct mal_lending lending;
+	struct mal_schedule schedule;
 	bool move;	     /* count is to be carried out */
 	unsigned int *count; /* by rank: CPUs it is to own */
 	unsigned int *owner; /* by CPU: filled by the mapping */

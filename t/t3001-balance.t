@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 13
+plan 16
 
 balance() { run srun -n2 --balance="$1" --balance-report="$work/report.json" "$load" --iterations=10 "${@:2}"; }
 
@@ -34,6 +34,13 @@ ok "explore leaves a CPU off where threads are in each other's way" all_of "exit
 	"report_has '.per_rank[0].use == 1'" "complains 'faster with fewer threads: 1 of 2 CPUs are used'"
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$load" --work=40 --iterations=40
 ok "and none where they are not" all_of "exits 0" "report_has '.per_rank[0].use == 0'"
+run srun -n1 -c2 --balance=explore,schedule=tune --balance-report="$work/report.json" "$programs/scheduled" 300
+ok "explore,schedule=tune finds a better schedule for a skewed loop" all_of "exits 0" \
+	"report_has '.schedule | test(\"dynamic|guided\")'" "complains 'faster with another loop schedule: OMP_SCHEDULE='"
+run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$programs/scheduled" 60
+ok "explore alone keeps it" all_of "exits 0" "report_has '.schedule == \"\"'"
+run env OMP_SCHEDULE=static_steal srun -n1 -c2 --balance=explore,schedule=tune "$programs/scheduled" 150
+ok "what the user chose is left alone" all_of "exits 0" "says elapsed"
 affinity() {
 	srun -n2 --balance "$load" --iterations=20 >/dev/null 2>&1 &
 	local task allowed bad=0 seen=0

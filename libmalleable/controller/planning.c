@@ -31,6 +31,8 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	if (plan->bind && plan->lend && plan->grow)
 		rules |= MAL_RULE_GROW;
 	atomic_store(&controller->segment.header->most, plan->lending.most);
+	atomic_store(&controller->segment.header->schedule,
+		     (plan->schedule.kind & 0xffff) | (plan->schedule.chunk & 0xffff) << 16);
 	if (atomic_load(&controller->segment.header->rules) != rules)
 		atomic_store(&controller->segment.header->rules, rules);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report.c: what the user is told at the end of a step, as text and as JSON. */
+/* report.c: what the user is told at the end of a step, as text. */
 #include "libmalleable/controller/report.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,10 +10,10 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/alternatives.h"
-#include "libmalleable/controller/history.h"
 #include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/sampling.h"
 #include "libmalleable/controller/totals.h"
+#include "libmalleable/controller/wording.h"
 #include "libmalleable/core/clock.h"
 
 static double controller_cpu_s(void)
@@ -115,48 +114,11 @@ static void say_alternatives(struct text *text, const struct mal_alternatives *a
 		line(text, "\n");
 }
 
-static json_t *alternatives_json(const struct mal_alternatives *alternatives)
-{
-	json_t *object = json_object();
-	const struct mal_outcome *outcome;
-	const struct mal_policy *policy;
-
-	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
-
-		json_object_set_new(object, policy->name,
-				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s, "share_of_attainable",
-					      isnan(share) ? json_null() : json_real(share), "moves",
-					      (json_int_t)outcome->moves));
-	}
-	return object;
-}
-
-/* Why rank RANK's team keeps its size; what it says of itself is not believed beyond the enumeration. */
-static enum mal_mode_reason reason_of(const struct mal_controller *controller, unsigned int rank)
-{
-	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
-	uint32_t reason = atomic_load(&slot->reason);
-
-	if (atomic_load(&slot->loose))
-		return MAL_REASON_RUNTIME;
-	return reason <= MAL_REASON_TOLD ? (enum mal_mode_reason)reason : MAL_REASON_NONE;
-}
-
-static const char *const reasons[] = {
-	[MAL_REASON_NONE] = "",
-	[MAL_REASON_USER] = "as asked for",
-	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
-	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
-	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see mode=team)",
-	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
-	[MAL_REASON_TOLD] = "the program relies on its number of threads (see max_threads=)",
-};
-
 /* Where the policy found that the program is faster with fewer threads. */
 static void say_use(struct text *text, const struct mal_controller *controller)
 {
 	unsigned long used = 0, owned = 0;
+	char name[32] = "";
 	uint16_t counts[MAL_MAX_RANKS];
 
 	mal_count_owned(controller, counts);
@@ -170,6 +132,8 @@ static void say_use(struct text *text, const struct mal_controller *controller)
 	}
 	if (used < owned)
 		line(text, "faster with fewer threads: %lu of %lu CPUs are used\n", used, owned);
+	if (*mal_wording_schedule(controller, name, sizeof(name)))
+		line(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
 }
 
 /* How many ranks keep their teams, and why most of them do. */
@@ -183,7 +147,7 @@ static void say_mode(struct text *text, const struct mal_controller *controller)
 		if (!controller->ranks[rank].known)
 			continue;
 		known++;
-		count[reason_of(controller, rank)]++;
+		count[mal_wording_reason(controller, rank)]++;
 	}
 	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_TOLD; reason++)
 		if (count[reason] > count[most])
@@ -192,9 +156,9 @@ static void say_mode(struct text *text, const struct mal_controller *controller)
 		return;
 	if (count[MAL_REASON_NONE])
 		line(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n", known - count[MAL_REASON_NONE],
-		     known, reasons[most]);
+		     known, mal_wording_of_reason(most));
 	else
-		line(text, "mode: cpuset, %s\n", reasons[most]);
+		line(text, "mode: cpuset, %s\n", mal_wording_of_reason(most));
 }
 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report, char *buffer,
@@ -250,91 +214,4 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	     controller->choice.policy->name, controller->demoted ? " (set aside)" : "", report->ranks,
 	     controller->cpu_count, (unsigned long long)report->lends, (unsigned long long)report->moves, gain);
 	return text.length;
-}
-
-/* The CPUs that RANK owns now. */
-static struct mal_cpumask owned(const struct mal_controller *controller, unsigned int rank)
-{
-	struct mal_cpumask mask = {{0}};
-
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner == rank)
-			mal_cpumask_add(&mask, controller->cpu[i]);
-	return mask;
-}
-
-static json_t *rank_json(const struct mal_controller *controller, unsigned int rank)
-{
-	const struct mal_rank_view *view = &controller->ranks[rank];
-	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
-	struct mal_cpumask last = owned(controller, rank);
-	enum mal_mode_reason reason = reason_of(controller, rank);
-	char home[256], cpus[256];
-
-	return json_pack(
-		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:b}", "rank",
-		(int)rank, "pid", (int)view->pid, "home", mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
-		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", view->work_s, "barrier_s", view->barrier_s,
-		"serial_s", view->serial_s, "mpi_s", view->mpi_s, "regions", (json_int_t)slot->count.regions,
-		"boundaries", (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends, "borrows",
-		(json_int_t)slot->count.borrows, "grants", (json_int_t)slot->count.grants, "told",
-		(json_int_t)slot->told, "mode", reason == MAL_REASON_NONE ? "team" : "cpuset", "why", reasons[reason],
-		"use", (json_int_t)slot->use, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
-}
-
-static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
-{
-	const struct mal_totals *totals = &controller->totals;
-	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
-	double share = mal_totals_share(totals);
-	json_t *ranks = json_array();
-
-	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
-		if (controller->ranks[rank].known)
-			json_array_append_new(ranks, rank_json(controller, rank));
-	return json_pack(
-		"{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:{s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f},"
-		" s:{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}, s:{s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o, s:o}",
-		"version", 1, "step", report->step, "node", report->node, "policy", controller->choice.policy->name,
-		"ranks", (int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s,
-		"measured", "windows", (int)totals->windows, "elapsed_s", totals->elapsed_s, "unbalanced_s",
-		totals->off_s, "ideal_s", totals->ideal_s, "share_of_attainable",
-		isnan(share) ? json_null() : json_real(share), "load_balance_before", totals->balance_before / elapsed,
-		"load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
-		totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0, "cpu_changes", "lends",
-		(json_int_t)report->lends, "borrows", (json_int_t)report->borrows, "grants", (json_int_t)report->grants,
-		"reclaims", (json_int_t)report->reclaims, "evictions", (json_int_t)report->evictions, "moves",
-		(json_int_t)report->moves, "overlap_s", report->overlap_s, "reclaims_s", report->reclaims_s, "pages",
-		"sent", (json_int_t)report->pages_sent, "seconds", report->pages_s, "overhead", "ranks_s",
-		report->own_s, "ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
-		ranks, "cpus_over_time", mal_history_json(controller), "predicted",
-		alternatives_json(controller->alternatives));
-}
-
-int mal_report_json(const struct mal_controller *controller, const struct mal_report *report, const char *path,
-		    struct mal_error *err)
-{
-	json_t *root = report_json(controller, report);
-	FILE *file = fopen(path, "we");
-	int result = -1;
-
-	if (!root) {
-		mal_fail(err, "out of memory for the report");
-		goto out;
-	}
-	if (!file) {
-		mal_fail_errno(err, "cannot write the report to %s", path);
-		goto out;
-	}
-	if (json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0 || fputc('\n', file) == EOF ||
-	    fflush(file) == EOF) {
-		mal_fail_errno(err, "cannot write the report to %s", path);
-		goto out;
-	}
-	result = 0;
-out:
-	if (file)
-		fclose(file);
-	json_decref(root);
-	return result;
 }

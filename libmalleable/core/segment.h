@@ -158,6 +158,7 @@ struct mal_header {
 	uint32_t thread_count;
 	/* Written by the controller, read by the ranks at every region and MPI call. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t rules;
+	_Atomic uint32_t schedule;     /* of loops with schedule(runtime): kind + chunk * 65536, 0: the program's own */
 	_Atomic uint32_t most;	       /* CPUs that a rank uses at most when it borrows, 0: any number */
 	_Atomic uint32_t plan;	       /* number of the plan in the CPU slots' targets */
 	_Atomic uint64_t round;	       /* number of the round of samples that is being collected */

@@ -76,7 +76,7 @@ static struct {
  */
 static struct {
 	uint32_t number;
-	uint32_t rules, plan, changes, borrowers, told;
+	uint32_t rules, schedule, plan, changes, borrowers, told;
 	unsigned int team;
 } standing = {.number = 1};
 
@@ -160,6 +160,7 @@ static bool stands(void)
 	const struct mal_header *header = mal.segment.header;
 
 	return atomic_load_explicit(&header->rules, memory_order_relaxed) == standing.rules &&
+	       atomic_load_explicit(&header->schedule, memory_order_relaxed) == standing.schedule &&
 	       atomic_load_explicit(&header->plan, memory_order_relaxed) == standing.plan &&
 	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) == standing.borrowers &&
 	       atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) == standing.changes &&
@@ -173,6 +174,7 @@ static void stand(void)
 
 	standing.number++;
 	standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
+	standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
 	standing.plan = mal.seen_plan;
 	standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
 	standing.changes = mal.seen_changes;
@@ -185,6 +187,19 @@ static bool is_prepared(const struct region *region, unsigned int requested)
 {
 	return region && region->prepared == standing.number && (!requested || requested == mal.team) && stands() &&
 	       !atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed);
+}
+
+/* The region could use more CPUs: until when, going by its past, is for the lenders to know. */
+static void say_hungry(uint64_t now)
+{
+	unsigned int cpus = mal.own_count + mal.borrowed_count;
+	uint64_t length = current ? (uint64_t)(current->work / cpus) : 0;
+
+	mal_cpus_want(true);
+	atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
+	atomic_store_explicit(&mal.slot->hungry_until, now + length, memory_order_relaxed);
+	atomic_store_explicit(&mal.slot->hungry_cpus, cpus, memory_order_relaxed);
+	mal_hungry_say(&mal.segment, mal.me, true);
 }
 
 /* What a region needs before it starts, where threads may be bound at all: CPUs, a team, places. Returns whether it took long. */
@@ -222,16 +237,9 @@ static bool prepare(unsigned int requested, uint64_t now)
 		stand();
 	if (current && !clause && !mal.shares)
 		current->prepared = standing.number;
-	if (mal.stacked && mal_rule(MAL_RULE_LEND)) {
-		mal_cpus_want(true);
-		unsigned int cpus = mal.own_count + mal.borrowed_count;
-
-		atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
-		atomic_store_explicit(&mal.slot->hungry_until, now + (uint64_t)(current ? current->work / cpus : 0),
-				      memory_order_relaxed);
-		atomic_store_explicit(&mal.slot->hungry_cpus, cpus, memory_order_relaxed);
-		mal_hungry_say(&mal.segment, mal.me, true);
-	}
+	mal_team_set_schedule(atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
+	if (mal.stacked && mal_rule(MAL_RULE_LEND))
+		say_hungry(now);
 	return changed;
 }
 

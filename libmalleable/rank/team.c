@@ -10,6 +10,10 @@
 #include "libmalleable/rank/objects.h"
 #include "libmalleable/rank/state.h"
 
+/* Of omp_sched_t. */
+#define OMP_SCHED_STATIC 1
+#define OMP_SCHED_GUIDED 3
+
 static struct {
 	int (*get_max_threads)(void);
 	int (*get_num_threads)(void);
@@ -19,9 +23,11 @@ static struct {
 	void (*set_dynamic)(int);
 	int (*get_blocktime)(void);
 	void (*set_blocktime)(int);
+	void (*set_schedule)(int, int);
 	bool resolved;
-	bool rebinds;	  /* the user asked the runtime to bind threads: it may do so after a resize */
-	bool block_fixed; /* the user chose how threads wait */
+	bool rebinds;	     /* the user asked the runtime to bind threads: it may do so after a resize */
+	bool block_fixed;    /* the user chose how threads wait */
+	bool schedule_fixed; /* the user or the program chose how loops with schedule(runtime) are shared out */
 	int usual_blocktime;
 	enum mal_patience patience;
 } runtime;
@@ -62,6 +68,7 @@ static void resolve(void)
 	RESOLVE(set_dynamic, "omp_set_dynamic");
 	RESOLVE(get_blocktime, "kmp_get_blocktime");
 	RESOLVE(set_blocktime, "kmp_set_blocktime");
+	RESOLVE(set_schedule, "omp_set_schedule");
 	runtime.resolved = true;
 }
 
@@ -104,6 +111,7 @@ void mal_team_open(void)
 	choose_mode();
 	runtime.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("KMP_AFFINITY");
 	runtime.block_fixed = getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime.set_blocktime;
+	runtime.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
 	runtime.usual_blocktime = runtime.get_blocktime ? runtime.get_blocktime() : 200;
 }
 
@@ -152,6 +160,23 @@ bool mal_team_set_patience(enum mal_patience patience)
 	return true;
 }
 
+void mal_team_set_schedule(uint32_t schedule)
+{
+	static uint32_t set;
+	uint32_t kind = schedule & 0xffff;
+
+	if (schedule == set || runtime.schedule_fixed || !runtime.set_schedule)
+		return;
+	/* omp_sched_static, dynamic and guided: libomp aborts at others. Without OMP_SCHEDULE it begins with static. */
+	if (kind > OMP_SCHED_GUIDED)
+		return;
+	if (kind)
+		runtime.set_schedule((int)kind, (int)(schedule >> 16));
+	else
+		runtime.set_schedule(OMP_SCHED_STATIC, 0);
+	set = schedule;
+}
+
 /* The program learns THREADS. */
 static int tell(int threads)
 {
@@ -184,6 +209,8 @@ int omp_get_num_procs_(void);
 void omp_set_num_threads_(const int *threads);
 void omp_set_dynamic(int dynamic);
 void omp_set_dynamic_(const int *dynamic);
+void omp_set_schedule(int kind, int chunk);
+void omp_set_schedule_(const int *kind, const int *chunk);
 
 int omp_get_max_threads(void)
 {
@@ -247,6 +274,20 @@ void omp_set_dynamic(int dynamic)
 	if (!mal.base)
 		mal_team_open();
 	keep_size(MAL_REASON_DYNAMIC);
+}
+
+/* From now on the program's schedule is its own. */
+void omp_set_schedule(int kind, int chunk)
+{
+	resolve();
+	runtime.schedule_fixed = true;
+	if (runtime.set_schedule)
+		runtime.set_schedule(kind, chunk);
+}
+
+void omp_set_schedule_(const int *kind, const int *chunk)
+{
+	omp_set_schedule(*kind, *chunk);
 }
 
 void omp_set_dynamic_(const int *dynamic)

@@ -10,6 +10,7 @@
 #define MAL_RANK_TEAM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Find the runtime's functions and the team size it starts with. Primary thread, runtime initialised. */
 void mal_team_open(void);
@@ -35,5 +36,11 @@ enum mal_patience {
 
 /* For the next regions. What the user chose (KMP_BLOCKTIME, OMP_WAIT_POLICY) is kept. Returns false where it was so before. */
 bool mal_team_set_patience(enum mal_patience patience);
+
+/*
+ * Loops with schedule(runtime) share out their work so from the next region on: kind (omp_sched_t) + chunk * 65536, 0: as the program has
+ * it. Primary thread.
+ */
+void mal_team_set_schedule(uint32_t schedule);
 
 #endif

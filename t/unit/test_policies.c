@@ -467,6 +467,36 @@ static void explore_finds_the_best(void **unused)
 	}
 }
 
+/* A program that is fastest with 8 of 16 threads as it is, and with 12 and another schedule faster still. */
+static void explore_tunes_both(void **unused)
+{
+	const struct mal_policy *policy = mal_policy_find("explore");
+	unsigned int use[MOST] = {0};
+	struct mal_choice choice;
+	struct node node;
+	void *state;
+
+	(void)unused;
+	assert_int_equal(mal_choose("explore,schedule=tune", NULL, "auto", &choice, NULL), 0);
+	state = policy->create(choice.values);
+	make_node(&node, 2, 16, 8);
+	node.plan.use = use;
+	for (int i = 0; i < 2000; i++) {
+		bool guided = node.plan.schedule.kind == MAL_SCHEDULE_GUIDED;
+		double phase = (guided ? 0.8 : 1) * time_with(use[0] ? use[0] : 16, guided ? 12 : 8);
+
+		for (unsigned int rank = 0; rank < 2; rank++) {
+			node.samples[rank].elapsed_s = phase;
+			node.samples[rank].phases = 1;
+		}
+		node.plan.schedule = (struct mal_schedule){0, 0};
+		assert_int_equal(policy->decide(state, &node.view, &node.plan), 0);
+	}
+	assert_int_equal(node.plan.schedule.kind, MAL_SCHEDULE_GUIDED);
+	assert_int_equal(use[0], 12);
+	policy->destroy(state);
+}
+
 static void explore_follows_a_change(void **unused)
 {
 	void *state = create(mal_policy_find("explore"));
@@ -496,6 +526,7 @@ int main(void)
 		cmocka_unit_test(sabo_shares_out_in_proportion),
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),
+		cmocka_unit_test(explore_tunes_both),
 		cmocka_unit_test(explore_follows_a_change),
 		cmocka_unit_test(random_plans_are_fit),
 	};

@@ -263,17 +263,18 @@ static void check_policy(const struct mal_policy *policy, const double *values, 
 			policy->destroy(states[i]);
 }
 
-#define CASES 100000
+#define CASES "100000"
 
 static void plans_of_random_steps(void **state)
 {
-	const char *chosen = getenv("SEED");
+	const char *chosen = getenv("SEED"), *many = getenv("CASES");
 	uint32_t first = chosen ? (uint32_t)strtoul(chosen, NULL, 10) : 1;
+	uint32_t cases = chosen ? 1 : (uint32_t)strtoul(many ? many : CASES, NULL, 10);
 	const struct mal_policy *policy;
 
 	(void)state;
-	print_message("# %d random steps from seed %u on; SEED=N repeats one\n", CASES, first);
-	for (uint32_t seed = first; seed < first + (chosen ? 1 : CASES); seed++) {
+	print_message("# %u random steps from seed %u on; SEED=N repeats one\n", cases, first);
+	for (uint32_t seed = first; seed < first + cases; seed++) {
 		/* Each step is for one policy, all of them in turn. */
 		size_t count = 0;
 		uint32_t random = seed * 2654435761u + 1;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * scheduled.c: scheduled N: N phases with a loop of schedule(runtime) whose last quarter has most of the work: equal shares leave a
+ * thread waiting. Prints the seconds that it took.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define ITERATIONS 64
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+int main(int argc, char **argv)
+{
+	double start;
+	int level;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+	start = MPI_Wtime();
+	for (int phase = 0; argc == 2 && phase < atoi(argv[1]); phase++) {
+#pragma omp parallel for schedule(runtime)
+		for (int i = 0; i < ITERATIONS; i++) {
+			double begin = now_s();
+
+			while (now_s() - begin < (i < 3 * ITERATIONS / 4 ? 50e-6 : 500e-6))
+				;
+		}
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	printf("elapsed %.3f s\n", MPI_Wtime() - start);
+	MPI_Finalize();
+	return 0;
+}
