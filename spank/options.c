@@ -84,7 +84,8 @@ int balance_options_register(spank_t spank)
 		"balance",
 		"[policy[,key=value...]]",
 		"give the cores of waiting ranks to the ranks that still compute; policies: auto (default), lewi, "
-		"observe, off",
+		"sabo, "
+		"explore, observe, off and the site's own",
 		2,
 		0,
 		on_balance,

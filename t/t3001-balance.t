@@ -34,7 +34,7 @@ ok "explore leaves a CPU off where threads are in each other's way" all_of "exit
 	"report_has '.per_rank[0].use == 1'" "complains 'faster with fewer threads: 1 of 2 CPUs are used'"
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$load" --work=40 --iterations=40
 ok "and none where they are not" all_of "exits 0" "report_has '.per_rank[0].use == 0'"
-run srun -n1 -c2 --balance=explore,schedule=tune --balance-report="$work/report.json" "$programs/scheduled" 300
+run srun -n1 -c2 --balance=explore,schedule=tune --balance-report="$work/report.json" "$programs/scheduled" 1500
 ok "explore,schedule=tune finds a better schedule for a skewed loop" all_of "exits 0" \
 	"report_has '.schedule | test(\"dynamic|guided\")'" "complains 'faster with another loop schedule: OMP_SCHEDULE='"
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$programs/scheduled" 60
