@@ -9,6 +9,8 @@
 
 static const char *const names[] = {"auto", "sabo", "lewi"};
 #define COUNT (sizeof(names) / sizeof(names[0]))
+/* A window of so many takes 7 ms of simulation, and their number counts twice. */
+#define MOST_RANKS 256
 
 struct mal_alternatives {
 	bool begun;
@@ -17,9 +19,9 @@ struct mal_alternatives {
 	struct mal_simulation *simulations[COUNT];
 };
 
-struct mal_alternatives *mal_alternatives_create(void)
+struct mal_alternatives *mal_alternatives_create(unsigned int ranks)
 {
-	return calloc(1, sizeof(struct mal_alternatives));
+	return ranks <= MOST_RANKS ? calloc(1, sizeof(struct mal_alternatives)) : NULL;
 }
 
 static void begin(struct mal_alternatives *alternatives, const struct mal_controller *controller)

@@ -8,8 +8,8 @@
 
 struct mal_alternatives;
 
-/* NULL: out of memory. */
-struct mal_alternatives *mal_alternatives_create(void);
+/* For so many RANKS. NULL: out of memory, or more than 256: that would cost more than it is worth. */
+struct mal_alternatives *mal_alternatives_create(unsigned int ranks);
 
 /* A window. Its first call takes the CPUs' owners as they are then. NULL-safe. */
 void mal_alternatives_window(struct mal_alternatives *alternatives, const struct mal_controller *controller,

@@ -150,7 +150,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	if (arguments->trace_file)
 		controller->recording = mal_recording_create(arguments->trace_file, arguments->step, arguments->node);
 	if (!mal_policy_acts(policy))
-		controller->alternatives = mal_alternatives_create();
+		controller->alternatives = mal_alternatives_create(controller->segment.rank_count);
 	return mal_watch_start(controller, arguments->life_fd, err);
 }
 

@@ -46,6 +46,7 @@ struct mal_exchange {
 	int result;
 	struct mal_plan plan; /* without its arrays */
 	unsigned int count[MAL_MAX_RANKS];
+	unsigned int use[MAL_MAX_RANKS];
 	unsigned int plan_owner[MAL_MAX_CPUS];
 };
 

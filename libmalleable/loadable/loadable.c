@@ -60,36 +60,48 @@ static void *(*const creates[MAL_LOADABLE_MOST])(const double *) = {
 	create_0, create_1, create_2, create_3, create_4, create_5, create_6, create_7,
 };
 
-static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
+/* Put the question into the exchange; PLAN has the present numbers and owners. */
+static void put_question(struct mal_exchange *exchange, const struct mal_view *view, const struct mal_plan *plan)
 {
-	struct mal_host *host = state;
-	struct mal_exchange *exchange = host->exchange;
-	unsigned int ranks = view->rank_count, cpus = view->topology->cpu_count;
-	unsigned int *count = plan->count, *owner = plan->owner;
+	size_t ranks = view->rank_count, cpus = view->topology->cpu_count;
 
-	if (ranks > MAL_MAX_RANKS || cpus > MAL_MAX_CPUS)
-		return -1;
-	exchange->rank_count = ranks;
-	exchange->cpu_count = cpus;
+	exchange->rank_count = view->rank_count;
+	exchange->cpu_count = view->topology->cpu_count;
 	exchange->sampled = view->samples != NULL;
 	memcpy(exchange->l3, view->topology->l3, cpus * sizeof(exchange->l3[0]));
 	memcpy(exchange->numa, view->topology->numa, cpus * sizeof(exchange->numa[0]));
 	memcpy(exchange->package, view->topology->package, cpus * sizeof(exchange->package[0]));
 	memcpy(exchange->owner, view->owner, cpus * sizeof(exchange->owner[0]));
-	memcpy(exchange->plan_owner, owner, cpus * sizeof(exchange->plan_owner[0]));
-	memcpy(exchange->count, count, ranks * sizeof(exchange->count[0]));
+	memcpy(exchange->plan_owner, plan->owner, cpus * sizeof(exchange->plan_owner[0]));
+	memcpy(exchange->count, plan->count, ranks * sizeof(exchange->count[0]));
+	memset(exchange->use, 0, sizeof(exchange->use));
 	if (view->samples)
 		memcpy(exchange->samples, view->samples, ranks * sizeof(exchange->samples[0]));
+}
+
+static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	struct mal_host *host = state;
+	struct mal_exchange *exchange = host->exchange;
+	struct mal_plan mine = *plan;
+
+	if (view->rank_count > MAL_MAX_RANKS || view->topology->cpu_count > MAL_MAX_CPUS)
+		return -1;
+	put_question(exchange, view, plan);
 	plan->broken = exchange->error[0] ? "it cannot be started" : mal_host_ask(host);
 	if (plan->broken)
 		return 0;
 	if (exchange->result < 0)
 		return -1;
 	*plan = exchange->plan;
+	/* Pointers in there are the host's. */
 	plan->broken = NULL;
-	plan->count = count;
-	plan->owner = owner;
-	memcpy(count, exchange->count, ranks * sizeof(exchange->count[0]));
+	plan->count = mine.count;
+	plan->owner = mine.owner;
+	plan->use = mine.use;
+	memcpy(plan->count, exchange->count, view->rank_count * sizeof(plan->count[0]));
+	if (plan->use)
+		memcpy(plan->use, exchange->use, view->rank_count * sizeof(plan->use[0]));
 	return 0;
 }
 

@@ -56,7 +56,7 @@ static void answer(const struct mal_policy *policy, void *state, struct mal_exch
 	struct mal_topology topology = {exchange->cpu_count, exchange->l3, exchange->numa, exchange->package};
 	struct mal_view view = {&topology, exchange->rank_count, exchange->sampled ? exchange->samples : NULL,
 				exchange->owner};
-	struct mal_plan plan = {.count = exchange->count, .owner = exchange->plan_owner};
+	struct mal_plan plan = {.count = exchange->count, .owner = exchange->plan_owner, .use = exchange->use};
 
 	exchange->result = policy->decide(state, &view, &plan);
 	if (exchange->result >= 0 && plan.move && view.samples && policy->map)

@@ -17,7 +17,7 @@
 #define PAGES 1024
 #define PAGE 4096
 #define PHASES 6
-#define QUIET_PHASES 40
+#define QUIET_PHASES 60
 #define QUIET_US 300000
 
 static double now_s(void)
