@@ -5,4 +5,4 @@
 command -v valgrind >/dev/null || skip_all "needs valgrind"
 plan 1
 counted() { OMPI_ALLOW_RUN_AS_ROOT=1 "$srcdir/t/bench/instructions" --build "$builddir" --most-region "$1" --most-call "$2" >"$work/out" 2>"$work/err"; }
-ok "instructions of the hot path" all_of "counted 380 275 || { sed 's/^/# /' '$work/out'; false; }"
+ok "instructions of the hot path" all_of "counted 335 270 || { sed 's/^/# /' '$work/out'; false; }"
