@@ -93,19 +93,19 @@ static int set_param(struct mal_choice *choice, const char *key, const char *tex
 static int set_common(struct mal_choice *choice, const char *key, const char *text, struct mal_error *err)
 {
 	if (strcmp(key, "mode") == 0) {
-		if (strcmp(text, "auto") != 0 && strcmp(text, "team") != 0 && strcmp(text, "cpuset") != 0)
+		if (find_choice("auto|team|cpuset", text) < 0)
 			return mal_fail(err, "mode=%s: auto, team or cpuset is wanted", text);
 		snprintf(choice->mode, sizeof(choice->mode), "%s", text);
 		return 0;
 	}
 	if (strcmp(key, "gomp") == 0) {
-		if (strcmp(text, "keep") != 0 && strcmp(text, "replace") != 0)
+		if (find_choice("keep|replace", text) < 0)
 			return mal_fail(err, "gomp=%s: keep or replace is wanted", text);
 		choice->keep_gomp = text[0] == 'k';
 		return 0;
 	}
 	if (strcmp(key, "pages") == 0) {
-		if (strcmp(text, "stay") != 0 && strcmp(text, "follow") != 0)
+		if (find_choice("stay|follow", text) < 0)
 			return mal_fail(err, "pages=%s: stay or follow is wanted", text);
 		choice->pages_follow = text[0] == 'f';
 		return 0;

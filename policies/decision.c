@@ -30,7 +30,10 @@ enum mal_decision mal_decide(const struct mal_policy *policy, void *state, const
 		plan->move = false;
 		return MAL_DECISION_MADE;
 	}
-	mal_map_decision(policy, state, view, plan);
+	if (plan->move && policy->map)
+		policy->map(state, view, plan);
+	else if (plan->move)
+		mal_map(view, plan);
 	*flaw = mal_plan_flaw(view, plan);
 	return *flaw ? MAL_DECISION_UNFIT : MAL_DECISION_MADE;
 }

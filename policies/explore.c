@@ -4,15 +4,16 @@
  * is fastest is found by trying. A memory-bound or contended program can be faster with some CPUs off.
  *
  * The phase time is measured with all CPUs, then with half of them, and so on in steps that are halved: as it mostly has one
- * minimum over the number of threads (Charm++'s "spreading" measures too), five trials find the best
- * eighth. Then schedules are tried with that many, and where one is better, threads again with it: tuned apart they miss the
- * best (Kale, Menon, Senthil: Adaptive loop scheduling with Charm++). A trial lasts three short windows, the first of which is not counted. Trials begin only when what
- * they cost if the program scales perfectly fits into BUDGET of the run so far; the best of what was measured stays. When the
- * phase time changes lastingly all begins anew.
+ * minimum over the number of threads (Charm++'s "spreading" measures too), five trials find the best eighth. Then schedules are
+ * tried with that many, and where one is better, threads again with it: tuned apart they miss the best (Kale, Menon, Senthil:
+ * Adaptive loop scheduling with Charm++). A trial lasts three short windows, the first of which is not counted. Trials begin only
+ * when what they cost if the program scales perfectly fits into BUDGET of the run so far; the best of what was measured stays.
+ * When the phase time changes lastingly all begins anew.
  */
 #include <stdlib.h>
 
 #include "policies/builtin.h"
+#include "policies/model.h"
 
 enum { PARAM_BUDGET, PARAM_GAIN, PARAM_LEAST, PARAM_SCHEDULE };
 
@@ -101,21 +102,15 @@ static void *create(const double *values)
 	return state;
 }
 
-/* The window's length, and that of its phases. */
-static double measure(const struct mal_view *view, double *window_s)
+/* The length of a phase in a window of WINDOW_S. */
+static double phase_of(const struct mal_view *view, double window_s)
 {
 	double phases = 0;
 
-	*window_s = 0;
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
-
-		if (!sample->running)
-			continue;
-		*window_s = sample->elapsed_s > *window_s ? sample->elapsed_s : *window_s;
-		phases = sample->phases > phases ? sample->phases : phases;
-	}
-	return phases > 0 ? *window_s / phases : *window_s;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && view->samples[rank].phases > phases)
+			phases = view->samples[rank].phases;
+	return phases > 0 ? window_s / phases : window_s;
 }
 
 /* Other numbers of threads: on one side of the best, then on the other, then in smaller steps. False: all were tried. */
@@ -252,7 +247,8 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	plan->bind = true;
 	if (!view->samples)
 		return 0;
-	phase_s = measure(view, &window_s);
+	window_s = mal_model_elapsed(view->samples, view->rank_count);
+	phase_s = phase_of(view, window_s);
 	if (phase_s <= 0)
 		return 0;
 	learn(state, phase_s, window_s);

@@ -151,13 +151,3 @@ void mal_map(const struct mal_view *view, struct mal_plan *plan)
 	}
 	close_map(&map);
 }
-
-void mal_map_decision(const struct mal_policy *policy, void *state, const struct mal_view *view, struct mal_plan *plan)
-{
-	if (!plan->move)
-		return;
-	if (policy->map)
-		policy->map(state, view, plan);
-	else
-		mal_map(view, plan);
-}

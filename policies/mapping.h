@@ -11,7 +11,4 @@
  */
 void mal_map(const struct mal_view *view, struct mal_plan *plan);
 
-/* After a decision of POLICY that moves: its own map, or else mal_map. */
-void mal_map_decision(const struct mal_policy *policy, void *state, const struct mal_view *view, struct mal_plan *plan);
-
 #endif

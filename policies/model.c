@@ -40,6 +40,16 @@ struct scene {
 	double now;
 };
 
+double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count)
+{
+	double longest = 0;
+
+	for (unsigned int rank = 0; rank < rank_count; rank++)
+		if (samples[rank].running && samples[rank].elapsed_s > longest)
+			longest = samples[rank].elapsed_s;
+	return longest;
+}
+
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count)
 {
 	double least = 0;

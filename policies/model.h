@@ -19,6 +19,9 @@ struct mal_setting {
 	struct mal_lending lending; /* only keep_one and most are looked at */
 };
 
+/* The length of the window: that of the rank that says the longest. */
+double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count);
+
 /* The shortest time that a running rank spent in MPI, 0 if none runs. */
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count);
 

@@ -168,3 +168,8 @@ double mal_share_of_attainable(double off_s, double ideal_s, double elapsed_s)
 		return NAN;
 	return (off_s - elapsed_s) / attainable;
 }
+
+double mal_outcome_share(const struct mal_outcome *outcome)
+{
+	return mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
+}

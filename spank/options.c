@@ -84,8 +84,7 @@ int balance_options_register(spank_t spank)
 		"balance",
 		"[policy[,key=value...]]",
 		"give the cores of waiting ranks to the ranks that still compute; policies: auto (default), lewi, "
-		"sabo, "
-		"explore, observe, off and the site's own",
+		"sabo, explore, observe, off and the site's own",
 		2,
 		0,
 		on_balance,
@@ -98,7 +97,6 @@ int balance_options_register(spank_t spank)
 		0,
 		on_report,
 	};
-
 	struct spank_option trace = {
 		"balance-trace", "file", "record what a balanced step does in file, for malleable replay", 1, 0,
 		on_trace,

@@ -127,6 +127,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"output", required_argument, NULL, 'o'},   {"libdir", required_argument, NULL, 'L'},
 		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
 	};
+	static const char *const usual[] = {"off", "lewi", "sabo", "auto"};
 	int option, result;
 
 	*arguments = (struct arguments){.generation = {NULL, 8, 6, 400, 1}, .libdir = MAL_LIBDIR};
@@ -142,10 +143,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		return -1;
 	}
 	arguments->path = argv[optind];
-	if (!arguments->policy_count)
-		for (; arguments->policy_count < 4; arguments->policy_count++)
-			arguments->policies[arguments->policy_count] =
-				(const char *const[]){"off", "lewi", "sabo", "auto"}[arguments->policy_count];
+	if (!arguments->policy_count) {
+		arguments->policy_count = sizeof(usual) / sizeof(usual[0]);
+		memcpy(arguments->policies, usual, sizeof(usual));
+	}
 	return 0;
 }
 
@@ -188,8 +189,11 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 	writer = mal_trace_open(arguments->output, trace, err);
 	if (!writer)
 		return -1;
-	for (size_t i = 0; i < trace->window_count; i++)
-		mal_trace_write_window(writer, 0, &trace->windows[i]);
+	for (size_t i = 0; i < trace->window_count; i++) {
+		const struct mal_trace_window *window = &trace->windows[i];
+
+		mal_trace_write_window(writer, 0, window->elapsed_s, window->samples, window->owner);
+	}
 	return mal_trace_close(writer, err);
 }
 
@@ -212,11 +216,6 @@ static double recorded_s(const struct mal_trace *trace)
 	for (size_t i = 0; i < trace->window_count; i++)
 		sum += trace->windows[i].elapsed_s;
 	return sum;
-}
-
-static double share_of(const struct mal_outcome *outcome)
-{
-	return mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
 }
 
 static void print_phases(const struct mal_trace *trace, const struct contender *contenders, size_t count)
@@ -245,7 +244,7 @@ static void print_text(const struct mal_trace *trace, const struct contender *co
 	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "share", "moves");
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_outcome *outcome = mal_simulation_outcome(contenders[i].simulation);
-		double share = share_of(outcome);
+		double share = mal_outcome_share(outcome);
 		char text[16] = "-";
 
 		if (!isnan(share))
@@ -265,7 +264,7 @@ static int print_json(const struct mal_trace *trace, const struct contender *con
 
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_outcome *outcome = mal_simulation_outcome(contenders[i].simulation);
-		double share = share_of(outcome);
+		double share = mal_outcome_share(outcome);
 		json_t *policy =
 			json_pack("{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", contenders[i].spec, "predicted_s",
 				  outcome->elapsed_s, "unbalanced_s", outcome->off_s, "ideal_s", outcome->ideal_s,

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "libmalleable/controller/sampling.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 
@@ -31,8 +32,7 @@ static void begin(struct mal_alternatives *alternatives, const struct mal_contro
 	alternatives->begun = true;
 	alternatives->topology =
 		(struct mal_topology){controller->cpu_count, controller->l3, controller->numa, controller->package};
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		owner[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
+	mal_read_owners(controller, owner);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct mal_choice choice;
 

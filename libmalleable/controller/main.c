@@ -176,7 +176,9 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 		if (mal_plan_make(controller, samples)) {
 			controller->steady = 0;
 			controller->window_s = MAL_WINDOW_FIRST_S;
-		} else if (!controller->brief && ++controller->steady > 2 && controller->window_s < MAL_WINDOW_LAST_S) {
+		} else if (controller->brief) {
+			controller->window_s = MAL_WINDOW_FIRST_S;
+		} else if (++controller->steady > 2 && controller->window_s < MAL_WINDOW_LAST_S) {
 			controller->window_s *= 2;
 		}
 		mal_pages_follow(controller);

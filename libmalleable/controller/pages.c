@@ -3,12 +3,13 @@
 #include "libmalleable/controller/pages.h"
 
 #include <linux/mempolicy.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/thread.h"
 #include "libmalleable/core/clock.h"
 
 /* Nodes that are told apart; those beyond keep their pages. */
@@ -98,22 +99,9 @@ static void *send_all(void *unused)
 	return unused;
 }
 
-static void start_sending(void)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-
-	atomic_store(&sender.busy, true);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, 128 * 1024);
-	if (pthread_create(&thread, &attributes, send_all, NULL) != 0)
-		atomic_store(&sender.busy, false);
-	pthread_attr_destroy(&attributes);
-}
-
-/* The nodes on which RANK has CPUs, and the one with most of them. */
-static uint64_t nodes_of(const struct mal_controller *controller, unsigned int rank, unsigned int *best)
+/* The nodes on which RANK has CPUs, going by OWNERS, and the one with most of them. */
+static uint64_t nodes_of(const struct mal_controller *controller, const unsigned int *owners, unsigned int rank,
+			 unsigned int *best)
 {
 	unsigned int count[MOST_NODES] = {0};
 	uint64_t nodes = 0;
@@ -122,8 +110,7 @@ static uint64_t nodes_of(const struct mal_controller *controller, unsigned int r
 	for (unsigned int i = 0; i < controller->cpu_count; i++) {
 		unsigned int node = controller->numa[i];
 
-		if (node >= MOST_NODES ||
-		    mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner != rank)
+		if (node >= MOST_NODES || owners[i] != rank)
 			continue;
 		nodes |= UINT64_C(1) << node;
 		if (++count[node] > count[*best])
@@ -132,11 +119,11 @@ static uint64_t nodes_of(const struct mal_controller *controller, unsigned int r
 	return nodes;
 }
 
-static void follow(const struct mal_controller *controller, unsigned int rank)
+static void follow(const struct mal_controller *controller, const unsigned int *owners, unsigned int rank)
 {
 	struct mal_rank_view *view = &controller->ranks[rank];
 	unsigned int best;
-	uint64_t nodes = nodes_of(controller, rank, &best);
+	uint64_t nodes = nodes_of(controller, owners, rank, &best);
 
 	view->memory_nodes |= nodes;
 	if (!nodes || view->memory_nodes == nodes) {
@@ -151,16 +138,21 @@ static void follow(const struct mal_controller *controller, unsigned int rank)
 	sender.to = (int)best;
 	view->memory_nodes = nodes;
 	view->windows_away = 0;
-	start_sending();
+	atomic_store(&sender.busy, true);
+	if (mal_thread_start(send_all, NULL) < 0)
+		atomic_store(&sender.busy, false);
 }
 
 void mal_pages_follow(struct mal_controller *controller)
 {
+	unsigned int owners[MAL_MAX_CPUS];
+
 	if (!controller->choice.pages_follow)
 		return;
+	mal_read_owners(controller, owners);
 	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
 		if (controller->ranks[rank].running)
-			follow(controller, rank);
+			follow(controller, owners, rank);
 }
 
 void mal_pages_count(uint64_t *pages, double *seconds)

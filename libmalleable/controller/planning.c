@@ -3,6 +3,7 @@
 #include "libmalleable/controller/planning.h"
 
 #include "libmalleable/controller/recording.h"
+#include "libmalleable/controller/sampling.h"
 #include "policies/decision.h"
 
 static uint32_t rules_of_lending(const struct mal_lending *lending)
@@ -80,8 +81,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 
 	if (controller->demoted || !policy->decide)
 		return false;
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		now[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
+	mal_read_owners(controller, now);
 	switch (mal_decide(policy, controller->policy_state, &view, &plan, &flaw)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_UNFIT:
@@ -92,8 +92,6 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	}
 	set_rules(controller, &plan);
 	set_use(controller, use);
-	if (plan.brief && !controller->brief)
-		controller->window_s = MAL_WINDOW_FIRST_S;
 	controller->brief = plan.brief;
 	if (samples)
 		mal_recording_plan(controller->recording, &plan, NULL);

@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "libmalleable/controller/topology.h"
+#include "libmalleable/controller/sampling.h"
 #include "libmalleable/core/clock.h"
 #include "libmalleable/trace/trace.h"
+#include "policies/model.h"
 
 struct mal_recording {
 	const char *path;
@@ -53,8 +53,6 @@ void mal_recording_window(struct mal_recording *recording, const struct mal_cont
 			  const struct mal_sample *samples)
 {
 	unsigned int owner[MAL_MAX_CPUS];
-	struct mal_sample copy[MAL_MAX_RANKS];
-	struct mal_trace_window window = {0, copy, owner};
 
 	if (!recording || recording->failed)
 		return;
@@ -62,13 +60,9 @@ void mal_recording_window(struct mal_recording *recording, const struct mal_cont
 		open_file(recording, controller);
 	if (!recording->writer)
 		return;
-	memcpy(copy, samples, controller->segment.rank_count * sizeof(copy[0]));
-	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
-		if (samples[rank].running && samples[rank].elapsed_s > window.elapsed_s)
-			window.elapsed_s = samples[rank].elapsed_s;
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		owner[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
-	mal_trace_write_window(recording->writer, mal_ticks_to_s(mal_ticks() - controller->started), &window);
+	mal_read_owners(controller, owner);
+	mal_trace_write_window(recording->writer, mal_ticks_to_s(mal_ticks() - controller->started),
+			       mal_model_elapsed(samples, controller->segment.rank_count), samples, owner);
 }
 
 void mal_recording_plan(struct mal_recording *recording, const struct mal_plan *plan, const char *why)

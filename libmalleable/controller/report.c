@@ -104,7 +104,7 @@ static void say_alternatives(struct text *text, const struct mal_alternatives *a
 	const struct mal_policy *policy;
 
 	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
+		double share = mal_outcome_share(outcome);
 
 		line(text, "%s%s %.3f s", i ? ", " : "predicted with --balance: ", policy->name, outcome->elapsed_s);
 		if (!isnan(share))

@@ -10,6 +10,12 @@
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/controller/wording.h"
 
+/* NaN where there was nothing to gain. */
+static json_t *share_json(double share)
+{
+	return isnan(share) ? json_null() : json_real(share);
+}
+
 static json_t *alternatives_json(const struct mal_alternatives *alternatives)
 {
 	json_t *object = json_object();
@@ -17,12 +23,11 @@ static json_t *alternatives_json(const struct mal_alternatives *alternatives)
 	const struct mal_policy *policy;
 
 	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_share_of_attainable(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
+		double share = mal_outcome_share(outcome);
 
 		json_object_set_new(object, policy->name,
 				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s, "share_of_attainable",
-					      isnan(share) ? json_null() : json_real(share), "moves",
-					      (json_int_t)outcome->moves));
+					      share_json(share), "moves", (json_int_t)outcome->moves));
 	}
 	return object;
 }
@@ -65,7 +70,7 @@ static json_t *measured_json(const struct mal_totals *totals)
 
 	return json_pack("{s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "windows", (int)totals->windows, "elapsed_s",
 			 totals->elapsed_s, "unbalanced_s", totals->off_s, "ideal_s", totals->ideal_s,
-			 "share_of_attainable", isnan(share) ? json_null() : json_real(share), "load_balance_before",
+			 "share_of_attainable", share_json(share), "load_balance_before",
 			 totals->balance_before / elapsed, "load_balance_after", totals->balance_after / elapsed,
 			 "hybrid_efficiency", totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0);
 }

@@ -123,17 +123,21 @@ static double span(uint64_t now, uint64_t before, double most_s)
 	return seconds < most_s ? seconds : most_s;
 }
 
+void mal_read_owners(const struct mal_controller *controller, unsigned int *owners)
+{
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		owners[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
+}
+
 void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 {
-	unsigned int ranks = controller->segment.rank_count;
+	unsigned int ranks = controller->segment.rank_count, owners[MAL_MAX_CPUS];
 
+	mal_read_owners(controller, owners);
 	memset(counts, 0, ranks * sizeof(*counts));
-	for (unsigned int i = 0; i < controller->cpu_count; i++) {
-		unsigned int owner = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
-
-		if (owner < ranks)
-			counts[owner]++;
-	}
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (owners[i] < ranks)
+			counts[owners[i]]++;
 }
 
 static void make_sample(struct mal_controller *controller, unsigned int rank, const struct mal_snapshot *now,

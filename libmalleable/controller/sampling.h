@@ -20,6 +20,9 @@ bool mal_round_is_complete(const struct mal_controller *controller);
  */
 bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples);
 
+/* Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that none has. */
+void mal_read_owners(const struct mal_controller *controller, unsigned int *owners);
+
 /* Fill COUNTS, by rank, with the CPUs that each owns now. */
 void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
 

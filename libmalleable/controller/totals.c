@@ -17,7 +17,8 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 {
 	struct mal_totals *totals = &controller->totals;
 	unsigned int ranks = controller->segment.rank_count, cpus = 0, home[MAL_MAX_RANKS] = {0};
-	double elapsed = 0, sum = 0, communication = mal_model_communication(samples, ranks), off, ideal;
+	double elapsed = mal_model_elapsed(samples, ranks), communication = mal_model_communication(samples, ranks);
+	double sum = 0, off, ideal;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!samples[rank].running)
@@ -25,7 +26,6 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		home[rank] = mal_cpumask_count(&controller->ranks[rank].home);
 		cpus += home[rank];
 		sum += samples[rank].work_s + samples[rank].serial_s;
-		elapsed = samples[rank].elapsed_s > elapsed ? samples[rank].elapsed_s : elapsed;
 		add_rank(&controller->ranks[rank], &samples[rank]);
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)

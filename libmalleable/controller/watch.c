@@ -2,11 +2,11 @@
 /* watch.c: notices the end of the step and of each rank (epoll over a pipe and pidfds). */
 #include "libmalleable/controller/watch.h"
 
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/controller/thread.h"
 #include "libmalleable/core/futex.h"
 
 static int epoll_fd = -1;
@@ -43,20 +43,11 @@ static int add(int fd)
 
 int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int failed;
-
 	life = life_fd;
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0 || add(life_fd) < 0)
 		return mal_fail_errno(err, "cannot watch the step's end");
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, 64 * 1024);
-	failed = pthread_create(&thread, &attributes, watch, controller);
-	pthread_attr_destroy(&attributes);
-	return failed ? mal_fail(err, "cannot start the watching thread") : 0;
+	return mal_thread_start(watch, controller) < 0 ? mal_fail(err, "cannot start the watching thread") : 0;
 }
 
 void mal_watch_process(int32_t pid)

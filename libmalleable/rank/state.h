@@ -49,8 +49,8 @@ struct mal_rank {
 	_Atomic uint32_t told;
 	bool stacked; /* the current region has more threads than CPUs */
 	bool shares;  /* it is stacked, or may become so: it uses borrowed CPUs */
-	unsigned int
-		weight; /* how many runs this one of the region stands for in the samples, 0: its threads are not timed */
+	/* How many runs this one of the region stands for in the samples, 0: its threads are not timed. */
+	unsigned int weight;
 	uint64_t region_begin;
 	uint64_t last_leave; /* tick at which the primary thread last left a region or MPI */
 	uint64_t left_mpi;   /* tick at which it last left MPI */

@@ -24,7 +24,7 @@ struct mal_trace_window {
 struct mal_trace {
 	char step[64];
 	char node[64];
-	char policy[64]; /* as given to --balance */
+	char policy[64]; /* its name */
 	unsigned int rank_count;
 	unsigned int *cpu; /* numbers of the CPUs on the node */
 	unsigned int *l3, *numa, *package;
@@ -61,8 +61,12 @@ struct mal_trace_writer;
 /* Create file PATH and write what TRACE says of the step. NULL: ERR says why. */
 struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace, struct mal_error *err);
 
-/* Write a window that ended AT_S seconds after the step's start. Failures are noted, see mal_trace_close. */
-void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, const struct mal_trace_window *window);
+/*
+ * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by rank, OWNER by CPU. Failures
+ * are noted, see mal_trace_close.
+ */
+void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
+			    const struct mal_sample *samples, const unsigned int *owner);
 
 /* Write what a policy decided on the last window; WHY, where not NULL: it was set aside for that. */
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan, const char *why);

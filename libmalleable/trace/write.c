@@ -76,12 +76,13 @@ fail:
 	return NULL;
 }
 
-void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, const struct mal_trace_window *window)
+void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
+			    const struct mal_sample *samples, const unsigned int *owner)
 {
 	json_t *ranks = json_array();
 
 	for (unsigned int rank = 0; rank < writer->rank_count; rank++) {
-		const struct mal_sample *sample = &window->samples[rank];
+		const struct mal_sample *sample = &samples[rank];
 
 		if (!sample->running)
 			continue;
@@ -93,7 +94,7 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, const 
 					 (int)sample->most, "team", (int)sample->team, "phases", sample->phases));
 	}
 	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o}", "type", "window", "at_s", at_s, "elapsed_s",
-				     window->elapsed_s, "owner", owners(writer, window->owner), "ranks", ranks));
+				     elapsed_s, "owner", owners(writer, owner), "ranks", ranks));
 }
 
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan, const char *why)

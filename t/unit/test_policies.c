@@ -9,6 +9,7 @@
 #include "policies/builtin.h"
 #include "policies/check.h"
 #include "policies/choice.h"
+#include "policies/decision.h"
 #include "policies/mapping.h"
 #include "policies/registry.h"
 #include "policies/sockets.h"
@@ -44,14 +45,10 @@ static void make_node(struct node *node, unsigned int ranks, unsigned int cpus, 
 /* Ask POLICY with its default parameters, as the controller does. */
 static void decide(struct node *node, const struct mal_policy *policy, void *state)
 {
-	unsigned int *count = node->count, *owner = node->new_owner;
+	const char *flaw;
 
-	node->plan = (struct mal_plan){.count = count, .owner = owner};
-	for (unsigned int i = 0; i < node->view.rank_count; i++)
-		count[i] = node->samples[i].cpus;
-	assert_int_equal(policy->decide(state, &node->view, &node->plan), 0);
-	memcpy(owner, node->owner, sizeof(node->owner));
-	mal_map_decision(policy, state, &node->view, &node->plan);
+	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
+	assert_int_equal(mal_decide(policy, state, &node->view, &node->plan, &flaw), MAL_DECISION_MADE);
 }
 
 static void *create(const struct mal_policy *policy)

@@ -56,7 +56,7 @@ static void read_as_written(void **state)
 	window->samples[1] = (struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2};
 	writer = mal_trace_open(path, &trace, &err);
 	assert_non_null(writer);
-	mal_trace_write_window(writer, 1, window);
+	mal_trace_write_window(writer, 1, window->elapsed_s, window->samples, window->owner);
 	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true}, "for a test");
 	assert_int_equal(mal_trace_close(writer, &err), 0);
 	assert_int_equal(mal_trace_read(&again, path, &err), 0);
