@@ -6,14 +6,16 @@
  * the numbers of CPUs that make the longest rank shortest are worked out (share.h), and when the next window is known,
  * what each would have cost. The cheapest so far decides. A plan is carried out if it is better by more than
  * noise and the next window says the same; at once if it is much better and moves have proved good. Where a move is
- * regretted right after it, because the load is elsewhere again, CPUs stand still for a while, longer each time, as
- * the long average wants them; lending goes on.
+ * regretted right after it (regret.h), because the load is elsewhere again, CPUs stand still for a while, longer each time, as
+ * the long average wants them; where it made phases longer it is taken back. Lending goes on.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "policies/builtin.h"
 #include "policies/forecast.h"
+#include "policies/model.h"
+#include "policies/regret.h"
 #include "policies/share.h"
 
 enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
@@ -32,12 +34,8 @@ static const struct mal_param params[] = {
 #define FORGET 0.25
 /* Another forecast is believed if it was cheaper by this. */
 #define BETTER 0.99
-/* A move is regretted if it made one of so many windows after it longer by this. */
+/* A move is regretted if a window after it would have been shorter without it by this. */
 #define REGRET 1.03
-#define REGRET_WINDOWS 2
-/* Then moves stop for so many windows, twice as many the next time, at most; a long good time forgives. */
-#define STILL_WINDOWS 8
-#define STILL_MOST 512
 
 struct state {
 	double gain;
@@ -49,10 +47,8 @@ struct state {
 	double cost[MAL_FORECAST_KINDS];	 /* longest rank over its ideal, moving average */
 	unsigned int *count[MAL_FORECAST_KINDS]; /* CPUs by rank, as each forecast wanted for this window */
 	enum mal_forecast_kind believed;
-	unsigned int *before;	 /* CPUs by rank before the last move */
-	unsigned int since_move; /* windows */
-	bool proved;		 /* the last move was not regretted */
-	unsigned int windows, still, still_next;
+	struct mal_regret regret;
+	unsigned int windows;
 };
 
 static void *create(const double *values)
@@ -65,7 +61,6 @@ static void *create(const double *values)
 	state->lend = values[PARAM_LEND] != 0;
 	state->grow = values[PARAM_GROW] != 0;
 	state->move = values[PARAM_MOVE] != 0;
-	state->still_next = STILL_WINDOWS;
 	state->forecast = mal_forecast_create(values[PARAM_SMOOTH]);
 	if (!state->forecast) {
 		free(state);
@@ -82,22 +77,17 @@ static void destroy(void *opaque)
 		return;
 	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
 		free(state->count[kind]);
-	free(state->before);
+	mal_regret_clear(&state->regret);
 	mal_forecast_destroy(state->forecast);
 	free(state);
 }
 
 static int make_room(struct state *state, size_t rank_count)
 {
-	unsigned int *before;
-
 	if (state->rank_count == rank_count)
 		return 0;
-	before = realloc(state->before, rank_count * sizeof(*before));
-	if (!before)
+	if (mal_regret_reset(&state->regret, rank_count) < 0)
 		return -1;
-	state->before = before;
-	state->since_move = REGRET_WINDOWS + 1;
 	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
 		unsigned int *count = realloc(state->count[kind], rank_count * sizeof(*count));
 
@@ -137,34 +127,26 @@ static double follow(double past, double now, bool first)
 	return first ? now : (1 - FORGET) * past + FORGET * now;
 }
 
-/* What the forecasts of the last window were worth in this one, in which the ranks had NOW CPUs. */
-static void judge(struct state *state, const struct mal_view *view, const unsigned int *now, unsigned int cpus)
+/* What the forecasts of the last window were worth in this one, in which the ranks had NOW CPUs, and the last move. */
+static enum mal_verdict judge(struct state *state, const struct mal_view *view, const unsigned int *now,
+			      unsigned int cpus)
 {
 	struct mal_load loads[view->rank_count];
+	bool worse;
 
 	get_loads(state, MAL_FORECAST_LAST, loads);
-	if (state->windows++ == 0)
-		return;
-	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
-		state->cost[kind] =
-			follow(state->cost[kind], longest(view, loads, state->count[kind]) * cpus, !state->judged);
-	state->judged = true;
-	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
+	worse = mal_regret_is_open(&state->regret) &&
+		longest(view, loads, now) > REGRET * longest(view, loads, state->regret.before);
+	if (state->windows++) {
+		for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
+			state->cost[kind] = follow(state->cost[kind], longest(view, loads, state->count[kind]) * cpus,
+						   !state->judged);
+		state->judged = true;
+	}
+	for (int kind = 0; state->judged && kind < MAL_FORECAST_KINDS; kind++)
 		if (state->cost[kind] < BETTER * state->cost[state->believed])
 			state->believed = (enum mal_forecast_kind)kind;
-	state->since_move++;
-	if (state->still)
-		state->still--;
-	else if (state->since_move <= REGRET_WINDOWS &&
-		 longest(view, loads, now) > REGRET * longest(view, loads, state->before)) {
-		state->still = state->still_next;
-		state->still_next = state->still_next < STILL_MOST ? 2 * state->still_next : STILL_MOST;
-		state->proved = false;
-	} else if (state->since_move == REGRET_WINDOWS + 1) {
-		state->proved = true;
-	} else if (state->since_move > 4 * state->still_next) {
-		state->still_next = STILL_WINDOWS;
-	}
+	return mal_regret_window(&state->regret, mal_model_phase(view->samples, view->rank_count), worse);
 }
 
 /* What each forecast wants for the next window. Returns false if the CPUs cannot be shared out. */
@@ -180,15 +162,51 @@ static bool work_out(struct state *state, const struct mal_view *view, unsigned 
 	return true;
 }
 
+/* Put back what stood before the last move, where the ranks are still the same ones. */
+static void roll_back(struct state *state, const struct mal_view *view, unsigned int cpus, struct mal_plan *plan)
+{
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+		unsigned int before = state->regret.before[rank];
+
+		if (sample->running ? !before || (sample->most && before > sample->most) : before > 0)
+			return;
+		cpus -= before;
+	}
+	if (cpus)
+		return;
+	memcpy(plan->count, state->regret.before, state->rank_count * sizeof(plan->count[0]));
+	plan->forecast_s = plan->now_s;
+	plan->move = true;
+	state->seen_once = false;
+}
+
+static void move(struct state *state, const unsigned int *now, const unsigned int *wanted, double gain,
+		 struct mal_plan *plan)
+{
+	mal_regret_moved(&state->regret, now);
+	memcpy(plan->count, wanted, state->rank_count * sizeof(wanted[0]));
+	state->seen_once = false;
+	plan->forecast_s = plan->now_s * (1 - gain);
+	plan->move = true;
+}
+
+/* While lending takes most of it anyway, the first move can wait for a second look. */
+static bool is_convincing(const struct state *state, double gain)
+{
+	bool at_once = state->regret.proved || !(state->lend && state->grow);
+
+	return gain > state->gain && (state->seen_once || (at_once && gain >= AT_ONCE * state->gain));
+}
+
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
 	unsigned int cpus = 0, now[view->rank_count];
 	struct mal_load loads[view->rank_count];
 	enum mal_forecast_kind kind;
+	enum mal_verdict verdict;
 	double before, gain;
-	/* While lending takes most of it anyway, the first move can wait for a second look. */
-	bool at_once = state->proved || !(state->lend && state->grow);
 
 	plan->bind = true;
 	plan->lend = state->lend;
@@ -200,8 +218,8 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		now[rank] = view->samples[rank].cpus;
 		cpus += now[rank];
 	}
-	judge(state, view, now, cpus);
-	kind = state->still ? MAL_FORECAST_SLOW : state->believed;
+	verdict = judge(state, view, now, cpus);
+	kind = verdict == MAL_VERDICT_STILL ? MAL_FORECAST_SLOW : state->believed;
 	get_loads(state, kind, loads);
 	before = longest(view, loads, now);
 	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
@@ -210,16 +228,12 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		return 0;
 	}
 	gain = before > 0 ? 1 - longest(view, loads, state->count[kind]) / before : 0;
-	if (gain <= state->gain || (!state->seen_once && !(at_once && gain >= AT_ONCE * state->gain))) {
+	if (verdict == MAL_VERDICT_ROLL_BACK)
+		roll_back(state, view, cpus, plan);
+	else if (is_convincing(state, gain) && !(verdict == MAL_VERDICT_STILL && state->regret.rolled_back))
+		move(state, now, state->count[kind], gain, plan);
+	else
 		state->seen_once = gain > state->gain;
-		return 0;
-	}
-	memcpy(plan->count, state->count[kind], sizeof(now));
-	memcpy(state->before, now, sizeof(now));
-	state->since_move = 0;
-	state->seen_once = false;
-	plan->forecast_s = plan->now_s * (1 - gain);
-	plan->move = true;
 	return 0;
 }
 

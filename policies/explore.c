@@ -102,17 +102,6 @@ static void *create(const double *values)
 	return state;
 }
 
-/* The length of a phase in a window of WINDOW_S. */
-static double phase_of(const struct mal_view *view, double window_s)
-{
-	double phases = 0;
-
-	for (unsigned int rank = 0; rank < view->rank_count; rank++)
-		if (view->samples[rank].running && view->samples[rank].phases > phases)
-			phases = view->samples[rank].phases;
-	return phases > 0 ? window_s / phases : window_s;
-}
-
 /* Other numbers of threads: on one side of the best, then on the other, then in smaller steps. False: all were tried. */
 static bool next_threads(struct state *state)
 {
@@ -248,7 +237,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	if (!view->samples)
 		return 0;
 	window_s = mal_model_elapsed(view->samples, view->rank_count);
-	phase_s = phase_of(view, window_s);
+	phase_s = mal_model_phase(view->samples, view->rank_count);
 	if (phase_s <= 0)
 		return 0;
 	learn(state, phase_s, window_s);

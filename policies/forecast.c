@@ -22,6 +22,7 @@ struct past {
 
 struct mal_forecast {
 	double smooth;
+	struct mal_scaling *scaling;
 	double error; /* moving average of the part of the work that the average had with a wrong rank */
 	size_t count;
 	struct past *ranks;
@@ -31,15 +32,21 @@ struct mal_forecast *mal_forecast_create(double smooth)
 {
 	struct mal_forecast *forecast = calloc(1, sizeof(*forecast));
 
-	if (forecast)
-		forecast->smooth = smooth;
-	return forecast;
+	if (!forecast)
+		return NULL;
+	forecast->smooth = smooth;
+	forecast->scaling = mal_scaling_create();
+	if (forecast->scaling)
+		return forecast;
+	free(forecast);
+	return NULL;
 }
 
 void mal_forecast_destroy(struct mal_forecast *forecast)
 {
 	if (!forecast)
 		return;
+	mal_scaling_destroy(forecast->scaling);
 	free(forecast->ranks);
 	free(forecast);
 }
@@ -113,16 +120,15 @@ int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *vie
 	struct mal_load now[view->rank_count];
 	bool jumped;
 
-	if (make_room(forecast, view->rank_count) < 0)
+	if (make_room(forecast, view->rank_count) < 0 || mal_scaling_learn(forecast->scaling, view) < 0)
 		return -1;
 	if (whole <= 0)
 		return 0;
 	/* As parts of the whole: windows that took longer for being unbalanced count no less. */
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
+		struct mal_load load = mal_scaling_load(forecast->scaling, rank, &view->samples[rank]);
 
-		now[rank] = sample->running ? (struct mal_load){sample->work_s / whole, sample->serial_s / whole}
-					    : (struct mal_load){0, 0};
+		now[rank] = (struct mal_load){load.work / whole, load.serial / whole};
 	}
 	missed = find_miss(forecast, now);
 	jumped = missed > JUMP_LEAST + JUMP * forecast->error;

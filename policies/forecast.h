@@ -9,11 +9,7 @@
 #define MAL_POLICIES_FORECAST_H
 
 #include "policies/policy.h"
-
-struct mal_load {
-	double work;   /* in parallel regions, as part of what all ranks do together */
-	double serial; /* of the primary thread alone, likewise */
-};
+#include "policies/scaling.h"
 
 enum mal_forecast_kind {
 	MAL_FORECAST_AVERAGE, /* moving average; starts anew after a jump that is far out of the usual */
@@ -34,7 +30,10 @@ void mal_forecast_destroy(struct mal_forecast *forecast);
 /* Learns a window's samples. Returns 1, 0 if there was no load in it, or -1: out of memory. */
 int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view);
 
-/* What RANK is expected to need in the next window, by KIND; valid after a successful learn, for its ranks. */
+/*
+ * What RANK is expected to need in the next window, by KIND, in parts of what all ranks did together; valid after a successful learn,
+ * for its ranks.
+ */
 struct mal_load mal_forecast_of(const struct mal_forecast *forecast, enum mal_forecast_kind kind, unsigned int rank);
 
 /* Core seconds of all ranks in the window: loads are parts of that. */

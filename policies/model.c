@@ -50,6 +50,16 @@ double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_cou
 	return longest;
 }
 
+double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count)
+{
+	double phases = 0;
+
+	for (unsigned int rank = 0; rank < rank_count; rank++)
+		if (samples[rank].running && samples[rank].phases > phases)
+			phases = samples[rank].phases;
+	return mal_model_elapsed(samples, rank_count) / (phases > 0 ? phases : 1);
+}
+
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count)
 {
 	double least = 0;

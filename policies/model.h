@@ -22,6 +22,9 @@ struct mal_setting {
 /* The length of the window: that of the rank that says the longest. */
 double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count);
 
+/* The length of a phase in it; of the window, where ranks count no phases. */
+double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count);
+
 /* The shortest time that a running rank spent in MPI, 0 if none runs. */
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count);
 

@@ -1,64 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_policies.c: choices, decisions, mapping and the check of plans. */
-#include "t/unit/unit.h"
+#include "t/unit/node.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "policies/builtin.h"
 #include "policies/check.h"
-#include "policies/choice.h"
-#include "policies/decision.h"
 #include "policies/mapping.h"
 #include "policies/registry.h"
 #include "policies/sockets.h"
-
-#define MOST 64
-
-/* A node with RANKS ranks of CPUS CPUs each, in L3 groups of GROUP. */
-struct node {
-	struct mal_topology topology;
-	struct mal_view view;
-	struct mal_plan plan;
-	struct mal_sample samples[MOST];
-	unsigned int l3[MOST * 8], numa[MOST * 8], package[MOST * 8];
-	unsigned int owner[MOST * 8], new_owner[MOST * 8], count[MOST];
-};
-
-static void make_node(struct node *node, unsigned int ranks, unsigned int cpus, unsigned int group)
-{
-	memset(node, 0, sizeof(*node));
-	for (unsigned int i = 0; i < ranks * cpus; i++) {
-		node->l3[i] = i / group;
-		node->numa[i] = 2 * i / (ranks * cpus);
-		node->package[i] = node->numa[i];
-		node->owner[i] = i / cpus;
-	}
-	for (unsigned int i = 0; i < ranks; i++)
-		node->samples[i] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = cpus};
-	node->topology = (struct mal_topology){ranks * cpus, node->l3, node->numa, node->package};
-	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
-	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
-}
-
-/* Ask POLICY with its default parameters, as the controller does. */
-static void decide(struct node *node, const struct mal_policy *policy, void *state)
-{
-	const char *flaw;
-
-	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
-	assert_int_equal(mal_decide(policy, state, &node->view, &node->plan, &flaw), MAL_DECISION_MADE);
-}
-
-static void *create(const struct mal_policy *policy)
-{
-	double values[MAL_CHOICE_PARAMS];
-
-	for (size_t i = 0; i < policy->param_count; i++)
-		values[i] = policy->params[i].fallback;
-	return policy->create ? policy->create(values) : NULL;
-}
 
 static void good_choices(void **state)
 {
@@ -135,154 +86,6 @@ static void every_policy_is_described(void **state)
 		}
 	}
 	assert_null(mal_policy_find("none"));
-}
-
-/* One rank with three times the work, 8 x 6 CPUs: it gets what makes the longest rank shortest. */
-static void auto_moves_to_the_heavy_rank(void **state)
-{
-	static struct node node;
-	void *policy = create(&mal_policy_auto);
-
-	(void)state;
-	make_node(&node, 8, 6, 3);
-	for (unsigned int i = 0; i < 8; i++)
-		node.samples[i].work_s = i == 0 ? 6 : 2;
-	/* It looks twice. */
-	decide(&node, &mal_policy_auto, policy);
-	assert_false(node.plan.move);
-	decide(&node, &mal_policy_auto, policy);
-	assert_true(node.plan.move);
-	assert_null(mal_plan_flaw(&node.view, &node.plan));
-	assert_int_equal(node.count[0], 13);
-	for (unsigned int i = 1; i < 8; i++)
-		assert_int_equal(node.count[i], 5);
-	assert_float_equal(node.plan.now_s, 1.0, 1e-9);
-	assert_float_equal(node.plan.forecast_s, 6.0 / 13, 1e-9);
-	mal_policy_auto.destroy(policy);
-}
-
-static void auto_leaves_balance_alone(void **state)
-{
-	static struct node node;
-	void *policy = create(&mal_policy_auto);
-
-	(void)state;
-	make_node(&node, 8, 6, 3);
-	for (unsigned int window = 0; window < 20; window++) {
-		for (unsigned int i = 0; i < 8; i++)
-			node.samples[i].work_s = 5.9 + 0.02 * ((i * 7 + window * 3) % 10);
-		decide(&node, &mal_policy_auto, policy);
-		assert_false(node.plan.move);
-		assert_true(node.plan.bind);
-	}
-	mal_policy_auto.destroy(policy);
-}
-
-/* A gain that is small but lasts is taken, one that shows once is not. */
-static void auto_waits_for_small_gains(void **state)
-{
-	static struct node node;
-	void *policy = create(&mal_policy_auto);
-
-	(void)state;
-	make_node(&node, 2, 16, 4);
-	node.samples[0].work_s = 16.5;
-	node.samples[1].work_s = 15.0;
-	decide(&node, &mal_policy_auto, policy);
-	assert_false(node.plan.move);
-	decide(&node, &mal_policy_auto, policy);
-	assert_true(node.plan.move);
-	assert_int_equal(node.count[0], 17);
-	mal_policy_auto.destroy(policy);
-}
-
-/* The longest rank's time over the ideal one, in the mean of WINDOWS windows, where LAG windows pass before a plan holds. */
-static double mean_cost(double (*part)(unsigned int window), unsigned int windows, unsigned int lag)
-{
-	static struct node node;
-	void *policy = create(&mal_policy_auto);
-	unsigned int first[64][2];
-	double sum = 0;
-
-	make_node(&node, 2, 4, 8);
-	for (unsigned int i = 0; i < 64; i++)
-		first[i][0] = first[i][1] = 4;
-	for (unsigned int window = 0; window < windows; window++) {
-		unsigned int *cpus = first[window % 64], *later = first[(window + lag) % 64];
-		double heavy = part(window), longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
-
-		for (unsigned int i = 0; i < 2; i++)
-			node.samples[i] = (struct mal_sample){.running = true,
-							      .elapsed_s = longest,
-							      .cpus = cpus[i],
-							      .work_s = 8 * (i ? 1 - heavy : heavy)};
-		node.samples[0].mpi_s = longest - 8 * heavy / cpus[0];
-		node.samples[1].mpi_s = longest - 8 * (1 - heavy) / cpus[1];
-		sum += longest;
-		decide(&node, &mal_policy_auto, policy);
-		memcpy(later, node.plan.move ? node.count : cpus, sizeof(first[0]));
-	}
-	mal_policy_auto.destroy(policy);
-	return sum / windows;
-}
-
-static double steady_part(unsigned int window)
-{
-	(void)window;
-	return 0.75;
-}
-
-static double drifting_part(unsigned int window)
-{
-	return 0.75 - window * 0.005;
-}
-
-static double jumping_part(unsigned int window)
-{
-	return window < 50 ? 0.75 : 0.25;
-}
-
-static double flapping_part(unsigned int window)
-{
-	return window % 4 < 2 ? 0.75 : 0.25;
-}
-
-/* Standing still costs 1.5 in all of these but drift (1.25). */
-static void auto_follows_what_can_be_followed(void **state)
-{
-	(void)state;
-	print_message("# costs %.3f %.3f %.3f %.3f %.3f %.3f\n", mean_cost(steady_part, 100, 1),
-		      mean_cost(jumping_part, 100, 1), mean_cost(drifting_part, 100, 1),
-		      mean_cost(drifting_part, 100, 2), mean_cost(flapping_part, 400, 1),
-		      mean_cost(flapping_part, 400, 2));
-	assert_true(mean_cost(steady_part, 100, 1) < 1.02);
-	assert_true(mean_cost(jumping_part, 100, 1) < 1.04);
-	assert_true(mean_cost(drifting_part, 100, 1) < 1.10);
-	assert_true(mean_cost(drifting_part, 100, 2) < 1.12);
-	/* And what cannot: hardly worse than standing still, also where plans take effect late. */
-	assert_true(mean_cost(flapping_part, 400, 1) < 1.55);
-	assert_true(mean_cost(flapping_part, 400, 2) < 1.60);
-}
-
-/* More CPUs do not shorten serial time, and a rank that may not use them does not get them. */
-static void auto_knows_limits(void **state)
-{
-	static struct node node;
-	void *policy = create(&mal_policy_auto);
-
-	(void)state;
-	make_node(&node, 2, 4, 4);
-	node.samples[0].serial_s = 1;
-	node.samples[1].work_s = 4;
-	decide(&node, &mal_policy_auto, policy);
-	assert_false(node.plan.move);
-	mal_policy_auto.destroy(policy);
-	policy = create(&mal_policy_auto);
-	node.samples[0] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 4, .most = 4};
-	node.samples[1] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 1, .most = 4};
-	decide(&node, &mal_policy_auto, policy);
-	assert_false(node.plan.move);
-	mal_policy_auto.destroy(policy);
 }
 
 /* CPUs come from the nearest place, and each rank keeps what it had. */
@@ -512,11 +315,6 @@ int main(void)
 		cmocka_unit_test(good_choices),
 		cmocka_unit_test(bad_choices),
 		cmocka_unit_test(every_policy_is_described),
-		cmocka_unit_test(auto_moves_to_the_heavy_rank),
-		cmocka_unit_test(auto_leaves_balance_alone),
-		cmocka_unit_test(auto_waits_for_small_gains),
-		cmocka_unit_test(auto_follows_what_can_be_followed),
-		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(mapping_stays_near),
 		cmocka_unit_test(flawed_plans_are_found),
 		cmocka_unit_test(sabo_searches_as_published),

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* node.h: a node for tests of policies, and asking them as the controller does. */
+#ifndef MAL_UNIT_NODE_H
+#define MAL_UNIT_NODE_H
+
+#include "t/unit/unit.h"
+
+#include <string.h>
+
+#include "policies/choice.h"
+#include "policies/decision.h"
+
+#define MOST 64
+
+/* A node with RANKS ranks of CPUS CPUs each, in L3 groups of GROUP. */
+struct node {
+	struct mal_topology topology;
+	struct mal_view view;
+	struct mal_plan plan;
+	struct mal_sample samples[MOST];
+	unsigned int l3[MOST * 8], numa[MOST * 8], package[MOST * 8];
+	unsigned int owner[MOST * 8], new_owner[MOST * 8], count[MOST];
+};
+
+static inline void make_node(struct node *node, unsigned int ranks, unsigned int cpus, unsigned int group)
+{
+	memset(node, 0, sizeof(*node));
+	for (unsigned int i = 0; i < ranks * cpus; i++) {
+		node->l3[i] = i / group;
+		node->numa[i] = 2 * i / (ranks * cpus);
+		node->package[i] = node->numa[i];
+		node->owner[i] = i / cpus;
+	}
+	for (unsigned int i = 0; i < ranks; i++)
+		node->samples[i] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = cpus};
+	node->topology = (struct mal_topology){ranks * cpus, node->l3, node->numa, node->package};
+	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
+	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
+}
+
+/* Ask POLICY with its default parameters, as the controller does. */
+static inline void decide(struct node *node, const struct mal_policy *policy, void *state)
+{
+	const char *flaw;
+
+	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
+	assert_int_equal(mal_decide(policy, state, &node->view, &node->plan, &flaw), MAL_DECISION_MADE);
+}
+
+static inline void *create(const struct mal_policy *policy)
+{
+	double values[MAL_CHOICE_PARAMS];
+
+	for (size_t i = 0; i < policy->param_count; i++)
+		values[i] = policy->params[i].fallback;
+	return policy->create ? policy->create(values) : NULL;
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_auto.c: what the policy auto moves, follows, learns and takes back. */
+#include "t/unit/node.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "policies/builtin.h"
+#include "policies/check.h"
+#include "policies/scaling.h"
+
+/* One rank with three times the work, 8 x 6 CPUs: it gets what makes the longest rank shortest. */
+static void auto_moves_to_the_heavy_rank(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 8, 6, 3);
+	for (unsigned int i = 0; i < 8; i++)
+		node.samples[i].work_s = i == 0 ? 6 : 2;
+	/* It looks twice. */
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	decide(&node, &mal_policy_auto, policy);
+	assert_true(node.plan.move);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	assert_int_equal(node.count[0], 13);
+	for (unsigned int i = 1; i < 8; i++)
+		assert_int_equal(node.count[i], 5);
+	assert_float_equal(node.plan.now_s, 1.0, 1e-9);
+	assert_float_equal(node.plan.forecast_s, 6.0 / 13, 1e-9);
+	mal_policy_auto.destroy(policy);
+}
+
+static void auto_leaves_balance_alone(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 8, 6, 3);
+	for (unsigned int window = 0; window < 20; window++) {
+		for (unsigned int i = 0; i < 8; i++)
+			node.samples[i].work_s = 5.9 + 0.02 * ((i * 7 + window * 3) % 10);
+		decide(&node, &mal_policy_auto, policy);
+		assert_false(node.plan.move);
+		assert_true(node.plan.bind);
+	}
+	mal_policy_auto.destroy(policy);
+}
+
+/* A gain that is small but lasts is taken, one that shows once is not. */
+static void auto_waits_for_small_gains(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 16, 4);
+	node.samples[0].work_s = 16.5;
+	node.samples[1].work_s = 15.0;
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	decide(&node, &mal_policy_auto, policy);
+	assert_true(node.plan.move);
+	assert_int_equal(node.count[0], 17);
+	mal_policy_auto.destroy(policy);
+}
+
+/* The longest rank's time over the ideal one, in the mean of WINDOWS windows, where LAG windows pass before a plan holds. */
+static double mean_cost(double (*part)(unsigned int window), unsigned int windows, unsigned int lag)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+	unsigned int first[64][2];
+	double sum = 0;
+
+	make_node(&node, 2, 4, 8);
+	for (unsigned int i = 0; i < 64; i++)
+		first[i][0] = first[i][1] = 4;
+	for (unsigned int window = 0; window < windows; window++) {
+		unsigned int *cpus = first[window % 64], *later = first[(window + lag) % 64];
+		double heavy = part(window), longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
+
+		for (unsigned int i = 0; i < 2; i++)
+			node.samples[i] = (struct mal_sample){.running = true,
+							      .elapsed_s = longest,
+							      .cpus = cpus[i],
+							      .work_s = 8 * (i ? 1 - heavy : heavy)};
+		node.samples[0].mpi_s = longest - 8 * heavy / cpus[0];
+		node.samples[1].mpi_s = longest - 8 * (1 - heavy) / cpus[1];
+		sum += longest;
+		decide(&node, &mal_policy_auto, policy);
+		memcpy(later, node.plan.move ? node.count : cpus, sizeof(first[0]));
+	}
+	mal_policy_auto.destroy(policy);
+	return sum / windows;
+}
+
+static double steady_part(unsigned int window)
+{
+	(void)window;
+	return 0.75;
+}
+
+static double drifting_part(unsigned int window)
+{
+	return 0.75 - window * 0.005;
+}
+
+static double jumping_part(unsigned int window)
+{
+	return window < 50 ? 0.75 : 0.25;
+}
+
+static double flapping_part(unsigned int window)
+{
+	return window % 4 < 2 ? 0.75 : 0.25;
+}
+
+/* Standing still costs 1.5 in all of these but drift (1.25). */
+static void auto_follows_what_can_be_followed(void **state)
+{
+	(void)state;
+	print_message("# costs %.3f %.3f %.3f %.3f %.3f %.3f\n", mean_cost(steady_part, 100, 1),
+		      mean_cost(jumping_part, 100, 1), mean_cost(drifting_part, 100, 1),
+		      mean_cost(drifting_part, 100, 2), mean_cost(flapping_part, 400, 1),
+		      mean_cost(flapping_part, 400, 2));
+	assert_true(mean_cost(steady_part, 100, 1) < 1.02);
+	assert_true(mean_cost(jumping_part, 100, 1) < 1.04);
+	assert_true(mean_cost(drifting_part, 100, 1) < 1.10);
+	assert_true(mean_cost(drifting_part, 100, 2) < 1.12);
+	/* And what cannot: hardly worse than standing still, also where plans take effect late. */
+	assert_true(mean_cost(flapping_part, 400, 1) < 1.55);
+	assert_true(mean_cost(flapping_part, 400, 2) < 1.60);
+}
+
+/* More CPUs do not shorten serial time, and a rank that may not use them does not get them. */
+static void auto_knows_limits(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 4, 4);
+	node.samples[0].serial_s = 1;
+	node.samples[1].work_s = 4;
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	mal_policy_auto.destroy(policy);
+	policy = create(&mal_policy_auto);
+	node.samples[0] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 4, .most = 4};
+	node.samples[1] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 1, .most = 4};
+	decide(&node, &mal_policy_auto, policy);
+	assert_false(node.plan.move);
+	mal_policy_auto.destroy(policy);
+}
+
+/* How long a rank's phase takes with n CPUs, whatever it reports: serial + work / n + crowd n. */
+struct truth {
+	double serial, work, crowd;
+};
+
+static double true_time(const struct truth *truth, unsigned int cpus)
+{
+	return truth->serial + truth->work / cpus + truth->crowd * cpus;
+}
+
+/*
+ * RANKS ranks of CPUS CPUs under auto for WINDOWS windows; their core time is all their threads' time, as that of memory-bound
+ * programs. Fills the mean length of the last ten windows and returns how many CPUs moved.
+ */
+static unsigned int live(const struct truth *truths, unsigned int ranks, unsigned int cpus, unsigned int windows,
+			 double *last)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+	unsigned int now[MOST], moves = 0;
+
+	make_node(&node, ranks, cpus, 8);
+	for (unsigned int rank = 0; rank < ranks; rank++)
+		now[rank] = cpus;
+	*last = 0;
+	for (unsigned int window = 0; window < windows; window++) {
+		double longest = 0;
+
+		for (unsigned int rank = 0; rank < ranks; rank++)
+			longest = fmax(longest, true_time(&truths[rank], now[rank]));
+		for (unsigned int rank = 0; rank < ranks; rank++) {
+			double time = true_time(&truths[rank], now[rank]) * (1 + 0.004 * (window * 7 % 5 - 2.0) / 2);
+
+			node.samples[rank] = (struct mal_sample){.running = true,
+								 .elapsed_s = longest,
+								 .cpus = now[rank],
+								 .team = now[rank],
+								 .phases = 1,
+								 .work_s = time * now[rank],
+								 .mpi_s = longest - time};
+		}
+		*last += window + 10 >= windows ? longest / 10 : 0;
+		decide(&node, &mal_policy_auto, policy);
+		if (!node.plan.move)
+			continue;
+		assert_null(mal_plan_flaw(&node.view, &node.plan));
+		for (unsigned int rank = 0; rank < ranks; rank++)
+			moves += node.count[rank] > now[rank] ? node.count[rank] - now[rank] : 0;
+		memcpy(now, node.count, sizeof(now));
+		memcpy(node.owner, node.new_owner, sizeof(node.owner));
+	}
+	mal_policy_auto.destroy(policy);
+	return moves;
+}
+
+/* A rank whose work scales badly, or not at all, does not draw CPUs without end. */
+static void auto_learns_how_work_scales(void **state)
+{
+	static const struct {
+		struct truth truths[4];
+		double near; /* the best there is, in the end */
+		unsigned int moves;
+	} cases[] = {
+		{{{1.0, 8, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 6},
+		{{{1.78, 1.78, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.02, 6},
+		{{{2.0, 0, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 6},
+		{{{0, 8, 0.12}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 16},
+		/* Slower with every CPU more: taken back, and tried less and less often (fewer CPUs are explore's business). */
+		{{{0, 4, 0.25}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.26, 48},
+		{{{0, 4, 0.25}, {0, 4, 0.25}, {0, 4, 0.25}, {0, 14, 0}}, 1.26, 48},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double last, first = 0, best = 1e9;
+		unsigned int moves = live(cases[i].truths, 4, 8, 200, &last);
+		const struct truth *t = cases[i].truths;
+
+		for (unsigned int a = 1; a < 30; a++)
+			for (unsigned int b = 1; a + b < 31; b++)
+				for (unsigned int c = 1; a + b + c < 32; c++)
+					best = fmin(best,
+						    fmax(fmax(true_time(&t[0], a), true_time(&t[1], b)),
+							 fmax(true_time(&t[2], c), true_time(&t[3], 32 - a - b - c))));
+		for (unsigned int rank = 0; rank < 4; rank++)
+			first = fmax(first, true_time(&t[rank], 8));
+		print_message("# case %zu: %.3f s at first, %.3f in the end, %.3f at best, %u CPUs moved\n", i, first,
+			      last, best, moves);
+		assert_true(last <= 1.001 * first && last <= cases[i].near * best && moves <= cases[i].moves);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(auto_moves_to_the_heavy_rank),
+		cmocka_unit_test(auto_leaves_balance_alone),
+		cmocka_unit_test(auto_waits_for_small_gains),
+		cmocka_unit_test(auto_follows_what_can_be_followed),
+		cmocka_unit_test(auto_knows_limits),
+		cmocka_unit_test(auto_learns_how_work_scales),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
