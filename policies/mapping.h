@@ -6,8 +6,9 @@
 #include "policies/policy.h"
 
 /*
- * Fill plan->owner from plan->count: ranks that lose CPUs keep the rest, ranks that gain get those nearest to their
- * own (same L3, then same NUMA node, then same package). Deterministic; time CPUs moved x CPUs + ranks x groups.
+ * Fill plan->owner from plan->count: ranks get CPUs near to their own (same L3, then same NUMA node, then same package), few
+ * change hands. Deterministic; bounded time: the best assignment where ranks x ranks x L3 groups are few (assignment.h), else CPUs
+ * one by one.
  */
 void mal_map(const struct mal_view *view, struct mal_plan *plan);
 

@@ -104,6 +104,110 @@ static void mapping_stays_near(void **state)
 	assert_null(mal_plan_flaw(&node.view, &node.plan));
 }
 
+/* Rank 1 has CPUs on both packages: it hands a near one on to rank 0 and takes one of rank 2 instead. */
+static void mapping_moves_in_chains(void **state)
+{
+	static struct node node;
+
+	(void)state;
+	make_node(&node, 3, 8, 4);
+	node.plan.move = node.plan.bind = true;
+	memcpy(node.count, (unsigned int[]){10, 8, 6}, 3 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	for (unsigned int cpu = 0; cpu < 24; cpu++)
+		if (node.new_owner[cpu] == 0 || node.new_owner[cpu] == 2)
+			assert_int_equal(node.numa[cpu], node.new_owner[cpu] / 2);
+}
+
+/* Two ranks that each have a CPU on the other's package exchange them with the next plan. */
+static void mapping_brings_ranks_together(void **state)
+{
+	static struct node node;
+	unsigned int away = 0;
+
+	(void)state;
+	make_node(&node, 2, 8, 4);
+	node.owner[0] = 1;
+	node.owner[15] = 0;
+	node.plan.move = node.plan.bind = true;
+	memcpy(node.count, (unsigned int[]){9, 7}, 2 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	for (unsigned int cpu = 0; cpu < 16; cpu++)
+		away += node.numa[cpu] != node.new_owner[cpu];
+	assert_int_equal(away, 1);
+	assert_int_equal(node.new_owner[0], 0);
+}
+
+/* The cost of OWNER as assignment.c counts it: 2 for each CPU that moves, and 1, 3, 6 for being further away. */
+static unsigned int cost_of(const struct node *node, const unsigned int *owner)
+{
+	unsigned int cost = 0, cpus = node->topology.cpu_count;
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		unsigned int rank = owner[cpu], in_l3 = 0, in_numa[2] = {0, 0};
+
+		for (unsigned int other = 0; other < cpus; other++) {
+			in_l3 += node->owner[other] == rank && node->l3[other] == node->l3[cpu];
+			in_numa[node->numa[other]] += node->owner[other] == rank;
+		}
+		cost += rank != node->owner[cpu] ? 2 : 0;
+		if (2 * in_numa[node->numa[cpu]] < in_numa[!node->numa[cpu]])
+			cost += 6;
+		else
+			cost += in_l3 ? 0 : 1;
+	}
+	return cost;
+}
+
+/* The least cost of all ways to share out CPU and those behind it. */
+static unsigned int cheapest(const struct node *node, unsigned int *owner, unsigned int cpu, unsigned int *left)
+{
+	unsigned int best = 1000000;
+
+	if (cpu == node->topology.cpu_count)
+		return cost_of(node, owner);
+	for (unsigned int rank = 0; rank < node->view.rank_count; rank++) {
+		unsigned int cost;
+
+		if (!left[rank])
+			continue;
+		left[rank]--;
+		owner[cpu] = rank;
+		cost = cheapest(node, owner, cpu + 1, left);
+		best = cost < best ? cost : best;
+		left[rank]++;
+	}
+	return best;
+}
+
+static void mapping_is_the_cheapest(void **state)
+{
+	static struct node node;
+	unsigned int owner[12], left[3];
+
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 20; round++) {
+		make_node(&node, 3, 4, 3);
+		for (unsigned int cpu = 12; cpu-- > 1;) {
+			unsigned int other = (unsigned int)rand() % (cpu + 1), rank = node.owner[cpu];
+
+			node.owner[cpu] = node.owner[other];
+			node.owner[other] = rank;
+		}
+		node.count[0] = 1 + (unsigned int)rand() % 6;
+		node.count[1] = 1 + (unsigned int)rand() % 5;
+		node.count[2] = 12 - node.count[0] - node.count[1];
+		node.plan.move = node.plan.bind = true;
+		mal_map(&node.view, &node.plan);
+		assert_null(mal_plan_flaw(&node.view, &node.plan));
+		memcpy(left, node.count, sizeof(left));
+		assert_int_equal(cost_of(&node, node.new_owner), cheapest(&node, owner, 0, left));
+	}
+}
+
 static void flawed_plans_are_found(void **state)
 {
 	static struct node node;
@@ -316,6 +420,9 @@ int main(void)
 		cmocka_unit_test(bad_choices),
 		cmocka_unit_test(every_policy_is_described),
 		cmocka_unit_test(mapping_stays_near),
+		cmocka_unit_test(mapping_moves_in_chains),
+		cmocka_unit_test(mapping_brings_ranks_together),
+		cmocka_unit_test(mapping_is_the_cheapest),
 		cmocka_unit_test(flawed_plans_are_found),
 		cmocka_unit_test(sabo_searches_as_published),
 		cmocka_unit_test(sabo_shares_out_in_proportion),
