@@ -84,7 +84,7 @@ int balance_options_register(spank_t spank)
 		"balance",
 		"[policy[,key=value...]]",
 		"give the cores of waiting ranks to the ranks that still compute; policies: auto (default), lewi, "
-		"sabo, explore, observe, off and the site's own",
+		"sabo, explore, external, observe, off and the site's own",
 		2,
 		0,
 		on_balance,

@@ -86,6 +86,7 @@ static int start(struct mal_error *err)
 		.step = step.name,
 		.libdir = balance_config.libdir,
 		.node = node,
+		.allowed = balance_args_policies(),
 		.one_of_many = step.nodes > 1,
 	};
 

@@ -17,7 +17,7 @@ refused() {
 	run srun "--balance=$1" -n1 sh -c "echo started >>$work/started"
 	ok "--balance=$1 is refused: $2" all_of fails "complains 'balance: .*$2'" "[ ! -e $work/started ]"
 }
-refused foo "unknown policy .foo.: known are auto, lewi, sabo, explore, random, observe, off"
+refused foo "unknown policy .foo.: known are auto, lewi, sabo, explore, external, random, observe, off"
 refused auto,speed=1 "unknown key .speed."
 refused auto,gain=much "gain=much: a number from 0 to 100"
 refused auto,gain=101 "gain=101: a number from 0 to 100"

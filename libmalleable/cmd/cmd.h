@@ -9,6 +9,15 @@ int mal_cmd_run(int argc, char **argv);
 /* malleable replay [OPTIONS] TRACE: what policies make of a recorded or a synthetic step. */
 int mal_cmd_replay(int argc, char **argv);
 
+/* malleable status [OPTIONS] [JOB[.STEP]]: balanced steps and what they gain. */
+int mal_cmd_status(int argc, char **argv);
+
+/* malleable set STEP OPTION...: a running step's CPUs and policy. */
+int mal_cmd_set(int argc, char **argv);
+
+/* malleable top [OPTIONS] [JOB.STEP]: the same, live. */
+int mal_cmd_top(int argc, char **argv);
+
 /* malleable policies: list the policies with their parameters. */
 int mal_cmd_policies(int argc, char **argv);
 

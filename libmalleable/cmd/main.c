@@ -11,6 +11,9 @@ static const struct {
 	const char *summary;
 } commands[] = {
 	{"run", mal_cmd_run, "run a command balanced on this node, without Slurm"},
+	{"status", mal_cmd_status, "balanced steps on this node, or of a job"},
+	{"top", mal_cmd_top, "balanced steps on this node, live"},
+	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
 	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };

@@ -8,6 +8,7 @@
 
 #include "libmalleable/core/segment.h"
 #include "policies/choice.h"
+#include "policies/orders.h"
 
 struct mal_rank_view {
 	bool known; /* it registered */
@@ -47,11 +48,19 @@ struct mal_controller {
 	struct mal_segment segment;
 	struct mal_cpumask allocation;
 	struct mal_choice choice;
+	const char *step, *node;
+	const char *libdir;
+	const char *allowed; /* policies that may be set, NULL: all */
 	void *policy_state;
 	bool demoted; /* the policy broke its word: only observing now */
 	const char *demoted_why;
 	uint64_t started;
 	struct mal_rank_view *ranks;
+	struct mal_sample *last; /* by rank: of the last window */
+	struct mal_orders orders;
+	bool binds;	    /* threads may be bound and CPUs change hands */
+	int listening;	    /* for the malleable command, -1: not */
+	_Atomic bool asked; /* somebody has a request */
 	/* The CPUs of the allocation, in order, and their places. */
 	unsigned int cpu_count;
 	unsigned int cpu[MAL_MAX_CPUS];

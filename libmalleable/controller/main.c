@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/alternatives.h"
+#include "libmalleable/controller/control.h"
 #include "libmalleable/controller/controller.h"
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/history.h"
@@ -39,6 +40,7 @@ struct arguments {
 	const char *step;
 	const char *node;
 	const char *libdir;
+	const char *allowed;
 	const char *report_file;
 	const char *trace_file;
 	bool one_line;
@@ -60,6 +62,7 @@ static void usage(FILE *out)
 	      "  --cpus LIST        the step's CPUs on this node\n"
 	      "  --policy P[,K=V]   as in srun --balance\n"
 	      "  --step S, --node N names for the report\n"
+	      "  --policies LIST    those that malleable set may set\n"
 	      "  --libdir D         where loadable policies and what runs them are\n"
 	      "  --one-line         the text is one line: a step over several nodes has one for each\n"
 	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
@@ -87,6 +90,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"cpus", required_argument, NULL, 'c'},
 		{"policy", required_argument, NULL, 'p'},
 		{"libdir", required_argument, NULL, 'L'},
+		{"policies", required_argument, NULL, 'P'},
 		{"detach", no_argument, NULL, 'd'},
 		{"step", required_argument, NULL, 'S'},
 		{"node", required_argument, NULL, 'n'},
@@ -97,7 +101,15 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	};
 	int option;
 
-	*arguments = (struct arguments){-1, -1, -1, "", NULL, "?", "?", MAL_LIBDIR, NULL, NULL, false, false};
+	*arguments = (struct arguments){
+		.segment_fd = -1,
+		.life_fd = -1,
+		.report_fd = -1,
+		.policy = "",
+		.step = "?",
+		.node = "?",
+		.libdir = MAL_LIBDIR,
+	};
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case 's': arguments->segment_fd = parse_fd(optarg); break;
@@ -110,6 +122,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'S': arguments->step = optarg; break;
 		case 'n': arguments->node = optarg; break;
 		case 'L': arguments->libdir = optarg; break;
+		case 'P': arguments->allowed = optarg; break;
 		case 'd': arguments->detach = true; break;
 		case '1': arguments->one_line = true; break;
 		case 'h': usage(stdout); return 1;
@@ -132,6 +145,11 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	mal_clock_open();
 	controller->started = mal_ticks();
 	controller->stride = 1;
+	controller->step = arguments->step;
+	controller->node = arguments->node;
+	controller->libdir = arguments->libdir;
+	controller->allowed = arguments->allowed;
+	controller->listening = -1;
 	controller->window_s = MAL_WINDOW_FIRST_S;
 	if (mal_cpumask_parse(arguments->cpus, &controller->allocation, err) < 0 ||
 	    mal_loadable_use(arguments->policy, arguments->libdir, err) < 0 ||
@@ -142,16 +160,21 @@ static int open_controller(struct mal_controller *controller, const struct argum
 		if (cpu < controller->segment.cpu_count)
 			controller->cpu[controller->cpu_count++] = cpu;
 	controller->ranks = calloc(controller->segment.rank_count, sizeof(*controller->ranks));
+	controller->last = calloc(controller->segment.rank_count, sizeof(*controller->last));
 	policy = controller->choice.policy;
 	if (policy->create)
 		controller->policy_state = policy->create(controller->choice.values);
-	if (!controller->ranks || (policy->create && !controller->policy_state))
+	if (mal_orders_open(&controller->orders, controller->segment.rank_count, controller->cpu_count) < 0 ||
+	    !controller->ranks || !controller->last || (policy->create && !controller->policy_state))
 		return mal_fail(err, "out of memory");
 	if (arguments->trace_file)
 		controller->recording = mal_recording_create(arguments->trace_file, arguments->step, arguments->node);
 	if (!mal_policy_acts(policy))
 		controller->alternatives = mal_alternatives_create(controller->segment.rank_count);
-	return mal_watch_start(controller, arguments->life_fd, err);
+	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
+		return -1;
+	mal_control_open(controller);
+	return 0;
 }
 
 static void close_controller(struct mal_controller *controller)
@@ -160,6 +183,8 @@ static void close_controller(struct mal_controller *controller)
 		controller->choice.policy->destroy(controller->policy_state);
 	mal_history_clear(controller);
 	mal_alternatives_destroy(controller->alternatives);
+	mal_orders_close(&controller->orders);
+	free(controller->last);
 	free(controller->ranks);
 	mal_segment_close(&controller->segment);
 }
@@ -168,6 +193,7 @@ static void close_controller(struct mal_controller *controller)
 static void take_round(struct mal_controller *controller, struct mal_sample *samples)
 {
 	if (mal_round_read(controller, samples)) {
+		memcpy(controller->last, samples, controller->segment.rank_count * sizeof(*samples));
 		mal_totals_add(controller, samples);
 		mal_history_note(controller);
 		mal_topology_read(controller);
@@ -194,7 +220,7 @@ static int serve(struct mal_controller *controller)
 
 	if (!samples)
 		return -1;
-	mal_plan_make(controller, NULL);
+	mal_plan_begin(controller);
 	while (!atomic_load(&controller->ending)) {
 		uint32_t kick = atomic_load(&header->kick);
 
@@ -202,6 +228,8 @@ static int serve(struct mal_controller *controller)
 			mal_round_begin(controller);
 		else if (mal_round_is_complete(controller))
 			take_round(controller, samples);
+		if (atomic_exchange(&controller->asked, false))
+			mal_control_serve(controller);
 		mal_futex_wait(&header->kick, kick, SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->kick) - kick > 1000)

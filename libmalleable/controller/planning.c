@@ -4,7 +4,7 @@
 
 #include "libmalleable/controller/recording.h"
 #include "libmalleable/controller/sampling.h"
-#include "policies/decision.h"
+#include "policies/orders.h"
 
 static uint32_t rules_of_lending(const struct mal_lending *lending)
 {
@@ -25,6 +25,7 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 {
 	uint32_t rules = MAL_RULE_READY;
 
+	controller->binds = plan->bind;
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
 	if (plan->bind && plan->lend)
@@ -82,7 +83,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	if (controller->demoted || !policy->decide)
 		return false;
 	mal_read_owners(controller, now);
-	switch (mal_decide(policy, controller->policy_state, &view, &plan, &flaw)) {
+	switch (mal_decide_under(&controller->orders, policy, controller->policy_state, &view, &plan, &flaw)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_UNFIT:
 		mal_recording_plan(controller->recording, &plan, flaw);
@@ -99,4 +100,48 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 		return false;
 	publish(controller, &plan);
 	return true;
+}
+
+void mal_plan_begin(struct mal_controller *controller)
+{
+	static const unsigned int all[MAL_MAX_RANKS];
+
+	set_use(controller, all);
+	mal_plan_make(controller, NULL);
+}
+
+bool mal_plan_binds(const struct mal_controller *controller)
+{
+	return controller->binds;
+}
+
+const struct mal_view *mal_planning_view(const struct mal_controller *controller, struct mal_planning *planning)
+{
+	unsigned int ranks = controller->segment.rank_count;
+
+	planning->topology =
+		(struct mal_topology){controller->cpu_count, controller->l3, controller->numa, controller->package};
+	planning->view = (struct mal_view){&planning->topology, ranks, planning->samples, planning->owner};
+	mal_read_owners(controller, planning->owner);
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		planning->samples[rank] = controller->last[rank];
+		planning->samples[rank].running = controller->ranks[rank].running;
+		planning->samples[rank].cpus = 0;
+	}
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (planning->owner[i] < ranks)
+			planning->samples[planning->owner[i]].cpus++;
+	return &planning->view;
+}
+
+void mal_plan_obey(struct mal_controller *controller)
+{
+	struct mal_planning planning;
+	const struct mal_view *view = mal_planning_view(controller, &planning);
+	unsigned int count[MAL_MAX_RANKS], owner[MAL_MAX_CPUS];
+	struct mal_plan plan = {.bind = controller->binds, .count = count, .owner = owner};
+	const char *flaw;
+
+	if (mal_decide_under(&controller->orders, NULL, NULL, view, &plan, &flaw) == MAL_DECISION_MADE && plan.move)
+		publish(controller, &plan);
 }

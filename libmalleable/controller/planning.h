@@ -4,11 +4,32 @@
 #define MAL_CONTROLLER_PLANNING_H
 
 #include "libmalleable/controller/controller.h"
+#include "policies/policy.h"
 
 /*
  * Ask the policy, check its plan, and publish it. SAMPLES is NULL at the start of the step. Returns true if CPUs move.
  * A policy whose plan is unfit is not asked again: the step is only observed from then on.
  */
 bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples);
+
+/* The policy begins: its rules hold from now on, before there are samples. */
+void mal_plan_begin(struct mal_controller *controller);
+
+/* Carry out orders from outside now, without the policy. */
+void mal_plan_obey(struct mal_controller *controller);
+
+/* May CPUs be changed at all? Not while they are only observed. */
+bool mal_plan_binds(const struct mal_controller *controller);
+
+/* Room for a view of things as they are. */
+struct mal_planning {
+	struct mal_topology topology;
+	struct mal_view view;
+	unsigned int owner[MAL_MAX_CPUS];
+	struct mal_sample samples[MAL_MAX_RANKS];
+};
+
+/* Fill PLANNING: who runs, with how many CPUs, and what it did in the last window. */
+const struct mal_view *mal_planning_view(const struct mal_controller *controller, struct mal_planning *planning);
 
 #endif

@@ -11,6 +11,7 @@
 
 static int epoll_fd = -1;
 static int life = -1;
+static int clients = -1;
 
 static void *watch(void *opaque)
 {
@@ -22,6 +23,11 @@ static void *watch(void *opaque)
 
 		if (epoll_wait(epoll_fd, &event, 1, -1) < 1)
 			continue;
+		if (event.data.fd == clients) {
+			atomic_store(&controller->asked, true);
+			mal_futex_post(kick);
+			continue;
+		}
 		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, event.data.fd, NULL);
 		if (event.data.fd == life) {
 			atomic_store(&controller->ending, true);
@@ -34,9 +40,9 @@ static void *watch(void *opaque)
 	return NULL;
 }
 
-static int add(int fd)
+static int add(int fd, uint32_t how)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	struct epoll_event event = {.events = EPOLLIN | how, .data.fd = fd};
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
@@ -45,7 +51,7 @@ int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_e
 {
 	life = life_fd;
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll_fd < 0 || add(life_fd) < 0)
+	if (epoll_fd < 0 || add(life_fd, 0) < 0)
 		return mal_fail_errno(err, "cannot watch the step's end");
 	return mal_thread_start(watch, controller) < 0 ? mal_fail(err, "cannot start the watching thread") : 0;
 }
@@ -54,6 +60,13 @@ void mal_watch_process(int32_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd >= 0 && add(fd) < 0)
+	if (fd >= 0 && add(fd, 0) < 0)
 		close(fd);
+}
+
+void mal_watch_clients(int fd)
+{
+	/* Each new client is told once: the controller takes all that wait. */
+	clients = fd;
+	add(fd, EPOLLET);
 }

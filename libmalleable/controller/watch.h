@@ -14,4 +14,7 @@ int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_e
 /* Also watch process PID; its end is counted in controller->died. Failure is ignored: it may be gone already. */
 void mal_watch_process(int32_t pid);
 
+/* Also watch socket FD: a client that comes sets controller->asked and kicks. */
+void mal_watch_clients(int fd);
+
 #endif

@@ -40,7 +40,7 @@ static void bad_choices(void **state)
 	static const struct {
 		const char *text, *allowed, *says;
 	} bad[] = {
-		{"fast", NULL, "known are auto, lewi, sabo, explore, random, observe, off"},
+		{"fast", NULL, "known are auto, lewi, sabo, explore, external, random, observe, off"},
 		{"lewi", "auto,observe", "allowed are auto,observe"},
 		{"observe", "auto,observer", "not allowed"},
 		{"auto,speed=1", NULL, "unknown key 'speed'"},

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* set.c: malleable set: CPUs, bounds and policy of a balanced step, while it runs. */
+#include <ctype.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/steps.h"
+#include "libmalleable/core/channel.h"
+
+struct arguments {
+	const char *step; /* and the rank, behind a dot */
+	char request[MAL_CHANNEL_REQUEST - 64];
+	size_t length;
+};
+
+enum { DONE = 0, REFUSED = 1, OTHER_STEP = 3 };
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable set JOB.STEP[.RANK] OPTION...\n"
+	      "\n"
+	      "Changes a balanced step of yours on this node from the next phase on. RANK is the rank's number on the\n"
+	      "node, as malleable status shows it; without it all ranks are meant.\n"
+	      "\n"
+	      "  --cpus=LIST    the rank's CPUs are these, such as 0-3,8 (one rank only)\n"
+	      "  --count=N      it has N CPUs\n"
+	      "  --min=N        it has N at least\n"
+	      "  --max=N        it has N at most\n"
+	      "  --free         it has what the policy gives it\n"
+	      "  --policy=P     the step has another policy, as in srun --balance; what is set for ranks stays\n"
+	      "  --help\n"
+	      "\n"
+	      "With policy external nothing else moves CPUs. Ranks lend what is set for them, where the policy "
+	      "lends.\n",
+	      out);
+}
+
+/* Append KEY=VALUE; words that would be taken apart are refused. */
+static int append(struct arguments *arguments, const char *key, const char *value)
+{
+	size_t room = sizeof(arguments->request) - arguments->length;
+	int used;
+
+	for (const char *letter = value; letter && *letter; letter++)
+		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter)) {
+			fprintf(stderr, "malleable set: --%s=%s: no spaces are wanted\n", key, value);
+			return -1;
+		}
+	used = snprintf(arguments->request + arguments->length, room, value ? " %s=%s" : " %s", key, value);
+	if (used < 0 || (size_t)used >= room) {
+		fprintf(stderr, "malleable set: --%s is too long\n", key);
+		return -1;
+	}
+	arguments->length += (size_t)used;
+	return 0;
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"cpus", required_argument, NULL, 'c'},	  {"count", required_argument, NULL, 'n'},
+		{"min", required_argument, NULL, 'm'},	  {"max", required_argument, NULL, 'M'},
+		{"policy", required_argument, NULL, 'p'}, {"free", no_argument, NULL, 'f'},
+		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
+	};
+	int option, index = 0, given = 0;
+
+	memset(arguments, 0, sizeof(*arguments));
+	arguments->length = (size_t)snprintf(arguments->request, sizeof(arguments->request), "set");
+	while ((option = getopt_long(argc, argv, "", options, &index)) != -1) {
+		if (option == 'h') {
+			usage(stdout);
+			return 1;
+		}
+		if (option == '?' || append(arguments, options[index].name, optarg) < 0)
+			return -1;
+		given++;
+	}
+	if (optind + 1 != argc || !given) {
+		fputs("malleable set: a step and what is to be set are wanted, see malleable set --help\n", stderr);
+		return -1;
+	}
+	arguments->step = argv[optind];
+	return 0;
+}
+
+/* The rank in WANTED, which is a step called NAME, a dot and a number; empty: the step itself. NULL: another step. */
+static const char *find_rank(const char *wanted, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(wanted, name, length) != 0)
+		return NULL;
+	if (!wanted[length])
+		return "";
+	if (wanted[length] != '.' || !wanted[length + 1] ||
+	    wanted[length + 1 + strspn(wanted + length + 1, "0123456789")])
+		return NULL;
+	return wanted + length + 1;
+}
+
+static int set(const struct mal_controller_process *controller, void *argument, FILE *out)
+{
+	const struct arguments *arguments = argument;
+	struct mal_error err = {""};
+	json_t *status = mal_step_status(controller, &err);
+	const char *name = json_string_value(json_object_get(status, "step"));
+	const char *rank = name ? find_rank(arguments->step, name) : NULL;
+	char request[MAL_CHANNEL_REQUEST + 64];
+
+	(void)out;
+	json_decref(status);
+	if (!rank)
+		return OTHER_STEP;
+	snprintf(request, sizeof(request), "%s%s%.32s", arguments->request, *rank ? " rank=" : "", rank);
+	if (mal_step_request(controller, request, &err) == 0)
+		return DONE;
+	fprintf(stderr, "malleable set: %s: %s\n", arguments->step, err.text);
+	return REFUSED;
+}
+
+int mal_cmd_set(int argc, char **argv)
+{
+	struct arguments arguments;
+	struct mal_steps steps;
+	struct mal_error err;
+	int result = parse_arguments(argc, argv, &arguments), found = OTHER_STEP;
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (mal_steps_find(&steps, &err) < 0) {
+		fprintf(stderr, "malleable set: %s\n", err.text);
+		return 1;
+	}
+	for (size_t i = 0; i < steps.count; i++) {
+		result = mal_step_act(&steps.controllers[i], set, &arguments, stdout);
+		found = result == OTHER_STEP || found == REFUSED ? found : result;
+	}
+	if (found == OTHER_STEP && steps.others)
+		fprintf(stderr,
+			"malleable set: no balanced step %s of yours on this node; the %zu of other users are not "
+			"yours to "
+			"change\n",
+			arguments.step, steps.others);
+	else if (found == OTHER_STEP)
+		fprintf(stderr, "malleable set: no balanced step %s on this node, see malleable status\n",
+			arguments.step);
+	mal_steps_clear(&steps);
+	return found == DONE ? 0 : 1;
+}

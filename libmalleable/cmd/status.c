@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* status.c: malleable status: the balanced steps on this node, or a job's on all its nodes. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/steps.h"
+
+struct arguments {
+	const char *wanted; /* NULL: all */
+	bool json;
+	bool ranks;
+	bool here;
+};
+
+/* What has been printed so far. */
+struct output {
+	const struct arguments *arguments;
+	bool any;
+};
+
+enum { PRINTED = 0, OTHER_STEP = 1 };
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable status [OPTIONS] [JOB[.STEP]]\n"
+	      "\n"
+	      "Shows your balanced steps on this node: who has which CPUs, and what balancing has gained. With a\n"
+	      "job, on all its nodes, through srun. Root sees the steps of all users.\n"
+	      "\n"
+	      "  --ranks    show the ranks of each step (always, where one step is asked for)\n"
+	      "  --here     on this node only, also with a job\n"
+	      "  --json     as JSON: a list of objects, one for each step\n"
+	      "  --help\n"
+	      "\n"
+	      "The exit status is 1 where there is no such step.\n",
+	      out);
+}
+
+static double number(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+static void print_percent(FILE *out, const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (json_is_number(value))
+		fprintf(out, " %4.0f %%", 100 * json_number_value(value));
+	else
+		fprintf(out, " %6s", "-");
+}
+
+static void print_rank(FILE *out, const json_t *rank)
+{
+	const json_t *order = json_object_get(rank, "order");
+
+	fprintf(out, "  %6.0f %5.0f %-24s", number(rank, "rank"), number(rank, "count"), text(rank, "cpus"));
+	print_percent(out, rank, "load");
+	print_percent(out, rank, "mpi");
+	fprintf(out, " %5.0f %8.0f  ", number(rank, "lent"), number(rank, "borrowed"));
+	if (!json_is_true(json_object_get(rank, "running")))
+		fputs("ended", out);
+	else
+		fputs(json_is_true(json_object_get(rank, "waiting")) ? "waits" : "computes", out);
+	if (json_is_true(json_object_get(order, "exact")))
+		fputs(", CPUs set", out);
+	if (number(order, "min") > 0)
+		fprintf(out, ", at least %.0f", number(order, "min"));
+	if (number(order, "max") > 0)
+		fprintf(out, ", at most %.0f", number(order, "max"));
+	if (number(rank, "coming") > 0)
+		fprintf(out, ", gets %.0f more", number(rank, "coming"));
+	fputc('\n', out);
+}
+
+static void print_head(FILE *out)
+{
+	fprintf(out, "%-14s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS", "CPUS", "RUNNING",
+		"GAIN", "ATTAINABLE");
+}
+
+static void print_step(FILE *out, const json_t *status, bool ranks)
+{
+	const json_t *list = json_object_get(status, "ranks"), *rank;
+	double measured = number(status, "measured_s"), running = number(status, "running_s");
+	size_t i;
+
+	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5.0f:%02.0f:%02.0f", text(status, "step"), text(status, "node"),
+		text(status, "policy"), json_array_size(list), text(status, "cpus"), (double)(long)(running / 3600),
+		(double)((long)(running / 60) % 60), (double)((long)running % 60));
+	if (measured > 0)
+		fprintf(out, " %6.2f x", number(status, "unbalanced_s") / measured);
+	else
+		fprintf(out, " %8s", "-");
+	if (json_is_number(json_object_get(status, "share_of_attainable")))
+		fprintf(out, " %10.2f", number(status, "share_of_attainable"));
+	else
+		fprintf(out, " %10s", "-");
+	fputc('\n', out);
+	if (json_is_string(json_object_get(status, "set_aside")))
+		fprintf(out, "  the policy was set aside: %.100s\n", text(status, "set_aside"));
+	if (!ranks)
+		return;
+	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI", "lent", "borrowed");
+	json_array_foreach(list, i, rank) print_rank(out, rank);
+}
+
+static int show(const struct mal_controller_process *controller, void *argument, FILE *out)
+{
+	const struct output *output = argument;
+	const struct arguments *arguments = output->arguments;
+	json_t *status = mal_step_status(controller, NULL);
+	const char *name = text(status, "step");
+
+	/* A step that ended in this moment is none. */
+	if (!status || !mal_step_matches(name, arguments->wanted)) {
+		json_decref(status);
+		return OTHER_STEP;
+	}
+	if (arguments->json) {
+		fputs(output->any ? ",\n" : "", out);
+		json_dumpf(status, out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+	} else {
+		if (!output->any)
+			print_head(out);
+		print_step(out, status, arguments->ranks);
+	}
+	json_decref(status);
+	return PRINTED;
+}
+
+/* Run this command on all nodes of JOB, in place of this process. */
+static void go_to_nodes(const struct arguments *arguments)
+{
+	char job[32], self[4096];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *argv[16] = {"srun", "--overlap", "--quiet", "--mpi=none", "--mem=0"};
+	int count = 5;
+
+	self[length > 0 ? length : 0] = '\0';
+	snprintf(job, sizeof(job), "--jobid=%.*s", (int)strspn(arguments->wanted, "0123456789"), arguments->wanted);
+	argv[count++] = job;
+	argv[count++] = length > 0 ? self : "malleable";
+	argv[count++] = "status";
+	argv[count++] = "--here";
+	if (arguments->json)
+		argv[count++] = "--json";
+	if (arguments->ranks)
+		argv[count++] = "--ranks";
+	argv[count++] = arguments->wanted;
+	/* The look at a step is none that is to be balanced. */
+	setenv("SLURM_BALANCE", "off", 1);
+	execvp("srun", (char *const *)argv);
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"ranks", no_argument, NULL, 'r'},
+		{"here", no_argument, NULL, 'l'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+
+	*arguments = (struct arguments){0};
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'r': arguments->ranks = true; break;
+		case 'l': arguments->here = true; break;
+		case 'j': arguments->json = true; break;
+		case 'h': usage(stdout); return 1;
+		default: return -1;
+		}
+	}
+	if (optind + 1 < argc) {
+		fputs("malleable status: one job or step is wanted, see --help\n", stderr);
+		return -1;
+	}
+	arguments->wanted = argv[optind];
+	if (arguments->wanted && strchr(arguments->wanted, '.'))
+		arguments->ranks = true;
+	return 0;
+}
+
+static int nothing_found(const struct arguments *arguments, size_t others)
+{
+	if (arguments->wanted)
+		fprintf(stderr, "malleable status: no balanced step %s of yours on this node\n", arguments->wanted);
+	else if (others)
+		fprintf(stderr, "malleable status: no balanced step of yours on this node, %zu of others\n", others);
+	else
+		fputs("malleable status: no balanced step on this node\n", stderr);
+	return 1;
+}
+
+int mal_cmd_status(int argc, char **argv)
+{
+	struct arguments arguments;
+	struct output output = {.arguments = &arguments};
+	struct mal_steps steps;
+	struct mal_error err;
+	int result = parse_arguments(argc, argv, &arguments);
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (arguments.wanted && !arguments.here && arguments.wanted[strspn(arguments.wanted, "0123456789")] != '\0' &&
+	    arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
+		arguments.here = true;
+	if (arguments.wanted && !arguments.here)
+		go_to_nodes(&arguments);
+	if (mal_steps_find(&steps, &err) < 0) {
+		fprintf(stderr, "malleable status: %s\n", err.text);
+		return 1;
+	}
+	if (arguments.json)
+		fputs("[", stdout);
+	for (size_t i = 0; i < steps.count; i++)
+		if (mal_step_act(&steps.controllers[i], show, &output, stdout) == PRINTED)
+			output.any = true;
+	if (arguments.json)
+		fputs("]\n", stdout);
+	result = output.any ? 0 : nothing_found(&arguments, steps.others);
+	mal_steps_clear(&steps);
+	return result;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* top.c: malleable top: the balanced steps on this node, live. */
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/steps.h"
+
+/* Room beside the bar. */
+#define COLUMNS_OF_NUMBERS 34
+#define BAR_LEAST 8
+#define BAR_MOST 128
+#define LINE_MOST 512
+/* The first letter of a line says how it looks. */
+#define HEAD '='
+#define BODY ' '
+
+struct arguments {
+	const char *wanted;
+	double interval;
+};
+
+struct screen {
+	const struct arguments *arguments;
+	int columns;
+};
+
+static volatile sig_atomic_t ended;
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable top [--interval=SECONDS] [JOB.STEP]\n"
+	      "\n"
+	      "Shows your balanced steps on this node as they run: a bar for each rank, # for its CPUs at work, . for\n"
+	      "those that idle, - for those it has lent, + for those it has borrowed. q ends it.\n",
+	      out);
+}
+
+static double number(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+/* COUNT CPUs as letters, in so many of WIDTH as they are of MOST. */
+static int draw(char *bar, int at, int width, double count, double most, char letter)
+{
+	int letters = most <= width ? (int)(count + 0.5) : (int)(count * width / most + 0.5);
+
+	while (letters-- > 0 && at < width)
+		bar[at++] = letter;
+	return at;
+}
+
+static void print_rank(FILE *out, const json_t *rank, int width, double most)
+{
+	double own = number(rank, "count"), lent = number(rank, "lent"), load = number(rank, "load");
+	double here = own > lent ? own - lent : 0, busy = here * (load < 1 ? load : 1);
+	char bar[BAR_MOST + 1];
+	int at;
+
+	memset(bar, ' ', sizeof(bar));
+	at = draw(bar, 0, width, busy, most, '#');
+	at = draw(bar, at, width, here - busy, most, '.');
+	at = draw(bar, at, width, lent, most, '-');
+	draw(bar, at, width, number(rank, "borrowed"), most, '+');
+	fprintf(out, "%c%5.0f %5.0f %5.0f %5.0f  %.*s %4.0f %%\n", BODY, number(rank, "rank"), own, lent,
+		number(rank, "borrowed"), width, bar, 100 * load);
+}
+
+static void print_step(FILE *out, const json_t *status, int columns)
+{
+	const json_t *ranks = json_object_get(status, "ranks"), *rank;
+	double measured = number(status, "measured_s"), most = 1;
+	int width = columns - COLUMNS_OF_NUMBERS;
+	size_t i;
+
+	width = width < BAR_LEAST ? BAR_LEAST : width > BAR_MOST ? BAR_MOST : width;
+	json_array_foreach(ranks, i, rank)
+	{
+		double cpus = number(rank, "count") + number(rank, "borrowed");
+
+		most = cpus > most ? cpus : most;
+	}
+	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD,
+		json_string_value(json_object_get(status, "step")),
+		json_string_value(json_object_get(status, "policy")), json_array_size(ranks),
+		number(status, "running_s"), measured > 0 ? number(status, "unbalanced_s") / measured : 1.0,
+		number(status, "plans"));
+	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width, "", "load");
+	json_array_foreach(ranks, i, rank) if (json_is_true(json_object_get(rank, "running")))
+		print_rank(out, rank, width, most);
+}
+
+static int show(const struct mal_controller_process *controller, void *argument, FILE *out)
+{
+	const struct screen *screen = argument;
+	json_t *status = mal_step_status(controller, NULL);
+	const char *name = json_string_value(json_object_get(status, "step"));
+
+	if (name && mal_step_matches(name, screen->arguments->wanted))
+		print_step(out, status, screen->columns);
+	json_decref(status);
+	return 0;
+}
+
+/* What all controllers say becomes lines in OUT. */
+static int collect(const struct arguments *arguments, FILE *out, struct mal_error *err)
+{
+	struct screen screen = {arguments, COLS};
+	struct mal_steps steps;
+
+	if (mal_steps_find(&steps, err) < 0)
+		return -1;
+	for (size_t i = 0; i < steps.count; i++)
+		mal_step_act(&steps.controllers[i], show, &screen, out);
+	if (!steps.count)
+		fprintf(out, "%cno balanced step%s on this node\n", BODY, steps.others ? " of yours" : "");
+	mal_steps_clear(&steps);
+	fflush(out);
+	return 0;
+}
+
+static void paint(FILE *lines)
+{
+	char line[LINE_MOST];
+	int row = 0;
+
+	erase();
+	rewind(lines);
+	while (row < LINES && fgets(line, sizeof(line), lines)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == HEAD)
+			attron(A_BOLD);
+		mvaddnstr(row++, 0, line + (line[0] != '\0'), COLS);
+		attroff(A_BOLD);
+	}
+	refresh();
+}
+
+/* Until q, a signal, or an error. */
+static int watch(const struct arguments *arguments, struct mal_error *err)
+{
+	int key = KEY_RESIZE;
+
+	while (!ended && key != 'q' && key != 'Q') {
+		int fd = memfd_create("malleable-top", MFD_CLOEXEC);
+		FILE *lines = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+		if (!lines)
+			return mal_fail_errno(err, "cannot make room for the screen");
+		if (collect(arguments, lines, err) < 0) {
+			fclose(lines);
+			return -1;
+		}
+		paint(lines);
+		fclose(lines);
+		timeout((int)(1000 * arguments->interval));
+		key = getch();
+	}
+	return 0;
+}
+
+static void end(int number_of_signal)
+{
+	(void)number_of_signal;
+	ended = 1;
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"interval", required_argument, NULL, 'i'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+	char *rest;
+
+	*arguments = (struct arguments){NULL, 1};
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'i':
+			arguments->interval = strtod(optarg, &rest);
+			if (rest == optarg || *rest || !(arguments->interval >= 0.1 && arguments->interval <= 3600)) {
+				fprintf(stderr, "malleable top: --interval=%s: 0.1 to 3600 seconds are wanted\n",
+					optarg);
+				return -1;
+			}
+			break;
+		case 'h': usage(stdout); return 1;
+		default: return -1;
+		}
+	}
+	if (optind + 1 < argc) {
+		fputs("malleable top: one step is wanted, see --help\n", stderr);
+		return -1;
+	}
+	arguments->wanted = argv[optind];
+	return 0;
+}
+
+int mal_cmd_top(int argc, char **argv)
+{
+	struct arguments arguments;
+	struct mal_error err;
+	int result = parse_arguments(argc, argv, &arguments);
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) {
+		fputs("malleable top: a terminal is needed; malleable status prints once\n", stderr);
+		return 2;
+	}
+	setlocale(LC_CTYPE, "");
+	signal(SIGTERM, end);
+	signal(SIGINT, end);
+	signal(SIGHUP, end);
+	if (!initscr()) {
+		fputs("malleable top: this terminal is not known\n", stderr);
+		return 2;
+	}
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	result = watch(&arguments, &err);
+	endwin();
+	if (result < 0)
+		fprintf(stderr, "malleable top: %s\n", err.text);
+	return result < 0 ? 1 : 0;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* control.c: requests of the malleable command, one after the other, in the controller's loop. */
+#include "libmalleable/controller/control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/status.h"
+#include "libmalleable/controller/watch.h"
+#include "libmalleable/core/channel.h"
+#include "libmalleable/loadable/loadable.h"
+#include "policies/registry.h"
+
+/* Clients that are served before the ranks come first again. */
+#define CLIENTS_AT_ONCE 16
+
+/* What a request sets. */
+struct request {
+	const char *rank; /* NULL: all */
+	const char *cpus, *count, *min, *max, *policy;
+	bool free;
+};
+
+void mal_control_open(struct mal_controller *controller)
+{
+	controller->listening = mal_channel_listen(NULL);
+	if (controller->listening >= 0)
+		mal_watch_clients(controller->listening);
+}
+
+static int parse_number(const char *what, const char *text, unsigned int least, unsigned int most, unsigned int *number,
+			struct mal_error *err)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || *end || *text == '-' || value < least || value > most)
+		return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, least, most);
+	*number = (unsigned int)value;
+	return 0;
+}
+
+static int parse_request(char *text, struct request *request, struct mal_error *err)
+{
+	char *save = NULL;
+
+	*request = (struct request){0};
+	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		char *value = strchr(word, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!value && strcmp(word, "free") == 0)
+			request->free = true;
+		else if (value && strcmp(word, "rank") == 0)
+			request->rank = value;
+		else if (value && strcmp(word, "cpus") == 0)
+			request->cpus = value;
+		else if (value && strcmp(word, "count") == 0)
+			request->count = value;
+		else if (value && strcmp(word, "min") == 0)
+			request->min = value;
+		else if (value && strcmp(word, "max") == 0)
+			request->max = value;
+		else if (value && strcmp(word, "policy") == 0)
+			request->policy = value;
+		else
+			return mal_fail(err, "unknown request '%.32s'", word);
+	}
+	return 0;
+}
+
+static int set_cpus(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank, const char *list,
+		    struct mal_error *err)
+{
+	struct mal_cpumask mask, rest;
+	bool chosen[MAL_MAX_CPUS] = {false};
+	char text[256];
+
+	if (mal_cpumask_parse(list, &mask, err) < 0)
+		return -1;
+	rest = mask;
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		chosen[i] = mal_cpumask_has(&mask, controller->cpu[i]);
+		mal_cpumask_remove(&rest, controller->cpu[i]);
+	}
+	if (mal_cpumask_count(&rest))
+		return mal_fail(err, "CPUs %s are not the step's: it has %s", list,
+				mal_cpumask_format(&controller->allocation, text, sizeof(text)));
+	return mal_orders_set_cpus(orders, rank, chosen, err);
+}
+
+static int set_bounds(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank,
+		      const struct request *request, struct mal_error *err)
+{
+	unsigned int least = orders->ranks[rank].least, most = orders->ranks[rank].most;
+
+	if (request->min && parse_number("min", request->min, 1, controller->cpu_count, &least, err) < 0)
+		return -1;
+	if (request->max && parse_number("max", request->max, 1, controller->cpu_count, &most, err) < 0)
+		return -1;
+	if (request->count && parse_number("count", request->count, 1, controller->cpu_count, &least, err) < 0)
+		return -1;
+	if (request->count)
+		most = least;
+	return mal_orders_set_bounds(orders, rank, least, most, err);
+}
+
+/* For one rank. */
+static int set_rank(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank,
+		    const struct request *request, struct mal_error *err)
+{
+	if (request->free) {
+		mal_orders_free(orders, rank);
+		return 0;
+	}
+	return request->cpus ? set_cpus(controller, orders, rank, request->cpus, err)
+			     : set_bounds(controller, orders, rank, request, err);
+}
+
+/* For one rank, or for all that run. */
+static int change_orders(struct mal_controller *controller, struct mal_orders *orders, const struct mal_view *view,
+			 const struct request *request, struct mal_error *err)
+{
+	unsigned int rank;
+
+	if (request->rank) {
+		if (parse_number("rank", request->rank, 0, controller->segment.rank_count - 1, &rank, err) < 0)
+			return -1;
+		if (!view->samples[rank].running)
+			return mal_fail(err, "rank %u does not run", rank);
+		return set_rank(controller, orders, rank, request, err);
+	}
+	if (request->cpus)
+		return mal_fail(err, "CPUs are set for one rank: which?");
+	for (rank = 0; rank < controller->segment.rank_count; rank++)
+		if (view->samples[rank].running && set_rank(controller, orders, rank, request, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int set_orders(struct mal_controller *controller, const struct request *request, struct mal_error *err)
+{
+	struct mal_planning planning;
+	const struct mal_view *view = mal_planning_view(controller, &planning);
+	struct mal_orders orders;
+	int result = -1;
+
+	if (!mal_plan_binds(controller))
+		return mal_fail(err, "policy %s changes no CPUs: set another first, such as external",
+				controller->choice.policy->name);
+	if (mal_orders_open(&orders, controller->segment.rank_count, controller->cpu_count) < 0) {
+		mal_fail(err, "out of memory");
+		goto out;
+	}
+	mal_orders_copy(&orders, &controller->orders);
+	if (change_orders(controller, &orders, view, request, err) < 0 || mal_orders_check(&orders, view, err) < 0)
+		goto out;
+	mal_orders_copy(&controller->orders, &orders);
+	mal_plan_obey(controller);
+	result = 0;
+out:
+	mal_orders_close(&orders);
+	return result;
+}
+
+/* Another policy from now on. What ranks were told at their start (mode, threads) stays. */
+static int set_policy(struct mal_controller *controller, const char *text, struct mal_error *err)
+{
+	struct mal_choice choice;
+	void *state = NULL;
+
+	if (mal_loadable_use(text, controller->libdir, err) < 0 ||
+	    mal_choose(text, controller->allowed, MAL_POLICY_DEFAULT, &choice, err) < 0)
+		return -1;
+	if (!choice.policy->decide)
+		return mal_fail(err, "a running step cannot be switched off: set observe");
+	if (strcmp(mal_choice_mode(&controller->choice), "observe") == 0 && mal_policy_acts(choice.policy))
+		return mal_fail(err, "the step was started to be observed: its ranks are not prepared for more");
+	if (choice.policy->create) {
+		state = choice.policy->create(choice.values);
+		if (!state)
+			return mal_fail(err, "policy %s does not start", choice.policy->name);
+	}
+	if (controller->choice.policy->destroy)
+		controller->choice.policy->destroy(controller->policy_state);
+	controller->choice.policy = choice.policy;
+	memcpy(controller->choice.values, choice.values, sizeof(choice.values));
+	controller->policy_state = state;
+	controller->demoted = false;
+	controller->demoted_why = NULL;
+	mal_plan_begin(controller);
+	return 0;
+}
+
+static int set(struct mal_controller *controller, char *text, struct mal_error *err)
+{
+	bool numbers;
+	struct request request;
+
+	if (parse_request(text, &request, err) < 0)
+		return -1;
+	numbers = request.count || request.min || request.max;
+	if (request.policy ? request.free || request.cpus || numbers || request.rank
+			   : request.free + (request.cpus != NULL) + numbers != 1 ||
+				     (request.count && (request.min || request.max)))
+		return mal_fail(err, "one of cpus, count, min and max, free or policy is wanted");
+	if (request.policy)
+		return set_policy(controller, request.policy, err);
+	return set_orders(controller, &request, err);
+}
+
+static void serve(struct mal_controller *controller, int client, char *text)
+{
+	struct mal_error err = {""};
+	char answer[sizeof(err.text) + 16];
+	char *status;
+	int length;
+
+	if (strcmp(text, "status") == 0) {
+		status = mal_status_json(controller);
+		mal_channel_answer(client, status ? status : "", status ? strlen(status) : 0);
+		free(status);
+		return;
+	}
+	if (strncmp(text, "set ", 4) != 0)
+		mal_fail(&err, "unknown request '%.32s'", text);
+	else if (set(controller, text + 4, &err) == 0)
+		err.text[0] = '\0';
+	length = snprintf(answer, sizeof(answer), err.text[0] ? "error %s\n" : "ok\n", err.text);
+	mal_channel_answer(client, answer, (size_t)length);
+}
+
+void mal_control_serve(struct mal_controller *controller)
+{
+	char text[MAL_CHANNEL_REQUEST];
+
+	for (int count = 0; count < CLIENTS_AT_ONCE && controller->listening >= 0; count++) {
+		int client = mal_channel_accept(controller->listening, text, sizeof(text));
+
+		if (client < 0)
+			return;
+		serve(controller, client, text);
+	}
+	/* There may be more: look again at once. */
+	atomic_fetch_add(&controller->segment.header->kick, 1);
+	atomic_store(&controller->asked, true);
+}

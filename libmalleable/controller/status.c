@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* status.c: the step as it is now, as JSON. */
+#include "libmalleable/controller/status.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "libmalleable/controller/totals.h"
+#include "libmalleable/controller/wording.h"
+#include "libmalleable/core/clock.h"
+#include "policies/model.h"
+
+/* Version of the format. */
+#define STATUS_VERSION 1
+
+/* CPUs by who owns and who uses them. */
+struct use {
+	struct mal_cpumask cpus; /* owned */
+	unsigned int lent, borrowed, coming;
+};
+
+static void read_use(const struct mal_controller *controller, struct use *uses)
+{
+	unsigned int ranks = controller->segment.rank_count;
+
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		const struct mal_cpu_slot *slot = &controller->segment.cpus[controller->cpu[i]];
+		struct mal_cpu_state state = mal_word_read(&slot->word);
+		uint32_t target = atomic_load(&slot->target);
+
+		if (state.owner < ranks) {
+			mal_cpumask_add(&uses[state.owner].cpus, controller->cpu[i]);
+			uses[state.owner].lent += state.lent;
+		}
+		if (state.lent && state.user < ranks && state.user != state.owner)
+			uses[state.user].borrowed++;
+		if (target < ranks && target != state.owner)
+			uses[target].coming++;
+	}
+}
+
+static json_t *order_json(const struct mal_order *order)
+{
+	return json_pack("{s:b, s:I, s:I}", "exact", order->exact, "min", (json_int_t)order->least, "max",
+			 (json_int_t)order->most);
+}
+
+static json_t *rank_json(const struct mal_controller *controller, unsigned int rank, const struct use *use)
+{
+	const struct mal_rank_view *view = &controller->ranks[rank];
+	const struct mal_rank_slot *slot = &controller->segment.ranks[rank];
+	const struct mal_sample *sample = &controller->last[rank];
+	double elapsed = sample->elapsed_s > 0 ? sample->elapsed_s : NAN;
+	double busy = (sample->work_s + sample->serial_s) / (elapsed * (sample->cpus ? sample->cpus : 1));
+	char cpus[512];
+
+	/* A window that was not measured yet has no load. */
+	return json_pack("{s:i, s:i, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:o}", "rank",
+			 (int)rank, "pid", (int)view->pid, "running", view->running, "cpus",
+			 mal_cpumask_format(&use->cpus, cpus, sizeof(cpus)), "count",
+			 (int)mal_cpumask_count(&use->cpus), "lent", (int)use->lent, "borrowed", (int)use->borrowed,
+			 "coming", (int)use->coming, "load", isnan(busy) ? json_null() : json_real(busy), "mpi",
+			 isnan(elapsed) ? json_null() : json_real(sample->mpi_s / elapsed), "waiting",
+			 atomic_load(&slot->waiting_since) != 0, "mode",
+			 mal_wording_reason(controller, rank) == MAL_REASON_NONE ? "team" : "cpuset", "lends",
+			 (json_int_t)atomic_load(&slot->count.lends), "borrows",
+			 (json_int_t)atomic_load(&slot->count.borrows), "moves",
+			 (json_int_t)atomic_load(&slot->count.moves), "order",
+			 order_json(&controller->orders.ranks[rank]));
+}
+
+char *mal_status_json(const struct mal_controller *controller)
+{
+	struct use uses[MAL_MAX_RANKS] = {{{{0}}, 0, 0, 0}};
+	double share = mal_totals_share(&controller->totals);
+	json_t *ranks = json_array(), *object;
+	char cpus[1024], *text;
+
+	read_use(controller, uses);
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
+		if (controller->ranks[rank].known)
+			json_array_append_new(ranks, rank_json(controller, rank, &uses[rank]));
+	object = json_pack("{s:i, s:s, s:s, s:s, s:s?, s:s, s:f, s:i, s:f, s:f, s:f, s:o, s:i, s:o}", "version",
+			   STATUS_VERSION, "step", controller->step, "node", controller->node, "policy",
+			   controller->choice.policy->name, "set_aside", controller->demoted_why, "cpus",
+			   mal_cpumask_format(&controller->allocation, cpus, sizeof(cpus)), "running_s",
+			   mal_ticks_to_s(mal_ticks() - controller->started), "windows",
+			   (int)controller->totals.windows, "measured_s", controller->totals.elapsed_s, "unbalanced_s",
+			   controller->totals.off_s, "ideal_s", controller->totals.ideal_s, "share_of_attainable",
+			   isnan(share) ? json_null() : json_real(share), "plans", (int)controller->plans, "ranks",
+			   ranks);
+	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+	json_decref(object);
+	return text;
+}

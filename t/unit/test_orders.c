@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_orders.c: what is set from outside, alone and above policies. */
+#include "t/unit/node.h"
+
+#include <stdlib.h>
+
+#include "policies/builtin.h"
+#include "policies/check.h"
+#include "policies/orders.h"
+#include "policies/registry.h"
+
+static void open_orders(struct mal_orders *orders, const struct node *node)
+{
+	assert_int_equal(mal_orders_open(orders, node->view.rank_count, node->topology.cpu_count), 0);
+	assert_false(mal_orders_any(orders));
+}
+
+/* CPUs FIRST to LAST for RANK. */
+static int set_range(struct mal_orders *orders, unsigned int rank, unsigned int first, unsigned int last)
+{
+	bool chosen[MOST * 8] = {false};
+
+	for (unsigned int cpu = first; cpu <= last; cpu++)
+		chosen[cpu] = true;
+	return mal_orders_set_cpus(orders, rank, chosen, NULL);
+}
+
+/* Carry orders out, as the controller does: without POLICY, or above it. */
+static enum mal_decision obey(struct node *node, const struct mal_orders *orders, const struct mal_policy *policy,
+			      void *state)
+{
+	const char *flaw;
+	enum mal_decision decision;
+
+	node->plan = (struct mal_plan){.bind = !policy, .count = node->count, .owner = node->new_owner};
+	decision = mal_decide_under(orders, policy, state, &node->view, &node->plan, &flaw);
+	if (decision == MAL_DECISION_UNFIT)
+		print_message("# unfit: %s\n", flaw);
+	return decision;
+}
+
+static void exact_cpus(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 4, 4, 4);
+	open_orders(&orders, &node);
+	assert_int_equal(set_range(&orders, 1, 0, 1), 0);
+	assert_int_equal(mal_orders_check(&orders, &node.view, NULL), 0);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_true(node.plan.move);
+	for (unsigned int cpu = 0; cpu < 16; cpu++)
+		assert_int_equal(node.new_owner[cpu] == 1, cpu < 2);
+	/* What rank 1 left went to those who had fewest: 14 for three. */
+	assert_int_equal(node.count[0], 5);
+	/* Once it is so nothing moves any more. */
+	memcpy(node.owner, node.new_owner, sizeof(node.owner));
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_false(node.plan.move);
+	mal_orders_close(&orders);
+}
+
+/* All CPUs of rank 0 are taken away: it gets one of another. */
+static void nobody_is_left_without(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 3, 2, 2);
+	open_orders(&orders, &node);
+	assert_int_equal(set_range(&orders, 2, 0, 3), 0);
+	assert_int_equal(mal_orders_check(&orders, &node.view, NULL), 0);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_int_equal(node.count[0], 1);
+	assert_int_equal(node.count[1], 1);
+	assert_int_equal(node.count[2], 4);
+	mal_orders_close(&orders);
+}
+
+static void bounds(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 4, 4, 4);
+	open_orders(&orders, &node);
+	assert_int_equal(mal_orders_set_bounds(&orders, 0, 7, 0, NULL), 0);
+	assert_int_equal(mal_orders_set_bounds(&orders, 3, 0, 2, NULL), 0);
+	assert_int_equal(mal_orders_check(&orders, &node.view, NULL), 0);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_int_equal(node.count[0], 7);
+	assert_int_equal(node.count[3], 2);
+	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	mal_orders_free(&orders, 0);
+	mal_orders_free(&orders, 3);
+	assert_false(mal_orders_any(&orders));
+	mal_orders_close(&orders);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+	struct mal_error err;
+
+	(void)state;
+	make_node(&node, 2, 2, 2);
+	open_orders(&orders, &node);
+	assert_int_equal(mal_orders_set_bounds(&orders, 0, 3, 2, &err), -1);
+	assert_int_equal(mal_orders_set_bounds(&orders, 0, 4, 0, &err), 0);
+	assert_int_equal(mal_orders_check(&orders, &node.view, &err), -1);
+	assert_non_null(strstr(err.text, "need 5 CPUs"));
+	mal_orders_free(&orders, 0);
+	assert_int_equal(set_range(&orders, 0, 0, 0), 0);
+	assert_int_equal(set_range(&orders, 1, 0, 1), -1);
+	mal_orders_free(&orders, 1);
+	assert_int_equal(mal_orders_set_bounds(&orders, 1, 0, 2, &err), 0);
+	assert_int_equal(mal_orders_check(&orders, &node.view, &err), -1);
+	assert_non_null(strstr(err.text, "left to nobody"));
+	assert_int_equal(set_range(&orders, 1, 3, 2), -1);
+	mal_orders_close(&orders);
+}
+
+/* Orders that could be carried out until ranks ended: the policy decides alone. */
+static void ranks_end(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 4, 4);
+	node.samples[0].work_s = node.samples[1].work_s = 4;
+	open_orders(&orders, &node);
+	assert_int_equal(set_range(&orders, 0, 0, 1), 0);
+	node.samples[1] = (struct mal_sample){.running = false};
+	assert_int_equal(obey(&node, &orders, &mal_policy_auto, policy), MAL_DECISION_MADE);
+	assert_false(node.plan.move);
+	mal_policy_auto.destroy(policy);
+	mal_orders_close(&orders);
+}
+
+static bool is_kept(const struct mal_orders *orders, const struct node *node)
+{
+	for (unsigned int rank = 0; rank < node->view.rank_count; rank++) {
+		const struct mal_order *order = &orders->ranks[rank];
+
+		if (node->count[rank] < order->least || (order->most && node->count[rank] > order->most))
+			return false;
+	}
+	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
+		if (orders->cpus[cpu] < orders->rank_count ? node->new_owner[cpu] != orders->cpus[cpu]
+							   : orders->ranks[node->new_owner[cpu]].exact)
+			return false;
+	return true;
+}
+
+static void give_random_order(struct mal_orders *orders, unsigned int rank, unsigned int cpus)
+{
+	unsigned int first = (unsigned int)rand() % cpus;
+
+	mal_orders_free(orders, rank);
+	if (rand() % 3 == 0) {
+		if (set_range(orders, rank, first,
+			      first + (unsigned int)rand() % (cpus - first < 4 ? cpus - first : 4)) < 0)
+			mal_orders_free(orders, rank);
+	} else if (rand() % 2) {
+		mal_orders_set_bounds(orders, rank, (unsigned int)rand() % 5, 5 + (unsigned int)rand() % 4, NULL);
+	}
+}
+
+/* Whatever the policy and the orders: plans are fit, and orders that can be carried out are. */
+static void orders_stand_above_every_policy(void **state)
+{
+	static struct node node;
+	const struct mal_policy *policy;
+	unsigned int asked = 0;
+
+	(void)state;
+	srand(3);
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
+		struct mal_orders orders;
+		void *policy_state = create(policy);
+
+		if (!policy->decide)
+			continue;
+		make_node(&node, 6, 4, 4);
+		open_orders(&orders, &node);
+		for (int round = 0; round < 500; round++) {
+			give_random_order(&orders, (unsigned int)rand() % 6, 24);
+			if (mal_orders_check(&orders, &node.view, NULL) < 0)
+				mal_orders_free(&orders, (unsigned int)rand() % 6);
+			for (unsigned int rank = 0; rank < 6; rank++) {
+				node.samples[rank].work_s = 1 + rand() % 100;
+				node.samples[rank].cpus = 0;
+				for (unsigned int cpu = 0; cpu < 24; cpu++)
+					node.samples[rank].cpus += node.owner[cpu] == rank;
+			}
+			if (mal_orders_check(&orders, &node.view, NULL) < 0 ||
+			    obey(&node, &orders, policy, policy_state) != MAL_DECISION_MADE || !node.plan.bind)
+				continue;
+			asked++;
+			assert_null(mal_plan_flaw(&node.view, &node.plan));
+			assert_true(is_kept(&orders, &node));
+			memcpy(node.owner, node.new_owner, sizeof(node.owner));
+		}
+		if (policy->destroy)
+			policy->destroy(policy_state);
+		mal_orders_close(&orders);
+	}
+	assert_true(asked > 2000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exact_cpus), cmocka_unit_test(nobody_is_left_without),
+		cmocka_unit_test(bounds),     cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(ranks_end),  cmocka_unit_test(orders_stand_above_every_policy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
