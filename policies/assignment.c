@@ -17,7 +17,7 @@
 
 struct flow {
 	const struct mal_view *view;
-	const struct mal_layout *layout;
+	struct mal_layout *layout;
 	unsigned int ranks, groups;
 	int *hold;	   /* by rank and L3 group: what a CPU there costs the rank */
 	int *have;	   /* by rank and L3 group: CPUs, now; layout has what they were */
@@ -228,24 +228,56 @@ static bool move_all(struct flow *flow)
 	}
 }
 
-/* Flows become CPUs: in each group those of the givers, in order, go to the takers, in order. */
+/* What CPU is worth to TAKER, rather than to its owner, among those of its L3: whole cores, then neighbours. */
+static int worth(const struct mal_layout *layout, const unsigned int *owner, unsigned int cpus, unsigned int cpu,
+		 unsigned int taker)
+{
+	unsigned int core = layout->group[MAL_BY_CORE][cpu];
+	int mates = (int)mal_layout_count(layout, MAL_BY_CORE, taker, core);
+	int left = (int)mal_layout_count(layout, MAL_BY_CORE, owner[cpu], core) - 1;
+
+	return 8 * (mates - left) + (cpu > 0 && owner[cpu - 1] == taker) + (cpu + 1 < cpus && owner[cpu + 1] == taker);
+}
+
+/* The CPU of GROUP that TAKER gets from one who gives there; the number of CPUs if nobody does. */
+static unsigned int pick(const struct flow *flow, const unsigned int *owner, unsigned int group, unsigned int taker)
+{
+	unsigned int cpus = flow->view->topology->cpu_count, best = cpus;
+	int most = 0;
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		int value;
+
+		if (flow->layout->group[MAL_BY_L3][cpu] != group || owner[cpu] >= flow->ranks ||
+		    flow->have[owner[cpu] * flow->groups + group] >= 0)
+			continue;
+		value = worth(flow->layout, owner, cpus, cpu, taker);
+		if (best == cpus || value > most) {
+			best = cpu;
+			most = value;
+		}
+	}
+	return best;
+}
+
+/* Flows become CPUs; by now flow->have says how many more each is to have in a group. */
 static void carry_out(struct flow *flow, unsigned int *owner)
 {
-	for (unsigned int cpu = 0; cpu < flow->view->topology->cpu_count; cpu++) {
-		unsigned int group = flow->layout->group[MAL_BY_L3][cpu], giver = owner[cpu];
+	unsigned int cpus = flow->view->topology->cpu_count;
 
-		/* By now it says how many CPUs more each is to have there. */
-		if (giver >= flow->ranks || flow->have[giver * flow->groups + group] >= 0)
-			continue;
-		for (unsigned int taker = 0; taker < flow->ranks; taker++) {
-			int *missing = &flow->have[taker * flow->groups + group];
+	for (size_t cell = 0; cell < (size_t)flow->ranks * flow->groups; cell++) {
+		unsigned int taker = (unsigned int)(cell / flow->groups), group = (unsigned int)(cell % flow->groups);
 
-			if (*missing <= 0)
-				continue;
-			(*missing)--;
-			flow->have[giver * flow->groups + group]++;
+		while (flow->have[cell] > 0) {
+			unsigned int cpu = pick(flow, owner, group, taker);
+
+			if (cpu == cpus)
+				break;
+			flow->have[owner[cpu] * flow->groups + group]++;
+			flow->have[cell]--;
+			mal_layout_add(flow->layout, cpu, owner[cpu], -1);
 			owner[cpu] = taker;
-			break;
+			mal_layout_add(flow->layout, cpu, taker, 1);
 		}
 	}
 }
@@ -286,7 +318,7 @@ static void fill(struct flow *flow, const struct mal_plan *plan)
 	}
 }
 
-bool mal_assign(const struct mal_view *view, const struct mal_layout *layout, struct mal_plan *plan)
+bool mal_assign(const struct mal_view *view, struct mal_layout *layout, struct mal_plan *plan)
 {
 	struct flow flow = {.view = view,
 			    .layout = layout,

@@ -10,6 +10,13 @@ static unsigned int number_groups(const unsigned int *given, unsigned int cpus, 
 {
 	unsigned int slots = 2 * cpus, groups = 0;
 
+	/* Not known: each is one of its own. */
+	if (!given) {
+		for (unsigned int cpu = 0; cpu < cpus; cpu++)
+			group[cpu] = cpu;
+		return cpus;
+	}
+
 	/* A hash table: seen[2 s] is a group's name, seen[2 s + 1] its number plus one. */
 	memset(seen, 0, 2 * (size_t)slots * sizeof(*seen));
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
@@ -51,7 +58,7 @@ void mal_layout_add(struct mal_layout *layout, unsigned int cpu, unsigned int ra
 int mal_layout_open(struct mal_layout *layout, const struct mal_view *view, const unsigned int *owner)
 {
 	const struct mal_topology *topology = view->topology;
-	const unsigned int *given[MAL_LEVELS] = {topology->l3, topology->numa, topology->package};
+	const unsigned int *given[MAL_LEVELS] = {topology->core, topology->l3, topology->numa, topology->package};
 	unsigned int cpus = topology->cpu_count;
 	unsigned int *seen = malloc(4 * (size_t)cpus * sizeof(*seen));
 
@@ -66,7 +73,8 @@ int mal_layout_open(struct mal_layout *layout, const struct mal_view *view, cons
 			calloc((size_t)view->rank_count * layout->groups[level], sizeof(*layout->count[level]));
 	}
 	free(seen);
-	if (!layout->have || !layout->count[MAL_BY_L3] || !layout->count[MAL_BY_NUMA] || !layout->count[MAL_BY_PACKAGE])
+	if (!layout->have || !layout->count[MAL_BY_CORE] || !layout->count[MAL_BY_L3] || !layout->count[MAL_BY_NUMA] ||
+	    !layout->count[MAL_BY_PACKAGE])
 		return -1;
 	for (unsigned int cpu = 0; cpu < cpus; cpu++)
 		mal_layout_add(layout, cpu, owner[cpu], 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* layout.h: which rank has how many CPUs in which L3 group, NUMA node and package. */
+/* layout.h: which rank has how many CPUs on which core, in which L3 group, NUMA node and package. */
 #ifndef MAL_POLICIES_LAYOUT_H
 #define MAL_POLICIES_LAYOUT_H
 
@@ -7,7 +7,7 @@
 
 #include "policies/policy.h"
 
-enum mal_level { MAL_BY_L3, MAL_BY_NUMA, MAL_BY_PACKAGE, MAL_LEVELS };
+enum mal_level { MAL_BY_CORE, MAL_BY_L3, MAL_BY_NUMA, MAL_BY_PACKAGE, MAL_LEVELS };
 
 struct mal_layout {
 	unsigned int rank_count;

@@ -13,6 +13,7 @@
 #include "policies/assignment.h"
 
 /* What one more CPU of the rank in the same group counts. */
+#define WORTH_CORE 1000000000L
 #define WORTH_L3 1000000L
 #define WORTH_NUMA 1000L
 #define WORTH_PACKAGE 1L
@@ -28,9 +29,10 @@ static long closeness(const struct map *map, unsigned int cpu, unsigned int rank
 {
 	long count[MAL_LEVELS], self = map->plan->owner[cpu] == rank;
 
-	for (enum mal_level level = 0; level < MAL_LEVELS; level++)
+	for (enum mal_level level = MAL_BY_CORE; level < MAL_LEVELS; level++)
 		count[level] = mal_layout_count(&map->layout, level, rank, map->layout.group[level][cpu]) - self;
-	return count[MAL_BY_L3] * WORTH_L3 + (count[MAL_BY_NUMA] - count[MAL_BY_L3]) * WORTH_NUMA +
+	return count[MAL_BY_CORE] * WORTH_CORE + (count[MAL_BY_L3] - count[MAL_BY_CORE]) * WORTH_L3 +
+	       (count[MAL_BY_NUMA] - count[MAL_BY_L3]) * WORTH_NUMA +
 	       (count[MAL_BY_PACKAGE] - count[MAL_BY_NUMA]) * WORTH_PACKAGE;
 }
 

@@ -31,6 +31,7 @@ struct mal_topology {
 	const unsigned int *l3;
 	const unsigned int *numa;
 	const unsigned int *package;
+	const unsigned int *core; /* NULL: not known */
 };
 
 /* What one rank did in the last window (one or several phases, the same ones for all ranks). */

@@ -3,7 +3,7 @@
 # Policies that a site adds: built outside the tree against the installed header, listed, checked, used; broken ones do no harm.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 19
+plan 20
 policies=$stage/lib/malleable/policies
 mkdir -p "$policies"
 remove_policies() { rm -rf "$policies"; finish; }
@@ -27,6 +27,22 @@ step inch,speed=2
 ok "so is an unknown parameter" all_of fails "complains \"unknown key 'speed': .* policy inch's own: threshold\""
 run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --policy=inch --policy=off --json
 ok "it can be replayed" all_of "exits 0" "[ \$(jq '.policies[0].moves > 10 and .policies[0].predicted_s < .policies[1].predicted_s' '$work/out') = true ]"
+
+# One rank on eight CPUs that do not exist, 2k and 2k + 1 on core k.
+half() {
+	compile half "$srcdir/t/programs/half.c"
+	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HWLOC_SYNTHETIC="core:4 pu:2" HWLOC_THISSYSTEM=1 FAKE_CPUS=8 \
+		LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive OMP_NUM_THREADS=8 \
+		"$malleable" run --libdir "$stage/lib/malleable" --balance=half -- \
+		mpirun --bind-to none -n 1 "$load" --units=200000 --chunks=64 --iterations=400 >"$work/half.out" 2>&1 &
+	wait_until 10 apart
+	local result=$?
+	[ $result = 0 ] || "$malleable" status --json
+	wait
+	return $result
+}
+apart() { [ "$("$malleable" status --json 2>/dev/null | jq -r '.[0].ranks[0] | "\(.use) \(.threads)"' 2>/dev/null)" = "4 0,2,4,6" ]; }
+ok "a policy may leave CPUs off: second hardware threads first" half
 
 # broken NAME MESSAGE: a step with that policy runs to its end, unbalanced, and the report says why.
 broken() {

@@ -172,7 +172,8 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 		return -1;
 	if (!arguments->synthetic)
 		return 0;
-	return mal_places_read(arguments->synthetic, trace->cpu, cpus, trace->l3, trace->numa, trace->package, err);
+	return mal_places_read(arguments->synthetic, trace->cpu, cpus, NULL, trace->l3, trace->numa, trace->package,
+			       err);
 }
 
 static int get_trace(const struct arguments *arguments, struct mal_trace *trace, struct mal_error *err)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/topology.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 
@@ -30,8 +31,7 @@ static void begin(struct mal_alternatives *alternatives, const struct mal_contro
 	unsigned int owner[MAL_MAX_CPUS];
 
 	alternatives->begun = true;
-	alternatives->topology =
-		(struct mal_topology){controller->cpu_count, controller->l3, controller->numa, controller->package};
+	alternatives->topology = mal_topology_view(controller);
 	mal_read_owners(controller, owner);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct mal_choice choice;

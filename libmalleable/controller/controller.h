@@ -64,6 +64,7 @@ struct mal_controller {
 	/* The CPUs of the allocation, in order, and their places. */
 	unsigned int cpu_count;
 	unsigned int cpu[MAL_MAX_CPUS];
+	unsigned int core[MAL_MAX_CPUS];
 	unsigned int l3[MAL_MAX_CPUS];
 	unsigned int numa[MAL_MAX_CPUS];
 	unsigned int package[MAL_MAX_CPUS];

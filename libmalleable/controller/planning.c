@@ -4,6 +4,7 @@
 
 #include "libmalleable/controller/recording.h"
 #include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/topology.h"
 #include "policies/orders.h"
 
 static uint32_t rules_of_lending(const struct mal_lending *lending)
@@ -75,7 +76,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
 	unsigned int now[MAL_MAX_CPUS];
 	unsigned int owner[MAL_MAX_CPUS];
-	struct mal_topology topology = {controller->cpu_count, controller->l3, controller->numa, controller->package};
+	struct mal_topology topology = mal_topology_view(controller);
 	struct mal_view view = {&topology, controller->segment.rank_count, samples, now};
 	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
 	const char *flaw;
@@ -119,8 +120,7 @@ const struct mal_view *mal_planning_view(const struct mal_controller *controller
 {
 	unsigned int ranks = controller->segment.rank_count;
 
-	planning->topology =
-		(struct mal_topology){controller->cpu_count, controller->l3, controller->numa, controller->package};
+	planning->topology = mal_topology_view(controller);
 	planning->view = (struct mal_view){&planning->topology, ranks, planning->samples, planning->owner};
 	mal_read_owners(controller, planning->owner);
 	for (unsigned int rank = 0; rank < ranks; rank++) {

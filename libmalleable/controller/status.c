@@ -39,6 +39,17 @@ static void read_use(const struct mal_controller *controller, struct use *uses)
 	}
 }
 
+/* Where the threads of RANK's team are to run, as it says itself. */
+static struct mal_cpumask read_team(const struct mal_controller *controller, unsigned int rank)
+{
+	uint32_t team = atomic_load(&controller->segment.ranks[rank].team);
+	struct mal_cpumask mask = {{0}};
+
+	for (uint32_t i = 0; i < team && i < controller->segment.thread_count; i++)
+		mal_cpumask_add(&mask, atomic_load(&mal_thread_slot(&controller->segment, rank, i)->cpu));
+	return mask;
+}
+
 static json_t *order_json(const struct mal_order *order)
 {
 	return json_pack("{s:b, s:I, s:I}", "exact", order->exact, "min", (json_int_t)order->least, "max",
@@ -52,11 +63,12 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	const struct mal_sample *sample = &controller->last[rank];
 	double elapsed = sample->elapsed_s > 0 ? sample->elapsed_s : NAN;
 	double busy = (sample->work_s + sample->serial_s) / (elapsed * (sample->cpus ? sample->cpus : 1));
-	char cpus[512];
+	struct mal_cpumask team = read_team(controller, rank);
+	char cpus[512], threads[512];
 
 	/* A window that was not measured yet has no load. */
-	return json_pack("{s:i, s:i, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:o}", "rank",
-			 (int)rank, "pid", (int)view->pid, "running", view->running, "cpus",
+	return json_pack("{s:i, s:i, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:s, s:o}",
+			 "rank", (int)rank, "pid", (int)view->pid, "running", view->running, "cpus",
 			 mal_cpumask_format(&use->cpus, cpus, sizeof(cpus)), "count",
 			 (int)mal_cpumask_count(&use->cpus), "lent", (int)use->lent, "borrowed", (int)use->borrowed,
 			 "coming", (int)use->coming, "load", isnan(busy) ? json_null() : json_real(busy), "mpi",
@@ -65,7 +77,8 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 			 mal_wording_reason(controller, rank) == MAL_REASON_NONE ? "team" : "cpuset", "lends",
 			 (json_int_t)atomic_load(&slot->count.lends), "borrows",
 			 (json_int_t)atomic_load(&slot->count.borrows), "moves",
-			 (json_int_t)atomic_load(&slot->count.moves), "order",
+			 (json_int_t)atomic_load(&slot->count.moves), "use", (json_int_t)atomic_load(&slot->use),
+			 "threads", mal_cpumask_format(&team, threads, sizeof(threads)), "order",
 			 order_json(&controller->orders.ranks[rank]));
 }
 

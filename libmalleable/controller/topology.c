@@ -9,13 +9,22 @@ void mal_topology_read(struct mal_controller *controller)
 	if (controller->topology_read)
 		return;
 	controller->topology_read = true;
-	if (mal_places_read(NULL, controller->cpu, controller->cpu_count, controller->l3, controller->numa,
-			    controller->package, NULL) < 0)
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		controller->core[i] = controller->cpu[i];
+	if (mal_places_read(NULL, controller->cpu, controller->cpu_count, controller->core, controller->l3,
+			    controller->numa, controller->package, NULL) < 0)
 		return;
 	for (unsigned int i = 0; i < controller->cpu_count; i++) {
 		struct mal_cpu_slot *slot = &controller->segment.cpus[controller->cpu[i]];
 
+		atomic_store(&slot->core, controller->core[i]);
 		atomic_store(&slot->l3, controller->l3[i]);
 		atomic_store(&slot->numa, controller->numa[i]);
 	}
+}
+
+struct mal_topology mal_topology_view(const struct mal_controller *controller)
+{
+	return (struct mal_topology){controller->cpu_count, controller->l3, controller->numa, controller->package,
+				     controller->topology_read ? controller->core : NULL};
 }

@@ -11,4 +11,7 @@
  */
 void mal_topology_read(struct mal_controller *controller);
 
+/* The same for policies; it points into CONTROLLER. */
+struct mal_topology mal_topology_view(const struct mal_controller *controller);
+
 #endif

@@ -78,7 +78,8 @@ struct mal_cpu_slot {
 	_Atomic uint32_t wake;	   /* futex: the borrower left */
 	_Atomic uint32_t sleepers; /* owners that wait on it */
 	_Atomic uint32_t target;   /* the rank that the plan gives it to, MAL_NOBODY: no change */
-	_Atomic uint32_t l3;	   /* topology as the controller sees it */
+	_Atomic uint32_t core;	   /* topology as the controller sees it; 0 until then */
+	_Atomic uint32_t l3;
 	_Atomic uint32_t numa;
 };
 

@@ -40,7 +40,8 @@ struct mal_exchange {
 	/* A question. */
 	bool sampled;
 	unsigned int rank_count, cpu_count;
-	unsigned int l3[MAL_MAX_CPUS], numa[MAL_MAX_CPUS], package[MAL_MAX_CPUS], owner[MAL_MAX_CPUS];
+	unsigned int l3[MAL_MAX_CPUS], numa[MAL_MAX_CPUS], package[MAL_MAX_CPUS], core[MAL_MAX_CPUS],
+		owner[MAL_MAX_CPUS];
 	struct mal_sample samples[MAL_MAX_RANKS];
 	/* The answer; count has the present numbers before. */
 	int result;

@@ -71,6 +71,8 @@ static void put_question(struct mal_exchange *exchange, const struct mal_view *v
 	memcpy(exchange->l3, view->topology->l3, cpus * sizeof(exchange->l3[0]));
 	memcpy(exchange->numa, view->topology->numa, cpus * sizeof(exchange->numa[0]));
 	memcpy(exchange->package, view->topology->package, cpus * sizeof(exchange->package[0]));
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		exchange->core[cpu] = view->topology->core ? view->topology->core[cpu] : cpu;
 	memcpy(exchange->owner, view->owner, cpus * sizeof(exchange->owner[0]));
 	memcpy(exchange->plan_owner, plan->owner, cpus * sizeof(exchange->plan_owner[0]));
 	memcpy(exchange->count, plan->count, ranks * sizeof(exchange->count[0]));

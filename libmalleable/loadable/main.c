@@ -53,7 +53,8 @@ static void describe(const struct mal_policy *policy, struct mal_exchange *excha
 
 static void answer(const struct mal_policy *policy, void *state, struct mal_exchange *exchange)
 {
-	struct mal_topology topology = {exchange->cpu_count, exchange->l3, exchange->numa, exchange->package};
+	struct mal_topology topology = {exchange->cpu_count, exchange->l3, exchange->numa, exchange->package,
+					exchange->core};
 	struct mal_view view = {&topology, exchange->rank_count, exchange->sampled ? exchange->samples : NULL,
 				exchange->owner};
 	struct mal_plan plan = {.count = exchange->count, .owner = exchange->plan_owner, .use = exchange->use};

@@ -34,6 +34,38 @@ static void keep_places(struct mal_cpumask *owned, unsigned int count)
 		mal.planned = 0;
 }
 
+static unsigned int core_of(unsigned int place)
+{
+	return atomic_load_explicit(&mal.segment.cpus[mal.own[place]].core, memory_order_relaxed);
+}
+
+/* Is the CPU in PLACE on a core of which one of the first COUNT is? */
+static bool shares_core(unsigned int place, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (core_of(i) == core_of(place))
+			return true;
+	return false;
+}
+
+/* Where only some of our CPUs are used they are on different cores, as far as there are: second hardware threads are left off first. */
+static void spread_over_cores(void)
+{
+	unsigned int used = mal_cpus_to_use(mal.own_count);
+
+	for (unsigned int i = 1; i < used && used < mal.own_count; i++) {
+		unsigned int other = i;
+		uint16_t cpu = mal.own[i];
+
+		while (other < mal.own_count && shares_core(other, i))
+			other++;
+		if (other == mal.own_count)
+			return;
+		mal.own[i] = mal.own[other];
+		mal.own[other] = cpu;
+	}
+}
+
 static void read_words(void)
 {
 	struct mal_cpumask owned = {{0}};
@@ -62,6 +94,7 @@ static void read_words(void)
 		count++;
 	}
 	keep_places(&owned, count);
+	spread_over_cores();
 }
 
 bool mal_cpus_refresh(void)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* places.c: which CPUs share an L3, a NUMA node, a package (hwloc). */
+/* places.c: which CPUs share a core, an L3, a NUMA node, a package (hwloc). */
 #include "libmalleable/trace/places.h"
 
 #include <hwloc.h>
 
-/* The number of the object of TYPE around the processing unit, 0 if there is none. */
-static unsigned int group_of(hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_type_t type)
+/* The number of the object of TYPE around the processing unit, NONE if there is none. */
+static unsigned int group_of(hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_type_t type, unsigned int none)
 {
 	hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(topology, type, pu);
 
-	return object ? object->logical_index : 0;
+	return object ? object->logical_index : none;
 }
 
 static unsigned int numa_of(hwloc_obj_t pu)
@@ -36,8 +36,8 @@ static int load(const char *synthetic, hwloc_topology_t *topology, struct mal_er
 	return -1;
 }
 
-int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count, unsigned int *l3,
-		    unsigned int *numa, unsigned int *package, struct mal_error *err)
+int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count, unsigned int *core,
+		    unsigned int *l3, unsigned int *numa, unsigned int *package, struct mal_error *err)
 {
 	hwloc_topology_t topology;
 
@@ -48,9 +48,11 @@ int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int
 
 		if (!pu)
 			continue;
-		l3[i] = group_of(topology, pu, HWLOC_OBJ_L3CACHE);
+		if (core)
+			core[i] = group_of(topology, pu, HWLOC_OBJ_CORE, cpu[i]);
+		l3[i] = group_of(topology, pu, HWLOC_OBJ_L3CACHE, 0);
 		numa[i] = numa_of(pu);
-		package[i] = group_of(topology, pu, HWLOC_OBJ_PACKAGE);
+		package[i] = group_of(topology, pu, HWLOC_OBJ_PACKAGE, 0);
 	}
 	hwloc_topology_destroy(topology);
 	return 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* places.h: which CPUs share an L3, a NUMA node, a package (hwloc). */
+/* places.h: which CPUs share a core, an L3, a NUMA node, a package (hwloc). */
 #ifndef MAL_TRACE_PLACES_H
 #define MAL_TRACE_PLACES_H
 
 #include "libmalleable/core/error.h"
 
 /*
- * Fill L3, NUMA and PACKAGE for the COUNT CPUs whose numbers are in CPU. SYNTHETIC is a description as lstopo --input takes it
+ * Fill CORE (where not NULL), L3, NUMA and PACKAGE for the COUNT CPUs whose numbers are in CPU. SYNTHETIC is a description as lstopo --input takes it
  * (hwloc, "Synthetic topologies"), NULL: this machine. CPUs that hwloc does not know keep what is there. Returns 0, or -1 with
  * ERR. Takes some 10 ms.
  */
-int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count, unsigned int *l3,
-		    unsigned int *numa, unsigned int *package, struct mal_error *err);
+int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count, unsigned int *core,
+		    unsigned int *l3, unsigned int *numa, unsigned int *package, struct mal_error *err);
 
 /* The number of CPUs in a synthetic description, 0 with ERR if it is none. */
 unsigned int mal_places_count(const char *synthetic, struct mal_error *err);

@@ -17,7 +17,7 @@ static int make_places(struct mal_trace *trace, unsigned int cpu_count, struct m
 	trace->l3 = arrays + cpu_count;
 	trace->numa = trace->l3 + cpu_count;
 	trace->package = trace->numa + cpu_count;
-	trace->topology = (struct mal_topology){cpu_count, trace->l3, trace->numa, trace->package};
+	trace->topology = (struct mal_topology){cpu_count, trace->l3, trace->numa, trace->package, NULL};
 	for (unsigned int cpu = 0; cpu < cpu_count; cpu++)
 		trace->cpu[cpu] = cpu;
 	return 0;

@@ -92,7 +92,7 @@ static void make_node(struct node *node, unsigned int ranks, unsigned int cpus)
 		node->package[cpu] = 4 * cpu / cpus;
 		node->owner[cpu] = cpu * ranks / cpus;
 	}
-	node->topology = (struct mal_topology){cpus, node->l3, node->numa, node->package};
+	node->topology = (struct mal_topology){cpus, node->l3, node->numa, node->package, NULL};
 	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
 }
 

@@ -33,7 +33,7 @@ static inline void make_node(struct node *node, unsigned int ranks, unsigned int
 	}
 	for (unsigned int i = 0; i < ranks; i++)
 		node->samples[i] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = cpus};
-	node->topology = (struct mal_topology){ranks * cpus, node->l3, node->numa, node->package};
+	node->topology = (struct mal_topology){ranks * cpus, node->l3, node->numa, node->package, NULL};
 	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
 	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
 }

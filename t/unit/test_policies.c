@@ -140,6 +140,30 @@ static void mapping_brings_ranks_together(void **state)
 	assert_int_equal(node.new_owner[0], 0);
 }
 
+/* CPUs k and k + 4 are the hardware threads of a core: whole cores change hands, there and back. */
+static void mapping_keeps_cores_whole(void **state)
+{
+	static const unsigned int core[] = {0, 1, 2, 3, 0, 1, 2, 3}, home[] = {0, 0, 1, 1, 0, 0, 1, 1};
+	static struct node node;
+
+	(void)state;
+	make_node(&node, 2, 4, 8);
+	node.topology.core = core;
+	memset(node.numa, 0, sizeof(node.numa));
+	memset(node.package, 0, sizeof(node.package));
+	memcpy(node.owner, home, sizeof(home));
+	node.plan.move = node.plan.bind = true;
+	memcpy(node.count, (unsigned int[]){6, 2}, 2 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		assert_int_equal(node.new_owner[cpu], node.new_owner[cpu + 4]);
+	memcpy(node.owner, node.new_owner, sizeof(node.owner));
+	memcpy(node.count, (unsigned int[]){4, 4}, 2 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		assert_int_equal(node.new_owner[cpu], node.new_owner[cpu + 4]);
+}
+
 /* The cost of OWNER as assignment.c counts it: 2 for each CPU that moves, and 1, 3, 6 for being further away. */
 static unsigned int cost_of(const struct node *node, const unsigned int *owner)
 {
@@ -422,6 +446,7 @@ int main(void)
 		cmocka_unit_test(mapping_stays_near),
 		cmocka_unit_test(mapping_moves_in_chains),
 		cmocka_unit_test(mapping_brings_ranks_together),
+		cmocka_unit_test(mapping_keeps_cores_whole),
 		cmocka_unit_test(mapping_is_the_cheapest),
 		cmocka_unit_test(flawed_plans_are_found),
 		cmocka_unit_test(sabo_searches_as_published),

@@ -113,7 +113,7 @@ static void places(struct mal_topology *topology, unsigned int cpus, unsigned in
 		l3[cpu] = cpu / group;
 		numa[cpu] = 2 * cpu / cpus;
 	}
-	*topology = (struct mal_topology){cpus, l3, numa, numa};
+	*topology = (struct mal_topology){cpus, l3, numa, numa, NULL};
 }
 
 static struct mal_outcome simulate(const char *spec, const struct mal_sample *samples, unsigned int ranks,

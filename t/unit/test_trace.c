@@ -144,7 +144,7 @@ static void other_machines(void **state)
 	assert_int_equal(mal_trace_read(&trace, path, &err), 0);
 	assert_int_equal(mal_places_count("pack:2 numa:1 l3:2 core:3 pu:1", &err), 12);
 	assert_int_equal(mal_trace_change_cpus(&trace, 12, &err), 0);
-	assert_int_equal(mal_places_read("pack:2 numa:1 l3:2 core:3 pu:1", trace.cpu, 12, trace.l3, trace.numa,
+	assert_int_equal(mal_places_read("pack:2 numa:1 l3:2 core:3 pu:1", trace.cpu, 12, NULL, trace.l3, trace.numa,
 					 trace.package, &err),
 			 0);
 	assert_int_equal(trace.topology.l3[11], 3);
