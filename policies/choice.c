@@ -110,6 +110,11 @@ static int set_common(struct mal_choice *choice, const char *key, const char *te
 		choice->pages_follow = text[0] == 'f';
 		return 0;
 	}
+	/* With yes and no it is a parameter of policies: may regions grow. */
+	if (strcmp(key, "grow") == 0 && strcmp(text, "job") == 0) {
+		choice->grow_job = true;
+		return 0;
+	}
 	if (strcmp(key, "max_threads") == 0) {
 		char *end;
 		unsigned long threads = strtoul(text, &end, 10);

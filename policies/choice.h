@@ -15,6 +15,7 @@ struct mal_choice {
 	char mode[8];			  /* auto, team or cpuset */
 	unsigned int max_threads;	  /* 0: not given */
 	bool pages_follow;		  /* memory goes to the NUMA nodes where its rank went */
+	bool grow_job;			  /* the step may use what other steps of its job leave idle */
 	bool keep_gomp;			  /* programs built for GCC's libgomp stay on it */
 };
 

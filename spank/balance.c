@@ -40,6 +40,14 @@ int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 	return 0;
 }
 
+int slurm_spank_task_post_fork(spank_t spank, int count, char **arguments)
+{
+	(void)count;
+	(void)arguments;
+	balance_step_task_made(spank);
+	return 0;
+}
+
 int slurm_spank_task_exit(spank_t spank, int count, char **arguments)
 {
 	(void)count;
@@ -54,6 +62,6 @@ int slurm_spank_exit(spank_t spank, int count, char **arguments)
 	(void)count;
 	(void)arguments;
 	if (spank_context() == S_CTX_REMOTE)
-		balance_step_end();
+		balance_step_left();
 	return 0;
 }

@@ -42,10 +42,15 @@ int balance_options_check_environment(void);
 /* In slurmstepd: fill balance_wish from the step's environment and plugstack.conf where no option was given. */
 void balance_options_complete(spank_t spank);
 
+/* Step ids from here on are not users' steps: batch script, extern, interactive (slurm.h, SLURM_MAX_NORMAL_STEP_ID). */
+#define BALANCE_FIRST_SPECIAL_STEP 0xfffffff0u
+
 /* step.c: the life of a step in slurmstepd. All of them report what fails and let the step go on. */
 void balance_step_begin(spank_t spank);
 void balance_step_prepare_task(spank_t spank);
+void balance_step_task_made(spank_t spank);
 void balance_step_task_ended(spank_t spank);
 void balance_step_end(void);
+void balance_step_left(void);
 
 #endif

@@ -6,6 +6,7 @@
  * and ends with it. The segment is made and never read here: what ranks write into it is no business of root.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,33 +16,57 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
+#include "spank/cgroup.h"
 #include "spank/plugin.h"
+#include "spank/pool.h"
 
-/* Step ids from here on are not users' steps: batch script, extern, interactive (slurm.h, SLURM_MAX_NORMAL_STEP_ID). */
-#define FIRST_SPECIAL_STEP 0xfffffff0u
 /* How long the controller may take to report and leave, before it is killed. */
 #define END_TIMEOUT_MS 1000
 
 static struct {
+	bool numbered; /* a user's step, balanced or not */
+	uint32_t job, id;
 	bool active;
 	struct mal_helper helper;
 	int segment_fd;
 	struct mal_choice choice;
-	struct mal_cpumask cpus;
-	unsigned int tasks; /* that have not ended */
-	uint32_t nodes;	    /* of the whole step */
+	struct mal_cpumask cpus;   /* that Slurm gave it */
+	struct mal_cpumask all;	   /* that its ranks may ever use: with grow=job the job's */
+	struct balance_pool *pool; /* with grow=job */
+	unsigned int tasks;	   /* that have not ended */
+	pid_t *made;		   /* their processes, where the pool needs them */
+	unsigned int made_count, made_most;
+	uint32_t nodes; /* of the whole step */
 	char name[64];
 } step;
+
+/* Is this a step of a user, and which? */
+static bool find_number(spank_t spank)
+{
+	step.numbered = spank_get_item(spank, S_JOB_ID, &step.job) == ESPANK_SUCCESS &&
+			spank_get_item(spank, S_JOB_STEPID, &step.id) == ESPANK_SUCCESS &&
+			step.id < BALANCE_FIRST_SPECIAL_STEP;
+	return step.numbered;
+}
+
+/* Under cgroup v2 slurmstepd itself may use more than its step. */
+static int find_cpus(struct mal_error *err)
+{
+	struct balance_cgroup cgroup;
+
+	if (balance_cgroup_find(&cgroup, NULL) == 0 && cgroup.v2 &&
+	    balance_cgroup_read(&cgroup, step.id, &step.cpus, NULL) == 0)
+		return 0;
+	return mal_cpumask_get_affinity(0, &step.cpus) < 0 ? mal_fail_errno(err, "cannot read the step's CPUs") : 0;
+}
 
 /* Is this a step that wants balancing? Then STEP.CHOICE says how. */
 static bool is_wanted(spank_t spank)
 {
 	struct mal_error err;
-	uint32_t job, id, tasks;
+	uint32_t tasks;
 
-	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
-	    spank_get_item(spank, S_JOB_STEPID, &id) != ESPANK_SUCCESS || id >= FIRST_SPECIAL_STEP ||
-	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
+	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
 		return false;
 	balance_options_complete(spank);
 	mal_loadable_trust(balance_wish.spec, balance_config.libdir);
@@ -52,7 +77,7 @@ static bool is_wanted(spank_t spank)
 	step.tasks = tasks;
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
-	snprintf(step.name, sizeof(step.name), "%u.%u", job, id);
+	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
 	return step.choice.policy->decide != NULL;
 }
 
@@ -76,9 +101,31 @@ static const char *report_path(const char *node, char *path, size_t size)
 	return path;
 }
 
+/* With grow=job: what others leave idle, in IDLE. Where that cannot be the step has its own CPUs alone. */
+static void join_pool(struct mal_cpumask *idle)
+{
+	struct mal_error err;
+
+	step.pool = balance_pool_join(step.job, step.id, &step.cpus, &step.all, idle, &err);
+	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
+	step.made_most = step.made ? step.tasks : 0;
+	if (!step.pool)
+		slurm_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
+}
+
+static void settle_in_pool(pid_t controller)
+{
+	if (!step.pool)
+		return;
+	balance_pool_settle(step.pool, controller, geteuid());
+	if (controller <= 0)
+		step.pool = NULL;
+}
+
 static int start(struct mal_error *err)
 {
-	char list[1024], path[640], node[256] = "?", file[1280], trace[1280];
+	char list[1024], idle_list[1024], path[640], node[256] = "?", file[1280], trace[1280];
+	struct mal_cpumask idle = {{0}};
 	struct mal_helper_options options = {
 		.path = path,
 		.policy = balance_wish.spec,
@@ -90,9 +137,8 @@ static int start(struct mal_error *err)
 		.one_of_many = step.nodes > 1,
 	};
 
-	if (mal_cpumask_get_affinity(0, &step.cpus) < 0)
-		return mal_fail_errno(err, "cannot read the step's CPUs");
-	mal_cpumask_format(&step.cpus, list, sizeof(list));
+	if (find_cpus(err) < 0)
+		return -1;
 	gethostname(node, sizeof(node) - 1);
 	snprintf(path, sizeof(path), "%s/malleabled", balance_config.libdir);
 	if (access(path, X_OK) < 0)
@@ -100,12 +146,23 @@ static int start(struct mal_error *err)
 	options.report_file = report_path(node, file, sizeof(file));
 	if (balance_wish.trace[0])
 		options.trace_file = file_of_node(balance_wish.trace, node, trace, sizeof(trace));
-	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.cpus, err);
-	if (step.segment_fd < 0)
+	step.all = step.cpus;
+	if (step.choice.grow_job)
+		join_pool(&idle);
+	mal_cpumask_format(&step.all, list, sizeof(list));
+	if (mal_cpumask_count(&idle))
+		options.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
+	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.all, err);
+	if (step.segment_fd < 0) {
+		settle_in_pool(0);
 		return -1;
+	}
 	options.segment_fd = step.segment_fd;
-	if (mal_helper_start(&step.helper, &options, err) == 0)
+	if (mal_helper_start(&step.helper, &options, err) == 0) {
+		settle_in_pool(step.helper.pid);
 		return 0;
+	}
+	settle_in_pool(0);
 	close(step.segment_fd);
 	return -1;
 }
@@ -114,6 +171,9 @@ void balance_step_begin(spank_t spank)
 {
 	struct mal_error err;
 
+	if (!find_number(spank))
+		return;
+	balance_pool_claim(step.job, step.id);
 	if (!is_wanted(spank))
 		return;
 	if (start(&err) < 0) {
@@ -121,6 +181,20 @@ void balance_step_begin(spank_t spank)
 		return;
 	}
 	step.active = true;
+}
+
+void balance_step_task_made(spank_t spank)
+{
+	struct mal_error err;
+	pid_t pid;
+
+	if (!step.pool || step.made_count == step.made_most)
+		return;
+	if (spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS)
+		step.made[step.made_count++] = pid;
+	/* All of them are held until the last callback returns. */
+	if (step.made_count == step.made_most && balance_pool_widen(step.pool, step.made, step.made_count, &err) < 0)
+		slurm_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 
 static bool get_variable(void *context, const char *name, char *value, size_t size)
@@ -137,7 +211,8 @@ void balance_step_prepare_task(spank_t spank)
 {
 	struct mal_setup setup = {
 		.libdir = balance_config.libdir,
-		.cpus = &step.cpus,
+		.cpus = &step.all,
+		.home = step.pool ? &step.cpus : NULL,
 		.controller = step.helper.pid,
 		.segment_fd = step.segment_fd,
 		.max_threads = step.choice.max_threads,
@@ -179,6 +254,9 @@ void balance_step_end(void)
 	if (!step.active)
 		return;
 	step.active = false;
+	balance_pool_leave(step.pool);
+	step.pool = NULL;
+	free(step.made);
 	close(step.segment_fd);
 	if (!mal_helper_end(&step.helper, END_TIMEOUT_MS, text, sizeof(text)))
 		slurm_error("balance: the controller of step %s did not leave and was killed", step.name);
@@ -194,4 +272,11 @@ void balance_step_task_ended(spank_t spank)
 	(void)spank;
 	if (step.active && --step.tasks == 0)
 		balance_step_end();
+}
+
+void balance_step_left(void)
+{
+	balance_step_end();
+	if (step.numbered)
+		balance_pool_give(step.job, step.id);
 }

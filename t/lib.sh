@@ -66,10 +66,10 @@ start_cluster() {
 	. "$BALANCE_CLUSTER/env"
 }
 
-# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than a minute.
+# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than a minute, or $limit seconds.
 run() {
 	status=0
-	timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+	timeout "${limit:-60}" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
 # Status, output and error text of the last run.

@@ -197,6 +197,10 @@ int mal_cmd_run(int argc, char **argv)
 		fprintf(stderr, "balance: %s\n", err.text);
 		return 2;
 	}
+	if (choice.grow_job) {
+		fputs("balance: grow=job: there is no Slurm job around this command\n", stderr);
+		return 2;
+	}
 	if (!choice.policy->decide)
 		return run_command(argv + optind);
 	if (start(&arguments, &choice, argv[optind], &helper, &segment_fd, &err) < 0) {

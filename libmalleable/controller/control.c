@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/controller/idle.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/sampling.h"
 #include "libmalleable/controller/status.h"
@@ -213,6 +214,21 @@ static int set(struct mal_controller *controller, char *text, struct mal_error *
 	return set_orders(controller, &request, err);
 }
 
+static int act(struct mal_controller *controller, char *text, struct mal_error *err)
+{
+	if (strncmp(text, "set ", 4) == 0)
+		return set(controller, text + 4, err);
+	if (strncmp(text, "offer ", 6) == 0)
+		return mal_idle_offer(controller, text + 6, err);
+	if (strncmp(text, "withdraw ", 9) == 0)
+		return mal_idle_withdraw(controller, text + 9, err);
+	if (strcmp(text, "rebind") == 0) {
+		mal_idle_rebind(controller);
+		return 0;
+	}
+	return mal_fail(err, "unknown request '%.32s'", text);
+}
+
 static void serve(struct mal_controller *controller, int client, char *text)
 {
 	struct mal_error err = {""};
@@ -226,9 +242,7 @@ static void serve(struct mal_controller *controller, int client, char *text)
 		free(status);
 		return;
 	}
-	if (strncmp(text, "set ", 4) != 0)
-		mal_fail(&err, "unknown request '%.32s'", text);
-	else if (set(controller, text + 4, &err) == 0)
+	if (act(controller, text, &err) == 0)
 		err.text[0] = '\0';
 	length = snprintf(answer, sizeof(answer), err.text[0] ? "error %s\n" : "ok\n", err.text);
 	mal_channel_answer(client, answer, (size_t)length);

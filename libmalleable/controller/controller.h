@@ -46,7 +46,8 @@ struct mal_recording;
 
 struct mal_controller {
 	struct mal_segment segment;
-	struct mal_cpumask allocation;
+	struct mal_cpumask allocation; /* CPUs that ranks may ever use here: the step's, with grow=job the job's */
+	struct mal_cpumask idle;       /* of these, that are the step's for as long as nobody else needs them */
 	struct mal_choice choice;
 	const char *step, *node;
 	const char *libdir;

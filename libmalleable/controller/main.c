@@ -13,6 +13,7 @@
 #include "libmalleable/controller/controller.h"
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/history.h"
+#include "libmalleable/controller/idle.h"
 #include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/recording.h"
@@ -41,6 +42,7 @@ struct arguments {
 	const char *node;
 	const char *libdir;
 	const char *allowed;
+	const char *idle;
 	const char *report_file;
 	const char *trace_file;
 	bool one_line;
@@ -60,6 +62,7 @@ static void usage(FILE *out)
 	      "  --report-file F    where it goes as JSON\n"
 	      "  --trace-file F     where the step is recorded\n"
 	      "  --cpus LIST        the step's CPUs on this node\n"
+	      "  --idle LIST        CPUs beside the step's that the ranks may use (grow=job); --cpus has them too\n"
 	      "  --policy P[,K=V]   as in srun --balance\n"
 	      "  --step S, --node N names for the report\n"
 	      "  --policies LIST    those that malleable set may set\n"
@@ -91,6 +94,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"policy", required_argument, NULL, 'p'},
 		{"libdir", required_argument, NULL, 'L'},
 		{"policies", required_argument, NULL, 'P'},
+		{"idle", required_argument, NULL, 'i'},
 		{"detach", no_argument, NULL, 'd'},
 		{"step", required_argument, NULL, 'S'},
 		{"node", required_argument, NULL, 'n'},
@@ -123,6 +127,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'n': arguments->node = optarg; break;
 		case 'L': arguments->libdir = optarg; break;
 		case 'P': arguments->allowed = optarg; break;
+		case 'i': arguments->idle = optarg; break;
 		case 'd': arguments->detach = true; break;
 		case '1': arguments->one_line = true; break;
 		case 'h': usage(stdout); return 1;
@@ -152,6 +157,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	controller->listening = -1;
 	controller->window_s = MAL_WINDOW_FIRST_S;
 	if (mal_cpumask_parse(arguments->cpus, &controller->allocation, err) < 0 ||
+	    (arguments->idle && mal_cpumask_parse(arguments->idle, &controller->idle, err) < 0) ||
 	    mal_loadable_use(arguments->policy, arguments->libdir, err) < 0 ||
 	    mal_choose(arguments->policy, NULL, MAL_POLICY_DEFAULT, &controller->choice, err) < 0 ||
 	    mal_segment_open(&controller->segment, arguments->segment_fd, err) < 0)
@@ -195,6 +201,7 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 	if (mal_round_read(controller, samples)) {
 		memcpy(controller->last, samples, controller->segment.rank_count * sizeof(*samples));
 		mal_totals_add(controller, samples);
+		mal_idle_share_out(controller);
 		mal_history_note(controller);
 		mal_topology_read(controller);
 		mal_recording_window(controller->recording, controller, samples);

@@ -16,7 +16,7 @@ static void add_rank(struct mal_rank_view *view, const struct mal_sample *sample
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
 {
 	struct mal_totals *totals = &controller->totals;
-	unsigned int ranks = controller->segment.rank_count, cpus = 0, home[MAL_MAX_RANKS] = {0};
+	unsigned int ranks = controller->segment.rank_count, cpus = 0, own = 0, home[MAL_MAX_RANKS] = {0};
 	double elapsed = mal_model_elapsed(samples, ranks), communication = mal_model_communication(samples, ranks);
 	double sum = 0, off, ideal;
 
@@ -25,11 +25,14 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 			continue;
 		home[rank] = mal_cpumask_count(&controller->ranks[rank].home);
 		cpus += home[rank];
+		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
 		add_rank(&controller->ranks[rank], &samples[rank]);
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)
 		return;
+	/* With CPUs from outside there are more than at first. */
+	cpus = own > cpus ? own : cpus;
 	off = mal_model_window(samples, ranks, &(struct mal_setting){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
 	totals->windows++;

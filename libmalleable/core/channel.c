@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +196,26 @@ static char *read_all(int fd, long deadline, size_t *length, struct mal_error *e
 	return NULL;
 }
 
+static bool send_request(int fd, const char *request, long deadline)
+{
+	return write_all(fd, request, strlen(request), deadline) && write_all(fd, "\n", 1, deadline);
+}
+
+bool mal_channel_tell(pid_t pid, uid_t uid, const char *request, int timeout_ms)
+{
+	long deadline = now_ms() + timeout_ms;
+	int fd = open_client(pid, uid, deadline, NULL);
+	char answer[3] = "";
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = send_request(fd, request, deadline) && wait_for(fd, POLLIN, deadline) &&
+	       read(fd, answer, sizeof(answer)) == (ssize_t)sizeof(answer) && memcmp(answer, "ok\n", 3) == 0;
+	close(fd);
+	return done;
+}
+
 char *mal_channel_ask(pid_t pid, uid_t uid, const char *request, int timeout_ms, size_t *length, struct mal_error *err)
 {
 	long deadline = now_ms() + timeout_ms;
@@ -205,7 +224,7 @@ char *mal_channel_ask(pid_t pid, uid_t uid, const char *request, int timeout_ms,
 
 	if (fd < 0)
 		return NULL;
-	if (write_all(fd, request, strlen(request), deadline) && write_all(fd, "\n", 1, deadline))
+	if (send_request(fd, request, deadline))
 		answer = read_all(fd, deadline, length, err);
 	else
 		mal_fail_errno(err, "cannot ask the controller %ld", (long)pid);

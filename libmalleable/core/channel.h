@@ -9,6 +9,7 @@
 #ifndef MAL_CORE_CHANNEL_H
 #define MAL_CORE_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -36,5 +37,11 @@ void mal_channel_answer(int client, const char *text, size_t length);
  * it does not listen, is another process, or does not answer within TIMEOUT_MS.
  */
 char *mal_channel_ask(pid_t pid, uid_t uid, const char *request, int timeout_ms, size_t *length, struct mal_error *err);
+
+/*
+ * The same for a caller that must not believe or wait: nothing but whether the answer is "ok" is looked at, and no memory is taken.
+ * False: it is not, or there is none.
+ */
+bool mal_channel_tell(pid_t pid, uid_t uid, const char *request, int timeout_ms);
 
 #endif

@@ -37,6 +37,18 @@ void mal_cpumask_keep(struct mal_cpumask *mask, const struct mal_cpumask *other)
 		mask->bits[i] &= other->bits[i];
 }
 
+void mal_cpumask_join(struct mal_cpumask *mask, const struct mal_cpumask *other)
+{
+	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
+		mask->bits[i] |= other->bits[i];
+}
+
+void mal_cpumask_drop(struct mal_cpumask *mask, const struct mal_cpumask *other)
+{
+	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
+		mask->bits[i] &= ~other->bits[i];
+}
+
 /* One number at *TEXT, which moves behind it; MAL_MAX_CPUS when there is none in range. */
 static unsigned int parse_cpu(const char **text)
 {

@@ -43,6 +43,12 @@ unsigned int mal_cpumask_next(const struct mal_cpumask *mask, unsigned int from)
 /* Keep in MASK only what is also in OTHER. */
 void mal_cpumask_keep(struct mal_cpumask *mask, const struct mal_cpumask *other);
 
+/* Add to MASK what is in OTHER. */
+void mal_cpumask_join(struct mal_cpumask *mask, const struct mal_cpumask *other);
+
+/* Remove from MASK what is in OTHER. */
+void mal_cpumask_drop(struct mal_cpumask *mask, const struct mal_cpumask *other);
+
 /*
  * Parse a list as the kernel and Slurm write it ("0-3,8"). Returns 0, or -1 with ERR filled on anything
  * else, an empty list and CPUs of MAL_MAX_CPUS or more among it; MASK is then empty.

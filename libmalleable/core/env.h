@@ -9,6 +9,8 @@
 #define MAL_ENV_SEGMENT_PATH "MALLEABLE_SEGMENT_PATH"
 /* CPUs of the step on this node: the ranks never leave them, whatever the segment says. */
 #define MAL_ENV_CPUS "MALLEABLE_CPUS"
+/* Those that the step started with, where it may have more for a time. */
+#define MAL_ENV_HOME "MALLEABLE_HOME"
 /* Number of this rank among those of the step on this node, from 0. */
 #define MAL_ENV_LOCAL_RANK "MALLEABLE_LOCAL_RANK"
 /* How the team follows the cpuset: auto, team or cpuset. */

@@ -70,8 +70,8 @@ static void add_topology(char **environment)
 /* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
 static pid_t spawn(const struct mal_helper_options *options, int life, int report)
 {
-	/* 18 that are always there, 7 that may be, and the end. */
-	const char *arguments[26] = {
+	/* 18 that are always there, 9 that may be, and the end. */
+	const char *arguments[28] = {
 		"malleabled",  "--detach",    "--segment-fd", "3",	     "--life-fd", "4",
 		"--report-fd", "5",	      "--cpus",	      options->cpus, "--policy",  options->policy,
 		"--step",      options->step, "--node",	      options->node, "--libdir",  options->libdir};
@@ -86,6 +86,10 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 		count++;
 	if (options->one_of_many)
 		arguments[count++] = "--one-line";
+	if (options->idle) {
+		arguments[count++] = "--idle";
+		arguments[count++] = options->idle;
+	}
 	if (options->allowed) {
 		arguments[count++] = "--policies";
 		arguments[count++] = options->allowed;

@@ -18,6 +18,7 @@ struct mal_helper_options {
 	int segment_fd;
 	const char *policy;
 	const char *cpus;
+	const char *idle; /* NULL: none */
 	const char *step;
 	const char *node;
 	bool one_of_many;	 /* nodes of the step: the report is one line */

@@ -26,6 +26,8 @@
 
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
+/* A thread that has no CPU yet. */
+#define MAL_NO_CPU UINT32_MAX
 
 /* What the policy allows ranks to do by themselves (header.rules). */
 enum mal_rule {

@@ -49,6 +49,8 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	    set(env, MAL_ENV_CPUS, mal_cpumask_format(setup->cpus, text, sizeof(text)), err) < 0 ||
 	    set(env, MAL_ENV_MODE, setup->mode, err) < 0)
 		return -1;
+	if (setup->home && set(env, MAL_ENV_HOME, mal_cpumask_format(setup->home, text, sizeof(text)), err) < 0)
+		return -1;
 	if (setup->local_rank >= 0 && set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0)
 		return -1;
 	if (setup->max_threads && set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0)

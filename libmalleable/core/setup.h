@@ -10,8 +10,9 @@
 #include "libmalleable/core/error.h"
 
 struct mal_setup {
-	const char *libdir; /* where libmalleable.so and libmalleable_mpi.so are */
-	const struct mal_cpumask *cpus;
+	const char *libdir;		/* where libmalleable.so and libmalleable_mpi.so are */
+	const struct mal_cpumask *cpus; /* that the ranks may ever use */
+	const struct mal_cpumask *home; /* that the step started with, NULL: the same */
 	pid_t controller;
 	int segment_fd;		  /* as the ranks inherit it */
 	const char *mode;	  /* auto, team, cpuset, or observe */

@@ -124,6 +124,28 @@ bool mal_word_take(mal_word *word, unsigned int me)
 	}
 }
 
+bool mal_word_give(mal_word *word, unsigned int to)
+{
+	uint64_t old = atomic_load_explicit(word, memory_order_acquire);
+
+	while (mal_word_unpack(old).owner == MAL_NOBODY)
+		if (mal_word_replace(word, &old, (struct mal_cpu_state){to, MAL_NOBODY, false}))
+			return true;
+	return false;
+}
+
+struct mal_cpu_state mal_word_revoke(mal_word *word)
+{
+	const struct mal_cpu_state nobodys = {MAL_NOBODY, MAL_NOBODY, false};
+	uint64_t old = atomic_load_explicit(word, memory_order_acquire);
+	struct mal_cpu_state before;
+
+	do
+		before = mal_word_unpack(old);
+	while (!mal_word_replace(word, &old, nobodys));
+	return before;
+}
+
 bool mal_word_recover(mal_word *word, unsigned int dead)
 {
 	uint64_t old = atomic_load_explicit(word, memory_order_acquire);

@@ -90,6 +90,15 @@ bool mal_word_move(mal_word *word, unsigned int me, unsigned int to);
 /* ME enters a CPU that was moved to it. False if it has a user, or is not ME's, or is lent. */
 bool mal_word_take(mal_word *word, unsigned int me);
 
+/* Nobody's CPU becomes TO's, who has to take it. False if it has an owner. For the controller alone. */
+bool mal_word_give(mal_word *word, unsigned int to);
+
+/*
+ * Whoever owns or uses the CPU has lost it: it is nobody's. Returns what was: threads of a user must be sent away. For the
+ * controller alone.
+ */
+struct mal_cpu_state mal_word_revoke(mal_word *word);
+
 /*
  * The rank DEAD is gone: what it borrowed becomes free, what it owned becomes free for good (owner stays, lent).
  * Returns true if the word changed.

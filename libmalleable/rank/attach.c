@@ -124,16 +124,20 @@ static void find_rank(void)
  */
 static int choose_home(struct mal_error *err)
 {
-	struct mal_cpumask shared = {{0}};
+	struct mal_cpumask shared = {{0}}, first_ones = mal.allocation;
+	const char *home = getenv(MAL_ENV_HOME);
 	unsigned int count, first, last, index = 0;
 
 	if (mal_cpumask_get_affinity(0, &mal.home) < 0)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
-	mal_cpumask_keep(&mal.home, &mal.allocation);
+	if (home && mal_cpumask_parse(home, &first_ones, err) < 0)
+		return -1;
+	mal_cpumask_keep(&first_ones, &mal.allocation);
+	mal_cpumask_keep(&mal.home, &first_ones);
 	count = mal_cpumask_count(&mal.home);
 	if (!count)
 		return mal_fail(err, "the rank has no CPU of its step");
-	if (mal.rank_count <= 1 || count < mal_cpumask_count(&mal.allocation))
+	if (mal.rank_count <= 1 || count < mal_cpumask_count(&first_ones))
 		return 0;
 	if (count < mal.rank_count)
 		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", mal.rank_count, count);

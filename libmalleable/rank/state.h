@@ -10,8 +10,6 @@
 #include "libmalleable/core/cpumask.h"
 #include "libmalleable/core/segment.h"
 
-#define MAL_NO_CPU UINT32_MAX
-
 /* The process. Written by its primary thread, but for what is marked. */
 struct mal_rank {
 	bool active;  /* attached to a segment; cleared in forked children and at the end */

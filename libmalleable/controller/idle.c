@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* idle.c: CPUs of the job that its other steps leave idle. */
+#include "libmalleable/controller/idle.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/controller/sampling.h"
+
+/* The rank that gets the next CPU: it runs, can use more, and has fewest. The number of ranks if there is none. */
+static unsigned int find_taker(const struct mal_controller *controller, const uint16_t *counts)
+{
+	unsigned int ranks = controller->segment.rank_count, found = ranks;
+
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		unsigned int most = controller->last[rank].most;
+
+		if (!controller->ranks[rank].running || (most && counts[rank] >= most) ||
+		    (found < ranks && counts[rank] >= counts[found]))
+			continue;
+		found = rank;
+	}
+	return found;
+}
+
+static void tell(struct mal_controller *controller, unsigned int rank)
+{
+	atomic_fetch_add(&controller->segment.ranks[rank].changes, 1);
+}
+
+void mal_idle_share_out(struct mal_controller *controller)
+{
+	uint16_t counts[MAL_MAX_RANKS];
+
+	if (!controller->binds || !mal_cpumask_count(&controller->idle))
+		return;
+	mal_count_owned(controller, counts);
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->idle, cpu)) < MAL_MAX_CPUS; cpu++) {
+		struct mal_cpu_slot *slot = &controller->segment.cpus[cpu];
+		unsigned int taker;
+
+		if (mal_word_read(&slot->word).owner != MAL_NOBODY)
+			continue;
+		taker = find_taker(controller, counts);
+		if (taker == controller->segment.rank_count)
+			return;
+		atomic_store(&slot->target, MAL_NOBODY);
+		if (!mal_word_give(&slot->word, taker))
+			continue;
+		counts[taker]++;
+		tell(controller, taker);
+	}
+}
+
+/* The CPUs in LIST that the segment has. */
+static int parse(const struct mal_controller *controller, const char *list, struct mal_cpumask *mask,
+		 struct mal_error *err)
+{
+	if (mal_cpumask_parse(list, mask, err) < 0)
+		return -1;
+	mal_cpumask_keep(mask, &controller->allocation);
+	return 0;
+}
+
+int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err)
+{
+	struct mal_cpumask mask;
+
+	if (parse(controller, list, &mask, err) < 0)
+		return -1;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mask, cpu)) < controller->segment.cpu_count; cpu++)
+		mal_cpumask_add(&controller->idle, cpu);
+	mal_idle_share_out(controller);
+	return 0;
+}
+
+/* A CPU that RANK uses; MAL_NO_CPU: none. */
+static unsigned int find_refuge(const struct mal_controller *controller, unsigned int rank)
+{
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).user == rank)
+			return controller->cpu[i];
+	return MAL_NO_CPU;
+}
+
+/* All threads of the rank's process to the CPUs that it uses: those of no team too. What the rank says of its threads is not needed. */
+static void evict_process(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+	struct dirent *entry;
+	char path[32];
+	DIR *tasks;
+
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).user == rank)
+			mal_cpumask_add(&mask, controller->cpu[i]);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)controller->ranks[rank].pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+		struct mal_cpumask now;
+
+		if (tid <= 0 || mal_cpumask_get_affinity(tid, &now) < 0)
+			continue;
+		mal_cpumask_keep(&now, &mask);
+		mal_cpumask_set_affinity(tid, mal_cpumask_count(&now) ? &now : &mask);
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+/* The threads of RANK's team that are to run on CPU go to another of its CPUs. */
+static void evict_team(struct mal_controller *controller, unsigned int rank, unsigned int cpu)
+{
+	unsigned int refuge = find_refuge(controller, rank);
+
+	for (unsigned int i = 0; i < controller->segment.thread_count && refuge != MAL_NO_CPU; i++) {
+		struct mal_thread_slot *slot = mal_thread_slot(&controller->segment, rank, i);
+		uint32_t expected = cpu;
+
+		if (!atomic_load_explicit(&slot->tid, memory_order_relaxed))
+			break;
+		if (atomic_compare_exchange_strong(&slot->cpu, &expected, refuge))
+			atomic_store(&slot->bound, MAL_NO_CPU);
+	}
+}
+
+/* CPU is nobody's now; its user leaves it. Returns who owned it. */
+static unsigned int take_away(struct mal_controller *controller, unsigned int cpu)
+{
+	struct mal_cpu_slot *slot = &controller->segment.cpus[cpu];
+	struct mal_cpu_state before = mal_word_revoke(&slot->word);
+
+	atomic_store(&slot->target, MAL_NOBODY);
+	if (before.lent && before.user == MAL_NOBODY)
+		atomic_fetch_sub(&controller->segment.header->free_cpus, 1);
+	if (before.user < controller->segment.rank_count) {
+		evict_team(controller, before.user, cpu);
+		evict_process(controller, before.user);
+		tell(controller, before.user);
+	}
+	return before.owner;
+}
+
+/* RANK has lost its last CPU: it gets one of the rank that has most. */
+static void help_out(struct mal_controller *controller, unsigned int rank)
+{
+	unsigned int ranks = controller->segment.rank_count, giver = ranks, cpu = MAL_NO_CPU;
+	uint16_t counts[MAL_MAX_RANKS];
+
+	mal_count_owned(controller, counts);
+	if (counts[rank])
+		return;
+	for (unsigned int other = 0; other < ranks; other++)
+		if (controller->ranks[other].running && counts[other] > 1 &&
+		    (giver == ranks || counts[other] > counts[giver]))
+			giver = other;
+	for (unsigned int i = 0; giver < ranks && i < controller->cpu_count; i++)
+		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner == giver)
+			cpu = controller->cpu[i];
+	if (cpu == MAL_NO_CPU)
+		return;
+	take_away(controller, cpu);
+	mal_word_set(&controller->segment.cpus[cpu].word, (struct mal_cpu_state){rank, rank, false});
+	tell(controller, giver);
+}
+
+int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)
+{
+	unsigned int ranks = controller->segment.rank_count;
+	bool lost[MAL_MAX_RANKS] = {false};
+	struct mal_cpumask mask;
+
+	if (parse(controller, list, &mask, err) < 0)
+		return -1;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mask, cpu)) < controller->segment.cpu_count; cpu++) {
+		unsigned int owner;
+
+		mal_cpumask_remove(&controller->idle, cpu);
+		owner = take_away(controller, cpu);
+		if (owner < ranks)
+			lost[owner] = true;
+	}
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		if (!lost[rank] || !controller->ranks[rank].running)
+			continue;
+		help_out(controller, rank);
+		evict_process(controller, rank);
+		tell(controller, rank);
+	}
+	return 0;
+}
+
+void mal_idle_rebind(struct mal_controller *controller)
+{
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
+		if (!controller->ranks[rank].running)
+			continue;
+		for (unsigned int i = 0; i < controller->segment.thread_count; i++) {
+			struct mal_thread_slot *slot = mal_thread_slot(&controller->segment, rank, i);
+			int32_t tid = atomic_load(&slot->tid);
+			uint32_t cpu = atomic_load(&slot->cpu);
+
+			if (tid <= 0)
+				break;
+			if (cpu < controller->segment.cpu_count && mal_cpumask_has(&controller->allocation, cpu))
+				mal_bind_thread(tid, cpu);
+		}
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * idle.h: CPUs of the job that its other steps leave idle (grow=job): they are the ranks' until a step comes that Slurm gave them to.
+ *
+ * To the policies they are CPUs as all others. They are given to ranks when these are known; who may have them
+ * is decided by the plugin as root, which widens and narrows the step's cgroup and tells the controller here (spank/pool.h).
+ */
+#ifndef MAL_CONTROLLER_IDLE_H
+#define MAL_CONTROLLER_IDLE_H
+
+#include "libmalleable/controller/controller.h"
+
+/* Give CPUs that are nobody's to ranks that can use them, those with fewest first. */
+void mal_idle_share_out(struct mal_controller *controller);
+
+/* Other CPUs may be used from now on. Those in LIST that are not the job's are passed over. Returns 0, or -1 with ERR: no list. */
+int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err);
+
+/*
+ * The CPUs in LIST are another step's from this moment: their users' threads go elsewhere before this returns. A rank that is left
+ * without gets one of a rank that has several. The same returns.
+ */
+int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err);
+
+/* Bind all threads of all teams again to where they are to run: a write to the cgroup's CPUs has undone it (Linux before 6.2). */
+void mal_idle_rebind(struct mal_controller *controller);
+
+#endif
