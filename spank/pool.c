@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/core/channel.h"
@@ -22,6 +23,8 @@
 /* A new step waits no longer for a controller to leave its CPUs: then the kernel takes them. */
 #define LEAVE_MS 6
 #define TELL_MS 50
+/* Nor for another step of the job that is changing the pool. */
+#define LOCK_MS 500
 
 /* What a file says. */
 struct entry {
@@ -74,21 +77,58 @@ static bool make_directory(const char *path)
 	       !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int take_lock(struct mal_error *err)
+static void lock_path(unsigned int job, char *path, size_t size)
 {
-	int fd;
+	snprintf(path, size, ROOT "/%u/lock", job);
+}
 
-	if (!make_directory(ROOT))
-		return mal_fail(err, "%s is not root's", ROOT);
-	fd = open(ROOT "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return mal_fail_errno(err, "cannot open %s/lock", ROOT);
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR) {
-			close(fd);
-			return mal_fail_errno(err, "cannot lock %s/lock", ROOT);
+/* Wait for the lock on FD, for a time: a step of the same job may hang while it has it. */
+static bool wait_for_lock(int fd)
+{
+	const struct timespec pause = {0, 1000000};
+
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		if (i == LOCK_MS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/*
+ * The lock of JOB's pool, which is made where CREATE says so. Returns its descriptor, or -1 with ERR. The last step to leave removes it:
+ * what was removed while we waited is not it any more.
+ */
+static int take_lock(unsigned int job, bool create, struct mal_error *err)
+{
+	for (int i = 0; i < 100; i++) {
+		char directory[64], path[64];
+		struct stat status;
+		int fd;
+
+		job_path(job, directory, sizeof(directory));
+		lock_path(job, path, sizeof(path));
+		if (create && (!make_directory(ROOT) || !make_directory(directory))) {
+			mal_fail(err, "%s is not root's", directory);
+			continue;
 		}
-	return fd;
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+		if (fd < 0 && !(create && errno == ENOENT))
+			return mal_fail_errno(err, "cannot open %s", path);
+		if (fd < 0)
+			continue;
+		if (!wait_for_lock(fd)) {
+			close(fd);
+			return mal_fail(err, "%s is held by another step of the job", path);
+		}
+		if (fstat(fd, &status) == 0 && status.st_nlink)
+			return fd;
+		close(fd);
+		mal_fail(err, "%s comes and goes", path);
+	}
+	return -1;
 }
 
 static bool read_entry(unsigned int job, unsigned int step, struct entry *entry)
@@ -195,8 +235,12 @@ static void remove_entry(unsigned int job, unsigned int step)
 		return;
 	cgroup_path(job, path, sizeof(path));
 	unlink(path);
+	lock_path(job, path, sizeof(path));
+	unlink(path);
 	job_path(job, path, sizeof(path));
 	rmdir(path);
+	/* Where no other job has one. */
+	rmdir(ROOT);
 }
 
 /* The next entry from step *NEXT on whose controller lives; others are removed. False: there is none. */
@@ -231,11 +275,15 @@ static void clean_up(unsigned int own_job)
 	while (directory && (file = readdir(directory))) {
 		unsigned int job = (unsigned int)strtoul(file->d_name, NULL, 10), next = 0;
 		struct entry entry;
+		int lock;
 
 		if (!isdigit((unsigned char)file->d_name[0]) || job == own_job)
 			continue;
-		while (next_entry(job, &next, &entry))
+		lock = take_lock(job, false, NULL);
+		while (lock >= 0 && next_entry(job, &next, &entry))
 			;
+		if (lock >= 0)
+			close(lock);
 	}
 	if (directory)
 		closedir(directory);
@@ -268,13 +316,16 @@ static void apply(unsigned int job, const struct balance_cgroup *cgroup, const s
 /* Root, with the lock, where there is a pool: then *LOCK is not -1. Returns who we were. */
 static uid_t enter(unsigned int job, struct balance_cgroup *cgroup, int *lock)
 {
+	struct mal_error err;
 	uid_t before;
 
 	*lock = -1;
 	if (!has_pool(job))
 		return geteuid();
 	before = become_root();
-	*lock = take_lock(NULL);
+	*lock = take_lock(job, false, &err);
+	if (*lock < 0 && has_pool(job))
+		slurm_error("balance: %s", err.text);
 	if (*lock >= 0 && !read_cgroup(job, cgroup)) {
 		close(*lock);
 		*lock = -1;
@@ -341,7 +392,6 @@ struct balance_pool *balance_pool_join(unsigned int job, unsigned int step, cons
 	struct balance_pool *pool = calloc(1, sizeof(*pool));
 	uid_t before = become_root();
 	struct mal_cpumask others;
-	char path[64];
 
 	if (!pool) {
 		mal_fail(err, "out of memory");
@@ -349,17 +399,12 @@ struct balance_pool *balance_pool_join(unsigned int job, unsigned int step, cons
 	}
 	pool->job = job;
 	pool->entry = (struct entry){.step = step, .own = *cpus};
-	pool->lock = take_lock(err);
+	pool->lock = take_lock(job, true, err);
 	if (pool->lock < 0 || balance_cgroup_find(&pool->cgroup, err) < 0 ||
 	    balance_cgroup_read_job(&pool->cgroup, all, err) < 0 ||
 	    balance_cgroup_read_others(&pool->cgroup, step, &others, err) < 0)
 		goto error;
 	clean_up(job);
-	job_path(job, path, sizeof(path));
-	if (!make_directory(path)) {
-		mal_fail(err, "%s is not root's", path);
-		goto error;
-	}
 	write_cgroup(job, &pool->cgroup);
 	*idle = *all;
 	mal_cpumask_drop(idle, cpus);
@@ -368,8 +413,10 @@ struct balance_pool *balance_pool_join(unsigned int job, unsigned int step, cons
 	become(before);
 	return pool;
 error:
-	if (pool && pool->lock >= 0)
+	if (pool && pool->lock >= 0) {
+		remove_entry(job, step);
 		close(pool->lock);
+	}
 	free(pool);
 	become(before);
 	return NULL;
@@ -383,12 +430,12 @@ void balance_pool_settle(struct balance_pool *pool, pid_t pid, uid_t uid)
 	pool->entry.uid = uid;
 	if (pid > 0)
 		write_entry(pool->job, &pool->entry);
+	else
+		remove_entry(pool->job, pool->entry.step);
 	close(pool->lock);
 	pool->lock = -1;
-	if (pid <= 0) {
-		remove_entry(pool->job, pool->entry.step);
+	if (pid <= 0)
 		free(pool);
-	}
 	become(before);
 }
 
@@ -396,7 +443,7 @@ int balance_pool_widen(struct balance_pool *pool, const pid_t *tasks, unsigned i
 {
 	struct mal_cpumask before[count], cpus;
 	uid_t uid = become_root();
-	int lock = take_lock(err), result = -1;
+	int lock = take_lock(pool->job, false, err), result = -1;
 
 	if (lock < 0)
 		goto out;
@@ -427,7 +474,7 @@ void balance_pool_leave(struct balance_pool *pool)
 	if (!pool)
 		return;
 	before = become_root();
-	lock = take_lock(NULL);
+	lock = take_lock(pool->job, false, NULL);
 	remove_entry(pool->job, pool->entry.step);
 	if (lock >= 0)
 		close(lock);

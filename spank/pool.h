@@ -3,7 +3,7 @@
  * pool.h: the idle CPUs of a job on this node, that steps with grow=job use until another step of the job needs them.
  *
  * Steps find each other by files of root below /run/malleable: JOB/STEP says which CPUs a step with grow=job was given by Slurm, which
- * it has beside, and who its controller is. A step that begins takes its CPUs out of these before its first task is made: the
+ * it has beside, and who its controller is; JOB/lock is held while that changes. A step that begins takes its CPUs out of these before its first task is made: the
  * controller is asked to leave them, and then the kernel is told: the other step's cgroup is narrowed, so that nothing depends on
  * what a user's process answers. Only where such a directory exists does a step without grow=job do anything.
  */

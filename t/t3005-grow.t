@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 17
+plan 18
 chmod 711 "$work"
 cp "$(command -v sleep)" "$work/resident"
 # in_job SCRIPT: run it in a job of two CPUs.
@@ -14,7 +14,7 @@ in_job() {
 	run salloc -Q -n2 -c1 "$work/job.sh"
 }
 long="$load --work=10 --iterations=400"
-no_pool() { [ -z "$(find /run/malleable -mindepth 1 -type f ! -name lock 2>/dev/null)" ] && [ -z "$(find /run/malleable -mindepth 1 -type d 2>/dev/null)" ]; }
+no_pool() { [ ! -e /run/malleable ]; }
 export stage work load long programs srcdir
 # What is used below inside jobs.
 cat >"$work/lib" <<'LIB'
@@ -47,6 +47,8 @@ ok "the controller killed: the kernel takes the CPU" all_of "exits 0" alone
 ok "nothing is left then" all_of nothing_left no_pool
 in_job '. $work/lib; begin; await ".[0].ranks[0].count" 2; kill -STOP $(pgrep -x malleabled); srun --exact -n1 -c1 bash -c "grep Cpus_allowed_list /proc/self/status; cat /proc/\$(pgrep -x load)/task/*/status | grep Cpus_allowed_list" >"$work/after"; kill -CONT $(pgrep -x malleabled); end'
 ok "the controller stopped: the new step does not wait for it" all_of "exits 0" alone
+in_job '. $work/lib; begin; await ".[0].ranks[0].count" 2; flock /run/malleable/*/lock sleep 3 & sleep 0.3; time srun --exact -n1 -c1 echo through; kill %2; end'
+ok "the pool held by something that hangs: a new step says so and runs" all_of "exits 0" "says through" "complains 'real	0m[01]'" "complains 'held by another step'"
 in_job '. $work/lib; begin; await ".[0].ranks[0].count" 2; kill -9 $(pgrep -x load); wait; srun --exact -n2 -c1 true'
 ok "the rank killed: the step ends, the job goes on" all_of "exits 0" nothing_left no_pool
 run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=auto,grow=job -- true

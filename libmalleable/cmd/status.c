@@ -40,18 +40,6 @@ static void usage(FILE *out)
 	      out);
 }
 
-static double number(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
-
 static void print_percent(FILE *out, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -66,22 +54,23 @@ static void print_rank(FILE *out, const json_t *rank)
 {
 	const json_t *order = json_object_get(rank, "order");
 
-	fprintf(out, "  %6.0f %5.0f %-24s", number(rank, "rank"), number(rank, "count"), text(rank, "cpus"));
+	fprintf(out, "  %6.0f %5.0f %-24s", mal_step_number(rank, "rank"), mal_step_number(rank, "count"),
+		mal_step_text(rank, "cpus"));
 	print_percent(out, rank, "load");
 	print_percent(out, rank, "mpi");
-	fprintf(out, " %5.0f %8.0f  ", number(rank, "lent"), number(rank, "borrowed"));
+	fprintf(out, " %5.0f %8.0f  ", mal_step_number(rank, "lent"), mal_step_number(rank, "borrowed"));
 	if (!json_is_true(json_object_get(rank, "running")))
 		fputs("ended", out);
 	else
 		fputs(json_is_true(json_object_get(rank, "waiting")) ? "waits" : "computes", out);
 	if (json_is_true(json_object_get(order, "exact")))
 		fputs(", CPUs set", out);
-	if (number(order, "min") > 0)
-		fprintf(out, ", at least %.0f", number(order, "min"));
-	if (number(order, "max") > 0)
-		fprintf(out, ", at most %.0f", number(order, "max"));
-	if (number(rank, "coming") > 0)
-		fprintf(out, ", gets %.0f more", number(rank, "coming"));
+	if (mal_step_number(order, "min") > 0)
+		fprintf(out, ", at least %.0f", mal_step_number(order, "min"));
+	if (mal_step_number(order, "max") > 0)
+		fprintf(out, ", at most %.0f", mal_step_number(order, "max"));
+	if (mal_step_number(rank, "coming") > 0)
+		fprintf(out, ", gets %.0f more", mal_step_number(rank, "coming"));
 	fputc('\n', out);
 }
 
@@ -94,23 +83,24 @@ static void print_head(FILE *out)
 static void print_step(FILE *out, const json_t *status, bool ranks)
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
-	double measured = number(status, "measured_s"), running = number(status, "running_s");
+	double measured = mal_step_number(status, "measured_s"), running = mal_step_number(status, "running_s");
 	size_t i;
 
-	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5.0f:%02.0f:%02.0f", text(status, "step"), text(status, "node"),
-		text(status, "policy"), json_array_size(list), text(status, "cpus"), (double)(long)(running / 3600),
-		(double)((long)(running / 60) % 60), (double)((long)running % 60));
+	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5.0f:%02.0f:%02.0f", mal_step_text(status, "step"),
+		mal_step_text(status, "node"), mal_step_text(status, "policy"), json_array_size(list),
+		mal_step_text(status, "cpus"), (double)(long)(running / 3600), (double)((long)(running / 60) % 60),
+		(double)((long)running % 60));
 	if (measured > 0)
-		fprintf(out, " %6.2f x", number(status, "unbalanced_s") / measured);
+		fprintf(out, " %6.2f x", mal_step_number(status, "unbalanced_s") / measured);
 	else
 		fprintf(out, " %8s", "-");
 	if (json_is_number(json_object_get(status, "share_of_attainable")))
-		fprintf(out, " %10.2f", number(status, "share_of_attainable"));
+		fprintf(out, " %10.2f", mal_step_number(status, "share_of_attainable"));
 	else
 		fprintf(out, " %10s", "-");
 	fputc('\n', out);
 	if (json_is_string(json_object_get(status, "set_aside")))
-		fprintf(out, "  the policy was set aside: %.100s\n", text(status, "set_aside"));
+		fprintf(out, "  the policy was set aside: %.100s\n", mal_step_text(status, "set_aside"));
 	if (!ranks)
 		return;
 	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI", "lent", "borrowed");
@@ -122,7 +112,7 @@ static int show(const struct mal_controller_process *controller, void *argument,
 	const struct output *output = argument;
 	const struct arguments *arguments = output->arguments;
 	json_t *status = mal_step_status(controller, NULL);
-	const char *name = text(status, "step");
+	const char *name = mal_step_text(status, "step");
 
 	/* A step that ended in this moment is none. */
 	if (!status || !mal_step_matches(name, arguments->wanted)) {

@@ -135,6 +135,18 @@ json_t *mal_step_status(const struct mal_controller_process *controller, struct 
 	return status;
 }
 
+double mal_step_number(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+const char *mal_step_text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
 int mal_step_request(const struct mal_controller_process *controller, const char *request, struct mal_error *err)
 {
 	size_t length;

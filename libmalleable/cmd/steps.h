@@ -38,6 +38,10 @@ bool mal_step_matches(const char *name, const char *wanted);
 /* The status of the step with that controller; to be released. NULL with ERR: it is gone or says nonsense. */
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err);
 
+/* The number KEY of a status or a rank in it, 0 if it has none; and the text, empty if it has none. */
+double mal_step_number(const json_t *object, const char *key);
+const char *mal_step_text(const json_t *object, const char *key);
+
 /* Send a request. Returns 0, or -1 with ERR: it was refused, or the controller is gone. */
 int mal_step_request(const struct mal_controller_process *controller, const char *request, struct mal_error *err);
 

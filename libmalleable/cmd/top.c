@@ -43,11 +43,6 @@ static void usage(FILE *out)
 	      out);
 }
 
-static double number(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
-
 /* COUNT CPUs as letters, in so many of WIDTH as they are of MOST. */
 static int draw(char *bar, int at, int width, double count, double most, char letter)
 {
@@ -60,7 +55,8 @@ static int draw(char *bar, int at, int width, double count, double most, char le
 
 static void print_rank(FILE *out, const json_t *rank, int width, double most)
 {
-	double own = number(rank, "count"), lent = number(rank, "lent"), load = number(rank, "load");
+	double own = mal_step_number(rank, "count"), lent = mal_step_number(rank, "lent"),
+	       load = mal_step_number(rank, "load");
 	double here = own > lent ? own - lent : 0, busy = here * (load < 1 ? load : 1);
 	char bar[BAR_MOST + 1];
 	int at;
@@ -69,30 +65,29 @@ static void print_rank(FILE *out, const json_t *rank, int width, double most)
 	at = draw(bar, 0, width, busy, most, '#');
 	at = draw(bar, at, width, here - busy, most, '.');
 	at = draw(bar, at, width, lent, most, '-');
-	draw(bar, at, width, number(rank, "borrowed"), most, '+');
-	fprintf(out, "%c%5.0f %5.0f %5.0f %5.0f  %.*s %4.0f %%\n", BODY, number(rank, "rank"), own, lent,
-		number(rank, "borrowed"), width, bar, 100 * load);
+	draw(bar, at, width, mal_step_number(rank, "borrowed"), most, '+');
+	fprintf(out, "%c%5.0f %5.0f %5.0f %5.0f  %.*s %4.0f %%\n", BODY, mal_step_number(rank, "rank"), own, lent,
+		mal_step_number(rank, "borrowed"), width, bar, 100 * load);
 }
 
 static void print_step(FILE *out, const json_t *status, int columns)
 {
 	const json_t *ranks = json_object_get(status, "ranks"), *rank;
-	double measured = number(status, "measured_s"), most = 1;
+	double measured = mal_step_number(status, "measured_s"), most = 1;
 	int width = columns - COLUMNS_OF_NUMBERS;
 	size_t i;
 
 	width = width < BAR_LEAST ? BAR_LEAST : width > BAR_MOST ? BAR_MOST : width;
 	json_array_foreach(ranks, i, rank)
 	{
-		double cpus = number(rank, "count") + number(rank, "borrowed");
+		double cpus = mal_step_number(rank, "count") + mal_step_number(rank, "borrowed");
 
 		most = cpus > most ? cpus : most;
 	}
-	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD,
-		json_string_value(json_object_get(status, "step")),
-		json_string_value(json_object_get(status, "policy")), json_array_size(ranks),
-		number(status, "running_s"), measured > 0 ? number(status, "unbalanced_s") / measured : 1.0,
-		number(status, "plans"));
+	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD, mal_step_text(status, "step"),
+		mal_step_text(status, "policy"), json_array_size(ranks), mal_step_number(status, "running_s"),
+		measured > 0 ? mal_step_number(status, "unbalanced_s") / measured : 1.0,
+		mal_step_number(status, "plans"));
 	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width, "", "load");
 	json_array_foreach(ranks, i, rank) if (json_is_true(json_object_get(rank, "running")))
 		print_rank(out, rank, width, most);
@@ -102,9 +97,9 @@ static int show(const struct mal_controller_process *controller, void *argument,
 {
 	const struct screen *screen = argument;
 	json_t *status = mal_step_status(controller, NULL);
-	const char *name = json_string_value(json_object_get(status, "step"));
+	const char *name = mal_step_text(status, "step");
 
-	if (name && mal_step_matches(name, screen->arguments->wanted))
+	if (status && mal_step_matches(name, screen->arguments->wanted))
 		print_step(out, status, screen->columns);
 	json_decref(status);
 	return 0;

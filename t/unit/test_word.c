@@ -123,6 +123,29 @@ static void recovering(void **state)
 	CHECK(others, mal_word_recover(&word, ME), false, others);
 }
 
+/* What the controller does with CPUs of the job that idle. */
+static void idle_cpus(void **state)
+{
+	const struct mal_cpu_state nobodys = {MAL_NOBODY, MAL_NOBODY, false};
+	struct mal_cpu_state before;
+
+	(void)state;
+	CHECK(nobodys, mal_word_give(&word, ME), true, moved_to_me);
+	CHECK(others, mal_word_give(&word, ME), false, others);
+	CHECK(owned, mal_word_revoke(&word).user, ME, nobodys);
+	CHECK(moved_to_me, mal_word_revoke(&word).user, MAL_NOBODY, nobodys);
+	mal_word_set(&word, borrowed_from_me);
+	before = mal_word_revoke(&word);
+	assert_true(before.lent && before.owner == ME && before.user == borrowed_from_me.user);
+	/* Who had it can do nothing with it any more. */
+	assert_false(mal_word_lend(&word, ME));
+	assert_int_equal(mal_word_reclaim(&word, ME), MAL_NOBODY);
+	assert_false(mal_word_release(&word, borrowed_from_me.user));
+	assert_false(mal_word_move(&word, ME, 0));
+	assert_false(mal_word_take(&word, ME));
+	expect(&word, nobodys);
+}
+
 /* Every change makes a new word, even back to an equal state: an old reading never matches (ABA). */
 static void generations_differ(void **state)
 {
@@ -150,6 +173,7 @@ int main(void)
 		cmocka_unit_test(hand_over),
 		cmocka_unit_test(hand_over_while_lent),
 		cmocka_unit_test(recovering),
+		cmocka_unit_test(idle_cpus),
 		cmocka_unit_test(generations_differ),
 	};
 
