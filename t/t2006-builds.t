@@ -18,14 +18,17 @@ gains() {
 	exits 0 || return 1
 	off=$(seconds)
 	cp "$work/out" "$work/off"
-	for _ in 1 2; do
+	# Something else may run on the machine: the best of up to four.
+	for _ in 1 2 3 4; do
 		run srun -n2 -c1 --balance --balance-report="$work/report.json" "$@"
 		exits 0 || return 1
 		[ "$(result "$work/off")" = "$(result "$work/out")" ] || { echo "# another result"; return 1; }
 		on=$(seconds)
 		best=$(awk -v a="$best" -v b="$on" 'BEGIN {print a < b ? a : b}')
+		awk -v on="$best" -v off="$off" -v most="$most" 'BEGIN {exit !(on < most * off)}' && return 0
 	done
-	awk -v on="$best" -v off="$off" -v most="$most" 'BEGIN {exit !(on < most * off)}' || { echo "# $off s, balanced $best s"; false; }
+	echo "# $off s, balanced $best s"
+	return 1
 }
 runtime_of() { run srun -n1 "$@" sh -c 'exec "$0" plain 400 & sleep 1; cat /proc/$!/maps >'"$work/maps"'; wait' "$programs/patterns-gcc"; }
 
