@@ -7,15 +7,21 @@
 #include "policies/check.h"
 #include "policies/mapping.h"
 
+void mal_count_cpus(const unsigned int *owner, unsigned int cpus, unsigned int rank_count, unsigned int *count)
+{
+	memset(count, 0, rank_count * sizeof(*count));
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		if (owner[cpu] < rank_count)
+			count[owner[cpu]]++;
+}
+
 enum mal_decision mal_decide(const struct mal_policy *policy, void *state, const struct mal_view *view,
 			     struct mal_plan *plan, const char **flaw)
 {
 	unsigned int cpus = view->topology->cpu_count;
 
-	memset(plan->count, 0, view->rank_count * sizeof(plan->count[0]));
-	for (unsigned int cpu = 0; view->samples && cpu < cpus; cpu++)
-		if (view->owner[cpu] < view->rank_count)
-			plan->count[view->owner[cpu]]++;
+	/* Before there are samples nobody owns any. */
+	mal_count_cpus(view->owner, view->samples ? cpus : 0, view->rank_count, plan->count);
 	if (plan->use)
 		memset(plan->use, 0, view->rank_count * sizeof(plan->use[0]));
 	memcpy(plan->owner, view->owner, cpus * sizeof(plan->owner[0]));

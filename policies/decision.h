@@ -18,4 +18,7 @@ enum mal_decision {
 enum mal_decision mal_decide(const struct mal_policy *policy, void *state, const struct mal_view *view,
 			     struct mal_plan *plan, const char **flaw);
 
+/* How many of the CPUS CPUs each of RANK_COUNT ranks owns, going by OWNER, in COUNT. */
+void mal_count_cpus(const unsigned int *owner, unsigned int cpus, unsigned int rank_count, unsigned int *count);
+
 #endif

@@ -130,14 +130,6 @@ static unsigned int find_loose(const struct mal_orders *orders, const struct mal
 	return found;
 }
 
-static void count_cpus(const struct mal_orders *orders, const unsigned int *owner, unsigned int *count)
-{
-	memset(count, 0, orders->rank_count * sizeof(*count));
-	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
-		if (owner[cpu] < orders->rank_count)
-			count[owner[cpu]]++;
-}
-
 /*
  * OWNER with every rank whose CPUs are set on them, and COUNT. What they leave goes to those who have fewest; a rank that has lost all
  * gets one of those who have most. Returns false if that cannot be.
@@ -149,12 +141,13 @@ static bool place(const struct mal_orders *orders, const struct mal_view *view, 
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
 		if (is_set(orders, view, orders->cpus[cpu]))
 			owner[cpu] = orders->cpus[cpu];
-	count_cpus(orders, owner, count);
+	mal_count_cpus(owner, orders->cpu_count, orders->rank_count, count);
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++) {
-		unsigned int taker = find_loose(orders, view, count, true);
+		unsigned int taker;
 
 		if (!is_set(orders, view, owner[cpu]) || orders->cpus[cpu] == owner[cpu])
 			continue;
+		taker = find_loose(orders, view, count, true);
 		if (taker == orders->rank_count)
 			return false;
 		count[owner[cpu]]--;
@@ -162,10 +155,11 @@ static bool place(const struct mal_orders *orders, const struct mal_view *view, 
 		owner[cpu] = taker;
 	}
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
-		unsigned int giver = find_loose(orders, view, count, false), cpu = 0;
+		unsigned int giver, cpu = 0;
 
 		if (!is_loose(orders, view, rank) || count[rank])
 			continue;
+		giver = find_loose(orders, view, count, false);
 		if (count[giver] < 2)
 			return false;
 		while (owner[cpu] != giver)
@@ -277,10 +271,10 @@ enum mal_decision mal_decide_under(const struct mal_orders *orders, const struct
 		return decision;
 	if (!policy || decision == MAL_DECISION_NONE)
 		memcpy(plan->owner, owner, sizeof(owner));
-	count_cpus(orders, plan->owner, plan->count);
+	mal_count_cpus(plan->owner, orders->cpu_count, orders->rank_count, plan->count);
 	if (bound(orders, &shown, plan->count, &changed) && changed)
 		mal_map(&shown, plan);
-	count_cpus(orders, plan->owner, plan->count);
+	mal_count_cpus(plan->owner, orders->cpu_count, orders->rank_count, plan->count);
 	plan->move = plan->bind && memcmp(plan->owner, view->owner, sizeof(owner)) != 0;
 	*flaw = find_flaw(orders, view, plan);
 	return *flaw ? MAL_DECISION_UNFIT : MAL_DECISION_MADE;

@@ -30,14 +30,6 @@ struct mal_simulation {
 	struct mal_outcome outcome;
 };
 
-static void count_cpus(struct mal_simulation *simulation, unsigned int *count)
-{
-	memset(count, 0, simulation->rank_count * sizeof(*count));
-	for (unsigned int cpu = 0; cpu < simulation->topology->cpu_count; cpu++)
-		if (simulation->owner[cpu] < simulation->rank_count)
-			count[simulation->owner[cpu]]++;
-}
-
 /* Ask the policy. Returns true if CPUs are to move. */
 static bool ask(struct mal_simulation *simulation, const struct mal_sample *samples)
 {
@@ -83,7 +75,7 @@ struct mal_simulation *mal_simulation_create(const struct mal_policy *policy, co
 		return NULL;
 	}
 	memcpy(simulation->owner, owner, cpus * sizeof(*owner));
-	count_cpus(simulation, simulation->home);
+	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count, simulation->home);
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		simulation->cpus += simulation->home[rank];
 	ask(simulation, NULL);
@@ -133,7 +125,7 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 	struct mal_outcome *outcome = &simulation->outcome;
 	double elapsed;
 
-	count_cpus(simulation, simulation->count);
+	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count, simulation->count);
 	elapsed = mal_model_window(samples, simulation->rank_count, &setting, simulation->mpi_s) + simulation->moving_s;
 	simulation->moving_s = 0;
 	outcome->windows++;

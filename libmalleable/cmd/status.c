@@ -207,8 +207,7 @@ int mal_cmd_status(int argc, char **argv)
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (arguments.wanted && !arguments.here && arguments.wanted[strspn(arguments.wanted, "0123456789")] != '\0' &&
-	    arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
+	if (arguments.wanted && !arguments.here && arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
 		arguments.here = true;
 	if (arguments.wanted && !arguments.here)
 		go_to_nodes(&arguments);

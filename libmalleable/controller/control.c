@@ -8,7 +8,6 @@
 
 #include "libmalleable/controller/idle.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/controller/sampling.h"
 #include "libmalleable/controller/status.h"
 #include "libmalleable/controller/watch.h"
 #include "libmalleable/core/channel.h"

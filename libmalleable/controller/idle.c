@@ -76,26 +76,25 @@ int mal_idle_offer(struct mal_controller *controller, const char *list, struct m
 	return 0;
 }
 
-/* A CPU that RANK uses; MAL_NO_CPU: none. */
-static unsigned int find_refuge(const struct mal_controller *controller, unsigned int rank)
+/* The CPUs that RANK uses. */
+static struct mal_cpumask used_by(const struct mal_controller *controller, unsigned int rank)
 {
+	struct mal_cpumask mask = {{0}};
+
 	for (unsigned int i = 0; i < controller->cpu_count; i++)
 		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).user == rank)
-			return controller->cpu[i];
-	return MAL_NO_CPU;
+			mal_cpumask_add(&mask, controller->cpu[i]);
+	return mask;
 }
 
 /* All threads of the rank's process to the CPUs that it uses: those of no team too. What the rank says of its threads is not needed. */
 static void evict_process(const struct mal_controller *controller, unsigned int rank)
 {
-	struct mal_cpumask mask = {{0}};
+	struct mal_cpumask mask = used_by(controller, rank);
 	struct dirent *entry;
 	char path[32];
 	DIR *tasks;
 
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).user == rank)
-			mal_cpumask_add(&mask, controller->cpu[i]);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)controller->ranks[rank].pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
@@ -114,9 +113,10 @@ static void evict_process(const struct mal_controller *controller, unsigned int 
 /* The threads of RANK's team that are to run on CPU go to another of its CPUs. */
 static void evict_team(struct mal_controller *controller, unsigned int rank, unsigned int cpu)
 {
-	unsigned int refuge = find_refuge(controller, rank);
+	struct mal_cpumask mask = used_by(controller, rank);
+	unsigned int refuge = mal_cpumask_next(&mask, 0);
 
-	for (unsigned int i = 0; i < controller->segment.thread_count && refuge != MAL_NO_CPU; i++) {
+	for (unsigned int i = 0; i < controller->segment.thread_count && refuge < MAL_MAX_CPUS; i++) {
 		struct mal_thread_slot *slot = mal_thread_slot(&controller->segment, rank, i);
 		uint32_t expected = cpu;
 
@@ -127,8 +127,8 @@ static void evict_team(struct mal_controller *controller, unsigned int rank, uns
 	}
 }
 
-/* CPU is nobody's now; its user leaves it. Returns who owned it. */
-static unsigned int take_away(struct mal_controller *controller, unsigned int cpu)
+/* CPU is nobody's now. Who owned or used it has LOST one: its threads must be sent away. */
+static void take_away(struct mal_controller *controller, unsigned int cpu, bool *lost)
 {
 	struct mal_cpu_slot *slot = &controller->segment.cpus[cpu];
 	struct mal_cpu_state before = mal_word_revoke(&slot->word);
@@ -136,16 +136,16 @@ static unsigned int take_away(struct mal_controller *controller, unsigned int cp
 	atomic_store(&slot->target, MAL_NOBODY);
 	if (before.lent && before.user == MAL_NOBODY)
 		atomic_fetch_sub(&controller->segment.header->free_cpus, 1);
+	if (before.owner < controller->segment.rank_count)
+		lost[before.owner] = true;
 	if (before.user < controller->segment.rank_count) {
+		lost[before.user] = true;
 		evict_team(controller, before.user, cpu);
-		evict_process(controller, before.user);
-		tell(controller, before.user);
 	}
-	return before.owner;
 }
 
-/* RANK has lost its last CPU: it gets one of the rank that has most. */
-static void help_out(struct mal_controller *controller, unsigned int rank)
+/* RANK may have lost its last CPU: then it gets one of the rank that has most. */
+static void help_out(struct mal_controller *controller, unsigned int rank, bool *lost)
 {
 	unsigned int ranks = controller->segment.rank_count, giver = ranks, cpu = MAL_NO_CPU;
 	uint16_t counts[MAL_MAX_RANKS];
@@ -162,9 +162,8 @@ static void help_out(struct mal_controller *controller, unsigned int rank)
 			cpu = controller->cpu[i];
 	if (cpu == MAL_NO_CPU)
 		return;
-	take_away(controller, cpu);
+	take_away(controller, cpu, lost);
 	mal_word_set(&controller->segment.cpus[cpu].word, (struct mal_cpu_state){rank, rank, false});
-	tell(controller, giver);
 }
 
 int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)
@@ -176,18 +175,18 @@ int mal_idle_withdraw(struct mal_controller *controller, const char *list, struc
 	if (parse(controller, list, &mask, err) < 0)
 		return -1;
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mask, cpu)) < controller->segment.cpu_count; cpu++) {
-		unsigned int owner;
-
 		mal_cpumask_remove(&controller->idle, cpu);
-		owner = take_away(controller, cpu);
-		if (owner < ranks)
-			lost[owner] = true;
+		take_away(controller, cpu, lost);
 	}
+	for (unsigned int rank = 0; rank < ranks; rank++)
+		if (lost[rank] && controller->ranks[rank].running)
+			help_out(controller, rank, lost);
+	/* Once for each, however many CPUs it has lost: threads are found in /proc. */
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		if (!lost[rank] || !controller->ranks[rank].running)
+		if (!lost[rank])
 			continue;
-		help_out(controller, rank);
-		evict_process(controller, rank);
+		if (controller->ranks[rank].running)
+			evict_process(controller, rank);
 		tell(controller, rank);
 	}
 	return 0;
