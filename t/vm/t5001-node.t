@@ -7,9 +7,8 @@ need_cluster
 plan 16
 start_cluster
 
-# CPUs of rank RANK at the end, one per line; how many of them lie in CPUs FIRST to LAST.
+# CPUs of rank RANK at the end, one per line.
 cpus_of() { report ".per_rank[$1].cpus" | tr , '\n' | awk -F- '{for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i}'; }
-within() { cpus_of "$1" | awk -v a="$2" -v b="$3" '$1 >= a && $1 <= b' | wc -l; }
 # Every CPU of the step belongs to one rank.
 partition() {
 	local ranks rank
@@ -17,21 +16,27 @@ partition() {
 	[ "$(for ((rank = 0; rank < ranks; rank++)); do cpus_of "$rank"; done | sort -un | wc -l)" = "$1" ] &&
 		[ "$(for ((rank = 0; rank < ranks; rank++)); do cpus_of "$rank"; done | wc -l)" = "$1" ]
 }
+# Most CPUs that rank RANK had at any time, of those from FIRST to LAST. The emulated CPUs share few real ones, so that moves may not
+# pay off here, and auto takes back what does not.
+most() {
+	jq -s --argjson rank "$1" --argjson first "$2" --argjson last "$3" '.[0].cpus as $cpus | [.[] | select(.type == "window") |
+		[.owner | to_entries[] | select(.value == $rank and $cpus[.key] >= $first and $cpus[.key] <= $last)] | length] | max' "$work/trace"
+}
 # Long regions: the machine is emulated, so that short ones are all noise.
 balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
-	run srun -n"$1" -c"$2" --balance="$3" --balance-report="$work/report.json" "$load" --units=60000 --chunks=64 --regions=1 \
-		--iterations=12 "${@:4}"
+	run srun -n"$1" -c"$2" --balance="$3" --balance-report="$work/report.json" --balance-trace="$work/trace" "$load" --units=60000 \
+		--chunks=64 --regions=1 --iterations=12 "${@:4}"
 }
 
 balanced 4 4 auto,lend=no --work=400,20
-ok "4 x 4: CPUs move to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "[ \$(cpus_of 0 | wc -l) -ge 8 ]"
+ok "4 x 4: CPUs move to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "[ \$(most 0 0 15) -ge 8 ]"
 ok "every CPU has one owner" partition 16
 # Which CPUs come first, the near ones, is the mapping's matter (t/unit/test_policies.c). How many a rank wants in this emulated
 # machine is mostly noise where loads differ by less.
 balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=20
 ok "and under smaller differences, to and fro" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "partition 16"
 balanced 2 8 auto,lend=no --work=400,20 --iterations=28
-ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(within 0 0 7) = 8 ]" "[ \$(within 0 8 15) -ge 1 ]" "partition 16"
+ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(most 0 0 7) = 8 ]" "[ \$(most 0 8 15) -ge 1 ]" "partition 16"
 balanced 8 2 auto --work=100,20 --iterations=8
 ok "8 x 2: auto runs" all_of "exits 0" "partition 16"
 ok "nothing is left of these steps under cgroup v2" nothing_left
