@@ -219,7 +219,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		cpus += now[rank];
 	}
 	verdict = judge(state, view, now, cpus);
-	kind = verdict == MAL_VERDICT_STILL ? MAL_FORECAST_SLOW : state->believed;
+	kind = verdict == MAL_VERDICT_STILL || verdict == MAL_VERDICT_STAY ? MAL_FORECAST_SLOW : state->believed;
 	get_loads(state, kind, loads);
 	before = longest(view, loads, now);
 	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
@@ -230,7 +230,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	gain = before > 0 ? 1 - longest(view, loads, state->count[kind]) / before : 0;
 	if (verdict == MAL_VERDICT_ROLL_BACK)
 		roll_back(state, view, cpus, plan);
-	else if (is_convincing(state, gain) && !(verdict == MAL_VERDICT_STILL && state->regret.rolled_back))
+	else if (verdict != MAL_VERDICT_STAY && is_convincing(state, gain))
 		move(state, now, state->count[kind], gain, plan);
 	else
 		state->seen_once = gain > state->gain;

@@ -82,7 +82,7 @@ enum mal_verdict mal_regret_window(struct mal_regret *regret, double phase_s, bo
 	regret->since_move++;
 	if (regret->still) {
 		regret->still--;
-		return MAL_VERDICT_STILL;
+		return regret->rolled_back ? MAL_VERDICT_STAY : MAL_VERDICT_STILL;
 	}
 	if (open && worse) {
 		stand_still(regret);

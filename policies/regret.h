@@ -19,7 +19,7 @@ struct mal_regret {
 	unsigned int still;	  /* windows in which CPUs are not to be moved yet */
 	unsigned int still_next;  /* how many it will be the next time */
 	bool proved;		  /* the last move was not regretted */
-	bool rolled_back;	  /* the last time it was: CPUs are where they were before */
+	bool rolled_back;	  /* since then, which put CPUs back where they were */
 	unsigned int measured;	  /* windows since the last move that are in these: */
 	double phase_s, differs;  /* length of a phase, and how much it differs from that in the mean */
 	double before_s, noise_s; /* the same before the last move; noise 0: not known */
@@ -30,6 +30,7 @@ struct mal_regret {
 enum mal_verdict {
 	MAL_VERDICT_GO_ON,
 	MAL_VERDICT_STILL,     /* no moves but what the long average asks for */
+	MAL_VERDICT_STAY,      /* no moves: the last was taken back */
 	MAL_VERDICT_ROLL_BACK, /* to regret->before */
 };
 

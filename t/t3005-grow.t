@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 18
+plan 19
 chmod 711 "$work"
 cp "$(command -v sleep)" "$work/resident"
 # in_job SCRIPT: run it in a job of two CPUs.
@@ -41,6 +41,9 @@ await ".[0].ranks[0].count" 2; end'
 ok "so does a new step with grow=job" all_of "exits 0" "says '^elapsed'" "silent_about never"
 in_job '. $work/lib; begin; await ".[0].ranks[0].count" 2; for i in $(seq 10); do srun --exact -n1 -c1 grep Cpus_allowed_list /proc/self/status; done; end'
 ok "ten short steps come and go" all_of "exits 0" "[ \$(grep -c Cpus_allowed_list: $work/out) = 10 ]"
+in_job '. $work/lib; begin; await ".[0].ranks[0].count" 2; srun --exact -n1 -c1 "$work/resident" 3 & await ".[0].ranks[0].count" 1
+step=$(status_of ".[0].step"); malleable set "$step.0" --cpus=0,1; malleable set "$step.0" --cpus="$(status_of ".[0].ranks[0].cpus")" && echo own; kill %2; end'
+ok "malleable set refuses CPUs that another step has" all_of "says own" "complains 'CPUs 0,1 are not the step.s: it has [01]$'"
 in_job '. $work/lib; begin; await ".[0].ranks[0].count" 2; kill -9 $(pgrep -x malleabled); srun --exact -n1 -c1 bash -c "grep Cpus_allowed_list /proc/self/status; cat /proc/\$(pgrep -x load)/task/*/status | grep Cpus_allowed_list" >"$work/after"; end'
 alone() { awk 'NR == 1 {its = $2} NR > 1 && $2 != "" {n = split($2, list, ","); for (i = 1; i <= n; i++) if (list[i] == its || list[i] == "0-1") bad++} END {exit bad > 0 || NR < 2}' "$work/after"; }
 ok "the controller killed: the kernel takes the CPU" all_of "exits 0" alone

@@ -73,23 +73,33 @@ static int parse_request(char *text, struct request *request, struct mal_error *
 	return 0;
 }
 
+/* The CPUs that the ranks may have now: with grow=job others of the job may be its other steps'. */
+static struct mal_cpumask usable(const struct mal_controller *controller)
+{
+	struct mal_cpumask mask = controller->idle;
+
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner != MAL_NOBODY)
+			mal_cpumask_add(&mask, controller->cpu[i]);
+	return mask;
+}
+
 static int set_cpus(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank, const char *list,
 		    struct mal_error *err)
 {
-	struct mal_cpumask mask, rest;
+	struct mal_cpumask mask, rest, ours = usable(controller);
 	bool chosen[MAL_MAX_CPUS] = {false};
 	char text[256];
 
 	if (mal_cpumask_parse(list, &mask, err) < 0)
 		return -1;
 	rest = mask;
-	for (unsigned int i = 0; i < controller->cpu_count; i++) {
-		chosen[i] = mal_cpumask_has(&mask, controller->cpu[i]);
-		mal_cpumask_remove(&rest, controller->cpu[i]);
-	}
+	mal_cpumask_drop(&rest, &ours);
 	if (mal_cpumask_count(&rest))
 		return mal_fail(err, "CPUs %s are not the step's: it has %s", list,
-				mal_cpumask_format(&controller->allocation, text, sizeof(text)));
+				mal_cpumask_format(&ours, text, sizeof(text)));
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		chosen[i] = mal_cpumask_has(&mask, controller->cpu[i]);
 	return mal_orders_set_cpus(orders, rank, chosen, err);
 }
 
@@ -151,7 +161,7 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 
 	if (!mal_plan_binds(controller))
 		return mal_fail(err, "policy %s changes no CPUs: set another first, such as external",
-				controller->choice.policy->name);
+				controller->policy->name);
 	if (mal_orders_open(&orders, controller->segment.rank_count, controller->cpu_count) < 0) {
 		mal_fail(err, "out of memory");
 		goto out;
@@ -171,7 +181,6 @@ out:
 static int set_policy(struct mal_controller *controller, const char *text, struct mal_error *err)
 {
 	struct mal_choice choice;
-	void *state = NULL;
 
 	if (mal_loadable_use(text, controller->libdir, err) < 0 ||
 	    mal_choose(text, controller->allowed, MAL_POLICY_DEFAULT, &choice, err) < 0)
@@ -180,18 +189,8 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 		return mal_fail(err, "a running step cannot be switched off: set observe");
 	if (strcmp(mal_choice_mode(&controller->choice), "observe") == 0 && mal_policy_acts(choice.policy))
 		return mal_fail(err, "the step was started to be observed: its ranks are not prepared for more");
-	if (choice.policy->create) {
-		state = choice.policy->create(choice.values);
-		if (!state)
-			return mal_fail(err, "policy %s does not start", choice.policy->name);
-	}
-	if (controller->choice.policy->destroy)
-		controller->choice.policy->destroy(controller->policy_state);
-	controller->choice.policy = choice.policy;
-	memcpy(controller->choice.values, choice.values, sizeof(choice.values));
-	controller->policy_state = state;
-	controller->demoted = false;
-	controller->demoted_why = NULL;
+	if (mal_plan_use(controller, choice.policy, choice.values, err) < 0)
+		return -1;
 	mal_plan_begin(controller);
 	return 0;
 }

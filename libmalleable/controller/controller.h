@@ -48,10 +48,11 @@ struct mal_controller {
 	struct mal_segment segment;
 	struct mal_cpumask allocation; /* CPUs that ranks may ever use here: the step's, with grow=job the job's */
 	struct mal_cpumask idle;       /* of these, that are the step's for as long as nobody else needs them */
-	struct mal_choice choice;
+	struct mal_choice choice;      /* as the step was started */
 	const char *step, *node;
 	const char *libdir;
-	const char *allowed; /* policies that may be set, NULL: all */
+	const char *allowed;		 /* policies that may be set, NULL: all */
+	const struct mal_policy *policy; /* that decides now: malleable set may have changed it */
 	void *policy_state;
 	bool demoted; /* the policy broke its word: only observing now */
 	const char *demoted_why;

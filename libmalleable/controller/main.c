@@ -145,8 +145,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 
 static int open_controller(struct mal_controller *controller, const struct arguments *arguments, struct mal_error *err)
 {
-	const struct mal_policy *policy;
-
 	mal_clock_open();
 	controller->started = mal_ticks();
 	controller->stride = 1;
@@ -167,15 +165,14 @@ static int open_controller(struct mal_controller *controller, const struct argum
 			controller->cpu[controller->cpu_count++] = cpu;
 	controller->ranks = calloc(controller->segment.rank_count, sizeof(*controller->ranks));
 	controller->last = calloc(controller->segment.rank_count, sizeof(*controller->last));
-	policy = controller->choice.policy;
-	if (policy->create)
-		controller->policy_state = policy->create(controller->choice.values);
 	if (mal_orders_open(&controller->orders, controller->segment.rank_count, controller->cpu_count) < 0 ||
-	    !controller->ranks || !controller->last || (policy->create && !controller->policy_state))
+	    !controller->ranks || !controller->last)
 		return mal_fail(err, "out of memory");
+	if (mal_plan_use(controller, controller->choice.policy, controller->choice.values, err) < 0)
+		return -1;
 	if (arguments->trace_file)
 		controller->recording = mal_recording_create(arguments->trace_file, arguments->step, arguments->node);
-	if (!mal_policy_acts(policy))
+	if (!mal_policy_acts(controller->policy))
 		controller->alternatives = mal_alternatives_create(controller->segment.rank_count);
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
@@ -185,8 +182,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 
 static void close_controller(struct mal_controller *controller)
 {
-	if (controller->choice.policy && controller->choice.policy->destroy)
-		controller->choice.policy->destroy(controller->policy_state);
+	mal_plan_use(controller, NULL, NULL, NULL);
 	mal_history_clear(controller);
 	mal_alternatives_destroy(controller->alternatives);
 	mal_orders_close(&controller->orders);

@@ -72,7 +72,7 @@ static void demote(struct mal_controller *controller, const char *why)
 
 bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	const struct mal_policy *policy = controller->choice.policy;
+	const struct mal_policy *policy = controller->policy;
 	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
 	unsigned int now[MAL_MAX_CPUS];
 	unsigned int owner[MAL_MAX_CPUS];
@@ -101,6 +101,25 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 		return false;
 	publish(controller, &plan);
 	return true;
+}
+
+int mal_plan_use(struct mal_controller *controller, const struct mal_policy *policy, const double *values,
+		 struct mal_error *err)
+{
+	void *state = NULL;
+
+	if (policy && policy->create) {
+		state = policy->create(values);
+		if (!state)
+			return mal_fail(err, "policy %s does not start", policy->name);
+	}
+	if (controller->policy && controller->policy->destroy)
+		controller->policy->destroy(controller->policy_state);
+	controller->policy = policy;
+	controller->policy_state = state;
+	controller->demoted = false;
+	controller->demoted_why = NULL;
+	return 0;
 }
 
 void mal_plan_begin(struct mal_controller *controller)

@@ -18,6 +18,13 @@ void mal_plan_begin(struct mal_controller *controller);
 /* Carry out orders from outside now, without the policy. */
 void mal_plan_obey(struct mal_controller *controller);
 
+/*
+ * POLICY with VALUES decides from now on, in place of the one before; NULL: none does. Returns 0, or -1 with ERR: it does not start,
+ * and the one before stays.
+ */
+int mal_plan_use(struct mal_controller *controller, const struct mal_policy *policy, const double *values,
+		 struct mal_error *err);
+
 /* May CPUs be changed at all? Not while they are only observed. */
 bool mal_plan_binds(const struct mal_controller *controller);
 

@@ -37,7 +37,7 @@ static void open_file(struct mal_recording *recording, const struct mal_controll
 		return;
 	snprintf(trace.step, sizeof(trace.step), "%s", recording->step);
 	snprintf(trace.node, sizeof(trace.node), "%s", recording->node);
-	snprintf(trace.policy, sizeof(trace.policy), "%s", controller->choice.policy->name);
+	snprintf(trace.policy, sizeof(trace.policy), "%s", controller->policy->name);
 	for (unsigned int i = 0; i < controller->cpu_count; i++) {
 		trace.cpu[i] = controller->cpu[i];
 		trace.l3[i] = controller->l3[i];

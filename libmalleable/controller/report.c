@@ -168,9 +168,9 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	struct text text = {buffer, size, 0};
 
 	line(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n", report->step, report->node,
-	     controller->choice.policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
+	     controller->policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
 	if (controller->demoted)
-		line(&text, "policy %s was set aside: %s\n", controller->choice.policy->name, controller->demoted_why);
+		line(&text, "policy %s was set aside: %s\n", controller->policy->name, controller->demoted_why);
 	if (!totals->windows) {
 		line(&text, "too short to measure: fewer than two phase boundaries were seen\n");
 		return text.length;
@@ -211,7 +211,7 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 		snprintf(gain, sizeof(gain), "%.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it",
 			 totals->off_s, totals->ideal_s, totals->elapsed_s, share * 100);
 	line(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s\n", report->step, report->node,
-	     controller->choice.policy->name, controller->demoted ? " (set aside)" : "", report->ranks,
-	     controller->cpu_count, (unsigned long long)report->lends, (unsigned long long)report->moves, gain);
+	     controller->policy->name, controller->demoted ? " (set aside)" : "", report->ranks, controller->cpu_count,
+	     (unsigned long long)report->lends, (unsigned long long)report->moves, gain);
 	return text.length;
 }

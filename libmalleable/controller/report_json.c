@@ -93,9 +93,9 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			json_array_append_new(ranks, rank_json(controller, rank));
 	return json_pack(
 		"{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o, s:o, s:s}",
-		"version", 1, "step", report->step, "node", report->node, "policy", controller->choice.policy->name,
-		"ranks", (int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s,
-		"measured", measured_json(&controller->totals), "cpu_changes", changes_json(report), "pages", "sent",
+		"version", 1, "step", report->step, "node", report->node, "policy", controller->policy->name, "ranks",
+		(int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s, "measured",
+		measured_json(&controller->totals), "cpu_changes", changes_json(report), "pages", "sent",
 		(json_int_t)report->pages_sent, "seconds", report->pages_s, "overhead", "ranks_s", report->own_s,
 		"ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
 		"cpus_over_time", mal_history_json(controller), "predicted",
