@@ -28,12 +28,15 @@ void mal_orders_close(struct mal_orders *orders)
 
 void mal_orders_copy(struct mal_orders *to, const struct mal_orders *from)
 {
+	to->floor = from->floor;
 	memcpy(to->ranks, from->ranks, from->rank_count * sizeof(*from->ranks));
 	memcpy(to->cpus, from->cpus, from->cpu_count * sizeof(*from->cpus));
 }
 
 bool mal_orders_any(const struct mal_orders *orders)
 {
+	if (orders->floor > 1)
+		return true;
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++)
 		if (orders->ranks[rank].exact || orders->ranks[rank].least || orders->ranks[rank].most)
 			return true;
@@ -59,9 +62,33 @@ static bool is_set(const struct mal_orders *orders, const struct mal_view *view,
 	return rank < view->rank_count && view->samples[rank].running && orders->ranks[rank].exact;
 }
 
-static unsigned int least_of(const struct mal_orders *orders, unsigned int rank)
+/* ORDERS with a floor that all ranks can have. */
+static struct mal_orders with_floor(const struct mal_orders *orders, const struct mal_view *view)
 {
-	return orders->ranks[rank].least ? orders->ranks[rank].least : 1;
+	unsigned int running = 0, cpus = 0;
+	struct mal_orders within = *orders;
+
+	if (orders->floor < 2)
+		return within;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		running += view->samples[rank].running;
+	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
+		cpus += view->owner[cpu] < view->rank_count;
+	if (running && cpus / running < orders->floor)
+		within.floor = cpus / running;
+	return within;
+}
+
+static unsigned int least_of(const struct mal_orders *orders, const struct mal_view *view, unsigned int rank)
+{
+	const struct mal_order *order = &orders->ranks[rank];
+	unsigned int least = orders->floor ? orders->floor : 1, most = view->samples[rank].most;
+
+	if (order->least)
+		return order->least;
+	if (order->most && order->most < least)
+		least = order->most;
+	return most && most < least ? most : least;
 }
 
 static unsigned int most_of(const struct mal_orders *orders, unsigned int rank)
@@ -71,6 +98,7 @@ static unsigned int most_of(const struct mal_orders *orders, unsigned int rank)
 
 int mal_orders_check(const struct mal_orders *orders, const struct mal_view *view, struct mal_error *err)
 {
+	struct mal_orders within = with_floor(orders, view);
 	unsigned int cpus = 0, least = 0, most = 0;
 
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
@@ -79,7 +107,7 @@ int mal_orders_check(const struct mal_orders *orders, const struct mal_view *vie
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
 		if (!is_loose(orders, view, rank))
 			continue;
-		least += least_of(orders, rank);
+		least += least_of(&within, view, rank);
 		most += most_of(orders, rank);
 	}
 	if (least > cpus)
@@ -182,7 +210,7 @@ static unsigned int find_next(const struct mal_orders *orders, const struct mal_
 		double load = view->samples[rank].work_s / (count[rank] ? count[rank] : 1);
 
 		if (!is_loose(orders, view, rank) ||
-		    (more ? count[rank] >= most_of(orders, rank) : count[rank] <= least_of(orders, rank)))
+		    (more ? count[rank] >= most_of(orders, rank) : count[rank] <= least_of(orders, view, rank)))
 			continue;
 		if (found == orders->rank_count || (more ? load > best : load < best)) {
 			found = rank;
@@ -203,7 +231,7 @@ static bool bound(const struct mal_orders *orders, const struct mal_view *view, 
 
 		if (!is_loose(orders, view, rank))
 			continue;
-		within = within < least_of(orders, rank) ? least_of(orders, rank) : within;
+		within = within < least_of(orders, view, rank) ? least_of(orders, view, rank) : within;
 		within = within > most_of(orders, rank) ? most_of(orders, rank) : within;
 		*changed |= within != count[rank];
 		left += (long)count[rank] - within;
@@ -255,6 +283,7 @@ enum mal_decision mal_decide_under(const struct mal_orders *orders, const struct
 {
 	unsigned int owner[view->topology->cpu_count], count[view->rank_count];
 	struct mal_sample samples[view->rank_count];
+	struct mal_orders within = with_floor(orders, view);
 	struct mal_view shown = *view;
 	enum mal_decision decision = MAL_DECISION_MADE;
 	bool changed;
@@ -272,7 +301,7 @@ enum mal_decision mal_decide_under(const struct mal_orders *orders, const struct
 	if (!policy || decision == MAL_DECISION_NONE)
 		memcpy(plan->owner, owner, sizeof(owner));
 	mal_count_cpus(plan->owner, orders->cpu_count, orders->rank_count, plan->count);
-	if (bound(orders, &shown, plan->count, &changed) && changed)
+	if (bound(&within, &shown, plan->count, &changed) && changed)
 		mal_map(&shown, plan);
 	mal_count_cpus(plan->owner, orders->cpu_count, orders->rank_count, plan->count);
 	plan->move = plan->bind && memcmp(plan->owner, view->owner, sizeof(owner)) != 0;

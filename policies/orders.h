@@ -20,6 +20,7 @@ struct mal_order {
 
 struct mal_orders {
 	unsigned int rank_count, cpu_count;
+	unsigned int floor; /* the least for every rank, where there are enough CPUs for all; 0: one */
 	struct mal_order *ranks;
 	unsigned int *cpus; /* by CPU: the rank that is to have it, rank_count: none */
 };

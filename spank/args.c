@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* args.c: the plugin's arguments in plugstack.conf. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/core/admin.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
 #include "spank/plugin.h"
 
-struct balance_config balance_config = {.libdir = MAL_LIBDIR};
+/* Arguments for partitions, and what a number may be. */
+#define SCOPED_MOST 64
+#define NUMBER_MOST 1024
+
+struct balance_config balance_config = {.libdir = MAL_LIBDIR, .off_file = MAL_OFF_FILE};
+
+/* Arguments KEY@PARTITION=VALUE, as they stand in plugstack.conf. */
+static const char *scoped[SCOPED_MOST];
+static unsigned int scoped_count;
 
 /* Reported by slurmd and by srun, not by each of the processes in between. */
 static void complain(const char *argument, const char *why)
@@ -62,28 +72,137 @@ static void set_policies(const char *argument, const char *value)
 	strcpy(balance_config.policies, value);
 }
 
-static void parse_one(const char *argument)
+static void set_report_dir(const char *argument, const char *value)
 {
-	const char *equals = strchr(argument, '=');
-	size_t length = equals ? (size_t)(equals - argument) : 0;
-	const char *value = equals ? equals + 1 : "";
+	set_text(balance_config.report_dir, sizeof(balance_config.report_dir), argument, value);
+}
 
-#define IS(name) (length == strlen(name) && strncmp(argument, name, length) == 0)
-	if (IS("default"))
-		set_default(argument, value);
-	else if (IS("policies"))
-		set_policies(argument, value);
-	else if (IS("report_dir"))
-		set_text(balance_config.report_dir, sizeof(balance_config.report_dir), argument, value);
-	else if (IS("libdir"))
-		set_text(balance_config.libdir, sizeof(balance_config.libdir), argument, value);
-	else if (IS("log") && (strcmp(value, "yes") == 0 || strcmp(value, "no") == 0))
-		balance_config.log = *value == 'y';
-	else if (IS("log"))
+static void set_libdir(const char *argument, const char *value)
+{
+	set_text(balance_config.libdir, sizeof(balance_config.libdir), argument, value);
+}
+
+static void set_off_file(const char *argument, const char *value)
+{
+	if (*value != '/')
+		complain(argument, "a path from / on is wanted");
+	else
+		set_text(balance_config.off_file, sizeof(balance_config.off_file), argument, value);
+}
+
+static void set_log(const char *argument, const char *value)
+{
+	if (strcmp(value, "syslog") == 0)
+		balance_config.log = BALANCE_LOG_SYSLOG;
+	else if (strcmp(value, "slurmd") == 0)
+		balance_config.log = BALANCE_LOG_SLURMD;
+	else if (strcmp(value, "no") == 0)
+		balance_config.log = BALANCE_LOG_NONE;
+	else
+		complain(argument, "syslog, slurmd or no is wanted");
+}
+
+static void set_flag(bool *flag, const char *argument, const char *value)
+{
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		complain(argument, "yes or no is wanted");
 	else
-		complain(argument, "unknown argument, known are default=, policies=, report_dir=, libdir=, log=");
-#undef IS
+		*flag = *value == 'y';
+}
+
+static void set_comment(const char *argument, const char *value)
+{
+	set_flag(&balance_config.comment, argument, value);
+}
+
+static void set_number(unsigned int *number, const char *argument, const char *value)
+{
+	char *end;
+	unsigned long given = strtoul(value, &end, 10);
+
+	if (end == value || *end || *value == '-' || given < 1 || given > NUMBER_MOST)
+		complain(argument, "a number from 1 to 1024 is wanted");
+	else
+		*number = (unsigned int)given;
+}
+
+static void set_min_cpus(const char *argument, const char *value)
+{
+	set_number(&balance_config.min_cpus, argument, value);
+}
+
+static void set_max_overcommit(const char *argument, const char *value)
+{
+	set_number(&balance_config.max_overcommit, argument, value);
+}
+
+static const struct key {
+	const char *name;
+	void (*set)(const char *argument, const char *value);
+	bool by_partition; /* NAME@PARTITION= too */
+} keys[] = {
+	{"default", set_default, true},
+	{"policies", set_policies, true},
+	{"report_dir", set_report_dir, false},
+	{"libdir", set_libdir, false},
+	{"off_file", set_off_file, false},
+	{"log", set_log, false},
+	{"comment", set_comment, false},
+	{"min_cpus", set_min_cpus, true},
+	{"max_overcommit", set_max_overcommit, true},
+};
+
+#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
+
+/* The key of ARGUMENT, whose name ends where LENGTH says; NULL: unknown. */
+static const struct key *find_key(const char *argument, size_t length)
+{
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		if (length == strlen(keys[i].name) && strncmp(argument, keys[i].name, length) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+static void complain_unknown(const char *argument)
+{
+	char why[256] = "unknown argument, known are ";
+
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		snprintf(why + strlen(why), sizeof(why) - strlen(why), "%s%s=", i ? ", " : "", keys[i].name);
+	complain(argument, why);
+}
+
+/* One for a partition is checked like the others, and kept until it is known where the job runs. */
+static void keep_scoped(const struct key *key, const char *argument, const char *value)
+{
+	struct balance_config before = balance_config;
+
+	if (!key->by_partition) {
+		complain(argument, "this cannot be set by partition");
+		return;
+	}
+	if (scoped_count == SCOPED_MOST) {
+		complain(argument, "too many arguments for partitions");
+		return;
+	}
+	key->set(argument, value);
+	balance_config = before;
+	scoped[scoped_count++] = argument;
+}
+
+static void parse_one(const char *argument)
+{
+	size_t length = strcspn(argument, "=");
+	const char *value = argument[length] ? argument + length + 1 : "";
+	const char *at = memchr(argument, '@', length);
+	const struct key *key = find_key(argument, at ? (size_t)(at - argument) : length);
+
+	if (!key || !argument[length])
+		complain_unknown(argument);
+	else if (at)
+		keep_scoped(key, argument, value);
+	else
+		key->set(argument, value);
 }
 
 void balance_args_parse(int count, char **arguments)
@@ -95,6 +214,17 @@ void balance_args_parse(int count, char **arguments)
 	for (int i = 0; i < count; i++)
 		if (strncmp(arguments[i], "libdir=", 7) != 0)
 			parse_one(arguments[i]);
+}
+
+void balance_args_use_partition(const char *partition)
+{
+	for (unsigned int i = 0; i < scoped_count; i++) {
+		const char *at = strchr(scoped[i], '@'), *equals = strchr(scoped[i], '=');
+		size_t length = (size_t)(equals - at - 1);
+
+		if (length == strlen(partition) && strncmp(at + 1, partition, length) == 0)
+			find_key(scoped[i], (size_t)(at - scoped[i]))->set(scoped[i], equals + 1);
+	}
 }
 
 const char *balance_args_policies(void)

@@ -130,9 +130,9 @@ void balance_options_complete(spank_t spank)
 	if (spank_getenv(spank, ENV_TRACE, balance_wish.trace, sizeof(balance_wish.trace)) != ESPANK_SUCCESS ||
 	    strcmp(balance_wish.trace, "off") == 0)
 		balance_wish.trace[0] = '\0';
-	if (balance_wish.given)
-		return;
-	if (spank_getenv(spank, ENV_SPEC, balance_wish.spec, sizeof(balance_wish.spec)) == ESPANK_SUCCESS)
+	balance_wish.asked = balance_wish.given || spank_getenv(spank, ENV_SPEC, balance_wish.spec,
+								sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
+	if (balance_wish.asked)
 		return;
 	snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
 		 balance_config.fallback[0] ? balance_config.fallback : "off");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/core/admin.h"
 #include "libmalleable/core/helper.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
@@ -37,6 +38,8 @@ static struct {
 	pid_t *made;		   /* their processes, where the pool needs them */
 	unsigned int made_count, made_most;
 	uint32_t nodes; /* of the whole step */
+	uint32_t node;	/* this one's number in it */
+	uid_t user;
 	char name[64];
 } step;
 
@@ -60,14 +63,27 @@ static int find_cpus(struct mal_error *err)
 	return mal_cpumask_get_affinity(0, &step.cpus) < 0 ? mal_fail_errno(err, "cannot read the step's CPUs") : 0;
 }
 
+/* Who asked for balancing is told that there is none. */
+static bool is_off(void)
+{
+	if (!mal_admin_is_off(balance_config.off_file))
+		return false;
+	if (balance_wish.asked && step.node == 0)
+		slurm_spank_log("balance: switched off by the administrator: the step runs unbalanced");
+	return true;
+}
+
 /* Is this a step that wants balancing? Then STEP.CHOICE says how. */
 static bool is_wanted(spank_t spank)
 {
 	struct mal_error err;
+	char partition[64];
 	uint32_t tasks;
 
 	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
 		return false;
+	if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) == ESPANK_SUCCESS)
+		balance_args_use_partition(partition);
 	balance_options_complete(spank);
 	mal_loadable_trust(balance_wish.spec, balance_config.libdir);
 	if (mal_choose(balance_wish.spec, balance_args_policies(), MAL_POLICY_DEFAULT, &step.choice, &err) < 0) {
@@ -77,8 +93,12 @@ static bool is_wanted(spank_t spank)
 	step.tasks = tasks;
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
+	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
+		step.node = 0;
+	if (spank_get_item(spank, S_JOB_UID, &step.user) != ESPANK_SUCCESS)
+		step.user = geteuid();
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
-	return step.choice.policy->decide != NULL;
+	return step.choice.policy->decide && !is_off();
 }
 
 /* The user's file FILE; the nodes of a step may share its directory, so that each has a file of its own. */
@@ -134,7 +154,8 @@ static int start(struct mal_error *err)
 		.libdir = balance_config.libdir,
 		.node = node,
 		.allowed = balance_args_policies(),
-		.one_of_many = step.nodes > 1,
+		.off_file = balance_config.off_file,
+		.min_cpus = balance_config.min_cpus,
 	};
 
 	if (find_cpus(err) < 0)
@@ -207,6 +228,18 @@ static int set_variable(void *context, const char *name, const char *value)
 	return spank_setenv(context, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
 }
 
+/* What the user wants, as far as the administrator allows it on the task's own CPUs. */
+static unsigned int limit_threads(void)
+{
+	unsigned int wanted = step.choice.max_threads, most;
+	struct mal_cpumask own;
+
+	if (!wanted || !balance_config.max_overcommit || mal_cpumask_get_affinity(0, &own) < 0)
+		return wanted;
+	most = mal_cpumask_count(&own) * balance_config.max_overcommit;
+	return wanted < most ? wanted : most;
+}
+
 void balance_step_prepare_task(spank_t spank)
 {
 	struct mal_setup setup = {
@@ -215,7 +248,7 @@ void balance_step_prepare_task(spank_t spank)
 		.home = step.pool ? &step.cpus : NULL,
 		.controller = step.helper.pid,
 		.segment_fd = step.segment_fd,
-		.max_threads = step.choice.max_threads,
+		.max_threads = limit_threads(),
 		.keep_gomp = step.choice.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),
 	};
@@ -231,22 +264,6 @@ void balance_step_prepare_task(spank_t spank)
 		slurm_error("balance: %s; the task runs unbalanced", err.text);
 }
 
-/* The report comes from a process of the user: no control characters go into logs and terminals. */
-static void make_printable(char *text)
-{
-	for (char *at = text; *at; at++)
-		if (*at != '\n' && (*at < ' ' || *at > '~'))
-			*at = '?';
-}
-
-static void print_report(char *text)
-{
-	char *save;
-
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		slurm_spank_log("balance: %s", line);
-}
-
 void balance_step_end(void)
 {
 	char text[4096];
@@ -260,11 +277,13 @@ void balance_step_end(void)
 	close(step.segment_fd);
 	if (!mal_helper_end(&step.helper, END_TIMEOUT_MS, text, sizeof(text)))
 		slurm_error("balance: the controller of step %s did not leave and was killed", step.name);
-	make_printable(text);
-	if (balance_config.log)
-		slurm_info("balance: %.*s", (int)strcspn(text, "\n"), text[0] ? text : step.name);
-	if (strcmp(balance_wish.report, "off") != 0)
-		print_report(text);
+	balance_outcome_say(&(struct balance_outcome){.step = step.name,
+						      .job = step.job,
+						      .user = step.user,
+						      .first_node = step.node == 0,
+						      .one_of_many = step.nodes > 1,
+						      .silent = strcmp(balance_wish.report, "off") == 0},
+			    text);
 }
 
 void balance_step_task_ended(spank_t spank)
@@ -279,4 +298,5 @@ void balance_step_left(void)
 	balance_step_end();
 	if (step.numbered)
 		balance_pool_give(step.job, step.id);
+	balance_outcome_finish();
 }

@@ -32,14 +32,14 @@ with optional "report_dir=$work/reports"
 run srun -n2 --balance "$load" --iterations=3
 ok "report_dir= collects reports" all_of "exits 0" "jq -e .version $work/reports/*.json"
 
-with optional log=yes
+with optional log=slurmd
 run srun -n2 --balance --balance-report=off "$load" --iterations=3
-ok "log=yes writes a line into slurmd's log" grep -q '\] balance: step .* policy auto' "$BALANCE_CLUSTER/slurmd.log"
+ok "log=slurmd writes a line into slurmd's log" grep -q 'balance: user root, job .* step .*: auto' "$BALANCE_CLUSTER/slurmd.log"
 
 with optional colour=blue default=fast log=perhaps
 run srun -n1 echo started
 ok "wrong arguments are named and never keep a job from starting" all_of "exits 0" "says started" \
-	"complains 'plugstack.conf: colour=blue: unknown'" "complains 'default=fast: unknown policy'" "complains 'log=perhaps: yes or no'"
+	"complains 'plugstack.conf: colour=blue: unknown'" "complains 'default=fast: unknown policy'" "complains 'log=perhaps: syslog, slurmd or no'"
 once() { [ "$(grep -c colour= "$work/err")" = 1 ]; }
 ok "each once" once
 

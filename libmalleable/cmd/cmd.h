@@ -15,6 +15,9 @@ int mal_cmd_status(int argc, char **argv);
 /* malleable set STEP OPTION...: a running step's CPUs and policy. */
 int mal_cmd_set(int argc, char **argv);
 
+/* malleable admin off|on|status: the switch on this node. */
+int mal_cmd_admin(int argc, char **argv);
+
 /* malleable top [OPTIONS] [JOB.STEP]: the same, live. */
 int mal_cmd_top(int argc, char **argv);
 

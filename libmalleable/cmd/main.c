@@ -14,6 +14,7 @@ static const struct {
 	{"status", mal_cmd_status, "balanced steps on this node, or of a job"},
 	{"top", mal_cmd_top, "balanced steps on this node, live"},
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
+	{"admin", mal_cmd_admin, "switch balancing off and on, on this node (root)"},
 	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };

@@ -170,8 +170,11 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	return mal_setup_apply(&setup, &env, err);
 }
 
+/* The first line is for logs. */
 static void print_report(const char *text)
 {
+	text += strcspn(text, "\n");
+	text += *text == '\n';
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 

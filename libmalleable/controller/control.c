@@ -159,6 +159,8 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 	struct mal_orders orders;
 	int result = -1;
 
+	if (controller->off)
+		return mal_fail(err, "balancing is switched off by the administrator");
 	if (!mal_plan_binds(controller))
 		return mal_fail(err, "policy %s changes no CPUs: set another first, such as external",
 				controller->policy->name);

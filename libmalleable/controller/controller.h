@@ -56,6 +56,9 @@ struct mal_controller {
 	void *policy_state;
 	bool demoted; /* the policy broke its word: only observing now */
 	const char *demoted_why;
+	const char *off_file; /* the administrator's switch, NULL: none */
+	bool off, was_off;    /* now, and at any time */
+	uint64_t off_looked;
 	uint64_t started;
 	struct mal_rank_view *ranks;
 	struct mal_sample *last; /* by rank: of the last window */

@@ -34,7 +34,7 @@ void mal_idle_share_out(struct mal_controller *controller)
 {
 	uint16_t counts[MAL_MAX_RANKS];
 
-	if (!controller->binds || !mal_cpumask_count(&controller->idle))
+	if (!controller->binds || controller->off || !mal_cpumask_count(&controller->idle))
 		return;
 	mal_count_owned(controller, counts);
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->idle, cpu)) < MAL_MAX_CPUS; cpu++) {
@@ -166,18 +166,13 @@ static void help_out(struct mal_controller *controller, unsigned int rank, bool 
 	mal_word_set(&controller->segment.cpus[cpu].word, (struct mal_cpu_state){rank, rank, false});
 }
 
-int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)
+void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	unsigned int ranks = controller->segment.rank_count;
 	bool lost[MAL_MAX_RANKS] = {false};
-	struct mal_cpumask mask;
 
-	if (parse(controller, list, &mask, err) < 0)
-		return -1;
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mask, cpu)) < controller->segment.cpu_count; cpu++) {
-		mal_cpumask_remove(&controller->idle, cpu);
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(cpus, cpu)) < controller->segment.cpu_count; cpu++)
 		take_away(controller, cpu, lost);
-	}
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		if (lost[rank] && controller->ranks[rank].running)
 			help_out(controller, rank, lost);
@@ -189,6 +184,16 @@ int mal_idle_withdraw(struct mal_controller *controller, const char *list, struc
 			evict_process(controller, rank);
 		tell(controller, rank);
 	}
+}
+
+int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)
+{
+	struct mal_cpumask mask;
+
+	if (parse(controller, list, &mask, err) < 0)
+		return -1;
+	mal_cpumask_drop(&controller->idle, &mask);
+	mal_idle_vacate(controller, &mask);
 	return 0;
 }
 

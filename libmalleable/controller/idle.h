@@ -22,6 +22,9 @@ int mal_idle_offer(struct mal_controller *controller, const char *list, struct m
  */
 int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err);
 
+/* Ranks that own or use CPUS leave them at once, as above; whose they are then is for others to say. */
+void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
 /* Bind all threads of all teams again to where they are to run: a write to the cgroup's CPUs has undone it (Linux before 6.2). */
 void mal_idle_rebind(struct mal_controller *controller);
 

@@ -14,6 +14,7 @@
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/history.h"
 #include "libmalleable/controller/idle.h"
+#include "libmalleable/controller/off.h"
 #include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/recording.h"
@@ -27,8 +28,9 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/registry.h"
 
-/* How long the controller sleeps when nobody kicks it. */
+/* How long the controller sleeps when nobody kicks it, without a switch to look at and with one. */
 #define SLEEP_NS UINT64_C(10000000000)
+#define SLEEP_SWITCH_NS UINT64_C(1000000000)
 /* Kicks closer together than this are taken together. */
 #define LEAST_PAUSE_NS 200000
 
@@ -45,7 +47,8 @@ struct arguments {
 	const char *idle;
 	const char *report_file;
 	const char *trace_file;
-	bool one_line;
+	const char *off_file;
+	unsigned int min_cpus;
 	bool detach;
 };
 
@@ -67,7 +70,8 @@ static void usage(FILE *out)
 	      "  --step S, --node N names for the report\n"
 	      "  --policies LIST    those that malleable set may set\n"
 	      "  --libdir D         where loadable policies and what runs them are\n"
-	      "  --one-line         the text is one line: a step over several nodes has one for each\n"
+	      "  --off-file F       while this file of root is there nothing is balanced\n"
+	      "  --min-cpus N       every rank keeps so many CPUs, where there are enough\n"
 	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
 	      "  --help, --version\n",
 	      out);
@@ -85,23 +89,15 @@ static int parse_fd(const char *text)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"segment-fd", required_argument, NULL, 's'},
-		{"life-fd", required_argument, NULL, 'l'},
-		{"report-fd", required_argument, NULL, 'r'},
-		{"report-file", required_argument, NULL, 'f'},
-		{"trace-file", required_argument, NULL, 't'},
-		{"cpus", required_argument, NULL, 'c'},
-		{"policy", required_argument, NULL, 'p'},
-		{"libdir", required_argument, NULL, 'L'},
-		{"policies", required_argument, NULL, 'P'},
-		{"idle", required_argument, NULL, 'i'},
-		{"detach", no_argument, NULL, 'd'},
-		{"step", required_argument, NULL, 'S'},
-		{"node", required_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},
-		{"one-line", no_argument, NULL, '1'},
-		{"version", no_argument, NULL, 'V'},
-		{NULL, 0, NULL, 0},
+		{"segment-fd", required_argument, NULL, 's'}, {"life-fd", required_argument, NULL, 'l'},
+		{"report-fd", required_argument, NULL, 'r'},  {"report-file", required_argument, NULL, 'f'},
+		{"trace-file", required_argument, NULL, 't'}, {"cpus", required_argument, NULL, 'c'},
+		{"policy", required_argument, NULL, 'p'},     {"libdir", required_argument, NULL, 'L'},
+		{"policies", required_argument, NULL, 'P'},   {"idle", required_argument, NULL, 'i'},
+		{"detach", no_argument, NULL, 'd'},	      {"step", required_argument, NULL, 'S'},
+		{"node", required_argument, NULL, 'n'},	      {"help", no_argument, NULL, 'h'},
+		{"off-file", required_argument, NULL, 'o'},   {"min-cpus", required_argument, NULL, 'm'},
+		{"version", no_argument, NULL, 'V'},	      {NULL, 0, NULL, 0},
 	};
 	int option;
 
@@ -129,7 +125,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'P': arguments->allowed = optarg; break;
 		case 'i': arguments->idle = optarg; break;
 		case 'd': arguments->detach = true; break;
-		case '1': arguments->one_line = true; break;
+		case 'o': arguments->off_file = optarg; break;
+		case 'm': arguments->min_cpus = (unsigned int)strtoul(optarg, NULL, 10); break;
 		case 'h': usage(stdout); return 1;
 		case 'V': puts("malleabled " PACKAGE_VERSION); return 1;
 		default: return -1;
@@ -152,6 +149,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	controller->node = arguments->node;
 	controller->libdir = arguments->libdir;
 	controller->allowed = arguments->allowed;
+	controller->off_file = arguments->off_file;
 	controller->listening = -1;
 	controller->window_s = MAL_WINDOW_FIRST_S;
 	if (mal_cpumask_parse(arguments->cpus, &controller->allocation, err) < 0 ||
@@ -168,6 +166,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	if (mal_orders_open(&controller->orders, controller->segment.rank_count, controller->cpu_count) < 0 ||
 	    !controller->ranks || !controller->last)
 		return mal_fail(err, "out of memory");
+	controller->orders.floor = arguments->min_cpus;
 	if (mal_plan_use(controller, controller->choice.policy, controller->choice.values, err) < 0)
 		return -1;
 	if (arguments->trace_file)
@@ -233,7 +232,8 @@ static int serve(struct mal_controller *controller)
 			take_round(controller, samples);
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
-		mal_futex_wait(&header->kick, kick, SLEEP_NS);
+		mal_off_update(controller);
+		mal_futex_wait(&header->kick, kick, controller->off_file ? SLEEP_SWITCH_NS : SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->kick) - kick > 1000)
 			nanosleep(&pause, NULL);
@@ -258,15 +258,16 @@ static void report(struct mal_controller *controller, const struct arguments *ar
 {
 	struct mal_report report;
 	struct mal_error err;
-	char text[2048];
+	char text[3072];
 	size_t length;
 
 	if (!mal_report_make(controller, arguments->step, arguments->node, &report)) {
 		end_recording(controller, text, 0, sizeof(text));
 		return;
 	}
-	length = arguments->one_line ? mal_report_line(controller, &report, text, sizeof(text))
-				     : mal_report_text(controller, &report, text, sizeof(text));
+	/* A line for who wants no more, then what the user is told. */
+	length = mal_report_line(controller, &report, text, sizeof(text));
+	length += mal_report_text(controller, &report, text + length, sizeof(text) - length);
 	if (arguments->report_file && mal_report_json(controller, &report, arguments->report_file, &err) < 0 &&
 	    length < sizeof(text))
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", err.text);

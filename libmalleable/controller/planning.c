@@ -81,7 +81,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
 	const char *flaw;
 
-	if (controller->demoted || !policy->decide)
+	if (controller->demoted || controller->off || !policy->decide)
 		return false;
 	mal_read_owners(controller, now);
 	switch (mal_decide_under(&controller->orders, policy, controller->policy_state, &view, &plan, &flaw)) {
@@ -120,6 +120,24 @@ int mal_plan_use(struct mal_controller *controller, const struct mal_policy *pol
 	controller->demoted = false;
 	controller->demoted_why = NULL;
 	return 0;
+}
+
+void mal_plan_home(struct mal_controller *controller)
+{
+	static const unsigned int all[MAL_MAX_RANKS];
+	unsigned int owner[MAL_MAX_CPUS];
+	struct mal_plan plan = {.bind = controller->binds, .owner = owner};
+
+	mal_read_owners(controller, owner);
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		for (unsigned int rank = controller->segment.rank_count; rank-- > 0;)
+			if (controller->ranks[rank].running &&
+			    mal_cpumask_has(&controller->ranks[rank].home, controller->cpu[i]))
+				owner[i] = rank;
+	set_rules(controller, &plan);
+	set_use(controller, all);
+	if (plan.bind)
+		publish(controller, &plan);
 }
 
 void mal_plan_begin(struct mal_controller *controller)

@@ -15,6 +15,9 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 /* The policy begins: its rules hold from now on, before there are samples. */
 void mal_plan_begin(struct mal_controller *controller);
 
+/* Ranks get back the CPUs that Slurm gave them, and lend none. */
+void mal_plan_home(struct mal_controller *controller);
+
 /* Carry out orders from outside now, without the policy. */
 void mal_plan_obey(struct mal_controller *controller);
 

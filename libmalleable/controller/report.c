@@ -171,6 +171,8 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	     controller->policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
 	if (controller->demoted)
 		line(&text, "policy %s was set aside: %s\n", controller->policy->name, controller->demoted_why);
+	if (controller->was_off)
+		line(&text, "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
 		line(&text, "too short to measure: fewer than two phase boundaries were seen\n");
 		return text.length;
@@ -203,15 +205,18 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	const struct mal_totals *totals = &controller->totals;
 	struct text text = {buffer, size, 0};
 	double share = mal_totals_share(totals);
-	char gain[96] = "too short to measure";
+	char gain[96] = "too short to measure", faster[32] = "";
 
 	if (totals->windows && isnan(share))
 		snprintf(gain, sizeof(gain), "nothing to gain in %.3f s", totals->elapsed_s);
 	else if (totals->windows)
 		snprintf(gain, sizeof(gain), "%.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it",
 			 totals->off_s, totals->ideal_s, totals->elapsed_s, share * 100);
-	line(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s\n", report->step, report->node,
-	     controller->policy->name, controller->demoted ? " (set aside)" : "", report->ranks, controller->cpu_count,
-	     (unsigned long long)report->lends, (unsigned long long)report->moves, gain);
+	if (totals->windows && totals->off_s > 0)
+		snprintf(faster, sizeof(faster), ", %.1f %% %s", 100 * fabs(1 - totals->elapsed_s / totals->off_s),
+			 totals->elapsed_s <= totals->off_s ? "less time" : "more time");
+	line(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n", report->step,
+	     report->node, controller->policy->name, controller->demoted ? " (set aside)" : "", report->ranks,
+	     controller->cpu_count, (unsigned long long)report->lends, (unsigned long long)report->moves, gain, faster);
 	return text.length;
 }

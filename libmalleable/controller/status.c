@@ -96,11 +96,12 @@ char *mal_status_json(const struct mal_controller *controller)
 	object = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s?, s:s, s:f, s:i, s:f, s:f, s:f, s:o, s:i, s:o}", "version", STATUS_VERSION,
 		"step", controller->step, "node", controller->node, "policy", controller->policy->name, "set_aside",
-		controller->demoted_why, "cpus", mal_cpumask_format(&controller->allocation, cpus, sizeof(cpus)),
-		"running_s", mal_ticks_to_s(mal_ticks() - controller->started), "windows",
-		(int)controller->totals.windows, "measured_s", controller->totals.elapsed_s, "unbalanced_s",
-		controller->totals.off_s, "ideal_s", controller->totals.ideal_s, "share_of_attainable",
-		isnan(share) ? json_null() : json_real(share), "plans", (int)controller->plans, "ranks", ranks);
+		controller->off ? "switched off by the administrator" : controller->demoted_why, "cpus",
+		mal_cpumask_format(&controller->allocation, cpus, sizeof(cpus)), "running_s",
+		mal_ticks_to_s(mal_ticks() - controller->started), "windows", (int)controller->totals.windows,
+		"measured_s", controller->totals.elapsed_s, "unbalanced_s", controller->totals.off_s, "ideal_s",
+		controller->totals.ideal_s, "share_of_attainable", isnan(share) ? json_null() : json_real(share),
+		"plans", (int)controller->plans, "ranks", ranks);
 	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
 	json_decref(object);
 	return text;

@@ -70,8 +70,19 @@ static void add_topology(char **environment)
 /* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
 static pid_t spawn(const struct mal_helper_options *options, int life, int report)
 {
-	/* 18 that are always there, 9 that may be, and the end. */
-	const char *arguments[28] = {
+	char min_cpus[16];
+	const struct {
+		const char *name, *value;
+	} may_be[] = {
+		{"--idle", options->idle},
+		{"--policies", options->allowed},
+		{"--report-file", options->report_file},
+		{"--trace-file", options->trace_file},
+		{"--off-file", options->off_file},
+		{"--min-cpus", options->min_cpus ? min_cpus : NULL},
+	};
+	/* 18 that are always there, those that may be, and the end. */
+	const char *arguments[18 + 2 * sizeof(may_be) / sizeof(may_be[0]) + 1] = {
 		"malleabled",  "--detach",    "--segment-fd", "3",	     "--life-fd", "4",
 		"--report-fd", "5",	      "--cpus",	      options->cpus, "--policy",  options->policy,
 		"--step",      options->step, "--node",	      options->node, "--libdir",  options->libdir};
@@ -84,23 +95,12 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 
 	for (count = 0; arguments[count];)
 		count++;
-	if (options->one_of_many)
-		arguments[count++] = "--one-line";
-	if (options->idle) {
-		arguments[count++] = "--idle";
-		arguments[count++] = options->idle;
-	}
-	if (options->allowed) {
-		arguments[count++] = "--policies";
-		arguments[count++] = options->allowed;
-	}
-	if (options->report_file) {
-		arguments[count++] = "--report-file";
-		arguments[count++] = options->report_file;
-	}
-	if (options->trace_file) {
-		arguments[count++] = "--trace-file";
-		arguments[count++] = options->trace_file;
+	snprintf(min_cpus, sizeof(min_cpus), "%u", options->min_cpus);
+	for (size_t i = 0; i < sizeof(may_be) / sizeof(may_be[0]); i++) {
+		if (!may_be[i].value)
+			continue;
+		arguments[count++] = may_be[i].name;
+		arguments[count++] = may_be[i].value;
 	}
 	if (options->users_topology)
 		add_topology(environment + 2);

@@ -21,11 +21,12 @@ struct mal_helper_options {
 	const char *idle; /* NULL: none */
 	const char *step;
 	const char *node;
-	bool one_of_many;	 /* nodes of the step: the report is one line */
 	const char *report_file; /* NULL: none */
 	const char *allowed;	 /* policies that may be set later, NULL: all */
 	const char *libdir;	 /* where loadable policies are */
 	const char *trace_file;	 /* NULL: none */
+	const char *off_file;	 /* the administrator's switch (admin.h), NULL: none */
+	unsigned int min_cpus;	 /* that every rank keeps, 0: one */
 	bool users_topology; /* hwloc's variables of our environment reach the controller: only where the user started it */
 };
 

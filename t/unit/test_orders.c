@@ -101,6 +101,32 @@ static void bounds(void **state)
 	mal_orders_close(&orders);
 }
 
+/* What the administrator leaves every rank. */
+static void every_rank_keeps_the_floor(void **state)
+{
+	static const unsigned int floors[] = {3, 4, 9};
+	static const unsigned int expected[] = {3, 4, 4};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		static struct node node;
+		struct mal_orders orders;
+		void *policy = create(&mal_policy_sabo);
+
+		make_node(&node, 4, 4, 4);
+		node.samples[0].work_s = 100;
+		open_orders(&orders, &node);
+		orders.floor = floors[i];
+		assert_true(mal_orders_any(&orders));
+		assert_int_equal(mal_orders_check(&orders, &node.view, NULL), 0);
+		assert_int_equal(obey(&node, &orders, &mal_policy_sabo, policy), MAL_DECISION_MADE);
+		for (unsigned int rank = 1; rank < 4; rank++)
+			assert_int_equal(node.count[rank], expected[i]);
+		mal_policy_sabo.destroy(policy);
+		mal_orders_close(&orders);
+	}
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	static struct node node;
@@ -149,6 +175,8 @@ static bool is_kept(const struct mal_orders *orders, const struct node *node)
 	for (unsigned int rank = 0; rank < node->view.rank_count; rank++) {
 		const struct mal_order *order = &orders->ranks[rank];
 
+		if (!order->exact && !order->most && node->count[rank] < orders->floor)
+			return false;
 		if (node->count[rank] < order->least || (order->most && node->count[rank] > order->most))
 			return false;
 	}
@@ -192,6 +220,7 @@ static void orders_stand_above_every_policy(void **state)
 		open_orders(&orders, &node);
 		for (int round = 0; round < 500; round++) {
 			give_random_order(&orders, (unsigned int)rand() % 6, 24);
+			orders.floor = (unsigned int)rand() % 4;
 			if (mal_orders_check(&orders, &node.view, NULL) < 0)
 				mal_orders_free(&orders, (unsigned int)rand() % 6);
 			for (unsigned int rank = 0; rank < 6; rank++) {
@@ -218,9 +247,13 @@ static void orders_stand_above_every_policy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_cpus), cmocka_unit_test(nobody_is_left_without),
-		cmocka_unit_test(bounds),     cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(ranks_end),  cmocka_unit_test(orders_stand_above_every_policy),
+		cmocka_unit_test(exact_cpus),
+		cmocka_unit_test(nobody_is_left_without),
+		cmocka_unit_test(every_rank_keeps_the_floor),
+		cmocka_unit_test(bounds),
+		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(ranks_end),
+		cmocka_unit_test(orders_stand_above_every_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

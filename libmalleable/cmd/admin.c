@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* admin.c: malleable admin: the off switch of this node, or of all nodes that share its file. */
+#include "libmalleable/core/admin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/cmd/cmd.h"
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable admin off|on|status [--file=F]\n"
+	      "\n"
+	      "Switches balancing off and on again, for new steps and, within a second or two, for running ones: "
+	      "their\n"
+	      "ranks go back to their own CPUs. It holds on this node, as long as it is up; on all nodes where\n"
+	      "plugstack.conf has off_file=F with F in a directory that they share.\n"
+	      "\n"
+	      "  --file=F   the switch, if not " MAL_OFF_FILE "\n"
+	      "  --help\n"
+	      "\n"
+	      "status prints off or on; its exit status is 0 where balancing is on, 3 where it is off.\n",
+	      out);
+}
+
+static int fail(const char *file, const char *what)
+{
+	fprintf(stderr, "malleable admin: cannot %s %s: %s\n", what, file, strerror(errno));
+	return 1;
+}
+
+static int switch_off(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+	if (fd < 0)
+		return fail(file, "make");
+	close(fd);
+	if (mal_admin_is_off(file))
+		return 0;
+	fprintf(stderr, "malleable admin: %s is not root's: it has no effect\n", file);
+	return 1;
+}
+
+static int switch_on(const char *file)
+{
+	return unlink(file) < 0 && errno != ENOENT ? fail(file, "remove") : 0;
+}
+
+static int tell(const char *file)
+{
+	bool off = mal_admin_is_off(file);
+
+	puts(off ? "off" : "on");
+	return off ? 3 : 0;
+}
+
+int mal_cmd_admin(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"file", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	const char *file = MAL_OFF_FILE, *what;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'h') {
+			usage(stdout);
+			return 0;
+		}
+		if (option != 'f')
+			return 2;
+		file = optarg;
+	}
+	what = optind + 1 == argc ? argv[optind] : "";
+	if (strcmp(what, "status") == 0)
+		return tell(file);
+	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0) {
+		fputs("malleable admin: off, on or status is wanted, see malleable admin --help\n", stderr);
+		return 2;
+	}
+	if (geteuid() != 0) {
+		fputs("malleable admin: only root switches balancing off and on\n", stderr);
+		return 1;
+	}
+	return strcmp(what, "off") == 0 ? switch_off(file) : switch_on(file);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* outcome.c: what user and administrator are told of a balanced step at its end. */
+#include <pwd.h>
+#include <slurm/slurm.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "spank/plugin.h"
+
+/* What becomes the job's comment, once the step is out of its cgroups. */
+static struct {
+	uint32_t job;
+	char text[512];
+} comment;
+
+/* What the controller says comes from a process of the user: no control characters go into logs and terminals. */
+static void make_printable(char *text)
+{
+	for (char *at = text; *at; at++)
+		if (*at != '\n' && (*at < ' ' || *at > '~'))
+			*at = '?';
+}
+
+static const char *name_of(uid_t user, char *name, size_t size)
+{
+	struct passwd entry, *found = NULL;
+	char buffer[4096];
+
+	getpwuid_r(user, &entry, buffer, sizeof(buffer), &found);
+	if (found)
+		snprintf(name, size, "%s", found->pw_name);
+	else
+		snprintf(name, size, "%u", (unsigned int)user);
+	return name;
+}
+
+/* LINE: what became of the step. */
+static void log_line(const struct balance_outcome *outcome, const char *line)
+{
+	char name[64];
+
+	if (balance_config.log == BALANCE_LOG_SYSLOG)
+		syslog(LOG_DAEMON | LOG_INFO, "balance: user %s, job %u, %s",
+		       name_of(outcome->user, name, sizeof(name)), outcome->job, line);
+	else if (balance_config.log == BALANCE_LOG_SLURMD)
+		slurm_info("balance: user %s, job %u, %s", name_of(outcome->user, name, sizeof(name)), outcome->job,
+			   line);
+}
+
+void balance_outcome_say(const struct balance_outcome *outcome, char *text)
+{
+	char *rest = strchr(text, '\n'), *save;
+
+	make_printable(text);
+	if (rest)
+		*rest++ = '\0';
+	log_line(outcome, *text ? text : outcome->step);
+	if (balance_config.comment && outcome->first_node && *text) {
+		comment.job = outcome->job;
+		snprintf(comment.text, sizeof(comment.text), "balance: %s", text);
+	}
+	if (outcome->silent)
+		return;
+	if (outcome->one_of_many && *text)
+		slurm_spank_log("balance: %s", text);
+	if (outcome->one_of_many || !rest)
+		return;
+	for (char *line = strtok_r(rest, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		slurm_spank_log("balance: %s", line);
+}
+
+void balance_outcome_finish(void)
+{
+	job_desc_msg_t job;
+
+	if (!comment.job)
+		return;
+	slurm_init_job_desc_msg(&job);
+	job.job_id = comment.job;
+	/* Not the user's own Comment: AdminComment is root's, and sacct keeps it too. */
+	job.admin_comment = comment.text;
+	if (slurm_update_job(&job) != SLURM_SUCCESS)
+		slurm_error("balance: comment=yes: cannot set the AdminComment of job %u", comment.job);
+	comment.job = 0;
+}
