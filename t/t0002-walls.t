@@ -11,7 +11,7 @@ includes() { grep -rlE "#include [<\"]($2)" $1 --include='*.[ch]'; }
 none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false; }; }
 outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2"; }
 
-ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own interface where comments are set" none outside '<slurm/' '^spank/(plugin\.h|outcome\.c)$'
+ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own interface where comments are set" none outside 'slurm/' '^spank/(plugin\.h|outcome\.c)$'
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool|t/programs/record)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^(libmalleable/rank/mpi|contrib/examples|t)/'
 ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd|trace)|spank/|hwloc|sys/|unistd|time\.h|pthread'
