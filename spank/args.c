@@ -14,7 +14,12 @@
 #define SCOPED_MOST 64
 #define NUMBER_MOST 1024
 
-struct balance_config balance_config = {.libdir = MAL_LIBDIR, .off_file = MAL_OFF_FILE};
+struct balance_config balance_config = {
+	.libdir = MAL_LIBDIR,
+	.off_file = MAL_OFF_FILE,
+	.agent_user = "nobody",
+	.share = 1,
+};
 
 /* Arguments KEY@PARTITION=VALUE, as they stand in plugstack.conf. */
 static const char *scoped[SCOPED_MOST];
@@ -115,6 +120,16 @@ static void set_comment(const char *argument, const char *value)
 	set_flag(&balance_config.comment, argument, value);
 }
 
+static void set_coschedule(const char *argument, const char *value)
+{
+	set_flag(&balance_config.coschedule, argument, value);
+}
+
+static void set_agent_user(const char *argument, const char *value)
+{
+	set_text(balance_config.agent_user, sizeof(balance_config.agent_user), argument, value);
+}
+
 static void set_number(unsigned int *number, const char *argument, const char *value)
 {
 	char *end;
@@ -136,6 +151,11 @@ static void set_max_overcommit(const char *argument, const char *value)
 	set_number(&balance_config.max_overcommit, argument, value);
 }
 
+static void set_share(const char *argument, const char *value)
+{
+	set_number(&balance_config.share, argument, value);
+}
+
 static const struct key {
 	const char *name;
 	void (*set)(const char *argument, const char *value);
@@ -148,6 +168,9 @@ static const struct key {
 	{"off_file", set_off_file, false},
 	{"log", set_log, false},
 	{"comment", set_comment, false},
+	{"coschedule", set_coschedule, true},
+	{"share", set_share, true},
+	{"agent_user", set_agent_user, false},
 	{"min_cpus", set_min_cpus, true},
 	{"max_overcommit", set_max_overcommit, true},
 };
@@ -165,7 +188,7 @@ static const struct key *find_key(const char *argument, size_t length)
 
 static void complain_unknown(const char *argument)
 {
-	char why[256] = "unknown argument, known are ";
+	char why[320] = "unknown argument, known are ";
 
 	for (size_t i = 0; i < KEY_COUNT; i++)
 		snprintf(why + strlen(why), sizeof(why) - strlen(why), "%s%s=", i ? ", " : "", keys[i].name);
@@ -186,6 +209,7 @@ static void keep_scoped(const struct key *key, const char *argument, const char 
 		return;
 	}
 	key->set(argument, value);
+	before.agent |= balance_config.coschedule;
 	balance_config = before;
 	scoped[scoped_count++] = argument;
 }
@@ -214,6 +238,7 @@ void balance_args_parse(int count, char **arguments)
 	for (int i = 0; i < count; i++)
 		if (strncmp(arguments[i], "libdir=", 7) != 0)
 			parse_one(arguments[i]);
+	balance_config.agent |= balance_config.coschedule;
 }
 
 void balance_args_use_partition(const char *partition)

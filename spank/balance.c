@@ -4,14 +4,41 @@
  *
  * Remote callbacks always return 0: what fails here must never keep a step from running.
  */
+#include <stdio.h>
+
+#include "spank/agent.h"
 #include "spank/plugin.h"
 
 SPANK_PLUGIN(balance, 1)
 
+/* In slurmd. */
+static void balance_node_begin(void)
+{
+	struct mal_error err;
+	char path[640];
+
+	if (!balance_config.agent)
+		return;
+	snprintf(path, sizeof(path), "%s/malleable-agent", balance_config.libdir);
+	if (balance_agent_start(path, balance_config.agent_user, &err) < 0)
+		slurm_error("balance: coschedule=yes: %s; jobs that share CPUs take turns", err.text);
+}
+
 int slurm_spank_init(spank_t spank, int count, char **arguments)
 {
 	balance_args_parse(count, arguments);
+	if (spank_context() == S_CTX_SLURMD)
+		balance_node_begin();
 	return balance_options_register(spank);
+}
+
+int slurm_spank_slurmd_exit(spank_t spank, int count, char **arguments)
+{
+	(void)spank;
+	(void)count;
+	(void)arguments;
+	balance_agent_end();
+	return 0;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)

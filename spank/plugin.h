@@ -19,6 +19,10 @@ struct balance_config {
 	char libdir[512];	     /* libdir=: where the controller and the libraries are */
 	char off_file[512];	     /* off_file=: nothing is balanced while this file is there (malleable admin) */
 	enum balance_log log;	     /* log=: where one line for each balanced step goes */
+	bool coschedule;	     /* coschedule=yes: jobs that share CPUs get parts of them */
+	bool agent;		     /* it is yes somewhere: slurmd starts the agent */
+	char agent_user[64];	     /* agent_user=: whose it is */
+	unsigned int share;	     /* share=: weight of a job beside others */
 	bool comment;		     /* comment=yes: and into the job's AdminComment */
 	unsigned int min_cpus;	     /* min_cpus=: every rank keeps so many, where there are enough */
 	unsigned int max_overcommit; /* max_overcommit=: threads for each CPU that users may ask for; 0: any number */

@@ -17,6 +17,7 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/choice.h"
 #include "policies/registry.h"
+#include "spank/agent.h"
 #include "spank/cgroup.h"
 #include "spank/plugin.h"
 #include "spank/pool.h"
@@ -142,6 +143,21 @@ static void settle_in_pool(pid_t controller)
 		step.pool = NULL;
 }
 
+/* With coschedule=yes: the agent is told of the step; -1: it is not divided. */
+static int join_agent(void)
+{
+	struct mal_agent_step message = {
+		.version = MAL_AGENT_VERSION,
+		.job = step.job,
+		.step = step.id,
+		.weight = balance_config.share,
+		.least = step.tasks,
+		.cpus = step.cpus,
+	};
+
+	return balance_config.coschedule && mal_policy_acts(step.choice.policy) ? balance_agent_join(&message) : -1;
+}
+
 static int start(struct mal_error *err)
 {
 	char list[1024], idle_list[1024], path[640], node[256] = "?", file[1280], trace[1280];
@@ -157,9 +173,8 @@ static int start(struct mal_error *err)
 		.off_file = balance_config.off_file,
 		.min_cpus = balance_config.min_cpus,
 	};
+	int result;
 
-	if (find_cpus(err) < 0)
-		return -1;
 	gethostname(node, sizeof(node) - 1);
 	snprintf(path, sizeof(path), "%s/malleabled", balance_config.libdir);
 	if (access(path, X_OK) < 0)
@@ -179,13 +194,15 @@ static int start(struct mal_error *err)
 		return -1;
 	}
 	options.segment_fd = step.segment_fd;
-	if (mal_helper_start(&step.helper, &options, err) == 0) {
-		settle_in_pool(step.helper.pid);
-		return 0;
-	}
-	settle_in_pool(0);
-	close(step.segment_fd);
-	return -1;
+	options.agent_fd = join_agent();
+	result = mal_helper_start(&step.helper, &options, err);
+	settle_in_pool(result == 0 ? step.helper.pid : 0);
+	/* The agent takes the end of this connection for the end of the step: it is the controller's alone. */
+	if (options.agent_fd >= 0)
+		close(options.agent_fd);
+	if (result < 0)
+		close(step.segment_fd);
+	return result;
 }
 
 void balance_step_begin(spank_t spank)
@@ -197,7 +214,7 @@ void balance_step_begin(spank_t spank)
 	balance_pool_claim(step.job, step.id);
 	if (!is_wanted(spank))
 		return;
-	if (start(&err) < 0) {
+	if (find_cpus(&err) < 0 || start(&err) < 0) {
 		slurm_error("balance: %s; the step runs unbalanced", err.text);
 		return;
 	}

@@ -20,7 +20,7 @@ begin() {
 phases() { [ "$(status_of '.[0].windows')" -gt 2 ] 2>/dev/null; }
 status_of() { "$malleable" status --here --json 2>/dev/null | jq -r "$1" 2>/dev/null; }
 end() {
-	pkill -x load -P "$(pgrep -x mpirun -P "$background")"
+	pkill -x load -P "$(pgrep -P "$background" | head -n1)"
 	wait "$background" 2>/dev/null
 }
 has() { [ "$(status_of "$1")" = true ] || { echo "# not true: $1"; status_of .; false; }; }

@@ -135,6 +135,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	struct mal_cpumask cpus;
 	char list[1024], path[512], host[256] = "this node";
 	struct mal_helper_options options = {
+		.agent_fd = -1,
 		.path = path,
 		.policy = arguments->balance ? arguments->balance : "",
 		.cpus = list,

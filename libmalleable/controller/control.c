@@ -28,7 +28,7 @@ void mal_control_open(struct mal_controller *controller)
 {
 	controller->listening = mal_channel_listen(NULL);
 	if (controller->listening >= 0)
-		mal_watch_clients(controller->listening);
+		mal_watch_channel(controller->listening);
 }
 
 static int parse_number(const char *what, const char *text, unsigned int least, unsigned int most, unsigned int *number,

@@ -48,7 +48,10 @@ struct mal_controller {
 	struct mal_segment segment;
 	struct mal_cpumask allocation; /* CPUs that ranks may ever use here: the step's, with grow=job the job's */
 	struct mal_cpumask idle;       /* of these, that are the step's for as long as nobody else needs them */
-	struct mal_choice choice;      /* as the step was started */
+	struct mal_cpumask share; /* of the allocation: what the node's agent leaves the step, where jobs share CPUs */
+	unsigned int least_share; /* CPUs in it at any time */
+	int agent;		  /* connection to it, -1: there is none */
+	struct mal_choice choice; /* as the step was started */
 	const char *step, *node;
 	const char *libdir;
 	const char *allowed;		 /* policies that may be set, NULL: all */

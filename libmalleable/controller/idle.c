@@ -25,6 +25,22 @@ static unsigned int find_taker(const struct mal_controller *controller, const ui
 	return found;
 }
 
+/* The running rank to which Slurm gave CPU; the number of ranks if there is none. */
+static unsigned int home_of(const struct mal_controller *controller, unsigned int cpu)
+{
+	unsigned int rank = 0, ranks = controller->segment.rank_count;
+
+	while (rank < ranks &&
+	       !(controller->ranks[rank].running && mal_cpumask_has(&controller->ranks[rank].home, cpu)))
+		rank++;
+	return rank;
+}
+
+static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
+{
+	return mal_cpumask_has(&controller->idle, cpu) && mal_cpumask_has(&controller->share, cpu);
+}
+
 static void tell(struct mal_controller *controller, unsigned int rank)
 {
 	atomic_fetch_add(&controller->segment.ranks[rank].changes, 1);
@@ -32,20 +48,23 @@ static void tell(struct mal_controller *controller, unsigned int rank)
 
 void mal_idle_share_out(struct mal_controller *controller)
 {
+	unsigned int ranks = controller->segment.rank_count;
 	uint16_t counts[MAL_MAX_RANKS];
 
-	if (!controller->binds || controller->off || !mal_cpumask_count(&controller->idle))
+	if (!controller->binds || !(controller->off || mal_cpumask_count(&controller->idle)))
 		return;
 	mal_count_owned(controller, counts);
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->idle, cpu)) < MAL_MAX_CPUS; cpu++) {
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		unsigned int cpu = controller->cpu[i], taker;
 		struct mal_cpu_slot *slot = &controller->segment.cpus[cpu];
-		unsigned int taker;
 
-		if (mal_word_read(&slot->word).owner != MAL_NOBODY)
+		if (mal_word_read(&slot->word).owner != MAL_NOBODY || !(controller->off || is_ours(controller, cpu)))
 			continue;
-		taker = find_taker(controller, counts);
-		if (taker == controller->segment.rank_count)
-			return;
+		taker = home_of(controller, cpu);
+		if (taker == ranks && !controller->off)
+			taker = find_taker(controller, counts);
+		if (taker == ranks)
+			continue;
 		atomic_store(&slot->target, MAL_NOBODY);
 		if (!mal_word_give(&slot->word, taker))
 			continue;
@@ -184,6 +203,16 @@ void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask
 			evict_process(controller, rank);
 		tell(controller, rank);
 	}
+}
+
+void mal_idle_leave(struct mal_controller *controller)
+{
+	struct mal_cpumask cpus = {{0}};
+
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->idle, cpu)) < MAL_MAX_CPUS; cpu++)
+		if (home_of(controller, cpu) == controller->segment.rank_count)
+			mal_cpumask_add(&cpus, cpu);
+	mal_idle_vacate(controller, &cpus);
 }
 
 int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)

@@ -10,7 +10,10 @@
 
 #include "libmalleable/controller/controller.h"
 
-/* Give CPUs that are nobody's to ranks that can use them, those with fewest first. */
+/*
+ * Give idle CPUs that are nobody's to ranks: to the one to which Slurm gave it, else to one that can use it, those with fewest first.
+ * Where balancing is switched off ranks get back only what Slurm gave them.
+ */
 void mal_idle_share_out(struct mal_controller *controller);
 
 /* Other CPUs may be used from now on. Those in LIST that are not the job's are passed over. Returns 0, or -1 with ERR: no list. */
@@ -24,6 +27,9 @@ int mal_idle_withdraw(struct mal_controller *controller, const char *list, struc
 
 /* Ranks that own or use CPUS leave them at once, as above; whose they are then is for others to say. */
 void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
+/* Balancing is switched off: ranks leave idle CPUs that Slurm gave to none of them. */
+void mal_idle_leave(struct mal_controller *controller);
 
 /* Bind all threads of all teams again to where they are to run: a write to the cgroup's CPUs has undone it (Linux before 6.2). */
 void mal_idle_rebind(struct mal_controller *controller);

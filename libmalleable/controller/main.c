@@ -20,6 +20,7 @@
 #include "libmalleable/controller/recording.h"
 #include "libmalleable/controller/report.h"
 #include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/share.h"
 #include "libmalleable/controller/topology.h"
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/controller/watch.h"
@@ -49,6 +50,7 @@ struct arguments {
 	const char *trace_file;
 	const char *off_file;
 	unsigned int min_cpus;
+	int agent_fd;
 	bool detach;
 };
 
@@ -71,6 +73,7 @@ static void usage(FILE *out)
 	      "  --policies LIST    those that malleable set may set\n"
 	      "  --libdir D         where loadable policies and what runs them are\n"
 	      "  --off-file F       while this file of root is there nothing is balanced\n"
+	      "  --agent-fd N       connection to the node's agent, where jobs share CPUs\n"
 	      "  --min-cpus N       every rank keeps so many CPUs, where there are enough\n"
 	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
 	      "  --help, --version\n",
@@ -89,15 +92,25 @@ static int parse_fd(const char *text)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"segment-fd", required_argument, NULL, 's'}, {"life-fd", required_argument, NULL, 'l'},
-		{"report-fd", required_argument, NULL, 'r'},  {"report-file", required_argument, NULL, 'f'},
-		{"trace-file", required_argument, NULL, 't'}, {"cpus", required_argument, NULL, 'c'},
-		{"policy", required_argument, NULL, 'p'},     {"libdir", required_argument, NULL, 'L'},
-		{"policies", required_argument, NULL, 'P'},   {"idle", required_argument, NULL, 'i'},
-		{"detach", no_argument, NULL, 'd'},	      {"step", required_argument, NULL, 'S'},
-		{"node", required_argument, NULL, 'n'},	      {"help", no_argument, NULL, 'h'},
-		{"off-file", required_argument, NULL, 'o'},   {"min-cpus", required_argument, NULL, 'm'},
-		{"version", no_argument, NULL, 'V'},	      {NULL, 0, NULL, 0},
+		{"segment-fd", required_argument, NULL, 's'},
+		{"life-fd", required_argument, NULL, 'l'},
+		{"report-fd", required_argument, NULL, 'r'},
+		{"report-file", required_argument, NULL, 'f'},
+		{"trace-file", required_argument, NULL, 't'},
+		{"cpus", required_argument, NULL, 'c'},
+		{"policy", required_argument, NULL, 'p'},
+		{"libdir", required_argument, NULL, 'L'},
+		{"policies", required_argument, NULL, 'P'},
+		{"idle", required_argument, NULL, 'i'},
+		{"detach", no_argument, NULL, 'd'},
+		{"step", required_argument, NULL, 'S'},
+		{"node", required_argument, NULL, 'n'},
+		{"help", no_argument, NULL, 'h'},
+		{"off-file", required_argument, NULL, 'o'},
+		{"agent-fd", required_argument, NULL, 'a'},
+		{"min-cpus", required_argument, NULL, 'm'},
+		{"version", no_argument, NULL, 'V'},
+		{NULL, 0, NULL, 0},
 	};
 	int option;
 
@@ -105,6 +118,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		.segment_fd = -1,
 		.life_fd = -1,
 		.report_fd = -1,
+		.agent_fd = -1,
 		.policy = "",
 		.step = "?",
 		.node = "?",
@@ -125,6 +139,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'P': arguments->allowed = optarg; break;
 		case 'i': arguments->idle = optarg; break;
 		case 'd': arguments->detach = true; break;
+		case 'a': arguments->agent_fd = parse_fd(optarg); break;
 		case 'o': arguments->off_file = optarg; break;
 		case 'm': arguments->min_cpus = (unsigned int)strtoul(optarg, NULL, 10); break;
 		case 'h': usage(stdout); return 1;
@@ -176,6 +191,7 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
 	mal_control_open(controller);
+	mal_share_open(controller, arguments->agent_fd);
 	return 0;
 }
 
@@ -232,6 +248,7 @@ static int serve(struct mal_controller *controller)
 			take_round(controller, samples);
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
+		mal_share_update(controller);
 		mal_off_update(controller);
 		mal_futex_wait(&header->kick, kick, controller->off_file ? SLEEP_SWITCH_NS : SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */

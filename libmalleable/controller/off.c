@@ -23,10 +23,10 @@ void mal_off_update(struct mal_controller *controller)
 	controller->off = off;
 	controller->was_off = true;
 	if (off) {
-		mal_idle_vacate(controller, &controller->idle);
+		mal_idle_leave(controller);
 		mal_plan_home(controller);
 	} else {
 		mal_plan_begin(controller);
-		mal_idle_share_out(controller);
 	}
+	mal_idle_share_out(controller);
 }

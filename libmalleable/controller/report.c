@@ -171,6 +171,9 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	     controller->policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
 	if (controller->demoted)
 		line(&text, "policy %s was set aside: %s\n", controller->policy->name, controller->demoted_why);
+	if (controller->least_share < controller->cpu_count)
+		line(&text, "beside other jobs: %u of its %u CPUs at least\n", controller->least_share,
+		     controller->cpu_count);
 	if (controller->was_off)
 		line(&text, "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {

@@ -87,17 +87,18 @@ char *mal_status_json(const struct mal_controller *controller)
 	struct use uses[MAL_MAX_RANKS] = {{{{0}}, 0, 0, 0}};
 	double share = mal_totals_share(&controller->totals);
 	json_t *ranks = json_array(), *object;
-	char cpus[1024], *text;
+	char cpus[1024], shares[1024], *text;
 
 	read_use(controller, uses);
 	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
 		if (controller->ranks[rank].known)
 			json_array_append_new(ranks, rank_json(controller, rank, &uses[rank]));
 	object = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s?, s:s, s:f, s:i, s:f, s:f, s:f, s:o, s:i, s:o}", "version", STATUS_VERSION,
-		"step", controller->step, "node", controller->node, "policy", controller->policy->name, "set_aside",
-		controller->off ? "switched off by the administrator" : controller->demoted_why, "cpus",
-		mal_cpumask_format(&controller->allocation, cpus, sizeof(cpus)), "running_s",
+		"{s:i, s:s, s:s, s:s, s:s?, s:s, s:s, s:f, s:i, s:f, s:f, s:f, s:o, s:i, s:o}", "version",
+		STATUS_VERSION, "step", controller->step, "node", controller->node, "policy", controller->policy->name,
+		"set_aside", controller->off ? "switched off by the administrator" : controller->demoted_why, "cpus",
+		mal_cpumask_format(&controller->allocation, cpus, sizeof(cpus)), "share",
+		mal_cpumask_format(&controller->share, shares, sizeof(shares)), "running_s",
 		mal_ticks_to_s(mal_ticks() - controller->started), "windows", (int)controller->totals.windows,
 		"measured_s", controller->totals.elapsed_s, "unbalanced_s", controller->totals.off_s, "ideal_s",
 		controller->totals.ideal_s, "share_of_attainable", isnan(share) ? json_null() : json_real(share),

@@ -11,7 +11,8 @@
 
 static int epoll_fd = -1;
 static int life = -1;
-static int clients = -1;
+/* Descriptors that say again and again that there is something to read, which the controller's loop does. */
+static _Atomic int channels[2] = {-1, -1};
 
 static void *watch(void *opaque)
 {
@@ -23,7 +24,7 @@ static void *watch(void *opaque)
 
 		if (epoll_wait(epoll_fd, &event, 1, -1) < 1)
 			continue;
-		if (event.data.fd == clients) {
+		if (event.data.fd == channels[0] || event.data.fd == channels[1]) {
 			atomic_store(&controller->asked, true);
 			mal_futex_post(kick);
 			continue;
@@ -64,9 +65,17 @@ void mal_watch_process(int32_t pid)
 		close(fd);
 }
 
-void mal_watch_clients(int fd)
+void mal_watch_channel(int fd)
 {
-	/* Each new client is told once: the controller takes all that wait. */
-	clients = fd;
+	/* What is new is told once: the controller takes all that waits. */
+	channels[channels[0] < 0 ? 0 : 1] = fd;
 	add(fd, EPOLLET);
+}
+
+void mal_watch_forget(int fd)
+{
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	for (int i = 0; i < 2; i++)
+		if (channels[i] == fd)
+			channels[i] = -1;
 }

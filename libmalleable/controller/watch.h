@@ -14,7 +14,10 @@ int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_e
 /* Also watch process PID; its end is counted in controller->died. Failure is ignored: it may be gone already. */
 void mal_watch_process(int32_t pid);
 
-/* Also watch socket FD: a client that comes sets controller->asked and kicks. */
-void mal_watch_clients(int fd);
+/* Also watch socket FD, of two at most: whatever comes sets controller->asked and kicks. */
+void mal_watch_channel(int fd);
+
+/* Not any more; before it is closed. */
+void mal_watch_forget(int fd);
 
 #endif

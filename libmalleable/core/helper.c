@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Descriptors above ours are closed in the controller. */
-#define FIRST_FREE_FD 6
 /* While they are put in place, all of them are out of each other's way here. */
 #define ASIDE_FD 210
 /* How long a killed controller may take to go. */
@@ -27,17 +25,17 @@
 static int plan_descriptors(posix_spawn_file_actions_t *actions, const struct mal_helper_options *options, int life,
 			    int report)
 {
-	const int from[] = {options->segment_fd, life, report};
-	const int to[] = {MAL_HELPER_SEGMENT_FD, MAL_HELPER_LIFE_FD, MAL_HELPER_REPORT_FD};
-	int failed = 0;
+	const int from[] = {options->segment_fd, life, report, options->agent_fd};
+	const int to[] = {MAL_HELPER_SEGMENT_FD, MAL_HELPER_LIFE_FD, MAL_HELPER_REPORT_FD, MAL_HELPER_AGENT_FD};
+	int failed = 0, count = options->agent_fd >= 0 ? 4 : 3;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < count; i++)
 		failed |= posix_spawn_file_actions_adddup2(actions, from[i], ASIDE_FD + i);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < count; i++)
 		failed |= posix_spawn_file_actions_adddup2(actions, ASIDE_FD + i, to[i]);
 	for (int i = 0; i < 3; i++)
 		failed |= posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
-	failed |= posix_spawn_file_actions_addclosefrom_np(actions, FIRST_FREE_FD);
+	failed |= posix_spawn_file_actions_addclosefrom_np(actions, MAL_HELPER_SEGMENT_FD + count);
 	return failed ? -1 : 0;
 }
 
@@ -79,6 +77,7 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 		{"--report-file", options->report_file},
 		{"--trace-file", options->trace_file},
 		{"--off-file", options->off_file},
+		{"--agent-fd", options->agent_fd >= 0 ? "6" : NULL},
 		{"--min-cpus", options->min_cpus ? min_cpus : NULL},
 	};
 	/* 18 that are always there, those that may be, and the end. */

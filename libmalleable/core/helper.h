@@ -12,6 +12,7 @@
 #define MAL_HELPER_SEGMENT_FD 3
 #define MAL_HELPER_LIFE_FD 4
 #define MAL_HELPER_REPORT_FD 5
+#define MAL_HELPER_AGENT_FD 6
 
 struct mal_helper_options {
 	const char *path; /* of malleabled */
@@ -25,6 +26,7 @@ struct mal_helper_options {
 	const char *allowed;	 /* policies that may be set later, NULL: all */
 	const char *libdir;	 /* where loadable policies are */
 	const char *trace_file;	 /* NULL: none */
+	int agent_fd;		 /* connection to the node's agent (agent.h), -1: none */
 	const char *off_file;	 /* the administrator's switch (admin.h), NULL: none */
 	unsigned int min_cpus;	 /* that every rank keeps, 0: one */
 	bool users_topology; /* hwloc's variables of our environment reach the controller: only where the user started it */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * share.h: the step's share of CPUs that other jobs were given too, as the node's agent says (core/agent.h).
+ *
+ * While there is no agent, or balancing is switched off, the share is all of the step's CPUs.
+ */
+#ifndef MAL_CONTROLLER_SHARE_H
+#define MAL_CONTROLLER_SHARE_H
+
+#include "libmalleable/controller/controller.h"
+
+/* Messages come from FD; -1: there is no agent. */
+void mal_share_open(struct mal_controller *controller, int fd);
+
+/* Take what the agent says, and see that the ranks keep to it: they may have begun with CPUs that are not in the share. */
+void mal_share_update(struct mal_controller *controller);
+
+#endif

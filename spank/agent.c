@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* agent.c: the node's agent: starting it in slurmd, and steps that report to it. */
+#include "spank/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spank/plugin.h"
+
+#define WAITING_STEPS 64
+/* Its descriptors, and where they are kept out of each other's way. */
+#define LISTEN_FD 3
+#define LIFE_FD 4
+#define ASIDE_FD 210
+
+/* Write end of the agent's pipe; -1: we started none. */
+static int life = -1;
+
+static struct sockaddr_un make_address(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", MAL_AGENT_SOCKET);
+	return address;
+}
+
+/* A connection to the agent that runs, or -1. */
+static int open_connection(void)
+{
+	struct sockaddr_un address = make_address();
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int listen_for_steps(struct mal_error *err)
+{
+	struct sockaddr_un address = make_address();
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return mal_fail_errno(err, "cannot make a socket");
+	unlink(address.sun_path);
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 && chmod(address.sun_path, 0600) == 0 &&
+	    listen(fd, WAITING_STEPS) == 0)
+		return fd;
+	mal_fail_errno(err, "cannot listen on %s", address.sun_path);
+	close(fd);
+	return -1;
+}
+
+/* The process that detaches itself, and ends at once; -1 with errno. */
+static pid_t spawn(const char *path, const struct passwd *user, int listening, int life_end)
+{
+	char uid[16], gid[16];
+	const char *arguments[] = {"malleable-agent", "--detach", "--listen-fd", "3", "--life-fd", "4",
+				   "--user",	      uid,	  "--group",	 gid, NULL};
+	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	pid_t pid = -1;
+	sigset_t set;
+	int failed = 0;
+
+	snprintf(uid, sizeof(uid), "%u", (unsigned int)user->pw_uid);
+	snprintf(gid, sizeof(gid), "%u", (unsigned int)user->pw_gid);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(&attributes, &set);
+	sigfillset(&set);
+	posix_spawnattr_setsigdefault(&attributes, &set);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+	failed |= posix_spawn_file_actions_adddup2(&actions, listening, ASIDE_FD);
+	failed |= posix_spawn_file_actions_adddup2(&actions, life_end, ASIDE_FD + 1);
+	failed |= posix_spawn_file_actions_adddup2(&actions, ASIDE_FD, LISTEN_FD);
+	failed |= posix_spawn_file_actions_adddup2(&actions, ASIDE_FD + 1, LIFE_FD);
+	for (int i = 0; i < 3; i++)
+		failed |= posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
+	failed |= posix_spawn_file_actions_addclosefrom_np(&actions, LIFE_FD + 1);
+	failed |= posix_spawn_file_actions_addchdir_np(&actions, "/");
+	if (!failed)
+		failed = posix_spawn(&pid, path, &actions, &attributes, (char *const *)arguments, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	errno = failed > 0 ? failed : errno;
+	return failed ? -1 : pid;
+}
+
+/* Has the process that detaches itself done so? Where slurmd itself reaps it we are not told. */
+static bool has_detached(pid_t pid)
+{
+	int status;
+	pid_t reaped;
+
+	do
+		reaped = waitpid(pid, &status, 0);
+	while (reaped < 0 && errno == EINTR);
+	return reaped < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+int balance_agent_start(const char *path, const char *user, struct mal_error *err)
+{
+	const struct passwd *entry = getpwnam(user);
+	int ends[2] = {-1, -1}, listening = -1, connection = open_connection(), result = -1;
+	pid_t pid;
+
+	if (connection >= 0) {
+		close(connection);
+		return 0;
+	}
+	if (!entry || entry->pw_uid == 0)
+		return mal_fail(err, "agent_user=%s: %s", user, entry ? "it must not be root" : "no such user");
+	if (access(path, X_OK) < 0)
+		return mal_fail_errno(err, "%s", path);
+	listening = listen_for_steps(err);
+	if (listening < 0)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		mal_fail_errno(err, "cannot make the agent's pipe");
+		goto out;
+	}
+	pid = spawn(path, entry, listening, ends[0]);
+	if (pid < 0 || !has_detached(pid)) {
+		mal_fail(err, "the agent %s does not start", path);
+		goto out;
+	}
+	life = ends[1];
+	ends[1] = -1;
+	result = 0;
+out:
+	if (result < 0)
+		unlink(MAL_AGENT_SOCKET);
+	close(listening);
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+	return result;
+}
+
+void balance_agent_end(void)
+{
+	if (life < 0)
+		return;
+	unlink(MAL_AGENT_SOCKET);
+	close(life);
+	life = -1;
+}
+
+int balance_agent_join(const struct mal_agent_step *step)
+{
+	uid_t before = geteuid();
+	int fd = -1;
+
+	if (before == 0 || seteuid(0) == 0) {
+		fd = open_connection();
+		if (before != 0 && seteuid(before) < 0)
+			slurm_error("balance: cannot return to user %u", (unsigned int)before);
+	}
+	if (fd >= 0 && send(fd, step, sizeof(*step), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}

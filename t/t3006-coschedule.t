@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# coschedule=yes: jobs that were given the same CPUs divide them, and take them back when the other ends; without an agent they take turns.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+[ ! -e /run/malleable.agent ] || skip_all "an agent runs on this machine already"
+start_cluster
+plan 19
+socket=/run/malleable.agent
+agent() { pids_of malleable-agent; }
+gone() { ! living malleable-agent && [ ! -e $socket ]; }
+ok "without coschedule= there is no agent" gone
+"$srcdir/contrib/cluster" stop >/dev/null
+start_cluster --plugin-args "coschedule@shared=yes log=no"
+ok "slurmd starts one" all_of "wait_until 5 living malleable-agent" "[ -S $socket ]"
+ok "which is not root's" [ "$(awk '/^Uid/ {print $2, $3, $4, $5}' "/proc/$(agent)/status")" = "65534 65534 65534 65534" ]
+cp "$load" "$work/first" && cp "$load" "$work/second"
+
+# job NAME ITERATIONS [SRUN-OPTIONS]: a job on both CPUs, one rank with two threads, in the background.
+job() { srun -Q -p shared -n1 -c2 --balance=auto --balance-report="$work/$1.json" "${@:3}" "$work/$1" --work=10 --iterations="$2" >"$work/$1.out" 2>&1 & }
+cpus_of() { "$stage/bin/malleable" status --here --json 2>/dev/null | jq -r "sort_by(.step) | .[$1].ranks[0].cpus"; }
+has() { [ "$(cpus_of "$1")" = "$2" ]; }
+both() { has 0 "$1" && has 1 "$2"; }
+end() { pkill -x first; pkill -x second; wait; }
+job first 2000
+wait_until 10 has 0 0-1
+job second 2000
+ok "two jobs on the same CPUs divide them" wait_until 10 both 0 1
+"$srcdir/t/watch.py" 2 first second >"$work/masks"
+apart() { awk '$2 != "-" && $3 != "-" {looks++; if ($2 == $3 || $2 ~ /,/ || $3 ~ /,/) bad++} END {exit !(looks > 50) || bad > 0}' "$work/masks"; }
+ok "no thread of one on a CPU of the other, in 2 s" apart
+pkill -x second
+ok "when one ends the other has all again" wait_until 10 has 0 0-1
+job second 2000
+wait_until 10 both 0 1
+"$stage/bin/malleable" status --here --json >"$work/out"
+ok "malleable status says so" all_of "jq -e '.[0].share == \"0\"' '$work/out' >'$work/log'"
+job first 5
+wait_until 10 both 0 1
+kill -9 "$(agent)"
+ok "the agent killed: both go on with all CPUs" wait_until 10 both 0-1 0-1
+end
+ok "and end well" all_of "jq -e .version $work/first.json >'$work/log'" nothing_left
+job first 20
+wait
+ok "a step without an agent runs as ever" all_of "grep -q '^elapsed' $work/first.out" "[ ! -s $work/first.err ]"
+"$srcdir/contrib/cluster" stop >/dev/null
+ok "slurmd's end is the agent's, and nothing is left of it" wait_until 5 gone
+
+start_cluster --plugin-args "coschedule=yes log=no"
+wait_until 5 living malleable-agent
+job first 2000
+wait_until 10 has 0 0-1
+job second 2000
+wait_until 10 both 0 1
+pids_of malleabled | sort -n | head -n1 | xargs kill -9
+alone() { [ "$(cpus_of 0)" = 0-1 ] && [ "$(cpus_of 1)" = null ]; }
+ok "a controller killed: the other step has all CPUs, beside a job that shares nothing" wait_until 10 alone
+end
+job first 2000
+wait_until 10 has 0 0-1
+srun -Q -p shared -n2 -c1 --balance=auto --balance-report=off "$work/second" --work=10 --iterations=20 >"$work/second.out" 2>&1
+ok "a step with more ranks than its part would have CPUs takes turns" all_of "grep -q '^elapsed' $work/second.out" "has 0 0-1"
+end
+job first 2000
+wait_until 10 has 0 0-1
+kill -STOP "$(pids_of malleabled)"
+srun -Q -p shared -n1 -c2 --balance=auto --balance-report=off "$work/second" --work=10 --iterations=20 >"$work/second.out" 2>&1
+ok "a controller that does not answer holds nobody up" grep -q '^elapsed' "$work/second.out"
+kill -CONT "$(pids_of malleabled | head -n1)"
+end
+
+# Others at the socket.
+cat >"$work/talk.py" <<'PY'
+import os, socket, struct, sys
+if len(sys.argv) > 2: os.setgid(65534); os.setuid(65534)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(5)
+try: s.connect("/run/malleable.agent")
+except OSError as e: print("refused", e.strerror); sys.exit()
+cpus = bytes([3]) + bytes(127)
+hello = struct.pack("=IIIII4x", 1, 99, 0, 1, 1) + cpus
+what = sys.argv[1]
+try:
+    if what == "nonsense": s.send(b"x" * 300)
+    if what == "version": s.send(struct.pack("=IIIII4x", 7, 99, 0, 1, 1) + cpus)
+    if what == "nothing": s.send(struct.pack("=IIIII4x", 1, 99, 0, 1, 1) + bytes(128))
+    if what == "flood":
+        s.send(hello)
+        for _ in range(100000): s.send(b"x" * 40)
+    if what == "mute":
+        s.send(hello)
+        for _ in range(2): print(len(s.recv(4096)))
+    print("closed" if s.recv(4096) == b"" else "answered")
+except (BrokenPipeError, ConnectionResetError): print("closed")
+except TimeoutError: print("waits")
+PY
+run python3 "$work/talk.py" nonsense user
+ok "the socket is not for users" says 'refused Permission denied'
+for what in nonsense version nothing; do
+	run python3 "$work/talk.py" $what
+	says '^closed$' || break
+done
+ok "nonsense, another version, no CPUs: the connection is closed" says '^closed$'
+job first 2000
+wait_until 10 has 0 0-1
+run python3 "$work/talk.py" flood
+ok "who talks without end is left out" all_of "says '^closed$'" "wait_until 10 has 0 0-1"
+chmod 711 "$work"
+"$srcdir/t/watch.py" 1 malleable-agent >/dev/null
+ok "the agent is at rest" [ "$(awk '{print $14 + $15 < 100}' "/proc/$(agent)/stat")" = 1 ]
+end
+"$srcdir/contrib/cluster" stop >/dev/null
+ok "nothing is left at the end" all_of nothing_left "wait_until 5 gone"
