@@ -115,6 +115,13 @@ static int set_common(struct mal_choice *choice, const char *key, const char *te
 		choice->grow_job = true;
 		return 0;
 	}
+	if (strcmp(key, "pool") == 0) {
+		if (find_choice("job|step", text) < 0)
+			return mal_fail(err, "pool=%s: job or step is wanted", text);
+		choice->pool_job = text[0] == 'j';
+		choice->grow_job |= choice->pool_job;
+		return 0;
+	}
 	if (strcmp(key, "max_threads") == 0) {
 		char *end;
 		unsigned long threads = strtoul(text, &end, 10);

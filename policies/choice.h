@@ -16,7 +16,8 @@ struct mal_choice {
 	unsigned int max_threads;	  /* 0: not given */
 	bool pages_follow;		  /* memory goes to the NUMA nodes where its rank went */
 	bool grow_job;			  /* the step may use what other steps of its job leave idle */
-	bool keep_gomp;			  /* programs built for GCC's libgomp stay on it */
+	bool pool_job;	/* its ranks are balanced against those of such other steps of its job; with grow_job */
+	bool keep_gomp; /* programs built for GCC's libgomp stay on it */
 };
 
 /*

@@ -150,13 +150,11 @@ int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int
 	return 0;
 }
 
-int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number, const struct mal_cpumask *cpus,
-			 struct mal_error *err)
+static int write_file(const char *path, const struct mal_cpumask *cpus, struct mal_error *err)
 {
-	char path[PATH_MAX + 64], list[4096];
+	char list[4096];
 	int fd, result = -1;
 
-	step_path(cgroup, number, "cpuset.cpus", path, sizeof(path));
 	mal_cpumask_format(cpus, list, sizeof(list));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd >= 0 && write(fd, list, strlen(list)) == (ssize_t)strlen(list))
@@ -166,4 +164,45 @@ int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int numbe
 	if (fd >= 0)
 		close(fd);
 	return result;
+}
+
+/*
+ * The tasks of step NUMBER may have cpusets of their own below the step's (Slurm 24.11: task_0, task_1, ...), which begin as copies of it
+ * under v1 and say nothing under v2. Those that say something get CPUS.
+ */
+static void write_tasks(const struct balance_cgroup *cgroup, unsigned int number, const struct mal_cpumask *cpus)
+{
+	char path[PATH_MAX + 64], task[PATH_MAX + 512];
+	struct dirent *entry;
+	DIR *directory;
+
+	step_path(cgroup, number, "", path, sizeof(path));
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory))) {
+		struct mal_cpumask own;
+
+		if (strncmp(entry->d_name, "task_", 5) != 0)
+			continue;
+		snprintf(task, sizeof(task), "%s%s/cpuset.cpus", path, entry->d_name);
+		if (read_file(task, &own, NULL) == 0 && mal_cpumask_count(&own))
+			write_file(task, cpus, NULL);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number, const struct mal_cpumask *cpus,
+			 struct mal_error *err)
+{
+	struct mal_cpumask both = *cpus, before;
+	char path[PATH_MAX + 64];
+
+	step_path(cgroup, number, "cpuset.cpus", path, sizeof(path));
+	/* What is in a cpuset must be in the one above it, before and after. */
+	if (read_file(path, &before, NULL) == 0)
+		mal_cpumask_join(&both, &before);
+	if (write_file(path, &both, err) < 0)
+		return -1;
+	write_tasks(cgroup, number, cpus);
+	return mal_cpumask_count(&both) == mal_cpumask_count(cpus) ? 0 : write_file(path, cpus, err);
 }

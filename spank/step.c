@@ -127,7 +127,7 @@ static void join_pool(struct mal_cpumask *idle)
 {
 	struct mal_error err;
 
-	step.pool = balance_pool_join(step.job, step.id, &step.cpus, &step.all, idle, &err);
+	step.pool = balance_pool_join(step.job, step.id, &step.cpus, step.choice.pool_job, &step.all, idle, &err);
 	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
 	step.made_most = step.made ? step.tasks : 0;
 	if (!step.pool)

@@ -3,7 +3,7 @@
 # The walls of the architecture: who may include what. Licence lines. Scripts that shellcheck likes.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 12
+plan 13
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -15,9 +15,10 @@ ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own interface w
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool|t/programs/record)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^(libmalleable/rank/mpi|contrib/examples|t)/'
 ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd|trace)|spank/|hwloc|sys/|unistd|time\.h|pthread'
-ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(rank|controller|cmd|trace)|policies/|spank/'
-ok "ranks include core and rank" none includes libmalleable/rank 'libmalleable/(controller|cmd|trace)|policies/|spank/'
-ok "the plugin includes core and policies" none includes spank 'libmalleable/(rank|controller|cmd|trace)'
+ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(agent|rank|controller|cmd|trace)|policies/|spank/'
+ok "the node's agent includes core and agent" none includes libmalleable/agent 'libmalleable/(rank|controller|cmd|trace|loadable)|policies/|spank/'
+ok "ranks include core and rank" none includes libmalleable/rank 'libmalleable/(agent|controller|cmd|trace)|policies/|spank/'
+ok "the plugin includes core and policies" none includes spank 'libmalleable/(agent|rank|controller|cmd|trace)'
 ok "traces include core and policies" none includes libmalleable/trace 'libmalleable/(rank|controller|cmd)|spank/'
 ok "loadable policies' side includes core and policies" none includes libmalleable/loadable 'libmalleable/(rank|controller|cmd|trace)|spank/'
 licence() {
@@ -29,7 +30,7 @@ licence() {
 }
 ok "every source file names its licence" licence
 if command -v shellcheck >/dev/null; then
-	ok "shellcheck has nothing to say" shellcheck -x -P SCRIPTDIR contrib/check contrib/cluster contrib/demo contrib/prepare \
+	ok "shellcheck has nothing to say" shellcheck -x -P SCRIPTDIR contrib/check contrib/cluster contrib/debian contrib/demo contrib/prepare \
 		contrib/vm contrib/vm.d/guest .ci/run t/lib.sh t/vm/run t/vm/*.t t/*.t
 else
 	skip "shellcheck has nothing to say" "no shellcheck"

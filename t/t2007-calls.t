@@ -32,6 +32,12 @@ run srun -n2 --balance --balance-report=off bash -c "LD_PRELOAD=\$LD_PRELOAD:$pr
 ok "another tool that interposes MPI sees the same calls" all_of "exits 0" "[ \$(grep -c '^pmpi: 10 barriers' $work/plain) = 2 ]" \
 	"[ \$(grep -c '^pmpi: 10 barriers' $work/err) = 2 ]"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance --balance-report="$work/report.json" -- \
-	mpirun --oversubscribe -n 2 "$programs/spawn"
-ok "MPI_Comm_spawn: the new process runs beside the balanced ones" all_of "exits 0" "says 'sum 42'"
+run mpirun --oversubscribe -n 2 "$programs/spawn"
+if [ "$status" -ne 0 ]; then
+	# Open MPI 5 finds no way from one job to the other on a machine that has the loopback device alone.
+	skip "MPI_Comm_spawn: the new process runs beside the balanced ones" "it fails without us too"
+else
+	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance --balance-report="$work/report.json" -- \
+		mpirun --oversubscribe -n 2 "$programs/spawn"
+	ok "MPI_Comm_spawn: the new process runs beside the balanced ones" all_of "exits 0" "says 'sum 42'"
+fi

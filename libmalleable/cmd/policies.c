@@ -58,6 +58,8 @@ int mal_cmd_policies(int argc, char **argv)
 	     "    mode=auto|team|cpuset: change the OpenMP team with the CPUs, or keep it\n"
 	     "    gomp=replace|keep: run programs built for GCC's libgomp on libomp, or leave them on it\n"
 	     "    grow=job: use what other steps of the job leave idle on the node (srun only)\n"
+	     "    pool=job: that, and be balanced against other steps of the job with pool=job on the node (srun "
+	     "only)\n"
 	     "    pages=stay|follow: memory goes to the NUMA nodes where its rank went\n"
 	     "    max_threads=N: number of threads that the program is told at first");
 	return 0;

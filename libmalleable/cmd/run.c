@@ -25,6 +25,7 @@ struct arguments {
 	const char *report_file;
 	const char *trace_file;
 	const char *libdir;
+	const char *home;
 	bool quiet;
 };
 
@@ -38,6 +39,8 @@ static void usage(FILE *out)
 	      "  --balance=POLICY[,KEY=VALUE...]   as for srun (default: auto); see malleable policies\n"
 	      "  --balance-report=FILE             write the report as JSON to FILE; off: print no report\n"
 	      "  --balance-trace=FILE              record what happens in FILE, for malleable replay\n"
+	      "  --home=LIST                       the ranks' CPUs at first; others of this process are idle ones\n"
+	      "                                    that they get beside\n"
 	      "  --help\n"
 	      "\n"
 	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could not be set up;\n"
@@ -52,19 +55,25 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"balance-report", optional_argument, NULL, 'r'},
 		{"balance-trace", required_argument, NULL, 't'},
 		{"libdir", required_argument, NULL, 'L'},
+		{"home", required_argument, NULL, 'H'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int option;
 
-	*arguments = (struct arguments){getenv("SLURM_BALANCE"), getenv("SLURM_BALANCE_REPORT"),
-					getenv("SLURM_BALANCE_TRACE"), MAL_LIBDIR, false};
+	*arguments = (struct arguments){getenv("SLURM_BALANCE"),
+					getenv("SLURM_BALANCE_REPORT"),
+					getenv("SLURM_BALANCE_TRACE"),
+					MAL_LIBDIR,
+					NULL,
+					false};
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case 'b': arguments->balance = optarg; break;
 		case 'r': arguments->report_file = optarg; break;
 		case 't': arguments->trace_file = optarg; break;
 		case 'L': arguments->libdir = optarg; break;
+		case 'H': arguments->home = optarg; break;
 		case 'h': usage(stdout); return 1;
 		default: return -1;
 		}
@@ -129,11 +138,23 @@ static int run_command(char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* HOME: which of CPUS the ranks have at first; IDLE: the others. */
+static int read_home(const char *list, const struct mal_cpumask *cpus, struct mal_cpumask *home,
+		     struct mal_cpumask *idle, struct mal_error *err)
+{
+	if (mal_cpumask_parse(list, home, err) < 0)
+		return -1;
+	mal_cpumask_keep(home, cpus);
+	*idle = *cpus;
+	mal_cpumask_drop(idle, home);
+	return mal_cpumask_count(home) ? 0 : mal_fail(err, "--home=%.64s: none of these CPUs is this process's", list);
+}
+
 static int start(const struct arguments *arguments, const struct mal_choice *choice, const char *command,
 		 struct mal_helper *helper, int *segment_fd, struct mal_error *err)
 {
-	struct mal_cpumask cpus;
-	char list[1024], path[512], host[256] = "this node";
+	struct mal_cpumask cpus, home, idle;
+	char list[1024], idle_list[1024], path[512], host[256] = "this node";
 	struct mal_helper_options options = {
 		.agent_fd = -1,
 		.path = path,
@@ -159,6 +180,12 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
 		return mal_fail_errno(err, "cannot read this process's CPUs");
 	mal_cpumask_format(&cpus, list, sizeof(list));
+	if (arguments->home) {
+		if (read_home(arguments->home, &cpus, &home, &idle, err) < 0)
+			return -1;
+		setup.home = &home;
+		options.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
+	}
 	snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir);
 	gethostname(host, sizeof(host) - 1);
 	*segment_fd = mal_segment_create_for_ranks(mal_cpumask_count(&cpus), &cpus, err);
@@ -202,7 +229,7 @@ int mal_cmd_run(int argc, char **argv)
 		return 2;
 	}
 	if (choice.grow_job) {
-		fputs("balance: grow=job: there is no Slurm job around this command\n", stderr);
+		fputs("balance: grow=job, pool=job: there is no Slurm job around this command\n", stderr);
 		return 2;
 	}
 	if (!choice.policy->decide)

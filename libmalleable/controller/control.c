@@ -8,6 +8,7 @@
 
 #include "libmalleable/controller/idle.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/pool.h"
 #include "libmalleable/controller/status.h"
 #include "libmalleable/controller/watch.h"
 #include "libmalleable/core/channel.h"
@@ -222,6 +223,8 @@ static int act(struct mal_controller *controller, char *text, struct mal_error *
 		return mal_idle_offer(controller, text + 6, err);
 	if (strncmp(text, "withdraw ", 9) == 0)
 		return mal_idle_withdraw(controller, text + 9, err);
+	if (strncmp(text, "peers ", 6) == 0)
+		return mal_pool_set(controller, text + 6, err);
 	if (strcmp(text, "rebind") == 0) {
 		mal_idle_rebind(controller);
 		return 0;
@@ -236,8 +239,8 @@ static void serve(struct mal_controller *controller, int client, char *text)
 	char *status;
 	int length;
 
-	if (strcmp(text, "status") == 0) {
-		status = mal_status_json(controller);
+	if (strcmp(text, "status") == 0 || strcmp(text, "pool") == 0) {
+		status = *text == 's' ? mal_status_json(controller) : mal_pool_describe(controller);
 		mal_channel_answer(client, status ? status : "", status ? strlen(status) : 0);
 		free(status);
 		return;

@@ -42,6 +42,7 @@ struct mal_history {
 };
 
 struct mal_alternatives;
+struct mal_pool;
 struct mal_recording;
 
 struct mal_controller {
@@ -86,6 +87,7 @@ struct mal_controller {
 	uint32_t plans;
 	struct mal_totals totals;
 	struct mal_history history;
+	struct mal_pool *pool;		       /* with pool=job, NULL: none */
 	struct mal_recording *recording;       /* NULL: none */
 	struct mal_alternatives *alternatives; /* NULL: none */
 	_Atomic bool ending;		       /* the step is over */

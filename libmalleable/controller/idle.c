@@ -95,14 +95,17 @@ int mal_idle_offer(struct mal_controller *controller, const char *list, struct m
 	return 0;
 }
 
-/* The CPUs that RANK uses. */
+/* The CPUs on which RANK's threads may be: those that it uses, and those that it has lent, where it waits. */
 static struct mal_cpumask used_by(const struct mal_controller *controller, unsigned int rank)
 {
 	struct mal_cpumask mask = {{0}};
 
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).user == rank)
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		struct mal_cpu_state state = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word);
+
+		if (state.user == rank || state.owner == rank)
 			mal_cpumask_add(&mask, controller->cpu[i]);
+	}
 	return mask;
 }
 
@@ -114,6 +117,8 @@ static void evict_process(const struct mal_controller *controller, unsigned int 
 	char path[32];
 	DIR *tasks;
 
+	if (!mal_cpumask_count(&mask))
+		return;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)controller->ranks[rank].pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
@@ -231,6 +236,8 @@ void mal_idle_rebind(struct mal_controller *controller)
 	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
 		if (!controller->ranks[rank].running)
 			continue;
+		/* Those of no team may run on all of the rank's CPUs, and on no more. */
+		evict_process(controller, rank);
 		for (unsigned int i = 0; i < controller->segment.thread_count; i++) {
 			struct mal_thread_slot *slot = mal_thread_slot(&controller->segment, rank, i);
 			int32_t tid = atomic_load(&slot->tid);

@@ -31,7 +31,10 @@ void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask
 /* Balancing is switched off: ranks leave idle CPUs that Slurm gave to none of them. */
 void mal_idle_leave(struct mal_controller *controller);
 
-/* Bind all threads of all teams again to where they are to run: a write to the cgroup's CPUs has undone it (Linux before 6.2). */
+/*
+ * Bind all threads of all ranks again to where they are to run: a write to the cgroup's CPUs has undone it (Linux before 6.2), maybe
+ * before the rank was there.
+ */
 void mal_idle_rebind(struct mal_controller *controller);
 
 #endif

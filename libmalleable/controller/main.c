@@ -17,6 +17,7 @@
 #include "libmalleable/controller/off.h"
 #include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/pool.h"
 #include "libmalleable/controller/recording.h"
 #include "libmalleable/controller/report.h"
 #include "libmalleable/controller/sampling.h"
@@ -29,9 +30,10 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/registry.h"
 
-/* How long the controller sleeps when nobody kicks it, without a switch to look at and with one. */
+/* How long the controller sleeps when nobody kicks it: without a switch to look at, with one, with a pool of CPUs. */
 #define SLEEP_NS UINT64_C(10000000000)
 #define SLEEP_SWITCH_NS UINT64_C(1000000000)
+#define SLEEP_POOL_NS UINT64_C(250000000)
 /* Kicks closer together than this are taken together. */
 #define LEAST_PAUSE_NS 200000
 
@@ -199,6 +201,7 @@ static void close_controller(struct mal_controller *controller)
 {
 	mal_plan_use(controller, NULL, NULL, NULL);
 	mal_history_clear(controller);
+	mal_pool_clear(controller);
 	mal_alternatives_destroy(controller->alternatives);
 	mal_orders_close(&controller->orders);
 	free(controller->last);
@@ -230,6 +233,13 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 	mal_round_begin(controller);
 }
 
+static uint64_t how_long(const struct mal_controller *controller)
+{
+	if (controller->pool)
+		return SLEEP_POOL_NS;
+	return controller->off_file ? SLEEP_SWITCH_NS : SLEEP_NS;
+}
+
 static int serve(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->segment.header;
@@ -242,15 +252,18 @@ static int serve(struct mal_controller *controller)
 	while (!atomic_load(&controller->ending)) {
 		uint32_t kick = atomic_load(&header->kick);
 
-		if (mal_ranks_update(controller))
+		if (mal_ranks_update(controller)) {
+			if (controller->pool)
+				mal_idle_rebind(controller);
 			mal_round_begin(controller);
-		else if (mal_round_is_complete(controller))
+		} else if (mal_round_is_complete(controller))
 			take_round(controller, samples);
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
 		mal_share_update(controller);
 		mal_off_update(controller);
-		mal_futex_wait(&header->kick, kick, controller->off_file ? SLEEP_SWITCH_NS : SLEEP_NS);
+		mal_pool_update(controller);
+		mal_futex_wait(&header->kick, kick, how_long(controller));
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->kick) - kick > 1000)
 			nanosleep(&pause, NULL);
