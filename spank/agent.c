@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,13 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/core/spawn.h"
 #include "spank/plugin.h"
 
 #define WAITING_STEPS 64
-/* Its descriptors, and where they are kept out of each other's way. */
-#define LISTEN_FD 3
-#define LIFE_FD 4
-#define ASIDE_FD 210
 
 /* Write end of the agent's pipe; -1: we started none. */
 static int life = -1;
@@ -69,35 +65,11 @@ static pid_t spawn(const char *path, const struct passwd *user, int listening, i
 	const char *arguments[] = {"malleable-agent", "--detach", "--listen-fd", "3", "--life-fd", "4",
 				   "--user",	      uid,	  "--group",	 gid, NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	pid_t pid = -1;
-	sigset_t set;
-	int failed = 0;
+	const int fds[] = {listening, life_end};
 
 	snprintf(uid, sizeof(uid), "%u", (unsigned int)user->pw_uid);
 	snprintf(gid, sizeof(gid), "%u", (unsigned int)user->pw_gid);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attributes);
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(&attributes, &set);
-	sigfillset(&set);
-	posix_spawnattr_setsigdefault(&attributes, &set);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	failed |= posix_spawn_file_actions_adddup2(&actions, listening, ASIDE_FD);
-	failed |= posix_spawn_file_actions_adddup2(&actions, life_end, ASIDE_FD + 1);
-	failed |= posix_spawn_file_actions_adddup2(&actions, ASIDE_FD, LISTEN_FD);
-	failed |= posix_spawn_file_actions_adddup2(&actions, ASIDE_FD + 1, LIFE_FD);
-	for (int i = 0; i < 3; i++)
-		failed |= posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
-	failed |= posix_spawn_file_actions_addclosefrom_np(&actions, LIFE_FD + 1);
-	failed |= posix_spawn_file_actions_addchdir_np(&actions, "/");
-	if (!failed)
-		failed = posix_spawn(&pid, path, &actions, &attributes, (char *const *)arguments, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	errno = failed > 0 ? failed : errno;
-	return failed ? -1 : pid;
+	return mal_spawn(path, arguments, environment, fds, 2);
 }
 
 /* Has the process that detaches itself done so? Where slurmd itself reaps it we are not told. */

@@ -277,6 +277,8 @@ int main(int argc, char **argv)
 	if (detach && fork() != 0)
 		return 0;
 	signal(SIGPIPE, SIG_IGN);
+	if (chdir("/") < 0)
+		return 1;
 	serve((int)number['l'], (int)number['e']);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,41 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* While they are put in place, all of them are out of each other's way here. */
-#define ASIDE_FD 210
+#include "libmalleable/core/spawn.h"
+
 /* How long a killed controller may take to go. */
 #define KILL_WAIT_MS 2000
 /* Variables that tell hwloc of a topology. */
 #define TOPOLOGY_VARIABLES 3
-
-static int plan_descriptors(posix_spawn_file_actions_t *actions, const struct mal_helper_options *options, int life,
-			    int report)
-{
-	const int from[] = {options->segment_fd, life, report, options->agent_fd};
-	const int to[] = {MAL_HELPER_SEGMENT_FD, MAL_HELPER_LIFE_FD, MAL_HELPER_REPORT_FD, MAL_HELPER_AGENT_FD};
-	int failed = 0, count = options->agent_fd >= 0 ? 4 : 3;
-
-	for (int i = 0; i < count; i++)
-		failed |= posix_spawn_file_actions_adddup2(actions, from[i], ASIDE_FD + i);
-	for (int i = 0; i < count; i++)
-		failed |= posix_spawn_file_actions_adddup2(actions, ASIDE_FD + i, to[i]);
-	for (int i = 0; i < 3; i++)
-		failed |= posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
-	failed |= posix_spawn_file_actions_addclosefrom_np(actions, MAL_HELPER_SEGMENT_FD + count);
-	return failed ? -1 : 0;
-}
-
-/* slurmstepd blocks and ignores signals; none of that is inherited. */
-static void plan_signals(posix_spawnattr_t *attributes)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(attributes, &set);
-	sigfillset(&set);
-	posix_spawnattr_setsigdefault(attributes, &set);
-	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-}
 
 /* The entries of our environment by which hwloc is told of another topology than the machine's. */
 static void add_topology(char **environment)
@@ -87,10 +57,8 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 		"--step",      options->step, "--node",	      options->node, "--libdir",  options->libdir};
 	/* The user's environment is not ours to trust or to need; the locale keeps numbers plain. */
 	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	pid_t pid = -1;
-	int failed, count;
+	const int fds[] = {options->segment_fd, life, report, options->agent_fd};
+	int count;
 
 	for (count = 0; arguments[count];)
 		count++;
@@ -103,16 +71,7 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 	}
 	if (options->users_topology)
 		add_topology(environment + 2);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attributes);
-	plan_signals(&attributes);
-	failed = plan_descriptors(&actions, options, life, report);
-	if (!failed)
-		failed = posix_spawn(&pid, options->path, &actions, &attributes, (char *const *)arguments, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	errno = failed > 0 ? failed : errno;
-	return failed ? -1 : pid;
+	return mal_spawn(options->path, arguments, environment, fds, options->agent_fd >= 0 ? 4 : 3);
 }
 
 /* The controller's process comes as the first thing through its report pipe. */

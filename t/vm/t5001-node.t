@@ -25,7 +25,7 @@ most() {
 # Long regions: the machine is emulated, so that short ones are all noise.
 balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
 	run srun -n"$1" -c"$2" --balance="$3" --balance-report="$work/report.json" --balance-trace="$work/trace" "$load" --units=60000 \
-		--chunks=64 --regions=1 --iterations=12 "${@:4}"
+		--chunks=64 --regions=1 --iterations=10 "${@:4}"
 }
 
 balanced 4 4 auto,lend=no --work=400,20
@@ -33,9 +33,9 @@ ok "4 x 4: CPUs move to the heavy rank" all_of "exits 0" "report_has '.cpu_chang
 ok "every CPU has one owner" partition 16
 # Which CPUs come first, the near ones, is the mapping's matter (t/unit/test_policies.c). How many a rank wants in this emulated
 # machine is mostly noise where loads differ by less.
-balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=20
+balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=14
 ok "and under smaller differences, to and fro" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "partition 16"
-balanced 2 8 auto,lend=no --work=400,20 --iterations=28
+balanced 2 8 auto,lend=no --work=400,20 --iterations=16
 ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(most 0 0 7) = 8 ]" "[ \$(most 0 8 15) -ge 1 ]" "partition 16"
 balanced 8 2 auto --work=100,20 --iterations=8
 ok "8 x 2: auto runs" all_of "exits 0" "partition 16"
