@@ -11,12 +11,15 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/core/spawn.h"
 #include "spank/plugin.h"
 
 #define WAITING_STEPS 64
+/* So often, every 2 ms, it is seen whether the agent has ended. */
+#define END_LOOKS 50
 
 /* Write end of the agent's pipe; -1: we started none. */
 static int life = -1;
@@ -84,6 +87,36 @@ static bool has_detached(pid_t pid)
 	return reaped < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* An agent runs: it is to run for this slurmd too. */
+static int adopt(int connection, struct mal_error *err)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct mal_agent_step nothing = {0};
+	struct iovec part = {&nothing, sizeof(nothing)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int ends[2], result = 0;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return mal_fail_errno(err, "cannot make the agent's pipe");
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &ends[0], sizeof(int));
+	if (sendmsg(connection, &message, MSG_NOSIGNAL) < 0)
+		result = mal_fail_errno(err, "the agent that runs does not answer");
+	close(ends[0]);
+	if (result < 0)
+		close(ends[1]);
+	else
+		life = ends[1];
+	return result;
+}
+
 int balance_agent_start(const char *path, const char *user, struct mal_error *err)
 {
 	const struct passwd *entry = getpwnam(user);
@@ -91,8 +124,9 @@ int balance_agent_start(const char *path, const char *user, struct mal_error *er
 	pid_t pid;
 
 	if (connection >= 0) {
+		result = adopt(connection, err);
 		close(connection);
-		return 0;
+		return result;
 	}
 	if (!entry || entry->pw_uid == 0)
 		return mal_fail(err, "agent_user=%s: %s", user, entry ? "it must not be root" : "no such user");
@@ -125,11 +159,22 @@ out:
 
 void balance_agent_end(void)
 {
+	const struct timespec pause = {0, 2000000};
+	int connection = 0;
+
 	if (life < 0)
 		return;
-	unlink(MAL_AGENT_SOCKET);
 	close(life);
 	life = -1;
+	/* It ends unless there is another slurmd, as when one is configured anew (24.11). */
+	for (int i = 0; connection >= 0 && i < END_LOOKS; i++) {
+		nanosleep(&pause, NULL);
+		connection = open_connection();
+		if (connection >= 0)
+			close(connection);
+	}
+	if (connection < 0)
+		unlink(MAL_AGENT_SOCKET);
 }
 
 int balance_agent_join(const struct mal_agent_step *step)

@@ -6,10 +6,13 @@
 #include "libmalleable/core/agent.h"
 #include "libmalleable/core/error.h"
 
-/* In slurmd: start it, as the user USER, from PATH, unless one answers already. It ends with slurmd. Returns 0, or -1 with ERR. */
+/*
+ * In slurmd: start it, as the user USER, from PATH; one that answers already is asked to run for this slurmd too. It ends with the last of
+ * them. Returns 0, or -1 with ERR.
+ */
 int balance_agent_start(const char *path, const char *user, struct mal_error *err);
 
-/* slurmd ends: so does the agent, and its socket goes. Nothing where we started none. */
+/* slurmd ends: so does the agent, unless another slurmd has come, and its socket goes. */
 void balance_agent_end(void);
 
 /*

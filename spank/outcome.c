@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* outcome.c: what user and administrator are told of a balanced step at its end. */
-#include <pwd.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
-#include <unistd.h>
 
 #include "spank/plugin.h"
 
@@ -23,30 +21,18 @@ static void make_printable(char *text)
 			*at = '?';
 }
 
-static const char *name_of(uid_t user, char *name, size_t size)
-{
-	struct passwd entry, *found = NULL;
-	char buffer[4096];
-
-	getpwuid_r(user, &entry, buffer, sizeof(buffer), &found);
-	if (found)
-		snprintf(name, size, "%s", found->pw_name);
-	else
-		snprintf(name, size, "%u", (unsigned int)user);
-	return name;
-}
-
-/* LINE: what became of the step. */
+/*
+ * LINE: what became of the step. The user's name is not looked up: where that goes over a network which does not answer, the step would not
+ * end.
+ */
 static void log_line(const struct balance_outcome *outcome, const char *line)
 {
-	char name[64];
+	unsigned int uid = (unsigned int)outcome->user;
 
 	if (balance_config.log == BALANCE_LOG_SYSLOG)
-		syslog(LOG_DAEMON | LOG_INFO, "balance: user %s, job %u, %s",
-		       name_of(outcome->user, name, sizeof(name)), outcome->job, line);
+		syslog(LOG_DAEMON | LOG_INFO, "balance: uid %u, job %u, %s", uid, outcome->job, line);
 	else if (balance_config.log == BALANCE_LOG_SLURMD)
-		slurm_info("balance: user %s, job %u, %s", name_of(outcome->user, name, sizeof(name)), outcome->job,
-			   line);
+		slurm_info("balance: uid %u, job %u, %s", uid, outcome->job, line);
 }
 
 void balance_outcome_say(const struct balance_outcome *outcome, char *text)
@@ -56,7 +42,8 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *text)
 	make_printable(text);
 	if (rest)
 		*rest++ = '\0';
-	log_line(outcome, *text ? text : outcome->step);
+	if (*text)
+		log_line(outcome, text);
 	if (balance_config.comment && outcome->first_node && *text) {
 		comment.job = outcome->job;
 		snprintf(comment.text, sizeof(comment.text), "balance: %s", text);

@@ -72,7 +72,6 @@ void balance_step_left(void);
 
 /* outcome.c: what user and administrator are told of a balanced step at its end. */
 struct balance_outcome {
-	const char *step; /* JOB.STEP */
 	uint32_t job;
 	uid_t user;
 	bool first_node;  /* of the step: its line goes into the job's comment */

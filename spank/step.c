@@ -294,8 +294,7 @@ void balance_step_end(void)
 	close(step.segment_fd);
 	if (!mal_helper_end(&step.helper, END_TIMEOUT_MS, text, sizeof(text)))
 		slurm_error("balance: the controller of step %s did not leave and was killed", step.name);
-	balance_outcome_say(&(struct balance_outcome){.step = step.name,
-						      .job = step.job,
+	balance_outcome_say(&(struct balance_outcome){.job = step.job,
 						      .user = step.user,
 						      .first_node = step.node == 0,
 						      .one_of_many = step.nodes > 1,

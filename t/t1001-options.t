@@ -46,7 +46,7 @@ run sbatch -W -n2 -o "$work/batch" --balance=lewi --wrap "
 cp "$work/batch" "$work/out"
 ok "sbatch --balance reaches the step, not the script, and a step's own option wins" \
 	all_of "exits 0" "[ \"\$(sed 's/[0-9][0-9]*/N/' $work/out | tr '\n' ' ')\" = 'batch <none> <N> <none> ' ]"
-run sbatch -W -n2 -o "$work/batch" --export=NONE --balance=lewi --wrap "srun -n2 --balance-report=$work/report.json env HOME=/ $load --iterations=3"
+run sbatch -W -n2 -o "$work/batch" --export=NONE --balance=lewi --wrap "srun -n2 --balance-report=$work/report.json /usr/bin/env HOME=/ $load --iterations=3"
 cp "$work/batch" "$work/out"
 ok "it does so with --export=NONE" all_of "exits 0" "report_has '.policy == \"lewi\"'"
 run salloc -Q -n2 --balance=lewi srun -n1 sh -c "$balanced"

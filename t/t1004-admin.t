@@ -38,7 +38,7 @@ run salloc -Q -n2 bash -c 'echo $SLURM_JOB_ID; srun -n2 --balance --balance-repo
 job=$(head -n1 "$work/out")
 comment() { scontrol show job "$1" | grep -q "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, 2 CPUs, .* less time"; }
 ok "comment=yes: the job's AdminComment has what became of the step" wait_until 3 comment "$job"
-ok "log=slurmd: slurmd's log has it, with user and job" wait_until 3 grep -q "balance: user root, job $job, step $job.0 on .* less time" \
+ok "log=slurmd: slurmd's log has it, with uid and job" wait_until 3 grep -q "balance: uid 0, job $job, step $job.0 on .* less time" \
 	"$BALANCE_CLUSTER/slurmd.log"
 with log=syslog
 if [ -e /dev/log ]; then
@@ -49,7 +49,7 @@ while True: print(s.recv(4096).decode(), flush=True)' >"$work/syslog" 2>/dev/nul
 	logger=$!
 	wait_until 5 grep -q ready "$work/syslog"
 	run srun -n2 --balance --balance-report=off "$load" --iterations=5
-	ok "log=syslog: syslog has it" wait_until 3 grep -q 'balance: user root, job [0-9]*, step .*: auto, 2 ranks' "$work/syslog"
+	ok "log=syslog: syslog has it" wait_until 3 grep -q 'balance: uid 0, job [0-9]*, step .*: auto, 2 ranks' "$work/syslog"
 	kill "$logger"
 	rm -f /dev/log
 fi

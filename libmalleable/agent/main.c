@@ -25,6 +25,8 @@
 #define HELLO_MS 1000
 /* A step that talks more than it has to is left out. */
 #define IDLE_TALK 64
+/* Slurmds for which it runs: one follows the other at once when it is configured anew. */
+#define LIVES_MOST 8
 
 struct client {
 	int fd;
@@ -38,6 +40,8 @@ struct client {
 
 static struct client clients[MAL_CLAIMS_MOST];
 static size_t client_count;
+static int lives[LIVES_MOST]; /* read ends of pipes: a slurmd lives while its end is open */
+static size_t life_count;
 static bool growing;	   /* some are to be told of CPUs that others leave now */
 static long growing_until; /* when they are told in any case */
 static struct mal_cpumask wanted[MAL_CLAIMS_MOST];
@@ -151,33 +155,65 @@ static bool is_sound(const struct mal_agent_step *step)
 	       mal_cpumask_count(&step->cpus) > 0;
 }
 
+/* The descriptor that came with MESSAGE, or -1. */
+static int passed_fd(struct msghdr *message)
+{
+	struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	int fd;
+
+	if (!control || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS ||
+	    control->cmsg_len != CMSG_LEN(sizeof(fd)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(control), sizeof(fd));
+	return fd;
+}
+
+/* The first message of root: a step begins, or another slurmd has come, with the end of a pipe. Returns false if that is all. */
+static bool welcome(struct client *client)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct mal_agent_step step;
+	struct iovec part = {&step, sizeof(step)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(client->fd, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	int fd = got < 0 ? -1 : passed_fd(&message);
+
+	if (fd >= 0 && life_count < LIVES_MOST) {
+		lives[life_count++] = fd;
+		return false;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (got != (ssize_t)sizeof(step) || !is_sound(&step))
+		return false;
+	client->known = true;
+	client->claim = (struct mal_claim){
+		.job = step.job, .weight = step.weight, .least = step.least, .cpus = step.cpus, .share = step.cpus};
+	divide();
+	return true;
+}
+
 /* A message from client I. Returns false if it is to be left out. */
 static bool listen_to(size_t i)
 {
 	struct client *client = &clients[i];
-	union {
-		struct mal_agent_step step;
-		struct mal_agent_done done;
-	} message;
-	ssize_t got = recv(client->fd, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
+	struct mal_agent_done done;
+	ssize_t got;
 
+	if (!client->known)
+		return welcome(client);
+	got = recv(client->fd, &done, sizeof(done), MSG_DONTWAIT | MSG_TRUNC);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (got == 0)
 		return false;
-	if (!client->known) {
-		if (got != (ssize_t)sizeof(message.step) || !is_sound(&message.step))
-			return false;
-		client->known = true;
-		client->claim = (struct mal_claim){.job = message.step.job,
-						   .weight = message.step.weight,
-						   .least = message.step.least,
-						   .cpus = message.step.cpus,
-						   .share = message.step.cpus};
-		divide();
-		return true;
-	}
-	if (got == (ssize_t)sizeof(message.done) && message.done.number == client->number && client->asked) {
+	if (got == (ssize_t)sizeof(done) && done.number == client->number && client->asked) {
 		client->asked = false;
 		return true;
 	}
@@ -195,25 +231,43 @@ static int next_timeout(void)
 	return next > now ? (int)(next - now) : 0;
 }
 
-static void serve(int listening, int life)
+/* WAIT: what there is of the slurmds' pipes, COUNT of them. */
+static void bury(const struct pollfd *wait, size_t count)
 {
-	for (;;) {
-		struct pollfd wait[2 + MAL_CLAIMS_MOST] = {{.fd = life, .events = POLLIN},
-							   {.fd = listening, .events = POLLIN}};
-		size_t count = client_count;
+	for (size_t i = count; i-- > 0;) {
+		if (!wait[i].revents)
+			continue;
+		close(lives[i]);
+		life_count--;
+		memmove(&lives[i], &lives[i + 1], (life_count - i) * sizeof(lives[0]));
+	}
+}
 
+/* Until no slurmd lives. */
+static void serve(int listening)
+{
+	while (life_count) {
+		struct pollfd wait[LIVES_MOST + 1 + MAL_CLAIMS_MOST];
+		size_t count = client_count, slurmds = life_count;
+		struct pollfd *door = &wait[slurmds], *guests = door + 1;
+
+		for (size_t i = 0; i < slurmds; i++)
+			wait[i] = (struct pollfd){.fd = lives[i], .events = POLLIN};
+		*door = (struct pollfd){.fd = listening, .events = POLLIN};
 		for (size_t i = 0; i < count; i++)
-			wait[2 + i] = (struct pollfd){.fd = clients[i].fd, .events = POLLIN};
-		if (poll(wait, (nfds_t)(2 + count), next_timeout()) < 0 && errno != EINTR)
-			return;
-		if (wait[0].revents)
-			return;
+			guests[i] = (struct pollfd){.fd = clients[i].fd, .events = POLLIN};
+		if (poll(wait, (nfds_t)(slurmds + 1 + count), next_timeout()) < 0) {
+			if (errno != EINTR)
+				return;
+			continue;
+		}
 		/* From the end: those that go leave the numbers of the others before them as they are. */
 		for (size_t i = count; i-- > 0;)
-			if ((wait[2 + i].revents && !listen_to(i)) ||
+			if ((guests[i].revents && !listen_to(i)) ||
 			    (!clients[i].known && now_ms() >= clients[i].since_ms + HELLO_MS))
 				remove_client(i);
-		if (wait[1].revents & POLLIN)
+		bury(wait, slurmds);
+		if (door->revents & POLLIN)
 			take_client(listening);
 		look_at_leavers();
 	}
@@ -279,6 +333,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (chdir("/") < 0)
 		return 1;
-	serve((int)number['l'], (int)number['e']);
+	lives[life_count++] = (int)number['e'];
+	serve((int)number['l']);
 	return 0;
 }

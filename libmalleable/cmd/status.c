@@ -101,6 +101,8 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 	fputc('\n', out);
 	if (json_is_string(json_object_get(status, "set_aside")))
 		fprintf(out, "  the policy was set aside: %.100s\n", mal_step_text(status, "set_aside"));
+	if (strcmp(mal_step_text(status, "share"), mal_step_text(status, "cpus")) != 0)
+		fprintf(out, "  beside other jobs: CPUs %.100s\n", mal_step_text(status, "share"));
 	if (!ranks)
 		return;
 	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI", "lent", "borrowed");

@@ -17,7 +17,10 @@
 #define MAL_AGENT_SOCKET "/run/malleable.agent"
 #define MAL_AGENT_VERSION 1u
 
-/* The first message on a connection, from root: a step begins. */
+/*
+ * The first message on a connection, from root: a step begins. With the read end of a pipe (SCM_RIGHTS) it is no step, but another slurmd
+ * for which the agent is to run, until the other end is closed.
+ */
 struct mal_agent_step {
 	uint32_t version;
 	uint32_t job, step;

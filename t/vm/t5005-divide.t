@@ -45,11 +45,11 @@ ok "a second one gets its own" awk '$2 == "0,1,2,3" && $3 == "4,5,6,7" {looks++}
 ok "the busy one gets CPUs of the one that waits" says '^heavy: more'
 ok "and all of them when that has ended" says 'alone again: all'
 ok "a third step, not balanced, comes between and goes" says 'has come and gone'
-# A CPU that is passed on changes hands in less than a look takes: one look may see it with both. A program that starts goes to each CPU
-# of its cpuset itself, to read the topology (hwloc): START looks.
-apart() { awk -v a="$1" -v b="$2" -v start="${3:-0}" '$a != "-" && $b != "-" {looks++; n = split($a, mine, ","); m = split($b, its, ","); same = 0; for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) if (mine[i] == its[j]) same++
-	if (looks > start && same && before) {bad++; print "# " $0}; before = same} END {exit !(looks > start + 10) || bad > 0}' "$work/masks"; }
-ok "never are two steps on one CPU" apart 2 3 60
+# A CPU that is passed on changes hands in less than a look takes: one look may see it with both. A program that starts goes to CPU 0
+# for a moment itself, if that is in its cpuset (libpsm2, which Open MPI loads): only looks with LEAST CPUs for the first count.
+apart() { awk -v a="$1" -v b="$2" -v least="${3:-0}" '$a != "-" && $b != "-" {looks++; n = split($a, mine, ","); m = split($b, its, ","); same = 0; for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) if (mine[i] == its[j]) same++
+	if (n >= least && same && before) {bad++; print "# " $0}; before = same} END {exit !(looks > 10) || bad > 0}' "$work/masks"; }
+ok "never are two steps on one CPU" apart 2 3 5
 ok "nor is the third step beside another" apart 2 4
 ok "nothing is left" all_of nothing_left "[ ! -e /run/malleable ]"
 
