@@ -65,7 +65,8 @@ struct mal_controller {
 	uint64_t off_looked;
 	uint64_t started;
 	struct mal_rank_view *ranks;
-	struct mal_sample *last; /* by rank: of the last window */
+	struct mal_sample *last;	/* by rank: of the last window */
+	uint64_t settle_until, settled; /* see mal_idle_settle(); 0: no */
 	struct mal_orders orders;
 	bool binds;	    /* threads may be bound and CPUs change hands */
 	int listening;	    /* for the malleable command, -1: not */

@@ -8,6 +8,13 @@
 #include <string.h>
 
 #include "libmalleable/controller/sampling.h"
+#include "libmalleable/core/clock.h"
+
+/* So long, and so often, it is looked whether ranks that have lost CPUs are on them again. */
+#define SETTLE_S 1.0
+#define SETTLE_PERIOD_S 0.02
+/* Where nothing but affinity keeps them off others' CPUs it is looked without end. */
+#define KEEP_PERIOD_S 1.0
 
 /* The rank that gets the next CPU: it runs, can use more, and has fewest. The number of ranks if there is none. */
 static unsigned int find_taker(const struct mal_controller *controller, const uint16_t *counts)
@@ -123,12 +130,16 @@ static void evict_process(const struct mal_controller *controller, unsigned int 
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
-		struct mal_cpumask now;
+		struct mal_cpumask now, wanted;
 
 		if (tid <= 0 || mal_cpumask_get_affinity(tid, &now) < 0)
 			continue;
-		mal_cpumask_keep(&now, &mask);
-		mal_cpumask_set_affinity(tid, mal_cpumask_count(&now) ? &now : &mask);
+		wanted = now;
+		mal_cpumask_keep(&wanted, &mask);
+		if (!mal_cpumask_count(&wanted))
+			wanted = mask;
+		if (memcmp(&wanted, &now, sizeof(now)) != 0)
+			mal_cpumask_set_affinity(tid, &wanted);
 	}
 	if (tasks)
 		closedir(tasks);
@@ -204,10 +215,35 @@ void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!lost[rank])
 			continue;
+		controller->settle_until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
 		tell(controller, rank);
 	}
+}
+
+/* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */
+static bool shares_its_cpuset(const struct mal_controller *controller)
+{
+	return controller->pool ||
+	       (!controller->off && controller->agent >= 0 &&
+		memcmp(&controller->share, &controller->allocation, sizeof(controller->share)) != 0);
+}
+
+void mal_idle_settle(struct mal_controller *controller)
+{
+	uint64_t now = mal_ticks();
+	double period = controller->settle_until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
+
+	if ((!controller->settle_until && !shares_its_cpuset(controller)) ||
+	    mal_ticks_to_s(now - controller->settled) < period)
+		return;
+	controller->settled = now;
+	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
+		if (controller->ranks[rank].running)
+			evict_process(controller, rank);
+	if (now > controller->settle_until)
+		controller->settle_until = 0;
 }
 
 void mal_idle_leave(struct mal_controller *controller)

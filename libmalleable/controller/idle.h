@@ -28,6 +28,13 @@ int mal_idle_withdraw(struct mal_controller *controller, const char *list, struc
 /* Ranks that own or use CPUS leave them at once, as above; whose they are then is for others to say. */
 void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus);
 
+/*
+ * After CPUs were taken away: a rank that was about to bind its threads by what it had does it once more, before it sees the change. Looks for a
+ * second, every 20 ms, and sends them away again; with a pool, or a share of CPUs, once a second without end, as a program may set
+ * affinities itself. Call it in each turn of the loop.
+ */
+void mal_idle_settle(struct mal_controller *controller);
+
 /* Balancing is switched off: ranks leave idle CPUs that Slurm gave to none of them. */
 void mal_idle_leave(struct mal_controller *controller);
 

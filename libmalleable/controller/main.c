@@ -30,10 +30,11 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/registry.h"
 
-/* How long the controller sleeps when nobody kicks it: without a switch to look at, with one, with a pool of CPUs. */
+/* How long the controller sleeps when nobody kicks it: without a switch to look at, with one, with a pool of CPUs, after some were lost. */
 #define SLEEP_NS UINT64_C(10000000000)
 #define SLEEP_SWITCH_NS UINT64_C(1000000000)
 #define SLEEP_POOL_NS UINT64_C(250000000)
+#define SLEEP_SETTLE_NS UINT64_C(20000000)
 /* Kicks closer together than this are taken together. */
 #define LEAST_PAUSE_NS 200000
 
@@ -235,6 +236,8 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 
 static uint64_t how_long(const struct mal_controller *controller)
 {
+	if (controller->settle_until)
+		return SLEEP_SETTLE_NS;
 	if (controller->pool)
 		return SLEEP_POOL_NS;
 	return controller->off_file ? SLEEP_SWITCH_NS : SLEEP_NS;
@@ -263,6 +266,7 @@ static int serve(struct mal_controller *controller)
 		mal_share_update(controller);
 		mal_off_update(controller);
 		mal_pool_update(controller);
+		mal_idle_settle(controller);
 		mal_futex_wait(&header->kick, kick, how_long(controller));
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->kick) - kick > 1000)

@@ -45,10 +45,11 @@ ok "a second one gets its own" awk '$2 == "0,1,2,3" && $3 == "4,5,6,7" {looks++}
 ok "the busy one gets CPUs of the one that waits" says '^heavy: more'
 ok "and all of them when that has ended" says 'alone again: all'
 ok "a third step, not balanced, comes between and goes" says 'has come and gone'
-# A CPU that is passed on changes hands in less than a look takes: one look may see it with both. A program that starts goes to CPU 0
+# A rank that was about to bind its threads may do it once more, and is sent away again after 20 ms, which are many here; what a program sets
+# itself, after a second. Five seconds are too many. A program that starts goes to CPU 0
 # for a moment itself, if that is in its cpuset (libpsm2, which Open MPI loads): only looks with LEAST CPUs for the first count.
 apart() { awk -v a="$1" -v b="$2" -v least="${3:-0}" '$a != "-" && $b != "-" {looks++; n = split($a, mine, ","); m = split($b, its, ","); same = 0; for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) if (mine[i] == its[j]) same++
-	if (n >= least && same && before) {bad++; print "# " $0}; before = same} END {exit !(looks > 10) || bad > 0}' "$work/masks"; }
+	if (!(n >= least && same)) since = 0; else if (!since) since = $1; else if ($1 - since > 5) {bad++; print "# " $0}} END {exit !(looks > 10) || bad > 0}' "$work/masks"; }
 ok "never are two steps on one CPU" apart 2 3 5
 ok "nor is the third step beside another" apart 2 4
 ok "nothing is left" all_of nothing_left "[ ! -e /run/malleable ]"
@@ -63,7 +64,7 @@ wait_until 20 is '["0-7"]'
 light auto -Q -p shared -n2 -c4
 ok "coschedule=yes: two jobs have half of the CPUs each" wait_until 20 is '["0-3","4-7"]'
 sleep 3
-"$srcdir/t/watch.py" 4 heavy light resident >"$work/masks"
+nice -n -15 "$srcdir/t/watch.py" 12 heavy light resident >"$work/masks"
 ok "no thread of one on a CPU of the other" apart 2 3
 kill -9 "$(pids_of malleable-agent)"
 ok "the agent killed: both have all of them" wait_until 20 is '["0-7","0-7"]'
