@@ -25,6 +25,15 @@ struct balance_config balance_config = {
 static const char *scoped[SCOPED_MOST];
 static unsigned int scoped_count;
 
+/* What plugstack.conf may say: NAME=VALUE goes into FIELD, of SIZE bytes. */
+struct key {
+	const char *name;
+	void (*set)(const struct key *key, const char *argument, const char *value);
+	void *field;
+	size_t size;
+	bool by_partition; /* NAME@PARTITION=VALUE too */
+};
+
 /* Reported by slurmd and by srun, not by each of the processes in between. */
 static void complain(const char *argument, const char *why)
 {
@@ -32,15 +41,15 @@ static void complain(const char *argument, const char *why)
 		slurm_error("balance: plugstack.conf: %s: %s", argument, why);
 }
 
-static void set_text(char *field, size_t size, const char *argument, const char *value)
+static void set_text(const struct key *key, const char *argument, const char *value)
 {
-	if (strlen(value) >= size)
+	if (strlen(value) >= key->size)
 		complain(argument, "too long");
 	else
-		strcpy(field, value);
+		strcpy(key->field, value);
 }
 
-static void set_default(const char *argument, const char *value)
+static void set_default(const struct key *key, const char *argument, const char *value)
 {
 	struct mal_choice choice;
 	struct mal_error err;
@@ -49,10 +58,10 @@ static void set_default(const char *argument, const char *value)
 	if (mal_choose(value, NULL, MAL_POLICY_DEFAULT, &choice, &err) < 0)
 		complain(argument, err.text);
 	else
-		set_text(balance_config.fallback, sizeof(balance_config.fallback), argument, value);
+		set_text(key, argument, value);
 }
 
-static void set_policies(const char *argument, const char *value)
+static void set_policies(const struct key *key, const char *argument, const char *value)
 {
 	char names[sizeof(balance_config.policies)];
 	char *save, *name;
@@ -74,63 +83,40 @@ static void set_policies(const char *argument, const char *value)
 			complain(argument, why);
 		}
 	}
-	strcpy(balance_config.policies, value);
+	set_text(key, argument, value);
 }
 
-static void set_report_dir(const char *argument, const char *value)
-{
-	set_text(balance_config.report_dir, sizeof(balance_config.report_dir), argument, value);
-}
-
-static void set_libdir(const char *argument, const char *value)
-{
-	set_text(balance_config.libdir, sizeof(balance_config.libdir), argument, value);
-}
-
-static void set_off_file(const char *argument, const char *value)
+static void set_path(const struct key *key, const char *argument, const char *value)
 {
 	if (*value != '/')
 		complain(argument, "a path from / on is wanted");
 	else
-		set_text(balance_config.off_file, sizeof(balance_config.off_file), argument, value);
+		set_text(key, argument, value);
 }
 
-static void set_log(const char *argument, const char *value)
+static void set_log(const struct key *key, const char *argument, const char *value)
 {
+	enum balance_log *log = key->field;
+
 	if (strcmp(value, "syslog") == 0)
-		balance_config.log = BALANCE_LOG_SYSLOG;
+		*log = BALANCE_LOG_SYSLOG;
 	else if (strcmp(value, "slurmd") == 0)
-		balance_config.log = BALANCE_LOG_SLURMD;
+		*log = BALANCE_LOG_SLURMD;
 	else if (strcmp(value, "no") == 0)
-		balance_config.log = BALANCE_LOG_NONE;
+		*log = BALANCE_LOG_NONE;
 	else
 		complain(argument, "syslog, slurmd or no is wanted");
 }
 
-static void set_flag(bool *flag, const char *argument, const char *value)
+static void set_flag(const struct key *key, const char *argument, const char *value)
 {
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		complain(argument, "yes or no is wanted");
 	else
-		*flag = *value == 'y';
+		*(bool *)key->field = *value == 'y';
 }
 
-static void set_comment(const char *argument, const char *value)
-{
-	set_flag(&balance_config.comment, argument, value);
-}
-
-static void set_coschedule(const char *argument, const char *value)
-{
-	set_flag(&balance_config.coschedule, argument, value);
-}
-
-static void set_agent_user(const char *argument, const char *value)
-{
-	set_text(balance_config.agent_user, sizeof(balance_config.agent_user), argument, value);
-}
-
-static void set_number(unsigned int *number, const char *argument, const char *value)
+static void set_number(const struct key *key, const char *argument, const char *value)
 {
 	char *end;
 	unsigned long given = strtoul(value, &end, 10);
@@ -138,42 +124,19 @@ static void set_number(unsigned int *number, const char *argument, const char *v
 	if (end == value || *end || *value == '-' || given < 1 || given > NUMBER_MOST)
 		complain(argument, "a number from 1 to 1024 is wanted");
 	else
-		*number = (unsigned int)given;
+		*(unsigned int *)key->field = (unsigned int)given;
 }
 
-static void set_min_cpus(const char *argument, const char *value)
-{
-	set_number(&balance_config.min_cpus, argument, value);
-}
-
-static void set_max_overcommit(const char *argument, const char *value)
-{
-	set_number(&balance_config.max_overcommit, argument, value);
-}
-
-static void set_share(const char *argument, const char *value)
-{
-	set_number(&balance_config.share, argument, value);
-}
-
-static const struct key {
-	const char *name;
-	void (*set)(const char *argument, const char *value);
-	bool by_partition; /* NAME@PARTITION= too */
-} keys[] = {
-	{"default", set_default, true},
-	{"policies", set_policies, true},
-	{"report_dir", set_report_dir, false},
-	{"libdir", set_libdir, false},
-	{"off_file", set_off_file, false},
-	{"log", set_log, false},
-	{"comment", set_comment, false},
-	{"coschedule", set_coschedule, true},
-	{"share", set_share, true},
-	{"agent_user", set_agent_user, false},
-	{"min_cpus", set_min_cpus, true},
-	{"max_overcommit", set_max_overcommit, true},
+#define FIELD(name) &balance_config.name, sizeof(balance_config.name)
+static const struct key keys[] = {
+	{"default", set_default, FIELD(fallback), true},    {"policies", set_policies, FIELD(policies), true},
+	{"report_dir", set_text, FIELD(report_dir), false}, {"libdir", set_text, FIELD(libdir), false},
+	{"off_file", set_path, FIELD(off_file), false},	    {"log", set_log, FIELD(log), false},
+	{"comment", set_flag, FIELD(comment), false},	    {"coschedule", set_flag, FIELD(coschedule), true},
+	{"share", set_number, FIELD(share), true},	    {"agent_user", set_text, FIELD(agent_user), false},
+	{"min_cpus", set_number, FIELD(min_cpus), true},    {"max_overcommit", set_number, FIELD(max_overcommit), true},
 };
+#undef FIELD
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
@@ -208,7 +171,7 @@ static void keep_scoped(const struct key *key, const char *argument, const char 
 		complain(argument, "too many arguments for partitions");
 		return;
 	}
-	key->set(argument, value);
+	key->set(key, argument, value);
 	before.agent |= balance_config.coschedule;
 	balance_config = before;
 	scoped[scoped_count++] = argument;
@@ -226,7 +189,7 @@ static void parse_one(const char *argument)
 	else if (at)
 		keep_scoped(key, argument, value);
 	else
-		key->set(argument, value);
+		key->set(key, argument, value);
 }
 
 void balance_args_parse(int count, char **arguments)
@@ -245,10 +208,11 @@ void balance_args_use_partition(const char *partition)
 {
 	for (unsigned int i = 0; i < scoped_count; i++) {
 		const char *at = strchr(scoped[i], '@'), *equals = strchr(scoped[i], '=');
+		const struct key *key = find_key(scoped[i], (size_t)(at - scoped[i]));
 		size_t length = (size_t)(equals - at - 1);
 
 		if (length == strlen(partition) && strncmp(at + 1, partition, length) == 0)
-			find_key(scoped[i], (size_t)(at - scoped[i]))->set(scoped[i], equals + 1);
+			key->set(key, scoped[i], equals + 1);
 	}
 }
 
