@@ -32,17 +32,6 @@ static unsigned int find_taker(const struct mal_controller *controller, const ui
 	return found;
 }
 
-/* The running rank to which Slurm gave CPU; the number of ranks if there is none. */
-static unsigned int home_of(const struct mal_controller *controller, unsigned int cpu)
-{
-	unsigned int rank = 0, ranks = controller->segment.rank_count;
-
-	while (rank < ranks &&
-	       !(controller->ranks[rank].running && mal_cpumask_has(&controller->ranks[rank].home, cpu)))
-		rank++;
-	return rank;
-}
-
 static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
 {
 	return mal_cpumask_has(&controller->idle, cpu) && mal_cpumask_has(&controller->share, cpu);
@@ -67,7 +56,7 @@ void mal_idle_share_out(struct mal_controller *controller)
 
 		if (mal_word_read(&slot->word).owner != MAL_NOBODY || !(controller->off || is_ours(controller, cpu)))
 			continue;
-		taker = home_of(controller, cpu);
+		taker = mal_home_of(controller, cpu);
 		if (taker == ranks && !controller->off)
 			taker = find_taker(controller, counts);
 		if (taker == ranks)
@@ -251,7 +240,7 @@ void mal_idle_leave(struct mal_controller *controller)
 	struct mal_cpumask cpus = {{0}};
 
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->idle, cpu)) < MAL_MAX_CPUS; cpu++)
-		if (home_of(controller, cpu) == controller->segment.rank_count)
+		if (mal_home_of(controller, cpu) == controller->segment.rank_count)
 			mal_cpumask_add(&cpus, cpu);
 	mal_idle_vacate(controller, &cpus);
 }

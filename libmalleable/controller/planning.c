@@ -129,11 +129,11 @@ void mal_plan_home(struct mal_controller *controller)
 	struct mal_plan plan = {.bind = controller->binds, .owner = owner};
 
 	mal_read_owners(controller, owner);
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		for (unsigned int rank = controller->segment.rank_count; rank-- > 0;)
-			if (controller->ranks[rank].running &&
-			    mal_cpumask_has(&controller->ranks[rank].home, controller->cpu[i]))
-				owner[i] = rank;
+	for (unsigned int i = 0; i < controller->cpu_count; i++) {
+		unsigned int home = mal_home_of(controller, controller->cpu[i]);
+
+		owner[i] = home < controller->segment.rank_count ? home : owner[i];
+	}
 	set_rules(controller, &plan);
 	set_use(controller, all);
 	if (plan.bind)

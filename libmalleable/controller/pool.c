@@ -26,7 +26,7 @@ struct peer {
 	pid_t pid;
 	struct mal_cpumask own, may;
 	struct mal_cpumask has;
-	struct mal_cpumask keeps; /* of these, one for each rank */
+	struct mal_cpumask keeps; /* of these, one for each rank: it is not to lose its last */
 };
 
 struct mal_pool {
@@ -74,8 +74,8 @@ void mal_pool_clear(struct mal_controller *controller)
 	controller->pool = NULL;
 }
 
-/* What this step may take for its own now. Before its ranks are there these are the CPUs that Slurm gave it. */
-static struct mal_cpumask held(const struct mal_controller *controller)
+/* What this step may take for its own now, with OWNERS. Before its ranks are there these are the CPUs that Slurm gave it. */
+static struct mal_cpumask held(const struct mal_controller *controller, const unsigned int *owners)
 {
 	struct mal_cpumask mask = controller->idle;
 
@@ -84,7 +84,7 @@ static struct mal_cpumask held(const struct mal_controller *controller)
 			if (controller->pool->peers[i].pid == getpid())
 				mal_cpumask_join(&mask, &controller->pool->peers[i].own);
 	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner != MAL_NOBODY)
+		if (owners[i] != MAL_NOBODY)
 			mal_cpumask_add(&mask, controller->cpu[i]);
 	return mask;
 }
@@ -98,34 +98,30 @@ static struct mal_pool_rank describe_rank(const struct mal_controller *controlle
 		.cpus = cpus, .most = last->most, .work = last->work_s / elapsed, .serial = last->serial_s / elapsed};
 }
 
-/* A CPU that RANK owns, MAL_MAX_CPUS if it has none: it is not to lose its last. */
-static unsigned int last_cpu(const struct mal_controller *controller, unsigned int rank)
-{
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner == rank)
-			return controller->cpu[i];
-	return MAL_MAX_CPUS;
-}
-
 char *mal_pool_describe(const struct mal_controller *controller)
 {
 	size_t size = 4096 + controller->segment.rank_count * (size_t)96, used;
 	char *text = malloc(size);
-	struct mal_cpumask has = held(controller);
-	uint16_t counts[MAL_MAX_RANKS];
+	unsigned int owners[MAL_MAX_CPUS], counts[MAL_MAX_RANKS] = {0}, keeps[MAL_MAX_RANKS];
+	unsigned int ranks = controller->segment.rank_count;
+	struct mal_cpumask has;
 
 	if (!text)
 		return NULL;
+	mal_read_owners(controller, owners);
+	has = held(controller, owners);
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (owners[i] < ranks && counts[owners[i]]++ == 0)
+			keeps[owners[i]] = controller->cpu[i];
 	mal_cpumask_format(&has, text, 4000);
 	used = strlen(text);
 	used += (size_t)snprintf(text + used, size - used, "\n");
-	mal_count_owned(controller, counts);
-	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
+	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank said = describe_rank(controller, rank, counts[rank]);
 
 		if (controller->ranks[rank].running && controller->totals.windows)
 			used += (size_t)snprintf(text + used, size - used, "%u %u %.6f %.6f %u\n", said.cpus, said.most,
-						 said.work, said.serial, last_cpu(controller, rank));
+						 said.work, said.serial, counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
 	}
 	return text;
 }

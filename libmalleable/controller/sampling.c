@@ -129,6 +129,16 @@ void mal_read_owners(const struct mal_controller *controller, unsigned int *owne
 		owners[i] = mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner;
 }
 
+unsigned int mal_home_of(const struct mal_controller *controller, unsigned int cpu)
+{
+	unsigned int rank = 0, ranks = controller->segment.rank_count;
+
+	while (rank < ranks &&
+	       !(controller->ranks[rank].running && mal_cpumask_has(&controller->ranks[rank].home, cpu)))
+		rank++;
+	return rank;
+}
+
 void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 {
 	unsigned int ranks = controller->segment.rank_count, owners[MAL_MAX_CPUS];

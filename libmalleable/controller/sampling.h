@@ -23,6 +23,9 @@ bool mal_round_read(struct mal_controller *controller, struct mal_sample *sample
 /* Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that none has. */
 void mal_read_owners(const struct mal_controller *controller, unsigned int *owners);
 
+/* The running rank to which Slurm gave CPU; the number of ranks if there is none. */
+unsigned int mal_home_of(const struct mal_controller *controller, unsigned int cpu);
+
 /* Fill COUNTS, by rank, with the CPUs that each owns now. */
 void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
 
