@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "libmalleable/core/spawn.h"
-#include "spank/plugin.h"
+#include "spank/identity.h"
 
 #define WAITING_STEPS 64
 /* So often, every 2 ms, it is seen whether the agent has ended. */
@@ -87,8 +87,8 @@ static bool has_detached(pid_t pid)
 	return reaped < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* An agent runs: it is to run for this slurmd too. */
-static int adopt(int connection, struct mal_error *err)
+/* An agent runs, at the other end of CONNECTION: it is to run for this slurmd too, until the other end of LIFE_END is closed. */
+static int adopt(int connection, int life_end, struct mal_error *err)
 {
 	union {
 		char room[CMSG_SPACE(sizeof(int))];
@@ -99,35 +99,23 @@ static int adopt(int connection, struct mal_error *err)
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	int ends[2], result = 0;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return mal_fail_errno(err, "cannot make the agent's pipe");
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &ends[0], sizeof(int));
+	memcpy(CMSG_DATA(header), &life_end, sizeof(int));
 	if (sendmsg(connection, &message, MSG_NOSIGNAL) < 0)
-		result = mal_fail_errno(err, "the agent that runs does not answer");
-	close(ends[0]);
-	if (result < 0)
-		close(ends[1]);
-	else
-		life = ends[1];
-	return result;
+		return mal_fail_errno(err, "the agent that runs does not answer");
+	return 0;
 }
 
-int balance_agent_start(const char *path, const char *user, struct mal_error *err)
+/* There is none: start one. */
+static int start(const char *path, const char *user, int life_end, struct mal_error *err)
 {
 	const struct passwd *entry = getpwnam(user);
-	int ends[2] = {-1, -1}, listening = -1, connection = open_connection(), result = -1;
+	int listening;
 	pid_t pid;
 
-	if (connection >= 0) {
-		result = adopt(connection, err);
-		close(connection);
-		return result;
-	}
 	if (!entry || entry->pw_uid == 0)
 		return mal_fail(err, "agent_user=%s: %s", user, entry ? "it must not be root" : "no such user");
 	if (access(path, X_OK) < 0)
@@ -135,25 +123,29 @@ int balance_agent_start(const char *path, const char *user, struct mal_error *er
 	listening = listen_for_steps(err);
 	if (listening < 0)
 		return -1;
-	if (pipe2(ends, O_CLOEXEC) < 0) {
-		mal_fail_errno(err, "cannot make the agent's pipe");
-		goto out;
-	}
-	pid = spawn(path, entry, listening, ends[0]);
-	if (pid < 0 || !has_detached(pid)) {
-		mal_fail(err, "the agent %s does not start", path);
-		goto out;
-	}
-	life = ends[1];
-	ends[1] = -1;
-	result = 0;
-out:
-	if (result < 0)
-		unlink(MAL_AGENT_SOCKET);
+	pid = spawn(path, entry, listening, life_end);
 	close(listening);
-	for (int i = 0; i < 2; i++)
-		if (ends[i] >= 0)
-			close(ends[i]);
+	if (pid > 0 && has_detached(pid))
+		return 0;
+	unlink(MAL_AGENT_SOCKET);
+	return mal_fail(err, "the agent %s does not start", path);
+}
+
+int balance_agent_start(const char *path, const char *user, struct mal_error *err)
+{
+	int ends[2], connection, result;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return mal_fail_errno(err, "cannot make the agent's pipe");
+	connection = open_connection();
+	result = connection >= 0 ? adopt(connection, ends[0], err) : start(path, user, ends[0], err);
+	if (connection >= 0)
+		close(connection);
+	close(ends[0]);
+	if (result < 0)
+		close(ends[1]);
+	else
+		life = ends[1];
 	return result;
 }
 
@@ -179,14 +171,10 @@ void balance_agent_end(void)
 
 int balance_agent_join(const struct mal_agent_step *step)
 {
-	uid_t before = geteuid();
-	int fd = -1;
+	uid_t before = balance_become_root();
+	int fd = open_connection();
 
-	if (before == 0 || seteuid(0) == 0) {
-		fd = open_connection();
-		if (before != 0 && seteuid(before) < 0)
-			slurm_error("balance: cannot return to user %u", (unsigned int)before);
-	}
+	balance_become(before);
 	if (fd >= 0 && send(fd, step, sizeof(*step), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 		close(fd);
 		return -1;

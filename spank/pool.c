@@ -10,6 +10,7 @@
 #include "libmalleable/core/channel.h"
 #include "spank/cgroup.h"
 #include "spank/entries.h"
+#include "spank/identity.h"
 #include "spank/plugin.h"
 
 /* A new step waits no longer for a controller to leave its CPUs: then the kernel takes them. */
@@ -22,22 +23,6 @@ struct balance_pool {
 	struct balance_cgroup cgroup;
 	int lock; /* held until it is settled, -1: not */
 };
-
-/* Files and cgroups are root's; some callbacks run with the user's effective id. */
-static uid_t become_root(void)
-{
-	uid_t before = geteuid();
-
-	if (before != 0 && seteuid(0) < 0)
-		slurm_error("balance: cannot become root");
-	return before;
-}
-
-static void become(uid_t uid)
-{
-	if (uid != 0 && seteuid(uid) < 0)
-		slurm_error("balance: cannot return to user %u", (unsigned int)uid);
-}
 
 /* Tell the controller of ENTRY: REQUEST, about CPUS where not NULL. */
 static bool tell(const struct balance_entry *entry, const char *request, const struct mal_cpumask *cpus, int timeout_ms)
@@ -98,7 +83,7 @@ static uid_t enter(unsigned int job, struct balance_cgroup *cgroup, int *lock)
 	*lock = -1;
 	if (!balance_entries_exist(job))
 		return geteuid();
-	before = become_root();
+	before = balance_become_root();
 	*lock = balance_entries_lock(job, false, &err);
 	if (*lock < 0 && balance_entries_exist(job))
 		slurm_error("balance: %s", err.text);
@@ -113,7 +98,7 @@ static void leave(uid_t before, int lock)
 {
 	if (lock >= 0)
 		close(lock);
-	become(before);
+	balance_become(before);
 }
 
 /* All but STEP itself leave CPUS. */
@@ -194,7 +179,7 @@ struct balance_pool *balance_pool_join(unsigned int job, unsigned int step, cons
 				       struct mal_cpumask *all, struct mal_cpumask *idle, struct mal_error *err)
 {
 	struct balance_pool *pool = calloc(1, sizeof(*pool));
-	uid_t before = become_root();
+	uid_t before = balance_become_root();
 	struct mal_cpumask others;
 
 	if (!pool) {
@@ -216,7 +201,7 @@ struct balance_pool *balance_pool_join(unsigned int job, unsigned int step, cons
 	pool->entry.idle = *idle;
 	if (pooled)
 		widen_others(job, &pool->cgroup, &pool->entry);
-	become(before);
+	balance_become(before);
 	return pool;
 error:
 	if (pool && pool->lock >= 0) {
@@ -224,7 +209,7 @@ error:
 		close(pool->lock);
 	}
 	free(pool);
-	become(before);
+	balance_become(before);
 	return NULL;
 }
 
@@ -238,7 +223,7 @@ static void give_up(struct balance_pool *pool)
 
 void balance_pool_settle(struct balance_pool *pool, pid_t pid, uid_t uid)
 {
-	uid_t before = become_root();
+	uid_t before = balance_become_root();
 
 	pool->entry.pid = pid;
 	pool->entry.uid = uid;
@@ -252,13 +237,13 @@ void balance_pool_settle(struct balance_pool *pool, pid_t pid, uid_t uid)
 	pool->lock = -1;
 	if (pid <= 0)
 		free(pool);
-	become(before);
+	balance_become(before);
 }
 
 int balance_pool_widen(struct balance_pool *pool, const pid_t *tasks, unsigned int count, struct mal_error *err)
 {
 	struct mal_cpumask before[count], cpus;
-	uid_t uid = become_root();
+	uid_t uid = balance_become_root();
 	int lock = balance_entries_lock(pool->job, false, err), result = -1;
 
 	if (lock < 0)
@@ -278,7 +263,7 @@ int balance_pool_widen(struct balance_pool *pool, const pid_t *tasks, unsigned i
 out:
 	if (lock >= 0)
 		close(lock);
-	become(uid);
+	balance_become(uid);
 	return result;
 }
 
@@ -289,7 +274,7 @@ void balance_pool_leave(struct balance_pool *pool)
 
 	if (!pool)
 		return;
-	before = become_root();
+	before = balance_become_root();
 	lock = balance_entries_lock(pool->job, false, NULL);
 	balance_entry_remove(pool->job, pool->entry.step);
 	if (pool->entry.pooled)
@@ -297,5 +282,5 @@ void balance_pool_leave(struct balance_pool *pool)
 	if (lock >= 0)
 		close(lock);
 	free(pool);
-	become(before);
+	balance_become(before);
 }

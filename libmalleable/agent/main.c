@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/agent/shares.h"
+#include "libmalleable/core/clock.h"
 
 /* How long a step may take to leave CPUs before others are told to use them. */
 #define LEAVE_MS 100
@@ -45,14 +45,6 @@ static size_t life_count;
 static bool growing;	   /* some are to be told of CPUs that others leave now */
 static long growing_until; /* when they are told in any case */
 static struct mal_cpumask wanted[MAL_CLAIMS_MOST];
-
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool is_within(const struct mal_cpumask *a, const struct mal_cpumask *b)
 {
@@ -105,7 +97,7 @@ static void divide(void)
 		leaving = true;
 	}
 	growing = true;
-	growing_until = now_ms() + (leaving ? LEAVE_MS : 0);
+	growing_until = mal_now_ms() + (leaving ? LEAVE_MS : 0);
 }
 
 static void look_at_leavers(void)
@@ -114,7 +106,7 @@ static void look_at_leavers(void)
 
 	for (size_t i = 0; i < client_count; i++)
 		left &= !clients[i].asked;
-	if (growing && (left || now_ms() >= growing_until)) {
+	if (growing && (left || mal_now_ms() >= growing_until)) {
 		for (size_t i = 0; i < client_count; i++)
 			clients[i].asked = false;
 		grow();
@@ -135,7 +127,7 @@ static void take_client(int listening)
 		close(fd);
 		return;
 	}
-	clients[client_count++] = (struct client){.fd = fd, .since_ms = now_ms()};
+	clients[client_count++] = (struct client){.fd = fd, .since_ms = mal_now_ms()};
 }
 
 static void remove_client(size_t i)
@@ -223,7 +215,7 @@ static bool listen_to(size_t i)
 
 static int next_timeout(void)
 {
-	long now = now_ms(), next = growing ? growing_until : now + 60000;
+	long now = mal_now_ms(), next = growing ? growing_until : now + 60000;
 
 	for (size_t i = 0; i < client_count; i++)
 		if (!clients[i].known && clients[i].since_ms + HELLO_MS < next)
@@ -264,7 +256,7 @@ static void serve(int listening)
 		/* From the end: those that go leave the numbers of the others before them as they are. */
 		for (size_t i = count; i-- > 0;)
 			if ((guests[i].revents && !listen_to(i)) ||
-			    (!clients[i].known && now_ms() >= clients[i].since_ms + HELLO_MS))
+			    (!clients[i].known && mal_now_ms() >= clients[i].since_ms + HELLO_MS))
 				remove_client(i);
 		bury(wait, slurmds);
 		if (door->revents & POLLIN)
@@ -287,9 +279,8 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable-agent --listen-fd N --life-fd N --user UID --group GID [--detach]\n"
 	      "\n"
-	      "Tells the balanced steps of a node their shares of CPUs that several jobs were given. slurmd starts it "
-	      "by\n"
-	      "the balance plugin with coschedule=yes; it is of no use by itself.\n"
+	      "Tells the balanced steps of a node their shares of CPUs that several jobs were given. The\n"
+	      "balance plugin starts it in slurmd with coschedule=yes; it is of no use by itself.\n"
 	      "\n"
 	      "  --listen-fd N  the socket that steps connect to\n"
 	      "  --life-fd N    read end of a pipe: when its other end closes, slurmd has ended\n"

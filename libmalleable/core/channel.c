@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/core/clock.h"
+
 #define WAITING_CLIENTS 128
 /* How long a client may take to ask, and to read. */
 #define CLIENT_MS 100
@@ -47,14 +49,6 @@ static bool get_peer(int fd, struct ucred *peer)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0;
 }
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Wait for EVENTS on FD until DEADLINE. */
 static bool wait_for(int fd, short events, long deadline)
 {
@@ -63,7 +57,7 @@ static bool wait_for(int fd, short events, long deadline)
 	int ready;
 
 	do {
-		left = deadline - now_ms();
+		left = deadline - mal_now_ms();
 		ready = poll(&wait, 1, left > 0 ? (int)left : 0);
 	} while (ready < 0 && errno == EINTR);
 	return ready > 0;
@@ -72,7 +66,7 @@ static bool wait_for(int fd, short events, long deadline)
 /* Read up to a line's end or the end. Returns false if that does not come in time. */
 static bool read_line(int fd, char *text, size_t size)
 {
-	long deadline = now_ms() + CLIENT_MS;
+	long deadline = mal_now_ms() + CLIENT_MS;
 	size_t used = 0;
 
 	while (used + 1 < size && wait_for(fd, POLLIN, deadline)) {
@@ -125,7 +119,7 @@ static bool write_all(int fd, const char *text, size_t length, long deadline)
 
 void mal_channel_answer(int client, const char *text, size_t length)
 {
-	write_all(client, text, length, now_ms() + CLIENT_MS);
+	write_all(client, text, length, mal_now_ms() + CLIENT_MS);
 	close(client);
 }
 
@@ -135,7 +129,7 @@ static int connect_until(int fd, const struct sockaddr_un *address, socklen_t le
 	const struct timespec pause = {0, 1000000};
 
 	while (connect(fd, (const struct sockaddr *)address, length) < 0) {
-		if (errno != EAGAIN || now_ms() >= deadline)
+		if (errno != EAGAIN || mal_now_ms() >= deadline)
 			return -1;
 		nanosleep(&pause, NULL);
 	}
@@ -203,7 +197,7 @@ static bool send_request(int fd, const char *request, long deadline)
 
 bool mal_channel_tell(pid_t pid, uid_t uid, const char *request, int timeout_ms)
 {
-	long deadline = now_ms() + timeout_ms;
+	long deadline = mal_now_ms() + timeout_ms;
 	int fd = open_client(pid, uid, deadline, NULL);
 	char answer[3] = "";
 	bool done;
@@ -218,7 +212,7 @@ bool mal_channel_tell(pid_t pid, uid_t uid, const char *request, int timeout_ms)
 
 char *mal_channel_ask(pid_t pid, uid_t uid, const char *request, int timeout_ms, size_t *length, struct mal_error *err)
 {
-	long deadline = now_ms() + timeout_ms;
+	long deadline = mal_now_ms() + timeout_ms;
 	int fd = open_client(pid, uid, deadline, err);
 	char *answer = NULL;
 

@@ -28,6 +28,12 @@ static inline uint64_t mal_now_ns(void)
 	return mal_clock_ns(CLOCK_MONOTONIC);
 }
 
+/* The same in milliseconds, for deadlines. */
+static inline long mal_now_ms(void)
+{
+	return (long)(mal_now_ns() / 1000000);
+}
+
 /*
  * Ticks since an arbitrary start that all processes of the node share. On x86-64 with an invariant time
  * stamp counter (CPUID 8000_0007h, EDX bit 8; Intel SDM vol. 3, 18.17) reading it takes some 8 ns, a third of

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/core/clock.h"
 #include "libmalleable/core/spawn.h"
 
 /* How long a killed controller may take to go. */
@@ -127,14 +127,6 @@ out:
 	return result;
 }
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Read until the other side closes. False if that did not come before DEADLINE. */
 static bool read_report(int fd, long deadline, char *text, size_t size)
 {
@@ -144,7 +136,7 @@ static bool read_report(int fd, long deadline, char *text, size_t size)
 	text[0] = '\0';
 	for (;;) {
 		struct pollfd wait = {.fd = fd, .events = POLLIN};
-		long left = deadline - now_ms();
+		long left = deadline - mal_now_ms();
 		ssize_t got;
 
 		if (left < 0)
@@ -174,7 +166,7 @@ static bool wait_for_exit(int pidfd, int timeout_ms)
 
 bool mal_helper_end(struct mal_helper *helper, int timeout_ms, char *text, size_t size)
 {
-	long deadline = now_ms() + timeout_ms;
+	long deadline = mal_now_ms() + timeout_ms;
 	bool left = true;
 
 	if (size)
@@ -186,7 +178,7 @@ bool mal_helper_end(struct mal_helper *helper, int timeout_ms, char *text, size_
 		left = read_report(helper->report, deadline, text, size);
 	close(helper->report);
 	if (helper->pidfd >= 0) {
-		long more = deadline - now_ms();
+		long more = deadline - mal_now_ms();
 
 		left = left && wait_for_exit(helper->pidfd, more > 0 ? (int)more : 0);
 		if (!left) {
