@@ -7,16 +7,19 @@
 #include <stdio.h>
 
 #include "spank/agent.h"
+#include "spank/entries.h"
 #include "spank/plugin.h"
 
 SPANK_PLUGIN(balance, 1)
 
-/* In slurmd. */
+/* In slurmd, at its start. */
 static void balance_node_begin(void)
 {
 	struct mal_error err;
 	char path[640];
 
+	/* No job has the number 0: those of all whose steps died with their slurmstepd. */
+	balance_entries_clean_up(0);
 	if (!balance_config.agent)
 		return;
 	snprintf(path, sizeof(path), "%s/malleable-agent", balance_config.libdir);

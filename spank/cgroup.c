@@ -198,11 +198,12 @@ int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int numbe
 	char path[PATH_MAX + 64];
 
 	step_path(cgroup, number, "cpuset.cpus", path, sizeof(path));
-	/* What is in a cpuset must be in the one above it, before and after. */
-	if (read_file(path, &before, NULL) == 0)
-		mal_cpumask_join(&both, &before);
-	if (write_file(path, &both, err) < 0)
+	/* What is in a cpuset must be in the one above it, before and after. A write costs, and forgets affinities: none that changes nothing. */
+	if (read_file(path, &before, NULL) < 0)
+		before = (struct mal_cpumask){{0}};
+	mal_cpumask_join(&both, &before);
+	if (memcmp(&both, &before, sizeof(both)) != 0 && write_file(path, &both, err) < 0)
 		return -1;
 	write_tasks(cgroup, number, cpus);
-	return mal_cpumask_count(&both) == mal_cpumask_count(cpus) ? 0 : write_file(path, cpus, err);
+	return memcmp(&both, cpus, sizeof(both)) == 0 ? 0 : write_file(path, cpus, err);
 }
