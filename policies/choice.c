@@ -73,8 +73,8 @@ static int set_param(struct mal_choice *choice, const char *key, const char *tex
 	if (choice->policy->abi == 0)
 		return 0;
 	if (!param)
-		return mal_fail(err, "unknown key '%s': mode, gomp, pages, max_threads and policy %s's own: %s", key,
-				choice->policy->name, mal_param_names(choice->policy, names, sizeof(names)));
+		return mal_fail(err, "unknown key '%s': mode, gomp, pages, events, max_threads and policy %s's own: %s",
+				key, choice->policy->name, mal_param_names(choice->policy, names, sizeof(names)));
 	if (param->choices) {
 		int number = find_choice(param->choices, text);
 
@@ -108,6 +108,12 @@ static int set_common(struct mal_choice *choice, const char *key, const char *te
 		if (find_choice("stay|follow", text) < 0)
 			return mal_fail(err, "pages=%s: stay or follow is wanted", text);
 		choice->pages_follow = text[0] == 'f';
+		return 0;
+	}
+	if (strcmp(key, "events") == 0) {
+		if (find_choice("yes|no", text) < 0)
+			return mal_fail(err, "events=%s: yes or no is wanted", text);
+		choice->events = text[0] == 'y';
 		return 0;
 	}
 	/* With yes and no it is a parameter of policies: may regions grow. */

@@ -17,6 +17,7 @@ struct mal_choice {
 	bool pages_follow;		  /* memory goes to the NUMA nodes where its rank went */
 	bool grow_job;			  /* the step may use what other steps of its job leave idle */
 	bool pool_job;	/* its ranks are balanced against those of such other steps of its job; with grow_job */
+	bool events;	/* its ranks tell changes of their CPUs as PMIx events */
 	bool keep_gomp; /* programs built for GCC's libgomp stay on it */
 };
 

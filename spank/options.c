@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options.c: --balance, --balance-report and --balance-trace, in srun, sbatch, salloc and slurmstepd. */
+/* options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch, salloc and slurmstepd. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #define ENV_SPEC "SLURM_BALANCE"
 #define ENV_REPORT "SLURM_BALANCE_REPORT"
 #define ENV_TRACE "SLURM_BALANCE_TRACE"
+#define ENV_HOSTFILE "SLURM_BALANCE_HOSTFILE"
 
 struct balance_wish balance_wish;
 
@@ -78,6 +79,12 @@ static int on_trace(int value, const char *text, int remote)
 	return text && *text && !remote ? keep_path("--balance-trace", ENV_TRACE, text) : 0;
 }
 
+static int on_hostfile(int value, const char *text, int remote)
+{
+	(void)value;
+	return text && *text && !remote ? keep_path("--balance-hostfile", ENV_HOSTFILE, text) : 0;
+}
+
 int balance_options_register(spank_t spank)
 {
 	struct spank_option balance = {
@@ -101,10 +108,19 @@ int balance_options_register(spank_t spank)
 		"balance-trace", "file", "record what a balanced step does in file, for malleable replay", 1, 0,
 		on_trace,
 	};
+	struct spank_option hostfile = {
+		"balance-hostfile",
+		"file",
+		"write on which nodes the ranks of a balanced step had better run, for --distribution=arbitrary",
+		1,
+		0,
+		on_hostfile,
+	};
 
 	if (spank_option_register(spank, &balance) != ESPANK_SUCCESS ||
 	    spank_option_register(spank, &report) != ESPANK_SUCCESS ||
-	    spank_option_register(spank, &trace) != ESPANK_SUCCESS) {
+	    spank_option_register(spank, &trace) != ESPANK_SUCCESS ||
+	    spank_option_register(spank, &hostfile) != ESPANK_SUCCESS) {
 		slurm_error("balance: cannot register the options");
 		return -1;
 	}
@@ -123,13 +139,21 @@ int balance_options_check_environment(void)
 	exit(1);
 }
 
+static void get_path(spank_t spank, const char *variable, char path[sizeof(balance_wish.report)])
+{
+	if (spank_getenv(spank, variable, path, sizeof(balance_wish.report)) != ESPANK_SUCCESS)
+		path[0] = '\0';
+}
+
 void balance_options_complete(spank_t spank)
 {
-	if (spank_getenv(spank, ENV_REPORT, balance_wish.report, sizeof(balance_wish.report)) != ESPANK_SUCCESS)
-		balance_wish.report[0] = '\0';
-	if (spank_getenv(spank, ENV_TRACE, balance_wish.trace, sizeof(balance_wish.trace)) != ESPANK_SUCCESS ||
-	    strcmp(balance_wish.trace, "off") == 0)
+	get_path(spank, ENV_REPORT, balance_wish.report);
+	get_path(spank, ENV_TRACE, balance_wish.trace);
+	get_path(spank, ENV_HOSTFILE, balance_wish.hostfile);
+	if (strcmp(balance_wish.trace, "off") == 0)
 		balance_wish.trace[0] = '\0';
+	if (strcmp(balance_wish.hostfile, "off") == 0)
+		balance_wish.hostfile[0] = '\0';
 	balance_wish.asked = balance_wish.given || spank_getenv(spank, ENV_SPEC, balance_wish.spec,
 								sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
 	if (balance_wish.asked)

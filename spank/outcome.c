@@ -48,11 +48,7 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *text)
 		comment.job = outcome->job;
 		snprintf(comment.text, sizeof(comment.text), "balance: %s", text);
 	}
-	if (outcome->silent)
-		return;
-	if (outcome->one_of_many && *text)
-		slurm_spank_log("balance: %s", text);
-	if (outcome->one_of_many || !rest)
+	if (outcome->silent || !rest)
 		return;
 	for (char *line = strtok_r(rest, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		slurm_spank_log("balance: %s", line);

@@ -39,13 +39,14 @@ void balance_args_use_partition(const char *partition);
 /* The allowed policies as mal_choose wants them: NULL if all are. */
 const char *balance_args_policies(void);
 
-/* options.c: --balance, --balance-report and --balance-trace; what the user wants. */
+/* options.c: --balance, --balance-report, --balance-trace and --balance-hostfile; what the user wants. */
 struct balance_wish {
-	bool given;	  /* --balance was given as an option */
-	bool asked;	  /* so, or in the environment: not by default= alone */
-	char spec[512];	  /* its value */
-	char report[768]; /* --balance-report's */
-	char trace[768];  /* --balance-trace's */
+	bool given;	    /* --balance was given as an option */
+	bool asked;	    /* so, or in the environment: not by default= alone */
+	char spec[512];	    /* its value */
+	char report[768];   /* --balance-report's */
+	char trace[768];    /* --balance-trace's */
+	char hostfile[768]; /* --balance-hostfile's */
 };
 
 extern struct balance_wish balance_wish;
@@ -74,12 +75,11 @@ void balance_step_left(void);
 struct balance_outcome {
 	uint32_t job;
 	uid_t user;
-	bool first_node;  /* of the step: its line goes into the job's comment */
-	bool one_of_many; /* nodes: the user gets one line from each */
-	bool silent;	  /* the user gets none */
+	bool first_node; /* of the step: its line goes into the job's comment */
+	bool silent;	 /* the user is told nothing */
 };
 
-/* TEXT is what the controller said: a line for all, then the lines for the user of a step on one node. It is changed. */
+/* TEXT is what the controller said: a line for logs, then the lines for the user. It is changed. */
 void balance_outcome_say(const struct balance_outcome *outcome, char *text);
 
 /* The step has left its cgroups: nothing waits for it here any more. What is to be in the job's comment is put there. */

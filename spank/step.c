@@ -172,6 +172,8 @@ static int start(struct mal_error *err)
 		.allowed = balance_args_policies(),
 		.off_file = balance_config.off_file,
 		.min_cpus = balance_config.min_cpus,
+		.nodes = step.nodes > 1 ? step.nodes : 0,
+		.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 	};
 	int result;
 
@@ -266,6 +268,8 @@ void balance_step_prepare_task(spank_t spank)
 		.controller = step.helper.pid,
 		.segment_fd = step.segment_fd,
 		.max_threads = limit_threads(),
+		.nodes = step.nodes,
+		.events = step.choice.events,
 		.keep_gomp = step.choice.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),
 	};
@@ -297,7 +301,6 @@ void balance_step_end(void)
 	balance_outcome_say(&(struct balance_outcome){.job = step.job,
 						      .user = step.user,
 						      .first_node = step.node == 0,
-						      .one_of_many = step.nodes > 1,
 						      .silent = strcmp(balance_wish.report, "off") == 0},
 			    text);
 }

@@ -3,7 +3,7 @@
 # The walls of the architecture: who may include what. Licence lines. Scripts that shellcheck likes.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 13
+plan 14
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -14,6 +14,7 @@ outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2
 ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own interface where comments are set" none outside 'slurm/' '^spank/(plugin\.h|outcome\.c)$'
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool|t/programs/record)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^(libmalleable/rank/mpi|contrib/examples|t)/'
+ok "pmix.h is included by rank/pmix.c and the tests' listener alone" none outside 'pmix\.h' '^(libmalleable/rank/pmix|t/programs/listen)\.c$'
 ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd|trace)|spank/|hwloc|sys/|unistd|time\.h|pthread'
 ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(agent|rank|controller|cmd|trace)|policies/|spank/'
 ok "the node's agent includes core and agent" none includes libmalleable/agent 'libmalleable/(rank|controller|cmd|trace|loadable)|policies/|spank/'

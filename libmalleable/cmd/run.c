@@ -172,6 +172,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.cpus = &cpus,
 		.max_threads = choice->max_threads,
 		.keep_gomp = choice->keep_gomp,
+		.events = choice->events,
 		.local_rank = -1,
 		.mode = mal_choice_mode(choice),
 	};

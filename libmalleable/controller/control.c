@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "libmalleable/controller/idle.h"
+#include "libmalleable/controller/nodes.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/pool.h"
+#include "libmalleable/controller/sampling.h"
 #include "libmalleable/controller/status.h"
 #include "libmalleable/controller/watch.h"
 #include "libmalleable/core/channel.h"
@@ -74,24 +76,16 @@ static int parse_request(char *text, struct request *request, struct mal_error *
 	return 0;
 }
 
-/* The CPUs that the ranks may have now: with grow=job others of the job may be its other steps'. */
-static struct mal_cpumask usable(const struct mal_controller *controller)
-{
-	struct mal_cpumask mask = controller->idle;
-
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (mal_word_read(&controller->segment.cpus[controller->cpu[i]].word).owner != MAL_NOBODY)
-			mal_cpumask_add(&mask, controller->cpu[i]);
-	return mask;
-}
-
 static int set_cpus(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank, const char *list,
 		    struct mal_error *err)
 {
-	struct mal_cpumask mask, rest, ours = usable(controller);
+	unsigned int owners[MAL_MAX_CPUS];
+	struct mal_cpumask mask, rest, ours;
 	bool chosen[MAL_MAX_CPUS] = {false};
 	char text[256];
 
+	mal_read_owners(controller, owners);
+	ours = mal_idle_and_owned(controller, owners);
 	if (mal_cpumask_parse(list, &mask, err) < 0)
 		return -1;
 	rest = mask;
@@ -225,6 +219,10 @@ static int act(struct mal_controller *controller, char *text, struct mal_error *
 		return mal_idle_withdraw(controller, text + 9, err);
 	if (strncmp(text, "peers ", 6) == 0)
 		return mal_pool_set(controller, text + 6, err);
+	if (strncmp(text, "nodes ", 6) == 0)
+		return mal_nodes_add(controller, text + 6, err);
+	if (strcmp(text, "elsewhere") == 0)
+		return mal_nodes_leave_to_other(controller, err);
 	if (strcmp(text, "rebind") == 0) {
 		mal_idle_rebind(controller);
 		return 0;
@@ -232,17 +230,30 @@ static int act(struct mal_controller *controller, char *text, struct mal_error *
 	return mal_fail(err, "unknown request '%.32s'", text);
 }
 
+/* Requests whose answer is more than that they were carried out. */
+static bool describe(struct mal_controller *controller, const char *text, char **answer)
+{
+	if (strcmp(text, "status") == 0)
+		*answer = mal_status_json(controller);
+	else if (strcmp(text, "pool") == 0)
+		*answer = mal_pool_describe(controller);
+	else if (strncmp(text, "node ", 5) == 0)
+		*answer = mal_nodes_describe(controller, text + 5);
+	else
+		return false;
+	return true;
+}
+
 static void serve(struct mal_controller *controller, int client, char *text)
 {
 	struct mal_error err = {""};
 	char answer[sizeof(err.text) + 16];
-	char *status;
+	char *description = NULL;
 	int length;
 
-	if (strcmp(text, "status") == 0 || strcmp(text, "pool") == 0) {
-		status = *text == 's' ? mal_status_json(controller) : mal_pool_describe(controller);
-		mal_channel_answer(client, status ? status : "", status ? strlen(status) : 0);
-		free(status);
+	if (describe(controller, text, &description)) {
+		mal_channel_answer(client, description ? description : "", description ? strlen(description) : 0);
+		free(description);
 		return;
 	}
 	if (act(controller, text, &err) == 0)

@@ -42,6 +42,7 @@ struct mal_history {
 };
 
 struct mal_alternatives;
+struct mal_nodes;
 struct mal_pool;
 struct mal_recording;
 
@@ -89,6 +90,7 @@ struct mal_controller {
 	struct mal_totals totals;
 	struct mal_history history;
 	struct mal_pool *pool;		       /* with pool=job, NULL: none */
+	struct mal_nodes *nodes;	       /* of a step over several, NULL: this is the only one */
 	struct mal_recording *recording;       /* NULL: none */
 	struct mal_alternatives *alternatives; /* NULL: none */
 	_Atomic bool ending;		       /* the step is over */

@@ -79,6 +79,16 @@ static int parse(const struct mal_controller *controller, const char *list, stru
 	return 0;
 }
 
+struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller, const unsigned int *owners)
+{
+	struct mal_cpumask mask = controller->idle;
+
+	for (unsigned int i = 0; i < controller->cpu_count; i++)
+		if (owners[i] != MAL_NOBODY)
+			mal_cpumask_add(&mask, controller->cpu[i]);
+	return mask;
+}
+
 int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err)
 {
 	struct mal_cpumask mask;

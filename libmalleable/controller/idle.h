@@ -16,6 +16,9 @@
  */
 void mal_idle_share_out(struct mal_controller *controller);
 
+/* The CPUs that the ranks may have now, with OWNERS: the idle ones, and those that somebody here owns. */
+struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller, const unsigned int *owners);
+
 /* Other CPUs may be used from now on. Those in LIST that are not the job's are passed over. Returns 0, or -1 with ERR: no list. */
 int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err);
 

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/alternatives.h"
+#include "libmalleable/controller/between.h"
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/controller.h"
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/history.h"
 #include "libmalleable/controller/idle.h"
+#include "libmalleable/controller/nodes.h"
 #include "libmalleable/controller/off.h"
 #include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/planning.h"
@@ -52,7 +54,8 @@ struct arguments {
 	const char *report_file;
 	const char *trace_file;
 	const char *off_file;
-	unsigned int min_cpus;
+	const char *hostfile;
+	unsigned int min_cpus, nodes;
 	int agent_fd;
 	bool detach;
 };
@@ -78,6 +81,8 @@ static void usage(FILE *out)
 	      "  --off-file F       while this file of root is there nothing is balanced\n"
 	      "  --agent-fd N       connection to the node's agent, where jobs share CPUs\n"
 	      "  --min-cpus N       every rank keeps so many CPUs, where there are enough\n"
+	      "  --nodes N          the step is over so many\n"
+	      "  --hostfile F       where a better placement of its ranks on these is written\n"
 	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
 	      "  --help, --version\n",
 	      out);
@@ -112,6 +117,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"off-file", required_argument, NULL, 'o'},
 		{"agent-fd", required_argument, NULL, 'a'},
 		{"min-cpus", required_argument, NULL, 'm'},
+		{"nodes", required_argument, NULL, 'N'},
+		{"hostfile", required_argument, NULL, 'H'},
 		{"version", no_argument, NULL, 'V'},
 		{NULL, 0, NULL, 0},
 	};
@@ -145,6 +152,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'a': arguments->agent_fd = parse_fd(optarg); break;
 		case 'o': arguments->off_file = optarg; break;
 		case 'm': arguments->min_cpus = (unsigned int)strtoul(optarg, NULL, 10); break;
+		case 'N': arguments->nodes = (unsigned int)strtoul(optarg, NULL, 10); break;
+		case 'H': arguments->hostfile = optarg; break;
 		case 'h': usage(stdout); return 1;
 		case 'V': puts("malleabled " PACKAGE_VERSION); return 1;
 		default: return -1;
@@ -182,7 +191,8 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	controller->ranks = calloc(controller->segment.rank_count, sizeof(*controller->ranks));
 	controller->last = calloc(controller->segment.rank_count, sizeof(*controller->last));
 	if (mal_orders_open(&controller->orders, controller->segment.rank_count, controller->cpu_count) < 0 ||
-	    !controller->ranks || !controller->last)
+	    mal_nodes_open(controller, arguments->nodes, arguments->hostfile) < 0 || !controller->ranks ||
+	    !controller->last)
 		return mal_fail(err, "out of memory");
 	controller->orders.floor = arguments->min_cpus;
 	if (mal_plan_use(controller, controller->choice.policy, controller->choice.values, err) < 0)
@@ -202,6 +212,7 @@ static void close_controller(struct mal_controller *controller)
 {
 	mal_plan_use(controller, NULL, NULL, NULL);
 	mal_history_clear(controller);
+	mal_nodes_close(controller);
 	mal_pool_clear(controller);
 	mal_alternatives_destroy(controller->alternatives);
 	mal_orders_close(&controller->orders);
@@ -288,6 +299,19 @@ static size_t end_recording(struct mal_controller *controller, char *text, size_
 	return length;
 }
 
+/* Of a step over several nodes each has a line, from itself or from the first one. */
+static size_t tell_user(const struct mal_controller *controller, const struct mal_report *report, char *text,
+			size_t size)
+{
+	if (!controller->nodes)
+		return mal_report_text(controller, report, text, size);
+	switch (mal_nodes_part(controller)) {
+	case MAL_NODES_ALL: return mal_between_text(controller, text, size);
+	case MAL_NODES_ONE: return mal_report_line(controller, report, text, size);
+	default: return 0;
+	}
+}
+
 static void report(struct mal_controller *controller, const struct arguments *arguments)
 {
 	struct mal_report report;
@@ -300,8 +324,9 @@ static void report(struct mal_controller *controller, const struct arguments *ar
 		return;
 	}
 	/* A line for who wants no more, then what the user is told. */
+	mal_between_find(controller);
 	length = mal_report_line(controller, &report, text, sizeof(text));
-	length += mal_report_text(controller, &report, text + length, sizeof(text) - length);
+	length += tell_user(controller, &report, text + length, sizeof(text) - length);
 	if (arguments->report_file && mal_report_json(controller, &report, arguments->report_file, &err) < 0 &&
 	    length < sizeof(text))
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", err.text);

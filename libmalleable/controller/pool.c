@@ -77,15 +77,12 @@ void mal_pool_clear(struct mal_controller *controller)
 /* What this step may take for its own now, with OWNERS. Before its ranks are there these are the CPUs that Slurm gave it. */
 static struct mal_cpumask held(const struct mal_controller *controller, const unsigned int *owners)
 {
-	struct mal_cpumask mask = controller->idle;
+	struct mal_cpumask mask = mal_idle_and_owned(controller, owners);
 
 	if (!controller->totals.windows)
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].pid == getpid())
 				mal_cpumask_join(&mask, &controller->pool->peers[i].own);
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		if (owners[i] != MAL_NOBODY)
-			mal_cpumask_add(&mask, controller->cpu[i]);
 	return mask;
 }
 

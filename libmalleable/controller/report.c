@@ -3,7 +3,6 @@
 #include "libmalleable/controller/report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 #include "libmalleable/controller/alternatives.h"
 #include "libmalleable/controller/pages.h"
 #include "libmalleable/controller/sampling.h"
+#include "libmalleable/controller/text.h"
 #include "libmalleable/controller/totals.h"
 #include "libmalleable/controller/wording.h"
 #include "libmalleable/core/clock.h"
@@ -62,43 +62,20 @@ bool mal_report_make(const struct mal_controller *controller, const char *step, 
 	return true;
 }
 
-struct text {
-	char *at;
-	size_t left;
-	size_t length;
-};
-
-static void line(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void line(struct text *text, const char *format, ...)
-{
-	va_list args;
-	int used;
-
-	va_start(args, format);
-	used = vsnprintf(text->at, text->left, format, args);
-	va_end(args);
-	if (used < 0 || (size_t)used >= text->left)
-		return;
-	text->at += used;
-	text->left -= (size_t)used;
-	text->length += (size_t)used;
-}
-
-static void say_gain(struct text *text, const struct mal_totals *totals)
+static void say_gain(struct mal_text *text, const struct mal_totals *totals)
 {
 	double share = mal_totals_share(totals);
 
 	if (isnan(share))
-		line(text, "attainable: nothing, the load is balanced (%.3f s, at best %.3f s)\n", totals->elapsed_s,
-		     totals->ideal_s);
+		mal_text_add(text, "attainable: nothing, the load is balanced (%.3f s, at best %.3f s)\n",
+			     totals->elapsed_s, totals->ideal_s);
 	else
-		line(text, "attainable: %.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it\n", totals->off_s,
-		     totals->ideal_s, totals->elapsed_s, share * 100);
+		mal_text_add(text, "attainable: %.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it\n",
+			     totals->off_s, totals->ideal_s, totals->elapsed_s, share * 100);
 }
 
 /* What the policies would have made of it. */
-static void say_alternatives(struct text *text, const struct mal_alternatives *alternatives)
+static void say_alternatives(struct mal_text *text, const struct mal_alternatives *alternatives)
 {
 	const struct mal_outcome *outcome;
 	const struct mal_policy *policy;
@@ -106,16 +83,17 @@ static void say_alternatives(struct text *text, const struct mal_alternatives *a
 	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
 		double share = mal_outcome_share(outcome);
 
-		line(text, "%s%s %.3f s", i ? ", " : "predicted with --balance: ", policy->name, outcome->elapsed_s);
+		mal_text_add(text, "%s%s %.3f s", i ? ", " : "predicted with --balance: ", policy->name,
+			     outcome->elapsed_s);
 		if (!isnan(share))
-			line(text, " (%.0f %%)", share * 100);
+			mal_text_add(text, " (%.0f %%)", share * 100);
 	}
 	if (mal_alternatives_at(alternatives, 0, &outcome))
-		line(text, "\n");
+		mal_text_add(text, "\n");
 }
 
 /* Where the policy found that the program is faster with fewer threads. */
-static void say_use(struct text *text, const struct mal_controller *controller)
+static void say_use(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned long used = 0, owned = 0;
 	char name[32] = "";
@@ -131,13 +109,13 @@ static void say_use(struct text *text, const struct mal_controller *controller)
 		used += use && use < counts[rank] ? use : counts[rank];
 	}
 	if (used < owned)
-		line(text, "faster with fewer threads: %lu of %lu CPUs are used\n", used, owned);
+		mal_text_add(text, "faster with fewer threads: %lu of %lu CPUs are used\n", used, owned);
 	if (*mal_wording_schedule(controller, name, sizeof(name)))
-		line(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
+		mal_text_add(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
 }
 
 /* How many ranks keep their teams, and why most of them do. */
-static void say_mode(struct text *text, const struct mal_controller *controller)
+static void say_mode(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned int count[MAL_REASON_TOLD + 1] = {0};
 	unsigned int known = 0;
@@ -155,50 +133,52 @@ static void say_mode(struct text *text, const struct mal_controller *controller)
 	if (!count[most])
 		return;
 	if (count[MAL_REASON_NONE])
-		line(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n", known - count[MAL_REASON_NONE],
-		     known, mal_wording_of_reason(most));
+		mal_text_add(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n",
+			     known - count[MAL_REASON_NONE], known, mal_wording_of_reason(most));
 	else
-		line(text, "mode: cpuset, %s\n", mal_wording_of_reason(most));
+		mal_text_add(text, "mode: cpuset, %s\n", mal_wording_of_reason(most));
 }
 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report, char *buffer,
 		       size_t size)
 {
 	const struct mal_totals *totals = &controller->totals;
-	struct text text = {buffer, size, 0};
+	struct mal_text text = {buffer, size, 0};
 
-	line(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n", report->step, report->node,
-	     controller->policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
+	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n", report->step, report->node,
+		     controller->policy->name, report->ranks, controller->cpu_count, report->elapsed_s);
 	if (controller->demoted)
-		line(&text, "policy %s was set aside: %s\n", controller->policy->name, controller->demoted_why);
+		mal_text_add(&text, "policy %s was set aside: %s\n", controller->policy->name, controller->demoted_why);
 	if (controller->least_share < controller->cpu_count)
-		line(&text, "beside other jobs: %u of its %u CPUs at least\n", controller->least_share,
-		     controller->cpu_count);
+		mal_text_add(&text, "beside other jobs: %u of its %u CPUs at least\n", controller->least_share,
+			     controller->cpu_count);
 	if (controller->was_off)
-		line(&text, "switched off by the administrator, at the end or for a time\n");
+		mal_text_add(&text, "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
-		line(&text, "too short to measure: fewer than two phase boundaries were seen\n");
+		mal_text_add(&text, "too short to measure: fewer than two phase boundaries were seen\n");
 		return text.length;
 	}
-	line(&text, "load balance (mean/max): %.1f %% as started, %.1f %% as run\n",
-	     100 * totals->balance_before / totals->elapsed_s, 100 * totals->balance_after / totals->elapsed_s);
-	line(&text, "hybrid efficiency (useful thread time / elapsed x CPUs): %.1f %%\n",
-	     100 * totals->useful_s / totals->core_s);
+	mal_text_add(&text, "load balance (mean/max): %.1f %% as started, %.1f %% as run\n",
+		     100 * totals->balance_before / totals->elapsed_s, 100 * totals->balance_after / totals->elapsed_s);
+	mal_text_add(&text, "hybrid efficiency (useful thread time / elapsed x CPUs): %.1f %%\n",
+		     100 * totals->useful_s / totals->core_s);
 	say_gain(&text, totals);
 	say_alternatives(&text, controller->alternatives);
-	line(&text, "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
-	     (unsigned long long)report->lends, (unsigned long long)report->borrows, (unsigned long long)report->grants,
-	     (unsigned long long)report->reclaims, (unsigned long long)report->moves);
+	mal_text_add(&text, "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
+		     (unsigned long long)report->lends, (unsigned long long)report->borrows,
+		     (unsigned long long)report->grants, (unsigned long long)report->reclaims,
+		     (unsigned long long)report->moves);
 	if (report->evictions)
-		line(&text, "reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
-		     (unsigned long long)report->evictions, 1e6 * report->overlap_s / (double)report->evictions);
+		mal_text_add(&text, "reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
+			     (unsigned long long)report->evictions,
+			     1e6 * report->overlap_s / (double)report->evictions);
 	if (report->pages_sent)
-		line(&text, "pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
-		     (unsigned long long)report->pages_sent, 1e3 * report->pages_s);
+		mal_text_add(&text, "pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
+			     (unsigned long long)report->pages_sent, 1e3 * report->pages_s);
 	say_use(&text, controller);
 	say_mode(&text, controller);
-	line(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n", 100 * report->own_part,
-	     1e3 * report->controller_cpu_s);
+	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n", 100 * report->own_part,
+		     1e3 * report->controller_cpu_s);
 	return text.length;
 }
 
@@ -206,7 +186,7 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 		       size_t size)
 {
 	const struct mal_totals *totals = &controller->totals;
-	struct text text = {buffer, size, 0};
+	struct mal_text text = {buffer, size, 0};
 	double share = mal_totals_share(totals);
 	char gain[96] = "too short to measure", faster[32] = "";
 
@@ -218,8 +198,9 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	if (totals->windows && totals->off_s > 0)
 		snprintf(faster, sizeof(faster), ", %.1f %% %s", 100 * fabs(1 - totals->elapsed_s / totals->off_s),
 			 totals->elapsed_s <= totals->off_s ? "less time" : "more time");
-	line(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n", report->step,
-	     report->node, controller->policy->name, controller->demoted ? " (set aside)" : "", report->ranks,
-	     controller->cpu_count, (unsigned long long)report->lends, (unsigned long long)report->moves, gain, faster);
+	mal_text_add(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n", report->step,
+		     report->node, controller->policy->name, controller->demoted ? " (set aside)" : "", report->ranks,
+		     controller->cpu_count, (unsigned long long)report->lends, (unsigned long long)report->moves, gain,
+		     faster);
 	return text.length;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "libmalleable/controller/alternatives.h"
+#include "libmalleable/controller/between.h"
 #include "libmalleable/controller/history.h"
 #include "libmalleable/controller/report.h"
 #include "libmalleable/controller/totals.h"
@@ -91,16 +92,17 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++)
 		if (controller->ranks[rank].known)
 			json_array_append_new(ranks, rank_json(controller, rank));
-	return json_pack(
-		"{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o, s:o, s:s}",
-		"version", 1, "step", report->step, "node", report->node, "policy", controller->policy->name, "ranks",
-		(int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s", report->elapsed_s, "measured",
-		measured_json(&controller->totals), "cpu_changes", changes_json(report), "pages", "sent",
-		(json_int_t)report->pages_sent, "seconds", report->pages_s, "overhead", "ranks_s", report->own_s,
-		"ranks_part", report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
-		"cpus_over_time", mal_history_json(controller), "predicted",
-		alternatives_json(controller->alternatives), "schedule",
-		mal_wording_schedule(controller, schedule, sizeof(schedule)));
+	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, s:o, s:o, "
+			 "s:o, s:s, s:o}",
+			 "version", 1, "step", report->step, "node", report->node, "policy", controller->policy->name,
+			 "ranks", (int)report->ranks, "cpus", (int)controller->cpu_count, "elapsed_s",
+			 report->elapsed_s, "measured", measured_json(&controller->totals), "cpu_changes",
+			 changes_json(report), "pages", "sent", (json_int_t)report->pages_sent, "seconds",
+			 report->pages_s, "overhead", "ranks_s", report->own_s, "ranks_part", report->own_part,
+			 "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks, "cpus_over_time",
+			 mal_history_json(controller), "predicted", alternatives_json(controller->alternatives),
+			 "schedule", mal_wording_schedule(controller, schedule, sizeof(schedule)), "between_nodes",
+			 mal_between_json(controller));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report, const char *path,

@@ -15,8 +15,8 @@
 
 #include "libmalleable/core/error.h"
 
-/* Longest request, with its end. */
-#define MAL_CHANNEL_REQUEST 2048
+/* Longest request, with its end: the summary of a node with all its ranks. */
+#define MAL_CHANNEL_REQUEST (64u << 10)
 /* Longest answer that is read. */
 #define MAL_CHANNEL_ANSWER (4u << 20)
 

@@ -15,6 +15,10 @@
 #define MAL_ENV_LOCAL_RANK "MALLEABLE_LOCAL_RANK"
 /* How the team follows the cpuset: auto, team or cpuset. */
 #define MAL_ENV_MODE "MALLEABLE_MODE"
+/* Number of nodes of a step over several, whose summaries come together at its end. */
+#define MAL_ENV_NODES "MALLEABLE_NODES"
+/* "yes": changes of a rank's CPUs are told as PMIx events. */
+#define MAL_ENV_EVENTS "MALLEABLE_EVENTS"
 /* "keep": programs built for GCC's libgomp stay on it. */
 #define MAL_ENV_GOMP "MALLEABLE_GOMP"
 /* Number of threads that the program is told at first. */

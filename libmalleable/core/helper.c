@@ -38,7 +38,7 @@ static void add_topology(char **environment)
 /* Start the program that detaches itself; returns its process, which ends at once, or -1 with errno. */
 static pid_t spawn(const struct mal_helper_options *options, int life, int report)
 {
-	char min_cpus[16];
+	char min_cpus[16], nodes[16];
 	const struct {
 		const char *name, *value;
 	} may_be[] = {
@@ -49,6 +49,8 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 		{"--off-file", options->off_file},
 		{"--agent-fd", options->agent_fd >= 0 ? "6" : NULL},
 		{"--min-cpus", options->min_cpus ? min_cpus : NULL},
+		{"--nodes", options->nodes ? nodes : NULL},
+		{"--hostfile", options->hostfile},
 	};
 	/* 18 that are always there, those that may be, and the end. */
 	const char *arguments[18 + 2 * sizeof(may_be) / sizeof(may_be[0]) + 1] = {
@@ -63,6 +65,7 @@ static pid_t spawn(const struct mal_helper_options *options, int life, int repor
 	for (count = 0; arguments[count];)
 		count++;
 	snprintf(min_cpus, sizeof(min_cpus), "%u", options->min_cpus);
+	snprintf(nodes, sizeof(nodes), "%u", options->nodes);
 	for (size_t i = 0; i < sizeof(may_be) / sizeof(may_be[0]); i++) {
 		if (!may_be[i].value)
 			continue;

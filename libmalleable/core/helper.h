@@ -28,6 +28,8 @@ struct mal_helper_options {
 	const char *trace_file;	 /* NULL: none */
 	int agent_fd;		 /* connection to the node's agent (agent.h), -1: none */
 	const char *off_file;	 /* the administrator's switch (admin.h), NULL: none */
+	unsigned int nodes;	 /* of the step, 0: it is not over several */
+	const char *hostfile;	 /* where a better placement on them goes, NULL: nowhere */
 	unsigned int min_cpus;	 /* that every rank keeps, 0: one */
 	bool users_topology; /* hwloc's variables of our environment reach the controller: only where the user started it */
 };

@@ -55,6 +55,10 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 		return -1;
 	if (setup->max_threads && set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0)
 		return -1;
+	if (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0)
+		return -1;
+	if (setup->events && set(env, MAL_ENV_EVENTS, "yes", err) < 0)
+		return -1;
 	if (setup->keep_gomp && set(env, MAL_ENV_GOMP, "keep", err) < 0)
 		return -1;
 	/* libomp: threads that a smaller team does not need are kept, and the next larger team costs little. */

@@ -17,6 +17,8 @@ struct mal_setup {
 	int segment_fd;		  /* as the ranks inherit it */
 	const char *mode;	  /* auto, team, cpuset, or observe */
 	unsigned int max_threads; /* 0: not given */
+	unsigned int nodes;	  /* of the step, 0: not known */
+	bool events;		  /* changes of CPUs are told as PMIx events */
 	bool keep_gomp;		  /* programs built for libgomp stay on it */
 	int local_rank;		  /* -1: the ranks find it themselves */
 };

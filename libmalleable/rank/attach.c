@@ -15,6 +15,7 @@
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/pmix.h"
 #include "libmalleable/rank/state.h"
 
 struct mal_rank mal;
@@ -96,20 +97,37 @@ static bool first_number(const char *const *names, unsigned long limit, unsigned
 	return false;
 }
 
+/* What a launcher's PMIx server says (prterun, which sets no variables of an MPI library's). */
+static bool ask_pmix(unsigned int *rank, unsigned int *count)
+{
+	bool known;
+
+	if (!getenv("PMIX_RANK") || !mal_pmix_open(true))
+		return false;
+	known = mal_pmix_local(rank, count) && *rank < mal.segment.rank_count && *count <= mal.segment.rank_count;
+	mal_pmix_close();
+	return known;
+}
+
 /*
  * Who we are among the ranks on this node: Slurm's plugin says it; else the launcher's variables do (Open MPI, MPICH and
- * Intel MPI; on one node PMIx's rank is the local one); a program without launcher is alone.
+ * Intel MPI), or PMIx; with the rank in the job we make do where all of it is on one node; a program without launcher is alone.
  */
 static void find_rank(void)
 {
-	static const char *const ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMIX_RANK", "PMI_RANK",
-					    NULL};
+	static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", NULL};
+	static const char *const ranks[] = {"PMIX_RANK", "PMI_RANK", NULL};
 	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_SIZE", NULL};
 
 	mal.rank_count = mal.segment.rank_count;
 	if (getenv(MAL_ENV_LOCAL_RANK)) {
 		if (parse_number(MAL_ENV_LOCAL_RANK, mal.segment.rank_count, &mal.me))
 			return;
+	} else if (first_number(local_ranks, mal.segment.rank_count, &mal.me)) {
+		first_number(sizes, mal.segment.rank_count + 1ul, &mal.rank_count);
+		return;
+	} else if (ask_pmix(&mal.me, &mal.rank_count)) {
+		return;
 	} else if (first_number(ranks, mal.segment.rank_count, &mal.me)) {
 		first_number(sizes, mal.segment.rank_count + 1ul, &mal.rank_count);
 		return;

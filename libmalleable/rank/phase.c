@@ -8,6 +8,7 @@
 #include "libmalleable/core/futex.h"
 #include "libmalleable/rank/bind.h"
 #include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/events.h"
 #include "libmalleable/rank/loose.h"
 #include "libmalleable/rank/period.h"
 #include "libmalleable/rank/state.h"
@@ -160,6 +161,7 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 		uint32_t answers = atomic_load(&header->answers);
 		uint64_t before = last_said;
 
+		mal_events_say();
 		say_sample(round);
 		if (mal_rule(MAL_RULE_BIND) && before && strongest > MAL_BOUNDARY_PERIOD)
 			follow_answer(answers, last_said - before);

@@ -6,8 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/rank/events.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/loose.h"
+#include "libmalleable/rank/nodes.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state.h"
 #include "libmalleable/rank/threads.h"
@@ -33,6 +35,15 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	mal_loose_open();
 	if (!mal_self.met)
 		mal_become_primary();
+	mal_nodes_begin();
+	mal_events_begin();
+}
+
+void mal_mpi_finalize(void (*progress)(void))
+{
+	mal_mpi_enter(true);
+	mal_nodes_end(progress);
+	mal_events_end();
 }
 
 void mal_mpi_end_tests(void)

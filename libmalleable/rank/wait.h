@@ -19,6 +19,12 @@ void mal_mpi_init(enum mal_mpi_polling polling);
 void mal_mpi_enter(bool collective);
 void mal_mpi_leave(bool boundary);
 
+/*
+ * As mal_mpi_enter, before MPI_Finalize; the first such call does what is to be done while MPI still works, and calls PROGRESS if that
+ * takes long: it lets the MPI library go on with what others may wait for.
+ */
+void mal_mpi_finalize(void (*progress)(void));
+
 /* Between two polls of a waiting call, in any thread; other calls do nothing. */
 void mal_mpi_poll(void);
 

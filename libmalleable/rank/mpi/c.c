@@ -30,6 +30,6 @@
 
 #include "libmalleable/rank/mpi/calls.h"
 
-FORWARD(Finalize, 1, true, false)
+DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
 DEFINE(Init, 2, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())
 DEFINE(Init_thread, 4, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())

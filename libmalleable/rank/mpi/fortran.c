@@ -56,7 +56,7 @@
 
 #include "libmalleable/rank/mpi/calls.h"
 
-FORWARD(finalize, 1, true, false)
+ALL_BINDINGS(finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
 
 /* ERROR is the address of an optional argument: 0 if it is not there. */
 #define INIT(function, count, error) \

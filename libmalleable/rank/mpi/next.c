@@ -19,6 +19,7 @@ static struct {
 	int size;			   /* of the world */
 	int (*comm_size)(mpi_word, int *); /* NULL: MPI has not been initialised */
 	mpi_word (*comm_f2c)(int);	   /* Open MPI */
+	int (*iprobe)(int, int, mpi_word, int *, void *);
 } mpi;
 
 /* From SCOPE on. A program that loads MPI privately (Python's mpi4py) has it in no global scope. */
@@ -57,6 +58,7 @@ static void get_to_know(void)
 	mpi.open_mpi = find(RTLD_DEFAULT, "ompi_mpi_comm_world");
 	if (mpi.open_mpi)
 		*(void **)&mpi.comm_f2c = mal_mpi_next("PMPI_Comm_f2c");
+	*(void **)&mpi.iprobe = mal_mpi_next("PMPI_Iprobe");
 	*(void **)&mpi.comm_size = mal_mpi_next("PMPI_Comm_size");
 }
 
@@ -81,6 +83,21 @@ bool mal_mpi_is_world_fortran(const int *comm)
 	return *comm == OPEN_MPI_FORTRAN_COMM_WORLD || mal_mpi_is_world(mpi.comm_f2c(*comm));
 }
 
+static mpi_word world(void)
+{
+	return mpi.open_mpi ? (mpi_word)mpi.open_mpi : MPICH_COMM_WORLD;
+}
+
+/* A look for a message from rank 0 with tag 0: valid in every world, and taken by nobody here. */
+void mal_mpi_progress(void)
+{
+	uint64_t status[16];
+	int found;
+
+	if (mpi.iprobe)
+		mpi.iprobe(0, 0, world(), &found, status);
+}
+
 void mal_mpi_before_init(void)
 {
 	setenv(YIELD_WHEN_IDLE, "1", 0);
@@ -91,7 +108,7 @@ void mal_mpi_after_init(void)
 	const char *yields = getenv(YIELD_WHEN_IDLE);
 
 	get_to_know();
-	mpi.size = size_of(mpi.open_mpi ? (mpi_word)mpi.open_mpi : MPICH_COMM_WORLD);
+	mpi.size = size_of(world());
 	if (mpi.open_mpi)
 		mal_mpi_init(yields && *yields == '1' ? MAL_MPI_POLLS_YIELD : MAL_MPI_POLLS_UNSEEN);
 	else

@@ -19,6 +19,9 @@ bool mal_mpi_is_world(mpi_word comm);
 /* The same for a Fortran handle. */
 bool mal_mpi_is_world_fortran(const int *comm);
 
+/* Let the MPI library make progress, without any other effect; between its initialisation and its end. */
+void mal_mpi_progress(void);
+
 /* MPI is about to be initialised. */
 void mal_mpi_before_init(void);
 

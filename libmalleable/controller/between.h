@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* between.h: what is out of balance between the nodes of a step, and where its ranks had better run; on the first node (nodes.h). */
+#ifndef MAL_CONTROLLER_BETWEEN_H
+#define MAL_CONTROLLER_BETWEEN_H
+
+#include <jansson.h>
+
+#include "libmalleable/controller/controller.h"
+
+/* The step is over: compare the nodes that are known, find a better placement of the ranks, and write the hostfile. */
+void mal_between_find(struct mal_controller *controller);
+
+/* Afterwards, with MAL_NODES_ALL: a few lines on all nodes into TEXT, cut at SIZE bytes. Returns the length. */
+size_t mal_between_text(const struct mal_controller *controller, char *text, size_t size);
+
+/* The same as JSON; null on other nodes and where there is only one. */
+json_t *mal_between_json(const struct mal_controller *controller);
+
+#endif

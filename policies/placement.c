@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* placement.c: ranks change places, two by two, until the most loaded node has nobody to change with. */
+#include "policies/placement.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exchanges that are looked at, at most: some 2 ns each. */
+#define MOST_LOOKS UINT64_C(50000000)
+/* By which part of the largest load an exchange must bring it down. */
+#define LEAST_GAIN 1e-6
+
+/* Ranks by node: those of node N are list[first[N]] .. list[first[N + 1] - 1]. */
+struct table {
+	unsigned int *list, *first;
+	double *load;
+	uint64_t looks;
+};
+
+/* The best exchange that was found. */
+struct exchange {
+	unsigned int here, there; /* places in the list */
+	double load;		  /* the larger one of the two nodes afterwards */
+};
+
+double mal_placement_balance(const struct mal_placement *placement, double *load)
+{
+	double sum = 0, most = 0;
+	unsigned int cpus = 0;
+
+	for (unsigned int node = 0; node < placement->node_count; node++)
+		load[node] = 0;
+	for (unsigned int rank = 0; rank < placement->rank_count; rank++) {
+		load[placement->node[rank]] += placement->work[rank];
+		sum += placement->work[rank];
+	}
+	for (unsigned int node = 0; node < placement->node_count; node++) {
+		cpus += placement->cpus[node];
+		load[node] /= placement->cpus[node];
+		most = fmax(most, load[node]);
+	}
+	return most > 0 ? sum / cpus / most : 1;
+}
+
+static void fill(struct table *table, const struct mal_placement *placement)
+{
+	unsigned int *end = table->first + 1;
+
+	/* Count, sum up, and put each rank at its node's end, from behind. */
+	memset(table->first, 0, (placement->node_count + 1) * sizeof(*table->first));
+	for (unsigned int rank = 0; rank < placement->rank_count; rank++)
+		end[placement->node[rank]]++;
+	for (unsigned int node = 1; node < placement->node_count; node++)
+		end[node] += end[node - 1];
+	memmove(table->first, end, placement->node_count * sizeof(*table->first));
+	for (unsigned int rank = placement->rank_count; rank-- > 0;)
+		table->list[--table->first[placement->node[rank]]] = rank;
+	table->first[placement->node_count] = placement->rank_count;
+}
+
+/* Look at all exchanges between the nodes HERE, the more loaded one, and THERE. */
+static void look(struct table *table, const struct mal_placement *placement, unsigned int here, unsigned int there,
+		 struct exchange *best)
+{
+	for (unsigned int i = table->first[here]; i < table->first[here + 1]; i++) {
+		for (unsigned int k = table->first[there]; k < table->first[there + 1]; k++) {
+			double less = placement->work[table->list[i]] - placement->work[table->list[k]];
+			double load = fmax(table->load[here] - less / placement->cpus[here],
+					   table->load[there] + less / placement->cpus[there]);
+
+			if (load < best->load)
+				*best = (struct exchange){i, k, load};
+		}
+		table->looks += table->first[there + 1] - table->first[there];
+	}
+}
+
+static void carry_out(struct table *table, struct mal_placement *placement, const struct exchange *exchange)
+{
+	unsigned int a = table->list[exchange->here], b = table->list[exchange->there];
+	unsigned int here = placement->node[a], there = placement->node[b];
+	double less = placement->work[a] - placement->work[b];
+
+	table->load[here] -= less / placement->cpus[here];
+	table->load[there] += less / placement->cpus[there];
+	placement->node[a] = there;
+	placement->node[b] = here;
+	table->list[exchange->here] = b;
+	table->list[exchange->there] = a;
+}
+
+static bool improve_once(struct table *table, struct mal_placement *placement)
+{
+	unsigned int most = 0, least = 0;
+	struct exchange best;
+
+	for (unsigned int node = 1; node < placement->node_count; node++) {
+		if (table->load[node] > table->load[most])
+			most = node;
+		if (table->load[node] < table->load[least])
+			least = node;
+	}
+	best.load = table->load[most] * (1 - LEAST_GAIN);
+	best.here = best.there = UINT32_MAX;
+	/* Nearly always the least loaded one is the one to change with. */
+	look(table, placement, most, least, &best);
+	for (unsigned int node = 0; best.here == UINT32_MAX && node < placement->node_count; node++)
+		if (node != most && table->looks < MOST_LOOKS)
+			look(table, placement, most, node, &best);
+	if (best.here == UINT32_MAX)
+		return false;
+	carry_out(table, placement, &best);
+	return true;
+}
+
+int mal_placement_improve(struct mal_placement *placement)
+{
+	unsigned int ranks = placement->rank_count, changed = 0;
+	unsigned int *before = malloc((ranks + 1) * sizeof(*before));
+	struct table table = {
+		.list = malloc((ranks + 1) * sizeof(*table.list)),
+		.first = malloc((placement->node_count + 1) * sizeof(*table.first)),
+		.load = malloc((placement->node_count + 1) * sizeof(*table.load)),
+	};
+	int result = -1;
+
+	if (placement->node_count < 2 || !ranks)
+		result = 0;
+	else if (before && table.list && table.first && table.load) {
+		memcpy(before, placement->node, ranks * sizeof(*before));
+		mal_placement_balance(placement, table.load);
+		fill(&table, placement);
+		while (table.looks < MOST_LOOKS && improve_once(&table, placement))
+			;
+		for (unsigned int rank = 0; rank < ranks; rank++)
+			changed += before[rank] != placement->node[rank];
+		result = (int)changed;
+	}
+	free(before);
+	free(table.list);
+	free(table.first);
+	free(table.load);
+	return result;
+}
