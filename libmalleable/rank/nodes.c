@@ -36,13 +36,6 @@ static struct {
 	pid_t controller;
 } nodes;
 
-/* A node whose summary is wanted. */
-struct other {
-	uint32_t leader;
-	bool promised; /* its leader has said that it will give one */
-	bool settled;  /* it has come, or will not */
-};
-
 /* The controller is the process whose descriptor the segment can be opened by. */
 static bool find_controller(void)
 {
@@ -118,23 +111,19 @@ static void pass_on(const char *summary)
 	free(request);
 }
 
-/* Pass the summary of OTHER on, if it is there. */
-static void look_at(struct other *other, void (*progress)(void))
+/* Pass the summary of LEADER's node on, if it is there. Returns whether this was all: it has come, or will not. */
+static bool look_at(uint32_t leader, bool *promised, void (*progress)(void))
 {
 	char *summary;
+	enum mal_pmix_answer answer = mal_pmix_ask(leader, KEY_SUMMARY, progress, &summary);
 
-	switch (mal_pmix_ask(other->leader, KEY_SUMMARY, progress, &summary)) {
-	case MAL_PMIX_TEXT:
+	if (answer == MAL_PMIX_TEXT)
 		pass_on(summary);
-		other->settled = true;
-		break;
-	case MAL_PMIX_NOTHING:
-		other->promised = other->promised || is_here(other->leader, progress);
-		other->settled = !other->promised;
-		break;
-	case MAL_PMIX_SILENCE: other->settled = true;
-	}
 	free(summary);
+	if (answer != MAL_PMIX_NOTHING)
+		return true;
+	*promised = *promised || is_here(leader, progress);
+	return !*promised;
 }
 
 /* Poll as MPI does: it may have messages of ours to send that others wait for, and our CPUs are lent meanwhile. */
@@ -151,45 +140,44 @@ static void pause_after(double waited, void (*progress)(void))
 	} while (mal_ticks() < end);
 }
 
-/* Until all OTHERS are settled, or it takes too long. */
-static void collect(struct other *others, unsigned int count, void (*progress)(void))
+/* The summaries of the nodes that LEADERS are on, until it takes too long. */
+static void collect(const uint32_t *leaders, unsigned int count, void (*progress)(void))
 {
 	uint64_t begin = mal_ticks();
 	double most = WAIT_S + WAIT_PART * mal_ticks_to_s(begin - nodes.begun), waited = 0;
-	unsigned int left = count;
 
-	for (; left && waited < most; waited = mal_ticks_to_s(mal_ticks() - begin)) {
-		left = 0;
-		for (unsigned int i = 0; i < count; i++) {
-			if (!others[i].settled)
-				look_at(&others[i], progress);
-			left += !others[i].settled;
-		}
-		if (left)
+	/* When the time is over the others are still looked at once, unless they do not answer either. */
+	for (unsigned int i = 0; i < count && waited < 2 * most; i++) {
+		bool promised = false;
+
+		while (!look_at(leaders[i], &promised, progress) && waited < most) {
 			pause_after(waited, progress);
+			waited = mal_ticks_to_s(mal_ticks() - begin);
+		}
+		waited = mal_ticks_to_s(mal_ticks() - begin);
 	}
 }
 
-/* The leaders of the nodes in LIST but ours. Cuts LIST up. */
-static struct other *find_others(char *list, unsigned int *count)
+/* The leaders of the nodes in LIST but ours, to be freed. Cuts LIST up. */
+static uint32_t *find_leaders(char *list, unsigned int *count)
 {
 	size_t room = 1;
-	struct other *others;
+	uint32_t *leaders;
 	char *save = NULL;
 
 	for (const char *at = list; *at; at++)
 		room += *at == ',';
-	others = calloc(room, sizeof(*others));
+	leaders = calloc(room, sizeof(*leaders));
 	*count = 0;
-	for (char *name = strtok_r(list, ",", &save); others && name; name = strtok_r(NULL, ",", &save)) {
+	for (char *name = strtok_r(list, ",", &save); leaders && name; name = strtok_r(NULL, ",", &save)) {
 		unsigned int peers_count;
 		uint32_t *peers = mal_pmix_peers(name, &peers_count);
 
 		if (peers && peers[0] != mal_pmix_rank())
-			others[(*count)++].leader = peers[0];
+			leaders[(*count)++] = peers[0];
 		free(peers);
 	}
-	return others;
+	return leaders;
 }
 
 /* The name of our own node, as the launcher has it, in the list. To be freed. */
@@ -214,19 +202,19 @@ static void exchange(void (*progress)(void))
 {
 	char *list = mal_pmix_nodes(), *name = list ? own_name(list) : NULL;
 	char *summary = name ? summarize(name) : NULL;
-	struct other *others = NULL;
+	uint32_t *leaders = NULL;
 	unsigned int count;
 
 	if (mal_pmix_rank() == 0) {
-		others = summary ? find_others(list, &count) : NULL;
-		if (others)
-			collect(others, count, progress);
+		leaders = summary ? find_leaders(list, &count) : NULL;
+		if (leaders)
+			collect(leaders, count, progress);
 	} else if (mal_pmix_give(KEY_SUMMARY, summary ? summary : NO_SUMMARY) && summary) {
 		/* Rank 0 has said at its start whether it will ask. */
 		if (is_here(0, progress))
 			tell("elsewhere");
 	}
-	free(others);
+	free(leaders);
 	free(summary);
 	free(name);
 	free(list);
