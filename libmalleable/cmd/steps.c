@@ -17,19 +17,20 @@
 #define NAME "malleabled"
 #define TIMEOUT_MS 2000
 
+/* One that lives: init may not have noticed the end of another yet (proc(5), stat). */
 static bool is_controller(const char *entry)
 {
-	char path[64], name[sizeof(NAME) + 1] = "";
+	char path[64], name[sizeof(NAME) + 1] = "", state = 'X';
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%.16s/comm", entry);
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", entry);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	if (!fgets(name, sizeof(name), file))
+	if (fscanf(file, "%*d (%10[^)]) %c", name, &state) != 2)
 		name[0] = '\0';
 	fclose(file);
-	return strcmp(name, NAME "\n") == 0 || strcmp(name, NAME) == 0;
+	return strcmp(name, NAME) == 0 && state != 'Z' && state != 'X';
 }
 
 static int add(struct mal_steps *steps, const char *entry)
