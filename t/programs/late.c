@@ -46,6 +46,9 @@ int main(int argc, char **argv)
 		MPI_Recv(malloc(SIZE), SIZE, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		printf("received %.1f s after it could be\n", now() - begin - seconds);
 	}
+	begin = now();
 	MPI_Finalize();
+	if (rank == 0)
+		printf("MPI_Finalize took %.1f ms\n", (now() - begin) * 1e3);
 	return sum < 0;
 }
