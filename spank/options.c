@@ -31,11 +31,17 @@ static int check(const char *spec)
 	return -1;
 }
 
-/* Called once in srun and twice in slurmstepd (with NULL, then "", for a bare option). */
+/* An option without a value comes as NULL, as "", and from sbatch's and salloc's environment as this (22.05, 24.11; measured). */
+static bool is_bare(const char *text)
+{
+	return !text || !*text || strcmp(text, "(null)") == 0;
+}
+
+/* Called once in srun and twice in slurmstepd. */
 static int on_balance(int value, const char *text, int remote)
 {
 	(void)value;
-	if (!text || !*text)
+	if (is_bare(text))
 		text = MAL_POLICY_DEFAULT;
 	if (strlen(text) >= sizeof(balance_wish.spec)) {
 		slurm_error("balance: --balance=%.40s...: too long", text);
@@ -70,19 +76,19 @@ static int keep_path(const char *option, const char *variable, const char *text)
 static int on_report(int value, const char *text, int remote)
 {
 	(void)value;
-	return text && *text && !remote ? keep_path("--balance-report", ENV_REPORT, text) : 0;
+	return !is_bare(text) && !remote ? keep_path("--balance-report", ENV_REPORT, text) : 0;
 }
 
 static int on_trace(int value, const char *text, int remote)
 {
 	(void)value;
-	return text && *text && !remote ? keep_path("--balance-trace", ENV_TRACE, text) : 0;
+	return !is_bare(text) && !remote ? keep_path("--balance-trace", ENV_TRACE, text) : 0;
 }
 
 static int on_hostfile(int value, const char *text, int remote)
 {
 	(void)value;
-	return text && *text && !remote ? keep_path("--balance-hostfile", ENV_HOSTFILE, text) : 0;
+	return !is_bare(text) && !remote ? keep_path("--balance-hostfile", ENV_HOSTFILE, text) : 0;
 }
 
 int balance_options_register(spank_t spank)

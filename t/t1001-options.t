@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 25
+plan 27
 
 run srun --help
 ok "srun --help shows --balance" says '--balance=\[policy'
@@ -51,6 +51,11 @@ cp "$work/batch" "$work/out"
 ok "it does so with --export=NONE" all_of "exits 0" "report_has '.policy == \"lewi\"'"
 run salloc -Q -n2 --balance=lewi srun -n1 sh -c "$balanced"
 ok "salloc --balance reaches the step" says '^<[0-9]+>$'
+run salloc -Q -n2 --balance --balance-report srun -n1 sh -c "$balanced"
+ok "without a value too" all_of "exits 0" "says '^<[0-9]+>$'"
+run sbatch -W -n2 -o "$work/batch" --balance --wrap "srun -n2 --balance-report=$work/report.json $load --iterations=3; srun -n1 sh -c '$balanced'"
+cp "$work/batch" "$work/out"
+ok "and so does sbatch --balance" all_of "exits 0" "says '^<[0-9]+>$'" "report_has '.policy == \"auto\"'"
 
 run srun -n2 --balance "$load" --iterations=3
 ok "the report comes on srun's standard error, ten lines at most" \

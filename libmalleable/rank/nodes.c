@@ -48,14 +48,22 @@ static bool find_controller(void)
 	return true;
 }
 
-void mal_nodes_begin(void)
+/* PMIx and our controller mean the same ranks: not so where Slurm's tasks are another launcher's daemons. */
+static bool is_leader(void)
 {
+	unsigned int rank, count;
 	uint32_t leader;
 
+	return mal_pmix_leader(&leader) && leader == mal_pmix_rank() && mal_pmix_local(&rank, &count) &&
+	       rank == mal.me && count == mal.rank_count;
+}
+
+void mal_nodes_begin(void)
+{
 	nodes.begun = mal_ticks();
 	if (!getenv(MAL_ENV_NODES) || !find_controller() || !mal_pmix_open(false))
 		return;
-	nodes.leader = mal_pmix_leader(&leader) && leader == mal_pmix_rank() && mal_pmix_give(KEY_HERE, "yes");
+	nodes.leader = is_leader() && mal_pmix_give(KEY_HERE, "yes");
 	mal_pmix_close();
 }
 
