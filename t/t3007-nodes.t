@@ -3,7 +3,8 @@
 # A step over two nodes: one report on both, what is out of balance between them, and where its ranks had better run. Events.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-command -v ip >/dev/null || skip_all "needs iproute2"
+{ unshare --net --uts --mount true && ip link add balance-a type veth peer name balance-b && ip link del balance-a; } 2>/dev/null ||
+	skip_all "needs network namespaces and iproute2"
 [ -e /sys/fs/cgroup/cgroup.controllers ] && skip_all "the second host has no cgroup v2 of its own"
 plan 26
 start_cluster --second-host

@@ -28,14 +28,15 @@ balanced() { # RANKS CPUS POLICY LOAD-OPTIONS
 		--chunks=64 --regions=1 --iterations=10 "${@:4}"
 }
 
-balanced 4 4 auto,lend=no --work=400,20
+# The first step waits some seconds for its controller, which reads the topology: it must not be over by then.
+balanced 4 4 auto,lend=no --work=400,20 --iterations=40
 ok "4 x 4: CPUs move to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "[ \$(most 0 0 15) -ge 8 ]"
 ok "every CPU has one owner" partition 16
 # Which CPUs come first, the near ones, is the mapping's matter (t/unit/test_policies.c). How many a rank wants in this emulated
 # machine is mostly noise where loads differ by less.
-balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=14
+balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=30
 ok "and under smaller differences, to and fro" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "partition 16"
-balanced 2 8 auto,lend=no --work=400,20 --iterations=16
+balanced 2 8 auto,lend=no --work=400,20 --iterations=30
 ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(most 0 0 7) = 8 ]" "[ \$(most 0 8 15) -ge 1 ]" "partition 16"
 balanced 8 2 auto --work=100,20 --iterations=8
 ok "8 x 2: auto runs" all_of "exits 0" "partition 16"
