@@ -21,9 +21,9 @@ ok "a balanced step over two nodes" all_of "exits 0" "says elapsed"
 ok "one report has a line for each" all_of "complains 'balance: step [0-9.]+ on $first: auto, 2 ranks, 2 CPUs'" \
 	"complains 'balance: step [0-9.]+ on $second: auto, 2 ranks, 2 CPUs'"
 ok "says what is out of balance between them" complains "balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes .mean/max. [4-7][0-9]\.[0-9] %, most work per CPU on $first"
-ok "and what another placement would bring" complains "balance: 9[0-9]\.[0-9] % with ranks placed as in $work/hosts: SLURM_HOSTFILE=$work/hosts srun --distribution=arbitrary"
+ok "and what another placement would bring" complains "balance: (8[0-9]|9[0-9]|100)\.[0-9] % with ranks placed as in $work/hosts: SLURM_HOSTFILE=$work/hosts srun --distribution=arbitrary"
 ok "in no more than that" lines 4
-ok "as JSON too" report_has '.between_nodes | .nodes == 2 and .load_balance < 0.9 and .load_balance_possible > 0.9 and (.per_node | length) == 2'
+ok "as JSON too" report_has '.between_nodes | .nodes == 2 and .load_balance < 0.8 and .load_balance_possible > .load_balance + 0.1 and (.per_node | length) == 2'
 ok "each node's own file is there" [ "$(jq .between_nodes "$work/report.json.$second")" = null ]
 good_hosts() { all_of "[ \$(grep -cx $first $1) = 2 ]" "[ \$(grep -cx $second $1) = 2 ]" "[ \"\$(sed -n 1p $1)\" != \"\$(sed -n 2p $1)\" ]"; }
 ok "the hostfile gives each node as many ranks as before, one heavy one among them" good_hosts "$work/hosts"
@@ -35,7 +35,7 @@ sort "$work/out" | cut -d' ' -f2 >"$work/placed"
 ok "Slurm places the ranks as it says" cmp "$work/placed" "$work/hosts"
 run srun -Q -n4 -c1 --distribution=arbitrary --balance --balance-hostfile="$work/hosts2" "${heavy_first[@]}"
 unset SLURM_HOSTFILE
-ok "and there is less to be improved" all_of "exits 0" "complains 'load balance between nodes .mean/max. (8[5-9]|9[0-9]|100)'" "good_hosts $work/hosts2"
+ok "and there is less to be improved" all_of "exits 0" "complains 'load balance between nodes .mean/max. (8[0-9]|9[0-9]|100)'" "good_hosts $work/hosts2"
 run srun -Q -N2 -n2 -c1 --ntasks-per-node=1 --balance --balance-hostfile="$work/hosts2" "${heavy_first[@]}"
 printf '%s\n' "$first" "$second" >"$work/placed"
 ok "where no other placement is better the hostfile has the present one" all_of "exits 0" \
