@@ -12,7 +12,7 @@ replay() { run "$malleable" replay "$@"; }
 # predicted JQ: a value of the JSON that the last replay printed.
 predicted() { [ "$(jq "$1" "$work/out")" = true ] || { echo "# not true: $1: $(jq -c '.policies[] | [.policy, .predicted_s]' "$work/out")"; false; }; }
 
-run srun -n2 --balance=observe --balance-trace="$trace" --balance-report="$work/report.json" "$load" --iterations=20
+run srun -n2 --balance=observe --balance-trace="$trace" --balance-report="$work/report.json" "$load" --iterations=40
 ok "a step is recorded" all_of "exits 0" "[ -s '$trace' ]"
 ok "as JSON lines: the step, its windows, what was decided" all_of \
 	"[ \"\$(head -n1 '$trace' | jq -r '.type, .version, .ranks' | xargs)\" = 'step 1 2' ]" \
@@ -25,7 +25,7 @@ ok "replayed without balancing it takes what it took, within 5 %" all_of "exits 
 ok "auto saves most of the imbalance, sabo nothing on one CPU a rank" all_of \
 	"predicted '.policies | map({key: .policy, value: .share_of_attainable}) | from_entries | .auto > 0.9 and .sabo < 0.05 and .lewi > 0.5'"
 replay "$trace" --policy=auto,lend=no --cores=8 --topology="pack:2 core:4 pu:1" --json
-ok "on a larger machine CPUs can be moved" all_of "exits 0" "predicted '.cpus == 8 and .policies[0].moves >= 2'" "predicted '.policies[0].share_of_attainable > 0.7'"
+ok "on a larger machine CPUs can be moved" all_of "exits 0" "predicted '.cpus == 8 and .policies[0].moves >= 2'" "predicted '.policies[0].share_of_attainable > 0.85'"
 replay "$trace" --phases --policy=off
 ok "phase by phase" all_of "exits 0" "says '^ +1 +0\.'" "says '^off '"
 cp "$trace" "$work/cut" && truncate -s -20 "$work/cut"
