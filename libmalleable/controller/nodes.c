@@ -111,25 +111,26 @@ char *mal_nodes_describe(struct mal_controller *controller, const char *text)
 {
 	struct mal_nodes *nodes = controller->nodes;
 	const char *list = strchr(text, ' ');
+	struct mal_node own = {.name = ""};
 	struct mal_report report;
-	struct mal_node *own;
 
 	if (!nodes || !list || !mal_report_make(controller, controller->step, controller->node, &report))
 		return NULL;
-	own = &nodes->list[0];
-	clear(own);
-	if (!set_name(own, text, (size_t)(list - text)) || !read_ranks(own, list + 1) ||
-	    own->rank_count > controller->segment.rank_count) {
-		clear(own);
+	if (!set_name(&own, text, (size_t)(list - text)) || !read_ranks(&own, list + 1) ||
+	    own.rank_count > controller->segment.rank_count) {
+		clear(&own);
 		return NULL;
 	}
-	own->cpus = controller->cpu_count;
-	for (unsigned int i = 0; i < own->rank_count; i++)
-		own->work[i] = controller->ranks[i].work_s + controller->ranks[i].serial_s;
-	mal_report_line(controller, &report, own->line, sizeof(own->line));
-	own->line[strcspn(own->line, "\n")] = '\0';
+	own.cpus = controller->cpu_count;
+	for (unsigned int i = 0; i < own.rank_count; i++)
+		own.work[i] = controller->ranks[i].work_s + controller->ranks[i].serial_s;
+	mal_report_line(controller, &report, own.line, sizeof(own.line));
+	own.line[strcspn(own.line, "\n")] = '\0';
+	/* Asked for again, it replaces what was said before. */
+	clear(&nodes->list[0]);
+	nodes->list[0] = own;
 	nodes->known += !nodes->known;
-	return node_json(own);
+	return node_json(&nodes->list[0]);
 }
 
 static int parse(struct mal_node *node, json_t *root, struct mal_error *err)

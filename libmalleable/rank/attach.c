@@ -100,12 +100,17 @@ static bool first_number(const char *const *names, unsigned long limit, unsigned
 /* What a launcher's PMIx server says (prterun, which sets no variables of an MPI library's). */
 static bool ask_pmix(unsigned int *rank, unsigned int *count)
 {
+	unsigned int local, size;
 	bool known;
 
 	if (!getenv("PMIX_RANK") || !mal_pmix_open(true))
 		return false;
-	known = mal_pmix_local(rank, count) && *rank < mal.segment.rank_count && *count <= mal.segment.rank_count;
+	known = mal_pmix_local(&local, &size) && local < mal.segment.rank_count && size <= mal.segment.rank_count;
 	mal_pmix_close();
+	if (known) {
+		*rank = local;
+		*count = size;
+	}
 	return known;
 }
 

@@ -72,7 +72,7 @@ static bool tell(const char *request)
 	return mal_channel_tell(nodes.controller, geteuid(), request, ANSWER_MS);
 }
 
-/* "node 0,1,2": what the controller needs to know for a summary of the ranks on node NAME. */
+/* "node NAME 0,1,2": what the controller needs to know for a summary of the ranks on node NAME. */
 static char *summarize(const char *name)
 {
 	unsigned int count;
@@ -166,8 +166,8 @@ static void collect(const uint32_t *leaders, unsigned int count, void (*progress
 	}
 }
 
-/* The leaders of the nodes in LIST but ours, to be freed. Cuts LIST up. */
-static uint32_t *find_leaders(char *list, unsigned int *count)
+/* The leaders of the other nodes in LIST, and their COUNT; OWN gets the name of ours in it. LIST is cut up. To be freed. */
+static uint32_t *find_leaders(char *list, unsigned int *count, const char **own)
 {
 	size_t room = 1;
 	uint32_t *leaders;
@@ -177,45 +177,31 @@ static uint32_t *find_leaders(char *list, unsigned int *count)
 		room += *at == ',';
 	leaders = calloc(room, sizeof(*leaders));
 	*count = 0;
+	*own = NULL;
 	for (char *name = strtok_r(list, ",", &save); leaders && name; name = strtok_r(NULL, ",", &save)) {
 		unsigned int peers_count;
 		uint32_t *peers = mal_pmix_peers(name, &peers_count);
 
-		if (peers && peers[0] != mal_pmix_rank())
+		if (peers && peers[0] == mal_pmix_rank())
+			*own = name;
+		else if (peers)
 			leaders[(*count)++] = peers[0];
 		free(peers);
 	}
 	return leaders;
 }
 
-/* The name of our own node, as the launcher has it, in the list. To be freed. */
-static char *own_name(const char *list)
-{
-	char *copy = strdup(list), *save = NULL, *found = NULL;
-
-	for (char *name = copy ? strtok_r(copy, ",", &save) : NULL; name && !found; name = strtok_r(NULL, ",", &save)) {
-		unsigned int count;
-		uint32_t *peers = mal_pmix_peers(name, &count);
-
-		if (peers && peers[0] == mal_pmix_rank())
-			found = strdup(name);
-		free(peers);
-	}
-	free(copy);
-	return found;
-}
-
 /* We are our node's leader. */
 static void exchange(void (*progress)(void))
 {
-	char *list = mal_pmix_nodes(), *name = list ? own_name(list) : NULL;
-	char *summary = name ? summarize(name) : NULL;
-	uint32_t *leaders = NULL;
-	unsigned int count;
+	char *list = mal_pmix_nodes();
+	const char *own = NULL;
+	unsigned int count = 0;
+	uint32_t *leaders = list ? find_leaders(list, &count, &own) : NULL;
+	char *summary = own ? summarize(own) : NULL;
 
 	if (mal_pmix_rank() == 0) {
-		leaders = summary ? find_leaders(list, &count) : NULL;
-		if (leaders)
+		if (summary)
 			collect(leaders, count, progress);
 	} else if (mal_pmix_give(KEY_SUMMARY, summary ? summary : NO_SUMMARY) && summary) {
 		/* Rank 0 has said at its start whether it will ask. */
@@ -224,7 +210,6 @@ static void exchange(void (*progress)(void))
 	}
 	free(leaders);
 	free(summary);
-	free(name);
 	free(list);
 }
 
