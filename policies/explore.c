@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explore.c: how many of their CPUs the ranks should use, and how loops with schedule(runtime) should share out their work: what
- * is fastest is found by trying. A memory-bound or contended program can be faster with some CPUs off.
+ * explore.c: find by trial how many of their CPUs ranks should use, and the best loop schedule.
  *
- * The phase time is measured with all CPUs, then with half of them, and so on in steps that are halved: as it mostly has one
- * minimum over the number of threads (Charm++'s "spreading" measures too), five trials find the best eighth. Then schedules are
- * tried with that many, and where one is better, threads again with it: tuned apart they miss the best (Kale, Menon, Senthil:
- * Adaptive loop scheduling with Charm++). A trial lasts three short windows, the first of which is not counted. Trials begin only
- * when what they cost if the program scales perfectly fits into BUDGET of the run so far; the best of what was measured stays.
- * When the phase time changes lastingly all begins anew.
+ * A memory-bound or contended program can be faster with some CPUs off. The policy measures the
+ * phase time with all CPUs, then with half of them, and so on in halved steps. Phase time mostly
+ * has one minimum over the number of threads (Charm++'s "spreading" measures too), so five trials
+ * find the best eighth. Then the policy tries schedules for loops with schedule(runtime), and
+ * threads again with a better schedule: tuned apart they miss the best (Kale, Menon, Senthil:
+ * Adaptive loop scheduling with Charm++).
+ *
+ * A trial lasts three short windows; the first is not counted. A trial begins only when its cost,
+ * for a program that scales perfectly, fits into BUDGET of the run so far. The fastest setting
+ * stays. When the phase time changes for good, the search starts again.
  */
 #include <stdlib.h>
 
-#include "policies/builtin.h"
-#include "policies/model.h"
+#include "policies/interface/builtin.h"
+#include "policies/model/model.h"
 
-enum { PARAM_BUDGET, PARAM_GAIN, PARAM_LEAST, PARAM_SCHEDULE };
+enum { PARAM_BUDGET, PARAM_GAIN, PARAM_MIN, PARAM_SCHEDULE };
 
 static const struct mal_param params[] = {
-	[PARAM_BUDGET] = {"budget", "part of the run that trials may cost, in percent", 5, 0.1, 50, NULL},
+	[PARAM_BUDGET] = {"budget", "part of the run that trials may cost, in percent", 5, 0.1, 50,
+			  NULL},
 	[PARAM_GAIN] = {"gain", "by how much a trial must be faster, in percent", 3, 0, 50, NULL},
-	[PARAM_LEAST] = {"least", "eighths of its CPUs that a rank uses at least", 1, 1, 8, NULL},
-	[PARAM_SCHEDULE] = {"schedule", "tune loops with schedule(runtime) too, or keep them", 0, 0, 1, "keep|tune"},
+	[PARAM_MIN] = {"least", "eighths of its CPUs that a rank uses at least", 1, 1, 8, NULL},
+	[PARAM_SCHEDULE] = {"schedule", "tune loops with schedule(runtime) too, or keep them", 0, 0,
+			    1, "keep|tune"},
 };
 
-/* Use is counted in eighths of a rank's CPUs. */
+/* The policy counts use in eighths of a rank's CPUs. */
 #define ALL 8
 #define FIRST_STEP 4
-/* With another schedule the best number of threads is not far away. */
+/* Another schedule shifts the best number of threads only a little. */
 #define NEXT_STEP 2
-/* Windows of a trial; what more threads or another schedule cost is not known: they are taken to make it so many times as long. */
+/* Windows of a trial. */
 #define TRIAL_WINDOWS 3
+/* Assume that more threads, or another schedule, make a window this many times as long. */
 #define UNKNOWN_COST 1.5
-/* The phase time has changed if it differs so much for so many windows. */
+/* The phase time has changed if it differs by DRIFT in this many windows in a row. */
 #define DRIFT 0.15
 #define DRIFT_WINDOWS 4
 /* Weight of the past in the average phase time. */
@@ -52,7 +58,7 @@ struct setting {
 
 struct state {
 	double budget, gain;
-	int least;
+	int min;
 	bool tune;
 	struct setting best, trial;
 	bool trying;
@@ -95,14 +101,17 @@ static void *create(const double *values)
 		return NULL;
 	state->budget = values[PARAM_BUDGET] / 100;
 	state->gain = values[PARAM_GAIN] / 100;
-	state->least = (int)values[PARAM_LEAST];
+	state->min = (int)values[PARAM_MIN];
 	state->tune = values[PARAM_SCHEDULE] != 0;
 	state->best.eighths = ALL;
 	begin_search(state);
 	return state;
 }
 
-/* Other numbers of threads: on one side of the best, then on the other, then in smaller steps. False: all were tried. */
+/*
+ * Choose other numbers of threads: on one side of the best, then on the other, then in smaller
+ * steps. Returns false when all were tried.
+ */
 static bool next_threads(struct state *state)
 {
 	while (state->step) {
@@ -111,7 +120,7 @@ static bool next_threads(struct state *state)
 		if (!state->downwards)
 			state->step /= 2;
 		state->downwards = !state->downwards;
-		if (eighths < state->least || eighths > ALL)
+		if (eighths < state->min || eighths > ALL)
 			continue;
 		state->trial = (struct setting){eighths, state->best.schedule};
 		return true;
@@ -119,14 +128,17 @@ static bool next_threads(struct state *state)
 	return false;
 }
 
-/* Other schedules, with the best number of threads and with all: with another schedule more of them may be of use. */
+/*
+ * Choose another schedule, with the best number of threads and with all: it may suit more threads.
+ */
 static bool next_schedule(struct state *state)
 {
 	while (state->schedule < 2 * SCHEDULES) {
 		int eighths = state->schedule < SCHEDULES ? state->best.eighths : ALL;
 		size_t schedule = state->schedule++ % SCHEDULES;
 
-		if (schedule == state->best.schedule || (state->schedule > SCHEDULES && state->best.eighths == ALL))
+		if (schedule == state->best.schedule ||
+		    (state->schedule > SCHEDULES && state->best.eighths == ALL))
 			continue;
 		state->trial = (struct setting){eighths, schedule};
 		return true;
@@ -134,7 +146,10 @@ static bool next_schedule(struct state *state)
 	return false;
 }
 
-/* What is to be tried next: threads, schedules, and again as long as one changes the other. False: nothing. */
+/*
+ * Choose the next trial: threads, then schedules, and again while one changes the other. Returns
+ * false when nothing is left to try.
+ */
 static bool next_trial(struct state *state)
 {
 	if (next_threads(state))
@@ -164,7 +179,7 @@ static void end_trial(struct state *state, double phase_s)
 	state->trying = false;
 	if (phase_s >= (1 - state->gain) * state->phase_s)
 		return;
-	/* From there on in smaller steps, on both sides. */
+	/* Continue from here in smaller steps, on both sides. */
 	if (state->step && !state->downwards)
 		state->step /= 2;
 	state->downwards = true;
@@ -173,7 +188,7 @@ static void end_trial(struct state *state, double phase_s)
 	state->improved = true;
 }
 
-/* A window with the best: is it still what it was? */
+/* Check in a window with the best setting whether its phase time still holds. */
 static void watch(struct state *state, double phase_s)
 {
 	double change;
@@ -207,7 +222,7 @@ static void learn(struct state *state, double phase_s, double window_s)
 		end_trial(state, state->trial_s / (TRIAL_WINDOWS - 1));
 }
 
-/* What a trial that begins now may cost. */
+/* The most that a trial beginning now may cost. */
 static double cost_of_trial(const struct state *state, double window_s)
 {
 	double longer = UNKNOWN_COST;
@@ -248,7 +263,9 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++) {
 		unsigned int cpus = view->samples[rank].cpus;
 
-		plan->use[rank] = setting.eighths == ALL ? 0 : (cpus * (unsigned int)setting.eighths + ALL - 1) / ALL;
+		plan->use[rank] = setting.eighths == ALL
+					  ? 0
+					  : (cpus * (unsigned int)setting.eighths + ALL - 1) / ALL;
 	}
 	return 0;
 }

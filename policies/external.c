@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* external.c: moves nothing by itself: what is set from outside holds (orders.h), as with DROM. */
+/* external.c: move nothing of its own accord; obey orders from outside (orders.h), as DROM does. */
 #include <stdlib.h>
 
-#include "policies/builtin.h"
+#include "policies/interface/builtin.h"
 
 static const struct mal_param params[] = {
 	{"lend", "lend CPUs while waiting in MPI, whatever is set", 0, 0, 1, NULL},

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lewi.c: lend when idle (Garcia, Corbalan, Labarta: LeWI, ICPP 2009): a rank that waits in MPI lends its CPUs, others
- * borrow them when their next parallel region starts, and it takes them back when it returns.
+ * lewi.c: lend when idle (Garcia, Corbalan, Labarta: LeWI, ICPP 2009).
+ *
+ * A rank that waits in MPI lends its CPUs. Other ranks borrow them when their next parallel region
+ * starts. The owner takes them back when its call returns.
  */
 #include <stdlib.h>
 
-#include "policies/builtin.h"
+#include "policies/interface/builtin.h"
 
-enum { PARAM_KEEP, PARAM_CALLS, PARAM_AFFINITY, PARAM_MOST };
+enum { PARAM_KEEP, PARAM_CALLS, PARAM_AFFINITY, PARAM_MAX };
 
 static const struct mal_param params[] = {
 	[PARAM_KEEP] = {"keep", "do not lend the CPU of the thread that waits", 0, 0, 1, NULL},
 	[PARAM_CALLS] = {"calls", "MPI calls in which a rank lends", 0, 0, 1, "all|collective"},
-	[PARAM_AFFINITY] = {"affinity", "CPUs that are borrowed, and in which order", MAL_NEAR_FIRST, MAL_NEAR_FIRST,
-			    MAL_NEAR_ONLY, "nearby-first|any|nearby-only"},
-	[PARAM_MOST] = {"most", "CPUs that a rank uses at most, with those it borrows; 0: any number", 0, 0, 65535,
-			NULL},
+	[PARAM_AFFINITY] = {"affinity", "CPUs that are borrowed, and in which order",
+			    MAL_NEAR_FIRST, MAL_NEAR_FIRST, MAL_NEAR_ONLY,
+			    "nearby-first|any|nearby-only"},
+	[PARAM_MAX] = {"most",
+		       "CPUs that a rank uses at most, with those it borrows; 0: any number", 0, 0,
+		       65535, NULL},
 };
 
 static void *create(const double *values)
@@ -27,7 +31,7 @@ static void *create(const double *values)
 	lending->keep_one = values[PARAM_KEEP] != 0;
 	lending->collectives_only = values[PARAM_CALLS] != 0;
 	lending->near = (enum mal_nearness)values[PARAM_AFFINITY];
-	lending->most = (unsigned int)values[PARAM_MOST];
+	lending->max = (unsigned int)values[PARAM_MAX];
 	return lending;
 }
 

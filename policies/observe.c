@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* observe.c: measure and report, change nothing. */
-#include "policies/builtin.h"
+#include "policies/interface/builtin.h"
 
 static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
 {

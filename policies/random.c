@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * random.c: for tests of programs: any rank may have any number of CPUs after each window. What survives this survives
- * every other policy; nothing gets faster by it.
+ * random.c: move CPUs at random, to test programs.
+ *
+ * Any rank may have any number of CPUs after each window. A program that survives this survives
+ * every other policy. It makes nothing faster.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "policies/builtin.h"
+#include "policies/interface/builtin.h"
 
 static const struct mal_param params[] = {
 	{"seed", "start of the sequence of random numbers", 1, 0, 4294967295.0, NULL},
@@ -21,17 +23,19 @@ static void *create(const double *values)
 	return state;
 }
 
-/* Knuth's MMIX linear congruential generator (The Art of Computer Programming, vol. 2, 3.3.4); the high bits are good. */
+/*
+ * Knuth's MMIX generator (The Art of Computer Programming, vol. 2, 3.3.4); its high bits are good.
+ */
 static unsigned int next(uint64_t *state, unsigned int below)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (unsigned int)((*state >> 33) % below);
 }
 
-/* It has all that it can use. */
+/* Does the rank have all the CPUs that it can use? */
 static bool is_full(const struct mal_sample *sample, unsigned int count)
 {
-	return !sample->running || (sample->most && count >= sample->most && count >= sample->cpus);
+	return !sample->running || (sample->max && count >= sample->max && count >= sample->cpus);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sabo.c: proportional redistribution with whole ranks on sockets (SABO; Dionisi et al., section IV).
+ * sabo.c: proportional redistribution with whole ranks on sockets (SABO; Dionisi et al., section
+ * IV).
  *
- * Each rank requests cores in proportion to its share of the load. The ranks are mapped to sockets by branch and bound
- * (sockets.h); where a socket has too few cores for its ranks, those that lose least by it get fewer, where it has
- * too many, those that gain most get more. The plan is refused if its forecast for any rank, time * old / new, is not
- * below the longest time now. Ranks whose number of cores would not change at all leave everything as it is.
+ * Each rank requests cores in proportion to its share of the load. A branch-and-bound search maps
+ * ranks to sockets (sockets.h). Where a socket has too few cores for its ranks, the ranks that lose
+ * least get fewer; where it has too many, the ranks that gain most get more. The policy drops a
+ * plan whose forecast for any rank, time * old / new, is not below the longest time now, and a plan
+ * that changes no rank's number of cores.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/builtin.h"
-#include "policies/sockets.h"
+#include "policies/interface/builtin.h"
+#include "policies/interface/limits.h"
+#include "policies/mapping/sockets.h"
 
 enum { PARAM_EVERY, PARAM_AT, PARAM_NODES };
 
@@ -56,14 +60,15 @@ static bool is_due(struct state *state)
 	return state->at ? state->windows == state->at : state->windows % state->every == 0;
 }
 
-/* CPUs of nobody, and of ranks that do not run (they may come again), are left out. */
-static bool is_shared_out(const struct mal_view *view, unsigned int cpu)
+/* Leave out CPUs without an owner, and those of ranks that do not run: they may come back. */
+static bool is_handed_out(const struct mal_view *view, unsigned int cpu)
 {
 	return view->owner[cpu] < view->rank_count && view->samples[view->owner[cpu]].running;
 }
 
-/* Sockets as this step sees them: packages that have CPUs of running ranks. Returns their number. */
-static unsigned int count_sockets(const struct mal_view *view, unsigned int *cores, unsigned int *socket_of_cpu)
+/* Find the sockets of this step: packages with CPUs of running ranks. Returns their number. */
+static unsigned int count_sockets(const struct mal_view *view, unsigned int *cores,
+				  unsigned int *socket_of_cpu)
 {
 	const struct mal_topology *topology = view->topology;
 	unsigned int count = 0;
@@ -71,10 +76,11 @@ static unsigned int count_sockets(const struct mal_view *view, unsigned int *cor
 	for (unsigned int cpu = 0; cpu < topology->cpu_count; cpu++) {
 		unsigned int socket = count;
 
-		if (!is_shared_out(view, cpu))
+		if (!is_handed_out(view, cpu))
 			continue;
 		for (unsigned int other = 0; other < cpu && socket == count; other++)
-			if (is_shared_out(view, other) && topology->package[other] == topology->package[cpu])
+			if (is_handed_out(view, other) &&
+			    topology->package[other] == topology->package[cpu])
 				socket = socket_of_cpu[other];
 		if (socket == count)
 			cores[count++] = 0;
@@ -84,7 +90,7 @@ static unsigned int count_sockets(const struct mal_view *view, unsigned int *cor
 	return count;
 }
 
-/* Running ranks by decreasing load. */
+/* Sort the running ranks by decreasing load. Returns their number. */
 static unsigned int sort_ranks(const struct mal_view *view, unsigned int *order)
 {
 	unsigned int count = 0;
@@ -94,7 +100,8 @@ static unsigned int sort_ranks(const struct mal_view *view, unsigned int *order)
 
 		if (!view->samples[rank].running)
 			continue;
-		for (; at > 0 && view->samples[order[at - 1]].work_s < view->samples[rank].work_s; at--)
+		for (; at > 0 && view->samples[order[at - 1]].work_s < view->samples[rank].work_s;
+		     at--)
 			order[at] = order[at - 1];
 		order[at] = rank;
 		count++;
@@ -102,9 +109,12 @@ static unsigned int sort_ranks(const struct mal_view *view, unsigned int *order)
 	return count;
 }
 
-/* Requests in proportion to the load: whole cores, one at least, largest remainders first, CPUS in sum. */
-static void request(const struct mal_view *view, const unsigned int *order, unsigned int ranks, unsigned int cpus,
-		    unsigned int *wanted)
+/*
+ * Request whole cores in proportion to the load: one at least, largest remainder first, CPUS in
+ * all.
+ */
+static void request(const struct mal_view *view, const unsigned int *order, unsigned int ranks,
+		    unsigned int cpus, unsigned int *wanted)
 {
 	double sum = 0;
 	unsigned int given = 0;
@@ -136,8 +146,12 @@ static void request(const struct mal_view *view, const unsigned int *order, unsi
 	}
 }
 
-/* On each socket the counts of its ranks become as many as it has cores. Returns false where that cannot be. */
-static bool fit_sockets(const struct mal_view *view, const struct mal_socket_search *search, unsigned int *count)
+/*
+ * Make the counts of each socket's ranks add up to its cores. The search gives no socket more ranks
+ * than cores, so one each is always possible.
+ */
+static void fit_sockets(const struct mal_view *view, const struct mal_socket_search *search,
+			unsigned int *count)
 {
 	for (unsigned int socket = 0; socket < search->socket_count; socket++) {
 		unsigned int cores = search->cores[socket], sum = 0, ranks = 0;
@@ -148,36 +162,39 @@ static bool fit_sockets(const struct mal_view *view, const struct mal_socket_sea
 			sum += count[search->order[i]];
 			ranks++;
 		}
-		if (ranks > cores)
-			return false;
+		assert(ranks <= cores);
 		while (ranks && sum != cores) {
 			unsigned int best = search->rank_count;
 			double best_time = 0;
 
-			/* One fewer for the rank that is then shortest, one more for the one that is longest. */
+			/*
+			 * Take from the rank that is then shortest; give to the one that is
+			 * longest.
+			 */
 			for (unsigned int i = 0; i < search->rank_count; i++) {
 				unsigned int rank = search->order[i];
 				double time;
 
-				if (search->socket[rank] != socket || (sum > cores && count[rank] == 1))
+				if (search->socket[rank] != socket ||
+				    (sum > cores && count[rank] == 1))
 					continue;
-				time = view->samples[rank].work_s / (sum > cores ? count[rank] - 1 : count[rank]);
-				if (best == search->rank_count || (sum > cores ? time < best_time : time > best_time)) {
+				time = view->samples[rank].work_s /
+				       (sum > cores ? count[rank] - 1 : count[rank]);
+				if (best == search->rank_count ||
+				    (sum > cores ? time < best_time : time > best_time)) {
 					best = i;
 					best_time = time;
 				}
 			}
-			if (best == search->rank_count)
-				return false;
 			count[search->order[best]] += sum > cores ? -1u : 1;
 			sum += sum > cores ? -1u : 1;
 		}
 	}
-	return true;
 }
 
-/* The published check, and that nobody gets what it cannot use. */
-static bool is_accepted(const struct mal_view *view, const unsigned int *count, struct mal_plan *plan)
+/* The published check; also, no rank may get CPUs that it cannot use. */
+static bool is_accepted(const struct mal_view *view, const unsigned int *count,
+			struct mal_plan *plan)
 {
 	double longest = 0, forecast = 0;
 	bool changed = false;
@@ -188,7 +205,8 @@ static bool is_accepted(const struct mal_view *view, const unsigned int *count, 
 
 		if (!sample->running)
 			continue;
-		if (!sample->cpus || (sample->most && count[rank] > sample->most && count[rank] > sample->cpus))
+		if (!sample->cpus ||
+		    (sample->max && count[rank] > sample->max && count[rank] > sample->cpus))
 			return false;
 		longest = time > longest ? time : longest;
 		time = time * sample->cpus / count[rank];
@@ -205,9 +223,11 @@ static bool is_accepted(const struct mal_view *view, const unsigned int *count, 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
-	unsigned int most = view->topology->cpu_count, cpus = 0;
-	unsigned int cores[most + 1], socket_of_cpu[most + 1], order[view->rank_count], count[view->rank_count];
-	struct mal_socket_search search = {.cores = cores, .order = order, .wanted = count, .most_nodes = state->nodes};
+	unsigned int cpus = 0;
+	unsigned int cores[MAL_MAX_CPUS + 1], socket_of_cpu[MAL_MAX_CPUS + 1], order[MAL_MAX_RANKS],
+		count[MAL_MAX_RANKS];
+	struct mal_socket_search search = {
+		.cores = cores, .order = order, .wanted = count, .max_nodes = state->nodes};
 	double load = 0;
 
 	plan->bind = true;
@@ -228,32 +248,39 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	search.rank_count = sort_ranks(view, order);
 	for (unsigned int i = 0; i < search.rank_count; i++)
 		load += view->samples[order[i]].work_s;
-	memset(count, 0, sizeof(count));
+	memset(count, 0, view->rank_count * sizeof(count[0]));
 	if (load <= 0 || search.rank_count > cpus || search.rank_count < search.socket_count)
 		return 0;
 	request(view, order, search.rank_count, cpus, count);
-	if (mal_socket_search(&search) < 0 || !fit_sockets(view, &search, count) || !is_accepted(view, count, plan))
+	if (mal_socket_search(&search) < 0)
 		return 0;
-	memcpy(plan->count, count, sizeof(count));
+	fit_sockets(view, &search, count);
+	if (!is_accepted(view, count, plan))
+		return 0;
+	memcpy(plan->count, count, view->rank_count * sizeof(count[0]));
 	plan->move = true;
 	return 0;
 }
 
-/* On its socket a rank keeps what it has, and gets the lowest free CPUs beside: L3 groups are not looked at. */
+/*
+ * A rank keeps its CPUs on its socket, and gets the lowest free ones there. SABO ignores L3 groups.
+ */
 static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	const struct state *state = opaque;
 	unsigned int cpus = view->topology->cpu_count, ranks = view->rank_count;
-	unsigned int cores[cpus + 1], socket_of_cpu[cpus + 1], have[ranks], next[cpus + 1];
+	unsigned int cores[MAL_MAX_CPUS + 1], socket_of_cpu[MAL_MAX_CPUS + 1];
+	unsigned int have[MAL_MAX_RANKS], next[MAL_MAX_CPUS + 1];
 
 	count_sockets(view, cores, socket_of_cpu);
-	memset(have, 0, sizeof(have));
+	memset(have, 0, ranks * sizeof(have[0]));
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
 		unsigned int owner = view->owner[cpu];
 		bool keeps = owner < ranks && view->samples[owner].running &&
-			     state->socket[owner] == socket_of_cpu[cpu] && have[owner] < plan->count[owner];
+			     state->socket[owner] == socket_of_cpu[cpu] &&
+			     have[owner] < plan->count[owner];
 
-		if (!is_shared_out(view, cpu))
+		if (!is_handed_out(view, cpu))
 			continue;
 		plan->owner[cpu] = keeps ? owner : ranks;
 		if (keeps)
@@ -263,10 +290,11 @@ static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
 		unsigned int *rank;
 
-		if (!is_shared_out(view, cpu) || plan->owner[cpu] != ranks)
+		if (!is_handed_out(view, cpu) || plan->owner[cpu] != ranks)
 			continue;
 		rank = &next[socket_of_cpu[cpu]];
-		while (*rank < ranks && (!view->samples[*rank].running || state->socket[*rank] != socket_of_cpu[cpu] ||
+		while (*rank < ranks && (!view->samples[*rank].running ||
+					 state->socket[*rank] != socket_of_cpu[cpu] ||
 					 have[*rank] == plan->count[*rank]))
 			(*rank)++;
 		plan->owner[cpu] = *rank < ranks ? *rank : view->owner[cpu];

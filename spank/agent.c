@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent.c: the node's agent: starting it in slurmd, and steps that report to it. */
+/* agent.c: the node's agent: start it in slurmd, and report steps to it. */
 #include "spank/agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "libmalleable/core/spawn.h"
-#include "spank/identity.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/spawn.h"
+#include "spank/plugin.h"
+#include "spank/tracker.h"
 
 #define WAITING_STEPS 64
-/* So often, every 2 ms, it is seen whether the agent has ended. */
+/* How often, every 2 ms, to look whether the agent has ended. */
 #define END_LOOKS 50
 
-/* Write end of the agent's pipe; -1: we started none. */
+/* How long the agent may take to answer. */
+#define ANSWER_MS 100
+
+/* In slurmd: write end of the agent's pipe, -1: we started none. */
 static int life = -1;
+/* In slurmstepd: write end of the pipe that keeps the step's claim alive, -1: none. */
+static int claim = -1;
+
+static void close_all(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
 
 static struct sockaddr_un make_address(void)
 {
@@ -32,7 +47,7 @@ static struct sockaddr_un make_address(void)
 	return address;
 }
 
-/* A connection to the agent that runs, or -1. */
+/* Connect to a running agent; -1: none. */
 static int open_connection(void)
 {
 	struct sockaddr_un address = make_address();
@@ -51,22 +66,23 @@ static int listen_for_steps(struct mal_error *err)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
-		return mal_fail_errno(err, "cannot make a socket");
+		return mal_fail_errno(err, "cannot create a socket");
 	unlink(address.sun_path);
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 && chmod(address.sun_path, 0600) == 0 &&
-	    listen(fd, WAITING_STEPS) == 0)
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    chmod(address.sun_path, 0600) == 0 && listen(fd, WAITING_STEPS) == 0)
 		return fd;
 	mal_fail_errno(err, "cannot listen on %s", address.sun_path);
 	close(fd);
 	return -1;
 }
 
-/* The process that detaches itself, and ends at once; -1 with errno. */
+/* Start the agent, which detaches itself: the process returned ends at once. -1: errno is set. */
 static pid_t spawn(const char *path, const struct passwd *user, int listening, int life_end)
 {
 	char uid[16], gid[16];
-	const char *arguments[] = {"malleable-agent", "--detach", "--listen-fd", "3", "--life-fd", "4",
-				   "--user",	      uid,	  "--group",	 gid, NULL};
+	const char *arguments[] = {"malleable-agent", "--detach", "--listen-fd", "3",
+				   "--life-fd",	      "4",	  "--user",	 uid,
+				   "--group",	      gid,	  NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	const int fds[] = {listening, life_end};
 
@@ -75,41 +91,64 @@ static pid_t spawn(const char *path, const struct passwd *user, int listening, i
 	return mal_spawn(path, arguments, environment, fds, 2);
 }
 
-/* Has the process that detaches itself done so? Where slurmd itself reaps it we are not told. */
-static bool has_detached(pid_t pid)
+/* Read the agent's answer on CONNECTION. Returns 0 if it took the step, or -1 with ERR. */
+static int read_answer(int connection, struct mal_error *err)
 {
-	int status;
-	pid_t reaped;
+	struct mal_agent_answer answer = {0};
 
-	do
-		reaped = waitpid(pid, &status, 0);
-	while (reaped < 0 && errno == EINTR);
-	return reaped < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	if (!mal_descriptor_wait(connection, POLLIN, mal_now_ms() + ANSWER_MS))
+		return mal_fail(err, "the node's agent does not answer");
+	if (recv(connection, &answer, sizeof(answer), MSG_DONTWAIT) != (ssize_t)sizeof(answer) ||
+	    answer.version != MAL_AGENT_VERSION)
+		return mal_fail(err, "the node's agent refuses the step");
+	switch (answer.verdict) {
+	case MAL_AGENT_TAKEN: return 0;
+	case MAL_AGENT_USER_FULL:
+		return mal_fail(err, "too many steps of this user share CPUs on this node");
+	default: return mal_fail(err, "too many steps share CPUs on this node");
+	}
 }
 
-/* An agent runs, at the other end of CONNECTION: it is to run for this slurmd too, until the other end of LIFE_END is closed. */
-static int adopt(int connection, int life_end, struct mal_error *err)
+/*
+ * Send MESSAGE with the COUNT descriptors FDS, and wait for the agent's answer. Returns 0 if it
+ * took the step, or -1 with ERR.
+ */
+static int tell(int connection, const struct mal_agent_step *message, const int *fds, size_t count,
+		struct mal_error *err)
 {
 	union {
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(MAL_AGENT_FDS * sizeof(int))];
 		struct cmsghdr align;
 	} control = {{0}};
-	struct mal_agent_step nothing = {0};
-	struct iovec part = {&nothing, sizeof(nothing)};
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	struct iovec part = {(void *)message, sizeof(*message)};
+	struct msghdr whole = {.msg_iov = &part,
+			       .msg_iovlen = 1,
+			       .msg_control = &control,
+			       .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&whole);
 
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &life_end, sizeof(int));
-	if (sendmsg(connection, &message, MSG_NOSIGNAL) < 0)
-		return mal_fail_errno(err, "the agent that runs does not answer");
-	return 0;
+	header->cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(header), fds, count * sizeof(int));
+	if (sendmsg(connection, &whole, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return mal_fail_errno(err, "the node's agent does not listen");
+	return read_answer(connection, err);
 }
 
-/* There is none: start one. */
+/*
+ * Ask the agent that runs at the other end of CONNECTION to run for this slurmd too, until the
+ * other end of LIFE_END closes.
+ */
+static int adopt(int connection, int life_end, struct mal_error *err)
+{
+	const struct mal_agent_step message = {.version = MAL_AGENT_VERSION,
+					       .kind = MAL_AGENT_SLURMD};
+
+	return tell(connection, &message, &life_end, 1, err);
+}
+
+/* Start an agent, as none runs. */
 static int start(const char *path, const char *user, int life_end, struct mal_error *err)
 {
 	const struct passwd *entry = getpwnam(user);
@@ -117,7 +156,8 @@ static int start(const char *path, const char *user, int life_end, struct mal_er
 	pid_t pid;
 
 	if (!entry || entry->pw_uid == 0)
-		return mal_fail(err, "agent_user=%s: %s", user, entry ? "it must not be root" : "no such user");
+		return mal_fail(err, "agent_user=%s: %s", user,
+				entry ? "it must not be root" : "no such user");
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
 	listening = listen_for_steps(err);
@@ -125,7 +165,7 @@ static int start(const char *path, const char *user, int life_end, struct mal_er
 		return -1;
 	pid = spawn(path, entry, listening, life_end);
 	close(listening);
-	if (pid > 0 && has_detached(pid))
+	if (pid > 0 && mal_spawn_end(pid, mal_now_ms() + 1000 * balance_config.wait_s) == 0)
 		return 0;
 	unlink(MAL_AGENT_SOCKET);
 	return mal_fail(err, "the agent %s does not start", path);
@@ -136,9 +176,10 @@ int balance_agent_start(const char *path, const char *user, struct mal_error *er
 	int ends[2], connection, result;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return mal_fail_errno(err, "cannot make the agent's pipe");
+		return mal_fail_errno(err, "cannot create the agent's pipe");
 	connection = open_connection();
-	result = connection >= 0 ? adopt(connection, ends[0], err) : start(path, user, ends[0], err);
+	result =
+		connection >= 0 ? adopt(connection, ends[0], err) : start(path, user, ends[0], err);
 	if (connection >= 0)
 		close(connection);
 	close(ends[0]);
@@ -158,7 +199,7 @@ void balance_agent_end(void)
 		return;
 	close(life);
 	life = -1;
-	/* It ends unless there is another slurmd, as when one is configured anew (24.11). */
+	/* It goes on if it has another slurmd, as after `scontrol reconfigure` (24.11). */
 	for (int i = 0; connection >= 0 && i < END_LOOKS; i++) {
 		nanosleep(&pause, NULL);
 		connection = open_connection();
@@ -171,13 +212,27 @@ void balance_agent_end(void)
 
 int balance_agent_join(const struct mal_agent_step *step)
 {
-	uid_t before = balance_become_root();
-	int fd = open_connection();
+	int ends[2] = {-1, -1}, fd = open_connection(),
+	    freezer = fd >= 0 ? balance_tracker_open_state(step->step) : -1;
+	struct mal_error err;
+	int result = -1;
 
-	balance_become(before);
-	if (fd >= 0 && send(fd, step, sizeof(*step), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	if (fd >= 0 && pipe2(ends, O_CLOEXEC) < 0)
+		mal_fail_errno(&err, "cannot create a pipe");
+	else if (fd >= 0)
+		result =
+			tell(fd, step, (const int[]){ends[0], freezer}, freezer >= 0 ? 2 : 1, &err);
+	if (fd >= 0 && result < 0)
+		balance_info("balance: coschedule=yes: step %u.%u takes turns with others: %s",
+			     step->job, step->step, err.text);
+	claim = result == 0 ? ends[1] : -1;
+	close_all((const int[]){result < 0 ? fd : -1, result < 0 ? ends[1] : -1, ends[0], freezer},
+		  4);
+	return result < 0 ? -1 : fd;
+}
+
+void balance_agent_leave(void)
+{
+	close_all(&claim, 1);
+	claim = -1;
 }

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent.h: the node's agent (core/agent.h): starting it in slurmd, and steps that report to it. */
+/* agent.h: the node's agent (core/agent_protocol.h): start it in slurmd, and report steps to it. */
 #ifndef MAL_SPANK_AGENT_H
 #define MAL_SPANK_AGENT_H
 
-#include "libmalleable/core/agent.h"
-#include "libmalleable/core/error.h"
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/agent_protocol.h"
 
 /*
- * In slurmd: start it, as the user USER, from PATH; one that answers already is asked to run for this slurmd too. It ends with the last of
- * them. Returns 0, or -1 with ERR.
+ * In slurmd: start the agent from PATH as user USER, or make a running one run for this slurmd too.
+ * It ends with the last slurmd. Returns 0, or -1 with ERR.
  */
 int balance_agent_start(const char *path, const char *user, struct mal_error *err);
 
-/* slurmd ends: so does the agent, unless another slurmd has come, and its socket goes. */
+/* slurmd ends: the agent ends too and its socket is removed, unless it runs for another slurmd. */
 void balance_agent_end(void);
 
 /*
- * In slurmstepd: say that STEP begins. Root's id is taken on for it. Returns the connection, which is for the controller, or -1: there is no
- * agent, or it does not answer at once.
+ * In slurmstepd, as root: report that STEP starts, and wait for the answer, 100 ms at most. Returns
+ * the connection, for the controller, or -1 if there is no agent or it refuses the step, which is
+ * logged.
  */
 int balance_agent_join(const struct mal_agent_step *step);
+
+/*
+ * The step has ended, whoever still holds its connection. In a forked child: close its copy of the
+ * claim, which is slurmstepd's only.
+ */
+void balance_agent_leave(void);
 
 #endif

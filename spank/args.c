@@ -6,39 +6,40 @@
 
 #include "libmalleable/core/admin.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/choice.h"
-#include "policies/registry.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
 #include "spank/plugin.h"
 
-/* Arguments for partitions, and what a number may be. */
-#define SCOPED_MOST 64
-#define NUMBER_MOST 1024
+/* Number of arguments for partitions, and largest value of a number. */
+#define SCOPED_MAX 64
+#define NUMBER_MAX 1024
 
 struct balance_config balance_config = {
 	.libdir = MAL_LIBDIR,
 	.off_file = MAL_OFF_FILE,
 	.agent_user = "nobody",
 	.share = 1,
+	.wait_s = 1,
 };
 
-/* Arguments KEY@PARTITION=VALUE, as they stand in plugstack.conf. */
-static const char *scoped[SCOPED_MOST];
+/* Arguments KEY@PARTITION=VALUE, as in plugstack.conf. */
+static const char *scoped[SCOPED_MAX];
 static unsigned int scoped_count;
 
-/* What plugstack.conf may say: NAME=VALUE goes into FIELD, of SIZE bytes. */
+/* An argument of plugstack.conf: the value of NAME=VALUE goes into FIELD, of SIZE bytes. */
 struct key {
 	const char *name;
 	void (*set)(const struct key *key, const char *argument, const char *value);
 	void *field;
 	size_t size;
-	bool by_partition; /* NAME@PARTITION=VALUE too */
+	bool by_partition; /* NAME@PARTITION=VALUE is allowed too */
 };
 
-/* Reported by slurmd and by srun, not by each of the processes in between. */
+/* Reported by slurmd and srun only, not by each process in between. */
 static void complain(const char *argument, const char *why)
 {
 	if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_SLURMD)
-		slurm_error("balance: plugstack.conf: %s: %s", argument, why);
+		balance_error("balance: plugstack.conf: %s: %s", argument, why);
 }
 
 static void set_text(const struct key *key, const char *argument, const char *value)
@@ -89,7 +90,7 @@ static void set_policies(const struct key *key, const char *argument, const char
 static void set_path(const struct key *key, const char *argument, const char *value)
 {
 	if (*value != '/')
-		complain(argument, "a path from / on is wanted");
+		complain(argument, "not an absolute path");
 	else
 		set_text(key, argument, value);
 }
@@ -105,13 +106,13 @@ static void set_log(const struct key *key, const char *argument, const char *val
 	else if (strcmp(value, "no") == 0)
 		*log = BALANCE_LOG_NONE;
 	else
-		complain(argument, "syslog, slurmd or no is wanted");
+		complain(argument, "not syslog, slurmd or no");
 }
 
 static void set_flag(const struct key *key, const char *argument, const char *value)
 {
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-		complain(argument, "yes or no is wanted");
+		complain(argument, "not yes or no");
 	else
 		*(bool *)key->field = *value == 'y';
 }
@@ -121,26 +122,33 @@ static void set_number(const struct key *key, const char *argument, const char *
 	char *end;
 	unsigned long given = strtoul(value, &end, 10);
 
-	if (end == value || *end || *value == '-' || given < 1 || given > NUMBER_MOST)
-		complain(argument, "a number from 1 to 1024 is wanted");
+	if (end == value || *end || *value == '-' || given < 1 || given > NUMBER_MAX)
+		complain(argument, "not a number from 1 to 1024");
 	else
 		*(unsigned int *)key->field = (unsigned int)given;
 }
 
 #define FIELD(name) &balance_config.name, sizeof(balance_config.name)
 static const struct key keys[] = {
-	{"default", set_default, FIELD(fallback), true},    {"policies", set_policies, FIELD(policies), true},
-	{"report_dir", set_text, FIELD(report_dir), false}, {"libdir", set_text, FIELD(libdir), false},
-	{"off_file", set_path, FIELD(off_file), false},	    {"log", set_log, FIELD(log), false},
-	{"comment", set_flag, FIELD(comment), false},	    {"coschedule", set_flag, FIELD(coschedule), true},
-	{"share", set_number, FIELD(share), true},	    {"agent_user", set_text, FIELD(agent_user), false},
-	{"min_cpus", set_number, FIELD(min_cpus), true},    {"max_overcommit", set_number, FIELD(max_overcommit), true},
+	{"default", set_default, FIELD(fallback), true},
+	{"policies", set_policies, FIELD(policies), true},
+	{"report_dir", set_text, FIELD(report_dir), false},
+	{"libdir", set_text, FIELD(libdir), false},
+	{"off_file", set_path, FIELD(off_file), false},
+	{"log", set_log, FIELD(log), false},
+	{"comment", set_flag, FIELD(comment), false},
+	{"coschedule", set_flag, FIELD(coschedule), true},
+	{"share", set_number, FIELD(share), true},
+	{"agent_user", set_text, FIELD(agent_user), false},
+	{"min_cpus", set_number, FIELD(min_cpus), true},
+	{"max_overcommit", set_number, FIELD(max_overcommit), true},
+	{"wait", set_number, FIELD(wait_s), false},
 };
 #undef FIELD
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-/* The key of ARGUMENT, whose name ends where LENGTH says; NULL: unknown. */
+/* The key of ARGUMENT, whose name has LENGTH bytes; NULL: unknown. */
 static const struct key *find_key(const char *argument, size_t length)
 {
 	for (size_t i = 0; i < KEY_COUNT; i++)
@@ -151,23 +159,27 @@ static const struct key *find_key(const char *argument, size_t length)
 
 static void complain_unknown(const char *argument)
 {
-	char why[320] = "unknown argument, known are ";
+	char why[384] = "unknown argument, known are ";
 
 	for (size_t i = 0; i < KEY_COUNT; i++)
-		snprintf(why + strlen(why), sizeof(why) - strlen(why), "%s%s=", i ? ", " : "", keys[i].name);
+		snprintf(why + strlen(why), sizeof(why) - strlen(why), "%s%s=", i ? ", " : "",
+			 keys[i].name);
 	complain(argument, why);
 }
 
-/* One for a partition is checked like the others, and kept until it is known where the job runs. */
+/*
+ * Check an argument for a partition like the others, and keep it until the job's partition is
+ * known.
+ */
 static void keep_scoped(const struct key *key, const char *argument, const char *value)
 {
 	struct balance_config before = balance_config;
 
 	if (!key->by_partition) {
-		complain(argument, "this cannot be set by partition");
+		complain(argument, "cannot be set by partition");
 		return;
 	}
-	if (scoped_count == SCOPED_MOST) {
+	if (scoped_count == SCOPED_MAX) {
 		complain(argument, "too many arguments for partitions");
 		return;
 	}
@@ -194,7 +206,7 @@ static void parse_one(const char *argument)
 
 void balance_args_parse(int count, char **arguments)
 {
-	/* Where loadable policies are comes first: others may name them. */
+	/* libdir= first: other arguments may name policies loaded from there. */
 	for (int i = 0; i < count; i++)
 		if (strncmp(arguments[i], "libdir=", 7) == 0)
 			parse_one(arguments[i]);
@@ -202,6 +214,11 @@ void balance_args_parse(int count, char **arguments)
 		if (strncmp(arguments[i], "libdir=", 7) != 0)
 			parse_one(arguments[i]);
 	balance_config.agent |= balance_config.coschedule;
+}
+
+bool balance_args_have_partitions(void)
+{
+	return scoped_count > 0;
 }
 
 void balance_args_use_partition(const char *partition)

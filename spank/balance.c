@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * balance.c: the SPANK plugin's callbacks (spank(7)); each hands on to the file that does the work.
+ * balance.c: the SPANK plugin's callbacks (spank(7)), which call the files that do the work.
  *
- * Remote callbacks always return 0: what fails here must never keep a step from running.
+ * Remote callbacks always return 0: a failure here must never keep a step from running.
  */
 #include <stdio.h>
 
 #include "spank/agent.h"
-#include "spank/entries.h"
+#include "spank/deadline.h"
+#include "spank/job_cpus.h"
 #include "spank/plugin.h"
+#include "spank/socket.h"
+
+/* How long slurmd may take at its start to clean up after steps that are gone. */
+#define CLEAN_UP_MS 1000
 
 SPANK_PLUGIN(balance, 1)
 
@@ -18,13 +23,16 @@ static void balance_node_begin(void)
 	struct mal_error err;
 	char path[640];
 
-	/* No job has the number 0: those of all whose steps died with their slurmstepd. */
-	balance_entries_clean_up(0);
+	/* 0 is no job's number: clean up after all jobs whose steps died with their slurmstepd. */
+	balance_deadline_set(CLEAN_UP_MS);
+	balance_job_cpus_clean_up(0);
+	balance_sockets_clean_up();
 	if (!balance_config.agent)
 		return;
 	snprintf(path, sizeof(path), "%s/malleable-agent", balance_config.libdir);
 	if (balance_agent_start(path, balance_config.agent_user, &err) < 0)
-		slurm_error("balance: coschedule=yes: %s; jobs that share CPUs take turns", err.text);
+		balance_error("balance: coschedule=yes: %s; jobs that share CPUs take turns",
+			      err.text);
 }
 
 int slurm_spank_init(spank_t spank, int count, char **arguments)
@@ -59,6 +67,19 @@ int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 	(void)count;
 	(void)arguments;
 	balance_step_begin(spank);
+	return 0;
+}
+
+/*
+ * The first callback in a task: it closes descriptors, so that the user cannot stop a task that
+ * still holds those of others.
+ */
+int slurm_spank_task_init_privileged(spank_t spank, int count, char **arguments)
+{
+	(void)spank;
+	(void)count;
+	(void)arguments;
+	balance_step_task_begin();
 	return 0;
 }
 

@@ -1,93 +1,89 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cgroup.c: the CPUs of a job's cgroup and of its steps'. */
+/* cgroup.c: the CPUs of a job's cgroup and of its steps. */
 #include "spank/cgroup.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/core/segment.h"
+#include "spank/hierarchy.h"
 #include "spank/plugin.h"
 
-/* Where the hierarchy that has cpusets is mounted. */
-static bool find_mount(bool *v2, char *path, size_t size)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *entry;
-	bool found = false;
-
-	while (mounts && !found && (entry = getmntent(mounts))) {
-		*v2 = strcmp(entry->mnt_type, "cgroup2") == 0;
-		found = strcmp(entry->mnt_type, "cgroup") == 0 && hasmntopt(entry, "cpuset");
-		if (*v2) {
-			char controllers[PATH_MAX];
-
-			/* Beside v1 it is mounted too, without cpusets. */
-			snprintf(controllers, sizeof(controllers), "%s/cgroup.controllers", entry->mnt_dir);
-			FILE *file = fopen(controllers, "re");
-			char line[256] = "";
-
-			found = file && fgets(line, sizeof(line), file) && strstr(line, "cpuset");
-			if (file)
-				fclose(file);
-		}
-		if (found)
-			snprintf(path, size, "%s", entry->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
-}
-
-/* Our cgroup in that hierarchy. */
-static bool find_own(bool v2, char *path, size_t size)
-{
-	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX];
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file)) {
-		char *controllers = strchr(line, ':'), *own = controllers ? strchr(controllers + 1, ':') : NULL;
-
-		if (!own)
-			continue;
-		*own++ = '\0';
-		controllers++;
-		own[strcspn(own, "\n")] = '\0';
-		found = v2 ? !*controllers
-			   : strcmp(controllers, "cpuset") == 0 || strstr(controllers, "cpuset,") ||
-					strstr(controllers, ",cpuset");
-		if (found)
-			snprintf(path, size, "%s", own);
-	}
-	if (file)
-		fclose(file);
-	return found;
-}
+/*
+ * Entries of a step's directory to look at: tasks and the kernel's files. Under v1 the user may
+ * create more.
+ */
+#define NAMES_MAX (MAL_MAX_RANKS + 128)
 
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
 {
-	char mount[PATH_MAX / 2], own[PATH_MAX / 2], *step;
+	struct balance_hierarchy cpusets;
+	char *step;
 
-	if (!find_mount(&cgroup->v2, mount, sizeof(mount)) || !find_own(cgroup->v2, own, sizeof(own)))
-		return mal_fail(err, "no cgroup with CPUs");
-	step = strstr(own, "/step_");
-	if (!step || !strstr(own, "/job_"))
-		return mal_fail(err, "%.200s is no step's cgroup", own);
+	if (balance_hierarchy_find("cpuset", &cpusets, err) < 0)
+		return -1;
+	step = strstr(cpusets.own, "/step_");
+	if (!step || !strstr(cpusets.own, "/job_"))
+		return mal_fail(err, "%.200s is not the cgroup of a step", cpusets.own);
 	*step = '\0';
-	snprintf(cgroup->job, sizeof(cgroup->job), "%s%s", mount, own);
+	cgroup->v2 = cpusets.v2;
+	snprintf(cgroup->job, sizeof(cgroup->job), "%s%s", cpusets.mount, cpusets.own);
 	return 0;
 }
 
-/* FILE of step NUMBER. */
-static void step_path(const struct balance_cgroup *cgroup, unsigned int number, const char *file, char *path,
+/*
+ * Whether NAME is the directory of a user's step: step_N, or step_N+C for component C of a
+ * heterogeneous step.
+ */
+static bool parse_name(const char *name, unsigned int *number)
+{
+	unsigned long value;
+	char *end;
+
+	/* Not the batch script and the extern step, which have all CPUs of the job and wait. */
+	if (strncmp(name, "step_", 5) != 0 || !isdigit((unsigned char)name[5]))
+		return false;
+	value = strtoul(name + 5, &end, 10);
+	if (*end == '+' && isdigit((unsigned char)end[1]))
+		strtoul(end + 1, &end, 10);
+	*number = (unsigned int)value;
+	return !*end && value < BALANCE_FIRST_SPECIAL_STEP;
+}
+
+/* The directory of step NUMBER. A node has at most one component of a heterogeneous step. */
+static void find_name(const struct balance_cgroup *cgroup, unsigned int number, char *name,
 		      size_t size)
 {
-	snprintf(path, size, "%s/step_%u%s/%s", cgroup->job, number, cgroup->v2 ? "/user" : "", file);
+	char path[PATH_MAX + 64];
+	struct dirent *entry;
+	DIR *directory;
+	unsigned int found;
+
+	snprintf(name, size, "step_%u", number);
+	snprintf(path, sizeof(path), "%s/%s", cgroup->job, name);
+	if (access(path, F_OK) == 0)
+		return;
+	directory = opendir(cgroup->job);
+	while (directory && (entry = readdir(directory)))
+		if (parse_name(entry->d_name, &found) && found == number)
+			snprintf(name, size, "%s", entry->d_name);
+	if (directory)
+		closedir(directory);
+}
+
+/* The path of FILE of step NUMBER. */
+static void step_path(const struct balance_cgroup *cgroup, unsigned int number, const char *file,
+		      char *path, size_t size)
+{
+	char name[NAME_MAX + 1];
+
+	find_name(cgroup, number, name, sizeof(name));
+	snprintf(path, size, "%s/%s%s/%s", cgroup->job, name, cgroup->v2 ? "/user" : "", file);
 }
 
 static const char *file_to_read(const struct balance_cgroup *cgroup)
@@ -108,7 +104,8 @@ static int read_file(const char *path, struct mal_cpumask *cpus, struct mal_erro
 	return mal_cpumask_parse(line, cpus, err);
 }
 
-int balance_cgroup_read_job(const struct balance_cgroup *cgroup, struct mal_cpumask *cpus, struct mal_error *err)
+int balance_cgroup_read_job(const struct balance_cgroup *cgroup, struct mal_cpumask *cpus,
+			    struct mal_error *err)
 {
 	char path[PATH_MAX + 64];
 
@@ -116,17 +113,17 @@ int balance_cgroup_read_job(const struct balance_cgroup *cgroup, struct mal_cpum
 	return read_file(path, cpus, err);
 }
 
-int balance_cgroup_read(const struct balance_cgroup *cgroup, unsigned int number, struct mal_cpumask *cpus,
-			struct mal_error *err)
+int balance_cgroup_read(const struct balance_cgroup *cgroup, unsigned int number,
+			struct mal_cpumask *cpus, struct mal_error *err)
 {
-	char path[PATH_MAX + 64];
+	char path[PATH_MAX + 320];
 
 	step_path(cgroup, number, file_to_read(cgroup), path, sizeof(path));
 	return read_file(path, cpus, err);
 }
 
-int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int number, struct mal_cpumask *cpus,
-			       struct mal_error *err)
+int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int number,
+			       struct mal_cpumask *cpus, struct mal_error *err)
 {
 	DIR *directory = opendir(cgroup->job);
 	struct dirent *entry;
@@ -136,14 +133,10 @@ int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int
 		return mal_fail_errno(err, "cannot read %.200s", cgroup->job);
 	while ((entry = readdir(directory))) {
 		struct mal_cpumask step;
-		unsigned long other;
+		unsigned int other;
 
-		/* The batch script and the extern step have all of the job's, and wait. */
-		if (strncmp(entry->d_name, "step_", 5) != 0 || !isdigit((unsigned char)entry->d_name[5]))
-			continue;
-		other = strtoul(entry->d_name + 5, NULL, 10);
-		if (other < BALANCE_FIRST_SPECIAL_STEP && other != number &&
-		    balance_cgroup_read(cgroup, (unsigned int)other, &step, NULL) == 0)
+		if (parse_name(entry->d_name, &other) && other != number &&
+		    balance_cgroup_read(cgroup, other, &step, NULL) == 0)
 			mal_cpumask_join(cpus, &step);
 	}
 	closedir(directory);
@@ -167,18 +160,20 @@ static int write_file(const char *path, const struct mal_cpumask *cpus, struct m
 }
 
 /*
- * The tasks of step NUMBER may have cpusets of their own below the step's (Slurm 24.11: task_0, task_1, ...), which begin as copies of it
- * under v1 and say nothing under v2. Those that say something get CPUS.
+ * Write CPUS to the cpusets that tasks of step NUMBER may have below the step's (Slurm 24.11:
+ * task_0, task_1, ...). Under v1 they start as copies of the step's, under v2 they are empty: leave
+ * those alone.
  */
-static void write_tasks(const struct balance_cgroup *cgroup, unsigned int number, const struct mal_cpumask *cpus)
+static void write_tasks(const struct balance_cgroup *cgroup, unsigned int number,
+			const struct mal_cpumask *cpus)
 {
-	char path[PATH_MAX + 64], task[PATH_MAX + 512];
+	char path[PATH_MAX + 320], task[PATH_MAX + 640];
 	struct dirent *entry;
 	DIR *directory;
 
 	step_path(cgroup, number, "", path, sizeof(path));
 	directory = opendir(path);
-	while (directory && (entry = readdir(directory))) {
+	for (int i = 0; i < NAMES_MAX && directory && (entry = readdir(directory)); i++) {
 		struct mal_cpumask own;
 
 		if (strncmp(entry->d_name, "task_", 5) != 0)
@@ -191,14 +186,17 @@ static void write_tasks(const struct balance_cgroup *cgroup, unsigned int number
 		closedir(directory);
 }
 
-int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number, const struct mal_cpumask *cpus,
-			 struct mal_error *err)
+int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number,
+			 const struct mal_cpumask *cpus, struct mal_error *err)
 {
 	struct mal_cpumask both = *cpus, before;
-	char path[PATH_MAX + 64];
+	char path[PATH_MAX + 320];
 
 	step_path(cgroup, number, "cpuset.cpus", path, sizeof(path));
-	/* What is in a cpuset must be in the one above it, before and after. A write costs, and forgets affinities: none that changes nothing. */
+	/*
+	 * A cpuset must stay inside its parent's, so widen the step first and narrow it last. Skip
+	 * writes that change nothing: they take time and reset affinities.
+	 */
 	if (read_file(path, &before, NULL) < 0)
 		before = (struct mal_cpumask){{0}};
 	mal_cpumask_join(&both, &before);

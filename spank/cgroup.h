@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cgroup.h: the CPUs of a job's cgroup and of its steps', under cgroup v1 and v2.
+ * cgroup.h: the CPUs of a job's cgroup and of its steps, under cgroup v1 and v2.
  *
- * Under v2 Slurm has the tasks of a step in user/ below it, with the step's CPUs, and slurmstepd beside in slurm/, with all of the job's
- * (22.05).
+ * Slurm names a step's cgroup step_N; that of a heterogeneous step (srun ... : ...) step_N+C, with
+ * at most one component C on each node. Under v2 Slurm puts a step's tasks into user/ below it,
+ * with the step's CPUs, and slurmstepd into slurm/, with all CPUs of the job (22.05).
+ *
+ * All functions are for root.
  */
 #ifndef MAL_SPANK_CGROUP_H
 #define MAL_SPANK_CGROUP_H
@@ -11,35 +14,38 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "libmalleable/core/cpumask.h"
-#include "libmalleable/core/error.h"
+#include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/error.h"
 
+/* A job's cgroup. */
 struct balance_cgroup {
 	bool v2;
-	char job[PATH_MAX]; /* directory */
+	char job[PATH_MAX]; /* its directory */
 };
 
 /*
- * Find the job's from this process, which is slurmstepd in its step (user_init). Slurm names them .../job_J/step_S (its cgroup
- * plugins, both versions). Returns 0, or -1 with ERR: there is none.
+ * Find the job's cgroup from this process, a slurmstepd in its step's cgroup (user_init). Slurm
+ * names them .../job_J/step_S (cgroup plugins of both versions). Returns 0, or -1 with ERR.
  */
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err);
 
-/* The CPUs of the whole job. Returns 0, or -1 with ERR. */
-int balance_cgroup_read_job(const struct balance_cgroup *cgroup, struct mal_cpumask *cpus, struct mal_error *err);
+/* Read the CPUs of the whole job. Returns 0, or -1 with ERR. */
+int balance_cgroup_read_job(const struct balance_cgroup *cgroup, struct mal_cpumask *cpus,
+			    struct mal_error *err);
 
-/* The CPUs of step NUMBER. Returns 0, or -1 with ERR: there is no such step (yet, or any more). */
-int balance_cgroup_read(const struct balance_cgroup *cgroup, unsigned int number, struct mal_cpumask *cpus,
-			struct mal_error *err);
+/* Read the CPUs of step NUMBER. Returns 0, or -1 with ERR, also if there is no such step. */
+int balance_cgroup_read(const struct balance_cgroup *cgroup, unsigned int number,
+			struct mal_cpumask *cpus, struct mal_error *err);
 
-/* The CPUs of all numbered steps but NUMBER. Returns 0, or -1 with ERR. */
-int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int number, struct mal_cpumask *cpus,
-			       struct mal_error *err);
+/* Read the CPUs of all numbered steps but NUMBER. Returns 0, or -1 with ERR. */
+int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int number,
+			       struct mal_cpumask *cpus, struct mal_error *err);
 
 /*
- * Set the CPUs of step NUMBER; needs root. Affinities of tasks in it may be undone (Linux before 6.2). Returns 0, or -1 with ERR.
+ * Set the CPUs of step NUMBER. May reset the affinities of its tasks (Linux before 6.2). Returns 0,
+ * or -1 with ERR.
  */
-int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number, const struct mal_cpumask *cpus,
-			 struct mal_error *err);
+int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number,
+			 const struct mal_cpumask *cpus, struct mal_error *err);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* entries.c: the files of root by which the steps of a job find each other on a node. */
+/* entries.c: root's files by which the steps of a job find each other on a node. */
 #include "spank/entries.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,89 +15,104 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spank/plugin.h"
+#include "libmalleable/base/clock.h"
 
-#define ROOT "/run/malleable"
-/* Nobody waits longer for another step of the job that is changing the pool. */
-#define LOCK_MS 500
+/* Stands for an empty value in a file. */
+#define NONE "-"
+/* Retries if the last step of the job removes the lock file meanwhile. */
+#define TRIES 100
 
 static void job_path(unsigned int job, char *path, size_t size)
 {
-	snprintf(path, size, ROOT "/%u", job);
+	snprintf(path, size, MAL_RUN_DIR "/%u", job);
+}
+
+static void file_path(unsigned int job, const char *file, char *path, size_t size)
+{
+	snprintf(path, size, MAL_RUN_DIR "/%u/%s", job, file);
 }
 
 static void entry_path(unsigned int job, unsigned int step, char *path, size_t size)
 {
-	snprintf(path, size, ROOT "/%u/%u", job, step);
+	snprintf(path, size, MAL_RUN_DIR "/%u/%u", job, step);
 }
 
-/* Root alone may have made it. */
-static bool make_directory(const char *path)
+int balance_make_directory(const char *path, unsigned int mode, struct mal_error *err)
 {
 	struct stat status;
 
-	mkdir(path, 0700);
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == 0 &&
-	       !(status.st_mode & (S_IWGRP | S_IWOTH));
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return mal_fail_errno(err, "cannot create %s", path);
+	if (lstat(path, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != 0 ||
+	    (status.st_mode & (S_IWGRP | S_IWOTH)))
+		return mal_fail(err, "%s is not a directory that only root can write to", path);
+	if ((status.st_mode & 0777) != mode && chmod(path, mode) < 0)
+		return mal_fail_errno(err, "cannot change %s", path);
+	return 0;
 }
 
-static void lock_path(unsigned int job, char *path, size_t size)
-{
-	snprintf(path, size, ROOT "/%u/lock", job);
-}
-
-/* Wait for the lock on FD, for a time: a step of the same job may hang while it has it. */
-static bool wait_for_lock(int fd)
+/* Wait for the lock on FD, not for ever: a step of the same job may hang while it holds it. */
+static bool wait_for_lock(int fd, int timeout_ms)
 {
 	const struct timespec pause = {0, 1000000};
+	long deadline = mal_now_ms() + timeout_ms;
 
-	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return false;
-		if (i == LOCK_MS)
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || mal_now_ms() >= deadline)
 			return false;
 		nanosleep(&pause, NULL);
 	}
 	return true;
 }
 
-/*
- * The lock of JOB's pool, which is made where CREATE says so. Returns its descriptor, or -1 with ERR. The last step to leave removes it:
- * what was removed while we waited is not it any more.
- */
-int balance_entries_lock(unsigned int job, bool create, struct mal_error *err)
+static int make_directories(unsigned int job, struct mal_error *err)
 {
-	for (int i = 0; i < 100; i++) {
-		char directory[64], path[64];
+	char path[64];
+
+	job_path(job, path, sizeof(path));
+	return balance_make_directory(MAL_RUN_DIR, 0755, err) < 0
+		       ? -1
+		       : balance_make_directory(path, 0700, err);
+}
+
+int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct mal_error *err)
+{
+	char path[64];
+
+	file_path(job, "lock", path, sizeof(path));
+	for (int i = 0; i < TRIES; i++) {
 		struct stat status;
 		int fd;
 
-		job_path(job, directory, sizeof(directory));
-		lock_path(job, path, sizeof(path));
-		if (create && (!make_directory(ROOT) || !make_directory(directory))) {
-			mal_fail(err, "%s is not root's", directory);
-			continue;
+		/* The last step of another job may just remove the parent directory. */
+		if (create && make_directories(job, err) < 0) {
+			if (errno == ENOENT && i + 1 < TRIES)
+				continue;
+			return -1;
 		}
 		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
 		if (fd < 0 && !(create && errno == ENOENT))
 			return mal_fail_errno(err, "cannot open %s", path);
 		if (fd < 0)
 			continue;
-		if (!wait_for_lock(fd)) {
+		if (!wait_for_lock(fd, timeout_ms)) {
 			close(fd);
 			return mal_fail(err, "%s is held by another step of the job", path);
 		}
+		/*
+		 * The last step to leave removes the file: if that happened while we waited, try
+		 * the new one.
+		 */
 		if (fstat(fd, &status) == 0 && status.st_nlink)
 			return fd;
 		close(fd);
-		mal_fail(err, "%s comes and goes", path);
 	}
-	return -1;
+	return mal_fail(err, "%s is removed again and again", path);
 }
 
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry)
 {
-	char path[64], own[2048], idle[2048];
+	char path[64], own[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT];
 	FILE *file;
 	int got;
 
@@ -107,47 +121,58 @@ bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entr
 	if (!file)
 		return false;
 	*entry = (struct balance_entry){.step = step};
-	got = fscanf(file, "%2047s %2047s %d %u %u", own, idle, &entry->pid, &entry->uid, &entry->pooled);
+	got = fscanf(file, "%3071s %3071s %u %d %63s", own, idle, &entry->pooled, &entry->pid,
+		     entry->socket);
 	fclose(file);
 	if (got != 5 || mal_cpumask_parse(own, &entry->own, NULL) < 0)
 		return false;
-	/* "-" stands for none. */
-	return strcmp(idle, "-") == 0 || mal_cpumask_parse(idle, &entry->idle, NULL) == 0;
+	if (strcmp(entry->socket, NONE) == 0)
+		entry->socket[0] = '\0';
+	return strcmp(idle, NONE) == 0 || mal_cpumask_parse(idle, &entry->idle, NULL) == 0;
 }
 
-void balance_entry_write(unsigned int job, const struct balance_entry *entry)
+/* Write FORMAT to JOB's file NAME, atomically. */
+__attribute__((format(printf, 4, 5))) static int
+write_file(unsigned int job, const char *name, struct mal_error *err, const char *format, ...)
 {
-	char path[64], own[2048], idle[2048];
+	char path[64], draft[64];
+	va_list arguments;
 	FILE *file;
+	int failed;
 
-	entry_path(job, entry->step, path, sizeof(path));
+	file_path(job, name, path, sizeof(path));
+	file_path(job, "draft", draft, sizeof(draft));
+	unlink(draft);
+	file = fopen(draft, "wxe");
+	if (!file)
+		return mal_fail_errno(err, "cannot write %s", draft);
+	va_start(arguments, format);
+	failed = vfprintf(file, format, arguments) < 0;
+	va_end(arguments);
+	/* A full disk may be reported only here. */
+	failed |= fclose(file) == EOF;
+	if (!failed && rename(draft, path) == 0)
+		return 0;
+	mal_fail_errno(err, "cannot write %s", path);
+	unlink(draft);
+	return -1;
+}
+
+int balance_entry_write(unsigned int job, const struct balance_entry *entry, struct mal_error *err)
+{
+	char name[16], own[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT];
+
+	snprintf(name, sizeof(name), "%u", entry->step);
 	mal_cpumask_format(&entry->own, own, sizeof(own));
 	mal_cpumask_format(&entry->idle, idle, sizeof(idle));
-	file = fopen(path, "we");
-	if (!file ||
-	    fprintf(file, "%s %s %d %u %u\n", own, idle[0] ? idle : "-", entry->pid, entry->uid, entry->pooled) < 0)
-		slurm_error("balance: cannot write %s", path);
-	if (file)
-		fclose(file);
+	return write_file(job, name, err, "%s %s %u %d %s\n", own, idle[0] ? idle : NONE,
+			  entry->pooled, entry->pid, entry->socket[0] ? entry->socket : NONE);
 }
 
-/* Where the job's cgroup is, for steps that have nothing else to look for. */
-static void cgroup_path(unsigned int job, char *path, size_t size)
+int balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cgroup,
+			       struct mal_error *err)
 {
-	snprintf(path, size, ROOT "/%u/cgroup", job);
-}
-
-void balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cgroup)
-{
-	char path[64];
-	FILE *file;
-
-	cgroup_path(job, path, sizeof(path));
-	file = fopen(path, "we");
-	if (!file || fprintf(file, "%d %s\n", cgroup->v2 ? 2 : 1, cgroup->job) < 0)
-		slurm_error("balance: cannot write %s", path);
-	if (file)
-		fclose(file);
+	return write_file(job, "cgroup", err, "%d %s\n", cgroup->v2 ? 2 : 1, cgroup->job);
 }
 
 bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup)
@@ -156,11 +181,12 @@ bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup)
 	FILE *file;
 	bool found;
 
-	cgroup_path(job, path, sizeof(path));
+	file_path(job, "cgroup", path, sizeof(path));
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	found = fgets(line, sizeof(line), file) && (line[0] == '1' || line[0] == '2') && line[1] == ' ';
+	found = fgets(line, sizeof(line), file) && (line[0] == '1' || line[0] == '2') &&
+		line[1] == ' ';
 	fclose(file);
 	if (!found)
 		return false;
@@ -170,21 +196,21 @@ bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup)
 	return true;
 }
 
-/* The least step of JOB with an entry, from FROM on; UINT_MAX: there is none. */
-static unsigned int find_step(unsigned int job, unsigned int from)
+/* The lowest number from FROM on that names a file in directory PATH; UINT_MAX: none. */
+static unsigned int find_number(const char *path, unsigned int from)
 {
+	DIR *directory = opendir(path);
 	unsigned int found = UINT_MAX;
 	struct dirent *file;
-	DIR *directory;
-	char path[64];
 
-	job_path(job, path, sizeof(path));
-	directory = opendir(path);
 	while (directory && (file = readdir(directory))) {
-		unsigned int step = (unsigned int)strtoul(file->d_name, NULL, 10);
+		unsigned long number;
 
-		if (isdigit((unsigned char)file->d_name[0]) && step >= from && step < found)
-			found = step;
+		if (!file->d_name[0] || file->d_name[strspn(file->d_name, "0123456789")])
+			continue;
+		number = strtoul(file->d_name, NULL, 10);
+		if (number >= from && number < found)
+			found = (unsigned int)number;
 	}
 	if (directory)
 		closedir(directory);
@@ -193,65 +219,49 @@ static unsigned int find_step(unsigned int job, unsigned int from)
 
 void balance_entry_remove(unsigned int job, unsigned int step)
 {
-	char path[64];
+	static const char *const others[] = {"cgroup", "draft", "lock"};
+	char path[64], directory[64];
 
 	entry_path(job, step, path, sizeof(path));
 	unlink(path);
-	if (find_step(job, 0) != UINT_MAX)
+	job_path(job, directory, sizeof(directory));
+	if (find_number(directory, 0) != UINT_MAX)
 		return;
-	cgroup_path(job, path, sizeof(path));
-	unlink(path);
-	lock_path(job, path, sizeof(path));
-	unlink(path);
-	job_path(job, path, sizeof(path));
-	rmdir(path);
-	/* Where no other job has one. */
-	rmdir(ROOT);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		file_path(job, others[i], path, sizeof(path));
+		unlink(path);
+	}
+	rmdir(directory);
+	/* Fails, and keeps the directory, while another job has files in it. */
+	rmdir(MAL_RUN_DIR);
 }
 
-/* The next entry from step *NEXT on whose controller lives; others are removed. False: there is none. */
 bool balance_entry_next(unsigned int job, unsigned int *next, struct balance_entry *entry)
 {
+	char directory[64];
 	unsigned int found;
 
-	while ((found = find_step(job, *next)) != UINT_MAX) {
+	job_path(job, directory, sizeof(directory));
+	while ((found = find_number(directory, *next)) != UINT_MAX) {
 		*next = found + 1;
-		if (balance_entry_read(job, found, entry) &&
-		    !(entry->pid > 0 && kill(entry->pid, 0) < 0 && errno == ESRCH))
+		if (balance_entry_read(job, found, entry))
 			return true;
 		balance_entry_remove(job, found);
 	}
 	return false;
 }
 
-/* Is there a step with grow=job? */
+bool balance_entries_next_job(unsigned int *next, unsigned int *job)
+{
+	*job = find_number(MAL_RUN_DIR, *next);
+	*next = *job + 1;
+	return *job != UINT_MAX;
+}
+
 bool balance_entries_exist(unsigned int job)
 {
 	char path[64];
 
 	job_path(job, path, sizeof(path));
 	return access(path, F_OK) == 0;
-}
-
-/* Entries of other jobs whose steps died with their slurmstepd. */
-void balance_entries_clean_up(unsigned int own_job)
-{
-	DIR *directory = opendir(ROOT);
-	struct dirent *file;
-
-	while (directory && (file = readdir(directory))) {
-		unsigned int job = (unsigned int)strtoul(file->d_name, NULL, 10), next = 0;
-		struct balance_entry entry;
-		int lock;
-
-		if (!isdigit((unsigned char)file->d_name[0]) || job == own_job)
-			continue;
-		lock = balance_entries_lock(job, false, NULL);
-		while (lock >= 0 && balance_entry_next(job, &next, &entry))
-			;
-		if (lock >= 0)
-			close(lock);
-	}
-	if (directory)
-		closedir(directory);
 }

@@ -1,50 +1,67 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * entries.h: the files of root by which the steps of a job find each other on a node: /run/malleable/JOB/{STEP,cgroup,lock}.
+ * entries.h: root's files by which the steps of a job find each other on a node:
+ * /run/malleable/JOB/{STEP,cgroup,lock}.
  *
- * Only steps with grow=job or pool=job have one, as long as their controllers live. All of this is for root, and but for
- * balance_entries_exist() for who has the job's lock.
+ * Only steps with grow=job or pool=job have one. All functions are for root and, but for
+ * balance_entries_exist(), for the holder of the job's lock.
  */
 #ifndef MAL_SPANK_ENTRIES_H
 #define MAL_SPANK_ENTRIES_H
 
-#include "libmalleable/core/cpumask.h"
-#include "libmalleable/core/error.h"
+#include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/rundir.h"
 #include "spank/cgroup.h"
 
-/* What a file says. */
+/* A step's file. */
 struct balance_entry {
 	unsigned int step;
-	struct mal_cpumask own, idle; /* what Slurm gave it; what it may use beside */
-	unsigned int pooled;	      /* with pool=job: idle has the CPUs of the other such steps too */
-	int pid;
-	unsigned int uid;
+	struct mal_cpumask own, idle; /* CPUs from Slurm; further CPUs that it may use */
+	unsigned int pooled; /* with pool=job: IDLE includes the CPUs of the other such steps */
+	char socket[64];     /* name of its controller's socket, empty: not started yet */
+	int pid;	     /* process of its slurmstepd */
 };
 
-/* Does JOB have any? Cheap. */
+/*
+ * Create the directory PATH, owned by root, with MODE, if it does not exist. Returns 0, or -1 with
+ * ERR.
+ */
+int balance_make_directory(const char *path, unsigned int mode, struct mal_error *err);
+
+/* Whether JOB has any files. Cheap. */
 bool balance_entries_exist(unsigned int job);
 
 /*
- * Take the lock of JOB's files, which are made where CREATE says so. Returns a descriptor, to be closed, or -1 with ERR: there are none,
- * or another step holds it for too long.
+ * Take the lock of JOB's files, waiting TIMEOUT_MS at most; CREATE creates the files. Returns a
+ * descriptor for the caller to close, which releases the lock, or -1 with ERR.
  */
-int balance_entries_lock(unsigned int job, bool create, struct mal_error *err);
+int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct mal_error *err);
 
-/* The job's cgroup, for steps that have nothing else to look for. */
-void balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cgroup);
+/*
+ * Store and read the job's cgroup, for steps that have no other need to look for it. The first
+ * returns 0, or -1 with ERR; the second false if it is not stored.
+ */
+int balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cgroup,
+			       struct mal_error *err);
 bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup);
 
-/* STEP's. False: it has none, or it cannot be read. */
+/* Read STEP's file. False: it has none, or that is invalid. */
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry);
-void balance_entry_write(unsigned int job, const struct balance_entry *entry);
 
-/* Remove STEP's, and with the last of them all that is left of the job. */
+/* Write ENTRY's file, atomically. Returns 0, or -1 with ERR. */
+int balance_entry_write(unsigned int job, const struct balance_entry *entry, struct mal_error *err);
+
+/* Remove STEP's file, and with the last one all files of the job. */
 void balance_entry_remove(unsigned int job, unsigned int step);
 
-/* The next from step *NEXT on whose controller lives; others are removed. False: there is none. */
+/*
+ * Read the next file from step *NEXT on, and advance that; invalid files are removed. False: none
+ * is left.
+ */
 bool balance_entry_next(unsigned int job, unsigned int *next, struct balance_entry *entry);
 
-/* Remove those of other jobs whose steps died with their slurmstepd. */
-void balance_entries_clean_up(unsigned int own_job);
+/* The next job with files from *NEXT on. Advances *NEXT. False: none is left. */
+bool balance_entries_next_job(unsigned int *next, unsigned int *job);
 
 #endif

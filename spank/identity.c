@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* identity.c: root's effective id, for a while. */
+/* identity.c: take on root's effective id for a while. */
 #include "spank/identity.h"
 
 #include <unistd.h>
 
-#include "spank/plugin.h"
-
-uid_t balance_become_root(void)
+int balance_become_root(uid_t *before, struct mal_error *err)
 {
-	uid_t before = geteuid();
-
-	if (before != 0 && seteuid(0) < 0)
-		slurm_error("balance: cannot become root");
-	return before;
+	*before = geteuid();
+	return *before != 0 && seteuid(0) < 0 ? mal_fail_errno(err, "cannot become root") : 0;
 }
 
-void balance_become(uid_t uid)
+int balance_become(uid_t uid, struct mal_error *err)
 {
-	if (uid != 0 && seteuid(uid) < 0)
-		slurm_error("balance: cannot return to user %u", (unsigned int)uid);
+	if (geteuid() == uid || seteuid(uid) == 0)
+		return 0;
+	return mal_fail_errno(err, "cannot return to user %u", (unsigned int)uid);
 }

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* identity.h: files, cgroups and the agent know root; some callbacks run with the user's effective id. */
+/*
+ * identity.h: take on root's effective id for a while: some callbacks run with the user's, and
+ * files, cgroups and the agent need root's.
+ */
 #ifndef MAL_SPANK_IDENTITY_H
 #define MAL_SPANK_IDENTITY_H
 
 #include <sys/types.h>
 
-/* Take on root's effective id. Returns the one before, for balance_become(). What fails is reported. */
-uid_t balance_become_root(void);
+#include "libmalleable/base/error.h"
 
-/* Go back to UID, from root. */
-void balance_become(uid_t uid);
+/*
+ * Take on root's effective id, and store the former one in *BEFORE, for balance_become(). Returns
+ * 0, or -1 with ERR.
+ */
+int balance_become_root(uid_t *before, struct mal_error *err);
+
+/*
+ * Return from root to UID. Returns 0, or -1 with ERR; then the caller must do nothing more for the
+ * user.
+ */
+int balance_become(uid_t uid, struct mal_error *err);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch, salloc and slurmstepd. */
+/*
+ * options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch,
+ * salloc and slurmstepd.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +10,8 @@
 #include <unistd.h>
 
 #include "libmalleable/loadable/loadable.h"
-#include "policies/choice.h"
-#include "policies/registry.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
 #include "spank/plugin.h"
 
 #define ENV_SPEC "SLURM_BALANCE"
@@ -18,7 +21,7 @@
 
 struct balance_wish balance_wish;
 
-/* Say what is wrong with SPEC, if anything is. */
+/* Check SPEC, and report what is wrong with it. */
 static int check(const char *spec)
 {
 	struct mal_choice choice;
@@ -27,11 +30,14 @@ static int check(const char *spec)
 	if (mal_loadable_use(spec, balance_config.libdir, &err) == 0 &&
 	    mal_choose(spec, balance_args_policies(), MAL_POLICY_DEFAULT, &choice, &err) == 0)
 		return 0;
-	slurm_error("balance: %s", err.text);
+	balance_error("balance: %s", err.text);
 	return -1;
 }
 
-/* An option without a value comes as NULL, as "", and from sbatch's and salloc's environment as this (22.05, 24.11; measured). */
+/*
+ * An option without a value arrives as NULL, as "", or from the environment of sbatch and salloc as
+ * this (22.05, 24.11; measured).
+ */
 static bool is_bare(const char *text)
 {
 	return !text || !*text || strcmp(text, "(null)") == 0;
@@ -44,20 +50,23 @@ static int on_balance(int value, const char *text, int remote)
 	if (is_bare(text))
 		text = MAL_POLICY_DEFAULT;
 	if (strlen(text) >= sizeof(balance_wish.spec)) {
-		slurm_error("balance: --balance=%.40s...: too long", text);
+		balance_error("balance: --balance=%.40s...: too long", text);
 		return -1;
 	}
 	if (!remote && check(text) < 0)
 		return -1;
 	balance_wish.given = true;
 	strcpy(balance_wish.spec, text);
-	/* Steps inside sbatch and salloc find it in their environment. */
+	/* Steps inside sbatch and salloc read it from their environment. */
 	if (spank_context() == S_CTX_ALLOCATOR)
 		setenv(ENV_SPEC, text, 1);
 	return 0;
 }
 
-/* A file's name goes to slurmstepd in the environment VARIABLE: there it would be relative to another directory. */
+/*
+ * Pass a file's absolute name to slurmstepd, which has another working directory, in environment
+ * VARIABLE.
+ */
 static int keep_path(const char *option, const char *variable, const char *text)
 {
 	char path[sizeof(balance_wish.report)];
@@ -65,8 +74,9 @@ static int keep_path(const char *option, const char *variable, const char *text)
 
 	if (*text == '/' || strcmp(text, "off") == 0 || !getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
-	if (snprintf(path, sizeof(path), "%s%s%s", directory, directory[0] ? "/" : "", text) >= (int)sizeof(path)) {
-		slurm_error("balance: %s=%.40s...: too long", option, text);
+	if (snprintf(path, sizeof(path), "%s%s%s", directory, directory[0] ? "/" : "", text) >=
+	    (int)sizeof(path)) {
+		balance_error("balance: %s=%.40s...: too long", option, text);
 		return -1;
 	}
 	setenv(variable, path, 1);
@@ -96,8 +106,8 @@ int balance_options_register(spank_t spank)
 	struct spank_option balance = {
 		"balance",
 		"[policy[,key=value...]]",
-		"give the cores of waiting ranks to the ranks that still compute; policies: auto (default), lewi, "
-		"sabo, explore, external, observe, off and the site's own",
+		"give the cores of waiting ranks to the ranks that still compute; policies: auto "
+		"(default), lewi, sabo, explore, external, observe, off and the site's own",
 		2,
 		0,
 		on_balance,
@@ -105,19 +115,25 @@ int balance_options_register(spank_t spank)
 	struct spank_option report = {
 		"balance-report",
 		"[file]",
-		"report of a balanced step: on standard error (default), also as JSON in file, or not at all (off)",
+		"report on a balanced step: on standard error (default), also as JSON in file, "
+		"or not at all (off)",
 		2,
 		0,
 		on_report,
 	};
 	struct spank_option trace = {
-		"balance-trace", "file", "record what a balanced step does in file, for malleable replay", 1, 0,
+		"balance-trace",
+		"file",
+		"record what a balanced step does in file, for malleable replay",
+		1,
+		0,
 		on_trace,
 	};
 	struct spank_option hostfile = {
 		"balance-hostfile",
 		"file",
-		"write on which nodes the ranks of a balanced step had better run, for --distribution=arbitrary",
+		"write a better placement of a balanced step's ranks on its nodes, for "
+		"--distribution=arbitrary",
 		1,
 		0,
 		on_hostfile,
@@ -127,7 +143,7 @@ int balance_options_register(spank_t spank)
 	    spank_option_register(spank, &report) != ESPANK_SUCCESS ||
 	    spank_option_register(spank, &trace) != ESPANK_SUCCESS ||
 	    spank_option_register(spank, &hostfile) != ESPANK_SUCCESS) {
-		slurm_error("balance: cannot register the options");
+		balance_error("balance: cannot register the options");
 		return -1;
 	}
 	return 0;
@@ -141,7 +157,7 @@ int balance_options_check_environment(void)
 		return 0;
 	if (check(spec) == 0)
 		return 0;
-	/* srun ignores what an optional plugin returns here, and the step would run unbalanced. */
+	/* srun ignores what an optional plugin returns here, and would run the step unbalanced. */
 	exit(1);
 }
 
@@ -160,8 +176,9 @@ void balance_options_complete(spank_t spank)
 		balance_wish.trace[0] = '\0';
 	if (strcmp(balance_wish.hostfile, "off") == 0)
 		balance_wish.hostfile[0] = '\0';
-	balance_wish.asked = balance_wish.given || spank_getenv(spank, ENV_SPEC, balance_wish.spec,
-								sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
+	balance_wish.asked =
+		balance_wish.given || spank_getenv(spank, ENV_SPEC, balance_wish.spec,
+						   sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
 	if (balance_wish.asked)
 		return;
 	snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",

@@ -1,70 +1,104 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* outcome.c: what user and administrator are told of a balanced step at its end. */
-#include <slurm/slurm.h>
+/* outcome.c: report a balanced step's outcome to the user and the administrator. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
 
+#include "libmalleable/core/outcome.h"
+#include "policies/decide/simulation.h"
+#include "spank/asking.h"
 #include "spank/plugin.h"
 
-/* What becomes the job's comment, once the step is out of its cgroups. */
-static struct {
-	uint32_t job;
-	char text[512];
-} comment;
+/* Larger times in seconds and larger numbers are no measurements. */
+#define TIME_MAX 1e9
+#define COUNT_MAX 1000000000000000u
 
-/* What the controller says comes from a process of the user: no control characters go into logs and terminals. */
-static void make_printable(char *text)
-{
-	for (char *at = text; *at; at++)
-		if (*at != '\n' && (*at < ' ' || *at > '~'))
-			*at = '?';
-}
-
-/*
- * LINE: what became of the step. The user's name is not looked up: where that goes over a network which does not answer, the step would not
- * end.
- */
+/* Log LINE. It has no user name: if looking that up hangs in a network, the step would not end. */
 static void log_line(const struct balance_outcome *outcome, const char *line)
 {
 	unsigned int uid = (unsigned int)outcome->user;
 
 	if (balance_config.log == BALANCE_LOG_SYSLOG)
-		syslog(LOG_DAEMON | LOG_INFO, "balance: uid %u, job %u, %s", uid, outcome->job, line);
+		syslog(LOG_DAEMON | LOG_INFO, "balance: uid %u, job %u, %s", uid, outcome->job,
+		       line);
 	else if (balance_config.log == BALANCE_LOG_SLURMD)
-		slurm_info("balance: uid %u, job %u, %s", uid, outcome->job, line);
+		balance_info("balance: uid %u, job %u, %s", uid, outcome->job, line);
 }
 
-void balance_outcome_say(const struct balance_outcome *outcome, char *text)
+static bool is_time(double seconds)
 {
-	char *rest = strchr(text, '\n'), *save;
+	return isfinite(seconds) && seconds >= 0 && seconds <= TIME_MAX;
+}
 
-	make_printable(text);
-	if (rest)
-		*rest++ = '\0';
-	if (*text)
-		log_line(outcome, text);
-	if (balance_config.comment && outcome->first_node && *text) {
-		comment.job = outcome->job;
-		snprintf(comment.text, sizeof(comment.text), "balance: %s", text);
+/* Read and check the record at the start of the controller's report. */
+static bool read_record(const char *said, size_t size, struct mal_outcome_record *record)
+{
+	if (size < sizeof(*record))
+		return false;
+	memcpy(record, said, sizeof(*record));
+	return record->magic == MAL_OUTCOME_MAGIC && record->version == MAL_OUTCOME_VERSION &&
+	       record->windows <= COUNT_MAX && record->lends <= COUNT_MAX &&
+	       record->moves <= COUNT_MAX && is_time(record->elapsed_s) && is_time(record->off_s) &&
+	       is_time(record->ideal_s);
+}
+
+/* Say what was gained, from RECORD. */
+static void format_gain(const struct mal_outcome_record *record, char *text, size_t size)
+{
+	double share = mal_attained(record->off_s, record->ideal_s, record->elapsed_s);
+	double change = record->off_s > 0 ? 100 * (1 - record->elapsed_s / record->off_s) : 0;
+	char faster[64] = "";
+
+	/* A quotient of odd numbers may not be finite. */
+	if (record->off_s > 0 && fabs(change) < 1e6)
+		snprintf(faster, sizeof(faster), ", %.1f %% %s time", fabs(change),
+			 change >= 0 ? "less" : "more");
+	if (!record->windows)
+		snprintf(text, size, "too short to measure");
+	else if (!isfinite(share) || fabs(share) > 1e6)
+		snprintf(text, size, "nothing to gain in %.3f s%s", record->elapsed_s, faster);
+	else
+		snprintf(text, size,
+			 "%.3f s unbalanced, at best %.3f s, got %.3f s, %.0f %% of it%s",
+			 record->off_s, record->ideal_s, record->elapsed_s, share * 100, faster);
+}
+
+/* Format a line from what root knows, and from RECORD. */
+static void format_line(const struct balance_outcome *outcome,
+			const struct mal_outcome_record *record, char *line, size_t size)
+{
+	char gain[256];
+
+	format_gain(record, gain, sizeof(gain));
+	snprintf(line, size, "step %s on %.64s: %s, %u ranks, %u CPUs, %llu lends, %llu moves: %s",
+		 outcome->step, outcome->node, outcome->policy, outcome->ranks, outcome->cpus,
+		 (unsigned long long)record->lends, (unsigned long long)record->moves, gain);
+}
+
+void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)
+{
+	struct mal_outcome_record record;
+	char line[512], *save;
+
+	/* No rank attached, or the controller was killed. */
+	if (!read_record(said, size, &record))
+		return;
+	format_line(outcome, &record, line, sizeof(line));
+	log_line(outcome, line);
+	/* Before the report: srun waits for that, and slurmctld changes no job that has ended. */
+	if (balance_config.comment && outcome->first_node)
+		balance_asking_comment(outcome->job, line);
+	if (outcome->silent)
+		return;
+	said[size - 1] = '\0';
+	for (char *text = strtok_r(said + sizeof(record), "\n", &save); text;
+	     text = strtok_r(NULL, "\n", &save)) {
+		balance_make_printable(text);
+		/*
+		 * Slurm writes it to slurmd's log too: it must not look like a line of log_line().
+		 */
+		if (strncmp(text, "uid", 3) != 0 && !balance_tell_user(text))
+			return;
 	}
-	if (outcome->silent || !rest)
-		return;
-	for (char *line = strtok_r(rest, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		slurm_spank_log("balance: %s", line);
-}
-
-void balance_outcome_finish(void)
-{
-	job_desc_msg_t job;
-
-	if (!comment.job)
-		return;
-	slurm_init_job_desc_msg(&job);
-	job.job_id = comment.job;
-	/* Not the user's own Comment: AdminComment is root's, and sacct keeps it too. */
-	job.admin_comment = comment.text;
-	if (slurm_update_job(&job) != SLURM_SUCCESS)
-		slurm_error("balance: comment=yes: cannot set the AdminComment of job %u", comment.job);
-	comment.job = 0;
 }

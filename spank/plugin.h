@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin.h: what the files of the SPANK plugin share; <slurm/spank.h> is used in spank/ only. */
+/* plugin.h: shared by the files of the SPANK plugin. <slurm/spank.h> is used in spank/ only. */
 #ifndef MAL_SPANK_PLUGIN_H
 #define MAL_SPANK_PLUGIN_H
 
@@ -8,81 +8,119 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where a line goes. */
+/* Where the log line of a balanced step goes. */
 enum balance_log { BALANCE_LOG_SYSLOG, BALANCE_LOG_SLURMD, BALANCE_LOG_NONE };
 
 /* args.c: the arguments in plugstack.conf. */
 struct balance_config {
-	char fallback[256];	     /* default=: --balance for steps that ask for nothing; empty: off */
-	char policies[256];	     /* policies=: allowed names, separated by commas; empty: all */
-	char report_dir[512];	     /* report_dir=: JSON reports of all steps go there; empty: none */
-	char libdir[512];	     /* libdir=: where the controller and the libraries are */
-	char off_file[512];	     /* off_file=: nothing is balanced while this file is there (malleable admin) */
-	enum balance_log log;	     /* log=: where one line for each balanced step goes */
-	bool coschedule;	     /* coschedule=yes: jobs that share CPUs get parts of them */
-	bool agent;		     /* it is yes somewhere: slurmd starts the agent */
-	char agent_user[64];	     /* agent_user=: whose it is */
-	unsigned int share;	     /* share=: weight of a job beside others */
-	bool comment;		     /* comment=yes: and into the job's AdminComment */
-	unsigned int min_cpus;	     /* min_cpus=: every rank keeps so many, where there are enough */
-	unsigned int max_overcommit; /* max_overcommit=: threads for each CPU that users may ask for; 0: any number */
+	char fallback[256];   /* default=: --balance of steps that do not say; empty: off */
+	char policies[256];   /* policies=: allowed names, separated by commas; empty: all */
+	char report_dir[512]; /* report_dir=: directory of JSON reports of all steps; empty: none */
+	char libdir[512];     /* libdir=: directory of the controller and the libraries */
+	char off_file[512];   /* off_file=: the administrator's off switch (malleable admin) */
+	enum balance_log log; /* log=: where the line for each balanced step goes */
+	bool coschedule;      /* coschedule=yes: divide CPUs among the jobs that share them */
+	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */
+	char agent_user[64];  /* agent_user=: its user */
+	unsigned int share;   /* share=: a job's weight where jobs share CPUs */
+	bool comment;	      /* comment=yes: add that line to the job's AdminComment */
+	unsigned int min_cpus; /* min_cpus=: minimum of each rank, if there are enough CPUs */
+	/* wait=: longest delay of a step's start, and of its end, in seconds */
+	unsigned int wait_s;
+	/* max_overcommit=: most threads per CPU that users may ask for; 0: no limit */
+	unsigned int max_overcommit;
 };
 
 extern struct balance_config balance_config;
 
-/* Parse them. Each wrong one is reported, once and by name, and skipped: the plugin never keeps a job from starting. */
+/*
+ * Parse the arguments. Wrong ones are reported once, by name, and skipped: the plugin never keeps a
+ * job from starting.
+ */
 void balance_args_parse(int count, char **arguments);
 
-/* The job runs in PARTITION: from now on what is set for it (default@PARTITION=...) is in balance_config. */
+/* Whether any setting is for a partition. */
+bool balance_args_have_partitions(void);
+
+/*
+ * The job runs in PARTITION: apply the settings for it (default@PARTITION=...) to balance_config.
+ */
 void balance_args_use_partition(const char *partition);
 
-/* The allowed policies as mal_choose wants them: NULL if all are. */
+/* The allowed policies as mal_choose() takes them: NULL if all are. */
 const char *balance_args_policies(void);
 
-/* options.c: --balance, --balance-report, --balance-trace and --balance-hostfile; what the user wants. */
+/*
+ * options.c: what the user asked for with --balance, --balance-report, --balance-trace and
+ * --balance-hostfile.
+ */
 struct balance_wish {
 	bool given;	    /* --balance was given as an option */
-	bool asked;	    /* so, or in the environment: not by default= alone */
-	char spec[512];	    /* its value */
-	char report[768];   /* --balance-report's */
-	char trace[768];    /* --balance-trace's */
-	char hostfile[768]; /* --balance-hostfile's */
+	bool asked;	    /* as an option or in the environment, not by default= only */
+	char spec[512];	    /* value of --balance */
+	char report[768];   /* value of --balance-report */
+	char trace[768];    /* value of --balance-trace */
+	char hostfile[768]; /* value of --balance-hostfile */
 };
 
 extern struct balance_wish balance_wish;
 
-/* Register them with srun, sbatch, salloc (LOCAL) and slurmstepd. */
+/*
+ * Register the options with srun, sbatch, salloc and slurmstepd. Returns 0 or -1, after reporting
+ * the reason.
+ */
 int balance_options_register(spank_t spank);
 
-/* In srun: check SLURM_BALANCE where no option was given. Returns 0 or -1; the reason was said. */
+/* In srun: check SLURM_BALANCE if no option was given. Returns 0; ends srun if it is wrong. */
 int balance_options_check_environment(void);
 
-/* In slurmstepd: fill balance_wish from the step's environment and plugstack.conf where no option was given. */
+/* In slurmstepd: complete balance_wish from the step's environment and plugstack.conf. */
 void balance_options_complete(spank_t spank);
 
-/* Step ids from here on are not users' steps: batch script, extern, interactive (slurm.h, SLURM_MAX_NORMAL_STEP_ID). */
+/* say.c: write a line to Slurm's log, without control characters. No other file writes there. */
+void balance_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void balance_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * In slurmstepd: print a line for the user. Returns false if the program's standard error does not
+ * accept it in time.
+ */
+bool balance_tell_user(const char *text);
+
+/* Replace characters that are not printable ASCII by question marks. */
+void balance_make_printable(char *text);
+
+/*
+ * Step ids from here on are not users' steps but batch script, extern, interactive (slurm.h,
+ * SLURM_MAX_NORMAL_STEP_ID).
+ */
 #define BALANCE_FIRST_SPECIAL_STEP 0xfffffff0u
 
-/* step.c: the life of a step in slurmstepd. All of them report what fails and let the step go on. */
+/*
+ * step.c: the life of a step in slurmstepd. All functions report failures and let the step go on.
+ */
 void balance_step_begin(spank_t spank);
+void balance_step_task_begin(void);
 void balance_step_prepare_task(spank_t spank);
 void balance_step_task_made(spank_t spank);
 void balance_step_task_ended(spank_t spank);
 void balance_step_end(void);
 void balance_step_left(void);
 
-/* outcome.c: what user and administrator are told of a balanced step at its end. */
+/* outcome.c: report a balanced step's outcome to the user and the administrator. */
 struct balance_outcome {
 	uint32_t job;
 	uid_t user;
-	bool first_node; /* of the step: its line goes into the job's comment */
-	bool silent;	 /* the user is told nothing */
+	const char *step, *node, *policy;
+	unsigned int ranks, cpus;
+	bool first_node; /* the step's first node: its line goes into the job's comment */
+	bool silent;	 /* print nothing for the user */
 };
 
-/* TEXT is what the controller said: a line for logs, then the lines for the user. It is changed. */
-void balance_outcome_say(const struct balance_outcome *outcome, char *text);
-
-/* The step has left its cgroups: nothing waits for it here any more. What is to be in the job's comment is put there. */
-void balance_outcome_finish(void);
+/*
+ * SAID, of SIZE bytes, is the controller's report: a record (core/outcome.h), from which the lines
+ * for logs are made, then the text for the user, padded with zeros. SAID is changed.
+ */
+void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * step.c: the life of a balanced step in slurmstepd.
  *
- * user_init runs with the user's effective id inside the step's cgroups: what is forked there is accounted to the step
- * and ends with it. The segment is made and never read here: what ranks write into it is no business of root.
+ * user_init runs with the user's effective id; this file acts as root until it returns. The segment
+ * is created here and never read: root does not trust what ranks write into it. All waits have a
+ * deadline: a step whose controller does not start or end in time goes on without it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,40 +12,53 @@
 #include <unistd.h>
 
 #include "libmalleable/core/admin.h"
-#include "libmalleable/core/helper.h"
+#include "libmalleable/core/launch.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/choice.h"
-#include "policies/registry.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
 #include "spank/agent.h"
+#include "spank/asking.h"
 #include "spank/cgroup.h"
+#include "spank/deadline.h"
+#include "spank/identity.h"
+#include "spank/job_cpus.h"
 #include "spank/plugin.h"
-#include "spank/pool.h"
-
-/* How long the controller may take to report and leave, before it is killed. */
-#define END_TIMEOUT_MS 1000
+#include "spank/socket.h"
+#include "spank/tracker.h"
 
 static struct {
 	bool numbered; /* a user's step, balanced or not */
 	uint32_t job, id;
 	bool active;
-	struct mal_helper helper;
+	struct mal_launched controller;
+	struct balance_socket socket;
 	int segment_fd;
 	struct mal_choice choice;
-	struct mal_cpumask cpus;   /* that Slurm gave it */
-	struct mal_cpumask all;	   /* that its ranks may ever use: with grow=job the job's */
-	struct balance_pool *pool; /* with grow=job */
-	unsigned int tasks;	   /* that have not ended */
-	pid_t *made;		   /* their processes, where the pool needs them */
-	unsigned int made_count, made_most;
+	struct mal_cpumask cpus; /* CPUs from Slurm */
+	struct mal_cpumask all;	 /* CPUs that its ranks may ever use: with grow=job, the job's */
+	struct balance_job_cpus *pool; /* with grow=job */
+	/* the step's tasks on this node, and those of them that still run */
+	unsigned int ranks, tasks;
+	pid_t *made; /* their processes, if the pool needs them */
+	unsigned int made_count, made_max;
 	uint32_t nodes; /* of the whole step */
-	uint32_t node;	/* this one's number in it */
+	uint32_t node;	/* this node's number in the step */
 	uid_t user;
+	gid_t group;
 	char name[64];
-} step;
+} step = {.controller = {-1, -1, -1}, .socket = {"", -1}, .segment_fd = -1};
 
-/* Is this a step of a user, and which? */
+#define WAIT_MAX_S 60
+/* Limit of all waits together at a step's start, and again at its end. */
+static int get_wait_ms(void)
+{
+	return 1000 *
+	       (int)(balance_config.wait_s < WAIT_MAX_S ? balance_config.wait_s : WAIT_MAX_S);
+}
+
+/* Whether this is a user's step; sets its number. */
 static bool find_number(spank_t spank)
 {
 	step.numbered = spank_get_item(spank, S_JOB_ID, &step.job) == ESPANK_SUCCESS &&
@@ -53,7 +67,7 @@ static bool find_number(spank_t spank)
 	return step.numbered;
 }
 
-/* Under cgroup v2 slurmstepd itself may use more than its step. */
+/* Under cgroup v2 slurmstepd itself may have more CPUs than its step. */
 static int find_cpus(struct mal_error *err)
 {
 	struct balance_cgroup cgroup;
@@ -61,108 +75,161 @@ static int find_cpus(struct mal_error *err)
 	if (balance_cgroup_find(&cgroup, NULL) == 0 && cgroup.v2 &&
 	    balance_cgroup_read(&cgroup, step.id, &step.cpus, NULL) == 0)
 		return 0;
-	return mal_cpumask_get_affinity(0, &step.cpus) < 0 ? mal_fail_errno(err, "cannot read the step's CPUs") : 0;
+	return mal_cpumask_get_affinity(0, &step.cpus) < 0
+		       ? mal_fail_errno(err, "cannot read the step's CPUs")
+		       : 0;
 }
 
-/* Who asked for balancing is told that there is none. */
+/* Whether the administrator switched balancing off. Tells a user who asked for it. */
 static bool is_off(void)
 {
 	if (!mal_admin_is_off(balance_config.off_file))
 		return false;
 	if (balance_wish.asked && step.node == 0)
-		slurm_spank_log("balance: switched off by the administrator: the step runs unbalanced");
+		balance_tell_user("switched off by the administrator: the step runs unbalanced");
 	return true;
 }
 
-/* Is this a step that wants balancing? Then STEP.CHOICE says how. */
+/* Whether the step is to be balanced; STEP.CHOICE says how. */
 static bool is_wanted(spank_t spank)
 {
 	struct mal_error err;
-	char partition[64];
 	uint32_t tasks;
 
 	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
 		return false;
-	if (spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) == ESPANK_SUCCESS)
-		balance_args_use_partition(partition);
+	balance_asking_use_partition(step.job);
 	balance_options_complete(spank);
 	mal_loadable_trust(balance_wish.spec, balance_config.libdir);
-	if (mal_choose(balance_wish.spec, balance_args_policies(), MAL_POLICY_DEFAULT, &step.choice, &err) < 0) {
-		slurm_error("balance: %s; the step runs unbalanced", err.text);
+	if (mal_choose(balance_wish.spec, balance_args_policies(), MAL_POLICY_DEFAULT, &step.choice,
+		       &err) < 0) {
+		balance_error("balance: %s; the step runs unbalanced", err.text);
 		return false;
 	}
-	step.tasks = tasks;
+	step.tasks = step.ranks = tasks;
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
 	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
 		step.node = 0;
-	if (spank_get_item(spank, S_JOB_UID, &step.user) != ESPANK_SUCCESS)
-		step.user = geteuid();
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
 	return step.choice.policy->decide && !is_off();
 }
 
-/* The user's file FILE; the nodes of a step may share its directory, so that each has a file of its own. */
+/* FILE, or a name of this node's own: nodes and components of a step may share its directory. */
 static const char *file_of_node(const char *file, const char *node, char *path, size_t size)
 {
-	if (step.nodes < 2)
+	if (step.nodes < 2 && !balance_tracker_is_component(step.id))
 		return file;
 	snprintf(path, size, "%s.%s", file, node);
 	return path;
 }
 
-/* Where the JSON goes: the user's file, or one in the site's directory. NULL: nowhere. */
+/* The user's JSON report, NULL: none. */
 static const char *report_path(const char *node, char *path, size_t size)
 {
-	if (balance_wish.report[0] && strcmp(balance_wish.report, "off") != 0)
-		return file_of_node(balance_wish.report, node, path, size);
+	if (!balance_wish.report[0] || strcmp(balance_wish.report, "off") == 0)
+		return NULL;
+	return file_of_node(balance_wish.report, node, path, size);
+}
+
+/* The site's report, NULL: none. */
+static const char *site_report_path(const char *node, char *path, size_t size)
+{
 	if (!balance_config.report_dir[0])
 		return NULL;
 	snprintf(path, size, "%s/%s.%s.json", balance_config.report_dir, step.name, node);
 	return path;
 }
 
-/* With grow=job: what others leave idle, in IDLE. Where that cannot be the step has its own CPUs alone. */
+/*
+ * With grow=job: join the pool, with the CPUs that other steps leave idle in IDLE. On failure the
+ * step keeps to its own CPUs.
+ */
 static void join_pool(struct mal_cpumask *idle)
 {
 	struct mal_error err;
 
-	step.pool = balance_pool_join(step.job, step.id, &step.cpus, step.choice.pool_job, &step.all, idle, &err);
+	step.pool = balance_job_cpus_join(step.job, step.id, &step.cpus, step.choice.pool_job,
+					  &step.all, idle, &err);
 	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
-	step.made_most = step.made ? step.tasks : 0;
+	step.made_max = step.made ? step.tasks : 0;
 	if (!step.pool)
-		slurm_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
+		balance_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 
-static void settle_in_pool(pid_t controller)
+/* Say in the pool whether the controller runs. */
+static void settle_in_pool(bool runs)
 {
-	if (!step.pool)
-		return;
-	balance_pool_settle(step.pool, controller, geteuid());
-	if (controller <= 0)
+	if (step.pool &&
+	    balance_job_cpus_settle(step.pool, runs ? balance_socket_name(&step.socket) : "") < 0)
 		step.pool = NULL;
 }
 
-/* With coschedule=yes: the agent is told of the step; -1: it is not divided. */
+/*
+ * With coschedule=yes: report the step to the agent. Returns the connection, -1: the step is not
+ * divided.
+ */
 static int join_agent(void)
 {
 	struct mal_agent_step message = {
 		.version = MAL_AGENT_VERSION,
+		.kind = MAL_AGENT_STEP,
+		.user = step.user,
 		.job = step.job,
 		.step = step.id,
 		.weight = balance_config.share,
-		.least = step.tasks,
+		.min = step.tasks,
 		.cpus = step.cpus,
 	};
 
-	return balance_config.coschedule && mal_policy_acts(step.choice.policy) ? balance_agent_join(&message) : -1;
+	return balance_config.coschedule && mal_policy_acts(step.choice.policy)
+		       ? balance_agent_join(&message)
+		       : -1;
+}
+
+/* Create the socket and the segment. */
+static int make_channels(struct mal_error *err)
+{
+	/* Those of a slurmstepd that was killed are left. */
+	balance_sockets_clean_up();
+	if (balance_socket_make(&step.socket, step.job, step.id, step.user, step.group, err) < 0)
+		return -1;
+	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.all, err);
+	return step.segment_fd < 0 ? -1 : 0;
+}
+
+/* Start the controller; OPTIONS lack only descriptors. */
+static int start_controller(struct mal_launch_options *options, struct mal_error *err)
+{
+	int cgroup = balance_tracker_open(step.id, err), result = -1;
+
+	if (cgroup < -1)
+		return -1;
+	options->segment_fd = step.segment_fd;
+	options->listen_fd = step.socket.fd;
+	options->agent_fd = join_agent();
+	options->cgroup_fds[0] = cgroup;
+	options->cgroup_count = cgroup >= 0;
+	result = mal_launch(&step.controller, options, balance_deadline_left(get_wait_ms()), err);
+	/*
+	 * The agent takes the end of this connection for the end of the step: only the controller
+	 * may hold it.
+	 */
+	if (options->agent_fd >= 0)
+		close(options->agent_fd);
+	if (cgroup >= 0)
+		close(cgroup);
+	/* While any process holds it open, others take the controller for running. */
+	balance_socket_close(&step.socket);
+	return result;
 }
 
 static int start(struct mal_error *err)
 {
-	char list[1024], idle_list[1024], path[640], node[256] = "?", file[1280], trace[1280];
+	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[640],
+		node[256] = "?", file[1280], trace[1280], site[1280];
 	struct mal_cpumask idle = {{0}};
-	struct mal_helper_options options = {
+	struct mal_launch_options options = {
 		.path = path,
 		.policy = balance_wish.spec,
 		.cpus = list,
@@ -174,6 +241,10 @@ static int start(struct mal_error *err)
 		.min_cpus = balance_config.min_cpus,
 		.nodes = step.nodes > 1 ? step.nodes : 0,
 		.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
+		.socket = step.socket.path,
+		.becomes_user = true,
+		.user = step.user,
+		.group = step.group,
 	};
 	int result;
 
@@ -182,6 +253,7 @@ static int start(struct mal_error *err)
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
 	options.report_file = report_path(node, file, sizeof(file));
+	options.site_report = site_report_path(node, site, sizeof(site));
 	if (balance_wish.trace[0])
 		options.trace_file = file_of_node(balance_wish.trace, node, trace, sizeof(trace));
 	step.all = step.cpus;
@@ -190,37 +262,59 @@ static int start(struct mal_error *err)
 	mal_cpumask_format(&step.all, list, sizeof(list));
 	if (mal_cpumask_count(&idle))
 		options.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
-	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.all, err);
-	if (step.segment_fd < 0) {
-		settle_in_pool(0);
-		return -1;
-	}
-	options.segment_fd = step.segment_fd;
-	options.agent_fd = join_agent();
-	result = mal_helper_start(&step.helper, &options, err);
-	settle_in_pool(result == 0 ? step.helper.pid : 0);
-	/* The agent takes the end of this connection for the end of the step: it is the controller's alone. */
-	if (options.agent_fd >= 0)
-		close(options.agent_fd);
-	if (result < 0)
-		close(step.segment_fd);
+	result = make_channels(err);
+	if (result == 0)
+		result = start_controller(&options, err);
+	settle_in_pool(result == 0);
 	return result;
+}
+
+/* Free what the step's balancing uses here. */
+static void clear(void)
+{
+	if (step.segment_fd >= 0)
+		close(step.segment_fd);
+	step.segment_fd = -1;
+	balance_socket_remove(&step.socket);
+	free(step.made);
+	step.made = NULL;
+}
+
+/* Called as root. */
+static void begin(spank_t spank)
+{
+	struct mal_error err;
+
+	balance_deadline_set(get_wait_ms());
+	balance_job_cpus_claim(step.job, step.id);
+	if (!is_wanted(spank))
+		return;
+	if (find_cpus(&err) == 0 && start(&err) == 0) {
+		step.active = true;
+		return;
+	}
+	balance_error("balance: %s; the step runs unbalanced", err.text);
+	clear();
 }
 
 void balance_step_begin(spank_t spank)
 {
 	struct mal_error err;
+	uid_t user;
 
 	if (!find_number(spank))
 		return;
-	balance_pool_claim(step.job, step.id);
-	if (!is_wanted(spank))
-		return;
-	if (find_cpus(&err) < 0 || start(&err) < 0) {
-		slurm_error("balance: %s; the step runs unbalanced", err.text);
+	step.group = getegid();
+	step.user = geteuid();
+	if (balance_become_root(&user, &err) < 0) {
+		balance_error("balance: %s; the step runs unbalanced", err.text);
 		return;
 	}
-	step.active = true;
+	begin(spank);
+	if (balance_become(user, &err) == 0)
+		return;
+	balance_error("balance: %s; the step runs unbalanced", err.text);
+	balance_step_end();
 }
 
 void balance_step_task_made(spank_t spank)
@@ -228,18 +322,23 @@ void balance_step_task_made(spank_t spank)
 	struct mal_error err;
 	pid_t pid;
 
-	if (!step.pool || step.made_count == step.made_most)
+	if (!step.pool || step.made_count == step.made_max)
 		return;
 	if (spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS)
 		step.made[step.made_count++] = pid;
-	/* All of them are held until the last callback returns. */
-	if (step.made_count == step.made_most && balance_pool_widen(step.pool, step.made, step.made_count, &err) < 0)
-		slurm_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
+	/* The tasks are held until the last callback returns. */
+	if (step.made_count == step.made_max &&
+	    balance_job_cpus_widen(step.pool, step.made, step.made_count, &err) < 0)
+		balance_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 
-static bool get_variable(void *context, const char *name, char *value, size_t size)
+static int get_variable(void *context, const char *name, char *value, size_t size)
 {
-	return spank_getenv(context, name, value, (int)size) == ESPANK_SUCCESS;
+	int found = (int)spank_getenv(context, name, value, (int)size);
+
+	if (found == (int)ESPANK_ENV_NOEXIST)
+		return 0;
+	return found == (int)ESPANK_SUCCESS ? 1 : -1;
 }
 
 static int set_variable(void *context, const char *name, const char *value)
@@ -247,16 +346,21 @@ static int set_variable(void *context, const char *name, const char *value)
 	return spank_setenv(context, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
 }
 
-/* What the user wants, as far as the administrator allows it on the task's own CPUs. */
+/* The user's max_threads=, bounded by the administrator's limit on the task's own CPUs. */
 static unsigned int limit_threads(void)
 {
-	unsigned int wanted = step.choice.max_threads, most;
+	unsigned int wanted = step.choice.max_threads, max;
 	struct mal_cpumask own;
 
 	if (!wanted || !balance_config.max_overcommit || mal_cpumask_get_affinity(0, &own) < 0)
 		return wanted;
-	most = mal_cpumask_count(&own) * balance_config.max_overcommit;
-	return wanted < most ? wanted : most;
+	max = mal_cpumask_count(&own) * balance_config.max_overcommit;
+	return wanted < max ? wanted : max;
+}
+
+void balance_step_task_begin(void)
+{
+	balance_agent_leave();
 }
 
 void balance_step_prepare_task(spank_t spank)
@@ -265,7 +369,7 @@ void balance_step_prepare_task(spank_t spank)
 		.libdir = balance_config.libdir,
 		.cpus = &step.all,
 		.home = step.pool ? &step.cpus : NULL,
-		.controller = step.helper.pid,
+		.socket = step.socket.path,
 		.segment_fd = step.segment_fd,
 		.max_threads = limit_threads(),
 		.nodes = step.nodes,
@@ -278,31 +382,42 @@ void balance_step_prepare_task(spank_t spank)
 
 	if (!step.active)
 		return;
-	mal_helper_forget(&step.helper);
+	mal_launched_forget(&step.controller);
 	if (spank_get_item(spank, S_TASK_ID, &setup.local_rank) != ESPANK_SUCCESS)
 		return;
 	if (mal_setup_apply(&setup, &env, &err) < 0)
-		slurm_error("balance: %s; the task runs unbalanced", err.text);
+		balance_error("balance: %s; the task runs unbalanced", err.text);
 }
 
 void balance_step_end(void)
 {
-	char text[4096];
+	char text[4096] = {0}, node[256] = "?";
 
 	if (!step.active)
 		return;
 	step.active = false;
-	balance_pool_leave(step.pool);
+	balance_deadline_set(get_wait_ms());
+	balance_agent_leave();
+	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;
-	free(step.made);
-	close(step.segment_fd);
-	if (!mal_helper_end(&step.helper, END_TIMEOUT_MS, text, sizeof(text)))
-		slurm_error("balance: the controller of step %s did not leave and was killed", step.name);
-	balance_outcome_say(&(struct balance_outcome){.job = step.job,
-						      .user = step.user,
-						      .first_node = step.node == 0,
-						      .silent = strcmp(balance_wish.report, "off") == 0},
-			    text);
+	if (!mal_launched_end(&step.controller, balance_deadline_left(get_wait_ms() * 9 / 10), text,
+			      sizeof(text)))
+		balance_error(
+			"balance: the controller of step %s did not end in time and was killed",
+			step.name);
+	clear();
+	gethostname(node, sizeof(node) - 1);
+	balance_outcome_say(
+		&(struct balance_outcome){.job = step.job,
+					  .user = step.user,
+					  .step = step.name,
+					  .node = node,
+					  .policy = step.choice.policy->name,
+					  .ranks = step.ranks,
+					  .cpus = mal_cpumask_count(&step.all),
+					  .first_node = step.node == 0,
+					  .silent = strcmp(balance_wish.report, "off") == 0},
+		text, sizeof(text));
 }
 
 void balance_step_task_ended(spank_t spank)
@@ -315,7 +430,7 @@ void balance_step_task_ended(spank_t spank)
 void balance_step_left(void)
 {
 	balance_step_end();
+	balance_deadline_set(get_wait_ms());
 	if (step.numbered)
-		balance_pool_give(step.job, step.id);
-	balance_outcome_finish();
+		balance_job_cpus_give(step.job, step.id);
 }

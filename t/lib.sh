@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# lib.sh: what the integration tests share: TAP, a private cluster, and the look for what was left behind.
+# lib.sh: what the integration tests share: TAP, a private cluster, and the look for what was left
+# behind.
 # shellcheck shell=bash disable=SC2034
 set -u
 
@@ -51,9 +52,32 @@ need_cluster() {
 	[ "$(id -u)" = 0 ] || skip_all "needs root for a private Slurm"
 	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"
-	# One at a time, also under make -j: they look for processes that are left, and share two CPUs.
+	# One at a time, also under make -j: they look for processes that are left, and share two
+	# CPUs.
 	exec 8>"$builddir/t/one-at-a-time"
 	flock 8
+}
+
+# users_read: what is installed, and the load, where every user can read them, before the cluster is
+# started with them: a copy where the build tree is below a directory such as /root.
+users_read() {
+	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	if ! "${nobody[@]}" test -x "$load" -a -r "$stage/lib/slurm/balance.so"; then
+		cp -R "$stage" "$work/stage" && cp "$load" "$work/stage/load" || exit 1
+		stage=$work/stage
+		load=$stage/load
+	fi
+	"${nobody[@]}" test -x "$load" || skip_all "users cannot read $stage"
+}
+
+# ordinary_users: "${user[@]}" and "${other[@]}" before a command run it as two ordinary users. They
+# have no place of their own: we are in / from here on, and they cannot list $work.
+ordinary_users() {
+	cd / || exit 1
+	chmod 711 "$work"
+	user=(setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/)
+	other=(setpriv --reuid=1 --regid=1 --clear-groups env HOME=/)
+	users_read
 }
 
 start_cluster() {
@@ -66,10 +90,11 @@ start_cluster() {
 	. "$BALANCE_CLUSTER/env"
 }
 
-# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than a minute, or $limit seconds.
+# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than a
+# minute, or $limit seconds.
 run() {
 	status=0
-	timeout "${limit:-60}" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+	timeout -k 5 "${limit:-60}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- || status=$?
 }
 
 # Status, output and error text of the last run.
@@ -87,16 +112,24 @@ all_of() {
 report() { jq -r "$1" "$work/report.json"; }
 report_has() { [ "$(report "$1")" = true ] || { echo "# not true: $1"; false; }; }
 
+# scripts_of INTERPRETER: the files of the source tree, where we are, whose first line names it.
+scripts_of() {
+	find .ci contrib t -type f -exec awk -v name="$1" \
+		'FNR == 1 && $0 ~ "^#!.*[/ ]" name "$" {print FILENAME} {nextfile}' {} + | sort
+}
+
 # pids_of NAME: the processes of that name that are not zombies.
 pids_of() { ps -eo pid=,stat=,comm= | awk -v name="$1" '$2 !~ /^Z/ && $3 == name {print $1}'; }
 living() { [ -n "$(pids_of "$1")" ]; }
 step_cgroups() { find /sys/fs/cgroup -type d -path '*/slurm*' -name 'step_*' 2>/dev/null; }
 
-# Nothing of a balanced step is left: process, shared memory, file, cgroup. Slurm itself may need a moment.
+# Nothing of a balanced step is left: process, shared memory, file, cgroup. Slurm itself may need a
+# moment.
 nothing_left() {
 
 	for _ in $(seq 50); do
-		if ! living malleabled && [ -z "$(step_cgroups)" ] && ! ls /dev/shm/*malleable* >/dev/null 2>&1; then
+		if ! living malleabled && [ -z "$(step_cgroups)" ] &&
+			! ls /dev/shm/*malleable* >/dev/null 2>&1; then
 			return 0
 		fi
 		sleep 0.1

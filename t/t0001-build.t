@@ -8,10 +8,15 @@ symbols() { nm -D --defined-only "$1" | awk '{print $3}'; }
 only() { ! symbols "$1" | grep -Ev "$2"; }
 lib=$stage/lib/malleable
 
-ok "balance.so exports what SPANK wants and no more" only "$stage/lib/slurm/balance.so" '^(plugin_|spank_plugin_version|slurm_spank_)'
-ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" '^(malleable_|omp_|ompt_start_tool$|sched_yield$|pthread_create$|mal_mpi_)'
-ok "libmalleable_mpi.so exports what it interposes" only "$lib/libmalleable_mpi.so" '^(MPI_|mpi_|ucp_worker_progress$)'
-no_mpi() { ! ldd "$lib/libmalleable_mpi.so" "$lib/libmalleable.so" | grep -Eq 'libmpi|libomp|libgomp'; }
+ok "balance.so exports what SPANK wants and no more" only "$stage/lib/slurm/balance.so" \
+	'^(plugin_|spank_plugin_version|slurm_spank_)'
+ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" \
+	'^(malleable_|omp_|ompt_start_tool$|sched_(yield|[gs]etaffinity)$|pthread_(create|[gs]etaffinity_np)$|thrd_create$|exec|popen$|posix_spawnp?$|system$|_longjmp$|__longjmp_chk$|(sig)?longjmp$|mal_mpi_)'
+ok "libmalleable_mpi.so exports what it interposes" only "$lib/libmalleable_mpi.so" \
+	'^(MPI_|mpi_|ucp_worker_progress$)'
+no_mpi() {
+	! ldd "$lib/libmalleable_mpi.so" "$lib/libmalleable.so" | grep -Eq 'libmpi|libomp|libgomp'
+}
 ok "neither library drags in an MPI or OpenMP library" no_mpi
 preload() { LD_PRELOAD=$lib/libmalleable.so:$lib/libmalleable_mpi.so LD_BIND_NOW=1 /bin/true; }
 ok "a program without MPI and OpenMP starts with both preloaded" preload
@@ -23,8 +28,9 @@ for program in "$stage/bin/malleable" "$lib/malleabled"; do
 	ok "$(basename "$program") refuses an unknown option with status 2" exits 2
 done
 run "$stage/bin/malleable" policies
-ok "malleable policies lists them with their parameters" all_of "exits 0" "says '^auto:'" "says '^lewi:'" "says 'gain='"
+ok "malleable policies lists them with their parameters" \
+	all_of "exits 0" "says '^auto:'" "says '^lewi:'" "says 'gain='"
 run "$stage/bin/malleable" run
 ok "malleable run without a command says so" all_of "exits 2" "complains 'a command is needed'"
 run "$lib/malleabled" --segment-fd 0 --life-fd 0 --cpus 0
-ok "malleabled refuses what is no segment" all_of "exits 1" "complains 'no sealed segment'"
+ok "malleabled refuses what is no segment" all_of "exits 1" "complains 'not a sealed segment'"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The walls of the architecture: who may include what. Licence lines. Scripts that shellcheck likes.
+# The walls of the architecture: who may include what. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
 plan 14
@@ -9,40 +9,73 @@ plan 14
 # shellcheck disable=SC2086
 includes() { grep -rlE "#include [<\"]($2)" $1 --include='*.[ch]'; }
 none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false; }; }
+unclean() {
+	grep -lE '\bslurm_(error|info|verbose|debug)\(' "$srcdir"/spank/*.c | grep -v '/say\.c$'
+}
 outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2"; }
 
-ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own interface where comments are set" none outside 'slurm/' '^spank/(plugin\.h|outcome\.c)$'
-ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' '^(libmalleable/rank/ompt|t/bench/emptytool|t/programs/record)\.c$'
-ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' '^(libmalleable/rank/mpi|contrib/examples|t)/'
-ok "pmix.h is included by rank/pmix.c and the tests' listener alone" none outside 'pmix\.h' '^(libmalleable/rank/pmix|t/programs/listen)\.c$'
-ok "policies know core's error and spec, and libc" none includes policies 'libmalleable/(rank|controller|cmd|trace)|spank/|hwloc|sys/|unistd|time\.h|pthread'
-ok "core includes nothing of ours but core" none includes libmalleable/core 'libmalleable/(agent|rank|controller|cmd|trace)|policies/|spank/'
-ok "the node's agent includes core and agent" none includes libmalleable/agent 'libmalleable/(rank|controller|cmd|trace|loadable)|policies/|spank/'
-ok "ranks include core and rank" none includes libmalleable/rank 'libmalleable/(agent|controller|cmd|trace)|policies/|spank/'
-ok "the plugin includes core and policies" none includes spank 'libmalleable/(agent|rank|controller|cmd|trace)'
-ok "traces include core and policies" none includes libmalleable/trace 'libmalleable/(rank|controller|cmd)|spank/'
-ok "loadable policies' side includes core and policies" none includes libmalleable/loadable 'libmalleable/(rank|controller|cmd|trace)|spank/'
+ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own interface by spank/ask.c" \
+	none outside 'slurm/' '^spank/(plugin\.h|ask\.c)$'
+ok "lines from spank/ are cleaned: slurm_error and slurm_info are called by say.c alone" none \
+	unclean
+ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' \
+	'^(libmalleable/rank/ompt|t/bench/emptytool|t/unit/rank_node|t/programs/record)\.c$'
+ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' \
+	'^(libmalleable/rank/mpi|contrib/examples|t)/'
+ok "pmix.h is included by rank/pmix/pmix.c and the tests' listener alone" none outside 'pmix\.h' \
+	'^(libmalleable/rank/pmix/pmix|t/programs/listen)\.c$'
+ok "folders include what t/layers.py says, and no two modules each other" none t/layers.py
+# An arrow against the layers, a header that policies do without, two modules in a circle, a folder
+# without a layer.
+planted() {
+	cp -r libmalleable policies spank "$work"
+	echo '#include "libmalleable/controller/state/watch.h"' >>"$work/libmalleable/rank/wait.c"
+	echo '#include <time.h>' >>"$work/policies/model/model.c"
+	echo '#include "libmalleable/controller/load/sampling.h"' \
+		>>"$work/libmalleable/controller/load/doubt.c"
+	mkdir "$work/spank/new" && echo '#include <stdio.h>' >"$work/spank/new/new.c"
+	run t/layers.py "$work"
+}
+planted
+ok "which finds arrows, headers, circles and folders that are not allowed" \
+	all_of "exits 1" "says 'rank does not include' " \
+	"says '<time.h> is not for policies'" "says 'a circle: .*doubt'" \
+	"says 'spank/new is not in the table'" "[ \$(wc -l <'$work/out') = 4 ]"
 licence() {
 	local missing
-	missing=$(find configure.ac Makefile.am spank libmalleable policies contrib t doc -type f \( -name '*.[ch]' -o -name '*.t' \
-		-o -name '*.sh' -o -name '*.f90' -o -name '*.inc' -o -name '*.am' -o -name '*.scd' -o -name configure.ac \) -print0 |
+	missing=$(find configure.ac Makefile.am spank libmalleable policies contrib t doc -type f \
+		-regex '.*\.\([ch]\|t\|sh\|f90\|inc\|am\|scd\|ac\)' -print0 |
 		xargs -0 grep -L 'SPDX-License-Identifier: LGPL-2.1-or-later')
 	[ -z "$missing" ] || { echo "# $missing"; false; }
 }
 ok "every source file names its licence" licence
-if command -v shellcheck >/dev/null; then
-	ok "shellcheck has nothing to say" shellcheck -x -P SCRIPTDIR contrib/check contrib/cluster contrib/debian contrib/demo contrib/prepare \
-		contrib/vm contrib/vm.d/guest .ci/run t/lib.sh t/vm/run t/vm/*.t t/*.t
-else
-	skip "shellcheck has nothing to say" "no shellcheck"
-fi
-formatted() {
-	find spank libmalleable policies contrib t -name '*.[ch]' -print0 | xargs -0 clang-format-19 --dry-run -Werror 2>&1 | head -n 5 |
-		sed 's/^/# /' | grep . && return 1
-	return 0
+
+# Lines of more than 100 columns, a tab counting 8. A string is left whole where it has the line to
+# itself, with what opens it and a backslash; the others that may be wider are in t/wide-lines.
+wide() {
+	local file
+	for file; do
+		grep -qx "$file" t/wide-lines || expand -t 8 "$file" | awk -v file="$file" '
+			length() <= 100 {next}
+			/^ *(-[a-z]+ |[a-z_]+=|ok |echo |skip )?"([^"\\]|\\.)*"( \\)?$/ {next}
+			/^ *(-[a-z]+ |[a-z_]+=|ok |echo |skip )?\047[^\047]*\047( \\)?$/ {next}
+			{print "# " file ":" FNR ": " length() " columns"}'
+	done
 }
-if command -v clang-format-19 >/dev/null; then
-	ok "the sources are formatted as .clang-format says" formatted
-else
-	skip "the sources are formatted as .clang-format says" "no clang-format-19"
-fi
+files() { find spank libmalleable policies contrib doc t -type f "$@" | sort; }
+mapfile -t shell < <(files -name '*.sh' && scripts_of '(ba|busybox )?sh')
+mapfile -t python < <(files -name '*.py' && scripts_of python3)
+mapfile -t automake < <(ls Makefile.am configure.ac && files -name '*.inc')
+ok "no line of shell has more than 100 columns" none wide "${shell[@]}"
+ok "none of Python" none wide "${python[@]}"
+mapfile -t c < <(files -name '*.[ch]' && files -name '*.cc')
+ok "none of C" none wide "${c[@]}"
+ok "none of Automake" none wide "${automake[@]}"
+# Tables are as wide as they are.
+wide_text() {
+	LC_ALL=C.UTF-8 grep -nP '^(?! *\|).{101,}' ./*.md {doc,doc/notes,t}/*.md \
+		contrib/examples/*.md
+}
+ok "none of Markdown but in tables" none wide_text
+printf '\t%093d\n' 0 >"$work/wide"
+ok "one of 101 is found" [ "$(wide "$work/wide")" = "# $work/wide:1: 101 columns" ]

@@ -16,7 +16,13 @@ ok "an unknown option is refused" all_of fails "complains 'unknown option --nons
 run "$cluster" run --dir "$dir" true
 ok "run without a cluster says how to start one" all_of fails "complains 'contrib/cluster start'"
 
-of_ours() { for name in munged slurmctld slurmd; do for pid in $(pids_of $name); do tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$work" && echo "$pid"; done; done; }
+of_ours() {
+	for name in munged slurmctld slurmd; do
+		for pid in $(pids_of $name); do
+			tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "$work" && echo "$pid"
+		done
+	done
+}
 before=$(find /etc/slurm /etc/munge /var/lib/munge /run/munge -newer "$work" 2>/dev/null)
 run "$cluster" start --dir "$dir" --prefix "$stage"
 ok "start" all_of "exits 0" "says 'runs in $dir'"

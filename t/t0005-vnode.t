@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The emulated node: a program sees its virtual cores as CPUs, threads and children inherit them, nothing is left behind.
+# The emulated node: a program sees its virtual cores as CPUs, threads and children inherit them,
+# nothing is left behind.
 # Whether it is true in time is for a quiet machine: t/vnode/vnode --cores=8 t/vnode/selftest.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "needs root for cgroups"
-[ -w /sys/fs/cgroup/cpu/tasks ] || grep -qw cpu /sys/fs/cgroup/cgroup.controllers 2>/dev/null || skip_all "needs the cpu cgroup"
+[ -w /sys/fs/cgroup/cpu/tasks ] || grep -qw cpu /sys/fs/cgroup/cgroup.controllers 2>/dev/null ||
+	skip_all "needs the cpu cgroup"
 plan 11
 vnode=$builddir/t/vnode/vnode
 on() { run "$vnode" --cores=8 "$@"; }
@@ -20,7 +22,8 @@ ok "a core that does not exist is refused" all_of fails "complains 'Invalid argu
 on python3 -c 'import os, threading
 os.sched_setaffinity(0, {4})
 def look():
-    print("thread", os.sched_getaffinity(0), open("/proc/thread-self/cgroup").read().split("vnode-")[1].split()[0].split("/")[1])
+    group = open("/proc/thread-self/cgroup").read().split("vnode-")[1].split()[0]
+    print("thread", os.sched_getaffinity(0), group.split("/")[1])
 thread = threading.Thread(target=look); thread.start(); thread.join()'
 ok "threads inherit their core" all_of "exits 0" "says 'thread .4. 4$'"
 on --cores=4 --topology="pack:2 core:2 pu:1" hwloc-calc --number-of package machine:0

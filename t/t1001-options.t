@@ -15,19 +15,22 @@ ok "sbatch --help shows --balance" says '--balance=\[policy'
 # refused SPEC MESSAGE
 refused() {
 	run srun "--balance=$1" -n1 sh -c "echo started >>$work/started"
-	ok "--balance=$1 is refused: $2" all_of fails "complains 'balance: .*$2'" "[ ! -e $work/started ]"
+	ok "--balance=$1 is refused: $2" all_of fails "complains 'balance: .*$2'" \
+		"[ ! -e $work/started ]"
 }
-refused foo "unknown policy .foo.: known are auto, lewi, sabo, explore, external, random, observe, off"
+refused foo \
+	"unknown policy .foo.: known are auto, lewi, sabo, explore, external, random, observe, off"
 refused auto,speed=1 "unknown key .speed."
 refused auto,gain=much "gain=much: a number from 0 to 100"
 refused auto,gain=101 "gain=101: a number from 0 to 100"
 refused mode=x "mode=x: auto, team or cpuset"
-refused auto,,x=1 "is no KEY=VALUE"
+refused auto,,x=1 "is not KEY=VALUE"
 refused 'a/b' "has a character"
 run sbatch --balance=foo --wrap "echo started >>$work/started"
 ok "sbatch refuses too" all_of fails "complains 'unknown policy'" "[ ! -e $work/started ]"
 run env SLURM_BALANCE=foo srun -n1 sh -c "echo started >>$work/started"
-ok "SLURM_BALANCE=foo is refused" all_of fails "complains \"unknown policy 'foo'\"" "[ ! -e $work/started ]"
+ok "SLURM_BALANCE=foo is refused" all_of fails "complains \"unknown policy 'foo'\"" \
+	"[ ! -e $work/started ]"
 
 balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 run srun -n1 sh -c "$balanced"
@@ -45,26 +48,35 @@ run sbatch -W -n2 -o "$work/batch" --balance=lewi --wrap "
 	echo batch; $balanced; srun -n1 sh -c '$balanced'; srun --balance=off -n1 sh -c '$balanced'"
 cp "$work/batch" "$work/out"
 ok "sbatch --balance reaches the step, not the script, and a step's own option wins" \
-	all_of "exits 0" "[ \"\$(sed 's/[0-9][0-9]*/N/' $work/out | tr '\n' ' ')\" = 'batch <none> <N> <none> ' ]"
-run sbatch -W -n2 -o "$work/batch" --export=NONE --balance=lewi --wrap "srun -n2 --balance-report=$work/report.json /usr/bin/env HOME=/ $load --iterations=3"
+	all_of "exits 0" \
+	"[ \"\$(sed 's/[0-9][0-9]*/N/' $work/out | tr '\n' ' ')\" = 'batch <none> <N> <none> ' ]"
+run sbatch -W -n2 -o "$work/batch" --export=NONE --balance=lewi \
+	--wrap \
+	"srun -n2 --balance-report=$work/report.json /usr/bin/env HOME=/ $load --iterations=3"
 cp "$work/batch" "$work/out"
 ok "it does so with --export=NONE" all_of "exits 0" "report_has '.policy == \"lewi\"'"
 run salloc -Q -n2 --balance=lewi srun -n1 sh -c "$balanced"
 ok "salloc --balance reaches the step" says '^<[0-9]+>$'
 run salloc -Q -n2 --balance --balance-report srun -n1 sh -c "$balanced"
 ok "without a value too" all_of "exits 0" "says '^<[0-9]+>$'"
-run sbatch -W -n2 -o "$work/batch" --balance --wrap "srun -n2 --balance-report=$work/report.json $load --iterations=3; srun -n1 sh -c '$balanced'"
+run sbatch -W -n2 -o "$work/batch" --balance --wrap \
+	"srun -n2 --balance-report=$work/report.json $load --iterations=3; srun -n1 sh -c '$balanced'"
 cp "$work/batch" "$work/out"
-ok "and so does sbatch --balance" all_of "exits 0" "says '^<[0-9]+>$'" "report_has '.policy == \"auto\"'"
+ok "and so does sbatch --balance" all_of "exits 0" "says '^<[0-9]+>$'" \
+	"report_has '.policy == \"auto\"'"
 
 run srun -n2 --balance "$load" --iterations=3
 ok "the report comes on srun's standard error, ten lines at most" \
-	all_of "complains 'balance: step .* policy auto, 2 ranks, 2 CPUs'" "complains 'attainable'" "[ \$(grep -c balance: $work/err) -le 10 ]"
+	all_of "complains 'balance: step .* policy auto, 2 ranks, 2 CPUs'" \
+	"complains 'attainable'" \
+	"[ \$(grep -c balance: $work/err) -le 10 ]"
 run srun -n2 --balance --balance-report=off "$load" --iterations=3
 ok "--balance-report=off silences it" all_of "exits 0" "silent_about balance:"
 cd "$work" || exit 1
 run srun -n2 --balance --balance-report=mine.json "$load" --iterations=3
-ok "--balance-report=FILE is relative to where srun was called" all_of "exits 0" "jq -e '.measured.windows > 0' $work/mine.json"
+ok "--balance-report=FILE is relative to where srun was called" \
+	all_of "exits 0" "jq -e '.measured.windows > 0' $work/mine.json"
 run srun -n2 --balance --balance-report=/nonexistent/x.json "$load" --iterations=3
-ok "a report that cannot be written is said, the step's status stays" all_of "exits 0" "complains 'cannot write the report'"
+ok "a report that cannot be written is said, the step's status stays" \
+	all_of "exits 0" "complains 'cannot write the report'"
 ok "nothing is left" nothing_left

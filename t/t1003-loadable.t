@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Policies that a site adds: built outside the tree against the installed header, listed, checked, used; broken ones do no harm.
+# Policies that a site adds: built outside the tree against the installed header, listed, checked,
+# used; broken ones do no harm.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 plan 20
@@ -9,46 +10,63 @@ mkdir -p "$policies"
 remove_policies() { rm -rf "$policies"; finish; }
 trap remove_policies EXIT
 cc=${CC:-cc}
-compile() { (cd "$work" && $cc -Wall -Wextra -Werror -shared -fPIC -I"$stage/include" "${@:3}" -o "$policies/$1.so" "$2"); }
+compile() {
+	(cd "$work" && $cc -Wall -Wextra -Werror -shared -fPIC -I"$stage/include" "${@:3}" -o \
+		"$policies/$1.so" "$2")
+}
 start_cluster
 malleable="$stage/bin/malleable"
 
-ok "the example compiles with the installed header alone" compile inch "$srcdir/contrib/examples/inch.c"
+ok "the example compiles with the installed header alone" compile inch \
+	"$srcdir/contrib/examples/inch.c"
 run "$malleable" policies --libdir "$stage/lib/malleable"
-ok "malleable policies lists it" all_of "exits 0" "says '^inch: one CPU at a time'" "says 'threshold=0..100 .default 5.'"
+ok "malleable policies lists it" all_of "exits 0" "says '^inch: one CPU at a time'" \
+	"says 'threshold=0..100 .default 5.'"
 step() { run srun -n2 --balance="$1" --balance-report="$work/report.json" "$load" --iterations=10; }
 step inch
-ok "srun --balance=inch uses it" all_of "exits 0" "complains 'policy inch, 2 ranks'" "report_has '.cpu_changes.lends > 0'" "silent_about 'set aside'"
+ok "srun --balance=inch uses it" all_of "exits 0" "complains 'policy inch, 2 ranks'" \
+	"report_has '.cpu_changes.lends > 0'" "silent_about rejected"
 step inch,threshold=20
 ok "with its parameter" all_of "exits 0" "complains 'policy inch'"
 step inch,threshold=200
-ok "a wrong value is refused before a task starts" all_of fails "complains 'threshold=200: a number from 0 to 100'"
+ok "a wrong value is refused before a task starts" \
+	all_of fails "complains 'threshold=200: a number from 0 to 100'"
 step inch,speed=2
-ok "so is an unknown parameter" all_of fails "complains \"unknown key 'speed': .* policy inch's own: threshold\""
-run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --policy=inch --policy=off --json
-ok "it can be replayed" all_of "exits 0" "[ \$(jq '.policies[0].moves > 10 and .policies[0].predicted_s < .policies[1].predicted_s' '$work/out') = true ]"
+ok "so is an unknown parameter" all_of fails \
+	"complains \"unknown key 'speed': .* policy inch's own: threshold\""
+run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --policy=inch \
+	--policy=off --json
+ok "it can be replayed" all_of "exits 0" \
+	"[ \$(jq '.policies[0].moves > 10 and .policies[0].predicted_s < .policies[1].predicted_s' '$work/out') = true ]"
 
 # One rank on eight CPUs that do not exist, 2k and 2k + 1 on core k.
 half() {
 	compile half "$srcdir/t/programs/half.c"
-	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HWLOC_SYNTHETIC="core:4 pu:2" HWLOC_THISSYSTEM=1 FAKE_CPUS=8 \
-		LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive OMP_NUM_THREADS=8 \
+	env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		HWLOC_SYNTHETIC="core:4 pu:2" HWLOC_THISSYSTEM=1 FAKE_CPUS=8 \
+		LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive \
+		OMP_NUM_THREADS=8 \
 		"$malleable" run --libdir "$stage/lib/malleable" --balance=half -- \
-		mpirun --bind-to none -n 1 "$load" --units=200000 --chunks=64 --iterations=400 >"$work/half.out" 2>&1 &
+		mpirun --bind-to none -n 1 "$load" --units=200000 --chunks=64 --iterations=400 \
+		>"$work/half.out" 2>&1 &
 	wait_until 10 apart
 	local result=$?
 	[ $result = 0 ] || "$malleable" status --json
 	wait
 	return $result
 }
-apart() { [ "$("$malleable" status --json 2>/dev/null | jq -r '.[0].ranks[0] | "\(.use) \(.threads)"' 2>/dev/null)" = "4 0,2,4,6" ]; }
+apart() {
+	[ "$("$malleable" status --json 2>/dev/null |
+		jq -r '.[0].ranks[0] | "\(.use) \(.threads)"' 2>/dev/null)" = "4 0,2,4,6" ]
+}
 ok "a policy may leave CPUs off: second hardware threads first" half
 
 # broken NAME MESSAGE: a step with that policy runs to its end, unbalanced, and the report says why.
 broken() {
 	compile "$1" "$srcdir/t/programs/broken.c" "-DHOW=\"$1\""
 	step "$1"
-	ok "$1: $2; the step goes on without it" all_of "exits 0" "says elapsed" "complains 'policy $1 was set aside: .*$2'" nothing_left
+	ok "$1: $2; the step goes on without it" all_of "exits 0" "says elapsed" \
+		"complains 'policy $1 was rejected: .*$2'" nothing_left
 }
 broken crash "it crashed"
 broken loop "it took longer than a second"
@@ -57,14 +75,15 @@ broken nonsense "its CPUs are not as many as its counts say"
 broken shrinks "its CPUs are not as many as its counts say"
 ok "no host is left" [ -z "$(pids_of malleable-polic)" ]
 run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --policy=crash
-ok "nor does it harm a replay, or leave a core" all_of "[ ! -e core ]" "exits 0" "says 'set aside: it crashed'"
+ok "nor does it harm a replay, or leave a core" \
+	all_of "[ ! -e core ]" "exits 0" "says 'rejected: it crashed'"
 
 refused() {
 	step "$1"
 	ok "refused: $2" all_of fails "complains '$2'"
 }
 compile old "$srcdir/t/programs/broken.c" '-DHOW="old"'
-refused old "old.so: it is made for version 4711 of the policies, not for 1"
+refused old "old.so: made for version 4711 of the policy interface, not 1"
 compile mine "$srcdir/t/programs/broken.c" '-DHOW="x"'
 refused mine "mine.so: its policy is called .other."
 echo nonsense >"$policies/text.so"

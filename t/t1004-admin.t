@@ -1,13 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the administrator rules while steps come and run: partitions, limits, the off switch, the line for each step.
+# What the administrator rules while steps come and run: partitions, limits, the off switch, the
+# line for each step.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
 plan 21
 off=$work/off
 conf=$BALANCE_CLUSTER/plugstack.conf
-with() { echo "optional $stage/lib/slurm/balance.so libdir=$stage/lib/malleable off_file=$off log=no $*" >"$conf"; }
+with() {
+	echo "optional $stage/lib/slurm/balance.so libdir=$stage/lib/malleable off_file=$off log=no $*" \
+		>"$conf"
+}
 balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 admin() { run "$stage/bin/malleable" admin "$@" --file="$off"; }
 
@@ -17,7 +21,8 @@ ok "default@PARTITION= is not for other partitions" says '^<none>$'
 run srun -p shared -n1 sh -c "$balanced"
 ok "it is for its own" says '^<[0-9]+>$'
 run srun -p shared --balance=auto -n1 sh -c "$balanced"
-ok "policies@PARTITION= refuses others there: the step runs unbalanced" all_of "exits 0" "says '^<none>$'" \
+ok "policies@PARTITION= refuses others there: the step runs unbalanced" \
+	all_of "exits 0" "says '^<none>$'" \
 	"complains 'not allowed here: allowed are lewi,observe; the step runs unbalanced'"
 run srun --balance=auto -n1 sh -c "$balanced"
 ok "and not elsewhere" says '^<[0-9]+>$'
@@ -26,30 +31,44 @@ run srun -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREA
 ok "max_overcommit= limits the threads that users may ask for" says '^<4>$'
 run srun -p shared -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "by partition too" says '^<2>$'
-with min_cpus=0 max_overcommit=many off_file=here comment=perhaps report_dir@shared=/tmp policies@shared=fast
+with min_cpus=0 wait=long max_overcommit=many off_file=here comment=perhaps report_dir@shared=/tmp \
+	policies@shared=fast
 run srun -n1 echo started
-ok "wrong ones are named and never keep a job from starting" all_of "exits 0" "says started" "complains 'min_cpus=0: a number'" \
-	"complains 'max_overcommit=many: a number'" "complains 'off_file=here: a path'" "complains 'comment=perhaps: yes or no'" \
-	"complains 'report_dir@shared=/tmp: this cannot'" "complains 'policies@shared=fast: unknown policy'"
+ok "wrong ones are named and never keep a job from starting" \
+	all_of "exits 0" "says started" "complains 'min_cpus=0: not a number'" \
+	"complains 'wait=long: not a number'" \
+	"complains 'max_overcommit=many: not a number'" \
+	"complains 'off_file=here: not an absolute path'" \
+	"complains 'comment=perhaps: not yes or no'" \
+	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
+	"complains 'policies@shared=fast: unknown policy'"
 
 # The line for each step.
 with comment=yes log=slurmd
-run salloc -Q -n2 bash -c 'echo $SLURM_JOB_ID; srun -n2 --balance --balance-report=off "$0" --iterations=5 >/dev/null' "$load"
+run salloc -Q -n2 bash \
+	-c 'echo $SLURM_JOB_ID;
+	srun -n2 --balance --balance-report=off "$0" --iterations=5 >/dev/null' "$load"
 job=$(head -n1 "$work/out")
-comment() { scontrol show job "$1" | grep -q "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, 2 CPUs, .* less time"; }
+comment() {
+	scontrol show job "$1" |
+		grep -Eq "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, .* (less|more)"
+}
 ok "comment=yes: the job's AdminComment has what became of the step" wait_until 3 comment "$job"
-ok "log=slurmd: slurmd's log has it, with uid and job" wait_until 3 grep -q "balance: uid 0, job $job, step $job.0 on .* less time" \
+ok "log=slurmd: slurmd's log has it, with uid and job" wait_until 3 \
+	grep -Eq "balance: uid 0, job $job, step $job.0 on .* (less|more)" \
 	"$BALANCE_CLUSTER/slurmd.log"
 with log=syslog
 if [ -e /dev/log ]; then
 	skip "log=syslog: syslog has it" "this machine has a syslog"
 else
-	python3 -c 'import os, socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind("/dev/log"); s.settimeout(30); print("ready", flush=True)
+	python3 -c 'import os, socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("/dev/log"); s.settimeout(30); print("ready", flush=True)
 while True: print(s.recv(4096).decode(), flush=True)' >"$work/syslog" 2>/dev/null &
 	logger=$!
 	wait_until 5 grep -q ready "$work/syslog"
 	run srun -n2 --balance --balance-report=off "$load" --iterations=5
-	ok "log=syslog: syslog has it" wait_until 3 grep -q 'balance: uid 0, job [0-9]*, step .*: auto, 2 ranks' "$work/syslog"
+	ok "log=syslog: syslog has it" wait_until 3 \
+		grep -q 'balance: uid 0, job [0-9]*, step .*: auto, 2 ranks' "$work/syslog"
 	kill "$logger"
 	rm -f /dev/log
 fi
@@ -57,21 +76,24 @@ fi
 # The off switch.
 with default=auto
 run "$stage/bin/malleable" admin sideways
-ok "malleable admin wants off, on or status" all_of "exits 2" "complains 'off, on or status is wanted'"
+ok "malleable admin wants off, on or status" all_of "exits 2" \
+	"complains 'expected off, on or status'"
 admin status
 ok "it is on at first" all_of "exits 0" "says '^on$'"
 admin off
-ok "off: a new step says so and runs unbalanced" all_of "run srun --balance -n1 sh -c '$balanced'" "exits 0" "says '^<none>$'" \
+ok "off: a new step says so and runs unbalanced" \
+	all_of "run srun --balance -n1 sh -c '$balanced'" "exits 0" "says '^<none>$'" \
 	"complains 'switched off by the administrator: the step runs unbalanced'"
 run srun -n1 sh -c "$balanced"
-ok "who asked for nothing is told nothing" all_of "exits 0" "says '^<none>$'" "silent_about administrator"
+ok "who asked for nothing is told nothing" all_of "exits 0" "says '^<none>$'" \
+	"silent_about administrator"
 admin status
 ok "status says off" all_of "exits 3" "says '^off$'"
 admin on
 ok "on again" all_of "exits 0" "run srun -n1 sh -c '$balanced'" "says '^<[0-9]+>$'"
 touch "$work/others" && chown 65534 "$work/others"
 run "$stage/bin/malleable" admin off --file="$work/others"
-ok "a file of another user is no switch" all_of "exits 1" "complains 'not root.s'"
+ok "a file of another user is no switch" all_of "exits 1" "complains 'root does not own it'"
 if setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$stage/bin/malleable"; then
 	run setpriv --reuid=65534 --regid=65534 --clear-groups "$stage/bin/malleable" admin off
 	ok "users do not switch" all_of "exits 1" "complains 'only root'"
@@ -81,20 +103,32 @@ fi
 
 # A running step with an idle CPU of its job beside its own.
 cat >"$work/job.sh" <<JOB
-srun --exact -n1 -c1 --balance=auto,grow=job --balance-report=$work/report.json $load --work=10 --iterations=1000 &
+srun --exact -n1 -c1 --balance=auto,grow=job --balance-report=$work/report.json $load --work=10 \\
+	--iterations=1000 &
 cpus() { $stage/bin/malleable status --here --json 2>/dev/null | jq -r '.[0].ranks[0].count'; }
-await() { for _ in \$(seq 100); do [ "\$(cpus)" = "\$1" ] && return 0; sleep 0.1; done; echo "never \$1"; return 1; }
-threads() { grep -h Cpus_allowed_list /proc/\$(pgrep -x load)/task/*/status | sort -u | awk '{printf "%s ", \$2} END {print ""}'; }
+await() {
+	for _ in \$(seq 100); do [ "\$(cpus)" = "\$1" ] && return 0; sleep 0.1; done
+	echo "never \$1"
+	return 1
+}
+threads() {
+	grep -h Cpus_allowed_list /proc/\$(pgrep -x load)/task/*/status | sort -u |
+		awk '{printf "%s ", \$2} END {print ""}'
+}
 await 2
 $stage/bin/malleable admin off --file=$off
-await 1; echo "off: \$(threads)"; $stage/bin/malleable status --here --json | jq -r '.[0].set_aside'
-$stage/bin/malleable set "\$($stage/bin/malleable status --here --json | jq -r '.[0].step').0" --count=1
+await 1; echo "off: \$(threads)"; $stage/bin/malleable status --here --json | jq -r '.[0].rejected'
+step=\$($stage/bin/malleable status --here --json | jq -r '.[0].step')
+$stage/bin/malleable set "\$step.0" --count=1
 $stage/bin/malleable admin on --file=$off
 await 2; echo "on: \$(threads)"
 pkill -x load; wait
 JOB
 chmod +x "$work/job.sh"
 run salloc -Q -n2 -c1 bash "$work/job.sh"
-ok "off in a running step: all its threads go back to its own CPU" all_of "silent_about never" "says '^off: [01] $'"
-ok "malleable status says why, and malleable set refuses" all_of "says 'switched off by the administrator'" "complains 'is switched off by the administrator'"
+ok "off in a running step: all its threads go back to its own CPU" \
+	all_of "silent_about never" "says '^off: [01] $'"
+ok "malleable status says why, and malleable set refuses" \
+	all_of "says 'switched off by the administrator'" \
+	"complains 'is switched off by the administrator'"
 ok "on again: it goes on as before" says '^on: (0 1|0-1)'

@@ -9,14 +9,16 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 malleable() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
 
 malleable --balance-report="$work/report.json" -- mpirun -n 2 "$load" --iterations=8
-ok "mpirun under malleable run is balanced" all_of "exits 0" "report_has '.ranks == 2'" "report_has '.cpu_changes.lends > 0'"
+ok "mpirun under malleable run is balanced" all_of "exits 0" "report_has '.ranks == 2'" \
+	"report_has '.cpu_changes.lends > 0'"
 ok "and reports" complains 'balance: step mpirun'
 malleable --balance=lewi -- mpirun --bind-to none -n 2 "$load" --iterations=8
 ok "unbound ranks get equal parts of the CPUs" all_of "exits 0" "complains 'policy lewi, 2 ranks'"
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 ranks'"
 malleable --balance=foo -- echo started
-ok "a wrong policy ends before the command starts" all_of "exits 2" "complains \"unknown policy 'foo'\"" "! says started"
+ok "a wrong policy ends before the command starts" \
+	all_of "exits 2" "complains \"unknown policy 'foo'\"" "! says started"
 malleable -- sh -c 'exit 9'
 ok "the command's status is passed on" exits 9
 malleable -- /nonexistent

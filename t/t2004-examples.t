@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The example programs verify their own results, and these are the same with and without balancing, by every policy.
+# The example programs verify their own results, and these are the same with and without balancing,
+# by every policy.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 plan 32
@@ -16,7 +17,8 @@ same() {
 	expected=$(result)
 	for policy in auto lewi sabo observe; do
 		run srun -n2 --balance=$policy "$examples/$1" "${@:2}"
-		ok "$1 gives the same by $policy" all_of "exits 0" "says verified" "[ '$expected' = \"\$(result)\" ]"
+		ok "$1 gives the same by $policy" all_of "exits 0" "says verified" \
+			"[ '$expected' = \"\$(result)\" ]"
 	done
 }
 same particles --particles=3000 --iterations=12
@@ -28,7 +30,8 @@ same bodies 6
 run srun -n2 "$examples/cg" --n=24 --planes=32 --iterations=80 --imbalance=200
 ok "cg is verified" all_of "exits 0" "says verified"
 for policy in auto lewi sabo observe; do
-	run srun -n2 --balance=$policy --balance-report="$work/report.json" "$examples/cg" --n=24 --planes=32 --iterations=80 --imbalance=200
+	run srun -n2 --balance=$policy --balance-report="$work/report.json" "$examples/cg" --n=24 \
+		--planes=32 --iterations=80 --imbalance=200
 	ok "cg is verified by $policy" all_of "exits 0" "says verified"
 done
 run srun -n2 --balance "$examples/cg" --no-such-option

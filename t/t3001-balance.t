@@ -6,40 +6,57 @@ need_cluster
 start_cluster
 plan 16
 
-balance() { run srun -n2 --balance="$1" --balance-report="$work/report.json" "$load" --iterations=10 "${@:2}"; }
+balance() {
+	run srun -n2 --balance="$1" --balance-report="$work/report.json" "$load" --iterations=10 \
+		"${@:2}"
+}
 
 balance auto
-ok "auto lends to the heavy rank, and grows regions that run" all_of "exits 0" "report_has '.cpu_changes.lends > 0 and .cpu_changes.grants > 0'"
+ok "auto lends to the heavy rank, and grows regions that run" \
+	all_of "exits 0" "report_has '.cpu_changes.lends > 0 and .cpu_changes.grants > 0'"
 balance auto --work=100,30 --regions=1
-ok "with one long region an iteration it grows inside it" all_of "exits 0" "report_has '.cpu_changes.grants >= 4'"
+ok "with one long region an iteration it grows inside it" \
+	all_of "exits 0" "report_has '.cpu_changes.grants >= 4'"
 balance lewi
-ok "lewi borrows at region start and grows nothing" all_of "exits 0" "report_has '.cpu_changes.borrows > 0 and .cpu_changes.grants == 0'"
+ok "lewi borrows at region start and grows nothing" \
+	all_of "exits 0" "report_has '.cpu_changes.borrows > 0 and .cpu_changes.grants == 0'"
 balance lewi,keep=yes
-ok "lewi,keep=yes does not lend a rank's only CPU" all_of "exits 0" "report_has '.cpu_changes.lends == 0'"
+ok "lewi,keep=yes does not lend a rank's only CPU" \
+	all_of "exits 0" "report_has '.cpu_changes.lends == 0'"
 balance lewi,most=1
 ok "lewi,most=1 borrows nothing" all_of "exits 0" "report_has '.cpu_changes.borrows == 0'"
 balance lewi,calls=collective,affinity=any
-ok "lewi,calls=collective lends in MPI_Barrier" all_of "exits 0" "report_has '.cpu_changes.lends > 0 and .cpu_changes.borrows > 0'"
+ok "lewi,calls=collective lends in MPI_Barrier" \
+	all_of "exits 0" "report_has '.cpu_changes.lends > 0 and .cpu_changes.borrows > 0'"
 run srun -n2 -c1 --balance=lewi --balance-report="$work/report.json" "$programs/waits" 6
 ok "lewi lends in MPI_Recv" all_of "exits 0" "report_has '.cpu_changes.lends >= 4'"
-run srun -n2 -c1 --balance=lewi,calls=collective --balance-report="$work/report.json" "$programs/waits" 6
+run srun -n2 -c1 --balance=lewi,calls=collective --balance-report="$work/report.json" \
+	"$programs/waits" 6
 ok "but not with calls=collective" all_of "exits 0" "report_has '.cpu_changes.lends <= 1'"
 balance observe
-ok "observe changes nothing and says what could be gained" all_of "exits 0" "complains 'attainable: .* unbalanced'" \
-	"report_has '.cpu_changes | .lends + .borrows + .grants + .moves == 0'" "report_has '.measured.unbalanced_s > 1.2 * .measured.ideal_s'"
+ok "observe changes nothing and says what could be gained" \
+	all_of "exits 0" "complains 'attainable: .* unbalanced'" \
+	"report_has '.cpu_changes | .lends + .borrows + .grants + .moves == 0'" \
+	"report_has '.measured.unbalanced_s > 1.2 * .measured.ideal_s'"
 balance auto,lend=no
 ok "auto,lend=no lends nothing" all_of "exits 0" "report_has '.cpu_changes.lends == 0'"
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$programs/contended" 3000
-ok "explore leaves a CPU off where threads are in each other's way" all_of "exits 0" "says 'sum 1200000000'" \
-	"report_has '.per_rank[0].use == 1'" "complains 'faster with fewer threads: 1 of 2 CPUs are used'"
-run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$load" --work=40 --iterations=40
+ok "explore leaves a CPU off where threads are in each other's way" \
+	all_of "exits 0" "says 'sum 1200000000'" \
+	"report_has '.per_rank[0].use == 1'" \
+	"complains 'faster with fewer threads: 1 of 2 CPUs are used'"
+run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$load" --work=40 \
+	--iterations=40
 ok "and none where they are not" all_of "exits 0" "report_has '.per_rank[0].use == 0'"
-run srun -n1 -c2 --balance=explore,schedule=tune --balance-report="$work/report.json" "$programs/scheduled" 1500
+run srun -n1 -c2 --balance=explore,schedule=tune --balance-report="$work/report.json" \
+	"$programs/scheduled" 1500
 ok "explore,schedule=tune finds a better schedule for a skewed loop" all_of "exits 0" \
-	"report_has '.schedule | test(\"dynamic|guided\")'" "complains 'faster with another loop schedule: OMP_SCHEDULE='"
+	"report_has '.schedule | test(\"dynamic|guided\")'" \
+	"complains 'faster with another loop schedule: OMP_SCHEDULE='"
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$programs/scheduled" 60
 ok "explore alone keeps it" all_of "exits 0" "report_has '.schedule == \"\"'"
-run env OMP_SCHEDULE=static_steal srun -n1 -c2 --balance=explore,schedule=tune "$programs/scheduled" 150
+run env OMP_SCHEDULE=static_steal srun -n1 -c2 --balance=explore,schedule=tune \
+	"$programs/scheduled" 150
 ok "what the user chose is left alone" all_of "exits 0" "says elapsed"
 affinity() {
 	srun -n2 --balance "$load" --iterations=20 >/dev/null 2>&1 &
@@ -47,7 +64,8 @@ affinity() {
 	wait_until 5 living load
 	for _ in $(seq 100); do
 		for task in $(pids_of load | sed 's|.*|/proc/&/task/*/status|'); do
-			allowed=$(awk '/^Cpus_allowed_list/ {print $2}' "$task" 2>/dev/null) || continue
+			allowed=$(awk '/^Cpus_allowed_list/ {print $2}' "$task" 2>/dev/null) ||
+				continue
 			case $allowed in 0 | 1 | 0-1) seen=1 ;; "") ;; *) bad=1 ;; esac
 		done
 		sleep 0.01

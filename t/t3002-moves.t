@@ -1,26 +1,41 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# CPUs that move for good, seen on a machine of two CPUs: the ranks believe that they have eight. Time means nothing here.
+# CPUs that move for good, seen on a machine of two CPUs: the ranks believe that they have eight.
+# Time means nothing here.
 . "$(dirname "$0")/lib.sh"
 plan 5
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # moving POLICY OPTIONS...: two ranks of four threads on eight CPUs that do not exist.
 moving() {
-	run env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
-		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$1" --balance-report="$work/report.json" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "$load" --units=200000 --chunks=64 --iterations=30 --regions=4 "${@:2}"
+	run env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
+		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
+		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$1" \
+		--balance-report="$work/report.json" -- \
+		mpirun --bind-to none --oversubscribe -n 2 "$load" --units=200000 --chunks=64 \
+		--iterations=30 --regions=4 "${@:2}"
 }
 # count RANK: number of CPUs that it owns at the end.
-count() { report ".per_rank[$1].cpus" | tr , '\n' | awk -F- '{n += NF > 1 ? $2 - $1 + 1 : 1} END {print n}'; }
-owns() { test "$(count "$1")" "$2" "$3" || { echo "# rank $1 owns $(report ".per_rank[$1].cpus")"; false; }; }
+count() {
+	report ".per_rank[$1].cpus" | tr , '\n' | awk -F- '{n += NF > 1 ? $2 - $1 + 1 : 1} END {
+		print n}'
+}
+owns() {
+	test "$(count "$1")" "$2" "$3" || {
+		echo "# rank $1 owns $(report ".per_rank[$1].cpus")"
+		false
+	}
+}
 whole() { [ $(($(count 0) + $(count 1))) = 8 ]; }
 
 moving auto,lend=no --work=20,2
-ok "auto moves CPUs to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "owns 0 -ge 6"
+ok "auto moves CPUs to the heavy rank" all_of "exits 0" "report_has '.cpu_changes.moves > 0'" \
+	"owns 0 -ge 6"
 ok "every CPU has an owner, each rank has one at least" all_of whole "owns 1 -ge 1"
-ok "a heavy rank that keeps its home CPUs gets others beside" report_has '.per_rank[0].home == "0-3" and (.per_rank[0].cpus | startswith("0-"))'
+ok "a heavy rank that keeps its home CPUs gets others beside" report_has \
+	'.per_rank[0].home == "0-3" and (.per_rank[0].cpus | startswith("0-"))'
 moving auto,move=no,lend=no --work=20,2
 ok "auto,move=no moves none" all_of "exits 0" "report_has '.cpu_changes.moves == 0'" "owns 0 -eq 4"
 moving auto,mode=cpuset,lend=no --work=20,2
-ok "in cpuset mode CPUs that a fixed team cannot use stay" all_of "exits 0" "report_has '.cpu_changes.moves == 0'"
+ok "in cpuset mode CPUs that a fixed team cannot use stay" \
+	all_of "exits 0" "report_has '.cpu_changes.moves == 0'"

@@ -1,48 +1,73 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Traces and replays: what is recorded is what happened, what is predicted fits it, and bad input is refused in one line.
+# Traces and replays: what is recorded is what happened, what is predicted fits it, and bad input is
+# refused in one line.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 20
+plan 21
 
 malleable=$stage/bin/malleable
 trace=$work/trace
 replay() { run "$malleable" replay "$@"; }
 # predicted JQ: a value of the JSON that the last replay printed.
-predicted() { [ "$(jq "$1" "$work/out")" = true ] || { echo "# not true: $1: $(jq -c '.policies[] | [.policy, .predicted_s]' "$work/out")"; false; }; }
+predicted() {
+	[ "$(jq "$1" "$work/out")" = true ] || {
+		echo "# not true: $1: $(jq -c '.policies[] | [.policy, .predicted_s]' "$work/out")"
+		false
+	}
+}
 
-run srun -n2 --balance=observe --balance-trace="$trace" --balance-report="$work/report.json" "$load" --iterations=40
+run srun -n2 --balance=observe --balance-trace="$trace" --balance-report="$work/report.json" \
+	"$load" --iterations=40
 ok "a step is recorded" all_of "exits 0" "[ -s '$trace' ]"
 ok "as JSON lines: the step, its windows, what was decided" all_of \
 	"[ \"\$(head -n1 '$trace' | jq -r '.type, .version, .ranks' | xargs)\" = 'step 1 2' ]" \
-	"[ \$(jq -r .type '$trace' | grep -c window) -gt 5 ]" "[ \$(jq -r .type '$trace' | grep -c plan) -gt 5 ]"
-ok "observe tells what each policy would have made of it" all_of "complains 'predicted with --balance: auto [0-9.]+ s'" \
-	"report_has '.predicted.auto.elapsed_s < 0.9 * .measured.elapsed_s'" "report_has '.predicted.sabo.share_of_attainable < 0.1'"
+	"[ \$(jq -r .type '$trace' | grep -c window) -gt 5 ]" \
+	"[ \$(jq -r .type '$trace' | grep -c plan) -gt 5 ]"
+ok "observe tells what each policy would have made of it" \
+	all_of "complains 'predicted with --balance: auto [0-9.]+ s'" \
+	"report_has '.predicted.auto.elapsed_s < 0.9 * .measured.elapsed_s'" \
+	"report_has '.predicted.sabo.share_of_attainable < 0.1'"
 replay "$trace" --json
 ok "replayed without balancing it takes what it took, within 5 %" all_of "exits 0" \
 	"predicted '.policies[0].predicted_s / .recorded_s | . > 0.95 and . < 1.05'"
 ok "auto saves most of the imbalance, sabo nothing on one CPU a rank" all_of \
 	"predicted '.policies | map({key: .policy, value: .share_of_attainable}) | from_entries | .auto > 0.9 and .sabo < 0.05 and .lewi > 0.5'"
-replay "$trace" --policy=auto,lend=no --cores=8 --topology="pack:2 core:4 pu:1" --json
-ok "on a larger machine CPUs can be moved" all_of "exits 0" "predicted '.cpus == 8 and .policies[0].moves >= 2'" "predicted '.policies[0].share_of_attainable > 0.85'"
+larger=("--policy=auto,lend=no" --cores=8 --topology="pack:2 core:4 pu:1" --json)
+replay "$trace" "${larger[@]}"
+ok "on a larger machine CPUs can be moved" all_of "exits 0" \
+	"predicted '.cpus == 8 and .policies[0].moves >= 2'"
+# How much that gains depends on the machine's noise while it was recorded: so the gain is asked of
+# a step without.
+replay --generate=steady --ranks=2 --cpus=1 --windows=40 --output="$work/steady"
+replay "$work/steady" "${larger[@]}"
+ok "and it pays off" all_of "exits 0" \
+	"predicted '.policies[0].moves >= 2 and .policies[0].share_of_attainable > 0.9'"
 replay "$trace" --phases --policy=off
 ok "phase by phase" all_of "exits 0" "says '^ +1 +0\.'" "says '^off '"
 cp "$trace" "$work/cut" && truncate -s -20 "$work/cut"
 replay "$work/cut"
-ok "the trace of a step that was killed can be replayed" all_of "exits 0" "says 'its last line is not finished'"
+ok "the trace of a step that was killed can be replayed" \
+	all_of "exits 0" "says 'its last line is not finished'"
 
 run srun -n2 --balance --balance-trace="$work/nowhere/trace" "$load" --iterations=4
-ok "a trace that cannot be written is said, and harms nothing" all_of "exits 0" "complains 'balance: cannot write the trace to .*/nowhere/trace: No such file'"
+ok "a trace that cannot be written is said, and harms nothing" \
+	all_of "exits 0" \
+	"complains 'balance: cannot write the trace to .*/nowhere/trace: No such file'"
 run env SLURM_BALANCE_TRACE="$work/trace2" srun -n2 --balance "$load" --iterations=6
 ok "SLURM_BALANCE_TRACE does the same" all_of "exits 0" "[ -s '$work/trace2' ]"
-run "$malleable" run --libdir "$stage/lib/malleable" --balance=observe --balance-trace="$work/trace3" -- mpirun --allow-run-as-root --bind-to none -n 2 "$load" --iterations=12
+run "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
+	--balance-trace="$work/trace3" -- mpirun --allow-run-as-root --bind-to none -n 2 "$load" \
+	--iterations=12
 ok "and malleable run --balance-trace" all_of "exits 0" "[ -s '$work/trace3' ]"
 
 replay --generate=drift --ranks=4 --cpus=3 --windows=60 --output="$work/made" --json
 cp "$work/out" "$work/first"
 replay "$work/made" --json
-ok "a synthetic step is the same from its file" all_of "exits 0" "[ \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/first')\" = \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/out')\" ]"
+ok "a synthetic step is the same from its file" \
+	all_of "exits 0" \
+	"[ \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/first')\" = \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/out')\" ]"
 
 # refused STATUS MESSAGE ARGUMENTS...
 refused() {
@@ -51,10 +76,10 @@ refused() {
 }
 refused 1 "cannot read .*: No such file" "$work/absent"
 echo '{"type":"step","version":9}' >"$work/wrong"
-refused 1 "line 1: it is no trace of version 1" "$work/wrong"
+refused 1 "line 1: not a trace of version 1" "$work/wrong"
 refused 1 "known are steady, drift" --generate=fast
-refused 2 "one trace or --generate=KIND is wanted" --generate=steady "$trace"
+refused 2 "give one trace or --generate=KIND" --generate=steady "$trace"
 refused 2 "unknown policy .best." --policy=best "$trace"
 refused 1 "2 ranks cannot share 1 CPUs" --cores=1 "$trace"
-refused 1 "is no topology that hwloc knows" --topology=rubbish "$trace"
-refused 2 "--ranks=many: a number" --generate=steady --ranks=many
+refused 1 "is not a synthetic topology" --topology=rubbish "$trace"
+refused 2 "--ranks=many: not a number" --generate=steady --ranks=many

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# malleable status, set and top: a running step is seen and changed. Eight CPUs are made up; real masks: t/vm/t5004-set.t.
+# malleable status, set and top: a running step is seen and changed. Eight CPUs are made up; real
+# masks: t/vm/t5004-set.t.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 plan 31
@@ -8,11 +9,15 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 chmod 711 "$work"
 malleable=$stage/bin/malleable
 
-# begin POLICY: two ranks of four threads on eight CPUs that do not exist, in the background until end.
+# begin POLICY: two ranks of four threads on eight CPUs that do not exist, in the background until
+# end.
 begin() {
-	env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
-		"$malleable" run --libdir "$stage/lib/malleable" --balance="$1" --balance-report="$work/report.json" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "$load" --units=200000 --chunks=64 --iterations=100000 --regions=4 --work=10,10 \
+	env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
+		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
+		"$malleable" run --libdir "$stage/lib/malleable" --balance="$1" \
+		--balance-report="$work/report.json" -- \
+		mpirun --bind-to none --oversubscribe -n 2 "$load" --units=200000 --chunks=64 \
+		--iterations=100000 --regions=4 --work=10,10 \
 		>"$work/run.out" 2>&1 &
 	background=$!
 	wait_until 10 phases
@@ -32,19 +37,24 @@ run "$malleable" status
 ok "status shows the step" all_of "exits 0" "says '^mpirun +[^ ]+ +external +2 0-7'"
 run "$malleable" status mpirun --ranks
 ok "and its ranks" all_of "exits 0" "says '^ +0 +4 0-3 '" "says '^ +1 +4 4-7 '"
-ok "as JSON" has '.[0] | .version == 1 and .step == "mpirun" and (.ranks | length) == 2 and .ranks[1].cpus == "4-7"'
+ok "as JSON" has \
+	'.[0] | .version == 1 and .step == "mpirun" and (.ranks | length) == 2 and .ranks[1].cpus == "4-7"'
 set_to mpirun.0 --count=6
-ok "set --count moves CPUs while it runs" all_of "exits 0" "soon_has '.[0].ranks[0].count == 6 and .[0].ranks[1].count == 2'"
+ok "set --count moves CPUs while it runs" all_of "exits 0" \
+	"soon_has '.[0].ranks[0].count == 6 and .[0].ranks[1].count == 2'"
 run "$malleable" status --ranks
 ok "status says so" says 'at least 6, at most 6'
 set_to mpirun.1 --cpus=4-7
-ok "what contradicts it is refused with the reason" all_of "exits 1" "complains 'need 6 CPUs at least, and 4 would be left'"
+ok "what contradicts it is refused with the reason" \
+	all_of "exits 1" "complains 'need 6 CPUs at least, and 4 would be left'"
 set_to mpirun --free
 set_to mpirun.1 --cpus=0-3,7
-ok "set --cpus gives a rank just these" all_of "exits 0" "soon_has '.[0].ranks[1].cpus == \"0-3,7\" and .[0].ranks[0].cpus == \"4-6\"'"
+ok "set --cpus gives a rank just these" all_of "exits 0" \
+	"soon_has '.[0].ranks[1].cpus == \"0-3,7\" and .[0].ranks[0].cpus == \"4-6\"'"
 ok "and they stay its own" has '.[0].ranks[1].order.exact'
 set_to mpirun --max=3
-ok "bounds that leave CPUs to nobody change no rank" all_of "exits 1" "complains 'left to nobody'" "has '.[0].ranks[1].order.exact'"
+ok "bounds that leave CPUs to nobody change no rank" \
+	all_of "exits 1" "complains 'left to nobody'" "has '.[0].ranks[1].order.exact'"
 set_to mpirun --count=4
 ok "all ranks at once" all_of "exits 0" "soon_has '[.[0].ranks[].count] == [4, 4]'"
 set_to mpirun --policy=lewi,keep=yes
@@ -63,17 +73,18 @@ refused "rank 7: a number from 0 to|rank 7 does not run" mpirun.7 --count=1
 refused "are not the step.s: it has 0-7" mpirun.0 --cpus=3-9
 refused "CPUs are set for one rank" mpirun --cpus=0
 refused "one of cpus, count, min and max, free or policy is wanted" mpirun.0 --cpus=0 --count=1
-refused "no spaces are wanted" mpirun.0 "--cpus=0 rank=1"
+refused "spaces are not allowed" mpirun.0 "--cpus=0 rank=1"
 refused "no balanced step 77.0 on this node" 77.0 --count=1
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" set mpirun.0 --count=4
-ok "another user's step is not to be changed" all_of "exits 1" "complains 'of other users are not yours to change'"
+ok "another user's step is not to be changed" \
+	all_of "exits 1" "complains 'no balanced step mpirun.0 on this node'"
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" status
-ok "nor to be seen" all_of "exits 1" "complains 'no balanced step of yours on this node, 1 of others'"
+ok "nor to be seen" all_of "exits 1" "complains 'no balanced step on this node'"
 # Whoever writes nonsense into the socket, or nothing, or asks without end.
 hostile() {
-	python3 - "$(pids_of malleabled)" <<'PYTHON'
+	python3 - "$(echo /tmp/malleable-0/*)" <<'PYTHON'
 import os, socket, sys, time
-name = "\0malleabled." + sys.argv[1]
+name = sys.argv[1]
 def talk(data, read=True):
     s = socket.socket(socket.AF_UNIX); s.settimeout(3); s.connect(name); s.sendall(data)
     answer = s.recv(100) if read else b""
@@ -99,9 +110,12 @@ PYTHON
 ok "nonsense is answered with an error, strangers not at all" hostile
 ok "and the step goes on" phases
 if command -v tmux >/dev/null; then
-	tmux -S "$work/tmux" new-session -d -x 80 -y 24 "$malleable top --interval=0.2; echo status \$?; sleep 20"
+	tmux -S "$work/tmux" new-session -d -x 80 -y 24 \
+		"$malleable top --interval=0.2; echo status \$?; sleep 20"
 	screen() { tmux -S "$work/tmux" capture-pane -p | tee "$work/out" | grep -Eq "$1"; }
-	ok "top draws a bar for each rank in 80 columns" all_of "wait_until 5 screen '^ *0 +4 .* [#.]{4} .*%'" "says '^mpirun  lewi  2 ranks'"
+	ok "top draws a bar for each rank in 80 columns" \
+		all_of "wait_until 5 screen '^ *0 +4 .* [#.]{4} .*%'" \
+		"says '^mpirun  lewi  2 ranks'"
 	tmux -S "$work/tmux" resize-window -x 60 -y 10
 	tmux -S "$work/tmux" send-keys q
 	ok "and leaves with q, also after a change of size" wait_until 5 screen '^status 0'
@@ -111,7 +125,8 @@ else
 	skip "top's end" "no tmux"
 fi
 run "$malleable" top
-ok "top without a terminal says what to do" all_of "exits 2" "complains 'malleable status prints once'"
+ok "top without a terminal says what to do" all_of "exits 2" \
+	"complains 'malleable status prints once'"
 end
 ok "nothing is left" nothing_left
 
@@ -120,7 +135,8 @@ srun -n2 --balance "$load" --work=10,10 --iterations=60 >"$work/run.out" 2>"$wor
 wait_until 10 phases
 job=$(status_of '.[0].step' | cut -d. -f1)
 run "$malleable" status "$job"
-ok "a job's steps are shown on its nodes, through srun" all_of "exits 0" "says '^$job.0 +[^ ]+ +auto +2 '"
+ok "a job's steps are shown on its nodes, through srun" \
+	all_of "exits 0" "says '^$job.0 +[^ ]+ +auto +2 '"
 run "$malleable" set "$job.0.1" --min=1
 ok "its ranks are changed by number" exits 0
 wait

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# coschedule=yes: jobs that were given the same CPUs divide them, and take them back when the other ends; without an agent they take turns.
+# coschedule=yes: jobs that were given the same CPUs divide them, and take them back when the other
+# ends; without an agent they take turns.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 [ ! -e /run/malleable.agent ] || skip_all "an agent runs on this machine already"
@@ -13,12 +14,20 @@ ok "without coschedule= there is no agent" gone
 "$srcdir/contrib/cluster" stop >/dev/null
 start_cluster --plugin-args "coschedule@shared=yes log=no"
 ok "slurmd starts one" all_of "wait_until 5 living malleable-agent" "[ -S $socket ]"
-ok "which is not root's" [ "$(awk '/^Uid/ {print $2, $3, $4, $5}' "/proc/$(agent)/status")" = "65534 65534 65534 65534" ]
+ok "which is not root's" [ "$(awk '/^Uid/ {print $2, $3, $4, $5}' "/proc/$(agent)/status")" = \
+	"65534 65534 65534 65534" ]
 cp "$load" "$work/first" && cp "$load" "$work/second"
 
-# job NAME ITERATIONS [SRUN-OPTIONS]: a job on both CPUs, one rank with two threads, in the background.
-job() { srun -Q -p shared -n1 -c2 --balance=auto --balance-report="$work/$1.json" "${@:3}" "$work/$1" --work=10 --iterations="$2" >"$work/$1.out" 2>&1 & }
-cpus_of() { "$stage/bin/malleable" status --here --json 2>/dev/null | jq -r "sort_by(.step) | .[$1].ranks[0].cpus"; }
+# job NAME ITERATIONS [SRUN-OPTIONS]: a job on both CPUs, one rank with two threads, in the
+# background.
+job() {
+	srun -Q -p shared -n1 -c2 --balance=auto --balance-report="$work/$1.json" "${@:3}" \
+		"$work/$1" --work=10 --iterations="$2" >"$work/$1.out" 2>&1 &
+}
+cpus_of() {
+	"$stage/bin/malleable" status --here --json 2>/dev/null |
+		jq -r "sort_by(.step) | .[$1].ranks[0].cpus"
+}
 has() { [ "$(cpus_of "$1")" = "$2" ]; }
 both() { has 0 "$1" && has 1 "$2"; }
 end() { pkill -x first; pkill -x second; wait; }
@@ -27,7 +36,10 @@ wait_until 10 has 0 0-1
 job second 2000
 ok "two jobs on the same CPUs divide them" wait_until 10 both 0 1
 "$srcdir/t/watch.py" 2 first second >"$work/masks"
-apart() { awk '$2 != "-" && $3 != "-" {looks++; if ($2 == $3 || $2 ~ /,/ || $3 ~ /,/) bad++} END {exit !(looks > 20) || bad > 0}' "$work/masks"; }
+apart() {
+	awk '$2 != "-" && $3 != "-" {looks++; if ($2 == $3 || $2 ~ /,/ || $3 ~ /,/) bad++} END {
+		exit !(looks > 20) || bad > 0}' "$work/masks"
+}
 ok "no thread of one on a CPU of the other, in 2 s" apart
 pkill -x second
 ok "when one ends the other has all again" wait_until 10 has 0 0-1
@@ -35,7 +47,8 @@ job second 2000
 wait_until 10 both 0 1
 "$stage/bin/malleable" status --here --json >"$work/json"
 run "$stage/bin/malleable" status --here
-ok "malleable status says so" all_of "jq -e '.[0].share == \"0\"' '$work/json' >'$work/log'" "says '^  beside other jobs: CPUs 0$'"
+ok "malleable status says so" all_of "jq -e '.[0].share == \"0\"' '$work/json' >'$work/log'" \
+	"says '^  beside other jobs: CPUs 0$'"
 job first 5
 wait_until 10 both 0 1
 kill -9 "$(agent)"
@@ -44,7 +57,8 @@ end
 ok "and end well" all_of "jq -e .version $work/first.json >'$work/log'" nothing_left
 job first 20
 wait
-ok "a step without an agent runs as ever" all_of "grep -q '^elapsed' $work/first.out" "[ ! -s $work/first.err ]"
+ok "a step without an agent runs as ever" all_of "grep -q '^elapsed' $work/first.out" \
+	"[ ! -s $work/first.err ]"
 "$srcdir/contrib/cluster" stop >/dev/null
 ok "slurmd's end is the agent's, and nothing is left of it" wait_until 5 gone
 
@@ -56,17 +70,21 @@ job second 2000
 wait_until 10 both 0 1
 pids_of malleabled | sort -n | head -n1 | xargs kill -9
 alone() { [ "$(cpus_of 0)" = 0-1 ] && [ "$(cpus_of 1)" = null ]; }
-ok "a controller killed: the other step has all CPUs, beside a job that shares nothing" wait_until 10 alone
+ok "a controller killed: the other step has all CPUs, beside a job that shares nothing" wait_until \
+	10 alone
 end
 job first 2000
 wait_until 10 has 0 0-1
-srun -Q -p shared -n2 -c1 --balance=auto --balance-report=off "$work/second" --work=10 --iterations=20 >"$work/second.out" 2>&1
-ok "a step with more ranks than its part would have CPUs takes turns" all_of "grep -q '^elapsed' $work/second.out" "has 0 0-1"
+srun -Q -p shared -n2 -c1 --balance=auto --balance-report=off "$work/second" --work=10 \
+	--iterations=20 >"$work/second.out" 2>&1
+ok "a step with more ranks than its part would have CPUs takes turns" \
+	all_of "grep -q '^elapsed' $work/second.out" "has 0 0-1"
 end
 job first 2000
 wait_until 10 has 0 0-1
 kill -STOP "$(pids_of malleabled)"
-srun -Q -p shared -n1 -c2 --balance=auto --balance-report=off "$work/second" --work=10 --iterations=20 >"$work/second.out" 2>&1
+srun -Q -p shared -n1 -c2 --balance=auto --balance-report=off "$work/second" --work=10 \
+	--iterations=20 >"$work/second.out" 2>&1
 ok "a controller that does not answer holds nobody up" grep -q '^elapsed' "$work/second.out"
 kill -CONT "$(pids_of malleabled | head -n1)"
 end
@@ -79,22 +97,23 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(5)
 try: s.connect("/run/malleable.agent")
 except OSError as e: print("refused", e.strerror); sys.exit()
 cpus = bytes([3]) + bytes(127)
-hello = struct.pack("=IIIII4x", 1, 99, 0, 1, 1) + cpus
+ours, its = os.pipe()
+# As root's plugin says it: version, kind, user, job, step, weight, least, CPUs; with the read end
+# of a pipe.
+def hello(version, cpus, kind=1):
+    claim = struct.pack("=IIIIIII4x", version, kind, 0, 99, 0, 1, 1) + cpus
+    socket.send_fds(s, [claim], [ours])
 what = sys.argv[1]
 try:
     if what == "slurmd":
-        ours, its = os.pipe()
-        socket.send_fds(s, [bytes(152)], [ours]); os.close(ours)
+        hello(2, bytes(128), 2); os.close(ours)
         print("adopted", flush=True); sys.stdin.read()
     if what == "nonsense": s.send(b"x" * 300)
-    if what == "version": s.send(struct.pack("=IIIII4x", 7, 99, 0, 1, 1) + cpus)
-    if what == "nothing": s.send(struct.pack("=IIIII4x", 1, 99, 0, 1, 1) + bytes(128))
+    if what == "version": hello(7, cpus)
+    if what == "nothing": hello(2, bytes(128))
     if what == "flood":
-        s.send(hello)
+        hello(2, cpus)
         for _ in range(100000): s.send(b"x" * 40)
-    if what == "mute":
-        s.send(hello)
-        for _ in range(2): print(len(s.recv(4096)))
     print("closed" if s.recv(4096) == b"" else "answered")
 except (BrokenPipeError, ConnectionResetError): print("closed")
 except TimeoutError: print("waits")
@@ -124,7 +143,8 @@ python3 "$work/talk.py" slurmd <"$work/hold" >"$work/adopted" &
 exec 7>"$work/hold"
 wait_until 5 grep -q adopted "$work/adopted"
 "$srcdir/contrib/cluster" stop >/dev/null
-ok "slurmd's end is not the agent's where another slurmd has come" all_of "living malleable-agent" "[ -S $socket ]"
+ok "slurmd's end is not the agent's where another slurmd has come" \
+	all_of "living malleable-agent" "[ -S $socket ]"
 exec 7>&-
 wait
 ok "but that one's is" wait_until 5 eval '! living malleable-agent'

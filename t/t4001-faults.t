@@ -19,7 +19,11 @@ ended() {
 	wait "$step" || status=$?
 }
 # The process of local rank N.
-rank() { for p in $(pids_of load); do tr '\0' '\n' <"/proc/$p/environ" | grep -qx "SLURM_LOCALID=$1" && echo "$p"; done; }
+rank() {
+	for p in $(pids_of load); do
+		tr '\0' '\n' <"/proc/$p/environ" | grep -qx "SLURM_LOCALID=$1" && echo "$p"
+	done
+}
 no_ranks() { ! living load; }
 
 in_step srun -n2 --balance --kill-on-bad-exit=1 "$load" --work=200,20 --regions=1 --iterations=20
@@ -49,7 +53,8 @@ ok "nothing is left without it" nothing_left
 in_step srun -n2 --balance "$load" --iterations=20
 kill -STOP "$(pids_of malleabled)"
 ended
-ok "the controller stopped: the step ends all the same" all_of "exits 0" "says elapsed" "complains 'was killed'"
+ok "the controller stopped: the step ends all the same" \
+	all_of "exits 0" "says elapsed" "complains 'was killed'"
 ok "and it is gone" nothing_left
 
 in_step srun -n2 --balance -J cancelled "$load" --iterations=500

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A rank that scribbles over the segment harms at most its own step: no crash, no CPU outside it, nothing as root.
+# A rank that scribbles over the segment harms at most its own step: no crash, no CPU outside it,
+# nothing as root.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster

@@ -1,8 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The hot path does not get longer unseen: instructions per region and per MPI call. The bounds are what was counted, and 15 %.
+# The hot path does not get longer unseen: instructions per region and thread, per MPI call, and per
+# MPI_Test that finds nothing. The bounds are what was counted, 310, 245 and 55, and some more. A
+# busy machine adds to a count and never takes from it, as ranks that were preempted have more to
+# look at: so the best of three counts.
 . "$(dirname "$0")/lib.sh"
 command -v valgrind >/dev/null || skip_all "needs valgrind"
 plan 1
-counted() { OMPI_ALLOW_RUN_AS_ROOT=1 "$srcdir/t/bench/instructions" --build "$builddir" --most-region "$1" --most-call "$2" >"$work/out" 2>"$work/err"; }
-ok "instructions of the hot path" all_of "counted 335 270 || { sed 's/^/# /' '$work/out'; false; }"
+# counted REGION CALL TEST: no more than these, in one of three counts.
+counted() {
+	for _ in 1 2 3; do
+		OMPI_ALLOW_RUN_AS_ROOT=1 "$srcdir/t/bench/instructions" --build "$builddir" \
+			--max-region "$1" --max-call "$2" --max-test "$3" \
+			>"$work/out" 2>"$work/err" && return
+	done
+	sed 's/^/# /' "$work/out"
+	return 1
+}
+ok "instructions of the hot path" counted 335 265 90

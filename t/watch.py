@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Looks every 10 ms at the CPUs of all threads of programs, by name, for some seconds: watch.py SECONDS NAME... Prints one line a look."""
+"""Looks every 10 ms at the CPUs of all threads of programs, by name: watch.py SECONDS NAME...
+Prints one line a look.
+
+A look takes a moment, in which CPUs may change hands: those count that a program had when it began
+and when it ended.
+"""
 import os
 import sys
 import time
@@ -40,19 +45,22 @@ def cpus_of(pid):
     return cpus
 
 
+def cpus_of_all(names, known):
+    return [set().union(*(cpus_of(pid) for pid in known if known[pid][0] == name))
+            for name in names]
+
+
 def main():
     names, end = sys.argv[2:], time.monotonic() + float(sys.argv[1])
     known = {}
     while time.monotonic() < end:
+        began = time.monotonic()
         look_around(known)
-        found = []
-        for name in names:
-            cpus = set()
-            for pid in known:
-                cpus |= cpus_of(pid) if known[pid][0] == name else set()
-            found.append(",".join(map(str, sorted(cpus))) or "-")
-        print(f"{time.monotonic():.3f}", *found, flush=True)
-        time.sleep(0.01)
+        both = [a & b for a, b in zip(cpus_of_all(names, known), cpus_of_all(names, known))]
+        print(f"{time.monotonic():.3f}",
+              *(",".join(map(str, sorted(cpus))) or "-" for cpus in both), flush=True)
+        # On a slow machine looking must not take all of the time.
+        time.sleep(max(0.01, 2 * (time.monotonic() - began)))
 
 
 if __name__ == "__main__":

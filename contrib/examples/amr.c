@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * amr.c: a wave that travels through an adaptive mesh, as in sam(oa)2: blocks near it are refined, so the work travels.
+ * amr.c: a wave that travels through an adaptive mesh, as in sam(oa)2: blocks near it are refined,
+ * so the work travels.
  *
- * Advection of a pulse along x, second order (Lax-Wendroff), on blocks of CELLS x CELLS cells; each rank owns columns of
- * blocks. Where the solution is steep, blocks and their neighbours get REFINE times finer cells and as many steps more: 64
- * times the work. The exact solution is known, so the error is checked; it does not depend on ranks or threads.
+ * Advection of a pulse along x, second order (Lax-Wendroff), on blocks of CELLS x CELLS cells; each
+ * rank owns columns of blocks. Where the solution is steep, blocks and their neighbours get cells
+ * REFINE times finer and as many more steps: 64 times the work. The exact solution is known, so the
+ * error is checked; it does not depend on ranks or threads.
  */
 #include <math.h>
 #include <mpi.h>
@@ -23,18 +25,20 @@
 #define PI 3.14159265358979323846
 
 struct block {
-	double coarse[CELLS][CELLS];  /* [y][x]; where there are fine cells, their means */
-	double edge[2][FINE][REFINE]; /* the outermost fine columns, left and right, for the neighbours */
-	double (*fine)[FINE];	      /* NULL: not refined */
+	double coarse[CELLS][CELLS]; /* [y][x]; means of the fine cells, if refined */
+	/* the outermost fine columns, left and right, for the neighbours */
+	double edge[2][FINE][REFINE];
+	double (*fine)[FINE]; /* NULL: not refined */
 	bool steep;
 };
-/* What a neighbour needs of a block, besides steep: its nearest column, coarse and fine. */
+/* What a neighbour needs of a block besides STEEP: its nearest column, coarse and fine. */
 #define SENT_DOUBLES (CELLS + FINE * REFINE)
 
 struct mesh {
-	int rows, columns, first, count; /* of blocks: in y; in x of all, of this rank */
-	struct block *now, *next;	 /* count + 2 columns: the neighbours' nearest ones at both ends */
-	double *sent, *received;	 /* rows * SENT_DOUBLES */
+	/* numbers of blocks: along y; along x in all, before and in this rank */
+	int rows, columns, first, count;
+	struct block *now, *next; /* count + 2 columns: at both ends the neighbour's nearest one */
+	double *sent, *received;  /* rows * SENT_DOUBLES */
 };
 
 static struct block *block_at(const struct mesh *mesh, struct block *blocks, int row, int column)
@@ -42,7 +46,7 @@ static struct block *block_at(const struct mesh *mesh, struct block *blocks, int
 	return &blocks[(column + 1) * mesh->rows + row];
 }
 
-/* TIME in coarse cells travelled. */
+/* TIME is in coarse cells travelled. */
 static double exact(const struct mesh *mesh, double x, double y, double time)
 {
 	double from = x - time / (mesh->columns * CELLS) - START;
@@ -62,19 +66,20 @@ static bool is_steep(const struct block *block)
 	return most - least > STEEP;
 }
 
-/* What others look at. */
+/* Set what neighbours read. */
 static void publish(struct block *block)
 {
 	block->steep = is_steep(block);
 	for (int y = 0; y < FINE; y++)
 		for (int x = 0; x < REFINE; x++) {
-			block->edge[0][y][x] = block->fine ? block->fine[y][x] : block->coarse[y / REFINE][0];
-			block->edge[1][y][x] =
-				block->fine ? block->fine[y][FINE - REFINE + x] : block->coarse[y / REFINE][CELLS - 1];
+			block->edge[0][y][x] =
+				block->fine ? block->fine[y][x] : block->coarse[y / REFINE][0];
+			block->edge[1][y][x] = block->fine ? block->fine[y][FINE - REFINE + x]
+							   : block->coarse[y / REFINE][CELLS - 1];
 		}
 }
 
-/* Linear along x between the means. */
+/* Interpolate linearly along x between the means. */
 static void refine(struct block *block)
 {
 	block->fine = malloc(sizeof(double[FINE][FINE]));
@@ -98,7 +103,8 @@ static void adapt(struct mesh *mesh)
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++) {
 			struct block *block = block_at(mesh, mesh->now, row, column);
-			bool wanted = block->steep || block_at(mesh, mesh->now, row, column - 1)->steep ||
+			bool wanted = block->steep ||
+				      block_at(mesh, mesh->now, row, column - 1)->steep ||
 				      block_at(mesh, mesh->now, row, column + 1)->steep;
 
 			if (wanted && !block->fine) {
@@ -113,7 +119,7 @@ static void adapt(struct mesh *mesh)
 
 enum what { SHAPE, EDGES };
 
-/* The doubles of WHAT in BLOCK, of which SIDE (0: left, 1: right) faces the neighbour. */
+/* Pack the doubles of WHAT in BLOCK; SIDE (0: left, 1: right) faces the neighbour. */
 static int pack(const struct block *block, enum what what, int side, double *to)
 {
 	if (what == SHAPE) {
@@ -138,19 +144,24 @@ static int unpack(struct block *block, enum what what, int side, const double *f
 	return SENT_DOUBLES;
 }
 
-/* Send WHAT of our column on SIDE to the neighbour there, and receive the same from the one on the other side. */
+/*
+ * Send WHAT of our column on SIDE to the neighbour there, and receive the same from the other
+ * neighbour.
+ */
 static void shift(struct mesh *mesh, const struct example *example, enum what what, int side)
 {
 	int ours = side ? mesh->count - 1 : 0, theirs = side ? -1 : mesh->count;
-	int to = example_neighbour(example, side ? 1 : -1), from = example_neighbour(example, side ? -1 : 1);
+	int to = example_neighbour(example, side ? 1 : -1),
+	    from = example_neighbour(example, side ? -1 : 1);
 	int count = 0, came = 0;
 
 	for (int row = 0; row < mesh->rows; row++)
 		count += pack(block_at(mesh, mesh->now, row, ours), what, side, mesh->sent + count);
-	MPI_Sendrecv(mesh->sent, count, MPI_DOUBLE, to, 0, mesh->received, count, MPI_DOUBLE, from, 0, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
+	MPI_Sendrecv(mesh->sent, count, MPI_DOUBLE, to, 0, mesh->received, count, MPI_DOUBLE, from,
+		     0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	for (int row = 0; from != MPI_PROC_NULL && row < mesh->rows; row++)
-		came += unpack(block_at(mesh, mesh->now, row, theirs), what, side, mesh->received + came);
+		came += unpack(block_at(mesh, mesh->now, row, theirs), what, side,
+			       mesh->received + came);
 }
 
 static void exchange(struct mesh *mesh, const struct example *example, enum what what)
@@ -167,8 +178,8 @@ static void step_row(const double *value, double *next, int n)
 			  COURANT * COURANT / 2 * (value[x + 1] - 2 * value[x] + value[x - 1]);
 }
 
-static void step_coarse(const struct block *west, const struct block *block, const struct block *east,
-			struct block *next)
+static void step_coarse(const struct block *west, const struct block *block,
+			const struct block *east, struct block *next)
 {
 	double line[2][CELLS + 2];
 
@@ -181,8 +192,9 @@ static void step_coarse(const struct block *west, const struct block *block, con
 	}
 }
 
-/* REFINE steps eat up the REFINE columns that the neighbours lend on each side. */
-static void step_fine(const struct block *west, const struct block *block, const struct block *east, struct block *next)
+/* REFINE steps use up the REFINE columns that each neighbour provides. */
+static void step_fine(const struct block *west, const struct block *block, const struct block *east,
+		      struct block *next)
 {
 	double line[2][FINE + 2 * REFINE];
 
@@ -216,7 +228,8 @@ static void step(struct mesh *mesh)
 			const struct block *west = block_at(mesh, mesh->now, row, column - 1);
 			const struct block *east = block_at(mesh, mesh->now, row, column + 1);
 
-			if (block->fine && !next->fine && !(next->fine = malloc(sizeof(double[FINE][FINE]))))
+			if (block->fine && !next->fine &&
+			    !(next->fine = malloc(sizeof(double[FINE][FINE]))))
 				MPI_Abort(MPI_COMM_WORLD, 1);
 			if (block->fine) {
 				step_fine(west, block, east, next);
@@ -238,7 +251,8 @@ static void set_up(struct mesh *mesh)
 	mesh->now = example_reserve(blocks, sizeof(*mesh->now));
 	mesh->next = example_reserve(blocks, sizeof(*mesh->next));
 	mesh->sent = example_reserve((size_t)mesh->rows * SENT_DOUBLES, sizeof(*mesh->sent));
-	mesh->received = example_reserve((size_t)mesh->rows * SENT_DOUBLES, sizeof(*mesh->received));
+	mesh->received =
+		example_reserve((size_t)mesh->rows * SENT_DOUBLES, sizeof(*mesh->received));
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++) {
 			struct block *block = block_at(mesh, mesh->now, row, column);
@@ -246,13 +260,14 @@ static void set_up(struct mesh *mesh)
 			for (int i = 0; i < CELLS * CELLS; i++)
 				block->coarse[i / CELLS][i % CELLS] = exact(
 					mesh,
-					((mesh->first + column) * CELLS + i % CELLS + 0.5) / (mesh->columns * CELLS),
+					((mesh->first + column) * CELLS + i % CELLS + 0.5) /
+						(mesh->columns * CELLS),
 					(row * CELLS + i / CELLS + 0.5) / (mesh->rows * CELLS), 0);
 			publish(block);
 		}
 }
 
-/* Root of the mean square of the error, summed column by column in one order. */
+/* Root mean square of the error, summed column by column in a fixed order. */
 static double error_of(const struct mesh *mesh, int steps)
 {
 	double *part = example_reserve((size_t)mesh->columns, sizeof(*part));
@@ -261,12 +276,15 @@ static double error_of(const struct mesh *mesh, int steps)
 	for (int column = 0; column < mesh->count; column++)
 		for (int row = 0; row < mesh->rows; row++)
 			for (int i = 0; i < CELLS * CELLS; i++) {
-				double is = block_at(mesh, mesh->now, row, column)->coarse[i / CELLS][i % CELLS];
-				double off = is - exact(mesh,
-							((mesh->first + column) * CELLS + i % CELLS + 0.5) /
-								(mesh->columns * CELLS),
-							(row * CELLS + i / CELLS + 0.5) / (mesh->rows * CELLS),
-							steps * COURANT);
+				double is = block_at(mesh, mesh->now, row, column)
+						    ->coarse[i / CELLS][i % CELLS];
+				double off =
+					is - exact(mesh,
+						   ((mesh->first + column) * CELLS + i % CELLS +
+						    0.5) / (mesh->columns * CELLS),
+						   (row * CELLS + i / CELLS + 0.5) /
+							   (mesh->rows * CELLS),
+						   steps * COURANT);
 
 				part[mesh->first + column] += off * off;
 			}
@@ -283,11 +301,12 @@ int main(int argc, char **argv)
 	struct mesh mesh = {0};
 	double error;
 
-	example_begin(&example, argc, argv,
-		      "A wave that travels through an adaptive mesh; the refined part travels with it.",
-		      "  --rows=N         blocks along y (default 64)\n"
-		      "  --columns=N      blocks along x, shared out over the ranks (default 16)\n",
-		      200);
+	example_begin(
+		&example, argc, argv,
+		"A wave that travels through an adaptive mesh; the refined part travels with it.",
+		"  --rows=N         blocks along y (default 64)\n"
+		"  --columns=N      blocks along x, divided among the ranks (default 16)\n",
+		200);
 	mesh.rows = (int)example_number(&example, "rows", 64);
 	mesh.columns = (int)example_number(&example, "columns", 16);
 	example_ready(&example);
@@ -312,5 +331,6 @@ int main(int argc, char **argv)
 	free(mesh.next);
 	free(mesh.sent);
 	free(mesh.received);
-	return example_end(&example, error, error < 0.02 ? NULL : "the wave is not where it should be");
+	return example_end(&example, error,
+			   error < 0.02 ? NULL : "the wave is not where it should be");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// bodies.cc: a C++ example: gravity between bodies, each pair by each pair. The first rank moves three times as many bodies as the
-// others, and after each step all ranks know where all bodies are. Run it as: srun -n 2 -c 4 --balance bodies
+// bodies.cc: a C++ example: gravity between bodies, each pair by each pair. The first rank moves
+// three times as many bodies as the others, and after each step all ranks know where all bodies
+// are. Run it as: srun -n 2 -c 4 --balance bodies
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +9,8 @@
 #include <numeric>
 #include <vector>
 
-namespace {
+namespace
+{
 
 struct Vector {
 	double x, y, z;
@@ -39,7 +41,8 @@ std::vector<Vector> start(int count)
 	std::vector<Vector> bodies;
 
 	for (int i = 0; i < count; i++) {
-		const double angle = 2.399963 * i, height = 1 - 2 * (i + 0.5) / count, radius = std::sqrt(1 - height * height);
+		const double angle = 2.399963 * i, height = 1 - 2 * (i + 0.5) / count,
+			     radius = std::sqrt(1 - height * height);
 
 		bodies.push_back({radius * std::cos(angle), radius * std::sin(angle), height});
 	}
@@ -69,7 +72,8 @@ int main(int argc, char **argv)
 		doubles[i] = 3 * count[i];
 		first_double[i] = 3 * first[i];
 	}
-	std::vector<Vector> all = start(first[ranks - 1] + count[ranks - 1]), speed(count[rank], Vector{0, 0, 0});
+	std::vector<Vector> all = start(first[ranks - 1] + count[ranks - 1]),
+			    speed(count[rank], Vector{0, 0, 0});
 	std::vector<Vector> mine(count[rank]);
 	MPI_Barrier(MPI_COMM_WORLD);
 	const double begin = MPI_Wtime();
@@ -79,12 +83,14 @@ int main(int argc, char **argv)
 			const Vector &at = all[first[rank] + i];
 			const Vector pull = pull_on(at, all);
 
-			speed[i] = {speed[i].x + time_step * pull.x, speed[i].y + time_step * pull.y,
+			speed[i] = {speed[i].x + time_step * pull.x,
+				    speed[i].y + time_step * pull.y,
 				    speed[i].z + time_step * pull.z};
-			mine[i] = {at.x + time_step * speed[i].x, at.y + time_step * speed[i].y, at.z + time_step * speed[i].z};
+			mine[i] = {at.x + time_step * speed[i].x, at.y + time_step * speed[i].y,
+				   at.z + time_step * speed[i].z};
 		}
-		MPI_Allgatherv(mine.data(), 3 * count[rank], MPI_DOUBLE, all.data(), doubles.data(), first_double.data(),
-			       MPI_DOUBLE, MPI_COMM_WORLD);
+		MPI_Allgatherv(mine.data(), 3 * count[rank], MPI_DOUBLE, all.data(), doubles.data(),
+			       first_double.data(), MPI_DOUBLE, MPI_COMM_WORLD);
 	}
 	const double elapsed = MPI_Wtime() - begin;
 
@@ -99,7 +105,8 @@ int main(int argc, char **argv)
 	MPI_Reduce(sums, total, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	const bool right = rank != 0 || std::abs(total[0]) < 1e-6 * std::sqrt(total[1]);
 	if (rank == 0)
-		std::printf("elapsed %.4f s, result %.6e, %s\n", elapsed, total[1], right ? "verified" : "WRONG");
+		std::printf("elapsed %.4f s, result %.6e, %s\n", elapsed, total[1],
+			    right ? "verified" : "WRONG");
 	MPI_Finalize();
 	return right ? 0 : 1;
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char common_help[] = "  --iterations=N   iterations that are timed\n"
-				  "  --warm-up=N      more iterations before, that are not (default 0)\n"
+static const char common_help[] = "  --iterations=N   timed iterations\n"
+				  "  --warm-up=N      iterations before, not timed (default 0)\n"
 				  "  --mark-phases    call malleable_phase() after each iteration\n"
 				  "  --verbose        print the time of each iteration\n";
 
@@ -62,17 +62,18 @@ double example_number(struct example *example, const char *name, double fallback
 	return value;
 }
 
-void example_begin(struct example *example, int argc, char **argv, const char *summary, const char *help,
-		   int iterations)
+void example_begin(struct example *example, int argc, char **argv, const char *summary,
+		   const char *help, int iterations)
 {
 	const char *slash = strrchr(argv[0], '/');
 	int level;
 
-	*example = (struct example){.name = slash ? slash + 1 : argv[0], .argc = argc, .argv = argv};
+	*example =
+		(struct example){.name = slash ? slash + 1 : argv[0], .argc = argc, .argv = argv};
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			printf("Usage: %s [OPTIONS], started as MPI program\n\n%s\n\n%s%s", example->name, summary,
-			       help, common_help);
+			printf("Usage: %s [OPTIONS], started as MPI program\n\n%s\n\n%s%s",
+			       example->name, summary, help, common_help);
 			exit(0);
 		}
 	}
@@ -111,21 +112,22 @@ void example_iteration_end(struct example *example, int iteration)
 		printf("iteration %d: %.4f s\n", iteration, MPI_Wtime() - example->iteration_began);
 }
 
-int example_end(struct example *example, double value, const char *flaw)
+int example_end(struct example *example, double value, const char *error)
 {
 	double elapsed = MPI_Wtime() - example->began;
-	int failed = flaw != NULL;
+	int failed = error != NULL;
 
 	if (example->rank == 0)
-		printf("elapsed %.4f s, result %.10e, %s%s\n", elapsed, value, flaw ? "WRONG: " : "verified",
-		       flaw ? flaw : "");
+		printf("elapsed %.4f s, result %.10e, %s%s\n", elapsed, value,
+		       error ? "WRONG: " : "verified", error ? error : "");
 	free(example->used);
 	MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	MPI_Finalize();
 	return failed ? 1 : 0;
 }
 
-void example_share(const struct example *example, int rows, const double *weight, int *first, int *count)
+void example_share(const struct example *example, int rows, const double *weight, int *first,
+		   int *count)
 {
 	double sum = 0, before = 0;
 	int end;

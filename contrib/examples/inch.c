@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inch.c: a loadable policy (doc/policies.md): in each window one CPU goes from the rank that waited longest in MPI to the one that
- * waited least, if their waits differ by enough.
+ * inch.c: a loadable policy (doc/policies.md): in each window one CPU moves from the rank that
+ * waited longest in MPI to the one that waited least, if their waits differ by enough.
  *
  *   cc -shared -fPIC -o inch.so inch.c && cp inch.so $libdir/malleable/policies/
  *   srun --balance=inch,threshold=10 ./app
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 static const struct mal_param params[] = {
-	{"threshold", "least difference of two ranks' waits, in percent of the window", 5, 0, 100, NULL},
+	{"threshold", "smallest difference of two ranks' waits, in percent of the window", 5, 0,
+	 100, NULL},
 };
 
 static void *create(const double *values)
@@ -24,7 +25,7 @@ static void *create(const double *values)
 
 static int can_take(const struct mal_sample *sample)
 {
-	return sample->most == 0 || sample->cpus < sample->most;
+	return sample->max == 0 || sample->cpus < sample->max;
 }
 
 static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
@@ -40,7 +41,8 @@ static int decide(void *state, const struct mal_view *view, struct mal_plan *pla
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		if (!samples[rank].running)
 			continue;
-		if (samples[rank].cpus > 1 && (giver == view->rank_count || samples[rank].mpi_s > samples[giver].mpi_s))
+		if (samples[rank].cpus > 1 &&
+		    (giver == view->rank_count || samples[rank].mpi_s > samples[giver].mpi_s))
 			giver = rank;
 		if (can_take(&samples[rank]) &&
 		    (taker == view->rank_count || samples[rank].mpi_s < samples[taker].mpi_s))
@@ -59,7 +61,7 @@ static int decide(void *state, const struct mal_view *view, struct mal_plan *pla
 const struct mal_policy malleable_policy = {
 	.abi = MAL_POLICY_ABI,
 	.name = "inch",
-	.summary = "one CPU at a time, to whom waits least (an example)",
+	.summary = "one CPU at a time to the rank that waits least (an example)",
 	.params = params,
 	.param_count = sizeof(params) / sizeof(params[0]),
 	.create = create,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * load.c: a load generator: each rank computes for a chosen time per parallel region, then all ranks meet.
+ * load.c: a load generator: each rank computes for a given time per parallel region, then all ranks
+ * meet.
  *
- * The work is arithmetic, calibrated once, so that a second thread really halves it; the program does not sleep
- * or look at the clock while it works. It never asks for its number of threads, so it is malleable as it is.
+ * The work is arithmetic, calibrated once, so that a second thread really halves it; the program
+ * does not sleep or read the clock while it works. It never asks for its number of threads, so it
+ * is malleable as it is.
  */
 #include <getopt.h>
 #include <math.h>
@@ -15,10 +17,10 @@
 
 #include "contrib/examples/example.h"
 
-#define MOST_RANKS 4096
+#define MAX_RANKS 4096
 
 struct options {
-	double work_ms[MOST_RANKS]; /* per region, by rank; the last one given holds for the rest */
+	double work_ms[MAX_RANKS]; /* per region, by rank; the last one counts for the rest */
 	int work_count;
 	int regions;
 	int iterations;
@@ -41,14 +43,15 @@ static void usage(FILE *out)
 	      "  --chunks=N          pieces of a region's work (default 16)\n"
 	      "  --static            static schedule (default: dynamic)\n"
 	      "  --profile=steady|drift|burst|random\n"
-	      "                      how the work changes over the iterations (default steady): drift rotates it\n"
-	      "                      over the ranks, burst gives one rank all of it every 8th, random mixes it\n"
+	      "                      how the work changes over the iterations (default steady):\n"
+	      "                      drift rotates it over the ranks, burst gives one rank all\n"
+	      "                      of it every 8th, random mixes it\n"
 	      "  --mark-phases       call malleable_phase() after each iteration\n"
-	      "  --warm-up=N         more iterations before, that do not count in the elapsed time (default 0)\n"
+	      "  --warm-up=N         iterations before, not timed (default 0)\n"
 	      "  --verbose           print the time of each iteration\n"
 	      "  --units=N           arithmetic units per ms, instead of calibrating\n"
 	      "\n"
-	      "Prints the elapsed time and a checksum that depends on the work alone.\n",
+	      "Prints the elapsed time and a checksum that depends on the work only.\n",
 	      out);
 }
 
@@ -60,7 +63,7 @@ static int parse_work(char *text, struct options *options)
 	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		char *end;
 
-		if (options->work_count == MOST_RANKS)
+		if (options->work_count == MAX_RANKS)
 			return -1;
 		options->work_ms[options->work_count] = strtod(word, &end);
 		if (*end || options->work_ms[options->work_count] < 0)
@@ -108,13 +111,13 @@ static int parse(int argc, char **argv, struct options *options)
 		default: return -1;
 		}
 	}
-	return options->regions > 0 && options->iterations > 0 && options->warm_up >= 0 && options->chunks > 0 &&
-			       optind == argc
+	return options->regions > 0 && options->iterations > 0 && options->warm_up >= 0 &&
+			       options->chunks > 0 && optind == argc
 		       ? 0
 		       : -1;
 }
 
-/* COUNT units of arithmetic that no compiler can shorten, or move past a look at the clock. */
+/* COUNT units of arithmetic that no compiler can shorten, or move past a reading of the clock. */
 __attribute__((noinline)) static double compute(long count, double start)
 {
 	double value = start;
@@ -148,7 +151,9 @@ static double work_of(const struct options *options, int rank, int ranks, int it
 	int source = rank;
 
 	if (strcmp(options->profile, "drift") == 0)
-		source = (rank + iteration * ranks / (options->iterations > 0 ? options->iterations : 1)) % ranks;
+		source = (rank +
+			  iteration * ranks / (options->iterations > 0 ? options->iterations : 1)) %
+			 ranks;
 	else if (strcmp(options->profile, "burst") == 0 && iteration % 8)
 		return options->work_ms[options->work_count - 1];
 	else if (strcmp(options->profile, "random") == 0)
@@ -211,7 +216,8 @@ int main(int argc, char **argv)
 	elapsed = MPI_Wtime() - begin;
 	MPI_Reduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("elapsed %.4f s, units %.0f, checksum %.6e\n", elapsed, options.units_per_ms, total);
+		printf("elapsed %.4f s, units %.0f, checksum %.6e\n", elapsed, options.units_per_ms,
+		       total);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * particles.c: Monte Carlo particle transport, as Quicksilver does; the particles drift from subdomain to subdomain.
+ * particles.c: Monte Carlo particle transport, as in Quicksilver; the particles drift from
+ * subdomain to subdomain.
  *
- * Ranks own slabs along x of a box of length 1. Particles start near x = 0, move, collide, and are carried along by a
- * drift that takes the bulk of them to x = 1 by the end. Every particle has random numbers of its own, counted by its own events, so the
- * tallies do not depend on who tracked it: they come out the same, to the last digit, for all ranks and threads.
+ * Ranks own slabs along x of a box of length 1. Particles start near x = 0, move, collide, and
+ * drift along, most of them to x = 1 by the end. Every particle has its own random numbers, counted
+ * by its own events, so the tallies do not depend on the rank that tracked it: they are the same,
+ * to the last digit, for all numbers of ranks and threads.
  */
 #include <math.h>
 #include <mpi.h>
@@ -32,10 +34,13 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 31;
 }
 
-/* The particle's next random number, in (0, 1). SplitMix64 over its number and its count of events. */
+/*
+ * The particle's next random number, in (0, 1): SplitMix64 of its number and its count of events.
+ */
 static double draw(struct particle *particle)
 {
-	uint64_t bits = mix(particle->number * UINT64_C(0x9e3779b97f4a7c15) + mix(++particle->events));
+	uint64_t bits =
+		mix(particle->number * UINT64_C(0x9e3779b97f4a7c15) + mix(++particle->events));
 
 	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
 }
@@ -99,7 +104,7 @@ static int owner(const struct particle *particle, int ranks)
 	return rank < 0 ? 0 : rank >= ranks ? ranks - 1 : rank;
 }
 
-/* Particles that left the subdomain go to its neighbours, at most one subdomain further a step. */
+/* Move particles that left the subdomain to its neighbours; none gets further in a step. */
 static void migrate(struct bank *bank, const struct example *example)
 {
 	struct bank leave[2] = {{0}};
@@ -115,16 +120,18 @@ static void migrate(struct bank *bank, const struct example *example)
 		bank->list[i] = bank->list[--bank->count];
 	}
 	for (int up = 0; up < 2; up++) {
-		int to = example_neighbour(example, up ? 1 : -1), from = example_neighbour(example, up ? -1 : 1);
+		int to = example_neighbour(example, up ? 1 : -1),
+		    from = example_neighbour(example, up ? -1 : 1);
 		long come = 0;
 
-		MPI_Sendrecv(&leave[up].count, 1, MPI_LONG, to, 0, &come, 1, MPI_LONG, from, 0, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&leave[up].count, 1, MPI_LONG, to, 0, &come, 1, MPI_LONG, from, 0,
+			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		struct particle *arrive = malloc((size_t)(come + 1) * sizeof(*arrive));
 		if (!arrive)
 			MPI_Abort(MPI_COMM_WORLD, 1);
-		MPI_Sendrecv(leave[up].list, (int)(leave[up].count * (long)sizeof(*arrive)), MPI_BYTE, to, 1, arrive,
-			     (int)(come * (long)sizeof(*arrive)), MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(leave[up].list, (int)(leave[up].count * (long)sizeof(*arrive)),
+			     MPI_BYTE, to, 1, arrive, (int)(come * (long)sizeof(*arrive)), MPI_BYTE,
+			     from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		for (long i = 0; i < come; i++)
 			add(bank, &arrive[i]);
 		free(arrive);
@@ -139,12 +146,13 @@ int main(int argc, char **argv)
 	double spread, collisions;
 	long total, steps, tally[2] = {0, 0}, sum[2];
 
-	example_begin(&example, argc, argv,
-		      "Monte Carlo particle transport, as Quicksilver; the particles drift over the ranks.",
-		      "  --particles=N    in sum (default 10000 per rank)\n"
-		      "  --collisions=N   per particle and iteration (default 200)\n"
-		      "  --spread=F       the particles start in this part of the box (default 0.3)\n",
-		      40);
+	example_begin(
+		&example, argc, argv,
+		"Monte Carlo particle transport, as Quicksilver; particles drift over the ranks.",
+		"  --particles=N    in sum (default 10000 per rank)\n"
+		"  --collisions=N   per particle and iteration (default 200)\n"
+		"  --spread=F       the particles start in this part of the box (default 0.3)\n",
+		40);
 	total = (long)example_number(&example, "particles", 10000.0 * example.ranks);
 	collisions = example_number(&example, "collisions", 200);
 	spread = example_number(&example, "spread", 0.3);
@@ -167,11 +175,11 @@ int main(int argc, char **argv)
 	tally[1] = bank.count;
 	MPI_Allreduce(tally, sum, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
 	free(bank.list);
-	/* A Poisson number: its relative spread is one over its root. */
+	/* A Poisson variable: its relative spread is the inverse of its root. */
 	return example_end(&example, (double)sum[0],
 			   sum[1] != total ? "particles were lost"
-			   : fabs((double)sum[0] / ((double)total * collisions * (double)steps) - 1) >
-					   5 / sqrt((double)total * collisions * (double)steps)
+			   : fabs((double)sum[0] / ((double)total * collisions * (double)steps) -
+				  1) > 5 / sqrt((double)total * collisions * (double)steps)
 				   ? "the number of collisions is not what was asked for"
 				   : NULL);
 }

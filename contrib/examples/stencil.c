@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stencil.c: seismic waves with absorbing borders, as in Ondes3D: the ranks at the borders have more to do.
+ * stencil.c: seismic waves with absorbing borders, as in Ondes3D: ranks at the borders have more
+ * work.
  *
- * The acoustic wave equation, fourth order in space, second in time, a Ricker source in the middle; slabs of planes by rank. In the
- * absorbing layers (convolutional PML, Komatitsch and Martin 2007, in its simplest form) each node carries memory variables along
- * the three directions. The energy left at the end does not depend on ranks or threads, to the last digit.
+ * The acoustic wave equation, fourth order in space, second in time, with a Ricker source in the
+ * middle; slabs of planes by rank. In the absorbing layers (convolutional PML, Komatitsch and
+ * Martin 2007, in its simplest form) each node has memory variables along the three directions. The
+ * energy left at the end does not depend on ranks or threads, to the last digit.
  */
 #include <math.h>
 #include <mpi.h>
@@ -20,15 +22,17 @@
 #define COURANT 0.4
 
 struct box {
-	int n, planes, first, count, layer; /* nodes in x and y, in z of all; this rank's planes; absorbing nodes */
-	int width;			    /* n with halos */
+	int n, planes;	  /* nodes in x and y; in z of all */
+	int first, count; /* this rank's planes */
+	int layer;	  /* absorbing nodes */
+	int width;	  /* n with halos */
 	size_t plane;
 	double *now, *before; /* pressure at two times */
 	double *memory[3];    /* of the absorbing layers, by direction */
 	double *damping;      /* by distance to the border */
 };
 
-/* Depth in the absorbing layer of node I of N: 0 outside. */
+/* Depth of node I of N in the absorbing layer, 0 outside. */
 static int depth(const struct box *box, int i, int n)
 {
 	int near = i < n - 1 - i ? i : n - 1 - i;
@@ -38,7 +42,9 @@ static int depth(const struct box *box, int i, int n)
 
 static double second(const double *at, ptrdiff_t stride)
 {
-	return (-at[-2 * stride] + 16 * at[-stride] - 30 * at[0] + 16 * at[stride] - at[2 * stride]) / 12;
+	return (-at[-2 * stride] + 16 * at[-stride] - 30 * at[0] + 16 * at[stride] -
+		at[2 * stride]) /
+	       12;
 }
 
 static double first(const double *at, ptrdiff_t stride)
@@ -46,8 +52,9 @@ static double first(const double *at, ptrdiff_t stride)
 	return (at[-2 * stride] - 8 * at[-stride] + 8 * at[stride] - at[2 * stride]) / 12;
 }
 
-/* What the layer takes away along one direction; its memory variable follows the derivative. */
-static double absorb(const struct box *box, const double *at, ptrdiff_t stride, double *memory, int deep)
+/* What the layer absorbs along one direction; its memory variable follows the derivative. */
+static double absorb(const struct box *box, const double *at, ptrdiff_t stride, double *memory,
+		     int deep)
 {
 	double damping = box->damping[deep];
 	double keep = exp(-damping);
@@ -58,7 +65,8 @@ static double absorb(const struct box *box, const double *at, ptrdiff_t stride, 
 
 static void update_row(const struct box *box, int z, int y)
 {
-	size_t row = (size_t)(z + HALO) * box->plane + (size_t)(y + HALO) * (size_t)box->width + HALO;
+	size_t row =
+		(size_t)(z + HALO) * box->plane + (size_t)(y + HALO) * (size_t)box->width + HALO;
 	const ptrdiff_t stride[3] = {1, box->width, (ptrdiff_t)box->plane};
 	int deep_y = depth(box, y, box->n), deep_z = depth(box, box->first + z, box->planes);
 
@@ -100,7 +108,8 @@ static void shake(struct box *box, int iteration)
 	double time = (iteration - 20) / 10.0, square = PI * PI * time * time;
 
 	if (z >= 0 && z < box->count)
-		box->now[(size_t)(z + HALO) * box->plane + (size_t)(box->n / 2 + HALO) * (size_t)box->width +
+		box->now[(size_t)(z + HALO) * box->plane +
+			 (size_t)(box->n / 2 + HALO) * (size_t)box->width +
 			 (size_t)(box->n / 2 + HALO)] += (1 - 2 * square) * exp(-square);
 }
 
@@ -111,13 +120,13 @@ static void exchange(const struct box *box, const struct example *example)
 	int count = (int)(HALO * box->plane);
 
 	MPI_Sendrecv(box->now + HALO * box->plane, count, MPI_DOUBLE, below, 0,
-		     box->now + (size_t)(box->count + HALO) * box->plane, count, MPI_DOUBLE, above, 0, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
-	MPI_Sendrecv(box->now + (size_t)box->count * box->plane, count, MPI_DOUBLE, above, 1, box->now, count,
-		     MPI_DOUBLE, below, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		     box->now + (size_t)(box->count + HALO) * box->plane, count, MPI_DOUBLE, above,
+		     0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(box->now + (size_t)box->count * box->plane, count, MPI_DOUBLE, above, 1,
+		     box->now, count, MPI_DOUBLE, below, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Sum of squares, plane by plane in one order. */
+/* Sum of squares, plane by plane in a fixed order. */
 static double energy(const struct box *box)
 {
 	double *part = example_reserve((size_t)box->planes, sizeof(double));
@@ -127,7 +136,8 @@ static double energy(const struct box *box)
 		for (int y = 0; y < box->n; y++)
 			for (int x = 0; x < box->n; x++) {
 				double value = box->now[(size_t)(z + HALO) * box->plane +
-							(size_t)(y + HALO) * (size_t)box->width + (size_t)(x + HALO)];
+							(size_t)(y + HALO) * (size_t)box->width +
+							(size_t)(x + HALO)];
 
 				part[box->first + z] += value * value;
 			}
@@ -145,12 +155,14 @@ int main(int argc, char **argv)
 	double most = 0, end;
 	size_t nodes;
 
-	example_begin(&example, argc, argv,
-		      "Seismic waves with absorbing borders, as Ondes3D: the ranks at the borders have more to do.",
-		      "  --n=N            nodes in x and in y (default 96)\n"
-		      "  --planes=N       nodes in z, shared out evenly over the ranks (default 16 per rank)\n"
-		      "  --layer=N        width of the absorbing layers (default 12)\n",
-		      100);
+	example_begin(
+		&example, argc, argv,
+		"Seismic waves with absorbing borders, as Ondes3D: ranks at the borders "
+		"have more work.",
+		"  --n=N            nodes in x and in y (default 96)\n"
+		"  --planes=N       nodes in z, divided among the ranks (default 16 per rank)\n"
+		"  --layer=N        width of the absorbing layers (default 12)\n",
+		100);
 	box.n = (int)example_number(&example, "n", 96);
 	box.planes = (int)example_number(&example, "planes", 16.0 * example.ranks);
 	box.layer = (int)example_number(&example, "layer", 12);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* shares.c: dividing the CPUs that several jobs were given among their steps. */
+/* shares.c: divide CPUs that several jobs have among their steps. */
 #include "libmalleable/agent/shares.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 /* What a claim is due, in CPUs. */
 struct due {
 	double exact;
-	unsigned int whole; /* of these, still to be given */
-	unsigned int ahead; /* CPUs that it may have and that are still to be given to somebody */
+	unsigned int whole; /* of these, still to be assigned */
+	unsigned int ahead; /* CPUs that it may have and that are not assigned yet */
 };
 
 static bool has(const struct mal_claim *claim, unsigned int cpu)
@@ -17,59 +17,65 @@ static bool has(const struct mal_claim *claim, unsigned int cpu)
 	return claim->divided && mal_cpumask_has(&claim->cpus, cpu);
 }
 
-/* The number of steps of claim I's job that have CPU. */
-static unsigned int steps_at(const struct mal_claim *claims, size_t count, size_t i, unsigned int cpu)
+/* For each claim, the first claim of its job, which stands for the job. */
+static void find_jobs(const struct mal_claim *claims, size_t count, size_t *jobs)
 {
-	unsigned int steps = 0;
-
-	for (size_t other = 0; other < count; other++)
-		steps += claims[other].job == claims[i].job && has(&claims[other], cpu);
-	return steps;
+	for (size_t i = 0; i < count; i++)
+		for (jobs[i] = 0; claims[jobs[i]].job != claims[i].job;)
+			jobs[i]++;
 }
 
-/* Weights of all jobs at CPU, each once. */
-static double weights_at(const struct mal_claim *claims, size_t count, unsigned int cpu)
+/* Divide CPU among its claims: by the weights of jobs, and equally among the steps of a job. */
+static void divide_cpu(const struct mal_claim *claims, size_t count, const size_t *jobs,
+		       unsigned int cpu, struct due *due)
 {
-	double sum = 0;
+	unsigned int steps[MAL_CLAIMS_MAX] = {0};
+	size_t sharers[MAL_CLAIMS_MAX], sharer_count = 0;
+	double weights = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (has(&claims[i], cpu))
-			sum += (double)claims[i].weight / steps_at(claims, count, i, cpu);
-	return sum;
-}
-
-static void find_due(const struct mal_claim *claims, size_t count, struct due *due)
-{
-	memset(due, 0, count * sizeof(*due));
-	for (unsigned int cpu = 0; cpu < MAL_MAX_CPUS; cpu++) {
-		double weights = weights_at(claims, count, cpu);
-
-		for (size_t i = 0; weights > 0 && i < count; i++) {
-			if (!has(&claims[i], cpu))
-				continue;
-			due[i].exact += (double)claims[i].weight / steps_at(claims, count, i, cpu) / weights;
-			due[i].ahead++;
+		if (has(&claims[i], cpu)) {
+			sharers[sharer_count++] = i;
+			steps[jobs[i]]++;
 		}
+	for (size_t n = 0; n < sharer_count; n++)
+		weights += (double)claims[sharers[n]].weight / steps[jobs[sharers[n]]];
+	for (size_t n = 0; n < sharer_count; n++) {
+		size_t i = sharers[n];
+
+		due[i].exact += (double)claims[i].weight / steps[jobs[i]] / weights;
+		due[i].ahead++;
 	}
 }
 
-static unsigned int count_cpus(const struct mal_claim *claims, size_t count)
+static struct mal_cpumask join_all(const struct mal_claim *claims, size_t count)
 {
 	struct mal_cpumask all = {{0}};
 
 	for (size_t i = 0; i < count; i++)
 		if (claims[i].divided)
 			mal_cpumask_join(&all, &claims[i].cpus);
-	return mal_cpumask_count(&all);
+	return all;
 }
 
-/* Whole CPUs: what is left by rounding down goes to those who lost most by it. */
+static void find_due(const struct mal_claim *claims, size_t count, const size_t *jobs,
+		     struct due *due)
+{
+	struct mal_cpumask all = join_all(claims, count);
+
+	memset(due, 0, count * sizeof(*due));
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&all, cpu)) < MAL_MAX_CPUS; cpu++)
+		divide_cpu(claims, count, jobs, cpu, due);
+}
+
+/* Round down to whole CPUs, and give the rest to the claims that lost most by it. */
 static void make_whole(const struct mal_claim *claims, size_t count, struct due *due)
 {
-	unsigned int left = count_cpus(claims, count);
+	struct mal_cpumask all = join_all(claims, count);
+	unsigned int left = mal_cpumask_count(&all);
 
 	for (size_t i = 0; i < count; i++) {
-		/* Sums of parts of one may fall short of a whole number by a little. */
+		/* Sums of fractions may fall just short of a whole number. */
 		due[i].whole = claims[i].divided ? (unsigned int)floor(due[i].exact + 1e-6) : 0;
 		left -= due[i].whole < left ? due[i].whole : left;
 	}
@@ -78,7 +84,8 @@ static void make_whole(const struct mal_claim *claims, size_t count, struct due 
 
 		for (size_t i = 0; i < count; i++)
 			if (claims[i].divided &&
-			    (best == count || due[i].exact - due[i].whole > due[best].exact - due[best].whole + 1e-6))
+			    (best == count || due[i].exact - due[i].whole >
+						      due[best].exact - due[best].whole + 1e-6))
 				best = i;
 		if (best == count)
 			return;
@@ -86,24 +93,26 @@ static void make_whole(const struct mal_claim *claims, size_t count, struct due 
 	}
 }
 
-/* Who gets CPU: the one that can least do without it. COUNT: nobody has it. */
-static size_t find_taker(const struct mal_claim *claims, size_t count, const struct due *due, unsigned int cpu)
+/* The claim that depends most on getting CPU; COUNT: none has it. */
+static size_t find_taker(const struct mal_claim *claims, size_t count, const struct due *due,
+			 unsigned int cpu)
 {
 	size_t best = count;
-	double most = -1;
+	double max = -1;
 
 	for (size_t i = 0; i < count; i++) {
 		double need = due[i].ahead ? (double)due[i].whole / due[i].ahead : 0;
 
-		if (has(&claims[i], cpu) && need > most + 1e-9) {
+		if (has(&claims[i], cpu) && need > max + 1e-9) {
 			best = i;
-			most = need;
+			max = need;
 		}
 	}
 	return best;
 }
 
-static void give(struct mal_claim *claims, size_t count, struct due *due, size_t taker, unsigned int cpu)
+static void give(struct mal_claim *claims, size_t count, struct due *due, size_t taker,
+		 unsigned int cpu)
 {
 	mal_cpumask_add(&claims[taker].share, cpu);
 	due[taker].whole -= due[taker].whole > 0;
@@ -111,9 +120,9 @@ static void give(struct mal_claim *claims, size_t count, struct due *due, size_t
 		due[i].ahead -= has(&claims[i], cpu);
 }
 
-/* Who had CPU before and is due more; COUNT: nobody. */
-static size_t find_holder(const struct mal_claim *claims, const struct mal_cpumask *before, size_t count,
-			  const struct due *due, unsigned int cpu)
+/* The claim that has CPU now and is due more; COUNT: none. */
+static size_t find_holder(const struct mal_claim *claims, const struct mal_cpumask *before,
+			  size_t count, const struct due *due, unsigned int cpu)
 {
 	for (size_t i = 0; i < count; i++)
 		if (due[i].whole && has(&claims[i], cpu) && mal_cpumask_has(&before[i], cpu))
@@ -123,14 +132,14 @@ static size_t find_holder(const struct mal_claim *claims, const struct mal_cpuma
 
 static void assign(struct mal_claim *claims, size_t count, struct due *due)
 {
-	struct mal_cpumask before[MAL_CLAIMS_MOST], given = {{0}};
+	struct mal_cpumask before[MAL_CLAIMS_MAX], all = join_all(claims, count), given = {{0}};
 
 	for (size_t i = 0; i < count; i++) {
 		before[i] = claims[i].share;
 		if (claims[i].divided)
 			memset(&claims[i].share, 0, sizeof(claims[i].share));
 	}
-	for (unsigned int cpu = 0; cpu < MAL_MAX_CPUS; cpu++) {
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&all, cpu)) < MAL_MAX_CPUS; cpu++) {
 		size_t holder = find_holder(claims, before, count, due, cpu);
 
 		if (holder == count)
@@ -138,26 +147,27 @@ static void assign(struct mal_claim *claims, size_t count, struct due *due)
 		give(claims, count, due, holder, cpu);
 		mal_cpumask_add(&given, cpu);
 	}
-	for (unsigned int cpu = 0; cpu < MAL_MAX_CPUS; cpu++) {
-		size_t taker = mal_cpumask_has(&given, cpu) ? count : find_taker(claims, count, due, cpu);
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&all, cpu)) < MAL_MAX_CPUS; cpu++) {
+		size_t taker =
+			mal_cpumask_has(&given, cpu) ? count : find_taker(claims, count, due, cpu);
 
 		if (taker < count)
 			give(claims, count, due, taker, cpu);
 	}
 }
 
-/* The claim that falls short of its least by most; COUNT: none does. */
+/* The claim that is furthest below its minimum; COUNT: none is. */
 static size_t find_short(const struct mal_claim *claims, size_t count)
 {
 	size_t found = count;
-	unsigned int most = 0;
+	unsigned int max = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		unsigned int cpus = mal_cpumask_count(&claims[i].share);
 
-		if (claims[i].divided && cpus < claims[i].least && claims[i].least - cpus > most) {
+		if (claims[i].divided && cpus < claims[i].min && claims[i].min - cpus > max) {
 			found = i;
-			most = claims[i].least - cpus;
+			max = claims[i].min - cpus;
 		}
 	}
 	return found;
@@ -165,18 +175,19 @@ static size_t find_short(const struct mal_claim *claims, size_t count)
 
 void mal_shares_divide(struct mal_claim *claims, size_t count)
 {
-	struct mal_cpumask before[MAL_CLAIMS_MOST];
-	struct due due[MAL_CLAIMS_MOST];
-	size_t too_short;
+	struct mal_cpumask before[MAL_CLAIMS_MAX];
+	struct due due[MAL_CLAIMS_MAX];
+	size_t jobs[MAL_CLAIMS_MAX], too_short;
 
-	if (count > MAL_CLAIMS_MOST)
-		count = MAL_CLAIMS_MOST;
+	if (count > MAL_CLAIMS_MAX)
+		count = MAL_CLAIMS_MAX;
 	for (size_t i = 0; i < count; i++) {
 		before[i] = claims[i].share;
 		claims[i].divided = claims[i].weight > 0;
 	}
+	find_jobs(claims, count, jobs);
 	for (;;) {
-		find_due(claims, count, due);
+		find_due(claims, count, jobs, due);
 		make_whole(claims, count, due);
 		assign(claims, count, due);
 		too_short = find_short(claims, count);

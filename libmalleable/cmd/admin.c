@@ -15,15 +15,16 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable admin off|on|status [--file=F]\n"
 	      "\n"
-	      "Switches balancing off and on again, for new steps and, within a second or two, for running ones: "
-	      "their\n"
-	      "ranks go back to their own CPUs. It holds on this node, as long as it is up; on all nodes where\n"
-	      "plugstack.conf has off_file=F with F in a directory that they share.\n"
+	      "Switches balancing off and on again, for new steps and, within a second or two,\n"
+	      "for running ones: their ranks return to their own CPUs. It holds on this node\n"
+	      "until that is rebooted; on all nodes if plugstack.conf has off_file=F with F in\n"
+	      "a directory that they share.\n"
 	      "\n"
 	      "  --file=F   the switch, if not " MAL_OFF_FILE "\n"
 	      "  --help\n"
 	      "\n"
-	      "status prints off or on; its exit status is 0 where balancing is on, 3 where it is off.\n",
+	      "status prints off or on; its exit status is 0 if balancing is on, 3 if it is\n"
+	      "off.\n",
 	      out);
 }
 
@@ -38,11 +39,11 @@ static int switch_off(const char *file)
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 
 	if (fd < 0)
-		return fail(file, "make");
+		return fail(file, "create");
 	close(fd);
 	if (mal_admin_is_off(file))
 		return 0;
-	fprintf(stderr, "malleable admin: %s is not root's: it has no effect\n", file);
+	fprintf(stderr, "malleable admin: %s has no effect: root does not own it\n", file);
 	return 1;
 }
 
@@ -61,8 +62,9 @@ static int tell(const char *file)
 
 int mal_cmd_admin(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"file", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"file", required_argument, NULL, 'f'},
+						{"help", no_argument, NULL, 'h'},
+						{NULL, 0, NULL, 0}};
 	const char *file = MAL_OFF_FILE, *what;
 	int option;
 
@@ -79,7 +81,8 @@ int mal_cmd_admin(int argc, char **argv)
 	if (strcmp(what, "status") == 0)
 		return tell(file);
 	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0) {
-		fputs("malleable admin: off, on or status is wanted, see malleable admin --help\n", stderr);
+		fputs("malleable admin: expected off, on or status, see malleable admin --help\n",
+		      stderr);
 		return 2;
 	}
 	if (geteuid() != 0) {

@@ -6,19 +6,21 @@
 /* malleable run [OPTIONS] -- COMMAND...: run a command balanced, without Slurm. */
 int mal_cmd_run(int argc, char **argv);
 
-/* malleable replay [OPTIONS] TRACE: what policies make of a recorded or a synthetic step. */
+/*
+ * malleable replay [OPTIONS] TRACE: predict what policies make of a recorded or a synthetic step.
+ */
 int mal_cmd_replay(int argc, char **argv);
 
-/* malleable status [OPTIONS] [JOB[.STEP]]: balanced steps and what they gain. */
+/* malleable status [OPTIONS] [JOB[.STEP]]: show balanced steps and what they gain. */
 int mal_cmd_status(int argc, char **argv);
 
-/* malleable set STEP OPTION...: a running step's CPUs and policy. */
+/* malleable set STEP OPTION...: change a running step's CPUs and policy. */
 int mal_cmd_set(int argc, char **argv);
 
-/* malleable admin off|on|status: the switch on this node. */
+/* malleable admin off|on|status: the off switch of this node. */
 int mal_cmd_admin(int argc, char **argv);
 
-/* malleable top [OPTIONS] [JOB.STEP]: the same, live. */
+/* malleable top [OPTIONS] [JOB.STEP]: show balanced steps live. */
 int mal_cmd_top(int argc, char **argv);
 
 /* malleable policies: list the policies with their parameters. */

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* generate.c: traces of steps that nobody ran. */
+/* generate.c: generate traces of synthetic steps. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "libmalleable/cmd/generate.h"
-#include "policies/model.h"
+#include "libmalleable/core/segment.h"
+#include "policies/model/model.h"
 
 #define WINDOW_S 0.1
 #define SERIAL_PART 0.01
 #define COMMUNICATION_PART 0.02
 #define REGIONS 5
 #define NOISE 0.005
-/* burst: one rank has so many times the load for some windows, then all are even again. */
+/* burst: one rank has this many times the load for some windows, then all are even again. */
 #define BURST_LOAD 4
 #define BURST_EVERY 20
 #define BURST_LENGTH 8
-/* amr: the refined ranks, a quarter of all, have so many times the load, and the next ones have it some windows later. */
+/*
+ * amr: the refined ranks, a quarter of all, have this many times the load; some windows later the
+ * next ranks do.
+ */
 #define REFINED_LOAD 4
 #define REFINED_WINDOWS 8
 
@@ -28,7 +32,10 @@ struct scene {
 	unsigned int chosen; /* rank of the burst */
 };
 
-/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014); 0 to 1. */
+/*
+ * A number from 0 to below 1 by SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+ * generators, OOPSLA 2014).
+ */
 static double next(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -38,7 +45,7 @@ static double next(uint64_t *state)
 	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-/* One to three times the same, spread over the ranks. */
+/* Loads from 1 to 3, always the same, spread over the ranks. */
 static double steady(struct scene *scene, unsigned int rank)
 {
 	unsigned int ranks = scene->wanted->ranks;
@@ -46,7 +53,7 @@ static double steady(struct scene *scene, unsigned int rank)
 	return 1 + 2.0 * (rank * 7919 % ranks) / (ranks > 1 ? ranks - 1 : 1);
 }
 
-/* A hill that goes once around. */
+/* A peak that moves around all ranks once. */
 static double drift(struct scene *scene, unsigned int rank)
 {
 	double ranks = scene->wanted->ranks, top = ranks * scene->window / scene->wanted->windows;
@@ -97,13 +104,13 @@ static const struct {
 
 const char mal_generate_kinds[] = "steady, drift, burst, random, balanced, amr";
 
-/* Loads as parts of the whole, then as times of a window. */
+/* Turn loads into parts of the whole, then into times of a window. */
 static void fill_window(struct scene *scene, double (*load)(struct scene *scene, unsigned int rank),
 			struct mal_trace_window *window)
 {
 	const struct mal_generation *wanted = scene->wanted;
-	unsigned int count[wanted->ranks];
-	double loads[wanted->ranks], mpi_s[wanted->ranks], sum = 0;
+	unsigned int count[MAL_MAX_RANKS];
+	double loads[MAL_MAX_RANKS], mpi_s[MAL_MAX_RANKS], sum = 0;
 
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
 		loads[rank] = load(scene, rank);
@@ -112,7 +119,8 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 	}
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
 		struct mal_sample *sample = &window->samples[rank];
-		double part = loads[rank] / sum * wanted->ranks * (1 + NOISE * (2 * next(&scene->random) - 1));
+		double part = loads[rank] / sum * wanted->ranks *
+			      (1 + NOISE * (2 * next(&scene->random) - 1));
 
 		*sample = (struct mal_sample){
 			.running = true,
@@ -125,8 +133,8 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 		};
 		sample->region_s = sample->work_s / wanted->cpus / REGIONS;
 	}
-	window->elapsed_s =
-		mal_model_window(window->samples, wanted->ranks, &(struct mal_setting){.count = count}, mpi_s);
+	window->elapsed_s = mal_model_window(window->samples, wanted->ranks,
+					     &(struct mal_setting){.count = count}, mpi_s);
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
 		window->samples[rank].mpi_s = mpi_s[rank];
 		window->samples[rank].elapsed_s = window->elapsed_s;
@@ -135,7 +143,8 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 		window->owner[cpu] = cpu / wanted->cpus;
 }
 
-int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace, struct mal_error *err)
+int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace,
+		 struct mal_error *err)
 {
 	struct scene scene = {.wanted = wanted, .random = wanted->seed};
 	double (*load)(struct scene *, unsigned int) = NULL;
@@ -145,7 +154,10 @@ int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace, s
 		if (strcmp(kinds[i].name, wanted->kind) == 0)
 			load = kinds[i].load;
 	if (!load)
-		return mal_fail(err, "cannot generate '%.40s': known are %s", wanted->kind, mal_generate_kinds);
+		return mal_fail(err, "cannot generate '%.40s': known are %s", wanted->kind,
+				mal_generate_kinds);
+	if (wanted->ranks > MAL_MAX_RANKS)
+		return mal_fail(err, "more than %d ranks", MAL_MAX_RANKS);
 	if (mal_trace_create(trace, wanted->ranks, wanted->ranks * wanted->cpus, err) < 0)
 		return -1;
 	snprintf(trace->step, sizeof(trace->step), "%s", wanted->kind);

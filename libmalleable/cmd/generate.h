@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* generate.h: traces of steps that nobody ran. */
+/* generate.h: generate traces of synthetic steps. */
 #ifndef MAL_CMD_GENERATE_H
 #define MAL_CMD_GENERATE_H
 
@@ -19,9 +19,11 @@ struct mal_generation {
 extern const char mal_generate_kinds[];
 
 /*
- * Make TRACE: windows of some 0.1 s each if they were balanced, with 1 % of serial time, 2 % of communication, five regions,
- * and loads that are measured with an error of half a percent. The same seed gives the same trace. Returns 0, or -1 with ERR.
+ * Generate TRACE: windows of about 0.1 s if they were balanced, with 1 % serial time, 2 %
+ * communication, five regions, and loads measured with an error of half a percent. The same seed
+ * gives the same trace. Returns 0, or -1 with ERR.
  */
-int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace, struct mal_error *err);
+int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace,
+		 struct mal_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* main.c: the malleable command: finds the subcommand. */
+/* main.c: the malleable command: find and run the subcommand. */
 #include <stdio.h>
 #include <string.h>
 

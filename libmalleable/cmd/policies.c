@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* policies.c: malleable policies: lists the policies with their parameters. */
+/* policies.c: malleable policies: list the policies and their parameters. */
 #include <stdio.h>
 #include <string.h>
 
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/registry.h"
+#include "policies/interface/registry.h"
 
 /* The word for VALUE in CHOICES, and its length. */
 static const char *word_of(const char *choices, double value, int *length)
@@ -22,15 +22,16 @@ static void print_param(const struct mal_param *param)
 		int length;
 		const char *word = word_of(param->choices, param->fallback, &length);
 
-		printf("    %s=%s (default %.*s): %s\n", param->name, param->choices, length, word, param->help);
+		printf("    %s=%s (default %.*s): %s\n", param->name, param->choices, length, word,
+		       param->help);
 		return;
 	}
-	if (param->least == 0 && param->most == 1 && (param->fallback == 0 || param->fallback == 1))
-		printf("    %s=yes|no (default %s): %s\n", param->name, param->fallback != 0 ? "yes" : "no",
-		       param->help);
+	if (param->min == 0 && param->max == 1 && (param->fallback == 0 || param->fallback == 1))
+		printf("    %s=yes|no (default %s): %s\n", param->name,
+		       param->fallback != 0 ? "yes" : "no", param->help);
 	else
-		printf("    %s=%g..%g (default %g): %s\n", param->name, param->least, param->most, param->fallback,
-		       param->help);
+		printf("    %s=%g..%g (default %g): %s\n", param->name, param->min, param->max,
+		       param->fallback, param->help);
 }
 
 int mal_cmd_policies(int argc, char **argv)
@@ -44,7 +45,8 @@ int mal_cmd_policies(int argc, char **argv)
 		int help = strcmp(argv[1], "--help") == 0;
 
 		fputs("Usage: malleable policies [--libdir DIRECTORY]\n\n"
-		      "Lists the policies for --balance and their parameters, those in DIRECTORY/policies too.\n",
+		      "Lists the policies for --balance and their parameters, including those in\n"
+		      "DIRECTORY/policies.\n",
 		      help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
@@ -56,11 +58,12 @@ int mal_cmd_policies(int argc, char **argv)
 	}
 	puts("all policies:\n"
 	     "    mode=auto|team|cpuset: change the OpenMP team with the CPUs, or keep it\n"
-	     "    gomp=replace|keep: run programs built for GCC's libgomp on libomp, or leave them on it\n"
+	     "    gomp=replace|keep: run programs built for GCC's libgomp on libomp, or leave them "
+	     "on it\n"
 	     "    grow=job: use what other steps of the job leave idle on the node (srun only)\n"
-	     "    pool=job: that, and be balanced against other steps of the job with pool=job on the node (srun "
-	     "only)\n"
+	     "    pool=job: that, and be balanced against other steps of the job with pool=job on "
+	     "the node (srun only)\n"
 	     "    pages=stay|follow: memory goes to the NUMA nodes where its rank went\n"
-	     "    max_threads=N: number of threads that the program is told at first");
+	     "    max_threads=N: number of threads that is reported to the program at first");
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replay.c: malleable replay: what policies make of a recorded or a synthetic step. */
+/* replay.c: malleable replay: predict what policies make of a recorded or a synthetic step. */
 #include <getopt.h>
 #include <jansson.h>
 #include <math.h>
@@ -7,34 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/cpumask.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/generate.h"
-#include "libmalleable/core/cpumask.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/loadable/loadable.h"
 #include "libmalleable/trace/places.h"
 #include "libmalleable/trace/trace.h"
-#include "policies/choice.h"
-#include "policies/registry.h"
-#include "policies/simulation.h"
+#include "policies/decide/simulation.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
 
-#define MOST_POLICIES 16
-#define MOST_WINDOWS 1000000
+#define MAX_POLICIES 16
+#define MAX_WINDOWS 1000000
 
 struct arguments {
 	const char *path;
 	const char *output;
-	const char *libdir;    /* where loadable policies are */
+	const char *libdir;    /* directory of loadable policies */
 	const char *synthetic; /* topology */
 	unsigned int cores;    /* 0: as recorded */
 	struct mal_generation generation;
-	const char *policies[MOST_POLICIES];
+	const char *policies[MAX_POLICIES];
 	size_t policy_count;
 	bool phases;
 	bool json;
 };
 
-/* A policy on its way through the trace. */
+/* A policy that runs over the trace. */
 struct contender {
 	const char *spec;
 	struct mal_choice choice;
@@ -48,18 +48,18 @@ static void usage(FILE *out)
 		"Usage: malleable replay [OPTIONS] TRACE\n"
 		"       malleable replay [OPTIONS] --generate=KIND\n"
 		"\n"
-		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and prints what time the "
-		"step\n"
-		"would have taken with each.\n"
+		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and\n"
+		"prints what time the step would have taken with each.\n"
 		"\n"
-		"  --policy=POLICY[,KEY=VALUE...]  may be given several times (default: off, lewi, sabo and auto)\n"
-		"  --cores=N                       on N CPUs, shared out evenly, instead of those of the trace\n"
-		"  --topology=SYNTHETIC            on this machine, such as \"pack:2 numa:1 l3:8 core:3 pu:1\" "
-		"(hwloc(7))\n"
+		"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
+		"                                  (default: off, lewi, sabo and auto)\n"
+		"  --cores=N                       on N CPUs, divided evenly, not on the trace's\n"
+		"  --topology=SYNTHETIC            on this machine, such as\n"
+		"                                  \"pack:2 numa:1 l3:8 core:3 pu:1\" (hwloc(7))\n"
 		"  --phases                        print each window too\n"
 		"  --json                          print JSON\n"
 		"  --generate=KIND                 %s\n"
-		"    --ranks=N --cpus=N            of the synthetic step, CPUs per rank (default: 8, 6)\n"
+		"    --ranks=N --cpus=N            ranks, and CPUs of each (default: 8, 6)\n"
 		"    --windows=N --seed=N          (default: 400, 1)\n"
 		"  --output=FILE                   write the trace to FILE too\n"
 		"  --help\n"
@@ -68,21 +68,22 @@ static void usage(FILE *out)
 		mal_generate_kinds);
 }
 
-/* A number from 1 to MOST into *VALUE. */
-static int parse_count(const char *name, const char *text, unsigned long most, unsigned int *value)
+/* Parse a number from 1 to MAX into *VALUE. */
+static int parse_count(const char *name, const char *text, unsigned long max, unsigned int *value)
 {
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || number < 1 || number > most) {
-		fprintf(stderr, "malleable replay: --%s=%s: a number from 1 to %lu is wanted\n", name, text, most);
+	if (*text < '0' || *text > '9' || *end || number < 1 || number > max) {
+		fprintf(stderr, "malleable replay: --%s=%s: not a number from 1 to %lu\n", name,
+			text, max);
 		return -1;
 	}
 	*value = (unsigned int)number;
 	return 0;
 }
 
-/* One option. Returns 0, 1 for --help, or -1. */
+/* Handle one option. Returns 0, 1 for --help, or -1. */
 static int take(int option, struct arguments *arguments)
 {
 	struct mal_generation *generation = &arguments->generation;
@@ -90,8 +91,8 @@ static int take(int option, struct arguments *arguments)
 
 	switch (option) {
 	case 'p':
-		if (arguments->policy_count == MOST_POLICIES) {
-			fprintf(stderr, "malleable replay: more than %d policies\n", MOST_POLICIES);
+		if (arguments->policy_count == MAX_POLICIES) {
+			fprintf(stderr, "malleable replay: more than %d policies\n", MAX_POLICIES);
 			return -1;
 		}
 		arguments->policies[arguments->policy_count++] = optarg;
@@ -103,7 +104,7 @@ static int take(int option, struct arguments *arguments)
 	case 'g': generation->kind = optarg; return 0;
 	case 'r': return parse_count("ranks", optarg, MAL_MAX_RANKS, &generation->ranks);
 	case 'C': return parse_count("cpus", optarg, MAL_MAX_CPUS, &generation->cpus);
-	case 'w': return parse_count("windows", optarg, MOST_WINDOWS, &generation->windows);
+	case 'w': return parse_count("windows", optarg, MAX_WINDOWS, &generation->windows);
 	case 's':
 		if (parse_count("seed", optarg, UINT32_MAX, &seed) < 0)
 			return -1;
@@ -119,13 +120,20 @@ static int take(int option, struct arguments *arguments)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"policy", required_argument, NULL, 'p'},   {"cores", required_argument, NULL, 'c'},
-		{"topology", required_argument, NULL, 't'}, {"phases", no_argument, NULL, 'P'},
-		{"json", no_argument, NULL, 'j'},	    {"generate", required_argument, NULL, 'g'},
-		{"ranks", required_argument, NULL, 'r'},    {"cpus", required_argument, NULL, 'C'},
-		{"windows", required_argument, NULL, 'w'},  {"seed", required_argument, NULL, 's'},
-		{"output", required_argument, NULL, 'o'},   {"libdir", required_argument, NULL, 'L'},
-		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+		{"policy", required_argument, NULL, 'p'},
+		{"cores", required_argument, NULL, 'c'},
+		{"topology", required_argument, NULL, 't'},
+		{"phases", no_argument, NULL, 'P'},
+		{"json", no_argument, NULL, 'j'},
+		{"generate", required_argument, NULL, 'g'},
+		{"ranks", required_argument, NULL, 'r'},
+		{"cpus", required_argument, NULL, 'C'},
+		{"windows", required_argument, NULL, 'w'},
+		{"seed", required_argument, NULL, 's'},
+		{"output", required_argument, NULL, 'o'},
+		{"libdir", required_argument, NULL, 'L'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	static const char *const usual[] = {"off", "lewi", "sabo", "auto"};
 	int option, result;
@@ -135,7 +143,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		if ((result = take(option, arguments)) != 0)
 			return result;
 	if ((argc - optind == 1) == (arguments->generation.kind != NULL) || argc - optind > 1) {
-		fputs("malleable replay: one trace or --generate=KIND is wanted, see --help\n", stderr);
+		fputs("malleable replay: give one trace or --generate=KIND, see --help\n", stderr);
 		return -1;
 	}
 	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS) {
@@ -150,8 +158,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-/* Put the trace's ranks on other CPUs, with equal parts for each. */
-static int change_machine(const struct arguments *arguments, struct mal_trace *trace, struct mal_error *err)
+/* Move the trace's ranks to other CPUs, in equal parts. */
+static int change_machine(const struct arguments *arguments, struct mal_trace *trace,
+			  struct mal_error *err)
 {
 	unsigned int cpus = arguments->cores;
 
@@ -162,7 +171,7 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 			return -1;
 		cpus = cpus ? cpus : count;
 		if (count < cpus || cpus > MAL_MAX_CPUS)
-			return mal_fail(err, "the topology has %u CPUs, and %u are wanted", count, cpus);
+			return mal_fail(err, "the topology has %u CPUs, not %u", count, cpus);
 	}
 	if (!cpus)
 		return 0;
@@ -172,11 +181,12 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 		return -1;
 	if (!arguments->synthetic)
 		return 0;
-	return mal_places_read(arguments->synthetic, trace->cpu, cpus, NULL, trace->l3, trace->numa, trace->package,
-			       err);
+	return mal_places_read(arguments->synthetic, trace->cpu, cpus, NULL, trace->l3, trace->numa,
+			       trace->package, err);
 }
 
-static int get_trace(const struct arguments *arguments, struct mal_trace *trace, struct mal_error *err)
+static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
+		     struct mal_error *err)
 {
 	struct mal_trace_writer *writer;
 
@@ -193,20 +203,23 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 	for (size_t i = 0; i < trace->window_count; i++) {
 		const struct mal_trace_window *window = &trace->windows[i];
 
-		mal_trace_write_window(writer, 0, window->elapsed_s, window->samples, window->owner);
+		mal_trace_write_window(writer, 0, window->elapsed_s, window->samples,
+				       window->owner);
 	}
 	return mal_trace_close(writer, err);
 }
 
 static int run(struct contender *contender, const struct mal_trace *trace, struct mal_error *err)
 {
-	contender->simulation = mal_simulation_create(contender->choice.policy, contender->choice.values,
-						      &trace->topology, trace->rank_count, trace->windows[0].owner);
+	contender->simulation =
+		mal_simulation_create(contender->choice.policy, contender->choice.values,
+				      &trace->topology, trace->rank_count, trace->windows[0].owner);
 	contender->window_s = calloc(trace->window_count, sizeof(double));
 	if (!contender->simulation || !contender->window_s)
 		return mal_fail(err, "out of memory");
 	for (size_t i = 0; i < trace->window_count; i++)
-		contender->window_s[i] = mal_simulation_window(contender->simulation, trace->windows[i].samples);
+		contender->window_s[i] =
+			mal_simulation_window(contender->simulation, trace->windows[i].samples);
 	return 0;
 }
 
@@ -219,7 +232,8 @@ static double recorded_s(const struct mal_trace *trace)
 	return sum;
 }
 
-static void print_phases(const struct mal_trace *trace, const struct contender *contenders, size_t count)
+static void print_phases(const struct mal_trace *trace, const struct contender *contenders,
+			 size_t count)
 {
 	printf("%8s %12s", "window", "recorded s");
 	for (size_t i = 0; i < count; i++)
@@ -234,43 +248,49 @@ static void print_phases(const struct mal_trace *trace, const struct contender *
 	putchar('\n');
 }
 
-static void print_text(const struct mal_trace *trace, const struct contender *contenders, size_t count)
+static void print_text(const struct mal_trace *trace, const struct contender *contenders,
+		       size_t count)
 {
 	const struct mal_outcome *first = mal_simulation_outcome(contenders[0].simulation);
 
-	printf("step %s on %s, policy %s: %u ranks, %u CPUs, %zu windows, %.3f s recorded%s\n", trace->step,
-	       trace->node, trace->policy, trace->rank_count, trace->topology.cpu_count, trace->window_count,
-	       recorded_s(trace), trace->cut ? " (its last line is not finished)" : "");
+	printf("step %s on %s, policy %s: %u ranks, %u CPUs, %zu windows, %.3f s recorded%s\n",
+	       trace->step, trace->node, trace->policy, trace->rank_count,
+	       trace->topology.cpu_count, trace->window_count, recorded_s(trace),
+	       trace->cut ? " (its last line is not finished)" : "");
 	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
 	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "share", "moves");
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome = mal_simulation_outcome(contenders[i].simulation);
-		double share = mal_outcome_share(outcome);
+		const struct mal_outcome *outcome =
+			mal_simulation_outcome(contenders[i].simulation);
+		double share = mal_outcome_attained(outcome);
 		char text[16] = "-";
 
 		if (!isnan(share))
 			snprintf(text, sizeof(text), "%.3f", share);
 		printf("%-32s %12.3f %12.4f %8s %8lu\n", contenders[i].spec, outcome->elapsed_s,
 		       outcome->elapsed_s / outcome->off_s, text, outcome->moves);
-		if (outcome->flaw)
-			printf("  set aside: %s\n", outcome->flaw);
+		if (outcome->rejection)
+			printf("  rejected: %s\n", outcome->rejection);
 	}
 }
 
-static int print_json(const struct mal_trace *trace, const struct contender *contenders, size_t count, bool phases)
+static int print_json(const struct mal_trace *trace, const struct contender *contenders,
+		      size_t count, bool phases)
 {
 	json_t *policies = json_array();
 	json_t *root;
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome = mal_simulation_outcome(contenders[i].simulation);
-		double share = mal_outcome_share(outcome);
-		json_t *policy =
-			json_pack("{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", contenders[i].spec, "predicted_s",
-				  outcome->elapsed_s, "unbalanced_s", outcome->off_s, "ideal_s", outcome->ideal_s,
-				  "share_of_attainable", isnan(share) ? json_null() : json_real(share), "moves",
-				  (json_int_t)outcome->moves, "set_aside", outcome->flaw);
+		const struct mal_outcome *outcome =
+			mal_simulation_outcome(contenders[i].simulation);
+		double share = mal_outcome_attained(outcome);
+		json_t *policy = json_pack(
+			"{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", contenders[i].spec,
+			"predicted_s", outcome->elapsed_s, "unbalanced_s", outcome->off_s,
+			"ideal_s", outcome->ideal_s, "share_of_attainable",
+			isnan(share) ? json_null() : json_real(share), "moves",
+			(json_int_t)outcome->moves, "rejected", outcome->rejection);
 		json_t *windows = json_array();
 
 		for (size_t window = 0; phases && window < trace->window_count; window++)
@@ -280,10 +300,11 @@ static int print_json(const struct mal_trace *trace, const struct contender *con
 		json_decref(windows);
 		json_array_append_new(policies, policy);
 	}
-	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:o}", "step", trace->step, "node", trace->node, "policy",
-			 trace->policy, "ranks", (int)trace->rank_count, "cpus", (int)trace->topology.cpu_count,
-			 "windows", (json_int_t)trace->window_count, "recorded_s", recorded_s(trace), "policies",
-			 policies);
+	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:o}", "step", trace->step, "node",
+			 trace->node, "policy", trace->policy, "ranks", (int)trace->rank_count,
+			 "cpus", (int)trace->topology.cpu_count, "windows",
+			 (json_int_t)trace->window_count, "recorded_s", recorded_s(trace),
+			 "policies", policies);
 	failed = !root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0;
 	putchar('\n');
 	json_decref(root);
@@ -297,7 +318,8 @@ static int choose(const struct arguments *arguments, struct contender *contender
 	for (size_t i = 0; i < arguments->policy_count; i++) {
 		contenders[i].spec = arguments->policies[i];
 		if (mal_loadable_use(contenders[i].spec, arguments->libdir, &err) < 0 ||
-		    mal_choose(contenders[i].spec, NULL, MAL_POLICY_DEFAULT, &contenders[i].choice, &err) < 0) {
+		    mal_choose(contenders[i].spec, NULL, MAL_POLICY_DEFAULT, &contenders[i].choice,
+			       &err) < 0) {
 			fprintf(stderr, "malleable replay: %s\n", err.text);
 			return -1;
 		}
@@ -307,7 +329,7 @@ static int choose(const struct arguments *arguments, struct contender *contender
 
 int mal_cmd_replay(int argc, char **argv)
 {
-	struct contender contenders[MOST_POLICIES] = {0};
+	struct contender contenders[MAX_POLICIES] = {0};
 	struct arguments arguments;
 	struct mal_trace trace = {0};
 	struct mal_error err;

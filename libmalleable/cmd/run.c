@@ -9,16 +9,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/base/channel.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/core/helper.h"
+#include "libmalleable/core/launch.h"
+#include "libmalleable/core/outcome.h"
+#include "libmalleable/core/rundir.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/choice.h"
-#include "policies/registry.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
 
-/* How long the controller may take for its report. */
-#define END_TIMEOUT_MS 2000
+/* How long the controller may take to report and end. */
+#define END_TIMEOUT_MS 2500
+#define START_TIMEOUT_MS 10000
 
 struct arguments {
 	const char *balance;
@@ -33,18 +37,22 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable run [OPTIONS] [--] COMMAND...\n"
 	      "\n"
-	      "Runs a command, such as mpirun -n 4 ./app, and balances the cores of its ranks on this node.\n"
-	      "For machines without Slurm, or whose Slurm does not have the plugin.\n"
+	      "Runs a command, such as mpirun -n 4 ./app, and balances the cores of its ranks\n"
+	      "on this node. For machines without Slurm, or without the plugin in Slurm.\n"
 	      "\n"
-	      "  --balance=POLICY[,KEY=VALUE...]   as for srun (default: auto); see malleable policies\n"
-	      "  --balance-report=FILE             write the report as JSON to FILE; off: print no report\n"
-	      "  --balance-trace=FILE              record what happens in FILE, for malleable replay\n"
-	      "  --home=LIST                       the ranks' CPUs at first; others of this process are idle ones\n"
-	      "                                    that they get beside\n"
+	      "  --balance=POLICY[,KEY=VALUE...]   as for srun (default: auto); see malleable\n"
+	      "                                    policies\n"
+	      "  --balance-report=FILE             write the report as JSON to FILE; off:\n"
+	      "                                    print no report\n"
+	      "  --balance-trace=FILE              record what happens in FILE, for malleable\n"
+	      "                                    replay\n"
+	      "  --home=LIST                       the CPUs that the ranks start with; this\n"
+	      "                                    process's other CPUs are idle ones that\n"
+	      "                                    they may get\n"
 	      "  --help\n"
 	      "\n"
-	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could not be set up;\n"
-	      "126, 127: COMMAND could not be run.\n",
+	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could\n"
+	      "not be set up; 126, 127: COMMAND could not be run.\n",
 	      out);
 }
 
@@ -89,15 +97,15 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-static bool get_variable(void *context, const char *name, char *value, size_t size)
+static int get_variable(void *context, const char *name, char *value, size_t size)
 {
 	const char *found = getenv(name);
 
 	(void)context;
 	if (!found || strlen(found) >= size)
-		return false;
+		return found ? -1 : 0;
 	strcpy(value, found);
-	return true;
+	return 1;
 }
 
 static int set_variable(void *context, const char *name, const char *value)
@@ -114,7 +122,7 @@ static void pass_on(int number)
 		kill(child_pid, number);
 }
 
-/* Run the command and wait for it; signals that we get are passed on. */
+/* Run the command and wait for it; pass signals on. */
 static int run_command(char **argv)
 {
 	int status;
@@ -138,7 +146,7 @@ static int run_command(char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* HOME: which of CPUS the ranks have at first; IDLE: the others. */
+/* Divide CPUS into HOME, those in LIST, and IDLE, the others. */
 static int read_home(const char *list, const struct mal_cpumask *cpus, struct mal_cpumask *home,
 		     struct mal_cpumask *idle, struct mal_error *err)
 {
@@ -147,16 +155,55 @@ static int read_home(const char *list, const struct mal_cpumask *cpus, struct ma
 	mal_cpumask_keep(home, cpus);
 	*idle = *cpus;
 	mal_cpumask_drop(idle, home);
-	return mal_cpumask_count(home) ? 0 : mal_fail(err, "--home=%.64s: none of these CPUs is this process's", list);
+	return mal_cpumask_count(home)
+		       ? 0
+		       : mal_fail(err, "--home=%.64s: this process has none of these CPUs", list);
 }
 
-static int start(const struct arguments *arguments, const struct mal_choice *choice, const char *command,
-		 struct mal_helper *helper, int *segment_fd, struct mal_error *err)
+/* The controller's socket, empty: none. */
+static char own_socket[MAL_SOCKET_PATH];
+
+/* Named by our process number, which no other running process of the user has. */
+static int make_socket(char *path, size_t size, int *fd)
+{
+	char directory[MAL_SOCKET_PATH];
+
+	*fd = -1;
+	if (mal_rundir_find_own(true, directory, sizeof(directory), NULL) < 0 ||
+	    snprintf(path, size, "%s/%ld", directory, (long)getpid()) >= (int)size) {
+		path[0] = '\0';
+		return -1;
+	}
+	unlink(path);
+	*fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
+	if (*fd < 0)
+		path[0] = '\0';
+	return *fd < 0 ? -1 : 0;
+}
+
+static void remove_socket(void)
+{
+	char *end = strrchr(own_socket, '/');
+
+	if (!end)
+		return;
+	unlink(own_socket);
+	/* Fails, and keeps the directory, while other sockets are in it. */
+	*end = '\0';
+	rmdir(own_socket);
+	own_socket[0] = '\0';
+}
+
+static int start(const struct arguments *arguments, const struct mal_choice *choice,
+		 const char *command, struct mal_launched *launched, int *segment_fd,
+		 struct mal_error *err)
 {
 	struct mal_cpumask cpus, home, idle;
-	char list[1024], idle_list[1024], path[512], host[256] = "this node";
-	struct mal_helper_options options = {
+	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[512],
+		host[256] = "this node";
+	struct mal_launch_options options = {
 		.agent_fd = -1,
+		.listen_fd = -1,
 		.path = path,
 		.policy = arguments->balance ? arguments->balance : "",
 		.cpus = list,
@@ -177,6 +224,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.mode = mal_choice_mode(choice),
 	};
 	struct mal_setup_env env = {get_variable, set_variable, NULL};
+	int result;
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
 		return mal_fail_errno(err, "cannot read this process's CPUs");
@@ -193,17 +241,19 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	if (*segment_fd < 0)
 		return -1;
 	options.segment_fd = setup.segment_fd = *segment_fd;
-	if (mal_helper_start(helper, &options, err) < 0)
-		return -1;
-	setup.controller = helper->pid;
-	return mal_setup_apply(&setup, &env, err);
+	/* Without a socket the command is still balanced, but malleable status does not see it. */
+	if (make_socket(own_socket, sizeof(own_socket), &options.listen_fd) == 0)
+		options.socket = setup.socket = own_socket;
+	result = mal_launch(launched, &options, START_TIMEOUT_MS, err);
+	if (options.listen_fd >= 0)
+		close(options.listen_fd);
+	return result < 0 ? -1 : mal_setup_apply(&setup, &env, err);
 }
 
-/* The first line is for logs. */
+/* The record at the start is for logs. */
 static void print_report(const char *text)
 {
-	text += strcspn(text, "\n");
-	text += *text == '\n';
+	text += sizeof(struct mal_outcome_record);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 
@@ -214,11 +264,11 @@ static void print_report(const char *text)
 
 int mal_cmd_run(int argc, char **argv)
 {
-	struct mal_helper helper = {-1, -1, -1, -1};
+	struct mal_launched launched = MAL_LAUNCHED_NONE;
 	struct arguments arguments;
 	struct mal_choice choice;
 	struct mal_error err;
-	char text[4096];
+	char text[4096] = {0};
 	int segment_fd = -1;
 	int result = parse_arguments(argc, argv, &arguments);
 
@@ -230,18 +280,22 @@ int mal_cmd_run(int argc, char **argv)
 		return 2;
 	}
 	if (choice.grow_job) {
-		fputs("balance: grow=job, pool=job: there is no Slurm job around this command\n", stderr);
+		fputs("balance: grow=job, pool=job: there is no Slurm job around this command\n",
+		      stderr);
 		return 2;
 	}
 	if (!choice.policy->decide)
 		return run_command(argv + optind);
-	if (start(&arguments, &choice, argv[optind], &helper, &segment_fd, &err) < 0) {
+	if (start(&arguments, &choice, argv[optind], &launched, &segment_fd, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
+		mal_launched_end(&launched, END_TIMEOUT_MS, text, sizeof(text));
+		remove_socket();
 		return 125;
 	}
 	result = run_command(argv + optind);
 	close(segment_fd);
-	mal_helper_end(&helper, END_TIMEOUT_MS, text, sizeof(text));
+	mal_launched_end(&launched, END_TIMEOUT_MS, text, sizeof(text));
+	remove_socket();
 	if (!arguments.quiet)
 		print_report(text);
 	return result;

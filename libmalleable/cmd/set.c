@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* set.c: malleable set: CPUs, bounds and policy of a balanced step, while it runs. */
+/* set.c: malleable set: change CPUs, bounds and policy of a balanced step while it runs. */
 #include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/channel.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
-#include "libmalleable/core/channel.h"
 
 struct arguments {
-	const char *step; /* and the rank, behind a dot */
+	const char *step; /* may end in a dot and the rank */
 	char request[MAL_CHANNEL_REQUEST - 64];
 	size_t length;
 };
@@ -21,23 +21,25 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable set JOB.STEP[.RANK] OPTION...\n"
 	      "\n"
-	      "Changes a balanced step of yours on this node from the next phase on. RANK is the rank's number on the\n"
-	      "node, as malleable status shows it; without it all ranks are meant.\n"
+	      "Changes a balanced step of yours on this node from the next phase on. RANK is\n"
+	      "the rank's number on the node, as malleable status shows it; default: all\n"
+	      "ranks.\n"
 	      "\n"
 	      "  --cpus=LIST    the rank's CPUs are these, such as 0-3,8 (one rank only)\n"
 	      "  --count=N      it has N CPUs\n"
 	      "  --min=N        it has N at least\n"
 	      "  --max=N        it has N at most\n"
 	      "  --free         it has what the policy gives it\n"
-	      "  --policy=P     the step has another policy, as in srun --balance; what is set for ranks stays\n"
+	      "  --policy=P     change the step's policy, as in srun --balance; what is set\n"
+	      "                 for ranks stays\n"
 	      "  --help\n"
 	      "\n"
-	      "With policy external nothing else moves CPUs. Ranks lend what is set for them, where the policy "
-	      "lends.\n",
+	      "With policy external nothing else moves CPUs. Ranks lend what is set for them,\n"
+	      "where the policy lends.\n",
 	      out);
 }
 
-/* Append KEY=VALUE; words that would be taken apart are refused. */
+/* Append KEY=VALUE. Refuses values that the controller would split. */
 static int append(struct arguments *arguments, const char *key, const char *value)
 {
 	size_t room = sizeof(arguments->request) - arguments->length;
@@ -45,10 +47,12 @@ static int append(struct arguments *arguments, const char *key, const char *valu
 
 	for (const char *letter = value; letter && *letter; letter++)
 		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter)) {
-			fprintf(stderr, "malleable set: --%s=%s: no spaces are wanted\n", key, value);
+			fprintf(stderr, "malleable set: --%s=%s: spaces are not allowed\n", key,
+				value);
 			return -1;
 		}
-	used = snprintf(arguments->request + arguments->length, room, value ? " %s=%s" : " %s", key, value);
+	used = snprintf(arguments->request + arguments->length, room, value ? " %s=%s" : " %s", key,
+			value);
 	if (used < 0 || (size_t)used >= room) {
 		fprintf(stderr, "malleable set: --%s is too long\n", key);
 		return -1;
@@ -79,14 +83,18 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		given++;
 	}
 	if (optind + 1 != argc || !given) {
-		fputs("malleable set: a step and what is to be set are wanted, see malleable set --help\n", stderr);
+		fputs("malleable set: give a step and an option, see malleable set --help\n",
+		      stderr);
 		return -1;
 	}
 	arguments->step = argv[optind];
 	return 0;
 }
 
-/* The rank in WANTED, which is a step called NAME, a dot and a number; empty: the step itself. NULL: another step. */
+/*
+ * The rank in WANTED, which is the step NAME, a dot and a number. Empty: the step itself; NULL:
+ * another step.
+ */
 static const char *find_rank(const char *wanted, const char *name)
 {
 	size_t length = strlen(name);
@@ -114,7 +122,8 @@ static int set(const struct mal_controller_process *controller, void *argument, 
 	json_decref(status);
 	if (!rank)
 		return OTHER_STEP;
-	snprintf(request, sizeof(request), "%s%s%.32s", arguments->request, *rank ? " rank=" : "", rank);
+	snprintf(request, sizeof(request), "%s%s%.32s", arguments->request, *rank ? " rank=" : "",
+		 rank);
 	if (mal_step_request(controller, request, &err) == 0)
 		return DONE;
 	fprintf(stderr, "malleable set: %s: %s\n", arguments->step, err.text);
@@ -136,16 +145,19 @@ int mal_cmd_set(int argc, char **argv)
 	}
 	for (size_t i = 0; i < steps.count; i++) {
 		result = mal_step_act(&steps.controllers[i], set, &arguments, stdout);
-		found = result == OTHER_STEP || found == REFUSED ? found : result;
+		if (result < 0)
+			fprintf(stderr, "malleable set: no answer from %s\n",
+				steps.controllers[i].socket);
+		found = result < 0 || result == OTHER_STEP || found == REFUSED ? found : result;
 	}
 	if (found == OTHER_STEP && steps.others)
 		fprintf(stderr,
-			"malleable set: no balanced step %s of yours on this node; the %zu of other users are not "
-			"yours to "
-			"change\n",
+			"malleable set: no balanced step %s of yours on this node; %zu belong to "
+			"other users\n",
 			arguments.step, steps.others);
 	else if (found == OTHER_STEP)
-		fprintf(stderr, "malleable set: no balanced step %s on this node, see malleable status\n",
+		fprintf(stderr,
+			"malleable set: no balanced step %s on this node, see malleable status\n",
 			arguments.step);
 	mal_steps_clear(&steps);
 	return found == DONE ? 0 : 1;

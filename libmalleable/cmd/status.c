@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* status.c: malleable status: the balanced steps on this node, or a job's on all its nodes. */
+/* status.c: malleable status: show the balanced steps on this node, or a job's on all its nodes. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/channel.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
 
@@ -22,21 +23,22 @@ struct output {
 	bool any;
 };
 
-enum { PRINTED = 0, OTHER_STEP = 1 };
+enum { PRINTED = 0, OTHER_STEP = 1, NO_ANSWER = 2 };
 
 static void usage(FILE *out)
 {
 	fputs("Usage: malleable status [OPTIONS] [JOB[.STEP]]\n"
 	      "\n"
-	      "Shows your balanced steps on this node: who has which CPUs, and what balancing has gained. With a\n"
-	      "job, on all its nodes, through srun. Root sees the steps of all users.\n"
+	      "Shows your balanced steps on this node: which rank has which CPUs, and what\n"
+	      "balancing has gained. With a job, on all its nodes, through srun. Root sees the\n"
+	      "steps of all users.\n"
 	      "\n"
-	      "  --ranks    show the ranks of each step (always, where one step is asked for)\n"
+	      "  --ranks    show the ranks of each step (default if a step is given)\n"
 	      "  --here     on this node only, also with a job\n"
 	      "  --json     as JSON: a list of objects, one for each step\n"
 	      "  --help\n"
 	      "\n"
-	      "The exit status is 1 where there is no such step.\n",
+	      "The exit status is 1 if there is no such step.\n",
 	      out);
 }
 
@@ -54,11 +56,12 @@ static void print_rank(FILE *out, const json_t *rank)
 {
 	const json_t *order = json_object_get(rank, "order");
 
-	fprintf(out, "  %6.0f %5.0f %-24s", mal_step_number(rank, "rank"), mal_step_number(rank, "count"),
-		mal_step_text(rank, "cpus"));
+	fprintf(out, "  %6.0f %5.0f %-24s", mal_step_number(rank, "rank"),
+		mal_step_number(rank, "count"), mal_step_text(rank, "cpus"));
 	print_percent(out, rank, "load");
 	print_percent(out, rank, "mpi");
-	fprintf(out, " %5.0f %8.0f  ", mal_step_number(rank, "lent"), mal_step_number(rank, "borrowed"));
+	fprintf(out, " %5.0f %8.0f  ", mal_step_number(rank, "lent"),
+		mal_step_number(rank, "borrowed"));
 	if (!json_is_true(json_object_get(rank, "running")))
 		fputs("ended", out);
 	else
@@ -76,20 +79,23 @@ static void print_rank(FILE *out, const json_t *rank)
 
 static void print_head(FILE *out)
 {
-	fprintf(out, "%-14s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS", "CPUS", "RUNNING",
-		"GAIN", "ATTAINABLE");
+	fprintf(out, "%-14s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS",
+		"CPUS", "RUNNING", "GAIN", "ATTAINABLE");
 }
 
 static void print_step(FILE *out, const json_t *status, bool ranks)
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
-	double measured = mal_step_number(status, "measured_s"), running = mal_step_number(status, "running_s");
+	double measured = mal_step_number(status, "measured_s"),
+	       said = mal_step_number(status, "running_s");
+	/* The user's controller may report any number. */
+	long running = said > 0 && said < 1e12 ? (long)said : 0;
 	size_t i;
 
-	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5.0f:%02.0f:%02.0f", mal_step_text(status, "step"),
-		mal_step_text(status, "node"), mal_step_text(status, "policy"), json_array_size(list),
-		mal_step_text(status, "cpus"), (double)(long)(running / 3600), (double)((long)(running / 60) % 60),
-		(double)((long)running % 60));
+	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld", mal_step_text(status, "step"),
+		mal_step_text(status, "node"), mal_step_text(status, "policy"),
+		json_array_size(list), mal_step_text(status, "cpus"), running / 3600,
+		running / 60 % 60, running % 60);
 	if (measured > 0)
 		fprintf(out, " %6.2f x", mal_step_number(status, "unbalanced_s") / measured);
 	else
@@ -99,13 +105,15 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 	else
 		fprintf(out, " %10s", "-");
 	fputc('\n', out);
-	if (json_is_string(json_object_get(status, "set_aside")))
-		fprintf(out, "  the policy was set aside: %.100s\n", mal_step_text(status, "set_aside"));
+	if (json_is_string(json_object_get(status, "rejected")))
+		fprintf(out, "  the policy was rejected: %.100s\n",
+			mal_step_text(status, "rejected"));
 	if (strcmp(mal_step_text(status, "share"), mal_step_text(status, "cpus")) != 0)
 		fprintf(out, "  beside other jobs: CPUs %.100s\n", mal_step_text(status, "share"));
 	if (!ranks)
 		return;
-	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI", "lent", "borrowed");
+	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI",
+		"lent", "borrowed");
 	json_array_foreach(list, i, rank) print_rank(out, rank);
 }
 
@@ -116,8 +124,10 @@ static int show(const struct mal_controller_process *controller, void *argument,
 	json_t *status = mal_step_status(controller, NULL);
 	const char *name = mal_step_text(status, "step");
 
-	/* A step that ended in this moment is none. */
-	if (!status || !mal_step_matches(name, arguments->wanted)) {
+	/* No answer: either the step has just ended, or its controller hangs. */
+	if (!status)
+		return mal_channel_is_open(controller->socket) ? NO_ANSWER : OTHER_STEP;
+	if (!mal_step_matches(name, arguments->wanted)) {
 		json_decref(status);
 		return OTHER_STEP;
 	}
@@ -142,7 +152,8 @@ static void go_to_nodes(const struct arguments *arguments)
 	int count = 5;
 
 	self[length > 0 ? length : 0] = '\0';
-	snprintf(job, sizeof(job), "--jobid=%.*s", (int)strspn(arguments->wanted, "0123456789"), arguments->wanted);
+	snprintf(job, sizeof(job), "--jobid=%.*s", (int)strspn(arguments->wanted, "0123456789"),
+		 arguments->wanted);
 	argv[count++] = job;
 	argv[count++] = length > 0 ? self : "malleable";
 	argv[count++] = "status";
@@ -152,7 +163,7 @@ static void go_to_nodes(const struct arguments *arguments)
 	if (arguments->ranks)
 		argv[count++] = "--ranks";
 	argv[count++] = arguments->wanted;
-	/* The look at a step is none that is to be balanced. */
+	/* The step that looks at others must not be balanced itself. */
 	setenv("SLURM_BALANCE", "off", 1);
 	execvp("srun", (char *const *)argv);
 }
@@ -179,7 +190,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		}
 	}
 	if (optind + 1 < argc) {
-		fputs("malleable status: one job or step is wanted, see --help\n", stderr);
+		fputs("malleable status: give one job or step, see --help\n", stderr);
 		return -1;
 	}
 	arguments->wanted = argv[optind];
@@ -191,9 +202,12 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 static int nothing_found(const struct arguments *arguments, size_t others)
 {
 	if (arguments->wanted)
-		fprintf(stderr, "malleable status: no balanced step %s of yours on this node\n", arguments->wanted);
+		fprintf(stderr, "malleable status: no balanced step %s of yours on this node\n",
+			arguments->wanted);
 	else if (others)
-		fprintf(stderr, "malleable status: no balanced step of yours on this node, %zu of others\n", others);
+		fprintf(stderr,
+			"malleable status: no balanced step of yours on this node, %zu of others\n",
+			others);
 	else
 		fputs("malleable status: no balanced step on this node\n", stderr);
 	return 1;
@@ -209,7 +223,8 @@ int mal_cmd_status(int argc, char **argv)
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (arguments.wanted && !arguments.here && arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
+	if (arguments.wanted && !arguments.here &&
+	    arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
 		arguments.here = true;
 	if (arguments.wanted && !arguments.here)
 		go_to_nodes(&arguments);
@@ -219,9 +234,14 @@ int mal_cmd_status(int argc, char **argv)
 	}
 	if (arguments.json)
 		fputs("[", stdout);
-	for (size_t i = 0; i < steps.count; i++)
-		if (mal_step_act(&steps.controllers[i], show, &output, stdout) == PRINTED)
-			output.any = true;
+	for (size_t i = 0; i < steps.count; i++) {
+		int shown = mal_step_act(&steps.controllers[i], show, &output, stdout);
+
+		output.any |= shown == PRINTED;
+		if (shown < 0 || shown == NO_ANSWER)
+			fprintf(stderr, "malleable status: no answer from %s\n",
+				steps.controllers[i].socket);
+	}
 	if (arguments.json)
 		fputs("]\n", stdout);
 	result = output.any ? 0 : nothing_found(&arguments, steps.others);

@@ -1,48 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* steps.c: finds controllers in /proc and asks them. */
+/* steps.c: find controllers by their sockets and send them requests. */
 #include "libmalleable/cmd/steps.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <grp.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/core/channel.h"
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
 
-#define NAME "malleabled"
 #define TIMEOUT_MS 2000
+/* For all controllers together. */
+#define ALL_MS 5000
 
-/* One that lives: init may not have noticed the end of another yet (proc(5), stat). */
-static bool is_controller(const char *entry)
+static int add(struct mal_steps *steps, const char *directory, const char *name,
+	       const struct stat *status)
 {
-	char path[64], name[sizeof(NAME) + 1] = "", state = 'X';
-	FILE *file;
+	struct mal_controller_process *controllers, *added;
 
-	snprintf(path, sizeof(path), "/proc/%.16s/stat", entry);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (fscanf(file, "%*d (%10[^)]) %c", name, &state) != 2)
-		name[0] = '\0';
-	fclose(file);
-	return strcmp(name, NAME) == 0 && state != 'Z' && state != 'X';
-}
-
-static int add(struct mal_steps *steps, const char *entry)
-{
-	struct mal_controller_process *controllers;
-	struct stat status;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%.16s", entry);
-	if (stat(path, &status) < 0)
-		return 0;
-	if (geteuid() != 0 && status.st_uid != geteuid()) {
+	if (geteuid() != 0 && status->st_uid != geteuid()) {
 		steps->others++;
 		return 0;
 	}
@@ -50,36 +29,54 @@ static int add(struct mal_steps *steps, const char *entry)
 	if (!controllers)
 		return -1;
 	steps->controllers = controllers;
-	controllers[steps->count++] = (struct mal_controller_process){atoi(entry), status.st_uid, status.st_gid};
+	added = &controllers[steps->count];
+	*added = (struct mal_controller_process){
+		.uid = status->st_uid, .gid = status->st_gid, .deadline_ms = mal_now_ms() + ALL_MS};
+	if (snprintf(added->socket, sizeof(added->socket), "%s/%s", directory, name) <
+		    (int)sizeof(added->socket) &&
+	    mal_channel_is_open(added->socket))
+		steps->count++;
 	return 0;
 }
 
-static int by_pid(const void *a, const void *b)
+/* Add all sockets in DIRECTORY, which only the caller or root can write to. */
+static int add_all(struct mal_steps *steps, const char *path)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	int result = 0;
+
+	while (directory && result == 0 && (entry = readdir(directory))) {
+		struct stat status;
+
+		if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISSOCK(status.st_mode))
+			result = add(steps, path, entry->d_name, &status);
+	}
+	if (directory)
+		closedir(directory);
+	return result;
+}
+
+static int by_name(const void *a, const void *b)
 {
 	const struct mal_controller_process *x = a, *y = b;
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return strverscmp(x->socket, y->socket);
 }
 
 int mal_steps_find(struct mal_steps *steps, struct mal_error *err)
 {
-	DIR *directory = opendir("/proc");
-	struct dirent *entry;
-	int result = 0;
+	char own[MAL_SOCKET_PATH];
 
 	*steps = (struct mal_steps){0};
-	if (!directory)
-		return mal_fail_errno(err, "cannot read /proc");
-	while (result == 0 && (entry = readdir(directory)))
-		if (isdigit((unsigned char)entry->d_name[0]) && is_controller(entry->d_name))
-			result = add(steps, entry->d_name);
-	closedir(directory);
-	if (result < 0) {
+	if (add_all(steps, MAL_SOCKET_DIR) < 0 ||
+	    (mal_rundir_find_own(false, own, sizeof(own), NULL) == 0 && add_all(steps, own) < 0)) {
 		mal_steps_clear(steps);
 		return mal_fail(err, "out of memory");
 	}
 	if (steps->count)
-		qsort(steps->controllers, steps->count, sizeof(steps->controllers[0]), by_pid);
+		qsort(steps->controllers, steps->count, sizeof(steps->controllers[0]), by_name);
 	return 0;
 }
 
@@ -96,10 +93,11 @@ bool mal_step_matches(const char *name, const char *wanted)
 	if (!wanted || strcmp(name, wanted) == 0)
 		return true;
 	length = strlen(wanted);
-	return strspn(wanted, "0123456789") == length && strncmp(name, wanted, length) == 0 && name[length] == '.';
+	return strspn(wanted, "0123456789") == length && strncmp(name, wanted, length) == 0 &&
+	       name[length] == '.';
 }
 
-/* Names go to a terminal: nothing but plain letters. */
+/* Replace all but visible ASCII characters, as names are printed in a terminal. */
 static void clean(json_t *status, const char *key)
 {
 	const char *text = json_string_value(json_object_get(status, key));
@@ -112,26 +110,65 @@ static void clean(json_t *status, const char *key)
 	json_object_set_new(status, key, json_string(used ? plain : "?"));
 }
 
+/* Replace control characters and all that terminals may interpret, as texts are printed there. */
+static void clean_all(json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value)) {
+		char *plain = strdup(json_string_value(value));
+
+		for (char *letter = plain; letter && *letter; letter++)
+			if (*letter < ' ' || *letter > '~')
+				*letter = '?';
+		json_string_set(value, plain ? plain : "");
+		free(plain);
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, i, item) clean_all(item);
+	} else if (json_is_object(value)) {
+		json_object_foreach(value, key, item) clean_all(item);
+	}
+}
+
+/*
+ * Name the step by its socket, JOB.STEP.PID, which root created: the controller's own answer is its
+ * user's word.
+ */
+static void name_step(const char *socket, json_t *status)
+{
+	const char *name = socket + strlen(MAL_SOCKET_DIR "/"), *end;
+
+	if (strncmp(socket, MAL_SOCKET_DIR "/", strlen(MAL_SOCKET_DIR "/")) != 0)
+		return;
+	end = strrchr(name, '.');
+	json_object_set_new(status, "step",
+			    json_stringn(name, end ? (size_t)(end - name) : strlen(name)));
+}
+
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err)
 {
 	size_t length;
-	char *text = mal_channel_ask(controller->pid, controller->uid, "status", TIMEOUT_MS, &length, err);
+	char *text = mal_channel_ask(controller->socket, "status", TIMEOUT_MS, &length, err);
 	json_t *status;
 
 	if (!text)
 		return NULL;
 	status = json_loadb(text, length, 0, NULL);
 	free(text);
-	if (!json_is_object(status) || json_integer_value(json_object_get(status, "version")) != 1 ||
+	if (!json_is_object(status) ||
+	    json_integer_value(json_object_get(status, "version")) != 1 ||
 	    !json_is_array(json_object_get(status, "ranks"))) {
 		json_decref(status);
-		mal_fail(err, "the controller %ld speaks another version", (long)controller->pid);
+		mal_fail(err, "the controller at %s speaks another version", controller->socket);
 		return NULL;
 	}
+	clean_all(status);
 	clean(status, "step");
 	clean(status, "node");
+	name_step(controller->socket, status);
 	clean(status, "policy");
-	json_object_set_new(status, "controller", json_integer(controller->pid));
 	json_object_set_new(status, "uid", json_integer((json_int_t)controller->uid));
 	return status;
 }
@@ -148,10 +185,11 @@ const char *mal_step_text(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
-int mal_step_request(const struct mal_controller_process *controller, const char *request, struct mal_error *err)
+int mal_step_request(const struct mal_controller_process *controller, const char *request,
+		     struct mal_error *err)
 {
 	size_t length;
-	char *text = mal_channel_ask(controller->pid, controller->uid, request, TIMEOUT_MS, &length, err);
+	char *text = mal_channel_ask(controller->socket, request, TIMEOUT_MS, &length, err);
 	int result = 0;
 
 	if (!text)
@@ -164,34 +202,4 @@ int mal_step_request(const struct mal_controller_process *controller, const char
 		result = mal_fail(err, "%s", strncmp(text, "error ", 6) == 0 ? text + 6 : text);
 	free(text);
 	return result;
-}
-
-/* In the child: be the controller's user for good. */
-static bool become(const struct mal_controller_process *controller)
-{
-	return setgroups(0, NULL) == 0 && setgid(controller->gid) == 0 && setuid(controller->uid) == 0 && setuid(0) < 0;
-}
-
-int mal_step_act(const struct mal_controller_process *controller,
-		 int (*act)(const struct mal_controller_process *controller, void *argument, FILE *out), void *argument,
-		 FILE *out)
-{
-	pid_t child;
-	int status;
-
-	if (controller->uid == geteuid())
-		return act(controller, argument, out);
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		status = become(controller) ? act(controller, argument, out) : 255;
-		fflush(NULL);
-		_exit(status);
-	}
-	if (child < 0)
-		return -1;
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

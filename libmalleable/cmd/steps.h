@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * steps.h: the balanced steps on this node, found by their controllers' processes and asked one by one.
+ * steps.h: find the balanced steps on this node by their controllers' sockets, and send them
+ * requests.
  *
- * What a controller answers was written by its user. It is parsed as that user, never as root: where the caller is somebody else, a
- * child takes on the user's identity first.
+ * A controller's answer was written by its user. It is parsed as that user, never as root: if the
+ * caller is another user, a child takes on the user's identity first. The user can stop that child
+ * or make it print anything. So the caller waits for it with a deadline, and filters its output.
  */
 #ifndef MAL_CMD_STEPS_H
 #define MAL_CMD_STEPS_H
@@ -13,44 +15,57 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "libmalleable/core/error.h"
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/rundir.h"
 
+/* A running controller. */
 struct mal_controller_process {
-	pid_t pid;
+	char socket[MAL_SOCKET_PATH];
 	uid_t uid;
 	gid_t gid;
+	long deadline_ms; /* of mal_now_ms(), shared with the controllers asked before */
 };
 
 struct mal_steps {
 	size_t count;
-	struct mal_controller_process *controllers; /* by process number */
-	size_t others;				    /* controllers of other users, that were passed over */
+	struct mal_controller_process *controllers; /* sorted by socket */
+	size_t others;				    /* controllers of other users, not listed */
 };
 
-/* Find the controllers on this node: root sees all, others their own. Returns 0, or -1 with ERR. */
+/*
+ * Find the controllers on this node: root gets those of all users' steps, a user the user's own,
+ * and both their own of `malleable run`. Returns 0, or -1 with ERR. Free STEPS with
+ * mal_steps_clear().
+ */
 int mal_steps_find(struct mal_steps *steps, struct mal_error *err);
 
 void mal_steps_clear(struct mal_steps *steps);
 
-/* Does a step called NAME match WANTED: JOB, JOB.STEP or a name? NULL matches all. */
+/* Whether the step NAME matches WANTED: JOB, JOB.STEP or a name. NULL matches all. */
 bool mal_step_matches(const char *name, const char *wanted);
 
-/* The status of the step with that controller; to be released. NULL with ERR: it is gone or says nonsense. */
+/*
+ * Ask a controller for the status of its step. Returns it, for the caller to release, or NULL with
+ * ERR if the controller is gone or its answer invalid.
+ */
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err);
 
-/* The number KEY of a status or a rank in it, 0 if it has none; and the text, empty if it has none. */
+/* The number KEY of a status or of a rank in it, 0 if missing; and the text, empty if missing. */
 double mal_step_number(const json_t *object, const char *key);
 const char *mal_step_text(const json_t *object, const char *key);
 
-/* Send a request. Returns 0, or -1 with ERR: it was refused, or the controller is gone. */
-int mal_step_request(const struct mal_controller_process *controller, const char *request, struct mal_error *err);
+/* Send a request. Returns 0, or -1 with ERR if it was refused or the controller is gone. */
+int mal_step_request(const struct mal_controller_process *controller, const char *request,
+		     struct mal_error *err);
 
 /*
- * Call ACT as the controller's user, with ARGUMENT; its output goes to OUT. Where that is the caller, it is a plain call. Returns what ACT
- * returns (0 to 255), or -1: the child could not be made.
+ * Call ACT with ARGUMENT as the controller's user. In a child if that is not the caller: its output
+ * goes to OUT, its standard error to ours. Returns what ACT returns (0 to 255), or -1 if no child
+ * could be started or it took too long.
  */
 int mal_step_act(const struct mal_controller_process *controller,
-		 int (*act)(const struct mal_controller_process *controller, void *argument, FILE *out), void *argument,
-		 FILE *out);
+		 int (*act)(const struct mal_controller_process *controller, void *argument,
+			    FILE *out),
+		 void *argument, FILE *out);
 
 #endif

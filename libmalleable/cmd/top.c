@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top.c: malleable top: the balanced steps on this node, live. */
+/* top.c: malleable top: show the balanced steps on this node live. */
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
@@ -13,12 +13,12 @@
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
 
-/* Room beside the bar. */
+/* Columns beside the bar. */
 #define COLUMNS_OF_NUMBERS 34
-#define BAR_LEAST 8
-#define BAR_MOST 128
-#define LINE_MOST 512
-/* The first letter of a line says how it looks. */
+#define BAR_MIN 8
+#define BAR_MAX 128
+#define LINE_MAX 512
+/* The first character of a line selects its attributes. */
 #define HEAD '='
 #define BODY ' '
 
@@ -38,59 +38,64 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable top [--interval=SECONDS] [JOB.STEP]\n"
 	      "\n"
-	      "Shows your balanced steps on this node as they run: a bar for each rank, # for its CPUs at work, . for\n"
-	      "those that idle, - for those it has lent, + for those it has borrowed. q ends it.\n",
+	      "Shows your balanced steps on this node as they run: a bar for each rank, # for\n"
+	      "CPUs at work, . for idle ones, - for lent ones, + for borrowed ones. q quits.\n",
 	      out);
 }
 
-/* COUNT CPUs as letters, in so many of WIDTH as they are of MOST. */
-static int draw(char *bar, int at, int width, double count, double most, char letter)
+/* Draw COUNT CPUs as letters, scaled so that MAX CPUs fill WIDTH. */
+static int draw(char *bar, int at, int width, double count, double max, char letter)
 {
-	int letters = most <= width ? (int)(count + 0.5) : (int)(count * width / most + 0.5);
+	double length = max <= width ? count : count * width / max;
+	/* A controller may report any number, and a product may be NaN. */
+	int letters = !(length < width) ? width : length > 0 ? (int)(length + 0.5) : 0;
 
 	while (letters-- > 0 && at < width)
 		bar[at++] = letter;
 	return at;
 }
 
-static void print_rank(FILE *out, const json_t *rank, int width, double most)
+static void print_rank(FILE *out, const json_t *rank, int width, double max)
 {
 	double own = mal_step_number(rank, "count"), lent = mal_step_number(rank, "lent"),
 	       load = mal_step_number(rank, "load");
 	double here = own > lent ? own - lent : 0, busy = here * (load < 1 ? load : 1);
-	char bar[BAR_MOST + 1];
+	char bar[BAR_MAX + 1];
 	int at;
 
 	memset(bar, ' ', sizeof(bar));
-	at = draw(bar, 0, width, busy, most, '#');
-	at = draw(bar, at, width, here - busy, most, '.');
-	at = draw(bar, at, width, lent, most, '-');
-	draw(bar, at, width, mal_step_number(rank, "borrowed"), most, '+');
-	fprintf(out, "%c%5.0f %5.0f %5.0f %5.0f  %.*s %4.0f %%\n", BODY, mal_step_number(rank, "rank"), own, lent,
-		mal_step_number(rank, "borrowed"), width, bar, 100 * load);
+	at = draw(bar, 0, width, busy, max, '#');
+	at = draw(bar, at, width, here - busy, max, '.');
+	at = draw(bar, at, width, lent, max, '-');
+	draw(bar, at, width, mal_step_number(rank, "borrowed"), max, '+');
+	fprintf(out, "%c%5.0f %5.0f %5.0f %5.0f  %.*s %4.0f %%\n", BODY,
+		mal_step_number(rank, "rank"), own, lent, mal_step_number(rank, "borrowed"), width,
+		bar, 100 * load);
 }
 
 static void print_step(FILE *out, const json_t *status, int columns)
 {
 	const json_t *ranks = json_object_get(status, "ranks"), *rank;
-	double measured = mal_step_number(status, "measured_s"), most = 1;
+	double measured = mal_step_number(status, "measured_s"), max = 1;
 	int width = columns - COLUMNS_OF_NUMBERS;
 	size_t i;
 
-	width = width < BAR_LEAST ? BAR_LEAST : width > BAR_MOST ? BAR_MOST : width;
+	width = width < BAR_MIN ? BAR_MIN : width > BAR_MAX ? BAR_MAX : width;
 	json_array_foreach(ranks, i, rank)
 	{
 		double cpus = mal_step_number(rank, "count") + mal_step_number(rank, "borrowed");
 
-		most = cpus > most ? cpus : most;
+		max = cpus > max ? cpus : max;
 	}
-	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD, mal_step_text(status, "step"),
-		mal_step_text(status, "policy"), json_array_size(ranks), mal_step_number(status, "running_s"),
+	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD,
+		mal_step_text(status, "step"), mal_step_text(status, "policy"),
+		json_array_size(ranks), mal_step_number(status, "running_s"),
 		measured > 0 ? mal_step_number(status, "unbalanced_s") / measured : 1.0,
 		mal_step_number(status, "plans"));
-	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width, "", "load");
+	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width,
+		"", "load");
 	json_array_foreach(ranks, i, rank) if (json_is_true(json_object_get(rank, "running")))
-		print_rank(out, rank, width, most);
+		print_rank(out, rank, width, max);
 }
 
 static int show(const struct mal_controller_process *controller, void *argument, FILE *out)
@@ -105,7 +110,7 @@ static int show(const struct mal_controller_process *controller, void *argument,
 	return 0;
 }
 
-/* What all controllers say becomes lines in OUT. */
+/* Write what all controllers report as lines to OUT. */
 static int collect(const struct arguments *arguments, FILE *out, struct mal_error *err)
 {
 	struct screen screen = {arguments, COLS};
@@ -116,7 +121,8 @@ static int collect(const struct arguments *arguments, FILE *out, struct mal_erro
 	for (size_t i = 0; i < steps.count; i++)
 		mal_step_act(&steps.controllers[i], show, &screen, out);
 	if (!steps.count)
-		fprintf(out, "%cno balanced step%s on this node\n", BODY, steps.others ? " of yours" : "");
+		fprintf(out, "%cno balanced step%s on this node\n", BODY,
+			steps.others ? " of yours" : "");
 	mal_steps_clear(&steps);
 	fflush(out);
 	return 0;
@@ -124,7 +130,7 @@ static int collect(const struct arguments *arguments, FILE *out, struct mal_erro
 
 static void paint(FILE *lines)
 {
-	char line[LINE_MOST];
+	char line[LINE_MAX];
 	int row = 0;
 
 	erase();
@@ -139,7 +145,7 @@ static void paint(FILE *lines)
 	refresh();
 }
 
-/* Until q, a signal, or an error. */
+/* Repeat until q, a signal, or an error. */
 static int watch(const struct arguments *arguments, struct mal_error *err)
 {
 	int key = KEY_RESIZE;
@@ -149,7 +155,7 @@ static int watch(const struct arguments *arguments, struct mal_error *err)
 		FILE *lines = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
 		if (!lines)
-			return mal_fail_errno(err, "cannot make room for the screen");
+			return mal_fail_errno(err, "cannot create a file for the screen");
 		if (collect(arguments, lines, err) < 0) {
 			fclose(lines);
 			return -1;
@@ -183,8 +189,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		switch (option) {
 		case 'i':
 			arguments->interval = strtod(optarg, &rest);
-			if (rest == optarg || *rest || !(arguments->interval >= 0.1 && arguments->interval <= 3600)) {
-				fprintf(stderr, "malleable top: --interval=%s: 0.1 to 3600 seconds are wanted\n",
+			if (rest == optarg || *rest ||
+			    !(arguments->interval >= 0.1 && arguments->interval <= 3600)) {
+				fprintf(stderr,
+					"malleable top: --interval=%s: not 0.1 to 3600 seconds\n",
 					optarg);
 				return -1;
 			}
@@ -194,7 +202,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		}
 	}
 	if (optind + 1 < argc) {
-		fputs("malleable top: one step is wanted, see --help\n", stderr);
+		fputs("malleable top: give one step, see --help\n", stderr);
 		return -1;
 	}
 	arguments->wanted = argv[optind];
@@ -210,7 +218,7 @@ int mal_cmd_top(int argc, char **argv)
 	if (result)
 		return result > 0 ? 0 : 2;
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) {
-		fputs("malleable top: a terminal is needed; malleable status prints once\n", stderr);
+		fputs("malleable top: not a terminal; malleable status prints once\n", stderr);
 		return 2;
 	}
 	setlocale(LC_CTYPE, "");
@@ -218,7 +226,7 @@ int mal_cmd_top(int argc, char **argv)
 	signal(SIGINT, end);
 	signal(SIGHUP, end);
 	if (!initscr()) {
-		fputs("malleable top: this terminal is not known\n", stderr);
+		fputs("malleable top: unknown terminal type\n", stderr);
 		return 2;
 	}
 	cbreak();

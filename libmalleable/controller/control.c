@@ -6,16 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/controller/idle.h"
-#include "libmalleable/controller/nodes.h"
+#include "libmalleable/base/channel.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/controller/pool.h"
-#include "libmalleable/controller/sampling.h"
-#include "libmalleable/controller/status.h"
-#include "libmalleable/controller/watch.h"
-#include "libmalleable/core/channel.h"
+#include "libmalleable/controller/report/status.h"
+#include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/watch.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/registry.h"
+#include "policies/interface/registry.h"
 
 /* Clients that are served before the ranks come first again. */
 #define CLIENTS_AT_ONCE 16
@@ -29,19 +31,19 @@ struct request {
 
 void mal_control_open(struct mal_controller *controller)
 {
-	controller->listening = mal_channel_listen(NULL);
-	if (controller->listening >= 0)
-		mal_watch_channel(controller->listening);
+	if (controller->step->listening >= 0)
+		mal_watch_channel(controller->step->listening);
 }
 
-static int parse_number(const char *what, const char *text, unsigned int least, unsigned int most, unsigned int *number,
-			struct mal_error *err)
+static int parse_number(const char *what, const char *text, unsigned int min, unsigned int max,
+			unsigned int *number, struct mal_error *err)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (end == text || *end || *text == '-' || value < least || value > most)
-		return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, least, most);
+	if (end == text || *end || *text == '-' || value < min || value > max)
+		return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, min,
+				max);
 	*number = (unsigned int)value;
 	return 0;
 }
@@ -76,8 +78,8 @@ static int parse_request(char *text, struct request *request, struct mal_error *
 	return 0;
 }
 
-static int set_cpus(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank, const char *list,
-		    struct mal_error *err)
+static int set_cpus(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank,
+		    const char *list, struct mal_error *err)
 {
 	unsigned int owners[MAL_MAX_CPUS];
 	struct mal_cpumask mask, rest, ours;
@@ -93,25 +95,28 @@ static int set_cpus(struct mal_controller *controller, struct mal_orders *orders
 	if (mal_cpumask_count(&rest))
 		return mal_fail(err, "CPUs %s are not the step's: it has %s", list,
 				mal_cpumask_format(&ours, text, sizeof(text)));
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		chosen[i] = mal_cpumask_has(&mask, controller->cpu[i]);
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		chosen[i] = mal_cpumask_has(&mask, controller->step->cpu[i]);
 	return mal_orders_set_cpus(orders, rank, chosen, err);
 }
 
-static int set_bounds(struct mal_controller *controller, struct mal_orders *orders, unsigned int rank,
-		      const struct request *request, struct mal_error *err)
+static int set_bounds(struct mal_controller *controller, struct mal_orders *orders,
+		      unsigned int rank, const struct request *request, struct mal_error *err)
 {
-	unsigned int least = orders->ranks[rank].least, most = orders->ranks[rank].most;
+	unsigned int min = orders->ranks[rank].min, max = orders->ranks[rank].max;
 
-	if (request->min && parse_number("min", request->min, 1, controller->cpu_count, &least, err) < 0)
+	if (request->min &&
+	    parse_number("min", request->min, 1, controller->step->cpu_count, &min, err) < 0)
 		return -1;
-	if (request->max && parse_number("max", request->max, 1, controller->cpu_count, &most, err) < 0)
+	if (request->max &&
+	    parse_number("max", request->max, 1, controller->step->cpu_count, &max, err) < 0)
 		return -1;
-	if (request->count && parse_number("count", request->count, 1, controller->cpu_count, &least, err) < 0)
+	if (request->count &&
+	    parse_number("count", request->count, 1, controller->step->cpu_count, &min, err) < 0)
 		return -1;
 	if (request->count)
-		most = least;
-	return mal_orders_set_bounds(orders, rank, least, most, err);
+		max = min;
+	return mal_orders_set_bounds(orders, rank, min, max, err);
 }
 
 /* For one rank. */
@@ -127,13 +132,15 @@ static int set_rank(struct mal_controller *controller, struct mal_orders *orders
 }
 
 /* For one rank, or for all that run. */
-static int change_orders(struct mal_controller *controller, struct mal_orders *orders, const struct mal_view *view,
-			 const struct request *request, struct mal_error *err)
+static int change_orders(struct mal_controller *controller, struct mal_orders *orders,
+			 const struct mal_view *view, const struct request *request,
+			 struct mal_error *err)
 {
 	unsigned int rank;
 
 	if (request->rank) {
-		if (parse_number("rank", request->rank, 0, controller->segment.rank_count - 1, &rank, err) < 0)
+		if (parse_number("rank", request->rank, 0, controller->step->segment.rank_count - 1,
+				 &rank, err) < 0)
 			return -1;
 		if (!view->samples[rank].running)
 			return mal_fail(err, "rank %u does not run", rank);
@@ -141,32 +148,37 @@ static int change_orders(struct mal_controller *controller, struct mal_orders *o
 	}
 	if (request->cpus)
 		return mal_fail(err, "CPUs are set for one rank: which?");
-	for (rank = 0; rank < controller->segment.rank_count; rank++)
-		if (view->samples[rank].running && set_rank(controller, orders, rank, request, err) < 0)
+	for (rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (view->samples[rank].running &&
+		    set_rank(controller, orders, rank, request, err) < 0)
 			return -1;
 	return 0;
 }
 
-static int set_orders(struct mal_controller *controller, const struct request *request, struct mal_error *err)
+static int set_orders(struct mal_controller *controller, const struct request *request,
+		      struct mal_error *err)
 {
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	struct mal_orders orders;
 	int result = -1;
 
-	if (controller->off)
+	if (mal_off_is(controller))
 		return mal_fail(err, "balancing is switched off by the administrator");
-	if (!mal_plan_binds(controller))
-		return mal_fail(err, "policy %s changes no CPUs: set another first, such as external",
-				controller->policy->name);
-	if (mal_orders_open(&orders, controller->segment.rank_count, controller->cpu_count) < 0) {
+	if (!mal_deciding_binds(controller))
+		return mal_fail(err,
+				"policy %s changes no CPUs: set another first, such as external",
+				mal_deciding_policy(controller)->name);
+	if (mal_orders_open(&orders, controller->step->segment.rank_count,
+			    controller->step->cpu_count) < 0) {
 		mal_fail(err, "out of memory");
 		goto out;
 	}
-	mal_orders_copy(&orders, &controller->orders);
-	if (change_orders(controller, &orders, view, request, err) < 0 || mal_orders_check(&orders, view, err) < 0)
+	mal_orders_copy(&orders, mal_deciding_orders(controller));
+	if (change_orders(controller, &orders, view, request, err) < 0 ||
+	    mal_orders_check(&orders, view, err) < 0)
 		goto out;
-	mal_orders_copy(&controller->orders, &orders);
+	mal_deciding_set_orders(controller, &orders);
 	mal_plan_obey(controller);
 	result = 0;
 out:
@@ -179,14 +191,17 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 {
 	struct mal_choice choice;
 
-	if (mal_loadable_use(text, controller->libdir, err) < 0 ||
-	    mal_choose(text, controller->allowed, MAL_POLICY_DEFAULT, &choice, err) < 0)
+	if (mal_loadable_use(text, controller->step->libdir, err) < 0 ||
+	    mal_choose(text, controller->step->allowed, MAL_POLICY_DEFAULT, &choice, err) < 0)
 		return -1;
 	if (!choice.policy->decide)
 		return mal_fail(err, "a running step cannot be switched off: set observe");
-	if (strcmp(mal_choice_mode(&controller->choice), "observe") == 0 && mal_policy_acts(choice.policy))
-		return mal_fail(err, "the step was started to be observed: its ranks are not prepared for more");
-	if (mal_plan_use(controller, choice.policy, choice.values, err) < 0)
+	if (strcmp(mal_choice_mode(&controller->step->choice), "observe") == 0 &&
+	    mal_policy_acts(choice.policy))
+		return mal_fail(
+			err,
+			"the step was started to be observed: its ranks are not prepared for more");
+	if (mal_deciding_use(controller, choice.policy, choice.values, err) < 0)
 		return -1;
 	mal_plan_begin(controller);
 	return 0;
@@ -220,9 +235,9 @@ static int act(struct mal_controller *controller, char *text, struct mal_error *
 	if (strncmp(text, "peers ", 6) == 0)
 		return mal_pool_set(controller, text + 6, err);
 	if (strncmp(text, "nodes ", 6) == 0)
-		return mal_nodes_add(controller, text + 6, err);
+		return mal_summaries_add(controller, text + 6, err);
 	if (strcmp(text, "elsewhere") == 0)
-		return mal_nodes_leave_to_other(controller, err);
+		return mal_summaries_leave_to_other(controller, err);
 	if (strcmp(text, "rebind") == 0) {
 		mal_idle_rebind(controller);
 		return 0;
@@ -238,7 +253,7 @@ static bool describe(struct mal_controller *controller, const char *text, char *
 	else if (strcmp(text, "pool") == 0)
 		*answer = mal_pool_describe(controller);
 	else if (strncmp(text, "node ", 5) == 0)
-		*answer = mal_nodes_describe(controller, text + 5);
+		*answer = mal_summaries_describe(controller, text + 5);
 	else
 		return false;
 	return true;
@@ -251,8 +266,13 @@ static void serve(struct mal_controller *controller, int client, char *text)
 	char *description = NULL;
 	int length;
 
+	if (strcmp(text, MAL_CHANNEL_SEGMENT) == 0) {
+		mal_channel_answer_fd(client, controller->step->segment_fd);
+		return;
+	}
 	if (describe(controller, text, &description)) {
-		mal_channel_answer(client, description ? description : "", description ? strlen(description) : 0);
+		mal_channel_answer(client, description ? description : "",
+				   description ? strlen(description) : 0);
 		free(description);
 		return;
 	}
@@ -266,14 +286,14 @@ void mal_control_serve(struct mal_controller *controller)
 {
 	char text[MAL_CHANNEL_REQUEST];
 
-	for (int count = 0; count < CLIENTS_AT_ONCE && controller->listening >= 0; count++) {
-		int client = mal_channel_accept(controller->listening, text, sizeof(text));
+	for (int count = 0; count < CLIENTS_AT_ONCE && controller->step->listening >= 0; count++) {
+		int client = mal_channel_accept(controller->step->listening, text, sizeof(text));
 
 		if (client < 0)
 			return;
 		serve(controller, client, text);
 	}
 	/* There may be more: look again at once. */
-	atomic_fetch_add(&controller->segment.header->kick, 1);
+	atomic_fetch_add(&controller->step->segment.header->wake, 1);
 	atomic_store(&controller->asked, true);
 }

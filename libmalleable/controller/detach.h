@@ -3,18 +3,33 @@
 #ifndef MAL_CONTROLLER_DETACH_H
 #define MAL_CONTROLLER_DETACH_H
 
-#include "libmalleable/core/error.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/launch.h"
+
+struct mal_detach {
+	int start_fd; /* the socket of who started us */
+	int cgroup_fds[MAL_LAUNCH_CGROUPS];
+	unsigned int cgroup_count;
+	bool becomes_user; /* we are root, and go on as USER of GROUP */
+	uid_t user;
+	gid_t group;
+};
 
 /*
- * slurmstepd starts us with the user's effective ids and root's real ones: become the user for good. Nothing happens to
- * other processes. Returns 0, or -1 with ERR: then the process must end.
+ * Enter the cgroups, take the OOM score of a user's process, and go on in a child, which is the
+ * user's for good and which no other process of that user can trace or look into; the parent hands
+ * the child's process to START_FD and exits. Supplementary groups stay. Where it fails, START_FD is
+ * told why, and the caller must end. Returns 0 in the child, or -1 with ERR.
  */
-int mal_give_up_root(struct mal_error *err);
+int mal_detach(const struct mal_detach *how, struct mal_error *err);
 
 /*
- * Go on in a child, whose process number is written to REPORT_FD; the parent exits. The OOM score becomes the user's.
- * Returns 0 in the child, or -1 with ERR.
+ * No signal that can be ignored ends this process, whoever sends it to all of a step (scancel, a
+ * time limit, a terminal): the pipe of whoever started it does.
  */
-int mal_detach(int report_fd, struct mal_error *err);
+void mal_ignore_signals(void);
 
 #endif

@@ -2,43 +2,52 @@
 /* main.c: malleabled, the malleability controller of one step on one node. */
 #include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/controller/alternatives.h"
-#include "libmalleable/controller/between.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/confine.h"
+#include "libmalleable/base/futex.h"
+#include "libmalleable/base/output.h"
+#include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/control.h"
-#include "libmalleable/controller/controller.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/pages.h"
+#include "libmalleable/controller/cpus/pool.h"
+#include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/detach.h"
-#include "libmalleable/controller/history.h"
-#include "libmalleable/controller/idle.h"
-#include "libmalleable/controller/nodes.h"
-#include "libmalleable/controller/off.h"
-#include "libmalleable/controller/pages.h"
+#include "libmalleable/controller/load/alternatives.h"
+#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/controller/pool.h"
-#include "libmalleable/controller/recording.h"
-#include "libmalleable/controller/report.h"
-#include "libmalleable/controller/sampling.h"
-#include "libmalleable/controller/share.h"
-#include "libmalleable/controller/topology.h"
-#include "libmalleable/controller/totals.h"
-#include "libmalleable/controller/watch.h"
-#include "libmalleable/core/clock.h"
-#include "libmalleable/core/futex.h"
+#include "libmalleable/controller/report/imbalance.h"
+#include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/last.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/topology.h"
+#include "libmalleable/controller/state/watch.h"
+#include "libmalleable/core/outcome.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/registry.h"
+#include "policies/interface/registry.h"
 
-/* How long the controller sleeps when nobody kicks it: without a switch to look at, with one, with a pool of CPUs, after some were lost. */
+/*
+ * How long the controller sleeps when nobody wakes it: without a switch to look at, with one, with
+ * a pool of CPUs, after some were lost.
+ */
 #define SLEEP_NS UINT64_C(10000000000)
 #define SLEEP_SWITCH_NS UINT64_C(1000000000)
 #define SLEEP_POOL_NS UINT64_C(250000000)
 #define SLEEP_SETTLE_NS UINT64_C(20000000)
 /* Kicks closer together than this are taken together. */
-#define LEAST_PAUSE_NS 200000
+#define MIN_PAUSE_NS 200000
 
 struct arguments {
 	int segment_fd;
@@ -56,24 +65,29 @@ struct arguments {
 	const char *off_file;
 	const char *hostfile;
 	unsigned int min_cpus, nodes;
-	int agent_fd;
-	bool detach;
+	int agent_fd, listen_fd;
+	const char *socket;
+	const char *site_report; /* made before we become the user */
+	struct mal_detach detach;
 };
 
 static void usage(FILE *out)
 {
 	fputs("Usage: malleabled --segment-fd N --life-fd N --cpus LIST [OPTIONS]\n"
 	      "\n"
-	      "The malleability controller of one job step on one node. The balance plugin of Slurm and\n"
+	      "The malleability controller of one job step on one node. The balance plugin of "
+	      "Slurm and\n"
 	      "`malleable run` start it; it is of no use by itself.\n"
 	      "\n"
 	      "  --segment-fd N     descriptor of the step's segment\n"
-	      "  --life-fd N        read end of a pipe: when its other end closes, the step is over\n"
+	      "  --life-fd N        read end of a pipe: when its other end closes, the step is "
+	      "over\n"
 	      "  --report-fd N      where the report goes as text\n"
 	      "  --report-file F    where it goes as JSON\n"
 	      "  --trace-file F     where the step is recorded\n"
 	      "  --cpus LIST        the step's CPUs on this node\n"
-	      "  --idle LIST        CPUs beside the step's that the ranks may use (grow=job); --cpus has them too\n"
+	      "  --idle LIST        CPUs beside the step's that the ranks may use (grow=job); "
+	      "--cpus has them too\n"
 	      "  --policy P[,K=V]   as in srun --balance\n"
 	      "  --step S, --node N names for the report\n"
 	      "  --policies LIST    those that malleable set may set\n"
@@ -83,7 +97,14 @@ static void usage(FILE *out)
 	      "  --min-cpus N       every rank keeps so many CPUs, where there are enough\n"
 	      "  --nodes N          the step is over so many\n"
 	      "  --hostfile F       where a better placement of its ranks on these is written\n"
-	      "  --detach           leave the parent, write the new process's number to --report-fd\n"
+	      "  --start-fd N       leave the parent, which is told of the new process over this "
+	      "socket\n"
+	      "  --user U           with --group G: become this user, from root\n"
+	      "  --cgroup-fd N      cgroup.procs of a cgroup to enter first; may be given several "
+	      "times\n"
+	      "  --site-report F    where the report goes as JSON too, in a new file\n"
+	      "  --listen-fd N      socket for requests\n"
+	      "  --socket F         its name\n"
 	      "  --help, --version\n",
 	      out);
 }
@@ -110,7 +131,13 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"libdir", required_argument, NULL, 'L'},
 		{"policies", required_argument, NULL, 'P'},
 		{"idle", required_argument, NULL, 'i'},
-		{"detach", no_argument, NULL, 'd'},
+		{"start-fd", required_argument, NULL, 'd'},
+		{"user", required_argument, NULL, 'u'},
+		{"group", required_argument, NULL, 'g'},
+		{"cgroup-fd", required_argument, NULL, 'C'},
+		{"site-report", required_argument, NULL, 'R'},
+		{"listen-fd", required_argument, NULL, 'F'},
+		{"socket", required_argument, NULL, 'k'},
 		{"step", required_argument, NULL, 'S'},
 		{"node", required_argument, NULL, 'n'},
 		{"help", no_argument, NULL, 'h'},
@@ -122,6 +149,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"version", no_argument, NULL, 'V'},
 		{NULL, 0, NULL, 0},
 	};
+	struct mal_detach *detach = &arguments->detach;
 	int option;
 
 	*arguments = (struct arguments){
@@ -129,6 +157,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		.life_fd = -1,
 		.report_fd = -1,
 		.agent_fd = -1,
+		.listen_fd = -1,
+		.detach.start_fd = -1,
 		.policy = "",
 		.step = "?",
 		.node = "?",
@@ -148,7 +178,19 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'L': arguments->libdir = optarg; break;
 		case 'P': arguments->allowed = optarg; break;
 		case 'i': arguments->idle = optarg; break;
-		case 'd': arguments->detach = true; break;
+		case 'd': detach->start_fd = parse_fd(optarg); break;
+		case 'u':
+			detach->user = (uid_t)strtoul(optarg, NULL, 10),
+			detach->becomes_user = true;
+			break;
+		case 'g': detach->group = (gid_t)strtoul(optarg, NULL, 10); break;
+		case 'C':
+			if (detach->cgroup_count < MAL_LAUNCH_CGROUPS)
+				detach->cgroup_fds[detach->cgroup_count++] = parse_fd(optarg);
+			break;
+		case 'R': arguments->site_report = optarg; break;
+		case 'F': arguments->listen_fd = parse_fd(optarg); break;
+		case 'k': arguments->socket = optarg; break;
 		case 'a': arguments->agent_fd = parse_fd(optarg); break;
 		case 'o': arguments->off_file = optarg; break;
 		case 'm': arguments->min_cpus = (unsigned int)strtoul(optarg, NULL, 10); break;
@@ -159,48 +201,58 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		default: return -1;
 		}
 	}
-	if (arguments->segment_fd < 0 || arguments->life_fd < 0 || !arguments->cpus || optind < argc) {
-		fputs("malleabled: --segment-fd, --life-fd and --cpus are needed, and nothing else, see --help\n",
+	if (arguments->segment_fd < 0 || arguments->life_fd < 0 || !arguments->cpus ||
+	    optind < argc) {
+		fputs("malleabled: --segment-fd, --life-fd and --cpus are needed, and nothing "
+		      "else, see --help\n",
 		      stderr);
 		return -1;
 	}
 	return 0;
 }
 
-static int open_controller(struct mal_controller *controller, const struct arguments *arguments, struct mal_error *err)
+static int open_step(struct mal_step_facts *step, const struct arguments *arguments,
+		     struct mal_error *err)
 {
 	mal_clock_open();
-	controller->started = mal_ticks();
-	controller->stride = 1;
-	controller->step = arguments->step;
-	controller->node = arguments->node;
-	controller->libdir = arguments->libdir;
-	controller->allowed = arguments->allowed;
-	controller->off_file = arguments->off_file;
-	controller->listening = -1;
-	controller->window_s = MAL_WINDOW_FIRST_S;
-	if (mal_cpumask_parse(arguments->cpus, &controller->allocation, err) < 0 ||
-	    (arguments->idle && mal_cpumask_parse(arguments->idle, &controller->idle, err) < 0) ||
+	*step = (struct mal_step_facts){
+		.name = arguments->step,
+		.node = arguments->node,
+		.libdir = arguments->libdir,
+		.allowed = arguments->allowed,
+		.started = mal_ticks(),
+		.nodes = arguments->nodes,
+		.min_cpus = arguments->min_cpus,
+		.hostfile = arguments->hostfile,
+		.segment_fd = arguments->segment_fd,
+		.listening = arguments->listen_fd,
+		.socket = arguments->socket,
+		.off_file = arguments->off_file,
+	};
+	if (mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
 	    mal_loadable_use(arguments->policy, arguments->libdir, err) < 0 ||
-	    mal_choose(arguments->policy, NULL, MAL_POLICY_DEFAULT, &controller->choice, err) < 0 ||
-	    mal_segment_open(&controller->segment, arguments->segment_fd, err) < 0)
+	    mal_choose(arguments->policy, NULL, MAL_POLICY_DEFAULT, &step->choice, err) < 0 ||
+	    mal_segment_open(&step->segment, arguments->segment_fd, err) < 0)
 		return -1;
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->allocation, cpu)) < MAL_MAX_CPUS; cpu++)
-		if (cpu < controller->segment.cpu_count)
-			controller->cpu[controller->cpu_count++] = cpu;
-	controller->ranks = calloc(controller->segment.rank_count, sizeof(*controller->ranks));
-	controller->last = calloc(controller->segment.rank_count, sizeof(*controller->last));
-	if (mal_orders_open(&controller->orders, controller->segment.rank_count, controller->cpu_count) < 0 ||
-	    mal_nodes_open(controller, arguments->nodes, arguments->hostfile) < 0 || !controller->ranks ||
-	    !controller->last)
-		return mal_fail(err, "out of memory");
-	controller->orders.floor = arguments->min_cpus;
-	if (mal_plan_use(controller, controller->choice.policy, controller->choice.values, err) < 0)
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&step->allocation, cpu)) < MAL_MAX_CPUS;
+	     cpu++)
+		if (cpu < step->segment.cpu_count)
+			step->cpu[step->cpu_count++] = cpu;
+	return 0;
+}
+
+static int open_controller(struct mal_controller *controller, const struct mal_step_facts *step,
+			   const struct arguments *arguments, struct mal_error *err)
+{
+	struct mal_cpumask idle = {{0}};
+
+	if (arguments->idle && mal_cpumask_parse(arguments->idle, &idle, err) < 0)
+		return -1;
+	if (mal_controller_open(controller, step, &idle, err) < 0)
 		return -1;
 	if (arguments->trace_file)
-		controller->recording = mal_recording_create(arguments->trace_file, arguments->step, arguments->node);
-	if (!mal_policy_acts(controller->policy))
-		controller->alternatives = mal_alternatives_create(controller->segment.rank_count);
+		controller->recording =
+			mal_recording_create(arguments->trace_file, step->name, step->node);
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
 	mal_control_open(controller);
@@ -208,38 +260,19 @@ static int open_controller(struct mal_controller *controller, const struct argum
 	return 0;
 }
 
-static void close_controller(struct mal_controller *controller)
-{
-	mal_plan_use(controller, NULL, NULL, NULL);
-	mal_history_clear(controller);
-	mal_nodes_close(controller);
-	mal_pool_clear(controller);
-	mal_alternatives_destroy(controller->alternatives);
-	mal_orders_close(&controller->orders);
-	free(controller->last);
-	free(controller->ranks);
-	mal_segment_close(&controller->segment);
-}
-
 /* A round of samples has arrived: learn from it, decide, and ask for the next. */
 static void take_round(struct mal_controller *controller, struct mal_sample *samples)
 {
 	if (mal_round_read(controller, samples)) {
-		memcpy(controller->last, samples, controller->segment.rank_count * sizeof(*samples));
+		mal_last_keep(controller, samples);
 		mal_totals_add(controller, samples);
-		mal_idle_share_out(controller);
+		mal_idle_hand_out(controller);
 		mal_history_note(controller);
 		mal_topology_read(controller);
 		mal_recording_window(controller->recording, controller, samples);
 		mal_alternatives_window(controller->alternatives, controller, samples);
-		if (mal_plan_make(controller, samples)) {
-			controller->steady = 0;
-			controller->window_s = MAL_WINDOW_FIRST_S;
-		} else if (controller->brief) {
-			controller->window_s = MAL_WINDOW_FIRST_S;
-		} else if (++controller->steady > 2 && controller->window_s < MAL_WINDOW_LAST_S) {
-			controller->window_s *= 2;
-		}
+		mal_sampling_adapt(controller, !mal_doubt_read(controller)->now &&
+						       mal_plan_make(controller, samples));
 		mal_pages_follow(controller);
 	}
 	mal_round_begin(controller);
@@ -247,24 +280,24 @@ static void take_round(struct mal_controller *controller, struct mal_sample *sam
 
 static uint64_t how_long(const struct mal_controller *controller)
 {
-	if (controller->settle_until)
+	if (mal_idle_is_settling(controller))
 		return SLEEP_SETTLE_NS;
 	if (controller->pool)
 		return SLEEP_POOL_NS;
-	return controller->off_file ? SLEEP_SWITCH_NS : SLEEP_NS;
+	return mal_off_has_file(controller) ? SLEEP_SWITCH_NS : SLEEP_NS;
 }
 
 static int serve(struct mal_controller *controller)
 {
-	struct mal_header *header = controller->segment.header;
-	struct mal_sample *samples = calloc(controller->segment.rank_count, sizeof(*samples));
-	struct timespec pause = {0, LEAST_PAUSE_NS};
+	struct mal_header *header = controller->step->segment.header;
+	struct mal_sample *samples = calloc(controller->step->segment.rank_count, sizeof(*samples));
+	struct timespec pause = {0, MIN_PAUSE_NS};
 
 	if (!samples)
 		return -1;
 	mal_plan_begin(controller);
 	while (!atomic_load(&controller->ending)) {
-		uint32_t kick = atomic_load(&header->kick);
+		uint32_t wake = atomic_load(&header->wake);
 
 		if (mal_ranks_update(controller)) {
 			if (controller->pool)
@@ -275,12 +308,12 @@ static int serve(struct mal_controller *controller)
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
 		mal_share_update(controller);
-		mal_off_update(controller);
+		mal_admin_switch_update(controller);
 		mal_pool_update(controller);
 		mal_idle_settle(controller);
-		mal_futex_wait(&header->kick, kick, how_long(controller));
+		mal_futex_wait(&header->wake, wake, how_long(controller));
 		/* A hostile rank may kick without end; a round is never that urgent. */
-		if (atomic_load(&header->kick) - kick > 1000)
+		if (atomic_load(&header->wake) - wake > 1000)
 			nanosleep(&pause, NULL);
 	}
 	mal_ranks_update(controller);
@@ -289,7 +322,8 @@ static int serve(struct mal_controller *controller)
 }
 
 /* End the recording; what went wrong with it is appended to TEXT. */
-static size_t end_recording(struct mal_controller *controller, char *text, size_t length, size_t size)
+static size_t end_recording(struct mal_controller *controller, char *text, size_t length,
+			    size_t size)
 {
 	struct mal_error err;
 
@@ -300,67 +334,140 @@ static size_t end_recording(struct mal_controller *controller, char *text, size_
 }
 
 /* Of a step over several nodes each has a line, from itself or from the first one. */
-static size_t tell_user(const struct mal_controller *controller, const struct mal_report *report, char *text,
-			size_t size)
+static size_t tell_user(const struct mal_controller *controller, const struct mal_report *report,
+			char *text, size_t size)
 {
-	if (!controller->nodes)
+	if (!controller->summaries)
 		return mal_report_text(controller, report, text, size);
-	switch (mal_nodes_part(controller)) {
-	case MAL_NODES_ALL: return mal_between_text(controller, text, size);
+	switch (mal_summaries_part(controller)) {
+	case MAL_NODES_ALL: return mal_imbalance_text(controller, text, size);
 	case MAL_NODES_ONE: return mal_report_line(controller, report, text, size);
 	default: return 0;
 	}
 }
 
-static void report(struct mal_controller *controller, const struct arguments *arguments)
+/* For root: numbers, no text. */
+static void send_record(const struct mal_controller *controller, const struct mal_report *report,
+			int fd)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_outcome_record record = {
+		.magic = MAL_OUTCOME_MAGIC,
+		.version = MAL_OUTCOME_VERSION,
+		.windows = totals->windows,
+		.lends = report->lends,
+		.moves = report->moves,
+		.elapsed_s = totals->elapsed_s,
+		.off_s = totals->off_s,
+		.ideal_s = totals->ideal_s,
+	};
+
+	if (write(fd, &record, sizeof(record)) < 0)
+		return;
+}
+
+/* Write the JSON to FILE and close it. What fails is said to the user, who has the text already. */
+static void write_json(const struct mal_controller *controller, const struct mal_report *report,
+		       FILE *file, const char *path, int report_fd, struct mal_error *err)
+{
+	if (file && (mal_report_json(controller, report, file) < 0)) {
+		mal_fail_errno(err, "cannot write the report to %s", path);
+		fclose(file);
+	} else if (file && mal_output_close(file, path, "report", err) == 0) {
+		return;
+	}
+	if (report_fd >= 0)
+		dprintf(report_fd, "%s\n", err->text);
+}
+
+/* REPORT: NULL where no rank ever came. The site's file is there by now. */
+static void write_files(struct mal_controller *controller, const struct mal_report *report,
+			const struct arguments *arguments, FILE *site_report)
+{
+	const char *path = arguments->report_file;
+	struct mal_error err = {""};
+
+	if (report && path)
+		write_json(controller, report, mal_output_open(path, "report", &err), path,
+			   arguments->report_fd, &err);
+	if (site_report)
+		write_json(controller, report, site_report, arguments->site_report,
+			   arguments->report_fd, &err);
+}
+
+/* A file of the user's may hang: what goes over the pipe comes first. */
+static void report(struct mal_controller *controller, const struct arguments *arguments,
+		   FILE *site_report)
 {
 	struct mal_report report;
-	struct mal_error err;
 	char text[3072];
 	size_t length;
 
 	if (!mal_report_make(controller, arguments->step, arguments->node, &report)) {
 		end_recording(controller, text, 0, sizeof(text));
+		write_files(controller, NULL, arguments, site_report);
 		return;
 	}
-	/* A line for who wants no more, then what the user is told. */
-	mal_between_find(controller);
-	length = mal_report_line(controller, &report, text, sizeof(text));
-	length += tell_user(controller, &report, text + length, sizeof(text) - length);
-	if (arguments->report_file && mal_report_json(controller, &report, arguments->report_file, &err) < 0 &&
-	    length < sizeof(text))
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", err.text);
-	length = end_recording(controller, text, length, sizeof(text));
+	if (arguments->report_fd >= 0)
+		send_record(controller, &report, arguments->report_fd);
+	mal_imbalance_find(controller);
+	length = tell_user(controller, &report, text, sizeof(text));
 	if (length > sizeof(text))
 		length = sizeof(text);
 	if (arguments->report_fd >= 0 && write(arguments->report_fd, text, length) < 0)
 		return;
+	length = end_recording(controller, text, 0, sizeof(text));
+	if (arguments->report_fd >= 0 && length && write(arguments->report_fd, text, length) < 0)
+		return;
+	write_files(controller, &report, arguments, site_report);
+}
+
+/* As whoever started us: in a directory that root alone may write, only root can. */
+static FILE *make_site_report(const struct arguments *arguments)
+{
+	const struct mal_detach *detach = &arguments->detach;
+	bool becomes = detach->becomes_user;
+	int fd = arguments->site_report
+			 ? mal_output_create(arguments->site_report,
+					     becomes ? detach->user : geteuid(),
+					     becomes ? detach->group : getegid(), NULL)
+			 : -1;
+
+	return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
 int main(int argc, char **argv)
 {
 	struct mal_controller controller = {0};
+	struct mal_step_facts step = {0};
 	struct arguments arguments;
 	struct mal_error err = {""};
+	FILE *site_report;
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (mal_give_up_root(&err) < 0 || (arguments.detach && mal_detach(arguments.report_fd, &err) < 0)) {
+	mal_ignore_signals();
+	site_report = make_site_report(&arguments);
+	if (arguments.detach.start_fd >= 0 && mal_detach(&arguments.detach, &err) < 0) {
 		fprintf(stderr, "malleabled: %s\n", err.text);
 		return 1;
 	}
-	/* The terminal's keys and the launcher's signals are for the ranks: the pipe alone ends the controller. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	result = open_controller(&controller, &arguments, &err);
+	/* Where root may not write, as on a file system of the network, the user may. */
+	if (arguments.site_report && !site_report && arguments.detach.becomes_user)
+		site_report = make_site_report(&arguments);
+	/* Policies that the site adds after this are for steps that start later. */
+	mal_confine(mal_loadable_has_any(arguments.libdir));
+	result = open_step(&step, &arguments, &err);
+	if (result == 0)
+		result = open_controller(&controller, &step, &arguments, &err);
 	if (result == 0)
 		result = serve(&controller);
 	if (result == 0)
-		report(&controller, &arguments);
+		report(&controller, &arguments, site_report);
 	else
 		fprintf(stderr, "malleabled: %s\n", err.text);
-	close_controller(&controller);
+	mal_controller_close(&controller);
+	mal_segment_close(&step.segment);
 	return result ? 1 : 0;
 }

@@ -2,10 +2,15 @@
 /* planning.c: from samples to a plan in the segment, by way of the policy. */
 #include "libmalleable/controller/planning.h"
 
-#include "libmalleable/controller/recording.h"
-#include "libmalleable/controller/sampling.h"
-#include "libmalleable/controller/topology.h"
-#include "policies/orders.h"
+#include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/last.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/controller/state/topology.h"
+#include "policies/decide/orders.h"
 
 static uint32_t rules_of_lending(const struct mal_lending *lending)
 {
@@ -26,25 +31,25 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 {
 	uint32_t rules = MAL_RULE_READY;
 
-	controller->binds = plan->bind;
+	mal_deciding_set_binds(controller, plan->bind);
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
 	if (plan->bind && plan->lend)
 		rules |= rules_of_lending(&plan->lending);
 	if (plan->bind && plan->lend && plan->grow)
 		rules |= MAL_RULE_GROW;
-	atomic_store(&controller->segment.header->most, plan->lending.most);
-	atomic_store(&controller->segment.header->schedule,
+	atomic_store(&controller->step->segment.header->max, plan->lending.max);
+	atomic_store(&controller->step->segment.header->schedule,
 		     (plan->schedule.kind & 0xffff) | (plan->schedule.chunk & 0xffff) << 16);
-	if (atomic_load(&controller->segment.header->rules) != rules)
-		atomic_store(&controller->segment.header->rules, rules);
+	if (atomic_load(&controller->step->segment.header->rules) != rules)
+		atomic_store(&controller->step->segment.header->rules, rules);
 }
 
 /* The ranks look again where it is new. */
 static void set_use(struct mal_controller *controller, const unsigned int *use)
 {
-	for (unsigned int rank = 0; rank < controller->segment.rank_count; rank++) {
-		struct mal_rank_slot *slot = &controller->segment.ranks[rank];
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 
 		if (atomic_exchange(&slot->use, use[rank]) != use[rank])
 			atomic_fetch_add(&slot->changes, 1);
@@ -53,48 +58,48 @@ static void set_use(struct mal_controller *controller, const unsigned int *use)
 
 static void publish(struct mal_controller *controller, const struct mal_plan *plan)
 {
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
-		atomic_store(&controller->segment.cpus[controller->cpu[i]].target,
-			     plan->owner[i] < controller->segment.rank_count ? plan->owner[i] : MAL_NOBODY);
-	atomic_store(&controller->segment.header->plan, ++controller->plans);
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		atomic_store(&controller->step->segment.cpus[controller->step->cpu[i]].target,
+			     plan->owner[i] < controller->step->segment.rank_count ? plan->owner[i]
+										   : MAL_NOBODY);
+	atomic_store(&controller->step->segment.header->plan, mal_deciding_next_plan(controller));
 }
 
-static void demote(struct mal_controller *controller, const char *why)
+static void reject(struct mal_controller *controller, const char *why)
 {
 	static const unsigned int all[MAL_MAX_RANKS];
 	struct mal_plan nothing = {0};
 
-	controller->demoted = true;
-	controller->demoted_why = why;
+	mal_deciding_reject(controller, why);
 	set_rules(controller, &nothing);
 	set_use(controller, all);
 }
 
 bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	const struct mal_policy *policy = controller->policy;
 	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
 	unsigned int now[MAL_MAX_CPUS];
 	unsigned int owner[MAL_MAX_CPUS];
 	struct mal_topology topology = mal_topology_view(controller);
-	struct mal_view view = {&topology, controller->segment.rank_count, samples, now};
+	struct mal_view view = {&topology, controller->step->segment.rank_count, samples, now};
 	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
-	const char *flaw;
+	const char *rejection;
 
-	if (controller->demoted || controller->off || !policy->decide)
+	if (mal_deciding_rejected(controller) || mal_off_is(controller) ||
+	    !mal_deciding_policy(controller)->decide)
 		return false;
 	mal_read_owners(controller, now);
-	switch (mal_decide_under(&controller->orders, policy, controller->policy_state, &view, &plan, &flaw)) {
+	switch (mal_deciding_ask(controller, &view, &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
-	case MAL_DECISION_UNFIT:
-		mal_recording_plan(controller->recording, &plan, flaw);
-		demote(controller, flaw);
+	case MAL_DECISION_REJECTED:
+		mal_recording_plan(controller->recording, &plan, rejection);
+		reject(controller, rejection);
 		return false;
 	case MAL_DECISION_MADE: break;
 	}
 	set_rules(controller, &plan);
 	set_use(controller, use);
-	controller->brief = plan.brief;
+	mal_sampling_set_brief(controller, plan.brief);
 	if (samples)
 		mal_recording_plan(controller->recording, &plan, NULL);
 	if (!plan.move)
@@ -103,36 +108,17 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	return true;
 }
 
-int mal_plan_use(struct mal_controller *controller, const struct mal_policy *policy, const double *values,
-		 struct mal_error *err)
-{
-	void *state = NULL;
-
-	if (policy && policy->create) {
-		state = policy->create(values);
-		if (!state)
-			return mal_fail(err, "policy %s does not start", policy->name);
-	}
-	if (controller->policy && controller->policy->destroy)
-		controller->policy->destroy(controller->policy_state);
-	controller->policy = policy;
-	controller->policy_state = state;
-	controller->demoted = false;
-	controller->demoted_why = NULL;
-	return 0;
-}
-
 void mal_plan_home(struct mal_controller *controller)
 {
 	static const unsigned int all[MAL_MAX_RANKS];
 	unsigned int owner[MAL_MAX_CPUS];
-	struct mal_plan plan = {.bind = controller->binds, .owner = owner};
+	struct mal_plan plan = {.bind = mal_deciding_binds(controller), .owner = owner};
 
 	mal_read_owners(controller, owner);
-	for (unsigned int i = 0; i < controller->cpu_count; i++) {
-		unsigned int home = mal_home_of(controller, controller->cpu[i]);
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
+		unsigned int home = mal_home_of(controller, controller->step->cpu[i]);
 
-		owner[i] = home < controller->segment.rank_count ? home : owner[i];
+		owner[i] = home < controller->step->segment.rank_count ? home : owner[i];
 	}
 	set_rules(controller, &plan);
 	set_use(controller, all);
@@ -148,24 +134,21 @@ void mal_plan_begin(struct mal_controller *controller)
 	mal_plan_make(controller, NULL);
 }
 
-bool mal_plan_binds(const struct mal_controller *controller)
+const struct mal_view *mal_planning_view(const struct mal_controller *controller,
+					 struct mal_planning *planning)
 {
-	return controller->binds;
-}
-
-const struct mal_view *mal_planning_view(const struct mal_controller *controller, struct mal_planning *planning)
-{
-	unsigned int ranks = controller->segment.rank_count;
+	unsigned int ranks = controller->step->segment.rank_count;
 
 	planning->topology = mal_topology_view(controller);
-	planning->view = (struct mal_view){&planning->topology, ranks, planning->samples, planning->owner};
+	planning->view =
+		(struct mal_view){&planning->topology, ranks, planning->samples, planning->owner};
 	mal_read_owners(controller, planning->owner);
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		planning->samples[rank] = controller->last[rank];
-		planning->samples[rank].running = controller->ranks[rank].running;
+		planning->samples[rank] = *mal_last_sample(controller, rank);
+		planning->samples[rank].running = mal_rank_view(controller, rank)->running;
 		planning->samples[rank].cpus = 0;
 	}
-	for (unsigned int i = 0; i < controller->cpu_count; i++)
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (planning->owner[i] < ranks)
 			planning->samples[planning->owner[i]].cpus++;
 	return &planning->view;
@@ -176,9 +159,12 @@ void mal_plan_obey(struct mal_controller *controller)
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	unsigned int count[MAL_MAX_RANKS], owner[MAL_MAX_CPUS];
-	struct mal_plan plan = {.bind = controller->binds, .count = count, .owner = owner};
-	const char *flaw;
+	struct mal_plan plan = {
+		.bind = mal_deciding_binds(controller), .count = count, .owner = owner};
+	const char *rejection;
 
-	if (mal_decide_under(&controller->orders, NULL, NULL, view, &plan, &flaw) == MAL_DECISION_MADE && plan.move)
+	if (mal_decide_under(mal_deciding_orders(controller), NULL, NULL, view, &plan,
+			     &rejection) == MAL_DECISION_MADE &&
+	    plan.move)
 		publish(controller, &plan);
 }

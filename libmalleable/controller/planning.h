@@ -3,12 +3,13 @@
 #ifndef MAL_CONTROLLER_PLANNING_H
 #define MAL_CONTROLLER_PLANNING_H
 
-#include "libmalleable/controller/controller.h"
-#include "policies/policy.h"
+#include "libmalleable/controller/state/controller.h"
+#include "policies/interface/policy.h"
 
 /*
- * Ask the policy, check its plan, and publish it. SAMPLES is NULL at the start of the step. Returns true if CPUs move.
- * A policy whose plan is unfit is not asked again: the step is only observed from then on.
+ * Ask the policy, check its plan, and publish it. SAMPLES is NULL at the start of the step. Returns
+ * true if CPUs move. A policy whose plan is unfit is not asked again: the step is only observed
+ * from then on.
  */
 bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples);
 
@@ -21,16 +22,6 @@ void mal_plan_home(struct mal_controller *controller);
 /* Carry out orders from outside now, without the policy. */
 void mal_plan_obey(struct mal_controller *controller);
 
-/*
- * POLICY with VALUES decides from now on, in place of the one before; NULL: none does. Returns 0, or -1 with ERR: it does not start,
- * and the one before stays.
- */
-int mal_plan_use(struct mal_controller *controller, const struct mal_policy *policy, const double *values,
-		 struct mal_error *err);
-
-/* May CPUs be changed at all? Not while they are only observed. */
-bool mal_plan_binds(const struct mal_controller *controller);
-
 /* Room for a view of things as they are. */
 struct mal_planning {
 	struct mal_topology topology;
@@ -40,6 +31,7 @@ struct mal_planning {
 };
 
 /* Fill PLANNING: who runs, with how many CPUs, and what it did in the last window. */
-const struct mal_view *mal_planning_view(const struct mal_controller *controller, struct mal_planning *planning);
+const struct mal_view *mal_planning_view(const struct mal_controller *controller,
+					 struct mal_planning *planning);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * admin.h: the administrator's off switch: a file of root, by default on each node, elsewhere where plugstack.conf names one in a shared
- * directory.
+ * admin.h: the administrator's off switch, a file owned by root on each node, or in a shared
+ * directory if plugstack.conf names one there.
  *
- * While it is there no step is balanced: new ones start as without us, in running ones the ranks go back to their own CPUs.
+ * While it exists no step is balanced: new steps start as without the plugin, and ranks of running
+ * steps return to their own CPUs.
  */
 #ifndef MAL_CORE_ADMIN_H
 #define MAL_CORE_ADMIN_H
@@ -13,7 +14,7 @@
 
 #define MAL_OFF_FILE "/run/malleable.off"
 
-/* Is balancing switched off by FILE? A file of somebody else than root counts for nothing. NULL: there is no switch. */
+/* Whether FILE switches balancing off: only a file owned by root does. NULL: there is no switch. */
 static inline bool mal_admin_is_off(const char *file)
 {
 	struct stat status;

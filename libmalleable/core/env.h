@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* env.h: the environment variables between whoever starts a balanced step and its ranks. */
+/* env.h: the environment variables by which the starter of a balanced step sets up its ranks. */
 #ifndef MAL_CORE_ENV_H
 #define MAL_CORE_ENV_H
 
-/* Number of the inherited descriptor of the segment. */
+/* Number of the segment's inherited descriptor. */
 #define MAL_ENV_SEGMENT_FD "MALLEABLE_SEGMENT_FD"
-/* A path that opens the same segment, for programs whose wrapper closed the descriptor. */
-#define MAL_ENV_SEGMENT_PATH "MALLEABLE_SEGMENT_PATH"
+/*
+ * The controller's socket: for the summary of a node, and for the segment if a wrapper closed the
+ * descriptor.
+ */
+#define MAL_ENV_SOCKET "MALLEABLE_SOCKET"
 /* CPUs of the step on this node: the ranks never leave them, whatever the segment says. */
 #define MAL_ENV_CPUS "MALLEABLE_CPUS"
-/* Those that the step started with, where it may have more for a time. */
+/* The CPUs that the step started with, if it may have more for a time. */
 #define MAL_ENV_HOME "MALLEABLE_HOME"
 /* Number of this rank among those of the step on this node, from 0. */
 #define MAL_ENV_LOCAL_RANK "MALLEABLE_LOCAL_RANK"
 /* How the team follows the cpuset: auto, team or cpuset. */
 #define MAL_ENV_MODE "MALLEABLE_MODE"
-/* Number of nodes of a step over several, whose summaries come together at its end. */
+/* Number of nodes of a step on several, whose summaries are collected at its end. */
 #define MAL_ENV_NODES "MALLEABLE_NODES"
-/* "yes": changes of a rank's CPUs are told as PMIx events. */
+/* "yes": changes of a rank's CPUs are reported as PMIx events. */
 #define MAL_ENV_EVENTS "MALLEABLE_EVENTS"
-/* "keep": programs built for GCC's libgomp stay on it. */
+/* "keep": programs built for GCC's libgomp keep using it. */
 #define MAL_ENV_GOMP "MALLEABLE_GOMP"
-/* Number of threads that the program is told at first. */
+/* Number of threads that is reported to the program at first. */
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
 
 /*
- * The segment's descriptor gets the first free number from here on: high, so that programs do not meet it, but below 64,
- * because growing the descriptor table of a process with threads waits for an RCU grace period, 5 to 20 ms
- * (measured in slurmstepd; expand_fdtable in the kernel's fs/file.c).
+ * The segment's descriptor gets the first free number from here on: high, so that programs do not
+ * collide with it, but below 64, because growing the descriptor table of a process with threads
+ * waits for an RCU grace period, 5 to 20 ms (measured in slurmstepd; expand_fdtable in the kernel's
+ * fs/file.c).
  */
-#define MAL_SEGMENT_FD_LEAST 40
+#define MAL_SEGMENT_FD_MIN 40
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* segment.c: making, sealing, mapping and checking the shared memory of a step on one node. */
+/* segment.c: create, seal, map and check the shared memory of a step on one node. */
 #include "libmalleable/core/segment.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "libmalleable/core/env.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
-#define SEGMENT_VERSION 3
+#define SEGMENT_VERSION 6
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define SNAPSHOT_TRIES 1000
 
@@ -21,7 +21,7 @@ static size_t round_to_line(size_t size)
 	return (size + MAL_CACHE_LINE - 1) / MAL_CACHE_LINE * MAL_CACHE_LINE;
 }
 
-/* Where the parts lie; pages that nobody touches cost nothing. */
+/* Set the addresses of the parts. Pages that nobody touches take no memory. */
 static size_t lay_out(struct mal_segment *segment, char *base)
 {
 	size_t at = round_to_line(sizeof(struct mal_header));
@@ -58,21 +58,23 @@ static void initialise(struct mal_segment *segment)
 	header->cpu_count = segment->cpu_count;
 	header->thread_count = segment->thread_count;
 	for (unsigned int cpu = 0; cpu < segment->cpu_count; cpu++) {
-		mal_word_set(&segment->cpus[cpu].word, (struct mal_cpu_state){MAL_NOBODY, MAL_NOBODY, false});
+		mal_word_set(&segment->cpus[cpu].word,
+			     (struct mal_cpu_state){MAL_NOBODY, MAL_NOBODY, false});
 		segment->cpus[cpu].target = MAL_NOBODY;
 	}
 	header->magic = SEGMENT_MAGIC;
 }
 
-int mal_segment_create(struct mal_segment *segment, unsigned int rank_count, const struct mal_cpumask *allocation,
-		       struct mal_error *err)
+int mal_segment_create(struct mal_segment *segment, unsigned int rank_count,
+		       const struct mal_cpumask *allocation, struct mal_error *err)
 {
 	unsigned int last = 0;
 	int fd = -1;
 
 	memset(segment, 0, sizeof(*segment));
 	if (rank_count == 0 || rank_count > MAL_MAX_RANKS)
-		return mal_fail(err, "%u ranks on this node: 1 to %d can be balanced", rank_count, MAL_MAX_RANKS);
+		return mal_fail(err, "%u ranks on this node: 1 to %d can be balanced", rank_count,
+				MAL_MAX_RANKS);
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(allocation, cpu)) < MAL_MAX_CPUS; cpu++)
 		last = cpu;
 	segment->rank_count = rank_count;
@@ -81,7 +83,7 @@ int mal_segment_create(struct mal_segment *segment, unsigned int rank_count, con
 	lay_out(segment, NULL);
 	fd = memfd_create("malleable", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {
-		mal_fail_errno(err, "cannot make the segment");
+		mal_fail_errno(err, "cannot create the segment");
 		goto error;
 	}
 	if (ftruncate(fd, (off_t)segment->size) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
@@ -99,7 +101,8 @@ error:
 	return -1;
 }
 
-int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpumask *allocation, struct mal_error *err)
+int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpumask *allocation,
+				 struct mal_error *err)
 {
 	struct mal_segment segment;
 	int fd = mal_segment_create(&segment, rank_count, allocation, err);
@@ -108,9 +111,10 @@ int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpuma
 	if (fd < 0)
 		return -1;
 	mal_segment_close(&segment);
-	inherited = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_LEAST);
+	inherited = fcntl(fd, F_DUPFD, MAL_SEGMENT_FD_MIN);
 	close(fd);
-	return inherited < 0 ? mal_fail_errno(err, "cannot place the segment's descriptor") : inherited;
+	return inherited < 0 ? mal_fail_errno(err, "cannot place the segment's descriptor")
+			     : inherited;
 }
 
 int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
@@ -121,13 +125,15 @@ int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
 
 	memset(segment, 0, sizeof(*segment));
 	if (seals < 0 || (seals & SEALS) != SEALS)
-		return mal_fail(err, "descriptor %d is no sealed segment", fd);
-	if (fstat(fd, &status) < 0 || pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+		return mal_fail(err, "descriptor %d is not a sealed segment", fd);
+	if (fstat(fd, &status) < 0 ||
+	    pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return mal_fail(err, "the segment cannot be read");
 	if (header.magic != SEGMENT_MAGIC || header.version != SEGMENT_VERSION)
 		return mal_fail(err, "the segment is of another version of this software");
 	if (header.rank_count == 0 || header.rank_count > MAL_MAX_RANKS || header.cpu_count == 0 ||
-	    header.cpu_count > MAL_MAX_CPUS || header.thread_count == 0 || header.thread_count > 2 * MAL_MAX_CPUS)
+	    header.cpu_count > MAL_MAX_CPUS || header.thread_count == 0 ||
+	    header.thread_count > 2 * MAL_MAX_CPUS)
 		return mal_fail(err, "the segment's counts are out of range");
 	segment->rank_count = header.rank_count;
 	segment->cpu_count = header.cpu_count;
@@ -163,7 +169,8 @@ void mal_snapshot_write(struct mal_rank_slot *rank, const struct mal_snapshot *s
 bool mal_snapshot_read(const struct mal_rank_slot *rank, struct mal_snapshot *snapshot)
 {
 	for (int i = 0; i < SNAPSHOT_TRIES; i++) {
-		uint32_t before = atomic_load_explicit(&rank->snapshot_sequence, memory_order_acquire);
+		uint32_t before =
+			atomic_load_explicit(&rank->snapshot_sequence, memory_order_acquire);
 
 		if (before & 1)
 			continue;
@@ -173,4 +180,64 @@ bool mal_snapshot_read(const struct mal_rank_slot *rank, struct mal_snapshot *sn
 			return true;
 	}
 	return false;
+}
+
+void mal_wants_cpus_check(const struct mal_segment *segment, unsigned int rank)
+{
+	bool open;
+
+	do {
+		open = mal_wants_cpus_is_open(segment, rank);
+		mal_wants_cpus_say(segment, rank, open);
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (open != mal_wants_cpus_is_open(segment, rank));
+}
+
+static void set_bit(_Atomic uint64_t *word, unsigned int bit, bool set)
+{
+	if (set)
+		atomic_fetch_or(word, UINT64_C(1) << bit);
+	else
+		atomic_fetch_and(word, ~(UINT64_C(1) << bit));
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Whether a CPU is free among those that share CPU's bit. */
+static bool any_free(const struct mal_segment *segment, unsigned int cpu)
+{
+	for (unsigned int i = cpu % 64; i < segment->cpu_count; i += 64) {
+		struct mal_cpu_state state = mal_word_read(&segment->cpus[i].word);
+
+		if (state.lent && state.user == MAL_NOBODY)
+			return true;
+	}
+	return false;
+}
+
+void mal_free_check(const struct mal_segment *segment, unsigned int cpu)
+{
+	bool any;
+
+	do {
+		any = any_free(segment, cpu);
+		set_bit(&segment->header->free_cpus, cpu % 64, any);
+	} while (any != any_free(segment, cpu));
+}
+
+static bool any_wants(const struct mal_segment *segment, unsigned int rank)
+{
+	for (unsigned int i = rank % 64; i < segment->rank_count; i += 64)
+		if (atomic_load(&segment->ranks[i].wants))
+			return true;
+	return false;
+}
+
+void mal_borrower_check(const struct mal_segment *segment, unsigned int rank)
+{
+	bool any;
+
+	do {
+		any = any_wants(segment, rank);
+		set_bit(&segment->header->borrowers, rank % 64, any);
+	} while (any != any_wants(segment, rank));
 }

@@ -2,13 +2,14 @@
 /*
  * segment.h: the memory that the ranks of a step on one node share with their controller.
  *
- * It is a sealed memfd: it has no name, other users cannot open it, it needs no /dev/shm, it vanishes with its last
- * user, and no rank can truncate it under the others (memfd_create(2), F_ADD_SEALS in fcntl(2)). Samples go up
- * and plans come down in it. Whatever is read from it was written by somebody who may be broken or hostile: readers
- * check every index against struct mal_segment, which each process keeps privately, and never against the segment.
+ * It is a sealed memfd: it has no name, other users cannot open it, it needs no /dev/shm, it
+ * vanishes with its last user, and no rank can truncate it under the others (memfd_create(2),
+ * F_ADD_SEALS in fcntl(2)). Samples go up and plans come down in it. Its writers may be broken or
+ * hostile: readers check every index against struct mal_segment, which each process keeps
+ * privately, never against the segment.
  *
- * All counters are cumulative and have one writer, so they need no lock and a dead writer leaves them valid.
- * Times are ticks (clock.h).
+ * All counters are cumulative and have one writer, so they need no lock and a dead writer leaves
+ * them valid. Times are ticks (clock.h).
  */
 #ifndef MAL_CORE_SEGMENT_H
 #define MAL_CORE_SEGMENT_H
@@ -20,67 +21,70 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "libmalleable/core/cpumask.h"
-#include "libmalleable/core/error.h"
-#include "libmalleable/core/word.h"
+#include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/cpuword.h"
 
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
-/* A thread that has no CPU yet. */
+/* No CPU, as of a thread that is not placed yet. */
 #define MAL_NO_CPU UINT32_MAX
 
-/* What the policy allows ranks to do by themselves (header.rules). */
+/* What ranks may do by themselves, set by the policy (mal_header.rules). */
 enum mal_rule {
-	MAL_RULE_READY = 1,	   /* a controller is there */
-	MAL_RULE_BIND = 2,	   /* bind threads and apply plans */
-	MAL_RULE_LEND = 4,	   /* lend in MPI waits, borrow at region start */
-	MAL_RULE_GROW = 8,	   /* open long regions with more threads than CPUs, to grow inside them */
+	MAL_RULE_READY = 1, /* a controller runs */
+	MAL_RULE_BIND = 2,  /* bind threads and apply plans */
+	MAL_RULE_LEND = 4,  /* lend in MPI waits, borrow at the start of regions */
+	/* open long regions with more threads than CPUs, so that they can grow */
+	MAL_RULE_GROW = 8,
 	MAL_RULE_KEEP_ONE = 16,	   /* a lender keeps the CPU of its waiting thread */
 	MAL_RULE_COLLECTIVES = 32, /* lend in collective calls only */
 	MAL_RULE_NEAR_ONLY = 64,   /* borrow on the own NUMA node only */
-	MAL_RULE_ANY_ORDER = 128,  /* borrow in the order of the CPUs' numbers */
+	MAL_RULE_ANY_ORDER = 128,  /* borrow in the order of CPU numbers */
 };
 
-/* What ends a phase, the strongest sign that the rank has seen. */
+/* What ends a phase, in ascending order of strength. */
 enum mal_boundary_kind {
 	MAL_BOUNDARY_NONE,
-	MAL_BOUNDARY_PERIOD,	 /* the rank's own repeating sequence of regions */
-	MAL_BOUNDARY_COLLECTIVE, /* a collective call over all ranks */
+	MAL_BOUNDARY_PERIOD,	 /* a repeating sequence of the rank's regions */
+	MAL_BOUNDARY_COLLECTIVE, /* a collective call of all ranks */
 	MAL_BOUNDARY_MARK,	 /* malleable_phase() */
 };
 
 enum mal_rank_state {
 	MAL_RANK_ABSENT,
 	MAL_RANK_RUNNING,
-	MAL_RANK_ENDED, /* left in order */
+	MAL_RANK_ENDED, /* ended in order */
 	MAL_RANK_DEAD,	/* found dead by the controller */
 };
 
-/* How a rank's team follows its cpuset. */
+/* How a rank's team follows its CPUs. */
 enum mal_mode {
 	MAL_MODE_AUTO,
 	MAL_MODE_TEAM,
 	MAL_MODE_CPUSET,
 };
 
-/* Why a rank's team keeps its size: the first that is true. */
+/* Why a rank's team keeps its size: the first reason found. */
 enum mal_mode_reason {
 	MAL_REASON_NONE,	/* it follows the CPUs */
 	MAL_REASON_USER,	/* mode=cpuset */
 	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
-	MAL_REASON_NUMBER,	/* it was started with another number of threads than CPUs */
-	MAL_REASON_THREAD_DATA, /* the program has variables for each thread */
-	MAL_REASON_DYNAMIC,	/* it lets the runtime choose (OMP_DYNAMIC) */
-	MAL_REASON_TOLD,	/* the program asked for its number of threads */
+	MAL_REASON_NUMBER,	/* it started with another number of threads than CPUs */
+	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
+	MAL_REASON_DYNAMIC,	/* the program lets the runtime choose (OMP_DYNAMIC) */
+	MAL_REASON_REDUCTION,	/* the user wants reductions in a fixed order */
+	MAL_REASON_SYSTEM,	/* the system has no room for more threads */
+	MAL_REASON_REPORTED,	/* the program asks for its number of threads, or may */
 };
 
-/* One CPU, on its own cache line: ranks fight for it. */
+/* One CPU, on its own cache line as ranks compete for it. */
 struct mal_cpu_slot {
 	alignas(MAL_CACHE_LINE) mal_word word;
 	_Atomic uint32_t wake;	   /* futex: the borrower left */
-	_Atomic uint32_t sleepers; /* owners that wait on it */
-	_Atomic uint32_t target;   /* the rank that the plan gives it to, MAL_NOBODY: no change */
-	_Atomic uint32_t core;	   /* topology as the controller sees it; 0 until then */
+	_Atomic uint32_t sleepers; /* owners that sleep on it */
+	_Atomic uint32_t target;   /* its owner by the plan, MAL_NOBODY: no change */
+	_Atomic uint32_t core;	   /* topology as found by the controller, 0 before */
 	_Atomic uint32_t l3;
 	_Atomic uint32_t numa;
 };
@@ -88,9 +92,9 @@ struct mal_cpu_slot {
 /* One thread of a rank's team, by its number in the team. */
 struct mal_thread_slot {
 	alignas(MAL_CACHE_LINE) _Atomic int32_t tid;
-	_Atomic uint32_t cpu;	/* where it is to run now */
-	_Atomic uint32_t bound; /* where it was last bound */
-	_Atomic uint32_t home;	/* where it goes when a borrowed CPU is taken back */
+	_Atomic uint32_t cpu;	/* its place */
+	_Atomic uint32_t bound; /* the CPU it was last bound to */
+	_Atomic uint32_t home;	/* its place when a borrowed CPU is taken back */
 	_Atomic uint64_t busy;	/* ticks of work */
 };
 
@@ -104,16 +108,16 @@ struct mal_counters {
 	_Atomic uint64_t boundaries;
 	_Atomic uint64_t lends;
 	_Atomic uint64_t borrows;
-	_Atomic uint64_t grants; /* threads of others sent to a CPU of ours */
+	_Atomic uint64_t grants; /* threads of other ranks sent to our CPUs */
 	_Atomic uint64_t reclaims;
 	_Atomic uint64_t evictions; /* reclaims that found a borrower at work */
-	_Atomic uint64_t overlap;   /* ticks between such a reclaim and the borrower's leaving */
+	_Atomic uint64_t overlap;   /* ticks from such a reclaim until the borrower left */
 	_Atomic uint64_t back;	    /* ticks that all reclaims took */
-	_Atomic uint64_t moves;	    /* CPUs taken over for good */
-	_Atomic uint64_t own;	    /* ticks that our own slow paths took */
+	_Atomic uint64_t moves;	    /* CPUs received for good */
+	_Atomic uint64_t own;	    /* ticks that the library's slow paths took */
 };
 
-/* What a rank says at the end of a phase: its counters, all at one moment. */
+/* A sample: what a rank says at the end of a phase, all at one moment. */
 struct mal_snapshot {
 	uint64_t round;
 	uint64_t boundary;
@@ -126,28 +130,50 @@ struct mal_snapshot {
 	uint64_t thread_ticks;
 	uint64_t regions;
 	uint64_t team;
-	uint64_t most; /* CPUs that are of use to the rank, 0: any number */
+	uint64_t max; /* CPUs that the rank can use, 0: any number */
+	uint64_t cpu; /* ticks of CPU time of its threads, from the kernel */
+	/* of these, in threads outside the team; 0 for unmanaged ranks, where busy includes them */
+	uint64_t unseen;
 };
 
+#define MAL_GIVEN_MASKS 16
+#define MAL_PINS 128
+
 struct mal_rank_slot {
-	/* Who it is: written at registration. */
+	/* Identity: written at registration. */
 	alignas(MAL_CACHE_LINE) _Atomic int32_t pid;
 	_Atomic uint32_t state;
-	_Atomic uint32_t told;	 /* largest number of threads that the program has been told, 0: none */
-	_Atomic uint32_t reason; /* enum mal_mode_reason */
-	_Atomic uint32_t loose;	 /* its threads are in no slots: they run on all its CPUs */
-	struct mal_cpumask home; /* CPUs that the rank started with */
-	/* What it does now: written by it, read by others. */
-	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since; /* 0: it does not wait in MPI */
-	_Atomic uint64_t hungry_since;				/* start of a region that wants more CPUs */
-	/* Where that region would end with the CPUs it has, going by its past runs; lenders write both on as they give. */
-	_Atomic uint64_t hungry_until;
-	_Atomic uint32_t hungry_cpus;
+	_Atomic uint32_t reported;  /* most threads reported to the program, 0: none */
+	_Atomic uint32_t reason;    /* enum mal_mode_reason */
+	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
+	struct mal_cpumask home;    /* CPUs that the rank started with */
+	/* State: written by the rank, read by others. */
+	/* start of its wait in MPI, 0: it does not wait */
+	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since;
+	_Atomic uint64_t wants_cpus_since; /* start of a region that may get CPUs, 0: none */
+	/*
+	 * When that region is expected to end with the CPUs it has, going by past runs, and their
+	 * number. Lenders update both as they grant.
+	 */
+	_Atomic uint64_t wants_cpus_until;
+	_Atomic uint32_t wants_cpus_count;
 	_Atomic uint32_t team;
-	/* Written by others: its CPUs have changed. */
+	_Atomic uint32_t wants; /* whether it wants to borrow at all */
+	/* number of its threads that are binding threads, going by words that they read */
+	_Atomic uint32_t binding;
+	/* Written by others when its CPUs change. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t changes;
-	_Atomic uint32_t use; /* CPUs that its team is to use at most, 0: all */
-	/* Counters and the last snapshot, guarded by an odd/even sequence number. */
+	_Atomic uint32_t use; /* CPUs that its team uses at most, 0: all */
+	/*
+	 * In an unmanaged rank: hashes of the masks that its threads were last given, by any
+	 * process, and the threads that the program bound itself: thread number and part of the
+	 * mask's hash (rank/cpus/pins.h).
+	 */
+	alignas(MAL_CACHE_LINE) _Atomic uint32_t given_count;
+	_Atomic uint32_t pin_count;
+	_Atomic uint64_t given[MAL_GIVEN_MASKS];
+	_Atomic uint64_t pins[MAL_PINS];
+	/* Counters, and the last snapshot, guarded by an odd/even sequence number. */
 	alignas(MAL_CACHE_LINE) struct mal_counters count;
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t snapshot_sequence;
 	struct mal_snapshot snapshot;
@@ -161,26 +187,31 @@ struct mal_header {
 	uint32_t thread_count;
 	/* Written by the controller, read by the ranks at every region and MPI call. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t rules;
-	_Atomic uint32_t schedule;     /* of loops with schedule(runtime): kind + chunk * 65536, 0: the program's own */
-	_Atomic uint32_t most;	       /* CPUs that a rank uses at most when it borrows, 0: any number */
-	_Atomic uint32_t plan;	       /* number of the plan in the CPU slots' targets */
-	_Atomic uint64_t round;	       /* number of the round of samples that is being collected */
-	_Atomic uint64_t sample_at;    /* aligned boundaries: say a sample at this one */
-	_Atomic uint64_t sample_after; /* other boundaries: say a sample after this tick */
-	/* Ranks that want to borrow: lenders act only if there is one. */
-	alignas(MAL_CACHE_LINE) _Atomic uint32_t borrowers;
-	_Atomic uint32_t free_cpus; /* a hint: lent CPUs without user */
-	/* Bit per rank: it is in a region with several threads on a CPU. */
-	alignas(MAL_CACHE_LINE) _Atomic uint64_t hungry[MAL_MAX_RANKS / 64];
-	/* The controller waits on this. */
-	alignas(MAL_CACHE_LINE) _Atomic uint32_t kick;
+	/* of loops with schedule(runtime): kind + chunk * 65536, 0: the program's own */
+	_Atomic uint32_t schedule;
+	_Atomic uint32_t max;	/* CPUs that a rank uses at most when it borrows, 0: any number */
+	_Atomic uint32_t plan;	/* number of the plan in mal_cpu_slot.target */
+	_Atomic uint64_t round; /* number of the round of samples being collected */
+	_Atomic uint64_t sample_at;    /* aligned boundaries: give a sample at this one */
+	_Atomic uint64_t sample_after; /* other boundaries: give a sample after this tick */
+	/*
+	 * Ranks that want to borrow, and lent CPUs without a user: bit N is set if any of N, N + 64
+	 * and so on is one. Lenders act only if a bit of the first is set, borrowers only if one of
+	 * the second is.
+	 */
+	alignas(MAL_CACHE_LINE) _Atomic uint64_t borrowers;
+	_Atomic uint64_t free_cpus;
+	/* Bit per rank: it is in a region with several threads on a CPU, and wants CPUs. */
+	alignas(MAL_CACHE_LINE) _Atomic uint64_t wants_cpus[MAL_MAX_RANKS / 64];
+	/* The controller sleeps on this futex. */
+	alignas(MAL_CACHE_LINE) _Atomic uint32_t wake;
 	_Atomic uint32_t arrivals;
-	_Atomic uint32_t answers;  /* futex word: the controller has decided on the last round */
+	_Atomic uint32_t answers;  /* futex: the controller has decided on the last round */
 	_Atomic uint32_t awaiting; /* ranks that sleep on answers */
 	_Atomic uint32_t expected;
 };
 
-/* A mapped segment; the counts are this process's own, checked when it was mapped. */
+/* A mapped segment. The counts are this process's own, checked when it was mapped. */
 struct mal_segment {
 	struct mal_header *header;
 	struct mal_cpu_slot *cpus;
@@ -193,56 +224,91 @@ struct mal_segment {
 };
 
 /*
- * Make a segment for RANK_COUNT ranks on the CPUs in ALLOCATION, map it into *SEGMENT and seal it. Returns its
- * descriptor (close-on-exec) or -1 with ERR filled. Unmap with mal_segment_close.
+ * Create a segment for RANK_COUNT ranks on the CPUs in ALLOCATION, map it into *SEGMENT and seal
+ * it. Returns its descriptor (close-on-exec), or -1 with ERR. Unmap with mal_segment_close().
  */
-int mal_segment_create(struct mal_segment *segment, unsigned int rank_count, const struct mal_cpumask *allocation,
-		       struct mal_error *err);
+int mal_segment_create(struct mal_segment *segment, unsigned int rank_count,
+		       const struct mal_cpumask *allocation, struct mal_error *err);
 
 /*
- * The same for whoever starts the ranks and never looks inside: nothing stays mapped, and the descriptor is inherited, with
- * the first free number from MAL_SEGMENT_FD_LEAST (env.h) on.
+ * The same for a caller that starts the ranks and never reads the segment: it is not mapped, and
+ * its descriptor is inherited, with the first free number from MAL_SEGMENT_FD_MIN (env.h) on.
  */
-int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpumask *allocation, struct mal_error *err);
+int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpumask *allocation,
+				 struct mal_error *err);
 
 /*
- * Map the segment behind descriptor FD, which stays open. Refused (-1, ERR filled): anything that is not a
+ * Map the segment of descriptor FD, which stays open. Returns 0, or -1 with ERR for anything but a
  * sealed memfd of the right size and version.
  */
 int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err);
 
-/* Unmap. Safe on a segment that was never mapped and keeps errno. */
+/* Unmap SEGMENT, if it is mapped. Keeps errno. */
 void mal_segment_close(struct mal_segment *segment);
 
 /* Thread slot INDEX of rank RANK. */
-static inline struct mal_thread_slot *mal_thread_slot(const struct mal_segment *segment, unsigned int rank,
-						      unsigned int index)
+static inline struct mal_thread_slot *mal_thread_slot(const struct mal_segment *segment,
+						      unsigned int rank, unsigned int index)
 {
 	return &segment->threads[(size_t)rank * segment->thread_count + index];
 }
 
-/* Add to a counter that only the caller writes: no locked instruction is needed. */
+/* Add to a counter that only the caller writes, without a locked instruction. */
 static inline void mal_count(_Atomic uint64_t *counter, uint64_t add)
 {
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + add, memory_order_relaxed);
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + add,
+			      memory_order_relaxed);
 }
 
 /* Say whether RANK is in a region with several threads on a CPU: lenders look for such ranks. */
-static inline void mal_hungry_say(const struct mal_segment *segment, unsigned int rank, bool hungry)
+static inline void mal_wants_cpus_say(const struct mal_segment *segment, unsigned int rank,
+				      bool wants_cpus)
 {
-	_Atomic uint64_t *word = &segment->header->hungry[rank / 64];
+	_Atomic uint64_t *word = &segment->header->wants_cpus[rank / 64];
 	uint64_t bit = UINT64_C(1) << rank % 64;
 
-	if (hungry)
+	if (wants_cpus)
 		atomic_fetch_or_explicit(word, bit, memory_order_release);
 	else
 		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
 }
 
+/*
+ * RANK's region is over. CPUs granted from now on do not stay with it; earlier grants have changed
+ * its mal_rank_slot.changes.
+ */
+static inline void mal_wants_cpus_close(const struct mal_segment *segment, unsigned int rank)
+{
+	atomic_store_explicit(&segment->ranks[rank].wants_cpus_since, 0, memory_order_relaxed);
+	mal_wants_cpus_say(segment, rank, false);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Whether RANK may be granted CPUs. */
+static inline bool mal_wants_cpus_is_open(const struct mal_segment *segment, unsigned int rank)
+{
+	return atomic_load_explicit(&segment->ranks[rank].wants_cpus_since, memory_order_seq_cst) !=
+	       0;
+}
+
+/* Say for another rank that it wants CPUs, if its region is still open. */
+void mal_wants_cpus_check(const struct mal_segment *segment, unsigned int rank);
+
+/*
+ * Update header.free_cpus after the word of CPU changed, or header.borrowers after
+ * mal_rank_slot.wants of RANK did. Called by the process that made the change; if that died, by
+ * any. The last to write looks again afterwards, so that the bits end up right.
+ */
+void mal_free_check(const struct mal_segment *segment, unsigned int cpu);
+void mal_borrower_check(const struct mal_segment *segment, unsigned int rank);
+
 /* Write a rank's snapshot; only the rank itself may. */
 void mal_snapshot_write(struct mal_rank_slot *rank, const struct mal_snapshot *snapshot);
 
-/* Read it. False if the writer was always in the middle of it (it may have died there). */
+/*
+ * Read a rank's snapshot. False if the writer was in the middle of it at each try (it may have died
+ * there).
+ */
 bool mal_snapshot_read(const struct mal_rank_slot *rank, struct mal_snapshot *snapshot);
 
 #endif

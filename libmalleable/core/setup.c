@@ -7,18 +7,19 @@
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
-#include "libmalleable/core/helper.h"
 
 #define LONGEST 8192
 
-static int set(const struct mal_setup_env *env, const char *name, const char *value, struct mal_error *err)
+static int set(const struct mal_setup_env *env, const char *name, const char *value,
+	       struct mal_error *err)
 {
 	if (env->set(env->context, name, value) < 0)
 		return mal_fail(err, "cannot set %s in the task's environment", name);
 	return 0;
 }
 
-static int set_number(const struct mal_setup_env *env, const char *name, long number, struct mal_error *err)
+static int set_number(const struct mal_setup_env *env, const char *name, long number,
+		      struct mal_error *err)
 {
 	char text[32];
 
@@ -26,32 +27,41 @@ static int set_number(const struct mal_setup_env *env, const char *name, long nu
 	return set(env, name, text, err);
 }
 
-/* Both libraries go before what the user preloads; the MPI one may not have been built. */
-static int set_preload(const struct mal_setup *setup, const struct mal_setup_env *env, struct mal_error *err)
+/* Preload both libraries before the user's; the MPI one may not have been built. */
+static int set_preload(const struct mal_setup *setup, const struct mal_setup_env *env,
+		       struct mal_error *err)
 {
 	char before[LONGEST], mpi[512], value[2 * LONGEST];
-	bool has_before = env->get(env->context, "LD_PRELOAD", before, sizeof(before)) && before[0];
+	int found = env->get(env->context, "LD_PRELOAD", before, sizeof(before));
+	bool has_before = found > 0 && before[0];
 
+	if (found < 0)
+		return mal_fail(err, "LD_PRELOAD is longer than %zu bytes", sizeof(before) - 1);
 	snprintf(mpi, sizeof(mpi), "%s/libmalleable_mpi.so", setup->libdir);
-	snprintf(value, sizeof(value), "%s/libmalleable.so%s%s%s%s", setup->libdir, access(mpi, R_OK) == 0 ? ":" : "",
-		 access(mpi, R_OK) == 0 ? mpi : "", has_before ? ":" : "", has_before ? before : "");
+	snprintf(value, sizeof(value), "%s/libmalleable.so%s%s%s%s", setup->libdir,
+		 access(mpi, R_OK) == 0 ? ":" : "", access(mpi, R_OK) == 0 ? mpi : "",
+		 has_before ? ":" : "", has_before ? before : "");
 	return set(env, "LD_PRELOAD", value, err);
 }
 
-int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env, struct mal_error *err)
+int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env,
+		    struct mal_error *err)
 {
 	char text[LONGEST];
 
-	if (set_number(env, MAL_ENV_SEGMENT_FD, setup->segment_fd, err) < 0)
+	if (set_preload(setup, env, err) < 0 ||
+	    set_number(env, MAL_ENV_SEGMENT_FD, setup->segment_fd, err) < 0)
 		return -1;
-	snprintf(text, sizeof(text), "/proc/%ld/fd/%d", (long)setup->controller, MAL_HELPER_SEGMENT_FD);
-	if (set(env, MAL_ENV_SEGMENT_PATH, text, err) < 0 ||
-	    set(env, MAL_ENV_CPUS, mal_cpumask_format(setup->cpus, text, sizeof(text)), err) < 0 ||
+	if (setup->socket && set(env, MAL_ENV_SOCKET, setup->socket, err) < 0)
+		return -1;
+	if (set(env, MAL_ENV_CPUS, mal_cpumask_format(setup->cpus, text, sizeof(text)), err) < 0 ||
 	    set(env, MAL_ENV_MODE, setup->mode, err) < 0)
 		return -1;
-	if (setup->home && set(env, MAL_ENV_HOME, mal_cpumask_format(setup->home, text, sizeof(text)), err) < 0)
+	if (setup->home &&
+	    set(env, MAL_ENV_HOME, mal_cpumask_format(setup->home, text, sizeof(text)), err) < 0)
 		return -1;
-	if (setup->local_rank >= 0 && set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0)
+	if (setup->local_rank >= 0 &&
+	    set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0)
 		return -1;
 	if (setup->max_threads && set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0)
 		return -1;
@@ -61,9 +71,12 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 		return -1;
 	if (setup->keep_gomp && set(env, MAL_ENV_GOMP, "keep", err) < 0)
 		return -1;
-	/* libomp: threads that a smaller team does not need are kept, and the next larger team costs little. */
+	/*
+	 * Make libomp keep threads that a smaller team does not need, so that the next larger team
+	 * is cheap.
+	 */
 	if (!env->get(env->context, "KMP_HOT_TEAMS_MODE", text, sizeof(text)) &&
 	    set(env, "KMP_HOT_TEAMS_MODE", "1", err) < 0)
 		return -1;
-	return set_preload(setup, env, err);
+	return 0;
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* spec.c: the text of --balance, taken apart. */
+/* spec.c: parse the text of --balance. */
 #include "libmalleable/core/spec.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Copy the word of LENGTH bytes at FROM into WORD. */
-static int copy_word(char *word, const char *from, size_t length, const char *what, struct mal_error *err)
+/* Copy the LENGTH bytes at FROM into WORD, which names a WHAT in error texts. */
+static int copy_word(char *word, const char *from, size_t length, const char *what,
+		     struct mal_error *err)
 {
 	if (length == 0)
 		return mal_fail(err, "a %s is empty", what);
 	if (length >= MAL_SPEC_WORD)
-		return mal_fail(err, "'%.*s...' is too long for a %s", MAL_SPEC_WORD - 1, from, what);
+		return mal_fail(err, "'%.*s...' is too long for a %s", MAL_SPEC_WORD - 1, from,
+				what);
 	for (size_t i = 0; i < length; i++)
 		if (!isalnum((unsigned char)from[i]) && !strchr("-_.+", from[i]))
-			return mal_fail(err, "'%.*s' has a character that no %s has", (int)length, from, what);
+			return mal_fail(err, "'%.*s' has a character not allowed in a %s",
+					(int)length, from, what);
 	memcpy(word, from, length);
 	word[length] = '\0';
 	return 0;
@@ -26,9 +29,10 @@ static int add_pair(struct mal_spec *spec, const char *item, size_t length, stru
 	size_t key = (size_t)(equals - item);
 
 	if (spec->count == MAL_SPEC_KEYS)
-		return mal_fail(err, "more than %d KEY=VALUE are given", MAL_SPEC_KEYS);
+		return mal_fail(err, "more than %d KEY=VALUE pairs", MAL_SPEC_KEYS);
 	if (copy_word(spec->pairs[spec->count].key, item, key, "key", err) < 0 ||
-	    copy_word(spec->pairs[spec->count].value, equals + 1, length - key - 1, "value", err) < 0)
+	    copy_word(spec->pairs[spec->count].value, equals + 1, length - key - 1, "value", err) <
+		    0)
 		return -1;
 	spec->count++;
 	return 0;
@@ -48,7 +52,8 @@ int mal_spec_parse(const char *text, struct mal_spec *spec, struct mal_error *er
 			if (add_pair(spec, at, length, err) < 0)
 				return -1;
 		} else if (at != text) {
-			return mal_fail(err, "'%.*s' is no KEY=VALUE", (int)(length < 64 ? length : 64), at);
+			return mal_fail(err, "'%.*s' is not KEY=VALUE",
+					(int)(length < 64 ? length : 64), at);
 		} else if (copy_word(spec->policy, at, length, "policy name", err) < 0) {
 			return -1;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* host.c: starts and ends the process that runs a loaded policy, and takes turns with it. */
+/* host.c: start and end the process that runs a loaded policy, and take turns with it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,8 @@
 /* How long an answer may take: decisions take microseconds, loading some milliseconds. */
 #define LIMIT_MS 1000
 
-static int spawn(struct mal_host *host, const char *directory, const char *file, int exchange, int socket)
+static int spawn(struct mal_host *host, const char *directory, const char *file, int exchange,
+		 int socket)
 {
 	char path[512];
 	char *const arguments[] = {"malleable-policy", (char *)file, NULL};
@@ -27,7 +28,7 @@ static int spawn(struct mal_host *host, const char *directory, const char *file,
 
 	snprintf(path, sizeof(path), "%s/malleable-policy", directory);
 	posix_spawn_file_actions_init(&actions);
-	/* Both are above MAL_HOST_SOCKET: neither is overwritten before it is copied. */
+	/* Both numbers are above MAL_HOST_SOCKET, so neither is overwritten before it is copied. */
 	posix_spawn_file_actions_adddup2(&actions, exchange, MAL_HOST_EXCHANGE);
 	posix_spawn_file_actions_adddup2(&actions, socket, MAL_HOST_SOCKET);
 	posix_spawn_file_actions_addclosefrom_np(&actions, MAL_HOST_SOCKET + 1);
@@ -37,7 +38,7 @@ static int spawn(struct mal_host *host, const char *directory, const char *file,
 	return failed ? -1 : 0;
 }
 
-/* FD, or a copy of it with a number that the host's own are below. */
+/* Move FD to a number above those that the host uses. */
 static int out_of_the_way(int fd)
 {
 	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, MAL_HOST_SOCKET + 1);
@@ -47,8 +48,8 @@ static int out_of_the_way(int fd)
 	return copy;
 }
 
-int mal_host_start(struct mal_host *host, const char *directory, const char *file, const double *values,
-		   struct mal_error *err)
+int mal_host_start(struct mal_host *host, const char *directory, const char *file,
+		   const double *values, struct mal_error *err)
 {
 	int sockets[2] = {-1, -1}, memory = -1, result = -1;
 
@@ -56,7 +57,8 @@ int mal_host_start(struct mal_host *host, const char *directory, const char *fil
 	memory = out_of_the_way(memfd_create("malleable-policy", MFD_CLOEXEC));
 	if (memory < 0 || ftruncate(memory, sizeof(*host->exchange)) < 0)
 		goto out;
-	host->exchange = mmap(NULL, sizeof(*host->exchange), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	host->exchange =
+		mmap(NULL, sizeof(*host->exchange), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 	if (host->exchange == MAP_FAILED) {
 		host->exchange = NULL;
 		goto out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* loadable.c: policies that a site adds, as policies like all others. */
+/* loadable.c: register policies that a site adds. */
 #include "libmalleable/loadable/loadable.h"
 
 #include <dirent.h>
@@ -10,9 +10,9 @@
 
 #include "libmalleable/core/spec.h"
 #include "libmalleable/loadable/exchange.h"
-#include "policies/registry.h"
+#include "policies/interface/registry.h"
 
-/* A policy that was described to us. */
+/* A policy that its host described. */
 struct loaded {
 	struct mal_policy policy;
 	char directory[256];
@@ -23,7 +23,7 @@ struct loaded {
 	struct mal_exchange_param texts[MAL_CHOICE_PARAMS];
 };
 
-static struct loaded table[MAL_LOADABLE_MOST];
+static struct loaded table[MAL_LOADABLE_MAX];
 static size_t loaded_count;
 
 static void *create(const struct loaded *loaded, const double *values)
@@ -36,12 +36,14 @@ static void *create(const struct loaded *loaded, const double *values)
 		free(host);
 		return NULL;
 	}
-	/* What goes wrong here is noticed with the first question. */
+	/* A failure shows up at the first question. */
 	mal_host_wait(host);
 	return host;
 }
 
-/* A policy's functions do not learn which policy they belong to: each place in the table has its own. */
+/*
+ * A policy's functions are not told which policy they belong to, so each table entry has its own.
+ */
 #define PLACE(number) \
 	static void *create_##number(const double *values) \
 	{ \
@@ -56,12 +58,13 @@ PLACE(5)
 PLACE(6)
 PLACE(7)
 
-static void *(*const creates[MAL_LOADABLE_MOST])(const double *) = {
+static void *(*const creates[MAL_LOADABLE_MAX])(const double *) = {
 	create_0, create_1, create_2, create_3, create_4, create_5, create_6, create_7,
 };
 
-/* Put the question into the exchange; PLAN has the present numbers and owners. */
-static void put_question(struct mal_exchange *exchange, const struct mal_view *view, const struct mal_plan *plan)
+/* Put the question into the exchange. PLAN has the present counts and owners. */
+static void put_question(struct mal_exchange *exchange, const struct mal_view *view,
+			 const struct mal_plan *plan)
 {
 	size_t ranks = view->rank_count, cpus = view->topology->cpu_count;
 
@@ -81,11 +84,35 @@ static void put_question(struct mal_exchange *exchange, const struct mal_view *v
 		memcpy(exchange->samples, view->samples, ranks * sizeof(exchange->samples[0]));
 }
 
+/* Read a bool that a hostile host may have set to any byte. */
+static bool is_set(const void *flag)
+{
+	unsigned char byte;
+
+	memcpy(&byte, flag, sizeof(byte));
+	return byte != 0;
+}
+
+/* Take over the host's plan, without its pointers. */
+static void take_plan(struct mal_plan *plan, const struct mal_plan *said)
+{
+	plan->bind = is_set(&said->bind);
+	plan->lend = is_set(&said->lend);
+	plan->grow = is_set(&said->grow);
+	plan->move = is_set(&said->move);
+	plan->brief = is_set(&said->brief);
+	plan->lending = (struct mal_lending){is_set(&said->lending.keep_one),
+					     is_set(&said->lending.collectives_only),
+					     said->lending.near, said->lending.max};
+	plan->schedule = said->schedule;
+	plan->now_s = said->now_s;
+	plan->forecast_s = said->forecast_s;
+}
+
 static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct mal_host *host = state;
 	struct mal_exchange *exchange = host->exchange;
-	struct mal_plan mine = *plan;
 
 	if (view->rank_count > MAL_MAX_RANKS || view->topology->cpu_count > MAL_MAX_CPUS)
 		return -1;
@@ -95,12 +122,7 @@ static int decide(void *state, const struct mal_view *view, struct mal_plan *pla
 		return 0;
 	if (exchange->result < 0)
 		return -1;
-	*plan = exchange->plan;
-	/* Pointers in there are the host's. */
-	plan->broken = NULL;
-	plan->count = mine.count;
-	plan->owner = mine.owner;
-	plan->use = mine.use;
+	take_plan(plan, &exchange->plan);
 	memcpy(plan->count, exchange->count, view->rank_count * sizeof(plan->count[0]));
 	if (plan->use)
 		memcpy(plan->use, exchange->use, view->rank_count * sizeof(plan->use[0]));
@@ -111,7 +133,8 @@ static void map(void *state, const struct mal_view *view, struct mal_plan *plan)
 {
 	const struct mal_host *host = state;
 
-	memcpy(plan->owner, host->exchange->plan_owner, view->topology->cpu_count * sizeof(plan->owner[0]));
+	memcpy(plan->owner, host->exchange->plan_owner,
+	       view->topology->cpu_count * sizeof(plan->owner[0]));
 }
 
 static void destroy(void *state)
@@ -122,7 +145,7 @@ static void destroy(void *state)
 	free(state);
 }
 
-/* Policies that are known by name alone are never asked. */
+/* Decide function of a policy that is known by name only: never asked. */
 static int never(void *state, const struct mal_view *view, struct mal_plan *plan)
 {
 	(void)state;
@@ -131,27 +154,31 @@ static int never(void *state, const struct mal_view *view, struct mal_plan *plan
 	return -1;
 }
 
-/* The name of the policy in TEXT if it may be a file's: not empty, and of none that is fully known. */
+/*
+ * The policy's name in TEXT, if a file may define it: not empty, and not that of a policy fully
+ * known.
+ */
 static bool find_name(const char *text, char *name)
 {
 	const struct mal_policy *known;
 	struct mal_spec spec;
 
-	if (!text || mal_spec_parse(text, &spec, NULL) < 0 || !spec.policy[0] || spec.policy[0] == '.')
+	if (!text || mal_spec_parse(text, &spec, NULL) < 0 || !spec.policy[0] ||
+	    spec.policy[0] == '.')
 		return false;
 	known = mal_policy_find(spec.policy);
 	strcpy(name, spec.policy);
 	return !known || known->abi == 0;
 }
 
-/* The place of policy NAME: the one that it has, or the next one. NULL: it has no file, or there is no place. */
+/* The table entry for policy NAME, old or new. NULL: it has no file, or the table is full. */
 static struct loaded *place_of(const char *name, const char *directory)
 {
 	struct loaded *loaded = table;
 
 	while (loaded < table + loaded_count && strcmp(loaded->name, name) != 0)
 		loaded++;
-	if (loaded == table + MAL_LOADABLE_MOST)
+	if (loaded == table + MAL_LOADABLE_MAX)
 		return NULL;
 	if (snprintf(loaded->file, sizeof(loaded->file), "%s/policies/%s.so", directory, name) >=
 		    (int)sizeof(loaded->file) ||
@@ -159,11 +186,12 @@ static struct loaded *place_of(const char *name, const char *directory)
 		return NULL;
 	snprintf(loaded->directory, sizeof(loaded->directory), "%s", directory);
 	snprintf(loaded->name, sizeof(loaded->name), "%s", name);
-	loaded->policy = (struct mal_policy){.name = loaded->name, .summary = loaded->summary, .decide = never};
+	loaded->policy = (struct mal_policy){
+		.name = loaded->name, .summary = loaded->summary, .decide = never};
 	return loaded;
 }
 
-/* LOADED is a policy now. */
+/* Register LOADED, unless it is already. */
 static void keep(struct loaded *loaded)
 {
 	if (loaded < table + loaded_count)
@@ -172,39 +200,42 @@ static void keep(struct loaded *loaded)
 	mal_policy_register(&loaded->policy);
 }
 
-/* Take the host's description over, as far as it is one. */
-static int take_description(struct loaded *loaded, const struct mal_exchange *said, struct mal_error *err)
+/* Check the host's description and take it over. */
+static int take_description(struct loaded *loaded, const struct mal_exchange *said,
+			    struct mal_error *err)
 {
 	const char *file = loaded->file;
 
 	if (said->error[0])
 		return mal_fail(err, "%s: %.200s", file, said->error);
 	if (said->abi != MAL_POLICY_ABI)
-		return mal_fail(err, "%s: it is made for version %u of the policies, not for %d", file, said->abi,
-				MAL_POLICY_ABI);
+		return mal_fail(err, "%s: made for version %u of the policy interface, not %d",
+				file, said->abi, MAL_POLICY_ABI);
 	if (strncmp(said->name, loaded->name, sizeof(said->name)) != 0)
 		return mal_fail(err, "%s: its policy is called '%.31s'", file, said->name);
 	if (said->param_count > MAL_CHOICE_PARAMS)
 		return mal_fail(err, "%s: it has more than %d parameters", file, MAL_CHOICE_PARAMS);
-	snprintf(loaded->summary, sizeof(loaded->summary), "%.*s", MAL_EXCHANGE_TEXT - 1, said->summary);
+	snprintf(loaded->summary, sizeof(loaded->summary), "%.*s", MAL_EXCHANGE_TEXT - 1,
+		 said->summary);
 	memcpy(loaded->texts, said->params, sizeof(loaded->texts));
 	for (size_t i = 0; i < said->param_count; i++) {
 		struct mal_exchange_param *text = &loaded->texts[i];
 
 		text->name[sizeof(text->name) - 1] = text->help[sizeof(text->help) - 1] = '\0';
 		text->choices[sizeof(text->choices) - 1] = '\0';
-		if (!(text->fallback >= text->least && text->fallback <= text->most))
-			return mal_fail(err, "%s: the default of %s is out of its range", file, text->name);
-		loaded->params[i] =
-			(struct mal_param){text->name,	text->help, text->fallback,
-					   text->least, text->most, text->choices[0] ? text->choices : NULL};
+		if (!(text->fallback >= text->min && text->fallback <= text->max))
+			return mal_fail(err, "%s: the default of %s is out of its range", file,
+					text->name);
+		loaded->params[i] = (struct mal_param){
+			text->name, text->help, text->fallback,
+			text->min,  text->max,	text->choices[0] ? text->choices : NULL};
 	}
 	loaded->policy.abi = MAL_POLICY_ABI;
 	loaded->policy.params = loaded->params;
 	loaded->policy.param_count = said->param_count;
 	loaded->policy.create = creates[loaded - table];
 	loaded->policy.decide = decide;
-	loaded->policy.map = said->maps ? map : NULL;
+	loaded->policy.map = is_set(&said->maps) ? map : NULL;
 	loaded->policy.destroy = destroy;
 	return 0;
 }
@@ -221,11 +252,20 @@ static int use(const char *name, const char *directory, struct mal_error *err)
 	if (mal_host_start(&host, directory, loaded->file, NULL, err) < 0)
 		return -1;
 	why = mal_host_wait(&host);
-	result = why ? mal_fail(err, "%s: %s", loaded->file, why) : take_description(loaded, host.exchange, err);
+	result = why ? mal_fail(err, "%s: %s", loaded->file, why)
+		     : take_description(loaded, host.exchange, err);
 	mal_host_end(&host);
 	if (result == 0)
 		keep(loaded);
 	return result;
+}
+
+bool mal_loadable_has_any(const char *directory)
+{
+	char path[512];
+
+	return snprintf(path, sizeof(path), "%s/policies", directory) < (int)sizeof(path) &&
+	       access(path, F_OK) == 0;
 }
 
 int mal_loadable_use(const char *text, const char *directory, struct mal_error *err)
@@ -257,7 +297,8 @@ void mal_loadable_use_all(const char *directory)
 		size_t length = strlen(entry->d_name);
 		char name[MAL_SPEC_WORD];
 
-		if (length < 4 || length - 3 >= sizeof(name) || strcmp(entry->d_name + length - 3, ".so") != 0)
+		if (length < 4 || length - 3 >= sizeof(name) ||
+		    strcmp(entry->d_name + length - 3, ".so") != 0)
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(length - 3), entry->d_name);
 		if (!mal_policy_find(name) && use(name, directory, &err) < 0)

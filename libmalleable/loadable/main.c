@@ -30,7 +30,7 @@ static const struct mal_policy *load(const char *file, struct mal_exchange *exch
 static void describe(const struct mal_policy *policy, struct mal_exchange *exchange)
 {
 	exchange->abi = policy->abi;
-	/* Nothing else is where we think it is in another version. */
+	/* Another version may have other fields. */
 	if (policy->abi != MAL_POLICY_ABI)
 		return;
 	copy(exchange->name, sizeof(exchange->name), policy->name);
@@ -43,8 +43,8 @@ static void describe(const struct mal_policy *policy, struct mal_exchange *excha
 		copy(param->name, sizeof(param->name), policy->params[i].name);
 		copy(param->help, sizeof(param->help), policy->params[i].help);
 		param->fallback = policy->params[i].fallback;
-		param->least = policy->params[i].least;
-		param->most = policy->params[i].most;
+		param->min = policy->params[i].min;
+		param->max = policy->params[i].max;
 		copy(param->choices, sizeof(param->choices), policy->params[i].choices);
 	}
 	if (!policy->decide)
@@ -53,11 +53,12 @@ static void describe(const struct mal_policy *policy, struct mal_exchange *excha
 
 static void answer(const struct mal_policy *policy, void *state, struct mal_exchange *exchange)
 {
-	struct mal_topology topology = {exchange->cpu_count, exchange->l3, exchange->numa, exchange->package,
-					exchange->core};
-	struct mal_view view = {&topology, exchange->rank_count, exchange->sampled ? exchange->samples : NULL,
-				exchange->owner};
-	struct mal_plan plan = {.count = exchange->count, .owner = exchange->plan_owner, .use = exchange->use};
+	struct mal_topology topology = {exchange->cpu_count, exchange->l3, exchange->numa,
+					exchange->package, exchange->core};
+	struct mal_view view = {&topology, exchange->rank_count,
+				exchange->sampled ? exchange->samples : NULL, exchange->owner};
+	struct mal_plan plan = {
+		.count = exchange->count, .owner = exchange->plan_owner, .use = exchange->use};
 
 	exchange->result = policy->decide(state, &view, &plan);
 	if (exchange->result >= 0 && plan.move && view.samples && policy->map)
@@ -79,16 +80,18 @@ int main(int argc, char **argv)
 	char byte;
 
 	if (argc != 2 || argv[1][0] == '-') {
-		fputs("Usage: malleable-policy FILE\n\nRuns a loadable policy for malleabled; of no use by itself.\n",
+		fputs("Usage: malleable-policy FILE\n\n"
+		      "Runs a loadable policy for malleabled; of no use by itself.\n",
 		      argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
 		return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* A crash is reported; it leaves no file behind. */
+	/* We report a crash; a core file is of no use. */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-	exchange = mmap(NULL, sizeof(*exchange), PROT_READ | PROT_WRITE, MAP_SHARED, MAL_HOST_EXCHANGE, 0);
+	exchange = mmap(NULL, sizeof(*exchange), PROT_READ | PROT_WRITE, MAP_SHARED,
+			MAL_HOST_EXCHANGE, 0);
 	if (exchange == MAP_FAILED) {
-		fputs("malleable-policy: is started by malleabled only\n", stderr);
+		fputs("malleable-policy: only malleabled can start it\n", stderr);
 		return 2;
 	}
 	policy = load(argv[1], exchange);
@@ -97,10 +100,12 @@ int main(int argc, char **argv)
 	if (policy && exchange->decides && !exchange->error[0] && policy->create) {
 		state = policy->create(exchange->values);
 		if (!state)
-			copy(exchange->error, sizeof(exchange->error), "it cannot make its state");
+			copy(exchange->error, sizeof(exchange->error),
+			     "it cannot create its state");
 	}
 	say();
-	while (exchange->decides && !exchange->error[0] && recv(MAL_HOST_SOCKET, &byte, 1, 0) == 1) {
+	while (exchange->decides && !exchange->error[0] &&
+	       recv(MAL_HOST_SOCKET, &byte, 1, 0) == 1) {
 		answer(policy, state, exchange);
 		say();
 	}

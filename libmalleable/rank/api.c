@@ -3,7 +3,8 @@
 #include "libmalleable/malleable.h"
 
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/wait.h"
 
 void malleable_phase(void)
 {
@@ -13,6 +14,8 @@ void malleable_phase(void)
 		return;
 	if (!mal_self.met)
 		mal_become_primary();
+	if (mal_self.testing)
+		mal_mpi_end_tests();
 	if (mal_self.primary)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }

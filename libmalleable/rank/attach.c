@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* attach.c: how a process becomes a rank of a balanced step, and how it leaves. */
+/* attach.c: a process becomes a rank of a balanced step, and leaves it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,21 +10,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/futex.h"
 #include "libmalleable/core/env.h"
-#include "libmalleable/core/futex.h"
-#include "libmalleable/rank/bind.h"
-#include "libmalleable/rank/cpus.h"
-#include "libmalleable/rank/pmix.h"
-#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/children.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/pmix/pmix.h"
+#include "libmalleable/rank/program/tools.h"
+#include "libmalleable/rank/state/state.h"
 
 struct mal_rank mal;
 __thread struct mal_thread mal_self;
 
+/* How long the controller may take to pass the segment. */
+#define ANSWER_MS 1000
+/* Defined by DMTCP, which preloads itself (dmtcp.h). */
+int dmtcp_is_enabled(void) __attribute__((weak));
+
 static _Atomic bool tried;
 static _Atomic int32_t primary_tid;
 
-/* One line on standard error, "balance: ...", the first time only. */
-__attribute__((format(printf, 1, 2))) static void warn_once(const char *format, ...)
+void mal_warn_once(const char *format, ...)
 {
 	static _Atomic bool warned;
 	char text[400];
@@ -71,24 +78,23 @@ static bool parse_number(const char *name, unsigned long limit, unsigned int *va
 
 static int open_segment(struct mal_error *err)
 {
-	const char *path = getenv(MAL_ENV_SEGMENT_PATH);
+	const char *socket = getenv(MAL_ENV_SOCKET);
 	unsigned int number;
 	int fd, result;
 
 	if (parse_number(MAL_ENV_SEGMENT_FD, 1u << 20, &number) &&
 	    mal_segment_open(&mal.segment, (int)number, err) == 0)
 		return 0;
-	if (!path)
-		return -1;
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	/* A wrapper may have closed the descriptor: ask the controller for it. */
+	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, ANSWER_MS, err) : -1;
 	if (fd < 0)
-		return mal_fail_errno(err, "cannot open the segment");
+		return -1;
 	result = mal_segment_open(&mal.segment, fd, err);
 	close(fd);
 	return result;
 }
 
-/* The first of the variables NAMES that holds a number below LIMIT. */
+/* Read the first of the variables NAMES that holds a number below LIMIT. */
 static bool first_number(const char *const *names, unsigned long limit, unsigned int *value)
 {
 	for (; *names; names++)
@@ -97,7 +103,9 @@ static bool first_number(const char *const *names, unsigned long limit, unsigned
 	return false;
 }
 
-/* What a launcher's PMIx server says (prterun, which sets no variables of an MPI library's). */
+/*
+ * Ask a launcher's PMIx server, such as that of prterun, which sets no variable of an MPI library.
+ */
 static bool ask_pmix(unsigned int *rank, unsigned int *count)
 {
 	unsigned int local, size;
@@ -105,7 +113,8 @@ static bool ask_pmix(unsigned int *rank, unsigned int *count)
 
 	if (!getenv("PMIX_RANK") || !mal_pmix_open(true))
 		return false;
-	known = mal_pmix_local(&local, &size) && local < mal.segment.rank_count && size <= mal.segment.rank_count;
+	known = mal_pmix_local(&local, &size) && local < mal.segment.rank_count &&
+		size <= mal.segment.rank_count;
 	mal_pmix_close();
 	if (known) {
 		*rank = local;
@@ -115,14 +124,17 @@ static bool ask_pmix(unsigned int *rank, unsigned int *count)
 }
 
 /*
- * Who we are among the ranks on this node: Slurm's plugin says it; else the launcher's variables do (Open MPI, MPICH and
- * Intel MPI), or PMIx; with the rank in the job we make do where all of it is on one node; a program without launcher is alone.
+ * Find our number among the ranks on this node: from Slurm's plugin; else from the launcher's
+ * variables (Open MPI, MPICH, Intel MPI), or PMIx; else from the rank in the job, which will do
+ * where all of it is on one node. A program without a launcher is alone.
  */
 static void find_rank(void)
 {
-	static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", NULL};
+	static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+						  NULL};
 	static const char *const ranks[] = {"PMIX_RANK", "PMI_RANK", NULL};
-	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_SIZE", NULL};
+	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+					    "PMI_SIZE", NULL};
 
 	mal.rank_count = mal.segment.rank_count;
 	if (getenv(MAL_ENV_LOCAL_RANK)) {
@@ -142,8 +154,8 @@ static void find_rank(void)
 }
 
 /*
- * The CPUs that are ours at first. Where ranks are not bound (--cpu-bind=none, mpirun) each has all CPUs of the step:
- * then rank i of n gets the i-th of n equal parts.
+ * The CPUs that we start with. If ranks are not bound (--cpu-bind=none, mpirun) each has all CPUs
+ * of the step: rank i of n takes the i-th of n equal parts.
  */
 static int choose_home(struct mal_error *err)
 {
@@ -163,10 +175,12 @@ static int choose_home(struct mal_error *err)
 	if (mal.rank_count <= 1 || count < mal_cpumask_count(&first_ones))
 		return 0;
 	if (count < mal.rank_count)
-		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", mal.rank_count, count);
+		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", mal.rank_count,
+				count);
 	first = mal.me * count / mal.rank_count;
 	last = (mal.me + 1) * count / mal.rank_count;
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mal.home, cpu)) < MAL_MAX_CPUS; cpu++, index++)
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mal.home, cpu)) < MAL_MAX_CPUS;
+	     cpu++, index++)
 		if (index >= first && index < last)
 			mal_cpumask_add(&shared, cpu);
 	mal.home = shared;
@@ -175,7 +189,7 @@ static int choose_home(struct mal_error *err)
 	return 0;
 }
 
-/* Enter our CPUs in the segment. A CPU that another rank has stays with it. */
+/* Enter our CPUs in the segment. A CPU that another rank owns stays with it. */
 static void claim_home(void)
 {
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
@@ -184,20 +198,21 @@ static void claim_home(void)
 		struct mal_cpu_state state = mal_word_unpack(old);
 
 		if (state.owner == mal.me) {
-			/* Left by a program that this task ran before. */
+			/* Left over from a program that this task ran earlier. */
 			unsigned int borrower = mal_word_reclaim(word, mal.me);
 
 			if (borrower < mal.segment.rank_count)
 				mal_bind_evict(borrower, cpu);
 			else if (state.lent)
-				atomic_fetch_sub(&mal.segment.header->free_cpus, 1);
-		} else if (mal_cpumask_has(&mal.home, cpu) && state.owner >= mal.segment.rank_count) {
+				mal_free_check(&mal.segment, cpu);
+		} else if (mal_cpumask_has(&mal.home, cpu) &&
+			   state.owner >= mal.segment.rank_count) {
 			mal_word_replace(word, &old, (struct mal_cpu_state){mal.me, mal.me, false});
 		}
 	}
 }
 
-/* The slot is ours if it is empty, or if the program that had it is gone or was replaced by this one. */
+/* Take the slot if it is empty, or if its program has ended or was replaced by this one. */
 static int take_slot(struct mal_error *err)
 {
 	int32_t pid = (int32_t)getpid();
@@ -209,15 +224,17 @@ static int take_slot(struct mal_error *err)
 			    atomic_load(&mal.slot->state) != MAL_RANK_RUNNING;
 
 		if (!gone)
-			return mal_fail(
-				err, "task %u runs several OpenMP or MPI programs at once: only the first is balanced",
-				mal.me);
+			return mal_fail(err,
+					"task %u runs several OpenMP or MPI programs at once: only "
+					"the first is balanced",
+					mal.me);
 	}
 	return 0;
 }
 
 static void forget_in_child(void)
 {
+	mal_children_forked();
 	mal.active = false;
 }
 
@@ -229,7 +246,7 @@ static void leave(void)
 	mal_cpus_leave();
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
-	mal_futex_post(&mal.segment.header->kick);
+	mal_futex_post(&mal.segment.header->wake);
 }
 
 static void read_mode(void)
@@ -249,8 +266,12 @@ static void read_mode(void)
 static int attach(struct mal_error *err)
 {
 	const char *cpus = getenv(MAL_ENV_CPUS);
+	struct mal_cpumask before;
 
 	mal_clock_open();
+	/* Restarted elsewhere, the rank would find neither its segment nor its CPUs. */
+	if (dmtcp_is_enabled && dmtcp_is_enabled())
+		return mal_fail(err, "DMTCP takes checkpoints of the program");
 	if (!cpus || mal_cpumask_parse(cpus, &mal.allocation, err) < 0)
 		return mal_fail(err, "%s is missing or wrong", MAL_ENV_CPUS);
 	if (open_segment(err) < 0)
@@ -258,23 +279,27 @@ static int attach(struct mal_error *err)
 	find_rank();
 	mal.threads = mal_thread_slot(&mal.segment, mal.me, 0);
 	read_mode();
+	if (mal_cpumask_get_affinity(0, &before) < 0)
+		return mal_fail_errno(err, "cannot read the rank's CPUs");
 	if (choose_home(err) < 0 || take_slot(err) < 0)
 		return -1;
+	mal_pins_open(&before);
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		atomic_store(&mal.threads[i].tid, 0);
 		atomic_store(&mal.threads[i].cpu, MAL_NO_CPU);
 	}
 	mal_bind_forget();
 	mal.slot->home = mal.home;
-	atomic_store(&mal.slot->reason, mal.mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
-	atomic_store(&mal.slot->loose, false);
+	atomic_store(&mal.slot->reason,
+		     mal.mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
+	atomic_store(&mal.slot->unmanaged, false);
 	claim_home();
 	mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
 	mal_cpus_refresh();
 	if (!mal.own_count)
 		return mal_fail(err, "other ranks already have this rank's CPUs");
 	atomic_store(&mal.slot->state, MAL_RANK_RUNNING);
-	mal_futex_post(&mal.segment.header->kick);
+	mal_futex_post(&mal.segment.header->wake);
 	return 0;
 }
 
@@ -290,8 +315,10 @@ void mal_attach(void)
 	if (attach(&err) == 0) {
 		mal.active = true;
 		pthread_atfork(NULL, NULL, forget_in_child);
+		if (mal_tools_before())
+			mal_warn_once("another OMPT tool goes first: " MAL_NOT_TIMED);
 	} else {
-		warn_once("%s; this rank runs unbalanced", err.text);
+		mal_warn_once("%s; this rank runs unbalanced", err.text);
 	}
 	errno = saved;
 }

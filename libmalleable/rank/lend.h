@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lend.h: the primary thread waits in MPI outside any region: its rank's CPUs are for the others meanwhile.
+ * lend.h: lend the rank's CPUs while its primary thread waits in MPI outside any region.
  *
- * SCHED_IDLE for the waiting thread would leave it without the CPU for up to 1.4 s at a time once a borrower
- * computes there (measured, Linux 6.18), so a message from a third rank would go unseen. The thread sleeps instead,
- * LEND_NAP_NS at most, between two polls of MPI, and only while a borrower is on its CPU; Open MPI calls
- * sched_yield() between polls, which is where that happens (wait.c).
+ * The waiting thread stays SCHED_OTHER: with SCHED_IDLE it would not get the CPU for up to 1.4 s at
+ * a time while a borrower computes there (measured, Linux 6.18), and miss messages for as long.
+ * Instead it sleeps between two polls of MPI, LEND_NAP_NS at most, and only while a borrower uses
+ * its CPU. Open MPI calls sched_yield() between polls, which we interpose (wait.c).
+ *
+ * All functions: primary thread only, where not said otherwise.
  */
 #ifndef MAL_RANK_LEND_H
 #define MAL_RANK_LEND_H
 
-/* Before the blocking call: give back what is borrowed. */
+#include <stdbool.h>
+
+/* Before a blocking call: give back borrowed CPUs. */
 void mal_call_begin(void);
 
 /*
- * The call did not return at once: a wait begins. Until then no clock is read, and what an MPI call takes without waiting
- * counts as serial time of the program.
+ * The call did not return at once: a wait begins. No clock is read before; time in MPI calls that
+ * do not wait counts as serial time.
  */
 void mal_wait_begin(void);
 
-/* Between two polls of MPI in a wait: lend after a while, give CPUs to whoever needs them, sleep while ours is used. */
+/*
+ * Between two polls of a wait: after a while lend CPUs to ranks that want some, and sleep while a
+ * borrower uses ours.
+ */
 void mal_wait_poll(void);
 
-/* After the call, and the wait if there was one: take everything back. */
+/*
+ * Take the CPUs back because the primary thread computes again although its wait has not ended.
+ * Called by another thread, while the primary one is in no function of this file.
+ */
+void mal_wait_abandon(void);
+/* Whether the current wait was abandoned. */
+bool mal_wait_is_abandoned(void);
+
+/* After the call, and the wait if there was one: take all lent CPUs back. */
 void mal_call_end(void);
 
 #endif

@@ -1,23 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ompt.c: the OMPT tool: what each thread of the primary thread's team does (OpenMP 5.1, chapter 4). */
+/*
+ * ompt.c: the OMPT tool: follow what each thread of the primary thread's team does (OpenMP 5.1, ch.
+ * 4).
+ */
 #include <omp-tools.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "libmalleable/core/clock.h"
-#include "libmalleable/rank/bind.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/program/runtime.h"
+#include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/region.h"
-#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
 /*
- * Value in a parallel region's data: it is an outermost region of the primary thread, and how its threads are timed. They read it
- * there and not in what the primary thread keeps, whose cache lines it writes in each region.
+ * Flags in the data of an outermost region of the primary thread: how to time its threads. They
+ * read these here, not in mal_rank, whose cache lines the primary thread writes in each region.
  */
 #define MANAGED 1
 #define BY_CPU_TIME 2
+#define HIDES_SIZE 4
 #define WEIGHT_SHIFT 8
+#define TEAM_SHIFT 40
+/*
+ * Flag in a task's data: the task waits, in a barrier or for other tasks. A thread that returns to
+ * it waits.
+ */
+#define WAITING 1
+
+static ompt_get_task_info_t get_task_info;
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned int requested, int flags, const void *where)
@@ -32,7 +46,10 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	if (!mal.base)
 		mal_team_open();
 	mal_region_begin(where, requested);
-	parallel->value = MANAGED | (mal.shares ? BY_CPU_TIME : 0) | (uint64_t)mal.weight << WEIGHT_SHIFT;
+	parallel->value = MANAGED | (mal.shares ? BY_CPU_TIME : 0) |
+			  (mal.team != mal.base && mal_team_hides_size() ? HIDES_SIZE : 0) |
+			  (uint64_t)mal.weight << WEIGHT_SHIFT |
+			  (uint64_t)mal.running << TEAM_SHIFT;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *where)
@@ -45,10 +62,18 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	mal_region_end(where);
 }
 
-/* Threads that share a CPU are timed by the CPU time that they get, others by the cheaper clock. */
-static uint64_t work_clock(void)
+/*
+ * Threads that share a CPU are timed by CPU time, others by the cheaper tick counter. The former's
+ * code is not inlined, so that it costs the latter nothing.
+ */
+__attribute__((noinline)) static uint64_t cpu_clock(void)
 {
-	return mal_self.cpu_time ? mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) : mal_ticks();
+	return mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static inline uint64_t work_clock(void)
+{
+	return __builtin_expect(mal_self.cpu_time, 0) ? cpu_clock() : mal_ticks();
 }
 
 static void begin_work(void)
@@ -57,10 +82,10 @@ static void begin_work(void)
 		mal_self.begin = work_clock();
 }
 
-/* The primary thread has just read the clock. */
+/* The primary thread has just read the clock: use that. */
 static void begin_region(uint64_t value, bool primary)
 {
-	mal_self.weight = (unsigned int)(value >> WEIGHT_SHIFT);
+	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
 	mal_self.cpu_time = value & BY_CPU_TIME;
 	if (primary && mal_self.weight && !mal_self.cpu_time)
 		mal_self.begin = mal.region_begin;
@@ -68,70 +93,170 @@ static void begin_region(uint64_t value, bool primary)
 		begin_work();
 }
 
-static void end_work(void)
+static void count_work(uint64_t worked)
 {
-	uint64_t worked;
-
-	if (!mal_self.begin)
-		return;
-	worked = work_clock() - mal_self.begin;
-	if (mal_self.cpu_time)
-		worked = mal_s_to_ticks((double)worked * 1e-9);
-	/* A run that took longer than usual stands for itself alone. */
+	/* A run that took longer than usual counts for itself alone. */
 	if (mal_self.slot)
-		mal_count(&mal_self.slot->busy, worked < mal.short_region ? worked * mal_self.weight : worked);
+		mal_count(&mal_self.slot->busy,
+			  worked < mal.short_region ? worked * mal_self.weight : worked);
 	mal_self.begin = 0;
 }
 
-/* The thread is number INDEX of the team: its slot says where it belongs. */
-static void enter_team(unsigned int index, unsigned int size)
+__attribute__((noinline)) static void end_cpu_work(void)
 {
-	struct mal_thread_slot *slot = &mal.threads[index];
+	count_work(mal_s_to_ticks((double)(cpu_clock() - mal_self.begin) * 1e-9));
+}
+
+static void end_work(void)
+{
+	if (!mal_self.begin)
+		return;
+	if (__builtin_expect(mal_self.cpu_time, 0))
+		end_cpu_work();
+	else
+		count_work(mal_ticks() - mal_self.begin);
+}
+
+/*
+ * Thread number INDEX of the team enters a region that differs from its last one. Its slot says
+ * where it belongs, if the team has the expected size.
+ */
+__attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, unsigned int index,
+						unsigned int size, uint64_t value)
+{
+	unsigned int expected = (unsigned int)(value >> TEAM_SHIFT);
 
 	if (!mal_self.tid)
 		mal_self.tid = (int32_t)syscall(SYS_gettid);
 	mal_self.met = true;
-	mal_self.slot = slot;
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != mal_self.tid) {
 		atomic_store_explicit(&slot->tid, mal_self.tid, memory_order_relaxed);
 		atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
 	}
-	if (index == 0)
-		mal.running = size;
+	if (index == 0 && size != expected)
+		mal_region_resized(size);
+	/* Also beyond EXPECTED: the primary thread cannot bind a thread that it has not seen. */
 	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
 	    mal_rule(MAL_RULE_BIND))
 		mal_bind_self(slot, mal_self.tid);
+	if (value & HIDES_SIZE)
+		mal_team_hide_size();
 }
 
-static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-			     unsigned int size, unsigned int index, int flags)
+static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int size, uint64_t value)
 {
-	(void)task;
+	int32_t tid = mal_self.tid;
+
+	return tid && atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid &&
+	       atomic_load_explicit(&slot->bound, memory_order_relaxed) ==
+		       atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
+	       size == value >> TEAM_SHIFT && !(value & HIDES_SIZE);
+}
+
+static void enter_team(unsigned int index, unsigned int size, uint64_t value)
+{
+	struct mal_thread_slot *slot = &mal.threads[index];
+
+	mal_self.slot = slot;
+	if (__builtin_expect(!is_settled(slot, size, value), 0))
+		settle_in(slot, index, size, value);
+	begin_region(value, index == 0);
+}
+
+__attribute__((noinline)) static void leave_nested_team(void)
+{
+	mal_self.nested--;
+	if (!mal_self.begin)
+		begin_work();
+}
+
+/* A nested region is part of the thread's work: after it the thread works on. */
+__attribute__((noinline)) static void leave_team(void)
+{
+	if (__builtin_expect(mal_self.nested, 0)) {
+		leave_nested_team();
+		return;
+	}
+	end_work();
+	mal_self.slot = NULL;
+}
+
+static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+			     ompt_data_t *task, unsigned int size, unsigned int index, int flags)
+{
 	if (flags & ompt_task_initial)
 		return;
 	if (endpoint == ompt_scope_end) {
-		end_work();
-		mal_self.slot = NULL;
+		leave_team();
 		return;
 	}
-	if (!parallel || !(parallel->value & MANAGED) || index >= mal.segment.thread_count)
-		return;
-	enter_team(index, size);
-	begin_region(parallel->value, index == 0);
+	task->value = 0;
+	if (parallel && parallel->value & MANAGED && index < mal.segment.thread_count)
+		enter_team(index, size, parallel->value);
+	else
+		mal_self.nested += mal_self.slot != NULL;
 }
 
-static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
-			 ompt_data_t *task, const void *where)
+/*
+ * At the end of a taskgroup, and so of a taskloop, libomp passes a copy of the task's data on its
+ * stack (kmp_tasking.cpp, __kmpc_end_taskgroup; libomp 14 to 19). Ask for the current task instead.
+ */
+static ompt_data_t *find_task(void)
 {
+	ompt_data_t *task = NULL;
+
+	if (get_task_info)
+		get_task_info(0, NULL, &task, NULL, NULL, NULL);
+	return task;
+}
+
+static inline void wait_in(ompt_data_t *task, bool begins)
+{
+	if (begins) {
+		if (task)
+			task->value = WAITING;
+		end_work();
+	} else {
+		if (task)
+			task->value = 0;
+		begin_work();
+	}
+}
+
+__attribute__((noinline)) static void wait_for_group(bool begins)
+{
+	wait_in(find_task(), begins);
+}
+
+static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,
+			 ompt_data_t *parallel, ompt_data_t *task, const void *where)
+{
+	bool begins = endpoint == ompt_scope_begin;
+
 	(void)parallel;
-	(void)task;
 	(void)where;
 	if (!mal_self.slot)
 		return;
-	if (endpoint == ompt_scope_begin)
+	/* After the region's own barrier there is no work, and its tasks have ended. */
+	if (kind == ompt_sync_region_barrier_implicit_parallel && !begins)
+		return;
+	if (__builtin_expect(kind == ompt_sync_region_taskgroup, 0))
+		wait_for_group(begins);
+	else
+		wait_in(task, begins);
+}
+
+/* A waiting thread may run tasks: that is work, until it returns to a task that waits. */
+static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
+{
+	(void)prior;
+	(void)status;
+	if (!mal_self.slot || !next)
+		return;
+	if (next->value & WAITING)
 		end_work();
-	else if (kind != ompt_sync_region_barrier_implicit_parallel)
+	else if (!mal_self.begin)
 		begin_work();
 }
 
@@ -140,20 +265,23 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 	union {
 		ompt_interface_fn_t any;
 		ompt_set_callback_t function;
-	} set = {.any = lookup("ompt_set_callback")};
+		ompt_get_task_info_t info;
+	} set = {.any = lookup("ompt_set_callback")}, get = {.any = lookup("ompt_get_task_info")};
 
 	(void)initial_device;
 	(void)tool;
 	mal_attach();
 	if (!mal.active || !set.function)
 		return 0;
+	get_task_info = get.info;
 	mal.ompt = true;
-	mal.loose = false;
-	atomic_store_explicit(&mal.slot->loose, false, memory_order_relaxed);
+	mal.unmanaged = false;
+	atomic_store_explicit(&mal.slot->unmanaged, false, memory_order_relaxed);
 	set.function(ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin);
 	set.function(ompt_callback_parallel_end, (ompt_callback_t)on_parallel_end);
 	set.function(ompt_callback_implicit_task, (ompt_callback_t)on_implicit_task);
 	set.function(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_wait);
+	set.function(ompt_callback_task_schedule, (ompt_callback_t)on_task_schedule);
 	return 1;
 }
 
@@ -167,9 +295,19 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version)
 {
 	static ompt_start_tool_result_t result = {initialize, finalize, {0}};
+	static bool asking;
+	ompt_start_tool_result_t *other;
 
-	(void)omp_version;
-	(void)runtime_version;
+	/* Another tool asks the next one itself, or OMP_TOOL_LIBRARIES names our own library. */
+	if (asking)
+		return NULL;
+	asking = true;
+	other = mal_tools_start(omp_version, runtime_version);
+	asking = false;
 	mal_attach();
-	return mal.active ? &result : NULL;
+	if (other && mal.active)
+		mal_warn_once("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
+	if (other || !mal.active)
+		return other;
+	return mal_runtime_manage(__builtin_return_address(0)) ? &result : NULL;
 }

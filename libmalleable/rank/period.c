@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* period.c: the period of a sequence of events, found while it runs. */
+/* period.c: find the period of a sequence of events while it runs. */
 #include "libmalleable/rank/period.h"
 
-/* Events of a kind share a place in the table with few others: so many places are looked at. */
+/* Table entries probed for an event. */
 #define PROBES 4
-/* So many earlier occurrences are looked at for a longer period. */
+/* Earlier occurrences tried for a longer period. */
 #define STEPS_BACK 16
 
 static uint32_t at(const struct mal_period *period, uint64_t index)
@@ -12,7 +12,7 @@ static uint32_t at(const struct mal_period *period, uint64_t index)
 	return period->history[index % MAL_PERIOD_HISTORY];
 }
 
-/* The place of EVENT in the table; where it has none, the one that was not used for longest. */
+/* The table entry of EVENT; if it has none, the least recently used one. */
 static uint32_t place_of(const struct mal_period *period, uint32_t event)
 {
 	uint32_t first = (uint32_t)(event * UINT32_C(2654435761)) >> 22, oldest = first;
@@ -28,7 +28,10 @@ static uint32_t place_of(const struct mal_period *period, uint32_t event)
 	return oldest;
 }
 
-/* Distance from the next event back to the last one that equals the event in PLACE, 0: none that is remembered. */
+/*
+ * Distance from the next event back to the last occurrence of EVENT, whose entry is PLACE. 0: none
+ * remembered.
+ */
 static uint32_t distance_to(const struct mal_period *period, uint32_t place, uint32_t event)
 {
 	uint64_t distance;
@@ -53,16 +56,20 @@ static uint32_t longer(const struct mal_period *period, uint32_t distance, uint3
 	return 0;
 }
 
-/* Whether the candidate explains EVENT, which is DISTANCE away from the last one like it; else the next candidate. */
+/*
+ * Count EVENT if the candidate predicted it, else choose the next candidate. EVENT last occurred
+ * DISTANCE ago.
+ */
 static void explain(struct mal_period *period, uint32_t event, uint32_t distance)
 {
 	uint32_t next;
 
-	if (period->length && period->length <= period->count && at(period, period->count - period->length) == event) {
+	if (period->length && period->length <= period->count &&
+	    at(period, period->count - period->length) == event) {
 		period->matches++;
 		return;
 	}
-	/* A longer period explains what a shorter one did not: look behind it first. */
+	/* A longer period may explain what a shorter one did not: try those first. */
 	next = longer(period, distance, period->length);
 	period->length = next ? next : distance;
 	period->matches = 0;

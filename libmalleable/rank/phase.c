@@ -1,49 +1,70 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* phase.c: where a phase ends: samples go up and plans are carried out there. */
+/* phase.c: the end of a phase, where samples go up and plans are carried out. */
 #include "libmalleable/rank/phase.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmalleable/core/futex.h"
-#include "libmalleable/rank/bind.h"
-#include "libmalleable/rank/cpus.h"
-#include "libmalleable/rank/events.h"
-#include "libmalleable/rank/loose.h"
+#include "libmalleable/base/futex.h"
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/period.h"
-#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/pmix/events.h"
+#include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
 /*
- * Where all ranks meet, they wait for the decision on what they said, so that it takes effect in this phase and not in the
- * next: this part of the window at most, and never longer than that.
+ * Where all ranks meet they wait for the controller's decision, so that it takes effect in this
+ * phase, not the next: for this part of the window, and ANSWER_MAX_S at most.
  */
 #define ANSWER_PART 0.003
-#define ANSWER_MOST_S 1e-3
+#define ANSWER_MAX_S 1e-3
 /*
- * And for the CPUs that a plan brings: who gives them is here too, but may have been woken later. A region that began without
- * them would run short of CPUs to its end.
+ * They also wait for the CPUs that a plan brings: the giver is here too, but may have woken later.
+ * A region that starts without them runs short of CPUs to its end.
  */
 #define HAND_OVER_PART 0.02
-/* After so many answers in a row that came too late they wait no more. */
+/* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 
 static enum mal_boundary_kind strongest;
 static uint64_t boundaries;
 static uint64_t said_round;
-static uint64_t last_said; /* when */
+static uint64_t last_said;  /* ticks */
+static unsigned int missed; /* answers in a row */
 static struct mal_period period;
 
 static uint64_t busy_ticks(void)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
-		if (!atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed))
-			break;
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
 		sum += atomic_load_explicit(&mal.threads[i].busy, memory_order_relaxed);
-	}
 	return sum;
+}
+
+/* The CPU-time clock of one of our threads, as pthread_getcpuclockid(3) encodes it. */
+static clockid_t clock_of(int32_t tid)
+{
+	return (clockid_t)(~(uint32_t)tid << 3 | 6);
+}
+
+/* Add the kernel's figures for our threads, by which the controller checks our own. */
+static void add_cpu_time(struct mal_snapshot *snapshot)
+{
+	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID), team = 0;
+
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
+		int32_t tid = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+		struct timespec used;
+
+		if (tid && clock_gettime(clock_of(tid), &used) == 0)
+			team += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	}
+	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
+	if (!mal.unmanaged && team && team < all)
+		snapshot->unseen = mal_s_to_ticks((double)(all - team) * 1e-9);
 }
 
 static void say_sample(uint64_t round)
@@ -67,22 +88,27 @@ static void say_sample(uint64_t round)
 		.thread_ticks = count->thread_ticks,
 		.regions = count->regions,
 		.team = mal.base,
-		.most = mal_team_most(),
+		.max = mal_team_max(),
 	};
-	mal_loose_sample(&snapshot);
+	mal_unmanaged_sample(&snapshot);
+	add_cpu_time(&snapshot);
 
 	said_round = round;
 	last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
-		mal_futex_post(&header->kick);
+		mal_futex_post(&header->wake);
 }
 
-/* Is a sample wanted here? Ranks that count the same boundaries speak at the same one, others by the clock. */
+/*
+ * Whether to give a sample here. Ranks that count the same boundaries all sample at the same one,
+ * others by the clock.
+ */
 static bool sample_is_due(const struct mal_header *header)
 {
 	if (strongest == MAL_BOUNDARY_PERIOD)
-		return mal_ticks() >= atomic_load_explicit(&header->sample_after, memory_order_relaxed);
+		return mal_ticks() >=
+		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);
 	return boundaries >= atomic_load_explicit(&header->sample_at, memory_order_relaxed);
 }
 
@@ -90,9 +116,6 @@ void mal_phase_follow_plan(void)
 {
 	uint64_t begin;
 
-	if (!mal.plan_unfinished &&
-	    atomic_load_explicit(&mal.segment.header->plan, memory_order_acquire) == mal.seen_plan)
-		return;
 	if (!mal_rule(MAL_RULE_BIND))
 		return;
 	begin = mal_ticks();
@@ -101,7 +124,7 @@ void mal_phase_follow_plan(void)
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
-/* CPUs of the plan that others have not given to us yet. */
+/* Whether CPUs of the plan have not been handed over to us yet. */
 static bool more_to_come(void)
 {
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
@@ -115,21 +138,22 @@ static bool more_to_come(void)
 	return false;
 }
 
-/* Wait for the answer to the sample just given, and where it is a plan, for the CPUs that it brings. */
+/* Wait for the controller's answer to our sample, and if that is a plan, for the CPUs it brings. */
 static void follow_answer(uint32_t answers, uint64_t window)
 {
 	struct mal_header *header = mal.segment.header;
-	uint64_t begin = mal_ticks(), most = mal_s_to_ticks(ANSWER_MOST_S), now;
+	uint64_t begin = mal_ticks(), max = mal_s_to_ticks(ANSWER_MAX_S), now;
 	uint64_t hand_over = (uint64_t)((double)window * HAND_OVER_PART);
-	static unsigned int missed;
 
 	if (missed == ANSWERS_MISSED)
 		return;
-	if ((double)window * ANSWER_PART < (double)most)
-		most = (uint64_t)((double)window * ANSWER_PART);
+	if ((double)window * ANSWER_PART < (double)max)
+		max = (uint64_t)((double)window * ANSWER_PART);
 	atomic_fetch_add(&header->awaiting, 1);
-	for (now = begin; now - begin < most && atomic_load(&header->answers) == answers; now = mal_ticks())
-		mal_futex_wait(&header->answers, answers, (uint64_t)(mal_ticks_to_s(begin + most - now) * 1e9));
+	for (now = begin; now - begin < max && atomic_load(&header->answers) == answers;
+	     now = mal_ticks())
+		mal_futex_wait(&header->answers, answers,
+			       (uint64_t)(mal_ticks_to_s(begin + max - now) * 1e9));
 	atomic_fetch_sub(&header->awaiting, 1);
 	missed = atomic_load(&header->answers) == answers ? missed + 1 : 0;
 	if (atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
@@ -155,7 +179,8 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 	}
 	boundaries++;
 	atomic_store_explicit(&mal.slot->count.boundaries, boundaries, memory_order_relaxed);
-	mal_phase_follow_plan();
+	if (mal_phase_has_plan())
+		mal_phase_follow_plan();
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
 	if (round != said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header)) {
 		uint32_t answers = atomic_load(&header->answers);

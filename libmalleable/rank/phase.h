@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* phase.h: where a phase ends: samples go up and plans are carried out there. Primary thread only. */
+/*
+ * phase.h: the end of a phase, where samples go up and plans are carried out. Primary thread only.
+ */
 #ifndef MAL_RANK_PHASE_H
 #define MAL_RANK_PHASE_H
 
 #include "libmalleable/core/segment.h"
-
-/* The program reached a boundary of KIND. Weaker kinds are ignored once a stronger one was seen. */
-void mal_phase_boundary(enum mal_boundary_kind kind);
+#include "libmalleable/rank/state/state.h"
 
 /*
- * Carry out a plan that has come, outside any region: gives CPUs away, takes those that came. At boundaries, and between them
- * where the team is free anyway, so that a plan need not wait for the phase's end.
+ * The program reached a boundary of KIND. Once a stronger kind was seen, weaker ones are ignored.
+ */
+void mal_phase_boundary(enum mal_boundary_kind kind);
+
+/* Whether there is a plan that this rank has not carried out completely. */
+static inline bool mal_phase_has_plan(void)
+{
+	return mal.plan_unfinished || atomic_load_explicit(&mal.segment.header->plan,
+							   memory_order_acquire) != mal.seen_plan;
+}
+
+/*
+ * Carry out such a plan, outside any region: give CPUs away and take those that have arrived.
+ * Called at boundaries, and between them while the team is free, so that a plan need not wait for
+ * the end of the phase.
  */
 void mal_phase_follow_plan(void);
 
-/* A region at WHERE ended: it may complete the rank's own repeating sequence. */
+/*
+ * A region at code address WHERE ended. Regions that repeat mark boundaries where MPI gives none.
+ */
 void mal_phase_region(const void *where);
 
 #endif

@@ -2,45 +2,53 @@
 /*
  * region.c: before and after each outermost parallel region of the primary thread.
  *
- * A region is known by its code address. What matters of its past: how long it takes, and for which part of that time
- * other ranks waited. Where they did for a good part of a long region, the next one is opened with more threads
- * than CPUs, so that a lender can send some of them to its own CPU in the middle of it.
+ * A region is identified by its code address. Two things are learnt from past runs: how long it
+ * takes, and for which part of that time other ranks waited. A long region in which others waited
+ * long is opened with more threads than CPUs, so that a lender can send some of them to its own CPU
+ * while the region runs.
  */
 #include "libmalleable/rank/region.h"
 
-#include "libmalleable/rank/bind.h"
-#include "libmalleable/rank/cpus.h"
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/state.h"
+#include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
 
-/* Shorter regions are not opened wider: the price of sharing a CPU (17 % at 1 ms, 1.6 % at 10 ms) is too high. */
+/* Shorter regions get no extra threads: sharing a CPU costs 17 % at 1 ms, 1.6 % at 10 ms. */
 #define GROW_REGION_S 2e-3
 /*
- * A rank that gave CPUs away opens regions of this length for as many CPUs as it had: should its load come back at once,
- * others can help in the middle of the region. (Two threads on a CPU cost 0.3 % there.)
+ * A rank that gave CPUs away opens regions of this length with as many threads as it had CPUs: if
+ * its load comes back at once, others can help while the region runs. (Two threads on a CPU cost
+ * 0.3 % there.)
  */
 #define INSURE_REGION_S 40e-3
-/* The part of a region's time in which others must have waited. */
+/* Part of a region's time for which others must have waited. */
 #define GROW_OFFER 0.08
-/* And the part from which on there are threads for a few CPUs only, though they share unevenly until these come. */
+/* From this part on add threads for few CPUs too, though they share unevenly until these come. */
 #define GROW_SURE 0.5
-/* A region that takes this much longer with shared CPUs does not survive it (threads that spin for each other). */
+/*
+ * A region that takes this many times as long with shared CPUs is harmed by them: its threads spin
+ * for each other.
+ */
 #define GROW_HARM 1.5
 /*
- * It is tried again after so many runs, the machine may have been busy otherwise; eight times as many after the second time; and
- * never after the third.
+ * Try shared CPUs again after this many runs, as the machine may just have been busy; after the
+ * second time eight times as many; after the third never.
  */
 #define HARM_REST 32
-#define HARMS_MOST 3
-/* How often the other ranks' waiting is looked at. */
+#define HARMS_MAX 3
+/* How often to look for how long other ranks waited. */
 #define LOOK_EVERY_S 1e-3
-/* After so many looks at which nobody waited this rank no longer asks for CPUs. */
+/* Stop asking for CPUs after this many looks at which nobody waited. */
 #define LOOKS_WITHOUT 100
-/* Who has just left MPI finds others about to leave it too: their CPUs are not worth borrowing. */
+/* After leaving MPI borrow nothing for this long: the others are about to leave it too. */
 #define SETTLE_S 200e-6
-/* In regions shorter than this the threads are timed in one of TIMED_EVERY runs: the clock would cost as much as they do. */
+/*
+ * In regions shorter than this threads are timed in one of TIMED_EVERY runs: reading the clock
+ * takes as long as they do.
+ */
 #define SHORT_REGION_S 10e-6
 #define TIMED_EVERY 8
 #define REGION_SLOTS 256
@@ -49,20 +57,24 @@ struct region {
 	const void *where;
 	uint64_t usual; /* ticks, moving average */
 	unsigned int runs;
-	uint32_t prepared; /* standing.number when it was last prepared and needed nothing of its own */
-	double work;	   /* ticks times CPUs, moving average over runs with one thread a CPU */
-	double offer;	   /* moving average of the part of it in which others waited */
+	/* standing.number when it was last prepared and needed nothing of its own */
+	uint32_t prepared;
+	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */
+	double offer; /* moving average of the part of its time in which others waited */
 	unsigned int offered_cpus;
-	double suspect; /* what a run with shared CPUs cost when it cost too much, to be compared with one without */
-	unsigned int harms; /* how often that was so */
-	unsigned int rest;  /* runs until shared CPUs are tried again */
-	bool harmed;	    /* they are not tried now */
+	/* work of a run that cost too much with shared CPUs, to compare with a run without */
+	double suspect;
+	unsigned int harms; /* number of times that sharing harmed it */
+	unsigned int rest;  /* runs until sharing is tried again */
+	bool harmed;	    /* sharing is not tried now */
+	/* it has a num_threads clause, or cannot get the number of threads that we choose */
+	bool clause;
 };
 
 static struct region table[REGION_SLOTS];
 static struct region *current;
 static uint64_t last_look;
-static unsigned int looks_without; /* since others last waited for us */
+static unsigned int looks_without; /* looks since another rank last waited */
 static struct {
 	uint64_t look_every;
 	uint64_t grow_region;
@@ -71,12 +83,13 @@ static struct {
 } limit;
 
 /*
- * What regions were last prepared for: as long as it stands there is nothing to prepare again. NUMBER changes with it, and
- * after regions that others cannot follow unprepared.
+ * What regions were last prepared for: while it stands there is nothing to prepare again. NUMBER
+ * changes with it, and after a region that leaves nothing the next can rely on.
  */
 static struct {
 	uint32_t number;
-	uint32_t rules, schedule, plan, changes, borrowers, told;
+	uint64_t borrowers;
+	uint32_t rules, schedule, plan, changes, reported;
 	unsigned int team;
 } standing = {.number = 1};
 
@@ -97,13 +110,15 @@ static struct region *find(const void *where)
 	return NULL;
 }
 
-/* Long enough that threads may share CPUs in it. */
+/* Whether the region is long enough for threads to share CPUs. */
 static bool is_long(const struct region *region)
 {
 	return region->work >= (double)limit.grow_region * mal.own_count;
 }
 
-/* The number of threads for which a rank with fewer CPUs than at home opens a long region: the same on each CPU. */
+/*
+ * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
+ */
 static unsigned int insured_team(const struct region *region)
 {
 	unsigned int home;
@@ -116,14 +131,15 @@ static unsigned int insured_team(const struct region *region)
 	return (home + mal.own_count - 1) / mal.own_count * mal.own_count;
 }
 
-/* How many threads the region gets: one a CPU, or more if it is likely to grow inside. */
+/* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
 static unsigned int choose_team(const struct region *region)
 {
 	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
-	unsigned int team = cpus;
+	unsigned int team;
 
-	/* CPUs that others are about to give us: they send a thread to each. */
-	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count && !(region && region->harmed))
+	/* Others are about to hand us CPUs: they send a thread to each. */
+	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count &&
+	    !(region && region->harmed))
 		return mal.planned;
 	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
 		return cpus;
@@ -141,8 +157,9 @@ static unsigned int choose_team(const struct region *region)
 }
 
 /*
- * Waiting threads must not keep CPUs busy that they share or that their rank may lend in a moment. But where the PROGRAM chose
- * to have more threads than CPUs, they wait as they would without us: nested regions can be many.
+ * Waiting threads must not occupy CPUs that they share or that their rank may soon lend. But where
+ * the PROGRAM chose more threads than CPUs, they wait as they would without us: it may run many
+ * nested regions.
  */
 static enum mal_patience choose_patience(const struct region *region, bool program)
 {
@@ -162,10 +179,11 @@ static bool stands(void)
 	return atomic_load_explicit(&header->rules, memory_order_relaxed) == standing.rules &&
 	       atomic_load_explicit(&header->schedule, memory_order_relaxed) == standing.schedule &&
 	       atomic_load_explicit(&header->plan, memory_order_relaxed) == standing.plan &&
-	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) == standing.borrowers &&
+	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) ==
+		       standing.borrowers &&
 	       atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) == standing.changes &&
-	       atomic_load_explicit(&mal.told, memory_order_relaxed) == standing.told && mal.team == standing.team &&
-	       !mal.plan_unfinished;
+	       atomic_load_explicit(&mal.reported, memory_order_relaxed) == standing.reported &&
+	       mal.team == standing.team && !mal.plan_unfinished;
 }
 
 static void stand(void)
@@ -178,38 +196,45 @@ static void stand(void)
 	standing.plan = mal.seen_plan;
 	standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
 	standing.changes = mal.seen_changes;
-	standing.told = atomic_load_explicit(&mal.told, memory_order_relaxed);
+	standing.reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 	standing.team = mal.team;
 }
 
-/* Nothing has changed since REGION was prepared, and it needs nothing of its own. */
+/* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
 static bool is_prepared(const struct region *region, unsigned int requested)
 {
-	return region && region->prepared == standing.number && (!requested || requested == mal.team) && stands() &&
+	return region && region->prepared == standing.number &&
+	       (!requested || requested == mal.team) && stands() &&
 	       !atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed);
 }
 
-/* The region could use more CPUs: until when, going by its past, is for the lenders to know. */
-static void say_hungry(uint64_t now)
+/*
+ * Say that the region could use more CPUs, and when it is expected to end: lenders help the one
+ * that ends last.
+ */
+static void say_wants_cpus(uint64_t now)
 {
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
 	uint64_t length = current ? (uint64_t)(current->work / cpus) : 0;
 
 	mal_cpus_want(true);
-	atomic_store_explicit(&mal.slot->hungry_since, now, memory_order_relaxed);
-	atomic_store_explicit(&mal.slot->hungry_until, now + length, memory_order_relaxed);
-	atomic_store_explicit(&mal.slot->hungry_cpus, cpus, memory_order_relaxed);
-	mal_hungry_say(&mal.segment, mal.me, true);
+	atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
+	atomic_store_explicit(&mal.slot->wants_cpus_until, now + length, memory_order_relaxed);
+	atomic_store_explicit(&mal.slot->wants_cpus_count, cpus, memory_order_relaxed);
+	mal_wants_cpus_say(&mal.segment, mal.me, true);
 }
 
-/* What a region needs before it starts, where threads may be bound at all: CPUs, a team, places. Returns whether it took long. */
+/*
+ * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether it took long.
+ */
 static bool prepare(unsigned int requested, uint64_t now)
 {
-	bool clause = requested && requested != mal.team;
+	bool clause = requested && (requested != mal.team || (current && current->clause));
 	unsigned int team = clause ? requested : mal.team;
 	bool changed, impatient;
 
-	if (!clause && mal_team_is_free())
+	mal_team_look();
+	if (!clause && mal_phase_has_plan() && mal_team_is_free())
 		mal_phase_follow_plan();
 	changed = mal_cpus_refresh();
 	if (changed && mal_team_is_free())
@@ -218,32 +243,40 @@ static bool prepare(unsigned int requested, uint64_t now)
 		return changed;
 	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > limit.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
-		unsigned int most = mal_team_is_free() && !clause ? mal.segment.thread_count : team;
+		unsigned int max = mal_team_is_free() && !clause ? mal.segment.thread_count : team;
 		unsigned int cpus = mal.own_count + mal.borrowed_count;
 
-		if (most > cpus)
-			mal_cpus_borrow(most - cpus);
+		if (max > cpus)
+			mal_cpus_borrow(max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_is_free() ? choose_team(current) : mal.base;
+		team = mal_team_bound(mal_team_is_free() ? choose_team(current) : mal.base);
 		mal_team_set(team);
+		mal.widened = team > mal.base;
 	}
+	mal.running = team;
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
 	mal.shares = mal.stacked || mal.borrowed_count;
-	impatient = mal_team_set_patience(choose_patience(current, clause || (team == mal.base && !mal.told_more)));
+	impatient = mal_team_set_patience(
+		choose_patience(current, clause || (team == mal.base && !mal.reported_more)));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(team);
 	if (changed || impatient || clause || mal.shares || !stands())
 		stand();
 	if (current && !clause && !mal.shares)
 		current->prepared = standing.number;
-	mal_team_set_schedule(atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
+	mal_team_set_schedule(
+		atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
 	if (mal.stacked && mal_rule(MAL_RULE_LEND))
-		say_hungry(now);
+		say_wants_cpus(now);
+	else if (mal.shares)
+		atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
 	return changed;
 }
 
-/* See mal_rank. A region of its own counts for each code address: no sequence of regions can hide one. */
+/*
+ * See mal_rank.weight. Counted for each code address, so that no sequence of regions can hide one.
+ */
 static unsigned int choose_weight(struct region *region)
 {
 	if (!region || !region->usual || region->usual >= mal.short_region)
@@ -267,18 +300,49 @@ void mal_region_begin(const void *where, unsigned int requested)
 	mal.weight = choose_weight(current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
+	if (mal_self.mpi_depth)
+		mal_mpi_look_back(__builtin_frame_address(0));
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
-	if (!is_prepared(current, requested) && mal_rule(MAL_RULE_BIND) && prepare(requested, now)) {
+	mal.widened = false;
+	mal.running = mal.team;
+	if (!is_prepared(current, requested) && mal_rule(MAL_RULE_BIND) &&
+	    prepare(requested, now)) {
 		uint64_t ready = mal_ticks();
 
 		mal_count(&mal.slot->count.own, ready - now);
 		now = ready;
 	}
-	mal.running = mal.team;
 	mal.region_begin = now;
 }
 
-/* For how much of the region's time the longest waiting rank waited, and how many CPUs the waiting ones own. */
+/*
+ * A num_threads clause with the last team's size looks like none at first, and the runtime may give
+ * fewer threads than it was asked for. Keep away from the size of such a region from now on.
+ */
+void mal_region_resized(unsigned int size)
+{
+	mal.running = size;
+	mal.widened = false;
+	if (!mal_rule(MAL_RULE_BIND) || !mal.own_count)
+		return;
+	if (current) {
+		current->clause = true;
+		current->prepared = 0;
+	}
+	mal.stacked = size > mal.own_count + mal.borrowed_count;
+	atomic_store_explicit(&mal.slot->team, size, memory_order_relaxed);
+	mal_bind_team(size);
+	if (mal.stacked && !mal.shares && mal_rule(MAL_RULE_LEND)) {
+		mal.shares = true;
+		say_wants_cpus(mal.region_begin);
+	}
+	stand();
+}
+
+/*
+ * For how long of the region the longest waiting rank waited, and how many CPUs the waiting ranks
+ * own.
+ */
 static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 {
 	bool waits[MAL_MAX_RANKS] = {false};
@@ -325,15 +389,16 @@ static void learn(struct region *region, uint64_t now)
 		return;
 	was_long = is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
-	if (mal.stacked && offer < GROW_OFFER && region->work > 0 && work > GROW_HARM * region->work) {
+	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&
+	    work > GROW_HARM * region->work) {
 		region->suspect = work;
 	} else if (!mal.stacked && region->suspect > 0) {
-		/* Or was there just more to do? */
+		/* Or was there just more work? */
 		region->harmed = region->suspect > GROW_HARM * work;
 		region->suspect = 0;
 		if (region->harmed)
 			region->rest = HARM_REST << 3 * region->harms++;
-	} else if (region->harmed && region->harms < HARMS_MOST && --region->rest == 0) {
+	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
 		region->harmed = false;
 	}
 	if (!mal.stacked)
@@ -358,7 +423,7 @@ void mal_region_end(const void *where)
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)
-		mal_hungry_say(&mal.segment, mal.me, false);
+		mal_wants_cpus_close(&mal.segment, mal.me);
 	if (now - last_look > limit.look_every && mal_rule(MAL_RULE_LEND))
 		learn(current, now);
 	mal.stacked = false;

@@ -4,11 +4,17 @@
 #define MAL_RANK_REGION_H
 
 /*
- * A region at code address WHERE starts, for which REQUESTED threads were asked: borrow, choose its team, place it.
+ * A region at code address WHERE starts with REQUESTED threads (0: no num_threads clause): borrow
+ * CPUs, choose the team's size and place it.
  */
 void mal_region_begin(const void *where, unsigned int requested);
 
-/* It ends. */
+/*
+ * The team has SIZE threads, not the number it was prepared for. Primary thread, inside the region.
+ */
+void mal_region_resized(unsigned int size);
+
+/* The region at WHERE ended. */
 void mal_region_end(const void *where);
 
 #endif

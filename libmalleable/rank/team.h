@@ -2,9 +2,9 @@
 /*
  * team.h: the OpenMP team's size, and what the program has been told about it.
  *
- * A program that asked for its number of threads may have sized its data by the answer. From then on the team stays as it
- * was told: it is only spread over more or fewer CPUs (cpuset mode). A program that never asked cannot contradict
- * itself, and its team may follow the CPUs (team mode).
+ * A program that asked for its number of threads may have sized its data by the answer. From then
+ * on the team keeps that size and is only spread over more or fewer CPUs (cpuset mode). A program
+ * that never asked cannot contradict itself, so its team may follow the CPUs (team mode).
  */
 #ifndef MAL_RANK_TEAM_H
 #define MAL_RANK_TEAM_H
@@ -12,35 +12,73 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Find the runtime's functions and the team size it starts with. Primary thread, runtime initialised. */
+/* Read the team size that the managed runtime starts with. Primary thread, runtime initialised. */
 void mal_team_open(void);
 
-/* True when regions may get another number of threads than the program set. */
+/* Whether regions may get another number of threads than the program set. */
 bool mal_team_is_free(void);
 
-/* The number of threads beyond which CPUs are of no use to the program, 0: none. */
-unsigned int mal_team_most(void);
+/* The number of threads beyond which more CPUs do not help the program, 0: none. */
+unsigned int mal_team_max(void);
 
-/* The next region gets THREADS threads. Primary thread, outside regions or in parallel_begin. */
+/* Give the next region THREADS threads. Primary thread, outside regions or in parallel_begin. */
 void mal_team_set(unsigned int threads);
 
-/* At a phase boundary: the team follows the rank's CPUs, as far as mode and program allow. */
+/* At a phase boundary: let the team follow the rank's CPUs, as far as mode and program allow. */
 void mal_team_follow(unsigned int cpus);
 
 /* How long threads that wait for work keep their CPU busy before they sleep. */
 enum mal_patience {
-	MAL_PATIENCE_USUAL, /* as the runtime is configured; libomp: 200 ms */
-	MAL_PATIENCE_SHORT, /* 1 ms: a wake-up takes 10 to 60 us, too much for each of many short regions */
-	MAL_PATIENCE_NONE,  /* they share CPUs with others */
+	MAL_PATIENCE_USUAL, /* as configured; libomp: 200 ms */
+	/* 1 ms: a wake-up takes 10 to 60 us, too long for each of many short regions */
+	MAL_PATIENCE_SHORT,
+	MAL_PATIENCE_NONE, /* the threads share CPUs */
 };
 
-/* For the next regions. What the user chose (KMP_BLOCKTIME, OMP_WAIT_POLICY) is kept. Returns false where it was so before. */
+/*
+ * Set it for the next regions, unless the user chose it (KMP_BLOCKTIME, OMP_WAIT_POLICY). Returns
+ * whether it changed.
+ */
 bool mal_team_set_patience(enum mal_patience patience);
 
 /*
- * Loops with schedule(runtime) share out their work so from the next region on: kind (omp_sched_t) + chunk * 65536, 0: as the program has
- * it. Primary thread.
+ * Set how loops with schedule(runtime) share out work from the next region on: kind (omp_sched_t) +
+ * chunk * 65536, 0: as the program set it. Primary thread.
  */
 void mal_team_set_schedule(uint32_t schedule);
+
+/* The program chose the schedule of loops with schedule(runtime): keep it. */
+void mal_team_keep_schedule(void);
+/* The program lets the runtime choose the number of threads (omp_set_dynamic): keep the size. */
+void mal_team_keep_dynamic(void);
+
+/*
+ * Bound THREADS by the limits of the user and the system: libomp ends the process if it cannot
+ * create a thread (kmp_runtime.cpp, __kmp_create_worker). Never less than the base.
+ */
+unsigned int mal_team_bound(unsigned int threads);
+
+/*
+ * Before the team's size may change: check whether the program loaded an object that rules that
+ * out, or learnt the size inside a region.
+ */
+void mal_team_look(void);
+
+/*
+ * Nested regions would inherit the size of a team that differs from the base: whether, and how,
+ * each thread of it hides that size first.
+ */
+bool mal_team_hides_size(void);
+void mal_team_hide_size(void);
+
+/* The program set its number of threads. Primary thread, outside regions. */
+void mal_team_chosen(unsigned int threads);
+
+/*
+ * The program learns THREADS, or inside a region that we widened the size of that. Returns what it
+ * learns.
+ */
+int mal_team_tell(int threads);
+int mal_team_tell_inside(int threads);
 
 #endif

@@ -6,24 +6,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmalleable/rank/events.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
-#include "libmalleable/rank/loose.h"
-#include "libmalleable/rank/nodes.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/state.h"
-#include "libmalleable/rank/threads.h"
-
-/* A loop that looks so many times in a row, never longer than that apart, waits. */
-#define TESTS_IN_A_ROW 64
-#define TESTS_APART_S 20e-6
+#include "libmalleable/rank/pmix/events.h"
+#include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/state/state.h"
 
 static enum mal_mpi_polling polling;
-static struct {
-	unsigned int in_a_row;
-	uint64_t last;
-	uint64_t apart;
-} tests; /* of the primary thread */
+__thread bool mal_mpi_in_test;
 
 void mal_mpi_init(enum mal_mpi_polling how)
 {
@@ -32,33 +24,49 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	if (!mal.active)
 		return;
 	mal_threads_ignore();
-	mal_loose_open();
+	mal_unmanaged_open();
 	if (!mal_self.met)
 		mal_become_primary();
-	mal_nodes_begin();
+	mal_summary_begin();
 	mal_events_begin();
 }
 
 void mal_mpi_finalize(void (*progress)(void))
 {
 	mal_mpi_enter(true);
-	mal_nodes_end(progress);
+	mal_summary_end(progress, mal_mpi_poll);
 	mal_events_end();
 }
 
-void mal_mpi_end_tests(void)
+/*
+ * Stacks grow downwards: a nested call is below its caller. Frames further apart are on different
+ * stacks.
+ */
+#define SAME_STACK (8u << 20)
+
+void mal_mpi_look_back(const void *frame)
 {
-	tests.in_a_row = 0;
-	if (!mal_self.testing)
+	if ((uintptr_t)frame - mal_self.mpi_frame < SAME_STACK)
+		mal_mpi_unwound();
+}
+
+void mal_mpi_unwound(void)
+{
+	if (!mal_self.mpi_depth)
 		return;
-	mal_self.testing = false;
-	mal_call_end();
+	mal_self.mpi_depth = 1;
+	mal_mpi_leave(false);
 }
 
 void mal_mpi_enter(bool collective)
 {
-	if (!mal.active || mal_self.mpi_depth++)
+	if (!mal.active)
 		return;
+	if (mal_self.mpi_depth)
+		mal_mpi_look_back(__builtin_frame_address(0));
+	if (mal_self.mpi_depth++)
+		return;
+	mal_self.mpi_frame = (uintptr_t)__builtin_frame_address(0);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.primary && !mal.depth) {
@@ -82,7 +90,7 @@ void mal_mpi_leave(bool boundary)
 		if (boundary)
 			mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
 	} else if (mal_self.mpi_begin) {
-		/* In a region: the wait was no work. */
+		/* Inside a region: do not count the wait as work. */
 		if (mal_self.begin)
 			mal_self.begin += mal_ticks() - mal_self.mpi_begin;
 		mal_self.mpi_begin = 0;
@@ -99,43 +107,14 @@ void mal_mpi_poll(void)
 		mal_wait_begin();
 }
 
-void mal_mpi_tested(bool done)
-{
-	uint64_t now;
-
-	if (!mal_self.primary || !mal.active || mal.depth)
-		return;
-	if (done) {
-		mal_mpi_end_tests();
-		return;
-	}
-	if (++tests.in_a_row < TESTS_IN_A_ROW)
-		return;
-	now = mal_ticks();
-	if (!tests.apart)
-		tests.apart = mal_s_to_ticks(TESTS_APART_S);
-	if (tests.in_a_row > TESTS_IN_A_ROW && now - tests.last > tests.apart) {
-		mal_mpi_end_tests();
-	} else if (mal_self.testing) {
-		mal_wait_poll();
-		now = mal_ticks();
-	} else {
-		mal_self.testing = true;
-		mal_self.collective = false;
-		mal_call_begin();
-		mal_wait_begin();
-	}
-	tests.last = now;
-}
-
 /*
- * Open MPI calls this between polls once mpi_yield_when_idle is set, which our MPI library does. Unless the waiting
- * thread lends it must cost nothing: the program did not ask for yields.
+ * Open MPI calls this between polls when mpi_yield_when_idle is set, which our MPI library does.
+ * Skip the system call where the user did not ask to yield.
  */
 int sched_yield(void)
 {
 	mal_mpi_poll();
-	if (mal_self.mpi_depth && polling == MAL_MPI_POLLS_YIELD)
+	if (polling == MAL_MPI_POLLS_YIELD && (mal_self.mpi_depth || mal_mpi_in_test))
 		return 0;
 	return (int)syscall(SYS_sched_yield);
 }

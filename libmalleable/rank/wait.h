@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wait.h: between the MPI interposition library and libmalleable: a thread enters or leaves a blocking MPI call. */
+/*
+ * wait.h: what the MPI interposition library tells libmalleable: a thread enters or leaves a
+ * blocking MPI call.
+ *
+ * All functions may be called from any thread, and do nothing in a process that is no rank.
+ */
 #ifndef MAL_RANK_WAIT_H
 #define MAL_RANK_WAIT_H
 
@@ -7,34 +12,50 @@
 
 /* How the MPI library polls while a call waits. */
 enum mal_mpi_polling {
-	MAL_MPI_POLLS_UNSEEN, /* waits are timed, but nothing is lent in them */
-	MAL_MPI_POLLS_YIELD,  /* it calls sched_yield() between polls */
-	MAL_MPI_POLLS_SEEN,   /* mal_mpi_poll() is called between polls */
+	MAL_MPI_POLLS_UNSEEN, /* waits are timed, nothing is lent in them */
+	MAL_MPI_POLLS_YIELD,  /* it calls sched_yield() between polls because we made it do so */
+	/* it does so because the user asked: the CPU is really yielded */
+	MAL_MPI_POLLS_YIELD_WANTED,
+	MAL_MPI_POLLS_SEEN, /* mal_mpi_poll() is called between polls */
 };
 
 /* MPI is initialised in this process. */
 void mal_mpi_init(enum mal_mpi_polling polling);
 
-/* Around every blocking call; they nest. COLLECTIVE: over a communicator; BOUNDARY: it was that of all ranks of the step. */
+/*
+ * Around every blocking call; calls nest. COLLECTIVE: the call is over a communicator. BOUNDARY: it
+ * was a collective of all ranks of the step.
+ */
 void mal_mpi_enter(bool collective);
 void mal_mpi_leave(bool boundary);
 
+/* The calling thread left MPI without returning: by an exception or longjmp(), for example. */
+void mal_mpi_unwound(void);
+
 /*
- * As mal_mpi_enter, before MPI_Finalize; the first such call does what is to be done while MPI still works, and calls PROGRESS if that
- * takes long: it lets the MPI library go on with what others may wait for.
+ * Detect that from FRAME, the frame of a function called while the thread seems to be inside MPI.
+ */
+void mal_mpi_look_back(const void *frame);
+
+/*
+ * Before MPI_Finalize, in place of mal_mpi_enter(). The first call does what needs a working MPI.
+ * If that takes long it calls PROGRESS, by which MPI serves what other ranks may wait for.
  */
 void mal_mpi_finalize(void (*progress)(void));
 
-/* Between two polls of a waiting call, in any thread; other calls do nothing. */
+/* Between two polls of a waiting call. Does nothing in a thread that is in none. */
 void mal_mpi_poll(void);
 
 /*
- * A call returned that only looks whether there is anything (MPI_Test, MPI_Iprobe), and whether it was DONE. A rank that calls it
- * over and over again without doing anything else waits. The first calls of such a loop cost some instructions only.
+ * A call that only tests (MPI_Test, MPI_Iprobe) returned; DONE: it found something. A rank that
+ * does little but test is waiting (tests.c).
  */
 void mal_mpi_tested(bool done);
 
-/* Such a wait is over if there was one: something else begins. Primary thread. */
+/* The thread is inside such a call: Open MPI polls there too. */
+extern __thread bool mal_mpi_in_test __attribute__((tls_model("initial-exec")));
+
+/* Something else begins: a wait by testing is over. Primary thread. */
 void mal_mpi_end_tests(void);
 
 #endif

@@ -4,8 +4,9 @@
 
 #include <hwloc.h>
 
-/* The number of the object of TYPE around the processing unit, NONE if there is none. */
-static unsigned int group_of(hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_type_t type, unsigned int none)
+/* Number of the object of TYPE that contains the processing unit, NONE if there is none. */
+static unsigned int group_of(hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_type_t type,
+			     unsigned int none)
 {
 	hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(topology, type, pu);
 
@@ -26,7 +27,9 @@ static int load(const char *synthetic, hwloc_topology_t *topology, struct mal_er
 	hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	hwloc_topology_set_io_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
 	if (synthetic && hwloc_topology_set_synthetic(*topology, synthetic) < 0)
-		mal_fail(err, "'%.80s' is no topology that hwloc knows, such as pack:2 numa:1 l3:8 core:3 pu:1",
+		mal_fail(err,
+			 "'%.80s' is not a synthetic topology for hwloc, such as "
+			 "pack:2 numa:1 l3:8 core:3 pu:1",
 			 synthetic);
 	else if (hwloc_topology_load(*topology) < 0)
 		mal_fail(err, "hwloc cannot read the topology");
@@ -36,8 +39,9 @@ static int load(const char *synthetic, hwloc_topology_t *topology, struct mal_er
 	return -1;
 }
 
-int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count, unsigned int *core,
-		    unsigned int *l3, unsigned int *numa, unsigned int *package, struct mal_error *err)
+int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count,
+		    unsigned int *core, unsigned int *l3, unsigned int *numa, unsigned int *package,
+		    struct mal_error *err)
 {
 	hwloc_topology_t topology;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* read.c: a trace from JSON lines, of which nothing is believed. */
+/* read.c: read a trace from JSON lines, trusting none of them. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/core/cpumask.h"
+#include "libmalleable/base/cpumask.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/trace/trace.h"
 
-/* No window is longer than a year. */
-#define MOST_SECONDS 3.2e7
+/* Longest time accepted: a year. */
+#define MAX_SECONDS 3.2e7
 
 struct reader {
 	struct mal_trace *trace;
@@ -33,9 +33,9 @@ static void copy_text(char *to, size_t size, const json_t *from)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-/* COUNT numbers from LEAST to below LIMIT; NONE is stored for those below 0. */
-static int read_numbers(const json_t *list, unsigned int *values, unsigned int count, json_int_t least,
-			json_int_t limit, unsigned int none)
+/* Read COUNT numbers from MIN to below LIMIT; negative ones are stored as NONE. */
+static int read_numbers(const json_t *list, unsigned int *values, unsigned int count,
+			json_int_t min, json_int_t limit, unsigned int none)
 {
 	if (json_array_size(list) != count)
 		return -1;
@@ -43,7 +43,7 @@ static int read_numbers(const json_t *list, unsigned int *values, unsigned int c
 		const json_t *item = json_array_get(list, i);
 		json_int_t value = json_integer_value(item);
 
-		if (!json_is_integer(item) || value < least || value >= limit)
+		if (!json_is_integer(item) || value < min || value >= limit)
 			return -1;
 		values[i] = value < 0 ? none : (unsigned int)value;
 	}
@@ -58,9 +58,9 @@ static int read_step(struct reader *reader, const json_t *line)
 	unsigned int *places;
 
 	if (json_integer_value(json_object_get(line, "version")) != MAL_TRACE_VERSION)
-		return wrong(reader, "it is no trace of version 1");
+		return wrong(reader, "not a trace of version 1");
 	if (ranks < 1 || ranks > MAL_MAX_RANKS || cpus < 1 || cpus > MAL_MAX_CPUS)
-		return wrong(reader, "the number of ranks or CPUs is impossible");
+		return wrong(reader, "number of ranks or CPUs out of range");
 	if (mal_trace_create(trace, (unsigned int)ranks, (unsigned int)cpus, reader->err) < 0)
 		return -1;
 	copy_text(trace->step, sizeof(trace->step), json_object_get(line, "step"));
@@ -70,9 +70,9 @@ static int read_step(struct reader *reader, const json_t *line)
 	for (int level = 0; level < 4; level++) {
 		static const char *const names[] = {"cpus", "l3", "numa", "package"};
 
-		if (read_numbers(json_object_get(line, names[level]), places + level * cpus, (unsigned int)cpus, 0,
-				 1 << 24, 0) < 0)
-			return wrong(reader, "the CPUs' places are not one number for each");
+		if (read_numbers(json_object_get(line, names[level]), places + level * cpus,
+				 (unsigned int)cpus, 0, 1 << 24, 0) < 0)
+			return wrong(reader, "not one place for each CPU");
 	}
 	return 0;
 }
@@ -82,7 +82,7 @@ static bool read_seconds(const json_t *object, const char *name, double *seconds
 	const json_t *item = json_object_get(object, name);
 
 	*seconds = json_number_value(item);
-	return json_is_number(item) && *seconds >= 0 && *seconds < MOST_SECONDS;
+	return json_is_number(item) && *seconds >= 0 && *seconds < MAX_SECONDS;
 }
 
 static bool read_count(const json_t *object, const char *name, unsigned int *count)
@@ -99,18 +99,22 @@ static int read_sample(struct reader *reader, const json_t *item, struct mal_sam
 	unsigned int rank;
 	struct mal_sample *sample;
 
-	if (!read_count(item, "rank", &rank) || rank >= reader->trace->rank_count || samples[rank].running)
-		return wrong(reader, "a rank does not exist or is there twice");
+	if (!read_count(item, "rank", &rank) || rank >= reader->trace->rank_count ||
+	    samples[rank].running)
+		return wrong(reader, "a rank does not exist, or appears twice");
 	sample = &samples[rank];
 	sample->running = true;
-	if (!read_seconds(item, "elapsed_s", &sample->elapsed_s) || !read_seconds(item, "work_s", &sample->work_s) ||
-	    !read_seconds(item, "serial_s", &sample->serial_s) || !read_seconds(item, "mpi_s", &sample->mpi_s) ||
+	if (!read_seconds(item, "elapsed_s", &sample->elapsed_s) ||
+	    !read_seconds(item, "work_s", &sample->work_s) ||
+	    !read_seconds(item, "serial_s", &sample->serial_s) ||
+	    !read_seconds(item, "mpi_s", &sample->mpi_s) ||
 	    !read_seconds(item, "barrier_s", &sample->barrier_s) ||
-	    !read_seconds(item, "region_s", &sample->region_s) || !read_seconds(item, "phases", &sample->phases))
-		return wrong(reader, "a rank's times are missing or impossible");
-	if (!read_count(item, "cpus", &sample->cpus) || !read_count(item, "most", &sample->most) ||
+	    !read_seconds(item, "region_s", &sample->region_s) ||
+	    !read_seconds(item, "phases", &sample->phases))
+		return wrong(reader, "a rank's times are missing or out of range");
+	if (!read_count(item, "cpus", &sample->cpus) || !read_count(item, "most", &sample->max) ||
 	    !read_count(item, "team", &sample->team))
-		return wrong(reader, "a rank's numbers are missing or impossible");
+		return wrong(reader, "a rank's numbers are missing or out of range");
 	return 0;
 }
 
@@ -124,20 +128,22 @@ static int read_window(struct reader *reader, const json_t *line)
 	if (!window)
 		return mal_fail(reader->err, "out of memory for the trace");
 	if (!read_seconds(line, "elapsed_s", &window->elapsed_s))
-		return wrong(reader, "the window's length is missing or impossible");
-	if (read_numbers(json_object_get(line, "owner"), window->owner, reader->trace->topology.cpu_count, -1,
-			 reader->trace->rank_count, reader->trace->rank_count) < 0)
-		return wrong(reader, "the CPUs' owners are not one rank for each");
+		return wrong(reader, "the window's length is missing or out of range");
+	if (read_numbers(json_object_get(line, "owner"), window->owner,
+			 reader->trace->topology.cpu_count, -1, reader->trace->rank_count,
+			 reader->trace->rank_count) < 0)
+		return wrong(reader, "not one owner for each CPU");
 	if (!json_is_array(ranks))
 		return wrong(reader, "the ranks are missing");
-	json_array_foreach(ranks, i, item) if (read_sample(reader, item, window->samples) < 0) return -1;
+	json_array_foreach(ranks, i,
+			   item) if (read_sample(reader, item, window->samples) < 0) return -1;
 	return 0;
 }
 
-static int read_line(struct reader *reader, const char *text)
+static int read_line(struct reader *reader, const char *text, size_t length)
 {
 	json_error_t why;
-	json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+	json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
 	const char *type = json_string_value(json_object_get(line, "type"));
 	int result = 0;
 
@@ -149,7 +155,7 @@ static int read_line(struct reader *reader, const char *text)
 		result = read_step(reader, line);
 	else if (strcmp(type, "window") == 0)
 		result = read_window(reader, line);
-	/* Other lines tell what was decided then: a replay decides anew. */
+	/* Skip other lines: they say what was decided then, and a replay decides anew. */
 	json_decref(line);
 	return result;
 }
@@ -160,16 +166,18 @@ int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *
 	FILE *file = fopen(path, "re");
 	char *text = NULL;
 	size_t size = 0;
+	ssize_t length;
 	int result = 0;
 
 	memset(trace, 0, sizeof(*trace));
 	if (!file)
 		return mal_fail_errno(err, "cannot read %s", path);
-	while (result == 0 && getline(&text, &size, file) > 0) {
+	while (result == 0 && (length = getline(&text, &size, file)) > 0) {
 		reader.line++;
-		trace->cut = text[strlen(text) - 1] != '\n';
+		/* The line may contain null bytes. */
+		trace->cut = text[length - 1] != '\n';
 		if (!trace->cut)
-			result = read_line(&reader, text);
+			result = read_line(&reader, text, (size_t)length);
 	}
 	if (result == 0 && ferror(file))
 		result = mal_fail_errno(err, "cannot read %s", path);

@@ -17,13 +17,15 @@ static int make_places(struct mal_trace *trace, unsigned int cpu_count, struct m
 	trace->l3 = arrays + cpu_count;
 	trace->numa = trace->l3 + cpu_count;
 	trace->package = trace->numa + cpu_count;
-	trace->topology = (struct mal_topology){cpu_count, trace->l3, trace->numa, trace->package, NULL};
+	trace->topology =
+		(struct mal_topology){cpu_count, trace->l3, trace->numa, trace->package, NULL};
 	for (unsigned int cpu = 0; cpu < cpu_count; cpu++)
 		trace->cpu[cpu] = cpu;
 	return 0;
 }
 
-int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned int cpu_count, struct mal_error *err)
+int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned int cpu_count,
+		     struct mal_error *err)
 {
 	memset(trace, 0, sizeof(*trace));
 	trace->rank_count = rank_count;
@@ -51,9 +53,10 @@ struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace)
 	size_t count = trace->window_count;
 	struct mal_trace_window *window;
 
-	/* Room doubles at powers of two. */
+	/* Capacity doubles at powers of two. */
 	if ((count & (count - 1)) == 0) {
-		struct mal_trace_window *windows = realloc(trace->windows, (count ? 2 * count : 1) * sizeof(*windows));
+		struct mal_trace_window *windows =
+			realloc(trace->windows, (count ? 2 * count : 1) * sizeof(*windows));
 
 		if (!windows)
 			return NULL;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace.h: what happened in a step, window by window, as a file of JSON lines (doc/trace.md): the controller writes them, malleable
- * replay reads them, and makes synthetic ones.
+ * trace.h: what happened in a step, window by window, as a file of JSON lines (doc/trace.md). The
+ * controller writes traces; malleable replay reads them and generates synthetic ones.
+ *
+ * A trace or a writer is for one thread at a time.
  */
 #ifndef MAL_TRACE_TRACE_H
 #define MAL_TRACE_TRACE_H
 
 #include <stddef.h>
 
-#include "libmalleable/core/error.h"
-#include "policies/policy.h"
+#include "libmalleable/base/error.h"
+#include "policies/interface/policy.h"
 
-/* Version of the format; files of another one are refused. */
+/* Version of the format; files of other versions are refused. */
 #define MAL_TRACE_VERSION 1
 
-/* A window: samples by rank, and by CPU the rank that owned it. */
+/* A window: samples by rank, owning rank by CPU. */
 struct mal_trace_window {
 	double elapsed_s;
 	struct mal_sample *samples;
@@ -24,54 +26,69 @@ struct mal_trace_window {
 struct mal_trace {
 	char step[64];
 	char node[64];
-	char policy[64]; /* its name */
+	char policy[64]; /* name only */
 	unsigned int rank_count;
 	unsigned int *cpu; /* numbers of the CPUs on the node */
 	unsigned int *l3, *numa, *package;
-	struct mal_topology topology; /* the same, for policies */
-	bool cut;		      /* the file's last line was not finished: the step was killed */
+	struct mal_topology topology; /* views of the arrays above, for policies */
+	bool cut;		      /* the file's last line is incomplete: the step was killed */
 	size_t window_count;
 	struct mal_trace_window *windows;
 };
 
-/* Room for a trace of RANK_COUNT ranks and CPU_COUNT CPUs, without windows. Returns 0, or -1 with ERR. */
-int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned int cpu_count, struct mal_error *err);
+/*
+ * Allocate a trace of RANK_COUNT ranks and CPU_COUNT CPUs, without windows. Returns 0, or -1 with
+ * ERR.
+ */
+int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned int cpu_count,
+		     struct mal_error *err);
 
 /*
- * Put the trace on CPU_COUNT other CPUs, numbered from 0, all in one place, of which the ranks own equal parts in each window.
- * Returns 0, or -1 with ERR.
+ * Move the trace to CPU_COUNT other CPUs, numbered from 0, all in one place; in each window the
+ * ranks own equal parts. Returns 0, or -1 with ERR.
  */
 int mal_trace_change_cpus(struct mal_trace *trace, unsigned int cpu_count, struct mal_error *err);
 
-/* One window more, all 0, for the caller to fill: the last one. NULL: out of memory. */
+/*
+ * Append a window, all 0, for the caller to fill. Valid until the next call. NULL: out of memory.
+ */
 struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace);
 
-/* Frees all of it. Safe on a trace that is all 0. */
+/* Free all of TRACE, which may be all 0. */
 void mal_trace_destroy(struct mal_trace *trace);
 
 /*
- * Read file PATH. What is wrong in it is refused with its line: numbers out of range, times that are negative or no numbers, ranks
- * and CPUs that do not exist. A last line that was not finished is left out. Returns 0, or -1 with ERR; TRACE is to be destroyed in both cases.
+ * Read file PATH. Refuses, with the line's number, numbers out of range, negative or missing times,
+ * and unknown ranks and CPUs. Skips an incomplete last line. Returns 0, or -1 with ERR; in both
+ * cases the caller destroys TRACE.
  */
 int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err);
 
 /* A file that is being written. */
 struct mal_trace_writer;
 
-/* Create file PATH and write what TRACE says of the step. NULL: ERR says why. */
-struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace, struct mal_error *err);
+/*
+ * Create file PATH and write the description of the step in TRACE. Returns NULL with ERR on
+ * failure.
+ */
+struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace,
+					struct mal_error *err);
 
 /*
- * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by rank, OWNER by CPU. Failures
- * are noted, see mal_trace_close.
+ * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by
+ * rank, OWNER by CPU. mal_trace_close() reports failures.
  */
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner);
 
-/* Write what a policy decided on the last window; WHY, where not NULL: it was set aside for that. */
-void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan, const char *why);
+/* Write a policy's decision on the last window, and WHY it was rejected (NULL: it was not). */
+void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,
+			  const char *why);
 
-/* Close the file. Returns 0, or -1 with ERR if anything could not be written. NULL-safe. */
+/*
+ * Close the file and free WRITER (may be NULL). Returns 0, or -1 with ERR if anything could not be
+ * written.
+ */
 int mal_trace_close(struct mal_trace_writer *writer, struct mal_error *err);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* write.c: a trace as JSON lines. */
+/* write.c: write a trace as JSON lines. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/output.h"
 #include "libmalleable/trace/trace.h"
 
 struct mal_trace_writer {
@@ -24,17 +25,19 @@ static json_t *numbers(const unsigned int *values, unsigned int count)
 	return list;
 }
 
-/* The CPUs' owners; -1: none. */
+/* The CPUs' owners, -1: none. */
 static json_t *owners(const struct mal_trace_writer *writer, const unsigned int *owner)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < writer->cpu_count; i++)
-		json_array_append_new(list, json_integer(owner[i] < writer->rank_count ? (json_int_t)owner[i] : -1));
+		json_array_append_new(
+			list,
+			json_integer(owner[i] < writer->rank_count ? (json_int_t)owner[i] : -1));
 	return list;
 }
 
-/* Write LINE and give up the reference. */
+/* Write LINE and release it. */
 static void write_line(struct mal_trace_writer *writer, json_t *line)
 {
 	if (!line || json_dumpf(line, writer->file, JSON_COMPACT | JSON_REAL_PRECISION(9)) < 0 ||
@@ -43,7 +46,8 @@ static void write_line(struct mal_trace_writer *writer, json_t *line)
 	json_decref(line);
 }
 
-struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace, struct mal_error *err)
+struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace,
+					struct mal_error *err)
 {
 	struct mal_trace_writer *writer = calloc(1, sizeof(*writer));
 	const struct mal_topology *topology = &trace->topology;
@@ -54,17 +58,16 @@ struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace
 		mal_fail(err, "out of memory for a trace");
 		goto fail;
 	}
-	writer->file = fopen(path, "we");
-	if (!writer->file) {
-		mal_fail_errno(err, "cannot write the trace to %s", path);
+	writer->file = mal_output_open(path, "trace", err);
+	if (!writer->file)
 		goto fail;
-	}
 	writer->rank_count = trace->rank_count;
 	writer->cpu_count = topology->cpu_count;
 	write_line(writer,
-		   json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "type", "step", "version",
-			     MAL_TRACE_VERSION, "step", trace->step, "node", trace->node, "policy", trace->policy,
-			     "ranks", (int)trace->rank_count, "cpus", numbers(trace->cpu, topology->cpu_count), "l3",
+		   json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "type", "step",
+			     "version", MAL_TRACE_VERSION, "step", trace->step, "node", trace->node,
+			     "policy", trace->policy, "ranks", (int)trace->rank_count, "cpus",
+			     numbers(trace->cpu, topology->cpu_count), "l3",
 			     numbers(topology->l3, topology->cpu_count), "numa",
 			     numbers(topology->numa, topology->cpu_count), "package",
 			     numbers(topology->package, topology->cpu_count)));
@@ -87,28 +90,32 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 		if (!sample->running)
 			continue;
 		json_array_append_new(
-			ranks, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:f}", "rank", (int)rank,
-					 "elapsed_s", sample->elapsed_s, "work_s", sample->work_s, "serial_s",
-					 sample->serial_s, "mpi_s", sample->mpi_s, "barrier_s", sample->barrier_s,
-					 "region_s", sample->region_s, "cpus", (int)sample->cpus, "most",
-					 (int)sample->most, "team", (int)sample->team, "phases", sample->phases));
+			ranks, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:f}",
+					 "rank", (int)rank, "elapsed_s", sample->elapsed_s,
+					 "work_s", sample->work_s, "serial_s", sample->serial_s,
+					 "mpi_s", sample->mpi_s, "barrier_s", sample->barrier_s,
+					 "region_s", sample->region_s, "cpus", (int)sample->cpus,
+					 "most", (int)sample->max, "team", (int)sample->team,
+					 "phases", sample->phases));
 	}
-	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o}", "type", "window", "at_s", at_s, "elapsed_s",
-				     elapsed_s, "owner", owners(writer, owner), "ranks", ranks));
+	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o}", "type", "window", "at_s", at_s,
+				     "elapsed_s", elapsed_s, "owner", owners(writer, owner),
+				     "ranks", ranks));
 }
 
-void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan, const char *why)
+void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,
+			  const char *why)
 {
-	json_t *line =
-		json_pack("{s:s, s:b, s:b, s:b, s:b, s:f, s:f}", "type", "plan", "bind", plan->bind, "lend", plan->lend,
-			  "grow", plan->grow, "move", plan->move, "now_s", plan->now_s, "forecast_s", plan->forecast_s);
+	json_t *line = json_pack("{s:s, s:b, s:b, s:b, s:b, s:f, s:f}", "type", "plan", "bind",
+				 plan->bind, "lend", plan->lend, "grow", plan->grow, "move",
+				 plan->move, "now_s", plan->now_s, "forecast_s", plan->forecast_s);
 
 	if (plan->move) {
 		json_object_set_new(line, "count", numbers(plan->count, writer->rank_count));
 		json_object_set_new(line, "owner", owners(writer, plan->owner));
 	}
 	if (why)
-		json_object_set_new(line, "set_aside", json_string(why));
+		json_object_set_new(line, "rejected", json_string(why));
 	write_line(writer, line);
 }
 
@@ -118,8 +125,9 @@ int mal_trace_close(struct mal_trace_writer *writer, struct mal_error *err)
 
 	if (!writer)
 		return 0;
-	if (fclose(writer->file) != 0 || writer->failed)
-		result = mal_fail_errno(err, "cannot write the trace to %s", writer->path);
+	result = mal_output_close(writer->file, writer->path, "trace", err);
+	if (result == 0 && writer->failed)
+		result = mal_fail(err, "cannot write the trace to %s", writer->path);
 	free(writer->path);
 	free(writer);
 	return result;

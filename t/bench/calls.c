@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * calls.c: nanoseconds per empty parallel region, per MPI call and per phase of a program: what a tool adds to them.
- * The median of many short batches, so that an interruption of the machine spoils one batch only. For t/bench/overhead, which runs it without a tool, with an empty one, balanced, and with peers.
+ * calls.c: nanoseconds per empty parallel region, per MPI call and per phase of a program: what a
+ * tool adds to them. The median of many short batches, so that an interruption of the machine
+ * spoils one batch only. For t/bench/overhead, which runs it without a tool, with an empty one,
+ * balanced, and with peers.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -63,12 +65,25 @@ static double measure(void (*what)(void), int count)
 	return each[BATCHES / 2];
 }
 
-/* calls region|call N: only these, N times, for counting instructions. */
+/* A look for a message that never comes. */
+static void test(void)
+{
+	static MPI_Request request;
+	static int begun, message, done;
+
+	if (!begun++)
+		MPI_Irecv(&message, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
+	MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+/* calls region|call|test N: only these, N times, for counting instructions. */
 static void repeat(const char *what, long count)
 {
 	for (long i = 0; i < count; i++) {
 		if (strcmp(what, "region") == 0)
 			region();
+		else if (strcmp(what, "test") == 0)
+			test();
 		else
 			call();
 	}

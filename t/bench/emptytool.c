@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* emptytool.c: an OMPT tool that registers the callbacks that libmalleable uses, and does nothing in them. */
+/*
+ * emptytool.c: an OMPT tool that registers the callbacks that libmalleable uses, and does nothing
+ * in them.
+ */
 #include <omp-tools.h>
 #include <stddef.h>
 
-static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned int requested,
-			   int flags, const void *where)
+static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
+			   unsigned int requested, int flags, const void *where)
 {
 	(void)task, (void)frame, (void)parallel, (void)requested, (void)flags, (void)where;
 }
@@ -14,14 +17,14 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, co
 	(void)parallel, (void)task, (void)flags, (void)where;
 }
 
-static void implicit_task(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, unsigned int size,
-			  unsigned int index, int flags)
+static void implicit_task(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task,
+			  unsigned int size, unsigned int index, int flags)
 {
 	(void)end, (void)parallel, (void)task, (void)size, (void)index, (void)flags;
 }
 
-static void sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task,
-		      const void *where)
+static void sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel,
+		      ompt_data_t *task, const void *where)
 {
 	(void)kind, (void)end, (void)parallel, (void)task, (void)where;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * growth.c: how long it takes until a rank inside one long region computes on a CPU whose rank has begun to wait. Two ranks: the
- * second enters MPI in the middle of a region of the first, whose threads look between pieces of 10 us where they are. Prints
- * microseconds from the call of MPI, and from the moment at which the waiting rank lends, 150 us after MPI began to poll: that
+ * growth.c: how long it takes until a rank inside one long region computes on a CPU whose rank
+ * has begun to wait. Two ranks: the second enters MPI in the middle of a region of the first,
+ * whose threads look between pieces of 10 us where they are. Prints microseconds from the call of
+ * MPI, and from the moment at which the waiting rank lends, 150 us after MPI began to poll: that
  * is read in the step's segment. For t/bench/overhead.
  */
 #define _GNU_SOURCE
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "libmalleable/core/clock.h"
+#include "libmalleable/base/clock.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/segment.h"
 
@@ -43,8 +44,8 @@ static void compute_ns(int64_t length)
 }
 
 /*
- * A region of some 60 ms on one CPU. Returns when a thread of it was first seen on another CPU than HOME, 0: never; in *WAITED_S
- * how long the LENDER had been waiting then.
+ * A region of some 60 ms on one CPU. Returns when a thread of it was first seen on another CPU
+ * than HOME, 0: never; in *WAITED_S how long the LENDER had been waiting then.
  */
 static int64_t region(int home, const struct mal_rank_slot *lender, double *waited_s)
 {
@@ -88,7 +89,10 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	home = sched_getcpu();
-	/* Both are OpenMP programs: a rank without a region is asked for its threads in /proc before it lends, some 80 us. */
+	/*
+	 * Both are OpenMP programs: a rank without a region is asked for its threads in /proc
+	 * before it lends, some 80 us.
+	 */
 	region(home, &segment.ranks[1], &waited_s);
 	for (int i = 0; i < WARM_UP + TIMES; i++) {
 		int64_t seen = 0, entered = 0;
@@ -113,9 +117,10 @@ int main(int argc, char **argv)
 		qsort(waits_us, (size_t)found, sizeof(waits_us[0]), compare);
 		qsort(lent_us, (size_t)found, sizeof(lent_us[0]), compare);
 		if (found)
-			printf("grown %d of %d median_us %.1f p90_us %.1f since_lent_median_us %.1f p90_us %.1f\n",
-			       found, TIMES, waits_us[found / 2], waits_us[found * 9 / 10], lent_us[found / 2],
-			       lent_us[found * 9 / 10]);
+			printf("grown %d of %d median_us %.1f p90_us %.1f since_lent_median_us "
+			       "%.1f p90_us %.1f\n",
+			       found, TIMES, waits_us[found / 2], waits_us[found * 9 / 10],
+			       lent_us[found / 2], lent_us[found * 9 / 10]);
 		else
 			printf("grown 0 of %d\n", TIMES);
 	}

@@ -31,18 +31,24 @@ def cpus_over_time(title, history, end):
     def scale_y(count):
         return HEIGHT - BOTTOM - count / cpus * (HEIGHT - TOP - BOTTOM)
 
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+             'font-family="sans-serif" font-size="12">',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
              f'<text x="{LEFT}" y="18" font-size="14">{html.escape(title)}</text>']
     for rank in range(ranks):
         color = COLORS[rank % len(COLORS)]
-        lines.append(f'<polygon points="{band(history, rank, end, scale_x, scale_y)}" fill="{color}" stroke="white"/>')
+        lines.append(f'<polygon points="{band(history, rank, end, scale_x, scale_y)}" '
+                     f'fill="{color}" stroke="white"/>')
         last = history[-1][1]
         middle = scale_y(sum(last[:rank]) + last[rank] / 2)
-        lines.append(f'<text x="{WIDTH - 64}" y="{middle + 4:.1f}" fill="{color}">rank {rank}: {last[rank]}</text>')
+        lines.append(f'<text x="{WIDTH - 64}" y="{middle + 4:.1f}" fill="{color}">rank {rank}: '
+                     f'{last[rank]}</text>')
     for tick in range(5):
         time, count = end * tick / 4, cpus * tick / 4
-        lines.append(f'<text x="{scale_x(time):.1f}" y="{HEIGHT - 20}" text-anchor="middle">{time:.1f} s</text>')
-        lines.append(f'<text x="{LEFT - 6}" y="{scale_y(count) + 4:.1f}" text-anchor="end">{count:g}</text>')
-    lines.append(f'<text x="{LEFT}" y="{HEIGHT - 4}">CPUs owned by each rank, stacked, over time</text>')
+        lines.append(f'<text x="{scale_x(time):.1f}" y="{HEIGHT - 20}" '
+                     f'text-anchor="middle">{time:.1f} s</text>')
+        lines.append(f'<text x="{LEFT - 6}" y="{scale_y(count) + 4:.1f}" '
+                     f'text-anchor="end">{count:g}</text>')
+    lines.append(f'<text x="{LEFT}" y="{HEIGHT - 4}">CPUs owned by each rank, stacked, over '
+                 'time</text>')
     return "\n".join(lines + ["</svg>", ""])

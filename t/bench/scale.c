@@ -2,8 +2,9 @@
 /*
  * scale.c: the segment and the policies at the size of the largest nodes: 256 ranks on 1024 CPUs.
  *
- * Prints how long a rank's sample takes to write, a round of all samples to read, a decision with its mapping, and a
- * CPU's hand-over from one process to another that waits for it. Medians; needs nothing but a built tree.
+ * Prints how long a rank's sample takes to write, a round of all samples to read, a decision with
+ * its mapping, and a CPU's hand-over from one process to another that waits for it. Medians;
+ * needs nothing but a built tree.
  */
 #include <getopt.h>
 #include <sched.h>
@@ -14,12 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/core/clock.h"
+#include "libmalleable/base/clock.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/period.h"
-#include "policies/choice.h"
-#include "policies/decision.h"
-#include "policies/registry.h"
+#include "policies/decide/decision.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
 
 #define ROUNDS 201
 #define PERIOD_EVENTS 2000
@@ -64,7 +65,8 @@ static void samples(struct mal_segment *segment)
 	}
 	say("a rank's sample, written", write, ROUNDS, 1e-9, "ns");
 	say("a round of all samples, read", read, ROUNDS, 1e-6, "us");
-	printf("%-44s %10.0f samples per second\n", "that is", segment->rank_count / read[ROUNDS / 2]);
+	printf("%-44s %10.0f samples per second\n", "that is",
+	       segment->rank_count / read[ROUNDS / 2]);
 }
 
 struct node {
@@ -74,7 +76,10 @@ struct node {
 	unsigned int *l3, *numa, *package, *owner, *next, *count;
 };
 
-/* RANKS ranks on CPUS CPUs, four sockets, L3 groups of 8, random loads that change from round to round. */
+/*
+ * RANKS ranks on CPUS CPUs, four sockets, L3 groups of 8, random loads that change from round to
+ * round.
+ */
 static void make_node(struct node *node, unsigned int ranks, unsigned int cpus)
 {
 	node->samples = calloc(ranks, sizeof(*node->samples));
@@ -96,17 +101,18 @@ static void make_node(struct node *node, unsigned int ranks, unsigned int cpus)
 	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
 }
 
-static double decide_once(struct node *node, const struct mal_policy *policy, void *state, unsigned int *moved)
+static double decide_once(struct node *node, const struct mal_policy *policy, void *state,
+			  unsigned int *moved)
 {
 	struct mal_plan plan = {.count = node->count, .owner = node->next};
 	const struct mal_view *view = &node->view;
-	const char *flaw;
+	const char *rejection;
 	uint64_t begin;
 	double time;
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		node->samples[rank] =
-			(struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 1 + rand() % 1000 / 250.0};
+		node->samples[rank] = (struct mal_sample){
+			.running = true, .elapsed_s = 1, .work_s = 1 + rand() % 1000 / 250.0};
 		node->count[rank] = 0;
 	}
 	for (unsigned int cpu = 0; cpu < node->topology.cpu_count; cpu++)
@@ -114,7 +120,7 @@ static double decide_once(struct node *node, const struct mal_policy *policy, vo
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		node->samples[rank].cpus = node->count[rank];
 	begin = mal_ticks();
-	if (mal_decide(policy, state, view, &plan, &flaw) != MAL_DECISION_MADE)
+	if (mal_decide(policy, state, view, &plan, &rejection) != MAL_DECISION_MADE)
 		abort();
 	time = since(begin);
 	for (unsigned int cpu = 0; plan.move && cpu < node->topology.cpu_count; cpu++)
@@ -139,8 +145,8 @@ static void decisions(unsigned int ranks, unsigned int cpus, const char *name)
 	make_node(&node, ranks, cpus);
 	for (int round = 0; round < ROUNDS; round++)
 		times[round] = decide_once(&node, policy, state, &moved);
-	snprintf(what, sizeof(what), "%ux%u: a decision of %s, %u CPUs moved", ranks, cpus / ranks, name,
-		 moved / ROUNDS);
+	snprintf(what, sizeof(what), "%ux%u: a decision of %s, %u CPUs moved", ranks, cpus / ranks,
+		 name, moved / ROUNDS);
 	say(what, times, ROUNDS, 1e-6, "us");
 	policy->destroy(state);
 	free(node.samples);
@@ -181,7 +187,10 @@ static void hand_over(struct mal_segment *segment)
 	say("a CPU handed over to a process that waits", times, ROUNDS, 1e-6, "us");
 }
 
-/* Nanoseconds per region of a search for the period, where the sequence repeats after LENGTH events; 0: never. */
+/*
+ * Nanoseconds per region of a search for the period, where the sequence repeats after LENGTH
+ * events; 0: never.
+ */
 static void periods(const char *what, uint32_t length)
 {
 	static struct mal_period period;
@@ -208,7 +217,8 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc > 1) {
-		puts("Usage: t/bench/scale    256 ranks on 1024 CPUs in one segment: samples, decisions, hand-over");
+		puts("Usage: t/bench/scale    256 ranks on 1024 CPUs in one segment: samples, "
+		     "decisions, hand-over");
 		return strcmp(argv[1], "--help") != 0;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -220,7 +230,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "scale: %s\n", err.text);
 		return 1;
 	}
-	printf("%u ranks, %u CPUs, segment of %zu KiB\n", segment.rank_count, segment.cpu_count, segment.size / 1024);
+	printf("%u ranks, %u CPUs, segment of %zu KiB\n", segment.rank_count, segment.cpu_count,
+	       segment.size / 1024);
 	samples(&segment);
 	decisions(ranks, cpu_count, "auto");
 	decisions(ranks, cpu_count, "sabo");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* broken.c: a loadable policy that does what policies must not: HOW says what (crash, loop, leave, nonsense, shrink, old, name). */
+/*
+ * broken.c: a loadable policy that does what policies must not do: HOW names it (crash, loop,
+ * leave, nonsense, shrink, old, name).
+ */
 #include <malleable/policy.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * calls-mpi.c: rank 1 waits for rank 0 in each kind of blocking MPI call, one a run: calls-mpi NAME. Rank 0 sleeps 20 ms before
- * each. With no name it lists the kinds.
+ * calls-mpi.c: rank 1 waits for rank 0 in one kind of blocking MPI call: calls-mpi NAME. Rank 0
+ * sleeps 50 ms before each call. Without a name the program lists the kinds.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int *memory;
 static void late(void)
 {
 	if (rank == 0)
-		usleep(20000);
+		usleep(50000);
 }
 
 static void receive(void)
@@ -110,7 +110,8 @@ static void post_and_wait(void)
 
 static void write_all(void)
 {
-	MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof(rank), &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+	MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof(rank), &rank, 1, MPI_INT,
+			      MPI_STATUS_IGNORE);
 }
 
 static void intercommunicator(void)
@@ -126,26 +127,80 @@ static void intercommunicator(void)
 	MPI_Comm_free(&self);
 }
 
+static void get_status(void)
+{
+	int value = 0, done = rank == 0;
+	MPI_Request request;
+
+	if (rank == 0)
+		MPI_Isend(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+	else
+		MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+	while (!done)
+		MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void post_and_test(void)
+{
+	MPI_Group world, partner;
+	int done = 0;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 1, &other, &partner);
+	if (rank == 0) {
+		MPI_Win_start(partner, 0, window);
+		MPI_Win_complete(window);
+	} else {
+		MPI_Win_post(partner, 0, window);
+		while (!done)
+			MPI_Win_test(window, &done);
+	}
+	MPI_Group_free(&partner);
+	MPI_Group_free(&world);
+}
+
+static void create_group(void)
+{
+	MPI_Group world;
+	MPI_Comm same;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Comm_create_group(MPI_COMM_WORLD, world, 0, &same);
+	MPI_Group_free(&world);
+	late();
+	MPI_Comm_free(&same);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } kinds[] = {
-	{"recv", receive},	  {"waitall", wait_all},
-	{"test", test},		  {"iprobe", probe},
-	{"barrier", barrier},	  {"neighbours", neighbours},
-	{"fence", fence},	  {"win-wait", post_and_wait},
-	{"write-all", write_all}, {"intercomm", intercommunicator},
+	{"recv", receive},
+	{"waitall", wait_all},
+	{"test", test},
+	{"iprobe", probe},
+	{"barrier", barrier},
+	{"neighbours", neighbours},
+	{"fence", fence},
+	{"win-wait", post_and_wait},
+	{"write-all", write_all},
+	{"intercomm", intercommunicator},
+	{"get-status", get_status},
+	{"win-test", post_and_test},
+	{"create-group", create_group},
 };
 
 static void set_up(void)
 {
 	int neighbours_of[1] = {other};
 
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, neighbours_of, MPI_UNWEIGHTED, 1, neighbours_of,
-				       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, neighbours_of, MPI_UNWEIGHTED, 1,
+				       neighbours_of, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
 	MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
-	MPI_File_open(MPI_COMM_WORLD, "calls-mpi.out", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
-		      MPI_INFO_NULL, &file);
+	MPI_File_open(MPI_COMM_WORLD, "calls-mpi.out",
+		      MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+		      &file);
 }
 
 int main(int argc, char **argv)

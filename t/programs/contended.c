@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * contended.c: contended N: N phases in which the threads count together, every one of them in the same word: the more
- * threads, the slower. Prints the seconds that it took.
+ * contended.c: contended N: N phases in which all threads count in the same word: the more threads,
+ * the slower. Prints the elapsed seconds.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fakecpus.c: preloaded, makes a process believe that it has the CPUs 0 .. FAKE_CPUS-1 and may bind its threads to
- * them. Nothing is bound for real and time means nothing: it is for seeing what moves, on a machine of two CPUs.
+ * fakecpus.c: preloaded, shows a process the CPUs 0 .. FAKE_CPUS-1, and lets it bind its threads to
+ * them. Nothing is really bound and times mean nothing: for observing moves on a machine of two
+ * CPUs.
  */
 #include <dlfcn.h>
 #include <errno.h>

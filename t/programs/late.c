@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * late.c: ranks of the second half come to MPI_Finalize so many seconds after the others. With "die" their first one dies before; with "send"
- * rank 0 has sent it a large buffered message, which it receives last.
+ * late.c: ranks of the second half enter MPI_Finalize the given number of seconds after the others.
+ * With "die" the first of them dies before that; with "send" rank 0 has sent it a large buffered
+ * message, which it receives last.
  */
 #include <mpi.h>
 #include <signal.h>

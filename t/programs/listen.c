@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* listen.c: an unbalanced program whose rank 0 listens to PMIx events about changes of CPUs, as a tool would. */
+/*
+ * listen.c: an unbalanced program whose rank 0 listens to PMIx events about changes of CPUs, like a
+ * tool.
+ */
 #include <mpi.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <string.h>
 
-/* As balance(7) says. */
+/* See balance(7). */
 #define EVENT (PMIX_EXTERNAL_ERR_BASE - 77)
 
-static void hear(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t count,
-		 pmix_info_t results[], size_t results_count, pmix_event_notification_cbfunc_fn_t done, void *context)
+static void hear(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+		 size_t count, pmix_info_t results[], size_t results_count,
+		 pmix_event_notification_cbfunc_fn_t done, void *context)
 {
 	(void)id;
 	(void)status;

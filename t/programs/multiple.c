@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* multiple.c: MPI_THREAD_MULTIPLE: all threads of a region exchange messages, and a pthread computes on its own. */
+/*
+ * multiple.c: MPI_THREAD_MULTIPLE: all threads of a region exchange messages, and a pthread
+ * computes alone.
+ */
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -31,15 +34,17 @@ int main(int argc, char **argv)
 			int tag = omp_get_thread_num();
 			double mine = i + rank, other;
 
-			MPI_Sendrecv(&mine, 1, MPI_DOUBLE, (rank + 1) % size, tag, &other, 1, MPI_DOUBLE,
-				     (rank + size - 1) % size, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Sendrecv(&mine, 1, MPI_DOUBLE, (rank + 1) % size, tag, &other, 1,
+				     MPI_DOUBLE, (rank + size - 1) % size, tag, MPI_COMM_WORLD,
+				     MPI_STATUS_IGNORE);
 			sum += other;
 		}
 	}
 	MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 	pthread_join(thread, NULL);
 	if (rank == 0)
-		printf("multiple %d total %.1f own %.1f\n", level == MPI_THREAD_MULTIPLE, total, own);
+		printf("multiple %d total %.1f own %.1f\n", level == MPI_THREAD_MULTIPLE, total,
+		       own);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pages.c: pages MS[,MS...]: each rank fills 4 MiB, works its ms per phase, then sleeps in its phases for a while, and says at the
- * end how much of its memory lies on the NUMA node on which it runs.
+ * pages.c: pages MS[,MS...]: each rank fills 4 MiB, works its MS per phase, then sleeps in its
+ * phases for a while. At the end it prints how much of its memory is on the NUMA node on which it
+ * runs.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -57,7 +58,8 @@ int main(int argc, char **argv)
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (argc != 2 || memory == MAP_FAILED)
 		return 2;
 	memset(memory, 1, (size_t)PAGES * PAGE);
@@ -75,8 +77,8 @@ int main(int argc, char **argv)
 		near += node[i] == (int)here;
 		far += node[i] >= 0 && node[i] != (int)here;
 	}
-	printf("rank %d on node %u: %u %% of its pages are there, %u %% on others\n", rank, here, 100 * near / PAGES,
-	       100 * far / PAGES);
+	printf("rank %d on node %u: %u %% of its pages are there, %u %% on others\n", rank, here,
+	       100 * near / PAGES, 100 * far / PAGES);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pmpi.c: another tool that interposes MPI calls: it counts barriers and says so at the end. */
+/*
+ * pmpi.c: another tool that interposes MPI calls: counts barriers and prints their number at the
+ * end.
+ */
 #include <mpi.h>
 #include <stdio.h>
 

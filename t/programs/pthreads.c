@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pthreads.c: no OpenMP: each phase makes two threads that share a rank's work, 3 times as much in rank 0. */
+/*
+ * pthreads.c: no OpenMP: each phase creates two threads that share a rank's work, 3 times as much
+ * in rank 0.
+ */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -44,7 +47,8 @@ int main(int argc, char **argv)
 		sum += values[i * 8];
 	MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("elapsed %.3f s, result %016llx\n", MPI_Wtime() - begin, (unsigned long long)all);
+		printf("elapsed %.3f s, result %016llx\n", MPI_Wtime() - begin,
+		       (unsigned long long)all);
 	MPI_Finalize();
 	return 0;
 }

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record.c: an OMPT tool that prints the sequence of a program's outermost regions, a letter for each place in the code, in
- * order of appearance: how t/unit/sequences.txt was made. OMP_TOOL_LIBRARIES=t/programs/record.so PROGRAM
+ * record.c: an OMPT tool that prints the sequence of a program's outermost regions, one letter per
+ * place in the code, in order of appearance: OMP_TOOL_LIBRARIES=t/programs/record.so PROGRAM. It
+ * made t/unit/sequences.txt.
  */
 #include <omp-tools.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#define MOST_EVENTS 3000
-#define MOST_PLACES 60
+#define MAX_EVENTS 3000
+#define MAX_PLACES 60
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567";
-static const void *places[MOST_PLACES];
-static char events[MOST_EVENTS + 1];
+static const void *places[MAX_PLACES];
+static char events[MAX_EVENTS + 1];
 static size_t place_count, event_count;
 static int depth;
 
-static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned int requested,
-			   int flags, const void *where)
+static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
+			   unsigned int requested, int flags, const void *where)
 {
 	size_t place = 0;
 
 	(void)task, (void)frame, (void)parallel, (void)requested, (void)flags;
-	if (depth++ || event_count == MOST_EVENTS)
+	if (depth++ || event_count == MAX_EVENTS)
 		return;
 	while (place < place_count && places[place] != where)
 		place++;
-	if (place == MOST_PLACES)
+	if (place == MAX_PLACES)
 		return;
 	places[place] = where;
 	place_count += place == place_count;

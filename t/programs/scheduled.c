@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scheduled.c: scheduled N: N phases with a loop of schedule(runtime) whose last quarter has most of the work: equal shares leave a
- * thread waiting. Prints the seconds that it took.
+ * scheduled.c: scheduled N: N phases with a loop of schedule(runtime) whose last quarter has most
+ * of the work, so that with equal parts a thread waits. Prints the elapsed seconds.
  */
 #include <mpi.h>
 #include <stdio.h>

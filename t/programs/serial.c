@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * serial.c: serial N: rank 0 computes alone, outside any region, for 50 ms; the others wait for it. N times, with a short region in between.
+ * serial.c: serial N: N times, rank 0 computes alone for 50 ms, outside any region, while the
+ * others wait for it; then all run a short region.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* spawn.c: starts a second program of the same name by MPI_Comm_spawn, adds up numbers with it, and ends. */
+/* spawn.c: starts a second copy of itself by MPI_Comm_spawn, adds up numbers with it, and ends. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -13,8 +13,8 @@ int main(int argc, char **argv)
 	if (parent == MPI_COMM_NULL) {
 		MPI_Comm children;
 
-		MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
-			       MPI_ERRCODES_IGNORE);
+		MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+			       &children, MPI_ERRCODES_IGNORE);
 		MPI_Intercomm_merge(children, 0, &all);
 	} else {
 		MPI_Intercomm_merge(parent, 1, &all);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* swap.c: a loadable policy for tests: after the third window each rank gets the CPUs that lie half of the machine further on. */
+/*
+ * swap.c: a loadable policy for tests: after the third window each rank gets the CPUs half a
+ * machine further on.
+ */
 #include <malleable/policy.h>
 #include <stdlib.h>
 

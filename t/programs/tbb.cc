@@ -36,7 +36,8 @@ int main(int argc, char **argv)
 	mine = sum;
 	MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		std::printf("elapsed %.3f s, result %016llx\n", MPI_Wtime() - begin, static_cast<unsigned long long>(all));
+		std::printf("elapsed %.3f s, result %016llx\n", MPI_Wtime() - begin,
+			    static_cast<unsigned long long>(all));
 	MPI_Finalize();
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * told.c: sizes an array by omp_get_max_threads() once and aborts if a region ever has another number of threads. With
- * an argument it asks late: after regions that a balancer may have widened, as it had not asked.
+ * told.c: sizes an array by omp_get_max_threads() once, and aborts if a region ever has another
+ * number of threads. With an argument it asks late, after regions that may have been widened
+ * because it had not asked.
  */
 #include <mpi.h>
 #include <omp.h>

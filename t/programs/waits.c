@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * waits.c: waits N: rank 1 waits in MPI_Recv for rank 0, which computes in 30 regions of 3 ms each before it sends, N times. There is
- * no collective call in between.
+ * waits.c: waits N: N times, rank 1 waits in MPI_Recv for rank 0, which computes in 30 regions of 3
+ * ms before it sends. There is no collective call in between.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* node.h: a node for tests of policies, and asking them as the controller does. */
+/* node.h: a node for tests of policies, which are asked as the controller does. */
 #ifndef MAL_UNIT_NODE_H
 #define MAL_UNIT_NODE_H
 
@@ -7,22 +7,23 @@
 
 #include <string.h>
 
-#include "policies/choice.h"
-#include "policies/decision.h"
+#include "policies/decide/decision.h"
+#include "policies/interface/choice.h"
 
-#define MOST 64
+#define MAX 64
 
 /* A node with RANKS ranks of CPUS CPUs each, in L3 groups of GROUP. */
 struct node {
 	struct mal_topology topology;
 	struct mal_view view;
 	struct mal_plan plan;
-	struct mal_sample samples[MOST];
-	unsigned int l3[MOST * 8], numa[MOST * 8], package[MOST * 8];
-	unsigned int owner[MOST * 8], new_owner[MOST * 8], count[MOST];
+	struct mal_sample samples[MAX];
+	unsigned int l3[MAX * 8], numa[MAX * 8], package[MAX * 8];
+	unsigned int owner[MAX * 8], new_owner[MAX * 8], count[MAX];
 };
 
-static inline void make_node(struct node *node, unsigned int ranks, unsigned int cpus, unsigned int group)
+static inline void make_node(struct node *node, unsigned int ranks, unsigned int cpus,
+			     unsigned int group)
 {
 	memset(node, 0, sizeof(*node));
 	for (unsigned int i = 0; i < ranks * cpus; i++) {
@@ -32,8 +33,10 @@ static inline void make_node(struct node *node, unsigned int ranks, unsigned int
 		node->owner[i] = i / cpus;
 	}
 	for (unsigned int i = 0; i < ranks; i++)
-		node->samples[i] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = cpus};
-	node->topology = (struct mal_topology){ranks * cpus, node->l3, node->numa, node->package, NULL};
+		node->samples[i] =
+			(struct mal_sample){.running = true, .elapsed_s = 1, .cpus = cpus};
+	node->topology =
+		(struct mal_topology){ranks * cpus, node->l3, node->numa, node->package, NULL};
 	node->view = (struct mal_view){&node->topology, ranks, node->samples, node->owner};
 	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
 }
@@ -41,10 +44,11 @@ static inline void make_node(struct node *node, unsigned int ranks, unsigned int
 /* Ask POLICY with its default parameters, as the controller does. */
 static inline void decide(struct node *node, const struct mal_policy *policy, void *state)
 {
-	const char *flaw;
+	const char *rejection;
 
 	node->plan = (struct mal_plan){.count = node->count, .owner = node->new_owner};
-	assert_int_equal(mal_decide(policy, state, &node->view, &node->plan, &flaw), MAL_DECISION_MADE);
+	assert_int_equal(mal_decide(policy, state, &node->view, &node->plan, &rejection),
+			 MAL_DECISION_MADE);
 }
 
 static inline void *create(const struct mal_policy *policy)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stress_word.c: many processes (or threads) lend, borrow, grant, release, reclaim, move and die on the same words, and
- * invariant 1 is checked at every step: a CPU has one user at most.
+ * stress_word.c: many processes (or threads) lend, borrow, grant, release, reclaim, move and die on
+ * the same words. Invariant 1 is checked at every step: a CPU has at most one user.
  *
- * Usage: stress_word [SECONDS [WORKERS [threads]]]. With processes, one of them is killed again and again at a
- * random moment and its CPUs are recovered as the controller does. With threads, ThreadSanitizer can watch.
+ * Usage: stress_word [SECONDS [WORKERS [threads]]]. With processes, one of them is killed
+ * repeatedly at a random moment, and its CPUs are recovered as by the controller. With threads,
+ * ThreadSanitizer can watch.
  *
- * The check: beside each word stands the rank that really is on the CPU. Who becomes user enters it and must find
- * it empty; an owner that evicts a borrower makes it leave first, as it does with real threads.
+ * The check: each word has the rank that is really on the CPU beside it. A new user enters itself
+ * there and must find it empty; an owner that evicts a borrower makes it leave first, as with real
+ * threads.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libmalleable/core/word.h"
+#include "libmalleable/core/cpuword.h"
 
 #define CPUS 8
-#define MOST_WORKERS 64
+#define MAX_WORKERS 64
 
 struct shared {
 	struct {
@@ -43,7 +45,7 @@ static void violation(const char *what, unsigned int me, int cpu, uint32_t found
 		printf("# %s: rank %u on CPU %d found %u\n", what, me, cpu, found);
 }
 
-/* We became the user: nobody may be on the CPU. */
+/* We became the user: no rank may be on the CPU. */
 static void enter(unsigned int me, int cpu)
 {
 	uint32_t expected = MAL_NOBODY;
@@ -52,16 +54,20 @@ static void enter(unsigned int me, int cpu)
 		violation("entered a CPU in use", me, cpu, expected);
 }
 
-/* We stop using it, before the word says so. An evictor may have been faster only if we were the borrower. */
+/*
+ * We stop using the CPU, before the word says so. If we were the borrower an evictor may have been
+ * faster.
+ */
 static void leave(unsigned int me, int cpu, bool borrowed)
 {
 	uint32_t expected = me;
 
-	if (!atomic_compare_exchange_strong(&shared->cpu[cpu].occupant, &expected, MAL_NOBODY) && !borrowed)
+	if (!atomic_compare_exchange_strong(&shared->cpu[cpu].occupant, &expected, MAL_NOBODY) &&
+	    !borrowed)
 		violation("left a CPU of another", me, cpu, expected);
 }
 
-/* The owner sends the borrower away, wherever it is between its CAS and its entering. */
+/* The owner sends the borrower away, anywhere between its CAS and its entering. */
 static void evict(unsigned int borrower, int cpu)
 {
 	uint32_t expected = borrower;
@@ -70,8 +76,8 @@ static void evict(unsigned int borrower, int cpu)
 }
 
 /*
- * Borrow as the library does: win the word, say where the thread goes, look at the word again. An owner that reclaims in
- * between either sees the thread or is seen by it.
+ * Borrow as the library does: win the word, publish the thread's place, look at the word again. An
+ * owner that reclaims in between either sees the thread or is seen by it.
  */
 static void borrow(unsigned int me, int cpu)
 {
@@ -80,7 +86,7 @@ static void borrow(unsigned int me, int cpu)
 	if (!mal_word_borrow(&shared->cpu[cpu].word, me))
 		return;
 	if (!atomic_compare_exchange_strong(&shared->cpu[cpu].occupant, &expected, me)) {
-		/* Overtaken: only right if the word is no longer ours. */
+		/* Another rank is there: right only if the word is no longer ours. */
 		if (mal_word_read(&shared->cpu[cpu].word).user == me)
 			violation("borrowed a CPU in use", me, cpu, expected);
 		return;
@@ -91,7 +97,8 @@ static void borrow(unsigned int me, int cpu)
 
 static void give_back(unsigned int me, int cpu)
 {
-	if (mal_word_read(&shared->cpu[cpu].word).user != me || mal_word_read(&shared->cpu[cpu].word).owner == me)
+	if (mal_word_read(&shared->cpu[cpu].word).user != me ||
+	    mal_word_read(&shared->cpu[cpu].word).owner == me)
 		return;
 	leave(me, cpu, true);
 	mal_word_release(&shared->cpu[cpu].word, me);
@@ -107,7 +114,7 @@ static void take_back(unsigned int me, int cpu)
 	if (before.owner != me || !before.lent)
 		return;
 	borrower = mal_word_reclaim(word, me);
-	/* The overlap that is allowed: until the borrower, seen or unseen, is off the CPU. */
+	/* The permitted overlap: until the borrower, seen or unseen, has left the CPU. */
 	for (int i = 0; i < 100000; i++) {
 		uint32_t expected = MAL_NOBODY;
 
@@ -177,7 +184,7 @@ static void *work(void *opaque)
 	return NULL;
 }
 
-/* As the controller does when it finds a rank dead. */
+/* Recover as the controller does when it finds a rank dead. */
 static void recover(unsigned int dead)
 {
 	for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -197,10 +204,10 @@ static pid_t start_process(struct worker *worker)
 	return pid;
 }
 
-/* Rank 0 is killed again and again; it never owns, so that what it leaves is what it borrowed. */
+/* Kill rank 0 repeatedly. It never owns CPUs, so it leaves only borrowed ones. */
 static void run_processes(struct worker *workers, unsigned int count, double seconds)
 {
-	pid_t pids[MOST_WORKERS];
+	pid_t pids[MAX_WORKERS];
 	time_t end = time(NULL) + (time_t)seconds;
 	unsigned int seed = 1;
 
@@ -222,7 +229,7 @@ static void run_processes(struct worker *workers, unsigned int count, double sec
 
 static void run_threads(struct worker *workers, unsigned int count, double seconds)
 {
-	pthread_t threads[MOST_WORKERS];
+	pthread_t threads[MAX_WORKERS];
 
 	for (unsigned int i = 0; i < count; i++)
 		pthread_create(&threads[i], NULL, work, &workers[i]);
@@ -236,11 +243,12 @@ int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 3;
 	unsigned int count = argc > 2 ? (unsigned int)atoi(argv[2]) : 6;
-	struct worker workers[MOST_WORKERS];
+	struct worker workers[MAX_WORKERS];
 
-	if (count < 2 || count > MOST_WORKERS)
+	if (count < 2 || count > MAX_WORKERS)
 		return 2;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (shared == MAP_FAILED)
 		return 1;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -256,7 +264,7 @@ int main(int argc, char **argv)
 		run_threads(workers, count, seconds);
 	else
 		run_processes(workers, count, seconds);
-	printf("%s 1 - one user a CPU in %llu steps of %u workers\n", shared->violations ? "not ok" : "ok",
-	       (unsigned long long)shared->steps, count);
+	printf("%s 1 - one user a CPU in %llu steps of %u workers\n",
+	       shared->violations ? "not ok" : "ok", (unsigned long long)shared->steps, count);
 	return shared->violations ? 1 : 0;
 }

@@ -5,11 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "policies/builtin.h"
-#include "policies/check.h"
-#include "policies/scaling.h"
+#include "policies/interface/builtin.h"
+#include "policies/interface/check.h"
+#include "policies/model/scaling.h"
 
-/* One rank with three times the work, 8 x 6 CPUs: it gets what makes the longest rank shortest. */
+/*
+ * One rank with three times the work, 8 x 6 CPUs: it gets the CPUs that make the longest rank
+ * shortest.
+ */
 static void auto_moves_to_the_heavy_rank(void **state)
 {
 	static struct node node;
@@ -19,12 +22,12 @@ static void auto_moves_to_the_heavy_rank(void **state)
 	make_node(&node, 8, 6, 3);
 	for (unsigned int i = 0; i < 8; i++)
 		node.samples[i].work_s = i == 0 ? 6 : 2;
-	/* It looks twice. */
+	/* It decides at the second look. */
 	decide(&node, &mal_policy_auto, policy);
 	assert_false(node.plan.move);
 	decide(&node, &mal_policy_auto, policy);
 	assert_true(node.plan.move);
-	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	assert_null(mal_plan_check(&node.view, &node.plan));
 	assert_int_equal(node.count[0], 13);
 	for (unsigned int i = 1; i < 8; i++)
 		assert_int_equal(node.count[i], 5);
@@ -50,7 +53,7 @@ static void auto_leaves_balance_alone(void **state)
 	mal_policy_auto.destroy(policy);
 }
 
-/* A gain that is small but lasts is taken, one that shows once is not. */
+/* A small gain that lasts is taken, one that shows up once is not. */
 static void auto_waits_for_small_gains(void **state)
 {
 	static struct node node;
@@ -68,7 +71,10 @@ static void auto_waits_for_small_gains(void **state)
 	mal_policy_auto.destroy(policy);
 }
 
-/* The longest rank's time over the ideal one, in the mean of WINDOWS windows, where LAG windows pass before a plan holds. */
+/*
+ * The longest rank's time over the ideal time, mean of WINDOWS windows; a plan takes effect after
+ * LAG windows.
+ */
 static double mean_cost(double (*part)(unsigned int window), unsigned int windows, unsigned int lag)
 {
 	static struct node node;
@@ -81,13 +87,15 @@ static double mean_cost(double (*part)(unsigned int window), unsigned int window
 		first[i][0] = first[i][1] = 4;
 	for (unsigned int window = 0; window < windows; window++) {
 		unsigned int *cpus = first[window % 64], *later = first[(window + lag) % 64];
-		double heavy = part(window), longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
+		double heavy = part(window),
+		       longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
 
 		for (unsigned int i = 0; i < 2; i++)
-			node.samples[i] = (struct mal_sample){.running = true,
-							      .elapsed_s = longest,
-							      .cpus = cpus[i],
-							      .work_s = 8 * (i ? 1 - heavy : heavy)};
+			node.samples[i] =
+				(struct mal_sample){.running = true,
+						    .elapsed_s = longest,
+						    .cpus = cpus[i],
+						    .work_s = 8 * (i ? 1 - heavy : heavy)};
 		node.samples[0].mpi_s = longest - 8 * heavy / cpus[0];
 		node.samples[1].mpi_s = longest - 8 * (1 - heavy) / cpus[1];
 		sum += longest;
@@ -119,7 +127,7 @@ static double flapping_part(unsigned int window)
 	return window % 4 < 2 ? 0.75 : 0.25;
 }
 
-/* Standing still costs 1.5 in all of these but drift (1.25). */
+/* Without any move these cost 1.5, drift 1.25. */
 static void auto_follows_what_can_be_followed(void **state)
 {
 	(void)state;
@@ -131,12 +139,15 @@ static void auto_follows_what_can_be_followed(void **state)
 	assert_true(mean_cost(jumping_part, 100, 1) < 1.04);
 	assert_true(mean_cost(drifting_part, 100, 1) < 1.10);
 	assert_true(mean_cost(drifting_part, 100, 2) < 1.12);
-	/* And what cannot: hardly worse than standing still, also where plans take effect late. */
+	/*
+	 * What cannot be followed costs little more than not moving, also if plans take effect
+	 * late.
+	 */
 	assert_true(mean_cost(flapping_part, 400, 1) < 1.55);
 	assert_true(mean_cost(flapping_part, 400, 2) < 1.60);
 }
 
-/* More CPUs do not shorten serial time, and a rank that may not use them does not get them. */
+/* More CPUs do not shorten serial time, and a rank that cannot use them gets none. */
 static void auto_knows_limits(void **state)
 {
 	static struct node node;
@@ -150,8 +161,10 @@ static void auto_knows_limits(void **state)
 	assert_false(node.plan.move);
 	mal_policy_auto.destroy(policy);
 	policy = create(&mal_policy_auto);
-	node.samples[0] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 4, .most = 4};
-	node.samples[1] = (struct mal_sample){.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 1, .most = 4};
+	node.samples[0] = (struct mal_sample){
+		.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 4, .max = 4};
+	node.samples[1] = (struct mal_sample){
+		.running = true, .elapsed_s = 1, .cpus = 4, .work_s = 1, .max = 4};
 	decide(&node, &mal_policy_auto, policy);
 	assert_false(node.plan.move);
 	mal_policy_auto.destroy(policy);
@@ -168,15 +181,16 @@ static double true_time(const struct truth *truth, unsigned int cpus)
 }
 
 /*
- * RANKS ranks of CPUS CPUs under auto for WINDOWS windows; their core time is all their threads' time, as that of memory-bound
- * programs. Fills the mean length of the last ten windows and returns how many CPUs moved.
+ * Run RANKS ranks of CPUS CPUs under auto for WINDOWS windows. Their core time is the time of all
+ * their threads, as in memory-bound programs. Sets *LAST to the mean length of the last ten
+ * windows; returns the number of CPUs moved.
  */
-static unsigned int live(const struct truth *truths, unsigned int ranks, unsigned int cpus, unsigned int windows,
-			 double *last)
+static unsigned int live(const struct truth *truths, unsigned int ranks, unsigned int cpus,
+			 unsigned int windows, double *last)
 {
 	static struct node node;
 	void *policy = create(&mal_policy_auto);
-	unsigned int now[MOST], moves = 0;
+	unsigned int now[MAX], moves = 0;
 
 	make_node(&node, ranks, cpus, 8);
 	for (unsigned int rank = 0; rank < ranks; rank++)
@@ -188,7 +202,8 @@ static unsigned int live(const struct truth *truths, unsigned int ranks, unsigne
 		for (unsigned int rank = 0; rank < ranks; rank++)
 			longest = fmax(longest, true_time(&truths[rank], now[rank]));
 		for (unsigned int rank = 0; rank < ranks; rank++) {
-			double time = true_time(&truths[rank], now[rank]) * (1 + 0.004 * (window * 7 % 5 - 2.0) / 2);
+			double time = true_time(&truths[rank], now[rank]) *
+				      (1 + 0.004 * (window * 7 % 5 - 2.0) / 2);
 
 			node.samples[rank] = (struct mal_sample){.running = true,
 								 .elapsed_s = longest,
@@ -202,7 +217,7 @@ static unsigned int live(const struct truth *truths, unsigned int ranks, unsigne
 		decide(&node, &mal_policy_auto, policy);
 		if (!node.plan.move)
 			continue;
-		assert_null(mal_plan_flaw(&node.view, &node.plan));
+		assert_null(mal_plan_check(&node.view, &node.plan));
 		for (unsigned int rank = 0; rank < ranks; rank++)
 			moves += node.count[rank] > now[rank] ? node.count[rank] - now[rank] : 0;
 		memcpy(now, node.count, sizeof(now));
@@ -212,19 +227,22 @@ static unsigned int live(const struct truth *truths, unsigned int ranks, unsigne
 	return moves;
 }
 
-/* A rank whose work scales badly, or not at all, does not draw CPUs without end. */
+/* A rank whose work scales badly, or not at all, does not attract CPUs without end. */
 static void auto_learns_how_work_scales(void **state)
 {
 	static const struct {
 		struct truth truths[4];
-		double near; /* the best there is, in the end */
+		double near; /* the best possible, in the end */
 		unsigned int moves;
 	} cases[] = {
 		{{{1.0, 8, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 6},
 		{{{1.78, 1.78, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.02, 6},
 		{{{2.0, 0, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 6},
 		{{{0, 8, 0.12}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 16},
-		/* Slower with every CPU more: taken back, and tried less and less often (fewer CPUs are explore's business). */
+		/*
+		 * Slower with each CPU more: taken back, and tried less and less often (using fewer
+		 * CPUs is left to explore).
+		 */
 		{{{0, 4, 0.25}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.26, 48},
 		{{{0, 4, 0.25}, {0, 4, 0.25}, {0, 4, 0.25}, {0, 14, 0}}, 1.26, 48},
 	};
@@ -238,14 +256,18 @@ static void auto_learns_how_work_scales(void **state)
 		for (unsigned int a = 1; a < 30; a++)
 			for (unsigned int b = 1; a + b < 31; b++)
 				for (unsigned int c = 1; a + b + c < 32; c++)
-					best = fmin(best,
-						    fmax(fmax(true_time(&t[0], a), true_time(&t[1], b)),
-							 fmax(true_time(&t[2], c), true_time(&t[3], 32 - a - b - c))));
+					best = fmin(
+						best,
+						fmax(fmax(true_time(&t[0], a), true_time(&t[1], b)),
+						     fmax(true_time(&t[2], c),
+							  true_time(&t[3], 32 - a - b - c))));
 		for (unsigned int rank = 0; rank < 4; rank++)
 			first = fmax(first, true_time(&t[rank], 8));
-		print_message("# case %zu: %.3f s at first, %.3f in the end, %.3f at best, %u CPUs moved\n", i, first,
-			      last, best, moves);
-		assert_true(last <= 1.001 * first && last <= cases[i].near * best && moves <= cases[i].moves);
+		print_message("# case %zu: %.3f s at first, %.3f in the end, %.3f at best, %u CPUs "
+			      "moved\n",
+			      i, first, last, best, moves);
+		assert_true(last <= 1.001 * first && last <= cases[i].near * best &&
+			    moves <= cases[i].moves);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libmalleable/core/cpumask.h"
+#include "libmalleable/base/cpumask.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/spec.h"
 
@@ -29,7 +29,8 @@ static void cpu_lists(void **state)
 
 static void bad_cpu_lists(void **state)
 {
-	static const char *const bad[] = {"", "x", "1-", "-1", "3-1", "1024", "1,,2", "1;2", "99999999999", "1,"};
+	static const char *const bad[] = {"",	  "x",	  "1-",	 "-1",		"3-1",
+					  "1024", "1,,2", "1;2", "99999999999", "1,"};
 	struct mal_cpumask mask;
 	struct mal_error err;
 
@@ -38,7 +39,7 @@ static void bad_cpu_lists(void **state)
 		err.text[0] = '\0';
 		assert_int_equal(mal_cpumask_parse(bad[i], &mask, &err), -1);
 		assert_int_equal(mal_cpumask_count(&mask), 0);
-		assert_non_null(strstr(err.text, "no list of CPUs"));
+		assert_non_null(strstr(err.text, "not a list of CPUs"));
 	}
 }
 
@@ -111,7 +112,7 @@ static void segment_is_shared(void **state)
 	close(fd);
 }
 
-/* No rank can take the memory away under the others. */
+/* No rank can truncate the memory under the others. */
 static void segment_is_sealed(void **state)
 {
 	struct mal_segment segment;
@@ -143,7 +144,10 @@ static void foreign_files_are_refused(void **state)
 	close(null);
 }
 
-/* Counts that a rank changed after creation are seen by nobody who mapped before, and refused by who maps later. */
+/*
+ * If a rank changes the counts, processes that mapped the segment before do not notice, and later
+ * ones refuse it.
+ */
 static void hostile_counts_are_refused(void **state)
 {
 	struct mal_segment segment, other;
@@ -171,7 +175,9 @@ static void snapshots(void **state)
 	mal_snapshot_write(&segment.ranks[2], &written);
 	assert_true(mal_snapshot_read(&segment.ranks[2], &read));
 	assert_memory_equal(&written, &read, sizeof(read));
-	/* A writer that died in the middle makes no reader wait for ever, and may be followed by another one. */
+	/*
+	 * If a writer died in the middle no reader waits for ever, and another writer may follow.
+	 */
 	segment.ranks[2].snapshot_sequence |= 1;
 	assert_false(mal_snapshot_read(&segment.ranks[2], &read));
 	mal_snapshot_write(&segment.ranks[2], &written);

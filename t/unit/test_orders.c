@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_orders.c: what is set from outside, alone and above policies. */
+/* test_orders.c: orders from outside, alone and above policies. */
 #include "t/unit/node.h"
 
 #include <stdlib.h>
 
-#include "policies/builtin.h"
-#include "policies/check.h"
-#include "policies/orders.h"
-#include "policies/registry.h"
+#include "policies/decide/orders.h"
+#include "policies/interface/builtin.h"
+#include "policies/interface/check.h"
+#include "policies/interface/limits.h"
+#include "policies/interface/registry.h"
 
 static void open_orders(struct mal_orders *orders, const struct node *node)
 {
-	assert_int_equal(mal_orders_open(orders, node->view.rank_count, node->topology.cpu_count), 0);
+	assert_int_equal(mal_orders_open(orders, node->view.rank_count, node->topology.cpu_count),
+			 0);
 	assert_false(mal_orders_any(orders));
 }
 
-/* CPUs FIRST to LAST for RANK. */
-static int set_range(struct mal_orders *orders, unsigned int rank, unsigned int first, unsigned int last)
+/* Set the CPUs FIRST to LAST for RANK. */
+static int set_range(struct mal_orders *orders, unsigned int rank, unsigned int first,
+		     unsigned int last)
 {
-	bool chosen[MOST * 8] = {false};
+	bool chosen[MAX * 8] = {false};
 
 	for (unsigned int cpu = first; cpu <= last; cpu++)
 		chosen[cpu] = true;
 	return mal_orders_set_cpus(orders, rank, chosen, NULL);
 }
 
-/* Carry orders out, as the controller does: without POLICY, or above it. */
-static enum mal_decision obey(struct node *node, const struct mal_orders *orders, const struct mal_policy *policy,
-			      void *state)
+/* Carry orders out as the controller does: without POLICY, or above it. */
+static enum mal_decision obey(struct node *node, const struct mal_orders *orders,
+			      const struct mal_policy *policy, void *state)
 {
-	const char *flaw;
+	const char *rejection;
 	enum mal_decision decision;
 
-	node->plan = (struct mal_plan){.bind = !policy, .count = node->count, .owner = node->new_owner};
-	decision = mal_decide_under(orders, policy, state, &node->view, &node->plan, &flaw);
-	if (decision == MAL_DECISION_UNFIT)
-		print_message("# unfit: %s\n", flaw);
+	node->plan =
+		(struct mal_plan){.bind = !policy, .count = node->count, .owner = node->new_owner};
+	decision = mal_decide_under(orders, policy, state, &node->view, &node->plan, &rejection);
+	if (decision == MAL_DECISION_REJECTED)
+		print_message("# unfit: %s\n", rejection);
 	return decision;
 }
 
@@ -53,16 +57,16 @@ static void exact_cpus(void **state)
 	assert_true(node.plan.move);
 	for (unsigned int cpu = 0; cpu < 16; cpu++)
 		assert_int_equal(node.new_owner[cpu] == 1, cpu < 2);
-	/* What rank 1 left went to those who had fewest: 14 for three. */
+	/* The CPUs that rank 1 left went to the ranks with fewest: 14 for three. */
 	assert_int_equal(node.count[0], 5);
-	/* Once it is so nothing moves any more. */
+	/* Nothing more moves then. */
 	memcpy(node.owner, node.new_owner, sizeof(node.owner));
 	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
 	assert_false(node.plan.move);
 	mal_orders_close(&orders);
 }
 
-/* All CPUs of rank 0 are taken away: it gets one of another. */
+/* All CPUs of rank 0 are taken away: it gets one of another rank. */
 static void nobody_is_left_without(void **state)
 {
 	static struct node node;
@@ -94,14 +98,14 @@ static void bounds(void **state)
 	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
 	assert_int_equal(node.count[0], 7);
 	assert_int_equal(node.count[3], 2);
-	assert_null(mal_plan_flaw(&node.view, &node.plan));
+	assert_null(mal_plan_check(&node.view, &node.plan));
 	mal_orders_free(&orders, 0);
 	mal_orders_free(&orders, 3);
 	assert_false(mal_orders_any(&orders));
 	mal_orders_close(&orders);
 }
 
-/* What the administrator leaves every rank. */
+/* The administrator's minimum for every rank. */
 static void every_rank_keeps_the_floor(void **state)
 {
 	static const unsigned int floors[] = {3, 4, 9};
@@ -151,7 +155,7 @@ static void what_cannot_be_is_refused(void **state)
 	mal_orders_close(&orders);
 }
 
-/* Orders that could be carried out until ranks ended: the policy decides alone. */
+/* Orders become impossible as ranks end: the policy decides alone. */
 static void ranks_end(void **state)
 {
 	static struct node node;
@@ -170,19 +174,151 @@ static void ranks_end(void **state)
 	mal_orders_close(&orders);
 }
 
+/* The copy is of its own: what is changed in it afterwards is not changed in the other. */
+static void orders_are_copied(void **state)
+{
+	static struct node node;
+	struct mal_orders from, to;
+
+	(void)state;
+	make_node(&node, 3, 2, 2);
+	open_orders(&from, &node);
+	open_orders(&to, &node);
+	assert_int_equal(set_range(&from, 1, 0, 1), 0);
+	assert_int_equal(mal_orders_set_bounds(&from, 2, 1, 3, NULL), 0);
+	from.floor = 2;
+	mal_orders_copy(&to, &from);
+	mal_orders_free(&from, 1);
+	mal_orders_free(&from, 2);
+	assert_int_equal(to.floor, 2);
+	assert_true(to.ranks[1].exact);
+	assert_int_equal(to.cpus[0], 1);
+	assert_int_equal(to.cpus[2], 3);
+	assert_int_equal(to.ranks[2].max, 3);
+	mal_orders_close(&from);
+	mal_orders_close(&to);
+}
+
+/* A step starts under orders: there are no samples yet, and no rank to count. */
+static void a_step_starts_under_orders(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 2, 2);
+	node.view.samples = NULL;
+	open_orders(&orders, &node);
+	orders.floor = 2;
+	assert_int_equal(obey(&node, &orders, &mal_policy_auto, policy), MAL_DECISION_MADE);
+	assert_true(node.plan.lend);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_NONE);
+	mal_policy_auto.destroy(policy);
+	mal_orders_close(&orders);
+}
+
+/* A rank may be allowed fewer than the floor. */
+static void a_maximum_goes_below_the_floor(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 2, 4, 4);
+	open_orders(&orders, &node);
+	orders.floor = 3;
+	assert_int_equal(mal_orders_set_bounds(&orders, 0, 0, 1, NULL), 0);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_int_equal(node.count[0], 1);
+	assert_int_equal(node.count[1], 7);
+	mal_orders_close(&orders);
+}
+
+/*
+ * Rank 2 takes all that rank 0 has and leaves nothing: rank 1 gives one of several, but not its
+ * last.
+ */
+static void a_neighbour_gives_one(void **state)
+{
+	for (unsigned int cpus = 2; cpus-- > 0;) {
+		static struct node node;
+		struct mal_orders orders;
+		bool chosen[6] = {false};
+
+		(void)state;
+		make_node(&node, 3, 1 + cpus, 1);
+		open_orders(&orders, &node);
+		for (unsigned int cpu = 0; cpu < 3 + 3 * cpus; cpu++)
+			chosen[cpu] = node.owner[cpu] != 1;
+		assert_int_equal(mal_orders_set_cpus(&orders, 2, chosen, NULL), 0);
+		assert_int_equal(obey(&node, &orders, NULL, NULL),
+				 cpus ? MAL_DECISION_MADE : MAL_DECISION_NONE);
+		if (cpus) {
+			assert_int_equal(node.count[0], 1);
+			assert_int_equal(node.count[1], 1);
+			assert_int_equal(node.count[2], 4);
+		}
+		mal_orders_close(&orders);
+	}
+}
+
+/* Bounds that nobody can keep any more, since a rank has ended, are passed over. */
+static void bounds_that_cannot_be_kept(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 2, 4, 4);
+	open_orders(&orders, &node);
+	assert_int_equal(mal_orders_set_bounds(&orders, 0, 0, 2, NULL), 0);
+	node.samples[1] = (struct mal_sample){.running = false};
+	assert_int_equal(mal_orders_check(&orders, &node.view, NULL), -1);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_false(node.plan.move);
+	mal_orders_close(&orders);
+}
+
+static int break_down(void *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	(void)state;
+	(void)view;
+	plan->broken = "it crashed";
+	return 0;
+}
+
+static void what_is_not_decided_is_not_ordered(void **state)
+{
+	const struct mal_policy broken = {.abi = MAL_POLICY_ABI, .name = "x", .decide = break_down};
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 2, 4, 4);
+	open_orders(&orders, &node);
+	assert_int_equal(mal_orders_set_bounds(&orders, 0, 0, 2, NULL), 0);
+	assert_int_equal(obey(&node, &orders, &broken, NULL), MAL_DECISION_REJECTED);
+	node.topology.cpu_count = MAL_MAX_CPUS + 1;
+	assert_int_equal(obey(&node, &orders, &broken, NULL), MAL_DECISION_NONE);
+	mal_orders_close(&orders);
+}
+
 static bool is_kept(const struct mal_orders *orders, const struct node *node)
 {
 	for (unsigned int rank = 0; rank < node->view.rank_count; rank++) {
 		const struct mal_order *order = &orders->ranks[rank];
 
-		if (!order->exact && !order->most && node->count[rank] < orders->floor)
+		if (!order->exact && !order->max && node->count[rank] < orders->floor)
 			return false;
-		if (node->count[rank] < order->least || (order->most && node->count[rank] > order->most))
+		if (node->count[rank] < order->min ||
+		    (order->max && node->count[rank] > order->max))
 			return false;
 	}
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
-		if (orders->cpus[cpu] < orders->rank_count ? node->new_owner[cpu] != orders->cpus[cpu]
-							   : orders->ranks[node->new_owner[cpu]].exact)
+		if (orders->cpus[cpu] < orders->rank_count
+			    ? node->new_owner[cpu] != orders->cpus[cpu]
+			    : orders->ranks[node->new_owner[cpu]].exact)
 			return false;
 	return true;
 }
@@ -194,14 +330,16 @@ static void give_random_order(struct mal_orders *orders, unsigned int rank, unsi
 	mal_orders_free(orders, rank);
 	if (rand() % 3 == 0) {
 		if (set_range(orders, rank, first,
-			      first + (unsigned int)rand() % (cpus - first < 4 ? cpus - first : 4)) < 0)
+			      first + (unsigned int)rand() %
+					      (cpus - first < 4 ? cpus - first : 4)) < 0)
 			mal_orders_free(orders, rank);
 	} else if (rand() % 2) {
-		mal_orders_set_bounds(orders, rank, (unsigned int)rand() % 5, 5 + (unsigned int)rand() % 4, NULL);
+		mal_orders_set_bounds(orders, rank, (unsigned int)rand() % 5,
+				      5 + (unsigned int)rand() % 4, NULL);
 	}
 }
 
-/* Whatever the policy and the orders: plans are fit, and orders that can be carried out are. */
+/* For any policy and orders: plans are valid, and orders that can be carried out are. */
 static void orders_stand_above_every_policy(void **state)
 {
 	static struct node node;
@@ -230,10 +368,11 @@ static void orders_stand_above_every_policy(void **state)
 					node.samples[rank].cpus += node.owner[cpu] == rank;
 			}
 			if (mal_orders_check(&orders, &node.view, NULL) < 0 ||
-			    obey(&node, &orders, policy, policy_state) != MAL_DECISION_MADE || !node.plan.bind)
+			    obey(&node, &orders, policy, policy_state) != MAL_DECISION_MADE ||
+			    !node.plan.bind)
 				continue;
 			asked++;
-			assert_null(mal_plan_flaw(&node.view, &node.plan));
+			assert_null(mal_plan_check(&node.view, &node.plan));
 			assert_true(is_kept(&orders, &node));
 			memcpy(node.owner, node.new_owner, sizeof(node.owner));
 		}
@@ -253,6 +392,12 @@ int main(void)
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(ranks_end),
+		cmocka_unit_test(orders_are_copied),
+		cmocka_unit_test(a_step_starts_under_orders),
+		cmocka_unit_test(a_maximum_goes_below_the_floor),
+		cmocka_unit_test(a_neighbour_gives_one),
+		cmocka_unit_test(bounds_that_cannot_be_kept),
+		cmocka_unit_test(what_is_not_decided_is_not_ordered),
 		cmocka_unit_test(orders_stand_above_every_policy),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_period.c: finding the period of a sequence of regions. */
+/* test_period.c: find the period of a sequence of regions. */
 #include "t/unit/unit.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "libmalleable/rank/period.h"
 
-/* Feed TEXT, a letter an event; returns the number of boundaries. */
+/* Feed TEXT, one event per letter. Returns the number of boundaries. */
 static unsigned int feed(struct mal_period *period, const char *text)
 {
 	unsigned int boundaries = 0;
@@ -38,7 +38,7 @@ static void behind_an_initialisation(void **state)
 	assert_int_equal(feed(&period, "abcabcabc"), 3);
 }
 
-/* aab aab: the inner repetition is no period of the whole. */
+/* aab aab: the inner repetition is not a period of the whole. */
 static void with_sub_period(void **state)
 {
 	struct mal_period period = {0};
@@ -71,7 +71,10 @@ static void no_period_no_boundary(void **state)
 	assert_int_equal(boundaries, 0);
 }
 
-/* Many kinds of regions, a loop inside that is entered twice, and an initialisation: found within ten periods. */
+/*
+ * Many kinds of regions, an inner loop that is entered twice, and an initialisation: found within
+ * ten periods.
+ */
 static void found_within_ten_periods(void **state)
 {
 	static struct mal_period period;
@@ -86,13 +89,17 @@ static void found_within_ten_periods(void **state)
 		for (uint32_t i = 0; i < 60; i++, length++)
 			boundaries += mal_period_event(&period, 0x400000 + i * 4096);
 		for (int inner = 0; inner < 24; inner++, length++)
-			boundaries += mal_period_event(&period, 0x400000 + (uint32_t)(inner % 3) * 4096);
+			boundaries +=
+				mal_period_event(&period, 0x400000 + (uint32_t)(inner % 3) * 4096);
 	}
 	assert_int_equal(period.length, length);
 	assert_true(boundaries >= 20);
 }
 
-/* Feed a recorded sequence: its period is to be found within ten periods, and then to last to the end or for ten more. */
+/*
+ * Feed a recorded sequence: its period must be found within ten periods, and last to the end or for
+ * ten more.
+ */
 static void check_recorded(const char *name, unsigned int length, const char *events)
 {
 	static struct mal_period period;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_placement.c: ranks of a step over several nodes change places. */
-#include "policies/placement.h"
+/* test_placement.c: exchange ranks between the nodes of a step. */
+#include "policies/mapping/placement.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "t/unit/unit.h"
 
 #define CASES 3000
-/* Nodes and ranks on each, where all placements are tried. */
+/* Nodes, and ranks on each, for which all placements are tried. */
 #define NODES 3
 #define EACH 3
 
@@ -88,7 +88,10 @@ static double best_of(struct mal_placement *placement, unsigned int rank, unsign
 	return best;
 }
 
-/* Against the best of all placements: never worse than before, each node keeps its number, and near to the best. */
+/*
+ * Compare with the best of all placements: never worse than before, near the best, and each node
+ * keeps its number of ranks.
+ */
 static void random_steps_come_near_the_best(void **state)
 {
 	double sum = 0, worst = 1;
@@ -97,9 +100,10 @@ static void random_steps_come_near_the_best(void **state)
 	srand(1);
 	for (int i = 0; i < CASES; i++) {
 		double work[NODES * EACH], load[NODES], before, after, best, part;
-		unsigned int node[NODES * EACH], all[NODES * EACH], count[NODES] = {0},
-								    free[NODES] = {EACH, EACH, EACH};
-		struct mal_placement placement = {NODES * EACH, NODES, work, fours, node}, tried = placement;
+		unsigned int node[NODES * EACH], all[NODES * EACH],
+			count[NODES] = {0}, free[NODES] = {EACH, EACH, EACH};
+		struct mal_placement placement = {NODES * EACH, NODES, work, fours, node},
+				     tried = placement;
 
 		for (unsigned int rank = 0; rank < NODES * EACH; rank++) {
 			work[rank] = 0.05 + rand() % 1000 / 1000.0;
@@ -119,17 +123,20 @@ static void random_steps_come_near_the_best(void **state)
 		sum += part;
 		worst = part < worst ? part : worst;
 	}
-	print_message("# of the best possible load balance: mean %.4f, worst %.4f\n", sum / CASES, worst);
+	print_message("# of the best possible load balance: mean %.4f, worst %.4f\n", sum / CASES,
+		      worst);
 	assert_true(sum / CASES > 0.98);
 	assert_true(worst > 0.8);
 }
 
-/* 1,024 nodes of 64 ranks: in bounded time. */
+/* 1,024 nodes of 64 ranks take bounded time. */
 static void large_steps_are_bounded(void **state)
 {
 	enum { nodes = 1024, each = 64 };
-	double *work = calloc(nodes * each, sizeof(*work)), *load = calloc(nodes, sizeof(*load)), before;
-	unsigned int *node = calloc(nodes * each, sizeof(*node)), *cpus = calloc(nodes, sizeof(*cpus));
+	double *work = calloc(nodes * each, sizeof(*work)), *load = calloc(nodes, sizeof(*load)),
+	       before;
+	unsigned int *node = calloc(nodes * each, sizeof(*node)),
+		     *cpus = calloc(nodes, sizeof(*cpus));
 	struct mal_placement placement = {nodes * each, nodes, work, cpus, node};
 	struct timespec begin, end;
 
@@ -147,7 +154,8 @@ static void large_steps_are_bounded(void **state)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
 	print_message("# 65,536 ranks: balance %.3f to %.3f in %.0f ms\n", before,
 		      mal_placement_balance(&placement, load),
-		      1e3 * (double)(end.tv_sec - begin.tv_sec) + 1e-6 * (double)(end.tv_nsec - begin.tv_nsec));
+		      1e3 * (double)(end.tv_sec - begin.tv_sec) +
+			      1e-6 * (double)(end.tv_nsec - begin.tv_nsec));
 	assert_true(mal_placement_balance(&placement, load) > before);
 	free(work);
 	free(load);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_shares.c: dividing CPUs among the steps of several jobs. */
+/* test_shares.c: divide CPUs among the steps of several jobs. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,7 +20,8 @@ static struct mal_claim claim(uint32_t job, uint32_t weight, unsigned int first,
 {
 	struct mal_cpumask cpus = range(first, last);
 
-	return (struct mal_claim){.job = job, .weight = weight, .least = 1, .cpus = cpus, .share = cpus};
+	return (struct mal_claim){
+		.job = job, .weight = weight, .min = 1, .cpus = cpus, .share = cpus};
 }
 
 static void assert_share(const struct mal_claim *claim, const char *list)
@@ -48,7 +49,7 @@ static void two_jobs_have_halves(void **state)
 	mal_shares_divide(claims, 2);
 	assert_share(&claims[0], "0-3");
 	assert_share(&claims[1], "4-7");
-	/* The first ends. */
+	/* The first one ends. */
 	mal_shares_divide(claims + 1, 1);
 	assert_share(&claims[1], "0-7");
 }
@@ -63,7 +64,7 @@ static void weights_count(void **state)
 	assert_share(&claims[1], "6-7");
 }
 
-/* A third comes: of what the others have they keep all but what is not theirs any more. */
+/* A third step comes: the others keep all CPUs but those they lose. */
 static void little_changes_hands(void **state)
 {
 	struct mal_claim claims[] = {claim(1, 1, 0, 8), claim(2, 1, 0, 8), claim(3, 1, 0, 8)};
@@ -77,7 +78,10 @@ static void little_changes_hands(void **state)
 	assert_share(&claims[2], "3,7-8");
 }
 
-/* Two steps of one job, each with its own CPUs, beside a job that has all of them: half goes to each job. */
+/*
+ * Two steps of one job, each with its own CPUs, beside a job that has all of them: each job gets
+ * half.
+ */
 static void steps_of_a_job_count_once(void **state)
 {
 	struct mal_claim claims[] = {claim(1, 1, 0, 3), claim(1, 1, 4, 7), claim(2, 1, 0, 7)};
@@ -104,7 +108,7 @@ static void who_would_get_too_few_is_left_out(void **state)
 	struct mal_claim claims[] = {claim(1, 1, 0, 3), claim(2, 1, 0, 3), claim(3, 1, 0, 3)};
 
 	(void)state;
-	claims[1].least = 3;
+	claims[1].min = 3;
 	mal_shares_divide(claims, 3);
 	assert_false(claims[1].divided);
 	assert_share(&claims[0], "0-1");
@@ -112,10 +116,14 @@ static void who_would_get_too_few_is_left_out(void **state)
 	assert_share(&claims[2], "2-3");
 }
 
-/* Whatever the claims: each CPU that somebody divided has goes to one of them, nobody gets one that is not its, or too few. */
+/*
+ * For any claims: each CPU of a divided claim goes to one claim that has it, and no divided claim
+ * gets fewer than its minimum.
+ */
 static void always_complete_and_disjoint(void **state)
 {
-	unsigned int seed = getenv("SEED") ? (unsigned int)atoi(getenv("SEED")) : (unsigned int)time(NULL);
+	unsigned int seed =
+		getenv("SEED") ? (unsigned int)atoi(getenv("SEED")) : (unsigned int)time(NULL);
 
 	(void)state;
 	print_message("# SEED=%u\n", seed);
@@ -130,7 +138,7 @@ static void always_complete_and_disjoint(void **state)
 
 			claims[i] = claim((uint32_t)(rand() % 5), 1 + (uint32_t)(rand() % 4), first,
 					  first + (unsigned int)rand() % 24);
-			claims[i].least = 1 + (uint32_t)(rand() % 4);
+			claims[i].min = 1 + (uint32_t)(rand() % 4);
 			if (rand() % 2)
 				claims[i].share = range(first, first);
 		}
@@ -141,10 +149,11 @@ static void always_complete_and_disjoint(void **state)
 			mal_cpumask_drop(&rest, &claims[i].cpus);
 			assert_int_equal(mal_cpumask_count(&rest), 0);
 			if (!claims[i].divided) {
-				assert_memory_equal(&claims[i].share, &claims[i].cpus, sizeof(claims[i].cpus));
+				assert_memory_equal(&claims[i].share, &claims[i].cpus,
+						    sizeof(claims[i].cpus));
 				continue;
 			}
-			assert_true(mal_cpumask_count(&claims[i].share) >= claims[i].least);
+			assert_true(mal_cpumask_count(&claims[i].share) >= claims[i].min);
 			mal_cpumask_keep(&twice, &seen);
 			assert_int_equal(mal_cpumask_count(&twice), 0);
 			mal_cpumask_join(&seen, &claims[i].share);
@@ -152,6 +161,30 @@ static void always_complete_and_disjoint(void **state)
 		}
 		assert_memory_equal(&seen, &all, sizeof(all));
 	}
+}
+
+/*
+ * slurmstepd waits 100 ms for the agent. The worst case: as many claims as possible, most of which
+ * are left out one after the other.
+ */
+static void many_are_divided_in_time(void **state)
+{
+	static struct mal_claim claims[64];
+	struct timespec begin, end;
+
+	(void)state;
+	for (size_t i = 0; i < 64; i++) {
+		claims[i] = claim((uint32_t)i, 1, 0, 511);
+		claims[i].min = 64;
+	}
+	/* Measure this thread's CPU time: other processes may run. */
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin), 0);
+	mal_shares_divide(claims, 64);
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end), 0);
+	print_message("# %.1f ms\n", (double)(end.tv_sec - begin.tv_sec) * 1e3 +
+					     (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
+	assert_true((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec <
+		    50000000);
 }
 
 int main(void)
@@ -165,6 +198,7 @@ int main(void)
 		cmocka_unit_test(what_only_one_has_is_not_divided),
 		cmocka_unit_test(who_would_get_too_few_is_left_out),
 		cmocka_unit_test(always_complete_and_disjoint),
+		cmocka_unit_test(many_are_divided_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

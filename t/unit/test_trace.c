@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_trace.c: traces are read as they were written, and nothing in them is believed. */
+/* test_trace.c: traces are read as they were written, and nothing in them is trusted. */
 #include "t/unit/unit.h"
 
 #include <stdio.h>
@@ -53,7 +53,8 @@ static void read_as_written(void **state)
 	window = mal_trace_add_window(&trace);
 	window->elapsed_s = 0.25;
 	window->owner[1] = 1;
-	window->samples[1] = (struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2};
+	window->samples[1] =
+		(struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2};
 	writer = mal_trace_open(path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, window->elapsed_s, window->samples, window->owner);
@@ -67,19 +68,23 @@ static void read_as_written(void **state)
 	assert_int_equal(again.topology.package[2], 1);
 	assert_int_equal(again.window_count, 1);
 	assert_memory_equal(again.windows[0].owner, window->owner, 4 * sizeof(unsigned int));
-	assert_memory_equal(&again.windows[0].samples[1], &window->samples[1], sizeof(window->samples[1]));
+	assert_memory_equal(&again.windows[0].samples[1], &window->samples[1],
+			    sizeof(window->samples[1]));
 	assert_false(again.windows[0].samples[0].running);
 	assert_false(again.cut);
 	mal_trace_destroy(&again);
 	mal_trace_destroy(&trace);
 }
 
-#define STEP "{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[0],\"numa\":[0],\"package\":[0]}\n"
+#define STEP \
+	"{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[0],\"numa\":[0]," \
+	"\"package\":[0]}\n"
 #define RANK(rank, work) \
 	"{\"rank\":" rank ",\"elapsed_s\":1,\"work_s\":" work \
 	",\"serial_s\":0,\"mpi_s\":0,\"barrier_s\":0,\"region_s\":0,\"cpus\":1," \
 	"\"most\":0,\"team\":1,\"phases\":1}"
-#define WINDOW(ranks) "{\"type\":\"window\",\"at_s\":1,\"elapsed_s\":1,\"owner\":[0],\"ranks\":[" ranks "]}\n"
+#define WINDOW(ranks) \
+	"{\"type\":\"window\",\"at_s\":1,\"elapsed_s\":1,\"owner\":[0],\"ranks\":[" ranks "]}\n"
 
 static void nothing_is_believed(void **state)
 {
@@ -94,16 +99,20 @@ static void nothing_is_believed(void **state)
 		{WINDOW(""), "line 1: the first line"},
 		{STEP STEP, "line 2: the first line"},
 		{"{\"type\":\"step\",\"version\":2}\n", "version 1"},
-		{"{\"type\":\"step\",\"version\":1,\"ranks\":1000000000,\"cpus\":[0]}\n", "impossible"},
-		{"{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[]}\n", "CPUs' places"},
+		{"{\"type\":\"step\",\"version\":1,\"ranks\":1000000000,\"cpus\":[0]}\n",
+		 "out of range"},
+		{"{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[]}\n",
+		 "one place for each CPU"},
 		{STEP WINDOW(RANK("1", "1")), "line 2: a rank does not exist"},
 		{STEP WINDOW(RANK("0", "1") "," RANK("0", "1")), "twice"},
-		{STEP WINDOW(RANK("0", "-1")), "times are missing or impossible"},
-		{STEP WINDOW(RANK("0", "1e300")), "times are missing or impossible"},
-		{STEP WINDOW(RANK("0", "\"x\"")), "times are missing or impossible"},
+		{STEP WINDOW(RANK("0", "-1")), "times are missing or out of range"},
+		{STEP WINDOW(RANK("0", "1e300")), "times are missing or out of range"},
+		{STEP WINDOW(RANK("0", "\"x\"")), "times are missing or out of range"},
 		{STEP WINDOW("17"), "a rank does not exist"},
-		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[1],\"ranks\":[]}\n", "owners"},
-		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0,0],\"ranks\":[]}\n", "owners"},
+		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[1],\"ranks\":[]}\n",
+		 "one owner for each CPU"},
+		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0,0],\"ranks\":[]}\n",
+		 "one owner for each CPU"},
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0]}\n", "ranks are missing"},
 	};
 
@@ -134,6 +143,28 @@ static void cut_last_line_is_left_out(void **state)
 	mal_trace_destroy(&trace);
 }
 
+/* A null byte at a line's start must not make code look at bytes before the line. */
+static void bytes_of_value_0_are_refused(void **state)
+{
+	static const char *const starts[] = {"", "{\"type\":\"plan\"}"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct mal_trace trace;
+		struct mal_error err = {""};
+		FILE *file;
+
+		write_text(STEP WINDOW(RANK("0", "1")));
+		file = fopen(path, "a");
+		assert_non_null(file);
+		fprintf(file, "%s%c\n", starts[i], '\0');
+		fclose(file);
+		assert_int_equal(mal_trace_read(&trace, path, &err), -1);
+		assert_non_null(strstr(err.text, "line 3"));
+		mal_trace_destroy(&trace);
+	}
+}
+
 static void other_machines(void **state)
 {
 	struct mal_trace trace;
@@ -144,8 +175,8 @@ static void other_machines(void **state)
 	assert_int_equal(mal_trace_read(&trace, path, &err), 0);
 	assert_int_equal(mal_places_count("pack:2 numa:1 l3:2 core:3 pu:1", &err), 12);
 	assert_int_equal(mal_trace_change_cpus(&trace, 12, &err), 0);
-	assert_int_equal(mal_places_read("pack:2 numa:1 l3:2 core:3 pu:1", trace.cpu, 12, NULL, trace.l3, trace.numa,
-					 trace.package, &err),
+	assert_int_equal(mal_places_read("pack:2 numa:1 l3:2 core:3 pu:1", trace.cpu, 12, NULL,
+					 trace.l3, trace.numa, trace.package, &err),
 			 0);
 	assert_int_equal(trace.topology.l3[11], 3);
 	assert_int_equal(trace.topology.package[6], 1);
@@ -160,6 +191,7 @@ int main(void)
 		cmocka_unit_test(read_as_written),
 		cmocka_unit_test(nothing_is_believed),
 		cmocka_unit_test(cut_last_line_is_left_out),
+		cmocka_unit_test(bytes_of_value_0_are_refused),
 		cmocka_unit_test(other_machines),
 	};
 

@@ -2,7 +2,7 @@
 /* test_word.c: every transition of the fast-path word, from every state. */
 #include "t/unit/unit.h"
 
-#include "libmalleable/core/word.h"
+#include "libmalleable/core/cpuword.h"
 
 #define ME 1u
 #define OTHER 2u
@@ -85,7 +85,7 @@ static void reclaiming(void **state)
 	CHECK(moved_to_me, mal_word_reclaim(&word, ME), MAL_NOBODY, moved_to_me);
 }
 
-/* Giver leaves, taker enters: between the two nobody uses the CPU. */
+/* The giver leaves, the taker enters: in between the CPU has no user. */
 static void hand_over(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void hand_over(void **state)
 	assert_false(mal_word_move(&word, ME, THIRD));
 }
 
-/* A borrower stays on a CPU that changes its owner; the new owner may take it back. */
+/* A borrower stays on a CPU whose owner changes; the new owner may take it back. */
 static void hand_over_while_lent(void **state)
 {
 	(void)state;
@@ -109,7 +109,8 @@ static void hand_over_while_lent(void **state)
 	expect(&word, (struct mal_cpu_state){THIRD, OTHER, true});
 	assert_int_equal(mal_word_reclaim(&word, THIRD), OTHER);
 	expect(&word, (struct mal_cpu_state){THIRD, THIRD, false});
-	CHECK(free_of_me, mal_word_move(&word, ME, OTHER), true, ((struct mal_cpu_state){OTHER, MAL_NOBODY, false}));
+	CHECK(free_of_me, mal_word_move(&word, ME, OTHER), true,
+	      ((struct mal_cpu_state){OTHER, MAL_NOBODY, false}));
 	CHECK(borrowed_from_me, mal_word_move(&word, ME, OTHER), true, others);
 }
 
@@ -123,7 +124,7 @@ static void recovering(void **state)
 	CHECK(others, mal_word_recover(&word, ME), false, others);
 }
 
-/* What the controller does with CPUs of the job that idle. */
+/* Transitions of the job's idle CPUs, by the controller. */
 static void idle_cpus(void **state)
 {
 	const struct mal_cpu_state nobodys = {MAL_NOBODY, MAL_NOBODY, false};
@@ -137,7 +138,7 @@ static void idle_cpus(void **state)
 	mal_word_set(&word, borrowed_from_me);
 	before = mal_word_revoke(&word);
 	assert_true(before.lent && before.owner == ME && before.user == borrowed_from_me.user);
-	/* Who had it can do nothing with it any more. */
+	/* The former owner and user can do nothing with it any more. */
 	assert_false(mal_word_lend(&word, ME));
 	assert_int_equal(mal_word_reclaim(&word, ME), MAL_NOBODY);
 	assert_false(mal_word_release(&word, borrowed_from_me.user));
@@ -146,7 +147,9 @@ static void idle_cpus(void **state)
 	expect(&word, nobodys);
 }
 
-/* Every change makes a new word, even back to an equal state: an old reading never matches (ABA). */
+/*
+ * Every change makes a new word, even back to an equal state: an old reading never matches (ABA).
+ */
 static void generations_differ(void **state)
 {
 	uint64_t before, old;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unit.h: what every cmocka test includes, in the order that cmocka wants. */
+/* unit.h: included by every cmocka test, with headers in the order that cmocka needs. */
 #ifndef MAL_T_UNIT_H
 #define MAL_T_UNIT_H
 

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Inside the virtual machine (16 CPUs, cgroup v2): malleable set, seen in the masks of every thread, 10 ms apart.
+# Inside the virtual machine (16 CPUs, cgroup v2): malleable set, seen in the masks of every thread,
+# 10 ms apart.
 . "$(dirname "$0")/../lib.sh"
 need_cluster
 [ "$(nproc)" -ge 16 ] || skip_all "needs 16 CPUs: contrib/vm run $0"
 plan 8
-start_cluster
+start_cluster --plugin-args wait=30 # emulated CPUs: a controller may need more than its second
 malleable=$stage/bin/malleable
 
-srun -n2 -c2 --balance=external "$load" --units=20000 --chunks=64 --regions=1 --work=60,60 --iterations=4000 >"$work/run.out" 2>"$work/run.err" &
+srun -n2 -c2 --balance=external "$load" --units=20000 --chunks=64 --regions=1 --work=60,60 \
+	--iterations=4000 >"$work/run.out" 2>"$work/run.err" &
 step=$!
 status_of() { "$malleable" status --here --json 2>/dev/null | jq -r "$1" 2>/dev/null; }
 phases() { [ "$(status_of '.[0].windows')" -gt 2 ] 2>/dev/null; }
@@ -21,7 +23,10 @@ watcher=$!
 sleep 1
 own() { status_of ".[0].ranks[$1].cpus"; }
 # A list of CPUs, one each, from lists as the kernel writes them.
-single() { tr , '\n' | awk -F- '{for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i}' | sort -nu | paste -sd,; }
+single() {
+	tr , '\n' | awk -F- '{for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i}' | sort -nu |
+		paste -sd,
+}
 list() { own "$1" | single; }
 before=$(own 0)
 run "$malleable" set "$name.0" --count=3
@@ -31,7 +36,10 @@ ok "rank 0 gets three CPUs within a phase or two" wait_until 2 gets 0 3
 sleep 1
 wanted=$(list 0)
 wait "$watcher"
-allowed() { awk '/^Cpus_allowed_list/ {print $2}' /proc/"$(status_of '.[0].ranks[0].pid')"/task/*/status | single; }
+allowed() {
+	awk '/^Cpus_allowed_list/ {print $2}' /proc/"$(status_of \
+		'.[0].ranks[0].pid')"/task/*/status | single
+}
 ok "its threads run on just these" [ "$(allowed)" = "$wanted" ]
 outside() {
 	awk -v list="$1" 'BEGIN {n = split(list, part, ","); for (i = 1; i <= n; i++) {split(part[i], ends, "-"); for (c = ends[1]; c <= (ends[2] == "" ? ends[1] : ends[2]); c++) may[c] = 1}}

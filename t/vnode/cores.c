@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cores.c: virtual cores: cgroups, the threads that keep them busy, the ticker, the load balancer. */
+/*
+ * cores.c: virtual cores: cgroups, the threads that keep them busy, the ticker, the load balancer.
+ */
 #include "cores.h"
 
 #include <dirent.h>
@@ -17,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One turn of a virtual core on its real CPU. */
+/* A virtual core's turn on its real CPU. */
 #define TURN_NS 500000L
 #define CALIBRATE_NS 300000000L
 
@@ -26,11 +28,11 @@ struct vnode_cores {
 	char root[64];
 	bool threaded; /* cgroup v2 */
 	unsigned int groups, real_count;
-	unsigned int real[VNODE_MOST_CORES];
+	unsigned int real[VNODE_MAX_CORES];
 	unsigned int started;
-	pthread_t burner[VNODE_MOST_CORES];
+	pthread_t burner[VNODE_MAX_CORES];
 	unsigned int ticking;
-	pthread_t ticker[VNODE_MOST_CORES];
+	pthread_t ticker[VNODE_MAX_CORES];
 	atomic_bool stop;
 };
 
@@ -49,7 +51,8 @@ static int write_text(const char *path, const char *text)
 	return put < 0 ? -1 : 0;
 }
 
-static void group_path(const struct vnode_cores *cores, unsigned int number, const char *file, char *path, size_t size)
+static void group_path(const struct vnode_cores *cores, unsigned int number, const char *file,
+		       char *path, size_t size)
 {
 	snprintf(path, size, "%s/%u/%s", cores->root, number, file);
 }
@@ -63,7 +66,7 @@ static void pin_to(unsigned int real)
 	sched_setaffinity(0, sizeof(mask), &mask);
 }
 
-/* Ask for short turns; kernels before 6.12 do not know that, and need it less. */
+/* Ask for short turns. Kernels before 6.12 ignore that, and need it less. */
 static void ask_short_turns(void)
 {
 	struct {
@@ -85,7 +88,8 @@ static void *burn(void *data)
 	char path[128], text[32];
 
 	pin_to(cores->real[place->number % cores->real_count]);
-	group_path(cores, place->number, cores->threaded ? "cgroup.threads" : "tasks", path, sizeof(path));
+	group_path(cores, place->number, cores->threaded ? "cgroup.threads" : "tasks", path,
+		   sizeof(path));
 	snprintf(text, sizeof(text), "%ld", syscall(SYS_gettid));
 	if (write_text(path, text) < 0)
 		fprintf(stderr, "vnode: cannot enter %s: %s\n", path, strerror(errno));
@@ -107,7 +111,8 @@ static void *tick(void *data)
 	pin_to(cores->real[place->number]);
 	free(place);
 	if (sched_setscheduler(0, SCHED_FIFO, &first) < 0) {
-		fprintf(stderr, "vnode: no real-time priority, turns will be longer: %s\n", strerror(errno));
+		fprintf(stderr, "vnode: no real-time priority, turns will be longer: %s\n",
+			strerror(errno));
 		return NULL;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &time);
@@ -122,7 +127,8 @@ static void *tick(void *data)
 	return NULL;
 }
 
-static int start_thread(struct vnode_cores *cores, void *(*run)(void *), unsigned int number, pthread_t *thread)
+static int start_thread(struct vnode_cores *cores, void *(*run)(void *), unsigned int number,
+			pthread_t *thread)
 {
 	struct place *place = malloc(sizeof(*place));
 	int failed;
@@ -139,7 +145,7 @@ static int start_thread(struct vnode_cores *cores, void *(*run)(void *), unsigne
 	return 0;
 }
 
-/* Nodes whose vnode command was killed leave empty cgroups: take them away. */
+/* Remove empty cgroups of nodes whose vnode command was killed. */
 static void remove_stale(const char *base)
 {
 	DIR *directory = opendir(base);
@@ -149,9 +155,10 @@ static void remove_stale(const char *base)
 		char path[384];
 		int pid;
 
-		if (sscanf(entry->d_name, "vnode-%d", &pid) != 1 || kill(pid, 0) == 0 || errno != ESRCH)
+		if (sscanf(entry->d_name, "vnode-%d", &pid) != 1 || kill(pid, 0) == 0 ||
+		    errno != ESRCH)
 			continue;
-		for (unsigned int i = 0; i < VNODE_MOST_CORES; i++) {
+		for (unsigned int i = 0; i < VNODE_MAX_CORES; i++) {
 			snprintf(path, sizeof(path), "%s/%s/%u", base, entry->d_name, i);
 			rmdir(path);
 		}
@@ -170,8 +177,8 @@ static int find_hierarchy(struct vnode_cores *cores)
 		base = "/sys/fs/cgroup";
 		cores->threaded = true;
 		if (access("/sys/fs/cgroup/cgroup.controllers", R_OK) < 0) {
-			fputs("vnode: no cgroup hierarchy with the cpu controller: root, and cgroup v1 or v2, are "
-			      "needed\n",
+			fputs("vnode: no cgroup hierarchy with the cpu controller: needs root and "
+			      "cgroup v1 or v2\n",
 			      stderr);
 			return -1;
 		}
@@ -189,7 +196,10 @@ static int make_groups(struct vnode_cores *cores)
 	if (mkdir(cores->root, 0755) < 0)
 		return -1;
 	if (cores->threaded) {
-		/* The processes belong to the node's cgroup, their threads to the cores' threaded ones below. */
+		/*
+		 * Processes are in the node's cgroup, their threads in the threaded ones of the
+		 * cores below.
+		 */
 		snprintf(path, sizeof(path), "%s/cgroup.procs", cores->root);
 		snprintf(text, sizeof(text), "%d", getpid());
 		if (write_text(path, text) < 0)
@@ -215,7 +225,7 @@ static double seconds(clockid_t clock)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* How much CPU time a core really gets: the ticker and the kernel take their part. */
+/* Measure the CPU time that a core really gets: the ticker and the kernel take some. */
 static double calibrate(const struct vnode_cores *cores)
 {
 	struct timespec wait = {0, CALIBRATE_NS};
@@ -235,7 +245,8 @@ static double calibrate(const struct vnode_cores *cores)
 	return (seconds(CLOCK_MONOTONIC) - begin) * cores->groups / used;
 }
 
-struct vnode_cores *vnode_cores_create(struct vnode_table *table, unsigned int count, unsigned int slots)
+struct vnode_cores *vnode_cores_create(struct vnode_table *table, unsigned int count,
+				       unsigned int slots)
 {
 	struct vnode_cores *cores = calloc(1, sizeof(*cores));
 	cpu_set_t mask;
@@ -244,19 +255,21 @@ struct vnode_cores *vnode_cores_create(struct vnode_table *table, unsigned int c
 		return NULL;
 	cores->table = table;
 	sched_getaffinity(0, sizeof(mask), &mask);
-	for (unsigned int i = 0; i < CPU_SETSIZE && cores->real_count < VNODE_MOST_CORES; i++)
+	for (unsigned int i = 0; i < CPU_SETSIZE && cores->real_count < VNODE_MAX_CORES; i++)
 		if (CPU_ISSET(i, &mask))
 			cores->real[cores->real_count++] = i;
-	cores->groups = slots ? slots * cores->real_count
-			      : (count + cores->real_count - 1) / cores->real_count * cores->real_count;
-	if (count > cores->groups || cores->groups > VNODE_MOST_CORES) {
-		fprintf(stderr, "vnode: %u cores do not fit into %u parts of %u CPUs\n", count, slots,
-			cores->real_count);
+	cores->groups =
+		slots ? slots * cores->real_count
+		      : (count + cores->real_count - 1) / cores->real_count * cores->real_count;
+	if (count > cores->groups || cores->groups > VNODE_MAX_CORES) {
+		fprintf(stderr, "vnode: %u cores do not fit into %u parts of %u CPUs\n", count,
+			slots, cores->real_count);
 		free(cores);
 		return NULL;
 	}
 	if (find_hierarchy(cores) < 0 || make_groups(cores) < 0) {
-		fprintf(stderr, "vnode: cannot make the cgroups in %s: %s\n", cores->root, strerror(errno));
+		fprintf(stderr, "vnode: cannot create the cgroups in %s: %s\n", cores->root,
+			strerror(errno));
 		goto error;
 	}
 	table->cores = count;
@@ -278,9 +291,13 @@ error:
 	return NULL;
 }
 
-/* Call SEE for each thread of the program on core NUMBER; threads of this process, the burners, are left out. */
+/*
+ * Call SEE for each thread of the program on core NUMBER, not for the burners, which are threads of
+ * this process.
+ */
 static unsigned int each_thread(const struct vnode_cores *cores, unsigned int number,
-				void (*see)(struct vnode_cores *, unsigned int, pid_t, void *), void *data)
+				void (*see)(struct vnode_cores *, unsigned int, pid_t, void *),
+				void *data)
 {
 	FILE *file = fopen(cores->table->tasks[number], "re");
 	unsigned int seen = 0;
@@ -301,8 +318,9 @@ static unsigned int each_thread(const struct vnode_cores *cores, unsigned int nu
 }
 
 struct crowd {
-	unsigned int runnable[VNODE_MOST_CORES];
-	pid_t movable[VNODE_MOST_CORES]; /* one runnable thread of each core that may use others */
+	unsigned int runnable[VNODE_MAX_CORES];
+	/* a runnable thread of each core that may use other cores */
+	pid_t movable[VNODE_MAX_CORES];
 };
 
 static bool runs(pid_t tid)
@@ -342,7 +360,8 @@ static void move_thread(struct vnode_cores *cores, pid_t tid, unsigned int to)
 	CPU_ZERO(&mask);
 	CPU_SET(table->real[to], &mask);
 	snprintf(text, sizeof(text), "%d", tid);
-	if (sched_setaffinity(tid, sizeof(mask), &mask) < 0 || write_text(table->tasks[to], text) < 0)
+	if (sched_setaffinity(tid, sizeof(mask), &mask) < 0 ||
+	    write_text(table->tasks[to], text) < 0)
 		return;
 	atomic_store(&table->thread[tid].place, to + 1);
 }
@@ -360,7 +379,8 @@ void vnode_cores_balance(struct vnode_cores *cores)
 		pid_t tid = crowd.movable[from];
 		struct vnode_mask *mask = &table->thread[tid].mask;
 
-		for (unsigned int to = 0; tid && crowd.runnable[from] > 1 && to < table->cores; to++) {
+		for (unsigned int to = 0; tid && crowd.runnable[from] > 1 && to < table->cores;
+		     to++) {
 			if (!vnode_mask_has(mask, to) || crowd.runnable[to])
 				continue;
 			move_thread(cores, tid, to);
@@ -387,7 +407,8 @@ void vnode_cores_destroy(struct vnode_cores *cores)
 	if (!cores)
 		return;
 	for (unsigned int i = 0; i < cores->table->cores; i++)
-		for (int tries = 0; tries < 200 && each_thread(cores, i, kill_thread, NULL); tries++)
+		for (int tries = 0; tries < 200 && each_thread(cores, i, kill_thread, NULL);
+		     tries++)
 			nanosleep(&pause, NULL);
 	atomic_store(&cores->stop, true);
 	for (unsigned int i = 0; i < cores->started; i++)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * selftest.c: is the virtual node true in time? Two ranks with work 3:1 on 8 cores must take what theory says.
+ * selftest.c: check that the virtual node is true in time: two ranks with work 3:1 on 8 cores must
+ * take what theory says.
  *
- * To be run by vnode --cores=8. Each rank is a process with one thread per core that takes pieces of the rank's work
- * from a counter. Expected, in units of the light rank's work W: 4+4 cores 3W/4, 6+2 cores W/2. W is measured first, by one thread.
+ * Run by vnode --cores=8. Each rank is a process with one thread per core; threads take pieces of
+ * the rank's work from a counter. Expected in units of the light rank's work W, which one thread
+ * measures first: 4+4 cores 3W/4, 6+2 cores W/2.
  */
 #include <math.h>
 #include <pthread.h>
@@ -26,7 +28,7 @@ static long units = 4000000; /* of arithmetic per piece */
 struct rank {
 	_Atomic int left;
 	unsigned int first, count;
-	bool bind; /* each thread to one core, or all of them to all cores of the rank */
+	bool bind; /* bind each thread to one core, or all to all cores of the rank */
 	_Atomic unsigned int next;
 };
 
@@ -36,7 +38,8 @@ static void work(long count)
 
 	for (long i = 0; i < count; i++) {
 		value = value * 0.999999 + 1e-6;
-		__asm__ volatile("" : "+x"(value)); /* or the compiler finds that it need not loop */
+		__asm__ volatile(""
+				 : "+x"(value)); /* or the compiler finds that it need not loop */
 	}
 }
 
@@ -81,10 +84,11 @@ static void run_rank(struct rank *rank)
 		pthread_join(threads[i], NULL);
 }
 
-/* Seconds until the last of both ranks is ready. */
+/* Seconds until the last rank is done. */
 static double run(unsigned int heavy_cores, unsigned int light_cores, bool bind)
 {
-	struct rank ranks[2] = {{3 * PIECES, 0, heavy_cores, bind, 0}, {PIECES, heavy_cores, light_cores, bind, 0}};
+	struct rank ranks[2] = {{3 * PIECES, 0, heavy_cores, bind, 0},
+				{PIECES, heavy_cores, light_cores, bind, 0}};
 	double begin = now();
 
 	for (int i = 0; i < 2; i++) {
@@ -112,7 +116,8 @@ static int check(const char *what, double time, double theory)
 	double off = time / theory - 1;
 	bool good = fabs(off) <= ALLOWED;
 
-	printf("%s %s: %.3f s, theory %.3f s, %+.1f %%\n", good ? "ok" : "not ok", what, time, theory, off * 100);
+	printf("%s %s: %.3f s, theory %.3f s, %+.1f %%\n", good ? "ok" : "not ok", what, time,
+	       theory, off * 100);
 	fflush(stdout);
 	return good ? 0 : 1;
 }
@@ -127,7 +132,8 @@ int main(int argc, char **argv)
 	light = single();
 	printf("work of the light rank: %.3f s on one core\n", light);
 	for (int bind = 1; bind >= 0; bind--) {
-		const char *how = bind ? "bound threads" : "threads that may use all cores of their rank";
+		const char *how =
+			bind ? "bound threads" : "threads that may use all cores of their rank";
 
 		printf("%s\n", how);
 		even = run(4, 4, bind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * shim.c: preloaded, shows a program the virtual cores as its CPUs: affinity calls move threads between the cores'
- * cgroups, and CPU time counts in virtual cores' time.
+ * shim.c: preloaded library that shows a program the virtual cores as its CPUs: affinity calls move
+ * threads between the cores' cgroups, and CPU time counts in virtual cores' time.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,10 +71,12 @@ static unsigned int threads_on(unsigned int core)
 	return lines;
 }
 
-/* The core of MASK for a thread: the one where it is, else the one with the fewest threads. */
+/*
+ * The core for a thread: its present one if in MASK, else the one of MASK with the fewest threads.
+ */
 static int choose_core(const struct vnode_thread *thread)
 {
-	unsigned int least = ~0u, weight = vnode_mask_weight(&thread->mask);
+	unsigned int fewest = ~0u, weight = vnode_mask_weight(&thread->mask);
 	int best = -1;
 
 	if (thread->place && vnode_mask_has(&thread->mask, thread->place - 1))
@@ -85,8 +87,8 @@ static int choose_core(const struct vnode_thread *thread)
 		if (!vnode_mask_has(&thread->mask, core))
 			continue;
 		here = weight == 1 ? 0 : threads_on(core);
-		if (here < least) {
-			least = here;
+		if (here < fewest) {
+			fewest = here;
 			best = (int)core;
 		}
 	}
@@ -95,7 +97,7 @@ static int choose_core(const struct vnode_thread *thread)
 	return best;
 }
 
-/* Bring a thread to a core of its mask. */
+/* Move a thread to a core of its mask. */
 static int place(pid_t tid, struct vnode_thread *thread)
 {
 	int core = choose_core(thread);
@@ -146,7 +148,7 @@ static int set_affinity(pid_t tid, size_t size, const void *bytes)
 	return place(tid_of(tid), thread);
 }
 
-/* Bytes that the system call would have written, -1 with errno. */
+/* Returns the number of bytes that the system call would write, or -1 with errno. */
 static long get_affinity(pid_t tid, size_t size, void *bytes)
 {
 	struct vnode_thread *thread = entry_of(tid);
@@ -166,7 +168,8 @@ static long get_affinity(pid_t tid, size_t size, void *bytes)
 int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
 {
 	find_next();
-	return table ? set_affinity(tid, size, mask) : (int)next_syscall(SYS_sched_setaffinity, tid, size, mask);
+	return table ? set_affinity(tid, size, mask)
+		     : (int)next_syscall(SYS_sched_setaffinity, tid, size, mask);
 }
 
 int sched_getaffinity(pid_t tid, size_t size, cpu_set_t *mask)
@@ -181,7 +184,7 @@ int sched_getaffinity(pid_t tid, size_t size, cpu_set_t *mask)
 	return got < 0 ? -1 : 0;
 }
 
-/* The kernel's id of a thread of this process, in glibc's struct pthread behind the header. */
+/* The kernel's id of a thread of this process (0: the caller), which its CPU-time clock encodes. */
 static pid_t tid_of_pthread(pthread_t thread)
 {
 	clockid_t clock;
@@ -273,7 +276,8 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 	find_next();
 	result = next_clock_gettime(clock, time);
 	if (result == 0 && table && counts_cpu_time(clock)) {
-		double ns = ((double)time->tv_sec * 1e9 + (double)time->tv_nsec) * table->cpu_time_scale;
+		double ns = ((double)time->tv_sec * 1e9 + (double)time->tv_nsec) *
+			    table->cpu_time_scale;
 
 		time->tv_sec = (time_t)(ns / 1e9);
 		time->tv_nsec = (long)(ns - (double)time->tv_sec * 1e9);
@@ -318,7 +322,7 @@ struct start {
 	struct vnode_thread parent;
 };
 
-/* A new thread is where its parent was; one that may use several cores looks for an emptier one. */
+/* A new thread starts on its parent's core; if it may use several, on an emptier one. */
 static void *start_thread(void *data)
 {
 	struct start start = *(struct start *)data;
@@ -335,7 +339,8 @@ static void *start_thread(void *data)
 	return start.run(start.argument);
 }
 
-int pthread_create(pthread_t *new, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+int pthread_create(pthread_t *new, const pthread_attr_t *attributes, void *(*run)(void *),
+		   void *argument)
 {
 	struct vnode_thread *parent;
 	struct start *start;
@@ -355,7 +360,7 @@ int pthread_create(pthread_t *new, const pthread_attr_t *attributes, void *(*run
 	return failed;
 }
 
-/* When process PID started, in the kernel's ticks; 0 if unknown. */
+/* When process PID started, in the kernel's ticks; 0: unknown. */
 static uint64_t start_of(pid_t pid)
 {
 	char path[64], text[1024], *at;
@@ -395,8 +400,8 @@ static void after_fork(void)
 
 static long rank_on_node(void)
 {
-	static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID",
-					    "PMI_LOCAL_RANK"};
+	static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+					    "SLURM_LOCALID", "PMI_LOCAL_RANK"};
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (getenv(names[i]))
@@ -419,7 +424,10 @@ static void map_table(void)
 		table = mapped;
 }
 
-/* Where a process starts: where it was before exec, where its parent is, or, a rank, on the rank's cores. */
+/*
+ * Place a starting process: where it was before exec, where its parent is or, if it is a rank, on
+ * the rank's cores.
+ */
 static void settle(void)
 {
 	const char *text = getenv(VNODE_PER_RANK_ENV);
@@ -442,9 +450,10 @@ static void settle(void)
 	for (unsigned int i = 0; i < VNODE_WORDS; i++)
 		atomic_store(&thread->mask.word[i], 0);
 	for (unsigned int core = 0; core < table->cores; core++)
-		if (!per_rank || rank < 0 || (long)(core / per_rank) == rank % (long)(table->cores / per_rank))
+		if (!per_rank || rank < 0 ||
+		    (long)(core / per_rank) == rank % (long)(table->cores / per_rank))
 			atomic_fetch_or(&thread->mask.word[core / 64], 1ull << core % 64);
-	/* A launcher stays on the real CPUs, as it sleeps on a real node. */
+	/* A launcher stays on the real CPUs: on a real node it would sleep. */
 	if (rank >= 0 || !per_rank)
 		place(tid_of(0), thread);
 }

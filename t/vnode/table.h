@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * table.h: what the vnode command and its shim share: which virtual core each thread is on, and which it may use.
+ * table.h: shared by the vnode command and its shim: the core that each thread is on, and the cores
+ * it may use.
  *
- * The table is a memfd of the vnode command, mapped by every process of the virtual node through /proc/PID/fd, so
- * nothing is left behind however the node ends. It is indexed by thread id; a process that starts finds either its
- * own entry (inherited across fork and exec) or, when the id was used before by another one, its parent's.
+ * The table is a memfd of the vnode command. Every process of the node maps it through
+ * /proc/PID/fd, so nothing is left behind however the node ends. It is indexed by thread id. A
+ * process that starts finds its own entry (inherited across fork and exec) or, if the entry is
+ * another process's with the same id, its parent's.
  */
 #ifndef VNODE_TABLE_H
 #define VNODE_TABLE_H
@@ -13,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VNODE_MOST_CORES 256
-#define VNODE_WORDS (VNODE_MOST_CORES / 64)
-/* Names of the environment that tells the shim of its node. */
+#define VNODE_MAX_CORES 256
+#define VNODE_WORDS (VNODE_MAX_CORES / 64)
+/* Environment variables for the shim. */
 #define VNODE_TABLE_ENV "VNODE_TABLE"
 #define VNODE_PER_RANK_ENV "VNODE_PER_RANK"
 
@@ -40,19 +42,19 @@ static inline bool vnode_mask_has(const struct vnode_mask *mask, unsigned int co
 
 struct vnode_thread {
 	struct vnode_mask mask; /* the cores that it may use */
-	_Atomic uint64_t
-		started; /* start of its process, in the kernel's ticks, to tell a thread id used again; 0: none */
-	_Atomic uint32_t place; /* the core that it is on, plus one; 0: outside, on the real CPUs */
+	/* start of its process in the kernel's ticks, which shows if its id is reused; 0: none */
+	_Atomic uint64_t started;
+	_Atomic uint32_t place; /* the core it is on plus one, 0: none, on the real CPUs */
 	uint32_t padding[3];
 };
 
 struct vnode_table {
 	uint32_t cores;
-	uint32_t threads;		  /* entries of thread[] */
-	double cpu_time_scale;		  /* virtual core's seconds per second of real CPU time */
-	uint32_t real[VNODE_MOST_CORES];  /* the real CPU under each core */
-	char tasks[VNODE_MOST_CORES][96]; /* the cgroup file that takes a thread id */
-	_Atomic uint32_t movable;	  /* threads were placed that may use several cores */
+	uint32_t threads;		 /* entries of thread[] */
+	double cpu_time_scale;		 /* virtual core's seconds per second of real CPU time */
+	uint32_t real[VNODE_MAX_CORES];	 /* the real CPU of each core */
+	char tasks[VNODE_MAX_CORES][96]; /* the cgroup file that takes thread ids */
+	_Atomic uint32_t movable;	 /* some threads may use several cores */
 	struct vnode_thread thread[];
 };
 

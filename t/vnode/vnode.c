@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* vnode.c: the command: brings up virtual cores, runs a command on them, takes them down. */
+/* vnode.c: the vnode command: create virtual cores, run a command on them, remove them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -29,21 +29,21 @@ static void usage(FILE *out)
 {
 	fputs("Usage: vnode [OPTIONS] [--] COMMAND...\n"
 	      "\n"
-	      "Runs COMMAND, for example mpirun, on a node of virtual cores that are slow but true in time: each is "
-	      "the same,\n"
-	      "fixed part of a real CPU, whatever the others do. Needs root and cgroup v1 or v2.\n"
+	      "Runs COMMAND, for example mpirun, on a node of virtual cores that are slow but\n"
+	      "true in time: each is the same, fixed part of a real CPU, whatever the others\n"
+	      "do. Needs root and cgroup v1 or v2.\n"
 	      "\n"
-	      "  --cores=N       virtual cores (default 8)\n"
-	      "  --slots=N       each is 1/N of a real CPU (default: as large as fits)\n"
-	      "  --per-rank=C    MPI rank r starts bound to the cores r*C to r*C+C-1 (default: all cores)\n"
-	      "  --topology=S    what hwloc shall see, in its synthetic form (default \"core:N pu:1\"), for example\n"
-	      "                  \"pack:2 numa:1 l3:2 core:2 pu:1\" for two sockets with two L3 groups each\n"
+	      "  --cores=N     virtual cores (default 8)\n"
+	      "  --slots=N     each is 1/N of a real CPU (default: as large as fits)\n"
+	      "  --per-rank=C  MPI rank r starts bound to the cores r*C to r*C+C-1\n"
+	      "                (default: all cores)\n"
+	      "  --topology=S  hwloc's synthetic topology (default \"core:N pu:1\"), such as\n"
+	      "                \"pack:2 numa:1 l3:2 core:2 pu:1\": two sockets, two L3 each\n"
 	      "\n"
-	      "What it is not: memory is as fast as the real machine's, shared caches are those of the real CPUs, and "
-	      "the cores of one real CPU take\n"
-	      "turns of 0.5 ms, so that a core stands still for (slots - 1) times 0.5 ms at a time: phases must be "
-	      "long against\n"
-	      "that (100 ms and more). /proc and /sys show the real CPUs.\n",
+	      "Limits: memory is as fast as the real machine's, and shared caches are those\n"
+	      "of the real CPUs. The cores of one real CPU take turns of 0.5 ms, so a core\n"
+	      "stands still for (slots - 1) times 0.5 ms at a time: phases must be much\n"
+	      "longer (100 ms and more). /proc and /sys show the real CPUs.\n",
 	      out);
 }
 
@@ -52,8 +52,9 @@ static unsigned int number(const char *text)
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*end || !*text || value < 1 || value > VNODE_MOST_CORES) {
-		fprintf(stderr, "vnode: '%s' is not a number from 1 to %d\n", text, VNODE_MOST_CORES);
+	if (*end || !*text || value < 1 || value > VNODE_MAX_CORES) {
+		fprintf(stderr, "vnode: '%s' is not a number from 1 to %d\n", text,
+			VNODE_MAX_CORES);
 		exit(2);
 	}
 	return (unsigned int)value;
@@ -62,9 +63,12 @@ static unsigned int number(const char *text)
 static struct options parse(int argc, char **argv)
 {
 	static const struct option list[] = {
-		{"cores", required_argument, NULL, 'c'},    {"slots", required_argument, NULL, 's'},
-		{"per-rank", required_argument, NULL, 'r'}, {"topology", required_argument, NULL, 't'},
-		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+		{"cores", required_argument, NULL, 'c'},
+		{"slots", required_argument, NULL, 's'},
+		{"per-rank", required_argument, NULL, 'r'},
+		{"topology", required_argument, NULL, 't'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	struct options options = {.cores = 8};
 	int option;
@@ -87,23 +91,23 @@ static struct options parse(int argc, char **argv)
 	return options;
 }
 
-static uint32_t most_threads(void)
+static uint32_t max_threads(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
-	unsigned int most = 1u << 22;
+	unsigned int max = 1u << 22;
 
 	if (file) {
-		if (fscanf(file, "%u", &most) != 1)
-			most = 1u << 22;
+		if (fscanf(file, "%u", &max) != 1)
+			max = 1u << 22;
 		fclose(file);
 	}
-	return most;
+	return max;
 }
 
-/* Memory is taken only for thread ids that are used. */
+/* Memory is used only for thread ids that exist. */
 static struct vnode_table *create_table(void)
 {
-	uint32_t threads = most_threads();
+	uint32_t threads = max_threads();
 	size_t size = sizeof(struct vnode_table) + (size_t)threads * sizeof(struct vnode_thread);
 	int fd = memfd_create("vnode", 0);
 	struct vnode_table *table;
@@ -121,7 +125,7 @@ static struct vnode_table *create_table(void)
 	return table;
 }
 
-/* What the programs see of the node: the shim, hwloc's synthetic topology, libomp without CPUID. */
+/* Set what the programs see of the node: the shim, hwloc's topology, libomp without CPUID. */
 static int set_environment(const struct options *options)
 {
 	char self[4096], text[4200];
@@ -131,7 +135,8 @@ static int set_environment(const struct options *options)
 	if (got < 0)
 		return -1;
 	self[got] = 0;
-	snprintf(text, sizeof(text), "%s/shim.so%s%s", dirname(self), others ? ":" : "", others ? others : "");
+	snprintf(text, sizeof(text), "%s/shim.so%s%s", dirname(self), others ? ":" : "",
+		 others ? others : "");
 	setenv("LD_PRELOAD", text, 1);
 	snprintf(text, sizeof(text), "core:%u pu:1", options->cores);
 	setenv("HWLOC_SYNTHETIC", options->topology ? options->topology : text, 1);
@@ -152,7 +157,7 @@ static void pass_on(int signal_number)
 		kill(child, signal_number);
 }
 
-/* Wait for the child's end, balancing all the while. */
+/* Wait for the child's end, and balance meanwhile. */
 static int wait_for_end(struct vnode_cores *cores)
 {
 	int fd = (int)syscall(SYS_pidfd_open, child, 0);
@@ -177,7 +182,7 @@ int main(int argc, char **argv)
 	int result;
 
 	if (!table) {
-		fprintf(stderr, "vnode: cannot make the table of threads: %s\n", strerror(errno));
+		fprintf(stderr, "vnode: cannot create the table of threads: %s\n", strerror(errno));
 		return 125;
 	}
 	cores = vnode_cores_create(table, options.cores, options.slots);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fortran.c: the Fortran bindings of the blocking MPI calls: mpif.h and use mpi (mpi_x_), use mpi_f08 (mpi_x_f08_, and
- * mpi_x_f08ts_ where MPICH passes choice buffers by descriptor). All arguments are addresses.
+ * fortran.c: the Fortran bindings of the blocking MPI calls: mpif.h and use mpi (mpi_x_), use
+ * mpi_f08 (mpi_x_f08_, and mpi_x_f08ts_ where MPICH passes choice buffers by descriptor). All
+ * arguments are addresses.
  *
- * Open MPI's Fortran functions call the PMPI_ names of C, so the C wrappers do not see them; MPICH's call the MPI_
- * names, and then both see the call, which nests.
+ * Open MPI's Fortran functions call the PMPI_ names of C, so the C wrappers do not see them.
+ * MPICH's call the MPI_ names, so both wrappers see the call, which nests.
  */
 #include "libmalleable/rank/mpi/next.h"
+#include "libmalleable/rank/mpi/requests.h"
+#include "libmalleable/rank/mpi/start.h"
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/wait.h"
 
-/* Arguments of the Fortran form of a call with so many in C: one more, and lengths of texts behind. */
+/* Number of arguments in Fortran for that in C: one more, and the lengths of texts at the end. */
 #define WITH_ERROR_1 2
 #define WITH_ERROR_2 3
 #define WITH_ERROR_3 4
@@ -21,8 +24,10 @@
 #define WITH_ERROR_8 9
 #define WITH_ERROR_9 10
 #define WITH_ERROR_10 11
+#define WITH_ERROR_11 12
 #define WITH_ERROR_12 13
 #define WITH_TEXT_5_1 7
+#define WITH_TEXT_8_1 10
 #define WITH_TEXT_6_1 8
 #define WITH_TEXT_8_2 11
 #define WITH_TEXT_9_2 12
@@ -45,24 +50,82 @@
 	DEFINE(mpi_##name##_f08_, count, before, after) \
 	DEFINE(mpi_##name##_f08ts_, count, before, after)
 #define FORWARD(name, count, collective, boundary) \
-	ALL_BINDINGS(name, count, mal_mpi_enter(collective), mal_mpi_leave(boundary))
+	ALL_BINDINGS(name, count, ENTER(collective), LEAVE(boundary))
 
 #define WAIT(name, fortran, count) FORWARD(fortran, WITH_ERROR_##count, false, false)
-#define TEXT(name, fortran, count, texts) FORWARD(fortran, WITH_TEXT_##count##_##texts, false, false)
+#define TEXT(name, fortran, count, texts) \
+	FORWARD(fortran, WITH_TEXT_##count##_##texts, false, false)
 #define OVER(name, fortran, count, position) \
-	FORWARD(fortran, WITH_ERROR_##count, true, mal_mpi_is_world_fortran((const int *)a##position))
+	FORWARD(fortran, WITH_ERROR_##count, true, \
+		mal_mpi_is_world_fortran((const int *)a##position))
 #define TEST(name, fortran, count, position) \
-	ALL_BINDINGS(fortran, WITH_ERROR_##count, (void)0, mal_mpi_tested(*(const int *)a##position != 0))
+	ALL_BINDINGS(fortran, WITH_ERROR_##count, ENTER_TEST, \
+		     mal_mpi_tested(*(const int *)a##position != 0))
+
+/* Requests: NUMBER of them at PLACE. All Fortran handles are integers. */
+#define HANDLE sizeof(int)
+#define NUMBER(a) (size_t)*(const int *)(a)
+#define ASKS(number, place) uint32_t asked = mal_mpi_asks((const void *)(place), number, HANDLE)
+#define WAITS(name, count, number, place, all) \
+	ALL_BINDINGS(name, count, ASKS(number, place); \
+		     ENTER(asked != 0), LEAVE(mal_mpi_came(asked, HANDLE, all)))
+#define TESTS(name, count, number, place, said, all) \
+	ALL_BINDINGS(name, count, ASKS(number, place); \
+		     ENTER_TEST, mal_mpi_tested(*(const int *)(said) != 0); \
+		     if (mal_mpi_came(asked, HANDLE, (all) && *(const int *)(said))) \
+			     mal_mpi_pass_boundary())
+#define BEGINS(name, count, comm, at, persistent) \
+	ALL_BINDINGS(name, count, (void)0, \
+		     if (mal_mpi_is_world_fortran((const int *)(comm))) \
+			     mal_mpi_began((const void *)(at), HANDLE, persistent))
+#define STARTS(name, count, number, place) \
+	ALL_BINDINGS(name, count, mal_mpi_started((const void *)(place), number, HANDLE), (void)0)
+
+#define WAIT_ONE(name, fortran, count, at) WAITS(fortran, WITH_ERROR_##count, 1, a##at, true)
+#define WAIT_MANY(name, fortran, count, number, at) \
+	WAITS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, count == 3)
+#define TEST_ONE(name, fortran, count, at, said) \
+	TESTS(fortran, WITH_ERROR_##count, 1, a##at, a##said, true)
+#define TEST_MANY(name, fortran, count, number, at, said) \
+	TESTS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, a##said, count == 4)
+#define FREE(name, fortran, count, at) \
+	ALL_BINDINGS(fortran, WITH_ERROR_##count, ASKS(1, a##at), mal_mpi_forget_requests(asked))
+#define START_ONE(name, fortran, count, at) STARTS(fortran, WITH_ERROR_##count, 1, a##at)
+#define START_MANY(name, fortran, count, number, at) \
+	STARTS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at)
+#define BEGIN(name, fortran, count, comm, at) \
+	BEGINS(fortran, WITH_ERROR_##count, a##comm, a##at, false)
+#define INIT(name, fortran, count, comm, at) \
+	BEGINS(fortran, WITH_ERROR_##count, a##comm, a##at, true)
+
+/*
+ * Fortran tells the two forms apart by argument types; libraries do not agree on a name of the
+ * large-count one.
+ */
+#define WAIT_SIZED(name, fortran, count) WAIT(name, fortran, count)
+#define OVER_SIZED(name, fortran, count, position) OVER(name, fortran, count, position)
+#define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
+#define INIT_SIZED(name, fortran, count, comm, at) INIT(name, fortran, count, comm, at)
 
 #include "libmalleable/rank/mpi/calls.h"
 
 ALL_BINDINGS(finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
 
-/* ERROR is the address of an optional argument: 0 if it is not there. */
-#define INIT(function, count, error) \
-	DEFINE(function, count, mal_mpi_before_init(), error && *(const int *)error ? (void)0 : mal_mpi_after_init())
+/* ERROR is the address of an optional argument, 0 if that is absent. */
+#define MPI_INIT(function, count, error) \
+	DEFINE(function, count, mal_mpi_before_init(), \
+	       error && *(const int *)error ? (void)0 : mal_mpi_after_init())
 
-INIT(mpi_init_, 1, a0)
-INIT(mpi_init_f08_, 1, a0)
-INIT(mpi_init_thread_, 3, a2)
-INIT(mpi_init_thread_f08_, 3, a2)
+MPI_INIT(mpi_init_, 1, a0)
+MPI_INIT(mpi_init_f08_, 1, a0)
+MPI_INIT(mpi_init_thread_, 3, a2)
+MPI_INIT(mpi_init_thread_f08_, 3, a2)
+
+#define SESSION_INIT(function) \
+	DEFINE(function, 4, mal_mpi_before_init(), \
+	       a3 && *(const int *)a3 ? (void)0 \
+				      : mal_mpi_after_session_init_fortran((const int *)a2))
+
+SESSION_INIT(mpi_session_init_)
+SESSION_INIT(mpi_session_init_f08_)
+ALL_BINDINGS(session_finalize, 2, mal_mpi_enter(true), mal_mpi_leave(false))

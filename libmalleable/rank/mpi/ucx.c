@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ucx.c: the polls of MPI libraries over UCX that do not yield between them: MPICH's device ch4:ucx, as on Debian, calls
- * ucp_worker_progress() in each turn of the loop in which a call waits (measured: MPICH 4.0.2).
+ * ucx.c: see the polls of MPI libraries over UCX, which do not yield between them. MPICH's device
+ * ch4:ucx, as on Debian, calls ucp_worker_progress() in each turn of a waiting loop (measured:
+ * MPICH 4.0.2).
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ unsigned int ucp_worker_progress(void *worker)
 		void *object = dlsym(RTLD_NEXT, "ucp_worker_progress");
 		void *library = object ? NULL : dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
 
-		/* Behind an MPI library that was loaded privately. */
+		/* It belongs to an MPI library that was loaded privately. */
 		if (library)
 			object = dlsym(library, "ucp_worker_progress");
 		*(void **)&next = object;

@@ -1,22 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * words.h: arguments that are passed on without knowing what they are.
+ * words.h: pass arguments on without knowing their types.
  *
- * MPI libraries differ in what a handle is (Open MPI: a pointer; MPICH and its relatives: an int), so a wrapper compiled
- * with one's mpi.h does not fit the other. No blocking call has floating-point or structure arguments, and each integer or
- * pointer takes one register or one 8-byte stack slot in the C conventions of x86-64, AArch64, POWER and RISC-V under
- * Linux: passing whole words on fits them all.
+ * MPI libraries differ in what a handle is (a pointer in Open MPI, an int in MPICH and its
+ * relatives), so a wrapper compiled with one's mpi.h does not fit the other. No blocking call has
+ * floating-point or structure arguments, and each integer or pointer takes one register or one
+ * 8-byte stack slot in the C conventions of x86-64, AArch64, POWER and RISC-V under Linux. So
+ * passing whole words fits them all.
  */
 #ifndef MAL_RANK_MPI_WORDS_H
 #define MAL_RANK_MPI_WORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "libmalleable/rank/wait.h"
 
 #if UINTPTR_MAX != UINT64_MAX
 #error "arguments are words of 64 bits here"
 #endif
 
 typedef uintptr_t mpi_word;
+
+/*
+ * Around an MPI call. An error handler of the program may throw a C++ exception; with -fexceptions
+ * the cleanup runs then too.
+ */
+#define ENTER(collective) \
+	bool inside __attribute__((cleanup(mal_mpi_cleanup))) = true; \
+	mal_mpi_enter(collective)
+#define LEAVE(boundary) \
+	inside = false; \
+	mal_mpi_leave(boundary)
+
+#define ENTER_TEST \
+	bool *test __attribute__((cleanup(mal_mpi_cleanup_test), unused)) = &mal_mpi_in_test; \
+	mal_mpi_in_test = true
+
+static inline void mal_mpi_cleanup_test(bool *const *test)
+{
+	(void)test;
+	mal_mpi_in_test = false;
+}
+
+static inline void mal_mpi_cleanup(const bool *inside)
+{
+	if (*inside)
+		mal_mpi_unwound();
+}
 
 #define PARAMETERS_1 mpi_word a0
 #define PARAMETERS_2 PARAMETERS_1, mpi_word a1

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* channel.c: a request and its answer over a Unix socket. */
+#include "libmalleable/base/channel.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+
+#define WAITING_CLIENTS 128
+/* How long a client may take to send its request, and to read the answer. */
+#define CLIENT_MS 100
+
+static int make_address(struct sockaddr_un *address, const char *path, struct mal_error *err)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(address->sun_path))
+		return mal_fail(err, "%.200s is too long for a socket", path);
+	strcpy(address->sun_path, path);
+	return 0;
+}
+
+static int open_socket(struct mal_error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd < 0 ? mal_fail_errno(err, "cannot create a socket") : fd;
+}
+
+int mal_channel_listen(const char *path, uid_t uid, gid_t gid, struct mal_error *err)
+{
+	struct sockaddr_un address;
+	bool bound = false;
+	int fd;
+
+	if (make_address(&address, path, err) < 0 || (fd = open_socket(err)) < 0)
+		return -1;
+	bound = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	/* Nobody can connect before listen(). */
+	if (bound && chmod(path, 0600) == 0 && (uid == geteuid() || chown(path, uid, gid) == 0) &&
+	    listen(fd, WAITING_CLIENTS) == 0)
+		return fd;
+	mal_fail_errno(err, "cannot listen on %.200s", path);
+	if (bound)
+		unlink(path);
+	close(fd);
+	return -1;
+}
+
+static bool get_peer(int fd, struct ucred *peer)
+{
+	socklen_t size = sizeof(*peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0;
+}
+
+/* Read a line into TEXT, without its end. Returns false if its end does not come in time. */
+static bool read_line(int fd, char *text, size_t size)
+{
+	long deadline = mal_now_ms() + CLIENT_MS;
+	size_t used = 0;
+
+	while (used + 1 < size && mal_descriptor_wait(fd, POLLIN, deadline)) {
+		ssize_t got = read(fd, text + used, size - 1 - used);
+		char *end;
+
+		if (got <= 0)
+			return false;
+		used += (size_t)got;
+		text[used] = '\0';
+		end = memchr(text, '\n', used);
+		if (end) {
+			*end = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+int mal_channel_accept(int listening, char *text, size_t size)
+{
+	int fd;
+
+	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		struct ucred peer;
+
+		if (get_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0) &&
+		    read_line(fd, text, size))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+static bool write_all(int fd, const char *text, size_t length, long deadline)
+{
+	while (length) {
+		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno != EAGAIN && errno != EINTR)
+			return false;
+		if (sent < 0 && !mal_descriptor_wait(fd, POLLOUT, deadline))
+			return false;
+		if (sent > 0) {
+			text += sent;
+			length -= (size_t)sent;
+		}
+	}
+	return true;
+}
+
+void mal_channel_answer(int client, const char *text, size_t length)
+{
+	write_all(client, text, length, mal_now_ms() + CLIENT_MS);
+	close(client);
+}
+
+void mal_channel_answer_fd(int client, int fd)
+{
+	mal_descriptor_send(client, fd, "ok\n", 3);
+	close(client);
+}
+
+/* Retry: where the queue of connections is full, a non-blocking socket gets EAGAIN at once. */
+static int connect_until(int fd, const struct sockaddr_un *address, long deadline)
+{
+	const struct timespec pause = {0, 1000000};
+
+	while (connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
+		if (errno != EAGAIN || mal_now_ms() >= deadline)
+			return -1;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static int open_client(const char *path, long deadline, struct mal_error *err)
+{
+	struct sockaddr_un address;
+	int fd;
+
+	if (make_address(&address, path, err) < 0 || (fd = open_socket(err)) < 0)
+		return -1;
+	if (connect_until(fd, &address, deadline) == 0)
+		return fd;
+	mal_fail_errno(err, "cannot reach the controller at %.200s", path);
+	close(fd);
+	return -1;
+}
+
+bool mal_channel_is_open(const char *path)
+{
+	struct sockaddr_un address;
+	bool open;
+	int fd;
+
+	if (make_address(&address, path, NULL) < 0 || (fd = open_socket(NULL)) < 0)
+		return false;
+	/* EAGAIN: the queue of connections is full. */
+	open = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ||
+	       errno == EAGAIN;
+	close(fd);
+	return open;
+}
+
+/* Read up to the end of the connection, into memory that the caller frees. */
+static char *read_all(int fd, long deadline, size_t *length, struct mal_error *err)
+{
+	size_t room = 8192, used = 0;
+	char *text = malloc(room);
+
+	while (text && used < MAL_CHANNEL_ANSWER && mal_descriptor_wait(fd, POLLIN, deadline)) {
+		ssize_t got;
+
+		if (used + 1 == room) {
+			char *more = realloc(text, 2 * room);
+
+			if (!more)
+				break;
+			text = more;
+			room *= 2;
+		}
+		got = read(fd, text + used, room - 1 - used);
+		if (got < 0 && errno != EAGAIN && errno != EINTR)
+			break;
+		if (got == 0 && used) {
+			text[used] = '\0';
+			*length = used;
+			return text;
+		}
+		if (got == 0)
+			break;
+		if (got > 0)
+			used += (size_t)got;
+	}
+	free(text);
+	mal_fail(err, "the controller does not answer");
+	return NULL;
+}
+
+static bool send_request(int fd, const char *request, long deadline)
+{
+	return write_all(fd, request, strlen(request), deadline) &&
+	       write_all(fd, "\n", 1, deadline);
+}
+
+bool mal_channel_tell(const char *path, const char *request, int timeout_ms)
+{
+	long deadline = mal_now_ms() + timeout_ms;
+	int fd = open_client(path, deadline, NULL);
+	char answer[3] = "";
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = send_request(fd, request, deadline) && mal_descriptor_wait(fd, POLLIN, deadline) &&
+	       read(fd, answer, sizeof(answer)) == (ssize_t)sizeof(answer) &&
+	       memcmp(answer, "ok\n", 3) == 0;
+	close(fd);
+	return done;
+}
+
+char *mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+		      struct mal_error *err)
+{
+	long deadline = mal_now_ms() + timeout_ms;
+	int fd = open_client(path, deadline, err);
+	char *answer = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (send_request(fd, request, deadline))
+		answer = read_all(fd, deadline, length, err);
+	else
+		mal_fail_errno(err, "cannot ask the controller at %.200s", path);
+	close(fd);
+	return answer;
+}
+
+int mal_channel_ask_fd(const char *path, const char *request, int timeout_ms, struct mal_error *err)
+{
+	long deadline = mal_now_ms() + timeout_ms;
+	int fd = open_client(path, deadline, err), passed = -1;
+	char answer[3];
+
+	if (fd < 0)
+		return -1;
+	if (send_request(fd, request, deadline) && mal_descriptor_wait(fd, POLLIN, deadline))
+		mal_descriptor_receive(fd, &passed, answer, sizeof(answer));
+	close(fd);
+	return passed < 0 ? mal_fail(err, "the controller at %.200s does not answer", path)
+			  : passed;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * channel.h: requests to a controller, from ranks, other controllers, the plugin and the malleable
+ * command.
+ *
+ * A controller listens on a socket in a directory where nobody else can create one (core/rundir.h).
+ * The socket's mode lets only the step's user and root connect. A request is one line; an answer is
+ * text up to the end of the connection, or a descriptor.
+ *
+ * All functions are thread safe; ERR may be NULL.
+ */
+#ifndef MAL_BASE_CHANNEL_H
+#define MAL_BASE_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "libmalleable/base/error.h"
+
+/* Longest request, including its end: the summary of a node with all its ranks. */
+#define MAL_CHANNEL_REQUEST (64u << 10)
+/* Longest answer that a client reads. */
+#define MAL_CHANNEL_ANSWER (4u << 20)
+/* The request that is answered with the segment's descriptor. */
+#define MAL_CHANNEL_SEGMENT "segment"
+
+/*
+ * Listen on a new socket PATH, to which UID and root may connect. PATH must be free; only root can
+ * name another user than itself. Returns a non-blocking descriptor, or -1 with ERR.
+ */
+int mal_channel_listen(const char *path, uid_t uid, gid_t gid, struct mal_error *err);
+
+/*
+ * Accept the next client that may ask, and read its request into TEXT, without the line's end.
+ * Clients of other users, and those that send no request in time, are disconnected. Returns the
+ * client's descriptor, or -1 if no client is left.
+ */
+int mal_channel_accept(int listening, char *text, size_t size);
+
+/*
+ * Write the whole answer and close CLIENT. A client that does not read it in time is disconnected.
+ */
+void mal_channel_answer(int client, const char *text, size_t length);
+
+/* Answer with the descriptor FD, which the caller keeps, and close CLIENT. */
+void mal_channel_answer_fd(int client, int fd);
+
+/*
+ * Send REQUEST to the controller that listens on PATH, and wait TIMEOUT_MS at most. Returns its
+ * answer, terminated, of LENGTH bytes, which the caller frees; or NULL with ERR.
+ */
+char *mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+		      struct mal_error *err);
+
+/*
+ * The same for an answer that is a descriptor. Returns it, for the caller to close, or -1 with ERR.
+ */
+int mal_channel_ask_fd(const char *path, const char *request, int timeout_ms,
+		       struct mal_error *err);
+
+/*
+ * Send REQUEST for a caller that must not trust the controller: reads no more than an "ok", and
+ * allocates no memory. Returns false if that does not come within TIMEOUT_MS.
+ */
+bool mal_channel_tell(const char *path, const char *request, int timeout_ms);
+
+/* Whether a process listens on PATH. Does not wait. */
+bool mal_channel_is_open(const char *path);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* descriptor.c: wait for a descriptor, and pass one over a Unix socket. */
+#include "libmalleable/base/descriptor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+
+union control {
+	char room[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+bool mal_descriptor_wait(int fd, short events, long deadline)
+{
+	struct pollfd wait = {.fd = fd, .events = events};
+	int ready;
+
+	if (fd < 0)
+		return false;
+	do {
+		long left = deadline - mal_now_ms();
+
+		ready = poll(&wait, 1, left > 0 ? (int)left : 0);
+	} while (ready < 0 && errno == EINTR);
+	return ready > 0;
+}
+
+int mal_descriptor_send(int socket, int fd, const void *data, size_t size)
+{
+	union control control = {{0}};
+	struct iovec part = {(void *)(size_t)data, size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		struct cmsghdr *header;
+
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &fd, sizeof(int));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size ? 0 : -1;
+}
+
+ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size)
+{
+	union control control;
+	struct iovec part = {data, size};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *header = got < 0 ? NULL : CMSG_FIRSTHDR(&message);
+
+	*fd = -1;
+	/* There is room for one: the kernel closes any others. */
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(header), sizeof(int));
+	return got;
+}

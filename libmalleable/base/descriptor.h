@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * descriptor.h: wait for a descriptor, and pass one over a Unix socket (SCM_RIGHTS, unix(7)).
+ *
+ * All functions are thread safe.
+ */
+#ifndef MAL_BASE_DESCRIPTOR_H
+#define MAL_BASE_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Wait for EVENTS of poll(2) on FD until DEADLINE, a time of mal_now_ms(); if that is past, poll
+ * once. Goes on after signals. Returns false if no event came, or FD is -1.
+ */
+bool mal_descriptor_wait(int fd, short events, long deadline);
+
+/*
+ * Send SIZE bytes of DATA, at least one, and the descriptor FD (-1: none) over SOCKET, without
+ * waiting. The caller keeps FD. Returns 0, or -1 with errno.
+ */
+int mal_descriptor_send(int socket, int fd, const void *data, size_t size);
+
+/*
+ * Receive up to SIZE bytes into DATA, and a descriptor into *FD (-1: none came), which is
+ * close-on-exec and the caller's to close. Does not wait. Returns the number of bytes, or -1 with
+ * errno.
+ */
+ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* error.c: an error text, written at the point of failure. */
+#include "libmalleable/base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int mal_fail(struct mal_error *err, const char *format, ...)
+{
+	int saved = errno;
+	va_list args;
+
+	if (err) {
+		va_start(args, format);
+		vsnprintf(err->text, sizeof(err->text), format, args);
+		va_end(args);
+	}
+	errno = saved;
+	return -1;
+}
+
+int mal_fail_errno(struct mal_error *err, const char *format, ...)
+{
+	int saved = errno;
+	va_list args;
+
+	if (err) {
+		int used;
+
+		va_start(args, format);
+		used = vsnprintf(err->text, sizeof(err->text), format, args);
+		va_end(args);
+		if (used > 0 && (size_t)used < sizeof(err->text))
+			snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %s",
+				 strerror(saved));
+	}
+	errno = saved;
+	return -1;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * error.h: an error text, written at the point of failure and passed up to a caller that can show
+ * it.
+ */
+#ifndef MAL_BASE_ERROR_H
+#define MAL_BASE_ERROR_H
+
+struct mal_error {
+	char text[320];
+};
+
+/*
+ * Store a formatted text in ERR (may be NULL), cut if too long, and return -1, so that a failing
+ * function can `return mal_fail(err, ...)`. Keeps errno. Thread safe.
+ */
+int mal_fail(struct mal_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, with ": " and the text of errno appended. */
+int mal_fail_errno(struct mal_error *err, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* output.h: files that a step writes. */
+#ifndef MAL_BASE_OUTPUT_H
+#define MAL_BASE_OUTPUT_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "libmalleable/base/error.h"
+
+/*
+ * Open PATH, which the caller's user named, for writing, and empty it. WHAT names its content in
+ * error texts. Takes files and devices only, as a pipe that nobody reads would block the caller.
+ * Returns a file to close with mal_output_close(), or NULL with ERR.
+ */
+FILE *mal_output_open(const char *path, const char *what, struct mal_error *err);
+
+/*
+ * Create a file owned by UID and GID in a directory that others may write to: follows no link, and
+ * opens no existing file. If PATH exists, PATH.1 to PATH.9 are tried. Returns a descriptor for
+ * writing, or -1 with ERR.
+ */
+int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *err);
+
+/* Close FILE. Returns 0, or -1 with ERR if something could not be written to PATH. */
+int mal_output_close(FILE *file, const char *path, const char *what, struct mal_error *err);
+
+#endif

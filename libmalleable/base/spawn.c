@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* spawn.c: start a program that inherits nothing by accident, and end it. */
+#include "libmalleable/base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+
+/* Descriptors are moved here first, so that none overwrites another on its way to its place. */
+#define ASIDE_FD 210
+/* A killed process ends at once; one that the kernel keeps is not waited for. */
+#define KILL_MS 100
+
+static int plan_descriptors(posix_spawn_file_actions_t *actions, const int *fds, int count)
+{
+	int failed = 0;
+
+	for (int i = 0; i < count; i++)
+		failed |= posix_spawn_file_actions_adddup2(actions, fds[i], ASIDE_FD + i);
+	for (int i = 0; i < count; i++)
+		failed |= posix_spawn_file_actions_adddup2(actions, ASIDE_FD + i,
+							   MAL_SPAWN_FIRST_FD + i);
+	for (int i = 0; i < MAL_SPAWN_FIRST_FD; i++)
+		failed |= posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
+	failed |= posix_spawn_file_actions_addclosefrom_np(actions, MAL_SPAWN_FIRST_FD + count);
+	return failed ? -1 : 0;
+}
+
+static void plan_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(attributes, &set);
+	sigfillset(&set);
+	posix_spawnattr_setsigdefault(attributes, &set);
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						     POSIX_SPAWN_SETSID);
+}
+
+pid_t mal_spawn(const char *path, const char *const *arguments, char *const *environment,
+		const int *fds, unsigned int count)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	pid_t pid = -1;
+	int failed;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	plan_signals(&attributes);
+	failed = plan_descriptors(&actions, fds, (int)count);
+	if (!failed)
+		failed = posix_spawn(&pid, path, &actions, &attributes, (char *const *)arguments,
+				     environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	errno = failed > 0 ? failed : errno;
+	return failed ? -1 : pid;
+}
+
+/* Without a descriptor, as when none is free. Returns whether the child ended by itself. */
+static bool wait_by_number(pid_t child, int *status, long deadline)
+{
+	const struct timespec pause = {0, 2000000};
+	bool ended;
+
+	while (!(ended = waitpid(child, status, WNOHANG) != 0) && mal_now_ms() < deadline)
+		nanosleep(&pause, NULL);
+	if (!ended)
+		kill(child, SIGKILL);
+	return ended;
+}
+
+int mal_spawn_end(pid_t child, long deadline)
+{
+	/* Another thread may reap the child, and its number be used again: a pidfd stays valid. */
+	int pidfd = (int)syscall(SYS_pidfd_open, child, 0), status = 0;
+	bool ended = pidfd < 0 ? wait_by_number(child, &status, deadline)
+			       : mal_descriptor_wait(pidfd, POLLIN, deadline);
+
+	if (!ended && pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+		mal_descriptor_wait(pidfd, POLLIN, mal_now_ms() + KILL_MS);
+	}
+	if (pidfd >= 0)
+		close(pidfd);
+	if (pidfd >= 0 || !ended)
+		waitpid(child, &status, WNOHANG);
+	return ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* spawn.h: start a program that inherits nothing by accident, and end it. */
+#ifndef MAL_BASE_SPAWN_H
+#define MAL_BASE_SPAWN_H
+
+#include <sys/types.h>
+
+/* The number of the first descriptor that is passed. */
+#define MAL_SPAWN_FIRST_FD 3
+
+/*
+ * Start PATH with ARGUMENTS and ENVIRONMENT in a session of its own. It gets the COUNT descriptors
+ * FDS as MAL_SPAWN_FIRST_FD and following, /dev/null as standard streams, and no others; signals
+ * are unblocked and have their default actions, unlike in slurmd and slurmstepd. Does not copy the
+ * caller's memory (posix_spawn(3)). Returns the process, or -1 with errno.
+ */
+pid_t mal_spawn(const char *path, const char *const *arguments, char *const *environment,
+		const int *fds, unsigned int count);
+
+/*
+ * Wait until CHILD, a child process, ends; kill it at DEADLINE (a time of mal_now_ms()), which
+ * takes 100 ms more at most; and reap it. Returns its exit status, -1 if a signal ended it. If
+ * another thread reaped it first (slurmd may), its status is not known and 0 is returned.
+ */
+int mal_spawn_end(pid_t child, long deadline);
+
+#endif

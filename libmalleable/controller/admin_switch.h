@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* admin_switch.h: the administrator's off switch, in a running step (core/admin.h). */
+#ifndef MAL_CONTROLLER_ADMIN_SWITCH_H
+#define MAL_CONTROLLER_ADMIN_SWITCH_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/*
+ * Look at the switch, once a second at most. When it is thrown the ranks go back to the CPUs that
+ * Slurm gave them, and lend none, until it is back; then the policy begins anew.
+ */
+void mal_admin_switch_update(struct mal_controller *controller);
+
+#endif

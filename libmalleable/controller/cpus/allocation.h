@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * allocation.h: which CPUs of the allocation the ranks may have now: the step's share where jobs
+ * share CPUs, and the idle ones, which are the step's for as long as nobody else needs them.
+ */
+#ifndef MAL_CONTROLLER_CPUS_ALLOCATION_H
+#define MAL_CONTROLLER_CPUS_ALLOCATION_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* The share is all of the step's allocation, and IDLE are idle. NULL: out of memory. */
+struct mal_allocation *mal_allocation_create(const struct mal_step_facts *step,
+					     const struct mal_cpumask *idle);
+
+/* NULL-safe. */
+void mal_allocation_destroy(struct mal_allocation *allocation);
+
+const struct mal_cpumask *mal_allocation_idle(const struct mal_controller *controller);
+
+/* CPUS of the allocation are idle from now on, or are so no more. */
+void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
+void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
+/* Without an agent that says otherwise the share is all of the allocation. */
+const struct mal_cpumask *mal_allocation_share(const struct mal_controller *controller);
+
+/* CPUs in the share at any time, at least. */
+unsigned int mal_allocation_min_share(const struct mal_controller *controller);
+
+/* The share is SHARE from now on. CPUs that are new in it are idle, CPUs outside of it are not. */
+void mal_allocation_set_share(struct mal_controller *controller, const struct mal_cpumask *share);
+
+/* The CPUs of the allocation that are not in the share. */
+struct mal_cpumask mal_allocation_foreign(const struct mal_controller *controller);
+
+#endif

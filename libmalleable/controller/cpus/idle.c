@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* idle.c: CPUs of the job that its other steps leave idle. */
+#include "libmalleable/controller/cpus/idle.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/last.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/ranks.h"
+
+/* So long, and so often, it is looked whether ranks that have lost CPUs are on them again. */
+#define SETTLE_S 1.0
+#define SETTLE_PERIOD_S 0.02
+/* Where nothing but affinity keeps them off others' CPUs it is looked without end. */
+#define KEEP_PERIOD_S 1.0
+/*
+ * So often, at such intervals, it is looked at once whether they have left: whoever asked waits for
+ * the answer, and so does the loop.
+ */
+#define LEAVE_TRIES 3
+#define LEAVE_PAUSE_NS 500000
+/* So often at most a thread is bound anew because its place has changed meanwhile. */
+#define BIND_TRIES 8
+
+struct mal_settling {
+	uint64_t until; /* ticks; 0: nothing was taken away */
+	uint64_t looked;
+};
+
+struct mal_settling *mal_settling_create(void)
+{
+	return calloc(1, sizeof(struct mal_settling));
+}
+
+void mal_settling_destroy(struct mal_settling *settling)
+{
+	free(settling);
+}
+
+bool mal_idle_is_settling(const struct mal_controller *controller)
+{
+	return controller->settling->until;
+}
+
+/*
+ * The rank that gets the next CPU: it runs, can use more, and has fewest. The number of ranks if
+ * there is none.
+ */
+static unsigned int find_taker(const struct mal_controller *controller, const uint16_t *counts)
+{
+	unsigned int ranks = controller->step->segment.rank_count, found = ranks;
+
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		unsigned int max = mal_last_sample(controller, rank)->max;
+
+		if (!mal_rank_view(controller, rank)->running || (max && counts[rank] >= max) ||
+		    (found < ranks && counts[rank] >= counts[found]))
+			continue;
+		found = rank;
+	}
+	return found;
+}
+
+/*
+ * A rank that runs and has no CPU: it comes before those whose home it is. The number of ranks if
+ * there is none.
+ */
+static unsigned int find_bare(const struct mal_controller *controller, const uint16_t *counts)
+{
+	unsigned int rank = 0, ranks = controller->step->segment.rank_count;
+
+	while (rank < ranks && (!mal_rank_view(controller, rank)->running || counts[rank]))
+		rank++;
+	return rank;
+}
+
+static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
+{
+	return mal_cpumask_has(mal_allocation_idle(controller), cpu) &&
+	       mal_cpumask_has(mal_allocation_share(controller), cpu);
+}
+
+static void tell(struct mal_controller *controller, unsigned int rank)
+{
+	atomic_fetch_add(&controller->step->segment.ranks[rank].changes, 1);
+}
+
+void mal_idle_hand_out(struct mal_controller *controller)
+{
+	unsigned int ranks = controller->step->segment.rank_count;
+	uint16_t counts[MAL_MAX_RANKS];
+
+	if (!mal_deciding_binds(controller) ||
+	    !(mal_off_is(controller) || mal_cpumask_count(mal_allocation_idle(controller))))
+		return;
+	mal_count_owned(controller, counts);
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
+		unsigned int cpu = controller->step->cpu[i], taker;
+		struct mal_cpu_slot *slot = &controller->step->segment.cpus[cpu];
+
+		if (mal_word_read(&slot->word).owner != MAL_NOBODY ||
+		    !(mal_off_is(controller) || is_ours(controller, cpu)))
+			continue;
+		taker = mal_off_is(controller) ? ranks : find_bare(controller, counts);
+		if (taker == ranks)
+			taker = mal_home_of(controller, cpu);
+		if (taker == ranks && !mal_off_is(controller))
+			taker = find_taker(controller, counts);
+		if (taker == ranks)
+			continue;
+		atomic_store(&slot->target, MAL_NOBODY);
+		if (!mal_word_give(&slot->word, taker))
+			continue;
+		counts[taker]++;
+		tell(controller, taker);
+	}
+}
+
+/* The CPUs in LIST that the segment has. */
+static int parse(const struct mal_controller *controller, const char *list,
+		 struct mal_cpumask *mask, struct mal_error *err)
+{
+	if (mal_cpumask_parse(list, mask, err) < 0)
+		return -1;
+	mal_cpumask_keep(mask, &controller->step->allocation);
+	return 0;
+}
+
+struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller,
+				      const unsigned int *owners)
+{
+	struct mal_cpumask mask = *mal_allocation_idle(controller);
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if (owners[i] != MAL_NOBODY)
+			mal_cpumask_add(&mask, controller->step->cpu[i]);
+	return mask;
+}
+
+int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err)
+{
+	struct mal_cpumask mask;
+
+	if (parse(controller, list, &mask, err) < 0)
+		return -1;
+	mal_allocation_add_idle(controller, &mask);
+	mal_leaving_forget(controller, &mask);
+	mal_idle_hand_out(controller);
+	return 0;
+}
+
+/*
+ * The CPUs on which RANK's threads may be: those that it uses, and those that it has lent, where it
+ * waits.
+ */
+static struct mal_cpumask used_by(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
+		struct mal_cpu_state state = mal_word_read(
+			&controller->step->segment.cpus[controller->step->cpu[i]].word);
+
+		if (state.user == rank || state.owner == rank)
+			mal_cpumask_add(&mask, controller->step->cpu[i]);
+	}
+	return mask;
+}
+
+/* To those CPUs in the MASK behind CONTEXT that the thread may run on, or to all of them. */
+static bool send_away(int32_t tid, const struct mal_cpumask *now, void *context)
+{
+	const struct mal_cpumask *mask = context;
+	struct mal_cpumask wanted = *now;
+
+	mal_cpumask_keep(&wanted, mask);
+	if (!mal_cpumask_count(&wanted))
+		wanted = *mask;
+	if (memcmp(&wanted, now, sizeof(wanted)) != 0)
+		mal_cpumask_set_affinity(tid, &wanted);
+	return true;
+}
+
+/*
+ * All threads of the rank's process to the CPUs that it uses: those of no team too. What the rank
+ * says of its threads is not needed.
+ */
+static void evict_process(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_cpumask mask = used_by(controller, rank);
+
+	if (mal_cpumask_count(&mask))
+		mal_leaving_each_thread(controller, rank, send_away, &mask);
+}
+
+/* One that has left the others lives on, and may have no CPU any more: it goes where they are. */
+static void evict_former(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_cpumask mask = used_by(controller, rank);
+
+	for (unsigned int other = 0;
+	     !mal_cpumask_count(&mask) && other < controller->step->segment.rank_count; other++)
+		mask = used_by(controller, other);
+	if (mal_cpumask_count(&mask))
+		mal_leaving_each_thread(controller, rank, send_away, &mask);
+}
+
+static void evict_all(const struct mal_controller *controller)
+{
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (mal_rank_view(controller, rank)->running)
+			evict_process(controller, rank);
+		else if (mal_rank_view(controller, rank)->left &&
+			 mal_cpumask_count(mal_leaving_cpus(controller)))
+			evict_former(controller, rank);
+}
+
+/* The threads of RANK's team that are to run on CPU go to another of its CPUs. */
+static void evict_team(struct mal_controller *controller, unsigned int rank, unsigned int cpu)
+{
+	struct mal_cpumask mask = used_by(controller, rank);
+	unsigned int refuge = mal_cpumask_next(&mask, 0);
+
+	for (unsigned int i = 0;
+	     i < controller->step->segment.thread_count && refuge < MAL_MAX_CPUS; i++) {
+		struct mal_thread_slot *slot = mal_thread_slot(&controller->step->segment, rank, i);
+		uint32_t expected = cpu;
+
+		if (!atomic_load_explicit(&slot->tid, memory_order_relaxed))
+			continue;
+		if (atomic_compare_exchange_strong(&slot->cpu, &expected, refuge))
+			atomic_store(&slot->bound, MAL_NO_CPU);
+	}
+}
+
+/* CPU is nobody's now. Who owned or used it has LOST one: its threads must be sent away. */
+static void take_away(struct mal_controller *controller, unsigned int cpu, bool *lost)
+{
+	struct mal_cpu_slot *slot = &controller->step->segment.cpus[cpu];
+	struct mal_cpu_state before = mal_word_revoke(&slot->word);
+
+	atomic_store(&slot->target, MAL_NOBODY);
+	mal_free_check(&controller->step->segment, cpu);
+	if (before.owner < controller->step->segment.rank_count)
+		lost[before.owner] = true;
+	if (before.user < controller->step->segment.rank_count) {
+		lost[before.user] = true;
+		evict_team(controller, before.user, cpu);
+	}
+}
+
+/*
+ * The rank that can do without a CPU: one that runs no more, else the one that has most of several.
+ * The number of ranks: none.
+ */
+static unsigned int find_giver(const struct mal_controller *controller, const uint16_t *counts)
+{
+	unsigned int ranks = controller->step->segment.rank_count, found = ranks;
+
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		if (!mal_rank_view(controller, rank)->running && counts[rank])
+			return rank;
+		if (counts[rank] > 1 && (found == ranks || counts[rank] > counts[found]))
+			found = rank;
+	}
+	return found;
+}
+
+/* RANK may have lost its last CPU: then it gets one of a rank that can do without. */
+static void help_out(struct mal_controller *controller, unsigned int rank, bool *lost)
+{
+	unsigned int ranks = controller->step->segment.rank_count, giver, cpu = MAL_NO_CPU;
+	uint16_t counts[MAL_MAX_RANKS];
+
+	mal_count_owned(controller, counts);
+	if (counts[rank])
+		return;
+	giver = find_giver(controller, counts);
+	for (unsigned int i = 0; giver < ranks && i < controller->step->cpu_count; i++)
+		if (mal_word_read(&controller->step->segment.cpus[controller->step->cpu[i]].word)
+			    .owner == giver)
+			cpu = controller->step->cpu[i];
+	if (cpu == MAL_NO_CPU)
+		return;
+	take_away(controller, cpu, lost);
+	mal_word_set(&controller->step->segment.cpus[cpu].word,
+		     (struct mal_cpu_state){rank, rank, false});
+}
+
+void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus)
+{
+	unsigned int ranks = controller->step->segment.rank_count;
+	bool lost[MAL_MAX_RANKS] = {false};
+
+	for (unsigned int cpu = 0;
+	     (cpu = mal_cpumask_next(cpus, cpu)) < controller->step->segment.cpu_count; cpu++)
+		take_away(controller, cpu, lost);
+	for (unsigned int rank = 0; rank < ranks; rank++)
+		if (lost[rank] && mal_rank_view(controller, rank)->running)
+			help_out(controller, rank, lost);
+	/* Once for each, however many CPUs it has lost: threads are found in /proc. */
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		if (!lost[rank])
+			continue;
+		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		if (mal_rank_view(controller, rank)->running)
+			evict_process(controller, rank);
+		tell(controller, rank);
+	}
+}
+
+/* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */
+static bool shares_its_cpuset(const struct mal_controller *controller)
+{
+	struct mal_cpumask foreign = mal_allocation_foreign(controller);
+
+	return controller->pool || mal_cpumask_count(mal_leaving_cpus(controller)) ||
+	       (!mal_off_is(controller) && mal_cpumask_count(&foreign));
+}
+
+void mal_idle_settle(struct mal_controller *controller)
+{
+	uint64_t now = mal_ticks();
+	double period = controller->settling->until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
+
+	if ((!controller->settling->until && !shares_its_cpuset(controller)) ||
+	    mal_ticks_to_s(now - controller->settling->looked) < period)
+		return;
+	controller->settling->looked = now;
+	evict_all(controller);
+	mal_leaving_update(controller);
+	if (now > controller->settling->until) {
+		mal_leaving_give_up(controller);
+		controller->settling->until = 0;
+	}
+}
+
+void mal_idle_leave(struct mal_controller *controller)
+{
+	struct mal_cpumask cpus = {{0}};
+
+	for (unsigned int cpu = 0;
+	     (cpu = mal_cpumask_next(mal_allocation_idle(controller), cpu)) < MAL_MAX_CPUS; cpu++)
+		if (mal_home_of(controller, cpu) == controller->step->segment.rank_count)
+			mal_cpumask_add(&cpus, cpu);
+	mal_idle_vacate(controller, &cpus);
+}
+
+int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)
+{
+	struct mal_cpumask mask;
+	bool first;
+
+	if (parse(controller, list, &mask, err) < 0)
+		return -1;
+	mal_allocation_drop_idle(controller, &mask);
+	mal_idle_vacate(controller, &mask);
+	first = mal_leaving_begin(controller, &mask);
+	for (unsigned int i = 0; !mal_leaving_update(controller); i++) {
+		if (i == LEAVE_TRIES) {
+			if (first)
+				controller->settling->until =
+					mal_ticks() + mal_s_to_ticks(SETTLE_S);
+			return mal_fail(err, "CPUs of %.200s are not left yet", list);
+		}
+		nanosleep(&(struct timespec){0, LEAVE_PAUSE_NS}, NULL);
+		evict_all(controller);
+	}
+	return 0;
+}
+
+/*
+ * Where the thread in SLOT of RANK is to run: its place, which is put right if the rank has lost
+ * that CPU. MAL_NO_CPU: nowhere.
+ */
+static uint32_t right_place(struct mal_controller *controller, unsigned int rank,
+			    struct mal_thread_slot *slot)
+{
+	struct mal_cpumask mask = used_by(controller, rank);
+	uint32_t cpu = atomic_load(&slot->cpu);
+	unsigned int to = mal_cpumask_next(&mask, 0);
+
+	if (cpu == MAL_NO_CPU || to == MAL_MAX_CPUS || mal_cpumask_has(&mask, cpu))
+		return to == MAL_MAX_CPUS ? MAL_NO_CPU : cpu;
+	return atomic_compare_exchange_strong(&slot->cpu, &cpu, to) ? to : cpu;
+}
+
+/* As the ranks do it (rank/cpus/bind.c): bind, then look again. */
+static void bind_again(struct mal_controller *controller, unsigned int rank,
+		       struct mal_thread_slot *slot)
+{
+	for (unsigned int i = 0; i < BIND_TRIES; i++) {
+		uint32_t cpu = right_place(controller, rank, slot);
+
+		if (cpu == MAL_NO_CPU)
+			return;
+		mal_bind_thread(atomic_load(&slot->tid), cpu);
+		atomic_thread_fence(memory_order_seq_cst);
+		if (atomic_load(&slot->cpu) == cpu && right_place(controller, rank, slot) == cpu)
+			return;
+	}
+}
+
+void mal_idle_rebind(struct mal_controller *controller)
+{
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		if (!mal_rank_view(controller, rank)->running)
+			continue;
+		/* Those of no team may run on all of the rank's CPUs, and on no more. */
+		evict_process(controller, rank);
+		for (unsigned int i = 0; i < controller->step->segment.thread_count; i++) {
+			struct mal_thread_slot *slot =
+				mal_thread_slot(&controller->step->segment, rank, i);
+
+			/* The threads of a first team come in any order. */
+			if (atomic_load(&slot->tid) > 0)
+				bind_again(controller, rank, slot);
+		}
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * idle.h: CPUs of the job that its other steps leave idle (grow=job). The ranks have them until a
+ * step comes to which Slurm gave them.
+ *
+ * Policies treat them like all other CPUs. The controller gives them to ranks when it knows these.
+ * The plugin decides as root who may have them: it widens and narrows the step's cgroup and tells
+ * the controller here (spank/job_cpus.h).
+ */
+#ifndef MAL_CONTROLLER_CPUS_IDLE_H
+#define MAL_CONTROLLER_CPUS_IDLE_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* Nothing was taken away yet. NULL: out of memory. */
+struct mal_settling *mal_settling_create(void);
+
+/* NULL-safe. */
+void mal_settling_destroy(struct mal_settling *settling);
+
+/*
+ * Give idle CPUs that are nobody's to ranks: to the one to which Slurm gave it, else to one that
+ * can use it, those with fewest first. Where balancing is switched off ranks get back only what
+ * Slurm gave them.
+ */
+void mal_idle_hand_out(struct mal_controller *controller);
+
+/*
+ * The CPUs that the ranks may have now, with OWNERS: the idle ones, and those that somebody here
+ * owns.
+ */
+struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller,
+				      const unsigned int *owners);
+
+/*
+ * Other CPUs may be used from now on. Those in LIST that are not the job's are passed over. Returns
+ * 0, or -1 with ERR: no list.
+ */
+int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err);
+
+/*
+ * Nobody owns the CPUs in LIST from this moment. They are another step's when all threads have left
+ * them, as the kernel says of each thread. Returns 0 if all have, or -1 with ERR where they need
+ * longer, or LIST is no list. The call waits for some ms; then the CPUs are being left (leaving.h),
+ * and mal_idle_settle() goes on. A rank that has no CPU any more gets one of a rank that has
+ * several.
+ */
+int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err);
+
+/*
+ * Ranks that own or use CPUS leave them at once, as above; whose they are then is for others to
+ * say.
+ */
+void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
+/*
+ * Call it in each turn of the loop. A rank that was about to bind its threads when CPUs were taken
+ * away may still bind them there, before it sees the change. So this looks every 20 ms for a
+ * second, and sends them away again. With a pool, or a share of CPUs, it looks once a second
+ * without end, as a program may set affinities itself.
+ */
+void mal_idle_settle(struct mal_controller *controller);
+
+/* Were CPUs taken away less than a second ago? */
+bool mal_idle_is_settling(const struct mal_controller *controller);
+
+/* Balancing is switched off: ranks leave idle CPUs that Slurm gave to none of them. */
+void mal_idle_leave(struct mal_controller *controller);
+
+/*
+ * Bind all threads of all ranks again to where they are to run: a write to the cgroup's CPUs has
+ * undone it (Linux before 6.2), maybe before the rank was there.
+ */
+void mal_idle_rebind(struct mal_controller *controller);
+
+#endif

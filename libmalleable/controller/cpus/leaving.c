@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* leaving.c: whether ranks have left CPUs, as the kernel says. */
+#include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/state/ranks.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct mal_leaving {
+	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
+	struct mal_cpumask kept; /* that ranks were told to leave in vain, at any time */
+};
+
+struct mal_leaving *mal_leaving_create(void)
+{
+	return calloc(1, sizeof(struct mal_leaving));
+}
+
+void mal_leaving_destroy(struct mal_leaving *leaving)
+{
+	free(leaving);
+}
+
+const struct mal_cpumask *mal_leaving_cpus(const struct mal_controller *controller)
+{
+	return &controller->leaving->cpus;
+}
+
+const struct mal_cpumask *mal_leaving_kept(const struct mal_controller *controller)
+{
+	return &controller->leaving->kept;
+}
+
+void mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
+			     bool (*function)(int32_t tid, const struct mal_cpumask *now,
+					      void *context),
+			     void *context)
+{
+	struct dirent *entry;
+	bool more = true;
+	char path[32];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)mal_rank_view(controller, rank)->pid);
+	tasks = opendir(path);
+	while (tasks && more && (entry = readdir(tasks))) {
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+		struct mal_cpumask now;
+
+		if (tid > 0 && mal_cpumask_get_affinity(tid, &now) == 0)
+			more = function(tid, &now, context);
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+/* It has threads, whether it is balanced still or has left in order. */
+static bool has_threads(const struct mal_controller *controller, unsigned int rank)
+{
+	return mal_rank_view(controller, rank)->running || mal_rank_view(controller, rank)->left;
+}
+
+/* Is a rank binding threads now, its own or another's, by words that it has read? */
+static bool is_any_binding(const struct mal_controller *controller)
+{
+	bool binding = false;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		binding |= has_threads(controller, rank) &&
+			   atomic_load(&controller->step->segment.ranks[rank].binding);
+	return binding;
+}
+
+static bool add_affinity(int32_t tid, const struct mal_cpumask *now, void *context)
+{
+	(void)tid;
+	mal_cpumask_join(context, now);
+	return true;
+}
+
+bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpumask *cpus)
+{
+	unsigned int before = mal_cpumask_count(&controller->leaving->cpus);
+
+	mal_cpumask_join(&controller->leaving->cpus, cpus);
+	return mal_cpumask_count(&controller->leaving->cpus) > before;
+}
+
+void mal_leaving_forget(struct mal_controller *controller, const struct mal_cpumask *cpus)
+{
+	mal_cpumask_drop(&controller->leaving->cpus, cpus);
+}
+
+/*
+ * Whose words say that they are a rank's again: it got them back where balancing was switched off.
+ */
+static void forget_owned(struct mal_controller *controller)
+{
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->leaving->cpus, cpu)) <
+				   controller->step->segment.cpu_count;
+	     cpu++)
+		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != MAL_NOBODY)
+			mal_cpumask_remove(&controller->leaving->cpus, cpu);
+}
+
+bool mal_leaving_update(struct mal_controller *controller)
+{
+	struct mal_cpumask used = {{0}};
+
+	forget_owned(controller);
+	if (!mal_cpumask_count(&controller->leaving->cpus))
+		return true;
+	/* Who begins to bind after this reads words in which the CPUs are nobody's. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (is_any_binding(controller))
+		return false;
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (has_threads(controller, rank))
+			mal_leaving_each_thread(controller, rank, add_affinity, &used);
+	mal_cpumask_keep(&controller->leaving->cpus, &used);
+	return !mal_cpumask_count(&controller->leaving->cpus);
+}
+
+void mal_leaving_give_up(struct mal_controller *controller)
+{
+	mal_cpumask_join(&controller->leaving->kept, &controller->leaving->cpus);
+}

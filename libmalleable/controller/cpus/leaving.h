@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * leaving.h: CPUs that the ranks had to leave. Nobody else may have them before the kernel says
+ * that no thread of the ranks may run there.
+ *
+ * Time proves nothing here: a rank may read its words before they change and bind a thread long
+ * after. So two questions are asked, in this order: is any rank binding threads
+ * (mal_rank_slot.binding), and what is the affinity of each thread, idle ones included?
+ */
+#ifndef MAL_CONTROLLER_CPUS_LEAVING_H
+#define MAL_CONTROLLER_CPUS_LEAVING_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* No CPU is being left yet. NULL: out of memory. */
+struct mal_leaving *mal_leaving_create(void);
+
+/* NULL-safe. */
+void mal_leaving_destroy(struct mal_leaving *leaving);
+
+/* CPUs that are nobody's, but on which threads of ranks may still be. */
+const struct mal_cpumask *mal_leaving_cpus(const struct mal_controller *controller);
+
+/* CPUs that ranks were told to leave in vain, at any time. */
+const struct mal_cpumask *mal_leaving_kept(const struct mal_controller *controller);
+
+/* The threads of RANK's process, one after the other, until FUNCTION returns false. */
+void mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
+			     bool (*function)(int32_t tid, const struct mal_cpumask *now,
+					      void *context),
+			     void *context);
+
+/*
+ * CPUS were taken from the ranks and are nobody's: from now on they are being left. Returns whether
+ * that is new for one of them.
+ */
+bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
+/* CPUS are the ranks' own again. */
+void mal_leaving_forget(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
+/* Ask the kernel: those that no thread may run on have been left. Returns whether all have. */
+bool mal_leaving_update(struct mal_controller *controller);
+
+/*
+ * The time for it is over: the report names those that are left over, as the program binds threads
+ * there itself.
+ */
+void mal_leaving_give_up(struct mal_controller *controller);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* owners.c: which rank owns which CPU of the step. */
+#include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/state/ranks.h"
+
+#include <string.h>
+
+void mal_read_owners(const struct mal_controller *controller, unsigned int *owners)
+{
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		owners[i] = mal_word_read(
+				    &controller->step->segment.cpus[controller->step->cpu[i]].word)
+				    .owner;
+}
+
+unsigned int mal_home_of(const struct mal_controller *controller, unsigned int cpu)
+{
+	unsigned int rank = 0, ranks = controller->step->segment.rank_count;
+
+	while (rank < ranks && !(mal_rank_view(controller, rank)->running &&
+				 mal_cpumask_has(&mal_rank_view(controller, rank)->home, cpu)))
+		rank++;
+	return rank;
+}
+
+void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
+{
+	unsigned int ranks = controller->step->segment.rank_count, owners[MAL_MAX_CPUS];
+
+	mal_read_owners(controller, owners);
+	memset(counts, 0, ranks * sizeof(*counts));
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if (owners[i] < ranks)
+			counts[owners[i]]++;
+}

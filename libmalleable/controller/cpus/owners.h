@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* owners.h: which rank owns which CPU of the step, as the segment says now. */
+#ifndef MAL_CONTROLLER_CPUS_OWNERS_H
+#define MAL_CONTROLLER_CPUS_OWNERS_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/*
+ * Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that
+ * none has.
+ */
+void mal_read_owners(const struct mal_controller *controller, unsigned int *owners);
+
+/* The running rank to which Slurm gave CPU; the number of ranks if there is none. */
+unsigned int mal_home_of(const struct mal_controller *controller, unsigned int cpu);
+
+/* Fill COUNTS, by rank, with the CPUs that each owns now. */
+void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pool.h: pool=job: CPUs go from one step of the job to another on this node, where the ranks there
+ * have more to do on each.
+ *
+ * The plugin tells the controllers of all such steps about each other, and which CPUs each of them
+ * may use at all (spank/job_cpus.h). The first of them that lives asks the others now and then what
+ * they have and do, and passes CPUs on. One step leaves a CPU before the next is told; where
+ * threads need longer, that is done the next time. Nothing else is remembered from one time to the
+ * next, so that whatever a dead controller left behind is found again. Nothing is passed on while a
+ * step does not answer, since its ranks may be on any CPU.
+ */
+#ifndef MAL_CONTROLLER_CPUS_POOL_H
+#define MAL_CONTROLLER_CPUS_POOL_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/*
+ * From the plugin: the steps of the pool, in TEXT, as NAME:OWN:MAY separated by blanks: the name of
+ * its controller's socket, what Slurm gave the step, and what it may use. Returns 0, or -1 with
+ * ERR.
+ */
+int mal_pool_set(struct mal_controller *controller, const char *text, struct mal_error *err);
+
+/* What this step has and does, for the first of the steps; to be freed. NULL: out of memory. */
+char *mal_pool_describe(const struct mal_controller *controller);
+
+/*
+ * A window has ended: if this is the first of the steps, and it is time, see who should have what.
+ */
+void mal_pool_update(struct mal_controller *controller);
+
+void mal_pool_clear(struct mal_controller *controller);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* share.c: the step's share of CPUs that other jobs were given too. */
+#include "libmalleable/controller/cpus/share.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/watch.h"
+#include "libmalleable/core/agent_protocol.h"
+
+struct mal_agent_link {
+	int fd; /* -1: there is no agent */
+};
+
+struct mal_agent_link *mal_agent_link_create(void)
+{
+	struct mal_agent_link *link = malloc(sizeof(*link));
+
+	if (link)
+		link->fd = -1;
+	return link;
+}
+
+void mal_agent_link_destroy(struct mal_agent_link *link)
+{
+	free(link);
+}
+
+void mal_share_open(struct mal_controller *controller, int fd)
+{
+	controller->agent->fd = fd;
+	if (fd >= 0)
+		mal_watch_channel(fd);
+}
+
+/* Ranks leave what is not in the share any more, and get what is new in it. */
+static void use(struct mal_controller *controller, const struct mal_cpumask *share)
+{
+	struct mal_cpumask lost;
+
+	mal_allocation_set_share(controller, share);
+	lost = mal_allocation_foreign(controller);
+	mal_idle_vacate(controller, &lost);
+	mal_idle_hand_out(controller);
+}
+
+/* The agent is gone: all CPUs are the step's again, beside others. */
+static void leave(struct mal_controller *controller)
+{
+	mal_watch_forget(controller->agent->fd);
+	close(controller->agent->fd);
+	controller->agent->fd = -1;
+	use(controller, &controller->step->allocation);
+}
+
+static void listen_to_agent(struct mal_controller *controller)
+{
+	struct mal_agent_share message;
+	ssize_t got;
+
+	while ((got = recv(controller->agent->fd, &message, sizeof(message),
+			   MSG_DONTWAIT | MSG_TRUNC)) > 0) {
+		struct mal_agent_done done = {message.number};
+
+		if (got != (ssize_t)sizeof(message))
+			continue;
+		mal_cpumask_keep(&message.cpus, &controller->step->allocation);
+		if (mal_deciding_binds(controller) && mal_cpumask_count(&message.cpus))
+			use(controller, &message.cpus);
+		if (send(controller->agent->fd, &done, sizeof(done), MSG_DONTWAIT | MSG_NOSIGNAL) <
+			    0 &&
+		    errno != EAGAIN)
+			break;
+	}
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+		leave(controller);
+}
+
+/* Does a rank own or use a CPU of CPUS? */
+static bool are_used(const struct mal_controller *controller, const struct mal_cpumask *cpus)
+{
+	for (unsigned int cpu = 0;
+	     (cpu = mal_cpumask_next(cpus, cpu)) < controller->step->segment.cpu_count; cpu++) {
+		struct mal_cpu_state state =
+			mal_word_read(&controller->step->segment.cpus[cpu].word);
+
+		if (state.owner != MAL_NOBODY || state.user != MAL_NOBODY)
+			return true;
+	}
+	return false;
+}
+
+void mal_share_update(struct mal_controller *controller)
+{
+	struct mal_cpumask others;
+
+	if (controller->agent->fd < 0)
+		return;
+	listen_to_agent(controller);
+	others = mal_allocation_foreign(controller);
+	if (!mal_off_is(controller) && mal_cpumask_count(&others) && are_used(controller, &others))
+		mal_idle_vacate(controller, &others);
+}

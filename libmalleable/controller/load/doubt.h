@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* doubt.h: what ranks measured against what the kernel says of their CPU time. */
+#ifndef MAL_CONTROLLER_LOAD_DOUBT_H
+#define MAL_CONTROLLER_LOAD_DOUBT_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* Windows in which what the ranks measured is not what they did. */
+struct mal_doubt {
+	unsigned int stopped; /* thrown away: ranks computed far longer than they had CPUs */
+	unsigned int unseen;  /* nothing was moved: a rank worked in threads that it cannot see */
+	unsigned int rank;    /* the last such */
+	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
+	bool now;		 /* the last window was one */
+};
+
+/* For so many RANKS, before the first window. NULL: out of memory. */
+struct mal_doubting *mal_doubting_create(unsigned int ranks);
+
+/* NULL-safe. */
+void mal_doubting_destroy(struct mal_doubting *doubting);
+
+const struct mal_doubt *mal_doubt_read(const struct mal_controller *controller);
+
+/* What a rank said of its CPU time in a window. */
+struct mal_cpu_time {
+	double cpu_s;	 /* of all its threads */
+	double unseen_s; /* of those that are not of its team */
+};
+
+/*
+ * Look at a window. False if it must be thrown away: a rank computed for far longer than it had
+ * CPUs, and usually it does not. It was stopped by a signal, a debugger, or with its whole job. (A
+ * program that sleeps where it should compute always does.)
+ */
+bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample *samples,
+		      const struct mal_cpu_time *times);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sampling.c: rounds of samples, from the segment to checked numbers. */
+#include "libmalleable/controller/load/sampling.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/futex.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/controller/state/watch.h"
+
+/* Windows without a change before they become longer. */
+#define STEADY 2
+/* In the first rounds every boundary is looked at. */
+#define SHORT_ROUNDS 32
+
+struct mal_sampling {
+	uint64_t round;
+	uint64_t stride;     /* boundaries from one round to the next */
+	double window_s;     /* wanted length of a window */
+	unsigned int steady; /* windows without a change */
+	bool brief;	     /* the policy tries something: they stay short */
+	struct said {
+		bool valid;
+		struct mal_snapshot snapshot;
+	} last[]; /* by rank: where its next window starts */
+};
+
+struct mal_sampling *mal_sampling_create(unsigned int ranks)
+{
+	struct mal_sampling *sampling =
+		calloc(1, sizeof(*sampling) + ranks * sizeof(sampling->last[0]));
+
+	if (!sampling)
+		return NULL;
+	sampling->stride = 1;
+	sampling->window_s = MAL_WINDOW_FIRST_S;
+	return sampling;
+}
+
+void mal_sampling_destroy(struct mal_sampling *sampling)
+{
+	free(sampling);
+}
+
+void mal_sampling_set_brief(struct mal_controller *controller, bool brief)
+{
+	controller->sampling->brief = brief;
+}
+
+void mal_sampling_adapt(struct mal_controller *controller, bool moved)
+{
+	struct mal_sampling *sampling = controller->sampling;
+
+	if (moved) {
+		sampling->steady = 0;
+		sampling->window_s = MAL_WINDOW_FIRST_S;
+	} else if (sampling->brief) {
+		sampling->window_s = MAL_WINDOW_FIRST_S;
+	} else if (++sampling->steady > STEADY && sampling->window_s < MAL_WINDOW_LAST_S) {
+		sampling->window_s *= 2;
+	}
+}
+
+/*
+ * RANK died while it gave CPU to one whose region is over now: that one may wait, and does not know
+ * of it.
+ */
+static bool take_from_waiting(const struct mal_segment *segment, unsigned int cpu,
+			      unsigned int rank)
+{
+	mal_word *word = &segment->cpus[cpu].word;
+	struct mal_cpu_state state = mal_word_read(word);
+
+	return state.owner == rank && state.user < segment->rank_count &&
+	       !mal_wants_cpus_is_open(segment, state.user) && mal_word_release(word, state.user);
+}
+
+/*
+ * A rank that died leaves its CPUs to the others; whoever had them must look again. It may have
+ * died in the middle of anything: what it may have left half done is done, threads of others that
+ * it was about to send away before the CPU is free.
+ */
+static void recover(struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+	bool taken = false;
+
+	mal_wants_cpus_close(segment, rank);
+	atomic_store(&segment->ranks[rank].wants, 0);
+	atomic_store(&segment->ranks[rank].binding, 0);
+	atomic_store(&segment->ranks[rank].waiting_since, 0);
+	if (mal_deciding_binds(controller))
+		mal_idle_rebind(controller);
+	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
+	for (unsigned int i = 0; i < segment->rank_count; i++)
+		atomic_fetch_add(&segment->ranks[i].changes, 1);
+	for (unsigned int cpu = 0; cpu < segment->cpu_count; cpu++) {
+		mal_word_recover(&segment->cpus[cpu].word, rank);
+		taken |= take_from_waiting(segment, cpu, rank);
+		mal_free_check(segment, cpu);
+	}
+	if (taken && mal_deciding_binds(controller))
+		mal_idle_rebind(controller);
+	for (unsigned int i = 0; i < segment->rank_count; i++) {
+		mal_borrower_check(segment, i);
+		mal_wants_cpus_check(segment, i);
+		atomic_fetch_add(&segment->ranks[i].changes, 1);
+	}
+}
+
+static bool is_gone(int32_t pid)
+{
+	return pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH);
+}
+
+static void begin(struct mal_controller *controller, unsigned int rank, int32_t pid)
+{
+	struct mal_cpumask home = controller->step->segment.ranks[rank].home;
+
+	mal_cpumask_keep(&home, &controller->step->allocation);
+	mal_rank_begin(controller, rank, pid, &home);
+	mal_watch_process(pid);
+}
+
+static void update_rank(struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_rank_view *view = mal_rank_view(controller, rank);
+	struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
+	uint32_t state = atomic_load(&slot->state);
+	int32_t pid = atomic_load(&slot->pid);
+
+	if (view->running && (state != MAL_RANK_RUNNING || pid != view->pid || is_gone(pid))) {
+		if (state == MAL_RANK_RUNNING && pid == view->pid)
+			atomic_store(&slot->state, MAL_RANK_DEAD);
+		mal_rank_leave(controller, rank);
+		controller->sampling->last[rank].valid = false;
+	}
+	/* One that ended in order may still have been killed before it had given all back. */
+	if (view->left && (pid != view->pid || is_gone(pid))) {
+		mal_rank_vanish(controller, rank);
+		if (pid == view->pid)
+			recover(controller, rank);
+	}
+	if (!view->running && state == MAL_RANK_RUNNING && !is_gone(pid))
+		begin(controller, rank, pid);
+}
+
+bool mal_ranks_update(struct mal_controller *controller)
+{
+	bool changed = false;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		bool was = mal_rank_view(controller, rank)->running;
+
+		update_rank(controller, rank);
+		changed |= was != mal_rank_view(controller, rank)->running;
+	}
+	return changed;
+}
+
+static unsigned int running_ranks(const struct mal_controller *controller)
+{
+	unsigned int count = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		count += mal_rank_view(controller, rank)->running;
+	return count;
+}
+
+void mal_round_begin(struct mal_controller *controller)
+{
+	struct mal_header *header = controller->step->segment.header;
+	uint64_t boundary = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		uint64_t reached =
+			atomic_load(&controller->step->segment.ranks[rank].count.boundaries);
+
+		if (mal_rank_view(controller, rank)->running && reached > boundary)
+			boundary = reached;
+	}
+	atomic_store(&header->sample_at, boundary + controller->sampling->stride);
+	atomic_store(&header->sample_after,
+		     mal_ticks() + mal_s_to_ticks(controller->sampling->window_s));
+	atomic_store(&header->arrivals, 0);
+	atomic_store(&header->expected, running_ranks(controller));
+	atomic_store(&header->round, ++controller->sampling->round);
+	atomic_fetch_add(&header->answers, 1);
+	if (atomic_load(&header->awaiting))
+		mal_futex_wake(&header->answers, INT32_MAX);
+}
+
+bool mal_round_is_complete(const struct mal_controller *controller)
+{
+	struct mal_header *header = controller->step->segment.header;
+	uint32_t expected = running_ranks(controller);
+
+	return expected && atomic_load(&header->arrivals) >= expected;
+}
+
+/* The ticks between two readings of a counter in seconds, within 0 and MAX_S. */
+static double span(uint64_t now, uint64_t before, double max_s)
+{
+	double seconds;
+
+	if (now <= before)
+		return 0;
+	seconds = mal_ticks_to_s(now - before);
+	return seconds < max_s ? seconds : max_s;
+}
+
+static void make_sample(struct mal_controller *controller, unsigned int rank,
+			const struct mal_snapshot *now, unsigned int cpus,
+			struct mal_sample *sample)
+{
+	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
+	uint64_t regions = now->regions - before->regions;
+	double inside;
+
+	memset(sample, 0, sizeof(*sample));
+	sample->running = true;
+	sample->elapsed_s = span(now->tick, before->tick, 1e6);
+	sample->work_s =
+		span(now->busy, before->busy, sample->elapsed_s * controller->step->cpu_count);
+	sample->serial_s = span(now->serial, before->serial, sample->elapsed_s);
+	sample->mpi_s = span(now->mpi, before->mpi, sample->elapsed_s);
+	inside = span(now->thread_ticks, before->thread_ticks,
+		      sample->elapsed_s * controller->step->segment.thread_count);
+	sample->barrier_s = inside > sample->work_s ? inside - sample->work_s : 0;
+	if (regions)
+		sample->region_s =
+			span(now->region, before->region, sample->elapsed_s) / (double)regions;
+	sample->cpus = cpus;
+	sample->phases =
+		now->boundary > before->boundary ? (double)(now->boundary - before->boundary) : 0;
+	sample->max = now->max < 65536 ? (unsigned int)now->max : 0;
+	sample->team = now->team < 65536 ? (unsigned int)now->team : 65536;
+}
+
+static struct mal_cpu_time cpu_time(const struct mal_controller *controller, unsigned int rank,
+				    const struct mal_snapshot *now, double elapsed_s)
+{
+	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
+	double max_s = elapsed_s * controller->step->cpu_count;
+
+	return (struct mal_cpu_time){span(now->cpu, before->cpu, max_s),
+				     span(now->unseen, before->unseen, max_s)};
+}
+
+/*
+ * Boundaries until the next sample, for windows of the wanted length; it grows slowly, phases
+ * differ in length.
+ */
+static void adapt_stride(struct mal_controller *controller, uint64_t boundaries, double elapsed)
+{
+	double wanted = controller->sampling->window_s * (double)boundaries / elapsed;
+
+	/*
+	 * A program starts with a burst of collective calls; its first real phase is not to be
+	 * missed for them.
+	 */
+	if (controller->sampling->round < SHORT_ROUNDS)
+		return;
+	if (wanted > 2.0 * (double)controller->sampling->stride)
+		wanted = 2.0 * (double)controller->sampling->stride;
+	controller->sampling->stride = wanted < 1     ? 1
+				       : wanted > 1e9 ? 1000000000
+						      : (uint64_t)wanted;
+}
+
+/* What all running ranks said in this round becomes the start of the next window. */
+static void remember_round(struct mal_controller *controller, const struct mal_snapshot *said)
+{
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		if (!mal_rank_view(controller, rank)->running)
+			continue;
+		controller->sampling->last[rank].snapshot = said[rank];
+		controller->sampling->last[rank].valid =
+			said[rank].round == controller->sampling->round;
+	}
+}
+
+bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples)
+{
+	struct mal_snapshot said[MAL_MAX_RANKS];
+	struct mal_cpu_time times[MAL_MAX_RANKS];
+	uint16_t owned[MAL_MAX_RANKS];
+	bool window = true;
+	double elapsed = 0;
+	uint64_t boundaries = 0;
+
+	mal_count_owned(controller, owned);
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct said *before = &controller->sampling->last[rank];
+		struct mal_snapshot *now = &said[rank];
+
+		memset(&samples[rank], 0, sizeof(samples[rank]));
+		memset(now, 0, sizeof(*now));
+		if (!mal_rank_view(controller, rank)->running)
+			continue;
+		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
+		    now->round != controller->sampling->round || !before->valid ||
+		    now->kind != before->snapshot.kind || now->tick <= before->snapshot.tick) {
+			window = false;
+			continue;
+		}
+		make_sample(controller, rank, now, owned[rank], &samples[rank]);
+		times[rank] = cpu_time(controller, rank, now, samples[rank].elapsed_s);
+		if (now->boundary - before->snapshot.boundary > boundaries)
+			boundaries = now->boundary - before->snapshot.boundary;
+		if (samples[rank].elapsed_s > elapsed)
+			elapsed = samples[rank].elapsed_s;
+	}
+	if (!window || elapsed <= 0) {
+		remember_round(controller, said);
+		return false;
+	}
+	adapt_stride(controller, boundaries, elapsed);
+	/* Too short to tell work from noise: let it go on growing. */
+	if (elapsed < controller->sampling->window_s / 4)
+		return false;
+	remember_round(controller, said);
+	return mal_doubt_window(controller, samples, times);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sampling.h: rounds of samples, from the segment to checked numbers. */
+#ifndef MAL_CONTROLLER_LOAD_SAMPLING_H
+#define MAL_CONTROLLER_LOAD_SAMPLING_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* Length that is wanted for windows at first and at most. */
+#define MAL_WINDOW_FIRST_S 0.05
+#define MAL_WINDOW_LAST_S 0.25
+
+/* For so many RANKS, before the first round. NULL: out of memory. */
+struct mal_sampling *mal_sampling_create(unsigned int ranks);
+
+/* NULL-safe. */
+void mal_sampling_destroy(struct mal_sampling *sampling);
+
+/* The policy tries something, or does not: windows stay short while it does. */
+void mal_sampling_set_brief(struct mal_controller *controller, bool brief);
+
+/*
+ * A window was decided on. Windows become longer while nothing moves, and short again if CPUs have
+ * MOVED.
+ */
+void mal_sampling_adapt(struct mal_controller *controller, bool moved);
+
+/* Notice new, ended and dead ranks. Returns true if any changed. */
+bool mal_ranks_update(struct mal_controller *controller);
+
+/* Ask the ranks for the next round of samples. */
+void mal_round_begin(struct mal_controller *controller);
+
+/* Has every running rank answered the present round? */
+bool mal_round_is_complete(const struct mal_controller *controller);
+
+/*
+ * Read the round's snapshots into SAMPLES (by rank). Returns true if they make a window: every
+ * running rank had spoken in an earlier round too, and what it says is possible. What a rank claims
+ * is bounded by the time that passed.
+ */
+bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* totals.h: what windows add up to: time as it was, without balancing, and at best. */
+#ifndef MAL_CONTROLLER_LOAD_TOTALS_H
+#define MAL_CONTROLLER_LOAD_TOTALS_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* What the windows add up to. */
+struct mal_totals {
+	unsigned int windows;
+	double elapsed_s;		      /* as it was */
+	double off_s;			      /* predicted without balancing */
+	double ideal_s;			      /* predicted with perfect balance */
+	double useful_s;		      /* thread time that was work */
+	double core_s;			      /* core time there was */
+	double balance_before, balance_after; /* load balance, weighted by elapsed time */
+};
+
+/* What the windows of a rank add up to. */
+struct mal_rank_totals {
+	double work_s, barrier_s, serial_s, mpi_s;
+};
+
+/* For so many RANKS, before the first window. NULL: out of memory. */
+struct mal_totalling *mal_totalling_create(unsigned int ranks);
+
+/* NULL-safe. */
+void mal_totalling_destroy(struct mal_totalling *totalling);
+
+const struct mal_totals *mal_totals_read(const struct mal_controller *controller);
+const struct mal_rank_totals *mal_totals_of_rank(const struct mal_controller *controller,
+						 unsigned int rank);
+
+/* Add one window. */
+void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples);
+
+/* Share of the attainable: (off - elapsed) / (off - ideal), NaN where there was nothing to gain. */
+double mal_totals_attained(const struct mal_totals *totals);
+
+#endif

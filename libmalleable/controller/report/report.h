@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report.h: what the user is told at the end of a step, as text and as JSON. */
+#ifndef MAL_CONTROLLER_REPORT_REPORT_H
+#define MAL_CONTROLLER_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "libmalleable/controller/state/controller.h"
+
+/* Everything that the report says; made once, printed twice. */
+struct mal_report {
+	const char *step; /* "12.0", or the command's name */
+	const char *node;
+	double elapsed_s;   /* of the step */
+	unsigned int ranks; /* that registered */
+	uint64_t lends, borrows, grants, reclaims, evictions, moves;
+	double overlap_s;
+	double reclaims_s; /* that all reclaims took */
+	double own_s;	   /* our code in the ranks, all together */
+	double own_part;   /* of the ranks' time */
+	double controller_cpu_s;
+	uint64_t pages_sent; /* memory that followed its rank */
+	double pages_s;
+};
+
+/*
+ * Sum up. STEP and NODE must outlive the report. False if no rank ever came: there is nothing to
+ * report.
+ */
+bool mal_report_make(const struct mal_controller *controller, const char *step, const char *node,
+		     struct mal_report *report);
+
+/* Write the text, ten lines at most, into TEXT, cut at SIZE bytes. Returns its length. */
+size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
+		       char *text, size_t size);
+
+/* The same in one line, for a step over several nodes, whose lines make one report. */
+size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
+		       char *text, size_t size);
+
+/*
+ * Write the report to FILE as one JSON object; NULL: no rank ever came. Returns 0, or -1: out of
+ * memory, or it cannot be written.
+ */
+int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,
+		    FILE *file);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_json.c: the report as one JSON object. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "libmalleable/controller/load/alternatives.h"
+#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/imbalance.h"
+#include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/ranks.h"
+
+/* NaN where there was nothing to gain. */
+static json_t *share_json(double share)
+{
+	return isnan(share) ? json_null() : json_real(share);
+}
+
+static json_t *alternatives_json(const struct mal_alternatives *alternatives)
+{
+	json_t *object = json_object();
+	const struct mal_outcome *outcome;
+	const struct mal_policy *policy;
+
+	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
+		double share = mal_outcome_attained(outcome);
+
+		json_object_set_new(object, policy->name,
+				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s,
+					      "share_of_attainable", share_json(share), "moves",
+					      (json_int_t)outcome->moves));
+	}
+	return object;
+}
+
+/* The CPUs that RANK owns now. */
+static struct mal_cpumask owned(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if (mal_word_read(&controller->step->segment.cpus[controller->step->cpu[i]].word)
+			    .owner == rank)
+			mal_cpumask_add(&mask, controller->step->cpu[i]);
+	return mask;
+}
+
+static json_t *rank_json(const struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_rank_totals *totals = mal_totals_of_rank(controller, rank);
+	const struct mal_rank_view *view = mal_rank_view(controller, rank);
+	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
+	struct mal_cpumask last = owned(controller, rank);
+	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
+	char home[256], cpus[256];
+
+	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:s, s:s, s:I, s:b}",
+			 "rank", (int)rank, "pid", (int)view->pid, "home",
+			 mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
+			 mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
+			 "barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
+			 totals->mpi_s, "regions", (json_int_t)slot->count.regions, "boundaries",
+			 (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends,
+			 "borrows", (json_int_t)slot->count.borrows, "grants",
+			 (json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
+			 reason == MAL_REASON_NONE ? "team" : "cpuset", "why",
+			 mal_phrase_of_reason(reason), "use", (json_int_t)slot->use, "died",
+			 atomic_load(&slot->state) == MAL_RANK_DEAD);
+}
+
+static json_t *measured_json(const struct mal_controller *controller)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
+	double share = mal_totals_attained(totals);
+
+	return json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "windows",
+			 (int)totals->windows, "stopped_windows",
+			 (int)mal_doubt_read(controller)->stopped, "unseen_windows",
+			 (int)mal_doubt_read(controller)->unseen, "elapsed_s", totals->elapsed_s,
+			 "unbalanced_s", totals->off_s, "ideal_s", totals->ideal_s,
+			 "share_of_attainable", share_json(share), "load_balance_before",
+			 totals->balance_before / elapsed, "load_balance_after",
+			 totals->balance_after / elapsed, "hybrid_efficiency",
+			 totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0);
+}
+
+static json_t *changes_json(const struct mal_report *report)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "lends",
+			 (json_int_t)report->lends, "borrows", (json_int_t)report->borrows,
+			 "grants", (json_int_t)report->grants, "reclaims",
+			 (json_int_t)report->reclaims, "evictions", (json_int_t)report->evictions,
+			 "moves", (json_int_t)report->moves, "overlap_s", report->overlap_s,
+			 "reclaims_s", report->reclaims_s);
+}
+
+static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
+{
+	json_t *ranks = json_array();
+	char schedule[32];
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (mal_rank_view(controller, rank)->known)
+			json_array_append_new(ranks, rank_json(controller, rank));
+	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, "
+			 "s:f}, s:o, s:o, "
+			 "s:o, s:s, s:o}",
+			 "version", 1, "step", report->step, "node", report->node, "policy",
+			 mal_deciding_policy(controller)->name, "ranks", (int)report->ranks, "cpus",
+			 (int)controller->step->cpu_count, "elapsed_s", report->elapsed_s,
+			 "measured", measured_json(controller), "cpu_changes", changes_json(report),
+			 "pages", "sent", (json_int_t)report->pages_sent, "seconds",
+			 report->pages_s, "overhead", "ranks_s", report->own_s, "ranks_part",
+			 report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
+			 ranks, "cpus_over_time", mal_history_json(controller), "predicted",
+			 alternatives_json(controller->alternatives), "schedule",
+			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
+			 "between_nodes", mal_imbalance_json(controller));
+}
+
+int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,
+		    FILE *file)
+{
+	json_t *root = report ? report_json(controller, report)
+			      : json_pack("{s:i, s:s, s:s, s:i}", "version", 1, "step",
+					  controller->step->name, "node", controller->step->node,
+					  "ranks", 0);
+	int result = root ? json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
+
+	if (result == 0 && fputc('\n', file) == EOF)
+		result = -1;
+	json_decref(root);
+	return result;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* status.h: the step as it is now, for malleable status and malleable top. */
+#ifndef MAL_CONTROLLER_REPORT_STATUS_H
+#define MAL_CONTROLLER_REPORT_STATUS_H
+
+#include "libmalleable/controller/state/controller.h"
+
+/* One JSON object on one line (doc/man/malleable.1), to be freed; NULL: out of memory. */
+char *mal_status_json(const struct mal_controller *controller);
+
+#endif

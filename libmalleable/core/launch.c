@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* launch.c: start and end the controller. */
+#include "libmalleable/core/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/spawn.h"
+
+/* Variables that describe a topology to hwloc. */
+#define TOPOLOGY_VARIABLES 3
+#define ARGUMENTS 80
+#define DESCRIPTORS 12
+
+/* malleabled's arguments, and its descriptors from MAL_SPAWN_FIRST_FD on. */
+struct launch {
+	const char *arguments[ARGUMENTS];
+	unsigned int count;
+	int fds[DESCRIPTORS];
+	unsigned int fd_count;
+	char numbers[DESCRIPTORS + 4][24];
+	unsigned int number_count;
+};
+
+/* Add OPTION VALUE, unless VALUE is NULL. */
+static void add(struct launch *launch, const char *option, const char *value)
+{
+	if (!value || launch->count + 2 >= ARGUMENTS)
+		return;
+	launch->arguments[launch->count++] = option;
+	launch->arguments[launch->count++] = value;
+}
+
+static void add_number(struct launch *launch, const char *option, unsigned int number)
+{
+	char *text = launch->numbers[launch->number_count++];
+
+	snprintf(text, sizeof(launch->numbers[0]), "%u", number);
+	add(launch, option, text);
+}
+
+/* Add OPTION N, where N is the number that the descriptor FD gets. -1: no descriptor. */
+static void add_fd(struct launch *launch, const char *option, int fd)
+{
+	if (fd < 0)
+		return;
+	add_number(launch, option, MAL_SPAWN_FIRST_FD + launch->fd_count);
+	launch->fds[launch->fd_count++] = fd;
+}
+
+/*
+ * Copy the entries of our environment that describe another topology than the machine's to hwloc.
+ */
+static void add_topology(char **environment)
+{
+	static const char *const names[TOPOLOGY_VARIABLES] = {
+		"HWLOC_SYNTHETIC=", "HWLOC_XMLFILE=", "HWLOC_THISSYSTEM="};
+	int added = 0;
+
+	for (char **entry = environ; *entry; entry++)
+		for (int i = 0; i < TOPOLOGY_VARIABLES && added < TOPOLOGY_VARIABLES; i++)
+			if (strncmp(*entry, names[i], strlen(names[i])) == 0)
+				environment[added++] = *entry;
+	environment[added] = NULL;
+}
+
+/* LIFE, REPORT, START: the controller's ends. */
+static void describe(struct launch *launch, const struct mal_launch_options *options, int life,
+		     int report, int start)
+{
+	launch->arguments[launch->count++] = "malleabled";
+	add_fd(launch, "--segment-fd", options->segment_fd);
+	add_fd(launch, "--life-fd", life);
+	add_fd(launch, "--report-fd", report);
+	add_fd(launch, "--start-fd", start);
+	add_fd(launch, "--listen-fd", options->listen_fd);
+	add_fd(launch, "--agent-fd", options->agent_fd);
+	for (unsigned int i = 0; i < options->cgroup_count && i < MAL_LAUNCH_CGROUPS; i++)
+		add_fd(launch, "--cgroup-fd", options->cgroup_fds[i]);
+	if (options->becomes_user) {
+		add_number(launch, "--user", options->user);
+		add_number(launch, "--group", options->group);
+	}
+	add(launch, "--cpus", options->cpus);
+	add(launch, "--policy", options->policy);
+	add(launch, "--step", options->step);
+	add(launch, "--node", options->node);
+	add(launch, "--libdir", options->libdir);
+	add(launch, "--idle", options->idle);
+	add(launch, "--policies", options->allowed);
+	add(launch, "--report-file", options->report_file);
+	add(launch, "--site-report", options->site_report);
+	add(launch, "--trace-file", options->trace_file);
+	add(launch, "--socket", options->socket);
+	add(launch, "--off-file", options->off_file);
+	if (options->min_cpus)
+		add_number(launch, "--min-cpus", options->min_cpus);
+	if (options->nodes)
+		add_number(launch, "--nodes", options->nodes);
+	add(launch, "--hostfile", options->hostfile);
+}
+
+/* Start malleabled, which detaches itself: the process returned ends at once. -1: errno is set. */
+static pid_t spawn(const struct mal_launch_options *options, int life, int report, int start)
+{
+	/* The user's environment is not trusted, nor needed. The C locale keeps numbers plain. */
+	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+	struct launch launch = {.count = 0};
+
+	describe(&launch, options, life, report, start);
+	if (options->users_topology)
+		add_topology(environment + 2);
+	return mal_spawn(options->path, launch.arguments, environment, launch.fds, launch.fd_count);
+}
+
+/*
+ * Receive malleabled's message before it becomes the user: a pidfd of the controller, or an error.
+ */
+static int receive_controller(int start, const char *path, long deadline, struct mal_error *err)
+{
+	char why[sizeof(err->text) - 64] = "";
+	ssize_t got = -1;
+	int pidfd = -1;
+
+	if (!mal_descriptor_wait(start, POLLIN, deadline))
+		return mal_fail(err, "the controller %s does not start in time", path);
+	got = mal_descriptor_receive(start, &pidfd, why, sizeof(why) - 1);
+	if (pidfd >= 0)
+		return pidfd;
+	why[got > 0 ? got : 0] = '\0';
+	return mal_fail(err, "the controller %s does not start%s%s", path, why[0] ? ": " : "", why);
+}
+
+static void close_both(const int ends[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+}
+
+int mal_launch(struct mal_launched *controller, const struct mal_launch_options *options,
+	       int timeout_ms, struct mal_error *err)
+{
+	int life[2] = {-1, -1}, report[2] = {-1, -1}, start[2] = {-1, -1};
+	long deadline = mal_now_ms() + timeout_ms;
+	pid_t child;
+
+	*controller = MAL_LAUNCHED_NONE;
+	if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, start) < 0) {
+		mal_fail_errno(err, "cannot create the controller's pipes");
+		goto out;
+	}
+	child = spawn(options, life[0], report[1], start[1]);
+	if (child < 0) {
+		mal_fail_errno(err, "cannot run the controller %s", options->path);
+		goto out;
+	}
+	/* With our copy open we would not notice that the other end has closed. */
+	close(start[1]);
+	start[1] = -1;
+	controller->pidfd = receive_controller(start[0], options->path, deadline, err);
+	mal_spawn_end(child, deadline);
+	if (controller->pidfd < 0)
+		goto out;
+	controller->life = life[1];
+	controller->report = report[0];
+	life[1] = report[0] = -1;
+out:
+	close_both(life);
+	close_both(report);
+	close_both(start);
+	return controller->pidfd < 0 ? -1 : 0;
+}
+
+/* Read until the other side closes. Returns false if it has not by DEADLINE. */
+static bool read_report(int fd, long deadline, char *text, size_t size)
+{
+	size_t used = 0;
+	char rest[512];
+
+	text[0] = '\0';
+	/* Check the time at each read: a controller that never stops writing must be ended too. */
+	while (mal_now_ms() <= deadline && mal_descriptor_wait(fd, POLLIN, deadline)) {
+		ssize_t got = used + 1 < size ? read(fd, text + used, size - 1 - used)
+					      : read(fd, rest, sizeof(rest));
+
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return true;
+		if (got > 0 && used + 1 < size) {
+			used += (size_t)got;
+			text[used] = '\0';
+		}
+	}
+	return false;
+}
+
+bool mal_launched_end(struct mal_launched *controller, int timeout_ms, char *text, size_t size)
+{
+	long end = mal_now_ms() + timeout_ms, deadline = end - timeout_ms / 5;
+	bool left = true;
+
+	if (size)
+		text[0] = '\0';
+	if (controller->pidfd < 0)
+		return true;
+	close(controller->life);
+	if (size)
+		left = read_report(controller->report, deadline, text, size);
+	close(controller->report);
+	left = left && mal_descriptor_wait(controller->pidfd, POLLIN, deadline);
+	if (!left) {
+		syscall(SYS_pidfd_send_signal, controller->pidfd, SIGKILL, NULL, 0);
+		mal_descriptor_wait(controller->pidfd, POLLIN, end);
+	}
+	close(controller->pidfd);
+	*controller = MAL_LAUNCHED_NONE;
+	return left;
+}
+
+void mal_launched_forget(struct mal_launched *controller)
+{
+	if (controller->pidfd < 0)
+		return;
+	close(controller->life);
+	close(controller->report);
+	close(controller->pidfd);
+	*controller = MAL_LAUNCHED_NONE;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rundir.c: the directory for sockets of controllers that Slurm did not start. */
+#include "libmalleable/core/rundir.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether PATH is a directory owned by us, which only we can write to. */
+static bool is_own(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	       !(status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+int mal_rundir_find_own(bool create, char *path, size_t size, struct mal_error *err)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	int length;
+
+	if (runtime && *runtime == '/' && is_own(runtime))
+		length = snprintf(path, size, "%s/malleable", runtime);
+	else
+		length = snprintf(path, size, "/tmp/malleable-%u", (unsigned int)geteuid());
+	if (length < 0 || (size_t)length >= size)
+		return mal_fail(err, "XDG_RUNTIME_DIR is too long");
+	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
+		return mal_fail_errno(err, "cannot create %.200s", path);
+	return is_own(path) ? 0 : mal_fail(err, "%.200s is not a directory of yours alone", path);
+}

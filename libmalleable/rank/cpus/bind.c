@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* bind.c: bind every thread of a team to a CPU that its rank uses. */
+#include "libmalleable/rank/cpus/bind.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/state/state.h"
+
+/*
+ * Retries of binding a thread whose place or CPU's word changed meanwhile: only a hostile rank
+ * causes many.
+ */
+#define BIND_TRIES 64
+
+/*
+ * What the team was placed for: regions that find nothing changed touch no other thread's cache
+ * line.
+ */
+static struct {
+	unsigned int team;
+	unsigned int cpus;
+	bool outdated;
+} placed;
+
+/* A thread's place. Neighbours share a CPU, so that they share data there too. */
+static uint32_t place_of(unsigned int thread, unsigned int team, unsigned int cpus)
+{
+	unsigned int at = team > cpus ? (unsigned int)((uint64_t)thread * cpus / team) : thread;
+
+	return at < mal.own_count ? mal.own[at] : mal.borrowed[at - mal.own_count];
+}
+
+/* The place that a thread returns to: one of the rank's own CPUs. */
+static uint32_t home_of(unsigned int thread, unsigned int team)
+{
+	unsigned int at = team > mal.own_count
+				  ? (unsigned int)((uint64_t)thread * mal.own_count / team)
+				  : thread;
+
+	return mal.own[at];
+}
+
+/* Whether RANK uses CPU, or was just given it and may start at once. */
+static bool is_used_by(uint32_t cpu, unsigned int rank)
+{
+	struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
+
+	return state.user == rank ||
+	       (state.owner == rank && state.user == MAL_NOBODY && !state.lent);
+}
+
+/* A CPU that RANK uses: HOME, or else any; MAL_NO_CPU: none. */
+static uint32_t refuge(unsigned int rank, uint32_t home)
+{
+	if (home < mal.segment.cpu_count && mal_cpumask_has(&mal.allocation, home) &&
+	    mal_word_read(&mal.segment.cpus[home].word).user == rank)
+		return home;
+	for (uint32_t cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		if (mal_word_read(&mal.segment.cpus[cpu].word).user == rank &&
+		    mal_cpumask_has(&mal.allocation, cpu))
+			return cpu;
+	return MAL_NO_CPU;
+}
+
+/*
+ * The thread's place if RANK uses that CPU; else make a CPU that RANK uses its place. MAL_NO_CPU:
+ * there is none.
+ */
+static uint32_t right_place(unsigned int rank, struct mal_thread_slot *slot)
+{
+	uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_seq_cst);
+
+	for (unsigned int i = 0; i < BIND_TRIES; i++) {
+		uint32_t to;
+
+		if (cpu < mal.segment.cpu_count && mal_cpumask_has(&mal.allocation, cpu) &&
+		    is_used_by(cpu, rank))
+			return cpu;
+		to = refuge(rank, atomic_load_explicit(&slot->home, memory_order_relaxed));
+		if (to == MAL_NO_CPU)
+			break;
+		if (atomic_compare_exchange_strong(&slot->cpu, &cpu, to))
+			cpu = to;
+	}
+	return MAL_NO_CPU;
+}
+
+/*
+ * Bind the thread in SLOT to its place. Several ranks may do this at once, and its CPU may be
+ * reclaimed meanwhile. So a rank that changes a place or a word does so first, and one that binds
+ * looks at both again afterwards: the last one sees what all wrote. (BOUND may be wrong then;
+ * binding once more does no harm.) The controller waits until BINDING is 0 after taking CPUs away.
+ */
+static void bind_to(unsigned int rank, struct mal_thread_slot *slot)
+{
+	atomic_fetch_add(&mal.slot->binding, 1);
+	for (unsigned int i = 0; i < BIND_TRIES; i++) {
+		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+		uint32_t cpu = right_place(rank, slot);
+
+		if (tid <= 0 || cpu == MAL_NO_CPU)
+			break;
+		atomic_store_explicit(&slot->bound, cpu, memory_order_relaxed);
+		mal_bind_thread(tid, cpu);
+		atomic_thread_fence(memory_order_seq_cst);
+		/*
+		 * A place that has changed is bound to once more, even if it changes back to CPU:
+		 * whoever changed it may have bound the thread meanwhile.
+		 */
+		if (atomic_load_explicit(&slot->cpu, memory_order_seq_cst) == cpu &&
+		    is_used_by(cpu, rank) &&
+		    atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid)
+			break;
+	}
+	atomic_fetch_sub(&mal.slot->binding, 1);
+}
+
+void mal_bind_self(struct mal_thread_slot *slot, int32_t tid)
+{
+	uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_acquire);
+
+	(void)tid; /* the slot has it */
+	if (!mal.observe && cpu < mal.segment.cpu_count)
+		bind_to(mal.me, slot);
+}
+
+bool mal_bind_team(unsigned int team)
+{
+	unsigned int cpus = mal.own_count + mal.borrowed_count;
+
+	if (mal.observe || !mal.own_count || !mal_rule(MAL_RULE_BIND))
+		return false;
+	if (team > mal.segment.thread_count)
+		team = mal.segment.thread_count;
+	if (team == placed.team && cpus == placed.cpus && !placed.outdated)
+		return false;
+	placed.team = team;
+	placed.cpus = cpus;
+	placed.outdated = false;
+	/*
+	 * Whoever takes a CPU back looks at as many threads as we say that the team has. We have
+	 * said it before we look at the words.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	for (unsigned int i = 0; i < team; i++) {
+		struct mal_thread_slot *slot = &mal.threads[i];
+		uint32_t cpu = place_of(i, team, cpus);
+
+		atomic_store_explicit(&slot->home, home_of(i, team), memory_order_relaxed);
+		if (atomic_exchange(&slot->cpu, cpu) != cpu ||
+		    atomic_load_explicit(&slot->bound, memory_order_relaxed) != cpu ||
+		    !is_used_by(cpu, mal.me))
+			bind_to(mal.me, slot);
+	}
+	return true;
+}
+
+void mal_bind_outdate(void)
+{
+	placed.outdated = true;
+}
+
+void mal_bind_forget(void)
+{
+	mal_bind_outdate();
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
+		atomic_store_explicit(&mal.threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
+}
+
+static bool in_team(int32_t tid)
+{
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
+		int32_t other = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+
+		if (other == tid)
+			return true;
+	}
+	return false;
+}
+
+static bool is_unmanaged(unsigned int rank)
+{
+	return atomic_load_explicit(&mal.segment.ranks[rank].unmanaged, memory_order_relaxed);
+}
+
+/* The CPUs that RANK uses. */
+static struct mal_cpumask used_by(unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		if (mal_cpumask_has(&mal.allocation, cpu) && is_used_by(cpu, rank))
+			mal_cpumask_add(&mask, cpu);
+	return mask;
+}
+
+/*
+ * Bind the threads of process PID of RANK to MASK. Leave out our own team, and in an unmanaged rank
+ * threads that the program bound. Returns the number of threads bound.
+ */
+static unsigned int bind_process(unsigned int rank, int32_t pid, const struct mal_cpumask *mask)
+{
+	char path[32];
+	DIR *tasks;
+	struct dirent *entry;
+	unsigned int count = 0;
+	bool own = pid == getpid(), unmanaged = is_unmanaged(rank);
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (unmanaged)
+		mal_pins_give(rank, mask);
+	while (tasks && (entry = readdir(tasks))) {
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && !(own && in_team(tid)) && !(unmanaged && mal_pins_keep(rank, tid)))
+			count += mal_cpumask_set_affinity(tid, mask) == 0;
+	}
+	if (tasks)
+		closedir(tasks);
+	return count;
+}
+
+/* The CPUs in our lists that are still ours, or still used by us, going by their words. */
+static struct mal_cpumask listed(void)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int i = 0; i < mal.own_count + mal.borrowed_count; i++) {
+		unsigned int cpu = i < mal.own_count ? mal.own[i] : mal.borrowed[i - mal.own_count];
+		struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
+
+		if (state.owner == mal.me || state.user == mal.me)
+			mal_cpumask_add(&mask, cpu);
+	}
+	return mask;
+}
+
+void mal_bind_other_threads(void)
+{
+	struct mal_cpumask mask, again;
+
+	if (mal.observe || !mal_rule(MAL_RULE_BIND) || !mal.own_count)
+		return;
+	atomic_fetch_add(&mal.slot->binding, 1);
+	again = listed();
+	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
+		mask = again;
+		bind_process(mal.me, getpid(), &mask);
+		atomic_thread_fence(memory_order_seq_cst);
+		again = listed();
+		if (memcmp(&mask, &again, sizeof(mask)) == 0)
+			break;
+	}
+	atomic_fetch_sub(&mal.slot->binding, 1);
+}
+
+void mal_bind_new_thread(void)
+{
+	struct mal_cpumask mask, again;
+
+	if (mal.observe || !mal_rule(MAL_RULE_BIND))
+		return;
+	atomic_fetch_add(&mal.slot->binding, 1);
+	again = used_by(mal.me);
+	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
+		mask = again;
+		mal_pins_give(mal.me, &mask);
+		mal_cpumask_set_affinity(0, &mask);
+		atomic_thread_fence(memory_order_seq_cst);
+		again = used_by(mal.me);
+		if (memcmp(&mask, &again, sizeof(mask)) == 0)
+			break;
+	}
+	atomic_fetch_sub(&mal.slot->binding, 1);
+}
+
+/* The slot of thread TID (0: the calling one), NULL if it is in no team. */
+static struct mal_thread_slot *slot_of(int32_t tid)
+{
+	if (!tid)
+		tid = mal_self.tid;
+	for (unsigned int i = 0; tid && i < mal.segment.thread_count; i++) {
+		int32_t other = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+
+		if (other == tid)
+			return &mal.threads[i];
+	}
+	return NULL;
+}
+
+bool mal_bind_is_ours(int32_t tid, const struct mal_cpumask *mask)
+{
+	const struct mal_thread_slot *slot = slot_of(tid);
+	uint32_t bound =
+		slot ? atomic_load_explicit(&slot->bound, memory_order_relaxed) : MAL_NO_CPU;
+
+	return bound < mal.segment.cpu_count && mal_cpumask_count(mask) == 1 &&
+	       mal_cpumask_has(mask, bound);
+}
+
+bool mal_bind_widen(void)
+{
+	struct mal_cpumask mask, rank;
+
+	if (mal.observe || mal_cpumask_get_affinity(0, &mask) < 0 || !mal_bind_is_ours(0, &mask))
+		return false;
+	rank = used_by(mal.me);
+	return mal_cpumask_count(&rank) && mal_cpumask_set_affinity(0, &rank) == 0;
+}
+
+void mal_bind_narrow(void)
+{
+	struct mal_thread_slot *slot = slot_of(0);
+
+	if (slot)
+		mal_bind_self(slot, mal_self.tid);
+}
+
+void mal_bind_send_home(uint32_t cpu)
+{
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
+		struct mal_thread_slot *slot = &mal.threads[i];
+		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+		uint32_t home = atomic_load_explicit(&slot->home, memory_order_relaxed),
+			 expected = cpu;
+
+		if (tid <= 0)
+			continue;
+		if (home < mal.segment.cpu_count && home != cpu &&
+		    mal_cpumask_has(&mal.allocation, home) &&
+		    atomic_compare_exchange_strong(&slot->cpu, &expected, home))
+			bind_to(mal.me, slot);
+	}
+}
+
+/* Bind all threads of an unmanaged rank to the CPUs that it uses now. */
+static unsigned int bind_unmanaged(unsigned int rank)
+{
+	int32_t pid = atomic_load_explicit(&mal.segment.ranks[rank].pid, memory_order_relaxed);
+	struct mal_cpumask mask, again;
+	unsigned int count = 0;
+
+	atomic_fetch_add(&mal.slot->binding, 1);
+	again = used_by(rank);
+	for (unsigned int i = 0; pid > 0 && i < BIND_TRIES && mal_cpumask_count(&again); i++) {
+		mask = again;
+		count = bind_process(rank, pid, &mask);
+		atomic_thread_fence(memory_order_seq_cst);
+		again = used_by(rank);
+		if (memcmp(&mask, &again, sizeof(mask)) == 0)
+			break;
+	}
+	atomic_fetch_sub(&mal.slot->binding, 1);
+	return count;
+}
+
+/* The team size that another rank states, bounded. */
+static unsigned int team_of(unsigned int rank)
+{
+	unsigned int team =
+		atomic_load_explicit(&mal.segment.ranks[rank].team, memory_order_acquire);
+
+	return team < mal.segment.thread_count ? team : mal.segment.thread_count;
+}
+
+unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
+{
+	unsigned int team = team_of(borrower);
+	unsigned int sent = 0;
+
+	if (is_unmanaged(borrower))
+		sent = bind_unmanaged(borrower);
+	for (unsigned int i = 0; i < team; i++) {
+		struct mal_thread_slot *slot = mal_thread_slot(&mal.segment, borrower, i);
+		uint32_t expected = cpu;
+		uint32_t to;
+
+		if (atomic_load_explicit(&slot->cpu, memory_order_seq_cst) != cpu)
+			continue;
+		to = refuge(borrower, atomic_load_explicit(&slot->home, memory_order_relaxed));
+		if (to == MAL_NO_CPU || !atomic_compare_exchange_strong(&slot->cpu, &expected, to))
+			continue;
+		sent += atomic_load_explicit(&slot->tid, memory_order_relaxed) > 0;
+		bind_to(borrower, slot);
+	}
+	atomic_fetch_add_explicit(&mal.segment.ranks[borrower].changes, 1, memory_order_release);
+	return sent;
+}
+
+/* The last started thread of RANK that shares its CPU, AT, with another thread of its team. */
+static enum mal_spread find_sharing(unsigned int rank, struct mal_thread_slot **found, uint32_t *at)
+{
+	enum mal_spread result = MAL_SPREAD_SATISFIED;
+	uint16_t load[MAL_MAX_CPUS];
+	unsigned int team = team_of(rank);
+
+	memset(load, 0, mal.segment.cpu_count * sizeof(load[0]));
+	for (unsigned int i = 0; i < team; i++) {
+		uint32_t cpu = atomic_load_explicit(&mal_thread_slot(&mal.segment, rank, i)->cpu,
+						    memory_order_relaxed);
+
+		if (cpu < mal.segment.cpu_count)
+			load[cpu]++;
+	}
+	for (unsigned int i = team; i-- > 1;) {
+		struct mal_thread_slot *slot = mal_thread_slot(&mal.segment, rank, i);
+		uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_relaxed);
+
+		if (cpu >= mal.segment.cpu_count || load[cpu] < 2)
+			continue;
+		result = MAL_SPREAD_NOT_YET;
+		if (atomic_load_explicit(&slot->tid, memory_order_relaxed) <= 0)
+			continue;
+		*found = slot;
+		*at = cpu;
+		return MAL_SPREAD_DONE;
+	}
+	return result;
+}
+
+enum mal_spread mal_bind_can_spread(unsigned int borrower)
+{
+	struct mal_thread_slot *slot;
+	uint32_t at;
+
+	if (is_unmanaged(borrower)) {
+		struct mal_cpumask used = used_by(borrower);
+
+		return mal_cpumask_count(&used) < team_of(borrower) ? MAL_SPREAD_DONE
+								    : MAL_SPREAD_SATISFIED;
+	}
+	return find_sharing(borrower, &slot, &at);
+}
+
+enum mal_spread mal_bind_spread(unsigned int borrower, uint32_t cpu)
+{
+	struct mal_thread_slot *slot;
+	enum mal_spread result;
+	uint32_t at;
+
+	if (is_unmanaged(borrower)) {
+		struct mal_cpumask used = used_by(borrower);
+
+		if (mal_cpumask_count(&used) > team_of(borrower))
+			return MAL_SPREAD_SATISFIED;
+		return bind_unmanaged(borrower) ? MAL_SPREAD_DONE : MAL_SPREAD_NOT_YET;
+	}
+	result = find_sharing(borrower, &slot, &at);
+	if (result != MAL_SPREAD_DONE)
+		return result;
+	if (!atomic_compare_exchange_strong(&slot->cpu, &at, cpu))
+		return MAL_SPREAD_NOT_YET;
+	bind_to(borrower, slot);
+	return MAL_SPREAD_DONE;
+}

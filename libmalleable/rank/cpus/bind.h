@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bind.h: bind every thread of a team to a CPU that its rank uses.
+ *
+ * Functions may be called from any thread where not said otherwise. In observe mode nothing is
+ * bound.
+ */
+#ifndef MAL_RANK_CPUS_BIND_H
+#define MAL_RANK_CPUS_BIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/core/segment.h"
+
+/*
+ * Place threads 0 .. TEAM-1 on our CPUs, neighbours together, and bind those whose place changed.
+ * Threads that do not exist yet bind themselves when they start. Returns false if all were in
+ * place. Primary thread, outside regions.
+ */
+bool mal_bind_team(unsigned int team);
+
+/* Bind the calling thread TID, whose slot is SLOT, to its place. */
+void mal_bind_self(struct mal_thread_slot *slot, int32_t tid);
+
+/* Bind all threads of this process that are in no team to all CPUs that our rank uses. */
+void mal_bind_other_threads(void);
+
+/* Bind the calling thread, which has just started, to all CPUs that our rank uses. */
+void mal_bind_new_thread(void);
+
+/*
+ * If the calling thread is bound to one CPU by us, let it use all CPUs of its rank until
+ * mal_bind_narrow(), so that processes it starts may too. Returns whether it did. May be called in
+ * a child that shares our memory.
+ */
+bool mal_bind_widen(void);
+void mal_bind_narrow(void);
+
+/* Whether MASK is the one CPU to which we bound thread TID (0: the calling one). */
+bool mal_bind_is_ours(int32_t tid, const struct mal_cpumask *mask);
+
+/* Send the team's threads on a borrowed CPU home, idle ones too: they may spin there. */
+void mal_bind_send_home(uint32_t cpu);
+
+/* Our list of CPUs changed: the next mal_bind_team() must look at every thread. */
+void mal_bind_outdate(void);
+
+/* The runtime may have moved the threads: forget where they are bound. */
+void mal_bind_forget(void);
+
+/*
+ * Send the threads of rank BORROWER on CPU to CPUs that this rank still uses. Returns the number of
+ * threads sent away.
+ */
+unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu);
+
+/* The result of an attempt to spread another rank's team. */
+enum mal_spread {
+	MAL_SPREAD_DONE,      /* a thread was sent */
+	MAL_SPREAD_SATISFIED, /* every thread of the team has a CPU of its own */
+	MAL_SPREAD_NOT_YET,   /* its threads are still starting */
+};
+
+/* What mal_bind_spread() would most likely return. Changes nothing. */
+enum mal_spread mal_bind_can_spread(unsigned int borrower);
+
+/* Send a thread of rank BORROWER that shares its CPU with another thread of its team to CPU. */
+enum mal_spread mal_bind_spread(unsigned int borrower, uint32_t cpu);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * children.c: what the program sees of its CPUs, and which CPUs its child processes get.
+ *
+ * The C library calls its own functions by internal names, so each function that starts a process
+ * is interposed.
+ */
+#include "libmalleable/rank/cpus/children.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/state/state.h"
+
+/* NEXT: the next definition of the function NAME after ours. */
+#define NEXT(name) \
+	static __typeof__(name) *next; \
+\
+	if (!next) \
+	*(void **)&next = dlsym(RTLD_NEXT, #name)
+
+void mal_children_forked(void)
+{
+	if (mal.active)
+		mal_bind_widen();
+}
+
+static bool widen(void)
+{
+	return mal.active && mal_bind_widen();
+}
+
+/* Keeps errno as the call in between has set it. */
+static void narrow(bool widened)
+{
+	int saved = errno;
+
+	if (widened && mal.active)
+		mal_bind_narrow();
+	errno = saved;
+}
+
+/* Replace the one CPU to which we bound thread TID by those of the rank. */
+static void say_home(int32_t tid, size_t size, cpu_set_t *set)
+{
+	struct mal_cpumask mask = {{0}};
+
+	if (!mal.active || mal.observe)
+		return;
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && cpu < 8 * size; cpu++)
+		if (CPU_ISSET_S(cpu, size, set))
+			mal_cpumask_add(&mask, cpu);
+	if (!mal_bind_is_ours(tid, &mask))
+		return;
+	CPU_ZERO_S(size, set);
+	for (unsigned int cpu = 0;
+	     (cpu = mal_cpumask_next(&mal.home, cpu)) < MAL_MAX_CPUS && cpu < 8 * size; cpu++)
+		CPU_SET_S(cpu, size, set);
+}
+
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	NEXT(sched_getaffinity);
+	int result = next(pid, size, set);
+
+	if (result == 0)
+		say_home(pid, size, set);
+	return result;
+}
+
+int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
+{
+	NEXT(pthread_getaffinity_np);
+	int result = next(thread, size, set);
+
+	if (result == 0 && pthread_equal(thread, pthread_self()))
+		say_home(0, size, set);
+	return result;
+}
+
+int system(const char *command)
+{
+	NEXT(system);
+	bool widened = widen();
+	int result = next(command);
+
+	narrow(widened);
+	return result;
+}
+
+FILE *popen(const char *command, const char *mode)
+{
+	NEXT(popen);
+	bool widened = widen();
+	FILE *result = next(command, mode);
+
+	narrow(widened);
+	return result;
+}
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const *arguments,
+		char *const *environment)
+{
+	NEXT(posix_spawn);
+	bool widened = widen();
+	int result = next(pid, path, actions, attributes, arguments, environment);
+
+	narrow(widened);
+	return result;
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const *arguments,
+		 char *const *environment)
+{
+	NEXT(posix_spawnp);
+	bool widened = widen();
+	int result = next(pid, file, actions, attributes, arguments, environment);
+
+	narrow(widened);
+	return result;
+}
+
+/* Resolved early: in a forked child another thread may have left the loader locked. */
+static __typeof__(execve) *next_execve;
+static __typeof__(execvpe) *next_execvpe;
+
+__attribute__((constructor)) static void find_exec(void)
+{
+	*(void **)&next_execve = dlsym(RTLD_NEXT, "execve");
+	*(void **)&next_execvpe = dlsym(RTLD_NEXT, "execvpe");
+}
+
+/*
+ * In a child of vfork() too: it has the one CPU of the thread that created it, and shares our
+ * memory.
+ */
+int execve(const char *path, char *const *arguments, char *const *environment)
+{
+	if (!next_execve)
+		find_exec();
+	bool widened = widen();
+	int result = next_execve(path, arguments, environment);
+
+	if (mal.active && getpid() == mal.slot->pid)
+		narrow(widened);
+	return result;
+}
+
+int execv(const char *path, char *const *arguments)
+{
+	return execve(path, arguments, environ);
+}
+
+int execvpe(const char *file, char *const *arguments, char *const *environment)
+{
+	if (!next_execvpe)
+		find_exec();
+	bool widened = widen();
+	int result = next_execvpe(file, arguments, environment);
+
+	if (mal.active && getpid() == mal.slot->pid)
+		narrow(widened);
+	return result;
+}
+
+int execvp(const char *file, char *const *arguments)
+{
+	return execvpe(file, arguments, environ);
+}
+
+/*
+ * Store the arguments from FIRST up to the null pointer in ARGUMENTS, unless that is NULL. Returns
+ * their number.
+ */
+static size_t collect(const char *first, va_list *rest, const char **arguments)
+{
+	size_t count = 0;
+
+	for (const char *argument = first; argument; argument = va_arg(*rest, const char *)) {
+		if (arguments)
+			arguments[count] = argument;
+		count++;
+	}
+	if (arguments)
+		arguments[count] = NULL;
+	return count;
+}
+
+/* A forked child must not allocate memory: the list is on the stack. */
+#define LISTED(first, call) \
+	va_list counted, rest; \
+	va_start(counted, first); \
+	va_copy(rest, counted); \
+	size_t count = collect(first, &counted, NULL); \
+	const char **listed = __builtin_alloca((count + 1) * sizeof(*listed)); \
+	collect(first, &rest, listed); \
+	va_end(counted); \
+	char *const *arguments = (char *const *)listed; \
+	int result = call; \
+	va_end(rest); \
+	return result
+
+int execl(const char *path, const char *first, ...)
+{
+	LISTED(first, execv(path, arguments));
+}
+
+int execlp(const char *file, const char *first, ...)
+{
+	LISTED(first, execvp(file, arguments));
+}
+
+/* The environment follows the null pointer that collect() has just read. */
+int execle(const char *path, const char *first, ...)
+{
+	LISTED(first, execve(path, arguments, va_arg(rest, char *const *)));
+}

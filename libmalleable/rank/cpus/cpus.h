@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* cpus.h: the CPUs that this rank owns and borrows. Primary thread only. */
+#ifndef MAL_RANK_CPUS_CPUS_H
+#define MAL_RANK_CPUS_CPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Read the CPU words again if another process changed ours since the last time. Returns whether it
+ * did.
+ */
+bool mal_cpus_refresh(void);
+
+/* Borrow up to LIMIT free CPUs, nearest to ours first. Returns the number borrowed. */
+unsigned int mal_cpus_borrow(unsigned int limit);
+
+/* Return all borrowed CPUs. */
+void mal_cpus_release(void);
+
+/*
+ * Carry out the plan in the segment: hand over the CPUs it takes from us, and take those it gives
+ * us that their givers have left.
+ */
+void mal_cpus_apply_plan(void);
+
+/* The rank ends: lend all its CPUs to the others. */
+void mal_cpus_leave(void);
+
+/* Say whether this rank wants CPUs at all: others lend only while some rank does. */
+void mal_cpus_want(bool want);
+
+/* How many of CPUS CPUs the team is to use: all, unless the policy wants fewer. */
+unsigned int mal_cpus_to_use(unsigned int cpus);
+
+#endif

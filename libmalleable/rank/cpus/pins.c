@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pins.c: remember threads whose CPUs the program chose.
+ *
+ * A mask that we never gave was set by the program, in whatever way. If it chose just a mask that
+ * we give too, only its call says so, which is interposed here.
+ */
+#include "libmalleable/rank/cpus/pins.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/state/state.h"
+
+/* Yields, at most, until ranks that bind threads of this one have finished. */
+#define WAITS_MAX 1000
+
+/* Hash of MASK, never 0. */
+static uint64_t hash_of(const struct mal_cpumask *mask)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++) {
+		hash = (hash ^ mask->bits[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash | 1;
+}
+
+static uint64_t pin_of(int32_t tid, const struct mal_cpumask *mask)
+{
+	return (uint64_t)(uint32_t)tid << 32 | (uint32_t)hash_of(mask);
+}
+
+static bool was_given(const struct mal_rank_slot *slot, const struct mal_cpumask *mask)
+{
+	uint64_t hash = hash_of(mask);
+
+	for (unsigned int i = 0; i < MAL_GIVEN_MASKS; i++)
+		if (atomic_load(&slot->given[i]) == hash)
+			return true;
+	return false;
+}
+
+static bool is_pinned(const struct mal_rank_slot *slot, int32_t tid, const struct mal_cpumask *mask)
+{
+	unsigned int count = atomic_load(&slot->pin_count);
+	uint64_t pin = pin_of(tid, mask);
+
+	for (unsigned int i = 0; i < count && i < MAL_PINS; i++)
+		if (atomic_load(&slot->pins[i]) == pin)
+			return true;
+	return false;
+}
+
+void mal_pins_give(unsigned int rank, const struct mal_cpumask *mask)
+{
+	struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+
+	if (!was_given(slot, mask))
+		atomic_store(
+			&slot->given[atomic_fetch_add(&slot->given_count, 1) % MAL_GIVEN_MASKS],
+			hash_of(mask));
+}
+
+void mal_pins_open(const struct mal_cpumask *mask)
+{
+	for (unsigned int i = 0; i < MAL_GIVEN_MASKS; i++)
+		atomic_store(&mal.slot->given[i], 0);
+	for (unsigned int i = 0; i < MAL_PINS; i++)
+		atomic_store(&mal.slot->pins[i], 0);
+	atomic_store(&mal.slot->pin_count, 0);
+	mal_pins_give(mal.me, mask);
+	mal_pins_give(mal.me, &mal.home);
+}
+
+bool mal_pins_keep(unsigned int rank, int32_t tid)
+{
+	const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	struct mal_cpumask mask;
+
+	if (mal_cpumask_get_affinity(tid, &mask) < 0)
+		return true;
+	return !was_given(slot, &mask) || is_pinned(slot, tid, &mask);
+}
+
+/* Overwrite pins of threads that have ended, or have other CPUs now, before others. */
+static void remember(struct mal_rank_slot *slot, int32_t tid, const struct mal_cpumask *mask)
+{
+	uint64_t pin = pin_of(tid, mask);
+	unsigned int count = atomic_load(&slot->pin_count);
+
+	if (is_pinned(slot, tid, mask))
+		return;
+	for (unsigned int i = 0; i < count && i < MAL_PINS; i++) {
+		uint64_t old = atomic_load(&slot->pins[i]);
+		int32_t other = (int32_t)(old >> 32);
+
+		if ((other == tid || syscall(SYS_tgkill, getpid(), other, 0) < 0) &&
+		    atomic_compare_exchange_strong(&slot->pins[i], &old, pin))
+			return;
+	}
+	atomic_store(&slot->pins[atomic_fetch_add(&slot->pin_count, 1) % MAL_PINS], pin);
+}
+
+void mal_pins_set(int32_t tid, const struct mal_cpumask *mask)
+{
+	struct mal_cpumask rest = mal.home;
+
+	if (!tid)
+		tid = (int32_t)syscall(SYS_gettid);
+	mal_cpumask_drop(&rest, mask);
+	/*
+	 * All CPUs that the program knows: it unbinds the thread, as when it restores the mask it
+	 * first read.
+	 */
+	if (mal_cpumask_count(&rest) == 0 && mal_cpumask_count(&mal.home) > 1)
+		return;
+	remember(mal.slot, tid, mask);
+}
+
+bool mal_pins_inherit(struct mal_cpumask *mask)
+{
+	if (!atomic_load(&mal.slot->pin_count) && !mal.unmanaged)
+		return false;
+	if (mal_cpumask_get_affinity(0, mask) < 0)
+		return false;
+	return is_pinned(mal.slot, (int32_t)syscall(SYS_gettid), mask) ||
+	       (mal.unmanaged && !was_given(mal.slot, mask));
+}
+
+/*
+ * Another rank may have read our threads' masks before the program's call, and bind a thread after
+ * it. Wait until none is binding; returns whether any was.
+ */
+static bool wait_for_binders(void)
+{
+	bool any = false;
+
+	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++)
+		for (unsigned int i = 0;
+		     i < WAITS_MAX && atomic_load(&mal.segment.ranks[rank].binding); i++) {
+			any = true;
+			syscall(SYS_sched_yield);
+		}
+	return any;
+}
+
+static struct mal_cpumask mask_of(size_t size, const cpu_set_t *set)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && cpu < 8 * size; cpu++)
+		if (CPU_ISSET_S(cpu, size, set))
+			mal_cpumask_add(&mask, cpu);
+	mal_cpumask_keep(&mask, &mal.allocation);
+	return mask;
+}
+
+int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
+{
+	static __typeof__(sched_setaffinity) *next;
+	struct mal_cpumask mask;
+	int result;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "sched_setaffinity");
+	if (!mal.active)
+		return next(tid, size, set);
+	mask = mask_of(size, set);
+	mal_pins_set(tid, &mask);
+	result = next(tid, size, set);
+	if (result == 0 && wait_for_binders())
+		result = next(tid, size, set);
+	return result;
+}
+
+/* The thread's number, which its CPU-time clock encodes: glibc has no other way to ask for it. */
+static int32_t number_of(pthread_t thread)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(thread, &clock) == 0 ? (int32_t)~(clock >> 3) : -1;
+}
+
+int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
+{
+	static __typeof__(pthread_setaffinity_np) *next;
+	struct mal_cpumask mask;
+	int32_t tid;
+	int result;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_setaffinity_np");
+	tid = mal.active ? number_of(thread) : -1;
+	if (tid <= 0)
+		return next(thread, size, set);
+	mask = mask_of(size, set);
+	mal_pins_set(tid, &mask);
+	result = next(thread, size, set);
+	if (result == 0 && wait_for_binders())
+		result = next(thread, size, set);
+	return result;
+}

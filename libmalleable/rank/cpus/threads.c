@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* threads.c: the threads that the program creates itself. */
+#include "libmalleable/rank/cpus/threads.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <threads.h>
+
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/state/state.h"
+
+static _Atomic int alive;
+static _Atomic int ignored;
+static _Atomic int max;
+
+struct start {
+	void *(*function)(void *);
+	int (*function_c11)(void *);
+	void *argument;
+	bool placed; /* the program chose its CPUs, MASK */
+	struct mal_cpumask mask;
+};
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+static void ended(void *nothing)
+{
+	(void)nothing;
+	atomic_fetch_sub(&alive, 1);
+}
+
+static void begun(void)
+{
+	int now = atomic_fetch_add(&alive, 1) + 1;
+	int before = atomic_load(&max);
+
+	while (before < now && !atomic_compare_exchange_weak(&max, &before, now))
+		;
+}
+
+/*
+ * Set CPUs chosen by the program once more: before the thread had a number they may have been
+ * widened.
+ */
+static void take_cpus(const struct start *start)
+{
+	if (!start->placed) {
+		mal_bind_new_thread();
+	} else if (mal.active) {
+		mal_pins_set(0, &start->mask);
+		mal_cpumask_set_affinity(0, &start->mask);
+	}
+}
+
+static void *run(void *opaque)
+{
+	struct start start = *(struct start *)opaque;
+	void *result;
+
+	free(opaque);
+	take_cpus(&start);
+	pthread_cleanup_push(ended, NULL);
+	result = start.function(start.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+static create_function *next_create(void)
+{
+	static create_function *next;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+	return next;
+}
+
+/* Read the CPUs that the attributes name, if any. Without a choice they name all CPUs. */
+static bool has_cpus(const pthread_attr_t *attributes, struct mal_cpumask *mask)
+{
+	cpu_set_t set;
+
+	if (!attributes || pthread_attr_getaffinity_np(attributes, sizeof(set), &set) ||
+	    CPU_COUNT(&set) >= CPU_SETSIZE)
+		return false;
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			mal_cpumask_add(mask, cpu);
+	return true;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+		   void *argument)
+{
+	struct start *start;
+	int result;
+
+	if (!mal.active)
+		return next_create()(thread, attributes, function, argument);
+	start = malloc(sizeof(*start));
+	if (!start)
+		return EAGAIN;
+	*start = (struct start){.function = function, .argument = argument};
+	start->placed = has_cpus(attributes, &start->mask) || mal_pins_inherit(&start->mask);
+	begun();
+	result = next_create()(thread, attributes, run, start);
+	if (result) {
+		ended(NULL);
+		free(start);
+	}
+	return result;
+}
+
+static int run_c11(void *opaque)
+{
+	struct start start = *(struct start *)opaque;
+	int result;
+
+	free(opaque);
+	take_cpus(&start);
+	pthread_cleanup_push(ended, NULL);
+	result = start.function_c11(start.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+/* The C library's thrd_create() does not call pthread_create() by its name. */
+int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+	static int (*next)(thrd_t *, thrd_start_t, void *);
+	struct start *start;
+	int result;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "thrd_create");
+	if (!mal.active)
+		return next(thread, function, argument);
+	start = malloc(sizeof(*start));
+	if (!start)
+		return thrd_nomem;
+	*start = (struct start){.function_c11 = function, .argument = argument};
+	start->placed = mal_pins_inherit(&start->mask);
+	begun();
+	result = next(thread, run_c11, start);
+	if (result != thrd_success) {
+		ended(NULL);
+		free(start);
+	}
+	return result;
+}
+
+void mal_threads_start_own(void *(*function)(void *))
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+
+	sigfillset(&all);
+	if (pthread_attr_init(&attributes))
+		return;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	next_create()(&thread, &attributes, function, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+/* Wait until the creator has made all threads, and releases the lock. */
+static void *wait_for_maker(void *lock)
+{
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
+	return NULL;
+}
+
+/* Number of the team's threads besides the primary one. */
+static int team_threads(void)
+{
+	unsigned int count = 0;
+
+	while (count < mal.segment.thread_count &&
+	       atomic_load_explicit(&mal.threads[count].tid, memory_order_relaxed))
+		count++;
+	return count ? (int)count - 1 : 0;
+}
+
+bool mal_threads_have_room(unsigned int team, unsigned int spare)
+{
+	unsigned int made = 0, there = (unsigned int)team_threads() + 1;
+	unsigned int wanted = spare + (team > there ? team - there : 0);
+	pthread_t *threads = calloc(wanted, sizeof(*threads));
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	sigset_t all, before;
+	int cancels;
+
+	if (!threads)
+		return false;
+	/* Nothing may leave this function while threads refer to its variables. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
+	pthread_mutex_lock(&lock);
+	while (made < wanted && next_create()(&threads[made], NULL, wait_for_maker, &lock) == 0)
+		made++;
+	pthread_mutex_unlock(&lock);
+	for (unsigned int i = 0; i < made; i++)
+		pthread_join(threads[i], NULL);
+	pthread_setcancelstate(cancels, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	free(threads);
+	return made == wanted;
+}
+
+unsigned int mal_threads_peak(void)
+{
+	int now = atomic_load(&alive);
+	int peak = atomic_exchange(&max, now) - atomic_load(&ignored);
+
+	return peak > 0 ? (unsigned int)peak + 1 : 1;
+}
+
+void mal_threads_ignore(void)
+{
+	atomic_store(&ignored, atomic_load(&alive) - team_threads());
+}
+
+bool mal_threads_are_foreign(void)
+{
+	return atomic_load_explicit(&alive, memory_order_relaxed) -
+		       atomic_load_explicit(&ignored, memory_order_relaxed) >
+	       team_threads();
+}

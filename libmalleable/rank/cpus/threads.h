@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * threads.h: the threads that the program creates itself.
+ *
+ * A new thread inherits the CPUs of its creator, which is one CPU if we bound that. Start it on all
+ * CPUs that its rank uses instead, and count it.
+ */
+#ifndef MAL_RANK_CPUS_THREADS_H
+#define MAL_RANK_CPUS_THREADS_H
+
+#include <stdbool.h>
+
+/*
+ * The largest number of threads that were alive at one time since the last call: those made by
+ * pthread_create(), and the primary one. Thread safe.
+ */
+unsigned int mal_threads_peak(void);
+
+/* Start a detached thread of the library's own: it is not counted, and gets no signals. */
+void mal_threads_start_own(void *(*function)(void *));
+
+/*
+ * Whether the system lets this process create the threads missing in a team of TEAM, and SPARE
+ * more, at once (RLIMIT_NPROC, the pids controller of its cgroup). Creates them to find out, about
+ * 20 us each; if that fails nobody under the same limit can create a thread for that time. Primary
+ * thread.
+ */
+bool mal_threads_have_room(unsigned int team, unsigned int spare);
+
+/*
+ * MPI is initialised: do not count the threads alive now that are not in the team, which are MPI's
+ * own.
+ */
+void mal_threads_ignore(void);
+
+/*
+ * Whether the program has threads that neither OpenMP nor MPI created. They may compute while the
+ * primary thread waits in MPI, so its CPUs are not idle then. Threads created by clone(2) directly
+ * are not seen.
+ */
+bool mal_threads_are_foreign(void);
+
+#endif

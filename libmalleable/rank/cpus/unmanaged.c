@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports. */
+#include "libmalleable/rank/cpus/unmanaged.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/state/state.h"
+
+#define LOOK_EVERY_S 1e-3
+
+static struct {
+	uint64_t waited;      /* CPU time of the primary thread in waits, ns */
+	uint64_t wait_begin;  /* its CPU time at the start of the current wait */
+	uint64_t last_cpu;    /* CPU time of the process outside waits at the last sample, ns */
+	uint64_t last_serial; /* serial counter at the last sample, ticks */
+	uint64_t busy;	      /* ticks worked while unmanaged */
+	uint64_t not_serial;  /* ticks of the serial counter in which other threads could work */
+	unsigned int peak;
+} work = {.peak = 1};
+
+void mal_unmanaged_open(void)
+{
+	mal.unmanaged = !mal.ompt;
+	work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	work.last_serial = atomic_load_explicit(&mal.slot->count.serial, memory_order_relaxed);
+}
+
+/* Add what the threads worked since the last sample. */
+static void look_at_work(const struct mal_snapshot *snapshot)
+{
+	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - work.waited;
+	uint64_t worked =
+		cpu > work.last_cpu ? mal_s_to_ticks((double)(cpu - work.last_cpu) * 1e-9) : 0;
+
+	work.peak = mal_threads_peak();
+	/* A single thread is as fast on one CPU as on many. */
+	if (work.peak > 1) {
+		work.busy += worked;
+		work.not_serial += snapshot->serial - work.last_serial;
+	}
+	work.last_cpu = cpu;
+	work.last_serial = snapshot->serial;
+	atomic_store_explicit(&mal.slot->unmanaged, true, memory_order_relaxed);
+	atomic_store_explicit(&mal.slot->team, work.peak, memory_order_relaxed);
+}
+
+void mal_unmanaged_sample(struct mal_snapshot *snapshot)
+{
+	if (mal.unmanaged) {
+		look_at_work(snapshot);
+		snapshot->max = work.peak;
+	}
+	snapshot->busy += work.busy;
+	snapshot->serial -= work.not_serial;
+}
+
+void mal_unmanaged_wait_begin(void)
+{
+	work.wait_begin = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void mal_unmanaged_wait_end(void)
+{
+	work.waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - work.wait_begin;
+}
+
+void mal_unmanaged_call_begin(void)
+{
+	if (mal.borrower)
+		mal_wants_cpus_close(&mal.segment, mal.me);
+}
+
+void mal_unmanaged_call_end(void)
+{
+	if (!mal_rule(MAL_RULE_GROW))
+		return;
+	mal_cpus_want(work.peak > mal.own_count);
+	if (!mal.borrower)
+		return;
+	atomic_store_explicit(&mal.slot->wants_cpus_since, mal.left_mpi, memory_order_relaxed);
+	mal_wants_cpus_say(&mal.segment, mal.me, true);
+}
+
+/*
+ * The state of thread TID: the field after the name's bracket in /proc/self/task/TID/stat
+ * (proc(5)).
+ */
+static char state_of(const char *tid)
+{
+	char path[64], text[512];
+	const char *bracket;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 'X';
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	bracket = strrchr(text, ')');
+	return bracket && bracket[1] == ' ' ? bracket[2] : 'X';
+}
+
+static bool others_sleep(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	bool sleep = tasks != NULL;
+
+	while (sleep && (entry = readdir(tasks))) {
+		long tid = strtol(entry->d_name, NULL, 10);
+
+		sleep = tid <= 0 || tid == mal_self.tid || state_of(entry->d_name) != 'R';
+	}
+	if (tasks)
+		closedir(tasks);
+	return sleep;
+}
+
+bool mal_unmanaged_is_idle(void)
+{
+	static uint64_t looked;
+	static bool idle;
+	uint64_t now = mal_ticks();
+
+	if (now - looked > mal_s_to_ticks(LOOK_EVERY_S)) {
+		idle = others_sleep();
+		looked = now;
+	}
+	return idle;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unmanaged.h: unmanaged ranks, whose threads no OMPT runtime reports: libgomp, TBB, pthreads.
+ *
+ * They keep their number of threads (cpuset mode), each on all of the rank's CPUs. The kernel's CPU
+ * times say how much they work. Primary thread only.
+ */
+#ifndef MAL_RANK_CPUS_UNMANAGED_H
+#define MAL_RANK_CPUS_UNMANAGED_H
+
+#include <stdbool.h>
+
+#include "libmalleable/core/segment.h"
+
+/* MPI is initialised: the rank is unmanaged unless an OMPT runtime has started. */
+void mal_unmanaged_open(void);
+
+/*
+ * Add to SNAPSHOT what the threads worked while the rank was unmanaged and, if it still is, how
+ * many CPUs they can use.
+ */
+void mal_unmanaged_sample(struct mal_snapshot *snapshot);
+
+/* Around a wait of the primary thread in MPI: polling is no work. */
+void mal_unmanaged_wait_begin(void);
+void mal_unmanaged_wait_end(void);
+
+/* Around each MPI call: between calls a rank with more threads than CPUs wants CPUs. */
+void mal_unmanaged_call_begin(void);
+void mal_unmanaged_call_end(void);
+
+/* Whether all threads but the calling one sleep. Looks at most once a millisecond. */
+bool mal_unmanaged_is_idle(void);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * jump.c: notice longjmp() out of MPI, as from an error handler of the program. (No MPI library
+ * jumps within a call.)
+ */
+/* With it <setjmp.h> maps all of these functions to one name. */
+#undef _FORTIFY_SOURCE
+#include <dlfcn.h>
+#include <setjmp.h>
+
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/wait.h"
+
+typedef void jump_function(struct __jmp_buf_tag *, int);
+
+_Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value);
+
+static jump_function *next[4];
+static const char *const names[4] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
+
+/* Resolve them before anything may jump, such as a signal handler. */
+__attribute__((constructor)) static void find_all(void)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		*(void **)&next[i] = dlsym(RTLD_NEXT, names[i]);
+}
+
+_Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value)
+{
+	if (!next[how])
+		find_all();
+	mal_mpi_in_test = false;
+	if (mal_self.mpi_depth)
+		mal_mpi_unwound();
+	next[how](to, value);
+	__builtin_unreachable();
+}
+
+_Noreturn void longjmp(struct __jmp_buf_tag to[1], int value)
+{
+	jump(0, to, value);
+}
+
+_Noreturn void _longjmp(struct __jmp_buf_tag to[1], int value)
+{
+	jump(1, to, value);
+}
+
+_Noreturn void siglongjmp(struct __jmp_buf_tag to[1], int value)
+{
+	jump(2, to, value);
+}
+
+_Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value)
+{
+	jump(3, to, value);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * omp.c: interpose the functions by which a program asks its OpenMP runtime, and sets it up.
+ *
+ * Calls arrive here because the library is loaded before the runtime. Each goes on to the runtime
+ * that the caller uses. If we manage that runtime, the answer outside regions is the team size that
+ * the program knows of, not that of a team we widened; inside a region the runtime's answer holds.
+ * The program's own threads have settings of their own, which we leave alone.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/program/runtime.h"
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/team.h"
+
+/* The program's code: only the interposed function lies between. */
+#define CALLER __builtin_return_address(0)
+
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_num_procs(void);
+void omp_set_num_threads(int threads);
+int omp_get_max_threads_(void);
+int omp_get_num_threads_(void);
+int omp_get_num_procs_(void);
+void omp_set_num_threads_(const int *threads);
+void omp_set_dynamic(int dynamic);
+void omp_set_dynamic_(const int *dynamic);
+void omp_set_schedule(int kind, int chunk);
+void omp_set_schedule_(const int *kind, const int *chunk);
+
+static bool is_managed(const struct mal_runtime *runtime)
+{
+	return mal.active && runtime->base == mal_runtime_managed()->base;
+}
+
+/*
+ * Whether the caller is the primary thread outside regions, so that the call concerns the team that
+ * we manage.
+ */
+static bool is_about_the_team(void)
+{
+	if (!mal_self.met && syscall(SYS_gettid) == getpid())
+		mal_become_primary();
+	return mal_self.primary && !mal.depth;
+}
+
+static int max_threads(const void *caller)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+	int threads;
+
+	if (!runtime)
+		return 1;
+	mal_attach();
+	threads = runtime->get_max_threads(); /* initialises the runtime if needed */
+	if (!is_managed(runtime))
+		return threads;
+	if (!is_about_the_team())
+		return mal_team_tell_inside(threads);
+	mal_team_open();
+	mal_team_look();
+	/* The last region may have been wider: the next one must have the size that we answer. */
+	mal_team_set(mal.base);
+	return mal_team_tell((int)mal.base);
+}
+
+static int num_threads(const void *caller)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+	int threads = runtime ? runtime->get_num_threads() : 1;
+
+	return runtime && is_managed(runtime) && mal.depth ? mal_team_tell_inside(threads)
+							   : threads;
+}
+
+static int num_procs(const void *caller)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+	int procs = runtime ? runtime->get_num_procs() : 1;
+
+	/*
+	 * Without OMP_NUM_THREADS this is the number of threads too, and programs size arrays by
+	 * it.
+	 */
+	return runtime && is_managed(runtime) ? mal_team_tell(procs) : procs;
+}
+
+static void choose_threads(const void *caller, int threads)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+
+	if (!runtime)
+		return;
+	runtime->set_num_threads(threads);
+	if (threads >= 1 && is_managed(runtime) && is_about_the_team())
+		mal_team_chosen((unsigned int)threads);
+}
+
+/*
+ * With dynamic set, libomp looks at the machine's load before each region of several threads, and
+ * may take fewer threads than requested.
+ */
+static void choose_dynamic(const void *caller, int dynamic)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+
+	if (!runtime)
+		return;
+	runtime->set_dynamic(dynamic);
+	if (dynamic && is_managed(runtime) && is_about_the_team())
+		mal_team_keep_dynamic();
+}
+
+/* Leave the program's own schedule alone from now on. */
+static void choose_schedule(const void *caller, int kind, int chunk)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+
+	if (!runtime)
+		return;
+	runtime->set_schedule(kind, chunk);
+	if (is_managed(runtime))
+		mal_team_keep_schedule();
+}
+
+int omp_get_max_threads(void)
+{
+	return max_threads(CALLER);
+}
+
+int omp_get_num_threads(void)
+{
+	return num_threads(CALLER);
+}
+
+int omp_get_num_procs(void)
+{
+	return num_procs(CALLER);
+}
+
+void omp_set_num_threads(int threads)
+{
+	choose_threads(CALLER, threads);
+}
+
+void omp_set_dynamic(int dynamic)
+{
+	choose_dynamic(CALLER, dynamic);
+}
+
+void omp_set_schedule(int kind, int chunk)
+{
+	choose_schedule(CALLER, kind, chunk);
+}
+
+int omp_get_max_threads_(void)
+{
+	return max_threads(CALLER);
+}
+
+int omp_get_num_threads_(void)
+{
+	return num_threads(CALLER);
+}
+
+int omp_get_num_procs_(void)
+{
+	return num_procs(CALLER);
+}
+
+void omp_set_num_threads_(const int *threads)
+{
+	choose_threads(CALLER, *threads);
+}
+
+void omp_set_dynamic_(const int *dynamic)
+{
+	choose_dynamic(CALLER, *dynamic);
+}
+
+void omp_set_schedule_(const int *kind, const int *chunk)
+{
+	choose_schedule(CALLER, *kind, *chunk);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pmix.c: the PMIx library of the process (PMIx 4 and 5; pmix.h of OpenPMIx). */
+#include "libmalleable/rank/pmix/pmix.h"
+
+#include <dlfcn.h>
+#include <pmix.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "libmalleable/base/clock.h"
+
+#define LIBRARY "libpmix.so.2"
+/*
+ * A live server answers within milliseconds; Slurm's never does if the node that was asked has
+ * gone.
+ */
+#define ASK_TIMEOUT_S 1
+#define ASK_PAUSE_NS 50000
+
+/* The functions that we use; their types are those of pmix.h. */
+#define FUNCTIONS(FUNCTION) \
+	FUNCTION(Init) \
+	FUNCTION(Finalize) \
+	FUNCTION(Put) \
+	FUNCTION(Commit) \
+	FUNCTION(Get) \
+	FUNCTION(Get_nb) \
+	FUNCTION(Resolve_nodes) \
+	FUNCTION(Resolve_peers) \
+	FUNCTION(Notify_event)
+
+#define MEMBER(name) __typeof__(PMIx_##name) *name;
+static struct {
+	FUNCTIONS(MEMBER)
+	pmix_proc_t me;
+	bool loaded;
+} pmix;
+
+/* The library stays loaded: its thread may run on after the last user has left. */
+static bool load(bool even_if_new)
+{
+	void *library;
+
+	if (pmix.loaded)
+		return true;
+	library = dlopen(LIBRARY, RTLD_LAZY | (even_if_new ? 0 : RTLD_NOLOAD));
+	if (!library)
+		return false;
+	pmix.loaded = true;
+#define FIND(name) \
+	*(void **)&pmix.name = dlsym(library, "PMIx_" #name); \
+	pmix.loaded &= pmix.name != NULL;
+	FUNCTIONS(FIND)
+	return pmix.loaded;
+}
+
+bool mal_pmix_open(bool even_if_new)
+{
+	/* Without a server PMIx_Init() would make the process its own server (a singleton). */
+	return getenv("PMIX_NAMESPACE") && load(even_if_new) &&
+	       pmix.Init(&pmix.me, NULL, 0) == PMIX_SUCCESS;
+}
+
+void mal_pmix_close(void)
+{
+	pmix.Finalize(NULL, 0);
+}
+
+uint32_t mal_pmix_rank(void)
+{
+	return pmix.me.rank;
+}
+
+/*
+ * PMIX_VALUE_RELEASE is a library function in some versions and a macro in others: release the
+ * value as pmix_deprecated.h does.
+ */
+static void release(pmix_value_t *value)
+{
+	if (value->type == PMIX_STRING)
+		free(value->data.string);
+	free(value);
+}
+
+/* Get KEY, of TYPE, of RANK on this node, or of the job (PMIX_RANK_WILDCARD). NULL: not known. */
+static pmix_value_t *get(pmix_rank_t rank, const char *key, pmix_data_type_t type)
+{
+	pmix_proc_t process = pmix.me;
+	pmix_value_t *value = NULL;
+
+	process.rank = rank;
+	if (pmix.Get(&process, key, NULL, 0, &value) != PMIX_SUCCESS || !value)
+		return NULL;
+	if (value->type == type)
+		return value;
+	release(value);
+	return NULL;
+}
+
+bool mal_pmix_leader(uint32_t *leader)
+{
+	pmix_value_t *value = get(PMIX_RANK_WILDCARD, PMIX_LOCALLDR, PMIX_PROC_RANK);
+
+	if (!value)
+		return false;
+	*leader = value->data.rank;
+	release(value);
+	return true;
+}
+
+bool mal_pmix_local(unsigned int *rank, unsigned int *count)
+{
+	pmix_value_t *local = get(pmix.me.rank, PMIX_LOCAL_RANK, PMIX_UINT16);
+	pmix_value_t *size = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, PMIX_UINT32);
+	bool known = local && size;
+
+	if (known) {
+		*rank = local->data.uint16;
+		*count = size->data.uint32;
+	}
+	if (local)
+		release(local);
+	if (size)
+		release(size);
+	return known;
+}
+
+char *mal_pmix_nodes(void)
+{
+	char *nodes = NULL;
+
+	return pmix.Resolve_nodes(pmix.me.nspace, &nodes) == PMIX_SUCCESS ? nodes : NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+uint32_t *mal_pmix_peers(const char *node, unsigned int *count)
+{
+	pmix_proc_t *processes = NULL;
+	size_t found = 0;
+	uint32_t *ranks;
+
+	if (pmix.Resolve_peers(node, pmix.me.nspace, &processes, &found) != PMIX_SUCCESS || !found)
+		return NULL;
+	ranks = malloc(found * sizeof(*ranks));
+	for (size_t i = 0; ranks && i < found; i++)
+		ranks[i] = processes[i].rank;
+	if (ranks)
+		qsort(ranks, found, sizeof(*ranks), by_number);
+	*count = (unsigned int)found;
+	free(processes);
+	return ranks;
+}
+
+bool mal_pmix_give(const char *key, const char *text)
+{
+	pmix_value_t value;
+	bool given;
+
+	memset(&value, 0, sizeof(value));
+	value.type = PMIX_STRING;
+	value.data.string = strdup(text);
+	given = value.data.string && pmix.Put(PMIX_GLOBAL, key, &value) == PMIX_SUCCESS &&
+		pmix.Commit() == PMIX_SUCCESS;
+	free(value.data.string);
+	return given;
+}
+
+/* Freed by the one that leaves it last, the asking thread or the answering one. */
+struct question {
+	_Atomic bool left;
+	_Atomic bool answered;
+	char *text;
+};
+
+static void leave_question(struct question *question)
+{
+	if (!atomic_exchange(&question->left, true))
+		return;
+	free(question->text);
+	free(question);
+}
+
+/* Runs in PMIx's thread. */
+static void answer(pmix_status_t status, pmix_value_t *value, void *context)
+{
+	struct question *question = context;
+
+	if (status == PMIX_SUCCESS && value && value->type == PMIX_STRING && value->data.string)
+		question->text = strdup(value->data.string);
+	atomic_store(&question->answered, true);
+	leave_question(question);
+}
+
+enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhile)(void),
+				  char **text)
+{
+	struct question *question = calloc(1, sizeof(*question));
+	uint64_t end = mal_ticks() + mal_s_to_ticks(ASK_TIMEOUT_S);
+	enum mal_pmix_answer result = MAL_PMIX_SILENCE;
+	pmix_proc_t process = pmix.me;
+
+	*text = NULL;
+	process.rank = rank;
+	if (!question || pmix.Get_nb(&process, key, NULL, 0, answer, question) != PMIX_SUCCESS) {
+		free(question);
+		return MAL_PMIX_SILENCE;
+	}
+	while (!atomic_load(&question->answered) && mal_ticks() < end) {
+		meanwhile();
+		nanosleep(&(struct timespec){0, ASK_PAUSE_NS}, NULL);
+	}
+	if (atomic_load(&question->answered)) {
+		*text = question->text;
+		question->text = NULL;
+		result = *text ? MAL_PMIX_TEXT : MAL_PMIX_NOTHING;
+	}
+	leave_question(question);
+	return result;
+}
+
+void mal_pmix_say_cpus(const char *list)
+{
+	pmix_info_t info[2];
+
+	memset(info, 0, sizeof(info));
+	strncpy(info[0].key, "malleable.cpus", PMIX_MAX_KEYLEN);
+	info[0].value.type = PMIX_STRING;
+	info[0].value.data.string = (char *)list;
+	/* Skip handlers for all events, such as Slurm's, which ends the step. */
+	strncpy(info[1].key, PMIX_EVENT_NON_DEFAULT, PMIX_MAX_KEYLEN);
+	info[1].value.type = PMIX_BOOL;
+	info[1].value.data.flag = true;
+	/*
+	 * Without a callback the call waits until the server has the event; with one LIST and INFO
+	 * would have to last until then.
+	 */
+	pmix.Notify_event(PMIX_EXTERNAL_ERR_BASE - MAL_PMIX_EVENT_CPUS, &pmix.me, PMIX_RANGE_LOCAL,
+			  info, 2, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* runtime.c: the OpenMP runtimes of the process, and which of them a caller uses. */
+#include "libmalleable/rank/program/runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Callers' objects that are remembered; further ones are looked up at each call. */
+#define MAX_CALLERS 64
+
+/* An object, and the runtime that it uses. */
+struct caller {
+	_Atomic bool known;
+	uintptr_t begin;
+	uintptr_t end;
+	struct mal_runtime runtime;
+};
+
+static struct caller callers[MAX_CALLERS];
+static _Atomic unsigned int caller_count;
+static struct mal_runtime managed;
+static _Atomic(const void *) managed_base;
+
+/* Where an object is in memory, and its name as dlopen() knows it. */
+struct place {
+	uintptr_t address;
+	uintptr_t begin;
+	uintptr_t end;
+	const char *name;
+};
+
+static int contains(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct place *place = data;
+	uintptr_t begin = UINTPTR_MAX, end = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		begin = from < begin ? from : begin;
+		end = from + info->dlpi_phdr[i].p_memsz > end ? from + info->dlpi_phdr[i].p_memsz
+							      : end;
+	}
+	if (place->address < begin || place->address >= end)
+		return 0;
+	place->begin = begin;
+	place->end = end;
+	place->name = info->dlpi_name;
+	return 1;
+}
+
+static bool is_ours(const void *function)
+{
+	Dl_info of_function, of_us;
+
+	return dladdr(function, &of_function) && dladdr(&caller_count, &of_us) &&
+	       of_function.dli_fbase == of_us.dli_fbase;
+}
+
+/*
+ * A function of the runtime that PLACE uses, found as the dynamic linker would: in the global scope
+ * first.
+ */
+static void *find_runtime(const struct place *place)
+{
+	static const char *const names[] = {"libomp.so.5", "libgomp.so.1", NULL};
+	void *function = dlsym(RTLD_NEXT, "omp_get_max_threads");
+	void *library;
+
+	if (!function && *place->name && (library = dlopen(place->name, RTLD_LAZY | RTLD_NOLOAD))) {
+		function = dlsym(library, "omp_get_max_threads");
+		dlclose(library);
+	}
+	for (int i = 0; names[i] && (!function || is_ours(function)); i++) {
+		library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+		if (library)
+			function = dlsym(library, "omp_get_max_threads");
+	}
+	return function && !is_ours(function) ? function : NULL;
+}
+
+/* POSIX lets programs call what dlsym() returns; in ISO C that takes a union. */
+#define RESOLVE(field, name) \
+	do { \
+		union { \
+			void *object; \
+			__typeof__(runtime->field) function; \
+		} found = {.object = dlsym(library, name)}; \
+		runtime->field = found.function; \
+	} while (0)
+
+/*
+ * Read the functions of the runtime that contains ADDRESS, and keep it loaded as we may call it at
+ * any time.
+ */
+static bool read_runtime(const void *address, struct mal_runtime *runtime)
+{
+	Dl_info info;
+	void *library;
+
+	if (!dladdr(address, &info))
+		return false;
+	runtime->base = info.dli_fbase;
+	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return false;
+	RESOLVE(get_max_threads, "omp_get_max_threads");
+	RESOLVE(get_num_threads, "omp_get_num_threads");
+	RESOLVE(get_num_procs, "omp_get_num_procs");
+	RESOLVE(get_thread_limit, "omp_get_thread_limit");
+	RESOLVE(get_max_active_levels, "omp_get_max_active_levels");
+	RESOLVE(set_num_threads, "omp_set_num_threads");
+	RESOLVE(get_dynamic, "omp_get_dynamic");
+	RESOLVE(set_dynamic, "omp_set_dynamic");
+	RESOLVE(get_blocktime, "kmp_get_blocktime");
+	RESOLVE(set_blocktime, "kmp_set_blocktime");
+	RESOLVE(set_schedule, "omp_set_schedule");
+	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&
+	       runtime->get_num_procs && runtime->set_dynamic && runtime->set_schedule;
+}
+
+static const struct mal_runtime *known_runtime(uintptr_t address)
+{
+	unsigned int count = atomic_load_explicit(&caller_count, memory_order_relaxed);
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (!atomic_load_explicit(&callers[i].known, memory_order_acquire))
+			continue;
+		if (address >= callers[i].begin && address < callers[i].end)
+			return &callers[i].runtime;
+	}
+	return NULL;
+}
+
+/*
+ * Holds no lock while it calls the dynamic linker, which holds its own while it runs constructors,
+ * and these may call us.
+ */
+const struct mal_runtime *mal_runtime_of(const void *caller)
+{
+	static __thread struct mal_runtime beyond __attribute__((tls_model("initial-exec")));
+	const struct mal_runtime *known = known_runtime((uintptr_t)caller);
+	struct place place = {.address = (uintptr_t)caller};
+	struct mal_runtime found;
+	void *function;
+	unsigned int index;
+
+	if (known)
+		return known;
+	if (!dl_iterate_phdr(contains, &place))
+		return NULL;
+	function = find_runtime(&place);
+	if (!function || !read_runtime(function, &found))
+		return NULL;
+	index = atomic_load(&caller_count);
+	while (index < MAX_CALLERS &&
+	       !atomic_compare_exchange_weak(&caller_count, &index, index + 1))
+		;
+	if (index == MAX_CALLERS) {
+		beyond = found;
+		return &beyond;
+	}
+	callers[index].begin = place.begin;
+	callers[index].end = place.end;
+	callers[index].runtime = found;
+	atomic_store_explicit(&callers[index].known, true, memory_order_release);
+	return &callers[index].runtime;
+}
+
+bool mal_runtime_manage(const void *caller)
+{
+	struct mal_runtime found = {0};
+	const void *nobody = NULL;
+
+	/* A runtime linked into the program hides its functions: we only get its callbacks. */
+	if (!read_runtime(caller, &found) && !found.base)
+		return false;
+	if (!atomic_compare_exchange_strong(&managed_base, &nobody, found.base))
+		return nobody == found.base;
+	managed = found;
+	return true;
+}
+
+const struct mal_runtime *mal_runtime_managed(void)
+{
+	return &managed;
+}

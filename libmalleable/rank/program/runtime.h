@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * runtime.h: the OpenMP runtimes of the process, and which of them a caller uses.
+ *
+ * A program may have several: its own, and those that libraries bring along and load privately
+ * (Python wheels). A call is answered by the runtime that the caller would reach without us. We
+ * manage the threads of one runtime only. All functions are thread safe.
+ */
+#ifndef MAL_RANK_PROGRAM_RUNTIME_H
+#define MAL_RANK_PROGRAM_RUNTIME_H
+
+#include <stdbool.h>
+
+struct mal_runtime {
+	const void *base; /* where its object is loaded */
+	int (*get_max_threads)(void);
+	int (*get_num_threads)(void);
+	int (*get_num_procs)(void);
+	int (*get_thread_limit)(void);
+	int (*get_max_active_levels)(void);
+	void (*set_num_threads)(int);
+	int (*get_dynamic)(void);
+	void (*set_dynamic)(int);
+	int (*get_blocktime)(void);
+	void (*set_blocktime)(int);
+	void (*set_schedule)(int, int);
+};
+
+/* The runtime that the code at CALLER uses, NULL if there is none yet. It is never unloaded. */
+const struct mal_runtime *mal_runtime_of(const void *caller);
+
+/*
+ * Manage the runtime that the code at CALLER belongs to. Returns false if we already manage
+ * another: two runtimes number their threads independently.
+ */
+bool mal_runtime_manage(const void *caller);
+
+/* The managed runtime; its functions are NULL as long as there is none. */
+const struct mal_runtime *mal_runtime_managed(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sanitizer.c: step aside for the runtimes of sanitizers. GCC's libasan ends a program in which
+ * another library is preloaded before it ("ASan runtime does not come first in initial library
+ * list"); functions of the others precede ours or report what ours do.
+ *
+ * Nothing here calls a libc function that such a runtime interposes: the first such call would
+ * start the runtime, which ends the program. Each loop over text holds a barrier, so that the
+ * compiler does not turn it into a call of strlen(3) or memmove(3).
+ */
+#include "libmalleable/rank/program/sanitizer.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+/* Each runtime defines one of these, in a library or the executable; otherwise they are NULL. */
+void __asan_init(void) __attribute__((weak));
+void __hwasan_init(void) __attribute__((weak));
+void __msan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+
+static bool has_one(void)
+{
+	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
+}
+
+/* The text after PREFIX in TEXT, NULL if TEXT does not start with it. */
+static char *behind(char *text, const char *prefix)
+{
+	for (; *prefix; text++, prefix++) {
+		BARRIER();
+		if (*text != *prefix)
+			return NULL;
+	}
+	return text;
+}
+
+/* Whether the path from BEGIN to END is one of our libraries. */
+static bool is_ours(char *begin, const char *end)
+{
+	char *name = begin, *rest;
+
+	for (char *at = begin; at < end; at++) {
+		BARRIER();
+		if (*at == '/')
+			name = at + 1;
+	}
+	rest = behind(name, "libmalleable.so");
+	if (!rest)
+		rest = behind(name, "libmalleable_mpi.so");
+	return rest == end;
+}
+
+/* Remove our libraries from LIST, a list of paths, in place. Returns whether any was there. */
+static bool take_out(char *list)
+{
+	char *kept = list, *end;
+	bool any = false;
+
+	for (char *path = list; *path; path = *end ? end + 1 : end) {
+		for (end = path; *end && *end != ':' && *end != ' '; end++)
+			BARRIER();
+		if (is_ours(path, end)) {
+			any = true;
+			continue;
+		}
+		if (kept != list)
+			*kept++ = ':';
+		for (; path < end; path++) {
+			BARRIER();
+			*kept++ = *path;
+		}
+	}
+	*kept = '\0';
+	return any;
+}
+
+/* Returns false if we were not preloaded. */
+static bool take_out_of_preload(char **variables)
+{
+	bool any = false;
+
+	for (; *variables; variables++) {
+		char *list = behind(*variables, "LD_PRELOAD=");
+
+		if (list && take_out(list))
+			any = true;
+	}
+	return any;
+}
+
+/* Programs that this one starts are no ranks either. */
+static void forget(char **variables)
+{
+	char **kept = variables;
+
+	for (; *variables; variables++) {
+		BARRIER();
+		if (!behind(*variables, "MALLEABLE_"))
+			*kept++ = *variables;
+	}
+	*kept = NULL;
+}
+
+/* If the loader was named on the command line, the file that runs is not the program. */
+static bool is_loader(char *path)
+{
+	for (; *path; path++) {
+		BARRIER();
+		if (behind(path, "/ld-linux"))
+			return true;
+	}
+	return false;
+}
+
+void mal_sanitizer_step_aside(char **argv, char **variables)
+{
+	static const char line[] =
+		"balance: the program has a sanitizer, which must be loaded first; "
+		"this rank runs unbalanced\n";
+	char program[4096];
+	long length;
+
+	if (!has_one())
+		return;
+	length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, sizeof(program) - 1);
+	program[length > 0 ? length : 0] = '\0';
+	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
+		return;
+	forget(variables);
+	syscall(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);
+	syscall(SYS_execve, program, argv, variables);
+}

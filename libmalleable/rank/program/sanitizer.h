@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sanitizer.h: programs built with -fsanitize=address, thread or the like, whose runtime must be
+ * loaded first.
+ */
+#ifndef MAL_RANK_PROGRAM_SANITIZER_H
+#define MAL_RANK_PROGRAM_SANITIZER_H
+
+/*
+ * If the program has such a runtime and we were preloaded, print one line and execute the program
+ * again without us; else return. Must run before any other constructor: the runtime's own would end
+ * the program.
+ */
+void mal_sanitizer_step_aside(char **argv, char **variables);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* state.h: what the library knows in a rank; for the files of rank/ only. */
+#ifndef MAL_RANK_STATE_STATE_H
+#define MAL_RANK_STATE_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/cpumask.h"
+#include "libmalleable/core/segment.h"
+
+/* The process. Only its primary thread writes it, where not marked as atomic. */
+struct mal_rank {
+	bool active;	/* attached to a segment; cleared in forked children and at the end */
+	bool observe;	/* never bind a thread */
+	bool ompt;	/* an OpenMP runtime reports its threads through OMPT */
+	bool unmanaged; /* MPI has started and no such runtime has yet (unmanaged.h) */
+	unsigned int me;
+	unsigned int rank_count; /* ranks among which the node's CPUs of the step were divided */
+	struct mal_segment segment;
+	struct mal_rank_slot *slot;
+	struct mal_thread_slot *threads;
+	uint64_t short_region; /* ticks, set once: in shorter regions only some runs are timed */
+	struct mal_cpumask allocation; /* never left, whatever the segment says */
+	struct mal_cpumask home;
+	enum mal_mode mode;
+
+	/* cpus.c: the CPUs that we use now. */
+	uint16_t own[MAL_MAX_CPUS];
+	uint16_t borrowed[MAL_MAX_CPUS];
+	unsigned int own_count;
+	unsigned int borrowed_count;
+	uint32_t seen_changes;
+	uint32_t seen_plan;
+	bool plan_unfinished; /* the last CPU could not be given, as none came for it yet */
+	/* CPUs that the plan gives us in all while some have not come, else 0 */
+	unsigned int planned;
+	bool lending; /* some of our CPUs are lent */
+	bool borrower;
+
+	/* region.c, team.c */
+	unsigned int depth;   /* nesting depth of parallel regions opened by the primary thread */
+	unsigned int team;    /* threads that the next region gets */
+	unsigned int running; /* threads of the current region */
+	unsigned int base;    /* team size that the program knows of */
+	/* the user had it report more threads than CPUs, to grow (max_threads) */
+	bool reported_more;
+	/* reported threads: the most that the program was told, 0: none */
+	_Atomic uint32_t reported;
+	bool widened; /* the current region has more threads than the program knows of */
+	bool stacked; /* the current region has more threads than CPUs */
+	bool shares;  /* it is stacked, or may become so because it uses borrowed CPUs */
+	/*
+	 * Runs of the region that this one counts for in the samples; 0: its threads are not timed.
+	 */
+	unsigned int weight;
+	uint64_t region_begin;
+	uint64_t last_leave; /* tick at which the primary thread last left a region or MPI */
+	uint64_t left_mpi;   /* tick at which it last left MPI */
+};
+
+/* A thread. */
+struct mal_thread {
+	struct mal_thread_slot *slot; /* in the managed team, NULL outside */
+	uint64_t begin; /* tick, or ns of thread CPU time if cpu_time is set; 0: not working */
+	uint64_t mpi_begin;
+	unsigned int weight; /* of the region, see mal_rank */
+	int32_t tid;
+	unsigned int mpi_depth;
+	uintptr_t mpi_frame; /* frame of the outermost call, while mpi_depth */
+	unsigned int nested; /* depth of teams inside the managed one */
+	bool primary;
+	bool cpu_time;
+	bool met;	 /* was considered as primary thread */
+	bool calling;	 /* primary, in a blocking MPI call outside regions */
+	bool testing;	 /* primary, in a loop of MPI tests that counts as waiting */
+	bool waiting;	 /* in such a call or loop, for long enough to be a wait */
+	bool collective; /* the call is collective */
+};
+
+extern struct mal_rank mal;
+extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
+
+static inline bool mal_rule(uint32_t rule)
+{
+	return atomic_load_explicit(&mal.segment.header->rules, memory_order_relaxed) & rule;
+}
+
+/* attach.c: join the balanced step that the environment names, if any. Idempotent, thread safe. */
+void mal_attach(void);
+
+/* attach.c: print "balance: ..." on standard error, the first time only. Thread safe. */
+__attribute__((format(printf, 1, 2))) void mal_warn_once(const char *format, ...);
+
+/* attach.c: make the calling thread the primary one if there is none. Returns whether it did. */
+bool mal_become_primary(void);
+
+#endif

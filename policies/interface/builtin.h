@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* builtin.h: the policies that are linked in. */
+#ifndef MAL_POLICIES_INTERFACE_BUILTIN_H
+#define MAL_POLICIES_INTERFACE_BUILTIN_H
+
+#include "policies/interface/policy.h"
+
+extern const struct mal_policy mal_policy_auto;
+extern const struct mal_policy mal_policy_explore;
+extern const struct mal_policy mal_policy_external;
+extern const struct mal_policy mal_policy_lewi;
+extern const struct mal_policy mal_policy_observe;
+extern const struct mal_policy mal_policy_off;
+extern const struct mal_policy mal_policy_random;
+extern const struct mal_policy mal_policy_sabo;
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * forecast.h: forecast each rank's load in the next window from its past loads.
+ *
+ * Four simple forecasts run side by side. The caller finds out which one is best: a policy compares
+ * what it would have done by each of them with what came.
+ */
+#ifndef MAL_POLICIES_MODEL_FORECAST_H
+#define MAL_POLICIES_MODEL_FORECAST_H
+
+#include "policies/interface/policy.h"
+#include "policies/model/scaling.h"
+
+enum mal_forecast_kind {
+	MAL_FORECAST_AVERAGE, /* moving average; starts anew after an unusual jump */
+	MAL_FORECAST_LAST,    /* the last value */
+	MAL_FORECAST_TREND,   /* the last value plus its last change */
+	MAL_FORECAST_SLOW,    /* average over a long past */
+	MAL_FORECAST_KINDS,
+};
+
+struct mal_forecast;
+
+/* SMOOTH: weight of the past in the moving average, 0 to 1. NULL: out of memory. */
+struct mal_forecast *mal_forecast_create(double smooth);
+
+/* NULL-safe. */
+void mal_forecast_destroy(struct mal_forecast *forecast);
+
+/* Learn a window's samples. Returns 1, 0 if the window had no load, or -1: out of memory. */
+int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view);
+
+/*
+ * Returns what RANK will need in the next window by KIND, as a part of the work of all ranks. Valid
+ * after a successful learn, for its ranks.
+ */
+struct mal_load mal_forecast_of(const struct mal_forecast *forecast, enum mal_forecast_kind kind,
+				unsigned int rank);
+
+/* Returns the core seconds of all ranks in the window; loads are parts of it. */
+double mal_forecast_whole(const struct mal_view *view);
+
+#endif

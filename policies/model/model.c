@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* model.c: compute how long a window takes with given CPUs, by simulation from event to event. */
+#include "policies/model/model.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "policies/interface/limits.h"
+
+/* A waiting rank lends after this time (libmalleable/rank/lend.c). */
+#define LEND_AFTER_S 150e-6
+/* Only regions at least this long are opened wider (libmalleable/rank/region.c). */
+#define GROW_REGION_S 2e-3
+/* A growing rank opens regions with this many threads per CPU. */
+#define GROW_THREADS 2
+/* If regions are shorter than this, the next one is always about to begin. */
+#define AT_ONCE_S 10e-6
+/* Times that differ by less are the same. */
+#define ROUNDING_S 1e-12
+
+enum activity { SERIAL, PARALLEL, WAITING, LENT };
+
+struct runner {
+	enum activity activity;
+	double left;	    /* s of serial time, or core seconds of work, or s until it lends */
+	unsigned int own;   /* CPUs that it uses for good */
+	unsigned int used;  /* with borrowed ones */
+	unsigned int max;   /* that it can use when a region begins */
+	unsigned int grown; /* and inside one */
+	double region; /* core seconds of each of its regions, 0: one is always about to begin */
+	double region_left; /* of the one that it is in */
+	bool at_boundary;   /* between two of them */
+	double done;
+};
+
+struct scene {
+	struct runner *runners;
+	unsigned int count;
+	unsigned int computing;
+	unsigned int pool; /* CPUs lent to nobody */
+	bool keep_one;
+	double now;
+};
+
+double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count)
+{
+	double longest = 0;
+
+	for (unsigned int rank = 0; rank < rank_count; rank++)
+		if (samples[rank].running && samples[rank].elapsed_s > longest)
+			longest = samples[rank].elapsed_s;
+	return longest;
+}
+
+double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count)
+{
+	double phases = 0;
+
+	for (unsigned int rank = 0; rank < rank_count; rank++)
+		if (samples[rank].running && samples[rank].phases > phases)
+			phases = samples[rank].phases;
+	return mal_model_elapsed(samples, rank_count) / (phases > 0 ? phases : 1);
+}
+
+double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count)
+{
+	double min = 0;
+	bool any = false;
+
+	for (unsigned int rank = 0; rank < rank_count; rank++) {
+		if (!samples[rank].running || (any && samples[rank].mpi_s >= min))
+			continue;
+		min = samples[rank].mpi_s;
+		any = true;
+	}
+	return min;
+}
+
+double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count, unsigned int cpus)
+{
+	double sum = 0;
+
+	for (unsigned int rank = 0; rank < rank_count; rank++)
+		if (samples[rank].running)
+			sum += samples[rank].work_s + samples[rank].serial_s;
+	return sum / (cpus ? cpus : 1) + mal_model_communication(samples, rank_count);
+}
+
+/* Returns the core seconds of one region: the rank's work over its number of regions. */
+static double work_of_region(const struct mal_sample *sample)
+{
+	double inside = sample->elapsed_s - sample->serial_s - sample->mpi_s;
+	double regions = sample->region_s > 0 ? inside / sample->region_s : 1;
+
+	return sample->work_s / (regions > 1 ? regions : 1);
+}
+
+static struct runner start(const struct mal_sample *sample, unsigned int cpus,
+			   const struct mal_setting *setting)
+{
+	struct runner runner = {.activity = SERIAL,
+				.left = sample->serial_s,
+				.own = cpus ? cpus : 1,
+				.max = UINT_MAX};
+
+	if (setting->lending.max)
+		runner.max = setting->lending.max > runner.own ? setting->lending.max : runner.own;
+	if (sample->max && runner.max > sample->max)
+		runner.max = sample->max;
+	if (runner.own > runner.max)
+		runner.own = runner.max;
+	runner.used = runner.own;
+	runner.grown = setting->grow && sample->region_s >= GROW_REGION_S
+			       ? GROW_THREADS * runner.own
+			       : runner.own;
+	if (runner.grown > runner.max)
+		runner.grown = runner.max;
+	if (sample->region_s > AT_ONCE_S)
+		runner.region = work_of_region(sample);
+	return runner;
+}
+
+/* RUNNER's activity has ended: begin the next one. */
+static void go_on(struct scene *scene, struct runner *runner, const struct mal_sample *sample)
+{
+	switch (runner->activity) {
+	case SERIAL:
+		runner->activity = PARALLEL;
+		runner->left = sample->work_s;
+		runner->region_left = runner->region;
+		runner->at_boundary = true;
+		break;
+	case PARALLEL:
+		runner->activity = WAITING;
+		runner->done = scene->now;
+		runner->left = LEND_AFTER_S;
+		/* It gives back what it borrowed at once. */
+		scene->pool += runner->used - runner->own;
+		scene->computing--;
+		break;
+	case WAITING:
+		runner->activity = LENT;
+		scene->pool += runner->own - (scene->keep_one ? 1 : 0);
+		break;
+	case LENT: break;
+	}
+}
+
+/* Returns the number of CPUs that RUNNER can use now. */
+static unsigned int usable(const struct runner *runner)
+{
+	return runner->region <= 0 || runner->at_boundary ? runner->max : runner->grown;
+}
+
+/* Find the runner in a region that can use more CPUs and needs longest; NULL: none. */
+static struct runner *find_taker(const struct scene *scene)
+{
+	struct runner *found = NULL;
+	double longest = 0;
+
+	for (unsigned int i = 0; i < scene->count; i++) {
+		struct runner *runner = &scene->runners[i];
+
+		if (runner->activity != PARALLEL || runner->used >= usable(runner) ||
+		    runner->left <= longest * runner->used)
+			continue;
+		found = runner;
+		longest = runner->left / runner->used;
+	}
+	return found;
+}
+
+/* Share out the pool CPU by CPU, as lenders do (find_borrower in libmalleable/rank/lend.c). */
+static void share_pool(struct scene *scene)
+{
+	struct runner *taker;
+
+	while (scene->pool && (taker = find_taker(scene))) {
+		taker->used++;
+		scene->pool--;
+	}
+}
+
+/*
+ * Returns the time until RUNNER's activity ends, or its next region begins while CPUs are free;
+ * below 0: never.
+ */
+static double time_left(const struct scene *scene, const struct runner *runner)
+{
+	double end;
+
+	switch (runner->activity) {
+	case PARALLEL: end = runner->left / runner->used; break;
+	case LENT: return -1;
+	default: end = runner->left;
+	}
+	if (runner->activity == PARALLEL && scene->pool && runner->used < runner->max &&
+	    runner->region > 0 && runner->region_left / runner->used < end)
+		return runner->region_left / runner->used;
+	return end;
+}
+
+static double next_event(const struct scene *scene)
+{
+	double soonest = -1;
+
+	for (unsigned int i = 0; i < scene->count; i++) {
+		double left = time_left(scene, &scene->runners[i]);
+
+		if (left >= 0 && (soonest < 0 || left < soonest))
+			soonest = left;
+	}
+	return soonest;
+}
+
+/* Account for WORK that RUNNER has done in its region, or in several. */
+static void leave_region(struct runner *runner, double work)
+{
+	runner->region_left -= work;
+	runner->at_boundary = runner->region_left <= ROUNDING_S * runner->used;
+	if (runner->at_boundary)
+		runner->region_left = runner->region - fmod(-runner->region_left, runner->region);
+}
+
+/* Let DURATION pass. */
+static void pass(struct scene *scene, double duration, const struct mal_sample *samples)
+{
+	scene->now += duration;
+	for (unsigned int i = 0; i < scene->count; i++) {
+		struct runner *runner = &scene->runners[i];
+		double rate = runner->activity == PARALLEL ? runner->used : 1;
+
+		if (runner->activity == LENT)
+			continue;
+		runner->left -= duration * rate;
+		if (runner->left <= ROUNDING_S * rate)
+			go_on(scene, runner, &samples[i]);
+		else if (runner->region > 0 && runner->activity == PARALLEL)
+			leave_region(runner, duration * rate);
+	}
+}
+
+/* Run all ranks to their ends, with lending. */
+static void run(struct runner *runners, const struct mal_sample *samples, unsigned int rank_count,
+		bool keep_one)
+{
+	struct scene scene = {.runners = runners, .count = rank_count, .keep_one = keep_one};
+
+	for (unsigned int rank = 0; rank < rank_count; rank++) {
+		if (!samples[rank].running)
+			runners[rank].activity = LENT;
+		else
+			scene.computing++;
+	}
+	while (scene.computing) {
+		share_pool(&scene);
+		pass(&scene, next_event(&scene), samples);
+	}
+}
+
+double mal_model_window(const struct mal_sample *samples, unsigned int rank_count,
+			const struct mal_setting *setting, double *mpi_s)
+{
+	double communication = mal_model_communication(samples, rank_count), length = 0;
+	struct runner runners[MAL_MAX_RANKS];
+
+	if (rank_count > MAL_MAX_RANKS)
+		return NAN;
+	for (unsigned int rank = 0; rank < rank_count; rank++) {
+		runners[rank] = start(&samples[rank], setting->count[rank], setting);
+		runners[rank].done =
+			samples[rank].serial_s + samples[rank].work_s / runners[rank].own;
+	}
+	if (setting->lend)
+		run(runners, samples, rank_count, setting->lending.keep_one);
+	for (unsigned int rank = 0; rank < rank_count; rank++)
+		if (samples[rank].running && runners[rank].done > length)
+			length = runners[rank].done;
+	for (unsigned int rank = 0; mpi_s && rank < rank_count; rank++)
+		mpi_s[rank] =
+			samples[rank].running ? length - runners[rank].done + communication : 0;
+	return length + communication;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * model.h: compute how long a window takes with given CPUs, for forecasts, replays and reports.
+ *
+ * A rank computes serially, then in parallel on its CPUs, then waits for the longest rank.
+ * Communication takes the same time however CPUs are shared out: as long as in the rank that waited
+ * least. If ranks lend, computing ranks get the CPUs of waiting ones: at once if regions grow, else
+ * when their next region begins.
+ */
+#ifndef MAL_POLICIES_MODEL_MODEL_H
+#define MAL_POLICIES_MODEL_MODEL_H
+
+#include "policies/interface/policy.h"
+
+/* How the CPUs are used in a window. */
+struct mal_setting {
+	const unsigned int *count; /* by rank: CPUs that it owns */
+	bool lend;
+	bool grow;
+	struct mal_lending lending; /* only keep_one and max matter here */
+};
+
+/* Returns the window's length: the longest that a rank measured. */
+double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count);
+
+/* Returns the length of a phase in the window, or of the window if ranks count no phases. */
+double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count);
+
+/* Returns the shortest time that a running rank spent in MPI, 0 if none runs. */
+double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count);
+
+/* Returns the window's time with all work spread over CPUS CPUs. */
+double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count,
+		       unsigned int cpus);
+
+/*
+ * Returns the window's time with SETTING. If MPI_S is not NULL, it gets the time that each rank
+ * would spend in MPI. A rank without CPUs counts as having one. Takes time ranks x ranks at most,
+ * ranks if nothing is lent.
+ */
+double mal_model_window(const struct mal_sample *samples, unsigned int rank_count,
+			const struct mal_setting *setting, double *mpi_s);
+
+#endif

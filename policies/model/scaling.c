@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* scaling.c: learn how well each rank's parallel work scales. */
+#include "policies/model/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Windows to look at: two before a change of CPUs, two after it. */
+#define SEEN 4
+/* Core times that differ by less than this part count as equal. */
+#define STEADY 0.05
+/* Weight of the prior belief that all work scales, in changes seen. */
+#define PRIOR 0.25
+/* Weight of older changes. */
+#define FORGET 0.7
+/* A smaller part is noise. */
+#define MIN_FIXED 0.03
+
+struct seen {
+	unsigned int cpus;
+	double work_s; /* core time that was work, a phase */
+	double core_s; /* with what was idle in regions; NAN if threads came and went */
+};
+
+struct record {
+	struct seen seen[SEEN]; /* the last one last; no CPUs: none */
+	double fixed, weight;	/* sums over changes */
+};
+
+struct mal_scaling {
+	size_t count;
+	struct record *records;
+};
+
+struct mal_scaling *mal_scaling_create(void)
+{
+	return calloc(1, sizeof(struct mal_scaling));
+}
+
+void mal_scaling_destroy(struct mal_scaling *scaling)
+{
+	if (!scaling)
+		return;
+	free(scaling->records);
+	free(scaling);
+}
+
+/* A team larger than its rank's CPUs has grown or borrows: its idle threads say nothing. */
+static bool has_own_team(const struct mal_sample *sample)
+{
+	return sample->team <= sample->cpus;
+}
+
+static struct seen look(const struct mal_sample *sample)
+{
+	if (!sample->running || sample->phases <= 0 || sample->work_s <= 0)
+		return (struct seen){0, 0, 0};
+	return (struct seen){
+		sample->cpus, sample->work_s / sample->phases,
+		has_own_team(sample) ? (sample->work_s + sample->barrier_s) / sample->phases : NAN};
+}
+
+static bool are_close(double a, double b)
+{
+	return fabs(a - b) <= STEADY * (a > b ? a : b);
+}
+
+static double mean(double a, double b)
+{
+	return (a + b) / 2;
+}
+
+/*
+ * A part FIXED of the time T on one CPU does not scale, so n CPUs are occupied for T (FIXED n + 1 -
+ * FIXED). Returns FIXED from two numbers of CPUs and the ratio of their core times.
+ */
+static double solve(unsigned int before, unsigned int after, double ratio)
+{
+	double fixed = (ratio - 1) / (after - 1.0 - ratio * (before - 1.0));
+
+	/* Beyond the pole more CPUs shorten nothing at all. */
+	if (after > before ? ratio * (before - 1.0) >= after - 1.0
+			   : ratio * (before - 1.0) <= after - 1.0)
+		return 1;
+	return fixed < 0 ? 0 : fixed > 1 ? 1 : fixed;
+}
+
+static void judge(struct record *record)
+{
+	const struct seen *seen = record->seen;
+	double before, after;
+
+	if (!seen[0].cpus || seen[0].cpus != seen[1].cpus || seen[1].cpus == seen[2].cpus ||
+	    !seen[2].cpus || seen[2].cpus != seen[3].cpus ||
+	    !are_close(seen[0].work_s, seen[1].work_s) ||
+	    !are_close(seen[2].work_s, seen[3].work_s))
+		return;
+	before = mean(seen[0].core_s, seen[1].core_s);
+	after = mean(seen[2].core_s, seen[3].core_s);
+	if (isnan(before) || isnan(after)) {
+		before = mean(seen[0].work_s, seen[1].work_s);
+		after = mean(seen[2].work_s, seen[3].work_s);
+	}
+	record->fixed = FORGET * record->fixed + solve(seen[0].cpus, seen[2].cpus, after / before);
+	record->weight = FORGET * record->weight + 1;
+}
+
+int mal_scaling_learn(struct mal_scaling *scaling, const struct mal_view *view)
+{
+	if (scaling->count != view->rank_count) {
+		struct record *records = calloc(view->rank_count, sizeof(*records));
+
+		if (!records)
+			return -1;
+		free(scaling->records);
+		scaling->records = records;
+		scaling->count = view->rank_count;
+	}
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		struct record *record = &scaling->records[rank];
+
+		memmove(record->seen, record->seen + 1, (SEEN - 1) * sizeof(record->seen[0]));
+		record->seen[SEEN - 1] = look(&view->samples[rank]);
+		judge(record);
+	}
+	return 0;
+}
+
+double mal_scaling_fixed(const struct mal_scaling *scaling, unsigned int rank)
+{
+	const struct record *record = &scaling->records[rank];
+	double fixed = record->weight > 0 ? record->fixed / (record->weight + PRIOR) : 0;
+
+	return fixed < MIN_FIXED ? 0 : fixed;
+}
+
+struct mal_load mal_scaling_load(const struct mal_scaling *scaling, unsigned int rank,
+				 const struct mal_sample *sample)
+{
+	double fixed = mal_scaling_fixed(scaling, rank), core_s, alone;
+
+	if (fixed <= 0 || !sample->cpus)
+		return (struct mal_load){sample->work_s, sample->serial_s};
+	core_s = sample->work_s + (has_own_team(sample) ? sample->barrier_s : 0);
+	alone = core_s / (fixed * sample->cpus + 1 - fixed);
+	return (struct mal_load){(1 - fixed) * alone, sample->serial_s + fixed * alone};
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ask.c: malleable-slurm, which sends slurmctld requests of the plugin.
+ *
+ * A program of its own, because a request to slurmctld can take half a minute: slurmstepd kills
+ * this process at its deadline.
+ */
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The start of our part of a comment, and the separator of parts. */
+#define OURS "balance: "
+#define BETWEEN "; "
+#define COMMENT_MAX 4096
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable-slurm partition JOB [FD]\n"
+	      "       malleable-slurm comment JOB TEXT\n"
+	      "\n"
+	      "Sends slurmctld requests of the balance plugin.\n"
+	      "\n"
+	      "  partition  print the job's partition on standard output or on descriptor FD\n"
+	      "  comment    add \"balance: TEXT\" to the job's AdminComment, or replace it\n"
+	      "  --help, --version\n",
+	      out);
+}
+
+/*
+ * Load the job's record, in LIST. Prints an error and returns NULL if slurmctld does not know it or
+ * does not answer.
+ */
+static const job_info_t *load(uint32_t job, job_info_msg_t **list)
+{
+	if (slurm_load_job(list, job, SHOW_ALL) != SLURM_SUCCESS) {
+		fprintf(stderr, "malleable-slurm: job %u: %s\n", job, slurm_strerror(errno));
+		return NULL;
+	}
+	/* A job of an array comes with the others of the array. */
+	for (uint32_t i = 0; i < (*list)->record_count; i++)
+		if ((*list)->job_array[i].job_id == job)
+			return &(*list)->job_array[i];
+	fprintf(stderr, "malleable-slurm: unknown job %u\n", job);
+	return NULL;
+}
+
+static int print_partition(const job_info_t *job, const char *fd)
+{
+	const char *name = job->partition ? job->partition : "";
+	int to = fd ? (int)strtol(fd, NULL, 10) : STDOUT_FILENO;
+
+	/* A pending job has a list of the partitions where it may run. */
+	if (!*name || strchr(name, ','))
+		return 1;
+	return dprintf(to, "%s\n", name) > 0 ? 0 : 1;
+}
+
+/* Remove our parts from COMMENT, each from OURS to the next BETWEEN. */
+static void drop_ours(char *comment)
+{
+	char *at = comment;
+
+	while ((at = strstr(at, OURS))) {
+		char *end = strstr(at, BETWEEN);
+
+		if (at != comment && (at < comment + 2 || strncmp(at - 2, BETWEEN, 2) != 0)) {
+			at++;
+			continue;
+		}
+		if (end)
+			memmove(at, end + 2, strlen(end + 2) + 1);
+		else
+			*(at == comment ? at : at - 2) = '\0';
+	}
+}
+
+static int set_comment(const job_info_t *job, const char *text)
+{
+	char comment[COMMENT_MAX] = "";
+	const char *before = job->admin_comment ? job->admin_comment : "";
+	job_desc_msg_t change;
+	size_t used;
+
+	if (strlen(before) + strlen(text) + sizeof(OURS BETWEEN) > sizeof(comment)) {
+		fprintf(stderr, "malleable-slurm: the AdminComment of job %u is too long\n",
+			job->job_id);
+		return 1;
+	}
+	strcpy(comment, before);
+	drop_ours(comment);
+	used = strlen(comment);
+	snprintf(comment + used, sizeof(comment) - used, "%s" OURS "%s", used ? BETWEEN : "", text);
+	if (strcmp(comment, before) == 0)
+		return 0;
+	slurm_init_job_desc_msg(&change);
+	change.job_id = job->job_id;
+	change.admin_comment = comment;
+	if (slurm_update_job(&change) == SLURM_SUCCESS)
+		return 0;
+	fprintf(stderr, "malleable-slurm: job %u: %s\n", job->job_id, slurm_strerror(errno));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	job_info_msg_t *list = NULL;
+	const job_info_t *job;
+	uint32_t number;
+	bool comment;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		puts("malleable-slurm " PACKAGE_VERSION);
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		usage(stdout);
+		return 0;
+	}
+	comment = argc == 4 && strcmp(argv[1], "comment") == 0;
+	number = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+	if (!number ||
+	    (!comment && ((argc != 3 && argc != 4) || strcmp(argv[1], "partition") != 0))) {
+		usage(stderr);
+		return 2;
+	}
+	slurm_init(NULL);
+	job = load(number, &list);
+	if (!job)
+		return 1;
+	return comment ? set_comment(job, argv[3])
+		       : print_partition(job, argc > 3 ? argv[3] : NULL);
+}

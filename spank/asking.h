@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* asking.h: ask slurmctld about jobs, through malleable-slurm (ask.c). */
+#ifndef MAL_SPANK_ASKING_H
+#define MAL_SPANK_ASKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * In slurmstepd, as root, in the step's cgroup (user_init): apply the settings of plugstack.conf
+ * for the partition of JOB. slurmctld names the partition, not the job's environment, which the
+ * user can set. Asks only if there are settings for partitions, and once while the job's cgroup
+ * exists, which keeps the answer. If slurmctld does not answer in time only settings for all
+ * partitions apply, which is logged.
+ */
+void balance_asking_use_partition(uint32_t job);
+
+/* Add TEXT to the AdminComment of JOB, within balance_deadline_left(). A failure is logged. */
+void balance_asking_comment(uint32_t job, const char *text);
+
+#endif

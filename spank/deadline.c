@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* deadline.c: one deadline for all waits of slurmstepd together. */
+#include "spank/deadline.h"
+
+#include "libmalleable/base/clock.h"
+
+static long deadline_ms;
+
+void balance_deadline_set(int ms)
+{
+	deadline_ms = mal_now_ms() + ms;
+}
+
+int balance_deadline_left(int max)
+{
+	long left = deadline_ms - mal_now_ms();
+
+	if (left <= 0)
+		return 0;
+	return left < max ? (int)left : max;
+}
+
+long balance_deadline_shorten(int ms)
+{
+	long before = deadline_ms, earlier = mal_now_ms() + ms;
+
+	if (earlier < before)
+		deadline_ms = earlier;
+	return before;
+}
+
+void balance_deadline_restore(long before)
+{
+	deadline_ms = before;
+}

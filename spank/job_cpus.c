@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* job_cpus.c: the idle CPUs of a job on this node. */
+#include "spank/job_cpus.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "spank/cgroup.h"
+#include "spank/deadline.h"
+#include "spank/entries.h"
+#include "spank/plugin.h"
+
+/* How long a new step waits for a controller to leave its CPUs; then the kernel takes them away. */
+#define LEAVE_MS 6
+#define TELL_MS 50
+/* How long it waits for another step of the job that is changing the pool. */
+#define LOCK_MS 300
+/* How long a step may take at its start for what other jobs left: they may be very many. */
+#define OTHERS_MS 50
+
+struct balance_job_cpus {
+	unsigned int job;
+	struct balance_entry entry;
+	struct balance_cgroup cgroup;
+};
+
+/* Send the controller of ENTRY a REQUEST, about CPUS if not NULL. */
+static bool tell(const struct balance_entry *entry, const char *request,
+		 const struct mal_cpumask *cpus, int timeout_ms)
+{
+	char text[MAL_CHANNEL_REQUEST - 1], list[MAL_CPUMASK_TEXT] = "", path[MAL_SOCKET_PATH];
+
+	if (!entry->socket[0])
+		return false;
+	if (cpus)
+		mal_cpumask_format(cpus, list, sizeof(list));
+	snprintf(path, sizeof(path), MAL_SOCKET_DIR "/%s", entry->socket);
+	snprintf(text, sizeof(text), "%s%s%s", request, cpus ? " " : "", list);
+	return mal_channel_tell(path, text, balance_deadline_left(timeout_ms));
+}
+
+/* Whether a controller looks after the step's further CPUs, or will. */
+static bool is_looked_after(const struct balance_entry *entry)
+{
+	char path[MAL_SOCKET_PATH];
+
+	if (!entry->socket[0])
+		return kill(entry->pid, 0) == 0 || errno != ESRCH;
+	snprintf(path, sizeof(path), MAL_SOCKET_DIR "/%s", entry->socket);
+	return mal_channel_is_open(path);
+}
+
+static void write_entry(unsigned int job, const struct balance_entry *entry)
+{
+	struct mal_error err;
+
+	if (balance_entry_write(job, entry, &err) < 0)
+		balance_error("balance: %s", err.text);
+}
+
+/* Set the cpuset of ENTRY's step as the entry says, and store the entry. */
+static void apply(unsigned int job, const struct balance_cgroup *cgroup,
+		  const struct balance_entry *entry)
+{
+	struct mal_cpumask cpus = entry->own;
+	struct mal_error err;
+
+	mal_cpumask_join(&cpus, &entry->idle);
+	if (balance_cgroup_write(cgroup, entry->step, &cpus, &err) < 0)
+		balance_error("balance: step %u.%u: %s", job, entry->step, err.text);
+	write_entry(job, entry);
+	tell(entry, "rebind", NULL, LEAVE_MS);
+}
+
+/* Tell the controllers of steps with pool=job about each other, and which CPUs each may use. */
+static void tell_peers(unsigned int job)
+{
+	char text[MAL_CHANNEL_REQUEST - 1] = "peers", own[MAL_CPUMASK_TEXT], may[MAL_CPUMASK_TEXT];
+	struct balance_entry entry;
+	unsigned int next = 0;
+	size_t used = strlen(text);
+
+	while (used < sizeof(text) && balance_entry_next(job, &next, &entry)) {
+		struct mal_cpumask all = entry.own;
+
+		mal_cpumask_join(&all, &entry.idle);
+		if (entry.pooled && entry.socket[0])
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s:%s:%s",
+						 entry.socket,
+						 mal_cpumask_format(&entry.own, own, sizeof(own)),
+						 mal_cpumask_format(&all, may, sizeof(may)));
+	}
+	if (used >= sizeof(text)) {
+		balance_error("balance: pool=job: too many steps in job %u", job);
+		return;
+	}
+	for (next = 0; balance_entry_next(job, &next, &entry);)
+		if (entry.pooled)
+			tell(&entry, text, NULL, LEAVE_MS);
+}
+
+/* Make all steps but STEP leave CPUS. */
+static void claim(unsigned int job, unsigned int step, const struct balance_cgroup *cgroup,
+		  const struct mal_cpumask *cpus)
+{
+	struct balance_entry entry;
+	unsigned int next = 0;
+	bool pooled = false;
+
+	while (balance_entry_next(job, &next, &entry)) {
+		struct mal_cpumask taken = entry.idle;
+
+		mal_cpumask_keep(&taken, cpus);
+		if (entry.step == step || !mal_cpumask_count(&taken))
+			continue;
+		pooled |= entry.pooled != 0;
+		tell(&entry, "withdraw", &taken, LEAVE_MS);
+		mal_cpumask_drop(&entry.idle, &taken);
+		apply(job, cgroup, &entry);
+	}
+	if (pooled)
+		tell_peers(job);
+}
+
+/*
+ * Handle steps whose controller ended before them: nothing tells their threads any more which CPUs
+ * they may use. Narrow their cpusets to what Slurm gave them, and make other steps leave those
+ * CPUs.
+ */
+static void forget_ended(unsigned int job, const struct balance_cgroup *cgroup)
+{
+	struct balance_entry entry;
+	unsigned int next = 0;
+
+	while (balance_deadline_left(1) && balance_entry_next(job, &next, &entry)) {
+		struct mal_cpumask now;
+
+		if (is_looked_after(&entry))
+			continue;
+		if (balance_cgroup_read(cgroup, entry.step, &now, NULL) == 0) {
+			balance_cgroup_write(cgroup, entry.step, &entry.own, NULL);
+			claim(job, entry.step, cgroup, &entry.own);
+		}
+		balance_entry_remove(job, entry.step);
+	}
+}
+
+/*
+ * Take the lock if the job has a pool, and forget steps whose controller ended. Returns -1 if there
+ * is no pool or no lock.
+ */
+static int enter(unsigned int job, struct balance_cgroup *cgroup, int timeout_ms)
+{
+	struct mal_error err;
+	int lock;
+
+	if (!balance_entries_exist(job))
+		return -1;
+	lock = balance_entries_lock(job, false, timeout_ms, &err);
+	if (lock < 0 && timeout_ms && balance_entries_exist(job))
+		balance_error("balance: %s", err.text);
+	if (lock >= 0 && !balance_entries_get_cgroup(job, cgroup)) {
+		close(lock);
+		return -1;
+	}
+	if (lock >= 0)
+		forget_ended(job, cgroup);
+	return lock;
+}
+
+static int enter_in_time(unsigned int job, struct balance_cgroup *cgroup)
+{
+	return enter(job, cgroup, balance_deadline_left(LOCK_MS));
+}
+
+void balance_job_cpus_claim(unsigned int job, unsigned int step)
+{
+	struct balance_cgroup cgroup;
+	struct mal_cpumask cpus;
+	int lock = enter_in_time(job, &cgroup);
+
+	if (lock < 0)
+		return;
+	if (balance_cgroup_read(&cgroup, step, &cpus, NULL) == 0)
+		claim(job, step, &cgroup, &cpus);
+	close(lock);
+}
+
+/* A step with pool=job joins: it and the others may use each other's CPUs. */
+static void widen_others(unsigned int job, const struct balance_cgroup *cgroup,
+			 struct balance_entry *own)
+{
+	struct balance_entry entry;
+	unsigned int next = 0;
+
+	while (balance_entry_next(job, &next, &entry)) {
+		if (!entry.pooled || entry.step == own->step)
+			continue;
+		mal_cpumask_join(&own->idle, &entry.own);
+		mal_cpumask_join(&entry.idle, &own->own);
+		apply(job, cgroup, &entry);
+	}
+}
+
+void balance_job_cpus_give(unsigned int job, unsigned int step)
+{
+	struct balance_cgroup cgroup;
+	struct mal_cpumask free_ones, others;
+	struct balance_entry entry;
+	unsigned int next = 0;
+	int lock = enter_in_time(job, &cgroup);
+
+	if (lock < 0)
+		return;
+	if (balance_entry_next(job, &next, &entry) && entry.step != step &&
+	    balance_cgroup_read_job(&cgroup, &free_ones, NULL) == 0 &&
+	    balance_cgroup_read_others(&cgroup, step, &others, NULL) == 0) {
+		mal_cpumask_drop(&free_ones, &others);
+		mal_cpumask_join(&entry.idle, &free_ones);
+		if (mal_cpumask_count(&free_ones)) {
+			apply(job, &cgroup, &entry);
+			tell(&entry, "offer", &free_ones, TELL_MS);
+			if (entry.pooled)
+				tell_peers(job);
+		}
+	}
+	close(lock);
+}
+
+/*
+ * With the lock held: find the job's CPUs, ALL, and those that no step has, IDLE, and write the
+ * step's entry.
+ */
+static int take_place(struct balance_job_cpus *pool, struct mal_cpumask *all,
+		      struct mal_cpumask *idle, struct mal_error *err)
+{
+	struct mal_cpumask others;
+
+	if (balance_cgroup_find(&pool->cgroup, err) < 0 ||
+	    balance_cgroup_read_job(&pool->cgroup, all, err) < 0 ||
+	    balance_cgroup_read_others(&pool->cgroup, pool->entry.step, &others, err) < 0 ||
+	    balance_entries_set_cgroup(pool->job, &pool->cgroup, err) < 0)
+		return -1;
+	forget_ended(pool->job, &pool->cgroup);
+	*idle = *all;
+	mal_cpumask_drop(idle, &pool->entry.own);
+	mal_cpumask_drop(idle, &others);
+	pool->entry.idle = *idle;
+	if (pool->entry.pooled)
+		widen_others(pool->job, &pool->cgroup, &pool->entry);
+	return balance_entry_write(pool->job, &pool->entry, err);
+}
+
+struct balance_job_cpus *balance_job_cpus_join(unsigned int job, unsigned int step,
+					       const struct mal_cpumask *cpus, bool pooled,
+					       struct mal_cpumask *all, struct mal_cpumask *idle,
+					       struct mal_error *err)
+{
+	struct balance_job_cpus *pool = calloc(1, sizeof(*pool));
+	int lock = -1;
+
+	if (!pool) {
+		mal_fail(err, "out of memory");
+		return NULL;
+	}
+	balance_job_cpus_clean_up(job);
+	pool->job = job;
+	pool->entry = (struct balance_entry){
+		.step = step, .own = *cpus, .pooled = pooled, .pid = getpid()};
+	lock = balance_entries_lock(job, true, balance_deadline_left(LOCK_MS), err);
+	if (lock < 0 || take_place(pool, all, idle, err) < 0) {
+		if (lock >= 0)
+			balance_entry_remove(job, step);
+		free(pool);
+		pool = NULL;
+	}
+	if (lock >= 0)
+		close(lock);
+	return pool;
+}
+
+/* No controller looks after the step's CPUs: other steps must not use them. */
+static void give_up(struct balance_job_cpus *pool)
+{
+	if (pool->entry.pooled)
+		claim(pool->job, pool->entry.step, &pool->cgroup, &pool->entry.own);
+	balance_entry_remove(pool->job, pool->entry.step);
+}
+
+int balance_job_cpus_settle(struct balance_job_cpus *pool, const char *socket)
+{
+	struct mal_cpumask lost = pool->entry.idle;
+	struct mal_error err;
+	int lock = balance_entries_lock(pool->job, false, balance_deadline_left(LOCK_MS), &err),
+	    result = -1;
+
+	/* The file says which CPUs other steps have taken meanwhile. */
+	if (lock < 0 || !balance_entry_read(pool->job, pool->entry.step, &pool->entry)) {
+		balance_error("balance: %s", lock < 0 ? err.text : "the step's files are gone");
+		balance_entry_remove(pool->job, pool->entry.step);
+	} else if (!*socket) {
+		give_up(pool);
+	} else {
+		snprintf(pool->entry.socket, sizeof(pool->entry.socket), "%s", socket);
+		write_entry(pool->job, &pool->entry);
+		mal_cpumask_drop(&lost, &pool->entry.idle);
+		if (mal_cpumask_count(&lost))
+			tell(&pool->entry, "withdraw", &lost, LEAVE_MS);
+		if (pool->entry.pooled)
+			tell_peers(pool->job);
+		result = 0;
+	}
+	if (lock >= 0)
+		close(lock);
+	if (result < 0)
+		free(pool);
+	return result;
+}
+
+int balance_job_cpus_widen(struct balance_job_cpus *pool, const pid_t *tasks, unsigned int count,
+			   struct mal_error *err)
+{
+	struct mal_cpumask *before = calloc(count, sizeof(*before)), cpus;
+	int lock = balance_entries_lock(pool->job, false, balance_deadline_left(LOCK_MS), err),
+	    result = -1;
+
+	if (!before || lock < 0) {
+		if (!before)
+			mal_fail(err, "out of memory");
+		goto out;
+	}
+	/* Another step may have taken CPUs meanwhile. */
+	if (!balance_entry_read(pool->job, pool->entry.step, &pool->entry)) {
+		mal_fail(err, "the step's files are gone");
+		goto out;
+	}
+	cpus = pool->entry.own;
+	mal_cpumask_join(&cpus, &pool->entry.idle);
+	/* A task that has ended has no affinity to keep. */
+	for (unsigned int i = 0; i < count; i++)
+		if (mal_cpumask_get_affinity(tasks[i], &before[i]) < 0)
+			before[i] = (struct mal_cpumask){{0}};
+	result = balance_cgroup_write(&pool->cgroup, pool->entry.step, &cpus, err);
+	for (unsigned int i = 0; i < count; i++)
+		if (mal_cpumask_count(&before[i]))
+			mal_cpumask_set_affinity(tasks[i], &before[i]);
+out:
+	if (lock >= 0)
+		close(lock);
+	free(before);
+	return result;
+}
+
+void balance_job_cpus_leave(struct balance_job_cpus *pool)
+{
+	int lock;
+
+	if (!pool)
+		return;
+	lock = balance_entries_lock(pool->job, false, balance_deadline_left(LOCK_MS), NULL);
+	balance_entry_remove(pool->job, pool->entry.step);
+	if (pool->entry.pooled)
+		tell_peers(pool->job);
+	if (lock >= 0)
+		close(lock);
+	free(pool);
+}
+
+void balance_job_cpus_clean_up(unsigned int own_job)
+{
+	/* slurmd has nothing else to do at its start. */
+	long before = balance_deadline_shorten(own_job ? OTHERS_MS : INT_MAX);
+	unsigned int next = 0, job;
+
+	while (balance_deadline_left(1) && balance_entries_next_job(&next, &job)) {
+		struct balance_cgroup cgroup;
+		int lock;
+
+		/* Do not wait for another job's lock: its holder cleans up that job itself. */
+		if (job == own_job || (lock = enter(job, &cgroup, 0)) < 0)
+			continue;
+		close(lock);
+	}
+	balance_deadline_restore(before);
+}

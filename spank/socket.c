@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* socket.c: the socket of a step's controller. */
+#include "spank/socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "spank/entries.h"
+
+/* Retries if the last step that leaves removes the directory meanwhile. */
+#define TRIES 10
+
+int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t step, uid_t uid,
+			gid_t gid, struct mal_error *err)
+{
+	*socket = BALANCE_SOCKET_NONE;
+	snprintf(socket->path, sizeof(socket->path), MAL_SOCKET_DIR "/%u.%u.%ld", job, step,
+		 (long)getpid());
+	for (int i = 0; i < TRIES && socket->fd < 0; i++) {
+		if (balance_make_directory(MAL_RUN_DIR, 0755, err) < 0 ||
+		    balance_make_directory(MAL_SOCKET_DIR, 0755, err) < 0)
+			continue;
+		/* A socket named by our own process number is left over from a dead process. */
+		unlink(socket->path);
+		socket->fd = mal_channel_listen(socket->path, uid, gid, err);
+	}
+	if (socket->fd < 0)
+		*socket = BALANCE_SOCKET_NONE;
+	return socket->fd < 0 ? -1 : 0;
+}
+
+const char *balance_socket_name(const struct balance_socket *socket)
+{
+	const char *slash = strrchr(socket->path, '/');
+
+	return slash ? slash + 1 : "";
+}
+
+void balance_socket_close(struct balance_socket *socket)
+{
+	if (socket->fd >= 0)
+		close(socket->fd);
+	socket->fd = -1;
+}
+
+void balance_socket_remove(struct balance_socket *socket)
+{
+	balance_socket_close(socket);
+	if (socket->path[0])
+		unlink(socket->path);
+	*socket = BALANCE_SOCKET_NONE;
+	rmdir(MAL_SOCKET_DIR);
+	rmdir(MAL_RUN_DIR);
+}
+
+void balance_sockets_clean_up(void)
+{
+	DIR *directory = opendir(MAL_SOCKET_DIR);
+	struct dirent *file;
+
+	while (directory && (file = readdir(directory))) {
+		unsigned int job, step;
+		int pid, end = 0;
+
+		if (sscanf(file->d_name, "%u.%u.%d%n", &job, &step, &pid, &end) == 3 &&
+		    !file->d_name[end] && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
+			unlinkat(dirfd(directory), file->d_name, 0);
+	}
+	if (directory)
+		closedir(directory);
+	rmdir(MAL_SOCKET_DIR);
+	rmdir(MAL_RUN_DIR);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * answers.c: what a controller, or a fake one, answers the malleable command: status, top and
+ * requests.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/base/channel.h"
+#include "t/fuzz/fuzz.h"
+#include "t/unit/commands.h"
+
+char *mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+		      struct mal_error *err)
+{
+	(void)path;
+	(void)request;
+	(void)timeout_ms;
+	(void)err;
+	/* The real function returns NULL for an empty answer. */
+	*length = fuzz_left;
+	return fuzz_left ? fuzz_text() : NULL;
+}
+
+bool mal_channel_is_open(const char *path)
+{
+	return path;
+}
+
+int mal_step_act(const struct mal_controller_process *controller,
+		 int (*act)(const struct mal_controller_process *controller, void *argument,
+			    FILE *out),
+		 void *argument, FILE *out)
+{
+	return act(controller, argument, out);
+}
+
+/* Only plain text may reach a terminal. */
+static void look_at(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+			abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct mal_controller_process controller = {.socket = "1.0", .uid = 3, .gid = 4};
+	static char printed[1 << 20];
+	FILE *out;
+	struct mal_error err;
+	json_t *status;
+
+	fuzz_begin(data, size);
+	mal_step_request(&controller, "set free", &err);
+	look_at(err.text, strlen(err.text));
+	fuzz_begin(data, size);
+	status = mal_step_status(&controller, &err);
+	if (!status)
+		return 0;
+	out = fmemopen(printed, sizeof(printed), "w");
+	mal_step_matches(mal_step_text(status, "step"), "1.0");
+	print_step(out, status, true);
+	top_print_step(out, status, 80);
+	fflush(out);
+	look_at(printed, (size_t)ftell(out));
+	fclose(out);
+	json_decref(status);
+	return 0;
+}

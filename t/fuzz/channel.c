@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * channel.c: data from a socket, in pieces: a request to a controller, or its answer, with or
+ * without a descriptor.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "t/fuzz/fuzz.h"
+
+static ssize_t fuzz_read(int fd, void *buffer, size_t size);
+static int fuzz_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define read fuzz_read
+#define poll fuzz_poll
+#define socket(domain, type, protocol) 5
+#define connect(fd, address, size) ((void)(fd), (void)(address), 0)
+#include "libmalleable/base/channel.c"
+
+/*
+ * A piece is a byte with its length, and that many more. At the end of the input the other side has
+ * closed.
+ */
+static ssize_t fuzz_read(int fd, void *buffer, size_t size)
+{
+	size_t length = fuzz_left ? fuzz_byte() : 0;
+
+	(void)fd;
+	length = length < size ? length : size;
+	return (ssize_t)fuzz_take(buffer, length < fuzz_left ? length : fuzz_left);
+}
+
+/* Always readable: after the input comes the end. */
+static int fuzz_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	(void)count;
+	(void)timeout_ms;
+	fds->revents = fds->events;
+	return 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char text[300], *answer;
+	struct mal_error err;
+	unsigned int kind;
+	size_t length;
+
+	fuzz_begin(data, size);
+	kind = fuzz_byte() % 4;
+	if (kind == 0) {
+		if (mal_channel_accept(3, text, sizeof(text)) >= 0 && strlen(text) >= sizeof(text))
+			abort();
+	} else if (kind == 1) {
+		answer = mal_channel_ask("1.0", "status", 100, &length, &err);
+		if (answer && answer[length])
+			abort();
+		free(answer);
+	} else if (kind == 2) {
+		mal_channel_ask_fd("1.0", MAL_CHANNEL_SEGMENT, 100, &err);
+	} else {
+		mal_channel_tell("1.0", "offer 1", 100);
+	}
+	return 0;
+}

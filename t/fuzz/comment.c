@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* comment.c: a job's AdminComment, which others write too: their parts stay, ours is there once. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define main ask_main
+#include "spank/ask.c"
+#undef main
+#include "t/fuzz/fuzz.h"
+
+static char *set;
+
+int slurm_load_job(job_info_msg_t **list, uint32_t job, uint16_t flags)
+{
+	(void)list;
+	(void)job;
+	(void)flags;
+	return SLURM_ERROR;
+}
+
+char *slurm_strerror(int number)
+{
+	(void)number;
+	return "?";
+}
+
+void slurm_init(const char *file)
+{
+	(void)file;
+}
+
+void slurm_init_job_desc_msg(job_desc_msg_t *message)
+{
+	memset(message, 0, sizeof(*message));
+}
+
+int slurm_update_job(job_desc_msg_t *message)
+{
+	free(set);
+	set = strdup(message->admin_comment);
+	return SLURM_SUCCESS;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char text[] = "step 1.0";
+	job_info_t job = {.job_id = 1};
+	char *before, *once;
+
+	/* Too long comments are refused. */
+	if (size > COMMENT_MAX / 2)
+		return 0;
+	fuzz_begin(data, size);
+	before = fuzz_text();
+	job.admin_comment = before;
+	set = NULL;
+	if (set_comment(&job, text) != 0 || (set && !strstr(set, OURS "step 1.0")))
+		abort();
+	/* Setting it again changes nothing. */
+	once = strdup(set ? set : before);
+	job.admin_comment = once;
+	free(set);
+	set = NULL;
+	if (set_comment(&job, text) != 0 || set)
+		abort();
+	free(once);
+	free(before);
+	return 0;
+}

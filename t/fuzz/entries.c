@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* entries.c: root's entry of a step, and the line with the job's cgroup. */
+#include "spank/entries.h"
+#include "t/fuzz/fuzz.h"
+#include "t/fuzz/spank.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct balance_entry entry;
+	struct balance_cgroup cgroup;
+	struct mal_error err;
+
+	fuzz_begin(data, size);
+	if (balance_entry_read(1, 2, &entry))
+		balance_entry_write(1, &entry, &err);
+	if (balance_entries_get_cgroup(1, &cgroup))
+		balance_entries_set_cgroup(1, &cgroup, &err);
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* options.c: the value of --balance in slurmstepd, where nothing has checked it. */
+#include <stdlib.h>
+
+#include "spank/options.c"
+#include "t/fuzz/fuzz.h"
+#include "t/fuzz/spank.h"
+
+spank_err_t spank_getenv(spank_t spank, const char *variable, char *value, int size)
+{
+	(void)spank;
+	(void)variable;
+	if (!fuzz_left)
+		return ESPANK_ENV_NOEXIST;
+	char *line = fuzz_line();
+	int length = snprintf(value, (size_t)size, "%s", line);
+	free(line);
+	return length < size ? ESPANK_SUCCESS : ESPANK_NOSPACE;
+}
+
+spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
+{
+	(void)spank;
+	(void)option;
+	return ESPANK_SUCCESS;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mal_choice choice;
+	struct mal_error err;
+	char *text;
+
+	fuzz_begin(data, size);
+	fuzz_context = S_CTX_REMOTE;
+	balance_wish = (struct balance_wish){0};
+	text = fuzz_line();
+	on_balance(0, text, 1);
+	check(text);
+	free(text);
+	balance_options_complete(NULL);
+	mal_choose(balance_wish.spec, "auto,lewi", MAL_POLICY_DEFAULT, &choice, &err);
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * wheel.c: a program that loads libraries privately, like Python: wheel LIBRARY.... The library
+ * (built with LIBRARY defined) brings its own OpenMP runtime. Prints what each library was told and
+ * had, and how many of its items were not handled exactly once.
+ */
+#include <stdio.h>
+
+int wheel_run(int iterations, int *max, int *threads, int *procs);
+
+#ifdef LIBRARY
+#include <omp.h>
+
+#define ITEMS 1000
+
+/* Each thread handles its part, divided by the program itself. */
+static int handle(int *done)
+{
+	int size = omp_get_max_threads(), wrong = 0;
+
+#pragma omp parallel
+	{
+		int me = omp_get_thread_num(), part = (ITEMS + size - 1) / size;
+
+		for (int i = me * part; i < (me + 1) * part; i++) {
+#pragma omp atomic
+			done[i < ITEMS ? i : ITEMS]++;
+		}
+	}
+	for (int i = 0; i < ITEMS; i++)
+		wrong += done[i] != 1;
+	return wrong + done[ITEMS];
+}
+
+int wheel_run(int iterations, int *max, int *threads, int *procs)
+{
+	int wrong = 0, count = 0;
+
+	for (int i = 0; i < iterations; i++) {
+		int done[ITEMS + 1] = {0};
+
+		wrong += handle(done);
+	}
+	*max = omp_get_max_threads();
+	*procs = omp_get_num_procs();
+#pragma omp parallel
+#pragma omp single
+	*threads = omp_get_num_threads();
+	omp_set_num_threads(3);
+#pragma omp parallel reduction(+ : count)
+	count++;
+	return wrong + (count != 3 || omp_get_max_threads() != 3);
+}
+#else
+#include <dlfcn.h>
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+	int (*run)(int, int *, int *, int *) = NULL;
+	int rank, max, threads, procs, wrong, count = 0;
+	void *library;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 0; i < 10; i++) {
+#pragma omp parallel
+#pragma omp atomic
+		count++;
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	for (int i = 1; i < argc; i++) {
+		library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+		if (library)
+			*(void **)&run = dlsym(library, "wheel_run");
+		if (!run) {
+			printf("wheel: %s\n", dlerror());
+			return 1;
+		}
+		wrong = run(100, &max, &threads, &procs);
+		if (rank == 0)
+			printf("max %d, threads %d, procs %d, wrong %d\n", max, threads, procs,
+			       wrong);
+	}
+	MPI_Finalize();
+	return count == 0;
+}
+#endif

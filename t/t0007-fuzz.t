@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every parser of bytes that come from elsewhere, fuzzed for some seconds each (t/fuzz/run --help;
+# FUZZ_SECONDS, 20 by default: some four minutes for all of them on two CPUs).
+. "$(dirname "$0")/lib.sh"
+[ -n "$(command -v "${FUZZ_CC:-clang-19}")" ] || skip_all "no clang-19"
+printf 'int LLVMFuzzerTestOneInput(const char *data, long size) {return !data && size;}\n' \
+	>"$work/try.c"
+"${FUZZ_CC:-clang-19}" -fsanitize=fuzzer,address,undefined "$work/try.c" -o "$work/try" \
+	2>/dev/null || skip_all "no libFuzzer: libclang-rt-19-dev"
+
+mapfile -t targets < <("$srcdir/t/fuzz/run" --list)
+plan $((${#targets[@]} + 1))
+# Not beside tests that look at the clock, under make -j.
+exec 8>"$builddir/t/one-at-a-time"
+flock 8
+limit=5000 run "$srcdir/t/fuzz/run"
+sed 's/^/# /' "$work/out"
+tested() {
+	# Seeds alone are some ten executions.
+	awk -v name="$1" '$1 == name && $2 > 100 && /: passed$/ {found = 1} END {exit !found}' \
+		"$work/out" && return 0
+	tail -n 30 "$builddir/fuzz/log/$1" 2>/dev/null | sed 's/^/# /'
+	false
+}
+for target in "${targets[@]}"; do
+	ok "$target stands whatever it reads" tested "$target"
+done
+ok "nothing was found" exits 0

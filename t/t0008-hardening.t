@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What is built resists: relocations that are read-only from the start, code at random places,
+# guarded stacks, checked string functions; and what runs gave up what it does not need.
+. "$(dirname "$0")/lib.sh"
+lib=$stage/lib/malleable
+binaries=("$stage/bin/malleable" "$lib/malleabled" "$lib/malleable-agent" "$lib/malleable-policy")
+libraries=("$lib/libmalleable.so" "$lib/libmalleable_mpi.so" "$stage/lib/slurm/balance.so")
+plan 17
+
+set_by_configure() { grep -Eq "^HARDEN_CFLAGS = .*$1" "$builddir/Makefile"; }
+segment() { readelf -lW "$1" | grep -q GNU_RELRO || { echo "# no RELRO"; false; }; }
+now() {
+	readelf -dW "$1" | grep -Eq '\((FLAGS|FLAGS_1)\).*\b(BIND_NOW|NOW)\b' || {
+		echo "# no BIND_NOW"
+		false
+	}
+}
+pie() { readelf -dW "$1" | grep -q 'FLAGS_1.*PIE' || { echo "# no PIE"; false; }; }
+uses() { readelf -sW --dyn-syms "$1" | grep -Eq "UND $2(@|$| )" || { echo "# no $2"; false; }; }
+if set_by_configure stack-protector; then
+	for file in "${binaries[@]}"; do
+		ok "$(basename "$file") has RELRO, BIND_NOW and PIE" \
+			all_of "segment '$file'" "now '$file'" "pie '$file'"
+	done
+	for file in "${libraries[@]}"; do
+		ok "$(basename "$file") has RELRO and BIND_NOW" \
+			all_of "segment '$file'" "now '$file'"
+	done
+	for file in "${binaries[@]:0:3}" "${libraries[0]}" "${libraries[2]}"; do
+		ok "$(basename "$file") guards its stack" uses "$file" __stack_chk_fail
+	done
+else
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		skip "hardening $i" "configured with --disable-hardening"
+	done
+fi
+for file in "$lib/malleabled" "$stage/lib/slurm/balance.so"; do
+	if set_by_configure FORTIFY_SOURCE; then
+		ok "$(basename "$file") checks the sizes of what it writes" uses "$file" \
+			__snprintf_chk
+	else
+		skip "$(basename "$file") checks the sizes of what it writes" \
+			"_FORTIFY_SOURCE is not ours here"
+	fi
+done
+
+# confined FILE: the process whose status is in FILE gets no new privileges, and has a filter if
+# there is one.
+confined() {
+	grep -q '^NoNewPrivs:[[:space:]]*1$' "$1" || {
+		echo "# new privileges are possible"
+		return 1
+	}
+	[ -z "$(sed -n 's/^SECCOMP_LIBS = //p' "$builddir/Makefile")" ] ||
+		grep -q '^Seccomp:[[:space:]]*2$' "$1" || {
+		echo "# no filter"
+		return 1
+	}
+}
+# shellcheck disable=SC2016 # the inner shell expands them
+look='for name in /proc/[0-9]*/comm; do
+	if [ "$(cat "$name" 2>/dev/null)" = malleabled ]; then cat "${name%comm}status"; fi
+done'
+run "$stage/bin/malleable" run --libdir "$lib" --balance=lewi -- sh -c "$look"
+ok "the controller is confined" all_of "exits 0" "confined '$work/out'"
+if [ "$(id -u)" = 0 ]; then
+	mkfifo "$work/life" "$work/door"
+	"$lib/malleable-agent" --listen-fd 0 --life-fd 3 --user 65534 --group 65534 \
+		<>"$work/door" 3<>"$work/life" &
+	agent=$!
+	agent_is_confined() {
+		confined "/proc/$agent/status" && grep -q '^Uid:[[:space:]]*65534' \
+			"/proc/$agent/status"
+	}
+	ok "the agent is confined" wait_until 5 agent_is_confined
+	kill $agent
+	wait $agent 2>/dev/null
+else
+	skip "the agent is confined" "needs root"
+fi
+# Without loadable policies it may not even run programs.
+mkdir -p "$work/lib"
+ln -s "$lib"/* "$work/lib"
+rm -f "$work/lib/policies"
+run "$stage/bin/malleable" run --libdir "$work/lib" --balance=auto -- "$programs/omponly"
+ok "a program is balanced all the same" all_of "exits 0" "complains 'policy auto, 1 ranks'"

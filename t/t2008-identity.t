@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What a program can learn of its teams is what it would learn without balancing:
+# t/programs/identity.c counts what is not.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+cases="number spelling host nested inherited set_inside asked looked_up cached library loaded key"
+plan $((2 * $(wc -w <<<"$cases") + 10))
+start_cluster
+unset OMP_NUM_THREADS OMP_THREAD_LIMIT KMP_DETERMINISTIC_REDUCTION
+identity=$programs/identity
+export LIBRARY=$identity/libdata-gcc.so
+
+# balanced NAME [VARIABLE=VALUE]: two ranks of one CPU each, of which the second waits for the
+# first.
+balanced() {
+	run env "${2:-NOTHING=}" srun -n2 -c1 --balance --balance-report="$work/report.json" \
+		"$identity/$1"
+}
+cpuset() { [ "$(report '.per_rank[0].mode')" = cpuset ] || { echo "# not cpuset mode"; false; }; }
+
+for compiler in clang gcc; do
+	balanced "plain-$compiler"
+	ok "$compiler: the regions of a program that relies on nothing are widened" \
+		all_of "exits 0" "says 'wrong 0, wide [1-9]'"
+	for case in $cases; do
+		balanced "$case-$compiler"
+		ok "$compiler: $case" all_of "exits 0" "says 'wrong 0,'"
+	done
+	balanced "looked_up-$compiler" ASK_MAX=1
+	ok "$compiler: omp_get_max_threads() is asked first in a widened region" \
+		all_of "exits 0" "says 'wrong 0, wide [1-9]'"
+	balanced "plain-$compiler" OMP_THREAD_LIMIT=1
+	ok "$compiler: OMP_THREAD_LIMIT bounds teams, and the runtime warns of nothing" \
+		all_of "exits 0" "says 'wide 0'" "silent_about 'OMP: Warning'"
+done
+balanced plain-clang KMP_DETERMINISTIC_REDUCTION=1
+ok "KMP_DETERMINISTIC_REDUCTION keeps the team" all_of "exits 0" "says 'wide 0'" cpuset
+
+# A runtime of another name, loaded with a library for it alone.
+for compiler in clang gcc; do
+	run srun -n1 -c2 "$identity/wheel-without" "$identity/libwheel-$compiler.so"
+	cp "$work/out" "$work/plain"
+	run srun -n1 -c2 --balance "$identity/wheel-without" \
+		"$identity/libwheel-$compiler.so"
+	ok "$compiler: a private runtime answers its library" \
+		all_of "exits 0" "says 'max 2, threads 2, procs 2, wrong 0'" \
+		"cmp $work/plain $work/out"
+done
+export KMP_DUPLICATE_LIB_OK=TRUE
+run srun -n1 -c2 --balance --balance-report="$work/report.json" \
+	"$identity/wheel-without" "$identity/libwheel-clang.so" "$identity/libwheel-other.so"
+ok "of two runtimes the first one's threads are managed" \
+	all_of "exits 0" "report_has '.per_rank[0].regions == 102'"

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Programs whose load is easily taken for something else (t/programs/decisions.c): what is measured
+# is what they do, and CPUs go where they are of use. Nothing here depends on how fast the machine
+# is: counts, shares of time, and CPU masks.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+plan 58
+start_cluster
+cd "$work" || exit 1
+
+# under BUILD KIND: the program of that build with --balance. clang and gcc are for Open MPI.
+under() {
+	local build=$1 limit=300
+	shift
+	case $build in
+	clang)
+		run srun -n2 -c1 --balance --balance-report="$work/report.json" \
+			"$programs/decisions" "$@"
+		;;
+	gcc)
+		run srun -n2 -c1 --balance --balance-report="$work/report.json" \
+			"$programs/decisions-gcc" "$@"
+		;;
+	mpich) run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance \
+		--balance-report="$work/report.json" -- \
+		mpiexec.mpich -n 2 "$programs/decisions-mpich" "$@" ;;
+	esac
+}
+builds="clang gcc"
+if [ -x "$programs/decisions-mpich" ]; then builds+=" mpich"; fi
+# each WHAT KIND CONDITION...: in each build.
+each() {
+	local what=$1 kind=$2 build
+	shift 2
+	for build in clang gcc mpich; do
+		if [[ " $builds " = *" $build "* ]]; then
+			under "$build" "$kind"
+			ok "$build: $what" all_of "exits 0" "says done" "$@"
+		else
+			skip "$build: $what" "MPICH is not installed"
+		fi
+	done
+}
+
+# Rank 0 has 1.08 s of them, rank 1 a third of it. The first and the last ones may be in no window,
+# on a busy machine many.
+work_is_seen() {
+	report_has '.per_rank[0].work_s > 0.54 and .per_rank[0].work_s > 1.7 * .per_rank[1].work_s'
+}
+export OMP_NUM_THREADS=2
+each "tasks are work" tasks work_is_seen
+each "taskloops are work" taskloop work_is_seen
+each "sections are work" sections work_is_seen
+unset OMP_NUM_THREADS
+
+unseen() { report_has '.measured.unseen_windows > 0 and .cpu_changes.moves == 0'; }
+each "work in threads that cannot be seen: nothing is moved" unseen unseen
+run srun -n2 -c1 --balance "$programs/decisions" unseen
+ok "and the report says why" complains \
+	'nothing was moved in [0-9]+ windows: ranks such as [01] worked .* in threads that OpenMP does not know'
+under clang sections
+ok "other programs are not taken for such" report_has '.measured.unseen_windows == 0'
+
+# Of 1.5 s.
+stopped() {
+	report_has \
+		'.measured.stopped_windows > 0 and .per_rank[0].serial_s + .per_rank[0].work_s < 1.5'
+}
+each "a rank that was stopped did not compute" stopped stopped
+
+# In 30 waits.
+lends() { report_has '.per_rank[1].lends >= 15'; }
+each "MPI_Wait lends" recv lends
+each "a loop of MPI_Test lends" tested lends
+each "one that computes now and then lends" gaps lends
+each "one that sleeps between lends" slept lends
+each "one that computes between two tests lends nothing" busy "report_has '.per_rank[1].lends == 0'"
+each "CPUs come back to a rank that leaves such a loop" left "says '^shared 0$'" lends
+
+each "longjmp() out of MPI" jump "report_has '.per_rank[1].boundaries >= 30'"
+run srun -n2 --balance --balance-report="$work/report.json" "$programs/throws"
+ok "clang: an exception out of MPI" all_of "exits 0" "says 'caught 30'" \
+	"report_has '.per_rank[1].boundaries >= 30'"
+if [ -x "$programs/throws-mpich" ]; then
+	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" \
+		--balance --balance-report="$work/report.json" -- \
+		mpiexec.mpich -n 2 "$programs/throws-mpich"
+	ok "mpich: an exception out of MPI" all_of "exits 0" "says 'caught 30'" \
+		"report_has '.per_rank[1].boundaries >= 30'"
+else
+	skip "mpich: an exception out of MPI" "MPICH is not installed"
+fi
+
+run srun -n2 -c1 --balance "$programs/decisions" yields
+ok "a wait does not yield unless the user wants it" all_of "exits 0" "says '^yields 0$'"
+run srun -n2 -c1 --balance "$programs/decisions" test-yields
+ok "nor do calls of MPI_Test" all_of "exits 0" "says '^yields 0$'"
+OMPI_MCA_mpi_yield_when_idle=1 run srun -n2 -c1 --balance "$programs/decisions" yields
+ok "and does if the user wants it" all_of "exits 0" "says '^yields [1-9]'"
+
+# The worker of a team of two must not stay on the other rank's CPU.
+export OMP_WAIT_POLICY=active
+under clang home
+ok "threads are sent home when their CPU is given back" all_of "exits 0" "says '^away 0$'" \
+	"report_has '.cpu_changes.grants + .cpu_changes.borrows > 0'"
+unset OMP_WAIT_POLICY
+
+run srun -n1 -c2 --balance "$programs/children"
+cp "$work/out" "$work/seen"
+has() { grep -qx "$1 $2" "$work/seen" || { echo "# $(grep "^$1 " "$work/seen"), not $2"; false; }; }
+ok "the primary thread is bound to one CPU" all_of "exits 0" "has kernel 1" "has after 1"
+for way in sched_getaffinity "sched_getaffinity(pid)" pthread_getaffinity system popen posix_spawn \
+	posix_spawnp fork vfork execle \
+	pthread_create thrd_create; do
+	ok "$way: all CPUs of the rank" has "$way" 2
+done
+ok "a thread for which the program chose a CPU keeps it" has pthread_attr 1

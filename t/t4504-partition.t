@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What is set for a partition follows what slurmctld says, not the environment; users write no lines
+# into root's logs.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+id games >/dev/null 2>&1 || skip_all "needs the user games"
+users_read
+start_cluster
+plan 12
+conf=$BALANCE_CLUSTER/plugstack.conf
+log=$BALANCE_CLUSTER/slurmd.log
+with() {
+	echo "optional $stage/lib/slurm/balance.so libdir=${libdir:-$stage/lib/malleable} log=no $*" \
+		>"$conf"
+}
+games=(setpriv --reuid=games --regid=games --clear-groups env HOME=/)
+balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
+cd / || exit 1
+
+with policies@main=observe
+run "${games[@]}" srun -D / --balance=auto -n1 sh -c "$balanced"
+ok "policies@PARTITION= holds for a user" says '^<none>$'
+run "${games[@]}" env SLURM_JOB_PARTITION=shared srun -D / -p main --balance=auto -n1 sh \
+	-c "$balanced"
+ok "who says in the environment of srun to be elsewhere" says '^<none>$'
+run "${games[@]}" salloc -D / -Q -n1 sh \
+	-c "SLURM_JOB_PARTITION=shared srun -Q --balance=auto -n1 sh -c '$balanced'"
+ok "or of a step" says '^<none>$'
+run "${games[@]}" srun -D / -p shared --balance=auto -n1 sh -c "$balanced"
+ok "has not what another partition has" says '^<[0-9]+>$'
+run "${games[@]}" env SLURM_JOB_PARTITION=main srun -D / -p main,shared --balance=auto -n1 sh \
+	-c "$balanced"
+ok "a job that may run in several has what holds where it runs" says '^<none>$'
+
+# How often it is asked: a program that counts stands in for the one that asks.
+mkdir "$work/lib" && ln -s "$stage"/lib/malleable/* "$work/lib" && rm "$work/lib/malleable-slurm"
+cat >"$work/lib/malleable-slurm" <<SH
+#!/bin/sh
+echo "\$(id -u) \$*" >>$work/asked
+exec $stage/lib/malleable/malleable-slurm "\$@"
+SH
+chmod 755 "$work/lib/malleable-slurm"
+libdir=$work/lib with default=auto
+run "${games[@]}" salloc -D / -Q -n1 sh -c "srun -Q -n1 true"
+ok "nobody is asked where nothing is set for partitions" [ ! -e "$work/asked" ]
+libdir=$work/lib with policies@main=observe
+run "${games[@]}" salloc -D / -Q -n1 sh \
+	-c "srun -Q --overlap -n1 sleep 5 & sleep 2; srun -Q --overlap -n1 true;
+	srun -Q --overlap -n1 true"
+ok "slurmctld is asked once for several steps of a job, by root" \
+	all_of "[ \$(wc -l <$work/asked) = 1 ]" "grep -q '^0 partition' $work/asked"
+
+# slurmctld stops when a step begins.
+ctld=$(cat "$BALANCE_CLUSTER/slurmctld.pid")
+cat >"$work/lib/malleable-slurm" <<SH
+#!/bin/sh
+kill -STOP $ctld
+exec $stage/lib/malleable/malleable-slurm "\$@"
+SH
+libdir=$work/lib with policies@main=observe max_overcommit=2
+run salloc -Q -n1 sh \
+	-c "srun -Q -n1 -c1 --balance=auto,max_threads=8 sh -c 'kill -CONT $ctld; date +%s%N; echo \"<\${MALLEABLE_SEGMENT_FD-none}> <\$MALLEABLE_MAX_THREADS>\"'"
+ok "slurmctld does not answer: the step starts, what is set for all partitions holds" \
+	says '^<[0-9]+> <2>$'
+ok "slurmd's log says so, once" [ "$(grep -c 'slurmctld does not tell in time where job' "$log")" \
+	= 1 ]
+ok "and nobody waits for it any more" eval '! living malleable-slurm'
+kill -CONT "$ctld"
+with log=slurmd
+
+# Lines that are not ours.
+forged=$'lewi\n[2026-01-01T00:00:00.000] error: forged\e[31m line'
+run "${games[@]}" srun -D / -n1 --export="ALL,SLURM_BALANCE=$forged" true
+ok "no line of a user's is in slurmd's log" eval \
+	'! grep -q "^\[2026-01-01" "$log" && ! grep -q "$(printf "\033")" "$log"'
+ok "nothing is left" nothing_left

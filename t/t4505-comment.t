@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The line of a step in logs and in the job's comment: root makes it, others' comments stay,
+# slurmctld holds up nobody.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+command -v python3 >/dev/null || skip_all "needs python3"
+start_cluster --plugin-args "comment=yes log=slurmd"
+plan 9
+log=$BALANCE_CLUSTER/slurmd.log
+comment() { scontrol show job "$1" | sed -n 's/^ *AdminComment=\(.*[^ ]\) *$/\1/p'; }
+cat >"$work/job.sh" <<'JOB'
+echo "$SLURM_JOB_ID"
+scontrol update job="$SLURM_JOB_ID" admincomment="site: first; last"
+for i in 1 2; do srun -Q -n2 --balance --balance-report=off "$1" --iterations=5 >/dev/null; done
+JOB
+run salloc -Q -n2 bash "$work/job.sh" "$load"
+job=$(head -n1 "$work/out")
+line='step [0-9.]* on [^:]*: auto, 2 ranks, 2 CPUs, [0-9]* lends, [0-9]* moves: [^;]*'
+comment "$job" >"$work/comment"
+ok "the comment of others stays, ours of the later step is behind it, once" \
+	grep -Eqx "site: first; last; balance: ${line/\[0-9.\]\*/$job.1}" "$work/comment"
+ok "the log has both" [ "$(grep -Ec "balance: uid 0, job $job, $line" "$log")" = 2 ]
+
+cat >"$work/forge.py" <<'PY'
+# forge.py PID WHAT: says something to root in the controller's name, before it does.
+import os, struct, sys
+pid, what = sys.argv[1:]
+for fd in os.listdir(f"/proc/{pid}/fd"):
+    path = f"/proc/{pid}/fd/{fd}"
+    if os.readlink(path).startswith("pipe:") \
+            and int(open(f"/proc/{pid}/fdinfo/{fd}").read().split()[3], 8) & 1:
+        pipe = os.open(path, os.O_WRONLY); os.setgid(65534); os.setuid(65534)
+        record = lambda elapsed: struct.pack("=IIQQQddd", 0x6d616c6f, 1, 9, 1, 2, elapsed, 1e3, 1.0)
+        os.write(pipe, {
+            "text": b"step 1.0 on here: forged\x1b[31m text\nuid 0, job 99, forged line\n",
+            "nan": record(float("nan")),
+            "numbers": record(2.0) +
+            b"uid 0, job 99, forged line\nfor the user \x1b[31m\n"}[what])
+        print("said")
+        break
+PY
+# forged WHAT: a step whose controller says something else.
+forged() {
+	echo 'echo $SLURM_JOB_ID; srun -Q -n2 --balance "$@" >/dev/null' >"$work/forged.sh"
+	salloc -Q -n2 bash "$work/forged.sh" "$load" --iterations=40 \
+		>"$work/forged.out" 2>"$work/err" &
+	wait_until 10 living malleabled
+	sleep 0.3
+	python3 "$work/forge.py" "$(pids_of malleabled)" "$1" >"$work/said"
+	wait
+	job=$(head -n1 "$work/forged.out")
+	grep -q said "$work/said"
+}
+forged text
+ok "a text in the controller's place comes into no log and no comment" \
+	all_of "grep -q said $work/said" "! grep -q forged $log" \
+	"[ -z \"$(comment "$job")\" ]"
+forged nan
+ok "nor do numbers that are none" all_of "grep -q said $work/said" \
+	"! grep -q 'job $job, step' $log" "[ -z \"$(comment "$job")\" ]"
+forged numbers
+ok "other numbers do, in root's words" all_of "grep -q said $work/said" \
+	"grep -q 'uid 0, job $job, step $job.0 on .*: auto, 2 ranks, 2 CPUs, 1 lends, 2 moves: 1000.000 s unbalanced, at best 1.000 s, got 2.000 s' $log"
+ok "what was for the user cannot look like a line of root's" \
+	all_of "! grep -q forged $log" "complains 'balance: for the user .\[31m'"
+
+# slurmctld is stopped when the step ends.
+ctld=$(cat "$BALANCE_CLUSTER/slurmctld.pid")
+cat >"$work/last.sh" <<SH
+#!/bin/bash
+"$load" --iterations=5 >/dev/null
+[ \$SLURM_PROCID = 0 ] && kill -STOP $ctld && date +%s.%N >$work/ended
+exit 0
+SH
+chmod 755 "$work/last.sh"
+srun -Q -n2 --balance --balance-report=off "$work/last.sh" &
+given_up() { grep -q 'comment=yes: cannot set the AdminComment' "$log"; }
+ok "slurmctld does not answer: the log says so" wait_until 40 given_up
+seconds=$(awk -v ended="$(cat "$work/ended")" -v now="$(date +%s.%N)" 'BEGIN {print now - ended}')
+ok "after a second and no more ($seconds s)" awk "BEGIN {exit !($seconds < 8)}"
+asking=$(pids_of malleable-slurm)
+kill -CONT "$ctld"
+wait
+ok "nobody asks any more, nothing is left" all_of "[ -z '$asking' ]" nothing_left

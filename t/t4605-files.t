@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Files that cannot be written, or never answer: report and trace, /run, the descriptors and
+# processes that a step may have.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
+need_cluster
+start_cluster --memory 1500 --cgroup 'ConstrainRAMSpace=yes
+ConstrainSwapSpace=no' --conf 'SelectTypeParameters=CR_CPU_Memory
+DefMemPerNode=1500'
+mounted=
+more_finish() { [ -z "$mounted" ] || umount -l /run/malleable; finish; }
+trap more_finish EXIT
+plan 13
+
+short=("$load" "--work=20,10" --iterations=2)
+# The program ends well, in time, with its output.
+well() { [ "$status" = 0 ] && says ^elapsed && [ "$elapsed" -lt 30 ]; }
+step() {
+	SECONDS=0
+	run srun -n2 "$@" "${short[@]}"
+	elapsed=$SECONDS
+}
+mkfifo "$work/fifo"
+step --balance --balance-report="$work/fifo"
+ok "a report into a FIFO that nobody reads" well
+step --balance --balance-trace="$work/fifo"
+ok "a trace into it" well
+ok "nothing is left by either" unharmed
+step --balance --balance-report=/dev/full
+ok "a report onto a full disk" well
+step --balance --balance-trace=/dev/full
+ok "a trace onto it" well
+step --balance --balance-report=/nowhere/report.json --balance-trace="$work"
+ok "a report into no directory, a trace that is one" all_of well unharmed
+
+pooled() { step --balance=auto,grow=job; }
+# run_is OPTIONS: /run/malleable as root finds it.
+run_is() {
+	mkdir -p /run/malleable && mount -t tmpfs -o "$1" none /run/malleable && mounted=yes
+}
+run_was() {
+	umount -l /run/malleable && mounted= && rmdir --ignore-fail-on-non-empty /run/malleable
+}
+run_is mode=755,size=4k,nr_inodes=2
+dd if=/dev/zero of=/run/malleable/full 2>/dev/null
+pooled
+ok "/run is full" well
+run_was
+run_is ro
+pooled
+ok "/run is read-only" well
+run_was
+ok "nothing is left then" unharmed
+
+ok "few descriptors" same 3 srun -n1 @ sh -c 'ulimit -n 4; ulimit -n; exit 3'
+# The soft limit alone: we may not be allowed to raise the hard one again.
+few() {
+	local slurmd
+	slurmd=$(cat "$BALANCE_CLUSTER/slurmd.pid")
+	local saved
+	saved=$(prlimit --noheadings --raw -o SOFT --nofile --pid "$slurmd")
+	prlimit --nofile="$1": --pid "$slurmd"
+	step --propagate=NONE --balance
+	prlimit --nofile="$saved": --pid "$slurmd"
+}
+few 64
+ok "few descriptors in slurmd and slurmstepd" all_of well unharmed
+
+ok "a memory limit ends a program as without us" same 1 srun -n1 --mem=60 @ sh \
+	-c 'x=$(head -c 200000000 /dev/zero | tr "\0" x); echo "${#x}"'
+ok "nothing is left at the end" unharmed

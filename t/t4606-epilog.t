@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The epilog: what a killed slurmstepd leaves is removed at the job's end; what is another job's
+# stays.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
+need_cluster
+epilog=$stage/lib/malleable/slurm-epilog
+start_cluster --conf "Epilog=$epilog"
+plan 9
+
+job_of() { squeue -h -o %A --name="$1" | head -n1; }
+files_of() { [ -e "/run/malleable/$1" ]; }
+controller_of() {
+	for p in $(pids_of malleabled); do grep -q "/job_$1/" "/proc/$p/cgroup" && echo "$p"; done
+}
+has_controller() { [ -n "$(controller_of "$1")" ]; }
+# A job NAME with a step that has files and a controller.
+start_job() {
+	timeout -k 5 100 salloc -Q -J "$1" -p shared -n2 -c1 srun \
+		-Q --exact -n1 -c1 --balance=auto,grow=job \
+		"$load" --iterations=1000 >"$work/$1.out" 2>&1 </dev/null 8>&- &
+	wait_until 15 has_job "$1" && job=$(job_of "$1") && wait_until 15 has_controller "$job" &&
+		wait_until 5 files_of "$job"
+}
+has_job() { [ -n "$(job_of "$1")" ]; }
+stepd_of() { pgrep -f "^slurmstepd: \[$1\.0"; }
+
+start_job other
+another=$job
+start_job killed
+# So that it cannot leave by itself when slurmstepd's end comes.
+stopped=$(controller_of "$job")
+kill -STOP "$stopped"
+kill -KILL "$(stepd_of "$job")"
+sleep 1
+ok "slurmstepd killed: files and a stopped controller are left" \
+	all_of "files_of $job" "kill -0 ${stopped:-0}"
+ranks=$(for p in $(pids_of load); do grep -q "/job_$job/" "/proc/$p/cgroup" && echo "$p"; done)
+scancel "$job"
+wait_until 30 eval '! files_of "$job"'
+ok "at the job's end its controller is gone" wait_until 5 eval '! has_controller "$job"'
+ok "its files too" eval '! files_of "$job"'
+ok "another job's controller and files are there" \
+	all_of "files_of $another" "has_controller $another"
+echo "$ranks" | xargs -r kill -KILL 2>/dev/null
+scancel "$another"
+# Slurm leaves the cgroups of a killed slurmstepd behind, with or without us.
+clean() {
+	find /sys/fs/cgroup/*/slurm* -depth -type d -name 'step_*' -exec rmdir {} + 2>/dev/null
+	unharmed
+}
+ok "nothing else is left, and the node is not drained" clean
+
+# By hand, about things that Slurm does not let happen.
+mkdir -p /run/malleable/sockets /run/malleable/4711 /run/malleable/47110
+touch /run/malleable/4711/{lock,0} /run/malleable/sockets/{4711.0,4711.1,47110.0}
+run env SLURM_JOB_ID=../4711 "$epilog"
+ok "a job that is no number is none" all_of "exits 0" "[ -e /run/malleable/4711/0 ]"
+run env SLURM_JOB_ID=4711 SLURMD_NODENAME="$(hostname -s)" "$epilog"
+ok "files and sockets of this job alone go" all_of "exits 0" "[ ! -e /run/malleable/4711 ]" \
+	"[ -e /run/malleable/47110 ]" "[ \"\$(ls /run/malleable/sockets)\" = 47110.0 ]"
+rm -rf /run/malleable/47110 /run/malleable/sockets/47110.0
+rmdir /run/malleable/sockets /run/malleable
+run "$epilog" --help
+ok "--help" all_of "exits 0" "says Usage"
+run env SLURM_JOB_ID=4711 "$epilog"
+ok "where there is nothing it succeeds and says nothing" \
+	all_of "exits 0" "[ ! -s $work/out ]" "[ ! -s $work/err ]"

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Jobs in namespaces of their own, interactive steps, and nodes on which processes cannot be
+# started.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
+need_cluster
+plan 9
+
+short=("$load" "--work=20,10" --iterations=2)
+# Slurm refuses one in /tmp.
+private=$(mktemp -d /var/tmp/balance-test.XXXXXX)
+more_finish() {
+	finish
+	rm -rf "$private"
+	[ -z "${pids:-}" ] || [ ! -d "$pids" ] || wait_until 5 rmdir "$pids"
+}
+trap more_finish EXIT
+mkdir "$BALANCE_CLUSTER"
+printf 'AutoBasePath=true\nBasePath=%s\n' "$private" >"$BALANCE_CLUSTER/job_container.conf"
+start_cluster --conf "PrologFlags=Contain
+JobContainerType=job_container/tmpfs"
+touch "/tmp/balance-outside.$$"
+namespaces() { srun -n1 sh -c "[ ! -e /tmp/balance-outside.$$ ] && echo private"; }
+if [ "$(namespaces 2>/dev/null)" = private ]; then
+	run srun -n2 --balance "${short[@]}"
+	ok "job_container/tmpfs: balanced with a /tmp and a /dev/shm of its own" \
+		all_of "exits 0" "says ^elapsed" "complains '2 ranks, 2 CPUs'"
+	run srun -n2 --balance=auto,grow=job --balance-report="$work/report.json" "${short[@]}"
+	ok "and its report is written" all_of "exits 0" "report_has '.ranks == 2'"
+else
+	skip "job_container/tmpfs: balanced with a /tmp and a /dev/shm of its own" \
+		"job_container/tmpfs does not work here"
+	skip "and its report is written" "job_container/tmpfs does not work here"
+fi
+rm -f "/tmp/balance-outside.$$"
+ok "nothing is left" unharmed
+
+"$srcdir/contrib/cluster" stop >/dev/null
+start_cluster --conf "LaunchParameters=use_interactive_step"
+
+# Refused or not, by srun itself.
+same_x11() {
+	local plain
+	run srun -n1 --x11 true
+	plain=$status
+	run srun -n1 --x11 --balance --balance-report=off true
+	exits "$plain"
+}
+# A shell in an interactive step, and steps of it.
+cat >"$work/typed" <<TYPED
+echo "shell in step \$SLURM_STEP_ID"
+srun -n2 --balance ${short[*]} </dev/null
+echo "srun's status \$?"
+exit 5
+TYPED
+typed() {
+	status=0
+	timeout -k 5 90 python3 - "$work/typed" salloc -Q -n2 "$@" >"$work/raw" 2>"$work/err" \
+		8>&- <<'PY' || status=$?
+import os, pty, select, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+def until(text, seconds):
+    global seen
+    end = time.time() + seconds
+    while text not in seen and time.time() < end:
+        if not select.select([terminal], [], [], 0.2)[0]: continue
+        try: got = os.read(terminal, 4096)
+        except OSError: return False
+        if not got: return False
+        seen += got
+    return text in seen
+seen = b""
+until(b"# ", 15) or until(b"$ ", 5)
+for line in open(sys.argv[1]):
+    os.write(terminal, line.encode())
+until(b"never", 40)
+sys.stdout.write(seen.decode(errors="replace"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+	tr -d '\r' <"$work/raw" >"$work/out"
+}
+typed
+ok "the shell of an interactive step starts balanced steps" \
+	all_of "exits 5" "says 'shell in step 4294967290'" "says 'elapsed [0-9]'" \
+	"says '2 ranks, 2 CPUs'" 'says "srun.s status 0"'
+typed --balance
+ok "so does one of salloc --balance, which is not balanced itself" \
+	all_of "[ \$(grep -c 'balance: step' $work/out) = 1 ]" "exits 5" \
+	"says 'shell in step 4294967290'" "says 'elapsed [0-9]'" "says '2 ranks, 2 CPUs'"
+ok "nothing is left by them" unharmed
+ok "--x11, which this Slurm has or has not" same_x11
+"$srcdir/contrib/cluster" stop >/dev/null
+
+# slurmd may have N processes more, from too few for a step on.
+if [ ! -d /sys/fs/cgroup/pids ] || ! mkdir "/sys/fs/cgroup/pids/balance-test.$$"; then
+	skip "few processes and threads: what suffices without us suffices for teams that grow" \
+		"no pids controller"
+	skip "the node serves others then" "no pids controller"
+	exit
+fi
+pids=/sys/fs/cgroup/pids/balance-test.$$
+start_cluster
+cat "$BALANCE_CLUSTER/slurmd.pid" >"$pids/cgroup.procs"
+now() { cat "$pids/pids.current"; }
+# The most processes and threads beyond those of slurmd that a program needs without us.
+need=0
+# Those of an earlier step are gone.
+settled() { wait_until 10 eval '! living slurmstepd' && sleep 0.5; }
+find_need() {
+	local before n
+	settled
+	before=$(now)
+	timeout 30 srun -n2 "${short[@]}" >/dev/null 2>&1 8>&- &
+	while kill -0 $! 2>/dev/null; do
+		n=$(($(now) - before))
+		[ "$n" -le "$need" ] || need=$n
+	done
+	wait $!
+}
+# The controller is a process too, and there are two more while it starts; what grows must leave
+# some to others.
+suffices() {
+	local more
+	for more in 4 6 10 20; do
+		settled
+		echo $(($(now) + need + more)) >"$pids/pids.max"
+		limit=20 run srun -n2 --balance "${short[@]}"
+		{
+			exits 0 && says ^elapsed
+		} || { echo "# $need without us, not $((need + more)) with us"; return 1; }
+		[ "$more" != 4 ] || complains 'the system lets it have no more threads' || return 1
+		wait_until 20 no_jobs
+	done
+}
+ok "few processes and threads: what suffices without us suffices for teams that grow" \
+	all_of find_need find_need find_need suffices
+echo max >"$pids/pids.max"
+ok "the node serves others then" all_of "run srun -n2 --balance ${short[*]}" "exits 0" \
+	"says ^elapsed" "complains '2 ranks'"
+"$srcdir/contrib/cluster" stop >/dev/null
+wait_until 5 rmdir "$pids"

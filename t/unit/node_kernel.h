@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * node_kernel.h: what the controller sees of the machine in node_controller.c: processes,
+ * affinities, time, sockets.
+ */
+#ifndef MAL_UNIT_NODE_KERNEL_H
+#define MAL_UNIT_NODE_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/base/cpumask.h"
+
+#define NODE_KERNEL_THREADS 3u
+
+struct node_process {
+	int32_t pid; /* of its first thread; the others follow */
+	bool alive;
+	bool had_cpu;				     /* since it began */
+	struct mal_cpumask may[NODE_KERNEL_THREADS]; /* by thread: its affinity */
+	unsigned int insists
+		[NODE_KERNEL_THREADS]; /* CPU to which it binds itself again, MAL_NO_CPU: none */
+};
+
+struct node_kernel {
+	uint64_t ns;
+	int32_t last_pid;
+	struct node_process *processes; /* by rank */
+	unsigned int process_count;
+	/* Called where the loop would sleep. */
+	void (*sleeps)(void);
+	bool off;
+	const char *maps;
+	int page_node;
+	/* Clients that wait with the same request, and what the last of them was answered. */
+	const char *request;
+	unsigned int clients;
+	char *answer;
+	/* Other controllers. */
+	const char *others;
+	bool others_obey, others_live;
+	char told[4096];
+};
+
+extern struct node_kernel node_kernel;
+
+/* A new process whose threads may run on CPUS. */
+void node_kernel_start(struct node_process *process, const struct mal_cpumask *cpus);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * node_state.c: what tests set and read of a controller, by name, and what must be true of it at
+ * any time.
+ */
+#include "t/unit/node_controller.h"
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/last.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/ranks.h"
+#include "t/unit/node_kernel.h"
+
+const struct mal_sample *node_sample(const struct mal_controller *controller, unsigned int rank)
+{
+	return mal_last_sample(controller, rank);
+}
+
+const struct mal_rank_view *node_rank(const struct mal_controller *controller, unsigned int rank)
+{
+	return mal_rank_view(controller, rank);
+}
+
+const struct mal_totals *node_totals(const struct mal_controller *controller)
+{
+	return mal_totals_read(controller);
+}
+
+const struct mal_doubt *node_doubt(const struct mal_controller *controller)
+{
+	return mal_doubt_read(controller);
+}
+
+size_t node_history(const struct mal_controller *controller)
+{
+	json_t *list = mal_history_json(controller);
+	size_t count = json_array_size(list);
+
+	json_decref(list);
+	return count;
+}
+
+unsigned int node_plans(const struct mal_controller *controller)
+{
+	return mal_deciding_plans(controller);
+}
+
+double node_window_s(const struct mal_controller *controller)
+{
+	return mal_ticks_to_s(controller->step->segment.header->sample_after - mal_ticks());
+}
+
+uint64_t node_stride(const struct mal_controller *controller)
+{
+	uint64_t boundary = 0;
+
+	for (unsigned int rank = 0; rank < node_rank_count(); rank++)
+		if (mal_rank_view(controller, rank)->running &&
+		    node_slot(rank)->count.boundaries > boundary)
+			boundary = node_slot(rank)->count.boundaries;
+	return controller->step->segment.header->sample_at - boundary;
+}
+
+const char *node_rejected(const struct mal_controller *controller)
+{
+	return mal_deciding_rejected(controller);
+}
+
+const char *node_policy(const struct mal_controller *controller)
+{
+	return mal_deciding_policy(controller)->name;
+}
+
+bool node_is_settling(const struct mal_controller *controller)
+{
+	return mal_idle_is_settling(controller);
+}
+
+bool node_binds(const struct mal_controller *controller)
+{
+	return mal_deciding_binds(controller);
+}
+
+const char *node_format(const struct mal_cpumask *mask)
+{
+	static char text[8][MAL_CPUMASK_TEXT];
+	static unsigned int next;
+
+	return mal_cpumask_format(mask, text[next++ % 8], MAL_CPUMASK_TEXT);
+}
+
+const char *node_idle(const struct mal_controller *controller)
+{
+	return node_format(mal_allocation_idle(controller));
+}
+
+const char *node_leaving(const struct mal_controller *controller)
+{
+	return node_format(mal_leaving_cpus(controller));
+}
+
+const char *node_kept(const struct mal_controller *controller)
+{
+	return node_format(mal_leaving_kept(controller));
+}
+
+const char *node_share(const struct mal_controller *controller)
+{
+	return node_format(mal_allocation_share(controller));
+}
+
+unsigned int node_min_share(const struct mal_controller *controller)
+{
+	return mal_allocation_min_share(controller);
+}
+
+const char *node_owned(unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int cpu = 0; cpu < node_cpu_count(); cpu++)
+		if (node_cpu(cpu).owner == rank)
+			mal_cpumask_add(&mask, cpu);
+	return node_format(&mask);
+}
+
+const char *node_planned(unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int cpu = 0; cpu < node_cpu_count(); cpu++)
+		if (node_segment()->cpus[cpu].target == rank)
+			mal_cpumask_add(&mask, cpu);
+	return node_format(&mask);
+}
+
+void node_set_totals(struct mal_controller *controller, struct mal_totals totals)
+{
+	*(struct mal_totals *)(uintptr_t)mal_totals_read(controller) = totals;
+}
+
+void node_set_doubt(struct mal_controller *controller, struct mal_doubt doubt)
+{
+	*(struct mal_doubt *)(uintptr_t)mal_doubt_read(controller) = doubt;
+}
+
+void node_set_kept(struct mal_controller *controller, const char *cpus)
+{
+	assert_int_equal(
+		mal_cpumask_parse(
+			cpus, (struct mal_cpumask *)(uintptr_t)mal_leaving_kept(controller), NULL),
+		0);
+}
+
+void node_set_min_share(struct mal_controller *controller, unsigned int cpus)
+{
+	struct mal_cpumask share = controller->step->allocation, lost = {{0}};
+
+	for (unsigned int cpu = mal_cpumask_count(&share); cpu-- > cpus;) {
+		mal_cpumask_remove(&share, controller->step->cpu[cpu]);
+		mal_cpumask_add(&lost, controller->step->cpu[cpu]);
+	}
+	mal_allocation_set_share(controller, &share);
+	mal_allocation_set_share(controller, &controller->step->allocation);
+	mal_allocation_drop_idle(controller, &lost);
+}
+
+void node_set_was_off(struct mal_controller *controller)
+{
+	mal_off_destroy(controller->off);
+	controller->off = mal_off_create("/off");
+	node_admin_switch(true);
+	assert_true(mal_off_look(controller));
+	node_pass(2);
+	node_admin_switch(false);
+	assert_true(mal_off_look(controller));
+}
+
+void node_admin_switch(bool off)
+{
+	node_kernel.off = off;
+}
+
+void node_set_maps(const char *maps, int page_node)
+{
+	node_kernel.maps = maps;
+	node_kernel.page_node = page_node;
+}
+
+/* The CPUs outside of the step, of which nobody here may have any. */
+static const char *wrong_outside(const struct mal_controller *controller)
+{
+	struct mal_cpumask outside = *mal_allocation_idle(controller);
+
+	mal_cpumask_join(&outside, mal_allocation_share(controller));
+	mal_cpumask_join(&outside, mal_leaving_cpus(controller));
+	mal_cpumask_drop(&outside, &controller->step->allocation);
+	if (mal_cpumask_count(&outside))
+		return "the controller counts on a CPU outside of the allocation";
+	for (unsigned int cpu = 0; cpu < node_cpu_count(); cpu++) {
+		unsigned int target = node_segment()->cpus[cpu].target;
+
+		if (!mal_cpumask_has(&controller->step->allocation, cpu) &&
+		    (node_cpu(cpu).owner != MAL_NOBODY || target != MAL_NOBODY))
+			return "a CPU outside of the allocation has an owner";
+		if (target != MAL_NOBODY && target >= node_rank_count())
+			return "a CPU is planned for a rank that there is not";
+	}
+	return NULL;
+}
+
+const char *node_wrong(const struct mal_controller *controller)
+{
+	for (unsigned int cpu = 0; cpu < node_cpu_count(); cpu++) {
+		struct mal_cpu_state now = node_cpu(cpu);
+
+		if (now.owner != MAL_NOBODY && now.owner >= node_rank_count())
+			return "a CPU is a rank's that there is not";
+		if (now.user != MAL_NOBODY && now.user >= node_rank_count())
+			return "a CPU is used by a rank that there is not";
+		if (now.owner == MAL_NOBODY && now.user != MAL_NOBODY)
+			return "a CPU is nobody's, and used";
+	}
+	for (unsigned int rank = 0; rank < node_rank_count(); rank++) {
+		if (*node_owned(rank))
+			node_kernel.processes[rank].had_cpu = true;
+		else if (mal_rank_view(controller, rank)->running &&
+			 node_kernel.processes[rank].had_cpu && !*node_planned(rank))
+			return "a rank that runs has lost its last CPU";
+		for (unsigned int i = 0; i < NODE_THREADS; i++) {
+			struct mal_cpumask may = node_kernel.processes[rank].may[i];
+
+			mal_cpumask_drop(&may, &controller->step->allocation);
+			if (node_kernel.processes[rank].alive && mal_cpumask_count(&may))
+				return "a thread may run outside of the allocation";
+		}
+	}
+	return wrong_outside(controller);
+}

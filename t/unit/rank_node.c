@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rank_node.c: several ranks in one process. */
+#include "t/unit/rank_node.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <omp-tools.h>
+#include <signal.h>
+#include <ucontext.h>
+
+/*
+ * Modules that know something of their own: what they know is exchanged with the rank (kept). The
+ * period of each rank is apart.
+ */
+#include "libmalleable/rank/cpus/bind.c"
+#include "libmalleable/rank/lend.c"
+#undef LOOK_EVERY_S
+#define limit limit_of_regions
+#include "libmalleable/rank/region.c"
+#undef limit
+#undef LOOK_EVERY_S
+#include "libmalleable/rank/period.h"
+#define mal_period_event(period, event) ((void)(period), period_event(event))
+static bool period_event(uint32_t event);
+#include "libmalleable/rank/phase.c"
+#undef mal_period_event
+#include "libmalleable/rank/team.c"
+
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/last.h"
+#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/controller/state/watch.h"
+#include "libmalleable/rank/wait.h"
+
+#define STACK (128u << 10)
+
+#define KEPT(variable) {&(variable), sizeof(variable)}
+static const struct {
+	void *at;
+	size_t size;
+} kept[] = {
+	KEPT(placed),	  KEPT(next_look),    KEPT(look_every),	     KEPT(lend_after),
+	KEPT(usual_wait), KEPT(usual_cost),   KEPT(last_poll),	     KEPT(abandoned),
+	KEPT(current),	  KEPT(last_look),    KEPT(looks_without),   KEPT(limit_of_regions),
+	KEPT(standing),	  KEPT(strongest),    KEPT(boundaries),	     KEPT(said_round),
+	KEPT(last_said),  KEPT(missed),	      KEPT(chosen),	     KEPT(runtime),
+	KEPT(no_room),	  KEPT(asked_inside), {&room, sizeof(room)},
+};
+#define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
+#define KEPT_MAX 1024
+
+struct node_rank node_rank[NODE_RANKS];
+struct node_thread node_thread[NODE_CONTROLLER + 1];
+
+/* What goes on in a thread. */
+static struct {
+	ucontext_t context;
+	char *stack;
+	void (*does)(void);
+	unsigned int number, clause;
+	bool flag;
+} going[NODE_CONTROLLER + 1];
+
+static ucontext_t outside;
+static unsigned int inside; /* the thread that goes on, NOBODY_INSIDE */
+#define NOBODY_INSIDE UINT32_MAX
+static unsigned int loaded; /* the rank whose state is in mal */
+static char states[NODE_RANKS][KEPT_MAX], initial[KEPT_MAX];
+static bool have_initial;
+static struct mal_period periods[NODE_RANKS];
+static ompt_data_t parallels[NODE_RANKS], tasks[NODE_CONTROLLER];
+static unsigned int wheres[NODE_RANKS];
+static int num_threads[NODE_RANKS]; /* what the runtime of each rank would give a region */
+
+static struct mal_step_facts step;
+static struct mal_controller controller;
+
+static ompt_callback_parallel_begin_t parallel_begin;
+static ompt_callback_parallel_end_t parallel_end;
+static ompt_callback_implicit_task_t implicit_task;
+
+/* The state of the modules, into TO or out of it. */
+static void keep(char *to)
+{
+	for (unsigned int i = 0; i < KEPT_COUNT; to += kept[i++].size)
+		memcpy(to, kept[i].at, kept[i].size);
+}
+
+static void bring(const char *from)
+{
+	for (unsigned int i = 0; i < KEPT_COUNT; from += kept[i++].size)
+		memcpy(kept[i].at, from, kept[i].size);
+}
+
+static void load(unsigned int rank)
+{
+	if (rank == loaded || rank >= NODE_RANKS)
+		return;
+	node_rank[loaded].mal = mal;
+	keep(states[loaded]);
+	loaded = rank;
+	mal = node_rank[rank].mal;
+	bring(states[rank]);
+}
+
+static bool period_event(uint32_t event)
+{
+	return mal_period_event(&periods[loaded], event);
+}
+
+/* The coroutines. */
+
+static void stop(void)
+{
+	unsigned int thread = inside;
+
+	if (thread != NOBODY_INSIDE)
+		swapcontext(&going[thread].context, &outside);
+}
+
+static void run_thread(void)
+{
+	for (;;) {
+		going[inside].does();
+		node_thread[inside].busy = false;
+		stop();
+	}
+}
+
+static void make_thread(unsigned int thread)
+{
+	if (!going[thread].stack)
+		going[thread].stack = malloc(STACK);
+	assert_non_null(going[thread].stack);
+	getcontext(&going[thread].context);
+	going[thread].context.uc_stack.ss_sp = going[thread].stack;
+	going[thread].context.uc_stack.ss_size = STACK;
+	makecontext(&going[thread].context, run_thread, 0);
+	node_thread[thread].busy = false;
+}
+
+void node_go_on(unsigned int thread)
+{
+	load(thread / NODE_THREADS);
+	mal_self = node_thread[thread].self;
+	test_kernel.caller = thread < NODE_CONTROLLER ? (pid_t)thread + 1 : 0;
+	inside = thread;
+	swapcontext(&outside, &going[thread].context);
+	inside = NOBODY_INSIDE;
+	node_thread[thread].self = mal_self;
+}
+
+/*
+ * The thread has begun to do something, and gets as far as the first moment at which others may
+ * interfere.
+ */
+static void begin(unsigned int thread, void (*does)(void))
+{
+	assert_false(node_thread[thread].busy);
+	going[thread].does = does;
+	node_thread[thread].busy = true;
+	node_go_on(thread);
+}
+
+bool node_is_quiet(void)
+{
+	for (unsigned int i = 0; i <= NODE_CONTROLLER; i++)
+		if (node_thread[i].busy)
+			return false;
+	return true;
+}
+
+/* Where others may interfere. */
+
+#define INTERFERE(type, name, parameters, arguments) \
+	type __wrap_##name parameters; \
+	type __real_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		stop(); \
+		return __real_##name arguments; \
+	}
+INTERFERE(bool, mal_word_lend, (mal_word * word, unsigned int me), (word, me))
+INTERFERE(bool, mal_word_grant, (mal_word * word, unsigned int me, unsigned int to), (word, me, to))
+INTERFERE(bool, mal_word_borrow, (mal_word * word, unsigned int me), (word, me))
+INTERFERE(bool, mal_word_release, (mal_word * word, unsigned int me), (word, me))
+INTERFERE(unsigned int, mal_word_reclaim, (mal_word * word, unsigned int me), (word, me))
+INTERFERE(bool, mal_word_move, (mal_word * word, unsigned int me, unsigned int to), (word, me, to))
+INTERFERE(bool, mal_word_take, (mal_word * word, unsigned int me), (word, me))
+INTERFERE(bool, mal_word_recover, (mal_word * word, unsigned int dead), (word, dead))
+INTERFERE(void, mal_wants_cpus_check, (const struct mal_segment *segment, unsigned int rank),
+	  (segment, rank))
+INTERFERE(void, mal_borrower_check, (const struct mal_segment *segment, unsigned int rank),
+	  (segment, rank))
+
+/*
+ * The ranks' processes are this one: it has no other threads, and is dead where a rank was
+ * killed.
+ */
+
+#define PID_OF(rank) ((int32_t)(0x700000 + (rank)))
+
+DIR *__wrap_opendir(const char *path);
+int __wrap_kill(pid_t pid, int number);
+char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+			     struct mal_error *err);
+bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms);
+
+DIR *__wrap_opendir(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
+int __wrap_kill(pid_t pid, int number)
+{
+	(void)number;
+	if (!node_rank[pid - PID_OF(0)].killed)
+		return 0;
+	errno = ESRCH;
+	return -1;
+}
+
+char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+			     struct mal_error *err)
+{
+	(void)path, (void)request, (void)timeout_ms, (void)length, (void)err;
+	return NULL;
+}
+
+bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms)
+{
+	(void)path, (void)request, (void)timeout_ms;
+	return false;
+}
+
+void mal_watch_process(int32_t pid)
+{
+	(void)pid;
+}
+
+/* An OpenMP runtime. */
+
+static int get_threads(void)
+{
+	return num_threads[loaded];
+}
+
+static void set_threads(int threads)
+{
+	num_threads[loaded] = threads;
+}
+
+static int get_blocktime(void)
+{
+	return 200;
+}
+
+static void set_blocktime(int ms)
+{
+	(void)ms;
+}
+
+const struct mal_runtime *mal_runtime_managed(void)
+{
+	static const struct mal_runtime managed = {.get_max_threads = get_threads,
+						   .set_num_threads = set_threads,
+						   .get_blocktime = get_blocktime,
+						   .set_blocktime = set_blocktime};
+
+	return &managed;
+}
+
+static ompt_set_result_t set_callback(ompt_callbacks_t event, ompt_callback_t callback)
+{
+	if (event == ompt_callback_parallel_begin)
+		parallel_begin = (ompt_callback_parallel_begin_t)callback;
+	else if (event == ompt_callback_parallel_end)
+		parallel_end = (ompt_callback_parallel_end_t)callback;
+	else if (event == ompt_callback_implicit_task)
+		implicit_task = (ompt_callback_implicit_task_t)callback;
+	return ompt_set_always;
+}
+
+static ompt_interface_fn_t lookup(const char *name)
+{
+	return strcmp(name, "ompt_set_callback") == 0 ? (ompt_interface_fn_t)set_callback : NULL;
+}
+
+ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version);
+
+/* What threads do. */
+
+static const void *place_of_code(unsigned int rank)
+{
+	return (const char *)node_rank + 64 * (wheres[rank] * NODE_RANKS + rank);
+}
+
+static void do_begin_region(void)
+{
+	unsigned int rank = loaded, clause = going[inside].clause, requested;
+
+	requested = clause ? clause : (unsigned int)num_threads[rank];
+	parallel_begin(NULL, NULL, &parallels[rank], requested, 0, place_of_code(rank));
+	node_rank[rank].team = clause ? clause : (unsigned int)num_threads[rank];
+	node_rank[rank].in_region = true;
+	implicit_task(ompt_scope_begin, &parallels[rank], &tasks[inside], node_rank[rank].team, 0,
+		      0);
+	node_thread[rank * NODE_THREADS].computing = true;
+}
+
+static void do_end_region(void)
+{
+	unsigned int rank = loaded;
+
+	node_thread[rank * NODE_THREADS].computing = false;
+	implicit_task(ompt_scope_end, NULL, &tasks[inside], node_rank[rank].team, 0, 0);
+	node_rank[rank].in_region = false;
+	parallel_end(&parallels[rank], NULL, 0, place_of_code(rank));
+}
+
+static void do_begin_thread(void)
+{
+	unsigned int rank = loaded, number = going[inside].number;
+
+	implicit_task(ompt_scope_begin, &parallels[rank], &tasks[inside], node_rank[rank].team,
+		      number, 0);
+	node_thread[inside].computing = true;
+}
+
+static void do_end_thread(void)
+{
+	node_thread[inside].computing = false;
+	implicit_task(ompt_scope_end, NULL, &tasks[inside], node_rank[loaded].team,
+		      going[inside].number, 0);
+}
+
+static void do_enter_mpi(void)
+{
+	node_rank[loaded].in_mpi = true;
+	mal_mpi_enter(true);
+}
+
+static void do_poll(void)
+{
+	mal_mpi_poll();
+}
+
+static void do_leave_mpi(void)
+{
+	mal_mpi_leave(going[inside].flag);
+	node_rank[loaded].in_mpi = false;
+}
+
+/* As attach.c has it. */
+static void do_leave(void)
+{
+	mal.active = false;
+	mal_cpus_leave();
+	atomic_store(&mal.slot->waiting_since, 0);
+	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
+	node_rank[loaded].left = true;
+}
+
+static void do_recover(void)
+{
+	mal_ranks_update(&controller);
+}
+
+void node_begin_region(unsigned int rank, unsigned int where, unsigned int clause)
+{
+	wheres[rank] = where;
+	going[rank * NODE_THREADS].clause = clause;
+	begin(rank * NODE_THREADS, do_begin_region);
+}
+
+void node_end_region(unsigned int rank)
+{
+	begin(rank * NODE_THREADS, do_end_region);
+}
+
+void node_enter_mpi(unsigned int rank)
+{
+	begin(rank * NODE_THREADS, do_enter_mpi);
+}
+
+void node_poll(unsigned int rank)
+{
+	begin(rank * NODE_THREADS, do_poll);
+}
+
+void node_leave_mpi(unsigned int rank, bool boundary)
+{
+	going[rank * NODE_THREADS].flag = boundary;
+	begin(rank * NODE_THREADS, do_leave_mpi);
+}
+
+void node_leave(unsigned int rank)
+{
+	begin(rank * NODE_THREADS, do_leave);
+}
+
+void node_begin_thread(unsigned int rank, unsigned int thread)
+{
+	going[rank * NODE_THREADS + thread].number = thread;
+	begin(rank * NODE_THREADS + thread, do_begin_thread);
+}
+
+void node_end_thread(unsigned int rank, unsigned int thread)
+{
+	begin(rank * NODE_THREADS + thread, do_end_thread);
+}
+
+void node_kill(unsigned int rank)
+{
+	node_rank[rank].killed = true;
+	for (unsigned int i = rank * NODE_THREADS; i < (rank + 1) * NODE_THREADS; i++)
+		node_thread[i].busy = node_thread[i].computing = false;
+}
+
+void node_recover(void)
+{
+	begin(NODE_CONTROLLER, do_recover);
+}
+
+static void open_controller(void)
+{
+	step = (struct mal_step_facts){
+		.listening = -1, .segment = mal.segment, .allocation = mal.allocation};
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		step.cpu[step.cpu_count++] = cpu;
+	controller = (struct mal_controller){
+		.step = &step,
+		.ranks = mal_ranks_create(NODE_RANKS),
+		.last = mal_last_create(NODE_RANKS),
+		.off = mal_off_create(NULL),
+		.deciding = mal_deciding_create(&step),
+		.allocation = mal_allocation_create(&step, &(struct mal_cpumask){{0}}),
+		.leaving = mal_leaving_create(),
+		.settling = mal_settling_create(),
+		.sampling = mal_sampling_create(NODE_RANKS),
+	};
+	mal_deciding_set_binds(&controller, true);
+	mal_ranks_update(&controller);
+}
+
+static void close_controller(void)
+{
+	mal_ranks_destroy(controller.ranks);
+	mal_last_destroy(controller.last);
+	mal_off_destroy(controller.off);
+	mal_deciding_destroy(controller.deciding);
+	mal_allocation_destroy(controller.allocation);
+	mal_leaving_destroy(controller.leaving);
+	mal_settling_destroy(controller.settling);
+	mal_sampling_destroy(controller.sampling);
+}
+
+static void open_rank(unsigned int rank, unsigned int each)
+{
+	struct node_rank *opened = &node_rank[rank];
+
+	num_threads[rank] = (int)each;
+	opened->mal = mal;
+	opened->mal.me = rank;
+	opened->mal.slot = &mal.segment.ranks[rank];
+	opened->mal.slot->pid = PID_OF(rank);
+	opened->mal.threads = thread_of(rank, 0);
+	opened->mal.home = opened->mal.slot->home;
+	opened->mal.team = opened->mal.base = 0;
+	opened->mal.own_count = each;
+	for (unsigned int i = 0; i < each; i++)
+		opened->mal.own[i] = (uint16_t)(rank * each + i);
+	memcpy(states[rank], initial, sizeof(initial));
+	for (unsigned int i = 0; i < NODE_THREADS; i++) {
+		struct node_thread *thread = &node_thread[rank * NODE_THREADS + i];
+
+		thread->self = (struct mal_thread){
+			.tid = tid_of(rank, i), .met = i == 0, .primary = i == 0};
+		test_kernel.at[tid_of(rank, i)] = rank * each;
+	}
+}
+
+void node_open(unsigned int each)
+{
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < KEPT_COUNT; i++)
+		size += kept[i].size;
+	assert_in_range(size, 1, KEPT_MAX);
+	if (!have_initial)
+		keep(initial);
+	have_initial = true;
+	open_node(NODE_RANKS, each, NODE_THREADS);
+	give_way = stop;
+	inside = NOBODY_INSIDE;
+	memset(node_rank, 0, sizeof(node_rank));
+	memset(node_thread, 0, sizeof(node_thread));
+	memset(table, 0, sizeof(table));
+	memset(periods, 0, sizeof(periods));
+	memset(parallels, 0, sizeof(parallels));
+	for (unsigned int i = 0; i <= NODE_CONTROLLER; i++)
+		make_thread(i);
+	ompt_start_tool(5, "test")->initialize(lookup, 0, NULL);
+	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
+		open_rank(rank, each);
+	loaded = 0;
+	mal = node_rank[0].mal;
+	bring(initial);
+	open_controller();
+}
+
+void node_close(void)
+{
+	close_controller();
+	close_node();
+}

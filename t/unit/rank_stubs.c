@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rank_stubs.c: the rank library's functions as they are where there is nothing to do. Whatever a
+ * test links or defines replaces its own.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/children.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/cpus/unmanaged.h"
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/pmix/events.h"
+#include "libmalleable/rank/pmix/pmix.h"
+#include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/program/objects.h"
+#include "libmalleable/rank/program/runtime.h"
+#include "libmalleable/rank/program/tools.h"
+#include "libmalleable/rank/region.h"
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/team.h"
+#include "libmalleable/rank/wait.h"
+
+/* A function that takes ARGUMENTS, uses none, and answers ANSWER. */
+#define STUB(type, name, arguments, answer) \
+	__attribute__((weak)) type name arguments \
+	{ \
+		return answer; \
+	}
+#define NOTHING
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static const struct mal_runtime no_runtime;
+
+/* state/state.h */
+STUB(void, mal_attach, (void), NOTHING)
+STUB(void, mal_warn_once, (const char *format, ...), NOTHING)
+STUB(bool, mal_become_primary, (void), false)
+/* cpus/ */
+STUB(bool, mal_bind_team, (unsigned int team), false)
+STUB(void, mal_bind_self, (struct mal_thread_slot * slot, int32_t tid), NOTHING)
+STUB(void, mal_bind_new_thread, (void), NOTHING)
+STUB(void, mal_bind_forget, (void), NOTHING)
+STUB(unsigned int, mal_bind_evict, (unsigned int borrower, uint32_t cpu), 0)
+STUB(bool, mal_bind_widen, (void), false)
+STUB(void, mal_bind_narrow, (void), NOTHING)
+STUB(bool, mal_bind_is_ours, (int32_t tid, const struct mal_cpumask *mask), false)
+STUB(void, mal_children_forked, (void), NOTHING)
+STUB(bool, mal_cpus_refresh, (void), false)
+STUB(unsigned int, mal_cpus_borrow, (unsigned int limit), 0)
+STUB(void, mal_cpus_release, (void), NOTHING)
+STUB(void, mal_cpus_apply_plan, (void), NOTHING)
+STUB(void, mal_cpus_leave, (void), NOTHING)
+STUB(void, mal_cpus_want, (bool want), NOTHING)
+STUB(unsigned int, mal_cpus_to_use, (unsigned int cpus), cpus)
+STUB(void, mal_pins_open, (const struct mal_cpumask *mask), NOTHING)
+STUB(void, mal_pins_give, (unsigned int rank, const struct mal_cpumask *mask), NOTHING)
+STUB(bool, mal_pins_keep, (unsigned int rank, int32_t tid), false)
+STUB(void, mal_pins_set, (int32_t tid, const struct mal_cpumask *mask), NOTHING)
+STUB(bool, mal_pins_inherit, (struct mal_cpumask * mask), false)
+STUB(unsigned int, mal_threads_peak, (void), 1)
+STUB(void, mal_threads_start_own, (void *(*function)(void *)), NOTHING)
+STUB(bool, mal_threads_have_room, (unsigned int team, unsigned int spare), true)
+STUB(void, mal_threads_ignore, (void), NOTHING)
+STUB(bool, mal_threads_are_foreign, (void), false)
+STUB(void, mal_unmanaged_open, (void), NOTHING)
+STUB(void, mal_unmanaged_sample, (struct mal_snapshot * snapshot), NOTHING)
+STUB(void, mal_unmanaged_wait_begin, (void), NOTHING)
+STUB(void, mal_unmanaged_wait_end, (void), NOTHING)
+STUB(void, mal_unmanaged_call_begin, (void), NOTHING)
+STUB(void, mal_unmanaged_call_end, (void), NOTHING)
+STUB(bool, mal_unmanaged_is_idle, (void), true)
+/* program/ */
+STUB(bool, mal_objects_call_more_than, (void *runtime), false)
+STUB(bool, mal_objects_changed, (void), false)
+STUB(enum mal_mode_reason, mal_objects_keep_size, (void), MAL_REASON_NONE)
+STUB(const struct mal_runtime *, mal_runtime_managed, (void), &no_runtime)
+STUB(const struct mal_runtime *, mal_runtime_of, (const void *caller), NULL)
+STUB(bool, mal_runtime_manage, (const void *caller), true)
+STUB(void *, mal_tools_start, (unsigned int version, const char *runtime), NULL)
+STUB(bool, mal_tools_before, (void), false)
+/* pmix/ */
+STUB(void, mal_events_begin, (void), NOTHING)
+STUB(void, mal_events_say, (void), NOTHING)
+STUB(void, mal_events_end, (void), NOTHING)
+STUB(void, mal_summary_begin, (void), NOTHING)
+STUB(void, mal_summary_end, (void (*progress)(void), void (*poll)(void)), NOTHING)
+STUB(bool, mal_pmix_open, (bool load), false)
+STUB(void, mal_pmix_close, (void), NOTHING)
+STUB(bool, mal_pmix_local, (unsigned int *rank, unsigned int *count), false)
+/* rank/ */
+STUB(void, mal_call_begin, (void), NOTHING)
+STUB(void, mal_call_end, (void), NOTHING)
+STUB(void, mal_wait_begin, (void), NOTHING)
+STUB(void, mal_wait_poll, (void), NOTHING)
+STUB(void, mal_wait_abandon, (void), NOTHING)
+STUB(bool, mal_wait_is_abandoned, (void), false)
+STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
+STUB(void, mal_phase_follow_plan, (void), NOTHING)
+STUB(void, mal_phase_region, (const void *where), NOTHING)
+STUB(void, mal_region_begin, (const void *where, unsigned int requested), NOTHING)
+STUB(void, mal_region_resized, (unsigned int size), NOTHING)
+STUB(void, mal_region_end, (const void *where), NOTHING)
+STUB(void, mal_team_open, (void), NOTHING)
+STUB(bool, mal_team_is_free, (void), true)
+STUB(unsigned int, mal_team_max, (void), 0)
+STUB(void, mal_team_set, (unsigned int threads), (void)(mal.team = threads))
+STUB(void, mal_team_follow, (unsigned int cpus), NOTHING)
+STUB(bool, mal_team_set_patience, (enum mal_patience patience), false)
+STUB(void, mal_team_set_schedule, (uint32_t schedule), NOTHING)
+STUB(unsigned int, mal_team_bound, (unsigned int threads), threads)
+STUB(void, mal_team_look, (void), NOTHING)
+STUB(bool, mal_team_hides_size, (void), true)
+STUB(void, mal_team_hide_size, (void), NOTHING)
+STUB(void, mal_mpi_end_tests, (void), NOTHING)
+STUB(void, mal_mpi_look_back, (const void *frame), NOTHING)
+STUB(void, mal_mpi_unwound, (void), NOTHING)

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_attach.c: how a process becomes a rank of a step, from the variables and the segment that
+ * it inherits, and how it leaves.
+ */
+#include "t/unit/rank_fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "libmalleable/rank/attach.c"
+
+/* We attach to FD's segment as rank 0 of two that share CPUs 0 to 3. */
+static int fd;
+static int fd_of_controller = -1;
+static struct mal_cpumask all;
+static struct mal_segment view; /* as another process sees it */
+static bool pmix_knows;
+
+int __wrap_mal_channel_ask_fd(const char *path, const char *request, int timeout_ms,
+			      struct mal_error *err);
+
+int __wrap_mal_channel_ask_fd(const char *path, const char *request, int timeout_ms,
+			      struct mal_error *err)
+{
+	(void)path, (void)timeout_ms, (void)err;
+	assert_string_equal(request, MAL_CHANNEL_SEGMENT);
+	return fd_of_controller < 0 ? -1 : dup(fd_of_controller);
+}
+
+bool mal_pmix_open(bool load)
+{
+	(void)load;
+	return pmix_knows;
+}
+
+bool mal_pmix_local(unsigned int *rank, unsigned int *count)
+{
+	*rank = 1;
+	*count = 2;
+	return true;
+}
+
+static void set_number(const char *name, int number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", number);
+	setenv(name, text, 1);
+}
+
+static int set_up(void **state)
+{
+	static const char *const variables[] = {MAL_ENV_LOCAL_RANK,
+						MAL_ENV_MODE,
+						MAL_ENV_HOME,
+						MAL_ENV_SOCKET,
+						"OMPI_COMM_WORLD_LOCAL_RANK",
+						"OMPI_COMM_WORLD_LOCAL_SIZE",
+						"MPI_LOCALRANKID",
+						"PMIX_RANK",
+						"PMI_RANK",
+						"PMI_SIZE"};
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		unsetenv(variables[i]);
+	memset(&all, 0, sizeof(all));
+	assert_int_equal(mal_cpumask_parse("0-3", &all, &err), 0);
+	fd = mal_segment_create(&view, 2, &all, &err);
+	assert_true(fd >= 0);
+	memset(&mal, 0, sizeof(mal));
+	memset(&mal_self, 0, sizeof(mal_self));
+	test_kernel = (struct test_kernel){.caller = 1};
+	test_kernel.mask[1] = all;
+	mal_clock_is_tsc = false;
+	tried = false;
+	primary_tid = 0;
+	pmix_knows = false;
+	fd_of_controller = -1;
+	set_number(MAL_ENV_SEGMENT_FD, fd);
+	setenv(MAL_ENV_CPUS, "0-3", 1);
+	setenv(MAL_ENV_LOCAL_RANK, "0", 1);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	mal.active = false;
+	mal_segment_close(&mal.segment);
+	mal_segment_close(&view);
+	close(fd);
+	return 0;
+}
+
+static const char *home(void)
+{
+	static char text[MAL_CPUMASK_TEXT];
+
+	return mal_cpumask_format(&mal.home, text, sizeof(text));
+}
+
+static struct mal_cpu_state seen(unsigned int cpu)
+{
+	return mal_word_read(&view.cpus[cpu].word);
+}
+
+/*
+ * Ranks that are not bound get equal parts of the step's CPUs; what a rank had is free when it
+ * leaves.
+ */
+static void shares(void **state)
+{
+	(void)state;
+	mal_attach();
+	assert_true(mal.active);
+	assert_string_equal(home(), "0-1");
+	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
+	assert_int_equal(view.ranks[0].pid, getpid());
+	assert_int_equal(seen(1).owner, 0);
+	assert_int_equal(seen(2).owner, MAL_NOBODY);
+	mal_attach();
+	assert_true(mal_become_primary());
+	assert_false(mal_become_primary());
+	leave();
+	leave();
+	assert_false(mal.active);
+	assert_int_equal(view.ranks[0].state, MAL_RANK_ENDED);
+	assert_true(seen(0).lent && seen(1).lent);
+}
+
+/* One that is bound has what it is bound to. */
+static void bound(void **state)
+{
+	(void)state;
+	memset(&test_kernel.mask[1], 0, sizeof(all));
+	mal_cpumask_add(&test_kernel.mask[1], 2);
+	setenv(MAL_ENV_MODE, "cpuset", 1);
+	mal_attach();
+	assert_string_equal(home(), "2");
+	assert_int_equal(view.ranks[0].reason, MAL_REASON_USER);
+	forget_in_child();
+	assert_false(mal.active);
+}
+
+static void begins_with_less(void **state)
+{
+	(void)state;
+	setenv(MAL_ENV_HOME, "0,3", 1);
+	setenv(MAL_ENV_LOCAL_RANK, "1", 1);
+	setenv(MAL_ENV_MODE, "team", 1);
+	mal_attach();
+	assert_string_equal(home(), "3");
+	assert_int_equal(mal.mode, MAL_MODE_TEAM);
+}
+
+/* Who we are where Slurm does not say it. */
+static void as_launchers_say(void **state)
+{
+	(void)state;
+	unsetenv(MAL_ENV_LOCAL_RANK);
+	assert_int_equal(mal_segment_open(&mal.segment, fd, NULL), 0);
+	find_rank();
+	assert_int_equal(mal.rank_count, 1);
+	setenv("PMI_RANK", "1", 1);
+	setenv("PMI_SIZE", "2", 1);
+	find_rank();
+	assert_int_equal(mal.me, 1);
+	setenv("PMIX_RANK", "17", 1);
+	setenv("PMI_RANK", "0", 1);
+	pmix_knows = true;
+	find_rank();
+	assert_int_equal(mal.me, 1);
+	assert_int_equal(mal.rank_count, 2);
+	setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+	setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "x", 1);
+	find_rank();
+	assert_int_equal(mal.me, 0);
+	setenv(MAL_ENV_LOCAL_RANK, "9", 1);
+	find_rank();
+	assert_int_equal(mal.rank_count, 1);
+}
+
+static void refused(const char *why)
+{
+	struct mal_error err = {{0}};
+
+	assert_int_equal(attach(&err), -1);
+	if (!strstr(err.text, why))
+		fail_msg("%s", err.text);
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	unsetenv(MAL_ENV_CPUS);
+	refused("missing or wrong");
+	setenv(MAL_ENV_CPUS, "0-3", 1);
+	set_number(MAL_ENV_SEGMENT_FD, 999);
+	refused("");
+	setenv(MAL_ENV_SOCKET, "/socket", 1);
+	refused("");
+	set_number(MAL_ENV_SEGMENT_FD, fd);
+	memset(&test_kernel.mask[1], 0, sizeof(all));
+	mal_cpumask_add(&test_kernel.mask[1], 7);
+	refused("no CPU of its step");
+	mal_cpumask_add(&test_kernel.mask[1], 0);
+	setenv(MAL_ENV_HOME, "0", 1);
+	refused("nothing to balance");
+	unsetenv(MAL_ENV_HOME);
+	view.ranks[0].pid = 1;
+	view.ranks[0].state = MAL_RANK_RUNNING;
+	refused("several OpenMP or MPI programs at once");
+	view.ranks[0].pid = 0;
+	mal_word_set(&view.cpus[0].word, (struct mal_cpu_state){1, 1, false});
+	refused("other ranks already have");
+	setenv(MAL_ENV_MODE, "observe", 1);
+	mal_attach();
+	assert_false(mal.active);
+	assert_true(mal.observe);
+}
+
+/*
+ * A wrapper closed the descriptor: the controller has it. And what the task's earlier program
+ * left is taken over.
+ */
+static void asks_and_takes_over(void **state)
+{
+	(void)state;
+	fd_of_controller = fd;
+	set_number(MAL_ENV_SEGMENT_FD, 999);
+	setenv(MAL_ENV_SOCKET, "/socket", 1);
+	view.ranks[0].pid = 0x7ffffff0;
+	view.ranks[0].state = MAL_RANK_ENDED;
+	mal_word_set(&view.cpus[0].word, (struct mal_cpu_state){0, MAL_NOBODY, true});
+	mal_word_set(&view.cpus[1].word, (struct mal_cpu_state){0, 1, true});
+	mal_attach();
+	assert_true(mal.active);
+	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(seen(0).user, 0);
+	assert_int_equal(seen(1).user, 0);
+}
+
+static void no_rank(void **state)
+{
+	(void)state;
+	unsetenv(MAL_ENV_SEGMENT_FD);
+	mal_attach();
+	assert_false(mal.active);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(shares),		CASE(bound),	CASE(begins_with_less),
+		CASE(as_launchers_say), CASE(refusals), CASE(asks_and_takes_over),
+		CASE(no_rank),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_base.c: requests over sockets, descriptors, programs that are started, files and error
+ * texts.
+ */
+#include "t/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/output.h"
+#include "libmalleable/base/spawn.h"
+
+static char directory[] = "/tmp/test-base.XXXXXX";
+static char path[64];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/file", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+/*
+ * A controller for one request: it notes it, and answers with LENGTH bytes of ANSWER, or with FD.
+ */
+struct controller {
+	int listening;
+	const char *answer;
+	size_t length;
+	int fd;
+	char request[MAL_CHANNEL_REQUEST];
+};
+
+static void *answer(void *argument)
+{
+	struct controller *controller = argument;
+	int client = -1;
+
+	assert_true(mal_descriptor_wait(controller->listening, POLLIN, mal_now_ms() + 5000));
+	client = mal_channel_accept(controller->listening, controller->request,
+				    sizeof(controller->request));
+	assert_true(client >= 0);
+	if (controller->fd >= 0)
+		mal_channel_answer_fd(client, controller->fd);
+	else
+		mal_channel_answer(client, controller->answer, controller->length);
+	return NULL;
+}
+
+static pthread_t start(struct controller *controller, const char *text)
+{
+	struct mal_error err = {""};
+	pthread_t thread;
+
+	controller->answer = text;
+	controller->length = text ? strlen(text) : 0;
+	controller->listening = mal_channel_listen(path, geteuid(), getegid(), &err);
+	if (controller->listening < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(pthread_create(&thread, NULL, answer, controller), 0);
+	return thread;
+}
+
+static void stop(const struct controller *controller, pthread_t thread)
+{
+	pthread_join(thread, NULL);
+	close(controller->listening);
+	unlink(path);
+}
+
+static void a_request_is_answered(void **state)
+{
+	static struct controller controller = {.fd = -1};
+	pthread_t thread = start(&controller, "some\nlines\n");
+	struct mal_error err;
+	size_t length = 0;
+	char *text = mal_channel_ask(path, "status", 5000, &length, &err);
+
+	(void)state;
+	assert_non_null(text);
+	assert_string_equal(text, "some\nlines\n");
+	assert_int_equal(length, 11);
+	assert_string_equal(controller.request, "status");
+	free(text);
+	stop(&controller, thread);
+}
+
+/* More than a socket takes at once, and than is read into the first room. */
+static void long_answers_come_whole(void **state)
+{
+	static struct controller controller = {.fd = -1};
+	static char sent[600000];
+	struct mal_error err;
+	pthread_t thread;
+	size_t length;
+	char *text;
+
+	(void)state;
+	memset(sent, 'x', sizeof(sent) - 1);
+	sent[77777] = 'y';
+	thread = start(&controller, sent);
+	text = mal_channel_ask(path, "status", 5000, &length, &err);
+	assert_non_null(text);
+	assert_int_equal(length, sizeof(sent) - 1);
+	assert_string_equal(text, sent);
+	free(text);
+	stop(&controller, thread);
+}
+
+static void no_answer_is_an_error(void **state)
+{
+	static struct controller controller = {.fd = -1};
+	pthread_t thread = start(&controller, "");
+	struct mal_error err;
+	size_t length;
+
+	(void)state;
+	assert_null(mal_channel_ask(path, "status", 5000, &length, &err));
+	assert_string_equal(err.text, "the controller does not answer");
+	stop(&controller, thread);
+}
+
+static void only_ok_is_done(void **state)
+{
+	static const char *const answers[] = {"ok\n", "error no\n", "o", "of\n"};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		static struct controller controller = {.fd = -1};
+		pthread_t thread = start(&controller, answers[i]);
+
+		assert_int_equal(mal_channel_tell(path, "leave 3", 5000), i == 0);
+		assert_string_equal(controller.request, "leave 3");
+		stop(&controller, thread);
+	}
+}
+
+static void descriptors_are_passed(void **state)
+{
+	static struct controller controller;
+	struct mal_error err;
+	pthread_t thread;
+	int ends[2], passed;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	controller.fd = ends[1];
+	thread = start(&controller, NULL);
+	passed = mal_channel_ask_fd(path, MAL_CHANNEL_SEGMENT, 5000, &err);
+	assert_true(passed >= 0);
+	assert_int_equal(write(passed, "x", 1), 1);
+	assert_true(mal_descriptor_wait(ends[0], POLLIN, mal_now_ms() + 5000));
+	assert_true(fcntl(passed, F_GETFD) & FD_CLOEXEC);
+	close(passed);
+	stop(&controller, thread);
+	/* An answer without one. */
+	controller.fd = -1;
+	thread = start(&controller, "ok\n");
+	assert_int_equal(mal_channel_ask_fd(path, MAL_CHANNEL_SEGMENT, 5000, &err), -1);
+	assert_non_null(strstr(err.text, "does not answer"));
+	stop(&controller, thread);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void nobody_listens(void **state)
+{
+	struct mal_error err;
+	size_t length;
+
+	(void)state;
+	assert_false(mal_channel_is_open(path));
+	assert_null(mal_channel_ask(path, "status", 100, &length, &err));
+	assert_non_null(strstr(err.text, "cannot reach the controller at /tmp/test-base."));
+	assert_non_null(strstr(err.text, ": No such file or directory"));
+	assert_int_equal(mal_channel_ask_fd(path, "status", 100, &err), -1);
+	assert_false(mal_channel_tell(path, "status", 100));
+}
+
+static void names_that_no_socket_can_have(void **state)
+{
+	char name[200];
+	struct mal_error err;
+	size_t length;
+	int fd;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[0] = '/';
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(mal_channel_listen(name, geteuid(), getegid(), &err), -1);
+	assert_non_null(strstr(err.text, "is too long for a socket"));
+	assert_null(mal_channel_ask(name, "status", 100, &length, &err));
+	assert_false(mal_channel_is_open(name));
+	fd = mal_channel_listen(path, geteuid(), getegid(), &err);
+	assert_true(fd >= 0);
+	/* A name that is taken stays whose it is. */
+	assert_int_equal(mal_channel_listen(path, geteuid(), getegid(), &err), -1);
+	assert_non_null(strstr(err.text, "cannot listen on"));
+	assert_true(mal_channel_is_open(path));
+	close(fd);
+	unlink(path);
+}
+
+static int connect_to(const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, name);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/*
+ * Who says nothing, goes, or says more than a request may have is turned away; the next one is
+ * served.
+ */
+static void bad_clients_are_turned_away(void **state)
+{
+	int listening = mal_channel_listen(path, geteuid(), getegid(), NULL), clients[3], good,
+	    served;
+	char text[8];
+	struct stat status;
+
+	(void)state;
+	assert_true(listening >= 0);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(mal_channel_accept(listening, text, sizeof(text)), -1);
+	for (int i = 0; i < 3; i++)
+		clients[i] = connect_to(path);
+	close(clients[0]);
+	assert_int_equal(write(clients[1], "far too long\n", 13), 13);
+	assert_int_equal(write(clients[2], "half", 4), 4);
+	close(clients[2]);
+	good = connect_to(path);
+	assert_int_equal(write(good, "this\n", 5), 5);
+	served = mal_channel_accept(listening, text, sizeof(text));
+	assert_true(served >= 0);
+	assert_string_equal(text, "this");
+	close(clients[1]);
+	close(good);
+	/* The client is gone: the answer is lost, and nobody is stopped by it. */
+	mal_channel_answer(served, "ok\n", 3);
+	close(listening);
+	unlink(path);
+}
+
+static void descriptors_and_waiting(void **state)
+{
+	int ends[2], got = 7;
+	char text[8] = "";
+
+	(void)state;
+	assert_false(mal_descriptor_wait(-1, POLLIN, mal_now_ms()));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_false(mal_descriptor_wait(ends[0], POLLIN, mal_now_ms() - 1));
+	assert_int_equal(mal_descriptor_receive(ends[0], &got, text, sizeof(text)), -1);
+	assert_int_equal(got, -1);
+	/* Without a descriptor, and with one. */
+	assert_int_equal(mal_descriptor_send(ends[1], -1, "abc", 3), 0);
+	assert_true(mal_descriptor_wait(ends[0], POLLIN, mal_now_ms() - 1));
+	assert_int_equal(mal_descriptor_receive(ends[0], &got, text, sizeof(text)), 3);
+	assert_int_equal(got, -1);
+	assert_string_equal(text, "abc");
+	assert_int_equal(mal_descriptor_send(ends[1], ends[0], "x", 1), 0);
+	assert_int_equal(mal_descriptor_receive(ends[0], &got, text, sizeof(text)), 1);
+	assert_true(got > ends[1]);
+	close(got);
+	close(ends[0]);
+	assert_int_equal(mal_descriptor_send(ends[1], -1, "x", 1), -1);
+	close(ends[1]);
+}
+
+/* SCRIPT, run by the shell with DESCRIPTOR as its first one; its exit status. */
+static int run(const char *script, int descriptor, long limit_ms)
+{
+	const char *const arguments[] = {"sh", "-c", script, NULL};
+	char *environment[] = {"ONLY=this", NULL};
+	pid_t child = mal_spawn("/bin/sh", arguments, environment, &descriptor, descriptor >= 0);
+
+	assert_true(child > 0);
+	return mal_spawn_end(child, mal_now_ms() + limit_ms);
+}
+
+static void programs_inherit_nothing_by_accident(void **state)
+{
+	int ends[2], stray = open("/dev/null", O_RDONLY);
+	char text[64] = "";
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(run("echo $ONLY $HOME >&3", ends[1], 5000), 0);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 5);
+	assert_string_equal(text, "this\n");
+	assert_int_equal(run("test ! -e /dev/fd/4 && test ! -t 0", ends[1], 5000), 0);
+	assert_int_equal(run("exit 7", -1, 5000), 7);
+	close(stray);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void programs_end_in_time(void **state)
+{
+	const char *const arguments[] = {"none", NULL};
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(run("kill -9 $$", -1, 5000), -1);
+	assert_int_equal(run("while :; do sleep 1; done", -1, 10), -1);
+	/* Somebody else reaped it: how it ended is not known. */
+	child = fork();
+	if (child == 0)
+		_exit(5);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(mal_spawn_end(child, mal_now_ms() + 50), 0);
+	errno = 0;
+	assert_int_equal(mal_spawn("/none", arguments, (char *[]){NULL}, NULL, 0), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
+static void files_are_written(void **state)
+{
+	struct mal_error err = {""};
+	struct stat status;
+	FILE *file;
+
+	(void)state;
+	/* What was there before is gone. */
+	for (int length = 5; length > 1; length -= 2) {
+		file = mal_output_open(path, "trace", &err);
+		assert_non_null(file);
+		fprintf(file, "%0*d", length, 1);
+		assert_int_equal(mal_output_close(file, path, "trace", &err), 0);
+		assert_int_equal(stat(path, &status), 0);
+		assert_int_equal(status.st_size, length);
+	}
+	unlink(path);
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+	struct mal_error err;
+
+	(void)state;
+	assert_null(mal_output_open(directory, "trace", &err));
+	assert_non_null(strstr(err.text, "cannot write the trace to /tmp/test-base."));
+	/* A pipe that nobody reads, and one that somebody does. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	for (int reader = -1;; reader = open(path, O_RDONLY | O_NONBLOCK)) {
+		assert_null(mal_output_open(path, "trace", &err));
+		assert_non_null(strstr(err.text, ": not a file or device"));
+		if (reader >= 0) {
+			close(reader);
+			break;
+		}
+	}
+	unlink(path);
+}
+
+/* A full disk is told when the file is closed, whether the failure was then or before. */
+static void full_disks_are_told(void **state)
+{
+	(void)state;
+	for (int length = 10; length < 100000; length *= 1000) {
+		struct mal_error err = {""};
+		FILE *file = mal_output_open("/dev/full", "trace", &err);
+
+		assert_non_null(file);
+		for (int i = 0; i < length; i++)
+			fputc('x', file);
+		errno = 0;
+		assert_int_equal(mal_output_close(file, "/dev/full", "trace", &err), -1);
+		assert_string_equal(err.text,
+				    "cannot write the trace to /dev/full: No space left on device");
+	}
+}
+
+/* Files that are there are never written, and links never followed. */
+static void new_files_take_the_next_name(void **state)
+{
+	char name[72], longest[5000];
+	struct mal_error err = {""};
+	int fds[10];
+
+	(void)state;
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	for (int i = 1; i < 10; i++) {
+		fds[i] = mal_output_create(path, geteuid(), getegid(), &err);
+		assert_true(fds[i] >= 0);
+		snprintf(name, sizeof(name), "%s.%d", path, i);
+		assert_int_equal(access(name, F_OK), 0);
+	}
+	assert_int_equal(mal_output_create(path, geteuid(), getegid(), &err), -1);
+	assert_non_null(strstr(err.text, "cannot create"));
+	assert_non_null(strstr(err.text, "File exists"));
+	for (int i = 1; i < 10; i++) {
+		close(fds[i]);
+		snprintf(name, sizeof(name), "%s.%d", path, i);
+		unlink(name);
+	}
+	unlink(path);
+	assert_int_equal(mal_output_create("/none/file", geteuid(), getegid(), &err), -1);
+	assert_string_equal(err.text, "cannot create /none/file: No such file or directory");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(mal_output_create(longest, geteuid(), getegid(), &err), -1);
+	assert_non_null(strstr(err.text, "...: too long"));
+}
+
+/* Also where there is no room for the reason, or nobody wants to know; errno stays. */
+static void errors_say_why(void **state)
+{
+	struct mal_error err;
+	char longest[sizeof(err.text) + 10];
+
+	(void)state;
+	errno = ENOENT;
+	assert_int_equal(mal_fail_errno(&err, "cannot open %s", "it"), -1);
+	assert_string_equal(err.text, "cannot open it: No such file or directory");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(mal_fail_errno(&err, "%s", longest), -1);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_int_equal(mal_fail_errno(NULL, "nobody"), -1);
+	assert_int_equal(mal_fail(NULL, "nobody"), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
+/* Without an invariant time stamp counter ticks are nanoseconds. */
+static void ticks_are_nanoseconds_elsewhere(void **state)
+{
+	bool tsc = mal_clock_is_tsc;
+	uint64_t before, ticks;
+
+	(void)state;
+	mal_clock_is_tsc = false;
+	before = mal_now_ns();
+	ticks = mal_ticks();
+	assert_true(ticks >= before && ticks <= mal_now_ns());
+	assert_float_equal(mal_ticks_to_s(2500000000u), 2.5, 1e-9);
+	assert_int_equal(mal_s_to_ticks(0.5), 500000000);
+	mal_clock_is_tsc = tsc;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_is_answered),
+		cmocka_unit_test(long_answers_come_whole),
+		cmocka_unit_test(no_answer_is_an_error),
+		cmocka_unit_test(only_ok_is_done),
+		cmocka_unit_test(descriptors_are_passed),
+		cmocka_unit_test(nobody_listens),
+		cmocka_unit_test(names_that_no_socket_can_have),
+		cmocka_unit_test(bad_clients_are_turned_away),
+		cmocka_unit_test(descriptors_and_waiting),
+		cmocka_unit_test(programs_inherit_nothing_by_accident),
+		cmocka_unit_test(programs_end_in_time),
+		cmocka_unit_test(files_are_written),
+		cmocka_unit_test(what_is_no_file_is_refused),
+		cmocka_unit_test(full_disks_are_told),
+		cmocka_unit_test(new_files_take_the_next_name),
+		cmocka_unit_test(errors_say_why),
+		cmocka_unit_test(ticks_are_nanoseconds_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

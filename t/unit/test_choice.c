@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_choice.c: a user's --balance, and the registry of policies. */
+#include "t/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policies/interface/builtin.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
+
+static void good_choices(void **state)
+{
+	struct mal_choice choice;
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(mal_choose("", NULL, "auto", &choice, &err), 0);
+	assert_string_equal(choice.policy->name, "auto");
+	assert_string_equal(choice.mode, "auto");
+	assert_int_equal(mal_choose("auto,gain=7.5,lend=no,mode=cpuset,max_threads=8", NULL, "auto",
+				    &choice, &err),
+			 0);
+	assert_float_equal(choice.values[0], 7.5, 0);
+	assert_string_equal(choice.mode, "cpuset");
+	assert_int_equal(choice.max_threads, 8);
+	assert_int_equal(mal_choose("mode=team", NULL, "lewi", &choice, &err), 0);
+	assert_string_equal(choice.policy->name, "lewi");
+	assert_int_equal(mal_choose("lewi", "auto,lewi", "auto", &choice, &err), 0);
+	assert_int_equal(mal_choose("off", "auto", "auto", &choice, &err), 0);
+	assert_int_equal(mal_choose("lewi,affinity=nearby-only,calls=collective", NULL, "auto",
+				    &choice, &err),
+			 0);
+	assert_float_equal(choice.values[1], 1, 0);
+	assert_float_equal(choice.values[2], 2, 0);
+	assert_int_equal(mal_choose("auto,pages=follow", NULL, "auto", &choice, &err), 0);
+	assert_true(choice.pages_follow);
+}
+
+static void bad_choices(void **state)
+{
+	static const struct {
+		const char *text, *allowed, *says;
+	} bad[] = {
+		{"fast", NULL,
+		 "known are auto, lewi, sabo, explore, external, random, observe, off"},
+		{"lewi", "auto,observe", "allowed are auto,observe"},
+		{"observe", "auto,observer", "not allowed"},
+		{"auto,speed=1", NULL, "unknown key 'speed'"},
+		{"lewi,gain=1", NULL, "policy lewi's own: keep, calls, affinity, most"},
+		{"observe,gain=1", NULL, "none"},
+		{"lewi,affinity=near", NULL, "one of nearby-first|any|nearby-only"},
+		{"lewi,affinity=", NULL, "empty"},
+		{"lewi,calls=1", NULL, "one of all|collective"},
+		{"pages=move", NULL, "stay or follow"},
+		{"auto,gain=-1", NULL, "from 0 to 100"},
+		{"auto,gain=1x", NULL, "from 0 to 100"},
+		{"auto,gain=nan", NULL, "from 0 to 100"},
+		{"auto,lend=maybe", NULL, "yes, no"},
+		{"mode=fast", NULL, "auto, team or cpuset"},
+		{"gomp=yes", NULL, "keep or replace"},
+		{"events=maybe", NULL, "events=maybe: yes or no"},
+		{"pool=node", NULL, "pool=node: job or step"},
+		{"auto,grow=step", NULL, "grow=step: a number from 0 to 1 is wanted (or yes, no)"},
+		{"auto,gain", NULL, "gain"},
+		{"max_threads=0", NULL, "from 1 to"},
+		{"max_threads=-3", NULL, "from 1 to"},
+		{"max_threads=99999999999999999999", NULL, "from 1 to"},
+	};
+	struct mal_choice choice;
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(mal_choose(bad[i].text, bad[i].allowed, "auto", &choice, &err),
+				 -1);
+		assert_non_null(strstr(err.text, bad[i].says));
+	}
+}
+
+static struct mal_choice choose(const char *text)
+{
+	struct mal_choice choice;
+	struct mal_error err = {""};
+
+	if (mal_choose(text, NULL, "auto", &choice, &err) < 0)
+		fail_msg("%s: %s", text, err.text);
+	return choice;
+}
+
+/* What is no policy's own: each key sets its field, and no other. */
+static void common_keys(void **state)
+{
+	(void)state;
+	assert_true(choose("gomp=keep").keep_gomp);
+	assert_false(choose("gomp=replace").keep_gomp);
+	assert_true(choose("events=yes").events);
+	assert_false(choose("events=no").events);
+	assert_false(choose("pages=stay").pages_follow);
+	assert_false(choose("").grow_job);
+	assert_true(choose("grow=job").grow_job);
+	assert_false(choose("grow=job").pool_job);
+	/* A pool needs what the others leave idle. */
+	assert_true(choose("pool=job").pool_job);
+	assert_true(choose("pool=job").grow_job);
+	assert_false(choose("pool=step").pool_job);
+	assert_false(choose("pool=step").grow_job);
+	assert_true(choose("grow=job,pool=step").grow_job);
+	/* Else grow is the policy's parameter. */
+	assert_float_equal(choose("auto,grow=no").values[3], 0, 0);
+	assert_false(choose("auto,grow=no").grow_job);
+}
+
+static void the_last_word_counts(void **state)
+{
+	(void)state;
+	assert_float_equal(choose("auto,gain=1,gain=9").values[0], 9, 0);
+	assert_string_equal(choose("mode=team,mode=cpuset").mode, "cpuset");
+}
+
+static void observe_has_a_mode_of_its_own(void **state)
+{
+	struct mal_choice observe = choose("observe,mode=team"), lewi = choose("lewi,mode=team");
+
+	(void)state;
+	assert_string_equal(mal_choice_mode(&observe), "observe");
+	assert_string_equal(mal_choice_mode(&lewi), "team");
+}
+
+static void every_policy_is_described(void **state)
+{
+	const struct mal_policy *policy;
+
+	(void)state;
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
+		assert_int_equal(policy->abi, MAL_POLICY_ABI);
+		assert_non_null(policy->summary);
+		assert_ptr_equal(mal_policy_find(policy->name), policy);
+		assert_true(policy->param_count <= MAL_CHOICE_PARAMS);
+		for (size_t j = 0; j < policy->param_count; j++) {
+			assert_true(policy->params[j].fallback >= policy->params[j].min);
+			assert_true(policy->params[j].fallback <= policy->params[j].max);
+		}
+	}
+	assert_null(mal_policy_find("none"));
+}
+
+static void some_policies_act(void **state)
+{
+	(void)state;
+	assert_true(mal_policy_acts(&mal_policy_auto));
+	assert_true(mal_policy_acts(&mal_policy_external));
+	assert_false(mal_policy_acts(&mal_policy_observe));
+	assert_false(mal_policy_acts(&mal_policy_off));
+}
+
+static void lists_of_names_are_cut(void **state)
+{
+	char text[12];
+
+	(void)state;
+	assert_string_equal(mal_policy_names(text, sizeof(text)), "auto, lewi,");
+	assert_string_equal(mal_param_names(&mal_policy_auto, text, sizeof(text)), "gain, smoot");
+	assert_string_equal(mal_param_names(&mal_policy_off, text, sizeof(text)), "none");
+	assert_non_null(mal_param_find(&mal_policy_auto, "gain"));
+	assert_null(mal_param_find(&mal_policy_off, "gain"));
+}
+
+/* A site's policies come behind the built-in ones; what the table has no room for is left out. */
+static void policies_are_added(void **state)
+{
+	static struct mal_policy sites[17];
+	static char names[17][8];
+	struct mal_choice choice;
+	size_t before = 0;
+
+	(void)state;
+	while (mal_policy_at(before))
+		before++;
+	for (size_t i = 0; i < 17; i++) {
+		snprintf(names[i], sizeof(names[i]), "site%zu", i);
+		sites[i] = (struct mal_policy){.name = names[i]};
+		mal_policy_register(&sites[i]);
+	}
+	assert_ptr_equal(mal_policy_at(before), &sites[0]);
+	assert_ptr_equal(mal_policy_find("site15"), &sites[15]);
+	assert_null(mal_policy_find("site16"));
+	assert_null(mal_policy_at(before + 16));
+	/* This one is known by its name alone: who runs it checks its parameters. */
+	choice = choose("site3,whatever=1,mode=team");
+	assert_ptr_equal(choice.policy, &sites[3]);
+	assert_string_equal(choice.mode, "team");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_choices),
+		cmocka_unit_test(bad_choices),
+		cmocka_unit_test(common_keys),
+		cmocka_unit_test(the_last_word_counts),
+		cmocka_unit_test(observe_has_a_mode_of_its_own),
+		cmocka_unit_test(every_policy_is_described),
+		cmocka_unit_test(some_policies_act),
+		cmocka_unit_test(lists_of_names_are_cut),
+		cmocka_unit_test(policies_are_added),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

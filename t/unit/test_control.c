@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_control.c: requests from outside, as text, and what is answered to each. */
+#include "t/unit/node_controller.h"
+
+#include "libmalleable/controller/control.h"
+#include "libmalleable/controller/load/sampling.h"
+
+static struct mal_controller *node;
+
+/* Rank 2 of three has ended. */
+static int set_up(void **state)
+{
+	(void)state;
+	node = node_start(3, 2, "--policy=external --nodes=2 --idle=6-7");
+	node_rank_end(2);
+	mal_ranks_update(node);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	node_close(node);
+	return 0;
+}
+
+/* One line for each: what is asked, and what is answered. */
+struct line {
+	const char *request, *answer;
+};
+
+static void ask_all(const struct line *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *answer = node_ask(node, lines[i].request);
+
+		assert_string_equal(answer, lines[i].answer);
+		assert_ptr_equal(strchr(answer, '\n'), answer + strlen(answer) - 1);
+	}
+}
+
+#define ONE_OF "error one of cpus, count, min and max, free or policy is wanted\n"
+
+/* What is wrong is said in one line, and nothing changes. */
+static void refused(void **state)
+{
+	static const struct line lines[] = {
+		{"", "error unknown request ''\n"},
+		{"dance", "error unknown request 'dance'\n"},
+		{"set", "error unknown request 'set'\n"},
+		{"a request that is far longer than the answer has room for it",
+		 "error unknown request 'a request that is far longer tha'\n"},
+		{"set ", ONE_OF},
+		{"set rank=0", ONE_OF},
+		{"set rank=0 free cpus=1", ONE_OF},
+		{"set rank=0 count=1 min=1", ONE_OF},
+		{"set rank=0 policy=lewi", ONE_OF},
+		{"set policy=lewi free", ONE_OF},
+		{"set policy=lewi count=1", ONE_OF},
+		{"set loudness=11", "error unknown request 'loudness'\n"},
+		{"set free=1", "error unknown request 'free'\n"},
+		{"set rank", "error unknown request 'rank'\n"},
+		{"set rank=9 count=1", "error rank 9: a number from 0 to 2 is wanted\n"},
+		{"set rank=-1 count=1", "error rank -1: a number from 0 to 2 is wanted\n"},
+		{"set rank= count=1", "error rank : a number from 0 to 2 is wanted\n"},
+		{"set rank=1x count=1", "error rank 1x: a number from 0 to 2 is wanted\n"},
+		{"set rank=2 count=1", "error rank 2 does not run\n"},
+		{"set rank=0 count=0", "error count 0: a number from 1 to 8 is wanted\n"},
+		{"set rank=0 min=9", "error min 9: a number from 1 to 8 is wanted\n"},
+		{"set rank=0 max=99999999999999999999",
+		 "error max 99999999999999999999: a number from 1 to 8 is wanted\n"},
+		{"set rank=0 min=3 max=2", "error 3 CPUs at least and 2 at most cannot both be\n"},
+		{"set cpus=0", "error CPUs are set for one rank: which?\n"},
+		{"set rank=0 cpus=5,9", "error CPUs 5,9 are not the step's: it has 0-7\n"},
+		{"set min=3", "error the other ranks need 6 CPUs at least, and 4 would be left\n"},
+		{"set rank=0 max=1", "ok\n"},
+		{"set rank=1 max=2",
+		 "error 1 CPUs would be left to nobody: the other ranks may have 3 at most\n"},
+		{"set policy=off", "error a running step cannot be switched off: set observe\n"},
+		{"offer x", "error 'x' is no list of CPUs\n"},
+		{"nodes {}", "error no node is missing\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (strncmp(lines[i].request, "offer", 5) != 0)
+			ask_all(&lines[i], 1);
+	assert_memory_equal(node_ask(node, "set rank=0 cpus=x"), "error ", 6);
+	assert_memory_equal(node_ask(node, "offer x"), "error ", 6);
+	assert_memory_equal(node_ask(node, "withdraw x"), "error ", 6);
+	assert_memory_equal(node_ask(node, "set policy=nonesuch"), "error ", 6);
+	assert_memory_equal(node_ask(node, "set policy=lewi,keep=maybe"), "error ", 6);
+	assert_null(node_wrong(node));
+}
+
+/* Each request that there is. */
+static void carried_out(void **state)
+{
+	static const struct line lines[] = {
+		{"set rank=0 count=3", "ok\n"},
+		{"set rank=0 cpus=0-1", "ok\n"},
+		{"set rank=0 min=1 max=4", "ok\n"},
+		{"set rank=0 free", "ok\n"},
+		{"set free", "ok\n"},
+		{"set max=4", "ok\n"},
+		{"set min=1", "ok\n"},
+		{"set policy=lewi", "ok\n"},
+		{"withdraw 6-7", "ok\n"},
+		{"offer 6", "ok\n"},
+		{"rebind", "ok\n"},
+		{"peers we:0-3:0-7", "ok\n"},
+		{"elsewhere", "ok\n"},
+		{"segment", "descriptor\n"},
+	};
+
+	(void)state;
+	ask_all(lines, sizeof(lines) / sizeof(lines[0]) - 1);
+	assert_string_equal(node_ask(node, "segment"), "descriptor");
+	assert_memory_equal(node_ask(node, "status"), "{\"version\":1,", 13);
+	assert_string_equal(node_ask(node, "node n1"), "");
+	assert_memory_equal(node_ask(node, "node n1 0,1,2"), "{\"node\":\"n1\"", 12);
+	assert_int_equal(node_cpu(6).owner, 0);
+	assert_null(node_wrong(node));
+}
+
+/* What the site allows is all that can be set. */
+static void allowed(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 1, "--policy=external --policies=external,lewi");
+	assert_string_equal(node_ask(node, "set policy=lewi"), "ok\n");
+	assert_memory_equal(node_ask(node, "set policy=auto"), "error ", 6);
+	assert_string_equal(node_policy(node), "lewi");
+}
+
+/* Ranks of a step that was started to be observed are not prepared for more. */
+static void observed(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 1, "--policy=observe");
+	assert_string_equal(
+		node_ask(node, "set count=1"),
+		"error policy observe changes no CPUs: set another first, such as external\n");
+	assert_string_equal(
+		node_ask(node, "set policy=lewi"),
+		"error the step was started to be observed: its ranks are not prepared for more\n");
+	assert_string_equal(node_ask(node, "set policy=observe"), "ok\n");
+	assert_string_equal(node_ask(node, "elsewhere"), "error there is no other node\n");
+}
+
+/* Clients that come without end do not keep the ranks waiting. */
+static void ranks_come_first(void **state)
+{
+	uint32_t wake = node_segment()->header->wake;
+
+	(void)state;
+	assert_non_null(node_ask(node, "status"));
+	assert_int_equal(node_segment()->header->wake, wake);
+	node_clients_wait(node, 20, "status");
+	assert_int_equal(node_clients_left(), 4);
+	assert_int_equal(node_segment()->header->wake, wake + 1);
+	mal_control_serve(node);
+	assert_int_equal(node_clients_left(), 0);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(refused),	CASE(carried_out),	CASE(allowed),
+		CASE(observed), CASE(ranks_come_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

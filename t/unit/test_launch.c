@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_launch.c: starting and ending a controller, a rank's environment, and the directory for
+ * sockets.
+ */
+#include "t/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/launch.h"
+#include "libmalleable/core/rundir.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/core/setup.h"
+
+static char directory[] = "/tmp/test-launch.XXXXXX";
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+/* What follows OPTION, a number, or -1. */
+static int number_of(char **arguments, const char *option)
+{
+	for (; *arguments; arguments++)
+		if (strcmp(*arguments, option) == 0)
+			return arguments[1] ? atoi(arguments[1]) : -1;
+	return -1;
+}
+
+/*
+ * This program as malleabled: the step's name says what it does. It forks, hands its parent's
+ * parent the child as a descriptor, and the child reports its arguments and environment when its
+ * life ends.
+ */
+static int be_controller(char **arguments)
+{
+	int life = number_of(arguments, "--life-fd"), report = number_of(arguments, "--report-fd");
+	int start = number_of(arguments, "--start-fd"), pidfd;
+	const char *step = "";
+	pid_t child;
+	char byte;
+
+	for (char **argument = arguments; *argument; argument++)
+		if (strcmp(*argument, "--step") == 0)
+			step = argument[1];
+	if (strcmp(step, "refuses") == 0) {
+		mal_descriptor_send(start, -1, "no such policy", 14);
+		return 1;
+	}
+	if (strcmp(step, "silent") == 0)
+		return 1;
+	if (strcmp(step, "slow") == 0)
+		pause();
+	child = fork();
+	if (child > 0) {
+		pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+		mal_descriptor_send(start, pidfd, "x", 1);
+		return 0;
+	}
+	close(start);
+	if (strcmp(step, "stubborn") == 0)
+		pause();
+	if (read(life, &byte, 1) != 0)
+		return 1;
+	for (int again = strcmp(step, "talkative") == 0 ? 300 : 1; again > 0; again--) {
+		for (char **argument = arguments + 1; *argument; argument++)
+			dprintf(report, "%s ", *argument);
+		for (char **entry = environ; *entry; entry++)
+			dprintf(report, "%s ", *entry);
+	}
+	return 0;
+}
+
+static struct mal_launch_options options_of(const char *step)
+{
+	return (struct mal_launch_options){.path = "/proc/self/exe",
+					   .segment_fd = -1,
+					   .listen_fd = -1,
+					   .agent_fd = -1,
+					   .step = step,
+					   .cpus = "0-3",
+					   .policy = "auto"};
+}
+
+static void a_controller_is_told_everything(void **state)
+{
+	struct mal_launch_options options = options_of("7.0");
+	struct mal_launched controller;
+	struct mal_error err = {""};
+	char text[2000];
+
+	(void)state;
+	options.segment_fd = STDIN_FILENO;
+	options.cgroup_fds[0] = options.cgroup_fds[1] = STDIN_FILENO;
+	options.cgroup_count = 2;
+	options.min_cpus = 2;
+	options.nodes = 5;
+	options.idle = "4-7";
+	if (mal_launch(&controller, &options, 5000, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(mal_launched_end(&controller, 5000, text, sizeof(text)));
+	assert_int_equal(controller.pidfd, -1);
+	assert_string_equal(
+		text,
+		"--segment-fd 3 --life-fd 4 --report-fd 5 --start-fd 6 --cgroup-fd 7 --cgroup-fd 8 "
+		"--cpus 0-3 --policy auto --step 7.0 --idle 4-7 --min-cpus 2 --nodes 5 "
+		"PATH=/usr/bin:/bin LC_ALL=C ");
+}
+
+/*
+ * hwloc's variables are passed on where the user started it, and nothing else; a user is named
+ * where there is one.
+ */
+static void a_controller_of_a_user(void **state)
+{
+	struct mal_launch_options options = options_of("7.0");
+	struct mal_launched controller;
+	char text[2000];
+
+	(void)state;
+	options.users_topology = options.becomes_user = true;
+	options.user = 12;
+	options.group = 34;
+	setenv("HWLOC_SYNTHETIC", "core:4", 1);
+	setenv("LD_PRELOAD_NOT", "x", 1);
+	assert_int_equal(mal_launch(&controller, &options, 5000, NULL), 0);
+	unsetenv("HWLOC_SYNTHETIC");
+	assert_true(mal_launched_end(&controller, 5000, text, sizeof(text)));
+	assert_non_null(strstr(text, "--user 12 --group 34 "));
+	assert_non_null(strstr(text, " HWLOC_SYNTHETIC=core:4 "));
+	assert_null(strstr(text, "LD_PRELOAD_NOT"));
+}
+
+static void controllers_that_do_not_start(void **state)
+{
+	static const struct {
+		const char *step, *says;
+		int timeout_ms;
+	} cases[] = {
+		{"refuses", "does not start: no such policy", 5000},
+		{"silent", "/proc/self/exe does not start", 5000},
+		{"slow", "does not start in time", 30},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mal_launch_options options = options_of(cases[i].step);
+		struct mal_launched controller;
+		struct mal_error err = {""};
+
+		assert_int_equal(mal_launch(&controller, &options, cases[i].timeout_ms, &err), -1);
+		if (!strstr(err.text, cases[i].says))
+			fail_msg("%s: '%s'", cases[i].step, err.text);
+		assert_int_equal(controller.pidfd, -1);
+		assert_true(mal_launched_end(&controller, 0, NULL, 0));
+		mal_launched_forget(&controller);
+	}
+}
+
+static void no_program_is_named(void **state)
+{
+	struct mal_launch_options options = options_of("7.0");
+	struct mal_launched controller;
+	struct mal_error err;
+
+	(void)state;
+	options.path = "/none";
+	assert_int_equal(mal_launch(&controller, &options, 5000, &err), -1);
+	assert_string_equal(err.text, "cannot run the controller /none: No such file or directory");
+}
+
+/* One that does not end is killed, and one that says too much is cut. */
+static void controllers_end_in_time(void **state)
+{
+	struct mal_launch_options stubborn = options_of("stubborn"),
+				  talkative = options_of("talkative");
+	struct mal_launched controller;
+	char text[20];
+
+	(void)state;
+	assert_int_equal(mal_launch(&controller, &stubborn, 5000, NULL), 0);
+	assert_false(mal_launched_end(&controller, 50, text, sizeof(text)));
+	assert_string_equal(text, "");
+	assert_int_equal(mal_launch(&controller, &talkative, 5000, NULL), 0);
+	assert_true(mal_launched_end(&controller, 5000, text, sizeof(text)));
+	assert_int_equal(strlen(text), sizeof(text) - 1);
+}
+
+/* A child drops its ends, and the controller lives on for its parent. */
+static void a_child_forgets_the_controller(void **state)
+{
+	struct mal_launch_options options = options_of("7.0");
+	struct mal_launched controller, copy;
+
+	(void)state;
+	assert_int_equal(mal_launch(&controller, &options, 5000, NULL), 0);
+	copy = (struct mal_launched){dup(controller.pidfd), dup(controller.life),
+				     dup(controller.report)};
+	mal_launched_forget(&copy);
+	assert_int_equal(copy.pidfd, -1);
+	assert_false(mal_descriptor_wait(controller.pidfd, 1, 0));
+	assert_true(mal_launched_end(&controller, 5000, NULL, 0));
+}
+
+/* An environment in memory; setting the name in REFUSED fails. */
+static struct {
+	char text[4096];
+	const char *preload, *refused;
+} variables;
+
+static int get(void *context, const char *name, char *value, size_t size)
+{
+	(void)context;
+	if (strcmp(name, "LD_PRELOAD") != 0 || !variables.preload)
+		return 0;
+	return snprintf(value, size, "%s", variables.preload) < (int)size ? 1 : -1;
+}
+
+static int set(void *context, const char *name, const char *value)
+{
+	size_t used = strlen(variables.text);
+
+	(void)context;
+	if (variables.refused && strcmp(name, variables.refused) == 0)
+		return -1;
+	snprintf(variables.text + used, sizeof(variables.text) - used, "%s=%s\n", name, value);
+	return 0;
+}
+
+static const struct mal_setup_env environment = {get, set, NULL};
+static const struct mal_cpumask cpus = {{0xf}}, home = {{0x3}};
+static const struct mal_setup all = {.libdir = "/none",
+				     .cpus = &cpus,
+				     .home = &home,
+				     .socket = "/s",
+				     .segment_fd = 9,
+				     .mode = "team",
+				     .max_threads = 8,
+				     .nodes = 2,
+				     .events = true,
+				     .keep_gomp = true,
+				     .local_rank = 1};
+
+static void a_rank_is_told_everything(void **state)
+{
+	struct mal_setup least = {
+		.libdir = "/none", .cpus = &cpus, .mode = "auto", .local_rank = -1, .nodes = 1};
+
+	(void)state;
+	variables.text[0] = '\0';
+	variables.preload = "/users.so";
+	assert_int_equal(mal_setup_apply(&all, &environment, NULL), 0);
+	assert_string_equal(variables.text,
+			    "LD_PRELOAD=/none/libmalleable.so:/users.so\n" MAL_ENV_SEGMENT_FD
+			    "=9\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
+			    "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
+			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS
+			    "=yes\n" MAL_ENV_GOMP "=keep\nKMP_HOT_TEAMS_MODE=1\n");
+	variables.text[0] = '\0';
+	variables.preload = NULL;
+	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
+	assert_string_equal(variables.text, "LD_PRELOAD=/none/libmalleable.so\n" MAL_ENV_SEGMENT_FD
+					    "=0\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
+					    "=auto\nKMP_HOT_TEAMS_MODE=1\n");
+}
+
+/* The library for MPI is preloaded where it was built. */
+static void both_libraries_are_preloaded(void **state)
+{
+	struct mal_setup setup = all;
+	char path[64], wanted[200];
+
+	(void)state;
+	setup.libdir = directory;
+	snprintf(path, sizeof(path), "%s/libmalleable_mpi.so", directory);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	variables.text[0] = '\0';
+	assert_int_equal(mal_setup_apply(&setup, &environment, NULL), 0);
+	snprintf(wanted, sizeof(wanted), "LD_PRELOAD=%s/libmalleable.so:%s\n", directory, path);
+	assert_memory_equal(variables.text, wanted, strlen(wanted));
+	unlink(path);
+}
+
+/* Any variable may find no room. */
+static void what_cannot_be_set_is_named(void **state)
+{
+	static const char *const names[] = {
+		"LD_PRELOAD",  MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,     MAL_ENV_CPUS,
+		MAL_ENV_MODE,  MAL_ENV_HOME,	   MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
+		MAL_ENV_NODES, MAL_ENV_EVENTS,	   MAL_ENV_GOMP,       "KMP_HOT_TEAMS_MODE"};
+	static char longest[10000];
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		variables.refused = names[i];
+		assert_int_equal(mal_setup_apply(&all, &environment, &err), -1);
+		assert_non_null(strstr(err.text, names[i]));
+	}
+	variables.refused = NULL;
+	memset(longest, 'x', sizeof(longest) - 1);
+	variables.preload = longest;
+	assert_int_equal(mal_setup_apply(&all, &environment, &err), -1);
+	assert_string_equal(err.text, "LD_PRELOAD is longer than 8191 bytes");
+	variables.preload = NULL;
+}
+
+static void sockets_are_in_a_directory_of_ones_own(void **state)
+{
+	char path[MAL_SOCKET_PATH], wanted[64], longest[200];
+	struct mal_error err;
+
+	(void)state;
+	snprintf(wanted, sizeof(wanted), "%s/malleable", directory);
+	setenv("XDG_RUNTIME_DIR", directory, 1);
+	assert_int_equal(mal_rundir_find_own(false, path, sizeof(path), &err), -1);
+	assert_non_null(strstr(err.text, "is not a directory of yours alone"));
+	assert_int_equal(mal_rundir_find_own(true, path, sizeof(path), &err), 0);
+	assert_string_equal(path, wanted);
+	assert_int_equal(mal_rundir_find_own(true, path, sizeof(path), &err), 0);
+	assert_int_equal(mal_rundir_find_own(false, longest, 10, &err), -1);
+	assert_string_equal(err.text, "XDG_RUNTIME_DIR is too long");
+	/* Others may write there. */
+	assert_int_equal(chmod(path, 0777), 0);
+	assert_int_equal(mal_rundir_find_own(false, path, sizeof(path), &err), -1);
+	assert_int_equal(rmdir(wanted), 0);
+	/* A link is none. */
+	assert_int_equal(symlink("/etc", wanted), 0);
+	assert_int_equal(mal_rundir_find_own(true, path, sizeof(path), &err), -1);
+	assert_int_equal(unlink(wanted), 0);
+	/* A directory where others may write is none for ours, as is a relative name. */
+	assert_int_equal(chmod(directory, 0777), 0);
+	mal_rundir_find_own(false, path, sizeof(path), NULL);
+	snprintf(wanted, sizeof(wanted), "/tmp/malleable-%u", (unsigned int)geteuid());
+	assert_string_equal(path, wanted);
+	assert_int_equal(chmod(directory, 0700), 0);
+	setenv("XDG_RUNTIME_DIR", "run", 1);
+	mal_rundir_find_own(false, path, sizeof(path), NULL);
+	assert_string_equal(path, wanted);
+}
+
+/* A descriptor that ranks inherit, above those that programs take for theirs. */
+static void ranks_inherit_the_segment(void **state)
+{
+	struct mal_segment segment;
+	struct mal_error err;
+	int fd = mal_segment_create_for_ranks(3, &cpus, &err);
+
+	(void)state;
+	assert_true(fd >= MAL_SEGMENT_FD_MIN);
+	assert_false(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(mal_segment_open(&segment, fd, &err), 0);
+	assert_int_equal(segment.rank_count, 3);
+	mal_segment_close(&segment);
+	close(fd);
+	assert_int_equal(mal_segment_create_for_ranks(0, &cpus, &err), -1);
+	assert_string_equal(err.text, "0 ranks on this node: 1 to 1024 can be balanced");
+	assert_int_equal(mal_segment_create_for_ranks(MAL_MAX_RANKS + 1, &cpus, &err), -1);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_controller_is_told_everything),
+		cmocka_unit_test(a_controller_of_a_user),
+		cmocka_unit_test(controllers_that_do_not_start),
+		cmocka_unit_test(no_program_is_named),
+		cmocka_unit_test(controllers_end_in_time),
+		cmocka_unit_test(a_child_forgets_the_controller),
+		cmocka_unit_test(a_rank_is_told_everything),
+		cmocka_unit_test(both_libraries_are_preloaded),
+		cmocka_unit_test(what_cannot_be_set_is_named),
+		cmocka_unit_test(sockets_are_in_a_directory_of_ones_own),
+		cmocka_unit_test(ranks_inherit_the_segment),
+	};
+
+	if (argc > 1 && strcmp(argv[0], "malleabled") == 0)
+		return be_controller(argv);
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

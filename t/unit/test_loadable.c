@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_loadable.c: what the host of a loadable policy may write into the shared memory. */
+#include <string.h>
+
+#include "t/unit/host.h"
+#include "t/unit/unit.h"
+
+/* The host answers at once, with what the test wrote. */
+const char *mal_host_wait(struct mal_host *host)
+{
+	(void)host;
+	return NULL;
+}
+
+const char *mal_host_ask(struct mal_host *host)
+{
+	(void)host;
+	return NULL;
+}
+
+static unsigned char byte_of(const bool *flag)
+{
+	unsigned char byte;
+
+	memcpy(&byte, flag, sizeof(byte));
+	return byte;
+}
+
+/* A bool whose byte is neither 0 nor 1 is undefined behaviour: it must not be used as it is. */
+static void truth_is_0_or_1(void **state)
+{
+	static const double values[MAL_CHOICE_PARAMS];
+	static const unsigned int places[1];
+	unsigned int count[1] = {1}, use[1], plan_owner[1] = {0}, owner[1] = {0};
+	struct mal_topology topology = {1, places, places, places, NULL};
+	struct mal_sample samples[1] = {{.running = true, .cpus = 1}};
+	struct mal_view view = {&topology, 1, samples, owner};
+	struct mal_plan plan = {.count = count, .owner = plan_owner, .use = use};
+	void *host = create(&table[0], values);
+
+	(void)state;
+	assert_non_null(host);
+	memset(&exchange.plan, 8, sizeof(exchange.plan));
+	assert_int_equal(decide(host, &view, &plan), 0);
+	assert_int_equal(byte_of(&plan.bind), 1);
+	assert_int_equal(byte_of(&plan.lend), 1);
+	assert_int_equal(byte_of(&plan.grow), 1);
+	assert_int_equal(byte_of(&plan.move), 1);
+	assert_int_equal(byte_of(&plan.brief), 1);
+	assert_int_equal(byte_of(&plan.lending.keep_one), 1);
+	assert_int_equal(byte_of(&plan.lending.collectives_only), 1);
+	assert_ptr_equal(plan.count, count);
+	assert_ptr_equal(plan.owner, plan_owner);
+	assert_ptr_equal(plan.use, use);
+	assert_null(plan.broken);
+	destroy(host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(truth_is_0_or_1),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

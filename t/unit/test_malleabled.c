@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_malleabled.c: the controller's process as it is, in a child: its arguments, a step from its
+ * start to its end, how it leaves its parent.
+ */
+#include "t/unit/unit.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/descriptor.h"
+
+int malleabled(int argc, char **argv);
+#define main malleabled
+#include "libmalleable/controller/main.c"
+#undef main
+
+#define RANKS 2u
+#define PATIENCE_MS 20000
+
+int __wrap_mal_confine(bool policies);
+int __wrap_mal_places_read(void);
+int __wrap_setresgid(gid_t real, gid_t effective, gid_t saved);
+int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved);
+int __wrap_setuid(uid_t user);
+_Noreturn void __wrap__exit(int status);
+
+static bool confined;
+static uid_t user_now;
+static bool user_stays;
+
+int __wrap_mal_confine(bool policies)
+{
+	(void)policies;
+	confined = true;
+	return 0;
+}
+
+/* Nothing is known of the machine: all its CPUs are neighbours. */
+int __wrap_mal_places_read(void)
+{
+	return -1;
+}
+
+int __wrap_setresgid(gid_t real, gid_t effective, gid_t saved)
+{
+	return real == effective && effective == saved ? 0 : -1;
+}
+
+int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+	user_now = real;
+	return real == effective && effective == saved ? 0 : -1;
+}
+
+int __wrap_setuid(uid_t user)
+{
+	return user == 0 && user_stays ? -1 : 0;
+}
+
+/* In order, so that gcov writes what it has counted. */
+_Noreturn void __wrap__exit(int status)
+{
+	exit(status);
+}
+
+/* A step that is run: what malleabled has of it, and what its ranks have. */
+static struct {
+	struct mal_segment segment;
+	int segment_fd, life, life_end, report, report_end, listening;
+	char folder[32], socket[64], json[64], site[64], trace[64];
+	pid_t pid;
+} step;
+
+static int set_up(void **state)
+{
+	struct mal_cpumask cpus;
+	int ends[2];
+
+	(void)state;
+	memset(&step, 0, sizeof(step));
+	strcpy(step.folder, "/tmp/malleabled-XXXXXX");
+	assert_non_null(mkdtemp(step.folder));
+	snprintf(step.socket, sizeof(step.socket), "%s/socket", step.folder);
+	snprintf(step.json, sizeof(step.json), "%s/json", step.folder);
+	snprintf(step.site, sizeof(step.site), "%s/site", step.folder);
+	snprintf(step.trace, sizeof(step.trace), "%s/trace", step.folder);
+	assert_int_equal(mal_cpumask_parse("0-3", &cpus, NULL), 0);
+	step.segment_fd = mal_segment_create(&step.segment, RANKS, &cpus, NULL);
+	step.listening = mal_channel_listen(step.socket, geteuid(), getegid(), NULL);
+	assert_true(step.segment_fd >= 0 && step.listening >= 0);
+	assert_int_equal(pipe(ends), 0);
+	step.life = ends[0];
+	step.life_end = ends[1];
+	assert_int_equal(pipe(ends), 0);
+	step.report_end = ends[0];
+	step.report = ends[1];
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	const char *const files[] = {step.socket, step.json, step.site, step.trace};
+	const int fds[] = {step.segment_fd, step.life,	     step.life_end,
+			   step.report,	    step.report_end, step.listening};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		unlink(files[i]);
+	rmdir(step.folder);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	mal_segment_close(&step.segment);
+	return 0;
+}
+
+/* malleabled with OPTIONS, separated by blanks, in a process of its own. */
+static void start(const char *options)
+{
+	char name[] = "malleabled", text[2048], *argv[40] = {name}, *save;
+	int argc = 1;
+
+	snprintf(text, sizeof(text), "%s", options);
+	fflush(stdout);
+	step.pid = fork();
+	if (step.pid)
+		return;
+	/* What it says is for its user. */
+	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		_exit(3);
+	close(step.life_end);
+	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	_exit(malleabled(argc, argv));
+}
+
+static void start_step(const char *more)
+{
+	char options[1024];
+
+	snprintf(options, sizeof(options),
+		 "--segment-fd=%d --life-fd=%d --report-fd=%d --listen-fd=%d --cpus=0-3 --step=7.0 "
+		 "--node=n1 "
+		 "--report-file=%s --site-report=%s --trace-file=%s %s",
+		 step.segment_fd, step.life, step.report, step.listening, step.json, step.site,
+		 step.trace, more);
+	start(options);
+	close(step.report);
+	step.report = -1;
+}
+
+static int status_of(const char *options)
+{
+	int status;
+
+	start(options);
+	assert_int_equal(waitpid(step.pid, &status, 0), step.pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The step is over: how malleabled ends. */
+static int end_step(void)
+{
+	int status;
+
+	close(step.life_end);
+	step.life_end = -1;
+	assert_int_equal(waitpid(step.pid, &status, 0), step.pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void come(unsigned int rank)
+{
+	struct mal_rank_slot *slot = &step.segment.ranks[rank];
+
+	for (unsigned int cpu = 2 * rank; cpu < 2 * rank + 2; cpu++) {
+		mal_cpumask_add(&slot->home, cpu);
+		mal_word_set(&step.segment.cpus[cpu].word,
+			     (struct mal_cpu_state){rank, rank, false});
+	}
+	slot->pid = getpid();
+	slot->state = MAL_RANK_RUNNING;
+	mal_futex_post(&step.segment.header->wake);
+}
+
+/* Until the controller has asked for another round than OLD. */
+static uint64_t wait_for_round(uint64_t old)
+{
+	long deadline = mal_now_ms() + PATIENCE_MS;
+
+	while (atomic_load(&step.segment.header->round) <= old) {
+		assert_true(mal_now_ms() < deadline);
+		sched_yield();
+	}
+	return atomic_load(&step.segment.header->round);
+}
+
+/* Both say that a second has passed. */
+static void say(uint64_t round, unsigned int second)
+{
+	for (unsigned int rank = 0; rank < RANKS; rank++) {
+		uint64_t ticks = (second + 1) * mal_s_to_ticks(1);
+		struct mal_snapshot said = {.round = round,
+					    .boundary = second,
+					    .kind = MAL_BOUNDARY_COLLECTIVE,
+					    .tick = ticks,
+					    .busy = rank ? ticks : 2 * ticks,
+					    .cpu = 2 * ticks};
+
+		mal_snapshot_write(&step.segment.ranks[rank], &said);
+		atomic_fetch_add(&step.segment.header->arrivals, 1);
+	}
+	mal_futex_post(&step.segment.header->wake);
+}
+
+static void run_some_windows(void)
+{
+	uint64_t round = 0;
+
+	mal_clock_open();
+	for (unsigned int rank = 0; rank < RANKS; rank++)
+		come(rank);
+	/* The second has been seen by the round that expects both. */
+	do
+		round = wait_for_round(round);
+	while (atomic_load(&step.segment.header->expected) < RANKS);
+	for (unsigned int second = 0; second < 3; second++) {
+		say(round, second);
+		round = wait_for_round(round);
+	}
+}
+
+static const char *read_report(struct mal_outcome_record *record)
+{
+	static char text[4096];
+	size_t length = 0;
+	ssize_t got;
+
+	assert_int_equal(read(step.report_end, record, sizeof(*record)), sizeof(*record));
+	while ((got = read(step.report_end, text + length, sizeof(text) - 1 - length)) > 0)
+		length += (size_t)got;
+	text[length] = '\0';
+	return text;
+}
+
+static bool has_file(const char *path, const char *part)
+{
+	char text[8192];
+	FILE *file = fopen(path, "r");
+	size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	text[length] = '\0';
+	if (file)
+		fclose(file);
+	return strstr(text, part);
+}
+
+/* From the first rank to the report. */
+static void whole_step(void **state)
+{
+	struct mal_outcome_record record;
+	struct mal_error err;
+	const char *text;
+	size_t length;
+	char *answer;
+
+	(void)state;
+	start_step("--policy=observe");
+	run_some_windows();
+	answer = mal_channel_ask(step.socket, "status", PATIENCE_MS, &length, &err);
+	assert_non_null(answer);
+	assert_non_null(strstr(answer, "\"windows\":2"));
+	free(answer);
+	assert_true(mal_channel_tell(step.socket, "rebind", PATIENCE_MS));
+	assert_int_equal(end_step(), 0);
+	text = read_report(&record);
+	assert_int_equal(record.magic, MAL_OUTCOME_MAGIC);
+	assert_int_equal(record.windows, 2);
+	assert_float_equal(record.elapsed_s, 2, 0.1);
+	assert_memory_equal(text, "step 7.0 on n1: policy observe, 2 ranks, 4 CPUs, ", 49);
+	assert_non_null(strstr(text, "\npredicted with --balance: auto "));
+	assert_true(has_file(step.json, "\"windows\": 2"));
+	assert_true(has_file(step.site, "\"windows\": 2"));
+	assert_true(has_file(step.trace, "\"step\""));
+}
+
+/* A rank that dies is noticed by its process's end, not by anything that it says. */
+static void rank_dies(void **state)
+{
+	struct mal_outcome_record record;
+	pid_t rank = fork();
+	uint64_t round;
+
+	(void)state;
+	if (rank == 0)
+		for (;;)
+			pause();
+	start_step("--policy=observe");
+	come(0);
+	round = wait_for_round(0);
+	step.segment.ranks[1].pid = rank;
+	step.segment.ranks[1].state = MAL_RANK_RUNNING;
+	mal_futex_post(&step.segment.header->wake);
+	round = wait_for_round(round);
+	kill(rank, SIGKILL);
+	waitpid(rank, NULL, 0);
+	wait_for_round(round);
+	assert_int_equal(step.segment.ranks[1].state, MAL_RANK_DEAD);
+	assert_int_equal(end_step(), 0);
+	assert_non_null(strstr(read_report(&record), "too short to measure"));
+}
+
+/* No rank ever came: nothing is said, and the site's file has that. */
+static void nobody_came(void **state)
+{
+	char byte;
+
+	(void)state;
+	start_step("--policy=lewi --off-file=/nonexistent");
+	assert_int_equal(end_step(), 0);
+	assert_int_equal(read(step.report_end, &byte, 1), 0);
+	assert_true(has_file(step.site, "\"ranks\": 0"));
+	assert_false(has_file(step.json, "ranks"));
+}
+
+/* Of several nodes each has a line; files that cannot be written are named. */
+static void one_of_two_nodes(void **state)
+{
+	struct mal_outcome_record record;
+	const char *text;
+
+	(void)state;
+	snprintf(step.json, sizeof(step.json), "/nonexistent/json");
+	snprintf(step.trace, sizeof(step.trace), "/nonexistent/trace");
+	start_step("--policy=observe --nodes=2 --min-cpus=1");
+	run_some_windows();
+	assert_int_equal(end_step(), 0);
+	text = read_report(&record);
+	assert_memory_equal(text, "step 7.0 on n1: observe, 2 ranks, 4 CPUs, ", 42);
+	assert_non_null(strstr(text, "/nonexistent/json"));
+	assert_non_null(strstr(text, "/nonexistent/trace"));
+	assert_null(strstr(text, "load balance (mean/max)"));
+}
+
+/* What it cannot start with ends it. */
+static void arguments_are_checked(void **state)
+{
+	char options[256];
+
+	(void)state;
+	assert_int_equal(status_of("--help"), 0);
+	assert_int_equal(status_of("--version"), 0);
+	assert_int_equal(status_of(""), 2);
+	assert_int_equal(status_of("--nonesuch"), 2);
+	assert_int_equal(status_of("--segment-fd=0 --life-fd=x --cpus=0"), 2);
+	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 more"), 2);
+	assert_int_equal(status_of("--segment-fd=0 --life-fd=0 --cpus=x --libdir=/ --policies=auto "
+				   "--socket=s"),
+			 1);
+	assert_int_equal(status_of("--segment-fd=0 --life-fd=0 --cpus=0 --policy=nonesuch "
+				   "--agent-fd=-1 --user=1 --group=1"),
+			 1);
+	/* No segment. */
+	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3 --idle=9",
+		 step.life, step.life);
+	assert_int_equal(status_of(options), 1);
+	/* Nothing to watch. */
+	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3 --hostfile=x",
+		 step.segment_fd, step.segment_fd);
+	assert_int_equal(status_of(options), 1);
+}
+
+/* It goes on in a child, which its parent hands over, in the cgroups that it was told. */
+static void leaves_parent(void **state)
+{
+	int ends[2], cgroup[2], pidfd = -1, status;
+	char more[128], byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(pipe(cgroup), 0);
+	snprintf(more, sizeof(more), "--policy=observe --start-fd=%d --cgroup-fd=%d", ends[1],
+		 cgroup[1]);
+	start_step(more);
+	assert_int_equal(waitpid(step.pid, &status, 0), step.pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(mal_descriptor_receive(ends[0], &pidfd, &byte, 1), 1);
+	assert_true(pidfd >= 0);
+	assert_int_equal(read(cgroup[0], &byte, 1), 1);
+	assert_int_equal(byte, '0');
+	close(step.life_end);
+	step.life_end = -1;
+	/* Its process ends when the step does. */
+	assert_int_equal(poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, PATIENCE_MS), 1);
+	assert_true(has_file(step.site, "\"ranks\": 0"));
+	close(pidfd);
+	close(ends[0]);
+	close(ends[1]);
+	close(cgroup[0]);
+	close(cgroup[1]);
+}
+
+/*
+ * HOW it is to leave its parent, in a process of its own: returns whether it does, and what the
+ * socket was told.
+ */
+static bool detaches(struct mal_detach how, bool stays, char *told, size_t size)
+{
+	int ends[2], done[2], fd = -1;
+	char result = 'f';
+	ssize_t got;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(pipe(done), 0);
+	how.start_fd = ends[1];
+	fflush(stdout);
+	step.pid = fork();
+	if (step.pid == 0) {
+		struct mal_error err;
+
+		user_stays = stays;
+		if (mal_detach(&how, &err) == 0 && (!how.becomes_user || user_now == how.user))
+			result = 't';
+		_exit(write(done[1], &result, 1) != 1);
+	}
+	close(done[1]);
+	close(ends[1]);
+	waitpid(step.pid, NULL, 0);
+	assert_int_equal(read(done[0], &result, 1), 1);
+	got = mal_descriptor_receive(ends[0], &fd, told, size - 1);
+	told[got > 0 ? got : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	close(done[0]);
+	close(ends[0]);
+	return result == 't';
+}
+
+/* Root's child becomes the user's for good; where it could become root again it ends. */
+static void becomes_user(void **state)
+{
+	struct mal_detach how = {.becomes_user = true, .user = 1234, .group = 1234};
+	char told[512];
+
+	(void)state;
+	assert_true(detaches(how, true, told, sizeof(told)));
+	assert_false(detaches(how, false, told, sizeof(told)));
+	how.cgroup_count = 1;
+	how.cgroup_fds[0] = -1;
+	assert_false(detaches(how, true, told, sizeof(told)));
+	assert_non_null(strstr(told, "cannot enter the step's cgroup"));
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(whole_step),
+		CASE(rank_dies),
+		CASE(nobody_came),
+		CASE(one_of_two_nodes),
+		CASE(arguments_are_checked),
+		CASE(leaves_parent),
+		CASE(becomes_user),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

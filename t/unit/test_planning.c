@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_planning.c: from samples to a plan in the segment: rules, plans that are unfit, orders, the
+ * way home, the administrator's switch.
+ */
+#include "t/unit/node_controller.h"
+
+#include "libmalleable/controller/admin_switch.h"
+#include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/state/deciding.h"
+
+static struct mal_controller *node;
+
+static int set_up(void **state)
+{
+	(void)state;
+	node = node_start(3, 2, "--policy=puppet --off-file=/off");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	node_close(node);
+	return 0;
+}
+
+static uint32_t rules(void)
+{
+	return node_segment()->header->rules;
+}
+
+static void decide(struct mal_plan plan, const unsigned int *count)
+{
+	node_puppet(&plan, count);
+	node_begin(node);
+}
+
+/* Each word of a policy about lending is a rule that the ranks read. */
+static void says_rules(void **state)
+{
+	(void)state;
+	decide((struct mal_plan){0}, NULL);
+	assert_int_equal(rules(), MAL_RULE_READY);
+	decide((struct mal_plan){.bind = true}, NULL);
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND);
+	decide((struct mal_plan){.bind = true, .lend = true}, NULL);
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND);
+	decide((struct mal_plan){.bind = true,
+				 .lend = true,
+				 .grow = true,
+				 .lending = {true, true, MAL_NEAR_ONLY, 5}},
+	       NULL);
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND | MAL_RULE_GROW |
+					  MAL_RULE_KEEP_ONE | MAL_RULE_COLLECTIVES |
+					  MAL_RULE_NEAR_ONLY);
+	assert_int_equal(node_segment()->header->max, 5);
+	decide((struct mal_plan){.bind = true, .lend = true, .lending.near = MAL_NEAR_ANY}, NULL);
+	assert_int_equal(rules(),
+			 MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND | MAL_RULE_ANY_ORDER);
+	/* Who may not bind lends nothing, whatever the policy says. */
+	decide((struct mal_plan){.lend = true, .grow = true}, NULL);
+	assert_int_equal(rules(), MAL_RULE_READY);
+	assert_false(node_binds(node));
+}
+
+static void says_schedule(void **state)
+{
+	(void)state;
+	decide((struct mal_plan){.schedule = {MAL_SCHEDULE_GUIDED, 7}}, NULL);
+	assert_int_equal(node_segment()->header->schedule, MAL_SCHEDULE_GUIDED | 7 << 16);
+}
+
+/* CPUs that move: each has a rank, as many as it was said, and there is a new plan to be seen. */
+static void moves(void **state)
+{
+	(void)state;
+	decide((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){3, 2, 1});
+	assert_int_equal(node_plans(node), 1);
+	assert_int_equal(node_segment()->header->plan, 1);
+	assert_string_equal(node_planned(1), "2-3");
+	assert_int_equal(strlen(node_planned(0)), strlen("0-1,4"));
+	assert_null(node_wrong(node));
+	node_obey();
+	assert_string_equal(node_owned(0), node_planned(0));
+	assert_string_equal(node_owned(2), node_planned(2));
+	assert_null(node_wrong(node));
+	/* All in its place: nothing new is said. */
+	node_puppet(&(struct mal_plan){.bind = true}, NULL);
+	node_begin(node);
+	assert_int_equal(node_plans(node), 1);
+}
+
+/* A policy without an opinion changes nothing. */
+static void no_opinion(void **state)
+{
+	(void)state;
+	decide((struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_puppet(NULL, NULL);
+	node_begin(node);
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND);
+	assert_null(node_rejected(node));
+}
+
+/* A plan that is unfit is not carried out, and its policy is not asked again. */
+static void rejected(struct mal_plan plan, const unsigned int *count, const char *why)
+{
+	unsigned int asked, plans = node_plans(node);
+
+	node_slot(1)->use = 1;
+	decide(plan, count);
+	assert_string_equal(node_rejected(node), why);
+	assert_int_equal(rules(), MAL_RULE_READY);
+	assert_int_equal(node_plans(node), plans);
+	assert_int_equal(node_slot(1)->use, 0);
+	asked = node_puppet_asked();
+	node_begin(node);
+	assert_int_equal(node_puppet_asked(), asked);
+}
+
+static void leaves_rank_without(void **state)
+{
+	(void)state;
+	rejected((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){4, 2, 0},
+		 "it leaves a rank without a CPU");
+}
+
+static void gives_too_many(void **state)
+{
+	(void)state;
+	rejected((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){7, 2, 1},
+		 "its CPUs are not as many as its counts say");
+}
+
+static void moves_unbound(void **state)
+{
+	(void)state;
+	rejected((struct mal_plan){.move = true}, (const unsigned int[]){3, 2, 1},
+		 "it moves CPUs but forbids to bind threads");
+}
+
+static void breaks(void **state)
+{
+	(void)state;
+	rejected((struct mal_plan){.broken = "it ended"}, NULL, "it ended");
+}
+
+/* Another policy decides from now on; one that does not start leaves the one before. */
+static void another_policy(void **state)
+{
+	struct mal_error err;
+
+	(void)state;
+	decide((struct mal_plan){.broken = "it ended"}, NULL);
+	assert_string_equal(node_ask(node, "set policy=lewi,keep=yes"), "ok\n");
+	assert_string_equal(node_policy(node), "lewi");
+	assert_null(node_rejected(node));
+	assert_int_equal(rules() & (MAL_RULE_LEND | MAL_RULE_KEEP_ONE),
+			 MAL_RULE_LEND | MAL_RULE_KEEP_ONE);
+	node_puppet_fails(true);
+	assert_string_equal(node_ask(node, "set policy=puppet"),
+			    "error policy puppet does not start\n");
+	assert_string_equal(node_policy(node), "lewi");
+	node_puppet_fails(false);
+	assert_int_equal(mal_deciding_use(node, NULL, NULL, &err), 0);
+	assert_string_equal(node_ask(node, "set policy=external"), "ok\n");
+	assert_string_equal(node_policy(node), "external");
+}
+
+/* Orders hold at once, and above what the policy decides. */
+static void orders(void **state)
+{
+	(void)state;
+	node_puppet(&(struct mal_plan){.bind = true}, NULL);
+	node_begin(node);
+	assert_string_equal(node_ask(node, "set rank=0 cpus=0-2"), "ok\n");
+	assert_string_equal(node_planned(0), "0-2");
+	node_obey();
+	assert_string_equal(node_owned(0), "0-2");
+	decide((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){3, 2, 1});
+	node_obey();
+	assert_null(node_rejected(node));
+	assert_string_equal(node_owned(0), "0-2");
+	assert_string_equal(node_ask(node, "set rank=2 min=2"), "ok\n");
+	assert_string_equal(node_ask(node, "set rank=1 min=2"),
+			    "error the other ranks need 4 CPUs at least, and 3 would be left\n");
+	/* The policy's again. */
+	assert_string_equal(node_ask(node, "set free"), "ok\n");
+	decide((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){1, 1, 4});
+	node_obey();
+	assert_int_equal(strlen(node_owned(0)), 1);
+}
+
+/* Back to the CPUs that Slurm gave, and no lending. */
+static void home(void **state)
+{
+	(void)state;
+	decide((struct mal_plan){.bind = true, .lend = true, .move = true},
+	       (const unsigned int[]){3, 2, 1});
+	node_obey();
+	assert_string_not_equal(node_owned(0), "0-1");
+	node_slot(0)->use = 1;
+	mal_plan_home(node);
+	node_obey();
+	assert_string_equal(node_owned(0), "0-1");
+	assert_string_equal(node_owned(2), "4-5");
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND);
+	assert_int_equal(node_slot(0)->use, 0);
+}
+
+/* While they are only observed nothing is published. */
+static void home_of_observed(void **state)
+{
+	unsigned int plans;
+
+	(void)state;
+	decide((struct mal_plan){0}, NULL);
+	plans = node_plans(node);
+	mal_plan_home(node);
+	assert_int_equal(node_plans(node), plans);
+}
+
+/*
+ * The administrator's switch is looked at once a second; ranks go home, and the policy begins anew
+ * when it is back.
+ */
+static void admin_switch(void **state)
+{
+	unsigned int asked;
+
+	(void)state;
+	decide((struct mal_plan){.bind = true, .lend = true, .move = true},
+	       (const unsigned int[]){3, 2, 1});
+	node_obey();
+	mal_admin_switch_update(node);
+	node_admin_switch(true);
+	node_pass(0.5);
+	mal_admin_switch_update(node);
+	assert_true(rules() & MAL_RULE_LEND);
+	node_pass(0.6);
+	mal_admin_switch_update(node);
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND);
+	node_obey();
+	assert_string_equal(node_owned(0), "0-1");
+	asked = node_puppet_asked();
+	node_begin(node);
+	assert_int_equal(node_puppet_asked(), asked);
+	assert_string_equal(node_ask(node, "set rank=0 count=3"),
+			    "error balancing is switched off by the administrator\n");
+	assert_non_null(strstr(node_ask(node, "status"),
+			       "\"rejected\":\"switched off by the administrator\""));
+	node_admin_switch(false);
+	node_pass(1.1);
+	mal_admin_switch_update(node);
+	assert_true(rules() & MAL_RULE_LEND);
+	assert_int_equal(node_puppet_asked(), asked + 1);
+}
+
+/* Without a file there is no switch. */
+static void no_switch(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 1, "--policy=lewi");
+	node_admin_switch(true);
+	node_pass(2);
+	mal_admin_switch_update(node);
+	assert_true(rules() & MAL_RULE_LEND);
+}
+
+/*
+ * The controller's own loop, from the first rank to the end of the step: the windows come, the plan
+ * is made and carried out.
+ */
+static bool turn(struct mal_controller *controller, void *context)
+{
+	unsigned int *turns = context;
+	static const double work[] = {3, 0.5, 0.5};
+
+	(void)controller;
+	if (*turns == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	node_obey();
+	node_pass(1);
+	for (unsigned int rank = 0; *turns > 0 && rank < 3; rank++)
+		node_say(rank, work[rank], 0, 0);
+	return ++*turns < 20;
+}
+
+static void loop(void **state)
+{
+	unsigned int turns = 0;
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=auto --off-file=/off");
+	node_run(node, turn, &turns);
+	assert_int_equal(turns, 20);
+	assert_true(node_totals(node)->windows > 10);
+	assert_string_equal(node_owned(0), node_planned(0));
+	assert_true(strlen(node_owned(0)) > strlen("0-1"));
+	assert_null(node_wrong(node));
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(says_rules),
+		CASE(says_schedule),
+		CASE(moves),
+		CASE(no_opinion),
+		CASE(leaves_rank_without),
+		CASE(gives_too_many),
+		CASE(moves_unbound),
+		CASE(breaks),
+		CASE(another_policy),
+		CASE(orders),
+		CASE(home),
+		CASE(home_of_observed),
+		CASE(admin_switch),
+		CASE(no_switch),
+		CASE(loop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

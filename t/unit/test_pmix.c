@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_pmix.c: summaries of two nodes and events, through a PMIx library of functions of this
+ * file; four ranks, two on each node.
+ */
+#include "t/unit/rank_fixture.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "libmalleable/core/env.h"
+#include "libmalleable/rank/pmix/events.c"
+#include "libmalleable/rank/pmix/pmix.c"
+#include "libmalleable/rank/pmix/summary.c"
+
+static bool is_there, knows, is_silent;
+static int opened;
+static char given[2][256]; /* by what rank 0 or 2 gave last: KEY=TEXT;... */
+static uint32_t rank_0_asks;
+static unsigned int not_yet; /* so many questions for the summary are answered: not there yet */
+static char told[512], asked[512], cpus_said[64];
+static const char *controller_answer;
+static unsigned int progressed, polled;
+
+static pmix_status_t fake_init(pmix_proc_t *me, pmix_info_t *info, size_t count)
+{
+	(void)info, (void)count;
+	memset(me, 0, sizeof(*me));
+	me->rank = rank_0_asks;
+	opened++;
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_finalize(const pmix_info_t *info, size_t count)
+{
+	(void)info, (void)count;
+	opened--;
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_put(pmix_scope_t scope, const char *key, pmix_value_t *value)
+{
+	char *text = given[0];
+
+	(void)scope;
+	snprintf(text + strlen(text), sizeof(given[0]) - strlen(text), "%s=%s;", key,
+		 value->data.string);
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_commit(void)
+{
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_get(const pmix_proc_t *process, const char *key, const pmix_info_t *info,
+			      size_t count, pmix_value_t **value)
+{
+	(void)info, (void)count, (void)process;
+	if (!knows)
+		return PMIX_ERR_NOT_FOUND;
+	*value = calloc(1, sizeof(**value));
+	assert_non_null(*value);
+	if (strcmp(key, PMIX_LOCALLDR) == 0) {
+		(*value)->type = PMIX_PROC_RANK;
+		(*value)->data.rank = rank_0_asks;
+	} else if (strcmp(key, PMIX_LOCAL_RANK) == 0) {
+		(*value)->type = PMIX_UINT16;
+		(*value)->data.uint16 = 0;
+	} else {
+		(*value)->type = PMIX_UINT32;
+		(*value)->data.uint32 = 2;
+	}
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_get_nb(const pmix_proc_t *process, const char *key,
+				 const pmix_info_t *info, size_t count,
+				 pmix_value_cbfunc_t answer_with, void *context)
+{
+	pmix_value_t value;
+	char text[] = "{\"node\":1}";
+
+	(void)info, (void)count, (void)process;
+	memset(&value, 0, sizeof(value));
+	value.type = PMIX_STRING;
+	value.data.string = text;
+	if (is_silent)
+		return PMIX_SUCCESS;
+	if (strcmp(key, KEY_SUMMARY) == 0 && not_yet) {
+		not_yet--;
+		answer_with(PMIX_ERR_NOT_FOUND, NULL, context);
+	} else {
+		answer_with(PMIX_SUCCESS, &value, context);
+	}
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_resolve_nodes(const pmix_nspace_t space, char **list)
+{
+	(void)space;
+	*list = strdup("n0,n1");
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_resolve_peers(const char *node, const pmix_nspace_t space,
+					pmix_proc_t **processes, size_t *count)
+{
+	(void)space;
+	*processes = calloc(2, sizeof(**processes));
+	assert_non_null(*processes);
+	(*processes)[0].rank = node[1] == '0' ? 1 : 3;
+	(*processes)[1].rank = node[1] == '0' ? 0 : 2;
+	*count = 2;
+	return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_notify(pmix_status_t status, const pmix_proc_t *source,
+				 pmix_data_range_t range, const pmix_info_t info[], size_t count,
+				 pmix_op_cbfunc_t function, void *context)
+{
+	(void)status, (void)source, (void)range, (void)function, (void)context;
+	assert_int_equal(count, 2);
+	snprintf(cpus_said, sizeof(cpus_said), "%s", info[0].value.data.string);
+	return PMIX_SUCCESS;
+}
+
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlsym(void *library, const char *name);
+char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+			     struct mal_error *err);
+bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms);
+
+void *__wrap_dlopen(const char *name, int flags)
+{
+	(void)name, (void)flags;
+	return is_there ? &is_there : NULL;
+}
+
+void *__wrap_dlsym(void *library, const char *name)
+{
+	static const struct {
+		const char *name;
+		void *function;
+	} has[] = {{"Init", (void *)fake_init},
+		   {"Finalize", (void *)fake_finalize},
+		   {"Put", (void *)fake_put},
+		   {"Commit", (void *)fake_commit},
+		   {"Get", (void *)fake_get},
+		   {"Get_nb", (void *)fake_get_nb},
+		   {"Resolve_nodes", (void *)fake_resolve_nodes},
+		   {"Resolve_peers", (void *)fake_resolve_peers},
+		   {"Notify_event", (void *)fake_notify}};
+
+	(void)library;
+	for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++)
+		if (strcmp(has[i].name, name + strlen("PMIx_")) == 0)
+			return has[i].function;
+	return NULL;
+}
+
+char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
+			     struct mal_error *err)
+{
+	(void)path, (void)timeout_ms, (void)err;
+	snprintf(asked, sizeof(asked), "%s", request);
+	*length = controller_answer ? strlen(controller_answer) : 0;
+	return controller_answer ? strdup(controller_answer) : NULL;
+}
+
+bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms)
+{
+	(void)path, (void)timeout_ms;
+	snprintf(told, sizeof(told), "%s", request);
+	return true;
+}
+
+static void progress(void)
+{
+	progressed++;
+	turn_clock(100 * US);
+}
+
+static void poll(void)
+{
+	polled++;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	open_node(2, 2, 2);
+	setenv("PMIX_NAMESPACE", "job", 1);
+	setenv(MAL_ENV_NODES, "2", 1);
+	setenv(MAL_ENV_SOCKET, "/socket", 1);
+	unsetenv(MAL_ENV_EVENTS);
+	memset(&pmix, 0, sizeof(pmix));
+	memset(&nodes, 0, sizeof(nodes));
+	memset(&events, 0, sizeof(events));
+	memset(given, 0, sizeof(given));
+	told[0] = asked[0] = cpus_said[0] = '\0';
+	is_there = knows = true;
+	is_silent = false;
+	opened = 0;
+	rank_0_asks = 0;
+	not_yet = 0;
+	progressed = polled = 0;
+	controller_answer = "{\"node\":0}";
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_node();
+	/* As often closed as opened. */
+	return opened;
+}
+
+/* Rank 0 hands its controller what the other node's leader gave, when that is there. */
+static void first_node(void **state)
+{
+	(void)state;
+	mal_summary_begin();
+	assert_string_equal(given[0], "malleable.here=yes;");
+	not_yet = 3;
+	mal_summary_end(progress, poll);
+	assert_string_equal(asked, "node n0 0,1");
+	assert_string_equal(told, "nodes {\"node\":1}");
+	assert_true(progressed && polled);
+	/* Once. */
+	told[0] = '\0';
+	mal_summary_end(progress, poll);
+	assert_string_equal(told, "");
+}
+
+/* It gives its controller's, which leaves the report to the first node's. */
+static void other_node(void **state)
+{
+	(void)state;
+	rank_0_asks = 2;
+	mal_summary_begin();
+	mal_summary_end(progress, poll);
+	assert_string_equal(asked, "node n1 2,3");
+	assert_string_equal(given[0], "malleable.here=yes;malleable.summary={\"node\":0};");
+	assert_string_equal(told, "elsewhere");
+}
+
+/* Its controller has none: nobody waits for it. */
+static void without_summary(void **state)
+{
+	(void)state;
+	rank_0_asks = 2;
+	controller_answer = "no";
+	mal_summary_begin();
+	mal_summary_end(progress, poll);
+	assert_string_equal(given[0], "malleable.here=yes;malleable.summary={};");
+	assert_string_equal(told, "");
+}
+
+/* A server that does not answer is not waited for longer than a second. */
+static void silence(void **state)
+{
+	uint64_t begin = test_clock.now;
+
+	(void)state;
+	mal_summary_begin();
+	is_silent = true;
+	mal_summary_end(progress, poll);
+	assert_string_equal(told, "");
+	assert_in_range(test_clock.now - begin, 900 * MS, 1100 * MS);
+}
+
+/* One that never comes, though it was promised, not longer than 5 s. */
+static void never(void **state)
+{
+	uint64_t begin = test_clock.now;
+
+	(void)state;
+	mal_summary_begin();
+	not_yet = UINT32_MAX;
+	mal_summary_end(progress, poll);
+	assert_string_equal(told, "");
+	assert_in_range(test_clock.now - begin, 5000 * MS, 5100 * MS);
+}
+
+static void no_library(void **state)
+{
+	unsigned int rank, count;
+
+	(void)state;
+	is_there = false;
+	mal_summary_begin();
+	mal_summary_end(progress, poll);
+	is_there = true;
+	knows = false;
+	mal_summary_begin();
+	mal_summary_end(progress, poll);
+	assert_string_equal(given[0], "");
+	assert_true(mal_pmix_open(true));
+	assert_false(mal_pmix_local(&rank, &count));
+	mal_pmix_close();
+	unsetenv("PMIX_NAMESPACE");
+	assert_false(mal_pmix_open(true));
+}
+
+/* CPUs are said where they are others than were said last. */
+static void cpus_change(void **state)
+{
+	(void)state;
+	mal_events_begin();
+	mal_events_say();
+	mal_events_end();
+	setenv(MAL_ENV_EVENTS, "yes", 1);
+	mal_events_begin();
+	mal_events_say();
+	assert_string_equal(cpus_said, "");
+	mal.own[mal.own_count++] = 3;
+	mal_events_say();
+	assert_string_equal(cpus_said, "0-1,3");
+	cpus_said[0] = '\0';
+	mal_events_say();
+	assert_string_equal(cpus_said, "");
+	mal_events_end();
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(first_node), CASE(other_node), CASE(without_summary), CASE(silence),
+		CASE(never),	  CASE(no_library), CASE(cpus_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_protocol.c: what a rank does to CPUs and threads while another one acts at the same moment.
+ *
+ * The rank library's lend.c, cpus.c and bind.c run here as rank 0 on a segment of three ranks with
+ * two CPUs each. The other ranks act at the critical moments, by functions that the linker wraps:
+ * where a thread is bound (mal_bind_thread) and where a word has just changed (mal_free_check). No
+ * test depends on time.
+ */
+#include "t/unit/rank_fixture.h"
+
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/state/state.h"
+
+#define RANKS 3u
+#define CPUS 6u
+#define THREADS 3u
+
+/* Rank R has CPUs 2R and 2R + 1, and a team of three threads on them. */
+static int set_up(void **state)
+{
+	(void)state;
+	open_node(RANKS, CPUS / RANKS, THREADS);
+	for (unsigned int rank = 0; rank < RANKS; rank++) {
+		mal.segment.ranks[rank].pid = 1;
+		mal.segment.ranks[rank].team = THREADS;
+		for (unsigned int i = 0; i < THREADS; i++) {
+			put_thread(rank, i, 2 * rank + i / 2);
+			thread_of(rank, i)->home = 2 * rank + i / 2;
+		}
+	}
+	/* Threads 0 and 1 share a CPU, as place_of() says. */
+	mal.slot->changes = 1;
+	assert_true(mal_cpus_refresh());
+	assert_int_equal(mal.own_count, 2);
+	mal.team = THREADS;
+	mal_bind_team(THREADS);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_node();
+	return 0;
+}
+
+static void rank_1_ends_its_region(void)
+{
+	mal_wants_cpus_close(&mal.segment, 1);
+}
+
+/* Wait until our CPUs are lent, or would be. */
+static void wait_and_lend(void)
+{
+	let_want(2);
+	mal_wait_begin();
+	while (!mal.lending) {
+		turn_clock(10 * US);
+		mal_wait_poll();
+	}
+}
+
+static void rank_1_leaves(void)
+{
+	mal.segment.ranks[1].state = MAL_RANK_ENDED;
+	for (unsigned int cpu = 2; cpu < 4; cpu++)
+		assert_true(mal_word_lend(word_of(cpu), 1));
+}
+
+/* A CPU is moved to a rank that ends while we leave the CPU. */
+static void moved_to_a_rank_that_ends(void **state)
+{
+	(void)state;
+	mal.segment.cpus[0].target = 1;
+	while_binding = rank_1_leaves;
+	mal_cpus_apply_plan();
+	assert_null(while_binding);
+	assert_true(cpu_state(0).lent);
+	assert_int_equal(cpu_state(0).user, MAL_NOBODY);
+	assert_true(mal.segment.header->free_cpus & 1);
+}
+
+static void rank_1_finds_cpus(void)
+{
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		if (cpu_state(cpu).user == 1 && cpu_state(cpu).owner == 0)
+			put_thread(1, 1, cpu);
+}
+
+/*
+ * Rank 1 reads its words between grant and spread and needs no more: the CPU and the thread come
+ * back.
+ */
+static void rolled_back(void **state)
+{
+	(void)state;
+	open_region(1);
+	while_changing = rank_1_finds_cpus;
+	wait_and_lend();
+	mal_call_end();
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(where_is(1, i) / 2, 1);
+	assert_int_equal(cpu_state(0).user, 0);
+	assert_int_equal(cpu_state(1).user, 0);
+}
+
+/* Rank 2, the owner, takes CPU 4 back, and sends the thread home that is on its way there. */
+static void rank_2_takes_back(void)
+{
+	uint32_t expected = 4;
+
+	assert_int_equal(mal_word_reclaim(word_of(4), 2), 1);
+	assert_true(atomic_compare_exchange_strong(&thread_of(1, 1)->cpu, &expected, 2));
+	test_kernel.at[thread_of(1, 1)->tid] = 2;
+}
+
+static void late_spread(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 1, true});
+	while_binding = rank_2_takes_back;
+	assert_int_equal(mal_bind_spread(1, 4), MAL_SPREAD_DONE);
+	assert_null(while_binding);
+	assert_int_equal(where_is(1, 1), 2);
+}
+
+static void rank_2_takes_ours_back(void)
+{
+	uint32_t expected = 4;
+
+	assert_int_equal(mal_word_reclaim(word_of(4), 2), 0);
+	assert_true(atomic_compare_exchange_strong(&thread_of(0, 1)->cpu, &expected, 1));
+	test_kernel.at[thread_of(0, 1)->tid] = 1;
+}
+
+/* The same for a thread that binds itself. */
+static void late_thread(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 0, true});
+	thread_of(0, 1)->cpu = 4;
+	thread_of(0, 1)->bound = MAL_NO_CPU;
+	while_binding = rank_2_takes_ours_back;
+	mal_bind_self(thread_of(0, 1), thread_of(0, 1)->tid);
+	assert_null(while_binding);
+	assert_int_equal(where_is(0, 1), 1);
+}
+
+static void thread_is_replaced(void)
+{
+	thread_of(1, 1)->tid = 50;
+	thread_of(1, 1)->bound = MAL_NO_CPU;
+}
+
+/* The runtime has a new thread in place of the one that is sent. */
+static void another_thread(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 1, true});
+	while_binding = thread_is_replaced;
+	assert_int_equal(mal_bind_spread(1, 4), MAL_SPREAD_DONE);
+	assert_int_equal(test_kernel.at[50], 4);
+}
+
+/* Rank 1's region ends while its thread is sent home: it must not get CPUs then. */
+static void late_wish(void **state)
+{
+	(void)state;
+	wait_and_lend();
+	mal.segment.ranks[1].wants_cpus_since = 1;
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		if (cpu_state(cpu).lent)
+			assert_true(mal_word_borrow(word_of(cpu), 1));
+	put_thread(1, 1, 0);
+	while_binding = rank_1_ends_its_region;
+	mal_call_end();
+	assert_null(while_binding);
+	assert_int_equal(where_is(1, 1) / 2, 1);
+	assert_false(wants_cpus(1));
+}
+
+/* If the region goes on it may get CPUs. */
+static void wish(void **state)
+{
+	(void)state;
+	wait_and_lend();
+	mal.segment.ranks[1].wants_cpus_since = 1;
+	assert_true(mal_word_borrow(word_of(0), 1));
+	put_thread(1, 1, 0);
+	mal_call_end();
+	assert_true(wants_cpus(1));
+}
+
+/*
+ * Rank 1's region ends while it is granted a CPU: as it waits from then on, it would not return it.
+ */
+static void late_grant(void **state)
+{
+	(void)state;
+	open_region(1);
+	while_binding = rank_1_ends_its_region;
+	wait_and_lend();
+	assert_null(while_binding);
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		assert_int_not_equal(cpu_state(cpu).user, 1);
+	assert_int_equal(where_is(1, 1) / 2, 1);
+	mal_call_end();
+}
+
+/* Another process changes our CPUs while some are lent: those are still ours, and come back. */
+static void read_anew(void **state)
+{
+	(void)state;
+	wait_and_lend();
+	assert_true(cpu_state(0).lent && cpu_state(1).lent);
+	atomic_fetch_add(&mal.slot->changes, 1);
+	assert_true(mal_cpus_refresh());
+	assert_int_equal(mal.own_count, 2);
+	assert_true(mal_word_borrow(word_of(1), 2));
+	mal_call_end();
+	assert_int_equal(cpu_state(0).user, 0);
+	assert_int_equal(cpu_state(1).user, 0);
+}
+
+/* A lent CPU that nobody will take back, as we do not lend any more. */
+static void left_behind(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(1), (struct mal_cpu_state){0, MAL_NOBODY, true});
+	mal_free_check(&mal.segment, 1);
+	atomic_fetch_add(&mal.slot->changes, 1);
+	mal_cpus_refresh();
+	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(cpu_state(1).user, 0);
+	assert_false(mal.segment.header->free_cpus);
+}
+
+/*
+ * The library's own note (bound) is wrong if two ranks bound a thread at once: a changed place is
+ * bound all the same.
+ */
+static void bound_is_wrong(void **state)
+{
+	(void)state;
+	thread_of(0, 2)->bound = 5;
+	mal_word_set(word_of(5), (struct mal_cpu_state){2, 0, true});
+	atomic_fetch_add(&mal.slot->changes, 1);
+	mal_cpus_refresh();
+	assert_int_equal(mal.borrowed_count, 1);
+	mal_bind_team(THREADS);
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(where_is(0, i), thread_of(0, i)->cpu);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(moved_to_a_rank_that_ends),
+		CASE(rolled_back),
+		CASE(late_spread),
+		CASE(late_thread),
+		CASE(another_thread),
+		CASE(late_wish),
+		CASE(wish),
+		CASE(late_grant),
+		CASE(read_anew),
+		CASE(left_behind),
+		CASE(bound_is_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

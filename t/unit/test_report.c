@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_report.c: what is said of a step: the report as text, as a line and as JSON, its status, and
+ * its trace.
+ */
+#include "t/unit/node_controller.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/report.h"
+#include "libmalleable/trace/trace.h"
+
+static struct mal_controller *node;
+static char file[] = "/tmp/report-XXXXXX";
+
+/* Two ranks on two CPUs each; one worked for 3 s and one for 1 s in a window of 1.5 s. */
+static void start(const char *policy)
+{
+	char options[256];
+
+	snprintf(options, sizeof(options), "--step=7.0 --node=n1 --policy=%s", policy);
+	node = node_start(2, 2, options);
+	node_window(node, 1.5, (const double[]){3, 1});
+	node_window(node, 1.5, (const double[]){3, 1});
+}
+
+static int set_up(void **state)
+{
+	int fd = mkstemp(strcpy(file, "/tmp/report-XXXXXX"));
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	start("lewi");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	node_close(node);
+	unlink(file);
+	return 0;
+}
+
+static void start_again(const char *policy)
+{
+	node_close(node);
+	start(policy);
+}
+
+static const char *text(void)
+{
+	static char buffer[4096];
+	struct mal_report report;
+
+	assert_true(mal_report_make(node, "7.0", "n1", &report));
+	buffer[mal_report_text(node, &report, buffer, sizeof(buffer))] = '\0';
+	return buffer;
+}
+
+static void says(const char *line)
+{
+	const char *all = text(), *at = strstr(all, line);
+
+	if (!at || (at > all && at[-1] != '\n') || at[strlen(line)] != '\n')
+		fail_msg("no line '%s' in:\n%s", line, all);
+}
+
+static void does_not_say(const char *part)
+{
+	if (strstr(text(), part))
+		fail_msg("'%s' in:\n%s", part, text());
+}
+
+/* All of it. */
+static void of_known_step(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		text(), "step 7.0 on n1: policy lewi, 2 ranks, 4 CPUs, 3.000 s\n"
+			"load balance (mean/max): 66.7 % as started, 66.7 % as run\n"
+			"hybrid efficiency (useful thread time / elapsed x CPUs): 66.7 %\n"
+			"attainable: 1.500 s unbalanced, at best 1.000 s; got 1.500 s, 0 % of it\n"
+			"CPUs: 0 lends, 0 borrows, 0 grants, 0 reclaims, 0 moves\n"
+			"overhead: 0.00 % of the ranks' time, controller 5 ms CPU\n");
+}
+
+/* What the ranks count is added up, of those that came. */
+static void counts(void **state)
+{
+	(void)state;
+	node_slot(0)->count.lends = 5;
+	node_slot(1)->count.lends = 6;
+	node_slot(0)->count.borrows = 7;
+	node_slot(1)->count.grants = 8;
+	node_slot(0)->count.reclaims = 9;
+	node_slot(1)->count.moves = 10;
+	node_slot(0)->count.evictions = 4;
+	node_slot(0)->count.overlap = 8000;
+	node_slot(0)->count.own = 60000000;
+	says("CPUs: 11 lends, 7 borrows, 8 grants, 9 reclaims, 10 moves");
+	says("reclaims that found a borrower at work: 4, overlapping 2.0 us each");
+	says("overhead: 1.00 % of the ranks' time, controller 5 ms CPU");
+}
+
+/* Nothing to gain. */
+static void balanced(void **state)
+{
+	(void)state;
+	node_set_totals(node, (struct mal_totals){.windows = 3,
+						  .elapsed_s = 2,
+						  .off_s = 2,
+						  .ideal_s = 2,
+						  .useful_s = 4,
+						  .core_s = 8,
+						  .balance_before = 2,
+						  .balance_after = 2});
+	says("attainable: nothing, the load is balanced (2.000 s, at best 2.000 s)");
+	says("hybrid efficiency (useful thread time / elapsed x CPUs): 50.0 %");
+	node_set_totals(
+		node,
+		(struct mal_totals){
+			.windows = 3, .elapsed_s = 1.5, .off_s = 2, .ideal_s = 1, .core_s = 8});
+	says("attainable: 2.000 s unbalanced, at best 1.000 s; got 1.500 s, 50 % of it");
+}
+
+/* Two boundaries are needed. */
+static void too_short(void **state)
+{
+	(void)state;
+	node_set_totals(node, (struct mal_totals){0});
+	says("too short to measure: fewer than two phase boundaries were seen");
+	does_not_say("overhead");
+}
+
+/* Whatever the user should know of it. */
+static void remarks(void **state)
+{
+	(void)state;
+	does_not_say("beside other jobs");
+	node_set_min_share(node, 3);
+	says("beside other jobs: 3 of its 4 CPUs at least");
+	does_not_say("administrator");
+	node_set_was_off(node);
+	says("switched off by the administrator, at the end or for a time");
+	node_set_kept(node, "1,3");
+	says("CPUs that no other step got, as threads were bound there again and again: 1,3");
+	node_set_doubt(
+		node,
+		(struct mal_doubt){
+			.stopped = 2, .unseen = 3, .rank = 1, .unseen_s = 1.5, .seen_s = 0.25});
+	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads that "
+	     "OpenMP does not know, and "
+	     "0.250 s in those that it does");
+	says("2 windows were thrown away: ranks computed without having their CPUs");
+	node_slot(1)->use = 1;
+	says("faster with fewer threads: 3 of 4 CPUs are used");
+	node_segment()->header->schedule = MAL_SCHEDULE_DYNAMIC | 8 << 16;
+	says("faster with another loop schedule: OMP_SCHEDULE=dynamic,8");
+}
+
+static void schedules(void **state)
+{
+	char name[32];
+
+	(void)state;
+	assert_string_equal(mal_phrase_schedule(node, name, sizeof(name)), "");
+	node_segment()->header->schedule = MAL_SCHEDULE_STATIC;
+	assert_string_equal(mal_phrase_schedule(node, name, sizeof(name)), "static");
+	node_segment()->header->schedule = MAL_SCHEDULE_GUIDED | 1 << 16;
+	assert_string_equal(mal_phrase_schedule(node, name, sizeof(name)), "guided,1");
+	node_segment()->header->schedule = 99;
+	assert_string_equal(mal_phrase_schedule(node, name, sizeof(name)), "");
+}
+
+/*
+ * Why teams keep their size: the reason of most; what a rank says beyond the enumeration is
+ * nothing.
+ */
+static void modes(void **state)
+{
+	(void)state;
+	does_not_say("mode:");
+	node_slot(1)->reason = MAL_REASON_REPORTED;
+	says("mode: cpuset in 1 of 2 ranks, team in the others: the program relies on its number "
+	     "of threads (see "
+	     "max_threads=)");
+	node_slot(0)->reason = MAL_REASON_REPORTED;
+	says("mode: cpuset, the program relies on its number of threads (see max_threads=)");
+	node_slot(0)->unmanaged = node_slot(1)->unmanaged = 1;
+	says("mode: cpuset, no OpenMP runtime with OMPT: its threads share the rank's CPUs");
+	node_slot(0)->unmanaged = node_slot(1)->unmanaged = 0;
+	node_slot(0)->reason = node_slot(1)->reason = 4711;
+	does_not_say("mode:");
+	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_REPORTED; reason++)
+		assert_true(strlen(mal_phrase_of_reason((enum mal_mode_reason)reason)) > 5);
+}
+
+/* A policy that broke its word. */
+static void rejected(void **state)
+{
+	char line[512];
+	struct mal_report report;
+
+	(void)state;
+	start_again("puppet");
+	node_puppet(&(struct mal_plan){.broken = "it ended"}, NULL);
+	node_begin(node);
+	says("policy puppet was rejected: it ended");
+	assert_true(mal_report_make(node, "7.0", "n1", &report));
+	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	assert_memory_equal(line, "step 7.0 on n1: puppet (rejected), 2 ranks,", 43);
+}
+
+/* What the policies would have made of a step that is only observed. */
+static void predicted(void **state)
+{
+	(void)state;
+	does_not_say("predicted");
+	start_again("observe");
+	for (unsigned int i = 0; i < 10; i++)
+		node_window(node, 1.5, (const double[]){3, 1});
+	says("predicted with --balance: auto 11.000 s (100 %), sabo 11.500 s (91 %), lewi 16.500 s "
+	     "(0 %)");
+}
+
+/* In one line, for each of several nodes. */
+static void lines(void **state)
+{
+	struct mal_report report;
+	char line[512];
+
+	(void)state;
+	assert_true(mal_report_make(node, "7.0", "n1", &report));
+	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	assert_string_equal(line, "step 7.0 on n1: lewi, 2 ranks, 4 CPUs, 0 lends, 0 moves: 1.500 "
+				  "s unbalanced, at best "
+				  "1.000 s; got 1.500 s, 0 % of it, 0.0 % less time\n");
+	node_set_totals(node, (struct mal_totals){
+				      .windows = 3, .elapsed_s = 2.5, .off_s = 2, .ideal_s = 2});
+	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	assert_non_null(strstr(line, ": nothing to gain in 2.500 s, 25.0 % more time\n"));
+	node_set_totals(node, (struct mal_totals){0});
+	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	assert_non_null(strstr(line, ": too short to measure\n"));
+	/* What does not fit is left out as a whole. */
+	assert_int_equal(mal_report_line(node, &report, line, 20), 0);
+}
+
+static json_t *read_json(bool came)
+{
+	struct mal_report report;
+	FILE *out = fopen(file, "w");
+	json_error_t error;
+	json_t *root;
+
+	assert_non_null(out);
+	if (came)
+		assert_true(mal_report_make(node, "7.0", "n1", &report));
+	assert_int_equal(mal_report_json(node, came ? &report : NULL, out), 0);
+	fclose(out);
+	root = json_load_file(file, 0, &error);
+	assert_non_null(root);
+	return root;
+}
+
+/* The value of KEY in ROOT is JSON. */
+static void has(const json_t *root, const char *key, const char *wanted)
+{
+	char *value = json_dumps(json_object_get(root, key),
+				 JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(4));
+
+	assert_non_null(value);
+	assert_string_equal(value, wanted);
+	free(value);
+}
+
+static void json(void **state)
+{
+	json_t *root, *rank;
+
+	(void)state;
+	node_slot(0)->count.lends = 5;
+	node_slot(1)->reported = 2;
+	node_rank_kill(1);
+	node_window(node, 1, (const double[]){1, 1});
+	node_run(node, NULL, NULL);
+	root = read_json(true);
+	has(root, "version", "1");
+	has(root, "step", "\"7.0\"");
+	has(root, "policy", "\"lewi\"");
+	has(root, "ranks", "2");
+	has(root, "cpus", "4");
+	has(root, "elapsed_s", "4.0");
+	has(root, "measured",
+	    "{\"windows\":1,\"stopped_windows\":0,\"unseen_windows\":0,\"elapsed_s\":1.5,"
+	    "\"unbalanced_s\":1.5,"
+	    "\"ideal_s\":1.0,\"share_of_attainable\":0.0,\"load_balance_before\":0.6667,\"load_"
+	    "balance_after\":0.6667,"
+	    "\"hybrid_efficiency\":0.6667}");
+	has(root, "predicted", "{}");
+	has(root, "schedule", "\"\"");
+	has(root, "between_nodes", "null");
+	has(root, "cpus_over_time", "[[3.0,[2,2]]]");
+	rank = json_array_get(json_object_get(root, "per_rank"), 0);
+	has(rank, "lends", "5");
+	has(rank, "home", "\"0-1\"");
+	has(rank, "work_s", "3.0");
+	has(rank, "died", "false");
+	has(rank, "mode", "\"team\"");
+	rank = json_array_get(json_object_get(root, "per_rank"), 1);
+	has(rank, "cpus", "\"2-3\"");
+	has(rank, "mpi_s", "1.0");
+	has(rank, "told", "2");
+	has(rank, "died", "true");
+	json_decref(root);
+}
+
+/* No rank ever came. */
+static void json_of_nothing(void **state)
+{
+	struct mal_report report;
+	json_t *root;
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	node_close(node);
+	node = node_open(2, 2, "--step=8.0 --node=n2");
+	assert_false(mal_report_make(node, "8.0", "n2", &report));
+	root = read_json(false);
+	has(root, "ranks", "0");
+	has(root, "step", "\"8.0\"");
+	assert_int_equal(json_object_size(root), 4);
+	json_decref(root);
+	if (!full)
+		return;
+	setvbuf(full, NULL, _IONBF, 0);
+	assert_int_equal(mal_report_json(node, NULL, full), -1);
+	fclose(full);
+}
+
+/* The step as it is now: who has what, who lends, who is to get what. */
+static void status(void **state)
+{
+	json_t *root, *rank;
+
+	(void)state;
+	node_set_cpu(1, 0, 1, true);
+	node_segment()->cpus[3].target = 0;
+	node_slot(1)->waiting_since = 1;
+	root = json_loads(node_ask(node, "status"), 0, NULL);
+	assert_non_null(root);
+	has(root, "version", "1");
+	has(root, "node", "\"n1\"");
+	has(root, "cpus", "\"0-3\"");
+	has(root, "share", "\"0-3\"");
+	has(root, "rejected", "null");
+	has(root, "running_s", "3.0");
+	has(root, "windows", "1");
+	has(root, "share_of_attainable", "0.0");
+	rank = json_array_get(json_object_get(root, "ranks"), 0);
+	has(rank, "running", "true");
+	has(rank, "cpus", "\"0-1\"");
+	has(rank, "count", "2");
+	has(rank, "lent", "1");
+	has(rank, "borrowed", "0");
+	has(rank, "coming", "1");
+	has(rank, "load", "1.0");
+	has(rank, "mpi", "0.0");
+	has(rank, "waiting", "false");
+	has(rank, "threads", "\"0-1\"");
+	has(rank, "order", "{\"exact\":false,\"min\":0,\"max\":0}");
+	rank = json_array_get(json_object_get(root, "ranks"), 1);
+	has(rank, "borrowed", "1");
+	has(rank, "waiting", "true");
+	has(rank, "load", "0.3333");
+	json_decref(root);
+	/* A window that was not measured yet has no load. */
+	node_close(node);
+	node = node_start(1, 1, "--policy=lewi");
+	root = json_loads(node_ask(node, "status"), 0, NULL);
+	has(root, "share_of_attainable", "null");
+	has(json_array_get(json_object_get(root, "ranks"), 0), "load", "null");
+	json_decref(root);
+}
+
+/* The trace has what happened, window by window, and what was decided. */
+static void recorded(void **state)
+{
+	char options[256];
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	node_close(node);
+	snprintf(options, sizeof(options), "--step=7.0 --node=n1 --policy=puppet --trace-file=%s",
+		 file);
+	node = node_start(2, 2, options);
+	node_puppet(&(struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){3, 1});
+	node_window(node, 1.5, (const double[]){3, 1});
+	node_window(node, 1.5, (const double[]){3, 1});
+	node_obey();
+	node_puppet(&(struct mal_plan){.broken = "it ended"}, NULL);
+	node_window(node, 1.5, (const double[]){3, 1});
+	node_end_recording(node);
+	assert_int_equal(mal_trace_read(&trace, file, &err), 0);
+	assert_string_equal(trace.step, "7.0");
+	assert_string_equal(trace.policy, "puppet");
+	assert_int_equal(trace.rank_count, 2);
+	assert_int_equal(trace.topology.cpu_count, 4);
+	assert_int_equal(trace.window_count, 2);
+	assert_float_equal(trace.windows[0].samples[0].work_s, 3, 1e-6);
+	assert_int_equal(trace.windows[0].owner[2], 1);
+	assert_int_equal(trace.windows[1].samples[0].cpus, 3);
+	mal_trace_destroy(&trace);
+}
+
+/* A file that cannot be made is an error at the end, and the step goes on. */
+static void not_recorded(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 2, "--policy=lewi --trace-file=/nonexistent/trace");
+	node_begin(node);
+	node_begin(node);
+	assert_int_equal(node_totals(node)->windows, 3);
+	assert_non_null(strstr(node_end_recording(node), "/nonexistent/trace"));
+	assert_string_equal(node_end_recording(node), "");
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(of_known_step), CASE(counts),    CASE(balanced),	  CASE(too_short),
+		CASE(remarks),	     CASE(schedules), CASE(modes),	  CASE(rejected),
+		CASE(predicted),     CASE(lines),     CASE(json),	  CASE(json_of_nothing),
+		CASE(status),	     CASE(recorded),  CASE(not_recorded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_sampling.c: from what ranks say to checked numbers: rounds, windows, doubt, sums, and the
+ * CPUs over time.
+ */
+#include "t/unit/node_controller.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/load/totals.h"
+
+#define NEAR 1e-6
+
+static struct mal_controller *node;
+
+static int set_up(void **state)
+{
+	(void)state;
+	node = node_start(3, 2, "--policy=observe --step=7.0 --node=n1");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	node_close(node);
+	return 0;
+}
+
+static void all_say(double seconds, double work_s)
+{
+	node_pass(seconds);
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_say(rank, work_s, 0, 0);
+}
+
+/* A round is there when all who run have spoken; who speaks asks for nothing. */
+static void round_is_complete(void **state)
+{
+	struct mal_header *header = node_segment()->header;
+	uint64_t round = header->round;
+
+	(void)state;
+	assert_int_equal(header->expected, 3);
+	node_pass(1);
+	node_say(0, 0.5, 0, 0);
+	node_say(1, 0.5, 0, 0);
+	assert_false(mal_round_is_complete(node));
+	node_say(2, 0.5, 0, 0);
+	assert_true(mal_round_is_complete(node));
+	node_take(node);
+	assert_int_equal(header->round, round + 1);
+	assert_int_equal(header->arrivals, 0);
+	assert_false(mal_round_is_complete(node));
+}
+
+/* Where nobody runs there is no round to wait for. */
+static void nobody_runs(void **state)
+{
+	(void)state;
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_rank_end(rank);
+	assert_true(mal_ranks_update(node));
+	mal_round_begin(node);
+	assert_false(mal_round_is_complete(node));
+	assert_int_equal(node_segment()->header->expected, 0);
+}
+
+/*
+ * Ranks are asked at a boundary behind the furthest one, and after the window's time; those that
+ * sleep on the answer are woken.
+ */
+static void asks_for_next(void **state)
+{
+	struct mal_header *header = node_segment()->header;
+	uint32_t answers = header->answers;
+
+	(void)state;
+	node_slot(0)->count.boundaries = 7;
+	node_slot(1)->count.boundaries = 12;
+	node_slot(2)->count.boundaries = 90;
+	node_rank_kill(2);
+	assert_true(mal_ranks_update(node));
+	header->awaiting = 1;
+	mal_round_begin(node);
+	assert_int_equal(header->sample_at, 13);
+	assert_int_equal(header->answers, answers + 1);
+	assert_int_equal(header->expected, 2);
+	assert_true(header->sample_after > 0);
+}
+
+/* The first round is the start of the first window. */
+static void first_is_start(void **state)
+{
+	(void)state;
+	all_say(1, 0.5);
+	node_take(node);
+	assert_int_equal(node_totals(node)->windows, 0);
+	all_say(1, 0.5);
+	node_take(node);
+	assert_int_equal(node_totals(node)->windows, 1);
+	assert_float_equal(node_sample(node, 1)->elapsed_s, 1, NEAR);
+	assert_float_equal(node_sample(node, 1)->work_s, 0.5, NEAR);
+	assert_int_equal(node_sample(node, 1)->cpus, 2);
+	assert_int_equal(node_sample(node, 1)->team, NODE_TEAM);
+	assert_float_equal(node_sample(node, 1)->phases, 1, NEAR);
+	assert_float_equal(node_sample(node, 1)->region_s, 0.25, NEAR);
+}
+
+/* What a rank claims is no more than can have been. */
+static void claims_are_bounded(void **state)
+{
+	struct mal_snapshot lie;
+	const struct mal_sample *sample = node_sample(node, 1);
+
+	(void)state;
+	node_begin(node);
+	all_say(1, 0.5);
+	lie = node_said(1);
+	lie.busy += UINT64_C(1000000000000000);
+	lie.serial += UINT64_C(1000000000000000);
+	lie.mpi += UINT64_C(1000000000000000);
+	lie.region += UINT64_C(1000000000000000);
+	lie.thread_ticks += UINT64_C(1000000000000000);
+	lie.cpu += UINT64_C(1000000000000000);
+	lie.max = UINT64_MAX;
+	lie.team = UINT64_MAX;
+	node_lie(1, &lie);
+	node_take(node);
+	assert_float_equal(sample->elapsed_s, 1, NEAR);
+	assert_float_equal(sample->work_s, 6, NEAR);
+	assert_float_equal(sample->serial_s, 1, NEAR);
+	assert_float_equal(sample->mpi_s, 1, NEAR);
+	assert_float_equal(sample->region_s, 1, NEAR);
+	assert_float_equal(sample->barrier_s, node_segment()->thread_count - 6.0, NEAR);
+	assert_int_equal(sample->max, 0);
+	assert_int_equal(sample->team, 65536);
+}
+
+/* Counters that run backwards add nothing. */
+static void backwards(void **state)
+{
+	struct mal_snapshot lie;
+	const struct mal_sample *sample = node_sample(node, 0);
+
+	(void)state;
+	node_begin(node);
+	all_say(1, 0.5);
+	lie = node_said(0);
+	lie.busy = lie.serial = lie.mpi = lie.thread_ticks = lie.boundary = lie.regions = 0;
+	node_lie(0, &lie);
+	node_take(node);
+	assert_true(sample->running);
+	assert_float_equal(sample->work_s + sample->serial_s + sample->mpi_s + sample->barrier_s, 0,
+			   NEAR);
+	assert_float_equal(sample->phases, 0, NEAR);
+	assert_true(isfinite(sample->region_s));
+}
+
+/*
+ * Rounds that are no window: a rank is silent, says another round, another sign of the phase's end,
+ * or stays at its time.
+ */
+static void no_window(void **state)
+{
+	struct mal_snapshot said;
+
+	(void)state;
+	node_begin(node);
+	for (unsigned int how = 0; how < 4; how++) {
+		unsigned int windows = node_totals(node)->windows;
+
+		all_say(1, 0.5);
+		said = node_said(2);
+		if (how == 0)
+			node_slot(2)->snapshot_sequence |= 1;
+		if (how == 1)
+			said.round--;
+		if (how == 2)
+			said.kind = MAL_BOUNDARY_MARK;
+		if (how == 3)
+			said.tick -= 1000000000;
+		if (how)
+			node_lie(2, &said);
+		node_take(node);
+		assert_int_equal(node_totals(node)->windows, windows);
+		node_slot(2)->snapshot_sequence &= ~UINT32_C(1);
+		/* The next that is whole is a start again, and the one after it a window. */
+		node_begin(node);
+		assert_true(node_totals(node)->windows > windows);
+	}
+}
+
+/* What is too short to tell work from noise goes on growing. */
+static void too_short(void **state)
+{
+	(void)state;
+	node_begin(node);
+	all_say(0.001, 0.001);
+	node_take(node);
+	assert_int_equal(node_totals(node)->windows, 1);
+	all_say(0.5, 0.5);
+	node_take(node);
+	assert_int_equal(node_totals(node)->windows, 2);
+	assert_float_equal(node_sample(node, 0)->elapsed_s, 0.501, NEAR);
+	assert_float_equal(node_sample(node, 0)->work_s, 0.501, NEAR);
+}
+
+/*
+ * Boundaries between samples: each at first; then as many as make a window, twice as many as before
+ * at most.
+ */
+static void stride_grows(void **state)
+{
+	uint64_t before = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 31; round++) {
+		assert_int_equal(node_stride(node), 1);
+		all_say(0.02, 0.01);
+		node_take(node);
+	}
+	for (unsigned int round = 0; round < 12; round++) {
+		assert_true(node_stride(node) <= 2 * before || !before);
+		before = node_stride(node);
+		all_say(0.02, 0.01);
+		node_take(node);
+	}
+	assert_int_equal(node_stride(node), (uint64_t)(node_window_s(node) / 0.02));
+	/* Phases that last longer than a window: each is one. */
+	for (unsigned int round = 0; round < 3; round++) {
+		all_say(20, 1);
+		node_take(node);
+	}
+	assert_int_equal(node_stride(node), 1);
+}
+
+/* Windows grow while nothing changes, and begin short again when something does. */
+static void windows_grow(void **state)
+{
+	struct mal_plan move = {.bind = true, .move = true}, stay = {.bind = true},
+			brief = {.bind = true, .brief = true};
+
+	(void)state;
+	node_close(node);
+	node = node_start(3, 2, "--policy=puppet");
+	node_puppet(&stay, NULL);
+	for (unsigned int i = 0; i < 8; i++)
+		node_begin(node);
+	assert_true(node_window_s(node) >= MAL_WINDOW_LAST_S);
+	node_puppet(&brief, NULL);
+	node_begin(node);
+	assert_float_equal(node_window_s(node), MAL_WINDOW_FIRST_S, NEAR);
+	node_puppet(&stay, NULL);
+	for (unsigned int i = 0; i < 8; i++)
+		node_begin(node);
+	assert_true(node_window_s(node) >= MAL_WINDOW_LAST_S);
+	node_puppet(&move, (const unsigned int[]){3, 2, 1});
+	node_begin(node);
+	assert_float_equal(node_window_s(node), MAL_WINDOW_FIRST_S, NEAR);
+}
+
+/* Homes are what Slurm gave, whatever a rank says. */
+static void home_is_bounded(void **state)
+{
+	(void)state;
+	node_rank_kill(1);
+	assert_true(mal_ranks_update(node));
+	node_rank_start(1);
+	memset(&node_slot(1)->home, 0xff, sizeof(node_slot(1)->home));
+	assert_true(mal_ranks_update(node));
+	assert_string_equal(node_format(&node_rank(node, 1)->home), "0-5");
+	assert_false(mal_ranks_update(node));
+}
+
+/* A rank that is killed is dead; one that says so ended; the next in its place is another. */
+static void comes_and_goes(void **state)
+{
+	int32_t pid = node_rank(node, 0)->pid;
+
+	(void)state;
+	node_rank_kill(0);
+	assert_true(mal_ranks_update(node));
+	assert_int_equal(node_slot(0)->state, MAL_RANK_DEAD);
+	assert_false(node_rank(node, 0)->running);
+	assert_true(node_cpu(0).lent && node_cpu(0).user == MAL_NOBODY);
+	node_rank_start(0);
+	assert_true(mal_ranks_update(node));
+	assert_true(node_rank(node, 0)->running);
+	assert_int_not_equal(node_rank(node, 0)->pid, pid);
+	node_rank_end(1);
+	assert_true(mal_ranks_update(node));
+	assert_int_equal(node_slot(1)->state, MAL_RANK_ENDED);
+	assert_true(node_rank(node, 1)->left);
+	node_rank_kill(1);
+	assert_false(mal_ranks_update(node));
+	assert_false(node_rank(node, 1)->left);
+}
+
+/*
+ * Another process says that it is the rank: that one ran no more, and nothing of the new one is
+ * recovered.
+ */
+static void other_process(void **state)
+{
+	(void)state;
+	node_rank_start(0);
+	assert_false(mal_ranks_update(node));
+	assert_true(node_rank(node, 0)->running);
+	assert_int_equal(node_rank(node, 0)->pid, node_slot(0)->pid);
+	assert_int_equal(node_slot(0)->state, MAL_RANK_RUNNING);
+	assert_int_equal(node_cpu(0).user, 0);
+	/* A number that is no process's is no rank. */
+	node_slot(0)->pid = -1;
+	assert_true(mal_ranks_update(node));
+	assert_false(node_rank(node, 0)->running);
+}
+
+/*
+ * RANK says that it worked 1 s, for which the kernel gave it CPU_S seconds, and UNSEEN_S to other
+ * threads.
+ */
+static void say_doubtful(unsigned int rank, double work_s, double cpu_s, double unseen_s)
+{
+	struct mal_snapshot said = node_said(rank);
+	uint64_t cpu = said.cpu;
+
+	node_say(rank, work_s, 0, 0);
+	said = node_said(rank);
+	said.cpu = cpu + (uint64_t)(cpu_s * 1e9);
+	said.unseen += (uint64_t)(unseen_s * 1e9);
+	node_lie(rank, &said);
+}
+
+/* A rank was stopped: its window is thrown away, and counted. */
+static void stopped_windows(void **state)
+{
+	(void)state;
+	node_begin(node);
+	node_pass(1);
+	node_say(0, 1, 0, 0);
+	node_say(1, 1, 0, 0);
+	say_doubtful(2, 1, 0.2, 0);
+	node_take(node);
+	assert_int_equal(node_doubt(node)->stopped, 1);
+	assert_int_equal(node_doubt(node)->unseen, 0);
+	assert_int_equal(node_totals(node)->windows, 1);
+	/* One that always has so little sleeps where it computes: that is how it is. */
+	for (unsigned int i = 0; i < 3; i++) {
+		node_pass(1);
+		node_say(0, 1, 0, 0);
+		node_say(1, 1, 0, 0);
+		say_doubtful(2, 1, 0.2, 0);
+		node_take(node);
+	}
+	assert_int_equal(node_doubt(node)->stopped, 1);
+	assert_int_equal(node_totals(node)->windows, 4);
+}
+
+/* A rank works in threads that OpenMP does not know: nothing is decided on it. */
+static void unseen_windows(void **state)
+{
+	struct mal_plan stay = {.bind = true};
+	unsigned int asked;
+
+	(void)state;
+	node_close(node);
+	node = node_start(3, 2, "--policy=puppet");
+	node_puppet(&stay, NULL);
+	node_begin(node);
+	asked = node_puppet_asked();
+	node_pass(1);
+	node_say(0, 1, 0, 0);
+	say_doubtful(1, 0.1, 1.1, 1);
+	node_say(2, 1, 0, 0);
+	node_take(node);
+	assert_true(node_doubt(node)->now);
+	assert_int_equal(node_doubt(node)->unseen, 1);
+	assert_int_equal(node_doubt(node)->rank, 1);
+	assert_float_equal(node_doubt(node)->unseen_s, 1, NEAR);
+	assert_float_equal(node_doubt(node)->seen_s, 0.1, NEAR);
+	assert_int_equal(node_puppet_asked(), asked);
+	all_say(1, 0.5);
+	node_take(node);
+	assert_false(node_doubt(node)->now);
+	assert_int_equal(node_puppet_asked(), asked + 1);
+	/* A little that is not seen is nothing. */
+	node_pass(1);
+	node_say(0, 1, 0, 0);
+	say_doubtful(1, 0.01, 0.1, 0.05);
+	node_say(2, 1, 0, 0);
+	node_take(node);
+	assert_int_equal(node_doubt(node)->unseen, 1);
+}
+
+/* Ranks of 2, 1 and 1 s of work on two CPUs each: 1 s, where 4 s on six CPUs would take 2/3. */
+static void sums(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	node_window(node, 1, (const double[]){2, 1, 1});
+	node_window(node, 1, (const double[]){2, 1, 1});
+	assert_int_equal(totals->windows, 1);
+	assert_float_equal(totals->elapsed_s, 1, NEAR);
+	assert_float_equal(totals->off_s, 1, NEAR);
+	assert_float_equal(totals->ideal_s, 4.0 / 6, NEAR);
+	assert_float_equal(totals->useful_s, 4, NEAR);
+	assert_float_equal(totals->core_s, 6, NEAR);
+	assert_float_equal(totals->balance_before, 4.0 / 6, NEAR);
+	assert_float_equal(totals->balance_after, 4.0 / 6, NEAR);
+	assert_float_equal(mal_totals_attained(totals), 0, NEAR);
+	assert_float_equal(mal_totals_of_rank(node, 0)->work_s, 2, NEAR);
+	assert_float_equal(mal_totals_of_rank(node, 1)->mpi_s, 0.5, NEAR);
+	/*
+	 * In a window in which nobody did anything there was nothing to gain, and it counts for
+	 * nothing.
+	 */
+	node_window(node, 1, (const double[]){0, 0, 0});
+	assert_int_equal(totals->windows, 1);
+	assert_float_equal(mal_totals_of_rank(node, 1)->mpi_s, 1.5, NEAR);
+}
+
+/* With CPUs from outside there are more than at first. */
+static void sums_of_more(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 1, "--policy=observe --idle=2-3");
+	node_set_cpu(2, 0, 0, false);
+	node_set_cpu(3, 1, 1, false);
+	node_window(node, 1, (const double[]){1, 1});
+	node_window(node, 1, (const double[]){1, 1});
+	assert_float_equal(node_totals(node)->core_s, 4, NEAR);
+	assert_float_equal(node_totals(node)->off_s, 1.5, 0.6);
+}
+
+/* CPUs over time: what changes, when it does. */
+static void changes_are_noted(void **state)
+{
+	json_t *list;
+	char *text;
+
+	(void)state;
+	mal_history_note(node);
+	node_pass(1.5);
+	mal_history_note(node);
+	assert_int_equal(node_history(node), 1);
+	node_set_cpu(2, 0, 0, false);
+	mal_history_note(node);
+	assert_int_equal(node_history(node), 2);
+	list = mal_history_json(node);
+	text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(3));
+	assert_string_equal(text, "[[0.0,[2,2,2]],[1.5,[3,1,2]]]");
+	free(text);
+	json_decref(list);
+	for (unsigned int i = 0; i < 2 * MAL_HISTORY_MAX; i++) {
+		node_set_cpu(2, i % 2, i % 2, false);
+		mal_history_note(node);
+	}
+	assert_int_equal(node_history(node), MAL_HISTORY_MAX);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(round_is_complete),  CASE(nobody_runs),
+		CASE(asks_for_next),	  CASE(first_is_start),
+		CASE(claims_are_bounded), CASE(backwards),
+		CASE(no_window),	  CASE(too_short),
+		CASE(stride_grows),	  CASE(windows_grow),
+		CASE(home_is_bounded),	  CASE(comes_and_goes),
+		CASE(other_process),	  CASE(stopped_windows),
+		CASE(unseen_windows),	  CASE(sums),
+		CASE(sums_of_more),	  CASE(changes_are_noted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

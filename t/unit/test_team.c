@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_team.c: the team's size and what the program is told of it, on a runtime of functions of
+ * this file; calls of MPI and loops of MPI_Test as waits.
+ */
+#include "t/unit/rank_fixture.h"
+
+#include <setjmp.h>
+
+#include "libmalleable/core/env.h"
+#include "libmalleable/malleable.h"
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/program/objects.h"
+#include "libmalleable/rank/program/runtime.h"
+#include "libmalleable/rank/team.c"
+#include "libmalleable/rank/tests.c"
+#include "libmalleable/rank/wait.h"
+
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_num_procs(void);
+void omp_set_num_threads(int threads);
+void omp_set_dynamic(int dynamic);
+void omp_set_schedule(int kind, int chunk);
+int omp_get_max_threads_(void);
+int omp_get_num_threads_(void);
+int omp_get_num_procs_(void);
+void omp_set_num_threads_(const int *threads);
+void omp_set_dynamic_(const int *dynamic);
+void omp_set_schedule_(const int *kind, const int *chunk);
+void malleable_phase_(void);
+void omp_balanced_(void);
+
+/* The runtime. */
+static int threads_set, limit_set, levels_set, dynamic_set, blocktime_set, kind_set, chunk_set;
+static bool is_there, has_room, changed;
+static enum mal_mode_reason reason_of_objects;
+
+static int get_max_threads(void)
+{
+	return threads_set;
+}
+
+static int get_num_threads(void)
+{
+	return mal.depth ? (int)mal.running : 1;
+}
+
+static int get_num_procs(void)
+{
+	return 2;
+}
+
+static int get_thread_limit(void)
+{
+	return limit_set;
+}
+
+static int get_max_active_levels(void)
+{
+	return levels_set;
+}
+
+static int get_dynamic(void)
+{
+	return dynamic_set;
+}
+
+static int get_blocktime(void)
+{
+	return 200;
+}
+
+static void set_num_threads(int threads)
+{
+	threads_set = threads;
+}
+
+static void set_dynamic(int on)
+{
+	dynamic_set = on;
+}
+
+static void set_blocktime(int ms)
+{
+	blocktime_set = ms;
+}
+
+static void set_schedule(int kind, int chunk)
+{
+	kind_set = kind;
+	chunk_set = chunk;
+}
+
+static const struct mal_runtime managed_one = {
+	.base = &threads_set,
+	.get_max_threads = get_max_threads,
+	.get_num_threads = get_num_threads,
+	.get_num_procs = get_num_procs,
+	.get_thread_limit = get_thread_limit,
+	.get_max_active_levels = get_max_active_levels,
+	.set_num_threads = set_num_threads,
+	.get_dynamic = get_dynamic,
+	.set_dynamic = set_dynamic,
+	.get_blocktime = get_blocktime,
+	.set_blocktime = set_blocktime,
+	.set_schedule = set_schedule,
+};
+
+const struct mal_runtime *mal_runtime_managed(void)
+{
+	return &managed_one;
+}
+
+const struct mal_runtime *mal_runtime_of(const void *caller)
+{
+	(void)caller;
+	return is_there ? &managed_one : NULL;
+}
+
+bool mal_threads_have_room(unsigned int team, unsigned int spare)
+{
+	(void)team, (void)spare;
+	return has_room;
+}
+
+bool mal_objects_changed(void)
+{
+	return changed;
+}
+
+enum mal_mode_reason mal_objects_keep_size(void)
+{
+	return reason_of_objects;
+}
+
+bool mal_become_primary(void)
+{
+	mal_self.met = mal_self.primary = true;
+	return true;
+}
+
+/* What becomes of waits. */
+static unsigned int calls_begun, calls_ended, waits_begun, polls, marks;
+static bool is_abandoned;
+
+void mal_call_begin(void)
+{
+	calls_begun++;
+}
+
+void mal_call_end(void)
+{
+	calls_ended++;
+	mal_self.waiting = false;
+	is_abandoned = false;
+}
+
+void mal_wait_begin(void)
+{
+	waits_begun++;
+	mal_self.waiting = true;
+}
+
+void mal_wait_poll(void)
+{
+	polls++;
+}
+
+bool mal_wait_is_abandoned(void)
+{
+	return is_abandoned;
+}
+
+void mal_phase_boundary(enum mal_boundary_kind kind)
+{
+	marks += kind == MAL_BOUNDARY_MARK;
+}
+
+int __wrap_getrusage(int who, struct rusage *usage);
+static uint64_t used_us;
+
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+	(void)who;
+	memset(usage, 0, sizeof(*usage));
+	usage->ru_utime.tv_sec = (time_t)(used_us / 1000000);
+	usage->ru_utime.tv_usec = (suseconds_t)(used_us % 1000000);
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	static const char *const variables[] = {
+		MAL_ENV_MAX_THREADS,	       "OMP_NUM_THREADS", "KMP_BLOCKTIME", "OMP_SCHEDULE",
+		"KMP_DETERMINISTIC_REDUCTION", "KMP_ALL_THREADS", "OMP_PROC_BIND"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		unsetenv(variables[i]);
+	open_node(2, 2, 8);
+	mal.base = mal.team = 0;
+	mal_self.primary = mal_self.met = true;
+	memset(&chosen, 0, sizeof(chosen));
+	runtime = &none;
+	room = 0;
+	no_room = false;
+	asked_inside = 0;
+	threads_set = 2;
+	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
+	blocktime_set = -1;
+	is_there = has_room = true;
+	changed = is_abandoned = false;
+	reason_of_objects = MAL_REASON_NONE;
+	calls_begun = calls_ended = waits_begun = polls = marks = 0;
+	used_us = 0;
+	memset(&tests, 0, sizeof(tests));
+	tests.look_at = TESTS_FIRST;
+	watch.started = true; /* no helper */
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_node();
+	return 0;
+}
+
+/* Nobody asked: the team follows the CPUs. */
+static void follows(void **state)
+{
+	(void)state;
+	assert_false(mal_team_is_free());
+	mal_team_follow(4);
+	assert_int_equal(mal.base, 0);
+	mal_team_open();
+	assert_true(mal_team_is_free());
+	mal_team_follow(3);
+	assert_int_equal(threads_set, 3);
+	assert_int_equal(mal.team, 3);
+	assert_int_equal(mal_team_max(), 0);
+	assert_true(mal_team_hides_size());
+	mal.base = 2;
+	mal_team_hide_size();
+	assert_int_equal(threads_set, 2);
+}
+
+static enum mal_mode_reason open_team(void)
+{
+	mal_team_open();
+	assert_int_equal(mal.mode,
+			 mal.slot->reason == MAL_REASON_NONE ? MAL_MODE_AUTO : MAL_MODE_CPUSET);
+	return mal.slot->reason;
+}
+
+/* It keeps its size, and why. */
+static void keeps_for_number(void **state)
+{
+	(void)state;
+	threads_set = 5;
+	assert_int_equal(open_team(), MAL_REASON_NUMBER);
+	mal_team_follow(3);
+	assert_int_equal(threads_set, 5);
+	assert_int_equal(mal_team_max(), 5);
+}
+
+static void keeps_for_dynamic(void **state)
+{
+	(void)state;
+	dynamic_set = 1;
+	assert_int_equal(open_team(), MAL_REASON_DYNAMIC);
+}
+
+static void keeps_for_reduction(void **state)
+{
+	(void)state;
+	setenv("KMP_DETERMINISTIC_REDUCTION", "Off", 1);
+	assert_int_equal(open_team(), MAL_REASON_NONE);
+	mal.base = 0;
+	setenv("KMP_DETERMINISTIC_REDUCTION", "true", 1);
+	assert_int_equal(open_team(), MAL_REASON_REDUCTION);
+}
+
+static void keeps_for_objects(void **state)
+{
+	(void)state;
+	assert_int_equal(open_team(), MAL_REASON_NONE);
+	changed = true;
+	mal_team_look();
+	assert_true(mal_team_is_free());
+	reason_of_objects = MAL_REASON_THREAD_DATA;
+	mal_team_look();
+	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
+	assert_false(mal_team_is_free());
+}
+
+/* No more threads than the user and the system let it have. */
+static void bounds(void **state)
+{
+	(void)state;
+	mal_team_open();
+	limit_set = 3;
+	assert_int_equal(mal_team_bound(6), 3);
+	levels_set = 2;
+	assert_int_equal(mal_team_bound(6), 2);
+	limit_set = levels_set = 0;
+	assert_int_equal(mal_team_bound(6), 6);
+	has_room = false;
+	assert_int_equal(mal_team_bound(7), 6);
+	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
+	assert_int_equal(mal_team_max(), 6);
+	chosen.all_limited = true;
+	assert_int_equal(mal_team_bound(6), 2);
+}
+
+/* The user has more threads told than there are CPUs. */
+static void told_more(void **state)
+{
+	(void)state;
+	setenv(MAL_ENV_MAX_THREADS, "6", 1);
+	limit_set = 4;
+	mal_team_open();
+	assert_int_equal(mal.base, 4);
+	assert_int_equal(threads_set, 4);
+	assert_true(mal.reported_more);
+}
+
+static void patience(void **state)
+{
+	(void)state;
+	mal_team_open();
+	assert_false(mal_team_set_patience(MAL_PATIENCE_USUAL));
+	assert_true(mal_team_set_patience(MAL_PATIENCE_SHORT));
+	assert_int_equal(blocktime_set, 1);
+	assert_true(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_int_equal(blocktime_set, 0);
+	assert_true(mal_team_set_patience(MAL_PATIENCE_USUAL));
+	assert_int_equal(blocktime_set, 200);
+	chosen.block_fixed = true;
+	assert_false(mal_team_set_patience(MAL_PATIENCE_NONE));
+}
+
+static void schedules(void **state)
+{
+	(void)state;
+	mal_team_open();
+	mal_team_set_schedule(2 | 16 << 16);
+	assert_int_equal(kind_set, 2);
+	assert_int_equal(chunk_set, 16);
+	mal_team_set_schedule(102);
+	assert_int_equal(kind_set, 2);
+	mal_team_set_schedule(0);
+	assert_int_equal(kind_set, OMP_SCHED_STATIC);
+	omp_set_schedule(3, 1);
+	assert_int_equal(kind_set, 3);
+	mal_team_set_schedule(2);
+	assert_int_equal(kind_set, 3);
+	omp_set_schedule_(&(int){1}, &(int){7});
+	assert_int_equal(chunk_set, 7);
+}
+
+/* Who asked is told the same from then on. */
+static void asks_outside(void **state)
+{
+	(void)state;
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
+	assert_false(mal_team_is_free());
+	mal_team_set(4);
+	assert_int_equal(omp_get_max_threads_(), 2);
+	assert_int_equal(threads_set, 2);
+	assert_int_equal(omp_get_num_threads() + omp_get_num_threads_(), 2);
+	mal_team_follow(4);
+	assert_int_equal(mal.base, 2);
+	mal.mode = MAL_MODE_TEAM;
+	mal_team_follow(1);
+	assert_int_equal(mal.base, 1);
+	mal_team_follow(4);
+	assert_int_equal(mal.base, 2);
+}
+
+/* In a widened region the answer is what there is, and the next ones are as large. */
+static void asks_inside(void **state)
+{
+	(void)state;
+	mal_team_open();
+	mal.depth = 1;
+	mal.running = 4;
+	mal.widened = true;
+	mal_self.slot = thread_of(0, 0);
+	assert_int_equal(omp_get_num_threads(), 4);
+	assert_int_equal(omp_get_max_threads(), 4);
+	mal.depth = 0;
+	mal_team_look();
+	assert_int_equal(mal.base, 4);
+	assert_int_equal(omp_get_num_procs() + omp_get_num_procs_(), 4);
+}
+
+static void sets(void **state)
+{
+	(void)state;
+	omp_set_num_threads(5);
+	assert_int_equal(mal.base, 5);
+	assert_int_equal(mal.reported, 5);
+	omp_set_num_threads_(&(int){3});
+	assert_int_equal(mal.team, 3);
+	omp_set_dynamic(1);
+	assert_int_equal(mal.slot->reason, MAL_REASON_NUMBER);
+	omp_set_dynamic_(&(int){0});
+	assert_int_equal(dynamic_set, 0);
+	/* A program that is no rank, and one without runtime. */
+	mal.active = false;
+	assert_int_equal(omp_get_max_threads(), 3);
+	is_there = false;
+	omp_set_num_threads(9);
+	omp_set_dynamic(1);
+	omp_set_schedule(2, 2);
+	assert_int_equal(threads_set, 3);
+	assert_int_equal(omp_get_max_threads() + omp_get_num_threads() + omp_get_num_procs(), 3);
+}
+
+/* A call inside a call, as the second one is made deeper on the stack. */
+__attribute__((noinline)) static void enter_inside(void)
+{
+	volatile char below[256];
+
+	below[0] = 0;
+	mal_mpi_enter(false);
+	below[1] = below[0];
+}
+
+/* Calls nest; between two polls one becomes a wait. */
+static void calls(void **state)
+{
+	(void)state;
+	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	mal_mpi_poll();
+	mal_mpi_enter(true);
+	enter_inside();
+	assert_int_equal(calls_begun, 1);
+	assert_true(mal_self.collective);
+	assert_int_equal(sched_yield(), 0);
+	assert_int_equal(waits_begun, 1);
+	sched_yield();
+	assert_int_equal(polls, 1);
+	assert_int_equal(test_kernel.yields, 0);
+	mal_mpi_leave(true);
+	assert_int_equal(calls_ended, 0);
+	mal_mpi_leave(true);
+	assert_int_equal(calls_ended, 1);
+	sched_yield();
+	assert_int_equal(test_kernel.yields, 1);
+	mal_mpi_init(MAL_MPI_POLLS_UNSEEN);
+	mal_mpi_finalize(NULL);
+	assert_int_equal(waits_begun, 2);
+	mal_mpi_leave(false);
+}
+
+/* In a region the call's time is no work. */
+static void calls_inside(void **state)
+{
+	(void)state;
+	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	mal.depth = 1;
+	mal_self.begin = test_clock.now;
+	mal_mpi_enter(false);
+	turn_clock(MS);
+	mal_mpi_leave(false);
+	assert_int_equal(mal_self.begin, test_clock.now);
+	assert_int_equal(calls_begun, 0);
+}
+
+/* longjmp() and its like out of MPI: the thread is in no call any more. */
+static void jumps(void **state)
+{
+	static jmp_buf back;
+	static volatile int jumped;
+
+	(void)state;
+	jumped = 0;
+	if (setjmp(back) == 0) {
+		mal_mpi_enter(true);
+		enter_inside();
+		longjmp(back, 1);
+	}
+	assert_int_equal(mal_self.mpi_depth, 0);
+	assert_int_equal(calls_ended, 1);
+	if (setjmp(back) == 0) {
+		mal_mpi_in_test = true;
+		_longjmp(back, 1);
+	}
+	assert_false(mal_mpi_in_test);
+	if (sigsetjmp(back, 0) == 0) {
+		jumped++;
+		siglongjmp(back, 1);
+	}
+	assert_int_equal(jumped, 1);
+	mal_mpi_unwound();
+	mal_mpi_look_back(state);
+	assert_int_equal(calls_ended, 1);
+}
+
+static void phases(void **state)
+{
+	(void)state;
+	malleable_phase();
+	malleable_phase_();
+	omp_balanced();
+	omp_balanced_();
+	assert_int_equal(marks, 4);
+	assert_int_equal(malleable_cpus(), 2);
+	mal.active = false;
+	malleable_phase();
+	assert_int_equal(marks, 4);
+	assert_int_equal(malleable_cpus(), 0);
+}
+
+/* So many tests, each of which takes so long, and CPU time of it. */
+static void test_often(unsigned int count, uint64_t ns, uint64_t us)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		turn_clock(ns);
+		used_us += us;
+		mal_mpi_tested(false);
+	}
+}
+
+/* A loop that does nothing but test is a wait, until something has come. */
+static void tests_wait(void **state)
+{
+	(void)state;
+	test_often(2 * TESTS_FIRST, 100, 0);
+	assert_true(mal_self.testing);
+	assert_int_equal(waits_begun, 1);
+	mal.lending = true;
+	test_often(4000, 100, 0);
+	assert_true(polls > 1);
+	assert_true(watch.armed);
+	mal_mpi_tested(true);
+	assert_false(mal_self.testing);
+	assert_int_equal(calls_ended, 1);
+	assert_int_equal(watch.armed, 0);
+}
+
+/* One that computes between tests is none; one that sleeps between them is. */
+static void tests_compute(void **state)
+{
+	(void)state;
+	test_often(4 * TESTS_FIRST, 50 * US, 50);
+	assert_false(mal_self.testing);
+	assert_int_equal(waits_begun, 0);
+	mal_mpi_end_tests();
+	test_often(4 * TESTS_FIRST, 50 * US, 0);
+	assert_true(mal_self.testing);
+	mal_mpi_end_tests();
+}
+
+/* The helper saw the program compute: the wait is over at the next test. */
+static void tests_abandoned(void **state)
+{
+	(void)state;
+	test_often(2 * TESTS_FIRST, 100, 0);
+	assert_true(mal_self.testing);
+	is_abandoned = true;
+	test_often(4000, 100, 0);
+	assert_int_equal(calls_ended, 1);
+	assert_false(is_abandoned);
+	/* A call of MPI ends one too. */
+	test_often(2000, 100, 0);
+	assert_true(mal_self.testing);
+	mal_mpi_enter(false);
+	assert_false(mal_self.testing);
+	mal_mpi_leave(false);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE(follows),
+		CASE(keeps_for_number),
+		CASE(keeps_for_dynamic),
+		CASE(keeps_for_reduction),
+		CASE(keeps_for_objects),
+		CASE(bounds),
+		CASE(told_more),
+		CASE(patience),
+		CASE(schedules),
+		CASE(asks_outside),
+		CASE(asks_inside),
+		CASE(sets),
+		CASE(calls),
+		CASE(calls_inside),
+		CASE(jumps),
+		CASE(phases),
+		CASE(tests_wait),
+		CASE(tests_compute),
+		CASE(tests_abandoned),
+	};
+
+	return cmocka_run_group_tests(cases, NULL, NULL);
+}

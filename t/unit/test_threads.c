@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_threads.c: threads and children of the program's own: which CPUs they get, what the
+ * program sees of its CPUs, loose ranks.
+ */
+#include "t/unit/rank_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/children.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/cpus/unmanaged.h"
+#include "libmalleable/rank/lend.h"
+
+extern char **environ;
+
+static int set_up(void **state)
+{
+	(void)state;
+	open_node(2, 2, 4);
+	mal.slot->changes = 1;
+	mal_cpus_refresh();
+	mal_self.primary = mal_self.met = true;
+	test_kernel.mask[1] = mal.home;
+	mal_pins_open(&mal.home);
+	mal_threads_peak();
+	mal_threads_ignore();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_node();
+	return 0;
+}
+
+static const char *mask_of_thread(unsigned int tid)
+{
+	static char text[MAL_CPUMASK_TEXT];
+
+	return mal_cpumask_format(&test_kernel.mask[tid], text, sizeof(text));
+}
+
+/* The thread is bound to one CPU, as one of a team. */
+static void bind_us(void)
+{
+	put_thread(0, 0, 0);
+	thread_of(0, 0)->home = 0;
+	thread_of(0, 0)->bound = MAL_NO_CPU;
+	mal_bind_self(thread_of(0, 0), 1);
+	assert_string_equal(mask_of_thread(1), "0");
+}
+
+static void *answer(void *value)
+{
+	test_kernel.caller = 1;
+	return value;
+}
+
+static int answer_c11(void *value)
+{
+	return *(int *)value;
+}
+
+/* A new thread may use all CPUs of its rank, and is counted. */
+static void new_threads(void **state)
+{
+	pthread_attr_t attributes;
+	cpu_set_t set;
+	pthread_t thread;
+	thrd_t other;
+	int value = 7, result;
+	void *got;
+
+	(void)state;
+	bind_us();
+	test_kernel.caller = 1;
+	assert_int_equal(pthread_create(&thread, NULL, answer, &value), 0);
+	pthread_join(thread, &got);
+	assert_ptr_equal(got, &value);
+	assert_string_equal(mask_of_thread(1), "0-1");
+	assert_int_equal(thrd_create(&other, answer_c11, &value), thrd_success);
+	thrd_join(other, &result);
+	assert_int_equal(result, 7);
+	assert_int_equal(mal_threads_peak(), 2);
+	assert_int_equal(mal_threads_peak(), 1);
+	assert_false(mal_threads_are_foreign());
+	/* Where the program chose its CPUs it has these. */
+	pthread_attr_init(&attributes);
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
+	assert_int_equal(pthread_create(&thread, &attributes, answer, &value), 0);
+	pthread_join(thread, NULL);
+	assert_string_equal(mask_of_thread(1), "0");
+	pthread_attr_destroy(&attributes);
+	assert_int_equal(mal_threads_peak(), 2);
+	mal.active = false;
+	assert_int_equal(pthread_create(&thread, NULL, answer, &value), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(thrd_create(&other, answer_c11, &value), thrd_success);
+	thrd_join(other, NULL);
+	assert_int_equal(mal_threads_peak(), 1);
+}
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_on(void *nothing)
+{
+	pthread_mutex_lock(&held);
+	pthread_mutex_unlock(&held);
+	return nothing;
+}
+
+/* A thread that neither OpenMP nor MPI made may compute while we wait. */
+static void foreign_threads(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
+	assert_true(mal_threads_are_foreign());
+	assert_true(mal_threads_have_room(4, 2));
+	thread_of(0, 0)->tid = 1;
+	thread_of(0, 1)->tid = 2;
+	assert_false(mal_threads_are_foreign());
+	thread_of(0, 1)->tid = 0;
+	mal_threads_ignore();
+	assert_false(mal_threads_are_foreign());
+	pthread_mutex_unlock(&held);
+	pthread_join(thread, NULL);
+}
+
+/* The program sees the CPUs that its rank was given, not the one to which we bound it. */
+static void sees_its_home(void **state)
+{
+	cpu_set_t set, real;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(real), &real), 0);
+	put_thread(0, 0, 0);
+	/* As if the kernel's answer were what we did. */
+	for (unsigned int cpu = 0; cpu < 4 && CPU_COUNT(&real) == 1; cpu++)
+		if (CPU_ISSET(cpu, &real))
+			thread_of(0, 0)->bound = cpu;
+	assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof(set), &set), 0);
+	if (CPU_COUNT(&real) == 1)
+		assert_true(CPU_ISSET(0, &set) && CPU_ISSET(1, &set));
+	else
+		assert_true(CPU_EQUAL(&set, &real));
+	mal.active = false;
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_true(CPU_EQUAL(&set, &real));
+}
+
+static unsigned int widened;
+
+static void note_widening(void)
+{
+	widened++;
+}
+
+/* A child process gets all CPUs of the rank; the thread is on its own again behind it. */
+static void children(void **state)
+{
+	char *arguments[] = {"true", NULL};
+	pid_t child;
+	FILE *out;
+
+	(void)state;
+	bind_us();
+	while_binding = note_widening;
+	widened = 0;
+	assert_int_equal(system("exit 3"), 3 << 8);
+	assert_int_equal(widened, 1);
+	assert_string_equal(mask_of_thread(1), "0");
+	while_binding = note_widening;
+	out = popen("true", "r");
+	assert_non_null(out);
+	pclose(out);
+	assert_int_equal(widened, 2);
+	while_binding = note_widening;
+	assert_int_equal(posix_spawnp(&child, "true", NULL, NULL, arguments, environ), 0);
+	waitpid(child, NULL, 0);
+	while_binding = note_widening;
+	assert_int_equal(posix_spawn(&child, "/bin/true", NULL, NULL, arguments, environ), 0);
+	waitpid(child, NULL, 0);
+	assert_int_equal(widened, 4);
+	/* One that cannot be executed leaves the thread as it was, and says why. */
+	mal.slot->pid = getpid();
+	assert_int_equal(execl("/nowhere", "a", "b", (char *)NULL), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(execlp("nowhere-at-all", "a", (char *)NULL), -1);
+	assert_int_equal(execle("/nowhere", "a", (char *)NULL, environ), -1);
+	assert_int_equal(execv("/nowhere", arguments), -1);
+	assert_int_equal(execvp("nowhere-at-all", arguments), -1);
+	assert_string_equal(mask_of_thread(1), "0");
+	mal_children_forked();
+	assert_string_equal(mask_of_thread(1), "0-1");
+}
+
+static struct mal_cpumask one(unsigned int cpu)
+{
+	struct mal_cpumask mask = {{0}};
+
+	mal_cpumask_add(&mask, cpu);
+	return mask;
+}
+
+/*
+ * Masks that we never gave are the program's, and so are those that it set; its new threads
+ * inherit them.
+ */
+static void pins(void **state)
+{
+	struct mal_cpumask first = one(0), second = one(1), mask;
+
+	(void)state;
+	assert_false(mal_pins_keep(0, 1));
+	assert_false(mal_pins_inherit(&mask));
+	test_kernel.mask[2] = second;
+	assert_true(mal_pins_keep(0, 2));
+	mal_pins_give(0, &second);
+	assert_false(mal_pins_keep(0, 2));
+	mal_pins_set(2, &second);
+	assert_true(mal_pins_keep(0, 2));
+	/* All that it knows of: it is free. */
+	mal_pins_set(1, &mal.home);
+	assert_false(mal_pins_keep(0, 1));
+	test_kernel.mask[1] = first;
+	mal_pins_set(0, &first);
+	assert_true(mal_pins_inherit(&mask));
+	assert_memory_equal(&mask, &first, sizeof(mask));
+	test_kernel.ended[2] = true;
+	assert_true(mal_pins_keep(0, 2));
+	/* The place of one that has ended is used again. */
+	mal_pins_set(3, &second);
+	assert_int_equal(mal.slot->pin_count, 2);
+}
+
+static void who_binds_is_done(void)
+{
+	mal.segment.ranks[1].binding = 0;
+}
+
+/* The program's own call waits for whoever binds its threads at the moment. */
+static void sets_affinity(void **state)
+{
+	cpu_set_t set;
+
+	(void)state;
+	mal.active = false;
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+	mal.active = true;
+	mal.segment.ranks[1].binding = 1;
+	give_way = who_binds_is_done;
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+	assert_int_equal(test_kernel.yields, 1);
+	assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(set), &set), 0);
+}
+
+/*
+ * A loose rank: its threads' work is the CPU time of the process but for what its primary thread
+ * polled.
+ */
+static void loose(void **state)
+{
+	struct mal_snapshot snapshot = {0};
+	pthread_t thread;
+
+	(void)state;
+	mal_unmanaged_open();
+	assert_true(mal.unmanaged);
+	pthread_create(&thread, NULL, answer, NULL);
+	pthread_join(thread, NULL);
+	mal_unmanaged_wait_begin();
+	test_clock.thread += 3 * MS;
+	mal_unmanaged_wait_end();
+	test_clock.process += 10 * MS;
+	mal_unmanaged_sample(&snapshot);
+	assert_int_equal(snapshot.max, 2);
+	assert_in_range(snapshot.busy, 7 * MS - 10, 7 * MS);
+	assert_true(mal.slot->unmanaged);
+	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
+	mal.own_count = 1;
+	mal_unmanaged_call_end();
+	assert_true(mal.slot->wants);
+	assert_true(wants_cpus(0));
+	mal_unmanaged_call_begin();
+	assert_false(wants_cpus(0));
+	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_GROW;
+	mal_unmanaged_call_end();
+	assert_false(wants_cpus(0));
+	mal_self.tid = (int32_t)gettid();
+	turn_clock(2 * MS);
+	assert_true(mal_unmanaged_is_idle());
+}
+
+/*
+ * It lends as others do, and gets all threads back on its CPUs; a lender sends all threads of
+ * such a one.
+ */
+static void loose_lends(void **state)
+{
+	(void)state;
+	mal.unmanaged = true;
+	mal_self.tid = (int32_t)gettid();
+	let_want(1);
+	mal_self.calling = true;
+	mal_call_begin();
+	mal_wait_begin();
+	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
+		turn_clock(100 * US);
+		mal_wait_poll();
+	}
+	assert_true(mal.lending);
+	assert_true(cpu_state(0).lent && cpu_state(1).lent);
+	assert_true(mal_word_borrow(word_of(1), 1));
+	mal.segment.ranks[1].unmanaged = 1;
+	mal.segment.ranks[1].team = 4;
+	mal.segment.ranks[1].pid = getpid();
+	/* Its threads, whatever their numbers, have a mask that we gave. */
+	test_kernel.mask[0] = one(2);
+	mal_pins_give(1, &test_kernel.mask[0]);
+	assert_int_equal(mal_bind_can_spread(1), MAL_SPREAD_DONE);
+	mal_call_end();
+	assert_int_equal(cpu_state(1).user, 0);
+	assert_int_equal(mal.slot->count.evictions, 1);
+	assert_false(mal.lending);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(new_threads), CASE(foreign_threads), CASE(sees_its_home), CASE(children),
+		CASE(pins),	   CASE(sets_affinity),	  CASE(loose),	       CASE(loose_lends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
