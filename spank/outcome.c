@@ -19,10 +19,10 @@ static void log_line(const struct balance_outcome *outcome, const char *line)
 {
 	unsigned int uid = (unsigned int)outcome->user;
 
-	if (balance_config.log == BALANCE_LOG_SYSLOG)
+	if (balance_config.log == MAL_LOG_SYSLOG)
 		syslog(LOG_DAEMON | LOG_INFO, "balance: uid %u, job %u, %s", uid, outcome->job,
 		       line);
-	else if (balance_config.log == BALANCE_LOG_SLURMD)
+	else if (balance_config.log == MAL_LOG_SLURMD)
 		balance_info("balance: uid %u, job %u, %s", uid, outcome->job, line);
 }
 

@@ -8,30 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where the log line of a balanced step goes. */
-enum balance_log { BALANCE_LOG_SYSLOG, BALANCE_LOG_SLURMD, BALANCE_LOG_NONE };
+#include "libmalleable/core/settings.h"
 
 /* args.c: the arguments in plugstack.conf. */
-struct balance_config {
-	char fallback[256];   /* default=: --balance of steps that do not say; empty: off */
-	char policies[256];   /* policies=: allowed names, separated by commas; empty: all */
-	char report_dir[512]; /* report_dir=: directory of JSON reports of all steps; empty: none */
-	char libdir[512];     /* libdir=: directory of the controller and the libraries */
-	char off_file[512];   /* off_file=: the administrator's off switch (malleable admin) */
-	enum balance_log log; /* log=: where the line for each balanced step goes */
-	bool coschedule;      /* coschedule=yes: divide CPUs among the jobs that share them */
-	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */
-	char agent_user[64];  /* agent_user=: its user */
-	unsigned int share;   /* share=: a job's weight where jobs share CPUs */
-	bool comment;	      /* comment=yes: add that line to the job's AdminComment */
-	unsigned int min_cpus; /* min_cpus=: minimum of each rank, if there are enough CPUs */
-	/* wait=: longest delay of a step's start, and of its end, in seconds */
-	unsigned int wait_s;
-	/* max_overcommit=: most threads per CPU that users may ask for; 0: no limit */
-	unsigned int max_overcommit;
-};
-
-extern struct balance_config balance_config;
+extern struct mal_site balance_config;
 
 /*
  * Parse the arguments. Wrong ones are reported once, by name, and skipped: the plugin never keeps a
@@ -54,16 +34,7 @@ const char *balance_args_policies(void);
  * options.c: what the user asked for with --balance, --balance-report, --balance-trace and
  * --balance-hostfile.
  */
-struct balance_wish {
-	bool given;	    /* --balance was given as an option */
-	bool asked;	    /* as an option or in the environment, not by default= only */
-	char spec[512];	    /* value of --balance */
-	char report[768];   /* value of --balance-report */
-	char trace[768];    /* value of --balance-trace */
-	char hostfile[768]; /* value of --balance-hostfile */
-};
-
-extern struct balance_wish balance_wish;
+extern struct mal_wish balance_wish;
 
 /*
  * Register the options with srun, sbatch, salloc and slurmstepd. Returns 0 or -1, after reporting

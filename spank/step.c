@@ -50,12 +50,10 @@ static struct {
 	char name[64];
 } step = {.controller = {-1, -1, -1}, .socket = {"", -1}, .segment_fd = -1};
 
-#define WAIT_MAX_S 60
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)
 {
-	return 1000 *
-	       (int)(balance_config.wait_s < WAIT_MAX_S ? balance_config.wait_s : WAIT_MAX_S);
+	return 1000 * (int)balance_config.wait_s;
 }
 
 /* Whether this is a user's step; sets its number. */
@@ -100,9 +98,8 @@ static bool is_wanted(spank_t spank)
 		return false;
 	balance_asking_use_partition(step.job);
 	balance_options_complete(spank);
-	mal_loadable_trust(balance_wish.spec, balance_config.libdir);
-	if (mal_choose(balance_wish.spec, balance_args_policies(), MAL_POLICY_DEFAULT, &step.choice,
-		       &err) < 0) {
+	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
+			       &step.choice, &err) < 0) {
 		balance_error("balance: %s; the step runs unbalanced", err.text);
 		return false;
 	}
@@ -149,7 +146,7 @@ static void join_pool(struct mal_cpumask *idle)
 {
 	struct mal_error err;
 
-	step.pool = balance_job_cpus_join(step.job, step.id, &step.cpus, step.choice.pool_job,
+	step.pool = balance_job_cpus_join(step.job, step.id, &step.cpus, step.choice.keys.pool_job,
 					  &step.all, idle, &err);
 	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
 	step.made_max = step.made ? step.tasks : 0;
@@ -205,18 +202,18 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 
 	if (cgroup < -1)
 		return -1;
-	options->segment_fd = step.segment_fd;
-	options->listen_fd = step.socket.fd;
-	options->agent_fd = join_agent();
-	options->cgroup_fds[0] = cgroup;
-	options->cgroup_count = cgroup >= 0;
+	options->arguments.segment_fd = step.segment_fd;
+	options->arguments.listen_fd = step.socket.fd;
+	options->arguments.agent_fd = join_agent();
+	options->arguments.cgroup_fds[0] = cgroup;
+	options->arguments.cgroup_count = cgroup >= 0;
 	result = mal_launch(&step.controller, options, balance_deadline_left(get_wait_ms()), err);
 	/*
 	 * The agent takes the end of this connection for the end of the step: only the controller
 	 * may hold it.
 	 */
-	if (options->agent_fd >= 0)
-		close(options->agent_fd);
+	if (options->arguments.agent_fd >= 0)
+		close(options->arguments.agent_fd);
 	if (cgroup >= 0)
 		close(cgroup);
 	/* While any process holds it open, others take the controller for running. */
@@ -231,20 +228,24 @@ static int start(struct mal_error *err)
 	struct mal_cpumask idle = {{0}};
 	struct mal_launch_options options = {
 		.path = path,
-		.policy = balance_wish.spec,
-		.cpus = list,
-		.step = step.name,
-		.libdir = balance_config.libdir,
-		.node = node,
-		.allowed = balance_args_policies(),
-		.off_file = balance_config.off_file,
-		.min_cpus = balance_config.min_cpus,
-		.nodes = step.nodes > 1 ? step.nodes : 0,
-		.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
-		.socket = step.socket.path,
-		.becomes_user = true,
-		.user = step.user,
-		.group = step.group,
+		.arguments =
+			{
+				MAL_ARGUMENTS_NO_FDS,
+				.policy = balance_wish.spec,
+				.cpus = list,
+				.step = step.name,
+				.libdir = balance_config.libdir,
+				.node = node,
+				.allowed = balance_args_policies(),
+				.off_file = balance_config.off_file,
+				.min_cpus = balance_config.min_cpus,
+				.nodes = step.nodes > 1 ? step.nodes : 0,
+				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
+				.socket = step.socket.path,
+				.becomes_user = true,
+				.user = step.user,
+				.group = step.group,
+			},
 	};
 	int result;
 
@@ -252,16 +253,17 @@ static int start(struct mal_error *err)
 	snprintf(path, sizeof(path), "%s/malleabled", balance_config.libdir);
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
-	options.report_file = report_path(node, file, sizeof(file));
-	options.site_report = site_report_path(node, site, sizeof(site));
+	options.arguments.report_file = report_path(node, file, sizeof(file));
+	options.arguments.site_report = site_report_path(node, site, sizeof(site));
 	if (balance_wish.trace[0])
-		options.trace_file = file_of_node(balance_wish.trace, node, trace, sizeof(trace));
+		options.arguments.trace_file =
+			file_of_node(balance_wish.trace, node, trace, sizeof(trace));
 	step.all = step.cpus;
-	if (step.choice.grow_job)
+	if (step.choice.keys.grow_job)
 		join_pool(&idle);
 	mal_cpumask_format(&step.all, list, sizeof(list));
 	if (mal_cpumask_count(&idle))
-		options.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
+		options.arguments.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
 	result = make_channels(err);
 	if (result == 0)
 		result = start_controller(&options, err);
@@ -349,7 +351,7 @@ static int set_variable(void *context, const char *name, const char *value)
 /* The user's max_threads=, bounded by the administrator's limit on the task's own CPUs. */
 static unsigned int limit_threads(void)
 {
-	unsigned int wanted = step.choice.max_threads, max;
+	unsigned int wanted = step.choice.keys.max_threads, max;
 	struct mal_cpumask own;
 
 	if (!wanted || !balance_config.max_overcommit || mal_cpumask_get_affinity(0, &own) < 0)
@@ -373,8 +375,8 @@ void balance_step_prepare_task(spank_t spank)
 		.segment_fd = step.segment_fd,
 		.max_threads = limit_threads(),
 		.nodes = step.nodes,
-		.events = step.choice.events,
-		.keep_gomp = step.choice.keep_gomp,
+		.events = step.choice.keys.events,
+		.keep_gomp = step.choice.keys.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),
 	};
 	struct mal_setup_env env = {get_variable, set_variable, spank};

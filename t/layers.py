@@ -58,7 +58,8 @@ LAYERS = {
 # Headers of the system that a folder does without.
 FORBIDDEN = {"policies": r"hwloc|sys/|unistd\.h|time\.h|pthread\.h|jansson"}
 # Of core the policies know the texts of options alone.
-NARROW = {"policies": {"libmalleable/core": {"libmalleable/core/spec.h"},
+NARROW = {"policies": {"libmalleable/core": {"libmalleable/core/settings.h",
+                                            "libmalleable/core/spec.h"},
                        "libmalleable/base": {"libmalleable/base/error.h"}}}
 
 

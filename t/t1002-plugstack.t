@@ -44,7 +44,7 @@ run srun -n1 echo started
 ok "wrong arguments are named and never keep a job from starting" all_of "exits 0" "says started" \
 	"complains 'plugstack.conf: colour=blue: unknown'" \
 	"complains 'default=fast: unknown policy'" \
-	"complains 'log=perhaps: not syslog, slurmd or no'"
+	"complains 'log=perhaps: syslog, slurmd or no is wanted'"
 once() { [ "$(grep -c colour= "$work/err")" = 1 ]; }
 ok "each once" once
 

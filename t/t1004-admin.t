@@ -35,11 +35,12 @@ with min_cpus=0 wait=long max_overcommit=many off_file=here comment=perhaps repo
 	policies@shared=fast
 run srun -n1 echo started
 ok "wrong ones are named and never keep a job from starting" \
-	all_of "exits 0" "says started" "complains 'min_cpus=0: not a number'" \
-	"complains 'wait=long: not a number'" \
-	"complains 'max_overcommit=many: not a number'" \
-	"complains 'off_file=here: not an absolute path'" \
-	"complains 'comment=perhaps: not yes or no'" \
+	all_of "exits 0" "says started" \
+	"complains 'min_cpus=0: a number from 1 to 1024 is wanted'" \
+	"complains 'wait=long: a number from 1 to 60 is wanted'" \
+	"complains 'max_overcommit=many: a number from 1 to 1024 is wanted'" \
+	"complains 'off_file=here: an absolute path is wanted'" \
+	"complains 'comment=perhaps: yes or no is wanted'" \
 	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
 	"complains 'policies@shared=fast: unknown policy'"
 

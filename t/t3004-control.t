@@ -90,19 +90,21 @@ def talk(data, read=True):
     answer = s.recv(100) if read else b""
     s.close()
     return answer
-assert talk(b"set rank=0 cpus=" + b"9" * 1900 + b"\n").startswith(b"error ")
-assert talk(b"\0\xff%n%s\n").startswith(b"error ")
+assert talk(b"1 set rank=0 cpus=" + b"9" * 1900 + b"\n").startswith(b"error ")
+assert talk(b"1 \0\xff%n%s\n").startswith(b"error ")
+for other in (b"status\n", b"2 status\n", b"1\n", b"\n"):
+    assert b"of another version" in talk(other)
 talk(b"x" * 5000, read=False)
 talk(b"", read=False)
 for _ in range(200):
     try:
-        talk(b"status\n", read=False)
+        talk(b"1 status\n", read=False)
     except BlockingIOError:  # so many wait already
         pass
 time.sleep(1)
 os.setuid(65534)
 try:
-    assert talk(b"status\n") == b""
+    assert talk(b"1 status\n") == b""
 except OSError:  # turned away before or after it asked
     pass
 PYTHON

@@ -124,7 +124,7 @@ bad = ["", "{", "[]", "null", '{"node":1}', json.dumps({**good, "node": "../../e
 def ask(text):
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(path)
-        s.sendall(text.encode() + b"\n")
+        s.sendall(b"1 " + text.encode() + b"\n")
         return s.makefile().read()
 print("early", ask("nodes " + json.dumps(good)).strip())
 print("no list", repr(ask("node x")), repr(ask("node x 1,,2")), repr(ask("node x/y 0,1")),

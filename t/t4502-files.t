@@ -58,7 +58,7 @@ refused = 0
 for _ in range(2000):
     try:
         s = socket.socket(socket.AF_UNIX)
-        s.connect(sys.argv[1]); s.sendall(b"status\n"); s.recv(10)
+        s.connect(sys.argv[1]); s.sendall(b"1 status\n"); s.recv(10)
     except PermissionError:
         refused += 1
 for name in ("/run/malleable/sockets/1.0.1", "/run/malleable/1", "/run/malleable/sockets/x"):

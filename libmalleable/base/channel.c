@@ -86,21 +86,6 @@ static bool read_line(int fd, char *text, size_t size)
 	return false;
 }
 
-int mal_channel_accept(int listening, char *text, size_t size)
-{
-	int fd;
-
-	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		struct ucred peer;
-
-		if (get_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0) &&
-		    read_line(fd, text, size))
-			return fd;
-		close(fd);
-	}
-	return -1;
-}
-
 static bool write_all(int fd, const char *text, size_t length, long deadline)
 {
 	while (length) {
@@ -116,6 +101,37 @@ static bool write_all(int fd, const char *text, size_t length, long deadline)
 		}
 	}
 	return true;
+}
+
+/* Take the version from TEXT. What is of another one is told so. */
+static bool has_our_version(int client, char *text)
+{
+	static const char other[] =
+		"error a request of another version: this controller speaks " MAL_CHANNEL_VERSION
+		"; was malleable updated while the step runs?\n";
+	size_t length = strlen(MAL_CHANNEL_VERSION " ");
+
+	if (strncmp(text, MAL_CHANNEL_VERSION " ", length) == 0) {
+		memmove(text, text + length, strlen(text + length) + 1);
+		return true;
+	}
+	write_all(client, other, sizeof(other) - 1, mal_now_ms() + CLIENT_MS);
+	return false;
+}
+
+int mal_channel_accept(int listening, char *text, size_t size)
+{
+	int fd;
+
+	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		struct ucred peer;
+
+		if (get_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0) &&
+		    read_line(fd, text, size) && has_our_version(fd, text))
+			return fd;
+		close(fd);
+	}
+	return -1;
 }
 
 void mal_channel_answer(int client, const char *text, size_t length)
@@ -209,7 +225,8 @@ static char *read_all(int fd, long deadline, size_t *length, struct mal_error *e
 
 static bool send_request(int fd, const char *request, long deadline)
 {
-	return write_all(fd, request, strlen(request), deadline) &&
+	return write_all(fd, MAL_CHANNEL_VERSION " ", strlen(MAL_CHANNEL_VERSION " "), deadline) &&
+	       write_all(fd, request, strlen(request), deadline) &&
 	       write_all(fd, "\n", 1, deadline);
 }
 

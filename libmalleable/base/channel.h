@@ -4,8 +4,9 @@
  * command.
  *
  * A controller listens on a socket in a directory where nobody else can create one (core/rundir.h).
- * The socket's mode lets only the step's user and root connect. A request is one line; an answer is
- * text up to the end of the connection, or a descriptor.
+ * The socket's mode lets only the step's user and root connect. A request is one line, behind the
+ * version of the protocol and a blank; an answer is text up to the end of the connection, or a
+ * descriptor. A request of another version is answered with an error.
  *
  * All functions are thread safe; ERR may be NULL.
  */
@@ -18,6 +19,11 @@
 
 #include "libmalleable/base/error.h"
 
+/*
+ * Version of the requests. It changes where an old `malleable`, plugin or controller would
+ * misunderstand a new one.
+ */
+#define MAL_CHANNEL_VERSION "1"
 /* Longest request, including its end: the summary of a node with all its ranks. */
 #define MAL_CHANNEL_REQUEST (64u << 10)
 /* Longest answer that a client reads. */
@@ -32,9 +38,9 @@
 int mal_channel_listen(const char *path, uid_t uid, gid_t gid, struct mal_error *err);
 
 /*
- * Accept the next client that may ask, and read its request into TEXT, without the line's end.
- * Clients of other users, and those that send no request in time, are disconnected. Returns the
- * client's descriptor, or -1 if no client is left.
+ * Accept the next client that may ask, and read its request into TEXT, without the version and the
+ * line's end. Clients of other users, and those that send no request in time, are disconnected; one
+ * of another version is told so first. Returns the client's descriptor, or -1 if no client is left.
  */
 int mal_channel_accept(int listening, char *text, size_t size);
 

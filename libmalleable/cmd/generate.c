@@ -134,7 +134,7 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 		sample->region_s = sample->work_s / wanted->cpus / REGIONS;
 	}
 	window->elapsed_s = mal_model_window(window->samples, wanted->ranks,
-					     &(struct mal_setting){.count = count}, mpi_s);
+					     &(struct mal_usage){.count = count}, mpi_s);
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
 		window->samples[rank].mpi_s = mpi_s[rank];
 		window->samples[rank].elapsed_s = window->elapsed_s;

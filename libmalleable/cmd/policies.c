@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/core/settings.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
 
@@ -56,14 +57,7 @@ int mal_cmd_policies(int argc, char **argv)
 		for (size_t j = 0; j < policy->param_count; j++)
 			print_param(&policy->params[j]);
 	}
-	puts("all policies:\n"
-	     "    mode=auto|team|cpuset: change the OpenMP team with the CPUs, or keep it\n"
-	     "    gomp=replace|keep: run programs built for GCC's libgomp on libomp, or leave them "
-	     "on it\n"
-	     "    grow=job: use what other steps of the job leave idle on the node (srun only)\n"
-	     "    pool=job: that, and be balanced against other steps of the job with pool=job on "
-	     "the node (srun only)\n"
-	     "    pages=stay|follow: memory goes to the NUMA nodes where its rank went\n"
-	     "    max_threads=N: number of threads that is reported to the program at first");
+	puts("all policies:");
+	mal_settings_print(stdout, MAL_SETTING_KEY);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/number.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/generate.h"
 #include "libmalleable/core/segment.h"
@@ -69,18 +70,12 @@ static void usage(FILE *out)
 }
 
 /* Parse a number from 1 to MAX into *VALUE. */
-static int parse_count(const char *name, const char *text, unsigned long max, unsigned int *value)
+static int parse_count(const char *name, const char *text, unsigned int max, unsigned int *value)
 {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || number < 1 || number > max) {
-		fprintf(stderr, "malleable replay: --%s=%s: not a number from 1 to %lu\n", name,
-			text, max);
-		return -1;
-	}
-	*value = (unsigned int)number;
-	return 0;
+	if (mal_number_parse(text, 1, max, value))
+		return 0;
+	fprintf(stderr, "malleable replay: --%s=%s: not a number from 1 to %u\n", name, text, max);
+	return -1;
 }
 
 /* Handle one option. Returns 0, 1 for --help, or -1. */
@@ -317,9 +312,8 @@ static int choose(const struct arguments *arguments, struct contender *contender
 
 	for (size_t i = 0; i < arguments->policy_count; i++) {
 		contenders[i].spec = arguments->policies[i];
-		if (mal_loadable_use(contenders[i].spec, arguments->libdir, &err) < 0 ||
-		    mal_choose(contenders[i].spec, NULL, MAL_POLICY_DEFAULT, &contenders[i].choice,
-			       &err) < 0) {
+		if (mal_loadable_choose(contenders[i].spec, arguments->libdir, NULL,
+					&contenders[i].choice, &err) < 0) {
 			fprintf(stderr, "malleable replay: %s\n", err.text);
 			return -1;
 		}

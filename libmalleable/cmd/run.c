@@ -15,6 +15,7 @@
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/rundir.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
@@ -23,14 +24,14 @@
 /* How long the controller may take to report and end. */
 #define END_TIMEOUT_MS 2500
 #define START_TIMEOUT_MS 10000
+/* What getopt_long returns for the settings, and how many there are at most. */
+#define FIRST_SETTING 256
+#define SETTINGS_MAX 8
 
 struct arguments {
-	const char *balance;
-	const char *report_file;
-	const char *trace_file;
+	struct mal_wish wish; /* all but hostfile */
 	const char *libdir;
 	const char *home;
-	bool quiet;
 };
 
 static void usage(FILE *out)
@@ -39,14 +40,10 @@ static void usage(FILE *out)
 	      "\n"
 	      "Runs a command, such as mpirun -n 4 ./app, and balances the cores of its ranks\n"
 	      "on this node. For machines without Slurm, or without the plugin in Slurm.\n"
-	      "\n"
-	      "  --balance=POLICY[,KEY=VALUE...]   as for srun (default: auto); see malleable\n"
-	      "                                    policies\n"
-	      "  --balance-report=FILE             write the report as JSON to FILE; off:\n"
-	      "                                    print no report\n"
-	      "  --balance-trace=FILE              record what happens in FILE, for malleable\n"
-	      "                                    replay\n"
-	      "  --home=LIST                       the CPUs that the ranks start with; this\n"
+	      "\n",
+	      out);
+	mal_settings_print(out, MAL_SETTING_OPTION);
+	fputs("  --home=LIST                       the CPUs that the ranks start with; this\n"
 	      "                                    process's other CPUs are idle ones that\n"
 	      "                                    they may get\n"
 	      "  --help\n"
@@ -56,45 +53,82 @@ static void usage(FILE *out)
 	      out);
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+/* VALUE NULL: the option has none. */
+static int take(struct arguments *arguments, const struct mal_setting *setting, const char *value)
 {
-	static const struct option options[] = {
-		{"balance", optional_argument, NULL, 'b'},
-		{"balance-report", optional_argument, NULL, 'r'},
-		{"balance-trace", required_argument, NULL, 't'},
+	struct mal_error err;
+
+	if (mal_setting_set(setting, &arguments->wish, value ? value : "", &err) == 0)
+		return 0;
+	fprintf(stderr, "malleable run: --%s: %s\n", setting->name, err.text);
+	return -1;
+}
+
+static int read_environment(struct arguments *arguments)
+{
+	const struct mal_setting *setting;
+
+	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, i)); i++)
+		if (!setting->slurm_only && take(arguments, setting, getenv(setting->variable)) < 0)
+			return -1;
+	return 0;
+}
+
+/* Options of the table of settings, and those that only this command has. */
+static void list_options(struct option *options)
+{
+	static const struct option own[] = {
 		{"libdir", required_argument, NULL, 'L'},
 		{"home", required_argument, NULL, 'H'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	const struct mal_setting *setting;
+	size_t count = 0;
+
+	for (int i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, (size_t)i)); i++)
+		if (!setting->slurm_only && count < SETTINGS_MAX)
+			options[count++] = (struct option){
+				setting->name,
+				setting->value[0] == '[' ? optional_argument : required_argument,
+				NULL, FIRST_SETTING + i};
+	memcpy(options + count, own, sizeof(own));
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	struct option options[SETTINGS_MAX + 4];
 	int option;
 
-	*arguments = (struct arguments){getenv("SLURM_BALANCE"),
-					getenv("SLURM_BALANCE_REPORT"),
-					getenv("SLURM_BALANCE_TRACE"),
-					MAL_LIBDIR,
-					NULL,
-					false};
+	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
+	if (read_environment(arguments) < 0)
+		return -1;
+	list_options(options);
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
-		case 'b': arguments->balance = optarg; break;
-		case 'r': arguments->report_file = optarg; break;
-		case 't': arguments->trace_file = optarg; break;
 		case 'L': arguments->libdir = optarg; break;
 		case 'H': arguments->home = optarg; break;
 		case 'h': usage(stdout); return 1;
-		default: return -1;
+		case '?': return -1;
+		default:
+			if (take(arguments,
+				 mal_setting_at(MAL_SETTING_OPTION,
+						(size_t)(option - FIRST_SETTING)),
+				 optarg) < 0)
+				return -1;
 		}
-	}
-	if (arguments->report_file && strcmp(arguments->report_file, "off") == 0) {
-		arguments->quiet = true;
-		arguments->report_file = NULL;
 	}
 	if (optind == argc) {
 		fputs("malleable run: a command is needed, see malleable run --help\n", stderr);
 		return -1;
 	}
 	return 0;
+}
+
+/* NULL: none. */
+static const char *file_of(const char *name)
+{
+	return *name && strcmp(name, "off") != 0 ? name : NULL;
 }
 
 static int get_variable(void *context, const char *name, char *value, size_t size)
@@ -202,24 +236,26 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[512],
 		host[256] = "this node";
 	struct mal_launch_options options = {
-		.agent_fd = -1,
-		.listen_fd = -1,
 		.path = path,
-		.policy = arguments->balance ? arguments->balance : "",
-		.cpus = list,
-		.step = command,
-		.libdir = arguments->libdir,
-		.node = host,
-		.report_file = arguments->report_file,
-		.trace_file = arguments->trace_file,
+		.arguments =
+			{
+				MAL_ARGUMENTS_NO_FDS,
+				.policy = arguments->wish.spec,
+				.cpus = list,
+				.step = command,
+				.libdir = arguments->libdir,
+				.node = host,
+				.report_file = file_of(arguments->wish.report),
+				.trace_file = file_of(arguments->wish.trace),
+			},
 		.users_topology = true,
 	};
 	struct mal_setup setup = {
 		.libdir = arguments->libdir,
 		.cpus = &cpus,
-		.max_threads = choice->max_threads,
-		.keep_gomp = choice->keep_gomp,
-		.events = choice->events,
+		.max_threads = choice->keys.max_threads,
+		.keep_gomp = choice->keys.keep_gomp,
+		.events = choice->keys.events,
 		.local_rank = -1,
 		.mode = mal_choice_mode(choice),
 	};
@@ -233,20 +269,20 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		if (read_home(arguments->home, &cpus, &home, &idle, err) < 0)
 			return -1;
 		setup.home = &home;
-		options.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
+		options.arguments.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
 	}
 	snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir);
 	gethostname(host, sizeof(host) - 1);
 	*segment_fd = mal_segment_create_for_ranks(mal_cpumask_count(&cpus), &cpus, err);
 	if (*segment_fd < 0)
 		return -1;
-	options.segment_fd = setup.segment_fd = *segment_fd;
+	options.arguments.segment_fd = setup.segment_fd = *segment_fd;
 	/* Without a socket the command is still balanced, but malleable status does not see it. */
-	if (make_socket(own_socket, sizeof(own_socket), &options.listen_fd) == 0)
-		options.socket = setup.socket = own_socket;
+	if (make_socket(own_socket, sizeof(own_socket), &options.arguments.listen_fd) == 0)
+		options.arguments.socket = setup.socket = own_socket;
 	result = mal_launch(launched, &options, START_TIMEOUT_MS, err);
-	if (options.listen_fd >= 0)
-		close(options.listen_fd);
+	if (options.arguments.listen_fd >= 0)
+		close(options.arguments.listen_fd);
 	return result < 0 ? -1 : mal_setup_apply(&setup, &env, err);
 }
 
@@ -274,12 +310,11 @@ int mal_cmd_run(int argc, char **argv)
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (mal_loadable_use(arguments.balance, arguments.libdir, &err) < 0 ||
-	    mal_choose(arguments.balance, NULL, MAL_POLICY_DEFAULT, &choice, &err) < 0) {
+	if (mal_loadable_choose(arguments.wish.spec, arguments.libdir, NULL, &choice, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
 		return 2;
 	}
-	if (choice.grow_job) {
+	if (choice.keys.grow_job) {
 		fputs("balance: grow=job, pool=job: there is no Slurm job around this command\n",
 		      stderr);
 		return 2;
@@ -296,7 +331,7 @@ int mal_cmd_run(int argc, char **argv)
 	close(segment_fd);
 	mal_launched_end(&launched, END_TIMEOUT_MS, text, sizeof(text));
 	remove_socket();
-	if (!arguments.quiet)
+	if (strcmp(arguments.wish.report, "off") != 0)
 		print_report(text);
 	return result;
 }

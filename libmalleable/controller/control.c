@@ -2,11 +2,13 @@
 /* control.c: requests of the malleable command, one after the other, in the controller's loop. */
 #include "libmalleable/controller/control.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/number.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/cpus/pool.h"
@@ -18,6 +20,8 @@
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Clients that are served before the ranks come first again. */
 #define CLIENTS_AT_ONCE 16
@@ -38,42 +42,42 @@ void mal_control_open(struct mal_controller *controller)
 static int parse_number(const char *what, const char *text, unsigned int min, unsigned int max,
 			unsigned int *number, struct mal_error *err)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (end == text || *end || *text == '-' || value < min || value > max)
-		return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, min,
-				max);
-	*number = (unsigned int)value;
-	return 0;
+	if (mal_number_parse(text, min, max, number))
+		return 0;
+	return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, min, max);
 }
 
 static int parse_request(char *text, struct request *request, struct mal_error *err)
 {
+	static const struct {
+		const char *name;
+		size_t offset;
+	} words[] = {
+		{"rank", offsetof(struct request, rank)},
+		{"cpus", offsetof(struct request, cpus)},
+		{"count", offsetof(struct request, count)},
+		{"min", offsetof(struct request, min)},
+		{"max", offsetof(struct request, max)},
+		{"policy", offsetof(struct request, policy)},
+	};
 	char *save = NULL;
 
 	*request = (struct request){0};
 	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		char *value = strchr(word, '=');
+		size_t i = 0;
 
 		if (value)
 			*value++ = '\0';
-		if (!value && strcmp(word, "free") == 0)
+		if (!value && strcmp(word, "free") == 0) {
 			request->free = true;
-		else if (value && strcmp(word, "rank") == 0)
-			request->rank = value;
-		else if (value && strcmp(word, "cpus") == 0)
-			request->cpus = value;
-		else if (value && strcmp(word, "count") == 0)
-			request->count = value;
-		else if (value && strcmp(word, "min") == 0)
-			request->min = value;
-		else if (value && strcmp(word, "max") == 0)
-			request->max = value;
-		else if (value && strcmp(word, "policy") == 0)
-			request->policy = value;
-		else
+			continue;
+		}
+		while (i < ARRAY_SIZE(words) && strcmp(word, words[i].name) != 0)
+			i++;
+		if (!value || i == ARRAY_SIZE(words))
 			return mal_fail(err, "unknown request '%.32s'", word);
+		*(const char **)((char *)request + words[i].offset) = value;
 	}
 	return 0;
 }
@@ -191,8 +195,8 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 {
 	struct mal_choice choice;
 
-	if (mal_loadable_use(text, controller->step->libdir, err) < 0 ||
-	    mal_choose(text, controller->step->allowed, MAL_POLICY_DEFAULT, &choice, err) < 0)
+	if (mal_loadable_choose(text, controller->step->libdir, controller->step->allowed, &choice,
+				err) < 0)
 		return -1;
 	if (!choice.policy->decide)
 		return mal_fail(err, "a running step cannot be switched off: set observe");
@@ -207,12 +211,15 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 	return 0;
 }
 
-static int set(struct mal_controller *controller, char *text, struct mal_error *err)
+static int set(struct mal_controller *controller, const char *text, struct mal_error *err)
 {
 	bool numbers;
+	char words[2048];
 	struct request request;
 
-	if (parse_request(text, &request, err) < 0)
+	if (snprintf(words, sizeof(words), "%s", text) >= (int)sizeof(words))
+		return mal_fail(err, "a request to set that is too long");
+	if (parse_request(words, &request, err) < 0)
 		return -1;
 	numbers = request.count || request.min || request.max;
 	if (request.policy ? request.free || request.cpus || numbers || request.rank
@@ -224,61 +231,97 @@ static int set(struct mal_controller *controller, char *text, struct mal_error *
 	return set_orders(controller, &request, err);
 }
 
-static int act(struct mal_controller *controller, char *text, struct mal_error *err)
+static int leave_to_other(struct mal_controller *controller, const char *text,
+			  struct mal_error *err)
 {
-	if (strncmp(text, "set ", 4) == 0)
-		return set(controller, text + 4, err);
-	if (strncmp(text, "offer ", 6) == 0)
-		return mal_idle_offer(controller, text + 6, err);
-	if (strncmp(text, "withdraw ", 9) == 0)
-		return mal_idle_withdraw(controller, text + 9, err);
-	if (strncmp(text, "peers ", 6) == 0)
-		return mal_pool_set(controller, text + 6, err);
-	if (strncmp(text, "nodes ", 6) == 0)
-		return mal_summaries_add(controller, text + 6, err);
-	if (strcmp(text, "elsewhere") == 0)
-		return mal_summaries_leave_to_other(controller, err);
-	if (strcmp(text, "rebind") == 0) {
-		mal_idle_rebind(controller);
-		return 0;
-	}
-	return mal_fail(err, "unknown request '%.32s'", text);
+	(void)text;
+	return mal_summaries_leave_to_other(controller, err);
 }
 
-/* Requests whose answer is more than that they were carried out. */
-static bool describe(struct mal_controller *controller, const char *text, char **answer)
+static int rebind(struct mal_controller *controller, const char *text, struct mal_error *err)
 {
-	if (strcmp(text, "status") == 0)
-		*answer = mal_status_json(controller);
-	else if (strcmp(text, "pool") == 0)
-		*answer = mal_pool_describe(controller);
-	else if (strncmp(text, "node ", 5) == 0)
-		*answer = mal_summaries_describe(controller, text + 5);
-	else
-		return false;
-	return true;
+	(void)text;
+	(void)err;
+	mal_idle_rebind(controller);
+	return 0;
+}
+
+static char *describe_step(struct mal_controller *controller, const char *text)
+{
+	(void)text;
+	return mal_status_json(controller);
+}
+
+static char *describe_pool(struct mal_controller *controller, const char *text)
+{
+	(void)text;
+	return mal_pool_describe(controller);
+}
+
+/*
+ * All requests. One without words is its name alone; act answers ok or why not, describe with a
+ * text, NULL: an empty one.
+ */
+static const struct {
+	const char *name;
+	bool has_words;
+	int (*act)(struct mal_controller *controller, const char *text, struct mal_error *err);
+	char *(*describe)(struct mal_controller *controller, const char *text);
+} requests[] = {
+	/* from the malleable command */
+	{"status", false, .describe = describe_step},
+	{"set", true, .act = set},
+	/* from slurmstepd, and from controllers of the job's other steps */
+	{"offer", true, .act = mal_idle_offer},
+	{"withdraw", true, .act = mal_idle_withdraw},
+	{"peers", true, .act = mal_pool_set},
+	{"rebind", false, .act = rebind},
+	{"pool", false, .describe = describe_pool},
+	/* from ranks */
+	{"node", true, .describe = mal_summaries_describe},
+	{"nodes", true, .act = mal_summaries_add},
+	{"elsewhere", false, .act = leave_to_other},
+};
+
+/* Returns the number of the request that TEXT is, and its WORDS; or -1. */
+static int find_request(char *text, char **words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		size_t length = strlen(requests[i].name);
+
+		if (strncmp(text, requests[i].name, length) != 0 ||
+		    text[length] != (requests[i].has_words ? ' ' : '\0'))
+			continue;
+		*words = text + length + requests[i].has_words;
+		return (int)i;
+	}
+	return -1;
+}
+
+static void answer_text(int client, char *text)
+{
+	mal_channel_answer(client, text ? text : "", text ? strlen(text) : 0);
+	free(text);
 }
 
 static void serve(struct mal_controller *controller, int client, char *text)
 {
 	struct mal_error err = {""};
-	char answer[sizeof(err.text) + 16];
-	char *description = NULL;
-	int length;
+	char answer[sizeof(err.text) + 16], *words;
+	int request, length, result;
 
 	if (strcmp(text, MAL_CHANNEL_SEGMENT) == 0) {
 		mal_channel_answer_fd(client, controller->step->segment_fd);
 		return;
 	}
-	if (describe(controller, text, &description)) {
-		mal_channel_answer(client, description ? description : "",
-				   description ? strlen(description) : 0);
-		free(description);
+	request = find_request(text, &words);
+	if (request >= 0 && requests[request].describe) {
+		answer_text(client, requests[request].describe(controller, words));
 		return;
 	}
-	if (act(controller, text, &err) == 0)
-		err.text[0] = '\0';
-	length = snprintf(answer, sizeof(answer), err.text[0] ? "error %s\n" : "ok\n", err.text);
+	result = request < 0 ? mal_fail(&err, "unknown request '%.32s'", text)
+			     : requests[request].act(controller, words, &err);
+	length = snprintf(answer, sizeof(answer), result < 0 ? "error %s\n" : "ok\n", err.text);
 	mal_channel_answer(client, answer, (size_t)length);
 }
 

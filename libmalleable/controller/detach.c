@@ -12,7 +12,7 @@
 #include "libmalleable/base/descriptor.h"
 
 /* "0" is the process that writes it (cgroups(7)). */
-static int enter_cgroups(const struct mal_detach *how, struct mal_error *err)
+static int enter_cgroups(const struct mal_arguments *how, struct mal_error *err)
 {
 	for (unsigned int i = 0; i < how->cgroup_count; i++) {
 		ssize_t written = write(how->cgroup_fds[i], "0", 1);
@@ -35,7 +35,7 @@ static int reset_oom_score(struct mal_error *err)
 	return done ? 0 : mal_fail_errno(err, "cannot reset the OOM score");
 }
 
-static int become_user(const struct mal_detach *how, struct mal_error *err)
+static int become_user(const struct mal_arguments *how, struct mal_error *err)
 {
 	if (setresgid(how->group, how->group, how->group) < 0 ||
 	    setresuid(how->user, how->user, how->user) < 0)
@@ -58,7 +58,7 @@ static void hand_over(int start_fd, pid_t child)
 	_exit(0);
 }
 
-static int detach(const struct mal_detach *how, struct mal_error *err)
+static int detach(const struct mal_arguments *how, struct mal_error *err)
 {
 	pid_t child;
 
@@ -77,7 +77,7 @@ static int detach(const struct mal_detach *how, struct mal_error *err)
 	return 0;
 }
 
-int mal_detach(const struct mal_detach *how, struct mal_error *err)
+int mal_detach(const struct mal_arguments *how, struct mal_error *err)
 {
 	if (detach(how, err) < 0) {
 		mal_descriptor_send(how->start_fd, -1, err->text, strlen(err->text));

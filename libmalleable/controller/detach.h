@@ -7,24 +7,15 @@
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"
-#include "libmalleable/core/launch.h"
-
-struct mal_detach {
-	int start_fd; /* the socket of who started us */
-	int cgroup_fds[MAL_LAUNCH_CGROUPS];
-	unsigned int cgroup_count;
-	bool becomes_user; /* we are root, and go on as USER of GROUP */
-	uid_t user;
-	gid_t group;
-};
+#include "libmalleable/core/arguments.h"
 
 /*
- * Enter the cgroups, take the OOM score of a user's process, and go on in a child, which is the
- * user's for good and which no other process of that user can trace or look into; the parent hands
- * the child's process to START_FD and exits. Supplementary groups stay. Where it fails, START_FD is
- * told why, and the caller must end. Returns 0 in the child, or -1 with ERR.
+ * As HOW says: enter the cgroups, take the OOM score of a user's process, and go on in a child,
+ * which is the user's for good and which no other process of that user can trace or look into; the
+ * parent hands the child's process to START_FD and exits. Supplementary groups stay. Where it
+ * fails, START_FD is told why, and the caller must end. Returns 0 in the child, or -1 with ERR.
  */
-int mal_detach(const struct mal_detach *how, struct mal_error *err);
+int mal_detach(const struct mal_arguments *how, struct mal_error *err);
 
 /*
  * No signal that can be ignored ends this process, whoever sends it to all of a step (scancel, a

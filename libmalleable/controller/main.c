@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* main.c: malleabled, the malleability controller of one step on one node. */
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +33,7 @@
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/topology.h"
 #include "libmalleable/controller/state/watch.h"
+#include "libmalleable/core/arguments.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
@@ -49,169 +49,44 @@
 /* Kicks closer together than this are taken together. */
 #define MIN_PAUSE_NS 200000
 
-struct arguments {
-	int segment_fd;
-	int life_fd;
-	int report_fd;
-	const char *policy;
-	const char *cpus;
-	const char *step;
-	const char *node;
-	const char *libdir;
-	const char *allowed;
-	const char *idle;
-	const char *report_file;
-	const char *trace_file;
-	const char *off_file;
-	const char *hostfile;
-	unsigned int min_cpus, nodes;
-	int agent_fd, listen_fd;
-	const char *socket;
-	const char *site_report; /* made before we become the user */
-	struct mal_detach detach;
-};
-
 static void usage(FILE *out)
 {
 	fputs("Usage: malleabled --segment-fd N --life-fd N --cpus LIST [OPTIONS]\n"
 	      "\n"
-	      "The malleability controller of one job step on one node. The balance plugin of "
-	      "Slurm and\n"
-	      "`malleable run` start it; it is of no use by itself.\n"
-	      "\n"
-	      "  --segment-fd N     descriptor of the step's segment\n"
-	      "  --life-fd N        read end of a pipe: when its other end closes, the step is "
-	      "over\n"
-	      "  --report-fd N      where the report goes as text\n"
-	      "  --report-file F    where it goes as JSON\n"
-	      "  --trace-file F     where the step is recorded\n"
-	      "  --cpus LIST        the step's CPUs on this node\n"
-	      "  --idle LIST        CPUs beside the step's that the ranks may use (grow=job); "
-	      "--cpus has them too\n"
-	      "  --policy P[,K=V]   as in srun --balance\n"
-	      "  --step S, --node N names for the report\n"
-	      "  --policies LIST    those that malleable set may set\n"
-	      "  --libdir D         where loadable policies and what runs them are\n"
-	      "  --off-file F       while this file of root is there nothing is balanced\n"
-	      "  --agent-fd N       connection to the node's agent, where jobs share CPUs\n"
-	      "  --min-cpus N       every rank keeps so many CPUs, where there are enough\n"
-	      "  --nodes N          the step is over so many\n"
-	      "  --hostfile F       where a better placement of its ranks on these is written\n"
-	      "  --start-fd N       leave the parent, which is told of the new process over this "
-	      "socket\n"
-	      "  --user U           with --group G: become this user, from root\n"
-	      "  --cgroup-fd N      cgroup.procs of a cgroup to enter first; may be given several "
-	      "times\n"
-	      "  --site-report F    where the report goes as JSON too, in a new file\n"
-	      "  --listen-fd N      socket for requests\n"
-	      "  --socket F         its name\n"
-	      "  --help, --version\n",
+	      "The malleability controller of one job step on one node. The balance plugin of\n"
+	      "Slurm and `malleable run` start it; it is of no use by itself.\n"
+	      "\n",
 	      out);
-}
-
-static int parse_fd(const char *text)
-{
-	char *end;
-	long fd = strtol(text, &end, 10);
-
-	return *end || end == text || fd < 0 || fd > 1 << 20 ? -1 : (int)fd;
+	mal_arguments_print(out);
+	fputs("  --help, --version\n", out);
 }
 
 /* Returns 0 to go on, 1 to end well, -1 on bad arguments. */
-static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+static int parse_arguments(int argc, char **argv, struct mal_arguments *arguments)
 {
-	static const struct option options[] = {
-		{"segment-fd", required_argument, NULL, 's'},
-		{"life-fd", required_argument, NULL, 'l'},
-		{"report-fd", required_argument, NULL, 'r'},
-		{"report-file", required_argument, NULL, 'f'},
-		{"trace-file", required_argument, NULL, 't'},
-		{"cpus", required_argument, NULL, 'c'},
-		{"policy", required_argument, NULL, 'p'},
-		{"libdir", required_argument, NULL, 'L'},
-		{"policies", required_argument, NULL, 'P'},
-		{"idle", required_argument, NULL, 'i'},
-		{"start-fd", required_argument, NULL, 'd'},
-		{"user", required_argument, NULL, 'u'},
-		{"group", required_argument, NULL, 'g'},
-		{"cgroup-fd", required_argument, NULL, 'C'},
-		{"site-report", required_argument, NULL, 'R'},
-		{"listen-fd", required_argument, NULL, 'F'},
-		{"socket", required_argument, NULL, 'k'},
-		{"step", required_argument, NULL, 'S'},
-		{"node", required_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},
-		{"off-file", required_argument, NULL, 'o'},
-		{"agent-fd", required_argument, NULL, 'a'},
-		{"min-cpus", required_argument, NULL, 'm'},
-		{"nodes", required_argument, NULL, 'N'},
-		{"hostfile", required_argument, NULL, 'H'},
-		{"version", no_argument, NULL, 'V'},
-		{NULL, 0, NULL, 0},
-	};
-	struct mal_detach *detach = &arguments->detach;
-	int option;
+	struct mal_error err;
+	int next;
 
-	*arguments = (struct arguments){
-		.segment_fd = -1,
-		.life_fd = -1,
-		.report_fd = -1,
-		.agent_fd = -1,
-		.listen_fd = -1,
-		.detach.start_fd = -1,
-		.policy = "",
-		.step = "?",
-		.node = "?",
-		.libdir = MAL_LIBDIR,
+	*arguments = (struct mal_arguments){
+		MAL_ARGUMENTS_NO_FDS, .policy = "", .step = "?", .node = "?", .libdir = MAL_LIBDIR,
 	};
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 's': arguments->segment_fd = parse_fd(optarg); break;
-		case 'l': arguments->life_fd = parse_fd(optarg); break;
-		case 'r': arguments->report_fd = parse_fd(optarg); break;
-		case 'f': arguments->report_file = optarg; break;
-		case 't': arguments->trace_file = optarg; break;
-		case 'c': arguments->cpus = optarg; break;
-		case 'p': arguments->policy = optarg; break;
-		case 'S': arguments->step = optarg; break;
-		case 'n': arguments->node = optarg; break;
-		case 'L': arguments->libdir = optarg; break;
-		case 'P': arguments->allowed = optarg; break;
-		case 'i': arguments->idle = optarg; break;
-		case 'd': detach->start_fd = parse_fd(optarg); break;
-		case 'u':
-			detach->user = (uid_t)strtoul(optarg, NULL, 10),
-			detach->becomes_user = true;
-			break;
-		case 'g': detach->group = (gid_t)strtoul(optarg, NULL, 10); break;
-		case 'C':
-			if (detach->cgroup_count < MAL_LAUNCH_CGROUPS)
-				detach->cgroup_fds[detach->cgroup_count++] = parse_fd(optarg);
-			break;
-		case 'R': arguments->site_report = optarg; break;
-		case 'F': arguments->listen_fd = parse_fd(optarg); break;
-		case 'k': arguments->socket = optarg; break;
-		case 'a': arguments->agent_fd = parse_fd(optarg); break;
-		case 'o': arguments->off_file = optarg; break;
-		case 'm': arguments->min_cpus = (unsigned int)strtoul(optarg, NULL, 10); break;
-		case 'N': arguments->nodes = (unsigned int)strtoul(optarg, NULL, 10); break;
-		case 'H': arguments->hostfile = optarg; break;
-		case 'h': usage(stdout); return 1;
-		case 'V': puts("malleabled " PACKAGE_VERSION); return 1;
-		default: return -1;
-		}
-	}
-	if (arguments->segment_fd < 0 || arguments->life_fd < 0 || !arguments->cpus ||
-	    optind < argc) {
-		fputs("malleabled: --segment-fd, --life-fd and --cpus are needed, and nothing "
-		      "else, see --help\n",
-		      stderr);
-		return -1;
-	}
-	return 0;
+	next = mal_arguments_parse(argc, argv, arguments, &err);
+	if (next == 0)
+		usage(stdout);
+	if (next == -2)
+		puts("malleabled " PACKAGE_VERSION);
+	if (next == 0 || next == -2)
+		return 1;
+	if (next > 0 && (arguments->segment_fd < 0 || arguments->life_fd < 0 || !arguments->cpus ||
+			 next < argc))
+		next = mal_fail(&err, "--segment-fd, --life-fd and --cpus are needed, and nothing "
+				      "else, see --help");
+	if (next < 0)
+		fprintf(stderr, "malleabled: %s\n", err.text);
+	return next < 0 ? -1 : 0;
 }
 
-static int open_step(struct mal_step_facts *step, const struct arguments *arguments,
+static int open_step(struct mal_step_facts *step, const struct mal_arguments *arguments,
 		     struct mal_error *err)
 {
 	mal_clock_open();
@@ -230,8 +105,8 @@ static int open_step(struct mal_step_facts *step, const struct arguments *argume
 		.off_file = arguments->off_file,
 	};
 	if (mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
-	    mal_loadable_use(arguments->policy, arguments->libdir, err) < 0 ||
-	    mal_choose(arguments->policy, NULL, MAL_POLICY_DEFAULT, &step->choice, err) < 0 ||
+	    mal_loadable_choose(arguments->policy, arguments->libdir, NULL, &step->choice, err) <
+		    0 ||
 	    mal_segment_open(&step->segment, arguments->segment_fd, err) < 0)
 		return -1;
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&step->allocation, cpu)) < MAL_MAX_CPUS;
@@ -242,7 +117,7 @@ static int open_step(struct mal_step_facts *step, const struct arguments *argume
 }
 
 static int open_controller(struct mal_controller *controller, const struct mal_step_facts *step,
-			   const struct arguments *arguments, struct mal_error *err)
+			   const struct mal_arguments *arguments, struct mal_error *err)
 {
 	struct mal_cpumask idle = {{0}};
 
@@ -382,7 +257,7 @@ static void write_json(const struct mal_controller *controller, const struct mal
 
 /* REPORT: NULL where no rank ever came. The site's file is there by now. */
 static void write_files(struct mal_controller *controller, const struct mal_report *report,
-			const struct arguments *arguments, FILE *site_report)
+			const struct mal_arguments *arguments, FILE *site_report)
 {
 	const char *path = arguments->report_file;
 	struct mal_error err = {""};
@@ -396,7 +271,7 @@ static void write_files(struct mal_controller *controller, const struct mal_repo
 }
 
 /* A file of the user's may hang: what goes over the pipe comes first. */
-static void report(struct mal_controller *controller, const struct arguments *arguments,
+static void report(struct mal_controller *controller, const struct mal_arguments *arguments,
 		   FILE *site_report)
 {
 	struct mal_report report;
@@ -423,14 +298,13 @@ static void report(struct mal_controller *controller, const struct arguments *ar
 }
 
 /* As whoever started us: in a directory that root alone may write, only root can. */
-static FILE *make_site_report(const struct arguments *arguments)
+static FILE *make_site_report(const struct mal_arguments *arguments)
 {
-	const struct mal_detach *detach = &arguments->detach;
-	bool becomes = detach->becomes_user;
+	bool becomes = arguments->becomes_user;
 	int fd = arguments->site_report
 			 ? mal_output_create(arguments->site_report,
-					     becomes ? detach->user : geteuid(),
-					     becomes ? detach->group : getegid(), NULL)
+					     becomes ? arguments->user : geteuid(),
+					     becomes ? arguments->group : getegid(), NULL)
 			 : -1;
 
 	return fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -440,7 +314,7 @@ int main(int argc, char **argv)
 {
 	struct mal_controller controller = {0};
 	struct mal_step_facts step = {0};
-	struct arguments arguments;
+	struct mal_arguments arguments;
 	struct mal_error err = {""};
 	FILE *site_report;
 	int result = parse_arguments(argc, argv, &arguments);
@@ -449,12 +323,12 @@ int main(int argc, char **argv)
 		return result > 0 ? 0 : 2;
 	mal_ignore_signals();
 	site_report = make_site_report(&arguments);
-	if (arguments.detach.start_fd >= 0 && mal_detach(&arguments.detach, &err) < 0) {
+	if (arguments.start_fd >= 0 && mal_detach(&arguments, &err) < 0) {
 		fprintf(stderr, "malleabled: %s\n", err.text);
 		return 1;
 	}
 	/* Where root may not write, as on a file system of the network, the user may. */
-	if (arguments.site_report && !site_report && arguments.detach.becomes_user)
+	if (arguments.site_report && !site_report && arguments.becomes_user)
 		site_report = make_site_report(&arguments);
 	/* Policies that the site adds after this are for steps that start later. */
 	mal_confine(mal_loadable_has_any(arguments.libdir));

@@ -18,43 +18,21 @@
 
 /* Variables that describe a topology to hwloc. */
 #define TOPOLOGY_VARIABLES 3
-#define ARGUMENTS 80
 #define DESCRIPTORS 12
 
-/* malleabled's arguments, and its descriptors from MAL_SPAWN_FIRST_FD on. */
-struct launch {
-	const char *arguments[ARGUMENTS];
-	unsigned int count;
+/* The controller's descriptors, from MAL_SPAWN_FIRST_FD on. */
+struct descriptors {
 	int fds[DESCRIPTORS];
-	unsigned int fd_count;
-	char numbers[DESCRIPTORS + 4][24];
-	unsigned int number_count;
+	unsigned int count;
 };
 
-/* Add OPTION VALUE, unless VALUE is NULL. */
-static void add(struct launch *launch, const char *option, const char *value)
+/* The number that FD gets there. */
+static int move(void *context, int fd)
 {
-	if (!value || launch->count + 2 >= ARGUMENTS)
-		return;
-	launch->arguments[launch->count++] = option;
-	launch->arguments[launch->count++] = value;
-}
+	struct descriptors *descriptors = context;
 
-static void add_number(struct launch *launch, const char *option, unsigned int number)
-{
-	char *text = launch->numbers[launch->number_count++];
-
-	snprintf(text, sizeof(launch->numbers[0]), "%u", number);
-	add(launch, option, text);
-}
-
-/* Add OPTION N, where N is the number that the descriptor FD gets. -1: no descriptor. */
-static void add_fd(struct launch *launch, const char *option, int fd)
-{
-	if (fd < 0)
-		return;
-	add_number(launch, option, MAL_SPAWN_FIRST_FD + launch->fd_count);
-	launch->fds[launch->fd_count++] = fd;
+	descriptors->fds[descriptors->count] = fd;
+	return MAL_SPAWN_FIRST_FD + (int)descriptors->count++;
 }
 
 /*
@@ -73,53 +51,23 @@ static void add_topology(char **environment)
 	environment[added] = NULL;
 }
 
-/* LIFE, REPORT, START: the controller's ends. */
-static void describe(struct launch *launch, const struct mal_launch_options *options, int life,
-		     int report, int start)
-{
-	launch->arguments[launch->count++] = "malleabled";
-	add_fd(launch, "--segment-fd", options->segment_fd);
-	add_fd(launch, "--life-fd", life);
-	add_fd(launch, "--report-fd", report);
-	add_fd(launch, "--start-fd", start);
-	add_fd(launch, "--listen-fd", options->listen_fd);
-	add_fd(launch, "--agent-fd", options->agent_fd);
-	for (unsigned int i = 0; i < options->cgroup_count && i < MAL_LAUNCH_CGROUPS; i++)
-		add_fd(launch, "--cgroup-fd", options->cgroup_fds[i]);
-	if (options->becomes_user) {
-		add_number(launch, "--user", options->user);
-		add_number(launch, "--group", options->group);
-	}
-	add(launch, "--cpus", options->cpus);
-	add(launch, "--policy", options->policy);
-	add(launch, "--step", options->step);
-	add(launch, "--node", options->node);
-	add(launch, "--libdir", options->libdir);
-	add(launch, "--idle", options->idle);
-	add(launch, "--policies", options->allowed);
-	add(launch, "--report-file", options->report_file);
-	add(launch, "--site-report", options->site_report);
-	add(launch, "--trace-file", options->trace_file);
-	add(launch, "--socket", options->socket);
-	add(launch, "--off-file", options->off_file);
-	if (options->min_cpus)
-		add_number(launch, "--min-cpus", options->min_cpus);
-	if (options->nodes)
-		add_number(launch, "--nodes", options->nodes);
-	add(launch, "--hostfile", options->hostfile);
-}
-
 /* Start malleabled, which detaches itself: the process returned ends at once. -1: errno is set. */
 static pid_t spawn(const struct mal_launch_options *options, int life, int report, int start)
 {
 	/* The user's environment is not trusted, nor needed. The C locale keeps numbers plain. */
 	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
-	struct launch launch = {.count = 0};
+	struct mal_arguments arguments = options->arguments;
+	struct descriptors descriptors = {.count = 0};
+	struct mal_command_line line;
 
-	describe(&launch, options, life, report, start);
+	arguments.life_fd = life;
+	arguments.report_fd = report;
+	arguments.start_fd = start;
+	mal_arguments_format(&arguments, "malleabled", move, &descriptors, &line);
 	if (options->users_topology)
 		add_topology(environment + 2);
-	return mal_spawn(options->path, launch.arguments, environment, launch.fds, launch.fd_count);
+	return mal_spawn(options->path, line.words, environment, descriptors.fds,
+			 descriptors.count);
 }
 
 /*

@@ -14,36 +14,12 @@
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"
-
-/* Cgroups that the controller is put into at most, one per hierarchy. */
-#define MAL_LAUNCH_CGROUPS 4
+#include "libmalleable/core/arguments.h"
 
 struct mal_launch_options {
 	const char *path; /* of malleabled */
-	int segment_fd;
-	const char *policy;
-	const char *cpus;
-	const char *idle; /* NULL: none */
-	const char *step;
-	const char *node;
-	const char *report_file; /* NULL: none */
-	/* a new file of the site's, created before the controller becomes the user; NULL: none */
-	const char *site_report;
-	const char *allowed;	/* policies that may be set later, NULL: all */
-	const char *libdir;	/* directory of loadable policies */
-	const char *trace_file; /* NULL: none */
-	const char *socket;	/* path of its socket, NULL: none */
-	int listen_fd;		/* that socket, listening; -1: none */
-	int agent_fd;		/* connection to the node's agent (agent_protocol.h), -1: none */
-	int cgroup_fds[MAL_LAUNCH_CGROUPS]; /* cgroup.procs of these, open for writing */
-	unsigned int cgroup_count;
-	const char *off_file;  /* the administrator's off switch (admin.h), NULL: none */
-	unsigned int nodes;    /* of the step, 0: it has one */
-	const char *hostfile;  /* file for a better placement on the nodes, NULL: none */
-	unsigned int min_cpus; /* minimum of each rank, 0: one */
-	bool becomes_user;     /* the caller is root; the controller becomes USER, GROUP */
-	uid_t user;
-	gid_t group;
+	/* All but life_fd, report_fd and start_fd, which mal_launch() makes. */
+	struct mal_arguments arguments;
 	/*
 	 * pass hwloc's variables of our environment on: only where the user starts the controller
 	 */

@@ -158,16 +158,13 @@ static int never(void *state, const struct mal_view *view, struct mal_plan *plan
  * The policy's name in TEXT, if a file may define it: not empty, and not that of a policy fully
  * known.
  */
-static bool find_name(const char *text, char *name)
+static bool is_loadable(const struct mal_spec *spec)
 {
 	const struct mal_policy *known;
-	struct mal_spec spec;
 
-	if (!text || mal_spec_parse(text, &spec, NULL) < 0 || !spec.policy[0] ||
-	    spec.policy[0] == '.')
+	if (!spec->policy[0] || spec->policy[0] == '.')
 		return false;
-	known = mal_policy_find(spec.policy);
-	strcpy(name, spec.policy);
+	known = mal_policy_find(spec->policy);
 	return !known || known->abi == 0;
 }
 
@@ -268,20 +265,29 @@ bool mal_loadable_has_any(const char *directory)
 	       access(path, F_OK) == 0;
 }
 
-int mal_loadable_use(const char *text, const char *directory, struct mal_error *err)
+int mal_loadable_choose(const char *text, const char *directory, const char *allowed,
+			struct mal_choice *choice, struct mal_error *err)
 {
-	char name[MAL_SPEC_WORD];
+	struct mal_spec spec;
 
-	return find_name(text, name) ? use(name, directory, err) : 0;
+	if (mal_spec_parse(text, &spec, err) < 0 ||
+	    (is_loadable(&spec) && use(spec.policy, directory, err) < 0))
+		return -1;
+	return mal_choose_spec(&spec, allowed, MAL_POLICY_DEFAULT, choice, err);
 }
 
-void mal_loadable_trust(const char *text, const char *directory)
+int mal_loadable_trust(const char *text, const char *directory, const char *allowed,
+		       struct mal_choice *choice, struct mal_error *err)
 {
-	char name[MAL_SPEC_WORD];
-	struct loaded *loaded = find_name(text, name) ? place_of(name, directory) : NULL;
+	struct loaded *loaded;
+	struct mal_spec spec;
 
+	if (mal_spec_parse(text, &spec, err) < 0)
+		return -1;
+	loaded = is_loadable(&spec) ? place_of(spec.policy, directory) : NULL;
 	if (loaded)
 		keep(loaded);
+	return mal_choose_spec(&spec, allowed, MAL_POLICY_DEFAULT, choice, err);
 }
 
 void mal_loadable_use_all(const char *directory)

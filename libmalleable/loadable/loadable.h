@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "libmalleable/base/error.h"
+#include "policies/interface/choice.h"
 
 /* Loadable policies that a process can use. */
 #define MAL_LOADABLE_MAX 8
@@ -24,17 +25,20 @@
 bool mal_loadable_has_any(const char *directory);
 
 /*
- * If TEXT, a value for --balance, names a policy that is not built in and has a file, register it
- * for mal_choose(). Returns 0, also if there is nothing to do, or -1 with ERR if this version
- * cannot use the file. The host that it starts has ended on return.
+ * mal_choose() of TEXT, a value for --balance, with the default policy where it names none. If it
+ * names one that is not built in and has a file, register that first. ALLOWED as for mal_choose().
+ * Returns 0, or -1 with ERR, also if this version cannot use the file. The host that it starts has
+ * ended on return.
  */
-int mal_loadable_use(const char *text, const char *directory, struct mal_error *err);
+int mal_loadable_choose(const char *text, const char *directory, const char *allowed,
+			struct mal_choice *choice, struct mal_error *err);
 
 /*
  * The same without loading the file, for processes that only pass TEXT on: any parameter is
  * accepted. Starts no process.
  */
-void mal_loadable_trust(const char *text, const char *directory);
+int mal_loadable_trust(const char *text, const char *directory, const char *allowed,
+		       struct mal_choice *choice, struct mal_error *err);
 
 /*
  * Register all usable policies of DIRECTORY. Prints a line on standard error for each of the

@@ -12,6 +12,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/futex.h"
+#include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
@@ -61,28 +62,13 @@ bool mal_become_primary(void)
 	return true;
 }
 
-static bool parse_number(const char *name, unsigned long limit, unsigned int *value)
-{
-	const char *text = getenv(name);
-	char *end;
-	unsigned long number;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	number = strtoul(text, &end, 10);
-	if (*end || number >= limit)
-		return false;
-	*value = (unsigned int)number;
-	return true;
-}
-
 static int open_segment(struct mal_error *err)
 {
 	const char *socket = getenv(MAL_ENV_SOCKET);
 	unsigned int number;
 	int fd, result;
 
-	if (parse_number(MAL_ENV_SEGMENT_FD, 1u << 20, &number) &&
+	if (mal_number_parse(getenv(MAL_ENV_SEGMENT_FD), 0, (1u << 20) - 1, &number) &&
 	    mal_segment_open(&mal.segment, (int)number, err) == 0)
 		return 0;
 	/* A wrapper may have closed the descriptor: ask the controller for it. */
@@ -98,7 +84,7 @@ static int open_segment(struct mal_error *err)
 static bool first_number(const char *const *names, unsigned long limit, unsigned int *value)
 {
 	for (; *names; names++)
-		if (parse_number(*names, limit, value))
+		if (mal_number_parse(getenv(*names), 0, limit - 1, value))
 			return true;
 	return false;
 }
@@ -138,7 +124,8 @@ static void find_rank(void)
 
 	mal.rank_count = mal.segment.rank_count;
 	if (getenv(MAL_ENV_LOCAL_RANK)) {
-		if (parse_number(MAL_ENV_LOCAL_RANK, mal.segment.rank_count, &mal.me))
+		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, mal.segment.rank_count - 1,
+				     &mal.me))
 			return;
 	} else if (first_number(local_ranks, mal.segment.rank_count, &mal.me)) {
 		first_number(sizes, mal.segment.rank_count + 1ul, &mal.rank_count);

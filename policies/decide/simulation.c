@@ -124,15 +124,15 @@ static void move(struct mal_simulation *simulation)
 
 double mal_simulation_window(struct mal_simulation *simulation, const struct mal_sample *samples)
 {
-	struct mal_setting setting = {simulation->count, simulation->plan.lend,
-				      simulation->plan.grow, simulation->plan.lending};
-	struct mal_setting off = {.count = simulation->home};
+	struct mal_usage usage = {simulation->count, simulation->plan.lend, simulation->plan.grow,
+				  simulation->plan.lending};
+	struct mal_usage off = {.count = simulation->home};
 	struct mal_outcome *outcome = &simulation->outcome;
 	double elapsed;
 
 	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count,
 		       simulation->count);
-	elapsed = mal_model_window(samples, simulation->rank_count, &setting, simulation->mpi_s) +
+	elapsed = mal_model_window(samples, simulation->rank_count, &usage, simulation->mpi_s) +
 		  simulation->moving_s;
 	simulation->moving_s = 0;
 	outcome->windows++;

@@ -96,23 +96,22 @@ static double work_of_region(const struct mal_sample *sample)
 }
 
 static struct runner start(const struct mal_sample *sample, unsigned int cpus,
-			   const struct mal_setting *setting)
+			   const struct mal_usage *usage)
 {
 	struct runner runner = {.activity = SERIAL,
 				.left = sample->serial_s,
 				.own = cpus ? cpus : 1,
 				.max = UINT_MAX};
 
-	if (setting->lending.max)
-		runner.max = setting->lending.max > runner.own ? setting->lending.max : runner.own;
+	if (usage->lending.max)
+		runner.max = usage->lending.max > runner.own ? usage->lending.max : runner.own;
 	if (sample->max && runner.max > sample->max)
 		runner.max = sample->max;
 	if (runner.own > runner.max)
 		runner.own = runner.max;
 	runner.used = runner.own;
-	runner.grown = setting->grow && sample->region_s >= GROW_REGION_S
-			       ? GROW_THREADS * runner.own
-			       : runner.own;
+	runner.grown = usage->grow && sample->region_s >= GROW_REGION_S ? GROW_THREADS * runner.own
+									: runner.own;
 	if (runner.grown > runner.max)
 		runner.grown = runner.max;
 	if (sample->region_s > AT_ONCE_S)
@@ -259,7 +258,7 @@ static void run(struct runner *runners, const struct mal_sample *samples, unsign
 }
 
 double mal_model_window(const struct mal_sample *samples, unsigned int rank_count,
-			const struct mal_setting *setting, double *mpi_s)
+			const struct mal_usage *usage, double *mpi_s)
 {
 	double communication = mal_model_communication(samples, rank_count), length = 0;
 	struct runner runners[MAL_MAX_RANKS];
@@ -267,12 +266,12 @@ double mal_model_window(const struct mal_sample *samples, unsigned int rank_coun
 	if (rank_count > MAL_MAX_RANKS)
 		return NAN;
 	for (unsigned int rank = 0; rank < rank_count; rank++) {
-		runners[rank] = start(&samples[rank], setting->count[rank], setting);
+		runners[rank] = start(&samples[rank], usage->count[rank], usage);
 		runners[rank].done =
 			samples[rank].serial_s + samples[rank].work_s / runners[rank].own;
 	}
-	if (setting->lend)
-		run(runners, samples, rank_count, setting->lending.keep_one);
+	if (usage->lend)
+		run(runners, samples, rank_count, usage->lending.keep_one);
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		if (samples[rank].running && runners[rank].done > length)
 			length = runners[rank].done;

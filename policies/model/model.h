@@ -13,7 +13,7 @@
 #include "policies/interface/policy.h"
 
 /* How the CPUs are used in a window. */
-struct mal_setting {
+struct mal_usage {
 	const unsigned int *count; /* by rank: CPUs that it owns */
 	bool lend;
 	bool grow;
@@ -34,11 +34,11 @@ double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count
 		       unsigned int cpus);
 
 /*
- * Returns the window's time with SETTING. If MPI_S is not NULL, it gets the time that each rank
+ * Returns the window's time with USAGE. If MPI_S is not NULL, it gets the time that each rank
  * would spend in MPI. A rank without CPUs counts as having one. Takes time ranks x ranks at most,
  * ranks if nothing is lent.
  */
 double mal_model_window(const struct mal_sample *samples, unsigned int rank_count,
-			const struct mal_setting *setting, double *mpi_s);
+			const struct mal_usage *usage, double *mpi_s);
 
 #endif

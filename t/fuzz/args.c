@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct balance_config none = {
+	static const struct mal_site none = {
 		.libdir = "/nonexistent", .agent_user = "nobody", .share = 1};
 	char *arguments[MAX];
 	int count = 0;

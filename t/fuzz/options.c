@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_begin(data, size);
 	fuzz_context = S_CTX_REMOTE;
-	balance_wish = (struct balance_wish){0};
+	balance_wish = (struct mal_wish){0};
 	text = fuzz_line();
 	on_balance(0, text, 1);
 	check(text);

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	fuzz_begin(data, size);
 	fuzz_take(said, size);
-	balance_config.log = BALANCE_LOG_SLURMD;
+	balance_config.log = MAL_LOG_SLURMD;
 	balance_config.comment = true;
 	balance_outcome_say(&outcome, said, 4096);
 	free(said);

@@ -104,7 +104,7 @@ static void open_kernel(unsigned int ranks)
 }
 
 /* As malleabled reads them from its command line. */
-static void parse_options(const char *options, struct arguments *arguments)
+static void parse_options(const char *options, struct mal_arguments *arguments)
 {
 	static char segment[32], name[] = "malleabled", cpus[] = "--cpus", life[] = "--life-fd=0";
 	char *argv[ARGUMENTS + 1] = {name, segment, life, cpus, node.list}, *save;
@@ -122,7 +122,7 @@ static void parse_options(const char *options, struct arguments *arguments)
 struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const char *options)
 {
 	const char *spare = strstr(options, "--idle=");
-	struct arguments arguments;
+	struct mal_arguments arguments;
 	struct mal_cpumask allocation = {{0}}, idle;
 	struct mal_error err = {""};
 

@@ -240,9 +240,9 @@ static int connect_to(const char *name)
  */
 static void bad_clients_are_turned_away(void **state)
 {
-	int listening = mal_channel_listen(path, geteuid(), getegid(), NULL), clients[3], good,
+	int listening = mal_channel_listen(path, geteuid(), getegid(), NULL), clients[4], good,
 	    served;
-	char text[8];
+	char text[8], said[200] = "";
 	struct stat status;
 
 	(void)state;
@@ -250,17 +250,21 @@ static void bad_clients_are_turned_away(void **state)
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
 	assert_int_equal(mal_channel_accept(listening, text, sizeof(text)), -1);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		clients[i] = connect_to(path);
 	close(clients[0]);
 	assert_int_equal(write(clients[1], "far too long\n", 13), 13);
 	assert_int_equal(write(clients[2], "half", 4), 4);
 	close(clients[2]);
+	assert_int_equal(write(clients[3], "2 this\n", 7), 7);
 	good = connect_to(path);
-	assert_int_equal(write(good, "this\n", 5), 5);
+	assert_int_equal(write(good, "1 this\n", 7), 7);
 	served = mal_channel_accept(listening, text, sizeof(text));
 	assert_true(served >= 0);
 	assert_string_equal(text, "this");
+	assert_true(read(clients[3], said, sizeof(said) - 1) > 0);
+	assert_ptr_equal(strstr(said, "error a request of another version"), said);
+	close(clients[3]);
 	close(clients[1]);
 	close(good);
 	/* The client is gone: the answer is lost, and nobody is stopped by it. */

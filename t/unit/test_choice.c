@@ -17,13 +17,13 @@ static void good_choices(void **state)
 	(void)state;
 	assert_int_equal(mal_choose("", NULL, "auto", &choice, &err), 0);
 	assert_string_equal(choice.policy->name, "auto");
-	assert_string_equal(choice.mode, "auto");
+	assert_int_equal(choice.keys.mode, MAL_WISH_AUTO);
 	assert_int_equal(mal_choose("auto,gain=7.5,lend=no,mode=cpuset,max_threads=8", NULL, "auto",
 				    &choice, &err),
 			 0);
 	assert_float_equal(choice.values[0], 7.5, 0);
-	assert_string_equal(choice.mode, "cpuset");
-	assert_int_equal(choice.max_threads, 8);
+	assert_int_equal(choice.keys.mode, MAL_WISH_CPUSET);
+	assert_int_equal(choice.keys.max_threads, 8);
 	assert_int_equal(mal_choose("mode=team", NULL, "lewi", &choice, &err), 0);
 	assert_string_equal(choice.policy->name, "lewi");
 	assert_int_equal(mal_choose("lewi", "auto,lewi", "auto", &choice, &err), 0);
@@ -34,7 +34,7 @@ static void good_choices(void **state)
 	assert_float_equal(choice.values[1], 1, 0);
 	assert_float_equal(choice.values[2], 2, 0);
 	assert_int_equal(mal_choose("auto,pages=follow", NULL, "auto", &choice, &err), 0);
-	assert_true(choice.pages_follow);
+	assert_true(choice.keys.pages_follow);
 }
 
 static void bad_choices(void **state)
@@ -46,7 +46,9 @@ static void bad_choices(void **state)
 		 "known are auto, lewi, sabo, explore, external, random, observe, off"},
 		{"lewi", "auto,observe", "allowed are auto,observe"},
 		{"observe", "auto,observer", "not allowed"},
-		{"auto,speed=1", NULL, "unknown key 'speed'"},
+		{"auto,speed=1", NULL,
+		 "unknown key 'speed': known are mode, gomp, grow, pool, pages, events, "
+		 "max_threads and policy auto's own: gain"},
 		{"lewi,gain=1", NULL, "policy lewi's own: keep, calls, affinity, most"},
 		{"observe,gain=1", NULL, "none"},
 		{"lewi,affinity=near", NULL, "one of nearby-first|any|nearby-only"},
@@ -58,9 +60,9 @@ static void bad_choices(void **state)
 		{"auto,gain=nan", NULL, "from 0 to 100"},
 		{"auto,lend=maybe", NULL, "yes, no"},
 		{"mode=fast", NULL, "auto, team or cpuset"},
-		{"gomp=yes", NULL, "keep or replace"},
+		{"gomp=yes", NULL, "replace or keep"},
 		{"events=maybe", NULL, "events=maybe: yes or no"},
-		{"pool=node", NULL, "pool=node: job or step"},
+		{"pool=node", NULL, "pool=node: step or job"},
 		{"auto,grow=step", NULL, "grow=step: a number from 0 to 1 is wanted (or yes, no)"},
 		{"auto,gain", NULL, "gain"},
 		{"max_threads=0", NULL, "from 1 to"},
@@ -92,30 +94,30 @@ static struct mal_choice choose(const char *text)
 static void common_keys(void **state)
 {
 	(void)state;
-	assert_true(choose("gomp=keep").keep_gomp);
-	assert_false(choose("gomp=replace").keep_gomp);
-	assert_true(choose("events=yes").events);
-	assert_false(choose("events=no").events);
-	assert_false(choose("pages=stay").pages_follow);
-	assert_false(choose("").grow_job);
-	assert_true(choose("grow=job").grow_job);
-	assert_false(choose("grow=job").pool_job);
+	assert_true(choose("gomp=keep").keys.keep_gomp);
+	assert_false(choose("gomp=replace").keys.keep_gomp);
+	assert_true(choose("events=yes").keys.events);
+	assert_false(choose("events=no").keys.events);
+	assert_false(choose("pages=stay").keys.pages_follow);
+	assert_false(choose("").keys.grow_job);
+	assert_true(choose("grow=job").keys.grow_job);
+	assert_false(choose("grow=job").keys.pool_job);
 	/* A pool needs what the others leave idle. */
-	assert_true(choose("pool=job").pool_job);
-	assert_true(choose("pool=job").grow_job);
-	assert_false(choose("pool=step").pool_job);
-	assert_false(choose("pool=step").grow_job);
-	assert_true(choose("grow=job,pool=step").grow_job);
+	assert_true(choose("pool=job").keys.pool_job);
+	assert_true(choose("pool=job").keys.grow_job);
+	assert_false(choose("pool=step").keys.pool_job);
+	assert_false(choose("pool=step").keys.grow_job);
+	assert_true(choose("grow=job,pool=step").keys.grow_job);
 	/* Else grow is the policy's parameter. */
 	assert_float_equal(choose("auto,grow=no").values[3], 0, 0);
-	assert_false(choose("auto,grow=no").grow_job);
+	assert_false(choose("auto,grow=no").keys.grow_job);
 }
 
 static void the_last_word_counts(void **state)
 {
 	(void)state;
 	assert_float_equal(choose("auto,gain=1,gain=9").values[0], 9, 0);
-	assert_string_equal(choose("mode=team,mode=cpuset").mode, "cpuset");
+	assert_int_equal(choose("mode=team,mode=cpuset").keys.mode, MAL_WISH_CPUSET);
 }
 
 static void observe_has_a_mode_of_its_own(void **state)
@@ -189,7 +191,7 @@ static void policies_are_added(void **state)
 	/* This one is known by its name alone: who runs it checks its parameters. */
 	choice = choose("site3,whatever=1,mode=team");
 	assert_ptr_equal(choice.policy, &sites[3]);
-	assert_string_equal(choice.mode, "team");
+	assert_int_equal(choice.keys.mode, MAL_WISH_TEAM);
 }
 
 int main(void)

@@ -91,13 +91,10 @@ static int be_controller(char **arguments)
 
 static struct mal_launch_options options_of(const char *step)
 {
-	return (struct mal_launch_options){.path = "/proc/self/exe",
-					   .segment_fd = -1,
-					   .listen_fd = -1,
-					   .agent_fd = -1,
-					   .step = step,
-					   .cpus = "0-3",
-					   .policy = "auto"};
+	return (struct mal_launch_options){
+		.path = "/proc/self/exe",
+		.arguments = {MAL_ARGUMENTS_NO_FDS, .step = step, .cpus = "0-3", .policy = "auto"},
+	};
 }
 
 static void a_controller_is_told_everything(void **state)
@@ -108,12 +105,12 @@ static void a_controller_is_told_everything(void **state)
 	char text[2000];
 
 	(void)state;
-	options.segment_fd = STDIN_FILENO;
-	options.cgroup_fds[0] = options.cgroup_fds[1] = STDIN_FILENO;
-	options.cgroup_count = 2;
-	options.min_cpus = 2;
-	options.nodes = 5;
-	options.idle = "4-7";
+	options.arguments.segment_fd = STDIN_FILENO;
+	options.arguments.cgroup_fds[0] = options.arguments.cgroup_fds[1] = STDIN_FILENO;
+	options.arguments.cgroup_count = 2;
+	options.arguments.min_cpus = 2;
+	options.arguments.nodes = 5;
+	options.arguments.idle = "4-7";
 	if (mal_launch(&controller, &options, 5000, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_true(mal_launched_end(&controller, 5000, text, sizeof(text)));
@@ -121,7 +118,7 @@ static void a_controller_is_told_everything(void **state)
 	assert_string_equal(
 		text,
 		"--segment-fd 3 --life-fd 4 --report-fd 5 --start-fd 6 --cgroup-fd 7 --cgroup-fd 8 "
-		"--cpus 0-3 --policy auto --step 7.0 --idle 4-7 --min-cpus 2 --nodes 5 "
+		"--cpus 0-3 --idle 4-7 --policy auto --step 7.0 --min-cpus 2 --nodes 5 "
 		"PATH=/usr/bin:/bin LC_ALL=C ");
 }
 
@@ -136,9 +133,9 @@ static void a_controller_of_a_user(void **state)
 	char text[2000];
 
 	(void)state;
-	options.users_topology = options.becomes_user = true;
-	options.user = 12;
-	options.group = 34;
+	options.users_topology = options.arguments.becomes_user = true;
+	options.arguments.user = 12;
+	options.arguments.group = 34;
 	setenv("HWLOC_SYNTHETIC", "core:4", 1);
 	setenv("LD_PRELOAD_NOT", "x", 1);
 	assert_int_equal(mal_launch(&controller, &options, 5000, NULL), 0);

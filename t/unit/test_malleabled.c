@@ -359,11 +359,13 @@ static void arguments_are_checked(void **state)
 	assert_int_equal(status_of("--nonesuch"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=x --cpus=0"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 more"), 2);
+	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 --agent-fd=-1"), 2);
+	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 --user=x"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=0 --cpus=x --libdir=/ --policies=auto "
 				   "--socket=s"),
 			 1);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=0 --cpus=0 --policy=nonesuch "
-				   "--agent-fd=-1 --user=1 --group=1"),
+				   "--user=1 --group=1"),
 			 1);
 	/* No segment. */
 	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3 --idle=9",
@@ -409,7 +411,7 @@ static void leaves_parent(void **state)
  * HOW it is to leave its parent, in a process of its own: returns whether it does, and what the
  * socket was told.
  */
-static bool detaches(struct mal_detach how, bool stays, char *told, size_t size)
+static bool detaches(struct mal_arguments how, bool stays, char *told, size_t size)
 {
 	int ends[2], done[2], fd = -1;
 	char result = 'f';
@@ -444,7 +446,7 @@ static bool detaches(struct mal_detach how, bool stays, char *told, size_t size)
 /* Root's child becomes the user's for good; where it could become root again it ends. */
 static void becomes_user(void **state)
 {
-	struct mal_detach how = {.becomes_user = true, .user = 1234, .group = 1234};
+	struct mal_arguments how = {.becomes_user = true, .user = 1234, .group = 1234};
 	char told[512];
 
 	(void)state;

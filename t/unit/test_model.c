@@ -180,14 +180,14 @@ static void cpus_that_cannot_be_used(void **state)
 	struct mal_sample samples[2] = {{.running = true, .work_s = 4, .max = 2},
 					{.running = false, .work_s = 9}};
 	unsigned int count[2] = {4, 4};
-	struct mal_setting setting = {.count = count};
+	struct mal_usage usage = {.count = count};
 
 	(void)state;
-	assert_float_equal(mal_model_window(samples, 2, &setting, NULL), 2, 1e-9);
-	setting.lend = setting.grow = true;
-	assert_float_equal(mal_model_window(samples, 2, &setting, NULL), 2, 1e-9);
+	assert_float_equal(mal_model_window(samples, 2, &usage, NULL), 2, 1e-9);
+	usage.lend = usage.grow = true;
+	assert_float_equal(mal_model_window(samples, 2, &usage, NULL), 2, 1e-9);
 	samples[0].max = 0;
-	assert_float_equal(mal_model_window(samples, 2, &setting, NULL), 1, 1e-9);
+	assert_float_equal(mal_model_window(samples, 2, &usage, NULL), 1, 1e-9);
 }
 
 static void no_step_has_so_many_ranks(void **state)
@@ -197,7 +197,7 @@ static void no_step_has_so_many_ranks(void **state)
 
 	(void)state;
 	assert_true(isnan(mal_model_window(samples, MAL_MAX_RANKS + 1,
-					   &(struct mal_setting){.count = count}, NULL)));
+					   &(struct mal_usage){.count = count}, NULL)));
 }
 
 int main(void)

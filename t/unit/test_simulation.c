@@ -44,7 +44,7 @@ static void model_without_lending(void **state)
 	(void)state;
 	near(mal_model_communication(samples, 3), 0.1);
 	near(mal_model_ideal(samples, 3, 3), 4.5 / 3 + 0.1);
-	near(mal_model_window(samples, 3, &(struct mal_setting){.count = count}, mpi_s),
+	near(mal_model_window(samples, 3, &(struct mal_usage){.count = count}, mpi_s),
 	     0.5 + 1.5 + 0.1);
 	near(mpi_s[0], 0.1);
 	near(mpi_s[1], 1.1);
@@ -59,7 +59,7 @@ static void model_of_growth(void **state)
 
 	(void)state;
 	near(mal_model_window(samples, 2,
-			      &(struct mal_setting){.count = count, .lend = true, .grow = true},
+			      &(struct mal_usage){.count = count, .lend = true, .grow = true},
 			      NULL),
 	     1.00015 + 1.99985 / 2 + 0.1);
 }
@@ -75,8 +75,7 @@ static void model_of_borrowing(void **state)
 
 	(void)state;
 	samples[0].elapsed_s = 3.3;
-	near(mal_model_window(samples, 2, &(struct mal_setting){.count = count, .lend = true},
-			      NULL),
+	near(mal_model_window(samples, 2, &(struct mal_usage){.count = count, .lend = true}, NULL),
 	     1.2 + 2.0 / 2 + 0.1);
 }
 
@@ -88,7 +87,7 @@ static void model_knows_limits(void **state)
 	(void)state;
 	samples[0].max = 1;
 	near(mal_model_window(samples, 2,
-			      &(struct mal_setting){.count = count, .lend = true, .grow = true},
+			      &(struct mal_usage){.count = count, .lend = true, .grow = true},
 			      NULL),
 	     3.1);
 }
@@ -97,14 +96,14 @@ static void model_of_lewis_options(void **state)
 {
 	struct mal_sample samples[2] = {load(6, 0, 6e-6), load(2, 0, 6e-6)};
 	unsigned int count[2] = {2, 2};
-	struct mal_setting setting = {.count = count, .lend = true};
+	struct mal_usage usage = {.count = count, .lend = true};
 
 	(void)state;
-	near(mal_model_window(samples, 2, &setting, NULL), 1.00015 + 3.9997 / 4 + 0.1);
-	setting.lending.keep_one = true;
-	near(mal_model_window(samples, 2, &setting, NULL), 1.00015 + 3.9997 / 3 + 0.1);
-	setting.lending = (struct mal_lending){.max = 2};
-	near(mal_model_window(samples, 2, &setting, NULL), 3.1);
+	near(mal_model_window(samples, 2, &usage, NULL), 1.00015 + 3.9997 / 4 + 0.1);
+	usage.lending.keep_one = true;
+	near(mal_model_window(samples, 2, &usage, NULL), 1.00015 + 3.9997 / 3 + 0.1);
+	usage.lending = (struct mal_lending){.max = 2};
+	near(mal_model_window(samples, 2, &usage, NULL), 3.1);
 }
 
 /* The rank that will need longest gets lent CPUs, whatever its number. */
@@ -115,7 +114,7 @@ static void model_lends_to_the_neediest(void **state)
 
 	(void)state;
 	near(mal_model_window(samples, 3,
-			      &(struct mal_setting){.count = count, .lend = true, .grow = true},
+			      &(struct mal_usage){.count = count, .lend = true, .grow = true},
 			      NULL),
 	     1.00015 + 2.99985 / 2 + 0.1);
 }

@@ -173,7 +173,7 @@ void mal_pages_follow(struct mal_controller *controller)
 {
 	unsigned int owners[MAL_MAX_CPUS];
 
-	if (!controller->step->choice.pages_follow)
+	if (!controller->step->choice.keys.pages_follow)
 		return;
 	mal_read_owners(controller, owners);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)

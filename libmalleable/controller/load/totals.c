@@ -68,7 +68,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		return;
 	/* With CPUs from outside there are more than at first. */
 	cpus = own > cpus ? own : cpus;
-	off = mal_model_window(samples, ranks, &(struct mal_setting){.count = home}, NULL);
+	off = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
 	totals->windows++;
 	mal_last_set_measured(controller);

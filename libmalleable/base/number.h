@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* number.h: whole numbers from texts that others wrote. */
+#ifndef MAL_BASE_NUMBER_H
+#define MAL_BASE_NUMBER_H
+
+#include <stdbool.h>
+
+/*
+ * Read TEXT, decimal digits and nothing else, into VALUE. Returns false, and leaves VALUE, if it is
+ * anything else (NULL too) or not from MIN to MAX. Thread safe.
+ */
+bool mal_number_parse(const char *text, unsigned int min, unsigned int max, unsigned int *value);
+
+#endif

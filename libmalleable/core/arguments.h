@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arguments.h: what malleabled, the controller, is started with. One table makes its command line,
+ * reads it, and describes it.
+ */
+#ifndef MAL_CORE_ARGUMENTS_H
+#define MAL_CORE_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "libmalleable/base/error.h"
+
+/* Cgroups that the controller is put into at most, one per hierarchy. */
+#define MAL_ARGUMENTS_CGROUPS 4
+/* Strings on a command line at most, without the program's name and the NULL. */
+#define MAL_ARGUMENTS_MAX 64
+
+/* Texts are the caller's, or argv's; NULL: none. Descriptors: -1, none. */
+struct mal_arguments {
+	int segment_fd; /* the step's segment */
+	int life_fd;	/* read end of a pipe; its other end's closing ends the controller */
+	int report_fd;	/* pipe for the report */
+	int start_fd;	/* socket for a descriptor of the new process: leave the parent */
+	int listen_fd;	/* the controller's socket, listening */
+	int agent_fd;	/* connection to the node's agent (agent_protocol.h) */
+	int cgroup_fds[MAL_ARGUMENTS_CGROUPS]; /* cgroup.procs of these, open for writing */
+	unsigned int cgroup_count;
+	bool becomes_user; /* the caller is root; the controller becomes USER, GROUP */
+	unsigned int user, group;
+	const char *socket; /* path of listen_fd */
+	const char *policy; /* as in --balance */
+	const char *cpus;   /* of the step on this node, a list */
+	const char *idle;   /* those of them that are idle ones of the job */
+	const char *step, *node;
+	const char *report_file;
+	/* a new file of the site's, created before the controller becomes the user */
+	const char *site_report;
+	const char *trace_file;
+	const char *hostfile;  /* file for a better placement on the nodes */
+	const char *allowed;   /* policies that may be set later, NULL: all */
+	const char *libdir;    /* directory of loadable policies */
+	const char *off_file;  /* the administrator's off switch (admin.h) */
+	unsigned int nodes;    /* of the step, 0: it has one */
+	unsigned int min_cpus; /* minimum of each rank, 0: one */
+};
+
+/* In an initializer of struct mal_arguments: no descriptors. */
+#define MAL_ARGUMENTS_NO_FDS \
+	.segment_fd = -1, .life_fd = -1, .report_fd = -1, .start_fd = -1, .listen_fd = -1, \
+	.agent_fd = -1
+
+/* A command line. It points into the struct mal_arguments that it was made of. */
+struct mal_command_line {
+	const char *words[MAL_ARGUMENTS_MAX + 2]; /* the first is the program, NULL ends them */
+	unsigned int count;
+	char numbers[16][12];
+	unsigned int number_count;
+};
+
+/*
+ * Make LINE of ARGUMENTS for PROGRAM. Descriptors become the numbers that MOVE gives, which is
+ * called with each of them in the order of the line. Not thread safe for one LINE.
+ */
+void mal_arguments_format(const struct mal_arguments *arguments, const char *program,
+			  int (*move)(void *context, int fd), void *context,
+			  struct mal_command_line *line);
+
+/*
+ * Read a command line into ARGUMENTS, which hold the defaults. Returns the index of the first word
+ * that is no option; 0 for --help, -2 for --version, or -1 with ERR. Uses getopt_long(3): not
+ * thread safe.
+ */
+int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
+			struct mal_error *err);
+
+/* Print a line for each argument, as in a usage. */
+void mal_arguments_print(FILE *out);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * settings.h: everything that users and sites can set, in one table: names, values, bounds, help.
+ *
+ * A setting is a row in settings_table.c and a field below. Parsers, the usage of commands, and the
+ * tests that compare the man pages with the table follow from the row. Parameters of a single
+ * policy stand with that policy (policies/interface/policy.h).
+ *
+ * All functions are thread safe.
+ */
+#ifndef MAL_CORE_SETTINGS_H
+#define MAL_CORE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "libmalleable/base/error.h"
+
+/* Options of srun, sbatch, salloc and `malleable run`: who runs a step. */
+struct mal_wish {
+	bool given;	    /* --balance was given as an option */
+	bool asked;	    /* as an option or in the environment, not by default= only */
+	char spec[512];	    /* --balance */
+	char report[768];   /* --balance-report */
+	char trace[768];    /* --balance-trace */
+	char hostfile[768]; /* --balance-hostfile */
+};
+
+enum mal_mode_wish { MAL_WISH_AUTO, MAL_WISH_TEAM, MAL_WISH_CPUSET };
+
+/* KEY=VALUE in --balance, for all policies. All 0: nothing was said. */
+struct mal_keys {
+	unsigned int mode;	  /* enum mal_mode_wish */
+	unsigned int max_threads; /* 0: not given */
+	bool pages_follow;	  /* memory follows its rank to other NUMA nodes */
+	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
+	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
+	bool events;		  /* ranks announce changes of their CPUs as PMIx events */
+	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
+};
+
+/* Where the log line of a balanced step goes. */
+enum mal_log { MAL_LOG_SYSLOG, MAL_LOG_SLURMD, MAL_LOG_NONE };
+
+/* Arguments of the plugin in plugstack.conf. */
+struct mal_site {
+	char fallback[256];   /* default=: --balance of steps that do not say; empty: off */
+	char policies[256];   /* allowed names, separated by commas; empty: all */
+	char report_dir[512]; /* directory of JSON reports of all steps; empty: none */
+	char libdir[512];     /* directory of the controller and the libraries */
+	char off_file[512];   /* the administrator's off switch (malleable admin) */
+	unsigned int log;     /* enum mal_log */
+	bool coschedule;      /* divide CPUs among the jobs that share them */
+	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */
+	char agent_user[64];
+	unsigned int share;	     /* a job's weight where jobs share CPUs */
+	bool comment;		     /* add the log line to the job's AdminComment */
+	unsigned int min_cpus;	     /* of each rank, if there are enough CPUs */
+	unsigned int wait_s;	     /* longest delay of a step's start, and of its end */
+	unsigned int max_overcommit; /* most threads per CPU that users may ask for; 0: no limit */
+};
+
+/* Whose setting it is, and the struct that its field is in. */
+enum mal_setting_place {
+	MAL_SETTING_OPTION, /* --NAME of commands; struct mal_wish */
+	MAL_SETTING_KEY,    /* NAME=VALUE in --balance; struct mal_keys */
+	MAL_SETTING_SITE,   /* NAME=VALUE in plugstack.conf; struct mal_site */
+};
+
+enum mal_setting_type {
+	MAL_SETTING_TEXT,   /* char[] */
+	MAL_SETTING_PATH,   /* char[]: an absolute path */
+	MAL_SETTING_WORD,   /* bool or unsigned int: which of the words, counted from min */
+	MAL_SETTING_FLAG,   /* bool: yes or no */
+	MAL_SETTING_NUMBER, /* unsigned int, from min to max */
+};
+
+struct mal_setting {
+	const char *name;
+	enum mal_setting_place place;
+	enum mal_setting_type type;
+	/* WORD: the words, "auto|team|cpuset". Others: what stands for the value in help. */
+	const char *value;
+	unsigned int min, max;
+	const char *help;
+	bool by_partition;  /* SITE: NAME@PARTITION=VALUE is allowed too */
+	bool policies_have; /* KEY: policies may have a parameter of this name, with other values */
+	bool slurm_only;    /* not for `malleable run` */
+	const char *variable; /* OPTION: where commands look if it is not given */
+	size_t offset, size;  /* of its field */
+};
+
+/* The settings of PLACE one after the other, NULL after the last. */
+const struct mal_setting *mal_setting_at(enum mal_setting_place place, size_t index);
+
+/* The setting of PLACE whose name is the LENGTH bytes at NAME, or NULL. */
+const struct mal_setting *mal_setting_find(enum mal_setting_place place, const char *name,
+					   size_t length);
+
+/*
+ * Check TEXT and put it into SETTING's field of the struct at FIELDS. Returns 0, or -1 with ERR,
+ * which names what is wanted, not the setting ("yes or no is wanted"), and the field as it was.
+ */
+int mal_setting_set(const struct mal_setting *setting, void *fields, const char *text,
+		    struct mal_error *err);
+
+/* SETTING's field in the struct at FIELDS, of type TEXT or PATH. */
+char *mal_setting_text(const struct mal_setting *setting, void *fields);
+
+/* The place of TEXT among WORDS, which | separates, or -1. */
+int mal_word_find(const char *words, const char *text);
+
+/* The word of a WORD's VALUE, and its LENGTH. The word is not terminated. */
+const char *mal_setting_word(const struct mal_setting *setting, unsigned int value, int *length);
+
+/* All names of PLACE, separated by commas, in TEXT, which is cut at SIZE. Returns TEXT. */
+const char *mal_setting_names(enum mal_setting_place place, char *text, size_t size);
+
+/*
+ * Print a paragraph for each setting of PLACE, in lines of 78 columns at most, as in a command's
+ * usage: for OPTION those of `malleable run`.
+ */
+void mal_settings_print(FILE *out, enum mal_setting_place place);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* settings_table.c: the table of settings. */
+#include "libmalleable/core/settings.h"
+
+#include <string.h>
+
+#define FIELD(container, field) \
+	.offset = offsetof(struct container, field), .size = sizeof(((struct container *)0)->field)
+#define OPTION(field) .place = MAL_SETTING_OPTION, FIELD(mal_wish, field)
+#define KEY(field) .place = MAL_SETTING_KEY, FIELD(mal_keys, field)
+#define SITE(field) .place = MAL_SETTING_SITE, FIELD(mal_site, field)
+#define TEXT .type = MAL_SETTING_TEXT, .value
+#define PATH .type = MAL_SETTING_PATH, .value
+#define WORDS .type = MAL_SETTING_WORD, .value
+#define FLAG .type = MAL_SETTING_FLAG, .value = "yes|no"
+#define NUMBER(from, to) .type = MAL_SETTING_NUMBER, .value = "N", .min = (from), .max = (to)
+
+/* Texts are as the man pages have them: t/unit/test_settings.c compares. */
+static const struct mal_setting table[] = {
+	{"balance", OPTION(spec), TEXT = "[policy[,key=value...]]", .variable = "SLURM_BALANCE",
+	 .help = "give the cores of waiting ranks to the ranks that still compute; the default "
+		 "policy is auto, malleable policies lists all policies and keys"},
+	{"balance-report", OPTION(report), TEXT = "[file]", .variable = "SLURM_BALANCE_REPORT",
+	 .help = "report on a balanced step: on standard error (default), also as JSON in file, "
+		 "or not at all (off)"},
+	{"balance-trace", OPTION(trace), TEXT = "file", .variable = "SLURM_BALANCE_TRACE",
+	 .help = "record what a balanced step does in file, for malleable replay"},
+	{"balance-hostfile", OPTION(hostfile), TEXT = "file", .variable = "SLURM_BALANCE_HOSTFILE",
+	 .slurm_only = true,
+	 .help = "write a better placement of a balanced step's ranks on its nodes, for "
+		 "--distribution=arbitrary"},
+
+	{"mode", KEY(mode), WORDS = "auto|team|cpuset",
+	 .help = "change the OpenMP team with the CPUs (team) or keep it (cpuset)"},
+	{"gomp", KEY(keep_gomp), WORDS = "replace|keep",
+	 .help = "run programs built for GCC's libgomp on libomp, or leave them on it"},
+	{"grow", KEY(grow_job), WORDS = "job", .min = 1, .policies_have = true, .slurm_only = true,
+	 .help = "use what other steps of the job leave idle on the node"},
+	{"pool", KEY(pool_job), WORDS = "step|job", .slurm_only = true,
+	 .help = "with job: grow=job, and be balanced against other steps of the job with pool=job "
+		 "on the node"},
+	{"pages", KEY(pages_follow), WORDS = "stay|follow",
+	 .help = "memory stays, or goes to the NUMA nodes where its rank went"},
+	{"events", KEY(events), FLAG, .help = "announce changes of CPUs as PMIx events"},
+	{"max_threads", KEY(max_threads), NUMBER(1, 4096),
+	 .help = "number of threads that is reported to the program at first"},
+
+	{"default", SITE(fallback), TEXT = "policy[,key=value...]", .by_partition = true,
+	 .help = "--balance of steps that ask for nothing"},
+	{"policies", SITE(policies), TEXT = "name[,name...]", .by_partition = true,
+	 .help = "policies that users may choose"},
+	{"report_dir", SITE(report_dir), TEXT = "directory", .help = "of all steps' JSON reports"},
+	{"libdir", SITE(libdir), TEXT = "directory", .help = "of malleabled and the libraries"},
+	{"log", SITE(log), WORDS = "syslog|slurmd|no",
+	 .help = "where the line for each balanced step goes"},
+	{"comment", SITE(comment), FLAG, .help = "add that line to the job's AdminComment"},
+	{"min_cpus", SITE(min_cpus), NUMBER(1, 1024), .by_partition = true,
+	 .help = "CPUs that each rank keeps"},
+	{"max_overcommit", SITE(max_overcommit), NUMBER(1, 1024), .by_partition = true,
+	 .help = "most threads per CPU that users may ask for"},
+	{"wait", SITE(wait_s), NUMBER(1, 60),
+	 .help = "seconds for which a step's start or end is held up at most"},
+	{"coschedule", SITE(coschedule), FLAG, .by_partition = true,
+	 .help = "divide CPUs among the jobs that share them"},
+	{"share", SITE(share), NUMBER(1, 1024), .by_partition = true,
+	 .help = "a job's weight where jobs share CPUs"},
+	{"agent_user", SITE(agent_user), TEXT = "name", .help = "whom the agent runs as"},
+	{"off_file", SITE(off_file), PATH = "file",
+	 .help = "nothing is balanced while this file of root's exists"},
+};
+
+#define COUNT (sizeof(table) / sizeof(table[0]))
+
+const struct mal_setting *mal_setting_at(enum mal_setting_place place, size_t index)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		if (table[i].place == place && index-- == 0)
+			return &table[i];
+	return NULL;
+}
+
+const struct mal_setting *mal_setting_find(enum mal_setting_place place, const char *name,
+					   size_t length)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		if (table[i].place == place && strlen(table[i].name) == length &&
+		    memcmp(table[i].name, name, length) == 0)
+			return &table[i];
+	return NULL;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_settings.c: the table of settings, and the man pages that describe it. */
+#include "t/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/base/number.h"
+#include "libmalleable/core/settings.h"
+#include "policies/interface/registry.h"
+
+static void numbers_are_digits(void **state)
+{
+	static const char *const bad[] = {NULL, "",   " 5",	    "+5",
+					  "-5", "5 ", "5x",	    "0x5",
+					  "2",	"11", "4294967301", "99999999999999999999"};
+	unsigned int value = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(mal_number_parse(bad[i], 3, 10, &value));
+	assert_int_equal(value, 7);
+	assert_true(mal_number_parse("3", 3, 10, &value));
+	assert_int_equal(value, 3);
+	assert_true(mal_number_parse("010", 3, 10, &value));
+	assert_int_equal(value, 10);
+	assert_true(mal_number_parse("4294967295", 0, UINT32_MAX, &value));
+	assert_int_equal(value, UINT32_MAX);
+}
+
+static const struct mal_setting *site(const char *name)
+{
+	return mal_setting_find(MAL_SETTING_SITE, name, strlen(name));
+}
+
+static int set(struct mal_site *fields, const char *name, const char *text, struct mal_error *err)
+{
+	const struct mal_setting *setting = site(name);
+
+	assert_non_null(setting);
+	return mal_setting_set(setting, fields, text, err);
+}
+
+static void each_type_is_stored(void **state)
+{
+	struct mal_site fields = {.share = 1};
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(set(&fields, "log", "no", &err), 0);
+	assert_int_equal(fields.log, MAL_LOG_NONE);
+	assert_int_equal(set(&fields, "comment", "yes", &err), 0);
+	assert_true(fields.comment);
+	assert_int_equal(set(&fields, "comment", "no", &err), 0);
+	assert_false(fields.comment);
+	assert_int_equal(set(&fields, "share", "1024", &err), 0);
+	assert_int_equal(fields.share, 1024);
+	assert_int_equal(set(&fields, "off_file", "/x", &err), 0);
+	assert_string_equal(fields.off_file, "/x");
+	assert_int_equal(set(&fields, "libdir", "x y", &err), 0);
+	assert_string_equal(fields.libdir, "x y");
+}
+
+static void a_wrong_value_changes_nothing(void **state)
+{
+	static const struct {
+		const char *name, *text, *says;
+	} bad[] = {
+		{"log", "maybe", "syslog, slurmd or no is wanted"},
+		{"log", "", "syslog, slurmd or no is wanted"},
+		{"log", "sys", "syslog, slurmd or no is wanted"},
+		{"log", "syslog|slurmd", "syslog, slurmd or no is wanted"},
+		{"comment", "1", "yes or no is wanted"},
+		{"share", "0", "a number from 1 to 1024 is wanted"},
+		{"wait", "61", "a number from 1 to 60 is wanted"},
+		{"off_file", "x", "an absolute path is wanted"},
+	};
+	const struct mal_site before = {.share = 5, .wait_s = 2, .off_file = "/as/it/was"};
+	struct mal_site fields = before;
+	char longest[sizeof(fields.agent_user) + 1];
+	struct mal_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(set(&fields, bad[i].name, bad[i].text, &err), -1);
+		assert_string_equal(err.text, bad[i].says);
+	}
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(set(&fields, "agent_user", longest, &err), -1);
+	assert_string_equal(err.text, "longer than 63 bytes");
+	assert_memory_equal(&fields, &before, sizeof(fields));
+	assert_int_equal(set(&fields, "agent_user", longest + 1, &err), 0);
+}
+
+static void only_whole_names_are_found(void **state)
+{
+	(void)state;
+	assert_null(site("lo"));
+	assert_null(site("logs"));
+	assert_null(site("mode"));
+	assert_ptr_equal(mal_setting_find(MAL_SETTING_SITE, "share@fast", 5), site("share"));
+}
+
+static void words_have_places(void **state)
+{
+	const struct mal_setting *grow = mal_setting_find(MAL_SETTING_KEY, "grow", 4);
+	int length;
+
+	(void)state;
+	assert_int_equal(
+		strncmp(mal_setting_word(site("log"), MAL_LOG_SLURMD, &length), "slurmd", 6), 0);
+	assert_int_equal(length, 6);
+	/* The word of a key that no word stands for is 0. */
+	assert_int_equal(grow->min, 1);
+	assert_int_equal(strncmp(mal_setting_word(grow, 1, &length), "job", 3), 0);
+	assert_int_equal(length, 3);
+}
+
+/* The whole of doc/man/NAME, for the caller to free. */
+static char *read_page(const char *name)
+{
+	const char *directory = getenv("abs_top_srcdir");
+	char path[4096], *text = calloc(1, 1 << 16);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/doc/man/%s", directory ? directory : ".", name);
+	file = fopen(path, "r");
+	if (!file || !text || fread(text, 1, (1 << 16) - 1, file) == 0)
+		fail_msg("cannot read %s", path);
+	fclose(file);
+	return text;
+}
+
+/* The section of PAGE with HEADING, cut off from the rest. */
+static char *section_of(char *page, const char *heading)
+{
+	char *section = strstr(page, heading), *end;
+
+	if (!section)
+		fail_msg("no section '%s'", heading);
+	section += strlen(heading);
+	end = strstr(section, "\n# ");
+	if (end)
+		*end = '\0';
+	return section;
+}
+
+/* How an entry for SETTING begins. */
+static void print_heading(const struct mal_setting *setting, char *text, size_t size)
+{
+	switch (setting->type) {
+	case MAL_SETTING_WORD:
+	case MAL_SETTING_FLAG:
+		snprintf(text, size, "\n*%s*=%s\n\t", setting->name, setting->value);
+		break;
+	case MAL_SETTING_NUMBER: snprintf(text, size, "\n*%s*=_N_\n\t", setting->name); break;
+	default: snprintf(text, size, "\n*%s*=_", setting->name);
+	}
+}
+
+/* Each setting of PLACE has an entry in SECTION, with its bounds; and there is no other entry. */
+static void compare(enum mal_setting_place place, const char *section)
+{
+	const struct mal_setting *setting;
+	unsigned int entries = section[0] == '\n' && section[1] == '*', count = 0;
+	char text[512], bounds[64];
+
+	for (size_t i = 0; (setting = mal_setting_at(place, i)); i++, count++) {
+		const char *entry, *end, *says;
+
+		print_heading(setting, text, sizeof(text));
+		entry = strstr(section, text);
+		if (!entry)
+			fail_msg("no entry '%s'", text);
+		end = strstr(entry + 1, "\n\n*");
+		snprintf(bounds, sizeof(bounds), "%u to %u", setting->min, setting->max);
+		says = strstr(entry, bounds);
+		if (setting->type == MAL_SETTING_NUMBER && (!says || (end && says > end)))
+			fail_msg("the entry of %s does not say '%s'", setting->name, bounds);
+	}
+	for (const char *at = section; (at = strstr(at, "\n\n*")); at += 3)
+		entries += at[3 + strcspn(at + 3, "*\n")] == '*' &&
+			   strncmp(at + 3 + strcspn(at + 3, "*\n"), "*=", 2) == 0;
+	assert_int_equal(entries, count);
+}
+
+static void man_pages_have_all_keys(void **state)
+{
+	char *page = read_page("balance.7.scd");
+
+	(void)state;
+	compare(MAL_SETTING_KEY, section_of(page, "\n# KEYS FOR ALL POLICIES\n"));
+	free(page);
+}
+
+static void man_pages_have_all_arguments(void **state)
+{
+	char *page = read_page("balance.8.scd"), *section = section_of(page, "\n# ARGUMENTS\n");
+	const struct mal_setting *setting;
+	const char *partitions;
+	char name[64];
+
+	(void)state;
+	compare(MAL_SETTING_SITE, section);
+	/* The paragraph that names those for partitions. */
+	partitions = strstr(section, "\n\n*default*, ");
+	assert_non_null(partitions);
+	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_SITE, i)); i++) {
+		const char *end = strstr(partitions, "can be set for a"), *found;
+
+		snprintf(name, sizeof(name), "*%s*", setting->name);
+		found = strstr(partitions, name);
+		assert_non_null(end);
+		if ((found && found < end) != setting->by_partition)
+			fail_msg("%s: for partitions or not?", setting->name);
+	}
+	free(page);
+}
+
+static void man_pages_have_all_options(void **state)
+{
+	char *user = read_page("balance.7.scd"), *command = read_page("malleable.1.scd");
+	const struct mal_setting *setting;
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, i)); i++) {
+		snprintf(name, sizeof(name), "*--%s*", setting->name);
+		if (!strstr(user, name) || (!setting->slurm_only && !strstr(command, name)))
+			fail_msg("%s is not in the man pages", name);
+		snprintf(name, sizeof(name), "*%s*", setting->variable);
+		if (!strstr(user, name))
+			fail_msg("%s is not in balance(7)", name);
+	}
+	free(user);
+	free(command);
+}
+
+static void man_pages_have_all_parameters(void **state)
+{
+	char *page = read_page("balance.7.scd"), name[64];
+	const struct mal_policy *policy;
+
+	(void)state;
+	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
+		char *section, *end;
+
+		snprintf(name, sizeof(name), "\n*%s*", policy->name);
+		section = strstr(page, name);
+		if (!section)
+			fail_msg("policy %s is not in balance(7)", policy->name);
+		end = strstr(section + 1, "\n*");
+		for (size_t j = 0; j < policy->param_count; j++) {
+			const char *found;
+
+			snprintf(name, sizeof(name), "*%s*=", policy->params[j].name);
+			found = strstr(section, name);
+			if (!found || (end && found > end))
+				fail_msg("%s of %s is not in balance(7)", name, policy->name);
+		}
+	}
+	free(page);
+}
+
+/* Wrapped, and as the man pages have it. */
+static void usage_comes_from_the_table(void **state)
+{
+	char text[8192] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	assert_non_null(out);
+	mal_settings_print(out, MAL_SETTING_OPTION);
+	mal_settings_print(out, MAL_SETTING_KEY);
+	fclose(out);
+	assert_non_null(strstr(text, "  --balance[=policy[,key=value...]]\n"));
+	assert_non_null(strstr(text, "  --balance-trace=file              record what"));
+	assert_non_null(strstr(text, "  max_threads=N (1 to 4096)         number of"));
+	assert_null(strstr(text, "hostfile"));
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_in_range(strcspn(line, "\n"), 1, 78);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_digits),
+		cmocka_unit_test(each_type_is_stored),
+		cmocka_unit_test(a_wrong_value_changes_nothing),
+		cmocka_unit_test(only_whole_names_are_found),
+		cmocka_unit_test(words_have_places),
+		cmocka_unit_test(man_pages_have_all_keys),
+		cmocka_unit_test(man_pages_have_all_arguments),
+		cmocka_unit_test(man_pages_have_all_options),
+		cmocka_unit_test(man_pages_have_all_parameters),
+		cmocka_unit_test(usage_comes_from_the_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
