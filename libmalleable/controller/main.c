@@ -310,10 +310,28 @@ static FILE *make_site_report(const struct mal_arguments *arguments)
 	return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
-int main(int argc, char **argv)
+/* Run the step that ARGUMENTS describe up to its end, and close SITE_REPORT, which may be NULL. */
+static int run(const struct mal_arguments *arguments, FILE *site_report, struct mal_error *err)
 {
 	struct mal_controller controller = {0};
 	struct mal_step_facts step = {0};
+	int result = open_step(&step, arguments, err);
+
+	if (result == 0)
+		result = open_controller(&controller, &step, arguments, err);
+	if (result == 0)
+		result = serve(&controller);
+	if (result == 0)
+		report(&controller, arguments, site_report);
+	else if (site_report)
+		fclose(site_report);
+	mal_controller_close(&controller);
+	mal_segment_close(&step.segment);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
 	struct mal_arguments arguments;
 	struct mal_error err = {""};
 	FILE *site_report;
@@ -325,6 +343,8 @@ int main(int argc, char **argv)
 	site_report = make_site_report(&arguments);
 	if (arguments.start_fd >= 0 && mal_detach(&arguments, &err) < 0) {
 		fprintf(stderr, "malleabled: %s\n", err.text);
+		if (site_report)
+			fclose(site_report);
 		return 1;
 	}
 	/* Where root may not write, as on a file system of the network, the user may. */
@@ -332,16 +352,8 @@ int main(int argc, char **argv)
 		site_report = make_site_report(&arguments);
 	/* Policies that the site adds after this are for steps that start later. */
 	mal_confine(mal_loadable_has_any(arguments.libdir));
-	result = open_step(&step, &arguments, &err);
-	if (result == 0)
-		result = open_controller(&controller, &step, &arguments, &err);
-	if (result == 0)
-		result = serve(&controller);
-	if (result == 0)
-		report(&controller, &arguments, site_report);
-	else
-		fprintf(stderr, "malleabled: %s\n", err.text);
-	mal_controller_close(&controller);
-	mal_segment_close(&step.segment);
-	return result ? 1 : 0;
+	if (run(&arguments, site_report, &err) == 0)
+		return 0;
+	fprintf(stderr, "malleabled: %s\n", err.text);
+	return 1;
 }
