@@ -48,11 +48,18 @@ ok "explore leaves a CPU off where threads are in each other's way" \
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$load" --work=40 \
 	--iterations=40
 ok "and none where they are not" all_of "exits 0" "report_has '.per_rank[0].use == 0'"
-run srun -n1 -c2 --balance=explore,schedule=tune --balance-report="$work/report.json" \
-	"$programs/scheduled" 1500
-ok "explore,schedule=tune finds a better schedule for a skewed loop" all_of "exits 0" \
-	"report_has '.schedule | test(\"dynamic|guided\")'" \
-	"complains 'faster with another loop schedule: OMP_SCHEDULE='"
+# What else runs on the machine can make any trial look bad: one of three runs must find it.
+finds_schedule() {
+	for _ in 1 2 3; do
+		run srun -n1 -c2 --balance=explore,schedule=tune \
+			--balance-report="$work/report.json" "$programs/scheduled" 1500
+		exits 0 || return 1
+		report_has '.schedule | test("dynamic|guided")' &&
+			complains 'faster with another loop schedule: OMP_SCHEDULE=' && return
+	done
+	return 1
+}
+ok "explore,schedule=tune finds a better schedule for a skewed loop" finds_schedule
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$programs/scheduled" 60
 ok "explore alone keeps it" all_of "exits 0" "report_has '.schedule == \"\"'"
 run env OMP_SCHEDULE=static_steal srun -n1 -c2 --balance=explore,schedule=tune \
