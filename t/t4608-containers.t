@@ -57,8 +57,8 @@ TYPED
 typed() {
 	status=0
 	# Slurm starts $SHELL, which those who run the tests need not have.
-	SHELL=/bin/bash timeout -k 5 90 python3 - "$work/typed" salloc -Q -n2 "$@" >"$work/raw" 2>"$work/err" \
-		8>&- <<'PY' || status=$?
+	SHELL=/bin/bash timeout -k 5 90 python3 - "$work/typed" salloc -Q -n2 "$@" \
+		>"$work/raw" 2>"$work/err" 8>&- <<'PY' || status=$?
 import os, pty, select, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
