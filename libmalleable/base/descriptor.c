@@ -54,15 +54,18 @@ ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size)
 {
 	union control control;
 	struct iovec part = {data, size};
+	/*
+	 * Room for one, without the padding behind it, where another would fit: the kernel closes
+	 * all that have no room.
+	 */
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
+				 .msg_controllen = CMSG_LEN(sizeof(int))};
 	ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *header = got < 0 ? NULL : CMSG_FIRSTHDR(&message);
 
 	*fd = -1;
-	/* There is room for one: the kernel closes any others. */
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(fd, CMSG_DATA(header), sizeof(int));

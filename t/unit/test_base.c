@@ -299,6 +299,41 @@ static void descriptors_and_waiting(void **state)
 	close(ends[1]);
 }
 
+/* Whoever sends several makes us open none of them. */
+static void of_several_descriptors_none_stays(void **state)
+{
+	union {
+		char room[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec part = {"x", 1};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int ends[2], before, got = 7;
+	char byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(2 * sizeof(int));
+	memcpy(CMSG_DATA(header), ends, sizeof(ends));
+	assert_int_equal(sendmsg(ends[1], &message, 0), 1);
+	before = dup(0);
+	close(before);
+	assert_int_equal(mal_descriptor_receive(ends[0], &got, &byte, 1), 1);
+	if (got >= 0)
+		close(got);
+	/* The lowest free number is what it was. */
+	assert_int_equal(dup(0), before);
+	close(before);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* SCRIPT, run by the shell with DESCRIPTOR as its first one; its exit status. */
 static int run(const char *script, int descriptor, long limit_ms)
 {
@@ -482,6 +517,7 @@ int main(void)
 		cmocka_unit_test(names_that_no_socket_can_have),
 		cmocka_unit_test(bad_clients_are_turned_away),
 		cmocka_unit_test(descriptors_and_waiting),
+		cmocka_unit_test(of_several_descriptors_none_stays),
 		cmocka_unit_test(programs_inherit_nothing_by_accident),
 		cmocka_unit_test(programs_end_in_time),
 		cmocka_unit_test(files_are_written),
