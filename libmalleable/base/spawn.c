@@ -15,24 +15,37 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 
-/* Descriptors are moved here first, so that none overwrites another on its way to its place. */
-#define ASIDE_FD 210
 /* A killed process ends at once; one that the kernel keeps is not waited for. */
 #define KILL_MS 100
 
-static int plan_descriptors(posix_spawn_file_actions_t *actions, const int *fds, int count)
+/* The first number behind those of FDS and behind the places that they are to have. */
+static int first_aside(const int *fds, int count)
 {
-	int failed = 0;
+	int aside = MAL_SPAWN_FIRST_FD + count;
 
 	for (int i = 0; i < count; i++)
-		failed |= posix_spawn_file_actions_adddup2(actions, fds[i], ASIDE_FD + i);
-	for (int i = 0; i < count; i++)
-		failed |= posix_spawn_file_actions_adddup2(actions, ASIDE_FD + i,
-							   MAL_SPAWN_FIRST_FD + i);
-	for (int i = 0; i < MAL_SPAWN_FIRST_FD; i++)
-		failed |= posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
-	failed |= posix_spawn_file_actions_addclosefrom_np(actions, MAL_SPAWN_FIRST_FD + count);
-	return failed ? -1 : 0;
+		aside = fds[i] >= aside ? fds[i] + 1 : aside;
+	return aside;
+}
+
+/*
+ * Descriptors are moved aside first, so that none overwrites another on its way to its place.
+ * Returns 0, or the number of an error.
+ */
+static int plan_descriptors(posix_spawn_file_actions_t *actions, const int *fds, int count)
+{
+	int aside = first_aside(fds, count), failed = 0;
+
+	for (int i = 0; !failed && i < count; i++)
+		failed = posix_spawn_file_actions_adddup2(actions, fds[i], aside + i);
+	for (int i = 0; !failed && i < count; i++)
+		failed = posix_spawn_file_actions_adddup2(actions, aside + i,
+							  MAL_SPAWN_FIRST_FD + i);
+	for (int i = 0; !failed && i < MAL_SPAWN_FIRST_FD; i++)
+		failed = posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
+	if (failed)
+		return failed;
+	return posix_spawn_file_actions_addclosefrom_np(actions, MAL_SPAWN_FIRST_FD + count);
 }
 
 static void plan_signals(posix_spawnattr_t *attributes)
@@ -64,8 +77,10 @@ pid_t mal_spawn(const char *path, const char *const *arguments, char *const *env
 				     environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
-	errno = failed > 0 ? failed : errno;
-	return failed ? -1 : pid;
+	if (!failed)
+		return pid;
+	errno = failed;
+	return -1;
 }
 
 /* Without a descriptor, as when none is free. Returns whether the child ended by itself. */

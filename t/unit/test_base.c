@@ -362,6 +362,33 @@ static void programs_inherit_nothing_by_accident(void **state)
 	close(ends[1]);
 }
 
+/* Each gets its own place, whatever numbers the caller's have. */
+static void descriptors_keep_apart(void **state)
+{
+	const char *const arguments[] = {"sh", "-c", "echo a >&3; echo b >&4; echo c >&5", NULL};
+	static const int firsts[] = {4, 8, 209, 210, 211, 212, 500};
+	int ends[3][2], fds[3];
+	char text[8];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(firsts) / sizeof(firsts[0]); n++) {
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(pipe2(ends[i], O_CLOEXEC), 0);
+			fds[i] = fcntl(ends[i][1], F_DUPFD_CLOEXEC, firsts[n] + 2 - i);
+			close(ends[i][1]);
+		}
+		assert_int_equal(mal_spawn_end(mal_spawn("/bin/sh", arguments, environ, fds, 3),
+					       mal_now_ms() + 5000),
+				 0);
+		for (int i = 0; i < 3; i++) {
+			close(fds[i]);
+			assert_int_equal(read(ends[i][0], text, sizeof(text)), 2);
+			assert_int_equal(text[0], 'a' + i);
+			close(ends[i][0]);
+		}
+	}
+}
+
 static void programs_end_in_time(void **state)
 {
 	const char *const arguments[] = {"none", NULL};
@@ -519,6 +546,7 @@ int main(void)
 		cmocka_unit_test(descriptors_and_waiting),
 		cmocka_unit_test(of_several_descriptors_none_stays),
 		cmocka_unit_test(programs_inherit_nothing_by_accident),
+		cmocka_unit_test(descriptors_keep_apart),
 		cmocka_unit_test(programs_end_in_time),
 		cmocka_unit_test(files_are_written),
 		cmocka_unit_test(what_is_no_file_is_refused),
