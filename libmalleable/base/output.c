@@ -50,6 +50,7 @@ int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *
 	if (uid == geteuid() || fchown(fd, uid, gid) == 0)
 		return fd;
 	mal_fail_errno(err, "cannot give %.200s to user %u", name, (unsigned int)uid);
+	unlink(name);
 	close(fd);
 	return -1;
 }

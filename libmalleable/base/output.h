@@ -18,7 +18,7 @@ FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
 /*
  * Create a file owned by UID and GID in a directory that others may write to: follows no link, and
  * opens no existing file. If PATH exists, PATH.1 to PATH.9 are tried. Returns a descriptor for
- * writing, or -1 with ERR.
+ * writing, or -1 with ERR and no new file.
  */
 int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *err);
 
