@@ -31,6 +31,7 @@
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/state/text.h"
 #include "libmalleable/controller/state/topology.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/arguments.h"
@@ -196,20 +197,20 @@ static int serve(struct mal_controller *controller)
 	return 0;
 }
 
-/* End the recording; what went wrong with it is appended to TEXT. */
-static size_t end_recording(struct mal_controller *controller, char *text, size_t length,
-			    size_t size)
+/* End the recording. TEXT, of SIZE bytes, is what went wrong with it. Returns its length. */
+static size_t end_recording(struct mal_controller *controller, char *text, size_t size)
 {
+	struct mal_text line = {text, size, 0};
 	struct mal_error err;
 
-	if (mal_recording_destroy(controller->recording, &err) < 0 && length < size)
-		length += (size_t)snprintf(text + length, size - length, "%s\n", err.text);
+	if (mal_recording_destroy(controller->recording, &err) < 0)
+		mal_text_add(&line, "%s\n", err.text);
 	controller->recording = NULL;
-	return length;
+	return line.length;
 }
 
 /* Of a step over several nodes each has a line, from itself or from the first one. */
-static size_t tell_user(const struct mal_controller *controller, const struct mal_report *report,
+static size_t make_text(const struct mal_controller *controller, const struct mal_report *report,
 			char *text, size_t size)
 {
 	if (!controller->summaries)
@@ -221,9 +222,16 @@ static size_t tell_user(const struct mal_controller *controller, const struct ma
 	}
 }
 
+/* Over the pipe. Whoever started us may be gone: then nobody is told, and all else goes on. */
+static void tell(int report_fd, const void *text, size_t length)
+{
+	if (report_fd < 0 || !length || write(report_fd, text, length) < 0)
+		return;
+}
+
 /* For root: numbers, no text. */
 static void send_record(const struct mal_controller *controller, const struct mal_report *report,
-			int fd)
+			int report_fd)
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	const struct mal_outcome_record record = {
@@ -237,15 +245,14 @@ static void send_record(const struct mal_controller *controller, const struct ma
 		.ideal_s = totals->ideal_s,
 	};
 
-	if (write(fd, &record, sizeof(record)) < 0)
-		return;
+	tell(report_fd, &record, sizeof(record));
 }
 
 /* Write the JSON to FILE and close it. What fails is said to the user, who has the text already. */
 static void write_json(const struct mal_controller *controller, const struct mal_report *report,
 		       FILE *file, const char *path, int report_fd, struct mal_error *err)
 {
-	if (file && (mal_report_json(controller, report, file) < 0)) {
+	if (file && mal_report_json(controller, report, file) < 0) {
 		mal_fail_errno(err, "cannot write the report to %s", path);
 		fclose(file);
 	} else if (file && mal_output_close(file, path, "report", err) == 0) {
@@ -276,24 +283,16 @@ static void report(struct mal_controller *controller, const struct mal_arguments
 {
 	struct mal_report report;
 	char text[3072];
-	size_t length;
 
 	if (!mal_report_make(controller, arguments->step, arguments->node, &report)) {
-		end_recording(controller, text, 0, sizeof(text));
+		end_recording(controller, text, sizeof(text));
 		write_files(controller, NULL, arguments, site_report);
 		return;
 	}
-	if (arguments->report_fd >= 0)
-		send_record(controller, &report, arguments->report_fd);
+	send_record(controller, &report, arguments->report_fd);
 	mal_imbalance_find(controller);
-	length = tell_user(controller, &report, text, sizeof(text));
-	if (length > sizeof(text))
-		length = sizeof(text);
-	if (arguments->report_fd >= 0 && write(arguments->report_fd, text, length) < 0)
-		return;
-	length = end_recording(controller, text, 0, sizeof(text));
-	if (arguments->report_fd >= 0 && length && write(arguments->report_fd, text, length) < 0)
-		return;
+	tell(arguments->report_fd, text, make_text(controller, &report, text, sizeof(text)));
+	tell(arguments->report_fd, text, end_recording(controller, text, sizeof(text)));
 	write_files(controller, &report, arguments, site_report);
 }
 

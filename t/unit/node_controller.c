@@ -390,7 +390,7 @@ const char *node_end_recording(struct mal_controller *controller)
 {
 	static char text[512];
 
-	text[end_recording(controller, text, 0, sizeof(text))] = '\0';
+	text[end_recording(controller, text, sizeof(text))] = '\0';
 	return text;
 }
 

@@ -134,6 +134,7 @@ static void start(const char *options)
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
 		_exit(3);
 	close(step.life_end);
+	close(step.report_end);
 	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		argv[argc++] = word;
 	_exit(malleabled(argc, argv));
@@ -328,6 +329,20 @@ static void nobody_came(void **state)
 	assert_false(has_file(step.json, "ranks"));
 }
 
+/* Whoever started it is gone: the files are written all the same. */
+static void nobody_reads(void **state)
+{
+	(void)state;
+	start_step("--policy=observe");
+	run_some_windows();
+	close(step.report_end);
+	step.report_end = -1;
+	assert_int_equal(end_step(), 0);
+	assert_true(has_file(step.json, "\"windows\": 2"));
+	assert_true(has_file(step.site, "\"windows\": 2"));
+	assert_true(has_file(step.trace, "\"step\""));
+}
+
 /* Of several nodes each has a line; files that cannot be written are named. */
 static void one_of_two_nodes(void **state)
 {
@@ -466,6 +481,7 @@ int main(void)
 		CASE(whole_step),
 		CASE(rank_dies),
 		CASE(nobody_came),
+		CASE(nobody_reads),
 		CASE(one_of_two_nodes),
 		CASE(arguments_are_checked),
 		CASE(leaves_parent),
