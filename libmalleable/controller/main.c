@@ -163,14 +163,14 @@ static uint64_t how_long(const struct mal_controller *controller)
 	return mal_off_has_file(controller) ? SLEEP_SWITCH_NS : SLEEP_NS;
 }
 
-static int serve(struct mal_controller *controller)
+static int serve(struct mal_controller *controller, struct mal_error *err)
 {
 	struct mal_header *header = controller->step->segment.header;
 	struct mal_sample *samples = calloc(controller->step->segment.rank_count, sizeof(*samples));
 	struct timespec pause = {0, MIN_PAUSE_NS};
 
 	if (!samples)
-		return -1;
+		return mal_fail(err, "out of memory");
 	mal_plan_begin(controller);
 	while (!atomic_load(&controller->ending)) {
 		uint32_t wake = atomic_load(&header->wake);
@@ -312,20 +312,20 @@ static FILE *make_site_report(const struct mal_arguments *arguments)
 /* Run the step that ARGUMENTS describe up to its end, and close SITE_REPORT, which may be NULL. */
 static int run(const struct mal_arguments *arguments, FILE *site_report, struct mal_error *err)
 {
-	struct mal_controller controller = {0};
-	struct mal_step_facts step = {0};
+	/* Other threads look at these, and into the segment, for as long as this process lives. */
+	static struct mal_controller controller;
+	static struct mal_step_facts step;
 	int result = open_step(&step, arguments, err);
 
 	if (result == 0)
 		result = open_controller(&controller, &step, arguments, err);
 	if (result == 0)
-		result = serve(&controller);
+		result = serve(&controller, err);
 	if (result == 0)
 		report(&controller, arguments, site_report);
 	else if (site_report)
 		fclose(site_report);
 	mal_controller_close(&controller);
-	mal_segment_close(&step.segment);
 	return result;
 }
 

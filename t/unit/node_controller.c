@@ -382,7 +382,7 @@ void node_run(struct mal_controller *controller,
 	node.turn = turn;
 	node.context = context;
 	atomic_store(&controller->ending, false);
-	assert_int_equal(serve(controller), 0);
+	assert_int_equal(serve(controller, NULL), 0);
 	node.turn = NULL;
 }
 

@@ -22,6 +22,8 @@ int malleabled(int argc, char **argv);
 #define RANKS 2u
 #define PATIENCE_MS 20000
 
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_calloc(size_t count, size_t size);
 int __wrap_mal_confine(bool policies);
 int __wrap_mal_places_read(void);
 int __wrap_setresgid(gid_t real, gid_t effective, gid_t saved);
@@ -29,9 +31,17 @@ int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved);
 int __wrap_setuid(uid_t user);
 _Noreturn void __wrap__exit(int status);
 
-static bool confined;
+static bool confined, without_samples;
 static uid_t user_now;
 static bool user_stays;
+
+/* No memory for the samples of a round, once the step has begun. */
+void *__wrap_calloc(size_t count, size_t size)
+{
+	if (without_samples && count == RANKS && size == sizeof(struct mal_sample))
+		return NULL;
+	return __real_calloc(count, size);
+}
 
 int __wrap_mal_confine(bool policies)
 {
@@ -72,7 +82,7 @@ _Noreturn void __wrap__exit(int status)
 static struct {
 	struct mal_segment segment;
 	int segment_fd, life, life_end, report, report_end, listening;
-	char folder[32], socket[64], json[64], site[64], trace[64];
+	char folder[32], socket[64], json[64], site[64], trace[64], errors[64];
 	pid_t pid;
 } step;
 
@@ -89,6 +99,7 @@ static int set_up(void **state)
 	snprintf(step.json, sizeof(step.json), "%s/json", step.folder);
 	snprintf(step.site, sizeof(step.site), "%s/site", step.folder);
 	snprintf(step.trace, sizeof(step.trace), "%s/trace", step.folder);
+	snprintf(step.errors, sizeof(step.errors), "%s/errors", step.folder);
 	assert_int_equal(mal_cpumask_parse("0-3", &cpus, NULL), 0);
 	step.segment_fd = mal_segment_create(&step.segment, RANKS, &cpus, NULL);
 	step.listening = mal_channel_listen(step.socket, geteuid(), getegid(), NULL);
@@ -104,7 +115,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	const char *const files[] = {step.socket, step.json, step.site, step.trace};
+	const char *const files[] = {step.socket, step.json, step.site, step.trace, step.errors};
 	const int fds[] = {step.segment_fd, step.life,	     step.life_end,
 			   step.report,	    step.report_end, step.listening};
 
@@ -131,7 +142,7 @@ static void start(const char *options)
 	if (step.pid)
 		return;
 	/* What it says is for its user. */
-	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+	if (!freopen("/dev/null", "w", stdout) || !freopen(step.errors, "w", stderr))
 		_exit(3);
 	close(step.life_end);
 	close(step.report_end);
@@ -343,6 +354,17 @@ static void nobody_reads(void **state)
 	assert_true(has_file(step.trace, "\"step\""));
 }
 
+/* What ends it is said. */
+static void no_memory_is_left(void **state)
+{
+	(void)state;
+	without_samples = true;
+	start_step("--policy=observe");
+	without_samples = false;
+	assert_int_equal(end_step(), 1);
+	assert_true(has_file(step.errors, "malleabled: out of memory"));
+}
+
 /* Of several nodes each has a line; files that cannot be written are named. */
 static void one_of_two_nodes(void **state)
 {
@@ -482,6 +504,7 @@ int main(void)
 		CASE(rank_dies),
 		CASE(nobody_came),
 		CASE(nobody_reads),
+		CASE(no_memory_is_left),
 		CASE(one_of_two_nodes),
 		CASE(arguments_are_checked),
 		CASE(leaves_parent),
