@@ -322,6 +322,22 @@ static void json(void **state)
 	json_decref(root);
 }
 
+/* CPUs that lie apart make long lists, which are whole. */
+static void json_of_many_cpus(void **state)
+{
+	json_t *root, *rank;
+
+	(void)state;
+	node_close(node);
+	node = node_start(2, 100, "--policy=observe");
+	for (unsigned int cpu = 0; cpu < 200; cpu++)
+		node_set_cpu(cpu, cpu % 2, cpu % 2, false);
+	root = read_json(true);
+	rank = json_array_get(json_object_get(root, "per_rank"), 1);
+	assert_string_equal(json_string_value(json_object_get(rank, "cpus")), node_owned(1));
+	json_decref(root);
+}
+
 /* No rank ever came. */
 static void json_of_nothing(void **state)
 {
@@ -442,7 +458,7 @@ int main(void)
 		CASE(of_known_step), CASE(counts),    CASE(balanced),	  CASE(too_short),
 		CASE(remarks),	     CASE(schedules), CASE(modes),	  CASE(rejected),
 		CASE(predicted),     CASE(lines),     CASE(json),	  CASE(json_of_nothing),
-		CASE(status),	     CASE(recorded),  CASE(not_recorded),
+		CASE(status),	     CASE(recorded),  CASE(not_recorded), CASE(json_of_many_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

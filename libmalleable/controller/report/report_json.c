@@ -56,7 +56,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 	struct mal_cpumask last = owned(controller, rank);
 	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
-	char home[256], cpus[256];
+	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT];
 
 	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, "
 			 "s:s, s:s, s:I, s:b}",
