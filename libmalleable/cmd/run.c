@@ -2,6 +2,7 @@
 /* run.c: malleable run: the controller and the library without Slurm, on one node. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,7 +234,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		 struct mal_error *err)
 {
 	struct mal_cpumask cpus, home, idle;
-	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[512],
+	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[PATH_MAX],
 		host[256] = "this node";
 	struct mal_launch_options options = {
 		.path = path,
@@ -271,7 +272,8 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		setup.home = &home;
 		options.arguments.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
 	}
-	snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir);
+	if (snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir) >= (int)sizeof(path))
+		return mal_fail(err, "%.64s...: too long", arguments->libdir);
 	gethostname(host, sizeof(host) - 1);
 	*segment_fd = mal_segment_create_for_ranks(mal_cpumask_count(&cpus), &cpus, err);
 	if (*segment_fd < 0)

@@ -2,8 +2,8 @@
 /* setup.c: the environment that makes a program a rank of a balanced step. */
 #include "libmalleable/core/setup.h"
 
+#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
@@ -31,16 +31,18 @@ static int set_number(const struct mal_setup_env *env, const char *name, long nu
 static int set_preload(const struct mal_setup *setup, const struct mal_setup_env *env,
 		       struct mal_error *err)
 {
-	char before[LONGEST], mpi[512], value[2 * LONGEST];
+	char before[LONGEST], mpi[PATH_MAX], value[LONGEST + 2 * PATH_MAX];
 	int found = env->get(env->context, "LD_PRELOAD", before, sizeof(before));
-	bool has_before = found > 0 && before[0];
+	bool has_before = found > 0 && before[0], has_mpi;
 
 	if (found < 0)
 		return mal_fail(err, "LD_PRELOAD is longer than %zu bytes", sizeof(before) - 1);
-	snprintf(mpi, sizeof(mpi), "%s/libmalleable_mpi.so", setup->libdir);
+	if (snprintf(mpi, sizeof(mpi), "%s/libmalleable_mpi.so", setup->libdir) >= (int)sizeof(mpi))
+		return mal_fail(err, "%.64s...: too long", setup->libdir);
+	has_mpi = access(mpi, R_OK) == 0;
 	snprintf(value, sizeof(value), "%s/libmalleable.so%s%s%s%s", setup->libdir,
-		 access(mpi, R_OK) == 0 ? ":" : "", access(mpi, R_OK) == 0 ? mpi : "",
-		 has_before ? ":" : "", has_before ? before : "");
+		 has_mpi ? ":" : "", has_mpi ? mpi : "", has_before ? ":" : "",
+		 has_before ? before : "");
 	return set(env, "LD_PRELOAD", value, err);
 }
 

@@ -296,6 +296,39 @@ static void both_libraries_are_preloaded(void **state)
 	unlink(path);
 }
 
+/* Also in a directory whose name is as long as a site's may be, and in none that no path has. */
+static void libraries_may_lie_deep(void **state)
+{
+	struct mal_setup setup = all;
+	char libdir[512], path[540], longest[5000];
+	struct mal_error err;
+
+	(void)state;
+	setup.libdir = libdir;
+	strcpy(libdir, directory);
+	for (int i = 0; i < 4; i++) {
+		size_t length = strlen(libdir);
+
+		snprintf(libdir + length, sizeof(libdir) - length, "/%0119d", i);
+		assert_int_equal(mkdir(libdir, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/libmalleable_mpi.so", libdir);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	variables.text[0] = '\0';
+	assert_int_equal(mal_setup_apply(&setup, &environment, NULL), 0);
+	assert_non_null(strstr(variables.text, path));
+	unlink(path);
+	for (int i = 0; i < 4; i++) {
+		rmdir(libdir);
+		*strrchr(libdir, '/') = '\0';
+	}
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	setup.libdir = longest;
+	assert_int_equal(mal_setup_apply(&setup, &environment, &err), -1);
+	assert_non_null(strstr(err.text, "too long"));
+}
+
 /* Any variable may find no room. */
 static void what_cannot_be_set_is_named(void **state)
 {
@@ -384,6 +417,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_child_forgets_the_controller),
 		cmocka_unit_test(a_rank_is_told_everything),
 		cmocka_unit_test(both_libraries_are_preloaded),
+		cmocka_unit_test(libraries_may_lie_deep),
 		cmocka_unit_test(what_cannot_be_set_is_named),
 		cmocka_unit_test(sockets_are_in_a_directory_of_ones_own),
 		cmocka_unit_test(ranks_inherit_the_segment),
