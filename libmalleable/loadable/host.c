@@ -2,6 +2,7 @@
 /* host.c: start and end the process that runs a loaded policy, and take turns with it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,13 +21,16 @@
 static int spawn(struct mal_host *host, const char *directory, const char *file, int exchange,
 		 int socket)
 {
-	char path[512];
+	char path[PATH_MAX];
 	char *const arguments[] = {"malleable-policy", (char *)file, NULL};
 	char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	posix_spawn_file_actions_t actions;
 	int failed;
 
-	snprintf(path, sizeof(path), "%s/malleable-policy", directory);
+	if (snprintf(path, sizeof(path), "%s/malleable-policy", directory) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
 	posix_spawn_file_actions_init(&actions);
 	/* Both numbers are above MAL_HOST_SOCKET, so neither is overwritten before it is copied. */
 	posix_spawn_file_actions_adddup2(&actions, exchange, MAL_HOST_EXCHANGE);

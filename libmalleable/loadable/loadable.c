@@ -3,6 +3,7 @@
 #include "libmalleable/loadable/loadable.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 /* A policy that its host described. */
 struct loaded {
 	struct mal_policy policy;
-	char directory[256];
-	char file[512];
+	char directory[PATH_MAX];
+	char file[PATH_MAX];
 	char name[MAL_SPEC_WORD];
 	char summary[MAL_EXCHANGE_TEXT];
 	struct mal_param params[MAL_CHOICE_PARAMS];
@@ -259,7 +260,7 @@ static int use(const char *name, const char *directory, struct mal_error *err)
 
 bool mal_loadable_has_any(const char *directory)
 {
-	char path[512];
+	char path[PATH_MAX];
 
 	return snprintf(path, sizeof(path), "%s/policies", directory) < (int)sizeof(path) &&
 	       access(path, F_OK) == 0;
@@ -292,12 +293,13 @@ int mal_loadable_trust(const char *text, const char *directory, const char *allo
 
 void mal_loadable_use_all(const char *directory)
 {
-	char path[512];
+	char path[PATH_MAX];
 	struct dirent *entry;
 	struct mal_error err;
 	DIR *files;
 
-	snprintf(path, sizeof(path), "%s/policies", directory);
+	if (snprintf(path, sizeof(path), "%s/policies", directory) >= (int)sizeof(path))
+		return;
 	files = opendir(path);
 	while (files && (entry = readdir(files))) {
 		size_t length = strlen(entry->d_name);

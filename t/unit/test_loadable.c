@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_loadable.c: what the host of a loadable policy may write into the shared memory. */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "t/unit/host.h"
 #include "t/unit/unit.h"
@@ -56,9 +58,39 @@ static void truth_is_0_or_1(void **state)
 	destroy(host);
 }
 
+/* A host starts from the directory that was named, however long its name. */
+static void directories_are_kept_whole(void **state)
+{
+	char directory[512] = "/tmp/loadable-XXXXXX", path[540];
+	struct loaded *loaded;
+	size_t base;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	base = strlen(directory);
+	for (size_t end = base; end < 400; end = strlen(directory)) {
+		snprintf(directory + end, sizeof(directory) - end, "/%0100d", 0);
+		assert_int_equal(mkdir(directory, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/policies", directory);
+	assert_int_equal(mkdir(path, 0700), 0);
+	strcat(path, "/deep.so");
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	loaded = place_of("deep", directory);
+	assert_non_null(loaded);
+	assert_string_equal(loaded->directory, directory);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	for (char *slash; strlen(path) >= base; *slash = '\0') {
+		rmdir(path);
+		slash = strrchr(path, '/');
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(directories_are_kept_whole),
 		cmocka_unit_test(truth_is_0_or_1),
 	};
 
