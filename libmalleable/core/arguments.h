@@ -50,17 +50,17 @@ struct mal_arguments {
 	.segment_fd = -1, .life_fd = -1, .report_fd = -1, .start_fd = -1, .listen_fd = -1, \
 	.agent_fd = -1
 
-/* A command line. It points into the struct mal_arguments that it was made of. */
+/* A command line. It points into itself, and to the texts in what it was made of. */
 struct mal_command_line {
 	const char *words[MAL_ARGUMENTS_MAX + 2]; /* the first is the program, NULL ends them */
 	unsigned int count;
-	char numbers[16][12];
+	char numbers[MAL_ARGUMENTS_MAX / 2][12];
 	unsigned int number_count;
 };
 
 /*
  * Make LINE of ARGUMENTS for PROGRAM. Descriptors become the numbers that MOVE gives, which is
- * called with each of them in the order of the line. Not thread safe for one LINE.
+ * called with each of them in the order of the line, MAL_ARGUMENTS_MAX / 2 at most. Thread safe.
  */
 void mal_arguments_format(const struct mal_arguments *arguments, const char *program,
 			  int (*move)(void *context, int fd), void *context,

@@ -18,11 +18,10 @@
 
 /* Variables that describe a topology to hwloc. */
 #define TOPOLOGY_VARIABLES 3
-#define DESCRIPTORS 12
 
 /* The controller's descriptors, from MAL_SPAWN_FIRST_FD on. */
 struct descriptors {
-	int fds[DESCRIPTORS];
+	int fds[MAL_ARGUMENTS_MAX / 2];
 	unsigned int count;
 };
 
