@@ -35,8 +35,8 @@ struct request {
 
 void mal_control_open(struct mal_controller *controller)
 {
-	if (controller->step->listening >= 0)
-		mal_watch_channel(controller->step->listening);
+	if (controller->step->arguments.listen_fd >= 0)
+		mal_watch_channel(controller->step->arguments.listen_fd);
 }
 
 static int parse_number(const char *what, const char *text, unsigned int min, unsigned int max,
@@ -195,8 +195,8 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 {
 	struct mal_choice choice;
 
-	if (mal_loadable_choose(text, controller->step->libdir, controller->step->allowed, &choice,
-				err) < 0)
+	if (mal_loadable_choose(text, controller->step->arguments.libdir,
+				controller->step->arguments.allowed, &choice, err) < 0)
 		return -1;
 	if (!choice.policy->decide)
 		return mal_fail(err, "a running step cannot be switched off: set observe");
@@ -311,7 +311,7 @@ static void serve(struct mal_controller *controller, int client, char *text)
 	int request, length, result;
 
 	if (strcmp(text, MAL_CHANNEL_SEGMENT) == 0) {
-		mal_channel_answer_fd(client, controller->step->segment_fd);
+		mal_channel_answer_fd(client, controller->step->arguments.segment_fd);
 		return;
 	}
 	request = find_request(text, &words);
@@ -329,8 +329,10 @@ void mal_control_serve(struct mal_controller *controller)
 {
 	char text[MAL_CHANNEL_REQUEST];
 
-	for (int count = 0; count < CLIENTS_AT_ONCE && controller->step->listening >= 0; count++) {
-		int client = mal_channel_accept(controller->step->listening, text, sizeof(text));
+	for (int count = 0; count < CLIENTS_AT_ONCE && controller->step->arguments.listen_fd >= 0;
+	     count++) {
+		int client = mal_channel_accept(controller->step->arguments.listen_fd, text,
+						sizeof(text));
 
 		if (client < 0)
 			return;

@@ -92,18 +92,8 @@ static int open_step(struct mal_step_facts *step, const struct mal_arguments *ar
 {
 	mal_clock_open();
 	*step = (struct mal_step_facts){
-		.name = arguments->step,
-		.node = arguments->node,
-		.libdir = arguments->libdir,
-		.allowed = arguments->allowed,
+		.arguments = *arguments,
 		.started = mal_ticks(),
-		.nodes = arguments->nodes,
-		.min_cpus = arguments->min_cpus,
-		.hostfile = arguments->hostfile,
-		.segment_fd = arguments->segment_fd,
-		.listening = arguments->listen_fd,
-		.socket = arguments->socket,
-		.off_file = arguments->off_file,
 	};
 	if (mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
 	    mal_loadable_choose(arguments->policy, arguments->libdir, NULL, &step->choice, err) <
@@ -118,8 +108,9 @@ static int open_step(struct mal_step_facts *step, const struct mal_arguments *ar
 }
 
 static int open_controller(struct mal_controller *controller, const struct mal_step_facts *step,
-			   const struct mal_arguments *arguments, struct mal_error *err)
+			   struct mal_error *err)
 {
+	const struct mal_arguments *arguments = &step->arguments;
 	struct mal_cpumask idle = {{0}};
 
 	if (arguments->idle && mal_cpumask_parse(arguments->idle, &idle, err) < 0)
@@ -127,8 +118,8 @@ static int open_controller(struct mal_controller *controller, const struct mal_s
 	if (mal_controller_open(controller, step, &idle, err) < 0)
 		return -1;
 	if (arguments->trace_file)
-		controller->recording =
-			mal_recording_create(arguments->trace_file, step->name, step->node);
+		controller->recording = mal_recording_create(arguments->trace_file, arguments->step,
+							     arguments->node);
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
 	mal_control_open(controller);
@@ -263,9 +254,10 @@ static void write_json(const struct mal_controller *controller, const struct mal
 }
 
 /* REPORT: NULL where no rank ever came. The site's file is there by now. */
-static void write_files(struct mal_controller *controller, const struct mal_report *report,
-			const struct mal_arguments *arguments, FILE *site_report)
+static void write_files(const struct mal_controller *controller, const struct mal_report *report,
+			FILE *site_report)
 {
+	const struct mal_arguments *arguments = &controller->step->arguments;
 	const char *path = arguments->report_file;
 	struct mal_error err = {""};
 
@@ -278,22 +270,22 @@ static void write_files(struct mal_controller *controller, const struct mal_repo
 }
 
 /* A file of the user's may hang: what goes over the pipe comes first. */
-static void report(struct mal_controller *controller, const struct mal_arguments *arguments,
-		   FILE *site_report)
+static void report(struct mal_controller *controller, FILE *site_report)
 {
+	int report_fd = controller->step->arguments.report_fd;
 	struct mal_report report;
 	char text[3072];
 
-	if (!mal_report_make(controller, arguments->step, arguments->node, &report)) {
+	if (!mal_report_make(controller, &report)) {
 		end_recording(controller, text, sizeof(text));
-		write_files(controller, NULL, arguments, site_report);
+		write_files(controller, NULL, site_report);
 		return;
 	}
-	send_record(controller, &report, arguments->report_fd);
+	send_record(controller, &report, report_fd);
 	mal_imbalance_find(controller);
-	tell(arguments->report_fd, text, make_text(controller, &report, text, sizeof(text)));
-	tell(arguments->report_fd, text, end_recording(controller, text, sizeof(text)));
-	write_files(controller, &report, arguments, site_report);
+	tell(report_fd, text, make_text(controller, &report, text, sizeof(text)));
+	tell(report_fd, text, end_recording(controller, text, sizeof(text)));
+	write_files(controller, &report, site_report);
 }
 
 /* As whoever started us: in a directory that root alone may write, only root can. */
@@ -318,11 +310,11 @@ static int run(const struct mal_arguments *arguments, FILE *site_report, struct 
 	int result = open_step(&step, arguments, err);
 
 	if (result == 0)
-		result = open_controller(&controller, &step, arguments, err);
+		result = open_controller(&controller, &step, err);
 	if (result == 0)
 		result = serve(&controller, err);
 	if (result == 0)
-		report(&controller, arguments, site_report);
+		report(&controller, site_report);
 	else if (site_report)
 		fclose(site_report);
 	mal_controller_close(&controller);

@@ -30,7 +30,8 @@ static bool is_complete(const struct mal_controller *controller)
 	       controller->settling && controller->agent && controller->pages &&
 	       controller->sampling && controller->totalling && controller->doubting &&
 	       controller->history &&
-	       (controller->step->nodes < 2 || (controller->summaries && controller->imbalance));
+	       (controller->step->arguments.nodes < 2 ||
+		(controller->summaries && controller->imbalance));
 }
 
 int mal_controller_open(struct mal_controller *controller, const struct mal_step_facts *step,
@@ -43,7 +44,7 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.places = mal_topology_create(),
 		.ranks = mal_ranks_create(ranks),
 		.last = mal_last_create(ranks),
-		.off = mal_off_create(step->off_file),
+		.off = mal_off_create(step->arguments.off_file),
 		.deciding = mal_deciding_create(step),
 		.allocation = mal_allocation_create(step, idle),
 		.leaving = mal_leaving_create(),
@@ -54,8 +55,9 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.totalling = mal_totalling_create(ranks),
 		.doubting = mal_doubting_create(ranks),
 		.history = mal_history_create(),
-		.summaries = step->nodes > 1 ? mal_summaries_create(step->nodes) : NULL,
-		.imbalance = step->nodes > 1 ? mal_imbalance_create(step) : NULL,
+		.summaries = step->arguments.nodes > 1 ? mal_summaries_create(step->arguments.nodes)
+						       : NULL,
+		.imbalance = step->arguments.nodes > 1 ? mal_imbalance_create(step) : NULL,
 	};
 	if (!is_complete(controller))
 		return mal_fail(err, "out of memory");

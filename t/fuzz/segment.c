@@ -46,7 +46,7 @@ static void report(const struct mal_controller *controller)
 	size_t size;
 	FILE *file;
 
-	if (!mal_report_make(controller, "1.0", "n1", &report))
+	if (!mal_report_make(controller, &report))
 		return;
 	mal_report_line(controller, &report, text, sizeof(text));
 	mal_report_text(controller, &report, text, sizeof(text));

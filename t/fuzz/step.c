@@ -86,12 +86,9 @@ struct mal_controller *fuzz_step_open(const char *text)
 	}
 	open_segment(&facts->segment);
 	facts->started = mal_ticks();
-	facts->name = "1.0";
-	facts->node = "n1";
-	facts->libdir = "/nonexistent";
-	facts->nodes = 3;
-	facts->hostfile = "hosts";
-	facts->listening = -1;
+	facts->arguments = (struct mal_arguments){MAL_ARGUMENTS_NO_FDS, .step = "1.0",
+						  .node = "n1",		.libdir = "/nonexistent",
+						  .nodes = 3,		.hostfile = "hosts"};
 	facts->cpu_count = FUZZ_CPUS;
 	for (unsigned int cpu = 0; cpu < FUZZ_CPUS; cpu++) {
 		facts->cpu[cpu] = cpu;

@@ -146,7 +146,7 @@ struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const ch
 	assert_true(node.fd >= 0 && node.samples);
 	parse_options(options, &arguments);
 	if (open_step(&node.step, &arguments, &err) < 0 ||
-	    open_controller(&node.controller, &node.step, &arguments, &err) < 0)
+	    open_controller(&node.controller, &node.step, &err) < 0)
 		fail_msg("%s", err.text);
 	return &node.controller;
 }
@@ -406,8 +406,8 @@ void node_clients_wait(struct mal_controller *controller, unsigned int count, co
 {
 	node_kernel.request = request;
 	node_kernel.clients = count;
-	if (node.step.listening < 0)
-		node.step.listening = 0;
+	if (node.step.arguments.listen_fd < 0)
+		node.step.arguments.listen_fd = 0;
 	mal_control_serve(controller);
 }
 

@@ -430,8 +430,9 @@ void node_recover(void)
 
 static void open_controller(void)
 {
-	step = (struct mal_step_facts){
-		.listening = -1, .segment = mal.segment, .allocation = mal.allocation};
+	step = (struct mal_step_facts){.arguments = {MAL_ARGUMENTS_NO_FDS},
+				       .segment = mal.segment,
+				       .allocation = mal.allocation};
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
 		step.cpu[step.cpu_count++] = cpu;
 	controller = (struct mal_controller){

@@ -124,7 +124,7 @@ static void start(unsigned int rank)
 static int set_up(void **state)
 {
 	(void)state;
-	step = (struct mal_step_facts){.listening = -1};
+	step = (struct mal_step_facts){.arguments = {MAL_ARGUMENTS_NO_FDS}};
 	controller = (struct mal_controller){.step = &step};
 	mal_clock_open();
 	stubborn = 0;
@@ -408,7 +408,7 @@ static void open_pool(void)
 	struct mal_sample samples[RANKS];
 
 	bind_to_0();
-	step.socket = MAL_SOCKET_DIR "/we";
+	step.arguments.socket = MAL_SOCKET_DIR "/we";
 	assert_int_equal(mal_pool_set(&controller, "we:0-5:0-7 they:6-7:0-7", NULL), 0);
 	mal_last_set_measured(&controller);
 	for (unsigned int rank = 0; rank < RANKS; rank++)

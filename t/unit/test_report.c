@@ -59,7 +59,7 @@ static const char *text(void)
 	static char buffer[4096];
 	struct mal_report report;
 
-	assert_true(mal_report_make(node, "7.0", "n1", &report));
+	assert_true(mal_report_make(node, &report));
 	buffer[mal_report_text(node, &report, buffer, sizeof(buffer))] = '\0';
 	return buffer;
 }
@@ -213,7 +213,7 @@ static void rejected(void **state)
 	node_puppet(&(struct mal_plan){.broken = "it ended"}, NULL);
 	node_begin(node);
 	says("policy puppet was rejected: it ended");
-	assert_true(mal_report_make(node, "7.0", "n1", &report));
+	assert_true(mal_report_make(node, &report));
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
 	assert_memory_equal(line, "step 7.0 on n1: puppet (rejected), 2 ranks,", 43);
 }
@@ -237,7 +237,7 @@ static void lines(void **state)
 	char line[512];
 
 	(void)state;
-	assert_true(mal_report_make(node, "7.0", "n1", &report));
+	assert_true(mal_report_make(node, &report));
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
 	assert_string_equal(line, "step 7.0 on n1: lewi, 2 ranks, 4 CPUs, 0 lends, 0 moves: 1.500 "
 				  "s unbalanced, at best "
@@ -262,7 +262,7 @@ static json_t *read_json(bool came)
 
 	assert_non_null(out);
 	if (came)
-		assert_true(mal_report_make(node, "7.0", "n1", &report));
+		assert_true(mal_report_make(node, &report));
 	assert_int_equal(mal_report_json(node, came ? &report : NULL, out), 0);
 	fclose(out);
 	root = json_load_file(file, 0, &error);
@@ -348,7 +348,7 @@ static void json_of_nothing(void **state)
 	(void)state;
 	node_close(node);
 	node = node_open(2, 2, "--step=8.0 --node=n2");
-	assert_false(mal_report_make(node, "8.0", "n2", &report));
+	assert_false(mal_report_make(node, &report));
 	root = read_json(false);
 	has(root, "ranks", "0");
 	has(root, "step", "\"8.0\"");

@@ -246,7 +246,7 @@ static void end(void)
 	struct mal_report report;
 	char text[3072];
 
-	if (mal_report_make(node, "1.0", "n1", &report) &&
+	if (mal_report_make(node, &report) &&
 	    mal_report_text(node, &report, text, sizeof(text)) >= sizeof(text))
 		fail_msg("seed %llu: the report is too long", (unsigned long long)seed);
 	node_close(node);

@@ -79,7 +79,7 @@ int mal_pool_set(struct mal_controller *controller, const char *text, struct mal
 	for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		int result = pool->count == PEERS_MAX
 				     ? mal_fail(err, "more than %d steps in a pool", PEERS_MAX)
-				     : parse_peer(word, controller->step->socket,
+				     : parse_peer(word, controller->step->arguments.socket,
 						  &pool->peers[pool->count++], err);
 
 		if (result < 0) {

@@ -33,8 +33,8 @@ struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step)
 
 	if (!nodes)
 		return NULL;
-	nodes->count = step->nodes;
-	nodes->hostfile = step->hostfile;
+	nodes->count = step->arguments.nodes;
+	nodes->hostfile = step->arguments.hostfile;
 	nodes->balance = nodes->possible = NAN;
 	return nodes;
 }

@@ -30,15 +30,12 @@ static double controller_cpu_s(void)
 	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
-bool mal_report_make(const struct mal_controller *controller, const char *step, const char *node,
-		     struct mal_report *report)
+bool mal_report_make(const struct mal_controller *controller, struct mal_report *report)
 {
 	uint64_t own = 0, overlap = 0, back = 0;
 	double rank_time;
 
 	memset(report, 0, sizeof(*report));
-	report->step = step;
-	report->node = node;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
 
@@ -183,8 +180,9 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	const struct mal_totals *totals = mal_totals_read(controller);
 	struct mal_text text = {buffer, size, 0};
 
-	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n", report->step,
-		     report->node, mal_deciding_policy(controller)->name, report->ranks,
+	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
+		     controller->step->arguments.step, controller->step->arguments.node,
+		     mal_deciding_policy(controller)->name, report->ranks,
 		     controller->step->cpu_count, report->elapsed_s);
 	if (mal_deciding_rejected(controller))
 		mal_text_add(&text, "policy %s was rejected: %s\n",
@@ -253,7 +251,8 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 			 totals->elapsed_s <= totals->off_s ? "less time" : "more time");
 	mal_text_add(&text,
 		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n",
-		     report->step, report->node, mal_deciding_policy(controller)->name,
+		     controller->step->arguments.step, controller->step->arguments.node,
+		     mal_deciding_policy(controller)->name,
 		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
 		     (unsigned long long)report->moves, gain, faster);

@@ -9,8 +9,6 @@
 
 /* Everything that the report says; made once, printed twice. */
 struct mal_report {
-	const char *step; /* "12.0", or the command's name */
-	const char *node;
 	double elapsed_s;   /* of the step */
 	unsigned int ranks; /* that registered */
 	uint64_t lends, borrows, grants, reclaims, evictions, moves;
@@ -23,14 +21,13 @@ struct mal_report {
 	double pages_s;
 };
 
-/*
- * Sum up. STEP and NODE must outlive the report. False if no rank ever came: there is nothing to
- * report.
- */
-bool mal_report_make(const struct mal_controller *controller, const char *step, const char *node,
-		     struct mal_report *report);
+/* Sum up. False if no rank ever came: there is nothing to report. */
+bool mal_report_make(const struct mal_controller *controller, struct mal_report *report);
 
-/* Write the text, ten lines at most, into TEXT, cut at SIZE bytes. Returns its length. */
+/*
+ * Write the text into TEXT, of SIZE bytes: lines that do not fit are left out. Returns its length;
+ * it is not terminated.
+ */
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
 		       char *text, size_t size);
 

@@ -111,7 +111,8 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, "
 			 "s:f}, s:o, s:o, "
 			 "s:o, s:s, s:o}",
-			 "version", 1, "step", report->step, "node", report->node, "policy",
+			 "version", 1, "step", controller->step->arguments.step, "node",
+			 controller->step->arguments.node, "policy",
 			 mal_deciding_policy(controller)->name, "ranks", (int)report->ranks, "cpus",
 			 (int)controller->step->cpu_count, "elapsed_s", report->elapsed_s,
 			 "measured", measured_json(controller), "cpu_changes", changes_json(report),
@@ -129,8 +130,8 @@ int mal_report_json(const struct mal_controller *controller, const struct mal_re
 {
 	json_t *root = report ? report_json(controller, report)
 			      : json_pack("{s:i, s:s, s:s, s:i}", "version", 1, "step",
-					  controller->step->name, "node", controller->step->node,
-					  "ranks", 0);
+					  controller->step->arguments.step, "node",
+					  controller->step->arguments.node, "ranks", 0);
 	int result = root ? json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
 
 	if (result == 0 && fputc('\n', file) == EOF)

@@ -108,8 +108,9 @@ char *mal_status_json(const struct mal_controller *controller)
 			json_array_append_new(ranks, rank_json(controller, rank, &uses[rank]));
 	object = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s?, s:s, s:s, s:f, s:i, s:f, s:f, s:f, s:o, s:i, s:o}",
-		"version", STATUS_VERSION, "step", controller->step->name, "node",
-		controller->step->node, "policy", mal_deciding_policy(controller)->name, "rejected",
+		"version", STATUS_VERSION, "step", controller->step->arguments.step, "node",
+		controller->step->arguments.node, "policy", mal_deciding_policy(controller)->name,
+		"rejected",
 		mal_off_is(controller) ? "switched off by the administrator"
 				       : mal_deciding_rejected(controller),
 		"cpus", mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)),

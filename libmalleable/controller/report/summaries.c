@@ -114,8 +114,7 @@ char *mal_summaries_describe(struct mal_controller *controller, const char *text
 	struct mal_node own = {.name = ""};
 	struct mal_report report;
 
-	if (!nodes || !list ||
-	    !mal_report_make(controller, controller->step->name, controller->step->node, &report))
+	if (!nodes || !list || !mal_report_make(controller, &report))
 		return NULL;
 	if (!set_name(&own, text, (size_t)(list - text)) || !read_ranks(&own, list + 1) ||
 	    own.rank_count > controller->step->segment.rank_count) {

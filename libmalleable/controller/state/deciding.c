@@ -22,7 +22,7 @@ struct mal_deciding *mal_deciding_create(const struct mal_step_facts *step)
 		mal_deciding_destroy(deciding);
 		return NULL;
 	}
-	deciding->orders.floor = step->min_cpus;
+	deciding->orders.floor = step->arguments.min_cpus;
 	return deciding;
 }
 
