@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control.c: requests of the malleable command, one after the other, in the controller's loop. */
+/* control.c: requests to the controller, one after the other, in its loop. */
 #include "libmalleable/controller/control.h"
 
 #include <stddef.h>
@@ -327,12 +327,14 @@ static void serve(struct mal_controller *controller, int client, char *text)
 
 void mal_control_serve(struct mal_controller *controller)
 {
+	int listening = controller->step->arguments.listen_fd;
 	char text[MAL_CHANNEL_REQUEST];
 
-	for (int count = 0; count < CLIENTS_AT_ONCE && controller->step->arguments.listen_fd >= 0;
-	     count++) {
-		int client = mal_channel_accept(controller->step->arguments.listen_fd, text,
-						sizeof(text));
+	/* What the agent says wakes us too. */
+	if (listening < 0)
+		return;
+	for (int count = 0; count < CLIENTS_AT_ONCE; count++) {
+		int client = mal_channel_accept(listening, text, sizeof(text));
 
 		if (client < 0)
 			return;

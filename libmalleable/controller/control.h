@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * control.h: answers the malleable command: status of the step, and orders from outside
- * (doc/man/malleable.1).
+ * control.h: requests to the controller: from the malleable command (doc/man/malleable.1), from
+ * slurmstepd and controllers of the job's other steps, and from ranks.
  */
 #ifndef MAL_CONTROLLER_CONTROL_H
 #define MAL_CONTROLLER_CONTROL_H
@@ -11,7 +11,7 @@
 /* Serve requests from now on, where there is a socket for them. */
 void mal_control_open(struct mal_controller *controller);
 
-/* Serve the clients that wait. */
+/* Serve the clients that wait. After some of them the loop has its turn first. */
 void mal_control_serve(struct mal_controller *controller);
 
 #endif

@@ -165,13 +165,23 @@ static void ranks_come_first(void **state)
 	assert_int_equal(node_clients_left(), 0);
 }
 
+/* A step without a socket is asked by nobody, also where the agent has said something. */
+static void nobody_can_ask(void **state)
+{
+	uint32_t wake = node_segment()->header->wake;
+
+	(void)state;
+	mal_control_serve(node);
+	assert_int_equal(node_segment()->header->wake, wake);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(refused),	CASE(carried_out),	CASE(allowed),
-		CASE(observed), CASE(ranks_come_first),
+		CASE(observed), CASE(ranks_come_first), CASE(nobody_can_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
