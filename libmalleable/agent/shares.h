@@ -13,8 +13,8 @@
 /* A step's claim to CPUs. */
 struct mal_claim {
 	uint32_t job;
-	uint32_t weight;
-	uint32_t min;
+	uint32_t weight;	  /* of its job, the same for all of its steps; 0: takes no part */
+	uint32_t min;		  /* CPUs that it needs at least */
 	struct mal_cpumask cpus;  /* CPUs that Slurm gave the step */
 	struct mal_cpumask share; /* in: what it has now; out: its share */
 	/* out: its CPUs are divided; else it has all of them, together with others */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* detach.c: the controller leaves its parent, and root. */
+/* detach.c: the controller leaves its parent, root, and the reach of signals. */
 #include "libmalleable/controller/detach.h"
 
 #include <fcntl.h>

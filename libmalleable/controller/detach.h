@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* detach.h: the controller leaves its parent, and root. */
+/* detach.h: the controller leaves its parent, root, and the reach of signals. */
 #ifndef MAL_CONTROLLER_DETACH_H
 #define MAL_CONTROLLER_DETACH_H
 

@@ -7,6 +7,7 @@
 
 #include "libmalleable/base/error.h"
 
+/* KEY=VALUE pairs at most, and bytes of a name or a value, its end included. */
 #define MAL_SPEC_KEYS 16
 #define MAL_SPEC_WORD 32
 
@@ -21,7 +22,7 @@ struct mal_spec {
 
 /*
  * Parse TEXT into SPEC (NULL and "" give an empty one). Names and values consist of letters, digits
- * and -_.+ only. Returns 0, or -1 with ERR. Does not check policies and keys.
+ * and -_.+ only. Returns 0, or -1 with ERR. Does not check policies and keys. Thread safe.
  */
 int mal_spec_parse(const char *text, struct mal_spec *spec, struct mal_error *err);
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* exchange.h: shared memory, and a socket for turns, between us and the host of a loaded policy. */
+/*
+ * exchange.h: the host process of a loaded policy: starting and ending it, the memory that we share
+ * with it, and taking turns.
+ *
+ * Not thread safe for one host.
+ */
 #ifndef MAL_LOADABLE_EXCHANGE_H
 #define MAL_LOADABLE_EXCHANGE_H
 
@@ -70,13 +75,13 @@ struct mal_host {
 int mal_host_start(struct mal_host *host, const char *directory, const char *file,
 		   const double *values, struct mal_error *err);
 
-/* Wait for an answer. Returns NULL, or why there is none (static text). */
+/* Wait for an answer, a second at most. Returns NULL, or why there is none (static text). */
 const char *mal_host_wait(struct mal_host *host);
 
 /* Ask the question in the exchange, and wait. Returns like mal_host_wait(). */
 const char *mal_host_ask(struct mal_host *host);
 
-/* End the host and free what belongs to it, if it was started. */
+/* End the host at once and free what belongs to it, its exchange too, if it was started. */
 void mal_host_end(struct mal_host *host);
 
 #endif

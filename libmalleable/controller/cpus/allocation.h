@@ -15,13 +15,14 @@ struct mal_allocation *mal_allocation_create(const struct mal_step_facts *step,
 /* NULL-safe. */
 void mal_allocation_destroy(struct mal_allocation *allocation);
 
+/* The idle CPUs that the ranks may have now. */
 const struct mal_cpumask *mal_allocation_idle(const struct mal_controller *controller);
 
 /* CPUS of the allocation are idle from now on, or are so no more. */
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
 
-/* Without an agent that says otherwise the share is all of the allocation. */
+/* The share now. Without an agent that says otherwise it is all of the allocation. */
 const struct mal_cpumask *mal_allocation_share(const struct mal_controller *controller);
 
 /* CPUs in the share at any time, at least. */

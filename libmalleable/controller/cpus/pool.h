@@ -26,10 +26,12 @@ int mal_pool_set(struct mal_controller *controller, const char *text, struct mal
 char *mal_pool_describe(const struct mal_controller *controller);
 
 /*
- * A window has ended: if this is the first of the steps, and it is time, see who should have what.
+ * Call it in each turn of the loop. If this is the first of the steps, and it is time, see who
+ * should have what; 20 ms at most for each answer of another one.
  */
 void mal_pool_update(struct mal_controller *controller);
 
+/* There is no pool any more. Safe where there was none. */
 void mal_pool_clear(struct mal_controller *controller);
 
 #endif

@@ -20,6 +20,7 @@ struct mal_doubting *mal_doubting_create(unsigned int ranks);
 /* NULL-safe. */
 void mal_doubting_destroy(struct mal_doubting *doubting);
 
+/* What was found in all windows so far. */
 const struct mal_doubt *mal_doubt_read(const struct mal_controller *controller);
 
 /* What a rank said of its CPU time in a window. */

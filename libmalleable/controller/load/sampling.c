@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sampling.c: rounds of samples, from the segment to checked numbers. */
+/*
+ * sampling.c: which ranks come, end and die, and their rounds of samples, from the segment to
+ * checked numbers.
+ */
 #include "libmalleable/controller/load/sampling.h"
 
 #include <errno.h>

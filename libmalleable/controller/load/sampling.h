@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sampling.h: rounds of samples, from the segment to checked numbers. */
+/*
+ * sampling.h: which ranks come, end and die, and their rounds of samples, from the segment to
+ * checked numbers.
+ */
 #ifndef MAL_CONTROLLER_LOAD_SAMPLING_H
 #define MAL_CONTROLLER_LOAD_SAMPLING_H
 
@@ -24,7 +27,10 @@ void mal_sampling_set_brief(struct mal_controller *controller, bool brief);
  */
 void mal_sampling_adapt(struct mal_controller *controller, bool moved);
 
-/* Notice new, ended and dead ranks. Returns true if any changed. */
+/*
+ * Notice new, ended and dead ranks. What a dead one used or had lent is free, and what it was about
+ * to do is undone. Returns true if any rank came or runs no more.
+ */
 bool mal_ranks_update(struct mal_controller *controller);
 
 /* Ask the ranks for the next round of samples. */

@@ -27,6 +27,7 @@ struct mal_totalling *mal_totalling_create(unsigned int ranks);
 /* NULL-safe. */
 void mal_totalling_destroy(struct mal_totalling *totalling);
 
+/* The sums so far, of all ranks and of RANK. */
 const struct mal_totals *mal_totals_read(const struct mal_controller *controller);
 const struct mal_rank_totals *mal_totals_of_rank(const struct mal_controller *controller,
 						 unsigned int rank);

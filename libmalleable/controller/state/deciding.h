@@ -15,8 +15,7 @@ void mal_deciding_destroy(struct mal_deciding *deciding);
 
 /*
  * POLICY with VALUES decides from now on, in place of the one before; NULL: none does. Returns 0,
- * or -1 with ERR: it
- * does not start, and the one before stays.
+ * or -1 with ERR: it does not start, and the one before stays.
  */
 int mal_deciding_use(struct mal_controller *controller, const struct mal_policy *policy,
 		     const double *values, struct mal_error *err);

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 struct mal_text {
-	char *at;
-	size_t left;
-	size_t length;
+	char *at;      /* where the next line goes */
+	size_t left;   /* bytes from there on */
+	size_t length; /* of what was added, without a terminating null */
 };
 
-/* Append, as printf does. */
+/* Append, as printf does; nothing if it does not fit. */
 void mal_text_add(struct mal_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
