@@ -26,15 +26,9 @@ static bool period_event(uint32_t event);
 #undef mal_period_event
 #include "libmalleable/rank/team.c"
 
-#include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/watch.h"
 #include "libmalleable/rank/wait.h"
 
 #define STACK (128u << 10)
@@ -210,6 +204,7 @@ int __wrap_kill(pid_t pid, int number);
 char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
 			     struct mal_error *err);
 bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms);
+void __wrap_mal_watch_process(int32_t pid);
 
 DIR *__wrap_opendir(const char *path)
 {
@@ -239,7 +234,7 @@ bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_
 	return false;
 }
 
-void mal_watch_process(int32_t pid)
+void __wrap_mal_watch_process(int32_t pid)
 {
 	(void)pid;
 }
@@ -435,31 +430,10 @@ static void open_controller(void)
 				       .allocation = mal.allocation};
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
 		step.cpu[step.cpu_count++] = cpu;
-	controller = (struct mal_controller){
-		.step = &step,
-		.ranks = mal_ranks_create(NODE_RANKS),
-		.last = mal_last_create(NODE_RANKS),
-		.off = mal_off_create(NULL),
-		.deciding = mal_deciding_create(&step),
-		.allocation = mal_allocation_create(&step, &(struct mal_cpumask){{0}}),
-		.leaving = mal_leaving_create(),
-		.settling = mal_settling_create(),
-		.sampling = mal_sampling_create(NODE_RANKS),
-	};
+	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
+			 0);
 	mal_deciding_set_binds(&controller, true);
 	mal_ranks_update(&controller);
-}
-
-static void close_controller(void)
-{
-	mal_ranks_destroy(controller.ranks);
-	mal_last_destroy(controller.last);
-	mal_off_destroy(controller.off);
-	mal_deciding_destroy(controller.deciding);
-	mal_allocation_destroy(controller.allocation);
-	mal_leaving_destroy(controller.leaving);
-	mal_settling_destroy(controller.settling);
-	mal_sampling_destroy(controller.sampling);
 }
 
 static void open_rank(unsigned int rank, unsigned int each)
@@ -518,6 +492,6 @@ void node_open(unsigned int each)
 
 void node_close(void)
 {
-	close_controller();
+	mal_controller_close(&controller);
 	close_node();
 }

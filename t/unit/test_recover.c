@@ -12,15 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.c"
 #include "libmalleable/controller/cpus/pool.c"
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/watch.h"
+#include "libmalleable/controller/parts.h"
 
 #define RANKS 3u
 #define CPUS 6u
@@ -40,6 +35,7 @@ int __real_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
 char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
 			     struct mal_error *err);
 bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms);
+void __wrap_mal_watch_process(int32_t pid);
 
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask)
 {
@@ -63,7 +59,7 @@ bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_
 	return true;
 }
 
-void mal_watch_process(int32_t pid)
+void __wrap_mal_watch_process(int32_t pid)
 {
 	(void)pid;
 }
@@ -125,7 +121,6 @@ static int set_up(void **state)
 {
 	(void)state;
 	step = (struct mal_step_facts){.arguments = {MAL_ARGUMENTS_NO_FDS}};
-	controller = (struct mal_controller){.step = &step};
 	mal_clock_open();
 	stubborn = 0;
 	reported[0] = '\0';
@@ -137,10 +132,6 @@ static int set_up(void **state)
 		.rank_count = RANKS,
 		.cpu_count = CPUS,
 		.thread_count = THREADS};
-	controller.ranks = mal_ranks_create(RANKS);
-	controller.sampling = mal_sampling_create(RANKS);
-	controller.last = mal_last_create(RANKS);
-	controller.off = mal_off_create(NULL);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		step.cpu[step.cpu_count++] = cpu;
 		mal_cpumask_add(&step.allocation, cpu);
@@ -153,10 +144,8 @@ static int set_up(void **state)
 		for (unsigned int i = 0; i < THREADS; i++)
 			mal_thread_slot(&step.segment, rank, i)->cpu = MAL_NO_CPU;
 	}
-	controller.allocation = mal_allocation_create(&step, &(struct mal_cpumask){{0}});
-	controller.leaving = mal_leaving_create();
-	controller.settling = mal_settling_create();
-	controller.deciding = mal_deciding_create(&step);
+	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
+			 0);
 	mal_deciding_set_binds(&controller, true);
 	mal_ranks_update(&controller);
 	return 0;
@@ -180,15 +169,7 @@ static int tear_down(void **state)
 	free(step.segment.cpus);
 	free(step.segment.ranks);
 	free(step.segment.threads);
-	mal_allocation_destroy(controller.allocation);
-	mal_leaving_destroy(controller.leaving);
-	mal_settling_destroy(controller.settling);
-	mal_deciding_destroy(controller.deciding);
-	mal_ranks_destroy(controller.ranks);
-	mal_sampling_destroy(controller.sampling);
-	mal_last_destroy(controller.last);
-	mal_off_destroy(controller.off);
-	mal_pool_clear(&controller);
+	mal_controller_close(&controller);
 	return 0;
 }
 
