@@ -202,6 +202,8 @@ static void keep(struct loaded *loaded)
 static int take_description(struct loaded *loaded, const struct mal_exchange *said,
 			    struct mal_error *err)
 {
+	/* Once: the host can write at any time, also between a check and what follows from it. */
+	const size_t count = *(const volatile size_t *)&said->param_count;
 	const char *file = loaded->file;
 
 	if (said->error[0])
@@ -211,12 +213,12 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *sa
 				file, said->abi, MAL_POLICY_ABI);
 	if (strncmp(said->name, loaded->name, sizeof(said->name)) != 0)
 		return mal_fail(err, "%s: its policy is called '%.31s'", file, said->name);
-	if (said->param_count > MAL_CHOICE_PARAMS)
+	if (count > MAL_CHOICE_PARAMS)
 		return mal_fail(err, "%s: it has more than %d parameters", file, MAL_CHOICE_PARAMS);
 	snprintf(loaded->summary, sizeof(loaded->summary), "%.*s", MAL_EXCHANGE_TEXT - 1,
 		 said->summary);
 	memcpy(loaded->texts, said->params, sizeof(loaded->texts));
-	for (size_t i = 0; i < said->param_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct mal_exchange_param *text = &loaded->texts[i];
 
 		text->name[sizeof(text->name) - 1] = text->help[sizeof(text->help) - 1] = '\0';
@@ -230,7 +232,7 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *sa
 	}
 	loaded->policy.abi = MAL_POLICY_ABI;
 	loaded->policy.params = loaded->params;
-	loaded->policy.param_count = said->param_count;
+	loaded->policy.param_count = count;
 	loaded->policy.create = creates[loaded - table];
 	loaded->policy.decide = decide;
 	loaded->policy.map = is_set(&said->maps) ? map : NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_loadable.c: what the host of a loadable policy may write into the shared memory. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,6 +60,40 @@ static void truth_is_0_or_1(void **state)
 	destroy(host);
 }
 
+static _Atomic bool done;
+
+/* A host that goes on writing while it is read. */
+static void *change_count(void *unused)
+{
+	while (!atomic_load(&done)) {
+		*(volatile size_t *)&exchange.param_count = MAL_CHOICE_PARAMS;
+		*(volatile size_t *)&exchange.param_count = 2 * MAL_CHOICE_PARAMS;
+	}
+	return unused;
+}
+
+/* What was checked is what is used. */
+static void a_count_is_read_once(void **state)
+{
+	struct mal_error err;
+	pthread_t host;
+
+	(void)state;
+	memset(&exchange, 0, sizeof(exchange));
+	memset(table, 0, sizeof(table));
+	exchange.abi = MAL_POLICY_ABI;
+	assert_int_equal(pthread_create(&host, NULL, change_count, NULL), 0);
+	for (int i = 0; i < 200000; i++)
+		if (take_description(&table[0], &exchange, &err) == 0 &&
+		    table[0].policy.param_count > MAL_CHOICE_PARAMS)
+			break;
+	atomic_store(&done, true);
+	pthread_join(host, NULL);
+	assert_true(table[0].policy.param_count <= MAL_CHOICE_PARAMS);
+	memset(table, 0, sizeof(table));
+	memset(&exchange, 0, sizeof(exchange));
+}
+
 /* A host starts from the directory that was named, however long its name. */
 static void directories_are_kept_whole(void **state)
 {
@@ -90,6 +126,7 @@ static void directories_are_kept_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_count_is_read_once),
 		cmocka_unit_test(directories_are_kept_whole),
 		cmocka_unit_test(truth_is_0_or_1),
 	};
