@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "libmalleable/base/output.h"
+#include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/state/text.h"
 #include "policies/mapping/placement.h"
@@ -249,11 +250,6 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 	return text.length;
 }
 
-static json_t *number_or_null(double number)
-{
-	return isnan(number) ? json_null() : json_real(number);
-}
-
 json_t *mal_imbalance_json(const struct mal_controller *controller)
 {
 	const struct mal_imbalance *nodes = controller->imbalance;
@@ -271,6 +267,6 @@ json_t *mal_imbalance_json(const struct mal_controller *controller)
 						      load_of(node) * node->cpus));
 	}
 	return json_pack("{s:I, s:o, s:o, s:o}", "nodes", (json_int_t)nodes->count, "load_balance",
-			 number_or_null(nodes->balance), "load_balance_possible",
-			 number_or_null(nodes->possible), "per_node", list);
+			 mal_json_number(nodes->balance), "load_balance_possible",
+			 mal_json_number(nodes->possible), "per_node", list);
 }

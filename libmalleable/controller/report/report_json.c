@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* report_json.c: the report as one JSON object. */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "libmalleable/controller/load/alternatives.h"
@@ -9,16 +8,11 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
+#include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/ranks.h"
-
-/* NaN where there was nothing to gain. */
-static json_t *share_json(double share)
-{
-	return isnan(share) ? json_null() : json_real(share);
-}
 
 static json_t *alternatives_json(const struct mal_alternatives *alternatives)
 {
@@ -31,8 +25,8 @@ static json_t *alternatives_json(const struct mal_alternatives *alternatives)
 
 		json_object_set_new(object, policy->name,
 				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s,
-					      "share_of_attainable", share_json(share), "moves",
-					      (json_int_t)outcome->moves));
+					      "share_of_attainable", mal_json_number(share),
+					      "moves", (json_int_t)outcome->moves));
 	}
 	return object;
 }
@@ -84,7 +78,7 @@ static json_t *measured_json(const struct mal_controller *controller)
 			 (int)mal_doubt_read(controller)->stopped, "unseen_windows",
 			 (int)mal_doubt_read(controller)->unseen, "elapsed_s", totals->elapsed_s,
 			 "unbalanced_s", totals->off_s, "ideal_s", totals->ideal_s,
-			 "share_of_attainable", share_json(share), "load_balance_before",
+			 "share_of_attainable", mal_json_number(share), "load_balance_before",
 			 totals->balance_before / elapsed, "load_balance_after",
 			 totals->balance_after / elapsed, "hybrid_efficiency",
 			 totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0);

@@ -8,6 +8,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"
@@ -83,8 +84,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 			 mal_cpumask_format(&use->cpus, cpus, sizeof(cpus)), "count",
 			 (int)mal_cpumask_count(&use->cpus), "lent", (int)use->lent, "borrowed",
 			 (int)use->borrowed, "coming", (int)use->coming, "load",
-			 isnan(busy) ? json_null() : json_real(busy), "mpi",
-			 isnan(elapsed) ? json_null() : json_real(sample->mpi_s / elapsed),
+			 mal_json_number(busy), "mpi", mal_json_number(sample->mpi_s / elapsed),
 			 "waiting", atomic_load(&slot->waiting_since) != 0, "mode",
 			 mal_phrase_reason(controller, rank) == MAL_REASON_NONE ? "team" : "cpuset",
 			 "lends", (json_int_t)atomic_load(&slot->count.lends), "borrows",
@@ -120,7 +120,7 @@ char *mal_status_json(const struct mal_controller *controller)
 		(int)mal_totals_read(controller)->windows, "measured_s",
 		mal_totals_read(controller)->elapsed_s, "unbalanced_s",
 		mal_totals_read(controller)->off_s, "ideal_s", mal_totals_read(controller)->ideal_s,
-		"share_of_attainable", isnan(share) ? json_null() : json_real(share), "plans",
+		"share_of_attainable", mal_json_number(share), "plans",
 		(int)mal_deciding_plans(controller), "ranks", ranks);
 	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
 	json_decref(object);
