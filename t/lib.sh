@@ -80,8 +80,10 @@ ordinary_users() {
 	users_read
 }
 
+# On a slow machine PLUGIN_ARGS has more time for a controller.
 start_cluster() {
-	"$srcdir/contrib/cluster" start --prefix "$stage" "$@" >"$work/cluster.out" 2>&1 || {
+	"$srcdir/contrib/cluster" start --prefix "$stage" "$@" --plugin-args "${PLUGIN_ARGS:-}" \
+		>"$work/cluster.out" 2>&1 || {
 		sed 's/^/# /' "$work/cluster.out"
 		echo "Bail out! the private Slurm does not start"
 		exit 1

@@ -6,7 +6,7 @@
 need_cluster
 [ "$(nproc)" -ge 16 ] || skip_all "needs 16 CPUs: contrib/vm run $0"
 plan 16
-start_cluster --plugin-args wait=30 # emulated CPUs: a controller may need more than its second
+start_cluster
 
 # CPUs of rank RANK at the end, one per line.
 cpus_of() {

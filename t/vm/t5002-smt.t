@@ -6,7 +6,7 @@ need_cluster
 [ "$(lscpu | awk '/^Thread\(s\) per core/ {print $4}')" = 2 ] ||
 	skip_all "needs SMT: contrib/vm run --threads 2 $0"
 plan 3
-start_cluster --plugin-args wait=30 # emulated CPUs: a controller may need more than its second
+start_cluster
 run srun -n2 -c8 --balance=auto,lend=no --balance-report="$work/report.json" "$load" --units=60000 \
 	--chunks=64 \
 	--work=400,20 --regions=1 --iterations=28

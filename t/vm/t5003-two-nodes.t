@@ -6,7 +6,7 @@
 need_cluster
 [ -n "${VM_SHARED:-}" ] && [ -e "$VM_SHARED/command2" ] || skip_all "needs two machines: t/vm/run"
 plan 8
-start_cluster --plugin-args wait=30 --nodes node1=10.0.2.1,node2=10.0.2.2 \
+start_cluster --nodes node1=10.0.2.1,node2=10.0.2.2 \
 	--share "$VM_SHARED/cluster"
 run srun -N2 -n2 hostname
 ok "a step runs on both nodes" all_of "exits 0" "says node1" "says node2"

@@ -6,7 +6,7 @@
 need_cluster
 [ "$(nproc)" -ge 16 ] || skip_all "needs 16 CPUs: contrib/vm run $0"
 plan 8
-start_cluster --plugin-args wait=30 # emulated CPUs: a controller may need more than its second
+start_cluster
 malleable=$stage/bin/malleable
 
 srun -n2 -c2 --balance=external "$load" --units=20000 --chunks=64 --regions=1 --work=60,60 \

@@ -6,7 +6,7 @@
 need_cluster
 [ "$(nproc)" -ge 8 ] || skip_all "needs 8 CPUs: contrib/vm run $0"
 plan 13
-start_cluster --plugin-args "coschedule=yes share@shared=1 share@main=1 log=no wait=30"
+start_cluster --plugin-args "coschedule=yes share@shared=1 share@main=1 log=no"
 cp "$load" "$work/heavy" && cp "$programs/serial" "$work/light" &&
 	cp "$(command -v sleep)" "$work/resident"
 # Progress: the machine is slow.
