@@ -250,14 +250,14 @@ static void windows_grow(void **state)
 	node_puppet(&stay, NULL);
 	for (unsigned int i = 0; i < 8; i++)
 		node_begin(node);
-	assert_true(node_window_s(node) >= MAL_WINDOW_LAST_S);
+	assert_float_equal(node_window_s(node), MAL_WINDOW_LAST_S, NEAR);
 	node_puppet(&brief, NULL);
 	node_begin(node);
 	assert_float_equal(node_window_s(node), MAL_WINDOW_FIRST_S, NEAR);
 	node_puppet(&stay, NULL);
 	for (unsigned int i = 0; i < 8; i++)
 		node_begin(node);
-	assert_true(node_window_s(node) >= MAL_WINDOW_LAST_S);
+	assert_float_equal(node_window_s(node), MAL_WINDOW_LAST_S, NEAR);
 	node_puppet(&move, (const unsigned int[]){3, 2, 1});
 	node_begin(node);
 	assert_float_equal(node_window_s(node), MAL_WINDOW_FIRST_S, NEAR);

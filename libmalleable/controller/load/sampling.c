@@ -67,8 +67,10 @@ void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 		sampling->window_s = MAL_WINDOW_FIRST_S;
 	} else if (sampling->brief) {
 		sampling->window_s = MAL_WINDOW_FIRST_S;
-	} else if (++sampling->steady > STEADY && sampling->window_s < MAL_WINDOW_LAST_S) {
-		sampling->window_s *= 2;
+	} else if (++sampling->steady > STEADY) {
+		sampling->window_s = 2 * sampling->window_s < MAL_WINDOW_LAST_S
+					     ? 2 * sampling->window_s
+					     : MAL_WINDOW_LAST_S;
 	}
 }
 
