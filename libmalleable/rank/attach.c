@@ -68,8 +68,9 @@ static int open_segment(struct mal_error *err)
 	unsigned int number;
 	int fd, result;
 
-	if (mal_number_parse(getenv(MAL_ENV_SEGMENT_FD), 0, (1u << 20) - 1, &number) &&
-	    mal_segment_open(&mal.segment, (int)number, err) == 0)
+	if (!mal_number_parse(getenv(MAL_ENV_SEGMENT_FD), 0, (1u << 20) - 1, &number))
+		mal_fail(err, "%s is wrong", MAL_ENV_SEGMENT_FD);
+	else if (mal_segment_open(&mal.segment, (int)number, err) == 0)
 		return 0;
 	/* A wrapper may have closed the descriptor: ask the controller for it. */
 	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, ANSWER_MS, err) : -1;
@@ -199,6 +200,15 @@ static void claim_home(void)
 	}
 }
 
+/* Whether process PID, which has the slot, is balanced no more. One that only starts is absent. */
+static bool has_left(int32_t pid)
+{
+	uint32_t state = atomic_load(&mal.slot->state);
+
+	return pid <= 0 || state == MAL_RANK_ENDED || state == MAL_RANK_DEAD ||
+	       (kill(pid, 0) < 0 && errno == ESRCH);
+}
+
 /* Take the slot if it is empty, or if its program has ended or was replaced by this one. */
 static int take_slot(struct mal_error *err)
 {
@@ -207,16 +217,29 @@ static int take_slot(struct mal_error *err)
 
 	mal.slot = &mal.segment.ranks[mal.me];
 	while (!atomic_compare_exchange_strong(&mal.slot->pid, &old, pid)) {
-		bool gone = old == pid || old <= 0 || (kill(old, 0) < 0 && errno == ESRCH) ||
-			    atomic_load(&mal.slot->state) != MAL_RANK_RUNNING;
-
-		if (!gone)
+		if (old != pid && !has_left(old))
 			return mal_fail(err,
 					"task %u runs several OpenMP or MPI programs at once: only "
 					"the first is balanced",
 					mal.me);
 	}
+	atomic_store(&mal.slot->state, MAL_RANK_ABSENT);
 	return 0;
+}
+
+/* Whether a rank that runs has one of our CPUs as its home too. */
+static bool home_is_shared(void)
+{
+	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+		struct mal_cpumask both = slot->home;
+
+		mal_cpumask_keep(&both, &mal.home);
+		if (rank != mal.me && atomic_load(&slot->state) == MAL_RANK_RUNNING &&
+		    mal_cpumask_count(&both))
+			return true;
+	}
+	return false;
 }
 
 static void forget_in_child(void)
@@ -283,8 +306,11 @@ static int attach(struct mal_error *err)
 	claim_home();
 	mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
 	mal_cpus_refresh();
-	if (!mal.own_count)
+	/* CPUs that others got while this rank was away are the controller's to give back. */
+	if (!mal.own_count && home_is_shared()) {
+		atomic_store(&mal.slot->pid, 0);
 		return mal_fail(err, "other ranks already have this rank's CPUs");
+	}
 	atomic_store(&mal.slot->state, MAL_RANK_RUNNING);
 	mal_futex_post(&mal.segment.header->wake);
 	return 0;

@@ -201,6 +201,8 @@ static void refusals(void **state)
 	setenv(MAL_ENV_CPUS, "0-3", 1);
 	set_number(MAL_ENV_SEGMENT_FD, 999);
 	refused("");
+	setenv(MAL_ENV_SEGMENT_FD, "x", 1);
+	refused(MAL_ENV_SEGMENT_FD);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);
 	refused("");
 	set_number(MAL_ENV_SEGMENT_FD, fd);
@@ -214,9 +216,14 @@ static void refusals(void **state)
 	view.ranks[0].pid = 1;
 	view.ranks[0].state = MAL_RANK_RUNNING;
 	refused("several OpenMP or MPI programs at once");
+	view.ranks[0].state = MAL_RANK_ABSENT;
+	refused("several OpenMP or MPI programs at once");
 	view.ranks[0].pid = 0;
 	mal_word_set(&view.cpus[0].word, (struct mal_cpu_state){1, 1, false});
+	view.ranks[1].state = MAL_RANK_RUNNING;
+	mal_cpumask_add(&view.ranks[1].home, 0);
 	refused("other ranks already have");
+	assert_int_equal(view.ranks[0].pid, 0);
 	setenv(MAL_ENV_MODE, "observe", 1);
 	mal_attach();
 	assert_false(mal.active);
@@ -244,6 +251,26 @@ static void asks_and_takes_over(void **state)
 	assert_int_equal(seen(1).user, 0);
 }
 
+/*
+ * What the task's earlier program had is another rank's by now: the controller sees that we run
+ * without a CPU.
+ */
+static void comes_to_cpus_of_others(void **state)
+{
+	(void)state;
+	view.ranks[0].pid = 0x7ffffff0;
+	view.ranks[0].state = MAL_RANK_ENDED;
+	view.ranks[1].state = MAL_RANK_RUNNING;
+	mal_cpumask_add(&view.ranks[1].home, 2);
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		mal_word_set(&view.cpus[cpu].word, (struct mal_cpu_state){1, 1, false});
+	mal_attach();
+	assert_true(mal.active);
+	assert_int_equal(mal.own_count, 0);
+	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
+	assert_int_equal(view.ranks[0].pid, getpid());
+}
+
 static void no_rank(void **state)
 {
 	(void)state;
@@ -257,8 +284,13 @@ static void no_rank(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(shares),		CASE(bound),	CASE(begins_with_less),
-		CASE(as_launchers_say), CASE(refusals), CASE(asks_and_takes_over),
+		CASE(shares),
+		CASE(bound),
+		CASE(begins_with_less),
+		CASE(as_launchers_say),
+		CASE(refusals),
+		CASE(asks_and_takes_over),
+		CASE(comes_to_cpus_of_others),
 		CASE(no_rank),
 	};
 
