@@ -156,9 +156,7 @@ void node_set_maps(const char *maps, int page_node);
 
 /*
  * Is all as it must be at any time? NULL, or what is wrong: each CPU has one owner at most, a rank
- * that runs and has had a CPU has one or
- * is to get one, nothing is outside. (A rank that comes to CPUs that are others' by now waits for
- * the policy.)
+ * that runs has one or is to get one, nothing is outside.
  */
 const char *node_wrong(const struct mal_controller *node);
 

@@ -16,7 +16,6 @@
 struct node_process {
 	int32_t pid; /* of its first thread; the others follow */
 	bool alive;
-	bool had_cpu;				     /* since it began */
 	struct mal_cpumask may[NODE_KERNEL_THREADS]; /* by thread: its affinity */
 	unsigned int insists
 		[NODE_KERNEL_THREADS]; /* CPU to which it binds itself again, MAL_NO_CPU: none */

@@ -229,11 +229,9 @@ const char *node_wrong(const struct mal_controller *controller)
 			return "a CPU is nobody's, and used";
 	}
 	for (unsigned int rank = 0; rank < node_rank_count(); rank++) {
-		if (*node_owned(rank))
-			node_kernel.processes[rank].had_cpu = true;
-		else if (mal_rank_view(controller, rank)->running &&
-			 node_kernel.processes[rank].had_cpu && !*node_planned(rank))
-			return "a rank that runs has lost its last CPU";
+		if (!*node_owned(rank) && mal_rank_view(controller, rank)->running &&
+		    !*node_planned(rank))
+			return "a rank that runs has no CPU";
 		for (unsigned int i = 0; i < NODE_THREADS; i++) {
 			struct mal_cpumask may = node_kernel.processes[rank].may[i];
 

@@ -88,6 +88,61 @@ static void handed_out_home(void **state)
 	assert_int_equal(node_cpu(3).owner, 1);
 }
 
+/* A program that comes to CPUs that are another rank's by now gets one of them back at once. */
+static void a_newcomer_is_helped(void **state)
+{
+	(void)state;
+	node_rank_kill(0);
+	assert_true(mal_ranks_update(node));
+	node_set_cpu(0, 1, 1, false);
+	node_set_cpu(1, 1, 1, false);
+	node_thread(1, 1)->cpu = 0;
+	node_set_cpu(4, 1, 1, false);
+	node_set_cpu(5, 1, 1, false);
+	node_set_cpu(6, 1, 1, false);
+	node_set_cpu(7, 1, 1, false);
+	node_rank_start(0);
+	assert_string_equal(node_owned(0), "");
+	assert_true(mal_ranks_update(node));
+	assert_string_equal(node_owned(0), "0");
+	assert_int_equal(node_cpu(0).user, 0);
+	assert_true(node_slot(0)->changes > 0);
+	assert_int_not_equal(node_thread(1, 1)->cpu, 0);
+	assert_false(node_may_run(1, 1, 0));
+	assert_null(node_wrong(node));
+}
+
+/* Rank 0 comes to two CPUs of which one is rank 1's only one, the other nobody's any more. */
+static void come_to_a_last_cpu(void)
+{
+	node_rank_kill(0);
+	assert_true(mal_ranks_update(node));
+	for (unsigned int cpu = 0; cpu < 8; cpu++)
+		node_set_cpu(cpu, MAL_NOBODY, MAL_NOBODY, false);
+	node_set_cpu(0, 1, 1, false);
+	node_rank_start(0);
+	node_set_cpu(1, MAL_NOBODY, MAL_NOBODY, false);
+	assert_true(mal_ranks_update(node));
+}
+
+static void a_newcomer_has_idle_ones_first(void **state)
+{
+	(void)state;
+	come_to_a_last_cpu();
+	assert_int_equal(node_cpu(4).owner, 0);
+	assert_int_equal(node_cpu(0).owner, 1);
+	assert_null(node_wrong(node));
+}
+
+static void a_newcomer_takes_no_last_cpu(void **state)
+{
+	(void)state;
+	assert_int_equal(mal_idle_withdraw(node, "4-7", NULL), 0);
+	come_to_a_last_cpu();
+	assert_string_equal(node_owned(0), "");
+	assert_string_equal(node_owned(1), "0");
+}
+
 /* A policy that only observes hands out nothing. */
 static void not_while_observed(void **state)
 {
@@ -470,6 +525,9 @@ int main(void)
 		CASE(handed_out),
 		CASE(handed_out_to_whom_they_help),
 		CASE(handed_out_home),
+		CASE(a_newcomer_is_helped),
+		CASE(a_newcomer_has_idle_ones_first),
+		CASE(a_newcomer_takes_no_last_cpu),
 		CASE(not_while_observed),
 		CASE(offered),
 		CASE(withdrawn),

@@ -59,11 +59,6 @@ static void come(unsigned int rank)
 		node_rank_start(rank);
 	mal_ranks_update(node);
 	mal_share_update(node);
-	/*
-	 * One whose CPUs are others' by now waits for some: as in the loop, idle ones are handed
-	 * out.
-	 */
-	mal_idle_hand_out(node);
 	node_obey();
 }
 

@@ -273,25 +273,58 @@ static unsigned int find_giver(const struct mal_controller *controller, const ui
 	return found;
 }
 
-/* RANK may have lost its last CPU: then it gets one of a rank that can do without. */
+/* The CPU of GIVER that RANK gets: one of RANK's home if there is one. MAL_NO_CPU: none. */
+static uint32_t find_given(const struct mal_controller *controller, unsigned int giver,
+			   unsigned int rank)
+{
+	const struct mal_cpumask *home = &mal_rank_view(controller, rank)->home;
+	uint32_t found = MAL_NO_CPU;
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
+		unsigned int cpu = controller->step->cpu[i];
+
+		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != giver)
+			continue;
+		found = cpu;
+		if (mal_cpumask_has(home, cpu))
+			break;
+	}
+	return found;
+}
+
+/* RANK may have no CPU: then it gets one of a rank that can do without. */
 static void help_out(struct mal_controller *controller, unsigned int rank, bool *lost)
 {
-	unsigned int ranks = controller->step->segment.rank_count, giver, cpu = MAL_NO_CPU;
+	unsigned int ranks = controller->step->segment.rank_count, giver;
 	uint16_t counts[MAL_MAX_RANKS];
+	uint32_t cpu;
 
 	mal_count_owned(controller, counts);
 	if (counts[rank])
 		return;
 	giver = find_giver(controller, counts);
-	for (unsigned int i = 0; giver < ranks && i < controller->step->cpu_count; i++)
-		if (mal_word_read(&controller->step->segment.cpus[controller->step->cpu[i]].word)
-			    .owner == giver)
-			cpu = controller->step->cpu[i];
+	cpu = giver < ranks ? find_given(controller, giver, rank) : MAL_NO_CPU;
 	if (cpu == MAL_NO_CPU)
 		return;
 	take_away(controller, cpu, lost);
 	mal_word_set(&controller->step->segment.cpus[cpu].word,
 		     (struct mal_cpu_state){rank, rank, false});
+}
+
+/*
+ * The ranks that have LOST CPUs leave them. Once for each, however many these are: threads are
+ * found in /proc.
+ */
+static void evict_losers(struct mal_controller *controller, const bool *lost)
+{
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		if (!lost[rank])
+			continue;
+		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		if (mal_rank_view(controller, rank)->running)
+			evict_process(controller, rank);
+		tell(controller, rank);
+	}
 }
 
 void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus)
@@ -305,15 +338,23 @@ void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		if (lost[rank] && mal_rank_view(controller, rank)->running)
 			help_out(controller, rank, lost);
-	/* Once for each, however many CPUs it has lost: threads are found in /proc. */
-	for (unsigned int rank = 0; rank < ranks; rank++) {
-		if (!lost[rank])
-			continue;
-		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
-		if (mal_rank_view(controller, rank)->running)
-			evict_process(controller, rank);
-		tell(controller, rank);
-	}
+	evict_losers(controller, lost);
+}
+
+void mal_idle_receive(struct mal_controller *controller, unsigned int rank)
+{
+	bool lost[MAL_MAX_RANKS] = {false};
+	uint16_t counts[MAL_MAX_RANKS];
+
+	mal_count_owned(controller, counts);
+	if (counts[rank] || !mal_deciding_binds(controller))
+		return;
+	mal_idle_hand_out(controller);
+	help_out(controller, rank, lost);
+	evict_losers(controller, lost);
+	/* Its threads are where it was started, on CPUs that are others'. */
+	evict_process(controller, rank);
+	tell(controller, rank);
 }
 
 /* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */

@@ -54,6 +54,12 @@ int mal_idle_withdraw(struct mal_controller *controller, const char *list, struc
 void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus);
 
 /*
+ * RANK has come. Where others got its CPUs while it was away it gets an idle one, or one of a rank
+ * that can do without.
+ */
+void mal_idle_receive(struct mal_controller *controller, unsigned int rank);
+
+/*
  * Call it in each turn of the loop. A rank that was about to bind its threads when CPUs were taken
  * away may still bind them there, before it sees the change. So this looks every 20 ms for a
  * second, and sends them away again. With a pool, or a share of CPUs, it looks once a second

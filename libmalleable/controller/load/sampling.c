@@ -133,6 +133,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 	mal_cpumask_keep(&home, &controller->step->allocation);
 	mal_rank_begin(controller, rank, pid, &home);
 	mal_watch_process(pid);
+	mal_idle_receive(controller, rank);
 }
 
 static void update_rank(struct mal_controller *controller, unsigned int rank)
