@@ -374,11 +374,14 @@ static void learn(struct region *region, uint64_t now)
 {
 	double duration = (double)(now - mal.region_begin);
 	unsigned int cpus;
-	double work;
-	double offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
+	double work, offer;
 	bool was_long;
 
+	/* A coarse clock has not gone on since: there is nothing to divide by. */
+	if (now <= mal.region_begin)
+		return;
 	last_look = now;
+	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	if (offer > GROW_OFFER) {
 		mal_cpus_want(true);
 		looks_without = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
@@ -109,8 +110,8 @@ static unsigned int get_limit(void)
 
 void mal_team_open(void)
 {
-	const char *max = getenv(MAL_ENV_MAX_THREADS);
 	const char *numbers = getenv("OMP_NUM_THREADS");
+	unsigned int told;
 	int threads;
 
 	if (mal.base)
@@ -119,12 +120,11 @@ void mal_team_open(void)
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
 	mal.base = threads > 0 ? (unsigned int)threads : 1;
 	chosen.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
-	if (max && runtime->set_num_threads) {
+	if (runtime->set_num_threads &&
+	    mal_number_parse(getenv(MAL_ENV_MAX_THREADS), 1, NO_LIMIT, &told)) {
 		unsigned int limit = get_limit();
 
-		mal.base = (unsigned int)strtoul(max, NULL, 10);
-		if (mal.base > limit)
-			mal.base = limit;
+		mal.base = told < limit ? told : limit;
 		runtime->set_num_threads((int)mal.base);
 		mal.reported_more = true;
 	}

@@ -126,11 +126,25 @@ static void smaller_than_chosen(void **state)
 	assert_in_range(max_placed, 0, 2);
 }
 
+/* Coarse clocks do not see a short run: what is known of the region stays a number. */
+static void of_no_length(void **state)
+{
+	static const char where;
+
+	(void)state;
+	run(&where, NONE, true);
+	turn_clock(LONG);
+	begin(&where, NONE);
+	mal_region_end(&where);
+	widen(&where);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(larger_than_chosen, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(smaller_than_chosen, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_no_length, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

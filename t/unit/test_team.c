@@ -327,6 +327,16 @@ static void told_more(void **state)
 	assert_true(mal.reported_more);
 }
 
+/* A number that is none is passed over: a wrapper may have changed it. */
+static void told_nonsense(void **state)
+{
+	(void)state;
+	setenv(MAL_ENV_MAX_THREADS, "six", 1);
+	mal_team_open();
+	assert_int_equal(mal.base, 2);
+	assert_false(mal.reported_more);
+}
+
 static void patience(void **state)
 {
 	(void)state;
@@ -587,6 +597,7 @@ int main(void)
 		CASE(keeps_for_objects),
 		CASE(bounds),
 		CASE(told_more),
+		CASE(told_nonsense),
 		CASE(patience),
 		CASE(schedules),
 		CASE(asks_outside),
