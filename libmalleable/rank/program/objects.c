@@ -83,6 +83,7 @@ static uint32_t symbols_to_look_at(const struct dynamic *dynamic)
 static bool any_undefined(const struct dl_phdr_info *info, look is_looked_for, void *data)
 {
 	struct dynamic dynamic = {0};
+	uint32_t count;
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Dyn) * entry;
@@ -95,7 +96,8 @@ static bool any_undefined(const struct dl_phdr_info *info, look is_looked_for, v
 	}
 	if (!dynamic.symbols || !dynamic.names)
 		return false;
-	for (uint32_t i = 1; i < symbols_to_look_at(&dynamic); i++)
+	count = symbols_to_look_at(&dynamic);
+	for (uint32_t i = 1; i < count; i++)
 		if (dynamic.symbols[i].st_shndx == SHN_UNDEF &&
 		    is_looked_for(dynamic.names + dynamic.symbols[i].st_name, data))
 			return true;
