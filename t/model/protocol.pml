@@ -49,7 +49,7 @@ bool planned;
 #define BIT(c) (1 << (c))
 #define LOW(m) ((m) & 1 -> 0 : ((m) & 2 -> 1 : ((m) & 4 -> 2 : ((m) & 8 -> 3 : ((m) & 16 -> 4 : ((m) & 32 -> 5 : NONE))))))
 #define HIGH(m) ((m) & 32 -> 5 : ((m) & 16 -> 4 : ((m) & 8 -> 3 : ((m) & 4 -> 2 : ((m) & 2 -> 1 : ((m) & 1 -> 0 : NONE))))))
-/* bind.c: is_used_by */
+/* place.c: mal_place_is_allowed */
 #define USED_BY(c, r) (user[c] == (r) || (owner[c] == (r) && user[c] == NOBODY && !lent[c]))
 
 /* Properties, at each moment at which no operation is under way. */
@@ -94,7 +94,7 @@ inline check_now()
 #define BEGIN under_way[me]++
 #define END(more) atomic { skip; d_step { more; under_way[me]--; check_now() } }
 
-/* bind.c: refuge */
+/* place.c: mal_place_refuge */
 inline find_refuge(r)
 {
 	d_step {
@@ -117,7 +117,7 @@ inline find_refuge(r)
 	}
 }
 
-/* bind.c: bind_to. Who binds a thread then looks at its place and at the word again, until both agree. */
+/* place.c: mal_place_bind. Who binds a thread then looks at its place and at the word again, until both agree. */
 inline bind_to(r, c)
 {
 	x = c;
@@ -625,7 +625,7 @@ proctype thread(byte me)
 	} unless { !alive[me] }
 }
 
-/* sampling.c: recover, with bind_again (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
+/* sampling.c: recover, with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
 proctype controller(byte dead)
 {
 	LOCALS;

@@ -307,9 +307,10 @@ static void bound_again(void **state)
 	node_thread(0, 1)->cpu = 6;
 	mal_idle_rebind(node);
 	assert_true(node_may_run(0, 0, 0) && !node_may_run(0, 0, 1));
-	/* Its place was not the rank's: it is put right. */
-	assert_int_equal(node_thread(0, 1)->cpu, 0);
-	assert_true(node_may_run(0, 1, 0) && !node_may_run(0, 1, 6));
+	/* Its place was not the rank's: it goes home, beside the other one. */
+	assert_int_equal(node_thread(0, 1)->cpu, 1);
+	assert_int_equal(node_thread(0, 1)->bound, 1);
+	assert_true(node_may_run(0, 1, 1) && !node_may_run(0, 1, 0) && !node_may_run(0, 1, 6));
 	assert_true(node_may_run(0, 2, 0) && node_may_run(0, 2, 1) && !node_may_run(0, 2, 6));
 	/* A thread that has no place, and a rank that has no CPU, are left alone. */
 	node_thread(0, 0)->cpu = MAL_NO_CPU;

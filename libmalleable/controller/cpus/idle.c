@@ -14,6 +14,7 @@
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/core/place.h"
 
 /* So long, and so often, it is looked whether ranks that have lost CPUs are on them again. */
 #define SETTLE_S 1.0
@@ -26,8 +27,6 @@
  */
 #define LEAVE_TRIES 3
 #define LEAVE_PAUSE_NS 500000
-/* So often at most a thread is bound anew because its place has changed meanwhile. */
-#define BIND_TRIES 8
 
 struct mal_settling {
 	uint64_t until; /* ticks; 0: nothing was taken away */
@@ -417,52 +416,20 @@ int mal_idle_withdraw(struct mal_controller *controller, const char *list, struc
 	return 0;
 }
 
-/*
- * Where the thread in SLOT of RANK is to run: its place, which is put right if the rank has lost
- * that CPU. MAL_NO_CPU: nowhere.
- */
-static uint32_t right_place(struct mal_controller *controller, unsigned int rank,
-			    struct mal_thread_slot *slot)
-{
-	struct mal_cpumask mask = used_by(controller, rank);
-	uint32_t cpu = atomic_load(&slot->cpu);
-	unsigned int to = mal_cpumask_next(&mask, 0);
-
-	if (cpu == MAL_NO_CPU || to == MAL_MAX_CPUS || mal_cpumask_has(&mask, cpu))
-		return to == MAL_MAX_CPUS ? MAL_NO_CPU : cpu;
-	return atomic_compare_exchange_strong(&slot->cpu, &cpu, to) ? to : cpu;
-}
-
-/* As the ranks do it (rank/cpus/bind.c): bind, then look again. */
-static void bind_again(struct mal_controller *controller, unsigned int rank,
-		       struct mal_thread_slot *slot)
-{
-	for (unsigned int i = 0; i < BIND_TRIES; i++) {
-		uint32_t cpu = right_place(controller, rank, slot);
-
-		if (cpu == MAL_NO_CPU)
-			return;
-		mal_bind_thread(atomic_load(&slot->tid), cpu);
-		atomic_thread_fence(memory_order_seq_cst);
-		if (atomic_load(&slot->cpu) == cpu && right_place(controller, rank, slot) == cpu)
-			return;
-	}
-}
-
 void mal_idle_rebind(struct mal_controller *controller)
 {
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+	const struct mal_segment *segment = &controller->step->segment;
+
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
+		const struct mal_placing placing = {segment, &controller->step->allocation, rank,
+						    true};
+
 		if (!mal_rank_view(controller, rank)->running)
 			continue;
 		/* Those of no team may run on all of the rank's CPUs, and on no more. */
 		evict_process(controller, rank);
-		for (unsigned int i = 0; i < controller->step->segment.thread_count; i++) {
-			struct mal_thread_slot *slot =
-				mal_thread_slot(&controller->step->segment, rank, i);
-
-			/* The threads of a first team come in any order. */
-			if (atomic_load(&slot->tid) > 0)
-				bind_again(controller, rank, slot);
-		}
+		/* The threads of a first team come in any order. */
+		for (unsigned int i = 0; i < segment->thread_count; i++)
+			mal_place_bind(&placing, mal_thread_slot(segment, rank, i));
 	}
 }

@@ -8,13 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/core/place.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/state.h"
 
-/*
- * Retries of binding a thread whose place or CPU's word changed meanwhile: only a hostile rank
- * causes many.
- */
+/* Retries of binding a process whose CPUs changed meanwhile: only a hostile rank causes many. */
 #define BIND_TRIES 64
 
 /*
@@ -45,78 +43,32 @@ static uint32_t home_of(unsigned int thread, unsigned int team)
 	return mal.own[at];
 }
 
-/* Whether RANK uses CPU, or was just given it and may start at once. */
-static bool is_used_by(uint32_t cpu, unsigned int rank)
+static struct mal_placing placing_of(unsigned int rank)
 {
-	struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
-
-	return state.user == rank ||
-	       (state.owner == rank && state.user == MAL_NOBODY && !state.lent);
-}
-
-/* A CPU that RANK uses: HOME, or else any; MAL_NO_CPU: none. */
-static uint32_t refuge(unsigned int rank, uint32_t home)
-{
-	if (home < mal.segment.cpu_count && mal_cpumask_has(&mal.allocation, home) &&
-	    mal_word_read(&mal.segment.cpus[home].word).user == rank)
-		return home;
-	for (uint32_t cpu = 0; cpu < mal.segment.cpu_count; cpu++)
-		if (mal_word_read(&mal.segment.cpus[cpu].word).user == rank &&
-		    mal_cpumask_has(&mal.allocation, cpu))
-			return cpu;
-	return MAL_NO_CPU;
+	return (struct mal_placing){&mal.segment, &mal.allocation, rank, false};
 }
 
 /*
- * The thread's place if RANK uses that CPU; else make a CPU that RANK uses its place. MAL_NO_CPU:
- * there is none.
+ * Whether RANK uses CPU, or was just given it and may start at once. This and the next function are
+ * not inlined: mal_bind_team() shall cost no more where nothing has changed.
  */
-static uint32_t right_place(unsigned int rank, struct mal_thread_slot *slot)
+__attribute__((noinline)) static bool is_used_by(uint32_t cpu, unsigned int rank)
 {
-	uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_seq_cst);
+	const struct mal_placing placing = placing_of(rank);
 
-	for (unsigned int i = 0; i < BIND_TRIES; i++) {
-		uint32_t to;
-
-		if (cpu < mal.segment.cpu_count && mal_cpumask_has(&mal.allocation, cpu) &&
-		    is_used_by(cpu, rank))
-			return cpu;
-		to = refuge(rank, atomic_load_explicit(&slot->home, memory_order_relaxed));
-		if (to == MAL_NO_CPU)
-			break;
-		if (atomic_compare_exchange_strong(&slot->cpu, &cpu, to))
-			cpu = to;
-	}
-	return MAL_NO_CPU;
+	return mal_place_is_allowed(&placing, cpu);
 }
 
 /*
- * Bind the thread in SLOT to its place. Several ranks may do this at once, and its CPU may be
- * reclaimed meanwhile. So a rank that changes a place or a word does so first, and one that binds
- * looks at both again afterwards: the last one sees what all wrote. (BOUND may be wrong then;
- * binding once more does no harm.) The controller waits until BINDING is 0 after taking CPUs away.
+ * Bind the thread of RANK in SLOT to its place. The controller waits until BINDING is 0 after
+ * taking CPUs away.
  */
-static void bind_to(unsigned int rank, struct mal_thread_slot *slot)
+__attribute__((noinline)) static void bind_to(unsigned int rank, struct mal_thread_slot *slot)
 {
+	const struct mal_placing placing = placing_of(rank);
+
 	atomic_fetch_add(&mal.slot->binding, 1);
-	for (unsigned int i = 0; i < BIND_TRIES; i++) {
-		int32_t tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
-		uint32_t cpu = right_place(rank, slot);
-
-		if (tid <= 0 || cpu == MAL_NO_CPU)
-			break;
-		atomic_store_explicit(&slot->bound, cpu, memory_order_relaxed);
-		mal_bind_thread(tid, cpu);
-		atomic_thread_fence(memory_order_seq_cst);
-		/*
-		 * A place that has changed is bound to once more, even if it changes back to CPU:
-		 * whoever changed it may have bound the thread meanwhile.
-		 */
-		if (atomic_load_explicit(&slot->cpu, memory_order_seq_cst) == cpu &&
-		    is_used_by(cpu, rank) &&
-		    atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid)
-			break;
-	}
+	mal_place_bind(&placing, slot);
 	atomic_fetch_sub(&mal.slot->binding, 1);
 }
 
@@ -194,7 +146,7 @@ static struct mal_cpumask used_by(unsigned int rank)
 	struct mal_cpumask mask = {{0}};
 
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
-		if (mal_cpumask_has(&mal.allocation, cpu) && is_used_by(cpu, rank))
+		if (is_used_by(cpu, rank))
 			mal_cpumask_add(&mask, cpu);
 	return mask;
 }
@@ -371,6 +323,7 @@ static unsigned int team_of(unsigned int rank)
 
 unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
 {
+	const struct mal_placing placing = placing_of(borrower);
 	unsigned int team = team_of(borrower);
 	unsigned int sent = 0;
 
@@ -383,7 +336,8 @@ unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
 
 		if (atomic_load_explicit(&slot->cpu, memory_order_seq_cst) != cpu)
 			continue;
-		to = refuge(borrower, atomic_load_explicit(&slot->home, memory_order_relaxed));
+		to = mal_place_refuge(&placing,
+				      atomic_load_explicit(&slot->home, memory_order_relaxed));
 		if (to == MAL_NO_CPU || !atomic_compare_exchange_strong(&slot->cpu, &expected, to))
 			continue;
 		sent += atomic_load_explicit(&slot->tid, memory_order_relaxed) > 0;
