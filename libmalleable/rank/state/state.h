@@ -79,7 +79,8 @@ struct mal_thread {
 	bool collective; /* the call is collective */
 };
 
-extern struct mal_rank mal;
+/* Hidden: it is read without a look at where the linker put it. */
+extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
 
 static inline bool mal_rule(uint32_t rule)
