@@ -30,8 +30,8 @@ __thread struct mal_thread mal_self;
 /* Defined by DMTCP, which preloads itself (dmtcp.h). */
 int dmtcp_is_enabled(void) __attribute__((weak));
 
+/* Not in mal_rank: set before there is a rank, and if there is none. */
 static _Atomic bool tried;
-static _Atomic int32_t primary_tid;
 
 void mal_warn_once(const char *format, ...)
 {
@@ -55,7 +55,7 @@ bool mal_become_primary(void)
 
 	mal_self.met = true;
 	mal_self.tid = (int32_t)syscall(SYS_gettid);
-	if (!atomic_compare_exchange_strong(&primary_tid, &nobody, mal_self.tid))
+	if (!atomic_compare_exchange_strong(&mal.primary_tid, &nobody, mal_self.tid))
 		return false;
 	mal_self.primary = true;
 	mal.last_leave = mal_ticks();

@@ -33,18 +33,6 @@
  */
 #define MAKE_ROOM_NS 50000
 
-static uint64_t next_look;
-static uint64_t look_every;
-static uint64_t lend_after;
-/*
- * Moving averages: the length of waits long enough to lend, and the cost of taking back after one.
- */
-static uint64_t usual_wait;
-static uint64_t usual_cost;
-static uint64_t last_poll;
-/* time of the last poll before the wait was abandoned, 0: it was not */
-static _Atomic uint64_t abandoned;
-
 void mal_call_begin(void)
 {
 	if (mal.unmanaged)
@@ -60,19 +48,19 @@ void mal_wait_begin(void)
 {
 	uint64_t now = mal_ticks();
 
-	if (!look_every) {
-		look_every = mal_s_to_ticks(LOOK_EVERY_S);
-		lend_after = mal_s_to_ticks(LEND_AFTER_S);
+	if (!mal.lend.look_every) {
+		mal.lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+		mal.lend.after = mal_s_to_ticks(LEND_AFTER_S);
 	}
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	mal.last_leave = now;
 	if (mal.unmanaged)
 		mal_unmanaged_wait_begin();
-	next_look = now + lend_after;
-	if (usual_wait < LEND_WORTH * usual_cost) {
-		next_look = now + LEND_WORTH * usual_cost;
+	mal.lend.next_look = now + mal.lend.after;
+	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
+		mal.lend.next_look = now + LEND_WORTH * mal.lend.usual_cost;
 		/* Try again some time: costs change, and one may have been an outlier. */
-		usual_cost -= usual_cost / 16;
+		mal.lend.usual_cost -= mal.lend.usual_cost / 16;
 	}
 	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
 	mal_self.waiting = true;
@@ -84,7 +72,7 @@ static bool is_settled(unsigned int rank, uint64_t now)
 	uint64_t since = atomic_load_explicit(&mal.segment.ranks[rank].wants_cpus_since,
 					      memory_order_relaxed);
 
-	return now > since && now - since > lend_after;
+	return now > since && now - since > mal.lend.after;
 }
 
 /*
@@ -233,7 +221,7 @@ static void take_back(void)
 	}
 	mal.lending = false;
 	cost = mal_ticks() - begin;
-	usual_cost = usual_cost ? (3 * usual_cost + cost) / 4 : cost;
+	mal.lend.usual_cost = mal.lend.usual_cost ? (3 * mal.lend.usual_cost + cost) / 4 : cost;
 	mal_count(&mal.slot->count.own, cost);
 	mal_count(&mal.slot->count.back, cost);
 }
@@ -243,22 +231,22 @@ void mal_wait_abandon(void)
 	if (mal.lending)
 		take_back();
 	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
-	atomic_store_explicit(&abandoned, last_poll, memory_order_release);
+	atomic_store_explicit(&mal.lend.abandoned, mal.lend.last_poll, memory_order_release);
 }
 
 bool mal_wait_is_abandoned(void)
 {
-	return atomic_load_explicit(&abandoned, memory_order_acquire);
+	return atomic_load_explicit(&mal.lend.abandoned, memory_order_acquire);
 }
 
 void mal_wait_poll(void)
 {
 	uint64_t now = mal_ticks();
 
-	last_poll = now;
-	if (now < next_look)
+	mal.lend.last_poll = now;
+	if (now < mal.lend.next_look)
 		return;
-	next_look = now + look_every;
+	mal.lend.next_look = now + mal.lend.look_every;
 	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count ||
 	    (mal_rule(MAL_RULE_COLLECTIVES) && !mal_self.collective))
 		return;
@@ -297,12 +285,13 @@ static void wait_end(void)
 	if (mal.unmanaged)
 		mal_unmanaged_wait_end();
 	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
-	now = atomic_exchange_explicit(&abandoned, 0, memory_order_acquire);
+	now = atomic_exchange_explicit(&mal.lend.abandoned, 0, memory_order_acquire);
 	if (!now)
 		now = mal_ticks();
-	if (now - mal.last_leave > lend_after)
-		usual_wait = usual_wait ? (3 * usual_wait + now - mal.last_leave) / 4
-					: now - mal.last_leave;
+	if (now - mal.last_leave > mal.lend.after)
+		mal.lend.usual_wait = mal.lend.usual_wait
+					      ? (3 * mal.lend.usual_wait + now - mal.last_leave) / 4
+					      : now - mal.last_leave;
 	mal_count(&mal.slot->count.mpi, now - mal.last_leave);
 	mal.last_leave = now;
 }

@@ -28,11 +28,7 @@
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 
-static enum mal_boundary_kind strongest;
-static uint64_t boundaries;
-static uint64_t said_round;
-static uint64_t last_said;  /* ticks */
-static unsigned int missed; /* answers in a row */
+/* Not in mal_rank: period.h, which knows of no rank, says what it is. */
 static struct mal_period period;
 
 static uint64_t busy_ticks(void)
@@ -78,8 +74,8 @@ static void say_sample(uint64_t round)
 	mal.last_leave = now;
 	snapshot = (struct mal_snapshot){
 		.round = round,
-		.boundary = boundaries,
-		.kind = strongest,
+		.boundary = mal.phase.boundaries,
+		.kind = mal.phase.strongest,
 		.tick = now,
 		.busy = busy_ticks(),
 		.serial = count->serial,
@@ -93,8 +89,8 @@ static void say_sample(uint64_t round)
 	mal_unmanaged_sample(&snapshot);
 	add_cpu_time(&snapshot);
 
-	said_round = round;
-	last_said = snapshot.tick;
+	mal.phase.said_round = round;
+	mal.phase.last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
@@ -106,10 +102,11 @@ static void say_sample(uint64_t round)
  */
 static bool sample_is_due(const struct mal_header *header)
 {
-	if (strongest == MAL_BOUNDARY_PERIOD)
+	if (mal.phase.strongest == MAL_BOUNDARY_PERIOD)
 		return mal_ticks() >=
 		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);
-	return boundaries >= atomic_load_explicit(&header->sample_at, memory_order_relaxed);
+	return mal.phase.boundaries >=
+	       atomic_load_explicit(&header->sample_at, memory_order_relaxed);
 }
 
 void mal_phase_follow_plan(void)
@@ -145,7 +142,7 @@ static void follow_answer(uint32_t answers, uint64_t window)
 	uint64_t begin = mal_ticks(), max = mal_s_to_ticks(ANSWER_MAX_S), now;
 	uint64_t hand_over = (uint64_t)((double)window * HAND_OVER_PART);
 
-	if (missed == ANSWERS_MISSED)
+	if (mal.phase.missed == ANSWERS_MISSED)
 		return;
 	if ((double)window * ANSWER_PART < (double)max)
 		max = (uint64_t)((double)window * ANSWER_PART);
@@ -155,7 +152,7 @@ static void follow_answer(uint32_t answers, uint64_t window)
 		mal_futex_wait(&header->answers, answers,
 			       (uint64_t)(mal_ticks_to_s(begin + max - now) * 1e9));
 	atomic_fetch_sub(&header->awaiting, 1);
-	missed = atomic_load(&header->answers) == answers ? missed + 1 : 0;
+	mal.phase.missed = atomic_load(&header->answers) == answers ? mal.phase.missed + 1 : 0;
 	if (atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
 		mal_phase_follow_plan();
 		while (more_to_come() && mal_ticks() - begin < hand_over)
@@ -171,31 +168,32 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 	struct mal_header *header = mal.segment.header;
 	uint64_t round;
 
-	if (kind < strongest || mal.depth)
+	if (kind < mal.phase.strongest || mal.depth)
 		return;
-	if (kind > strongest) {
-		strongest = kind;
-		boundaries = 0;
+	if (kind > mal.phase.strongest) {
+		mal.phase.strongest = kind;
+		mal.phase.boundaries = 0;
 	}
-	boundaries++;
-	atomic_store_explicit(&mal.slot->count.boundaries, boundaries, memory_order_relaxed);
+	mal.phase.boundaries++;
+	atomic_store_explicit(&mal.slot->count.boundaries, mal.phase.boundaries,
+			      memory_order_relaxed);
 	if (mal_phase_has_plan())
 		mal_phase_follow_plan();
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header)) {
+	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header)) {
 		uint32_t answers = atomic_load(&header->answers);
-		uint64_t before = last_said;
+		uint64_t before = mal.phase.last_said;
 
 		mal_events_say();
 		say_sample(round);
-		if (mal_rule(MAL_RULE_BIND) && before && strongest > MAL_BOUNDARY_PERIOD)
-			follow_answer(answers, last_said - before);
+		if (mal_rule(MAL_RULE_BIND) && before && mal.phase.strongest > MAL_BOUNDARY_PERIOD)
+			follow_answer(answers, mal.phase.last_said - before);
 	}
 }
 
 void mal_phase_region(const void *where)
 {
-	if (strongest > MAL_BOUNDARY_PERIOD)
+	if (mal.phase.strongest > MAL_BOUNDARY_PERIOD)
 		return;
 	if (mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);

@@ -57,7 +57,7 @@ struct region {
 	const void *where;
 	uint64_t usual; /* ticks, moving average */
 	unsigned int runs;
-	/* standing.number when it was last prepared and needed nothing of its own */
+	/* mal.standing.number when it was last prepared and needed nothing of its own */
 	uint32_t prepared;
 	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */
 	double offer; /* moving average of the part of its time in which others waited */
@@ -71,27 +71,9 @@ struct region {
 	bool clause;
 };
 
+/* Not in mal_rank: what one region is nobody else needs to know. */
 static struct region table[REGION_SLOTS];
 static struct region *current;
-static uint64_t last_look;
-static unsigned int looks_without; /* looks since another rank last waited */
-static struct {
-	uint64_t look_every;
-	uint64_t grow_region;
-	uint64_t insure_region;
-	uint64_t settle;
-} limit;
-
-/*
- * What regions were last prepared for: while it stands there is nothing to prepare again. NUMBER
- * changes with it, and after a region that leaves nothing the next can rely on.
- */
-static struct {
-	uint32_t number;
-	uint64_t borrowers;
-	uint32_t rules, schedule, plan, changes, reported;
-	unsigned int team;
-} standing = {.number = 1};
 
 static struct region *find(const void *where)
 {
@@ -113,7 +95,7 @@ static struct region *find(const void *where)
 /* Whether the region is long enough for threads to share CPUs. */
 static bool is_long(const struct region *region)
 {
-	return region->work >= (double)limit.grow_region * mal.own_count;
+	return region->work >= (double)mal.region.grow_region * mal.own_count;
 }
 
 /*
@@ -123,7 +105,7 @@ static unsigned int insured_team(const struct region *region)
 {
 	unsigned int home;
 
-	if (region->work < (double)limit.insure_region * mal.own_count)
+	if (region->work < (double)mal.region.insure_region * mal.own_count)
 		return mal.own_count;
 	home = mal_cpumask_count(&mal.home);
 	if (mal.own_count >= home)
@@ -176,34 +158,36 @@ static bool stands(void)
 {
 	const struct mal_header *header = mal.segment.header;
 
-	return atomic_load_explicit(&header->rules, memory_order_relaxed) == standing.rules &&
-	       atomic_load_explicit(&header->schedule, memory_order_relaxed) == standing.schedule &&
-	       atomic_load_explicit(&header->plan, memory_order_relaxed) == standing.plan &&
+	return atomic_load_explicit(&header->rules, memory_order_relaxed) == mal.standing.rules &&
+	       atomic_load_explicit(&header->schedule, memory_order_relaxed) ==
+		       mal.standing.schedule &&
+	       atomic_load_explicit(&header->plan, memory_order_relaxed) == mal.standing.plan &&
 	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) ==
-		       standing.borrowers &&
-	       atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) == standing.changes &&
-	       atomic_load_explicit(&mal.reported, memory_order_relaxed) == standing.reported &&
-	       mal.team == standing.team && !mal.plan_unfinished;
+		       mal.standing.borrowers &&
+	       atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) ==
+		       mal.standing.changes &&
+	       atomic_load_explicit(&mal.reported, memory_order_relaxed) == mal.standing.reported &&
+	       mal.team == mal.standing.team && !mal.plan_unfinished;
 }
 
 static void stand(void)
 {
 	const struct mal_header *header = mal.segment.header;
 
-	standing.number++;
-	standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
-	standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
-	standing.plan = mal.seen_plan;
-	standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
-	standing.changes = mal.seen_changes;
-	standing.reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
-	standing.team = mal.team;
+	mal.standing.number++;
+	mal.standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
+	mal.standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
+	mal.standing.plan = mal.seen_plan;
+	mal.standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
+	mal.standing.changes = mal.seen_changes;
+	mal.standing.reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
+	mal.standing.team = mal.team;
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
 static bool is_prepared(const struct region *region, unsigned int requested)
 {
-	return region && region->prepared == standing.number &&
+	return region && region->prepared == mal.standing.number &&
 	       (!requested || requested == mal.team) && stands() &&
 	       !atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed);
 }
@@ -241,7 +225,7 @@ static bool prepare(unsigned int requested, uint64_t now)
 		mal_team_follow(mal_cpus_to_use(mal.own_count));
 	if (!mal.own_count)
 		return changed;
-	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > limit.settle &&
+	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > mal.region.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max = mal_team_is_free() && !clause ? mal.segment.thread_count : team;
 		unsigned int cpus = mal.own_count + mal.borrowed_count;
@@ -264,7 +248,7 @@ static bool prepare(unsigned int requested, uint64_t now)
 	if (changed || impatient || clause || mal.shares || !stands())
 		stand();
 	if (current && !clause && !mal.shares)
-		current->prepared = standing.number;
+		current->prepared = mal.standing.number;
 	mal_team_set_schedule(
 		atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
 	if (mal.stacked && mal_rule(MAL_RULE_LEND))
@@ -288,12 +272,13 @@ void mal_region_begin(const void *where, unsigned int requested)
 {
 	uint64_t now = mal_ticks();
 
-	if (!limit.look_every) {
-		limit.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-		limit.grow_region = mal_s_to_ticks(GROW_REGION_S);
-		limit.insure_region = mal_s_to_ticks(INSURE_REGION_S);
+	if (!mal.region.look_every) {
+		mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+		mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
+		mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
 		mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
-		limit.settle = mal_s_to_ticks(SETTLE_S);
+		mal.region.settle = mal_s_to_ticks(SETTLE_S);
+		mal.standing.number = 1;
 	}
 	if (!current || current->where != where)
 		current = find(where);
@@ -380,12 +365,12 @@ static void learn(struct region *region, uint64_t now)
 	/* A coarse clock has not gone on since: there is nothing to divide by. */
 	if (now <= mal.region_begin)
 		return;
-	last_look = now;
+	mal.region.last_look = now;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	if (offer > GROW_OFFER) {
 		mal_cpus_want(true);
-		looks_without = 0;
-	} else if (++looks_without > LOOKS_WITHOUT) {
+		mal.region.looks_without = 0;
+	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
 		mal_cpus_want(false);
 	}
 	if (!region)
@@ -427,7 +412,7 @@ void mal_region_end(const void *where)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)
 		mal_wants_cpus_close(&mal.segment, mal.me);
-	if (now - last_look > limit.look_every && mal_rule(MAL_RULE_LEND))
+	if (now - mal.region.last_look > mal.region.look_every && mal_rule(MAL_RULE_LEND))
 		learn(current, now);
 	mal.stacked = false;
 	mal.shares = false;

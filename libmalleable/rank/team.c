@@ -26,27 +26,9 @@
  */
 #define SPARE_THREADS 16
 
-static struct {
-	/* the user asked the runtime to bind threads: it may do so after a resize */
-	bool rebinds;
-	bool block_fixed; /* the user chose how threads wait */
-	/* the user or the program chose the schedule of schedule(runtime) loops */
-	bool schedule_fixed;
-	bool levels_differ; /* the user chose thread numbers for nested regions */
-	bool all_limited;   /* the user bounds all threads of the process */
-	int usual_blocktime;
-	enum mal_patience patience;
-} chosen;
-
+/* Not in mal_rank: it is never NULL. */
 static const struct mal_runtime none;
 static const struct mal_runtime *runtime = &none;
-
-/* The largest team so far, or the largest that the system had room for. */
-static unsigned int room;
-static bool no_room; /* the system has no room for a larger team */
-
-/* The size of a widened team in which the program asked for it, 0: it did not. */
-static _Atomic unsigned int asked_inside;
 
 /* Keep the team's size from now on, unless the user chose otherwise. */
 static void keep_size(enum mal_mode_reason reason)
@@ -98,7 +80,7 @@ static unsigned int get_limit(void)
 {
 	int limit = runtime->get_thread_limit ? runtime->get_thread_limit() : 0;
 
-	if (chosen.all_limited)
+	if (mal.teams.all_limited)
 		return mal.base;
 	if (limit <= 0 || (unsigned int)limit >= NO_LIMIT)
 		return NO_LIMIT;
@@ -119,7 +101,7 @@ void mal_team_open(void)
 	runtime = mal_runtime_managed();
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
 	mal.base = threads > 0 ? (unsigned int)threads : 1;
-	chosen.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
+	mal.teams.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
 	if (runtime->set_num_threads &&
 	    mal_number_parse(getenv(MAL_ENV_MAX_THREADS), 1, NO_LIMIT, &told)) {
 		unsigned int limit = get_limit();
@@ -130,17 +112,18 @@ void mal_team_open(void)
 	}
 	mal.team = mal.base;
 	choose_mode();
-	chosen.levels_differ = numbers && strchr(numbers, ',');
-	chosen.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("KMP_AFFINITY");
-	chosen.block_fixed =
+	mal.teams.levels_differ = numbers && strchr(numbers, ',');
+	mal.teams.rebinds =
+		getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("KMP_AFFINITY");
+	mal.teams.block_fixed =
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
-	chosen.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
-	chosen.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
+	mal.teams.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
+	mal.teams.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
 }
 
 void mal_team_look(void)
 {
-	unsigned int asked = atomic_load_explicit(&asked_inside, memory_order_relaxed);
+	unsigned int asked = atomic_load_explicit(&mal.teams.asked_inside, memory_order_relaxed);
 
 	look_at_objects();
 	if (asked <= mal.base)
@@ -158,22 +141,22 @@ unsigned int mal_team_bound(unsigned int threads)
 	limit = get_limit();
 	if (threads > limit)
 		threads = limit;
-	if (room < mal.base)
-		room = mal.base;
-	if (threads <= room)
+	if (mal.teams.room < mal.base)
+		mal.teams.room = mal.base;
+	if (threads <= mal.teams.room)
 		return threads;
-	if (no_room || !mal_threads_have_room(threads, SPARE_THREADS)) {
-		no_room = true;
+	if (mal.teams.no_room || !mal_threads_have_room(threads, SPARE_THREADS)) {
+		mal.teams.no_room = true;
 		keep_size(MAL_REASON_SYSTEM);
-		return room;
+		return mal.teams.room;
 	}
-	room = threads;
+	mal.teams.room = threads;
 	return threads;
 }
 
 bool mal_team_hides_size(void)
 {
-	return !chosen.levels_differ && runtime->set_num_threads;
+	return !mal.teams.levels_differ && runtime->set_num_threads;
 }
 
 void mal_team_hide_size(void)
@@ -183,7 +166,7 @@ void mal_team_hide_size(void)
 
 void mal_team_keep_schedule(void)
 {
-	chosen.schedule_fixed = true;
+	mal.teams.schedule_fixed = true;
 }
 
 void mal_team_keep_dynamic(void)
@@ -199,7 +182,7 @@ void mal_team_chosen(unsigned int threads)
 		mal_team_open();
 	mal.base = threads;
 	mal.team = threads;
-	atomic_store(&asked_inside, 0);
+	atomic_store(&mal.teams.asked_inside, 0);
 	mal_team_tell((int)threads);
 }
 
@@ -223,7 +206,7 @@ int mal_team_tell_inside(int threads)
 {
 	/* The answer must stay true: later regions are at least as large as this one. */
 	if (mal_self.slot && mal.widened) {
-		atomic_store(&asked_inside, mal.running);
+		atomic_store(&mal.teams.asked_inside, mal.running);
 		threads = threads > (int)mal.running ? threads : (int)mal.running;
 	}
 	return mal_team_tell(threads);
@@ -240,8 +223,8 @@ unsigned int mal_team_max(void)
 {
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
-	if (no_room && !reported)
-		return room;
+	if (mal.teams.no_room && !reported)
+		return mal.teams.room;
 	return mal.mode == MAL_MODE_CPUSET && mal.base > reported ? mal.base : reported;
 }
 
@@ -251,7 +234,7 @@ void mal_team_set(unsigned int threads)
 		return;
 	runtime->set_num_threads((int)threads);
 	mal.team = threads;
-	if (chosen.rebinds)
+	if (mal.teams.rebinds)
 		mal_bind_forget();
 }
 
@@ -275,20 +258,19 @@ void mal_team_follow(unsigned int cpus)
 
 bool mal_team_set_patience(enum mal_patience patience)
 {
-	if (patience == chosen.patience || chosen.block_fixed)
+	if (patience == mal.teams.patience || mal.teams.block_fixed)
 		return false;
-	runtime->set_blocktime(patience == MAL_PATIENCE_USUAL ? chosen.usual_blocktime
+	runtime->set_blocktime(patience == MAL_PATIENCE_USUAL ? mal.teams.usual_blocktime
 							      : patience == MAL_PATIENCE_SHORT);
-	chosen.patience = patience;
+	mal.teams.patience = patience;
 	return true;
 }
 
 void mal_team_set_schedule(uint32_t schedule)
 {
-	static uint32_t set;
 	uint32_t kind = schedule & 0xffff;
 
-	if (schedule == set || chosen.schedule_fixed || !runtime->set_schedule)
+	if (schedule == mal.teams.schedule || mal.teams.schedule_fixed || !runtime->set_schedule)
 		return;
 	/*
 	 * libomp aborts on kinds other than omp_sched_static, dynamic and guided. Without
@@ -300,5 +282,5 @@ void mal_team_set_schedule(uint32_t schedule)
 		runtime->set_schedule((int)kind, (int)(schedule >> 16));
 	else
 		runtime->set_schedule(OMP_SCHED_STATIC, 0);
-	set = schedule;
+	mal.teams.schedule = schedule;
 }

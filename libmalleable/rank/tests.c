@@ -35,6 +35,7 @@
 #define WATCH_EVERY_NS 1000000
 #define LEFT_AFTER_NS 1000000
 
+/* Of the primary thread. Not in mal_rank: it does not begin with zeros. */
 static struct {
 	unsigned int in_a_row; /* since the last look */
 	unsigned int look_at;
@@ -45,14 +46,18 @@ static struct {
 	long switches;
 	uint64_t test; /* TEST_S in ticks */
 	uint64_t look_every;
-} tests = {.look_at = TESTS_FIRST}; /* of the primary thread */
+} tests = {.look_at = TESTS_FIRST};
 
-/* Shared by the primary thread and the watching one. */
+/*
+ * Shared by the primary thread and the watching one. Not in mal_rank, which the primary one writes
+ * alone.
+ */
 static struct {
 	/* a lock, held for microseconds by the thread that lends or takes back */
 	_Atomic bool taken;
-	_Atomic uint32_t armed;
+	_Atomic uint32_t armed; /* the loop to watch, an odd number; 0: none */
 	_Atomic uint32_t looks;
+	uint32_t loops; /* twice the number of loops watched so far; primary thread */
 	bool started;
 	clockid_t clock; /* of the primary thread's CPU time */
 } watch;
@@ -116,8 +121,6 @@ static void *watch_loops(void *nothing)
 /* CPUs are lent now. */
 static void arm(void)
 {
-	static uint32_t loops;
-
 	if (!watch.started) {
 		watch.started = true;
 		pthread_getcpuclockid(pthread_self(), &watch.clock);
@@ -125,8 +128,8 @@ static void arm(void)
 	}
 	if (atomic_load_explicit(&watch.armed, memory_order_relaxed))
 		return;
-	loops += 2;
-	atomic_store(&watch.armed, loops | 1);
+	watch.loops += 2;
+	atomic_store(&watch.armed, watch.loops | 1);
 	mal_futex_wake(&watch.armed, 1);
 }
 

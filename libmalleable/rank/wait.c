@@ -14,6 +14,7 @@
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/state/state.h"
 
+/* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
 static enum mal_mpi_polling polling;
 __thread bool mal_mpi_in_test;
 

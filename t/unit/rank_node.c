@@ -9,15 +9,13 @@
 #include <ucontext.h>
 
 /*
- * Modules that know something of their own: what they know is exchanged with the rank (kept). The
- * period of each rank is apart.
+ * Modules that know something of their own beside struct mal_rank: it is exchanged with the rank
+ * (kept). The period of each rank is apart.
  */
 #include "libmalleable/rank/cpus/bind.c"
 #include "libmalleable/rank/lend.c"
 #undef LOOK_EVERY_S
-#define limit limit_of_regions
 #include "libmalleable/rank/region.c"
-#undef limit
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/period.h"
 #define mal_period_event(period, event) ((void)(period), period_event(event))
@@ -37,16 +35,9 @@ static bool period_event(uint32_t event);
 static const struct {
 	void *at;
 	size_t size;
-} kept[] = {
-	KEPT(placed),	  KEPT(next_look),    KEPT(look_every),	     KEPT(lend_after),
-	KEPT(usual_wait), KEPT(usual_cost),   KEPT(last_poll),	     KEPT(abandoned),
-	KEPT(current),	  KEPT(last_look),    KEPT(looks_without),   KEPT(limit_of_regions),
-	KEPT(standing),	  KEPT(strongest),    KEPT(boundaries),	     KEPT(said_round),
-	KEPT(last_said),  KEPT(missed),	      KEPT(chosen),	     KEPT(runtime),
-	KEPT(no_room),	  KEPT(asked_inside), {&room, sizeof(room)},
-};
+} kept[] = {KEPT(current), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
-#define KEPT_MAX 1024
+#define KEPT_MAX 64
 
 struct node_rank node_rank[NODE_RANKS];
 struct node_thread node_thread[NODE_CONTROLLER + 1];

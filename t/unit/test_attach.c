@@ -76,7 +76,6 @@ static int set_up(void **state)
 	test_kernel.mask[1] = all;
 	mal_clock_is_tsc = false;
 	tried = false;
-	primary_tid = 0;
 	pmix_knows = false;
 	fd_of_controller = -1;
 	set_number(MAL_ENV_SEGMENT_FD, fd);

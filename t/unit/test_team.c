@@ -202,11 +202,8 @@ static int set_up(void **state)
 	open_node(2, 2, 8);
 	mal.base = mal.team = 0;
 	mal_self.primary = mal_self.met = true;
-	memset(&chosen, 0, sizeof(chosen));
+	memset(&mal.teams, 0, sizeof(mal.teams));
 	runtime = &none;
-	room = 0;
-	no_room = false;
-	asked_inside = 0;
 	threads_set = 2;
 	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
 	blocktime_set = -1;
@@ -311,7 +308,7 @@ static void bounds(void **state)
 	assert_int_equal(mal_team_bound(7), 6);
 	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
 	assert_int_equal(mal_team_max(), 6);
-	chosen.all_limited = true;
+	mal.teams.all_limited = true;
 	assert_int_equal(mal_team_bound(6), 2);
 }
 
@@ -348,7 +345,7 @@ static void patience(void **state)
 	assert_int_equal(blocktime_set, 0);
 	assert_true(mal_team_set_patience(MAL_PATIENCE_USUAL));
 	assert_int_equal(blocktime_set, 200);
-	chosen.block_fixed = true;
+	mal.teams.block_fixed = true;
 	assert_false(mal_team_set_patience(MAL_PATIENCE_NONE));
 }
 

@@ -15,16 +15,6 @@
 /* Retries of binding a process whose CPUs changed meanwhile: only a hostile rank causes many. */
 #define BIND_TRIES 64
 
-/*
- * What the team was placed for: regions that find nothing changed touch no other thread's cache
- * line.
- */
-static struct {
-	unsigned int team;
-	unsigned int cpus;
-	bool outdated;
-} placed;
-
 /* A thread's place. Neighbours share a CPU, so that they share data there too. */
 static uint32_t place_of(unsigned int thread, unsigned int team, unsigned int cpus)
 {
@@ -89,11 +79,11 @@ bool mal_bind_team(unsigned int team)
 		return false;
 	if (team > mal.segment.thread_count)
 		team = mal.segment.thread_count;
-	if (team == placed.team && cpus == placed.cpus && !placed.outdated)
+	if (team == mal.placed.team && cpus == mal.placed.cpus && !mal.placed.outdated)
 		return false;
-	placed.team = team;
-	placed.cpus = cpus;
-	placed.outdated = false;
+	mal.placed.team = team;
+	mal.placed.cpus = cpus;
+	mal.placed.outdated = false;
 	/*
 	 * Whoever takes a CPU back looks at as many threads as we say that the team has. We have
 	 * said it before we look at the words.
@@ -114,7 +104,7 @@ bool mal_bind_team(unsigned int team)
 
 void mal_bind_outdate(void)
 {
-	placed.outdated = true;
+	mal.placed.outdated = true;
 }
 
 void mal_bind_forget(void)

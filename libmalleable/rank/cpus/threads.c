@@ -14,6 +14,10 @@
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/state.h"
 
+/*
+ * Threads of the program: alive now, those of them that are MPI's, the most that were alive. Not in
+ * mal_rank: any thread writes here.
+ */
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;

@@ -15,6 +15,7 @@
 
 #define LOOK_EVERY_S 1e-3
 
+/* Not in mal_rank: of unmanaged ranks alone, and it does not begin with zeros. */
 static struct {
 	uint64_t waited;      /* CPU time of the primary thread in waits, ns */
 	uint64_t wait_begin;  /* its CPU time at the start of the current wait */
@@ -23,6 +24,8 @@ static struct {
 	uint64_t busy;	      /* ticks worked while unmanaged */
 	uint64_t not_serial;  /* ticks of the serial counter in which other threads could work */
 	unsigned int peak;
+	uint64_t looked; /* tick of the last look at whether the other threads sleep, and: */
+	bool idle;
 } work = {.peak = 1};
 
 void mal_unmanaged_open(void)
@@ -128,13 +131,11 @@ static bool others_sleep(void)
 
 bool mal_unmanaged_is_idle(void)
 {
-	static uint64_t looked;
-	static bool idle;
 	uint64_t now = mal_ticks();
 
-	if (now - looked > mal_s_to_ticks(LOOK_EVERY_S)) {
-		idle = others_sleep();
-		looked = now;
+	if (now - work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
+		work.idle = others_sleep();
+		work.looked = now;
 	}
-	return idle;
+	return work.idle;
 }

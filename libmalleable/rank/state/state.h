@@ -38,6 +38,15 @@ struct mal_rank {
 	unsigned int planned;
 	bool lending; /* some of our CPUs are lent */
 	bool borrower;
+	/*
+	 * bind.c: what the team was placed for: regions that find nothing changed touch no other
+	 * thread's cache line.
+	 */
+	struct {
+		unsigned int team;
+		unsigned int cpus;
+		bool outdated;
+	} placed;
 
 	/* region.c, team.c */
 	unsigned int depth;   /* nesting depth of parallel regions opened by the primary thread */
@@ -58,6 +67,71 @@ struct mal_rank {
 	uint64_t region_begin;
 	uint64_t last_leave; /* tick at which the primary thread last left a region or MPI */
 	uint64_t left_mpi;   /* tick at which it last left MPI */
+
+	/* attach.c */
+	_Atomic int32_t primary_tid; /* 0: no thread is the primary one yet */
+
+	/* lend.c: all in ticks */
+	struct {
+		uint64_t next_look; /* at ranks that want CPUs */
+		uint64_t look_every;
+		uint64_t after; /* a wait shorter than this lends nothing */
+		/* moving averages: waits long enough to lend, and the cost of taking back */
+		uint64_t usual_wait;
+		uint64_t usual_cost;
+		uint64_t last_poll;
+		/* the last poll before the wait was abandoned, 0: it was not */
+		_Atomic uint64_t abandoned;
+	} lend;
+
+	/* phase.c */
+	struct {
+		enum mal_boundary_kind strongest;
+		uint64_t boundaries;
+		uint64_t said_round;
+		uint64_t last_said;  /* tick */
+		unsigned int missed; /* answers in a row */
+	} phase;
+
+	/* region.c */
+	struct {
+		uint64_t last_look;	    /* tick */
+		unsigned int looks_without; /* looks since another rank last waited */
+		/* ticks, set once */
+		uint64_t look_every;
+		uint64_t grow_region;
+		uint64_t insure_region;
+		uint64_t settle;
+	} region;
+	/*
+	 * region.c: what regions were last prepared for: while it stands there is nothing to
+	 * prepare again. NUMBER changes with it, and after a region that leaves nothing the next
+	 * can rely on.
+	 */
+	struct {
+		uint32_t number;
+		uint64_t borrowers;
+		uint32_t rules, schedule, plan, changes, reported;
+		unsigned int team;
+	} standing;
+
+	/* team.c: what the user, the program and the system say of its teams */
+	struct {
+		/* the user asked the runtime to bind threads: it may do so after a resize */
+		bool rebinds;
+		bool block_fixed; /* the user chose how threads wait */
+		/* the user or the program chose the schedule of schedule(runtime) loops */
+		bool schedule_fixed;
+		bool levels_differ;    /* the user chose thread numbers for nested regions */
+		bool all_limited;      /* the user bounds all threads of the process */
+		bool no_room;	       /* the system has no room for a larger team */
+		unsigned int room;     /* the largest team so far, or that there was room for */
+		uint32_t schedule;     /* the one that we set, as in mal_header */
+		int usual_blocktime;   /* ms */
+		unsigned int patience; /* enum mal_patience */
+		/* the size of a widened team in which the program asked for it, 0: it did not */
+		_Atomic unsigned int asked_inside;
+	} teams;
 };
 
 /* A thread. */
