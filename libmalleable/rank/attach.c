@@ -255,7 +255,6 @@ static void leave(void)
 	mal.active = false;
 	mal_cpus_leave();
 	atomic_store(&mal.slot->waiting_since, 0);
-	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
 	mal_futex_post(&mal.segment.header->wake);
 }
 

@@ -139,7 +139,7 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
 	    mal_rule(MAL_RULE_BIND))
-		mal_bind_self(slot, mal_self.tid);
+		mal_bind_self(slot);
 	if (value & HIDES_SIZE)
 		mal_team_hide_size();
 }

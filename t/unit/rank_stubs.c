@@ -43,7 +43,7 @@ STUB(void, mal_warn_once, (const char *format, ...), NOTHING)
 STUB(bool, mal_become_primary, (void), false)
 /* cpus/ */
 STUB(bool, mal_bind_team, (unsigned int team), false)
-STUB(void, mal_bind_self, (struct mal_thread_slot * slot, int32_t tid), NOTHING)
+STUB(void, mal_bind_self, (struct mal_thread_slot * slot), NOTHING)
 STUB(void, mal_bind_new_thread, (void), NOTHING)
 STUB(void, mal_bind_forget, (void), NOTHING)
 STUB(unsigned int, mal_bind_evict, (unsigned int borrower, uint32_t cpu), 0)

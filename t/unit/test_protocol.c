@@ -144,7 +144,7 @@ static void late_thread(void **state)
 	thread_of(0, 1)->cpu = 4;
 	thread_of(0, 1)->bound = MAL_NO_CPU;
 	while_binding = rank_2_takes_ours_back;
-	mal_bind_self(thread_of(0, 1), thread_of(0, 1)->tid);
+	mal_bind_self(thread_of(0, 1));
 	assert_null(while_binding);
 	assert_int_equal(where_is(0, 1), 1);
 }

@@ -59,7 +59,7 @@ static void bind_us(void)
 	put_thread(0, 0, 0);
 	thread_of(0, 0)->home = 0;
 	thread_of(0, 0)->bound = MAL_NO_CPU;
-	mal_bind_self(thread_of(0, 0), 1);
+	mal_bind_self(thread_of(0, 0));
 	assert_string_equal(mask_of_thread(1), "0");
 }
 

@@ -62,11 +62,10 @@ __attribute__((noinline)) static void bind_to(unsigned int rank, struct mal_thre
 	atomic_fetch_sub(&mal.slot->binding, 1);
 }
 
-void mal_bind_self(struct mal_thread_slot *slot, int32_t tid)
+void mal_bind_self(struct mal_thread_slot *slot)
 {
 	uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_acquire);
 
-	(void)tid; /* the slot has it */
 	if (!mal.observe && cpu < mal.segment.cpu_count)
 		bind_to(mal.me, slot);
 }
@@ -142,16 +141,17 @@ static struct mal_cpumask used_by(unsigned int rank)
 }
 
 /*
- * Bind the threads of process PID of RANK to MASK. Leave out our own team, and in an unmanaged rank
+ * Bind the threads of RANK's process to MASK. Leave out our own team, and in an unmanaged rank
  * threads that the program bound. Returns the number of threads bound.
  */
-static unsigned int bind_process(unsigned int rank, int32_t pid, const struct mal_cpumask *mask)
+static unsigned int bind_process(unsigned int rank, const struct mal_cpumask *mask)
 {
+	bool own = rank == mal.me, unmanaged = is_unmanaged(rank);
+	int32_t pid = own ? getpid() : atomic_load(&mal.segment.ranks[rank].pid);
 	char path[32];
 	DIR *tasks;
 	struct dirent *entry;
 	unsigned int count = 0;
-	bool own = pid == getpid(), unmanaged = is_unmanaged(rank);
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
@@ -168,8 +168,15 @@ static unsigned int bind_process(unsigned int rank, int32_t pid, const struct ma
 	return count;
 }
 
+/* The calling thread, as bind_process(). */
+static unsigned int bind_caller(unsigned int rank, const struct mal_cpumask *mask)
+{
+	mal_pins_give(rank, mask);
+	return mal_cpumask_set_affinity(0, mask) == 0;
+}
+
 /* The CPUs in our lists that are still ours, or still used by us, going by their words. */
-static struct mal_cpumask listed(void)
+static struct mal_cpumask listed(unsigned int me)
 {
 	struct mal_cpumask mask = {{0}};
 
@@ -177,49 +184,47 @@ static struct mal_cpumask listed(void)
 		unsigned int cpu = i < mal.own_count ? mal.own[i] : mal.borrowed[i - mal.own_count];
 		struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
 
-		if (state.owner == mal.me || state.user == mal.me)
+		if (state.owner == me || state.user == me)
 			mal_cpumask_add(&mask, cpu);
 	}
 	return mask;
 }
 
-void mal_bind_other_threads(void)
+/*
+ * Let BIND bind threads of RANK to the CPUs that CPUS_OF it are, until these are the same
+ * afterwards (core/place.h). Returns how many it bound at last.
+ */
+static unsigned int
+bind_and_look(unsigned int rank, struct mal_cpumask (*cpus_of)(unsigned int rank),
+	      unsigned int (*bind)(unsigned int rank, const struct mal_cpumask *mask))
 {
 	struct mal_cpumask mask, again;
+	unsigned int count = 0;
 
-	if (mal.observe || !mal_rule(MAL_RULE_BIND) || !mal.own_count)
-		return;
 	atomic_fetch_add(&mal.slot->binding, 1);
-	again = listed();
+	again = cpus_of(rank);
 	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
 		mask = again;
-		bind_process(mal.me, getpid(), &mask);
+		count = bind(rank, &mask);
 		atomic_thread_fence(memory_order_seq_cst);
-		again = listed();
+		again = cpus_of(rank);
 		if (memcmp(&mask, &again, sizeof(mask)) == 0)
 			break;
 	}
 	atomic_fetch_sub(&mal.slot->binding, 1);
+	return count;
+}
+
+void mal_bind_other_threads(void)
+{
+	if (!mal.observe && mal_rule(MAL_RULE_BIND) && mal.own_count)
+		bind_and_look(mal.me, listed, bind_process);
 }
 
 void mal_bind_new_thread(void)
 {
-	struct mal_cpumask mask, again;
-
-	if (mal.observe || !mal_rule(MAL_RULE_BIND))
-		return;
-	atomic_fetch_add(&mal.slot->binding, 1);
-	again = used_by(mal.me);
-	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
-		mask = again;
-		mal_pins_give(mal.me, &mask);
-		mal_cpumask_set_affinity(0, &mask);
-		atomic_thread_fence(memory_order_seq_cst);
-		again = used_by(mal.me);
-		if (memcmp(&mask, &again, sizeof(mask)) == 0)
-			break;
-	}
-	atomic_fetch_sub(&mal.slot->binding, 1);
+	if (!mal.observe && mal_rule(MAL_RULE_BIND))
+		bind_and_look(mal.me, used_by, bind_caller);
 }
 
 /* The slot of thread TID (0: the calling one), NULL if it is in no team. */
@@ -261,7 +266,7 @@ void mal_bind_narrow(void)
 	struct mal_thread_slot *slot = slot_of(0);
 
 	if (slot)
-		mal_bind_self(slot, mal_self.tid);
+		mal_bind_self(slot);
 }
 
 void mal_bind_send_home(uint32_t cpu)
@@ -284,22 +289,7 @@ void mal_bind_send_home(uint32_t cpu)
 /* Bind all threads of an unmanaged rank to the CPUs that it uses now. */
 static unsigned int bind_unmanaged(unsigned int rank)
 {
-	int32_t pid = atomic_load_explicit(&mal.segment.ranks[rank].pid, memory_order_relaxed);
-	struct mal_cpumask mask, again;
-	unsigned int count = 0;
-
-	atomic_fetch_add(&mal.slot->binding, 1);
-	again = used_by(rank);
-	for (unsigned int i = 0; pid > 0 && i < BIND_TRIES && mal_cpumask_count(&again); i++) {
-		mask = again;
-		count = bind_process(rank, pid, &mask);
-		atomic_thread_fence(memory_order_seq_cst);
-		again = used_by(rank);
-		if (memcmp(&mask, &again, sizeof(mask)) == 0)
-			break;
-	}
-	atomic_fetch_sub(&mal.slot->binding, 1);
-	return count;
+	return bind_and_look(rank, used_by, bind_process);
 }
 
 /* The team size that another rank states, bounded. */

@@ -20,8 +20,8 @@
  */
 bool mal_bind_team(unsigned int team);
 
-/* Bind the calling thread TID, whose slot is SLOT, to its place. */
-void mal_bind_self(struct mal_thread_slot *slot, int32_t tid);
+/* Bind the thread in SLOT, which is the calling one, to its place. */
+void mal_bind_self(struct mal_thread_slot *slot);
 
 /* Bind all threads of this process that are in no team to all CPUs that our rank uses. */
 void mal_bind_other_threads(void);

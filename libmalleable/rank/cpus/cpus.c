@@ -212,9 +212,9 @@ unsigned int mal_cpus_to_use(unsigned int cpus)
 
 void mal_cpus_want(bool want)
 {
-	if (want == mal.borrower)
+	if (want == mal.wants)
 		return;
-	mal.borrower = want;
+	mal.wants = want;
 	atomic_store(&mal.slot->wants, want);
 	mal_borrower_check(&mal.segment, mal.me);
 }

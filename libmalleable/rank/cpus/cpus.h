@@ -24,7 +24,7 @@ void mal_cpus_release(void);
  */
 void mal_cpus_apply_plan(void);
 
-/* The rank ends: lend all its CPUs to the others. */
+/* The rank ends: say so, and lend all its CPUs to the others. */
 void mal_cpus_leave(void);
 
 /* Say whether this rank wants CPUs at all: others lend only while some rank does. */

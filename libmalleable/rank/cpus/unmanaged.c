@@ -76,7 +76,7 @@ void mal_unmanaged_wait_end(void)
 
 void mal_unmanaged_call_begin(void)
 {
-	if (mal.borrower)
+	if (mal.wants)
 		mal_wants_cpus_close(&mal.segment, mal.me);
 }
 
@@ -85,7 +85,7 @@ void mal_unmanaged_call_end(void)
 	if (!mal_rule(MAL_RULE_GROW))
 		return;
 	mal_cpus_want(work.peak > mal.own_count);
-	if (!mal.borrower)
+	if (!mal.wants)
 		return;
 	atomic_store_explicit(&mal.slot->wants_cpus_since, mal.left_mpi, memory_order_relaxed);
 	mal_wants_cpus_say(&mal.segment, mal.me, true);

@@ -10,7 +10,10 @@
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/core/segment.h"
 
-/* The process. Only its primary thread writes it, where not marked as atomic. */
+/*
+ * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
+ * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c).
+ */
 struct mal_rank {
 	bool active;	/* attached to a segment; cleared in forked children and at the end */
 	bool observe;	/* never bind a thread */
@@ -37,7 +40,7 @@ struct mal_rank {
 	/* CPUs that the plan gives us in all while some have not come, else 0 */
 	unsigned int planned;
 	bool lending; /* some of our CPUs are lent */
-	bool borrower;
+	bool wants;   /* as we said in mal_rank_slot.wants */
 	/*
 	 * bind.c: what the team was placed for: regions that find nothing changed touch no other
 	 * thread's cache line.
@@ -121,7 +124,7 @@ struct mal_rank {
 		bool rebinds;
 		bool block_fixed; /* the user chose how threads wait */
 		/* the user or the program chose the schedule of schedule(runtime) loops */
-		bool schedule_fixed;
+		_Atomic bool schedule_fixed;
 		bool levels_differ;    /* the user chose thread numbers for nested regions */
 		bool all_limited;      /* the user bounds all threads of the process */
 		bool no_room;	       /* the system has no room for a larger team */
