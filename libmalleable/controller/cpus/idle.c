@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* idle.c: CPUs of the job that its other steps leave idle. */
+/* idle.c: CPUs of the job that its other steps leave idle, and how ranks leave CPUs. */
 #include "libmalleable/controller/cpus/idle.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * idle.h: CPUs of the job that its other steps leave idle (grow=job). The ranks have them until a
- * step comes to which Slurm gave them.
+ * idle.h: CPUs of the job that its other steps leave idle (grow=job): the ranks have them until a
+ * step comes to which Slurm gave them. And how ranks leave CPUs, whoever takes these, and get
+ * others.
  *
  * Policies treat them like all other CPUs. The controller gives them to ranks when it knows these.
  * The plugin decides as root who may have them: it widens and narrows the step's cgroup and tells

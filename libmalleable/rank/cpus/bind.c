@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bind.c: bind every thread of a team to a CPU that its rank uses. */
+/*
+ * bind.c: bind threads: those of a team to a CPU of their rank each, all others to all of its CPUs.
+ */
 #include "libmalleable/rank/cpus/bind.h"
 
 #include <dirent.h>
@@ -39,14 +41,22 @@ static struct mal_placing placing_of(unsigned int rank)
 }
 
 /*
- * Whether RANK uses CPU, or was just given it and may start at once. This and the next function are
- * not inlined: mal_bind_team() shall cost no more where nothing has changed.
+ * Whether RANK uses CPU, or was just given it and may start at once. This and the next two are not
+ * inlined, so that their callers cost no more where nothing has changed.
  */
 __attribute__((noinline)) static bool is_used_by(uint32_t cpu, unsigned int rank)
 {
 	const struct mal_placing placing = placing_of(rank);
 
 	return mal_place_is_allowed(&placing, cpu);
+}
+
+/* A CPU that RANK uses: HOME, or else any; MAL_NO_CPU: none. */
+__attribute__((noinline)) static uint32_t refuge(unsigned int rank, uint32_t home)
+{
+	const struct mal_placing placing = placing_of(rank);
+
+	return mal_place_refuge(&placing, home);
 }
 
 /*
@@ -303,7 +313,6 @@ static unsigned int team_of(unsigned int rank)
 
 unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
 {
-	const struct mal_placing placing = placing_of(borrower);
 	unsigned int team = team_of(borrower);
 	unsigned int sent = 0;
 
@@ -316,8 +325,7 @@ unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
 
 		if (atomic_load_explicit(&slot->cpu, memory_order_seq_cst) != cpu)
 			continue;
-		to = mal_place_refuge(&placing,
-				      atomic_load_explicit(&slot->home, memory_order_relaxed));
+		to = refuge(borrower, atomic_load_explicit(&slot->home, memory_order_relaxed));
 		if (to == MAL_NO_CPU || !atomic_compare_exchange_strong(&slot->cpu, &expected, to))
 			continue;
 		sent += atomic_load_explicit(&slot->tid, memory_order_relaxed) > 0;

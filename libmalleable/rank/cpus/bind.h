@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bind.h: bind every thread of a team to a CPU that its rank uses.
+ * bind.h: bind threads: those of a team to a CPU of their rank each, all others to all of its CPUs.
  *
  * Functions may be called from any thread where not said otherwise. In observe mode nothing is
  * bound.
