@@ -242,6 +242,19 @@ static bool home_is_shared(void)
 	return false;
 }
 
+/*
+ * What an earlier program of the task said last holds no more. It may have been killed or replaced
+ * in the middle of anything: nobody else would end what it began.
+ */
+static void forget_earlier_program(void)
+{
+	mal_wants_cpus_close(&mal.segment, mal.me);
+	atomic_store(&mal.slot->waiting_since, 0);
+	atomic_store(&mal.slot->binding, 0);
+	atomic_store(&mal.slot->wants, 0);
+	mal_borrower_check(&mal.segment, mal.me);
+}
+
 static void forget_in_child(void)
 {
 	mal_children_forked();
@@ -292,6 +305,7 @@ static int attach(struct mal_error *err)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
 	if (choose_home(err) < 0 || take_slot(err) < 0)
 		return -1;
+	forget_earlier_program();
 	mal_pins_open(&before);
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		atomic_store(&mal.threads[i].tid, 0);

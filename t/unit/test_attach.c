@@ -250,6 +250,27 @@ static void asks_and_takes_over(void **state)
 	assert_int_equal(seen(1).user, 0);
 }
 
+/* The task's earlier program was killed, or replaced by this one, in the middle of everything. */
+static void forgets_what_was_begun(void **state)
+{
+	struct mal_rank_slot *slot = &view.ranks[0];
+
+	(void)state;
+	slot->pid = getpid();
+	slot->state = MAL_RANK_RUNNING;
+	slot->binding = slot->wants = 1;
+	slot->waiting_since = slot->wants_cpus_since = 5;
+	mal_borrower_check(&view, 0);
+	mal_wants_cpus_say(&view, 0, true);
+	mal_attach();
+	assert_true(mal.active);
+	assert_int_equal(slot->binding, 0);
+	assert_int_equal(slot->waiting_since, 0);
+	assert_int_equal(view.header->borrowers, 0);
+	assert_int_equal(view.header->wants_cpus[0], 0);
+	assert_false(mal_wants_cpus_is_open(&view, 0));
+}
+
 /*
  * What the task's earlier program had is another rank's by now: the controller sees that we run
  * without a CPU.
@@ -289,6 +310,7 @@ int main(void)
 		CASE(as_launchers_say),
 		CASE(refusals),
 		CASE(asks_and_takes_over),
+		CASE(forgets_what_was_begun),
 		CASE(comes_to_cpus_of_others),
 		CASE(no_rank),
 	};
