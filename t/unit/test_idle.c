@@ -112,6 +112,23 @@ static void a_newcomer_is_helped(void **state)
 	assert_null(node_wrong(node));
 }
 
+/*
+ * A program was killed while it sent another rank's thread away, and the next one of its task is
+ * there before anybody has seen it.
+ */
+static void replaced_unseen(void **state)
+{
+	(void)state;
+	node_rank_kill(0);
+	node_thread(1, 1)->cpu = 0;
+	node_rank_start(0);
+	assert_true(node_rank(node, 0)->pid != node_slot(0)->pid);
+	mal_ranks_update(node);
+	assert_int_equal(node_thread(1, 1)->cpu, 3);
+	assert_false(node_may_run(1, 1, 0));
+	assert_null(node_wrong(node));
+}
+
 /* Rank 0 comes to two CPUs of which one is rank 1's only one, the other nobody's any more. */
 static void come_to_a_last_cpu(void)
 {
@@ -527,6 +544,7 @@ int main(void)
 		CASE(handed_out_to_whom_they_help),
 		CASE(handed_out_home),
 		CASE(a_newcomer_is_helped),
+		CASE(replaced_unseen),
 		CASE(a_newcomer_has_idle_ones_first),
 		CASE(a_newcomer_takes_no_last_cpu),
 		CASE(not_while_observed),

@@ -151,9 +151,14 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 	}
 	/* One that ended in order may still have been killed before it had given all back. */
 	if (view->left && (pid != view->pid || is_gone(pid))) {
+		bool replaced = pid != view->pid;
+
 		mal_rank_vanish(controller, rank);
-		if (pid == view->pid)
+		/* The next program has taken its CPUs back; others' threads may be there still. */
+		if (!replaced)
 			recover(controller, rank);
+		else if (mal_deciding_binds(controller))
+			mal_idle_rebind(controller);
 	}
 	if (!view->running && state == MAL_RANK_RUNNING && !is_gone(pid))
 		begin(controller, rank, pid);
