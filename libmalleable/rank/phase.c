@@ -28,7 +28,7 @@
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 
-/* Not in mal_rank: period.h, which knows of no rank, says what it is. */
+/* Not in mal_rank: it is large, and its type is that of period.h, which knows of no rank. */
 static struct mal_period period;
 
 static uint64_t busy_ticks(void)

@@ -71,7 +71,7 @@ struct region {
 	bool clause;
 };
 
-/* Not in mal_rank: what one region is nobody else needs to know. */
+/* Not in mal_rank: what is known of single regions, which is large, and for this file alone. */
 static struct region table[REGION_SLOTS];
 static struct region *current;
 
