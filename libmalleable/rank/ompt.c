@@ -10,6 +10,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/region.h"
@@ -270,6 +271,7 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 
 	(void)initial_device;
 	(void)tool;
+	mal_gomp_runtime_started();
 	mal_attach();
 	if (!mal.active || !set.function)
 		return 0;
@@ -309,5 +311,8 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		mal_warn_once("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
 	if (other || !mal.active)
 		return other;
-	return mal_runtime_manage(__builtin_return_address(0)) ? &result : NULL;
+	if (!mal_runtime_manage(__builtin_return_address(0)))
+		return NULL;
+	mal_gomp_runtime_starts();
+	return &result;
 }

@@ -118,6 +118,10 @@ void mal_team_open(void)
 	mal.teams.block_fixed =
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
 	mal.teams.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
+	mal.teams.usual_kind = OMP_SCHED_STATIC;
+	/* It ends programs whose OMP_SCHEDULE names a kind of LLVM's own. */
+	if (runtime->get_schedule && !mal.teams.schedule_fixed)
+		runtime->get_schedule(&mal.teams.usual_kind, &mal.teams.usual_chunk);
 	mal.teams.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
 }
 
@@ -272,15 +276,12 @@ void mal_team_set_schedule(uint32_t schedule)
 
 	if (schedule == mal.teams.schedule || mal.teams.schedule_fixed || !runtime->set_schedule)
 		return;
-	/*
-	 * libomp aborts on kinds other than omp_sched_static, dynamic and guided. Without
-	 * OMP_SCHEDULE it starts with static.
-	 */
+	/* libomp aborts on kinds other than omp_sched_static, dynamic and guided. */
 	if (kind > OMP_SCHED_GUIDED)
 		return;
 	if (kind)
 		runtime->set_schedule((int)kind, (int)(schedule >> 16));
 	else
-		runtime->set_schedule(OMP_SCHED_STATIC, 0);
+		runtime->set_schedule(mal.teams.usual_kind, mal.teams.usual_chunk);
 	mal.teams.schedule = schedule;
 }

@@ -5,6 +5,7 @@
  */
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
@@ -12,6 +13,15 @@ int main(int argc, char **argv)
 
 	(void)argv;
 	omp_set_nested(1);
+#ifdef SCHEDULE
+	omp_sched_t kind;
+	int chunk;
+
+	omp_get_schedule(&kind, &chunk);
+	printf("schedule %d %d\n", (int)kind, chunk);
+	fflush(stdout);
+	return system("echo \"OMP_SCHEDULE ${OMP_SCHEDULE-unset}\"");
+#endif
 #ifdef DOACROSS
 #pragma omp parallel for ordered(1) schedule(static, 1)
 	for (int i = 1; i < 10; i++) {

@@ -17,6 +17,7 @@
 #include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
@@ -82,6 +83,8 @@ STUB(enum mal_mode_reason, mal_objects_keep_size, (void), MAL_REASON_NONE)
 STUB(const struct mal_runtime *, mal_runtime_managed, (void), &no_runtime)
 STUB(const struct mal_runtime *, mal_runtime_of, (const void *caller), NULL)
 STUB(bool, mal_runtime_manage, (const void *caller), true)
+STUB(void, mal_gomp_runtime_starts, (void), NOTHING)
+STUB(void, mal_gomp_runtime_started, (void), NOTHING)
 STUB(void *, mal_tools_start, (unsigned int version, const char *runtime), NULL)
 STUB(bool, mal_tools_before, (void), false)
 /* pmix/ */

@@ -87,6 +87,13 @@ static void set_blocktime(int ms)
 	blocktime_set = ms;
 }
 
+/* As libgomp has it. */
+static void get_schedule(int *kind, int *chunk)
+{
+	*kind = 2;
+	*chunk = 1;
+}
+
 static void set_schedule(int kind, int chunk)
 {
 	kind_set = kind;
@@ -105,6 +112,7 @@ static const struct mal_runtime managed_one = {
 	.set_dynamic = set_dynamic,
 	.get_blocktime = get_blocktime,
 	.set_blocktime = set_blocktime,
+	.get_schedule = get_schedule,
 	.set_schedule = set_schedule,
 };
 
@@ -359,7 +367,8 @@ static void schedules(void **state)
 	mal_team_set_schedule(102);
 	assert_int_equal(kind_set, 2);
 	mal_team_set_schedule(0);
-	assert_int_equal(kind_set, OMP_SCHED_STATIC);
+	assert_int_equal(kind_set, 2);
+	assert_int_equal(chunk_set, 1);
 	omp_set_schedule(3, 1);
 	assert_int_equal(kind_set, 3);
 	mal_team_set_schedule(2);

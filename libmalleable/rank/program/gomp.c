@@ -9,6 +9,8 @@
  * not know of each other. Wrapper scripts come here too, each program by itself. A library loaded
  * later (a Python module) is not seen here and keeps libgomp.
  */
+#include "libmalleable/rank/program/gomp.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -26,6 +28,14 @@
 #define OMP "libomp.so.5"
 /* Set to the process's number before it executes itself again, so that it does so once. */
 #define REPLACED "MALLEABLE_REPLACED"
+
+/* libgomp's, where the user chose none; libomp's is static. */
+#define GOMP_SCHEDULE "dynamic,1"
+
+static struct {
+	bool replaced;	/* the program was built for libgomp and runs on libomp */
+	bool scheduled; /* OMP_SCHEDULE is ours */
+} gomp;
 
 static bool has_been_replaced(void)
 {
@@ -93,6 +103,7 @@ static void choose_runtime(char **argv)
 	void *omp;
 
 	if (has_been_replaced()) {
+		gomp.replaced = true;
 		forget_replacement();
 		silence();
 		return;
@@ -111,6 +122,19 @@ static void choose_runtime(char **argv)
 	    dlinfo(omp, RTLD_DI_LINKMAP, &map) == 0 && add_to_preload(map->l_name))
 		execv(program, argv);
 	dlclose(omp);
+}
+
+void mal_gomp_runtime_starts(void)
+{
+	gomp.scheduled = gomp.replaced && !getenv("OMP_SCHEDULE") &&
+			 setenv("OMP_SCHEDULE", GOMP_SCHEDULE, 1) == 0;
+}
+
+void mal_gomp_runtime_started(void)
+{
+	if (gomp.scheduled)
+		unsetenv("OMP_SCHEDULE");
+	gomp.scheduled = false;
 }
 
 /*

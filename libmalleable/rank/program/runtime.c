@@ -121,6 +121,7 @@ static bool read_runtime(const void *address, struct mal_runtime *runtime)
 	RESOLVE(set_dynamic, "omp_set_dynamic");
 	RESOLVE(get_blocktime, "kmp_get_blocktime");
 	RESOLVE(set_blocktime, "kmp_set_blocktime");
+	RESOLVE(get_schedule, "omp_get_schedule");
 	RESOLVE(set_schedule, "omp_set_schedule");
 	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&
 	       runtime->get_num_procs && runtime->set_dynamic && runtime->set_schedule;

@@ -23,6 +23,7 @@ struct mal_runtime {
 	void (*set_dynamic)(int);
 	int (*get_blocktime)(void);
 	void (*set_blocktime)(int);
+	void (*get_schedule)(int *, int *);
 	void (*set_schedule)(int, int);
 };
 

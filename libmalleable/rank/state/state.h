@@ -125,13 +125,14 @@ struct mal_rank {
 		bool block_fixed; /* the user chose how threads wait */
 		/* the user or the program chose the schedule of schedule(runtime) loops */
 		_Atomic bool schedule_fixed;
-		bool levels_differ;    /* the user chose thread numbers for nested regions */
-		bool all_limited;      /* the user bounds all threads of the process */
-		bool no_room;	       /* the system has no room for a larger team */
-		unsigned int room;     /* the largest team so far, or that there was room for */
-		uint32_t schedule;     /* the one that we set, as in mal_header */
-		int usual_blocktime;   /* ms */
-		unsigned int patience; /* enum mal_patience */
+		bool levels_differ;  /* the user chose thread numbers for nested regions */
+		bool all_limited;    /* the user bounds all threads of the process */
+		bool no_room;	     /* the system has no room for a larger team */
+		unsigned int room;   /* the largest team so far, or that there was room for */
+		uint32_t schedule;   /* the one that we set, as in mal_header */
+		int usual_blocktime; /* ms */
+		int usual_kind, usual_chunk; /* of schedule(runtime) */
+		unsigned int patience;	     /* enum mal_patience */
 		/* the size of a widened team in which the program asked for it, 0: it did not */
 		_Atomic unsigned int asked_inside;
 	} teams;
