@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The walls of the architecture: who may include what. Licence lines. Lines of 100 columns at most.
+# The walls of the architecture: who may include what. Files that a list lacks, the table of MPI
+# calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 14
+plan 19
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -41,6 +42,57 @@ ok "which finds arrows, headers, circles and folders that are not allowed" \
 	all_of "exits 1" "says 'rank does not include' " \
 	"says '<time.h> is not for policies'" "says 'a circle: .*doubt'" \
 	"says 'spank/new is not in the table'" "[ \$(wc -l <'$work/out') = 4 ]"
+
+# A file that no Makefile names is not built and not in the tarball; a policy that is not in the
+# table is not known.
+unlisted() {
+	# Of some examples it is the program that is named.
+	sed 's/[[:space:]]/\n/g; s/:$//' Makefile.am {contrib/examples,doc,t}/Makefile.am.inc |
+		sed '/^contrib\/examples\/[a-z]*$/s/$/.c/' >"$work/listed"
+	find libmalleable policies spank contrib doc t \( -path t/stage -o -path t/fuzz \) -prune \
+		-o -type f -regex '.*\.\([ch]\|cc\|[fF]90\|t\|py\|sh\|md\|scd\|map\)' -print |
+		sort | grep -vxFf "$work/listed" | sed 's/$/ is in no Makefile/'
+}
+ok "each file is named in Makefile.am or in a Makefile.am.inc" none unlisted
+unregistered() {
+	local file name
+	for file in policies/*.c; do
+		name=mal_policy_$(basename "$file" .c)
+		grep -q "&$name\b" policies/interface/registry.c ||
+			echo "$name is not in policies/interface/registry.c"
+	done
+}
+ok "each policy is in the table of policies" none unregistered
+(cd "$work" && cp -r "$srcdir"/{contrib,doc,t,Makefile.am} . && touch policies/new.c &&
+	{ unlisted; unregistered; } >"$work/found")
+# Beside the new folder of above.
+ok "which finds a file that no list has" [ "$(cat "$work/found")" = \
+	"policies/new.c is in no Makefile
+spank/new/new.c is in no Makefile
+mal_policy_new is not in policies/interface/registry.c" ]
+
+# The table of MPI calls: who passes on too few arguments breaks programs, and nothing else tells.
+calls_of() { "$1" -E -P "$work/mpi.c" 2>"$work/err" | t/calls.py "$2"; }
+echo '#include <mpi.h>' >"$work/mpi.c"
+compilers=()
+for compiler in "$(command -v mpicc.openmpi || command -v mpicc)" "$(command -v mpicc.mpich)"; do
+	[ -z "$compiler" ] || compilers+=("$compiler")
+done
+table=libmalleable/rank/mpi/calls.h
+differs() { for compiler in "${compilers[@]}"; do calls_of "$compiler" "${1:-$table}"; done; }
+printf '%s\n' 'WAIT_SIZED(Send, send, 5)' 'OVER_SIZED(Bcast, bcast, 5, 3)' \
+	'BEGIN(Ibarrier, barrier, 2, 0, 1)' 'TEXT(File_open, file_open, 5, 2)' >"$work/calls.h"
+if [ ${#compilers[@]} -gt 0 ]; then
+	ok "the table of MPI calls fits mpi.h" none differs
+	calls_of "${compilers[0]}" "$work/calls.h" >"$work/out"
+	ok "which finds wrong numbers, positions and names" all_of "says 'it has 6 arguments'" \
+		"says 'position 3 is not the one'" "says 'its Fortran name is ibarrier'" \
+		"says 'it has 1 texts'" "[ \$(wc -l <'$work/out') = 4 ]"
+else
+	skip "the table of MPI calls fits mpi.h" "no mpicc"
+	skip "which finds wrong numbers, positions and names" "no mpicc"
+fi
+
 licence() {
 	local missing
 	missing=$(find configure.ac Makefile.am spank libmalleable policies contrib t doc -type f \
