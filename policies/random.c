@@ -46,8 +46,11 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	if (!view->samples)
 		return 0;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		plan->count[rank] = view->samples[rank].running;
-		running += plan->count[rank];
+		/* Those of ranks that ended stay (mapping.h). */
+		if (!view->samples[rank].running)
+			continue;
+		plan->count[rank] = 1;
+		running++;
 		cpus += view->samples[rank].cpus;
 	}
 	if (!running || cpus < running)

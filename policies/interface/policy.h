@@ -40,7 +40,7 @@ struct mal_topology {
 
 /* What one rank did in the last window: one or several phases, the same ones for all ranks. */
 struct mal_sample {
-	bool running;	   /* false: it ended or never started; the rest is 0 */
+	bool running;	   /* false: it ended or never started; the rest is 0, but for cpus */
 	double elapsed_s;  /* length of the window */
 	double work_s;	   /* working time in parallel regions, summed over threads */
 	double serial_s;   /* time of the primary thread outside regions and MPI */
