@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed: symbols, programs, their help, and what they do with wrong arguments.
 . "$(dirname "$0")/lib.sh"
-plan 12
+plan 13
 
 symbols() { nm -D --defined-only "$1" | awk '{print $3}'; }
 only() { ! symbols "$1" | grep -Ev "$2"; }
@@ -34,3 +34,20 @@ run "$stage/bin/malleable" run
 ok "malleable run without a command says so" all_of "exits 2" "complains 'a command is needed'"
 run "$lib/malleabled" --segment-fd 0 --life-fd 0 --cpus 0
 ok "malleabled refuses what is no segment" all_of "exits 1" "complains 'not a sealed segment'"
+
+# options_of COMMAND: those in its part of malleable(1).
+options_of() {
+	awk -v heading="# OPTIONS OF ${1^^}" '$0 == heading {on = 1; next} /^# / {on = 0} on' \
+		"$srcdir/doc/man/malleable.1.scd" | grep -oE '[*]--[a-z-]+[*]' | tr -d '*' | sort -u
+}
+unhelpful() {
+	local command option
+	for command in run status set replay; do
+		for option in $(options_of "$command"); do
+			"$stage/bin/malleable" "$command" --help | grep -q -- "$option\b" ||
+				echo "malleable $command --help lacks $option"
+		done
+	done
+}
+none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false; }; }
+ok "the help of each command has the options of its man page" none unhelpful

@@ -47,6 +47,7 @@ static void usage(FILE *out)
 	fputs("  --home=LIST                       the CPUs that the ranks start with; this\n"
 	      "                                    process's other CPUs are idle ones that\n"
 	      "                                    they may get\n"
+	      "  --libdir=DIR                      where the controller and the libraries are\n"
 	      "  --help\n"
 	      "\n"
 	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could\n"
