@@ -63,6 +63,7 @@ static void usage(FILE *out)
 		"    --ranks=N --cpus=N            ranks, and CPUs of each (default: 8, 6)\n"
 		"    --windows=N --seed=N          (default: 400, 1)\n"
 		"  --output=FILE                   write the trace to FILE too\n"
+		"  --libdir=DIR                    where loadable policies are\n"
 		"  --help\n"
 		"\n"
 		"Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
