@@ -2,6 +2,7 @@
 /* api.c: the public interface. */
 #include "libmalleable/malleable.h"
 
+#include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/wait.h"

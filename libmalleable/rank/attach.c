@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* attach.c: a process becomes a rank of a balanced step, and leaves it. */
+#include "libmalleable/rank/attach.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/runtime.h"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"

@@ -9,6 +9,7 @@
 
 #include "libmalleable/core/env.h"
 #include "libmalleable/malleable.h"
+#include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/program/objects.h"

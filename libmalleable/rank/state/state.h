@@ -166,13 +166,4 @@ static inline bool mal_rule(uint32_t rule)
 	return atomic_load_explicit(&mal.segment.header->rules, memory_order_relaxed) & rule;
 }
 
-/* attach.c: join the balanced step that the environment names, if any. Idempotent, thread safe. */
-void mal_attach(void);
-
-/* attach.c: print "balance: ..." on standard error, the first time only. Thread safe. */
-__attribute__((format(printf, 1, 2))) void mal_warn_once(const char *format, ...);
-
-/* attach.c: make the calling thread the primary one if there is none. Returns whether it did. */
-bool mal_become_primary(void);
-
 #endif

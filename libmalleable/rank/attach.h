@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* attach.h: a process becomes a rank of a balanced step, and leaves it. */
+#ifndef MAL_RANK_ATTACH_H
+#define MAL_RANK_ATTACH_H
+
+#include <stdbool.h>
+
+/* Join the balanced step that the environment names, if any. Idempotent, thread safe. */
+void mal_attach(void);
+
+/* Print "balance: ..." on standard error, the first time only. Thread safe. */
+__attribute__((format(printf, 1, 2))) void mal_warn_once(const char *format, ...);
+
+/* Make the calling thread the primary one if there is none. Returns whether it did. */
+bool mal_become_primary(void);
+
+#endif
