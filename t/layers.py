@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks who includes whom: each folder only what the table below allows, and no two modules each
-other.
+other. What is not said by an include counts too: names of a header that another one includes, and
+declarations away from the module that defines.
 
 Usage: t/layers.py [DIRECTORY]    (default: the source tree); prints what is wrong, and exits with 1
 then.
@@ -16,6 +17,7 @@ BASE = {"libmalleable/base"}
 CORE = BASE | {"libmalleable/core"}
 INTERFACE = {"policies/interface"}
 LAYERS = {
+    "libmalleable": set(),
     "libmalleable/base": set(),
     "libmalleable/core": BASE,
     "libmalleable/agent": CORE,
@@ -38,13 +40,13 @@ LAYERS = {
     "libmalleable/rank/mpi": {"libmalleable/rank"},
     "libmalleable/controller/state": CORE | INTERFACE | {"libmalleable/trace", "policies/decide"},
     "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "policies/model"},
-    "libmalleable/controller/load": BASE | INTERFACE | {
+    "libmalleable/controller/load": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus", "libmalleable/trace",
         "policies/decide", "policies/model"},
-    "libmalleable/controller/report": BASE | {
+    "libmalleable/controller/report": CORE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
-        "policies/mapping", "policies/model"},
+        "policies/decide", "policies/mapping", "policies/model"},
     "libmalleable/controller": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
@@ -55,60 +57,204 @@ LAYERS = {
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
     "spank": CORE | INTERFACE | {"libmalleable/loadable", "policies/decide"},
 }
-# Headers of the system that a folder does without.
-FORBIDDEN = {"policies": r"hwloc|sys/|unistd\.h|time\.h|pthread\.h|jansson"}
+# Policies are pure: these headers of the system, and these functions, are all that they need of it.
+PURE_HEADERS = {"assert.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
+                "stdlib.h", "string.h"}
+PURE_CALLS = {"UINT64_C", "assert", "calloc", "fabs", "fmax", "fmod", "free", "isnan", "malloc",
+              "memcmp", "memcpy", "memmove", "memset", "realloc", "snprintf", "strcmp", "strcspn",
+              "strlen", "strncmp", "strtod"}
+# Policies that a site brings are added before the first is asked.
+GLOBALS = {"policies/interface/registry.c": {"more", "more_count"}}
 # Of core the policies know the texts of options alone.
-NARROW = {"policies": {"libmalleable/core": {"libmalleable/core/settings.h",
-                                            "libmalleable/core/spec.h"},
-                       "libmalleable/base": {"libmalleable/base/error.h"}}}
+NARROW = {"libmalleable/core": {"libmalleable/core/settings.h", "libmalleable/core/spec.h"},
+          "libmalleable/base": {"libmalleable/base/error.h"}}
+# Headers that are installed: they include nothing that is not.
+PUBLIC = {"libmalleable/malleable.h", "policies/interface/policy.h"}
+# Headers that name what files of other folders define: the interface, and the table of policies.
+ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
+OTHER_FILES = (".f90", ".map", ".pc.in")
+
+KEYWORDS = {"_Alignof", "_Static_assert", "__attribute__", "defined", "for", "if", "int", "return",
+            "sizeof", "switch", "void", "while"}
+# At the left margin: a function that is declared (";") or defined ("{").
+FUNCTION = re.compile(r"^(?!static|typedef|return|else|extern \"C\")[a-z_][\w \t\n*]*?"
+                      r"(?:\(\([^;{}]*?\)\)[\w \t\n*]*?)?\b(\w+)\("
+                      r"(?!\()([^;{}()]*(?:\([^()]*\)[^;{}()]*)*)\)"
+                      r"(?:\s*__attribute__\s*\(\([^;{}]*\)\))*\s*(;|\{)", re.MULTILINE)
+VARIABLE = re.compile(r"^extern [^;(]*?(\w+)(?:\[\w*\])?\s*(?:__attribute__[^;]*)?;", re.MULTILINE)
+INLINE = re.compile(r"^static inline [^;{(]*?(\w+)\(", re.MULTILINE)
+MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
+DIRECTIVE = re.compile(r"^\s*(?:#|%:)\s*(include\w*|import|embed)\b\s*(.*)$", re.MULTILINE)
+# What keeps its value: static, or at the left margin; but not constants.
+LASTING = re.compile(r"(?:\bstatic\b|\b_Thread_local\b|"
+                     r"^(?!typedef|extern|return|(?:struct|enum) \w+;)(?=[a-z]))"
+                     r"(?![^;={]*\b(?:const|inline)\b)[^;={(]*?(\w+)(?:\[[^\]]*\])*\s*[;=]", re.MULTILINE)
 
 
-def sources(root):
-    """Every C file of ours with the headers that it includes, as (path, header, ours)."""
-    for top in ("libmalleable", "policies", "spank"):
-        for folder, _, names in os.walk(os.path.join(root, top)):
-            for name in sorted(names):
-                if not name.endswith((".c", ".h")):
-                    continue
-                path = os.path.relpath(os.path.join(folder, name), root)
-                with open(os.path.join(root, path), encoding="utf-8") as file:
-                    for kind, header in re.findall(r'^\s*#\s*include\s+(["<])([^">]+)[">]',
-                                                   file.read(), re.MULTILINE):
-                        yield path, header, kind == '"'
+def without_comments(text):
+    """TEXT with lines put together, comments and characters blanked."""
+    def blank(match):
+        return match[0] if match[0][0] == '"' else "0" if match[0][0] == "'" else " "
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/', blank,
+                  text.replace("\\\n", ""), flags=re.DOTALL)
 
 
-def offences(root):
-    """What is wrong, a line each."""
+class Tree:
+    """Our C files below ROOT: their text, what they include, the names that they declare."""
+
+    def __init__(self, root):
+        self.root = root
+        self.texts, self.others = {}, []
+        for top in ("libmalleable", "policies", "spank"):
+            for folder, folders, names in os.walk(os.path.join(root, top)):
+                self.others += [os.path.relpath(os.path.join(folder, name), root)
+                                for name in folders if os.path.islink(os.path.join(folder, name))]
+                for name in sorted(names):
+                    self.read(os.path.relpath(os.path.join(folder, name), root))
+        self.words = {path: set(re.findall(r"(?<!struct )(?<!enum )\b[A-Za-z_]\w+\b",
+                                           re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text)))
+                      for path, text in self.texts.items()}
+        self.functions = {path: [(match[1], match[3] == "{") for match in FUNCTION.finditer(text)]
+                          for path, text in self.texts.items()}
+        # By name: the headers that say it, the C files that define it.
+        self.said, self.defined = {}, {}
+        for path, text in self.texts.items():
+            if path.endswith(".c"):
+                for name, body in self.functions[path]:
+                    if body:
+                        self.defined.setdefault(name, set()).add(path)
+                continue
+            for name in [name for name, _ in self.functions[path]] + [
+                    name for kind in (VARIABLE, INLINE, MACRO) for name in kind.findall(text)]:
+                self.said.setdefault(name, set()).add(path)
+
+    def read(self, path):
+        if path.endswith((".c", ".h")) and not os.path.islink(os.path.join(self.root, path)):
+            with open(os.path.join(self.root, path), encoding="utf-8") as file:
+                self.texts[path] = without_comments(file.read())
+        elif not path.endswith(OTHER_FILES):
+            self.others.append(path)
+
+    def includes(self, path):
+        """What PATH includes, as (header, ours); header None: in no way that is allowed."""
+        for kind, what in DIRECTIVE.findall(self.texts[path]):
+            match = re.fullmatch(r'(?:"([^"]+\.h)"|<([^>]+)>)\s*', what)
+            if kind != "include" or not match:
+                yield None, f"#{kind} {what}"
+            else:
+                yield match[1] or match[2], match[1] is not None
+
+    def reached(self, path):
+        """All headers that PATH gets, those through others too: the system's and ours."""
+        system, ours, left = set(), set(), [path]
+        while left:
+            for header, is_ours in self.includes(left.pop()):
+                if not is_ours:
+                    system.add(header)
+                elif header in self.texts and header not in ours:
+                    ours.add(header)
+                    left.append(header)
+        return system, ours
+
+
+def allowed(folder, other):
+    return other == folder or other in LAYERS.get(folder, ())
+
+
+def wrong_include(tree, path, header, ours):
+    """What is wrong with this include of PATH's, a line each."""
+    folder = os.path.dirname(path)
+    if header is None:
+        yield f"{path}: {ours}: only headers are included, and by name"
+        return
+    if not ours:
+        if re.search(r"(^|/)(libmalleable|policies|spank)/", header):
+            yield f"{path}: <{header}> is ours: it stands in quotes"
+        return
+    other = os.path.dirname(header)
+    if header not in tree.texts:
+        yield f"{path}: {header} is no path from the top of the tree"
+        return
+    if path in PUBLIC:
+        yield f"{path}: {header} is not installed, and it is"
+    if not allowed(folder, other):
+        yield f"{path}: {header}: {folder} does not include {other}"
+
+
+def wrong_includes(tree):
     graph, arrows = {}, set()
-    for path, header, ours in sources(root):
-        folder, top = os.path.dirname(path), path.split("/", maxsplit=1)[0]
-        if folder not in LAYERS:
-            yield f"{path}: {folder} is not in the table of layers"
-            continue
-        if not ours:
-            if re.search(FORBIDDEN.get(top, "^$"), header):
-                yield f"{path}: <{header}> is not for {top}"
-            continue
-        other = os.path.dirname(header)
-        if not os.path.exists(os.path.join(root, header)):
-            if header != "config.h":
-                yield f"{path}: {header} is no path from the top of the tree"
-            continue
-        arrows.add((folder, other))
-        if other != folder and other not in LAYERS[folder]:
-            yield f"{path}: {header}: {folder} does not include {other}"
-        narrow = NARROW.get(top, {}).get(other)
-        if narrow and header not in narrow:
-            yield f"{path}: {header}: of {other} {top} includes {', '.join(sorted(narrow))} alone"
-        if header[:-2] != path[:-2]:
-            graph.setdefault(path[:-2], set()).add(header[:-2])
+    for path in tree.texts:
+        folder = os.path.dirname(path)
+        for header, ours in tree.includes(path):
+            yield from wrong_include(tree, path, header, ours)
+            if header in tree.texts and ours:
+                arrows.add((folder, os.path.dirname(header)))
+                if header[:-2] != path[:-2]:
+                    graph.setdefault(path[:-2], set()).add(header[:-2])
     for folder, others in LAYERS.items():
         for other in sorted(others):
             if (folder, other) not in arrows:
                 yield f"the table: {folder} may include {other}, and nothing of it does"
-    for module in sorted(graph):
-        for circle in circles(graph, module):
-            yield "a circle: " + " -> ".join(circle)
+    for what, ways in (("a circle", graph), ("the table: a circle", LAYERS)):
+        for start in sorted(ways):
+            for circle in circles(ways, start):
+                yield f"{what}: " + " -> ".join(circle)
+
+
+def wrong_names(tree):
+    """Names that are used past the arrows, and declared away from who defines them."""
+    for path, words in tree.words.items():
+        folder = os.path.dirname(path)
+        for name in sorted(words & tree.said.keys()):
+            if not any(allowed(folder, os.path.dirname(header)) for header in tree.said[name]):
+                yield f"{path}: {name} is {min(tree.said[name])}'s: {folder} does not include it"
+        if path.endswith(".c"):
+            if "extern" in words:
+                yield f"{path}: extern is for headers"
+        for name, body in tree.functions[path]:
+            homes = tree.defined.get(name, {path})
+            if path.endswith(".h"):
+                homes = {os.path.dirname(home) for home in homes}
+                if path not in ELSEWHERE and name in tree.defined and folder not in homes:
+                    yield f"{path}: {name} is defined in {min(homes)}"
+            elif not body and path not in homes:
+                yield f"{path}: {name} is {min(homes)}'s: it has a header"
+
+
+def wrong_policies(tree):
+    """What reaches past the policies' arguments."""
+    ours = {name for text in tree.texts.values()
+            for name in re.findall(r"^(?:static )?[a-z][\w \t\n*]*?\b(\w+)\(", text, re.MULTILINE)}
+    ours |= tree.said.keys()
+    for path, text in tree.texts.items():
+        if not path.startswith("policies/"):
+            continue
+        system, headers = tree.reached(path)
+        for header in sorted(header for header in system - PURE_HEADERS if header):
+            yield f"{path}: <{header}> is not for policies"
+        for header in sorted(headers):
+            if header not in NARROW.get(os.path.dirname(header), {header}):
+                yield f"{path}: {header} is not for policies"
+        text = re.sub(r'"(?:[^"\\\n]|\\.)*"', "", text)
+        called = set(re.findall(r"(?<![\w.>])([a-zA-Z_]\w*)\s*\(", text)) - set(MACRO.findall(text))
+        for name in sorted(called - ours - KEYWORDS - PURE_CALLS):
+            yield f"{path}: {name}() is not for policies"
+        for name in LASTING.findall(text):
+            if name not in GLOBALS.get(path, ()):
+                yield f"{path}: {name}: policies keep nothing between calls but their state"
+
+
+def offences(root):
+    """What is wrong, a line each."""
+    tree = Tree(root)
+    for path in tree.others:
+        yield f"{path}: neither a C file nor a header"
+    for path in tree.texts:
+        if os.path.dirname(path) not in LAYERS:
+            yield f"{path}: {os.path.dirname(path)} is not in the table of layers"
+    yield from wrong_includes(tree)
+    yield from wrong_names(tree)
+    yield from wrong_policies(tree)
 
 
 def circles(graph, start):

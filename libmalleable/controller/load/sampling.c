@@ -18,6 +18,8 @@
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/watch.h"
+#include "libmalleable/core/cpuword.h"
+#include "libmalleable/core/segment.h"
 
 /* Windows without a change before they become longer. */
 #define STEADY 2

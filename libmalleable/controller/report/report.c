@@ -21,6 +21,8 @@
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
+#include "libmalleable/core/segment.h"
+#include "policies/decide/simulation.h"
 
 static double controller_cpu_s(void)
 {

@@ -13,6 +13,8 @@
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/core/cpuword.h"
+#include "policies/decide/simulation.h"
 
 static json_t *alternatives_json(const struct mal_alternatives *alternatives)
 {

@@ -14,6 +14,8 @@
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/core/cpuword.h"
+#include "libmalleable/core/segment.h"
 #include "policies/model/model.h"
 
 /* Version of the format. */

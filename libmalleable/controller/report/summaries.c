@@ -9,6 +9,7 @@
 
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/report.h"
+#include "libmalleable/core/segment.h"
 
 struct mal_summaries {
 	unsigned int count; /* of the step */
