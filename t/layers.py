@@ -88,7 +88,8 @@ DIRECTIVE = re.compile(r"^\s*(?:#|%:)\s*(include\w*|import|embed)\b\s*(.*)$", re
 # What keeps its value: static, or at the left margin; but not constants.
 LASTING = re.compile(r"(?:\bstatic\b|\b_Thread_local\b|"
                      r"^(?!typedef|extern|return|(?:struct|enum) \w+;)(?=[a-z]))"
-                     r"(?![^;={]*\b(?:const|inline)\b)[^;={(]*?(\w+)(?:\[[^\]]*\])*\s*[;=]", re.MULTILINE)
+                     r"(?![^;={]*\b(?:const|inline)\b)[^;={(]*?(\w+)(?:\[[^\]]*\])*\s*[;=]",
+                     re.MULTILINE)
 
 
 def without_comments(text):
