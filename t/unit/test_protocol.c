@@ -9,8 +9,11 @@
  */
 #include "t/unit/rank_fixture.h"
 
+#include <unistd.h>
+
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/state.h"
 
@@ -255,6 +258,166 @@ static void bound_is_wrong(void **state)
 		assert_int_equal(where_is(0, i), thread_of(0, i)->cpu);
 }
 
+/* A thread whose home is not its rank's takes the first CPU that is. */
+static void first_refuge(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(1), (struct mal_cpu_state){0, 2, true});
+	thread_of(0, 2)->cpu = 2;
+	thread_of(0, 2)->home = MAL_NO_CPU;
+	mal_bind_self(thread_of(0, 2));
+	assert_int_equal(thread_of(0, 2)->cpu, 0);
+	assert_int_equal(where_is(0, 2), 0);
+}
+
+/* What has not changed is not bound again; what is forgotten is, though no place has changed. */
+static void forgotten(void **state)
+{
+	(void)state;
+	test_kernel.binds = 0;
+	assert_false(mal_bind_team(THREADS));
+	mal_bind_outdate();
+	assert_true(mal_bind_team(THREADS));
+	assert_int_equal(test_kernel.binds, 0);
+	mal_bind_forget();
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(thread_of(0, i)->bound, MAL_NO_CPU);
+	assert_true(mal_bind_team(THREADS));
+	assert_int_equal(test_kernel.binds, THREADS);
+}
+
+/* Whose threads were sent away reads its words again; an unmanaged rank too. */
+static void evicted(void **state)
+{
+	uint32_t changes = mal.segment.ranks[1].changes;
+
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 2, false});
+	put_thread(1, 2, 4);
+	assert_int_equal(mal_bind_evict(1, 4), 1);
+	assert_int_equal(where_is(1, 2), 3);
+	assert_int_equal(mal.segment.ranks[1].changes, changes + 1);
+	mal.segment.ranks[1].unmanaged = true;
+	mal.segment.ranks[1].team = 0;
+	mal.segment.ranks[1].pid = getpid();
+	mal_pins_give(1, &test_kernel.mask[0]);
+	assert_int_equal(mal_bind_evict(1, 4), 1);
+	assert_int_equal(mal.segment.ranks[1].changes, changes + 2);
+	assert_int_equal(mal.slot->binding, 0);
+}
+
+static void cpu_1_is_lent(void)
+{
+	mal_word_set(word_of(1), (struct mal_cpu_state){2, 2, false});
+}
+
+static bool has_exactly(unsigned int tid, unsigned int first, unsigned int second)
+{
+	struct mal_cpumask mask = {{0}};
+
+	mal_cpumask_add(&mask, first);
+	mal_cpumask_add(&mask, second);
+	return memcmp(&mask, &test_kernel.mask[tid], sizeof(mask)) == 0;
+}
+
+/* A thread that is in no team gets the CPUs that are left when a CPU goes while it is bound. */
+static void late_mask(void **state)
+{
+	(void)state;
+	test_kernel.caller = 40;
+	mal_bind_new_thread();
+	assert_true(has_exactly(40, 0, 1));
+	while_binding = cpu_1_is_lent;
+	mal_bind_new_thread();
+	assert_true(has_exactly(40, 0, 0));
+	/* The process's real thread: its number is none of ours. */
+	mal_word_set(word_of(1), (struct mal_cpu_state){0, 0, false});
+	mal_bind_other_threads();
+	assert_true(has_exactly(0, 0, 1));
+	while_binding = cpu_1_is_lent;
+	mal_bind_other_threads();
+	assert_true(has_exactly(0, 0, 0));
+	assert_int_equal(mal.slot->binding, 0);
+}
+
+/* CPUs that share a cache with ours are borrowed first, unless the order does not matter. */
+static void near_first(void **state)
+{
+	(void)state;
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+		mal.segment.cpus[cpu].l3 = cpu == 2 || cpu == 3;
+		mal.segment.cpus[cpu].numa = 0;
+	}
+	assert_true(mal_word_lend(word_of(2), 1));
+	assert_true(mal_word_lend(word_of(4), 2));
+	assert_int_equal(mal_cpus_borrow(1), 1);
+	assert_int_equal(mal.borrowed[0], 4);
+	assert_int_equal(mal_cpus_borrow(2), 1);
+	assert_int_equal(mal.borrowed[1], 2);
+	mal_cpus_release();
+	mal.segment.header->rules |= MAL_RULE_ANY_ORDER;
+	assert_int_equal(mal_cpus_borrow(1), 1);
+	assert_int_equal(mal.borrowed[0], 2);
+}
+
+/* A team of some of our hardware threads has one on each core before it has two on any. */
+static void one_on_each_core(void **state)
+{
+	(void)state;
+	close_node();
+	open_node(1, 4, 4);
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		mal.segment.cpus[cpu].core = cpu / 2;
+	mal.slot->use = 2;
+	mal.slot->changes = 1;
+	assert_true(mal_cpus_refresh());
+	assert_int_equal(mal.own_count, 4);
+	assert_int_equal(mal.own[0], 0);
+	assert_int_equal(mal.own[1], 2);
+}
+
+/* Until all CPUs are there that the plan gives us, the first one too, we know how many come. */
+static void planned(void **state)
+{
+	(void)state;
+	mal.segment.cpus[0].target = mal.segment.cpus[1].target = 0;
+	mal.segment.cpus[4].target = 0;
+	mal_cpus_apply_plan();
+	assert_int_equal(mal.planned, 3);
+	assert_int_equal(mal.own_count, 2);
+	mal_word_set(word_of(4), (struct mal_cpu_state){0, 0, false});
+	atomic_fetch_add(&mal.slot->changes, 1);
+	mal_cpus_refresh();
+	assert_int_equal(mal.planned, 0);
+}
+
+/* CPUs are lent only where somebody would borrow them. */
+static void nobody_would_borrow(void **state)
+{
+	(void)state;
+	mal_wait_begin();
+	for (unsigned int i = 0; i < 1000; i++) {
+		turn_clock(10 * US);
+		mal_wait_poll();
+	}
+	assert_false(mal.lending);
+	assert_false(cpu_state(0).lent || cpu_state(1).lent);
+	mal_call_end();
+}
+
+/* Of two regions the one that ends later is given the first CPU. */
+static void the_longer_region_first(void **state)
+{
+	(void)state;
+	open_region(1);
+	open_region(2);
+	mal.segment.ranks[1].wants_cpus_until = test_clock.now + 2000 * MS;
+	mal.segment.ranks[2].wants_cpus_until = test_clock.now + 1000 * MS;
+	wait_and_lend();
+	assert_int_equal(cpu_state(1).user, 1);
+	mal_call_end();
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -271,6 +434,15 @@ int main(void)
 		CASE(read_anew),
 		CASE(left_behind),
 		CASE(bound_is_wrong),
+		CASE(first_refuge),
+		CASE(forgotten),
+		CASE(evicted),
+		CASE(late_mask),
+		CASE(near_first),
+		CASE(one_on_each_core),
+		CASE(planned),
+		CASE(nobody_would_borrow),
+		CASE(the_longer_region_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,9 +102,11 @@ static void new_threads(void **state)
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
+	test_kernel.caller = 9;
 	assert_int_equal(pthread_create(&thread, &attributes, answer, &value), 0);
 	pthread_join(thread, NULL);
-	assert_string_equal(mask_of_thread(1), "0");
+	assert_string_equal(mask_of_thread(9), "0");
+	assert_string_equal(mask_of_thread(1), "0-1");
 	pthread_attr_destroy(&attributes);
 	assert_int_equal(mal_threads_peak(), 2);
 	mal.active = false;
@@ -147,23 +149,32 @@ static void foreign_threads(void **state)
 /* The program sees the CPUs that its rank was given, not the one to which we bound it. */
 static void sees_its_home(void **state)
 {
-	cpu_set_t set, real;
+	cpu_set_t set, real, single;
+	unsigned int cpu = 0;
 
 	(void)state;
+	mal.active = false;
 	assert_int_equal(sched_getaffinity(0, sizeof(real), &real), 0);
-	put_thread(0, 0, 0);
-	/* As if the kernel's answer were what we did. */
-	for (unsigned int cpu = 0; cpu < 4 && CPU_COUNT(&real) == 1; cpu++)
-		if (CPU_ISSET(cpu, &real))
-			thread_of(0, 0)->bound = cpu;
+	while (cpu < 4 && !CPU_ISSET(cpu, &real))
+		cpu++;
+	if (cpu == 4)
+		skip(); /* the node has no CPU on which we may run */
+	CPU_ZERO(&single);
+	CPU_SET(cpu, &single);
+	assert_int_equal(sched_setaffinity(0, sizeof(single), &single), 0);
+	mal.active = true;
+	put_thread(0, 0, cpu);
 	assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof(set), &set), 0);
-	if (CPU_COUNT(&real) == 1)
-		assert_true(CPU_ISSET(0, &set) && CPU_ISSET(1, &set));
-	else
-		assert_true(CPU_EQUAL(&set, &real));
+	assert_int_equal(CPU_COUNT(&set), 2);
+	assert_true(CPU_ISSET(0, &set) && CPU_ISSET(1, &set));
+	/* One that the program chose it sees as it is. */
+	thread_of(0, 0)->bound = cpu + 1;
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_true(CPU_EQUAL(&set, &single));
 	mal.active = false;
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
-	assert_true(CPU_EQUAL(&set, &real));
+	assert_true(CPU_EQUAL(&set, &single));
+	assert_int_equal(sched_setaffinity(0, sizeof(real), &real), 0);
 }
 
 static unsigned int widened;
@@ -253,7 +264,7 @@ static void pins(void **state)
 
 static void who_binds_is_done(void)
 {
-	mal.segment.ranks[1].binding = 0;
+	mal.segment.ranks[0].binding = mal.segment.ranks[1].binding = 0;
 }
 
 /* The program's own call waits for whoever binds its threads at the moment. */
@@ -270,7 +281,10 @@ static void sets_affinity(void **state)
 	give_way = who_binds_is_done;
 	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
 	assert_int_equal(test_kernel.yields, 1);
+	/* Another thread of our own too. */
+	mal.segment.ranks[0].binding = 1;
 	assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(set), &set), 0);
+	assert_int_equal(test_kernel.yields, 2);
 }
 
 /*
@@ -295,6 +309,14 @@ static void loose(void **state)
 	assert_int_equal(snapshot.max, 2);
 	assert_in_range(snapshot.busy, 7 * MS - 10, 7 * MS);
 	assert_true(mal.slot->unmanaged);
+	/* Only what came since is added, and what was said to be serial is the threads' too. */
+	pthread_create(&thread, NULL, answer, NULL);
+	pthread_join(thread, NULL);
+	test_clock.process += 4 * MS;
+	snapshot = (struct mal_snapshot){.serial = 2 * MS};
+	mal_unmanaged_sample(&snapshot);
+	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
+	assert_int_equal(snapshot.serial, 0);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
 	mal.own_count = 1;
 	mal_unmanaged_call_end();
