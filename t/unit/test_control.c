@@ -41,6 +41,18 @@ static void ask_all(const struct line *lines, size_t count)
 
 #define ONE_OF "error one of cpus, count, min and max, free or policy is wanted\n"
 
+/* The longest request to set is read to its end, and none that is longer. */
+static void too_long(void **state)
+{
+	char text[4 + 2048 + 1] = "set ";
+
+	(void)state;
+	memset(text + 4, 'x', 2048);
+	assert_string_equal(node_ask(node, text), "error a request to set that is too long\n");
+	text[4 + 2047] = '\0';
+	assert_memory_equal(node_ask(node, text), "error unknown request 'xxx", 26);
+}
+
 /* What is wrong is said in one line, and nothing changes. */
 static void refused(void **state)
 {
@@ -114,6 +126,10 @@ static void carried_out(void **state)
 	ask_all(lines, sizeof(lines) / sizeof(lines[0]) - 1);
 	assert_string_equal(node_ask(node, "segment"), "descriptor");
 	assert_memory_equal(node_ask(node, "status"), "{\"version\":1,", 13);
+	assert_non_null(strstr(node_ask(node, "status"), "\"mode\":\"team\""));
+	assert_null(strstr(node_ask(node, "status"), "\"mode\":\"cpuset\""));
+	node_slot(1)->reason = MAL_REASON_REPORTED;
+	assert_non_null(strstr(node_ask(node, "status"), "\"mode\":\"cpuset\""));
 	assert_string_equal(node_ask(node, "node n1"), "");
 	assert_memory_equal(node_ask(node, "node n1 0,1,2"), "{\"node\":\"n1\"", 12);
 	assert_int_equal(node_cpu(6).owner, 0);
@@ -177,7 +193,7 @@ static void nobody_can_ask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(refused),	CASE(carried_out),	CASE(allowed),
+		CASE(refused),	CASE(too_long),		CASE(carried_out),    CASE(allowed),
 		CASE(observed), CASE(ranks_come_first), CASE(nobody_can_ask),
 	};
 

@@ -189,6 +189,8 @@ static void offered(void **state)
 /* Who used the CPU is sent away, team and all, before it is another step's. */
 static void withdrawn(void **state)
 {
+	uint32_t changes = node_slot(0)->changes;
+
 	(void)state;
 	assert_true(mal_word_lend(&node_segment()->cpus[1].word, 0));
 	assert_true(mal_word_borrow(&node_segment()->cpus[1].word, 1));
@@ -206,6 +208,8 @@ static void withdrawn(void **state)
 			assert_false(node_may_run(rank, i, 1));
 	assert_string_equal(node_leaving(node), "");
 	assert_true(node_is_settling(node));
+	/* Its own library is told. */
+	assert_int_not_equal(node_slot(0)->changes, changes);
 	assert_null(node_wrong(node));
 }
 
@@ -245,6 +249,9 @@ static void stubborn(void **state)
 	assert_int_equal(mal_idle_withdraw(node, "1", &err), -1);
 	assert_string_equal(err.text, "CPUs of 1 are not left yet");
 	assert_string_equal(node_leaving(node), "1");
+	node_pass(0.021);
+	mal_idle_settle(node);
+	assert_string_equal(node_kept(node), "");
 	for (unsigned int i = 0; i < 60; i++) {
 		node_pass(0.021);
 		mal_idle_settle(node);
@@ -513,6 +520,29 @@ static void memory_follows(void **state)
 	assert_int_equal(pages, before);
 }
 
+/* A rank that had CPUs on both nodes and keeps those on one: its memory leaves the other. */
+static void memory_leaves_with_the_cpus(void **state)
+{
+	uint64_t pages, before;
+	double seconds;
+
+	(void)state;
+	node_close(node);
+	node = node_start(1, 16, "--policy=puppet,pages=follow");
+	node_puppet(&(struct mal_plan){.bind = true}, NULL);
+	node_set_maps(maps, 0);
+	node_begin(node);
+	for (unsigned int i = 0; i < 5; i++)
+		mal_pages_follow(node);
+	mal_pages_count(&before, &seconds);
+	for (unsigned int cpu = 0; cpu < 8; cpu++)
+		node_set_cpu(cpu, MAL_NOBODY, MAL_NOBODY, false);
+	for (unsigned int i = 0; i < 5; i++)
+		mal_pages_follow(node);
+	mal_pages_count(&pages, &seconds);
+	assert_int_equal(pages - before, 1025);
+}
+
 /* Nothing follows where nobody asked for it. */
 static void memory_stays(void **state)
 {
@@ -564,6 +594,7 @@ int main(void)
 		CASE(agent_goes),
 		CASE(begins_outside),
 		CASE(memory_follows),
+		CASE(memory_leaves_with_the_cpus),
 		CASE(memory_stays),
 	};
 

@@ -154,6 +154,29 @@ static void put_right(void **state)
 	assert_int_equal(node_cpu(3).owner, 1);
 }
 
+/*
+ * The first of the steps too leaves what it may not have any more; who does not leave it still has
+ * it, and nobody else gets it.
+ */
+static void left_by_the_first(void **state)
+{
+	(void)state;
+	open_pool();
+	node_others_answer("4-7 \n", true);
+	look();
+	assert_string_equal(node_ask(node, "peers we:0-2:0-2 they:3-7:0-7"), "ok\n");
+	node_others_answer("4-7 \n", true);
+	look();
+	assert_string_equal(node_owned(1), "2");
+	assert_string_equal(node_told(), "offer 3");
+	assert_string_equal(node_ask(node, "peers we:0-2:0-6 they:3-7:7"), "ok\n");
+	node_others_answer("3-7 \n", false);
+	look();
+	assert_string_equal(node_told(), "withdraw 3-6");
+	assert_string_equal(node_idle(node), "");
+	assert_null(node_wrong(node));
+}
+
 /* Answers that are none stop it, whatever is in them. */
 static void nonsense(void **state)
 {
@@ -231,9 +254,9 @@ static void being_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(peers_are_checked), CASE(describes_itself), CASE(passes_on), CASE(takes),
-		CASE(does_not_obey),	 CASE(put_right),	 CASE(nonsense),  CASE(waits),
-		CASE(being_left),
+		CASE(peers_are_checked), CASE(describes_itself),  CASE(passes_on), CASE(takes),
+		CASE(does_not_obey),	 CASE(put_right),	  CASE(nonsense),  CASE(waits),
+		CASE(being_left),	 CASE(left_by_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,7 @@ static void no_opinion(void **state)
 	node_begin(node);
 	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND);
 	assert_null(node_rejected(node));
+	assert_false(mal_plan_make(node, NULL));
 }
 
 /* A plan that is unfit is not carried out, and its policy is not asked again. */
@@ -116,6 +117,7 @@ static void rejected(struct mal_plan plan, const unsigned int *count, const char
 	asked = node_puppet_asked();
 	node_begin(node);
 	assert_int_equal(node_puppet_asked(), asked);
+	assert_false(mal_plan_make(node, NULL));
 }
 
 static void leaves_rank_without(void **state)

@@ -136,6 +136,7 @@ static void claims_are_bounded(void **state)
 	assert_float_equal(sample->mpi_s, 1, NEAR);
 	assert_float_equal(sample->region_s, 1, NEAR);
 	assert_float_equal(sample->barrier_s, node_segment()->thread_count - 6.0, NEAR);
+	assert_float_equal(mal_totals_of_rank(node, 1)->barrier_s, sample->barrier_s, NEAR);
 	assert_int_equal(sample->max, 0);
 	assert_int_equal(sample->team, 65536);
 }
