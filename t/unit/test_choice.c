@@ -61,6 +61,7 @@ static void bad_choices(void **state)
 		{"events=maybe", NULL, "events=maybe: yes or no"},
 		{"pool=node", NULL, "pool=node: step or job"},
 		{"auto,grow=step", NULL, "grow=step: a number from 0 to 1 is wanted (or yes, no)"},
+		{"lewi,grow=step", NULL, "grow=step: "},
 		{"auto,gain", NULL, "gain"},
 		{"max_threads=0", NULL, "from 1 to"},
 		{"max_threads=-3", NULL, "from 1 to"},

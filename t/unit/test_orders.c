@@ -218,6 +218,43 @@ static void a_step_starts_under_orders(void **state)
 	mal_orders_close(&orders);
 }
 
+/* Without an order and a policy nothing is decided, and nothing of an earlier decision is said. */
+static void nothing_to_decide(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+	const char *rejection = "that of before";
+
+	(void)state;
+	make_node(&node, 2, 2, 2);
+	open_orders(&orders, &node);
+	node.plan = (struct mal_plan){.count = node.count, .owner = node.new_owner};
+	assert_int_equal(mal_decide_under(&orders, NULL, NULL, &node.view, &node.plan, &rejection),
+			 MAL_DECISION_NONE);
+	assert_null(rejection);
+	mal_orders_close(&orders);
+}
+
+/* What orders leave over must be of use to somebody, and somebody must be there for it. */
+static void what_is_left_over(void **state)
+{
+	static struct node node;
+	struct mal_orders orders;
+
+	(void)state;
+	make_node(&node, 2, 2, 2);
+	open_orders(&orders, &node);
+	node.samples[1].max = 2;
+	assert_int_equal(set_range(&orders, 0, 0, 0), 0);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_REJECTED);
+	node.samples[1].max = 3;
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_MADE);
+	assert_int_equal(node.count[1], 3);
+	assert_int_equal(set_range(&orders, 1, 2, 2), 0);
+	assert_int_equal(obey(&node, &orders, NULL, NULL), MAL_DECISION_NONE);
+	mal_orders_close(&orders);
+}
+
 /* A rank may be allowed fewer than the floor. */
 static void a_maximum_goes_below_the_floor(void **state)
 {
@@ -394,6 +431,8 @@ int main(void)
 		cmocka_unit_test(ranks_end),
 		cmocka_unit_test(orders_are_copied),
 		cmocka_unit_test(a_step_starts_under_orders),
+		cmocka_unit_test(nothing_to_decide),
+		cmocka_unit_test(what_is_left_over),
 		cmocka_unit_test(a_maximum_goes_below_the_floor),
 		cmocka_unit_test(a_neighbour_gives_one),
 		cmocka_unit_test(bounds_that_cannot_be_kept),

@@ -207,6 +207,27 @@ static void sabo_shares_out_in_proportion(void **state)
 	mal_policy_sabo.destroy(policy);
 }
 
+/* A rank that has ended, and has no CPU, keeps nobody from moving. */
+static void sabo_passes_over_ended_ranks(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_sabo);
+
+	(void)state;
+	make_node(&node, 4, 12, 3);
+	node.topology.cpu_count = 36;
+	for (unsigned int i = 0; i < 4; i++)
+		node.samples[i].work_s = (double[]){14, 6, 10, 0}[i];
+	node.samples[3].running = false;
+	node.samples[3].cpus = 0;
+	decide(&node, &mal_policy_sabo, policy);
+	assert_true(node.plan.move);
+	assert_int_equal(node.count[3], 0);
+	assert_true(node.count[0] > 12 && node.count[1] < 12);
+	assert_null(mal_plan_check(&node.view, &node.plan));
+	mal_policy_sabo.destroy(policy);
+}
+
 /*
  * A plan is refused if its forecast is not below the longest present time, or if it changes
  * nothing.
@@ -396,6 +417,7 @@ int main(void)
 		cmocka_unit_test(mapping_is_the_cheapest),
 		cmocka_unit_test(sabo_searches_as_published),
 		cmocka_unit_test(sabo_shares_out_in_proportion),
+		cmocka_unit_test(sabo_passes_over_ended_ranks),
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),
 		cmocka_unit_test(explore_tunes_both),
