@@ -131,6 +131,27 @@ static void shares(void **state)
 	assert_true(seen(0).lent && seen(1).lent);
 }
 
+/* What the one before in the slot left there is not believed: its threads and its home. */
+static void after_another(void **state)
+{
+	struct mal_thread_slot *threads = mal_thread_slot(&view, 0, 0);
+
+	(void)state;
+	for (unsigned int i = 0; i < view.thread_count; i++) {
+		threads[i].tid = 4711;
+		threads[i].cpu = threads[i].bound = 3;
+	}
+	mal_cpumask_add(&view.ranks[0].home, 3);
+	mal_attach();
+	assert_true(mal.active);
+	for (unsigned int i = 0; i < view.thread_count; i++) {
+		assert_int_equal(threads[i].tid, 0);
+		assert_int_equal(threads[i].cpu, MAL_NO_CPU);
+	}
+	assert_memory_equal(&view.ranks[0].home, &mal.home, sizeof(mal.home));
+	assert_false(mal_cpumask_has(&view.ranks[0].home, 3));
+}
+
 /* One that is bound has what it is bound to. */
 static void bound(void **state)
 {
@@ -305,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(shares),
+		CASE(after_another),
 		CASE(bound),
 		CASE(begins_with_less),
 		CASE(as_launchers_say),
