@@ -406,9 +406,25 @@ static void status(void **state)
 	json_decref(root);
 }
 
+/* The plans in the trace, and those of them that were rejected. */
+static void count_plans(unsigned int *plans, unsigned int *rejected)
+{
+	FILE *trace = fopen(file, "r");
+	char line[4096];
+
+	*plans = *rejected = 0;
+	assert_non_null(trace);
+	while (fgets(line, sizeof(line), trace)) {
+		*plans += strstr(line, "\"type\":\"plan\"") != NULL;
+		*rejected += strstr(line, "\"rejected\":\"it ended\"") != NULL;
+	}
+	fclose(trace);
+}
+
 /* The trace has what happened, window by window, and what was decided. */
 static void recorded(void **state)
 {
+	unsigned int plans, rejected;
 	char options[256];
 	struct mal_trace trace;
 	struct mal_error err;
@@ -435,6 +451,9 @@ static void recorded(void **state)
 	assert_int_equal(trace.windows[0].owner[2], 1);
 	assert_int_equal(trace.windows[1].samples[0].cpus, 3);
 	mal_trace_destroy(&trace);
+	count_plans(&plans, &rejected);
+	assert_int_equal(plans, 2);
+	assert_int_equal(rejected, 1);
 }
 
 /* A file that cannot be made is an error at the end, and the step goes on. */
