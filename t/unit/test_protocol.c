@@ -340,6 +340,40 @@ static void late_mask(void **state)
 	assert_int_equal(mal.slot->binding, 0);
 }
 
+static bool is_untouched(unsigned int tid)
+{
+	return mal_cpumask_count(&test_kernel.mask[tid]) == 0;
+}
+
+/* Who only observes binds nothing, and neither does who was told not to bind. */
+static void nothing_is_bound(void **state)
+{
+	(void)state;
+	test_kernel.caller = 40;
+	mal.observe = true;
+	mal_bind_other_threads();
+	mal_bind_new_thread();
+	assert_true(is_untouched(0) && is_untouched(40));
+	mal.observe = false;
+	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_BIND;
+	mal_bind_other_threads();
+	mal_bind_new_thread();
+	assert_true(is_untouched(0) && is_untouched(40));
+	mal.segment.header->rules |= MAL_RULE_BIND;
+	mal_bind_other_threads();
+	mal_bind_new_thread();
+	assert_false(is_untouched(0) || is_untouched(40));
+}
+
+/* A team for which there is no room: the slots behind ours are another rank's. */
+static void more_threads_than_slots(void **state)
+{
+	(void)state;
+	assert_false(mal_bind_team(THREADS + 2));
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(thread_of(1, i)->cpu, 2 + i / 2);
+}
+
 /* CPUs that share a cache with ours are borrowed first, unless the order does not matter. */
 static void near_first(void **state)
 {
@@ -438,6 +472,8 @@ int main(void)
 		CASE(forgotten),
 		CASE(evicted),
 		CASE(late_mask),
+		CASE(nothing_is_bound),
+		CASE(more_threads_than_slots),
 		CASE(near_first),
 		CASE(one_on_each_core),
 		CASE(planned),
