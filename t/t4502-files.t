@@ -195,7 +195,7 @@ ok "a long LD_PRELOAD is kept, and it is said that the task runs unbalanced" \
 	"complains 'LD_PRELOAD is longer than .* bytes; the task runs unbalanced'"
 (wait_until 20 living load; sleep 1; scancel --signal=USR2 --full "$(squeue -h -o %A |
 	head -n1)" 2>/dev/null) &
-run srun -n2 --balance sh -c "trap '' USR2; exec $load --iterations=40 --work=40,40"
+run srun -n2 --balance sh -c "trap '' USR2; exec $load --iterations=12 --work=40,40"
 ok "signals for all of a step do not end its controller" \
 	all_of "exits 0" "complains 'policy auto, 2 ranks'"
 wait
