@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@
 #include "libmalleable/agent/claims.h"
 #include "libmalleable/agent/lives.h"
 #include "libmalleable/base/confine.h"
+#include "libmalleable/base/number.h"
+
+/* (uid_t)-1 is no user. */
+#define MAX_ID (UINT_MAX - 1)
 
 /* Serve until no slurmd runs. */
 static void serve(int listening)
@@ -80,8 +85,8 @@ int main(int argc, char **argv)
 		{"version", no_argument, NULL, 'V'},
 		{NULL, 0, NULL, 0},
 	};
-	long number['u' + 1] = {['l'] = -1, ['e'] = -1, ['u'] = -1, ['g'] = -1};
-	bool detach = false;
+	unsigned int number['u' + 1];
+	bool given['u' + 1] = {false}, detach = false;
 	pid_t child;
 	int option;
 
@@ -91,11 +96,11 @@ int main(int argc, char **argv)
 		case 'V': puts("malleable-agent " PACKAGE_VERSION); return 0;
 		case 'd': detach = true; break;
 		case '?': return 2;
-		default: number[option] = strtol(optarg, NULL, 10);
+		default: given[option] = mal_number_parse(optarg, 0, MAX_ID, &number[option]);
 		}
 	}
-	if (number['l'] < 0 || number['e'] < 0 || number['u'] <= 0 || number['g'] <= 0 ||
-	    optind < argc) {
+	if (!given['l'] || !given['e'] || !given['u'] || !given['g'] || !number['u'] ||
+	    !number['g'] || number['l'] > INT_MAX || number['e'] > INT_MAX || optind < argc) {
 		fputs("malleable-agent: missing or wrong option, see malleable-agent --help\n",
 		      stderr);
 		return 2;
@@ -104,7 +109,7 @@ int main(int argc, char **argv)
 	child = detach ? fork() : 0;
 	if (child != 0)
 		return child < 0;
-	if (give_up_root((uid_t)number['u'], (gid_t)number['g']) < 0) {
+	if (give_up_root(number['u'], number['g']) < 0) {
 		fputs("malleable-agent: cannot give up root\n", stderr);
 		return 1;
 	}
