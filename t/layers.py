@@ -28,6 +28,7 @@ LAYERS = {
     "policies/decide": BASE | INTERFACE | {"policies/mapping", "policies/model"},
     "policies": INTERFACE | {"policies/mapping", "policies/model"},
     "libmalleable/loadable": CORE | INTERFACE,
+    "libmalleable/inspect": BASE,
     "libmalleable/trace": CORE | INTERFACE,
     # A rank knows no policy and no controller, only the segment.
     "libmalleable/rank/state": CORE,
@@ -51,8 +52,8 @@ LAYERS = {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
         "libmalleable/controller/report", "libmalleable/loadable", "policies/decide"},
-    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/loadable", "libmalleable/trace",
-                                            "policies/decide",
+    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/inspect", "libmalleable/loadable",
+                                            "libmalleable/trace", "policies/decide",
                                             "policies/model"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
     "spank": CORE | INTERFACE | {"libmalleable/loadable", "policies/decide"},

@@ -16,6 +16,7 @@ static const struct {
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
 	{"admin", mal_cmd_admin, "switch balancing off and on, on this node (root)"},
 	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
+	{"inspect", mal_cmd_inspect, "which parallel regions can tell how large their team is"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* inspect.c: malleable inspect: which regions of a program can tell how large their team is. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libmalleable/base/error.h"
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/inspect/inspect.h"
+
+static const char usage_text[] =
+	"Usage: malleable inspect [--json] FILE...\n\n"
+	"Says of each parallel region of executables and shared libraries whether it is free: any\n"
+	"team size gives the same result; or bound, and why. What is not understood is bound.\n";
+
+/* The bytes of a file; NULL with a text in ERR. */
+static uint8_t *map_file(const char *path, size_t *size, struct mal_error *err)
+{
+	struct stat status;
+	void *bytes = MAP_FAILED;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0) {
+		mal_fail_errno(err, "cannot open");
+		return NULL;
+	}
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+		mal_fail(err, "not a file with something in it");
+	} else {
+		*size = (size_t)status.st_size;
+		bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (bytes == MAP_FAILED)
+			mal_fail_errno(err, "cannot read");
+	}
+	close(fd);
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static void print_text(const char *path, const struct mal_inspection *inspection)
+{
+	size_t found = 0;
+
+	if (inspection->trouble) {
+		printf("%s: all regions bound: %s\n", path, inspection->trouble);
+		return;
+	}
+	for (size_t i = 0; i < inspection->count; i++)
+		found += (size_t)inspection->verdicts[i].free;
+	printf("%s: %zu regions, %zu free\n", path, inspection->count, found);
+	for (size_t i = 0; i < inspection->count; i++) {
+		const struct mal_verdict *verdict = &inspection->verdicts[i];
+
+		printf("  %#llx %s: %s%s\n", (unsigned long long)verdict->address,
+		       verdict->name ? verdict->name : "?",
+		       verdict->free ? "free" : "bound: ", verdict->free ? "" : verdict->reason);
+	}
+}
+
+static json_t *as_json(const char *path, const struct mal_inspection *inspection)
+{
+	json_t *regions = json_array();
+
+	for (size_t i = 0; i < inspection->count; i++) {
+		const struct mal_verdict *verdict = &inspection->verdicts[i];
+
+		json_array_append_new(regions,
+				      json_pack("{s:I, s:s?, s:b, s:s?}", "address",
+						(json_int_t)verdict->address, "name", verdict->name,
+						"free", verdict->free, "reason", verdict->reason));
+	}
+	return json_pack("{s:s, s:s?, s:o}", "file", path, "trouble", inspection->trouble,
+			 "regions", regions);
+}
+
+static int inspect_file(const char *path, json_t *all)
+{
+	struct mal_inspection inspection;
+	struct mal_error err;
+	size_t size;
+	uint8_t *bytes = map_file(path, &size, &err);
+	int result = -1;
+
+	if (bytes)
+		result = mal_inspect(bytes, size, &inspection, &err);
+	if (result < 0) {
+		fprintf(stderr, "malleable: %s: %s\n", path, err.text);
+	} else {
+		if (all)
+			json_array_append_new(all, as_json(path, &inspection));
+		else
+			print_text(path, &inspection);
+		mal_inspection_free(&inspection);
+	}
+	if (bytes)
+		munmap(bytes, size);
+	return result;
+}
+
+int mal_cmd_inspect(int argc, char **argv)
+{
+	int json = argc > 1 && strcmp(argv[1], "--json") == 0, status = 0;
+	json_t *all = NULL;
+
+	if (argc < 2 + json || (argv[1 + json][0] == '-' && argv[1 + json][1])) {
+		int help = argc > 1 && strcmp(argv[1], "--help") == 0;
+
+		fputs(usage_text, help ? stdout : stderr);
+		return help ? 0 : 2;
+	}
+	if (geteuid() == 0 && !getenv("MALLEABLE_INSPECT_AS_ROOT")) {
+		fputs("malleable: inspect reads what users wrote: not as root\n", stderr);
+		return 1;
+	}
+	if (json)
+		all = json_array();
+	for (int i = 1 + json; i < argc; i++)
+		if (inspect_file(argv[i], all) < 0)
+			status = 1;
+	if (all) {
+		json_dumpf(all, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(all);
+	}
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* closure.h: what a function can reach by calls, and whether something of it observes a thread. */
+#ifndef MAL_INSPECT_CLOSURE_H
+#define MAL_INSPECT_CLOSURE_H
+
+#include "libmalleable/inspect/decode.h"
+
+/* What is known of one function with all that it can reach. */
+struct mal_reach {
+	uint64_t entry;
+	/* Why it is bound wherever it is called, or NULL; and the symbol that shows it. */
+	const char *reason, *symbol;
+	/* It has constructs of OpenMP other than critical and atomic. */
+	int constructs;
+	int indirect;
+	/* Registers that it may write. */
+	uint64_t writes;
+	int done;
+};
+
+struct mal_program {
+	const struct mal_image *image;
+	struct mal_reach *reaches;
+	size_t reach_count;
+	/* Functions whose address is taken, other than by the calls that start a region. */
+	uint64_t *taken;
+	size_t taken_count;
+	/* Of indirect calls: 0 not yet known, 1 harmless, 2 not. */
+	int indirect;
+	uint64_t instructions;
+};
+
+/* The function at ENTRY, NULL for want of memory. Valid until the next call. */
+const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);
+
+/* Whether no function whose address is taken can observe anything; -1 for want of memory. */
+int mal_indirect_harmless(struct mal_program *program);
+void mal_program_free(struct mal_program *program);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* decode.h: instructions of x86_64, with every register that they read and write. */
+#ifndef MAL_INSPECT_DECODE_H
+#define MAL_INSPECT_DECODE_H
+
+#include "libmalleable/inspect/image.h"
+
+#ifdef HAVE_ZYDIS
+#include <Zydis/Zydis.h>
+#endif
+
+/* Registers, whole: 16 general ones, 32 of vectors, 8 masks, the flags, and x87 as one. */
+enum mal_register {
+	MAL_RAX,
+	MAL_RCX,
+	MAL_RDX,
+	MAL_RBX,
+	MAL_RSP,
+	MAL_RBP,
+	MAL_RSI,
+	MAL_RDI,
+	MAL_R8,
+	MAL_R9,
+	MAL_R10,
+	MAL_R11,
+	MAL_R12,
+	MAL_R13,
+	MAL_R14,
+	MAL_R15,
+	MAL_XMM0 = 16,
+	MAL_MASK0 = 48,
+	MAL_FLAGS = 56,
+	MAL_X87,
+	MAL_REGISTERS,
+	MAL_NO_REGISTER = 255,
+};
+
+enum mal_operand_kind {
+	MAL_OPERAND_NONE,
+	MAL_OPERAND_REGISTER,
+	MAL_OPERAND_MEMORY,
+	MAL_OPERAND_NUMBER
+};
+
+struct mal_operand {
+	enum mal_operand_kind kind;
+	uint8_t reg, high, base, index, scale, read, written;
+	uint16_t bytes;
+	/* Of memory; of an address relative to the instruction pointer the address itself. */
+	int64_t number;
+};
+
+enum mal_flow {
+	MAL_FLOW_NEXT,
+	MAL_FLOW_JUMP,
+	MAL_FLOW_BRANCH,
+	MAL_FLOW_CALL,
+	MAL_FLOW_RETURN,
+	MAL_FLOW_STOP,
+	MAL_FLOW_TAIL
+};
+
+struct mal_instruction {
+	uint64_t address;
+	uint64_t reads, writes;
+	uint16_t mnemonic;
+	uint8_t length, operand_count, lock, repeat, thread_local_, system, flow;
+	/* Of jumps, branches and calls: to TARGET, if known at once; else through memory at SLOT. */
+	uint64_t target, slot;
+	struct mal_operand operands[4];
+};
+
+#define MAL_BIT(reg) ((uint64_t)1 << (reg))
+
+/* Decode what is at ADDRESS. Returns whether it is an instruction that is understood. */
+int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to);
+
+#endif

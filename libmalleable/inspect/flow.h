@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* flow.h: a function's instructions as blocks, with its loops and what its branches decide. */
+#ifndef MAL_INSPECT_FLOW_H
+#define MAL_INSPECT_FLOW_H
+
+#include "libmalleable/inspect/decode.h"
+
+enum { MAL_FLOW_INSTRUCTIONS = 60000, MAL_FLOW_BLOCKS = 3000, MAL_FLOW_TARGETS = 512 };
+
+struct mal_block {
+	/* Instructions FIRST to FIRST + COUNT - 1. */
+	uint32_t first, count;
+	/* Blocks that follow; of a branch the first is where it jumps to. */
+	uint32_t *next;
+	uint32_t next_count;
+	uint32_t *before;
+	uint32_t before_count;
+	/* The block that every way from the entry, or to the end, comes through; -1: none. */
+	int dominator, postdominator;
+	/* The innermost loop that it is in (its header); -1: none. */
+	int loop;
+	int header;
+	/* In depth-first order, reversed; -1: never reached. */
+	int order;
+};
+
+struct mal_flow_graph {
+	uint64_t entry;
+	struct mal_instruction *instructions;
+	uint32_t instruction_count;
+	struct mal_block *blocks;
+	uint32_t block_count;
+	/* Blocks in reversed depth-first order. */
+	uint32_t *order;
+	uint32_t order_count;
+	/* Of each pair (loop header, block), whether the block is in the loop: a bit map. */
+	uint8_t *members;
+	/* Why it cannot be analysed, or NULL. */
+	const char *trouble;
+};
+
+void mal_flow_free(struct mal_flow_graph *graph);
+
+/* Whether BLOCK is in the loop that begins with HEADER. */
+int mal_flow_in_loop(const struct mal_flow_graph *graph, int header, uint32_t block);
+int mal_flow_dominates(const struct mal_flow_graph *graph, uint32_t above, uint32_t block);
+
+/*
+ * Where an indirect jump goes: a switch. Fills TARGETS, returns how many, or 0 where that is
+ * unknown. INSTRUCTIONS end with the jump.
+ */
+size_t mal_switch_targets(const struct mal_image *image, const struct mal_instruction *instructions,
+			  size_t count, uint64_t *targets);
+
+#endif

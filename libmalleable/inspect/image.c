@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* image.c: what lies at an address of an image. */
+#include "libmalleable/inspect/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const uint8_t *mal_image_at(const struct mal_image *image, uint64_t address, uint64_t *left)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const struct mal_segment *segment = &image->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->stored) {
+			*left = segment->stored - (address - segment->address);
+			return image->bytes + segment->offset + (address - segment->address);
+		}
+	}
+	*left = 0;
+	return NULL;
+}
+
+int mal_image_copy(const struct mal_image *image, uint64_t address, void *to, size_t size)
+{
+	uint64_t left;
+	const uint8_t *from = mal_image_at(image, address, &left);
+
+	if (!from || left < size)
+		return 0;
+	memcpy(to, from, size);
+	return 1;
+}
+
+static const struct mal_segment *segment_of(const struct mal_image *image, uint64_t address)
+{
+	for (size_t i = 0; i < image->segment_count; i++)
+		if (address >= image->segments[i].address &&
+		    address - image->segments[i].address < image->segments[i].size)
+			return &image->segments[i];
+	return NULL;
+}
+
+int mal_image_executable(const struct mal_image *image, uint64_t address)
+{
+	const struct mal_segment *segment = segment_of(image, address);
+
+	return segment && segment->executable;
+}
+
+int mal_image_constant(const struct mal_image *image, uint64_t address)
+{
+	const struct mal_segment *segment = segment_of(image, address);
+
+	return segment && !segment->writable;
+}
+
+const struct mal_slot *mal_image_slot(const struct mal_image *image, uint64_t address)
+{
+	size_t low = 0, high = image->slot_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (image->slots[middle].address == address)
+			return &image->slots[middle];
+		if (image->slots[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const struct mal_slot *mal_image_stub(const struct mal_image *image, uint64_t address)
+{
+	static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	uint8_t code[16];
+	size_t at = 0;
+	int32_t distance;
+
+	if (!mal_image_executable(image, address) ||
+	    !mal_image_copy(image, address, code, sizeof(code)))
+		return NULL;
+	if (memcmp(code, landing, sizeof(landing)) == 0)
+		at = sizeof(landing);
+	if (code[at] == 0xf2)
+		at++;
+	if (code[at] != 0xff || code[at + 1] != 0x25)
+		return NULL;
+	memcpy(&distance, code + at + 2, sizeof(distance));
+	return mal_image_slot(image, address + at + 6 + (uint64_t)(int64_t)distance);
+}
+
+const struct mal_function *mal_image_function(const struct mal_image *image, uint64_t address)
+{
+	size_t low = 0, high = image->function_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (image->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= image->functions[low - 1].end)
+		return NULL;
+	return &image->functions[low - 1];
+}
+
+void mal_image_free(struct mal_image *image)
+{
+	free(image->slots);
+	free(image->functions);
+	image->slots = NULL;
+	image->functions = NULL;
+	image->slot_count = image->function_count = 0;
+}

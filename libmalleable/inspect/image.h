@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * image.h: an x86_64 executable or shared library, read from the bytes of its file. These are a
+ * user's: every offset in them is checked, and what does not fit is left out or fails.
+ */
+#ifndef MAL_INSPECT_IMAGE_H
+#define MAL_INSPECT_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libmalleable/base/error.h"
+
+enum {
+	MAL_IMAGE_SEGMENTS = 32,
+	MAL_IMAGE_FUNCTIONS = 1 << 19,
+	MAL_IMAGE_SLOTS = 1 << 20,
+	MAL_IMAGE_BYTES = 1 << 28,
+};
+
+struct mal_segment {
+	uint64_t address, size, offset, stored;
+	int executable, writable;
+};
+
+/* What the dynamic linker puts into a word of memory. */
+enum mal_slot_kind { MAL_SLOT_ADDRESS, MAL_SLOT_SYMBOL, MAL_SLOT_RESOLVER, MAL_SLOT_TLS };
+
+struct mal_slot {
+	uint64_t address, value;
+	const char *symbol;
+	enum mal_slot_kind kind;
+	/* A table of the linker's for calls, no datum of the program. */
+	int linkage;
+	/* The symbol may be a function. */
+	int function;
+};
+
+struct mal_function {
+	uint64_t start, end;
+	const char *name;
+	int handlers;
+};
+
+struct mal_image {
+	const uint8_t *bytes;
+	size_t size;
+	struct mal_segment segments[MAL_IMAGE_SEGMENTS];
+	size_t segment_count;
+	struct mal_slot *slots;
+	size_t slot_count;
+	struct mal_function *functions;
+	size_t function_count;
+	/* Loaded where the linker put it: code holds addresses of functions as numbers. */
+	int fixed;
+	int dynamic;
+	/* An executable: no other library calls functions of it, but by address. */
+	int program;
+	uint64_t entry;
+	/* Arrays of functions that run at start and at the end. */
+	uint64_t arrays[3], array_sizes[3];
+	int other_machine;
+};
+
+void mal_image_free(struct mal_image *image);
+
+/* The bytes at ADDRESS, and how many are stored from there on in *LEFT; NULL where none are. */
+const uint8_t *mal_image_at(const struct mal_image *image, uint64_t address, uint64_t *left);
+
+/* Whether all SIZE bytes at ADDRESS are stored; they are copied to TO. */
+int mal_image_copy(const struct mal_image *image, uint64_t address, void *to, size_t size);
+int mal_image_executable(const struct mal_image *image, uint64_t address);
+
+/* Whether a program cannot write to ADDRESS (what is made read-only later counts as written). */
+int mal_image_constant(const struct mal_image *image, uint64_t address);
+
+/* The slot at ADDRESS, or NULL. */
+const struct mal_slot *mal_image_slot(const struct mal_image *image, uint64_t address);
+
+/* The slot that a stub at ADDRESS jumps through, or NULL where none is. */
+const struct mal_slot *mal_image_stub(const struct mal_image *image, uint64_t address);
+
+/* The function that ADDRESS is in, or NULL. */
+const struct mal_function *mal_image_function(const struct mal_image *image, uint64_t address);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * regions.c: finds calls that start a region, and which function they give. The bytes of the code
+ * are searched for such calls first; the functions that have one are then decoded.
+ */
+#include "libmalleable/inspect/regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/inspect/names.h"
+#include "libmalleable/inspect/taken.h"
+
+#ifdef HAVE_ZYDIS
+
+/* What the registers hold, as far as it is seen from instruction to instruction. */
+struct trace {
+	enum { UNKNOWN, ADDRESS, TRUTH } kind[16];
+	uint64_t value[16];
+	int clause;
+};
+
+static void forget(struct trace *trace, uint64_t registers)
+{
+	for (unsigned int i = 0; i < 16; i++)
+		if (registers & MAL_BIT(i))
+			trace->kind[i] = UNKNOWN;
+}
+
+static void step(struct trace *trace, const struct mal_instruction *instruction)
+{
+	const struct mal_operand *to = &instruction->operands[0], *from = &instruction->operands[1];
+	struct trace before = *trace;
+
+	forget(trace, instruction->writes);
+	if (to->kind != MAL_OPERAND_REGISTER || to->reg >= 16 || !to->written)
+		return;
+	switch (instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_LEA:
+		if (from->base != MAL_NO_REGISTER || from->index != MAL_NO_REGISTER)
+			return;
+		/* fall through */
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+		if (from->kind == MAL_OPERAND_REGISTER && from->reg < 16) {
+			trace->kind[to->reg] = before.kind[from->reg];
+			trace->value[to->reg] = before.value[from->reg];
+		} else if (from->kind == MAL_OPERAND_NUMBER ||
+			   instruction->mnemonic == ZYDIS_MNEMONIC_LEA) {
+			trace->kind[to->reg] = ADDRESS;
+			trace->value[to->reg] = (uint64_t)from->number;
+		}
+		return;
+	case ZYDIS_MNEMONIC_XOR:
+		if (from->kind == MAL_OPERAND_REGISTER && from->reg == to->reg) {
+			trace->kind[to->reg] = ADDRESS;
+			trace->value[to->reg] = 0;
+		} else if (from->kind == MAL_OPERAND_NUMBER && from->number == 1) {
+			trace->kind[to->reg] = before.kind[to->reg];
+			trace->value[to->reg] = before.value[to->reg] ^ 1;
+		}
+		return;
+	default:
+		if (instruction->mnemonic >= ZYDIS_MNEMONIC_SETB &&
+		    instruction->mnemonic <= ZYDIS_MNEMONIC_SETZ)
+			trace->kind[to->reg] = TRUTH;
+	}
+}
+
+static int add_start(struct mal_starts *starts, const struct mal_start *start,
+		     struct mal_error *err)
+{
+	struct mal_start *more;
+
+	for (size_t i = 0; i < starts->count; i++)
+		if (starts->starts[i].entry == start->entry) {
+			starts->starts[i].clause |= start->clause;
+			starts->starts[i].other |= start->other;
+			return 0;
+		}
+	if (starts->count == MAL_REGIONS)
+		return mal_fail(err, "too large: more than %d regions", MAL_REGIONS);
+	more = realloc(starts->starts, (starts->count + 1) * sizeof(*more));
+	if (!more)
+		return mal_fail(err, "out of memory");
+	starts->starts = more;
+	more[starts->count++] = *start;
+	return 0;
+}
+
+static int is_plain(const char *name)
+{
+	return strcmp(name, "__kmpc_fork_call") == 0 || strcmp(name, "__kmpc_fork_call_if") == 0 ||
+	       strcmp(name, "GOMP_parallel") == 0 ||
+	       strncmp(name, "GOMP_parallel_loop_", strlen("GOMP_parallel_loop_")) == 0;
+}
+
+static int note_call(const struct mal_image *image, const char *name, struct trace *trace,
+		     struct mal_starts *starts, struct mal_error *err)
+{
+	int gnu = strncmp(name, "GOMP_", strlen("GOMP_")) == 0;
+	unsigned int where = gnu ? MAL_RDI : MAL_RDX;
+	struct mal_start start = {
+		.entry = trace->value[where],
+		.runtime = gnu ? MAL_RUNTIME_LIBGOMP : MAL_RUNTIME_LIBOMP,
+		.clause = trace->clause,
+		.other = !is_plain(name),
+	};
+
+	trace->clause = 0;
+	if (gnu && !(trace->kind[MAL_RDX] == TRUTH ||
+		     (trace->kind[MAL_RDX] == ADDRESS && trace->value[MAL_RDX] <= 1)))
+		start.clause = 1;
+	if (trace->kind[where] != ADDRESS || !mal_image_executable(image, start.entry))
+		return 0;
+	return add_start(starts, &start, err);
+}
+
+static int read_function(const struct mal_image *image, const struct mal_function *function,
+			 struct mal_starts *starts, struct mal_error *err)
+{
+	struct trace trace = {0};
+	uint64_t at = function->start;
+
+	while (at < function->end) {
+		struct mal_instruction instruction;
+		const char *name = NULL;
+
+		if (!mal_decode(image, at, &instruction))
+			return 0;
+		if (instruction.flow == MAL_FLOW_CALL || instruction.flow == MAL_FLOW_JUMP)
+			name = mal_call_name(image, &instruction);
+		if (name && mal_external(name)->kind == MAL_EXTERNAL_CLAUSE)
+			trace.clause = 1;
+		if (name && mal_external(name)->kind == MAL_EXTERNAL_FORK &&
+		    note_call(image, name, &trace, starts, err) < 0)
+			return -1;
+		if (instruction.flow == MAL_FLOW_CALL)
+			forget(&trace, 0xfc7);
+		else
+			step(&trace, &instruction);
+		at += instruction.length;
+	}
+	return 0;
+}
+
+/* Whether a call, or a jump, that starts a region may begin at CODE. */
+static int may_start(const struct mal_image *image, uint64_t address, const uint8_t *code)
+{
+	const struct mal_slot *slot = NULL;
+	int32_t distance;
+
+	memcpy(&distance, code + 1, sizeof(distance));
+	if (code[0] == 0xe8 || code[0] == 0xe9) {
+		slot = mal_image_stub(image, address + 5 + (uint64_t)(int64_t)distance);
+	} else if (code[0] == 0xff && (code[1] == 0x15 || code[1] == 0x25)) {
+		memcpy(&distance, code + 2, sizeof(distance));
+		slot = mal_image_slot(image, address + 6 + (uint64_t)(int64_t)distance);
+	}
+	return slot && slot->kind == MAL_SLOT_SYMBOL &&
+	       mal_external(slot->symbol)->kind == MAL_EXTERNAL_FORK;
+}
+
+static int search_segment(const struct mal_image *image, const struct mal_segment *segment,
+			  struct mal_starts *starts, struct mal_error *err)
+{
+	const uint8_t *bytes = image->bytes + segment->offset;
+	uint64_t skip = 0;
+
+	for (uint64_t at = 0; at + 8 <= segment->stored; at++) {
+		const struct mal_function *function;
+
+		if ((bytes[at] != 0xe8 && bytes[at] != 0xe9 && bytes[at] != 0xff) || at < skip ||
+		    !may_start(image, segment->address + at, bytes + at))
+			continue;
+		function = mal_image_function(image, segment->address + at);
+		if (!function)
+			continue;
+		if (read_function(image, function, starts, err) < 0)
+			return -1;
+		skip = function->end - segment->address;
+	}
+	return 0;
+}
+
+static int by_entry(const void *left, const void *right)
+{
+	const struct mal_start *a = left, *b = right;
+
+	return (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err)
+{
+	const struct mal_image *image = program->image;
+
+	*starts = (struct mal_starts){0};
+	for (size_t i = 0; i < image->segment_count; i++)
+		if (image->segments[i].executable &&
+		    search_segment(image, &image->segments[i], starts, err) < 0)
+			return -1;
+	if (starts->count)
+		qsort(starts->starts, starts->count, sizeof(*starts->starts), by_entry);
+	return mal_find_taken(program, starts, err);
+}
+
+#else
+
+int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err)
+{
+	(void)program;
+	(void)err;
+	*starts = (struct mal_starts){0};
+	return 0;
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* regions.h: the parallel regions of a program, by the calls that start them. */
+#ifndef MAL_INSPECT_REGIONS_H
+#define MAL_INSPECT_REGIONS_H
+
+#include "libmalleable/inspect/starts.h"
+
+/* All regions, each once, sorted by address; and the functions whose address is taken. */
+int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err);
+
+#endif
