@@ -2,9 +2,9 @@
 /* inspect.c: malleable inspect: which regions of a program can tell how large their team is. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,27 +19,25 @@ static const char usage_text[] =
 	"Says of each parallel region of executables and shared libraries whether it is free: any\n"
 	"team size gives the same result; or bound, and why. What is not understood is bound.\n";
 
-/* The bytes of a file; NULL with a text in ERR. */
-static uint8_t *map_file(const char *path, size_t *size, struct mal_error *err)
+enum { FILES = 1000, NOBODY = 65534 };
+
+/* The bytes of an open file; NULL with a text in ERR. */
+static uint8_t *map_file(int fd, size_t *size, struct mal_error *err)
 {
 	struct stat status;
-	void *bytes = MAP_FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	void *bytes;
 
-	if (fd < 0) {
-		mal_fail_errno(err, "cannot open");
-		return NULL;
-	}
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
 		mal_fail(err, "not a file with something in it");
-	} else {
-		*size = (size_t)status.st_size;
-		bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (bytes == MAP_FAILED)
-			mal_fail_errno(err, "cannot read");
+		return NULL;
 	}
-	close(fd);
-	return bytes == MAP_FAILED ? NULL : bytes;
+	*size = (size_t)status.st_size;
+	bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED) {
+		mal_fail_errno(err, "cannot read");
+		return NULL;
+	}
+	return bytes;
 }
 
 static void print_text(const char *path, const struct mal_inspection *inspection)
@@ -78,12 +76,12 @@ static json_t *as_json(const char *path, const struct mal_inspection *inspection
 			 "regions", regions);
 }
 
-static int inspect_file(const char *path, json_t *all)
+static int inspect_file(const char *path, int fd, json_t *all)
 {
 	struct mal_inspection inspection;
 	struct mal_error err;
 	size_t size;
-	uint8_t *bytes = map_file(path, &size, &err);
+	uint8_t *bytes = map_file(fd, &size, &err);
 	int result = -1;
 
 	if (bytes)
@@ -102,30 +100,60 @@ static int inspect_file(const char *path, json_t *all)
 	return result;
 }
 
+/* What users wrote is never looked at as root. */
+static int become_nobody(void)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	    setresuid(NOBODY, NOBODY, NOBODY) < 0) {
+		fprintf(stderr, "malleable: cannot give up root: %s\n", strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static int inspect_files(int count, char **paths, json_t *all)
+{
+	int fds[FILES], result = 0;
+
+	for (int i = 0; i < count; i++) {
+		fds[i] = open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fds[i] < 0) {
+			fprintf(stderr, "malleable: %s: %s\n", paths[i], strerror(errno));
+			result = -1;
+		}
+	}
+	if (become_nobody() < 0)
+		return -1;
+	for (int i = 0; i < count; i++) {
+		if (fds[i] < 0)
+			continue;
+		if (inspect_file(paths[i], fds[i], all) < 0)
+			result = -1;
+		close(fds[i]);
+	}
+	return result;
+}
+
 int mal_cmd_inspect(int argc, char **argv)
 {
-	int json = argc > 1 && strcmp(argv[1], "--json") == 0, status = 0;
+	int json = argc > 1 && strcmp(argv[1], "--json") == 0, first = 1 + json, result;
 	json_t *all = NULL;
 
-	if (argc < 2 + json || (argv[1 + json][0] == '-' && argv[1 + json][1])) {
+	if (argc <= first || argc - first > FILES || argv[first][0] == '-') {
 		int help = argc > 1 && strcmp(argv[1], "--help") == 0;
 
 		fputs(usage_text, help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
-	if (geteuid() == 0 && !getenv("MALLEABLE_INSPECT_AS_ROOT")) {
-		fputs("malleable: inspect reads what users wrote: not as root\n", stderr);
-		return 1;
-	}
 	if (json)
 		all = json_array();
-	for (int i = 1 + json; i < argc; i++)
-		if (inspect_file(argv[i], all) < 0)
-			status = 1;
+	result = inspect_files(argc - first, argv + first, all);
 	if (all) {
 		json_dumpf(all, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(all);
 	}
-	return status;
+	return result < 0 ? 1 : 0;
 }

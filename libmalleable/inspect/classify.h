@@ -8,6 +8,8 @@
 struct mal_finding {
 	/* Why it is bound, NULL if free; and the symbol that shows it, or NULL. */
 	const char *reason, *symbol;
+	/* The instruction that shows it, or 0. */
+	uint64_t address;
 };
 
 /* Only for want of memory it returns -1. */

@@ -18,6 +18,21 @@ struct mal_reach {
 	int done;
 };
 
+/* What a function takes from its caller. */
+struct mal_life {
+	uint64_t entry, registers;
+	int stack;
+};
+
+/* What is known of a function that every thread calls. */
+struct mal_callee {
+	uint64_t entry;
+	const char *reason, *symbol, *returns;
+	int done;
+};
+
+enum { MAL_LIVES = 2000, MAL_CALLEES = 500 };
+
 struct mal_program {
 	const struct mal_image *image;
 	struct mal_reach *reaches;
@@ -28,6 +43,10 @@ struct mal_program {
 	/* Of indirect calls: 0 not yet known, 1 harmless, 2 not. */
 	int indirect;
 	uint64_t instructions;
+	struct mal_life lives[MAL_LIVES];
+	size_t life_count;
+	struct mal_callee callees[MAL_CALLEES];
+	size_t callee_count;
 };
 
 /* The function at ENTRY, NULL for want of memory. Valid until the next call. */

@@ -76,7 +76,8 @@ static void take_operand(const ZydisDecodedOperand *from, struct mal_instruction
 			to->writes |= bit_of(reg);
 	} else if (from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
 		take_memory(from, to, &operand);
-		to->reads |= bit_of(from->mem.base) | bit_of(from->mem.index);
+		to->addressing |= bit_of(from->mem.base) | bit_of(from->mem.index);
+		to->reads |= to->addressing;
 		if (from->mem.segment == ZYDIS_REGISTER_FS ||
 		    from->mem.segment == ZYDIS_REGISTER_GS)
 			to->thread_local_ |= is_guard(from) ? 2 : 1;

@@ -63,6 +63,8 @@ enum mal_flow {
 struct mal_instruction {
 	uint64_t address;
 	uint64_t reads, writes;
+	/* Of those that are read: what addresses of memory are made of. */
+	uint64_t addressing;
 	uint16_t mnemonic;
 	uint8_t length, operand_count, lock, repeat, thread_local_, system, flow;
 	/* Of jumps, branches and calls: to TARGET, if known at once; else through memory at SLOT. */

@@ -20,6 +20,8 @@ struct mal_block {
 	/* The innermost loop that it is in (its header); -1: none. */
 	int loop;
 	int header;
+	/* A way leads from it to the end of the function. */
+	int ends;
 	/* In depth-first order, reversed; -1: never reached. */
 	int order;
 };

@@ -79,8 +79,9 @@ static int read_cie(const struct mal_image *image, uint64_t cie, int *lsda)
 		if (letters[i] == 'R') {
 			pointers = take_byte(&cursor);
 		} else if (letters[i] == 'L') {
-			take_byte(&cursor);
 			*lsda = 1;
+			if (take_byte(&cursor) != PCREL_SDATA4)
+				return 0;
 		} else if (letters[i] == 'P') {
 			uint8_t kind = take_byte(&cursor) & 0x0f;
 
@@ -105,7 +106,15 @@ static int read_fde(const struct mal_image *image, uint64_t fde, struct mal_func
 	function->start = relative(at, take_word(&cursor));
 	function->end = function->start + take_word(&cursor);
 	take_leb(&cursor);
-	function->handlers = lsda && take_word(&cursor) != 0;
+	function->handlers = 0;
+	if (lsda) {
+		uint32_t distance;
+
+		at = cursor.at;
+		distance = take_word(&cursor);
+		if (distance)
+			function->handlers = relative(at, distance);
+	}
 	return !cursor.failed && function->end > function->start &&
 	       mal_image_executable(image, function->start) &&
 	       mal_image_executable(image, function->end - 1);

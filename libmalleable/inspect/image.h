@@ -39,7 +39,8 @@ struct mal_slot {
 struct mal_function {
 	uint64_t start, end;
 	const char *name;
-	int handlers;
+	/* The table of what exceptions run, or 0. */
+	uint64_t handlers;
 };
 
 struct mal_image {

@@ -27,6 +27,9 @@ static int keep(struct mal_inspection *inspection, const struct mal_image *image
 		return 0;
 	if (finding->symbol)
 		snprintf(text, sizeof(text), "%s: %s", finding->reason, finding->symbol);
+	else if (finding->address)
+		snprintf(text, sizeof(text), "%s, at %#llx", finding->reason,
+			 (unsigned long long)finding->address);
 	else
 		snprintf(text, sizeof(text), "%s", finding->reason);
 	verdict->reason = strdup(text);

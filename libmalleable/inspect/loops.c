@@ -134,6 +134,7 @@ static int find_postdominators(struct mal_flow_graph *graph)
 		int best = -1, most = -1;
 
 		graph->blocks[block].postdominator = -1;
+		graph->blocks[block].ends = ends[block];
 		if (graph->blocks[block].order < 0 || !ends[block])
 			continue;
 		for (uint32_t other = 0; other < count; other++) {

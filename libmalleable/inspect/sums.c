@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sums.c: sums of values, and operations that reduce them. */
+#include "libmalleable/inspect/analysis.h"
+#include "libmalleable/inspect/changes.h"
+
+/* Whether the analysis is in the loop in which SYMBOL is carried. */
+static int inside(const struct mal_analysis *analysis, uint32_t symbol)
+{
+	return symbol && mal_flow_in_loop(&analysis->graph,
+					  (int)analysis->values.symbols[symbol].extra,
+					  analysis->block);
+}
+
+static mal_value partial(struct mal_analysis *analysis, enum mal_reduction operation,
+			 uint32_t carried)
+{
+	return mal_form(&analysis->values, &(struct mal_form){.kind = MAL_PARTIAL,
+							      .operation = (uint8_t)operation,
+							      .a = carried});
+}
+
+static int is_idempotent(enum mal_reduction operation)
+{
+	return operation == MAL_MINIMUM || operation == MAL_MAXIMUM || operation == MAL_AND ||
+	       operation == MAL_OR;
+}
+
+/* Two partial results of one reduction. */
+static mal_value both_partial(struct mal_analysis *analysis, enum mal_reduction operation,
+			      uint32_t left, uint32_t right)
+{
+	if (left == right && inside(analysis, left) && is_idempotent(operation))
+		return partial(analysis, operation, left);
+	if (inside(analysis, left) || inside(analysis, right))
+		return 0;
+	return partial(analysis, operation, left == right ? left : 0);
+}
+
+/* A partial result and a value that is none. */
+static mal_value with_other(struct mal_analysis *analysis, enum mal_reduction operation,
+			    uint32_t carried, mal_value other)
+{
+	struct mal_values *values = &analysis->values;
+
+	if (mal_shows(analysis, other, analysis->block, -1))
+		return 0;
+	if (inside(analysis, carried))
+		return partial(analysis, operation, carried);
+	if (values->forms[other].count == 0 && mal_is_neutral(values, other, operation))
+		return partial(analysis, operation, carried);
+	return mal_form(values, &(struct mal_form){.kind = MAL_MERGED,
+						   .operation = (uint8_t)operation,
+						   .a = other});
+}
+
+mal_value mal_reduce(struct mal_analysis *analysis, enum mal_reduction operation, mal_value left,
+		     mal_value right)
+{
+	struct mal_values *values = &analysis->values;
+	const struct mal_form a = values->forms[left], b = values->forms[right];
+	uint32_t from = mal_carried_in(analysis, left), to = mal_carried_in(analysis, right);
+	mal_value value = 0;
+
+	/* What is carried becomes a partial result by its first operation. */
+	if (from && !(a.count > 1 || a.constant) && inside(analysis, from) && !to &&
+	    b.kind == MAL_LINEAR)
+		value = with_other(analysis, operation, from, right);
+	else if (to && !(b.count > 1 || b.constant) && inside(analysis, to) && !from &&
+		 a.kind == MAL_LINEAR)
+		value = with_other(analysis, operation, to, left);
+	else if (a.kind == MAL_PARTIAL && b.kind == MAL_PARTIAL && a.operation == operation &&
+		 b.operation == operation)
+		value = both_partial(analysis, operation, a.a, b.a);
+	else if (a.kind == MAL_PARTIAL && a.operation == operation && b.kind == MAL_LINEAR)
+		value = with_other(analysis, operation, a.a, right);
+	else if (b.kind == MAL_PARTIAL && b.operation == operation && a.kind == MAL_LINEAR)
+		value = with_other(analysis, operation, b.a, left);
+	return value ? value : mal_mixed(analysis, (mal_value[]){left, right}, 2, 330);
+}
+
+mal_value mal_plus(struct mal_analysis *analysis, mal_value left, mal_value right, int64_t times)
+{
+	struct mal_values *values = &analysis->values;
+	const struct mal_form a = values->forms[left], b = values->forms[right];
+	mal_value sum = 0;
+
+	if (a.kind == MAL_LINEAR && b.kind == MAL_LINEAR) {
+		sum = mal_add(values, left, right, times);
+	} else if (a.kind == MAL_PAIR || b.kind == MAL_PAIR) {
+		mal_value partition = a.kind == MAL_PAIR ? a.a : b.a;
+		mal_value sides[2];
+
+		for (int side = 1; side <= 2; side++) {
+			mal_value x = mal_on_side(analysis, left, partition, side);
+			mal_value y = mal_on_side(analysis, right, partition, side);
+
+			sides[side - 1] = x && y ? mal_add(values, x, y, times) : 0;
+		}
+		if (sides[0] && sides[1])
+			sum = mal_pair(analysis, partition, sides[0], sides[1]);
+	} else if (times == 1 ||
+		   (times == -1 && a.kind == MAL_PARTIAL && inside(analysis, a.a) &&
+		    b.kind == MAL_LINEAR)) {
+		return mal_reduce(analysis, MAL_SUM, left, right);
+	}
+	return sum ? sum : mal_mixed(analysis, (mal_value[]){left, right}, 2, 331);
+}

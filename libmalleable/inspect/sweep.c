@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sweep.c: goes through the blocks of a function again and again until nothing changes. */
+#include "libmalleable/inspect/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/inspect/handlers.h"
+#include "libmalleable/inspect/walk.h"
+
+#ifdef HAVE_ZYDIS
+
+enum { SWEEPS = 100, DEPTH = 4 };
+
+static mal_value argument(struct mal_analysis *analysis, enum mal_symbol_class class, uint32_t reg)
+{
+	struct mal_symbol symbol = {
+		.class = class, .role = 700 + reg, .block = analysis->graph.order[0]};
+
+	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
+}
+
+static void begin(struct mal_analysis *analysis, struct mal_state *state, enum mal_reached reached)
+{
+	static const uint8_t integers[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
+	struct mal_values *values = &analysis->values;
+	mal_value nothing = mal_taint(values, mal_unset);
+	size_t clean = reached == MAL_REACHED_LIBGOMP ? 1 : 6;
+
+	memset(state, 0, sizeof(*state));
+	state->live = 1;
+	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
+		state->registers[reg] = nothing;
+	state->registers[MAL_RSP] = argument(analysis, MAL_STACK, MAL_RSP);
+	analysis->stack = values->forms[state->registers[MAL_RSP]].terms[0].symbol;
+	state->registers[MAL_X87] = mal_number(values, 0);
+	for (size_t i = 0; i < clean; i++)
+		state->registers[integers[i]] = argument(
+			analysis,
+			reached == MAL_REACHED_LIBOMP && i < 2 ? MAL_GLOBAL : MAL_CLEAN,
+			integers[i]);
+	for (unsigned int i = 0; i < 8 && reached == MAL_REACHED_CALL; i++)
+		state->registers[MAL_XMM0 + i] = argument(analysis, MAL_CLEAN, MAL_XMM0 + i);
+	state->left = nothing;
+}
+
+static void note_returns(struct mal_analysis *analysis)
+{
+	static const uint8_t results[] = {MAL_RAX, MAL_XMM0, MAL_RDX, MAL_XMM0 + 1};
+
+	for (size_t i = 0; i < 2 && analysis->final && !analysis->returns; i++)
+		analysis->returns =
+			mal_shows(analysis, analysis->state->registers[results[i]],
+				  analysis->block, -1);
+}
+
+static void step_block(struct mal_analysis *analysis, uint32_t block)
+{
+	const struct mal_block *at = &analysis->graph.blocks[block];
+
+	for (uint32_t i = 0; i < at->count && !analysis->values.full; i++) {
+		const struct mal_instruction *instruction =
+			&analysis->graph.instructions[at->first + i];
+
+		analysis->at = instruction;
+		switch (instruction->flow) {
+		case MAL_FLOW_CALL:
+			mal_step_call(analysis, instruction);
+			break;
+		case MAL_FLOW_STOP:
+			if (instruction->target || instruction->slot)
+				mal_step_call(analysis, instruction);
+			break;
+		case MAL_FLOW_TAIL:
+			mal_step_call(analysis, instruction);
+			note_returns(analysis);
+			break;
+		case MAL_FLOW_RETURN: note_returns(analysis); break;
+		case MAL_FLOW_BRANCH: mal_step_branch(analysis, instruction); break;
+		case MAL_FLOW_JUMP:
+			if (at->next_count > 1)
+				mal_step_branch(analysis, instruction);
+			break;
+		default: mal_step(analysis, instruction);
+		}
+	}
+}
+
+static void sweep_once(struct mal_analysis *analysis, enum mal_reached reached)
+{
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		analysis->loops[i].step = 0;
+		analysis->loops[i].start = 0;
+	}
+	/* What ends a loop tells its step best. */
+	if (!analysis->final)
+		mal_check_shared_loops(analysis);
+	for (uint32_t i = 0; i < analysis->graph.order_count && !analysis->values.full; i++) {
+		uint32_t block = analysis->graph.order[i];
+		struct mal_state *state = &analysis->ends[block];
+
+		analysis->block = block;
+		analysis->at = NULL;
+		analysis->state = state;
+		if (i == 0)
+			begin(analysis, state, reached);
+		else
+			mal_enter(analysis, block, state);
+		if (state->live)
+			step_block(analysis, block);
+	}
+}
+
+static void sweep_all(struct mal_analysis *analysis, enum mal_reached reached)
+{
+	unsigned int sweeps;
+
+	for (sweeps = 0; sweeps < SWEEPS && !analysis->values.full; sweeps++) {
+		int changed;
+
+		sweep_once(analysis, reached);
+		changed = mal_spread_branches(analysis);
+		if (changed & 2) {
+			/* What was concluded for loops that are shared after all is void. */
+			memset(analysis->locations, 0,
+			       MAL_LOCATIONS * sizeof(*analysis->locations));
+			analysis->location_count = 0;
+		}
+		if (!changed && !mal_check_loops(analysis))
+			break;
+	}
+	analysis->final = 1;
+	if (analysis->values.full || sweeps == SWEEPS) {
+		mal_bind(analysis, "too large", NULL);
+		return;
+	}
+	mal_check_shared_loops(analysis);
+	sweep_once(analysis, reached);
+	mal_check_shared_loops(analysis);
+	if (analysis->values.full)
+		mal_bind(analysis, "too large", NULL);
+}
+
+static int make(struct mal_analysis *analysis)
+{
+	size_t count = analysis->graph.block_count;
+
+	analysis->ends = calloc(count, sizeof(*analysis->ends));
+	analysis->branches = calloc(count, sizeof(*analysis->branches));
+	analysis->loops = calloc(count, sizeof(*analysis->loops));
+	analysis->joins = calloc(count, 1);
+	analysis->modes = calloc(count, sizeof(*analysis->modes));
+	analysis->together = calloc(count, 1);
+	analysis->merging = calloc(count, 1);
+	analysis->locations = calloc(MAL_LOCATIONS, sizeof(*analysis->locations));
+	return analysis->ends && analysis->branches && analysis->loops && analysis->joins &&
+			       analysis->modes && analysis->together && analysis->merging &&
+			       analysis->locations && mal_values_make(&analysis->values) == 0
+		       ? 0
+		       : -1;
+}
+
+static void unmake(struct mal_analysis *analysis)
+{
+	free(analysis->ends);
+	free(analysis->branches);
+	free(analysis->loops);
+	free(analysis->joins);
+	free(analysis->modes);
+	free(analysis->together);
+	free(analysis->merging);
+	free(analysis->locations);
+	mal_values_free(&analysis->values);
+	mal_flow_free(&analysis->graph);
+}
+
+int mal_sweep(struct mal_program *program, uint64_t entry, enum mal_reached reached, int depth,
+	      struct mal_finding *finding, const char **returns)
+{
+	struct mal_analysis analysis = {
+		.program = program, .image = program->image, .finding = finding, .depth = depth};
+	int result = -1;
+
+	*finding = (struct mal_finding){0};
+	if (mal_flow_build(program->image, entry, &analysis.graph) < 0)
+		return -1;
+	if (analysis.graph.trouble) {
+		finding->reason = analysis.graph.trouble;
+		result = 0;
+	} else if (make(&analysis) == 0) {
+		sweep_all(&analysis, reached);
+		mal_check_handlers(&analysis);
+		*returns = analysis.returns;
+		result = 0;
+	}
+	unmake(&analysis);
+	return result;
+}
+
+const struct mal_callee *mal_sweep_callee(struct mal_analysis *analysis, uint64_t entry)
+{
+	struct mal_program *program = analysis->program;
+	struct mal_finding finding = {0};
+	const char *returns = NULL;
+	size_t at;
+
+	for (at = 0; at < program->callee_count; at++)
+		if (program->callees[at].entry == entry)
+			return program->callees[at].done ? &program->callees[at] : NULL;
+	if (at == MAL_CALLEES || analysis->depth >= DEPTH)
+		return NULL;
+	program->callees[program->callee_count++] = (struct mal_callee){.entry = entry};
+	if (mal_sweep(program, entry, MAL_REACHED_CALL, analysis->depth + 1, &finding, &returns) < 0)
+		return NULL;
+	program->callees[at].reason = finding.reason;
+	program->callees[at].symbol = finding.symbol;
+	program->callees[at].returns = returns;
+	program->callees[at].done = 1;
+	return &program->callees[at];
+}
+
+#endif
