@@ -85,11 +85,13 @@ struct mal_location {
 	uint8_t used;
 };
 
-enum mal_share { MAL_SHARE_NONE, MAL_SHARE_ITERATIONS, MAL_SHARE_CHUNKS };
+enum mal_share { MAL_SHARE_NONE, MAL_SHARE_CHUNKS, MAL_SHARE_ITERATIONS };
 
 /* A shared loop: its position is LOW + LENGTHS + STEP * rounds. */
 struct mal_shared_loop {
 	enum mal_share kind;
+	/* Found to be shared just now. */
+	int fresh;
 	int64_t step;
 	/* Once known: the position's beginning, a linear value with LOW once. */
 	mal_value start;
@@ -168,6 +170,7 @@ int mal_is_stack(const struct mal_values *values, mal_value value, uint32_t *bas
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);
 
 /* What changes in loops is compared with what was assumed. Returns whether something was wrong. */
+int mal_open_loops(struct mal_analysis *analysis);
 int mal_check_loops(struct mal_analysis *analysis);
 
 /* What of COUNT VALUES at BLOCK is the one that stands for all, 0 where none does. */
@@ -200,6 +203,9 @@ void mal_effect_store(struct mal_analysis *analysis, mal_value address, mal_valu
 void mal_effect_atomic(struct mal_analysis *analysis, const struct mal_instruction *instruction);
 
 /* --- runtime.c, calls.c --- */
+
+/* Bind a region that may call the function NAME of another library, if that observes. */
+void mal_check_external(struct mal_analysis *analysis, const char *name);
 void mal_step_runtime(struct mal_analysis *analysis, const struct mal_external *external,
 		      const struct mal_instruction *instruction);
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *instruction);

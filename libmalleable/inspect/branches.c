@@ -172,9 +172,12 @@ void mal_take_branch(struct mal_analysis *analysis, uint32_t from, uint32_t bloc
 	state->partition = branch->partition;
 }
 
-/* Blocks on ways from START that do not come through STOP. */
-static void reach(const struct mal_analysis *analysis, uint32_t start, int stop, uint8_t *seen,
-		  uint32_t *stack)
+/*
+ * Blocks on ways from START that do not come through STOP; and, where ROUND is a block, that end
+ * where another round of a loop around it begins.
+ */
+static void reach(const struct mal_analysis *analysis, uint32_t start, int stop, int round,
+		  uint8_t *seen, uint32_t *stack)
 {
 	uint32_t depth = 0;
 
@@ -184,8 +187,12 @@ static void reach(const struct mal_analysis *analysis, uint32_t start, int stop,
 	seen[start] = 1;
 	stack[depth++] = start;
 	while (depth) {
-		const struct mal_block *block = &analysis->graph.blocks[stack[--depth]];
+		uint32_t number = stack[--depth];
+		const struct mal_block *block = &analysis->graph.blocks[number];
 
+		if (round >= 0 && block->header &&
+		    mal_flow_in_loop(&analysis->graph, (int)number, (uint32_t)round))
+			continue;
 		for (uint32_t i = 0; i < block->next_count; i++)
 			if ((int)block->next[i] != stop && !seen[block->next[i]]) {
 				seen[block->next[i]] = 1;
@@ -213,16 +220,19 @@ static void spread_branch(struct spread *spread, uint32_t block)
 	if (at->next_count < 2)
 		return;
 	for (uint32_t i = 0; i + 1 < at->next_count; i++) {
-		reach(analysis, at->next[i], join, spread->left, spread->stack);
-		reach(analysis, at->next[i + 1], join, spread->right, spread->stack);
-		for (uint32_t j = 0; j < analysis->graph.block_count; j++) {
-			int both = spread->left[j] && spread->right[j];
+		uint8_t *left = spread->left, *right = spread->right;
 
-			if (spread->left[j] || spread->right[j])
+		reach(analysis, at->next[i], join, (int)block, left, spread->stack);
+		reach(analysis, at->next[i + 1], join, (int)block, right, spread->stack);
+		for (uint32_t j = 0; j < analysis->graph.block_count; j++)
+			analysis->joins[j] |= left[j] && right[j];
+		reach(analysis, at->next[i], join, -1, left, spread->stack);
+		reach(analysis, at->next[i + 1], join, -1, right, spread->stack);
+		for (uint32_t j = 0; j < analysis->graph.block_count; j++) {
+			if (left[j] || right[j])
 				spread->deciding[j] |= (uint32_t)1 << branch->class;
-			analysis->joins[j] |= (uint8_t)both;
-			if (branch->class == MAL_BRANCH_ONCE && !both &&
-			    (branch->one == at->next[i] ? spread->left[j] : spread->right[j]))
+			if (branch->class == MAL_BRANCH_ONCE && !(left[j] && right[j]) &&
+			    (branch->one == at->next[i] ? left[j] : right[j]))
 				spread->once[j] = 1;
 		}
 	}
@@ -230,29 +240,59 @@ static void spread_branch(struct spread *spread, uint32_t block)
 		analysis->joins[join] = 1;
 }
 
-/* Loops that a branch leaves become shared. Returns whether one was not. */
-static int share_loops(struct mal_analysis *analysis, uint32_t block)
+/* What kind of shared loop the branch at the end of BLOCK makes of the loop of HEADER. */
+static enum mal_share share_by(const struct mal_analysis *analysis, uint32_t header,
+			       uint32_t block)
 {
 	const struct mal_branch *branch = &analysis->branches[block];
 	const struct mal_block *at = &analysis->graph.blocks[block];
+	enum mal_share now = analysis->loops[header].kind;
+
+	if (branch->class == MAL_BRANCH_SAME || !analysis->ends[block].live ||
+	    !mal_flow_in_loop(&analysis->graph, (int)header, block))
+		return now;
+	for (uint32_t i = 0; i < at->next_count; i++)
+		if (analysis->graph.blocks[at->next[i]].ends &&
+		    !mal_flow_in_loop(&analysis->graph, (int)header, at->next[i]) &&
+		    now != MAL_SHARE_ITERATIONS)
+			now = branch->class == MAL_BRANCH_SHARE ? MAL_SHARE_ITERATIONS
+								: MAL_SHARE_CHUNKS;
+	return now;
+}
+
+/*
+ * Loops that threads leave differently become shared, the outermost first: in it the inner ones may
+ * be the same for whoever runs an iteration. Returns whether one was not.
+ */
+static int share_loops(struct mal_analysis *analysis)
+{
+	const struct mal_flow_graph *graph = &analysis->graph;
 	int changed = 0;
 
-	for (uint32_t header = 0; header < analysis->graph.block_count; header++) {
-		enum mal_share *kind = &analysis->loops[header].kind, now = *kind;
+	for (uint32_t i = 0; i < graph->order_count; i++) {
+		uint32_t header = graph->order[i];
+		enum mal_share now = analysis->loops[header].kind;
+		int inner = 0;
 
-		if (!analysis->graph.blocks[header].header ||
-		    !mal_flow_in_loop(&analysis->graph, (int)header, block))
+		for (uint32_t j = 0; j < i && graph->blocks[header].header; j++)
+			inner |= analysis->loops[graph->order[j]].fresh &&
+				 mal_flow_in_loop(graph, (int)graph->order[j], header);
+		if (!graph->blocks[header].header || inner)
 			continue;
-		for (uint32_t i = 0; i < at->next_count; i++)
-			if (analysis->graph.blocks[at->next[i]].ends &&
-			    !mal_flow_in_loop(&analysis->graph, (int)header, at->next[i]))
-				now = branch->class == MAL_BRANCH_SHARE ||
-						      *kind == MAL_SHARE_ITERATIONS
-					      ? MAL_SHARE_ITERATIONS
-					      : MAL_SHARE_CHUNKS;
-		changed |= now != *kind;
-		*kind = now;
+		for (uint32_t block = 0; block < graph->block_count; block++) {
+			enum mal_share by = share_by(analysis, header, block);
+
+			if (by > now || now == MAL_SHARE_CHUNKS)
+				now = by == MAL_SHARE_ITERATIONS || now == MAL_SHARE_NONE ? by : now;
+		}
+		if (now != analysis->loops[header].kind) {
+			analysis->loops[header].kind = now;
+			analysis->loops[header].fresh = 1;
+			changed = 1;
+		}
 	}
+	for (uint32_t i = 0; i < graph->block_count; i++)
+		analysis->loops[i].fresh = 0;
 	return changed;
 }
 
@@ -298,13 +338,11 @@ int mal_spread_branches(struct mal_analysis *analysis)
 
 	if (spread.left && spread.right && spread.stack && spread.deciding && spread.once && old) {
 		memcpy(old, analysis->joins, count);
-		memset(analysis->joins, 0, count);
 		for (uint32_t block = 0; block < count; block++)
 			if (analysis->ends[block].live &&
-			    analysis->branches[block].class != MAL_BRANCH_SAME) {
+			    analysis->branches[block].class != MAL_BRANCH_SAME)
 				spread_branch(&spread, block);
-				changed |= share_loops(analysis, block) ? 2 : 0;
-			}
+		changed |= share_loops(analysis);
 		set_modes(&spread);
 		changed |= memcmp(old, analysis->joins, count) != 0;
 	} else {

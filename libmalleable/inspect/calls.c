@@ -180,6 +180,17 @@ static void step_construct(struct mal_analysis *analysis, const struct mal_exter
 		analysis->state->registers[MAL_RAX] = result;
 }
 
+void mal_check_external(struct mal_analysis *analysis, const char *name)
+{
+	enum mal_external_kind kind = mal_external(name)->kind;
+
+	if (kind == MAL_EXTERNAL_UNKNOWN)
+		mal_bind(analysis, "unknown function", name);
+	else if (kind == MAL_EXTERNAL_IDENTITY || kind == MAL_EXTERNAL_THREAD ||
+		 kind == MAL_EXTERNAL_THREADS)
+		mal_bind(analysis, "identity", name);
+}
+
 static void step_external(struct mal_analysis *analysis, const struct mal_external *external,
 			  const char *name, const struct mal_instruction *instruction)
 {

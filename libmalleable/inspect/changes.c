@@ -236,6 +236,8 @@ static mal_value at_ends(struct mal_analysis *analysis, const struct mal_locatio
 
 			if (!reason)
 				reason = mal_shows(analysis, value, location->block, -1);
+			if (!reason && analysis->joins[location->block])
+				reason = "a value that threads set differently";
 			joined = reason ? mal_taint(&analysis->values, reason)
 					: mal_location_symbol(analysis, location, MAL_CLEAN);
 		}
@@ -408,24 +410,28 @@ static int compare(struct mal_analysis *analysis, struct mal_location *location,
 	return 1;
 }
 
+typedef int check(struct mal_analysis *, struct mal_location *, mal_value);
+
+static int check_all(struct mal_analysis *analysis, check *one)
+{
+	int changed = 0;
+
+	for (size_t i = 0; i < MAL_LOCATIONS; i++) {
+		struct mal_location *location = &analysis->locations[i];
+
+		if (location->used && location->entry &&
+		    analysis->graph.blocks[location->block].header)
+			changed |= one(analysis, location, at_ends(analysis, location));
+	}
+	return changed;
+}
+
+int mal_open_loops(struct mal_analysis *analysis)
+{
+	return check_all(analysis, open_location);
+}
+
 int mal_check_loops(struct mal_analysis *analysis)
 {
-	static int (*const checks[])(struct mal_analysis *, struct mal_location *, mal_value) = {
-		open_location, confirm, compare};
-
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		int changed = 0;
-
-		for (size_t j = 0; j < MAL_LOCATIONS; j++) {
-			struct mal_location *location = &analysis->locations[j];
-
-			if (location->used && location->entry &&
-			    analysis->graph.blocks[location->block].header)
-				changed |= checks[i](analysis, location,
-						     at_ends(analysis, location));
-		}
-		if (changed)
-			return 1;
-	}
-	return 0;
+	return check_all(analysis, confirm) || check_all(analysis, compare);
 }

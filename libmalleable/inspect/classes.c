@@ -16,7 +16,7 @@ void mal_bind(struct mal_analysis *analysis, const char *reason, const char *sym
 	analysis->finding->address = analysis->at ? analysis->at->address : 0;
 }
 
-static const char *reason_of(const struct mal_analysis *analysis, enum mal_symbol_class class)
+static const char *reason_of(enum mal_symbol_class class)
 {
 	switch (class) {
 	case MAL_CLEAN: return NULL;
@@ -25,9 +25,7 @@ static const char *reason_of(const struct mal_analysis *analysis, enum mal_symbo
 	case MAL_GLOBAL: return "the thread's number";
 	case MAL_THREADS:
 	case MAL_ROUND_THREADS: return "the number of threads";
-	case MAL_CARRIED:
-		/* Until it is known how it changes, the best is assumed. */
-		return analysis->final ? "a value is carried from iteration to iteration" : NULL;
+	case MAL_CARRIED: return "a value is carried from iteration to iteration";
 	case MAL_ONCE: return "which thread runs a block";
 	case MAL_MORE:
 	case MAL_REDUCE:
@@ -144,7 +142,11 @@ const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t b
 	default: break;
 	}
 	for (unsigned int i = 0; i < form->count && !reason; i++)
-		reason = reason_of(analysis, analysis->values.symbols[form->terms[i].symbol].class);
+		reason = reason_of(analysis->values.symbols[form->terms[i].symbol].class);
+	/* Until it is known how it changes, the best is assumed. */
+	for (unsigned int i = 0; i < form->count && !analysis->final; i++)
+		if (analysis->values.symbols[form->terms[i].symbol].class == MAL_CARRIED)
+			return NULL;
 	if (!reason)
 		return NULL;
 	for (uint32_t header = 0; header < analysis->graph.block_count; header++) {

@@ -16,8 +16,6 @@ static uint8_t register_of(ZydisRegister reg)
 		return (uint8_t)(whole - ZYDIS_REGISTER_ZMM0 + MAL_XMM0);
 	if (reg >= ZYDIS_REGISTER_K0 && reg <= ZYDIS_REGISTER_K7)
 		return (uint8_t)(reg - ZYDIS_REGISTER_K0 + MAL_MASK0);
-	if (whole == ZYDIS_REGISTER_RFLAGS)
-		return MAL_FLAGS;
 	if (ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_X87 ||
 	    ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_MMX)
 		return MAL_X87;
@@ -163,6 +161,14 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->repeat = (instruction.attributes & repeats) != 0;
 	for (unsigned int i = 0; i < instruction.operand_count; i++)
 		take_operand(&operands[i], to);
+	/* Flags that are only kept count as neither. */
+	if (instruction.cpu_flags) {
+		const ZydisAccessedFlags *flags = instruction.cpu_flags;
+
+		to->reads |= flags->tested ? MAL_BIT(MAL_FLAGS) : 0;
+		if (flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
+			to->writes |= MAL_BIT(MAL_FLAGS);
+	}
 	to->system = (uint8_t)is_system(&instruction);
 	take_flow(&instruction, to);
 	/* Locked without a prefix. */

@@ -116,17 +116,17 @@ static void sweep_all(struct mal_analysis *analysis, enum mal_reached reached)
 	unsigned int sweeps;
 
 	for (sweeps = 0; sweeps < SWEEPS && !analysis->values.full; sweeps++) {
-		int changed;
-
 		sweep_once(analysis, reached);
-		changed = mal_spread_branches(analysis);
-		if (changed & 2) {
-			/* What was concluded for loops that are shared after all is void. */
+		if (mal_open_loops(analysis))
+			continue;
+		if (mal_spread_branches(analysis)) {
+			/* What was concluded before is void. */
 			memset(analysis->locations, 0,
 			       MAL_LOCATIONS * sizeof(*analysis->locations));
 			analysis->location_count = 0;
+			continue;
 		}
-		if (!changed && !mal_check_loops(analysis))
+		if (!mal_check_loops(analysis))
 			break;
 	}
 	analysis->final = 1;
@@ -139,6 +139,52 @@ static void sweep_all(struct mal_analysis *analysis, enum mal_reached reached)
 	mal_check_shared_loops(analysis);
 	if (analysis->values.full)
 		mal_bind(analysis, "too large", NULL);
+}
+
+/* Functions whose address is taken here may be called by whoever gets it. */
+static void check_references(struct mal_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->graph.instruction_count; i++) {
+		const struct mal_instruction *at = &analysis->graph.instructions[i];
+		const struct mal_reach *reach;
+
+		if (at->flow != MAL_FLOW_NEXT)
+			continue;
+		analysis->at = at;
+		for (unsigned int j = 0; j < at->operand_count; j++) {
+			const struct mal_operand *operand = &at->operands[j];
+			uint64_t address = (uint64_t)operand->number;
+			const struct mal_slot *slot;
+
+			if (operand->kind == MAL_OPERAND_REGISTER ||
+			    (operand->kind == MAL_OPERAND_NUMBER && !analysis->image->fixed))
+				continue;
+			if (operand->kind == MAL_OPERAND_MEMORY &&
+			    (operand->base != MAL_NO_REGISTER || operand->index != MAL_NO_REGISTER))
+				continue;
+			slot = mal_image_slot(analysis->image, address);
+			if (!slot)
+				slot = mal_image_stub(analysis->image, address);
+			if (slot && slot->kind == MAL_SLOT_TLS)
+				mal_bind(analysis, "thread-local storage", NULL);
+			if (slot && slot->kind == MAL_SLOT_RESOLVER)
+				mal_bind(analysis, "unknown function", NULL);
+			if (slot && slot->kind == MAL_SLOT_SYMBOL && slot->function)
+				mal_check_external(analysis, slot->symbol);
+			if (slot && slot->kind == MAL_SLOT_ADDRESS)
+				address = slot->value;
+			if (!mal_image_executable(analysis->image, address) ||
+			    !mal_image_function(analysis->image, address) ||
+			    (slot && slot->kind != MAL_SLOT_ADDRESS))
+				continue;
+			reach = mal_closure(analysis->program, address);
+			if (!reach || reach->reason)
+				mal_bind(analysis, reach ? reach->reason : "too large",
+					 reach ? reach->symbol : NULL);
+			else if (reach->indirect && !mal_indirect_harmless(analysis->program))
+				mal_bind(analysis, "a call through a pointer", NULL);
+		}
+	}
 }
 
 static int make(struct mal_analysis *analysis)
@@ -190,6 +236,7 @@ int mal_sweep(struct mal_program *program, uint64_t entry, enum mal_reached reac
 	} else if (make(&analysis) == 0) {
 		sweep_all(&analysis, reached);
 		mal_check_handlers(&analysis);
+		check_references(&analysis);
 		*returns = analysis.returns;
 		result = 0;
 	}
