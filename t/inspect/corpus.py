@@ -83,20 +83,23 @@ def build(name, path, options, out, external=None):
             command += [external, "-Wl,-rpath," + os.path.dirname(external)]
     if path.endswith(".f90"):
         command += ["-J", tempfile.gettempdir()]
-    call([*command, "-lm"])
+    call([*command, "-lm", "-Wl,--as-needed", "-latomic"])
     return out
 
 
 def lines_of(executable, addresses):
-    """The source lines at which the functions begin."""
-    addresses = list(addresses)
+    """The source lines of addresses; of code that was inlined, the line that it was inlined at."""
+    addresses = sorted(addresses)
     if not addresses:
         return {}
-    text = call(["addr2line", "-e", executable, *("%x" % address for address in addresses)])
+    text = call(["addr2line", "-a", "-i", "-e", executable, *("%x" % one for one in addresses)])
     lines = {}
-    for address, place in zip(addresses, text.splitlines()):
-        match = re.match(r".*:(\d+)", place)
-        lines[address] = int(match[1]) if match else 0
+    for row in text.splitlines():
+        if row.startswith("0x"):
+            current = int(row, 16)
+        else:
+            match = re.match(r".*:(\d+)", row)
+            lines[current] = int(match[1]) if match else 0
     return lines
 
 
@@ -110,9 +113,38 @@ def outlined(executable):
     return found
 
 
-def truth_at(known, line):
-    """The truth of the region that begins at this line: of its pragma, or of one just above."""
-    for back in range(4):
-        if line - back in known:
-            return known[line - back]
-    return None
+def regions(executable, known):
+    """The truths of a program's regions by the address of their function.
+
+    Such a function begins at the line of its pragma, or soon after it. Those of tasks are among
+    them."""
+    found = {}
+    for address, line in lines_of(executable, outlined(executable)).items():
+        line = max((one for one in known if one <= line), default=0)
+        if line:
+            found[address] = known[line]
+    return found
+
+
+def ran(executable, library):
+    """Addresses of the functions of the regions that a program runs."""
+    record = executable + ".record"
+    if os.path.exists(record):
+        os.remove(record)
+    run(executable, library, TEAMS_RECORD=record)
+    with open(record, encoding="ascii") as file:
+        return [int(row, 16) for row in file]
+
+
+def run(executable, library=None, timeout=10, **settings):
+    """What a program prints, and its exit status; 'slow' where it does not end."""
+    environment = dict(os.environ, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
+                       OMP_DYNAMIC="false", **settings)
+    if library:
+        environment["LD_PRELOAD"] = library
+    try:
+        done = subprocess.run([executable], env=environment, capture_output=True, check=False,
+                              timeout=timeout, cwd=os.path.dirname(executable))
+    except subprocess.TimeoutExpired:
+        return "slow"
+    return "%s exit %d" % (done.stdout.decode(errors="replace"), done.returncode)
