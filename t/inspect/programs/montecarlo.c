@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Transport of particles: histories with seeds of their own, tallies by atomics, a bank. */
+#include "corpus.h"
+#include <omp.h>
+enum { N = 400, BINS = 12, MOST = 64 };
+static double tally[BINS], bank[4 * N], lost;
+static int banked;
+static uint64_t streams[MOST];
+
+NOINLINE static double next(uint64_t *seed)
+{
+	*seed = *seed * 2806196910506780709u + 1;
+	return (double)(*seed >> 54);
+}
+
+NOINLINE static int history(uint64_t seed, double *weight)
+{
+	int collisions = 0;
+
+	*weight = 16;
+	while (*weight > 1 && collisions < 50) {
+		if (next(&seed) > 600)
+			*weight /= 2;
+		collisions++;
+	}
+	return collisions;
+}
+
+int main(void)
+{
+	int n = corpus_int(N);
+
+#pragma omp parallel for reduction(+ : lost) schedule(dynamic, 10) /* free */
+	for (int i = 0; i < n; i++) {
+		double weight;
+		int collisions = history((uint64_t)i * 7919, &weight);
+
+		lost += weight;
+#pragma omp atomic
+		tally[collisions % BINS] += weight;
+	}
+#pragma omp parallel for /* open: order */
+	for (int i = 0; i < n; i++) {
+		uint64_t seed = (uint64_t)i;
+
+		if (next(&seed) > 500) {
+			int place;
+#pragma omp atomic capture
+			place = banked++;
+			bank[place] = i;
+		}
+	}
+	for (int i = 0; i < MOST; i++)
+		streams[i] = (uint64_t)i * 17;
+#pragma omp parallel /* bound: identity */
+	{
+		uint64_t *mine = &streams[omp_get_thread_num()];
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+#pragma omp atomic
+			tally[(int)next(mine) % BINS] += 1;
+		}
+	}
+	for (int i = 0; i < banked; i++)
+		lost += bank[i];
+	corpus_add(tally, sizeof(tally));
+	corpus_number(lost + banked);
+	return corpus_end();
+}
