@@ -68,10 +68,11 @@ def call(command, **more):
     return done.stdout
 
 
-def build_library(source, out):
-    """A shared library of ours."""
-    call(["gcc", "-O2", "-shared", "-fPIC", "-o", out, source, "-ldl"])
-    return out
+def build_libraries(folder):
+    """Puts teams.so, which is preloaded, and libexternal.so, which programs link, there."""
+    for source, name in (("teams.c", "teams.so"), ("programs/external.c", "libexternal.so")):
+        call(["gcc", "-O2", "-shared", "-fPIC", "-o", os.path.join(folder, name),
+              os.path.join(HERE, source), "-ldl"])
 
 
 def build(name, path, options, out, external=None):
@@ -148,3 +149,9 @@ def run(executable, library=None, timeout=10, **settings):
     except subprocess.TimeoutExpired:
         return "slow"
     return "%s exit %d" % (done.stdout.decode(errors="replace"), done.returncode)
+
+
+def teams(executable, library, chosen, seed):
+    """What a program prints while the regions with these functions have random teams."""
+    return run(executable, library, 4, TEAMS_SEED=str(seed),
+               TEAMS_REGIONS=",".join("%x" % address for address in chosen))
