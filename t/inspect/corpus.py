@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The corpus: its programs, the truth written in them, how they are built, and where regions are."""
+"""The corpus: its programs, the truth written in them, how to build them, and where regions are."""
 import os
 import re
 import shutil

@@ -445,7 +445,8 @@ def leak(program, dice):
     """A private value that one thread has and the others do not."""
     name, own = program.array(), program.name("m")
     condition = dice.choice(["#pragma omp master", "if (%s == 0)" % WHO])
-    return ["{", "\tdouble %s = 0;" % own, *indent([condition]), "\t\t%s = 5;" % own, "#pragma omp for", "\tfor (int i = 0; i < SIZE; i++)",
+    return ["{", "\tdouble %s = 0;" % own, *indent([condition]),
+            "\t\t%s = 5;" % own, "#pragma omp for", "\tfor (int i = 0; i < SIZE; i++)",
             "\t\t%s[i] = %s;" % (name, own), "}"], "bound: identity"
 
 
