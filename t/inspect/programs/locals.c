@@ -64,7 +64,7 @@ int main(void)
 	}
 #pragma omp parallel /* bound: count */
 	counter();
-#pragma omp parallel for reduction(+ : sum) /* bound: order, cannot be shown */
+#pragma omp parallel for reduction(+ : sum) /* open: order */
 	for (int i = 0; i < n; i++)
 		sum += keep(i) > i;
 	if (sum < 0)

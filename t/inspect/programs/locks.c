@@ -50,7 +50,7 @@ int main(void)
 		mine = place++;
 		taken[mine] = 1;
 	}
-#pragma omp parallel for /* bound: order, cannot be shown */
+#pragma omp parallel for /* open: order */
 	for (int i = 0; i < n; i++) {
 		int mine;
 #pragma omp atomic capture
