@@ -80,7 +80,7 @@ class Program:
     def heads(self):
         """What stands above the regions."""
         lines = ["enum { SIZE = 512, MOST = 64 };", "static double x[SIZE];",
-                 "static int y[SIZE];", *self.globals, ""]
+                 "static int y[SIZE], told;", *self.globals, ""]
         for _, function in self.functions.values():
             lines += function
         return lines
@@ -110,6 +110,9 @@ class Loop:
                                      " schedule(dynamic)", " schedule(dynamic, 4)",
                                      " schedule(guided)", " schedule(runtime)",
                                      " schedule(auto)"])
+        if "dynamic" in self.schedule and any("lastprivate" in one for one in self.privates):
+            # LLVM's runtime, 19 at least, mostly loses the last value then.
+            self.schedule = " schedule(guided)"
         if self.truth != "free":
             # Who does what must be the same in each plain run.
             self.schedule = dice.choice(["", "", " schedule(static)", " schedule(static, 3)"])
@@ -514,7 +517,7 @@ MISUSES = (
 
 def by_hand(program, dice):
     """A share computed by hand, used for the loop alone or for more."""
-    size = dice.choice(["SIZE", "SIZE - 5", "(400 + n % 9)"])
+    size = dice.choice(["SIZE", "(SIZE - 5)", "(400 + n % 9)"])
     lines = [line.replace("SIZE_OF", size) for line in SHARES[dice.choice(sorted(SHARES))]]
     begin = ["int me = %s, many = %s;" % (WHO, MANY), *lines]
     names = {"out": program.array(), "other": program.array(), "sum": program.scalar("long")}
@@ -536,10 +539,73 @@ def cyclic(program, dice):
     return ["for (int i = %s; i < SIZE; i += %s)" % (WHO, MANY), "\t" + body], truth
 
 
+def told_share(program, dice):
+    """Iterations shared among as many as were told outside."""
+    name = program.array()
+    body = "%s[i] += x[i] + 2;" % name
+    return dice.choice([
+        ["for (int i = %s; i < SIZE; i += told)" % WHO, "\t" + body],
+        ["for (int i = %s * (SIZE / told); i < (%s + 1) * (SIZE / told) && i < SIZE; i++)" % (
+            WHO, WHO), "\t" + body]]), "bound: share"
+
+
+def told_tiles(program, dice):
+    """As many tiles as were told, shared by the language."""
+    name = program.array()
+    many = dice.choice(["told", "3 * told", "told + 1"])
+    return ["#pragma omp for%s" % dice.choice(["", " schedule(dynamic)", " schedule(static, 1)"]),
+            "for (int tile = 0; tile < %s; tile++)" % many,
+            "\tfor (int i = tile * SIZE / (%s); i < (tile + 1) * SIZE / (%s); i++)" % (many, many),
+            "\t\t%s[i] = x[i] - y[i];" % name], "free"
+
+
+def told_branch(program, _):
+    """An atomic only where several threads were told."""
+    name = program.scalar("long")
+    return ["#pragma omp for", "for (int i = 0; i < SIZE; i++) {", "\tif (told > 1) {",
+            "#pragma omp atomic", "\t\t%s += y[i];" % name, "\t} else {",
+            "\t\t%s += y[i];" % name, "\t}", "}"], "free"
+
+
+def steps(program, dice):
+    """Time steps over two arrays inside the region."""
+    one, two = program.array(), program.array()
+    return ["for (int step = 0; step < %d; step++) {" % dice.randint(2, 4), "#pragma omp for",
+            "\tfor (int i = 1; i < SIZE - 1; i++)",
+            "\t\t%s[i] = %s[i - 1] + %s[i + 1] + x[i];" % (two, one, one), "#pragma omp for",
+            "\tfor (int i = 1; i < SIZE - 1; i++)",
+            "\t\t%s[i] = (double)((long)%s[i] & 4095);" % (one, two), "}"], "free"
+
+
+def flushed(program, dice):
+    """A private sum that is emptied into the shared one now and then; the times may be counted."""
+    name, times, own = program.scalar("double"), program.scalar("long"), program.name("m")
+    counted = dice.random() < 0.4
+    return ["{", "\tdouble %s = 0;" % own, "#pragma omp for nowait",
+            "\tfor (int i = 0; i < SIZE; i++) {", "\t\t%s += x[i];" % own,
+            "\t\tif (i %% %d == 0) {" % dice.choice([3, 10, 64]), "#pragma omp critical",
+            "\t\t\t%s += %s;" % (name, own), "\t\t\t%s = 0;" % own, "\t\t}", "\t}",
+            "#pragma omp critical", "\t{", "\t\t%s += %s;" % (name, own),
+            *(["\t\t%s++;" % times] if counted else []), "\t}",
+            "}"], "bound: count" if counted else "open: buffer"
+
+
+def local_heap(program, dice):
+    """Memory of each thread for the time of the region, clean in each iteration or not."""
+    name, own = program.array(), program.name("p")
+    clean = dice.random() < 0.6
+    return ["{", "\tdouble *%s = (double *)calloc(8, sizeof(*%s));" % (own, own),
+            "#pragma omp for", "\tfor (int i = 0; i < SIZE; i++) {",
+            *(["\t\tmemset(%s, 0, 8 * sizeof(*%s));" % (own, own)] if clean else []),
+            "\t\t%s[y[i] & 7] += 1;" % own,
+            "\t\t%s[i] = %s[y[i] & 7] + %s[2];" % (name, own, own), "\t}", "\tfree(%s);" % own,
+            "}"], "free" if clean else "bound: private"
+
+
 FREE_PIECES = (merged_sum, merged_least, merged_bins, one_thread, first_thread, passed_on, sections,
-               tasks, ordered)
+               tasks, ordered, told_tiles, told_branch, steps)
 OTHER_PIECES = (merged_carried, other_thread, count, numbered, leak, own_tasks, by_hand, by_hand,
-                by_hand, cyclic)
+                by_hand, cyclic, told_share, flushed, local_heap, local_heap)
 
 
 def any_piece(program, dice):
