@@ -132,7 +132,9 @@ def ran(executable, library):
     record = executable + ".record"
     if os.path.exists(record):
         os.remove(record)
-    run(executable, library, TEAMS_RECORD=record)
+    said = run(executable, library, TEAMS_RECORD=record)
+    if not os.path.exists(record):
+        raise Failure("runs no region: " + said)
     with open(record, encoding="ascii") as file:
         return [int(row, 16) for row in file]
 
