@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Generated programs in Fortran: the same kinds of pieces as in pieces.py, fewer of them."""
+"""Generated programs in Fortran: the same kinds of pieces as in C, fewer of them."""
 
 WHO = "omp_get_thread_num()"
 MANY = "omp_get_num_threads()"
