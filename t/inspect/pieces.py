@@ -2,6 +2,7 @@
 """The pieces of generated regions, each with its truth by construction."""
 from bodies import MANY, WHO, Loop, indent
 
+
 def shared_loop(program, dice):
     """A worksharing loop."""
     loop = Loop(program, dice)
