@@ -337,12 +337,15 @@ int mal_spread_branches(struct mal_analysis *analysis)
 	int changed = 0;
 
 	if (spread.left && spread.right && spread.stack && spread.deciding && spread.once && old) {
+		changed = share_loops(analysis);
+		/* What was found before counts for nothing where a loop became shared. */
+		if (changed)
+			memset(analysis->joins, 0, count);
 		memcpy(old, analysis->joins, count);
-		for (uint32_t block = 0; block < count; block++)
+		for (uint32_t block = 0; block < count && !changed; block++)
 			if (analysis->ends[block].live &&
 			    analysis->branches[block].class != MAL_BRANCH_SAME)
 				spread_branch(&spread, block);
-		changed |= share_loops(analysis);
 		set_modes(&spread);
 		changed |= memcmp(old, analysis->joins, count) != 0;
 	} else {
