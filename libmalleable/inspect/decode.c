@@ -137,6 +137,22 @@ static int is_system(const ZydisDecodedInstruction *from)
 	}
 }
 
+/* What replaces the first part of a vector; the rest of it is used by no compiler. */
+static int is_conversion(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_CVTSI2SD:
+	case ZYDIS_MNEMONIC_CVTSI2SS:
+	case ZYDIS_MNEMONIC_CVTSS2SD:
+	case ZYDIS_MNEMONIC_CVTSD2SS:
+	case ZYDIS_MNEMONIC_SQRTSD:
+	case ZYDIS_MNEMONIC_SQRTSS:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to)
 {
 	static const uint64_t repeats =
@@ -161,6 +177,13 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->repeat = (instruction.attributes & repeats) != 0;
 	for (unsigned int i = 0; i < instruction.operand_count; i++)
 		take_operand(&operands[i], to);
+	if (is_conversion(instruction.mnemonic)) {
+		const struct mal_operand *from = &to->operands[1];
+
+		to->operands[0].read = 0;
+		if (from->kind != MAL_OPERAND_REGISTER || from->reg != to->operands[0].reg)
+			to->reads &= ~MAL_BIT(to->operands[0].reg);
+	}
 	/* Flags that are only kept count as neither. */
 	if (instruction.cpu_flags) {
 		const ZydisAccessedFlags *flags = instruction.cpu_flags;

@@ -135,8 +135,9 @@ static int read_function(const struct mal_image *image, const struct mal_functio
 		if (name && mal_external(name)->kind == MAL_EXTERNAL_FORK &&
 		    note_call(image, name, &trace, starts, err) < 0)
 			return -1;
+		/* A compiler knows what its own functions leave alone. */
 		if (instruction.flow == MAL_FLOW_CALL)
-			forget(&trace, 0xfc7);
+			forget(&trace, MAL_BIT(MAL_RAX));
 		else
 			step(&trace, &instruction);
 		at += instruction.length;

@@ -280,22 +280,6 @@ static mal_value pop(struct mal_analysis *analysis)
 	return value;
 }
 
-/* What replaces the first part of a vector; the rest of it is used by no compiler. */
-static int is_conversion(uint16_t mnemonic)
-{
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_CVTSI2SD:
-	case ZYDIS_MNEMONIC_CVTSI2SS:
-	case ZYDIS_MNEMONIC_CVTSS2SD:
-	case ZYDIS_MNEMONIC_CVTSD2SS:
-	case ZYDIS_MNEMONIC_SQRTSD:
-	case ZYDIS_MNEMONIC_SQRTSS:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 /* Whatever is not followed: each result depends on all that is read. */
 static void step_any(struct mal_analysis *analysis, const struct mal_instruction *instruction)
 {
@@ -306,14 +290,10 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 	for (unsigned int i = 0; i < instruction->operand_count; i++)
 		if (instruction->operands[i].kind == MAL_OPERAND_REGISTER &&
 		    instruction->operands[i].read &&
-		    !(i == 0 && is_conversion(instruction->mnemonic)) &&
 		    instruction->operands[i].reg != MAL_NO_REGISTER)
 			reads |= MAL_BIT(instruction->operands[i].reg);
 	for (unsigned int reg = 0; reg < MAL_REGISTERS && !reason; reg++) {
 		if (!(reads & MAL_BIT(reg)) || reg == MAL_FLAGS || reg == MAL_RSP)
-			continue;
-		if (is_conversion(instruction->mnemonic) && instruction->operands[0].reg == reg &&
-		    instruction->operands[1].reg != reg)
 			continue;
 		reason = mal_shows(analysis, state->registers[reg], analysis->block, -1);
 		if (!reason && reg < 16 && state->rest[reg])
