@@ -57,8 +57,15 @@ struct mal_branch {
 	mal_value difference;
 	mal_value partition;
 	/* The condition to take the first successor: DIFFERENCE against 0. */
-	enum { MAL_LESS, MAL_NOT_LESS, MAL_MORE_THAN, MAL_NOT_MORE, MAL_EQUAL, MAL_UNEQUAL,
-	       MAL_UNCLEAR } condition;
+	enum {
+		MAL_LESS,
+		MAL_NOT_LESS,
+		MAL_MORE_THAN,
+		MAL_NOT_MORE,
+		MAL_EQUAL,
+		MAL_UNEQUAL,
+		MAL_UNCLEAR
+	} condition;
 	const char *reason;
 };
 
@@ -161,8 +168,8 @@ void mal_store_slot(struct mal_analysis *analysis, uint32_t base, int32_t offset
 void mal_forget_slots(struct mal_analysis *analysis, uint32_t base, int64_t from);
 
 /* Whether VALUE is an address of the stack: its base, what is added, and whether that is all. */
-int mal_is_stack(const struct mal_values *values, mal_value value, uint32_t *base,
-		 int64_t *offset, int *exact);
+int mal_is_stack(const struct mal_values *values, mal_value value, uint32_t *base, int64_t *offset,
+		 int *exact);
 
 /* --- merge.c --- */
 

@@ -14,24 +14,25 @@
 int mal_condition_of(uint16_t mnemonic)
 {
 	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_JB: case ZYDIS_MNEMONIC_JL:
-	case ZYDIS_MNEMONIC_CMOVB: case ZYDIS_MNEMONIC_CMOVL:
-		return MAL_LESS;
-	case ZYDIS_MNEMONIC_JNB: case ZYDIS_MNEMONIC_JNL:
-	case ZYDIS_MNEMONIC_CMOVNB: case ZYDIS_MNEMONIC_CMOVNL:
-		return MAL_NOT_LESS;
-	case ZYDIS_MNEMONIC_JBE: case ZYDIS_MNEMONIC_JLE:
-	case ZYDIS_MNEMONIC_CMOVBE: case ZYDIS_MNEMONIC_CMOVLE:
-		return MAL_NOT_MORE;
-	case ZYDIS_MNEMONIC_JNBE: case ZYDIS_MNEMONIC_JNLE:
-	case ZYDIS_MNEMONIC_CMOVNBE: case ZYDIS_MNEMONIC_CMOVNLE:
-		return MAL_MORE_THAN;
-	case ZYDIS_MNEMONIC_JZ:
-		return MAL_EQUAL;
-	case ZYDIS_MNEMONIC_JNZ:
-		return MAL_UNEQUAL;
-	default:
-		return MAL_UNCLEAR;
+	case ZYDIS_MNEMONIC_JB:
+	case ZYDIS_MNEMONIC_JL:
+	case ZYDIS_MNEMONIC_CMOVB:
+	case ZYDIS_MNEMONIC_CMOVL: return MAL_LESS;
+	case ZYDIS_MNEMONIC_JNB:
+	case ZYDIS_MNEMONIC_JNL:
+	case ZYDIS_MNEMONIC_CMOVNB:
+	case ZYDIS_MNEMONIC_CMOVNL: return MAL_NOT_LESS;
+	case ZYDIS_MNEMONIC_JBE:
+	case ZYDIS_MNEMONIC_JLE:
+	case ZYDIS_MNEMONIC_CMOVBE:
+	case ZYDIS_MNEMONIC_CMOVLE: return MAL_NOT_MORE;
+	case ZYDIS_MNEMONIC_JNBE:
+	case ZYDIS_MNEMONIC_JNLE:
+	case ZYDIS_MNEMONIC_CMOVNBE:
+	case ZYDIS_MNEMONIC_CMOVNLE: return MAL_MORE_THAN;
+	case ZYDIS_MNEMONIC_JZ: return MAL_EQUAL;
+	case ZYDIS_MNEMONIC_JNZ: return MAL_UNEQUAL;
+	default: return MAL_UNCLEAR;
 	}
 }
 
@@ -241,8 +242,7 @@ static void spread_branch(struct spread *spread, uint32_t block)
 }
 
 /* What kind of shared loop the branch at the end of BLOCK makes of the loop of HEADER. */
-static enum mal_share share_by(const struct mal_analysis *analysis, uint32_t header,
-			       uint32_t block)
+static enum mal_share share_by(const struct mal_analysis *analysis, uint32_t header, uint32_t block)
 {
 	const struct mal_branch *branch = &analysis->branches[block];
 	const struct mal_block *at = &analysis->graph.blocks[block];
@@ -283,7 +283,8 @@ static int share_loops(struct mal_analysis *analysis)
 			enum mal_share by = share_by(analysis, header, block);
 
 			if (by > now || now == MAL_SHARE_CHUNKS)
-				now = by == MAL_SHARE_ITERATIONS || now == MAL_SHARE_NONE ? by : now;
+				now = by == MAL_SHARE_ITERATIONS || now == MAL_SHARE_NONE ? by
+											  : now;
 		}
 		if (now != analysis->loops[header].kind) {
 			analysis->loops[header].kind = now;
@@ -367,13 +368,9 @@ static void check_exit(struct mal_analysis *analysis, uint32_t header, uint32_t 
 
 	switch (branch->class) {
 	case MAL_BRANCH_SHARE:
-	case MAL_BRANCH_MORE:
-		break;
-	case MAL_BRANCH_SAME:
-		mal_bind(analysis, "a shared loop that is left early", NULL);
-		break;
-	default:
-		mal_bind(analysis, branch->reason ? branch->reason : "a shared loop", NULL);
+	case MAL_BRANCH_MORE: break;
+	case MAL_BRANCH_SAME: mal_bind(analysis, "a shared loop that is left early", NULL); break;
+	default: mal_bind(analysis, branch->reason ? branch->reason : "a shared loop", NULL);
 	}
 	if (analysis->loops[header].kind == MAL_SHARE_ITERATIONS &&
 	    branch->class == MAL_BRANCH_SHARE && branch->difference)

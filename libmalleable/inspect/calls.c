@@ -156,8 +156,8 @@ static void step_out(struct mal_analysis *analysis, const struct mal_external *e
 
 		if (strncmp(external->name, "frexp", 5) == 0)
 			bytes = 4;
-		if (!mal_is_stack(&analysis->values, analysis->state->registers[pointers[i]],
-				  &base, &offset, &exact) ||
+		if (!mal_is_stack(&analysis->values, analysis->state->registers[pointers[i]], &base,
+				  &offset, &exact) ||
 		    !exact)
 			mal_bind(analysis, "results in memory", external->name);
 		else
@@ -200,19 +200,11 @@ static void step_external(struct mal_analysis *analysis, const struct mal_extern
 	uint64_t all = ~saved & ~MAL_BIT(MAL_FLAGS);
 
 	switch (external->kind) {
-	case MAL_EXTERNAL_UNKNOWN:
-		mal_bind(analysis, "unknown function", name);
-		break;
-	case MAL_EXTERNAL_IDENTITY:
-		mal_bind(analysis, "identity", name);
-		break;
-	case MAL_EXTERNAL_PURE:
-		break;
-	case MAL_EXTERNAL_READ:
-		break;
-	case MAL_EXTERNAL_OUT:
-		step_out(analysis, external);
-		break;
+	case MAL_EXTERNAL_UNKNOWN: mal_bind(analysis, "unknown function", name); break;
+	case MAL_EXTERNAL_IDENTITY: mal_bind(analysis, "identity", name); break;
+	case MAL_EXTERNAL_PURE: break;
+	case MAL_EXTERNAL_READ: break;
+	case MAL_EXTERNAL_OUT: step_out(analysis, external); break;
 	case MAL_EXTERNAL_ALLOCATE:
 		if (reason && !every)
 			mal_bind(analysis, reason, name);
@@ -236,9 +228,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_extern
 		    strcmp(name, "__stack_chk_fail") != 0)
 			mal_bind(analysis, "an end that threads decide", name);
 		break;
-	default:
-		step_construct(analysis, external, instruction);
-		return;
+	default: step_construct(analysis, external, instruction); return;
 	}
 	clobber(analysis, all, reason);
 }

@@ -117,8 +117,7 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 	mal_value value = 0;
 
 	switch (location->change) {
-	case MAL_CHANGE_NONE:
-		return location->entry;
+	case MAL_CHANGE_NONE: return location->entry;
 	case MAL_CHANGE_OPEN:
 		return mal_location_symbol(analysis, location, shared ? MAL_CARRIED : MAL_CLEAN);
 	case MAL_CHANGE_STEP:
@@ -136,8 +135,7 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 				&(struct mal_form){.kind = MAL_PARTIAL,
 						   .operation = location->operation,
 						   .a = values->forms[value].terms[0].symbol});
-	case MAL_CHANGE_FIXED:
-		return location->value;
+	case MAL_CHANGE_FIXED: return location->value;
 	case MAL_CHANGE_POSITION:
 		symbol = &values->symbols[values->forms[location->entry].terms[0].symbol];
 		return mal_location_symbol(analysis, location, symbol->class);
@@ -145,8 +143,7 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 		if (!shared)
 			return mal_location_symbol(analysis, location, MAL_CLEAN);
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return mal_taint(values, carried_text);
 }
@@ -388,8 +385,7 @@ static int confirm(struct mal_analysis *analysis, struct mal_location *location,
 		    is_fixed(analysis, location->value, location->entry))
 			return 0;
 		break;
-	default:
-		return 0;
+	default: return 0;
 	}
 	location->change = MAL_CHANGE_TAINT;
 	location->value = 1;

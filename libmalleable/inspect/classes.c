@@ -65,11 +65,8 @@ static void take_term(const struct mal_analysis *analysis, const struct mal_term
 			return;
 		}
 		break;
-	case MAL_LENGTH:
-		break;
-	default:
-		position->bad = 1;
-		return;
+	case MAL_LENGTH: break;
+	default: position->bad = 1; return;
 	}
 	position->rest.terms[position->rest.count++] = *term;
 }
@@ -195,8 +192,7 @@ int mal_is_neutral(const struct mal_values *values, mal_value value, unsigned in
 		return form->operation == operation;
 	switch (operation) {
 	case MAL_SUM:
-	case MAL_XOR:
-		return mal_is_number(values, value, &number) && number == 0;
+	case MAL_XOR: return mal_is_number(values, value, &number) && number == 0;
 	case MAL_PRODUCT:
 		return mal_is_number(values, value, &number) &&
 		       (number == 1 || number == 0x3ff0000000000000 || number == 0x3f800000);
@@ -211,7 +207,6 @@ int mal_is_neutral(const struct mal_values *values, mal_value value, unsigned in
 			if (values->symbols[form->terms[i].symbol].class != MAL_CLEAN)
 				return 0;
 		return 1;
-	default:
-		return 0;
+	default: return 0;
 	}
 }

@@ -109,14 +109,14 @@ static void check_exact(struct mal_analysis *analysis, uint32_t header, uint32_t
 	}
 	/* The condition to go on, for the position less the end. */
 	if (!mal_flow_in_loop(&analysis->graph, (int)header, at->next[0])) {
-		static const int negated[] = {MAL_NOT_LESS, MAL_LESS, MAL_NOT_MORE, MAL_MORE_THAN,
-					      MAL_UNEQUAL, MAL_EQUAL, MAL_UNCLEAR};
+		static const int negated[] = {MAL_NOT_LESS, MAL_LESS,  MAL_NOT_MORE, MAL_MORE_THAN,
+					      MAL_UNEQUAL,  MAL_EQUAL, MAL_UNCLEAR};
 
 		condition = negated[condition];
 	}
 	if (control->low < 0) {
-		static const int turned[] = {MAL_MORE_THAN, MAL_NOT_MORE, MAL_LESS, MAL_NOT_LESS,
-					     MAL_EQUAL, MAL_UNEQUAL, MAL_UNCLEAR};
+		static const int turned[] = {MAL_MORE_THAN, MAL_NOT_MORE, MAL_LESS,   MAL_NOT_LESS,
+					     MAL_EQUAL,	    MAL_UNEQUAL,  MAL_UNCLEAR};
 
 		constant = -constant;
 		condition = turned[condition];

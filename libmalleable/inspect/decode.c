@@ -146,10 +146,8 @@ static int is_conversion(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_CVTSS2SD:
 	case ZYDIS_MNEMONIC_CVTSD2SS:
 	case ZYDIS_MNEMONIC_SQRTSD:
-	case ZYDIS_MNEMONIC_SQRTSS:
-		return 1;
-	default:
-		return 0;
+	case ZYDIS_MNEMONIC_SQRTSS: return 1;
+	default: return 0;
 	}
 }
 

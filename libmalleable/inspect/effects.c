@@ -46,8 +46,7 @@ static int is_harmless(struct mal_analysis *analysis, uint16_t mnemonic, mal_val
 	case ZYDIS_MNEMONIC_OR: operation = MAL_OR; break;
 	case ZYDIS_MNEMONIC_XOR: operation = MAL_XOR; break;
 	case ZYDIS_MNEMONIC_CMPXCHG:
-		return form->kind == MAL_MERGED &&
-		       form->a == analysis->state->registers[MAL_RAX] &&
+		return form->kind == MAL_MERGED && form->a == analysis->state->registers[MAL_RAX] &&
 		       mal_only_symbol(values, form->a);
 	default: return 0;
 	}
@@ -58,8 +57,9 @@ static int is_harmless(struct mal_analysis *analysis, uint16_t mnemonic, mal_val
 	    form->count == 1 && values->symbols[form->terms[0].symbol].class == MAL_ROUND &&
 	    !form->terms[0].factor)
 		return 1;
-	return operation != MAL_AND && form->count == 0 && mal_is_neutral(values, value, operation) &&
-	       mal_only_symbol(values, value) == NULL && form->constant == 0;
+	return operation != MAL_AND && form->count == 0 &&
+	       mal_is_neutral(values, value, operation) && mal_only_symbol(values, value) == NULL &&
+	       form->constant == 0;
 }
 
 static void check_atomic(struct mal_analysis *analysis, const struct mal_instruction *instruction,
@@ -141,10 +141,8 @@ void mal_effect_atomic(struct mal_analysis *analysis, const struct mal_instructi
 	case ZYDIS_MNEMONIC_DEC:
 	case ZYDIS_MNEMONIC_AND:
 	case ZYDIS_MNEMONIC_OR:
-	case ZYDIS_MNEMONIC_XOR:
-		break;
-	default:
-		mal_bind(analysis, "an atomic operation that is not understood", NULL);
+	case ZYDIS_MNEMONIC_XOR: break;
+	default: mal_bind(analysis, "an atomic operation that is not understood", NULL);
 	}
 }
 

@@ -86,10 +86,10 @@ static mal_value join_positions(struct ways *ways, const mal_value *found, uint3
 			if (times_low(values, found[i]) != 1)
 				return 0;
 		memcpy(ways->base, found, ways->count * sizeof(*found));
-		symbol.address = ways->analysis->graph
-					 .instructions[ways->analysis->graph.blocks[ways->block]
-							       .first]
-					 .address;
+		symbol.address =
+			ways->analysis->graph
+				.instructions[ways->analysis->graph.blocks[ways->block].first]
+				.address;
 		ways->position = mal_of_symbol(values, mal_symbol(values, &symbol));
 		return ways->position;
 	}
@@ -297,8 +297,8 @@ static void join_states(struct ways *ways, struct mal_state *state)
 
 		for (size_t i = 0; i < ways->count; i++) {
 			const struct mal_state *end = &analysis->ends[ways->from[i]];
-			mal_value value = rest ? end->rest[reg - MAL_REGISTERS]
-					       : end->registers[reg];
+			mal_value value =
+				rest ? end->rest[reg - MAL_REGISTERS] : end->registers[reg];
 
 			/* The whole of it was written on this way. */
 			if (rest && !value)
@@ -309,9 +309,9 @@ static void join_states(struct ways *ways, struct mal_state *state)
 			int parts = 0;
 
 			for (size_t i = 0; i < ways->count; i++)
-				parts |= analysis->ends[ways->from[i]].rest[reg - MAL_REGISTERS] != 0;
-			state->rest[reg - MAL_REGISTERS] =
-				parts ? join(ways, found, reg) : 0;
+				parts |= analysis->ends[ways->from[i]].rest[reg - MAL_REGISTERS] !=
+					 0;
+			state->rest[reg - MAL_REGISTERS] = parts ? join(ways, found, reg) : 0;
 		} else {
 			state->registers[reg] = join(ways, found, reg);
 		}

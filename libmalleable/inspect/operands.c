@@ -89,14 +89,10 @@ mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *oper
 	mal_value value;
 
 	switch (operand->kind) {
-	case MAL_OPERAND_NUMBER:
-		return mal_number(&analysis->values, operand->number);
-	case MAL_OPERAND_MEMORY:
-		return load(analysis, operand);
-	case MAL_OPERAND_REGISTER:
-		break;
-	default:
-		return mal_taint(&analysis->values, "an operand that is not understood");
+	case MAL_OPERAND_NUMBER: return mal_number(&analysis->values, operand->number);
+	case MAL_OPERAND_MEMORY: return load(analysis, operand);
+	case MAL_OPERAND_REGISTER: break;
+	default: return mal_taint(&analysis->values, "an operand that is not understood");
 	}
 	if (operand->reg == MAL_NO_REGISTER)
 		return mal_fresh(analysis, MAL_CLEAN, 352);

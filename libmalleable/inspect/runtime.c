@@ -36,8 +36,8 @@ static mal_value put(struct mal_analysis *analysis, unsigned int reg, uint32_t b
 
 static void want_clean(struct mal_analysis *analysis, mal_value value)
 {
-	const char *reason = value ? mal_shows(analysis, value, analysis->block, -1)
-				   : not_understood;
+	const char *reason =
+		value ? mal_shows(analysis, value, analysis->block, -1) : not_understood;
 
 	if (reason)
 		mal_bind(analysis, reason, NULL);
@@ -166,7 +166,7 @@ void mal_step_runtime(struct mal_analysis *analysis, const struct mal_external *
 	case MAL_EXTERNAL_THREADS:
 	case MAL_EXTERNAL_GLOBAL_THREAD:
 		state->registers[MAL_RAX] = number_of_thread(
-			analysis, external->kind == MAL_EXTERNAL_THREAD    ? MAL_THREAD
+			analysis, external->kind == MAL_EXTERNAL_THREAD	   ? MAL_THREAD
 				  : external->kind == MAL_EXTERNAL_THREADS ? MAL_THREADS
 									   : MAL_GLOBAL);
 		state->rest[MAL_RAX] = 0;

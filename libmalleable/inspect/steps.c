@@ -30,13 +30,9 @@ static int is_length(const struct mal_analysis *analysis, mal_value value)
 		case MAL_LOW:
 		case MAL_HIGH:
 		case MAL_LENGTH:
-		case MAL_ROUND:
-			found = 1;
-			break;
-		case MAL_CLEAN:
-			break;
-		default:
-			return 0;
+		case MAL_ROUND: found = 1; break;
+		case MAL_CLEAN: break;
+		default: return 0;
 		}
 	return found;
 }
@@ -57,7 +53,7 @@ static mal_value bitwise(struct mal_analysis *analysis, const struct mal_instruc
 			 mal_value left, mal_value right)
 {
 	struct mal_values *values = &analysis->values;
-	enum mal_reduction operation = instruction->mnemonic == ZYDIS_MNEMONIC_AND ? MAL_AND
+	enum mal_reduction operation = instruction->mnemonic == ZYDIS_MNEMONIC_AND  ? MAL_AND
 				       : instruction->mnemonic == ZYDIS_MNEMONIC_OR ? MAL_OR
 										    : MAL_XOR;
 	const struct mal_symbol *symbol = mal_only_symbol(values, left);
@@ -191,10 +187,10 @@ static void compare(struct mal_analysis *analysis, const struct mal_instruction 
 	if (left == right)
 		flags_of(analysis, mal_plain(analysis, left));
 	else
-		flags_of(analysis, bitwise(analysis,
-					   &(struct mal_instruction){
-						   .mnemonic = ZYDIS_MNEMONIC_AND},
-					   left, right));
+		flags_of(analysis,
+			 bitwise(analysis,
+				 &(struct mal_instruction){.mnemonic = ZYDIS_MNEMONIC_AND}, left,
+				 right));
 }
 
 /* The value that a conditional move leaves in its target. */
@@ -255,8 +251,8 @@ static void push(struct mal_analysis *analysis, mal_value value)
 	int64_t offset;
 	int exact;
 
-	state->registers[MAL_RSP] = mal_plus(analysis, state->registers[MAL_RSP],
-					     mal_number(&analysis->values, -8), 1);
+	state->registers[MAL_RSP] =
+		mal_plus(analysis, state->registers[MAL_RSP], mal_number(&analysis->values, -8), 1);
 	if (mal_is_stack(&analysis->values, state->registers[MAL_RSP], &base, &offset, &exact) &&
 	    exact)
 		mal_store_slot(analysis, base, (int32_t)offset, 8, value);
@@ -275,8 +271,8 @@ static mal_value pop(struct mal_analysis *analysis)
 	if (mal_is_stack(&analysis->values, state->registers[MAL_RSP], &base, &offset, &exact) &&
 	    exact)
 		value = mal_load_slot(analysis, base, (int32_t)offset, 8);
-	state->registers[MAL_RSP] = mal_plus(analysis, state->registers[MAL_RSP],
-					     mal_number(&analysis->values, 8), 1);
+	state->registers[MAL_RSP] =
+		mal_plus(analysis, state->registers[MAL_RSP], mal_number(&analysis->values, 8), 1);
 	return value;
 }
 
@@ -307,8 +303,7 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 	for (unsigned int i = 0; i < instruction->operand_count && !reason; i++)
 		if (instruction->operands[i].kind == MAL_OPERAND_MEMORY &&
 		    instruction->operands[i].read)
-			reason = mal_shows(analysis,
-					   mal_read(analysis, &instruction->operands[i]),
+			reason = mal_shows(analysis, mal_read(analysis, &instruction->operands[i]),
 					   analysis->block, -1);
 	for (unsigned int i = 0; i < instruction->operand_count; i++)
 		if (instruction->operands[i].written && instruction->operands[i].reg != MAL_X87)
@@ -406,32 +401,21 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instr
 	case ZYDIS_MNEMONIC_NEG:
 	case ZYDIS_MNEMONIC_AND:
 	case ZYDIS_MNEMONIC_OR:
-	case ZYDIS_MNEMONIC_XOR:
-		arithmetic(analysis, instruction);
-		return;
+	case ZYDIS_MNEMONIC_XOR: arithmetic(analysis, instruction); return;
 	case ZYDIS_MNEMONIC_SHL:
 	case ZYDIS_MNEMONIC_SHR:
-	case ZYDIS_MNEMONIC_SAR:
-		shift(analysis, instruction);
-		return;
+	case ZYDIS_MNEMONIC_SAR: shift(analysis, instruction); return;
 	case ZYDIS_MNEMONIC_IMUL:
-	case ZYDIS_MNEMONIC_MUL:
-		multiply(analysis, instruction);
-		return;
+	case ZYDIS_MNEMONIC_MUL: multiply(analysis, instruction); return;
 	case ZYDIS_MNEMONIC_DIV:
-	case ZYDIS_MNEMONIC_IDIV:
-		divide(analysis, instruction);
-		return;
+	case ZYDIS_MNEMONIC_IDIV: divide(analysis, instruction); return;
 	case ZYDIS_MNEMONIC_CMP:
-	case ZYDIS_MNEMONIC_TEST:
-		compare(analysis, instruction);
-		return;
+	case ZYDIS_MNEMONIC_TEST: compare(analysis, instruction); return;
 	case ZYDIS_MNEMONIC_CDQE:
 	case ZYDIS_MNEMONIC_NOP:
 	case ZYDIS_MNEMONIC_ENDBR64:
 	case ZYDIS_MNEMONIC_PAUSE:
-	case ZYDIS_MNEMONIC_MFENCE:
-		return;
+	case ZYDIS_MNEMONIC_MFENCE: return;
 	case ZYDIS_MNEMONIC_CDQ:
 	case ZYDIS_MNEMONIC_CQO:
 		value = mal_shows(analysis, state->registers[MAL_RAX], analysis->block, -1)
@@ -440,12 +424,8 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instr
 		state->registers[MAL_RDX] = value;
 		state->rest[MAL_RDX] = 0;
 		return;
-	case ZYDIS_MNEMONIC_PUSH:
-		push(analysis, mal_read(analysis, &operands[0]));
-		return;
-	case ZYDIS_MNEMONIC_POP:
-		mal_write(analysis, &operands[0], pop(analysis));
-		return;
+	case ZYDIS_MNEMONIC_PUSH: push(analysis, mal_read(analysis, &operands[0])); return;
+	case ZYDIS_MNEMONIC_POP: mal_write(analysis, &operands[0], pop(analysis)); return;
 	case ZYDIS_MNEMONIC_LEAVE:
 		state->registers[MAL_RSP] = state->registers[MAL_RBP];
 		state->registers[MAL_RBP] = pop(analysis);
@@ -455,11 +435,8 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instr
 	case ZYDIS_MNEMONIC_STOSQ:
 	case ZYDIS_MNEMONIC_MOVSB:
 	case ZYDIS_MNEMONIC_MOVSQ:
-	case ZYDIS_MNEMONIC_LODSB:
-		step_string(analysis, instruction);
-		return;
-	default:
-		break;
+	case ZYDIS_MNEMONIC_LODSB: step_string(analysis, instruction); return;
+	default: break;
 	}
 	if (!mal_step_vector(analysis, instruction))
 		step_any(analysis, instruction);

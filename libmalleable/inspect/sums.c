@@ -6,9 +6,9 @@
 /* Whether the analysis is in the loop in which SYMBOL is carried. */
 static int inside(const struct mal_analysis *analysis, uint32_t symbol)
 {
-	return symbol && mal_flow_in_loop(&analysis->graph,
-					  (int)analysis->values.symbols[symbol].extra,
-					  analysis->block);
+	return symbol &&
+	       mal_flow_in_loop(&analysis->graph, (int)analysis->values.symbols[symbol].extra,
+				analysis->block);
 }
 
 static mal_value partial(struct mal_analysis *analysis, enum mal_reduction operation,
@@ -98,9 +98,8 @@ mal_value mal_plus(struct mal_analysis *analysis, mal_value left, mal_value righ
 		}
 		if (sides[0] && sides[1])
 			sum = mal_pair(analysis, partition, sides[0], sides[1]);
-	} else if (times == 1 ||
-		   (times == -1 && a.kind == MAL_PARTIAL && inside(analysis, a.a) &&
-		    b.kind == MAL_LINEAR)) {
+	} else if (times == 1 || (times == -1 && a.kind == MAL_PARTIAL && inside(analysis, a.a) &&
+				  b.kind == MAL_LINEAR)) {
 		return mal_reduce(analysis, MAL_SUM, left, right);
 	}
 	return sum ? sum : mal_mixed(analysis, (mal_value[]){left, right}, 2, 331);

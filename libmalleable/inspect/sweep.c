@@ -36,8 +36,7 @@ static void begin(struct mal_analysis *analysis, struct mal_state *state, enum m
 	state->registers[MAL_X87] = mal_number(values, 0);
 	for (size_t i = 0; i < clean; i++)
 		state->registers[integers[i]] = argument(
-			analysis,
-			reached == MAL_REACHED_LIBOMP && i < 2 ? MAL_GLOBAL : MAL_CLEAN,
+			analysis, reached == MAL_REACHED_LIBOMP && i < 2 ? MAL_GLOBAL : MAL_CLEAN,
 			integers[i]);
 	for (unsigned int i = 0; i < 8 && reached == MAL_REACHED_CALL; i++)
 		state->registers[MAL_XMM0 + i] = argument(analysis, MAL_CLEAN, MAL_XMM0 + i);
@@ -49,9 +48,8 @@ static void note_returns(struct mal_analysis *analysis)
 	static const uint8_t results[] = {MAL_RAX, MAL_XMM0, MAL_RDX, MAL_XMM0 + 1};
 
 	for (size_t i = 0; i < 2 && analysis->final && !analysis->returns; i++)
-		analysis->returns =
-			mal_shows(analysis, analysis->state->registers[results[i]],
-				  analysis->block, -1);
+		analysis->returns = mal_shows(analysis, analysis->state->registers[results[i]],
+					      analysis->block, -1);
 }
 
 static void step_block(struct mal_analysis *analysis, uint32_t block)
@@ -64,9 +62,7 @@ static void step_block(struct mal_analysis *analysis, uint32_t block)
 
 		analysis->at = instruction;
 		switch (instruction->flow) {
-		case MAL_FLOW_CALL:
-			mal_step_call(analysis, instruction);
-			break;
+		case MAL_FLOW_CALL: mal_step_call(analysis, instruction); break;
 		case MAL_FLOW_STOP:
 			if (instruction->target || instruction->slot)
 				mal_step_call(analysis, instruction);
@@ -257,7 +253,8 @@ const struct mal_callee *mal_sweep_callee(struct mal_analysis *analysis, uint64_
 	if (at == MAL_CALLEES || analysis->depth >= DEPTH)
 		return NULL;
 	program->callees[program->callee_count++] = (struct mal_callee){.entry = entry};
-	if (mal_sweep(program, entry, MAL_REACHED_CALL, analysis->depth + 1, &finding, &returns) < 0)
+	if (mal_sweep(program, entry, MAL_REACHED_CALL, analysis->depth + 1, &finding, &returns) <
+	    0)
 		return NULL;
 	program->callees[at].reason = finding.reason;
 	program->callees[at].symbol = finding.symbol;

@@ -45,8 +45,8 @@ static int same_symbol(const struct mal_symbol *left, const struct mal_symbol *r
 
 uint32_t mal_symbol(struct mal_values *values, const struct mal_symbol *symbol)
 {
-	uint64_t hash = mix(mix(symbol->address, symbol->role), (uint64_t)symbol->class << 32 |
-								       symbol->extra);
+	uint64_t hash = mix(mix(symbol->address, symbol->role),
+			    (uint64_t)symbol->class << 32 | symbol->extra);
 
 	for (;; hash++) {
 		uint32_t *entry = &values->symbol_hash[hash % HASH];
@@ -60,8 +60,8 @@ uint32_t mal_symbol(struct mal_values *values, const struct mal_symbol *symbol)
 			return 0;
 		}
 		if (values->symbol_count == values->symbol_room) {
-			struct mal_symbol *more = realloc(
-				values->symbols, 2 * values->symbol_room * sizeof(*more));
+			struct mal_symbol *more =
+				realloc(values->symbols, 2 * values->symbol_room * sizeof(*more));
 
 			if (!more) {
 				values->full = 1;
@@ -87,9 +87,9 @@ static int same_form(const struct mal_form *left, const struct mal_form *right)
 
 mal_value mal_form(struct mal_values *values, const struct mal_form *form)
 {
-	uint64_t hash = mix(mix((uint64_t)form->kind << 8 | form->operation,
-				(uint64_t)form->constant),
-			    (uint64_t)form->a << 32 | form->b);
+	uint64_t hash =
+		mix(mix((uint64_t)form->kind << 8 | form->operation, (uint64_t)form->constant),
+		    (uint64_t)form->a << 32 | form->b);
 
 	hash = mix(hash, form->c);
 	for (unsigned int i = 0; i < form->count; i++)
@@ -170,8 +170,9 @@ mal_value mal_add(struct mal_values *values, mal_value left, mal_value right, in
 	unsigned int i = 0, j = 0;
 
 	while (i < a->count || j < b->count) {
-		int which = i == a->count ? 1 : j == b->count ? -1 : order(&a->terms[i],
-									   &b->terms[j]);
+		int which = i == a->count   ? 1
+			    : j == b->count ? -1
+					    : order(&a->terms[i], &b->terms[j]);
 		struct mal_term term = which <= 0 ? a->terms[i] : b->terms[j];
 
 		if (which == 0)

@@ -65,8 +65,16 @@ enum mal_value_kind {
 	MAL_FIRST,
 };
 
-enum mal_reduction { MAL_NO_REDUCTION, MAL_SUM, MAL_PRODUCT, MAL_MINIMUM, MAL_MAXIMUM, MAL_AND,
-		     MAL_OR, MAL_XOR };
+enum mal_reduction {
+	MAL_NO_REDUCTION,
+	MAL_SUM,
+	MAL_PRODUCT,
+	MAL_MINIMUM,
+	MAL_MAXIMUM,
+	MAL_AND,
+	MAL_OR,
+	MAL_XOR
+};
 
 enum { MAL_TERMS = 8 };
 

@@ -29,91 +29,49 @@ enum kind {
 #define BOTH(name) \
 	case ZYDIS_MNEMONIC_##name: \
 	case ZYDIS_MNEMONIC_V##name
-#define REALS(name) \
-	BOTH(name##SD): \
-	BOTH(name##SS): \
-	BOTH(name##PD): \
-	BOTH(name##PS)
+#define REALS(name) BOTH(name##SD) : BOTH(name##SS) : BOTH(name##PD) : BOTH(name##PS)
 
 static enum kind kind_of(uint16_t mnemonic)
 {
 	switch (mnemonic) {
-	BOTH(MOVAPS):
-	BOTH(MOVAPD):
-	BOTH(MOVUPS):
-	BOTH(MOVUPD):
-	BOTH(MOVDQA):
-	BOTH(MOVDQU):
-	case ZYDIS_MNEMONIC_VMOVDQA32:
+	BOTH(MOVAPS)
+	    : BOTH(MOVAPD)
+	    : BOTH(MOVUPS)
+	    : BOTH(MOVUPD) : BOTH(MOVDQA) : BOTH(MOVDQU) : case ZYDIS_MNEMONIC_VMOVDQA32:
 	case ZYDIS_MNEMONIC_VMOVDQA64:
 	case ZYDIS_MNEMONIC_VMOVDQU32:
 	case ZYDIS_MNEMONIC_VMOVDQU64:
-	BOTH(LDDQU):
-		return MOVE;
-	BOTH(MOVD):
-	BOTH(MOVQ):
-		return FIRST;
-	BOTH(MOVSD):
-	BOTH(MOVSS):
-		return PART;
-	REALS(ADD):
-		return ADD;
-	REALS(SUB):
-		return SUBTRACT;
-	REALS(MUL):
-		return MULTIPLY;
-	REALS(MIN):
-	BOTH(PMINSD):
-	BOTH(PMINUD):
-		return MINIMUM;
-	REALS(MAX):
-	BOTH(PMAXSD):
-	BOTH(PMAXUD):
-		return MAXIMUM;
-	BOTH(PAND):
-	BOTH(ANDPS):
-	BOTH(ANDPD):
-		return AND;
-	BOTH(POR):
-	BOTH(ORPS):
-	BOTH(ORPD):
-		return OR;
-	BOTH(PXOR):
-	BOTH(XORPS):
-	BOTH(XORPD):
-	case ZYDIS_MNEMONIC_VPXORD:
+		BOTH(LDDQU) : return MOVE;
+		BOTH(MOVD) : BOTH(MOVQ) : return FIRST;
+		BOTH(MOVSD) : BOTH(MOVSS) : return PART;
+		REALS(ADD) : return ADD;
+		REALS(SUB) : return SUBTRACT;
+		REALS(MUL) : return MULTIPLY;
+		REALS(MIN) : BOTH(PMINSD) : BOTH(PMINUD) : return MINIMUM;
+		REALS(MAX) : BOTH(PMAXSD) : BOTH(PMAXUD) : return MAXIMUM;
+		BOTH(PAND) : BOTH(ANDPS) : BOTH(ANDPD) : return AND;
+		BOTH(POR) : BOTH(ORPS) : BOTH(ORPD) : return OR;
+	BOTH(PXOR) : BOTH(XORPS) : BOTH(XORPD) : case ZYDIS_MNEMONIC_VPXORD:
 	case ZYDIS_MNEMONIC_VPXORQ:
 		return XOR;
-	BOTH(PADDD):
-	BOTH(PADDQ):
-		return ADD_INTEGERS;
-	BOTH(PSUBD):
-	BOTH(PSUBQ):
-		return SUBTRACT_INTEGERS;
-	BOTH(PSHUFD):
-	BOTH(PUNPCKLDQ):
-	BOTH(PUNPCKLQDQ):
-	BOTH(UNPCKLPD):
-	BOTH(UNPCKLPS):
-	BOTH(MOVDDUP):
-	BOTH(SHUFPS):
-	BOTH(SHUFPD):
-	case ZYDIS_MNEMONIC_VPBROADCASTD:
+		BOTH(PADDD) : BOTH(PADDQ) : return ADD_INTEGERS;
+		BOTH(PSUBD) : BOTH(PSUBQ) : return SUBTRACT_INTEGERS;
+	BOTH(PSHUFD)
+	    : BOTH(PUNPCKLDQ)
+	    : BOTH(PUNPCKLQDQ)
+	    : BOTH(UNPCKLPD)
+	    : BOTH(UNPCKLPS)
+	    : BOTH(MOVDDUP) : BOTH(SHUFPS) : BOTH(SHUFPD) : case ZYDIS_MNEMONIC_VPBROADCASTD:
 	case ZYDIS_MNEMONIC_VPBROADCASTQ:
 	case ZYDIS_MNEMONIC_VBROADCASTSD:
 	case ZYDIS_MNEMONIC_VBROADCASTSS:
 		return BROADCAST;
-	BOTH(UNPCKHPD):
-	BOTH(UNPCKHPS):
-	BOTH(MOVHLPS):
-	BOTH(MOVSHDUP):
-	BOTH(PSRLDQ):
-	case ZYDIS_MNEMONIC_VEXTRACTF128:
+	BOTH(UNPCKHPD)
+	    : BOTH(UNPCKHPS)
+	    : BOTH(MOVHLPS) : BOTH(MOVSHDUP) : BOTH(PSRLDQ) : case ZYDIS_MNEMONIC_VEXTRACTF128:
 	case ZYDIS_MNEMONIC_VEXTRACTI128:
-	case ZYDIS_MNEMONIC_VPERMILPD:
-		return SHUFFLE;
-	default:
-		return OTHER;
+	case ZYDIS_MNEMONIC_VPERMILPD: return SHUFFLE;
+		default : return OTHER;
 	}
 }
 
@@ -158,25 +116,20 @@ static mal_value broadcast(struct mal_analysis *analysis, const struct mal_instr
 	mal_value inner = unwrap(analysis, right);
 
 	switch (instruction->mnemonic) {
-	BOTH(PSHUFD):
-		if (last->kind == MAL_OPERAND_NUMBER && (last->number & 0xf) == 0)
-			return inner;
+		BOTH(PSHUFD)
+		    : if (last->kind == MAL_OPERAND_NUMBER &&
+			  (last->number & 0xf) == 0) return inner;
 		break;
 	case ZYDIS_MNEMONIC_VPBROADCASTD:
 	case ZYDIS_MNEMONIC_VPBROADCASTQ:
 	case ZYDIS_MNEMONIC_VBROADCASTSD:
 	case ZYDIS_MNEMONIC_VBROADCASTSS:
-	BOTH(MOVDDUP):
-		return inner;
-	BOTH(PUNPCKLDQ):
-	BOTH(PUNPCKLQDQ):
-	BOTH(UNPCKLPD):
-	BOTH(UNPCKLPS):
-		if (left == right)
-			return inner;
+		BOTH(MOVDDUP) : return inner;
+		BOTH(PUNPCKLDQ)
+		    : BOTH(PUNPCKLQDQ)
+		    : BOTH(UNPCKLPD) : BOTH(UNPCKLPS) : if (left == right) return inner;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return shuffle(analysis, instruction, left, right);
 }
@@ -185,18 +138,16 @@ static mal_value combine(struct mal_analysis *analysis, const struct mal_instruc
 			 enum kind kind, mal_value left, mal_value right)
 {
 	struct mal_values *values = &analysis->values;
-	int linear = values->forms[left].kind == MAL_LINEAR &&
-		     values->forms[right].kind == MAL_LINEAR;
+	int linear =
+		values->forms[left].kind == MAL_LINEAR && values->forms[right].kind == MAL_LINEAR;
 
 	switch (kind) {
 	case ADD_INTEGERS:
 		if (linear)
 			return mal_plus(analysis, left, right, 1);
 		/* fall through */
-	case ADD:
-		return mal_reduce(analysis, MAL_SUM, left, right);
-	case SUBTRACT_INTEGERS:
-		return mal_plus(analysis, left, right, -1);
+	case ADD: return mal_reduce(analysis, MAL_SUM, left, right);
+	case SUBTRACT_INTEGERS: return mal_plus(analysis, left, right, -1);
 	case SUBTRACT:
 		if (values->forms[left].kind == MAL_PARTIAL)
 			return mal_plus(analysis, left, right, -1);
@@ -223,7 +174,8 @@ int mal_step_vector(struct mal_analysis *analysis, const struct mal_instruction 
 	if (operands[0].reg >= MAL_MASK0 && operands[0].kind == MAL_OPERAND_REGISTER)
 		return 0;
 	/* The zero, whatever was there. */
-	if ((kind == XOR || kind == SUBTRACT_INTEGERS) && operands[0].kind == MAL_OPERAND_REGISTER) {
+	if ((kind == XOR || kind == SUBTRACT_INTEGERS) &&
+	    operands[0].kind == MAL_OPERAND_REGISTER) {
 		const struct mal_operand *a = &operands[instruction->operand_count - 2];
 		const struct mal_operand *b = &operands[instruction->operand_count - 1];
 

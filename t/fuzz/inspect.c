@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * inspect.c: files that are inspected for parallel regions: a user's bytes. A verdict has a reason
+ * where it is bound, and none where it is free; verdicts are sorted.
+ */
+#include <stdlib.h>
+
+#include "libmalleable/inspect/inspect.h"
+#include "t/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mal_inspection inspection;
+	struct mal_error err;
+
+	if (mal_inspect(data, size, &inspection, &err) < 0)
+		return 0;
+	for (size_t i = 0; i < inspection.count; i++) {
+		const struct mal_verdict *verdict = &inspection.verdicts[i];
+
+		if (verdict->free == (verdict->reason != NULL))
+			abort();
+		if (i > 0 && verdict[-1].address >= verdict->address)
+			abort();
+		if (mal_inspection_find(&inspection, verdict->address) != verdict)
+			abort();
+	}
+	mal_inspection_free(&inspection);
+	return 0;
+}

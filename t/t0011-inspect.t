@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# malleable inspect: regions of which the truth is known, as compilers build them.
+. "$(dirname "$0")/lib.sh"
+malleable=$abs_top_builddir/malleable
+if ! "$malleable" inspect --json /bin/true | jq -e '.[0].trouble != "built without Zydis"' >/dev/null
+then
+	plan 1
+	skip "malleable inspect" "built without Zydis"
+	exit 0
+fi
+plan 16
+
+for compiler in gcc clang-19; do
+	for level in 0 2 3; do
+		program=$work/$compiler.$level
+		$compiler -O$level -fopenmp -w -o "$program" "$srcdir/t/programs/inspect.c" || exit 1
+		run "$malleable" inspect "$program"
+		ok "$compiler -O$level: no bound region is called free" all_of "exits 0" \
+			"says '13 regions'" "! says ' bound_.* free'"
+		# All of them are found where compilers optimise, and most of them elsewhere.
+		ok "$compiler -O$level: free regions are found" \
+			[ "$(grep -c ' free_.*: free' "$work/out")" -ge $((level == 2 ? 4 : 2)) ]
+	done
+done
+gcc -O2 -fopenmp -w -s -o "$work/stripped" "$srcdir/t/programs/inspect.c" || exit 1
+run "$malleable" inspect --json "$work/stripped"
+ok "a stripped program is read by its unwind information" \
+	jq -e '.[0].regions | length == 13 and map(select(.free)) != []' "$work/out"
+gcc -O2 -fopenmp -w -static -o "$work/static" "$srcdir/t/programs/inspect.c" || exit 1
+run "$malleable" inspect "$work/static"
+ok "a static one is bound" all_of "exits 0" "says 'all regions bound: statically linked'"
+run "$malleable" inspect "$srcdir/t/programs/inspect.c"
+ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
+run "$malleable" inspect
+ok "no file is one of usage" all_of "exits 2" "complains 'Usage: malleable inspect'"
