@@ -119,7 +119,7 @@ struct mal_analysis {
 	uint8_t *joins;
 	/* Of each block: who runs it, and whether all threads do or none. */
 	enum mal_mode *modes;
-	uint8_t *together, *merging;
+	uint8_t *together, *merging, *reducing;
 	struct mal_location *locations;
 	uint32_t location_count;
 	/* Where the analysis is. */
@@ -141,6 +141,15 @@ void mal_bind(struct mal_analysis *analysis, const char *reason, const char *sym
 
 /* Why a register holds nothing that a program can use. */
 extern const char mal_unset[], mal_lost[];
+
+/*
+ * Of what belongs to one iteration behind the vectors of a share: it may be put where that iteration
+ * puts it, and be reduced.
+ */
+extern const char mal_tail[];
+
+/* The reason that weighs more, of two that may be NULL. */
+const char *mal_worse(const char *left, const char *right);
 
 /* --- classes.c --- */
 

@@ -317,6 +317,7 @@ static void set_modes(struct spread *spread)
 
 		analysis->together[block] = by == 0;
 		analysis->merging[block] = (by & ~reduce) == 0 && !in_iterations(analysis, block);
+		analysis->reducing[block] = (by & ~share) != 0;
 		analysis->modes[block] = MAL_MODE_ALL;
 		if (by && (by & ~share) == 0 && in_iterations(analysis, block))
 			analysis->modes[block] = MAL_MODE_SHARE;

@@ -7,6 +7,13 @@
 const char mal_unset[] = "a register that was never set";
 const char mal_lost[] = "a register that a call changes";
 
+const char mal_tail[] = "an iteration at the end of a share";
+
+const char *mal_worse(const char *left, const char *right)
+{
+	return !left || (left == mal_tail && right) ? right : left;
+}
+
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
 {
 	if (!analysis->final || analysis->finding->reason)
@@ -125,6 +132,40 @@ static int is_of_iteration(struct mal_analysis *analysis, mal_value value, uint3
 	return 1;
 }
 
+/*
+ * Whether VALUE belongs to one iteration: behind the vectors that run through most of a share, where
+ * only the share decides whether there is such an iteration.
+ */
+static int is_of_tail(const struct mal_analysis *analysis, const struct mal_form *form,
+		      uint32_t block)
+{
+	uint32_t low = 0;
+	int64_t times = 0, lengths = 0;
+
+	if (!analysis->merging[block] || analysis->together[block] || analysis->reducing[block])
+		return 0;
+	for (unsigned int i = 0; i < form->count; i++) {
+		const struct mal_term *term = &form->terms[i];
+		const struct mal_symbol *symbol = &analysis->values.symbols[term->symbol];
+
+		if (symbol->class == MAL_CLEAN)
+			continue;
+		if (term->factor)
+			return 0;
+		if (symbol->class == MAL_LOW && !low) {
+			low = term->symbol;
+			times = term->times;
+		} else if (symbol->class == MAL_LENGTH && symbol->role == 13 && !lengths) {
+			lengths = term->times;
+		} else {
+			return 0;
+		}
+	}
+	/* Where the vectors end: not where the share begins, which a program may keep. */
+	return low && (lengths == times ||
+		       (!lengths && analysis->values.symbols[low].role >= 1000));
+}
+
 const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t block, int outside)
 {
 	const struct mal_form *form = &analysis->values.forms[value];
@@ -156,6 +197,8 @@ const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t b
 		if (is_of_iteration(analysis, value, header))
 			return NULL;
 	}
+	if (form->kind == MAL_LINEAR && is_of_tail(analysis, form, block))
+		return mal_tail;
 	return reason;
 }
 
@@ -174,12 +217,12 @@ mal_value mal_fresh(struct mal_analysis *analysis, enum mal_symbol_class class, 
 mal_value mal_mixed(struct mal_analysis *analysis, const mal_value *values, size_t count,
 		    uint32_t role)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *reason = mal_shows(analysis, values[i], analysis->block, -1);
+	const char *reason = NULL;
 
-		if (reason)
-			return mal_taint(&analysis->values, reason);
-	}
+	for (size_t i = 0; i < count; i++)
+		reason = mal_worse(reason, mal_shows(analysis, values[i], analysis->block, -1));
+	if (reason)
+		return mal_taint(&analysis->values, reason);
 	return mal_fresh(analysis, MAL_CLEAN, role);
 }
 

@@ -24,6 +24,11 @@ void mal_effect_store(struct mal_analysis *analysis, mal_value address, mal_valu
 		return;
 	if (!reason && is_merge(analysis, address, value))
 		return;
+	if (reason == mal_tail && analysis->values.forms[address].kind == MAL_LINEAR) {
+		reason = mal_shows(analysis, value, analysis->block, -1);
+		if (!reason || reason == mal_tail)
+			return;
+	}
 	if (!reason)
 		reason = mal_shows(analysis, value, analysis->block, -1);
 	if (reason)

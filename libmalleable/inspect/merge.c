@@ -243,7 +243,8 @@ static mal_value join(struct ways *ways, const mal_value *found, uint64_t key)
 		if (!reason || reason == mal_unset || reason == mal_lost)
 			reason = one ? one : reason;
 	}
-	if (!reason && differs)
+	/* What an iteration had ends with it. */
+	if ((!reason && differs) || reason == mal_tail)
 		reason = "a value that threads set differently";
 	if (reason)
 		return mal_taint(&analysis->values, reason);

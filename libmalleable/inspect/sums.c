@@ -42,7 +42,12 @@ static mal_value with_other(struct mal_analysis *analysis, enum mal_reduction op
 {
 	struct mal_values *values = &analysis->values;
 
-	if (mal_shows(analysis, other, analysis->block, -1))
+	const char *reason = mal_shows(analysis, other, analysis->block, -1);
+
+	if (reason == mal_tail && values->forms[other].kind == MAL_TAINT && carried &&
+	    !inside(analysis, carried))
+		return partial(analysis, operation, carried);
+	if (reason)
 		return 0;
 	if (inside(analysis, carried))
 		return partial(analysis, operation, carried);
@@ -71,9 +76,11 @@ mal_value mal_reduce(struct mal_analysis *analysis, enum mal_reduction operation
 	else if (a.kind == MAL_PARTIAL && b.kind == MAL_PARTIAL && a.operation == operation &&
 		 b.operation == operation)
 		value = both_partial(analysis, operation, a.a, b.a);
-	else if (a.kind == MAL_PARTIAL && a.operation == operation && b.kind == MAL_LINEAR)
+	else if (a.kind == MAL_PARTIAL && a.operation == operation &&
+		 (b.kind == MAL_LINEAR || b.kind == MAL_TAINT))
 		value = with_other(analysis, operation, a.a, right);
-	else if (b.kind == MAL_PARTIAL && b.operation == operation && a.kind == MAL_LINEAR)
+	else if (b.kind == MAL_PARTIAL && b.operation == operation &&
+		 (a.kind == MAL_LINEAR || a.kind == MAL_TAINT))
 		value = with_other(analysis, operation, b.a, left);
 	return value ? value : mal_mixed(analysis, (mal_value[]){left, right}, 2, 330);
 }

@@ -194,9 +194,10 @@ static int make(struct mal_analysis *analysis)
 	analysis->modes = calloc(count, sizeof(*analysis->modes));
 	analysis->together = calloc(count, 1);
 	analysis->merging = calloc(count, 1);
+	analysis->reducing = calloc(count, 1);
 	analysis->locations = calloc(MAL_LOCATIONS, sizeof(*analysis->locations));
 	return analysis->ends && analysis->branches && analysis->loops && analysis->joins &&
-			       analysis->modes && analysis->together && analysis->merging &&
+			       analysis->modes && analysis->together && analysis->merging && analysis->reducing &&
 			       analysis->locations && mal_values_make(&analysis->values) == 0
 		       ? 0
 		       : -1;
@@ -211,6 +212,7 @@ static void unmake(struct mal_analysis *analysis)
 	free(analysis->modes);
 	free(analysis->together);
 	free(analysis->merging);
+	free(analysis->reducing);
 	free(analysis->locations);
 	mal_values_free(&analysis->values);
 	mal_flow_free(&analysis->graph);
