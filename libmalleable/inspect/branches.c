@@ -211,6 +211,27 @@ struct spread {
 	uint8_t *once;
 };
 
+/*
+ * How a branch decides whether JOB runs. In a loop over one share only the bounds of that share may:
+ * those of another are what a thread keeps of an earlier loop.
+ */
+static uint32_t decides(const struct mal_analysis *analysis, const struct mal_branch *branch,
+			uint32_t job)
+{
+	uint32_t family = branch->difference ? mal_family(&analysis->values, branch->difference) : 0;
+
+	for (uint32_t header = 0; header < analysis->graph.block_count; header++) {
+		mal_value start = analysis->loops[header].start;
+
+		if (branch->class == MAL_BRANCH_SHARE && start &&
+		    analysis->loops[header].kind == MAL_SHARE_ITERATIONS &&
+		    mal_flow_in_loop(&analysis->graph, (int)header, job) &&
+		    mal_family(&analysis->values, start) != family)
+			return (uint32_t)1 << MAL_BRANCH_OTHER;
+	}
+	return (uint32_t)1 << branch->class;
+}
+
 static void spread_branch(struct spread *spread, uint32_t block)
 {
 	struct mal_analysis *analysis = spread->analysis;
@@ -231,7 +252,7 @@ static void spread_branch(struct spread *spread, uint32_t block)
 		reach(analysis, at->next[i + 1], join, -1, right, spread->stack);
 		for (uint32_t j = 0; j < analysis->graph.block_count; j++) {
 			if (left[j] || right[j])
-				spread->deciding[j] |= (uint32_t)1 << branch->class;
+				spread->deciding[j] |= decides(analysis, branch, j);
 			if (branch->class == MAL_BRANCH_ONCE && !(left[j] && right[j]) &&
 			    (branch->one == at->next[i] ? left[j] : right[j]))
 				spread->once[j] = 1;

@@ -138,7 +138,13 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 	case MAL_CHANGE_FIXED: return location->value;
 	case MAL_CHANGE_POSITION:
 		symbol = &values->symbols[values->forms[location->entry].terms[0].symbol];
-		return mal_location_symbol(analysis, location, symbol->class);
+		value = mal_location_symbol(analysis, location, symbol->class);
+		{
+			struct mal_symbol bound = values->symbols[values->forms[value].terms[0].symbol];
+
+			bound.extra = mal_family(values, location->entry);
+			return mal_of_symbol(values, mal_symbol(values, &bound));
+		}
 	case MAL_CHANGE_ANY:
 		if (!shared)
 			return mal_location_symbol(analysis, location, MAL_CLEAN);

@@ -36,7 +36,10 @@ static int made_in(const struct mal_analysis *analysis, const struct mal_form *f
 	}
 	if (form->kind == MAL_FIRST)
 		return made_in(analysis, &analysis->values.forms[form->a], header);
-	return form->kind == MAL_MERGED || form->kind == MAL_PAIR;
+	if (form->kind == MAL_PAIR)
+		return made_in(analysis, &analysis->values.forms[form->b], header) ||
+		       made_in(analysis, &analysis->values.forms[form->c], header);
+	return form->kind == MAL_MERGED;
 }
 
 /* VALUE as it is behind the loops that the way FROM a block TO another leaves. */
@@ -86,6 +89,7 @@ static mal_value join_positions(struct ways *ways, const mal_value *found, uint3
 			if (times_low(values, found[i]) != 1)
 				return 0;
 		memcpy(ways->base, found, ways->count * sizeof(*found));
+		symbol.extra = mal_family(values, found[0]);
 		symbol.address =
 			ways->analysis->graph
 				.instructions[ways->analysis->graph.blocks[ways->block].first]

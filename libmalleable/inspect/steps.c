@@ -37,6 +37,20 @@ static int is_length(const struct mal_analysis *analysis, mal_value value)
 	return found;
 }
 
+/* A part of a length, of the same share. */
+static mal_value length_of(struct mal_analysis *analysis, mal_value value)
+{
+	struct mal_symbol symbol = {
+		.class = MAL_LENGTH,
+		.address = analysis->at->address,
+		.role = analysis->at->mnemonic == ZYDIS_MNEMONIC_AND ? 13 : 15,
+		.block = analysis->block,
+		.extra = mal_family(&analysis->values, value),
+	};
+
+	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
+}
+
 static mal_value shorten(struct mal_analysis *analysis, mal_value value, mal_value other)
 {
 	int64_t number;
@@ -44,8 +58,7 @@ static mal_value shorten(struct mal_analysis *analysis, mal_value value, mal_val
 	value = mal_plain(analysis, value);
 	if (mal_is_number(&analysis->values, other, &number) && is_length(analysis, value) &&
 	    mal_shows(analysis, value, analysis->block, -1))
-		return mal_fresh(analysis, MAL_LENGTH,
-				 analysis->at->mnemonic == ZYDIS_MNEMONIC_AND ? 13 : 15);
+		return length_of(analysis, value);
 	return mal_mixed(analysis, (mal_value[]){value, other}, 2, 370);
 }
 

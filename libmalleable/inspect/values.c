@@ -211,3 +211,33 @@ const struct mal_symbol *mal_only_symbol(const struct mal_values *values, mal_va
 		return NULL;
 	return &values->symbols[form->terms[0].symbol];
 }
+
+static uint32_t family_of(const struct mal_symbol *symbol)
+{
+	switch (symbol->class) {
+	case MAL_LOW:
+	case MAL_HIGH:
+	case MAL_LENGTH:
+	case MAL_QUOTIENT:
+	case MAL_REST:
+	case MAL_QUOTIENT_THREAD:
+		/* By the call that gave it, or as it was told of what it was made of. */
+		return symbol->extra ? symbol->extra : (uint32_t)symbol->address;
+	default: return 0;
+	}
+}
+
+uint32_t mal_family(const struct mal_values *values, mal_value value)
+{
+	const struct mal_form *form = &values->forms[value];
+	uint32_t family = 0;
+
+	for (unsigned int i = 0; i < form->count; i++) {
+		uint32_t one = family_of(&values->symbols[form->terms[i].symbol]);
+
+		if (one && family && one != family)
+			return UINT32_MAX;
+		family = one ? one : family;
+	}
+	return family;
+}

@@ -124,4 +124,9 @@ int mal_is_number(const struct mal_values *values, mal_value value, int64_t *num
 /* The only symbol of a value that is one symbol once, or NULL. */
 const struct mal_symbol *mal_only_symbol(const struct mal_values *values, mal_value value);
 
+/*
+ * Which share the bounds in VALUE are of: 0 where there are none, UINT32_MAX where they are of several.
+ */
+uint32_t mal_family(const struct mal_values *values, mal_value value);
+
 #endif
