@@ -232,32 +232,57 @@ static uint32_t decides(const struct mal_analysis *analysis, const struct mal_br
 	return (uint32_t)1 << branch->class;
 }
 
-static void spread_branch(struct spread *spread, uint32_t block)
+/* Whether a loop around BLOCK goes on for one of its two ways alone. */
+static int parts_loops(const struct spread *spread, uint32_t block)
+{
+	const struct mal_flow_graph *graph = &spread->analysis->graph;
+
+	for (uint32_t header = 0; header < graph->block_count; header++)
+		if (graph->blocks[header].header && mal_flow_in_loop(graph, (int)header, block) &&
+		    spread->left[header] != spread->right[header])
+			return 1;
+	return 0;
+}
+
+/* The ways from the end of BLOCK by two of its successors. */
+static void spread_pair(struct spread *spread, uint32_t block, uint32_t first, uint32_t second)
 {
 	struct mal_analysis *analysis = spread->analysis;
 	const struct mal_branch *branch = &analysis->branches[block];
+	int join = analysis->graph.blocks[block].postdominator;
+	uint8_t *left = spread->left, *right = spread->right;
+	int once = branch->class == MAL_BRANCH_ONCE, whole;
+
+	reach(analysis, first, join, (int)block, left, spread->stack);
+	reach(analysis, second, join, (int)block, right, spread->stack);
+	for (uint32_t j = 0; j < analysis->graph.block_count; j++)
+		analysis->joins[j] |= left[j] && right[j];
+	/* One thread's way and the others' meet again: what follows is for all. */
+	whole = !once || parts_loops(spread, block);
+	if (whole) {
+		reach(analysis, first, join, -1, left, spread->stack);
+		reach(analysis, second, join, -1, right, spread->stack);
+	}
+	for (uint32_t j = 0; j < analysis->graph.block_count; j++) {
+		int both = left[j] && right[j];
+
+		if ((left[j] || right[j]) && (whole || !both))
+			spread->deciding[j] |= decides(analysis, branch, j);
+		if (once && !both && (branch->one == first ? left[j] : right[j]))
+			spread->once[j] = 1;
+	}
+}
+
+static void spread_branch(struct spread *spread, uint32_t block)
+{
+	struct mal_analysis *analysis = spread->analysis;
 	const struct mal_block *at = &analysis->graph.blocks[block];
 	int join = at->postdominator;
 
 	if (at->next_count < 2)
 		return;
-	for (uint32_t i = 0; i + 1 < at->next_count; i++) {
-		uint8_t *left = spread->left, *right = spread->right;
-
-		reach(analysis, at->next[i], join, (int)block, left, spread->stack);
-		reach(analysis, at->next[i + 1], join, (int)block, right, spread->stack);
-		for (uint32_t j = 0; j < analysis->graph.block_count; j++)
-			analysis->joins[j] |= left[j] && right[j];
-		reach(analysis, at->next[i], join, -1, left, spread->stack);
-		reach(analysis, at->next[i + 1], join, -1, right, spread->stack);
-		for (uint32_t j = 0; j < analysis->graph.block_count; j++) {
-			if (left[j] || right[j])
-				spread->deciding[j] |= decides(analysis, branch, j);
-			if (branch->class == MAL_BRANCH_ONCE && !(left[j] && right[j]) &&
-			    (branch->one == at->next[i] ? left[j] : right[j]))
-				spread->once[j] = 1;
-		}
-	}
+	for (uint32_t i = 0; i + 1 < at->next_count; i++)
+		spread_pair(spread, block, at->next[i], at->next[i + 1]);
 	if (join >= 0)
 		analysis->joins[join] = 1;
 }

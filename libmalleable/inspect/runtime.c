@@ -182,7 +182,11 @@ void mal_step_runtime(struct mal_analysis *analysis, const struct mal_external *
 		set_result(analysis, MAL_MORE);
 		return;
 	case MAL_EXTERNAL_ONCE: once(analysis, external); return;
-	case MAL_EXTERNAL_BARRIER: want_together(analysis); return;
+	case MAL_EXTERNAL_BARRIER:
+		/* Threads with a share and those without may each have a call of their own. */
+		if (!analysis->merging[analysis->block])
+			want_together(analysis);
+		return;
 	case MAL_EXTERNAL_REDUCE:
 		want_together(analysis);
 		set_result(analysis, MAL_REDUCE);
