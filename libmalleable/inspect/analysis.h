@@ -6,7 +6,7 @@
 #ifndef MAL_INSPECT_ANALYSIS_H
 #define MAL_INSPECT_ANALYSIS_H
 
-#include "libmalleable/inspect/classify.h"
+#include "libmalleable/inspect/closure.h"
 #include "libmalleable/inspect/flow.h"
 #include "libmalleable/inspect/names.h"
 #include "libmalleable/inspect/values.h"

@@ -211,25 +211,79 @@ struct spread {
 	uint8_t *once;
 };
 
-/*
- * How a branch decides whether JOB runs. In a loop over one share only the bounds of that share may:
- * those of another are what a thread keeps of an earlier loop.
- */
-static uint32_t decides(const struct mal_analysis *analysis, const struct mal_branch *branch,
-			uint32_t job)
+/* Whether the bounds in VALUE are those that the loop of HEADER gets in each round. */
+static int is_made_in(const struct mal_analysis *analysis, mal_value value, uint32_t header)
 {
-	uint32_t family = branch->difference ? mal_family(&analysis->values, branch->difference) : 0;
+	const struct mal_form *form = &analysis->values.forms[value];
 
+	for (unsigned int i = 0; i < form->count; i++) {
+		const struct mal_symbol *symbol = &analysis->values.symbols[form->terms[i].symbol];
+
+		if ((symbol->class == MAL_LOW || symbol->class == MAL_HIGH ||
+		     symbol->class == MAL_LENGTH) &&
+		    !mal_flow_in_loop(&analysis->graph, (int)header, symbol->block))
+			return 0;
+	}
+	return 1;
+}
+
+static int is_exit(const struct mal_analysis *analysis, uint32_t header, uint32_t block)
+{
+	const struct mal_block *at = &analysis->graph.blocks[block];
+
+	for (uint32_t i = 0; i < at->next_count; i++)
+		if (analysis->graph.blocks[at->next[i]].ends &&
+		    !mal_flow_in_loop(&analysis->graph, (int)header, at->next[i]))
+			return 1;
+	return 0;
+}
+
+/* Whether a share is empty: its beginning against its end, and nothing else. */
+static int asks_for_empty(const struct mal_analysis *analysis, mal_value difference)
+{
+	const struct mal_form *form = &analysis->values.forms[difference];
+	const struct mal_symbol *symbols = analysis->values.symbols;
+
+	return form->count == 2 && form->constant == 0 && !form->terms[0].factor &&
+	       !form->terms[1].factor && form->terms[0].times == -form->terms[1].times &&
+	       symbols[form->terms[0].symbol].class != symbols[form->terms[1].symbol].class &&
+	       symbols[form->terms[0].symbol].class != MAL_LENGTH &&
+	       symbols[form->terms[1].symbol].class != MAL_LENGTH;
+}
+
+/*
+ * How the branch at the end of BLOCK decides whether JOB runs. In a loop over a share only the
+ * bounds of that share may, at its end or before it: others are what a thread keeps of an earlier
+ * loop. Those of a partition may be too, wherever more is asked of them than whether it is empty.
+ */
+static uint32_t decides(const struct mal_analysis *analysis, uint32_t block, uint32_t job)
+{
+	const struct mal_branch *branch = &analysis->branches[block];
+	const uint32_t other = (uint32_t)1 << MAL_BRANCH_OTHER;
+	uint32_t family = branch->difference ? mal_family(&analysis->values, branch->difference) : 0;
+	int ends = 0;
+
+	if (branch->class != MAL_BRANCH_SHARE)
+		return (uint32_t)1 << branch->class;
 	for (uint32_t header = 0; header < analysis->graph.block_count; header++) {
 		mal_value start = analysis->loops[header].start;
+		int within;
 
-		if (branch->class == MAL_BRANCH_SHARE && start &&
-		    analysis->loops[header].kind == MAL_SHARE_ITERATIONS &&
-		    mal_flow_in_loop(&analysis->graph, (int)header, job) &&
-		    mal_family(&analysis->values, start) != family)
-			return (uint32_t)1 << MAL_BRANCH_OTHER;
+		if (analysis->loops[header].kind != MAL_SHARE_ITERATIONS)
+			continue;
+		within = mal_flow_in_loop(&analysis->graph, (int)header, block);
+		ends |= within && is_exit(analysis, header, block);
+		if (!mal_flow_in_loop(&analysis->graph, (int)header, job))
+			continue;
+		if (start && mal_family(&analysis->values, start) != family)
+			return other;
+		if (within && !is_exit(analysis, header, block) &&
+		    !is_made_in(analysis, branch->difference, header))
+			return other;
 	}
-	return (uint32_t)1 << branch->class;
+	if (family & MAL_PARTITION && !ends && !asks_for_empty(analysis, branch->difference))
+		return other;
+	return (uint32_t)1 << MAL_BRANCH_SHARE;
 }
 
 /* Whether a loop around BLOCK goes on for one of its two ways alone. */
@@ -267,7 +321,7 @@ static void spread_pair(struct spread *spread, uint32_t block, uint32_t first, u
 		int both = left[j] && right[j];
 
 		if ((left[j] || right[j]) && (whole || !both))
-			spread->deciding[j] |= decides(analysis, branch, j);
+			spread->deciding[j] |= decides(analysis, block, j);
 		if (once && !both && (branch->one == first ? left[j] : right[j]))
 			spread->once[j] = 1;
 	}

@@ -140,7 +140,8 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 		symbol = &values->symbols[values->forms[location->entry].terms[0].symbol];
 		value = mal_location_symbol(analysis, location, symbol->class);
 		{
-			struct mal_symbol bound = values->symbols[values->forms[value].terms[0].symbol];
+			struct mal_symbol bound =
+				values->symbols[values->forms[value].terms[0].symbol];
 
 			bound.extra = mal_family(values, location->entry);
 			return mal_of_symbol(values, mal_symbol(values, &bound));

@@ -162,8 +162,8 @@ static int is_of_tail(const struct mal_analysis *analysis, const struct mal_form
 		}
 	}
 	/* Where the vectors end: not where the share begins, which a program may keep. */
-	return low && (lengths == times ||
-		       (!lengths && analysis->values.symbols[low].role >= 1000));
+	return low &&
+	       (lengths == times || (!lengths && analysis->values.symbols[low].role >= 1000));
 }
 
 const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t block, int outside)

@@ -5,13 +5,6 @@
 
 #include "libmalleable/inspect/starts.h"
 
-struct mal_finding {
-	/* Why it is bound, NULL if free; and the symbol that shows it, or NULL. */
-	const char *reason, *symbol;
-	/* The instruction that shows it, or 0. */
-	uint64_t address;
-};
-
 /* Only for want of memory it returns -1. */
 int mal_classify(struct mal_program *program, const struct mal_start *start,
 		 struct mal_finding *finding);

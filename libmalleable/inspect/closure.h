@@ -18,6 +18,13 @@ struct mal_reach {
 	int done;
 };
 
+struct mal_finding {
+	/* Why it is bound, NULL if free; and the symbol that shows it, or NULL. */
+	const char *reason, *symbol;
+	/* The instruction that shows it, or 0. */
+	uint64_t address;
+};
+
 /* What a function takes from its caller. */
 struct mal_life {
 	uint64_t entry, registers;

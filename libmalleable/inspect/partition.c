@@ -150,8 +150,7 @@ static int multiply(struct mal_analysis *analysis, struct mal_term left, struct 
 	struct mal_values *values = &analysis->values;
 	const struct mal_symbol *a = &values->symbols[left.symbol];
 	const struct mal_symbol *b = &values->symbols[right.symbol];
-	struct mal_term term = {
-		.times = (int64_t)((uint64_t)left.times * (uint64_t)right.times)};
+	struct mal_term term = {.times = (int64_t)((uint64_t)left.times * (uint64_t)right.times)};
 
 	if (left.factor || right.factor)
 		return 0;
@@ -182,8 +181,7 @@ static mal_value times_linear(struct mal_analysis *analysis, mal_value left, mal
 {
 	struct mal_values *values = &analysis->values;
 	const struct mal_form a = values->forms[left], b = values->forms[right];
-	mal_value sum = mal_number(values, (int64_t)((uint64_t)a.constant *
-						     (uint64_t)b.constant));
+	mal_value sum = mal_number(values, (int64_t)((uint64_t)a.constant * (uint64_t)b.constant));
 
 	for (unsigned int i = 0; i < a.count && sum; i++) {
 		struct mal_form one = {.kind = MAL_LINEAR, .count = 1, .terms = {a.terms[i]}};

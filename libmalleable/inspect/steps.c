@@ -304,25 +304,24 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
 		if (!(reads & MAL_BIT(reg)) || reg == MAL_FLAGS || reg == MAL_RSP)
 			continue;
-		reason = mal_worse(reason, mal_shows(analysis, state->registers[reg],
-						     analysis->block, -1));
+		reason = mal_worse(reason,
+				   mal_shows(analysis, state->registers[reg], analysis->block, -1));
 		if (reg < 16 && state->rest[reg])
-			reason = mal_worse(reason, mal_shows(analysis, state->rest[reg],
-							     analysis->block, -1));
+			reason = mal_worse(
+				reason, mal_shows(analysis, state->rest[reg], analysis->block, -1));
 	}
 	if (instruction->reads & MAL_BIT(MAL_FLAGS)) {
 		reason = mal_worse(reason, mal_shows(analysis, state->left, analysis->block, -1));
 		if (state->right)
-			reason = mal_worse(reason, mal_shows(analysis, state->right,
-							     analysis->block, -1));
+			reason = mal_worse(reason,
+					   mal_shows(analysis, state->right, analysis->block, -1));
 	}
 	for (unsigned int i = 0; i < instruction->operand_count; i++)
 		if (instruction->operands[i].kind == MAL_OPERAND_MEMORY &&
 		    instruction->operands[i].read)
 			reason = mal_worse(reason,
 					   mal_shows(analysis,
-						     mal_read(analysis,
-							      &instruction->operands[i]),
+						     mal_read(analysis, &instruction->operands[i]),
 						     analysis->block, -1));
 	for (unsigned int i = 0; i < instruction->operand_count; i++)
 		if (instruction->operands[i].written && instruction->operands[i].reg != MAL_X87)

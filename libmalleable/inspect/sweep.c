@@ -197,8 +197,9 @@ static int make(struct mal_analysis *analysis)
 	analysis->reducing = calloc(count, 1);
 	analysis->locations = calloc(MAL_LOCATIONS, sizeof(*analysis->locations));
 	return analysis->ends && analysis->branches && analysis->loops && analysis->joins &&
-			       analysis->modes && analysis->together && analysis->merging && analysis->reducing &&
-			       analysis->locations && mal_values_make(&analysis->values) == 0
+			       analysis->modes && analysis->together && analysis->merging &&
+			       analysis->reducing && analysis->locations &&
+			       mal_values_make(&analysis->values) == 0
 		       ? 0
 		       : -1;
 }

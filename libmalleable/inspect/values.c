@@ -221,7 +221,9 @@ static uint32_t family_of(const struct mal_symbol *symbol)
 	case MAL_QUOTIENT:
 	case MAL_REST:
 	case MAL_QUOTIENT_THREAD:
-		/* By the call that gave it, or as it was told of what it was made of. */
+		/* Of a partition; or by the call that gave it; or by what it was made of. */
+		if (symbol->role == 20)
+			return symbol->extra | MAL_PARTITION;
 		return symbol->extra ? symbol->extra : (uint32_t)symbol->address;
 	default: return 0;
 	}

@@ -124,6 +124,9 @@ int mal_is_number(const struct mal_values *values, mal_value value, int64_t *num
 /* The only symbol of a value that is one symbol once, or NULL. */
 const struct mal_symbol *mal_only_symbol(const struct mal_values *values, mal_value value);
 
+/* A family of gcc's partitions: a program can make one by hand. */
+#define MAL_PARTITION ((uint32_t)1 << 31)
+
 /*
  * Which share the bounds in VALUE are of: 0 where there are none, UINT32_MAX where they are of several.
  */

@@ -152,6 +152,24 @@ void bound_print(void)
 	puts("one more");
 }
 
+void bound_kept(int n)
+{
+#pragma omp parallel
+	{
+		int count = 0;
+
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+			a[i] = i;
+			count++;
+		}
+#pragma omp for
+		for (int i = 0; i < n; i++)
+			if (count > 10)
+				b[i] = i;
+	}
+}
+
 int main(void)
 {
 	return 0;
