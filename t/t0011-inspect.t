@@ -3,8 +3,7 @@
 # malleable inspect: regions of which the truth is known, as compilers build them.
 . "$(dirname "$0")/lib.sh"
 malleable=$abs_top_builddir/malleable
-if ! "$malleable" inspect --json /bin/true | jq -e '.[0].trouble != "built without Zydis"' >/dev/null
-then
+if "$malleable" inspect /bin/true | grep -q "built without Zydis"; then
 	plan 1
 	skip "malleable inspect" "built without Zydis"
 	exit 0
@@ -17,9 +16,11 @@ for compiler in gcc clang-19; do
 		$compiler -O$level -fopenmp -w -o "$program" "$srcdir/t/programs/inspect.c" || exit 1
 		run "$malleable" inspect "$program"
 		ok "$compiler -O$level: no bound region is called free" all_of "exits 0" \
-			"says '14 regions'" "! says ' bound_.* free'"
+			"says '14 regions'" \
+			"! grep ' bound_.* free' '$work/out'"
+		least=$((level == 0 ? 4 : level == 2 ? 2 : 1))
 		ok "$compiler -O$level: free regions are found" \
-			[ "$(grep -c ' free_.*: free' "$work/out")" -ge $((level == 0 ? 4 : level == 2 ? 2 : 1)) ]
+			[ "$(grep -c ' free_.*: free' "$work/out")" -ge $least ]
 	done
 done
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$srcdir/t/programs/inspect.c" || exit 1

@@ -143,7 +143,8 @@ void mal_bind(struct mal_analysis *analysis, const char *reason, const char *sym
 extern const char mal_unset[], mal_lost[];
 
 /*
- * Of what belongs to one iteration behind the vectors of a share: it may be put where that iteration
+ * Of what belongs to one iteration behind the vectors of a share: it may be put where that
+ * iteration
  * puts it, and be reduced.
  */
 extern const char mal_tail[];

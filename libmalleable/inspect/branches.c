@@ -260,7 +260,8 @@ static uint32_t decides(const struct mal_analysis *analysis, uint32_t block, uin
 {
 	const struct mal_branch *branch = &analysis->branches[block];
 	const uint32_t other = (uint32_t)1 << MAL_BRANCH_OTHER;
-	uint32_t family = branch->difference ? mal_family(&analysis->values, branch->difference) : 0;
+	uint32_t family =
+		branch->difference ? mal_family(&analysis->values, branch->difference) : 0;
 	int ends = 0;
 
 	if (branch->class != MAL_BRANCH_SHARE)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* calls.c: calls of other functions: who may make them, with which arguments, and what they change. */
+/*
+ * calls.c: calls of other functions: who may make them, with which arguments, and what they
+ * change.
+ */
 #include <string.h>
 
 #include "libmalleable/inspect/analysis.h"

@@ -133,7 +133,8 @@ static int is_of_iteration(struct mal_analysis *analysis, mal_value value, uint3
 }
 
 /*
- * Whether VALUE belongs to one iteration: behind the vectors that run through most of a share, where
+ * Whether VALUE belongs to one iteration: behind the vectors that run through most of a share,
+ * where
  * only the share decides whether there is such an iteration.
  */
 static int is_of_tail(const struct mal_analysis *analysis, const struct mal_form *form,

@@ -67,7 +67,10 @@ struct mal_instruction {
 	uint64_t addressing;
 	uint16_t mnemonic;
 	uint8_t length, operand_count, lock, repeat, thread_local_, system, flow;
-	/* Of jumps, branches and calls: to TARGET, if known at once; else through memory at SLOT. */
+	/*
+	 * Of jumps, branches and calls: to TARGET, if known at once; else through memory at
+	 * SLOT.
+	 */
 	uint64_t target, slot;
 	struct mal_operand operands[4];
 };

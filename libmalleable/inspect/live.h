@@ -8,7 +8,10 @@
 /* Registers that may hold arguments. */
 uint64_t mal_arguments(void);
 
-/* Those that the function at ENTRY may read as its caller left them; *STACK: arguments on it too. */
+/*
+ * Those that the function at ENTRY may read as its caller left them; *STACK: arguments on it
+ * too.
+ */
 uint64_t mal_live_in(struct mal_program *program, uint64_t entry, int depth, int *stack);
 
 #endif

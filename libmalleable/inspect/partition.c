@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * partition.c: gcc's shares of static loops: q = n / threads, r = n % threads; a thread whose number
- * is less than r has q + 1 from (q + 1) * number on, the others q from q * number + r on. A value is
+ * partition.c: gcc's shares of static loops: q = n / threads, r = n % threads; a thread whose
+ * number
+ * is less than r has q + 1 from (q + 1) * number on, the others q from q * number + r on. A
+ * value is
  * followed on both sides; where the two are those of the formula, they are the share's bounds.
  */
 #include "libmalleable/inspect/analysis.h"

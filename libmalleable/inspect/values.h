@@ -31,7 +31,10 @@ enum mal_symbol_class {
 	MAL_QUOTIENT,
 	MAL_REST,
 	MAL_QUOTIENT_THREAD,
-	/* Results of the runtime: this thread runs it; there is more; how to reduce; it was last. */
+	/*
+	 * Results of the runtime: this thread runs it; there is more; how to reduce; it was
+	 * last.
+	 */
 	MAL_ONCE,
 	MAL_MORE,
 	MAL_REDUCE,
@@ -128,7 +131,8 @@ const struct mal_symbol *mal_only_symbol(const struct mal_values *values, mal_va
 #define MAL_PARTITION ((uint32_t)1 << 31)
 
 /*
- * Which share the bounds in VALUE are of: 0 where there are none, UINT32_MAX where they are of several.
+ * Which share the bounds in VALUE are of: 0 where there are none, UINT32_MAX where they are of
+ * several.
  */
 uint32_t mal_family(const struct mal_values *values, mal_value value);
 

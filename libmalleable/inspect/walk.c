@@ -62,7 +62,10 @@ static void push(struct walk *walk, uint64_t address)
 		walk->work[walk->work_count++] = address;
 }
 
-/* Where an indirect jump goes; 0 with trouble noted where that is unknown, -1 for want of memory. */
+/*
+ * Where an indirect jump goes; 0 with trouble noted where that is unknown, -1 for want of
+ * memory.
+ */
 static int follow_switch(struct walk *walk)
 {
 	struct mal_flow_graph *graph = walk->graph;

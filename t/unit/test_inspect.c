@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_inspect.c: files that are no programs, or hurt ones; linear values; what is known by name. */
+/*
+ * test_inspect.c: files that are no programs, or hurt ones; linear values; what is known by
+ * name.
+ */
 #include "t/unit/unit.h"
 
 #include <elf.h>
