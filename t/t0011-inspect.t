@@ -13,9 +13,10 @@ plan 16
 for compiler in gcc clang-19; do
 	for level in 0 2 3; do
 		program=$work/$compiler.$level
-		$compiler -O$level -fopenmp -w -o "$program" "$srcdir/t/programs/inspect.c" || exit 1
+		$compiler -O$level -fopenmp -w -o "$program" \
+			"$srcdir/t/programs/inspect.c" || exit 1
 		run "$malleable" inspect "$program"
-		ok "$compiler -O$level: no bound region is called free" all_of "exits 0" \
+		ok "$compiler -O$level: no bound one is called free" all_of "exits 0" \
 			"says '14 regions'" \
 			"! grep ' bound_.* free' '$work/out'"
 		least=$((level == 0 ? 4 : level == 2 ? 2 : 1))
