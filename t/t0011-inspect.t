@@ -17,7 +17,7 @@ for compiler in gcc clang-19; do
 			"$srcdir/t/programs/inspect.c" || exit 1
 		run "$malleable" inspect "$program"
 		ok "$compiler -O$level: no bound one is called free" all_of "exits 0" \
-			"says '14 regions'" \
+			"says '19 regions'" \
 			"! grep ' bound_.* free' '$work/out'"
 		least=$((level == 0 ? 4 : level == 2 ? 2 : 1))
 		ok "$compiler -O$level: free regions are found" \
@@ -27,7 +27,7 @@ done
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$srcdir/t/programs/inspect.c" || exit 1
 run "$malleable" inspect --json "$work/stripped"
 ok "a stripped program is read by its unwind information" \
-	jq -e '.[0].regions | length == 14 and map(select(.free)) != []' "$work/out"
+	jq -e '.[0].regions | length == 19 and map(select(.free)) != []' "$work/out"
 gcc -O2 -fopenmp -w -static -o "$work/static" "$srcdir/t/programs/inspect.c" || exit 1
 run "$malleable" inspect "$work/static"
 ok "a static one is bound" all_of "exits 0" "says 'all regions bound: statically linked'"

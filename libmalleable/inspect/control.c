@@ -97,9 +97,14 @@ static void check_exact(struct mal_analysis *analysis, uint32_t header, uint32_t
 	int64_t constant = analysis->values.forms[branch->difference].constant;
 	int condition = (int)branch->condition, latch = 0, expected;
 
+	int64_t unit = control->low < 0 ? -control->low : control->low;
+
 	if (control->clean || control->length || control->high != -control->low ||
-	    control->rounds != control->low || (control->low != 1 && control->low != -1))
+	    control->rounds != control->low || constant % unit) {
+		mal_bind(analysis, "a share whose loop has other bounds", NULL);
 		return;
+	}
+	constant /= unit;
 	for (uint32_t i = 0; i < at->next_count; i++)
 		latch |= at->next[i] == header;
 	expected = latch ? 1 : 0;
@@ -151,14 +156,15 @@ void mal_check_exit(struct mal_analysis *analysis, uint32_t header, uint32_t blo
 		else
 			settle(analysis, header, control.rounds / control.low,
 			       start_of(analysis, difference, &control, header));
-		if (control.low_symbol->role == 20)
+		if (mal_family(&analysis->values, difference) & MAL_PARTITION)
 			check_exact(analysis, header, block, &control);
+	} else if (mal_family(&analysis->values, difference) & MAL_PARTITION) {
+		mal_bind(analysis, "a share whose loop has other bounds", NULL);
 	} else if (control.rounds && control.length) {
 		/* How many rounds: by a mask of the length, or by a shift. */
 		if (control.length_symbol->role == 13 && control.rounds % control.length == 0)
 			settle(analysis, header, -control.rounds / control.length, 0);
-	} else if (!(control.low && control.low_symbol->block == header) &&
-		   !(control.rounds && control.high)) {
+	} else if (!(control.low && control.low_symbol->block == header)) {
 		mal_bind(analysis, "a shared loop whose end is not understood", NULL);
 	}
 }

@@ -170,6 +170,93 @@ void bound_kept(int n)
 	}
 }
 
+void bound_further(int n, int more)
+{
+#pragma omp parallel
+	{
+		int threads = omp_get_num_threads(), number = omp_get_thread_num();
+		int share = n / threads, rest = n % threads, low;
+
+		if (number < rest) {
+			share++;
+			rest = 0;
+		}
+		low = share * number + rest;
+		for (int i = low; i < low + share + more; i++)
+			a[i] += 1;
+	}
+}
+
+void bound_last(int n, double *x)
+{
+#pragma omp parallel
+	{
+		int threads = omp_get_num_threads(), number = omp_get_thread_num();
+		int share = n / threads, rest = n % threads, low;
+
+		if (number < rest) {
+			share++;
+			rest = 0;
+		}
+		low = share * number + rest;
+		for (int i = low; i <= low + share; i++)
+			x[i] += 1;
+	}
+}
+
+void bound_rest(int n)
+{
+#pragma omp parallel
+	{
+		int threads = omp_get_num_threads(), number = omp_get_thread_num();
+		int share = n / threads, rest = n % threads, low;
+
+		if (number < rest) {
+			share++;
+			rest = 0;
+		}
+		low = share * number + rest;
+		for (int i = low; i < n; i++)
+			a[i] += 1;
+	}
+}
+
+void bound_all(int n)
+{
+#pragma omp parallel
+	{
+		int threads = omp_get_num_threads(), number = omp_get_thread_num();
+		int share = n / threads, rest = n % threads, low;
+
+		if (number < rest) {
+			share++;
+			rest = 0;
+		}
+		low = share * number + rest;
+		for (int i = 0; i < low + share; i++) {
+#pragma omp atomic
+			counts[0]++;
+		}
+	}
+}
+
+void bound_second(int n)
+{
+#pragma omp parallel
+	{
+		int threads = omp_get_num_threads(), number = omp_get_thread_num();
+		int share = n / threads, rest = n % threads, low;
+
+		if (number < rest) {
+			share++;
+			rest = 0;
+		}
+		low = share * number + rest;
+		for (int i = low; i < low + share; i += 2)
+			a[i] += 1;
+	}
+}
+
 int main(void)
 {
 	return 0;
