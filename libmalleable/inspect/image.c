@@ -8,7 +8,7 @@
 const uint8_t *mal_image_at(const struct mal_image *image, uint64_t address, uint64_t *left)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct mal_segment *segment = &image->segments[i];
+		const struct mal_image_segment *segment = &image->segments[i];
 
 		if (address >= segment->address && address - segment->address < segment->stored) {
 			*left = segment->stored - (address - segment->address);
@@ -30,7 +30,7 @@ int mal_image_copy(const struct mal_image *image, uint64_t address, void *to, si
 	return 1;
 }
 
-static const struct mal_segment *segment_of(const struct mal_image *image, uint64_t address)
+static const struct mal_image_segment *segment_of(const struct mal_image *image, uint64_t address)
 {
 	for (size_t i = 0; i < image->segment_count; i++)
 		if (address >= image->segments[i].address &&
@@ -41,14 +41,14 @@ static const struct mal_segment *segment_of(const struct mal_image *image, uint6
 
 int mal_image_executable(const struct mal_image *image, uint64_t address)
 {
-	const struct mal_segment *segment = segment_of(image, address);
+	const struct mal_image_segment *segment = segment_of(image, address);
 
 	return segment && segment->executable;
 }
 
 int mal_image_constant(const struct mal_image *image, uint64_t address)
 {
-	const struct mal_segment *segment = segment_of(image, address);
+	const struct mal_image_segment *segment = segment_of(image, address);
 
 	return segment && !segment->writable;
 }

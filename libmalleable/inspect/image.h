@@ -18,7 +18,7 @@ enum {
 	MAL_IMAGE_BYTES = 1 << 28,
 };
 
-struct mal_segment {
+struct mal_image_segment {
 	uint64_t address, size, offset, stored;
 	int executable, writable;
 };
@@ -46,7 +46,7 @@ struct mal_function {
 struct mal_image {
 	const uint8_t *bytes;
 	size_t size;
-	struct mal_segment segments[MAL_IMAGE_SEGMENTS];
+	struct mal_image_segment segments[MAL_IMAGE_SEGMENTS];
 	size_t segment_count;
 	struct mal_slot *slots;
 	size_t slot_count;

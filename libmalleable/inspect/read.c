@@ -8,7 +8,7 @@
 
 static int add_segment(struct mal_image *image, const Elf64_Phdr *header, struct mal_error *err)
 {
-	struct mal_segment *segment;
+	struct mal_image_segment *segment;
 
 	if (image->segment_count == MAL_IMAGE_SEGMENTS)
 		return mal_fail(err, "too many segments");
@@ -17,7 +17,7 @@ static int add_segment(struct mal_image *image, const Elf64_Phdr *header, struct
 	    header->p_memsz > UINT64_MAX / 4)
 		return mal_fail(err, "a segment lies outside the file");
 	segment = &image->segments[image->segment_count++];
-	*segment = (struct mal_segment){
+	*segment = (struct mal_image_segment){
 		.address = header->p_vaddr,
 		.size = header->p_memsz,
 		.offset = header->p_offset,

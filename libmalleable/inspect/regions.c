@@ -162,7 +162,7 @@ static int may_start(const struct mal_image *image, uint64_t address, const uint
 	       mal_external(slot->symbol)->kind == MAL_EXTERNAL_FORK;
 }
 
-static int search_segment(const struct mal_image *image, const struct mal_segment *segment,
+static int search_segment(const struct mal_image *image, const struct mal_image_segment *segment,
 			  struct mal_starts *starts, struct mal_error *err)
 {
 	const uint8_t *bytes = image->bytes + segment->offset;

@@ -67,7 +67,7 @@ static void take_data(struct taking *taking)
 	if (!image->fixed)
 		return;
 	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct mal_segment *segment = &image->segments[i];
+		const struct mal_image_segment *segment = &image->segments[i];
 
 		for (uint64_t at = 0; !segment->executable && at + 8 <= segment->stored; at += 8) {
 			uint64_t word;
@@ -79,7 +79,7 @@ static void take_data(struct taking *taking)
 	}
 }
 
-static void take_code(struct taking *taking, const struct mal_segment *segment)
+static void take_code(struct taking *taking, const struct mal_image_segment *segment)
 {
 	const struct mal_image *image = taking->program->image;
 	const struct mal_function *first = mal_image_function(image, image->entry);
