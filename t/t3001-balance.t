@@ -40,15 +40,21 @@ ok "observe changes nothing and says what could be gained" \
 	"report_has '.measured.unbalanced_s > 1.2 * .measured.ideal_s'"
 balance auto,lend=no
 ok "auto,lend=no lends nothing" all_of "exits 0" "report_has '.cpu_changes.lends == 0'"
-run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$programs/contended" 3000
-ok "explore leaves a CPU off where threads are in each other's way" \
-	all_of "exits 0" "says 'sum 1200000000'" \
-	"report_has '.per_rank[0].use == 1'" \
-	"complains 'faster with fewer threads: 1 of 2 CPUs are used'"
+# What else runs on the machine can make any trial look bad: one of three runs must find it.
+leaves_one_off() {
+	for _ in 1 2 3; do
+		run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" \
+			"$programs/contended" 3000
+		exits 0 && says 'sum 1200000000' || return 1
+		report_has '.per_rank[0].use == 1' &&
+			complains 'faster with fewer threads: 1 of 2 CPUs are used' && return
+	done
+	return 1
+}
+ok "explore leaves a CPU off where threads are in each other's way" leaves_one_off
 run srun -n1 -c2 --balance=explore --balance-report="$work/report.json" "$load" --work=40 \
 	--iterations=40
 ok "and none where they are not" all_of "exits 0" "report_has '.per_rank[0].use == 0'"
-# What else runs on the machine can make any trial look bad: one of three runs must find it.
 finds_schedule() {
 	for _ in 1 2 3; do
 		run srun -n1 -c2 --balance=explore,schedule=tune \
