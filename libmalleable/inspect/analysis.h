@@ -212,6 +212,11 @@ mal_value mal_pair(struct mal_analysis *analysis, mal_value partition, mal_value
 mal_value mal_plain(struct mal_analysis *analysis, mal_value value);
 mal_value mal_on_side(struct mal_analysis *analysis, mal_value value, mal_value partition,
 		      int side);
+/* COMBINE of both on each side of the partition of the one that is a pair, 0 where it fails. */
+typedef mal_value mal_combine(struct mal_analysis *analysis, mal_value left, mal_value right,
+			      int64_t times);
+mal_value mal_on_both_sides(struct mal_analysis *analysis, mal_value left, mal_value right,
+			    mal_combine *combine, int64_t times);
 void mal_divide(struct mal_analysis *analysis, mal_value dividend, mal_value divisor,
 		mal_value *quotient, mal_value *rest);
 

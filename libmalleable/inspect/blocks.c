@@ -12,27 +12,18 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* The instruction at ADDRESS, or -1. */
-static int64_t find(const struct mal_flow_graph *graph, uint64_t address)
+int64_t mal_flow_find(const struct mal_flow_graph *graph, uint64_t address)
 {
-	size_t low = 0, high = graph->instruction_count;
+	const struct mal_instruction *found =
+		mal_find_address(graph->instructions, graph->instruction_count,
+				 sizeof(*graph->instructions), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (graph->instructions[middle].address == address)
-			return (int64_t)middle;
-		if (graph->instructions[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	return found ? found - graph->instructions : -1;
 }
 
 static void mark(const struct mal_flow_graph *graph, uint8_t *leaders, uint64_t address)
 {
-	int64_t at = find(graph, address);
+	int64_t at = mal_flow_find(graph, address);
 
 	if (at >= 0)
 		leaders[at] = 1;
@@ -83,7 +74,7 @@ static int link_to(struct mal_flow_graph *graph, struct mal_block *block, uint64
 {
 	uint32_t *more;
 
-	if (find(graph, address) < 0) {
+	if (mal_flow_find(graph, address) < 0) {
 		graph->trouble = "a jump into an instruction";
 		return 0;
 	}

@@ -47,18 +47,6 @@ static const char *shown_by(struct mal_analysis *analysis, uint64_t some, int st
 	return reason;
 }
 
-static uint64_t arguments_of(const struct mal_external *external)
-{
-	static const uint8_t integers[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
-	uint64_t some = 0;
-
-	if (external->integers == MAL_ANY_ARGUMENTS)
-		return mal_arguments();
-	for (unsigned int i = 0; i < external->integers && i < sizeof(integers); i++)
-		some |= MAL_BIT(integers[i]);
-	return some | (((uint64_t)1 << external->vectors) - 1) << MAL_XMM0;
-}
-
 /* Registers after a call: results are RESULT, or the same for all; what else may change is lost. */
 static void clobber(struct mal_analysis *analysis, uint64_t writes, const char *returns)
 {
@@ -199,7 +187,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_extern
 {
 	enum mal_mode mode = analysis->modes[analysis->block];
 	int every = mode == MAL_MODE_ALL, any = external->integers == MAL_ANY_ARGUMENTS;
-	const char *reason = shown_by(analysis, arguments_of(external), any);
+	const char *reason = shown_by(analysis, mal_arguments_of(external), any);
 	uint64_t all = ~saved & ~MAL_BIT(MAL_FLAGS);
 
 	switch (external->kind) {

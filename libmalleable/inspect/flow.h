@@ -43,6 +43,9 @@ struct mal_flow_graph {
 
 void mal_flow_free(struct mal_flow_graph *graph);
 
+/* The number of the instruction at ADDRESS, or -1. */
+int64_t mal_flow_find(const struct mal_flow_graph *graph, uint64_t address);
+
 /* Whether BLOCK is in the loop that begins with HEADER. */
 int mal_flow_in_loop(const struct mal_flow_graph *graph, int header, uint32_t block);
 int mal_flow_dominates(const struct mal_flow_graph *graph, uint32_t above, uint32_t block);

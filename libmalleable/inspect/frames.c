@@ -3,50 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/cursor.h"
 #include "libmalleable/inspect/image_parts.h"
 
 enum { PCREL_SDATA4 = 0x1b, DATAREL_SDATA4 = 0x3b, UDATA4 = 0x03 };
-
-/* Bytes that are read one after the other. */
-struct cursor {
-	const struct mal_image *image;
-	uint64_t at;
-	int failed;
-};
-
-static uint8_t take_byte(struct cursor *cursor)
-{
-	uint8_t byte = 0;
-
-	if (!mal_image_copy(cursor->image, cursor->at++, &byte, 1))
-		cursor->failed = 1;
-	return byte;
-}
-
-static uint32_t take_word(struct cursor *cursor)
-{
-	uint32_t word = 0;
-
-	if (!mal_image_copy(cursor->image, cursor->at, &word, sizeof(word)))
-		cursor->failed = 1;
-	cursor->at += sizeof(word);
-	return word;
-}
-
-static uint64_t take_leb(struct cursor *cursor)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		uint8_t byte = take_byte(cursor);
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	cursor->failed = 1;
-	return value;
-}
 
 static uint64_t relative(uint64_t base, uint32_t distance)
 {
@@ -56,34 +16,34 @@ static uint64_t relative(uint64_t base, uint32_t distance)
 /* Of a CIE: whether its FDEs are of the one kind that compilers write, and have an LSDA. */
 static int read_cie(const struct mal_image *image, uint64_t cie, int *lsda)
 {
-	struct cursor cursor = {.image = image, .at = cie + 8};
+	struct mal_cursor cursor = {.image = image, .at = cie + 8};
 	char letters[8] = "";
 	size_t count = 0;
 	uint8_t pointers = 0;
 
-	if (take_byte(&cursor) != 1)
+	if (mal_cursor_byte(&cursor) != 1)
 		return 0;
-	for (char letter; (letter = (char)take_byte(&cursor)) && !cursor.failed;) {
+	for (char letter; (letter = (char)mal_cursor_byte(&cursor)) && !cursor.failed;) {
 		if (count == sizeof(letters) - 1)
 			return 0;
 		letters[count++] = letter;
 	}
-	take_leb(&cursor);
-	take_leb(&cursor);
-	take_leb(&cursor);
+	mal_cursor_leb(&cursor);
+	mal_cursor_leb(&cursor);
+	mal_cursor_leb(&cursor);
 	if (letters[0] != 'z')
 		return 0;
-	take_leb(&cursor);
+	mal_cursor_leb(&cursor);
 	*lsda = 0;
 	for (size_t i = 1; i < count; i++) {
 		if (letters[i] == 'R') {
-			pointers = take_byte(&cursor);
+			pointers = mal_cursor_byte(&cursor);
 		} else if (letters[i] == 'L') {
 			*lsda = 1;
-			if (take_byte(&cursor) != PCREL_SDATA4)
+			if (mal_cursor_byte(&cursor) != PCREL_SDATA4)
 				return 0;
 		} else if (letters[i] == 'P') {
-			uint8_t kind = take_byte(&cursor) & 0x0f;
+			uint8_t kind = mal_cursor_byte(&cursor) & 0x0f;
 
 			cursor.at += kind == 0x0c || kind == 0x04 || kind == 0 ? 8 : 4;
 		} else if (letters[i] != 'S') {
@@ -95,23 +55,23 @@ static int read_cie(const struct mal_image *image, uint64_t cie, int *lsda)
 
 static int read_fde(const struct mal_image *image, uint64_t fde, struct mal_function *function)
 {
-	struct cursor cursor = {.image = image, .at = fde};
-	uint32_t length = take_word(&cursor), back = take_word(&cursor);
+	struct mal_cursor cursor = {.image = image, .at = fde};
+	uint32_t length = mal_cursor_word(&cursor), back = mal_cursor_word(&cursor);
 	uint64_t at = cursor.at;
 	int lsda;
 
 	if (cursor.failed || length == 0 || length == UINT32_MAX || back == 0 ||
 	    !read_cie(image, fde + 4 - back, &lsda))
 		return 0;
-	function->start = relative(at, take_word(&cursor));
-	function->end = function->start + take_word(&cursor);
-	take_leb(&cursor);
+	function->start = relative(at, mal_cursor_word(&cursor));
+	function->end = function->start + mal_cursor_word(&cursor);
+	mal_cursor_leb(&cursor);
 	function->handlers = 0;
 	if (lsda) {
 		uint32_t distance;
 
 		at = cursor.at;
-		distance = take_word(&cursor);
+		distance = mal_cursor_word(&cursor);
 		if (distance)
 			function->handlers = relative(at, distance);
 	}
@@ -143,16 +103,16 @@ static void tidy(struct mal_image *image)
 int mal_image_read_functions(struct mal_image *image, const struct mal_image_parts *parts,
 			     struct mal_error *err)
 {
-	struct cursor cursor = {.image = image, .at = parts->frames};
+	struct mal_cursor cursor = {.image = image, .at = parts->frames};
 	uint32_t count;
 
 	if (!parts->frames)
 		return 0;
-	if (take_byte(&cursor) != 1 || take_byte(&cursor) != PCREL_SDATA4 ||
-	    take_byte(&cursor) != UDATA4 || take_byte(&cursor) != DATAREL_SDATA4)
+	if (mal_cursor_byte(&cursor) != 1 || mal_cursor_byte(&cursor) != PCREL_SDATA4 ||
+	    mal_cursor_byte(&cursor) != UDATA4 || mal_cursor_byte(&cursor) != DATAREL_SDATA4)
 		return 0;
-	take_word(&cursor);
-	count = take_word(&cursor);
+	mal_cursor_word(&cursor);
+	count = mal_cursor_word(&cursor);
 	if (cursor.failed || count == 0)
 		return 0;
 	if (count > MAL_IMAGE_FUNCTIONS || count > image->size / 8)
@@ -163,8 +123,8 @@ int mal_image_read_functions(struct mal_image *image, const struct mal_image_par
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t fde;
 
-		take_word(&cursor);
-		fde = relative(parts->frames, take_word(&cursor));
+		mal_cursor_word(&cursor);
+		fde = relative(parts->frames, mal_cursor_word(&cursor));
 		if (cursor.failed)
 			break;
 		if (read_fde(image, fde, &image->functions[image->function_count]))

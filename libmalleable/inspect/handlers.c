@@ -5,6 +5,7 @@
  */
 #include "libmalleable/inspect/handlers.h"
 
+#include "libmalleable/inspect/cursor.h"
 #include "libmalleable/inspect/walk.h"
 
 #ifdef HAVE_ZYDIS
@@ -13,39 +14,12 @@ enum { PADS = 256, ULEB = 1, UDATA4 = 3, OMIT = 0xff };
 
 static const char not_understood[] = "a table of exceptions that is not understood";
 
-struct table {
-	const struct mal_image *image;
-	uint64_t at;
-	int failed;
-};
-
-static uint8_t take_byte(struct table *table)
+static uint64_t take_number(struct mal_cursor *table, uint8_t encoding)
 {
-	uint8_t byte = 0;
-
-	table->failed |= !mal_image_copy(table->image, table->at++, &byte, 1);
-	return byte;
-}
-
-static uint64_t take_number(struct table *table, uint8_t encoding)
-{
-	uint64_t value = 0;
-	uint32_t word = 0;
-
-	if (encoding == UDATA4) {
-		table->failed |= !mal_image_copy(table->image, table->at, &word, sizeof(word));
-		table->at += sizeof(word);
-		return word;
-	}
-	if (encoding != ULEB)
-		table->failed = 1;
-	for (unsigned int shift = 0; shift < 64 && !table->failed; shift += 7) {
-		uint8_t byte = take_byte(table);
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
+	if (encoding == UDATA4)
+		return mal_cursor_word(table);
+	if (encoding == ULEB)
+		return mal_cursor_leb(table);
 	table->failed = 1;
 	return 0;
 }
@@ -54,12 +28,12 @@ static uint64_t take_number(struct table *table, uint8_t encoding)
 static int landing_pads(const struct mal_image *image, const struct mal_function *function,
 			uint64_t *pads)
 {
-	struct table table = {.image = image, .at = function->handlers};
+	struct mal_cursor table = {.image = image, .at = function->handlers};
 	uint64_t base = function->start, end;
 	uint8_t encoding;
 	int count = 0;
 
-	encoding = take_byte(&table);
+	encoding = mal_cursor_byte(&table);
 	if (encoding == 0x1b) {
 		/* Relative to where it stands: of parts that are far away. */
 		base = table.at;
@@ -67,9 +41,9 @@ static int landing_pads(const struct mal_image *image, const struct mal_function
 	} else if (encoding != OMIT) {
 		return -1;
 	}
-	if (take_byte(&table) != OMIT)
+	if (mal_cursor_byte(&table) != OMIT)
 		take_number(&table, ULEB);
-	encoding = take_byte(&table);
+	encoding = mal_cursor_byte(&table);
 	end = take_number(&table, ULEB);
 	end += table.at;
 	while (table.at < end && !table.failed) {
@@ -88,23 +62,6 @@ static int landing_pads(const struct mal_image *image, const struct mal_function
 	return table.failed ? -1 : count;
 }
 
-static int in_graph(const struct mal_flow_graph *graph, uint64_t address)
-{
-	size_t low = 0, high = graph->instruction_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (graph->instructions[middle].address == address)
-			return 1;
-		if (graph->instructions[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
-}
-
 /* Whether what an exception runs from PAD on comes back into the function, or returns. */
 static int comes_back(struct mal_analysis *analysis, uint64_t pad)
 {
@@ -117,7 +74,7 @@ static int comes_back(struct mal_analysis *analysis, uint64_t pad)
 	for (uint32_t i = 0; i < graph.instruction_count && !back; i++)
 		back = graph.instructions[i].flow == MAL_FLOW_RETURN ||
 		       graph.instructions[i].flow == MAL_FLOW_TAIL ||
-		       in_graph(&analysis->graph, graph.instructions[i].address);
+		       mal_flow_find(&analysis->graph, graph.instructions[i].address) >= 0;
 	mal_flow_free(&graph);
 	return back;
 }

@@ -53,21 +53,22 @@ int mal_image_constant(const struct mal_image *image, uint64_t address)
 	return segment && !segment->writable;
 }
 
+static int compare_address(const void *address, const void *item)
+{
+	uint64_t of_item;
+
+	memcpy(&of_item, item, sizeof(of_item));
+	return (*(const uint64_t *)address > of_item) - (*(const uint64_t *)address < of_item);
+}
+
+const void *mal_find_address(const void *items, size_t count, size_t size, uint64_t address)
+{
+	return count ? bsearch(&address, items, count, size, compare_address) : NULL;
+}
+
 const struct mal_slot *mal_image_slot(const struct mal_image *image, uint64_t address)
 {
-	size_t low = 0, high = image->slot_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->slots[middle].address == address)
-			return &image->slots[middle];
-		if (image->slots[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return mal_find_address(image->slots, image->slot_count, sizeof(*image->slots), address);
 }
 
 const struct mal_slot *mal_image_stub(const struct mal_image *image, uint64_t address)

@@ -94,19 +94,8 @@ int mal_inspect(const uint8_t *bytes, size_t size, struct mal_inspection *inspec
 const struct mal_verdict *mal_inspection_find(const struct mal_inspection *inspection,
 					      uint64_t address)
 {
-	size_t low = 0, high = inspection->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (inspection->verdicts[middle].address == address)
-			return &inspection->verdicts[middle];
-		if (inspection->verdicts[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return mal_find_address(inspection->verdicts, inspection->count,
+				sizeof(*inspection->verdicts), address);
 }
 
 void mal_inspection_free(struct mal_inspection *inspection)

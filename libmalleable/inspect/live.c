@@ -5,33 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/names.h"
 #include "libmalleable/inspect/walk.h"
 
 #ifdef HAVE_ZYDIS
 
 enum { DEPTH = 6 };
 
-static const uint8_t integers[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
+const uint8_t mal_integer_arguments[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 
 uint64_t mal_arguments(void)
 {
 	uint64_t all = (uint64_t)0xff << MAL_XMM0;
 
-	for (size_t i = 0; i < sizeof(integers); i++)
-		all |= MAL_BIT(integers[i]);
+	for (size_t i = 0; i < sizeof(mal_integer_arguments); i++)
+		all |= MAL_BIT(mal_integer_arguments[i]);
 	return all;
 }
 
-static uint64_t of_external(const char *name)
+uint64_t mal_arguments_of(const struct mal_external *external)
 {
-	const struct mal_external *external = mal_external(name);
 	uint64_t some = 0;
 
 	if (external->integers == MAL_ANY_ARGUMENTS)
 		return mal_arguments();
-	for (unsigned int i = 0; i < external->integers && i < sizeof(integers); i++)
-		some |= MAL_BIT(integers[i]);
+	for (unsigned int i = 0; i < external->integers && i < sizeof(mal_integer_arguments); i++)
+		some |= MAL_BIT(mal_integer_arguments[i]);
 	return some | (((uint64_t)1 << external->vectors) - 1) << MAL_XMM0;
 }
 
@@ -43,7 +41,7 @@ static uint64_t of_call(struct mal_program *program, const struct mal_instructio
 	int other = 0;
 
 	if (name)
-		return of_external(name);
+		return mal_arguments_of(mal_external(name));
 	if (!target || depth >= DEPTH)
 		return mal_arguments();
 	(void)stack;

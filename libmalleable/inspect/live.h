@@ -4,9 +4,14 @@
 #define MAL_INSPECT_LIVE_H
 
 #include "libmalleable/inspect/closure.h"
+#include "libmalleable/inspect/names.h"
 
-/* Registers that may hold arguments. */
+/* The registers of whole numbers and addresses, in the order of arguments. */
+extern const uint8_t mal_integer_arguments[6];
+
+/* Registers that may hold arguments, and those that do in a call of EXTERNAL. */
 uint64_t mal_arguments(void);
+uint64_t mal_arguments_of(const struct mal_external *external);
 
 /*
  * Those that the function at ENTRY may read as its caller left them; *STACK: arguments on it

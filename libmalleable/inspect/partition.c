@@ -179,12 +179,30 @@ static int multiply(struct mal_analysis *analysis, struct mal_term left, struct 
 	return 1;
 }
 
-static mal_value times_linear(struct mal_analysis *analysis, mal_value left, mal_value right)
+mal_value mal_on_both_sides(struct mal_analysis *analysis, mal_value left, mal_value right,
+			    mal_combine *combine, int64_t times)
+{
+	const struct mal_form *a = &analysis->values.forms[left];
+	mal_value partition = a->kind == MAL_PAIR ? a->a : analysis->values.forms[right].a;
+	mal_value sides[2];
+
+	for (int side = 1; side <= 2; side++) {
+		mal_value x = mal_on_side(analysis, left, partition, side);
+		mal_value y = mal_on_side(analysis, right, partition, side);
+
+		sides[side - 1] = x && y ? combine(analysis, x, y, times) : 0;
+	}
+	return sides[0] && sides[1] ? mal_pair(analysis, partition, sides[0], sides[1]) : 0;
+}
+
+static mal_value times_linear(struct mal_analysis *analysis, mal_value left, mal_value right,
+			      int64_t times)
 {
 	struct mal_values *values = &analysis->values;
 	const struct mal_form a = values->forms[left], b = values->forms[right];
 	mal_value sum = mal_number(values, (int64_t)((uint64_t)a.constant * (uint64_t)b.constant));
 
+	(void)times;
 	for (unsigned int i = 0; i < a.count && sum; i++) {
 		struct mal_form one = {.kind = MAL_LINEAR, .count = 1, .terms = {a.terms[i]}};
 
@@ -213,19 +231,9 @@ mal_value mal_times(struct mal_analysis *analysis, mal_value left, mal_value rig
 	    !mal_shows(analysis, right, analysis->block, -1) && a.count && b.count)
 		return mal_mixed(analysis, (mal_value[]){left, right}, 2, 320);
 	if (a.kind == MAL_LINEAR && b.kind == MAL_LINEAR) {
-		product = times_linear(analysis, left, right);
+		product = times_linear(analysis, left, right, 1);
 	} else if (a.kind == MAL_PAIR || b.kind == MAL_PAIR) {
-		mal_value partition = a.kind == MAL_PAIR ? a.a : b.a;
-		mal_value sides[2];
-
-		for (int side = 1; side <= 2; side++) {
-			mal_value x = mal_on_side(analysis, left, partition, side);
-			mal_value y = mal_on_side(analysis, right, partition, side);
-
-			sides[side - 1] = x && y ? times_linear(analysis, x, y) : 0;
-		}
-		if (sides[0] && sides[1])
-			product = mal_pair(analysis, partition, sides[0], sides[1]);
+		product = mal_on_both_sides(analysis, left, right, times_linear, 1);
 	}
 	return product ? product : mal_mixed(analysis, (mal_value[]){left, right}, 2, 320);
 }

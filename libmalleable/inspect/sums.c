@@ -85,6 +85,11 @@ mal_value mal_reduce(struct mal_analysis *analysis, enum mal_reduction operation
 	return value ? value : mal_mixed(analysis, (mal_value[]){left, right}, 2, 330);
 }
 
+static mal_value add(struct mal_analysis *analysis, mal_value left, mal_value right, int64_t times)
+{
+	return mal_add(&analysis->values, left, right, times);
+}
+
 mal_value mal_plus(struct mal_analysis *analysis, mal_value left, mal_value right, int64_t times)
 {
 	struct mal_values *values = &analysis->values;
@@ -94,17 +99,7 @@ mal_value mal_plus(struct mal_analysis *analysis, mal_value left, mal_value righ
 	if (a.kind == MAL_LINEAR && b.kind == MAL_LINEAR) {
 		sum = mal_add(values, left, right, times);
 	} else if (a.kind == MAL_PAIR || b.kind == MAL_PAIR) {
-		mal_value partition = a.kind == MAL_PAIR ? a.a : b.a;
-		mal_value sides[2];
-
-		for (int side = 1; side <= 2; side++) {
-			mal_value x = mal_on_side(analysis, left, partition, side);
-			mal_value y = mal_on_side(analysis, right, partition, side);
-
-			sides[side - 1] = x && y ? mal_add(values, x, y, times) : 0;
-		}
-		if (sides[0] && sides[1])
-			sum = mal_pair(analysis, partition, sides[0], sides[1]);
+		sum = mal_on_both_sides(analysis, left, right, add, times);
 	} else if (times == 1 || (times == -1 && a.kind == MAL_PARTIAL && inside(analysis, a.a) &&
 				  b.kind == MAL_LINEAR)) {
 		return mal_reduce(analysis, MAL_SUM, left, right);

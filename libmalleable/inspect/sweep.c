@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libmalleable/inspect/handlers.h"
+#include "libmalleable/inspect/live.h"
 #include "libmalleable/inspect/walk.h"
 
 #ifdef HAVE_ZYDIS
@@ -22,7 +23,6 @@ static mal_value argument(struct mal_analysis *analysis, enum mal_symbol_class c
 
 static void begin(struct mal_analysis *analysis, struct mal_state *state, enum mal_reached reached)
 {
-	static const uint8_t integers[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 	struct mal_values *values = &analysis->values;
 	mal_value nothing = mal_taint(values, mal_unset);
 	size_t clean = reached == MAL_REACHED_LIBGOMP ? 1 : 6;
@@ -35,9 +35,9 @@ static void begin(struct mal_analysis *analysis, struct mal_state *state, enum m
 	analysis->stack = values->forms[state->registers[MAL_RSP]].terms[0].symbol;
 	state->registers[MAL_X87] = mal_number(values, 0);
 	for (size_t i = 0; i < clean; i++)
-		state->registers[integers[i]] = argument(
+		state->registers[mal_integer_arguments[i]] = argument(
 			analysis, reached == MAL_REACHED_LIBOMP && i < 2 ? MAL_GLOBAL : MAL_CLEAN,
-			integers[i]);
+			mal_integer_arguments[i]);
 	for (unsigned int i = 0; i < 8 && reached == MAL_REACHED_CALL; i++)
 		state->registers[MAL_XMM0 + i] = argument(analysis, MAL_CLEAN, MAL_XMM0 + i);
 	state->left = nothing;

@@ -17,19 +17,8 @@ struct taking {
 
 static int is_start(const struct mal_starts *starts, uint64_t entry)
 {
-	size_t low = 0, high = starts->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (starts->starts[middle].entry == entry)
-			return 1;
-		if (starts->starts[middle].entry < entry)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
+	return mal_find_address(starts->starts, starts->count, sizeof(*starts->starts), entry) !=
+	       NULL;
 }
 
 static void take(struct taking *taking, uint64_t address)

@@ -43,6 +43,26 @@ static int same_symbol(const struct mal_symbol *left, const struct mal_symbol *r
 	       left->extra == right->extra;
 }
 
+/*
+ * ITEMS with room for one more than COUNT: *ROOM, of SIZE bytes each. They may have moved. NULL
+ * where there is none.
+ */
+static void *with_room(struct mal_values *values, void *items, uint32_t count, uint32_t *room,
+		       size_t size)
+{
+	void *more = items;
+
+	if (count >= MOST)
+		more = NULL;
+	else if (count == *room)
+		more = realloc(items, 2 * *room * size);
+	if (!more)
+		values->full = 1;
+	else if (count == *room)
+		*room *= 2;
+	return more;
+}
+
 uint32_t mal_symbol(struct mal_values *values, const struct mal_symbol *symbol)
 {
 	uint64_t hash = mix(mix(symbol->address, symbol->role),
@@ -50,26 +70,17 @@ uint32_t mal_symbol(struct mal_values *values, const struct mal_symbol *symbol)
 
 	for (;; hash++) {
 		uint32_t *entry = &values->symbol_hash[hash % HASH];
+		struct mal_symbol *more;
 
 		if (*entry && same_symbol(&values->symbols[*entry], symbol))
 			return *entry;
 		if (*entry)
 			continue;
-		if (values->symbol_count >= MOST) {
-			values->full = 1;
+		more = with_room(values, values->symbols, values->symbol_count,
+				 &values->symbol_room, sizeof(*more));
+		if (!more)
 			return 0;
-		}
-		if (values->symbol_count == values->symbol_room) {
-			struct mal_symbol *more =
-				realloc(values->symbols, 2 * values->symbol_room * sizeof(*more));
-
-			if (!more) {
-				values->full = 1;
-				return 0;
-			}
-			values->symbols = more;
-			values->symbol_room *= 2;
-		}
+		values->symbols = more;
 		*entry = values->symbol_count;
 		values->symbols[values->symbol_count] = *symbol;
 		return values->symbol_count++;
@@ -97,26 +108,17 @@ mal_value mal_form(struct mal_values *values, const struct mal_form *form)
 			   (uint64_t)form->terms[i].times);
 	for (;; hash++) {
 		uint32_t *entry = &values->form_hash[hash % HASH];
+		struct mal_form *more;
 
 		if (*entry && same_form(&values->forms[*entry], form))
 			return *entry;
 		if (*entry)
 			continue;
-		if (values->form_count >= MOST) {
-			values->full = 1;
+		more = with_room(values, values->forms, values->form_count, &values->form_room,
+				 sizeof(*more));
+		if (!more)
 			return 0;
-		}
-		if (values->form_count == values->form_room) {
-			struct mal_form *more =
-				realloc(values->forms, 2 * values->form_room * sizeof(*more));
-
-			if (!more) {
-				values->full = 1;
-				return 0;
-			}
-			values->forms = more;
-			values->form_room *= 2;
-		}
+		values->forms = more;
 		*entry = values->form_count;
 		values->forms[values->form_count] = *form;
 		return values->form_count++;
