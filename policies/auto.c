@@ -4,60 +4,62 @@
  *
  * A rank with n CPUs needs serial + work / n. Several forecasts of the next loads run side by side
  * (forecast.h). For each of them the policy works out the numbers of CPUs that make the longest
- * rank shortest (apportion.h). When the next window is known, it computes what each choice would
- * have cost, and the cheapest forecast so far decides.
+ * rank shortest (apportion.h), and when the window is known, what they would have cost (record.h).
+ * The cheapest so far is followed; where none is cheaper than staying at home, that is home.
  *
  * The policy carries out a plan that is better by more than noise if the next window confirms it,
- * or at once if it is much better and earlier moves proved good. A move may be regretted right
- * after it (regret.h) because the load is elsewhere again. Then moves pause, longer each time, and
- * only the long average may move CPUs. A move that made phases longer is taken back. Lending goes
- * on throughout.
+ * or at once if it is much better and earlier moves proved good. A move is judged by the measured
+ * time: if phases became longer, the best distribution that was measured is taken again, and moves
+ * pause (best.h). Home, and what was measured, are the very CPUs.
+ *
+ * Now and then the step does nothing for a window or two. If that is faster, moving and lending
+ * end, and come back one by one where they prove good (guard.h).
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policies/interface/builtin.h"
 #include "policies/interface/limits.h"
+#include "policies/mapping/mapping.h"
 #include "policies/model/apportion.h"
+#include "policies/model/best.h"
 #include "policies/model/forecast.h"
+#include "policies/model/guard.h"
+#include "policies/model/home.h"
 #include "policies/model/model.h"
-#include "policies/model/regret.h"
+#include "policies/model/options.h"
+#include "policies/model/record.h"
 
-enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
-
-static const struct mal_param params[] = {
-	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0,
-			100, NULL},
-	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the average load, 0 to 0.95",
-			  0.5, 0, 0.95, NULL},
-	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1, NULL},
-	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1, NULL},
-	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1, NULL},
-};
+static const struct mal_param params[MAL_OPTIONS] = MAL_OPTIONS_TABLE(3);
 
 /* Act at once on a forecast gain this many times the least one. */
 #define AT_ONCE 3.0
-/* Weight of a new cost in the moving average. */
-#define FORGET 0.25
-/* Switch to another forecast if it was cheaper by this factor. */
-#define BETTER 0.99
-/* Regret a move if a later window is longer with it by this factor. */
-#define REGRET 1.03
+/* No phase is shorter. */
+#define SHORTEST_S 1e-9
 
 struct state {
-	double gain;
-	bool lend, grow, move;
+	struct mal_options options;
 	bool seen_once; /* the last window asked for a move that has not been carried out yet */
+	bool proved;	/* the last move was not taken back */
 	struct mal_forecast *forecast;
-	size_t rank_count;
-	bool judged;			 /* cost has values */
-	double cost[MAL_FORECAST_KINDS]; /* longest rank over its ideal, moving average */
-	unsigned int *count
-		[MAL_FORECAST_KINDS]; /* CPUs by rank, as each forecast wanted for this window */
-	enum mal_forecast_kind believed;
-	struct mal_regret regret;
-	unsigned int windows;
+	struct mal_record record;
+	struct mal_best best;
+	struct mal_home home;
+	struct mal_guard guard;
+	unsigned int *last;		 /* owners in the last window */
+	unsigned int *left, *left_count; /* owners where a look began, and CPUs by rank */
+	unsigned int *planned;		 /* by rank: what the last plan asked for */
+	const unsigned int *going;	 /* to these owners, by CPU; NULL: anywhere */
+	bool moved;
+	bool late; /* plans take effect a window late */
 };
+
+static void reset_guard(struct state *state)
+{
+	mal_guard_reset(&state->guard, (state->options.lend ? MAL_WAY_LEND : 0) |
+					       (state->options.move ? MAL_WAY_MOVE : 0));
+}
 
 static void *create(const double *values)
 {
@@ -65,11 +67,9 @@ static void *create(const double *values)
 
 	if (!state)
 		return NULL;
-	state->gain = values[PARAM_GAIN] / 100;
-	state->lend = values[PARAM_LEND] != 0;
-	state->grow = values[PARAM_GROW] != 0;
-	state->move = values[PARAM_MOVE] != 0;
-	state->forecast = mal_forecast_create(values[PARAM_SMOOTH]);
+	state->options = mal_options_read(values);
+	reset_guard(state);
+	state->forecast = mal_forecast_create(state->options.smooth);
 	if (!state->forecast) {
 		free(state);
 		return NULL;
@@ -83,178 +83,198 @@ static void destroy(void *opaque)
 
 	if (!state)
 		return;
-	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
-		free(state->count[kind]);
-	mal_regret_clear(&state->regret);
+	mal_record_clear(&state->record);
+	mal_best_clear(&state->best);
+	mal_home_clear(&state->home);
 	mal_forecast_destroy(state->forecast);
+	free(state->planned);
+	free(state->last);
 	free(state);
 }
 
-static int make_room(struct state *state, size_t rank_count)
+/* The present CPUs are home from now on. Returns 0, or -1: out of memory. */
+static int settle(struct state *state, const struct mal_view *view, unsigned int cpus)
 {
-	if (state->rank_count == rank_count)
-		return 0;
-	/* If memory runs out below, only some arrays have the new size: use none of them. */
-	state->rank_count = 0;
-	if (mal_regret_reset(&state->regret, rank_count) < 0)
-		return -1;
-	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
-		unsigned int *count = realloc(state->count[kind], rank_count * sizeof(*count));
+	size_t ranks = view->rank_count, all = view->topology->cpu_count;
 
-		if (!count)
-			return -1;
-		memset(count, 0, rank_count * sizeof(*count));
-		state->count[kind] = count;
+	/* If memory runs out below, there is no home, and the next window tries again. */
+	mal_home_clear(&state->home);
+	free(state->planned);
+	free(state->last);
+	state->planned = calloc(ranks ? ranks : 1, sizeof(*state->planned));
+	state->last = calloc(2 * all + ranks + 1, sizeof(*state->last));
+	state->moved = state->seen_once = state->late = false;
+	reset_guard(state);
+	if (!state->planned || !state->last || mal_home_settle(&state->home, view, cpus) < 0)
+		return -1;
+	if (mal_record_reset(&state->record, ranks, state->home.count) < 0 ||
+	    mal_best_reset(&state->best, ranks, view->topology->cpu_count) < 0) {
+		mal_home_clear(&state->home);
+		return -1;
 	}
-	state->rank_count = rank_count;
-	state->judged = false;
-	state->windows = 0;
+	state->left = state->last + all;
+	state->left_count = state->left + all;
+	memcpy(state->last, view->owner, all * sizeof(state->last[0]));
 	return 0;
 }
 
-/* The longest rank's time with LOADS and COUNT, as a part of the whole work. */
-static double longest(const struct mal_view *view, const struct mal_load *loads,
-		      const unsigned int *count)
+/* Ask for COUNT; where they were measured, OWNER are the very CPUs. */
+static void go(struct state *state, const struct mal_view *view, const unsigned int *count,
+	       const unsigned int *owner, struct mal_plan *plan)
 {
-	double max = 0;
-
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		double time = mal_apportion_time(&loads[rank], count[rank]);
-
-		if (view->samples[rank].running && time > max)
-			max = time;
-	}
-	return max;
-}
-
-static void get_loads(const struct state *state, enum mal_forecast_kind kind,
-		      struct mal_load *loads)
-{
-	for (size_t rank = 0; rank < state->rank_count; rank++)
-		loads[rank] = mal_forecast_of(state->forecast, kind, (unsigned int)rank);
-}
-
-static double follow(double past, double now, bool first)
-{
-	return first ? now : (1 - FORGET) * past + FORGET * now;
-}
-
-/*
- * Judge the last window's forecasts, and the last move, by this window, in which ranks had NOW
- * CPUs.
- */
-static enum mal_verdict judge(struct state *state, const struct mal_view *view,
-			      const unsigned int *now, unsigned int cpus)
-{
-	struct mal_load loads[MAL_MAX_RANKS];
-	bool worse;
-
-	get_loads(state, MAL_FORECAST_LAST, loads);
-	worse = mal_regret_is_open(&state->regret) &&
-		longest(view, loads, now) > REGRET * longest(view, loads, state->regret.before);
-	if (state->windows++) {
-		for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
-			state->cost[kind] = follow(state->cost[kind],
-						   longest(view, loads, state->count[kind]) * cpus,
-						   !state->judged);
-		state->judged = true;
-	}
-	for (int kind = 0; state->judged && kind < MAL_FORECAST_KINDS; kind++)
-		if (state->cost[kind] < BETTER * state->cost[state->believed])
-			state->believed = (enum mal_forecast_kind)kind;
-	return mal_regret_window(&state->regret, mal_model_phase(view->samples, view->rank_count),
-				 worse);
-}
-
-/* Work out what each forecast wants next. Returns false if the CPUs cannot be shared out. */
-static bool work_out(struct state *state, const struct mal_view *view, unsigned int cpus)
-{
-	struct mal_load loads[MAL_MAX_RANKS];
-
-	for (int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
-		get_loads(state, (enum mal_forecast_kind)kind, loads);
-		if (!mal_apportion(view, loads, cpus, state->count[kind]))
-			return false;
-	}
-	return true;
-}
-
-/* Restore the counts from before the last move if the same ranks still run. */
-static void roll_back(struct state *state, const struct mal_view *view, unsigned int cpus,
-		      struct mal_plan *plan)
-{
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
-		unsigned int before = state->regret.before[rank];
-
-		if (sample->running ? !before || (sample->max && before > sample->max) : before > 0)
-			return;
-		cpus -= before;
-	}
-	if (cpus)
-		return;
-	memcpy(plan->count, state->regret.before, state->rank_count * sizeof(plan->count[0]));
-	plan->forecast_s = plan->now_s;
-	plan->move = true;
+	state->going = owner;
 	state->seen_once = false;
-}
-
-static void move(struct state *state, const unsigned int *now, const unsigned int *wanted,
-		 double gain, struct mal_plan *plan)
-{
-	mal_regret_moved(&state->regret, now);
-	memcpy(plan->count, wanted, state->rank_count * sizeof(wanted[0]));
-	state->seen_once = false;
-	plan->forecast_s = plan->now_s * (1 - gain);
+	memcpy(plan->count, count, view->rank_count * sizeof(count[0]));
 	plan->move = true;
 }
 
 /* Lending already removes most imbalance, so the first move can wait for a second window. */
 static bool is_convincing(const struct state *state, double gain)
 {
-	bool at_once = state->regret.proved || !(state->lend && state->grow);
+	bool at_once = state->proved || !(state->options.lend && state->options.grow);
 
-	return gain > state->gain &&
-	       (state->seen_once || (at_once && gain >= AT_ONCE * state->gain));
+	return gain > state->options.gain &&
+	       (state->seen_once || (at_once && gain >= AT_ONCE * state->options.gain));
+}
+
+/* Carry out what the best forecast wants if that is worth it. */
+static void follow(struct state *state, const struct mal_view *view, const unsigned int *now,
+		   struct mal_plan *plan)
+{
+	/* The first window is too early for a record. */
+	unsigned int kind = state->record.judged > 1 ? state->record.best : MAL_FORECAST_AVERAGE;
+	const unsigned int *wanted = state->record.count[kind];
+	struct mal_load loads[MAL_MAX_RANKS];
+	double before, gain;
+
+	if (kind == MAL_RECORD_HOME) {
+		if (!mal_home_is_here(&state->home, view))
+			go(state, view, state->home.count, state->home.owner, plan);
+		return;
+	}
+	mal_forecast_get(state->forecast, (enum mal_forecast_kind)kind, loads);
+	before = mal_apportion_longest(view, loads, now);
+	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
+	gain = before > 0 ? 1 - mal_apportion_longest(view, loads, wanted) / before : 0;
+	if (is_convincing(state, gain)) {
+		go(state, view, wanted, NULL, plan);
+		plan->forecast_s = plan->now_s * (1 - gain);
+	} else {
+		state->seen_once = gain > state->options.gain;
+	}
+}
+
+/* Judge what was wanted for the last window by the loads that came. */
+static enum mal_best_verdict judge(struct state *state, const struct mal_view *view,
+				   const unsigned int *now, bool counts, struct mal_plan *plan)
+{
+	struct mal_load loads[MAL_MAX_RANKS];
+
+	mal_forecast_get(state->forecast, MAL_FORECAST_LAST, loads);
+	plan->now_s = plan->forecast_s =
+		mal_apportion_longest(view, loads, now) * mal_forecast_whole(view);
+	if (state->moved)
+		state->late = memcmp(now, state->planned, view->rank_count * sizeof(now[0])) != 0;
+	mal_record_judge(&state->record, view, loads, state->home.cpus, state->late);
+	return counts ? mal_best_window(&state->best, view, loads) : MAL_BEST_GO_ON;
+}
+
+static bool is_at(const unsigned int *owner, const struct mal_view *view)
+{
+	return memcmp(owner, view->owner, view->topology->cpu_count * sizeof(*owner)) == 0;
+}
+
+/* Enter the window into the guard. Returns whether it says something of the trusted way. */
+static bool watch(struct state *state, const struct mal_view *view)
+{
+	struct mal_guard *guard = &state->guard;
+	double phase_s = mal_model_phase(view->samples, view->rank_count);
+	bool home = mal_home_is_here(&state->home, view), base = guard->part == MAL_GUARD_BASE;
+	bool trial = mal_guard_is_trying(guard);
+	struct mal_guard_window window = {
+		.phase_s = fmax(phase_s, SHORTEST_S),
+		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
+		.settled = is_at(state->last, view),
+		.apart = (guard->way & MAL_WAY_LEND) || !home};
+
+	if (!(guard->way & MAL_WAY_MOVE))
+		window.settled = window.settled && home;
+	else if (!trial)
+		window.settled = window.settled || base || guard->waited;
+	else
+		window.settled = (window.settled || guard->waited > 1) &&
+				 (!home || (guard->way & MAL_WAY_LEND));
+	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
+	mal_guard_learn(guard, &window);
+	return !trial && (base || window.settled);
+}
+
+/* The guard wants CPUs at home. BEGAN: a look or a trial begins, from where CPUs are now. */
+static void look(struct state *state, const struct mal_view *view, bool began,
+		 struct mal_plan *plan)
+{
+	if (began) {
+		memcpy(state->left, view->owner,
+		       view->topology->cpu_count * sizeof(state->left[0]));
+		for (unsigned int rank = 0; rank < view->rank_count; rank++)
+			state->left_count[rank] = view->samples[rank].cpus;
+	}
+	if (!(state->guard.way & MAL_WAY_MOVE) && !mal_home_is_here(&state->home, view))
+		go(state, view, state->home.count, state->home.owner, plan);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
-	unsigned int cpus = 0, now[MAL_MAX_RANKS];
-	struct mal_load loads[MAL_MAX_RANKS];
-	enum mal_forecast_kind kind;
-	enum mal_verdict verdict;
-	double before, gain;
+	struct mal_guard *guard = &state->guard;
+	unsigned int cpus, now[MAL_MAX_RANKS], trusted;
+	enum mal_best_verdict verdict = MAL_BEST_GO_ON;
+	bool can_share, was_trying, counts, ended;
 
 	plan->bind = true;
-	plan->lend = state->lend;
-	plan->grow = state->lend && state->grow;
-	if (!view->samples || !state->move || make_room(state, view->rank_count) < 0 ||
+	state->going = NULL;
+	mal_options_lend(&state->options, guard->way & MAL_WAY_LEND, plan);
+	if (!view->samples || !guard->allowed)
+		return 0;
+	cpus = mal_home_count(view, now);
+	if ((!mal_home_is_of(&state->home, view, cpus) && settle(state, view, cpus) < 0) ||
 	    mal_forecast_learn(state->forecast, view) <= 0)
 		return 0;
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		now[rank] = view->samples[rank].cpus;
-		cpus += now[rank];
-	}
-	verdict = judge(state, view, now, cpus);
-	kind = verdict == MAL_VERDICT_STILL || verdict == MAL_VERDICT_STAY ? MAL_FORECAST_SLOW
-									   : state->believed;
-	get_loads(state, kind, loads);
-	before = longest(view, loads, now);
-	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
-	if (!work_out(state, view, cpus)) {
-		state->windows = 0;
-		return 0;
-	}
-	gain = before > 0 ? 1 - longest(view, loads, state->count[kind]) / before : 0;
-	if (verdict == MAL_VERDICT_ROLL_BACK)
-		roll_back(state, view, cpus, plan);
-	else if (verdict != MAL_VERDICT_STAY && is_convincing(state, gain))
-		move(state, now, state->count[kind], gain, plan);
-	else
-		state->seen_once = gain > state->gain;
+	was_trying = mal_guard_is_trying(guard);
+	trusted = guard->trusted;
+	counts = watch(state, view);
+	verdict = judge(state, view, now, counts && trusted, plan);
+	if (trusted != guard->trusted)
+		mal_best_reset(&state->best, view->rank_count, view->topology->cpu_count);
+	mal_options_lend(&state->options, guard->way & MAL_WAY_LEND, plan);
+	plan->brief = guard->part != MAL_GUARD_BASE;
+	can_share = mal_record_want(&state->record, view, state->forecast, cpus);
+	look(state, view, !was_trying && mal_guard_is_trying(guard), plan);
+	ended = was_trying && !mal_guard_is_trying(guard);
+	if (!(guard->way & MAL_WAY_MOVE) || (!counts && state->best.pause))
+		verdict = MAL_BEST_STAY;
+	if (mal_guard_is_trying(guard) || ended)
+		state->seen_once = true;
+	/* The way back is open even if nothing else can be worked out. */
+	if (verdict == MAL_BEST_RETURN)
+		go(state, view, state->best.count, state->best.owner, plan);
+	else if (verdict == MAL_BEST_GO_ON && can_share)
+		follow(state, view, now, plan);
+	if (ended && !plan->move && (guard->way & MAL_WAY_MOVE) && !is_at(state->left, view))
+		go(state, view, state->left_count, state->left, plan);
+	if (state->moved)
+		state->proved = verdict != MAL_BEST_RETURN;
+	state->moved = plan->move;
+	memcpy(state->planned, plan->count, view->rank_count * sizeof(now[0]));
 	return 0;
+}
+
+/* What was measured is each single CPU; elsewhere the nearest ones will do. */
+static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan)
+{
+	const struct state *state = opaque;
+
+	mal_map_to(state->going, state->home.cpu_count, view, plan);
 }
 
 const struct mal_policy mal_policy_auto = {
@@ -262,8 +282,9 @@ const struct mal_policy mal_policy_auto = {
 	.name = "auto",
 	.summary = "move CPUs for lasting imbalance, lend them for the rest (the default)",
 	.params = params,
-	.param_count = sizeof(params) / sizeof(params[0]),
+	.param_count = MAL_OPTIONS,
 	.create = create,
 	.decide = decide,
+	.map = map,
 	.destroy = destroy,
 };

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sabo.c: proportional redistribution with whole ranks on sockets (SABO; Dionisi et al., section
- * IV).
+ * sabo.c: proportional redistribution with whole ranks on sockets (SABO; Rocha Barbosa et al.,
+ * section IV).
  *
  * Each rank requests cores in proportion to its share of the load. A branch-and-bound search maps
  * ranks to sockets (sockets.h). Where a socket has too few cores for its ranks, the ranks that lose
  * least get fewer; where it has too many, the ranks that gain most get more. The policy drops a
  * plan whose forecast for any rank, time * old / new, is not below the longest time now, and a plan
- * that changes no rank's number of cores.
+ * that changes no rank's number of cores. A rank's time includes its serial parts, its load does
+ * not.
  */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +22,14 @@
 enum { PARAM_EVERY, PARAM_AT, PARAM_NODES };
 
 static const struct mal_param params[] = {
-	[PARAM_EVERY] = {"every", "balance in every so many windows of phases", 1, 1, 1e9, NULL},
-	[PARAM_AT] = {"at", "balance once, in this window; 0: see every", 0, 0, 1e9, NULL},
+	[PARAM_EVERY] = {"every", "balance after every so many phases", 1, 1, 1e9, NULL},
+	[PARAM_AT] = {"at", "balance once, after this phase; 0: see every", 0, 0, 1e9, NULL},
 	[PARAM_NODES] = {"nodes", "nodes of the search tree explored at most", 5000, 1, 1e7, NULL},
 };
 
 struct state {
-	unsigned long every, at, windows;
+	double every, at;
+	double phases; /* so far; with every: since the last one that counts */
 	unsigned int nodes;
 	unsigned int *socket; /* by rank, of the last plan */
 	size_t socket_room;
@@ -38,8 +41,8 @@ static void *create(const double *values)
 
 	if (!state)
 		return NULL;
-	state->every = (unsigned long)values[PARAM_EVERY];
-	state->at = (unsigned long)values[PARAM_AT];
+	state->every = values[PARAM_EVERY];
+	state->at = values[PARAM_AT];
 	state->nodes = (unsigned int)values[PARAM_NODES];
 	return state;
 }
@@ -54,10 +57,28 @@ static void destroy(void *opaque)
 	free(state);
 }
 
-static bool is_due(struct state *state)
+/* The phases of a window: one at least, also where ranks do not count them. */
+static double count_phases(const struct mal_view *view)
 {
-	state->windows++;
-	return state->at ? state->windows == state->at : state->windows % state->every == 0;
+	double phases = 1;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && view->samples[rank].phases > phases)
+			phases = view->samples[rank].phases;
+	return phases;
+}
+
+/* The paper counts steps, and a window may hold many: is it the one with the step that counts? */
+static bool is_due(struct state *state, const struct mal_view *view)
+{
+	double before = state->phases, due = state->at > 0 ? state->at : state->every;
+
+	state->phases += count_phases(view);
+	if (before >= due || state->phases < due)
+		return false;
+	if (state->at <= 0)
+		state->phases = fmod(state->phases, state->every);
+	return true;
 }
 
 /* Leave out CPUs without an owner, and those of ranks that do not run: they may come back. */
@@ -201,7 +222,7 @@ static bool is_accepted(const struct mal_view *view, const unsigned int *count,
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		const struct mal_sample *sample = &view->samples[rank];
-		double time = sample->cpus ? sample->work_s / sample->cpus : 0;
+		double time = sample->cpus ? sample->serial_s + sample->work_s / sample->cpus : 0;
 
 		if (!sample->running)
 			continue;
@@ -231,7 +252,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	double load = 0;
 
 	plan->bind = true;
-	if (!view->samples || !is_due(state))
+	if (!view->samples || !is_due(state, view))
 		return 0;
 	if (state->socket_room < view->rank_count) {
 		unsigned int *socket = realloc(state->socket, view->rank_count * sizeof(*socket));

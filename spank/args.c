@@ -13,6 +13,10 @@
 /* Number of arguments for partitions. */
 #define SCOPED_MAX 64
 
+/* It would be cut without a word, and no step would find its controller. */
+_Static_assert(sizeof(MAL_LIBDIR) <= sizeof(balance_config.libdir),
+	       "the directory of the libraries is too long: choose a shorter prefix");
+
 struct mal_site balance_config = {
 	.libdir = MAL_LIBDIR,
 	.off_file = MAL_OFF_FILE,
@@ -138,6 +142,15 @@ void balance_args_parse(int count, char **arguments)
 bool balance_args_have_partitions(void)
 {
 	return scoped_count > 0;
+}
+
+bool balance_args_limit_partitions(void)
+{
+	for (unsigned int i = 0; i < scoped_count; i++)
+		if (strncmp(scoped[i], "policies@", strlen("policies@")) == 0 ||
+		    strncmp(scoped[i], "max_overcommit@", strlen("max_overcommit@")) == 0)
+			return true;
+	return false;
 }
 
 void balance_args_use_partition(const char *partition)

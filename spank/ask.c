@@ -59,6 +59,16 @@ static int print_partition(const job_info_t *job, const char *fd)
 	return dprintf(to, "%s\n", name) > 0 ? 0 : 1;
 }
 
+/* The job's number in TEXT; 0: none. */
+static uint32_t read_number(const char *text)
+{
+	char *rest;
+	unsigned long number = strtoul(text, &rest, 10);
+
+	return *text >= '0' && *text <= '9' && !*rest && number <= UINT32_MAX ? (uint32_t)number
+									      : 0;
+}
+
 /* Remove our parts from COMMENT, each from OURS to the next BETWEEN. */
 static void drop_ours(char *comment)
 {
@@ -112,19 +122,21 @@ int main(int argc, char **argv)
 	uint32_t number;
 	bool comment;
 
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+	if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		puts("malleable-slurm " PACKAGE_VERSION);
 		return 0;
 	}
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		usage(stdout);
 		return 0;
 	}
 	comment = argc == 4 && strcmp(argv[1], "comment") == 0;
-	number = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+	number = argc > 2 ? read_number(argv[2]) : 0;
 	if (!number ||
 	    (!comment && ((argc != 3 && argc != 4) || strcmp(argv[1], "partition") != 0))) {
-		usage(stderr);
+		fputs("malleable-slurm: partition JOB or comment JOB TEXT is wanted, see "
+		      "malleable-slurm --help\n",
+		      stderr);
 		return 2;
 	}
 	slurm_init(NULL);

@@ -90,19 +90,21 @@ static bool find_partition(uint32_t job, char *name, size_t size)
 	return true;
 }
 
-void balance_asking_use_partition(uint32_t job)
+bool balance_asking_use_partition(uint32_t job)
 {
 	char name[NAME_SIZE];
 
 	if (!balance_args_have_partitions())
-		return;
-	if (find_partition(job, name, sizeof(name)))
+		return true;
+	if (find_partition(job, name, sizeof(name))) {
 		balance_args_use_partition(name);
-	else
-		balance_info(
-			"balance: slurmctld does not tell in time where job %u runs: settings for "
-			"partitions do not apply to this step",
-			job);
+		return true;
+	}
+	balance_info("balance: slurmctld does not tell in time where job %u runs: %s", job,
+		     balance_args_limit_partitions()
+			     ? "partitions have limits, so this step runs unbalanced"
+			     : "settings for partitions do not apply to this step");
+	return !balance_args_limit_partitions();
 }
 
 void balance_asking_comment(uint32_t job, const char *text)

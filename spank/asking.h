@@ -12,9 +12,10 @@
  * for the partition of JOB. slurmctld names the partition, not the job's environment, which the
  * user can set. Asks only if there are settings for partitions, and once while the job's cgroup
  * exists, which keeps the answer. If slurmctld does not answer in time only settings for all
- * partitions apply, which is logged.
+ * partitions apply, which is logged. Returns false if partitions have limits then: who keeps
+ * slurmctld busy must not escape them.
  */
-void balance_asking_use_partition(uint32_t job);
+bool balance_asking_use_partition(uint32_t job);
 
 /* Add TEXT to the AdminComment of JOB, within balance_deadline_left(). A failure is logged. */
 void balance_asking_comment(uint32_t job, const char *text);

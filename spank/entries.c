@@ -75,6 +75,16 @@ static int make_directories(unsigned int job, struct mal_error *err)
 		       : balance_make_directory(path, 0700, err);
 }
 
+/* Directories with files in them stay. */
+static void remove_directories(unsigned int job)
+{
+	char path[64];
+
+	job_path(job, path, sizeof(path));
+	rmdir(path);
+	rmdir(MAL_RUN_DIR);
+}
+
 int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct mal_error *err)
 {
 	char path[64];
@@ -91,8 +101,12 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 			return -1;
 		}
 		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
-		if (fd < 0 && !(create && errno == ENOENT))
-			return mal_fail_errno(err, "cannot open %s", path);
+		if (fd < 0 && !(create && errno == ENOENT)) {
+			mal_fail_errno(err, "cannot open %s", path);
+			/* Empty: its step was killed before it made the file. */
+			remove_directories(job);
+			return -1;
+		}
 		if (fd < 0)
 			continue;
 		if (!wait_for_lock(fd, timeout_ms)) {
@@ -217,23 +231,29 @@ static unsigned int find_number(const char *path, unsigned int from)
 	return found;
 }
 
-void balance_entry_remove(unsigned int job, unsigned int step)
+bool balance_entries_tidy(unsigned int job)
 {
 	static const char *const others[] = {"cgroup", "draft", "lock"};
-	char path[64], directory[64];
+	char path[64];
 
-	entry_path(job, step, path, sizeof(path));
-	unlink(path);
-	job_path(job, directory, sizeof(directory));
-	if (find_number(directory, 0) != UINT_MAX)
-		return;
+	job_path(job, path, sizeof(path));
+	if (find_number(path, 0) != UINT_MAX)
+		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		file_path(job, others[i], path, sizeof(path));
 		unlink(path);
 	}
-	rmdir(directory);
-	/* Fails, and keeps the directory, while another job has files in it. */
-	rmdir(MAL_RUN_DIR);
+	remove_directories(job);
+	return true;
+}
+
+void balance_entry_remove(unsigned int job, unsigned int step)
+{
+	char path[64];
+
+	entry_path(job, step, path, sizeof(path));
+	unlink(path);
+	balance_entries_tidy(job);
 }
 
 bool balance_entry_next(unsigned int job, unsigned int *next, struct balance_entry *entry)

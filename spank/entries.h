@@ -55,6 +55,9 @@ int balance_entry_write(unsigned int job, const struct balance_entry *entry, str
 /* Remove STEP's file, and with the last one all files of the job. */
 void balance_entry_remove(unsigned int job, unsigned int step);
 
+/* Remove all files of the job if no step has one. Returns whether that is so. */
+bool balance_entries_tidy(unsigned int job);
+
 /*
  * Read the next file from step *NEXT on, and advance that; invalid files are removed. False: none
  * is left.

@@ -2,22 +2,18 @@
 /* job_cpus.c: the idle CPUs of a job on this node. */
 #include "spank/job_cpus.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/base/channel.h"
 #include "spank/cgroup.h"
 #include "spank/deadline.h"
 #include "spank/entries.h"
 #include "spank/plugin.h"
+#include "spank/sharers.h"
 
-/* How long a new step waits for a controller to leave its CPUs; then the kernel takes them away. */
-#define LEAVE_MS 6
+/* How long a controller may take to note CPUs that it is offered. */
 #define TELL_MS 50
 /* How long it waits for another step of the job that is changing the pool. */
 #define LOCK_MS 300
@@ -29,127 +25,6 @@ struct balance_job_cpus {
 	struct balance_entry entry;
 	struct balance_cgroup cgroup;
 };
-
-/* Send the controller of ENTRY a REQUEST, about CPUS if not NULL. */
-static bool tell(const struct balance_entry *entry, const char *request,
-		 const struct mal_cpumask *cpus, int timeout_ms)
-{
-	char text[MAL_CHANNEL_REQUEST - 1], list[MAL_CPUMASK_TEXT] = "", path[MAL_SOCKET_PATH];
-
-	if (!entry->socket[0])
-		return false;
-	if (cpus)
-		mal_cpumask_format(cpus, list, sizeof(list));
-	snprintf(path, sizeof(path), MAL_SOCKET_DIR "/%s", entry->socket);
-	snprintf(text, sizeof(text), "%s%s%s", request, cpus ? " " : "", list);
-	return mal_channel_tell(path, text, balance_deadline_left(timeout_ms));
-}
-
-/* Whether a controller looks after the step's further CPUs, or will. */
-static bool is_looked_after(const struct balance_entry *entry)
-{
-	char path[MAL_SOCKET_PATH];
-
-	if (!entry->socket[0])
-		return kill(entry->pid, 0) == 0 || errno != ESRCH;
-	snprintf(path, sizeof(path), MAL_SOCKET_DIR "/%s", entry->socket);
-	return mal_channel_is_open(path);
-}
-
-static void write_entry(unsigned int job, const struct balance_entry *entry)
-{
-	struct mal_error err;
-
-	if (balance_entry_write(job, entry, &err) < 0)
-		balance_error("balance: %s", err.text);
-}
-
-/* Set the cpuset of ENTRY's step as the entry says, and store the entry. */
-static void apply(unsigned int job, const struct balance_cgroup *cgroup,
-		  const struct balance_entry *entry)
-{
-	struct mal_cpumask cpus = entry->own;
-	struct mal_error err;
-
-	mal_cpumask_join(&cpus, &entry->idle);
-	if (balance_cgroup_write(cgroup, entry->step, &cpus, &err) < 0)
-		balance_error("balance: step %u.%u: %s", job, entry->step, err.text);
-	write_entry(job, entry);
-	tell(entry, "rebind", NULL, LEAVE_MS);
-}
-
-/* Tell the controllers of steps with pool=job about each other, and which CPUs each may use. */
-static void tell_peers(unsigned int job)
-{
-	char text[MAL_CHANNEL_REQUEST - 1] = "peers", own[MAL_CPUMASK_TEXT], may[MAL_CPUMASK_TEXT];
-	struct balance_entry entry;
-	unsigned int next = 0;
-	size_t used = strlen(text);
-
-	while (used < sizeof(text) && balance_entry_next(job, &next, &entry)) {
-		struct mal_cpumask all = entry.own;
-
-		mal_cpumask_join(&all, &entry.idle);
-		if (entry.pooled && entry.socket[0])
-			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s:%s:%s",
-						 entry.socket,
-						 mal_cpumask_format(&entry.own, own, sizeof(own)),
-						 mal_cpumask_format(&all, may, sizeof(may)));
-	}
-	if (used >= sizeof(text)) {
-		balance_error("balance: pool=job: too many steps in job %u", job);
-		return;
-	}
-	for (next = 0; balance_entry_next(job, &next, &entry);)
-		if (entry.pooled)
-			tell(&entry, text, NULL, LEAVE_MS);
-}
-
-/* Make all steps but STEP leave CPUS. */
-static void claim(unsigned int job, unsigned int step, const struct balance_cgroup *cgroup,
-		  const struct mal_cpumask *cpus)
-{
-	struct balance_entry entry;
-	unsigned int next = 0;
-	bool pooled = false;
-
-	while (balance_entry_next(job, &next, &entry)) {
-		struct mal_cpumask taken = entry.idle;
-
-		mal_cpumask_keep(&taken, cpus);
-		if (entry.step == step || !mal_cpumask_count(&taken))
-			continue;
-		pooled |= entry.pooled != 0;
-		tell(&entry, "withdraw", &taken, LEAVE_MS);
-		mal_cpumask_drop(&entry.idle, &taken);
-		apply(job, cgroup, &entry);
-	}
-	if (pooled)
-		tell_peers(job);
-}
-
-/*
- * Handle steps whose controller ended before them: nothing tells their threads any more which CPUs
- * they may use. Narrow their cpusets to what Slurm gave them, and make other steps leave those
- * CPUs.
- */
-static void forget_ended(unsigned int job, const struct balance_cgroup *cgroup)
-{
-	struct balance_entry entry;
-	unsigned int next = 0;
-
-	while (balance_deadline_left(1) && balance_entry_next(job, &next, &entry)) {
-		struct mal_cpumask now;
-
-		if (is_looked_after(&entry))
-			continue;
-		if (balance_cgroup_read(cgroup, entry.step, &now, NULL) == 0) {
-			balance_cgroup_write(cgroup, entry.step, &entry.own, NULL);
-			claim(job, entry.step, cgroup, &entry.own);
-		}
-		balance_entry_remove(job, entry.step);
-	}
-}
 
 /*
  * Take the lock if the job has a pool, and forget steps whose controller ended. Returns -1 if there
@@ -165,13 +40,15 @@ static int enter(unsigned int job, struct balance_cgroup *cgroup, int timeout_ms
 	lock = balance_entries_lock(job, false, timeout_ms, &err);
 	if (lock < 0 && timeout_ms && balance_entries_exist(job))
 		balance_error("balance: %s", err.text);
-	if (lock >= 0 && !balance_entries_get_cgroup(job, cgroup)) {
-		close(lock);
+	if (lock < 0)
 		return -1;
+	/* A step that was killed at its start leaves files that no step has. */
+	if (!balance_entries_tidy(job) && balance_entries_get_cgroup(job, cgroup)) {
+		balance_sharers_forget_ended(job, cgroup);
+		return lock;
 	}
-	if (lock >= 0)
-		forget_ended(job, cgroup);
-	return lock;
+	close(lock);
+	return -1;
 }
 
 static int enter_in_time(unsigned int job, struct balance_cgroup *cgroup)
@@ -188,24 +65,8 @@ void balance_job_cpus_claim(unsigned int job, unsigned int step)
 	if (lock < 0)
 		return;
 	if (balance_cgroup_read(&cgroup, step, &cpus, NULL) == 0)
-		claim(job, step, &cgroup, &cpus);
+		balance_sharers_claim(job, step, &cgroup, &cpus);
 	close(lock);
-}
-
-/* A step with pool=job joins: it and the others may use each other's CPUs. */
-static void widen_others(unsigned int job, const struct balance_cgroup *cgroup,
-			 struct balance_entry *own)
-{
-	struct balance_entry entry;
-	unsigned int next = 0;
-
-	while (balance_entry_next(job, &next, &entry)) {
-		if (!entry.pooled || entry.step == own->step)
-			continue;
-		mal_cpumask_join(&own->idle, &entry.own);
-		mal_cpumask_join(&entry.idle, &own->own);
-		apply(job, cgroup, &entry);
-	}
 }
 
 void balance_job_cpus_give(unsigned int job, unsigned int step)
@@ -223,11 +84,10 @@ void balance_job_cpus_give(unsigned int job, unsigned int step)
 	    balance_cgroup_read_others(&cgroup, step, &others, NULL) == 0) {
 		mal_cpumask_drop(&free_ones, &others);
 		mal_cpumask_join(&entry.idle, &free_ones);
-		if (mal_cpumask_count(&free_ones)) {
-			apply(job, &cgroup, &entry);
-			tell(&entry, "offer", &free_ones, TELL_MS);
+		if (mal_cpumask_count(&free_ones) && balance_sharer_widen(job, &cgroup, &entry)) {
+			balance_sharer_tell(&entry, "offer", &free_ones, TELL_MS);
 			if (entry.pooled)
-				tell_peers(job);
+				balance_sharers_tell_peers(job);
 		}
 	}
 	close(lock);
@@ -235,7 +95,8 @@ void balance_job_cpus_give(unsigned int job, unsigned int step)
 
 /*
  * With the lock held: find the job's CPUs, ALL, and those that no step has, IDLE, and write the
- * step's entry.
+ * step's entry. On failure all steps have what they had: others get something only after the last
+ * write that may fail.
  */
 static int take_place(struct balance_job_cpus *pool, struct mal_cpumask *all,
 		      struct mal_cpumask *idle, struct mal_error *err)
@@ -247,14 +108,18 @@ static int take_place(struct balance_job_cpus *pool, struct mal_cpumask *all,
 	    balance_cgroup_read_others(&pool->cgroup, pool->entry.step, &others, err) < 0 ||
 	    balance_entries_set_cgroup(pool->job, &pool->cgroup, err) < 0)
 		return -1;
-	forget_ended(pool->job, &pool->cgroup);
+	balance_sharers_forget_ended(pool->job, &pool->cgroup);
 	*idle = *all;
 	mal_cpumask_drop(idle, &pool->entry.own);
 	mal_cpumask_drop(idle, &others);
 	pool->entry.idle = *idle;
 	if (pool->entry.pooled)
-		widen_others(pool->job, &pool->cgroup, &pool->entry);
-	return balance_entry_write(pool->job, &pool->entry, err);
+		balance_sharers_add_to(pool->job, &pool->entry);
+	if (balance_entry_write(pool->job, &pool->entry, err) < 0)
+		return -1;
+	if (pool->entry.pooled)
+		balance_sharers_widen(pool->job, &pool->cgroup, &pool->entry);
+	return 0;
 }
 
 struct balance_job_cpus *balance_job_cpus_join(unsigned int job, unsigned int step,
@@ -289,7 +154,7 @@ struct balance_job_cpus *balance_job_cpus_join(unsigned int job, unsigned int st
 static void give_up(struct balance_job_cpus *pool)
 {
 	if (pool->entry.pooled)
-		claim(pool->job, pool->entry.step, &pool->cgroup, &pool->entry.own);
+		balance_sharers_claim(pool->job, pool->entry.step, &pool->cgroup, &pool->entry.own);
 	balance_entry_remove(pool->job, pool->entry.step);
 }
 
@@ -308,12 +173,12 @@ int balance_job_cpus_settle(struct balance_job_cpus *pool, const char *socket)
 		give_up(pool);
 	} else {
 		snprintf(pool->entry.socket, sizeof(pool->entry.socket), "%s", socket);
-		write_entry(pool->job, &pool->entry);
+		balance_sharer_write(pool->job, &pool->entry);
 		mal_cpumask_drop(&lost, &pool->entry.idle);
 		if (mal_cpumask_count(&lost))
-			tell(&pool->entry, "withdraw", &lost, LEAVE_MS);
+			balance_sharer_tell(&pool->entry, "withdraw", &lost, BALANCE_LEAVE_MS);
 		if (pool->entry.pooled)
-			tell_peers(pool->job);
+			balance_sharers_tell_peers(pool->job);
 		result = 0;
 	}
 	if (lock >= 0)
@@ -366,7 +231,7 @@ void balance_job_cpus_leave(struct balance_job_cpus *pool)
 	lock = balance_entries_lock(pool->job, false, balance_deadline_left(LOCK_MS), NULL);
 	balance_entry_remove(pool->job, pool->entry.step);
 	if (pool->entry.pooled)
-		tell_peers(pool->job);
+		balance_sharers_tell_peers(pool->job);
 	if (lock >= 0)
 		close(lock);
 	free(pool);

@@ -4,11 +4,15 @@
  * salloc and slurmstepd.
  */
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/core/report_wish.h"
+#include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
@@ -46,10 +50,53 @@ static bool is_bare(const char *text)
 	return !text || !*text || strcmp(text, "(null)") == 0;
 }
 
+/* --balance=help: as srun has it for --mpi=list, print it and do nothing else. */
+static void help(void)
+{
+	mal_policies_print(stdout, balance_config.libdir);
+	if (balance_args_policies())
+		printf("allowed here: %s\n", balance_args_policies());
+	fflush(stdout);
+	exit(0);
+}
+
+/*
+ * A policy behind a bare --balance is srun's program. It says so itself when there is none of that
+ * name, not why: give the reason before.
+ */
+static void hint_at_equals_sign(void)
+{
+	FILE *words = fopen("/proc/self/cmdline", "re");
+	size_t size = 0;
+	char *word = NULL;
+	bool behind = false;
+	struct mal_choice choice;
+
+	while (words && getdelim(&word, &size, '\0', words) > 0) {
+		if (behind && *word &&
+		    mal_loadable_trust(word, balance_config.libdir, NULL, &choice, NULL) == 0)
+			balance_error("balance: --balance %.64s: a policy comes after an equals "
+				      "sign: --balance=%.64s; without, it is the program to run",
+				      word, word);
+		if (behind)
+			break;
+		behind = strcmp(word, "--balance") == 0;
+	}
+	free(word);
+	if (words)
+		fclose(words);
+}
+
 /* Called once in srun and twice in slurmstepd. */
 static int on_balance(int value, const char *text, int remote)
 {
+	bool users = !remote && spank_context() != S_CTX_REMOTE;
+
 	(void)value;
+	if (users && is_bare(text))
+		hint_at_equals_sign();
+	if (users && !is_bare(text) && strcmp(text, "help") == 0)
+		help();
 	if (is_bare(text))
 		text = MAL_POLICY_DEFAULT;
 	if (strlen(text) >= sizeof(balance_wish.spec)) {
@@ -74,8 +121,11 @@ static int keep_path(const struct mal_setting *option, const char *text)
 {
 	char path[sizeof(balance_wish.report)];
 	char directory[PATH_MAX];
+	bool is_word = option->offset == offsetof(struct mal_wish, report)
+			       ? mal_report_wish_is_word(text)
+			       : strcmp(text, "off") == 0;
 
-	if (*text == '/' || strcmp(text, "off") == 0 || !getcwd(directory, sizeof(directory)))
+	if (*text == '/' || is_word || !getcwd(directory, sizeof(directory)))
 		directory[0] = '\0';
 	if (snprintf(path, sizeof(path), "%s%s%s", directory, directory[0] ? "/" : "", text) >=
 	    (int)sizeof(path)) {

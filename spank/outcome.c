@@ -13,18 +13,8 @@
 /* Larger times in seconds and larger numbers are no measurements. */
 #define TIME_MAX 1e9
 #define COUNT_MAX 1000000000000000u
-
-/* Log LINE. It has no user name: if looking that up hangs in a network, the step would not end. */
-static void log_line(const struct balance_outcome *outcome, const char *line)
-{
-	unsigned int uid = (unsigned int)outcome->user;
-
-	if (balance_config.log == MAL_LOG_SYSLOG)
-		syslog(LOG_DAEMON | LOG_INFO, "balance: uid %u, job %u, %s", uid, outcome->job,
-		       line);
-	else if (balance_config.log == MAL_LOG_SLURMD)
-		balance_info("balance: uid %u, job %u, %s", uid, outcome->job, line);
-}
+/* Per cents that are no difference between two runs of most programs. */
+#define NO_CHANGE 0.5
 
 static bool is_time(double seconds)
 {
@@ -43,37 +33,68 @@ static bool read_record(const char *said, size_t size, struct mal_outcome_record
 	       is_time(record->ideal_s);
 }
 
-/* Say what was gained, from RECORD. */
-static void format_gain(const struct mal_outcome_record *record, char *text, size_t size)
+/* Say what was gained, from RECORD. Where a step was only OBSERVED, per cents would be noise. */
+static void format_gain(const struct mal_outcome_record *record, bool observed, char *text,
+			size_t size)
 {
 	double share = mal_attained(record->off_s, record->ideal_s, record->elapsed_s);
 	double change = record->off_s > 0 ? 100 * (1 - record->elapsed_s / record->off_s) : 0;
 	char faster[64] = "";
 
 	/* A quotient of odd numbers may not be finite. */
-	if (record->off_s > 0 && fabs(change) < 1e6)
+	if (record->off_s > 0 && fabs(change) < 1e6 && fabs(change) >= NO_CHANGE)
 		snprintf(faster, sizeof(faster), ", %.1f %% %s time", fabs(change),
 			 change >= 0 ? "less" : "more");
 	if (!record->windows)
 		snprintf(text, size, "too short to measure");
 	else if (!isfinite(share) || fabs(share) > 1e6)
-		snprintf(text, size, "nothing to gain in %.3f s%s", record->elapsed_s, faster);
-	else
+		snprintf(text, size, "nothing to gain in %.3f s%s", record->elapsed_s,
+			 observed ? "" : faster);
+	else if (observed)
+		snprintf(text, size, "only observed: %.3f s, at best %.3f s", record->elapsed_s,
+			 record->ideal_s);
+	else {
+		share = share < 0 ? 0 : share > 1 ? 1 : share;
 		snprintf(text, size,
 			 "%.3f s unbalanced, at best %.3f s, got %.3f s, %.0f %% of it%s",
 			 record->off_s, record->ideal_s, record->elapsed_s, share * 100, faster);
+	}
 }
 
-/* Format a line from what root knows, and from RECORD. */
+/* A line for people, from what root knows, and from RECORD. */
 static void format_line(const struct balance_outcome *outcome,
 			const struct mal_outcome_record *record, char *line, size_t size)
 {
 	char gain[256];
 
-	format_gain(record, gain, sizeof(gain));
+	format_gain(record, strcmp(outcome->policy, "observe") == 0, gain, sizeof(gain));
 	snprintf(line, size, "step %s on %.64s: %s, %u ranks, %u CPUs, %llu lends, %llu moves: %s",
 		 outcome->step, outcome->node, outcome->policy, outcome->ranks, outcome->cpus,
 		 (unsigned long long)record->lends, (unsigned long long)record->moves, gain);
+}
+
+/*
+ * The line for logs, for programs that search them. It has no user name: if looking that up hangs
+ * in a network, the step would not end.
+ */
+static void log_line(const struct balance_outcome *outcome, const struct mal_outcome_record *record)
+{
+	char line[512];
+
+	if (balance_config.log == MAL_LOG_NONE)
+		return;
+	snprintf(line, sizeof(line),
+		 "uid=%u job=%u step=%s node=%.64s policy=%s ranks=%u cpus=%u windows=%llu "
+		 "elapsed_s=%.3f unbalanced_s=%.3f ideal_s=%.3f lends=%llu moves=%llu",
+		 (unsigned int)outcome->user, outcome->job, outcome->step, outcome->node,
+		 outcome->policy, outcome->ranks, outcome->cpus,
+		 (unsigned long long)record->windows, record->elapsed_s, record->off_s,
+		 record->ideal_s, (unsigned long long)record->lends,
+		 (unsigned long long)record->moves);
+	if (balance_config.log == MAL_LOG_SYSLOG)
+		syslog(LOG_DAEMON | LOG_INFO, "balance: %s", line);
+	else
+		balance_info("balance: %s", line);
 }
 
 void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)
@@ -81,14 +102,15 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *said, size
 	struct mal_outcome_record record;
 	char line[512], *save;
 
-	/* No rank attached, or the controller was killed. */
+	/* No rank attached, the controller was killed, or it is not ours. */
 	if (!read_record(said, size, &record))
 		return;
-	format_line(outcome, &record, line, sizeof(line));
-	log_line(outcome, line);
+	log_line(outcome, &record);
 	/* Before the report: srun waits for that, and slurmctld changes no job that has ended. */
-	if (balance_config.comment && outcome->first_node)
+	if (balance_config.comment && outcome->first_node) {
+		format_line(outcome, &record, line, sizeof(line));
 		balance_asking_comment(outcome->job, line);
+	}
 	if (outcome->silent)
 		return;
 	said[size - 1] = '\0';

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "libmalleable/core/settings.h"
+#include "libmalleable/core/setup.h"
 
 /* args.c: the arguments in plugstack.conf. */
 extern struct mal_site balance_config;
@@ -21,6 +22,9 @@ void balance_args_parse(int count, char **arguments);
 
 /* Whether any setting is for a partition. */
 bool balance_args_have_partitions(void);
+
+/* Whether any of these keeps users from something: policies@ and max_overcommit@. */
+bool balance_args_limit_partitions(void);
 
 /*
  * The job runs in PARTITION: apply the settings for it (default@PARTITION=...) to balance_config.
@@ -77,6 +81,13 @@ void balance_step_task_made(spank_t spank);
 void balance_step_task_ended(spank_t spank);
 void balance_step_end(void);
 void balance_step_left(void);
+
+/*
+ * task.c: prepare the environment of a task of a balanced step, in the task's process, as SETUP
+ * says; the task's number is found here, and max_threads bounded as the administrator wants. A
+ * failure is reported; the task runs unbalanced.
+ */
+void balance_task_prepare(spank_t spank, struct mal_setup *setup);
 
 /* outcome.c: report a balanced step's outcome to the user and the administrator. */
 struct balance_outcome {

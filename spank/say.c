@@ -6,14 +6,21 @@
  * line of ours, nor move a terminal's cursor.
  *
  * slurmstepd's standard error is that of the first task, possibly a pipe of the user's. If that
- * accepts nothing Slurm waits 5 s for each line (22.05), which holds up the node: poll it first.
+ * accepts nothing Slurm waits 5 s for each line (22.05), and longer where it filled after Slurm
+ * looked, which holds up the node. So Slurm writes into a pipe of ours, and we pass that on.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/printable.h"
 #include "spank/deadline.h"
 #include "spank/plugin.h"
 
@@ -22,64 +29,103 @@
 
 void balance_make_printable(char *text)
 {
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			*text = '?';
+	mal_make_printable(text, strlen(text), false);
+}
+
+/* Standard error, for writing without waiting. -1: nobody reads it. */
+static int open_stderr(void)
+{
+	struct stat status;
+
+	if (fstat(STDERR_FILENO, &status) < 0)
+		return -1;
+	/* Opened anew: O_NONBLOCK would hold for the user's own descriptor too. */
+	if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
+		int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+		/* In a task's process, which is the user's: that may wait. */
+		if (fd >= 0 || errno != EACCES)
+			return fd;
+	}
+	return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+}
+
+/* Write TEXT to standard error. Returns false if that does not accept all of it in time. */
+static bool pass_on(const char *text, size_t length)
+{
+	long deadline = mal_now_ms() + balance_deadline_left(READY_MS);
+	int fd = open_stderr();
+
+	while (length && mal_descriptor_wait(fd, POLLOUT, deadline)) {
+		ssize_t written = write(fd, text, length);
+
+		if (written < 0 && (errno != EAGAIN || mal_now_ms() >= deadline))
+			break;
+		text += written > 0 ? written : 0;
+		length -= written > 0 ? (size_t)written : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return length == 0;
 }
 
 /*
- * Whether standard error accepts a line before the deadline. Outside slurmstepd it is the caller's
- * own.
+ * Replace standard error by a pipe: what Slurm writes meanwhile, also in other threads, can be read
+ * from *CAUGHT afterwards. Returns a copy of it, or -1: there are no descriptors.
  */
-static bool is_ready(void)
+static int set_stderr_aside(int *caught)
 {
-	struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+	int ends[2], kept;
 
-	return spank_context() != S_CTX_REMOTE ||
-	       poll(&wait, 1, balance_deadline_left(READY_MS)) != 0;
-}
-
-/*
- * Redirect standard error to /dev/null, so that a line goes to Slurm's log only. Returns a copy of
- * it, or -1.
- */
-static int set_stderr_aside(void)
-{
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC),
-	    kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-
-	if (null >= 0 && kept >= 0)
-		dup2(null, STDERR_FILENO);
-	if (null >= 0)
-		close(null);
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -1;
+	kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (kept >= 0)
+		dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
+	*caught = ends[0];
+	if (kept < 0)
+		close(ends[0]);
 	return kept;
 }
 
-static void put_stderr_back(int kept)
+/* Returns false if the user did not get all of the lines. */
+static bool put_stderr_back(int kept, int caught)
 {
-	if (kept < 0)
-		return;
+	char text[8192];
+	bool done = true;
+	ssize_t got;
+
 	dup2(kept, STDERR_FILENO);
 	close(kept);
+	while ((got = read(caught, text, sizeof(text))) > 0)
+		done = done && pass_on(text, (size_t)got);
+	close(caught);
+	return done;
+}
+
+/*
+ * Let SAY, a function of Slurm's, write TEXT. Returns false if the user did not get it in time.
+ * Outside slurmstepd standard error is the caller's own.
+ */
+static bool put_line(void (*say)(const char *format, ...), const char *format, const char *text)
+{
+	int caught, kept;
+
+	if (spank_context() != S_CTX_REMOTE) {
+		say(format, text);
+		return true;
+	}
+	kept = set_stderr_aside(&caught);
+	if (kept < 0 && !mal_descriptor_wait(STDERR_FILENO, POLLOUT, mal_now_ms()))
+		return false;
+	say(format, text);
+	return kept < 0 || put_stderr_back(kept, caught);
 }
 
 bool balance_tell_user(const char *text)
 {
-	bool ready = is_ready();
-
-	if (ready)
-		slurm_spank_log("balance: %s", text);
-	return ready;
-}
-
-/* Print a line with SAY, which is slurm_error or slurm_info. */
-static void put_line(void (*say)(const char *format, ...), char *text)
-{
-	int kept = is_ready() ? -1 : set_stderr_aside();
-
-	balance_make_printable(text);
-	say("%s", text);
-	put_stderr_back(kept);
+	return put_line(slurm_spank_log, "balance: %s", text);
 }
 
 void balance_error(const char *format, ...)
@@ -90,7 +136,8 @@ void balance_error(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	put_line(slurm_error, text);
+	balance_make_printable(text);
+	put_line(slurm_error, "%s", text);
 }
 
 void balance_info(const char *format, ...)
@@ -101,5 +148,6 @@ void balance_info(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	put_line(slurm_info, text);
+	balance_make_printable(text);
+	put_line(slurm_info, "%s", text);
 }

@@ -6,15 +6,18 @@
  * is created here and never read: root does not trust what ranks write into it. All waits have a
  * deadline: a step whose controller does not start or end in time goes on without it.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmalleable/core/admin.h"
 #include "libmalleable/core/launch.h"
+#include "libmalleable/core/outcome.h"
+#include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/segment.h"
-#include "libmalleable/core/setup.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
@@ -32,6 +35,7 @@ static struct {
 	bool numbered; /* a user's step, balanced or not */
 	uint32_t job, id;
 	bool active;
+	bool limits_known; /* those of its partition */
 	struct mal_launched controller;
 	struct balance_socket socket;
 	int segment_fd;
@@ -41,6 +45,7 @@ static struct {
 	struct balance_job_cpus *pool; /* with grow=job */
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
+	bool killed; /* one of them was: whoever kills a step kills its controller too */
 	pid_t *made; /* their processes, if the pool needs them */
 	unsigned int made_count, made_max;
 	uint32_t nodes; /* of the whole step */
@@ -48,6 +53,7 @@ static struct {
 	uid_t user;
 	gid_t group;
 	char name[64];
+	char job_name[256]; /* what the user's environment says */
 } step = {.controller = {-1, -1, -1}, .socket = {"", -1}, .segment_fd = -1};
 
 /* Limit of all waits together at a step's start, and again at its end. */
@@ -88,6 +94,17 @@ static bool is_off(void)
 	return true;
 }
 
+/* Whether limits of its partition may be unknown. Tells a user who asked for balancing. */
+static bool lacks_limits(void)
+{
+	if (step.limits_known)
+		return false;
+	if (balance_wish.asked && step.node == 0)
+		balance_tell_user("slurmctld did not say in time which partition this job runs in, "
+				  "and partitions have limits here: the step runs unbalanced");
+	return true;
+}
+
 /* Whether the step is to be balanced; STEP.CHOICE says how. */
 static bool is_wanted(spank_t spank)
 {
@@ -96,37 +113,23 @@ static bool is_wanted(spank_t spank)
 
 	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
 		return false;
-	balance_asking_use_partition(step.job);
+	step.limits_known = balance_asking_use_partition(step.job);
 	balance_options_complete(spank);
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) < 0) {
 		balance_error("balance: %s; the step runs unbalanced", err.text);
 		return false;
 	}
+	if (spank_getenv(spank, "SLURM_JOB_NAME", step.job_name, sizeof(step.job_name)) !=
+	    ESPANK_SUCCESS)
+		step.job_name[0] = '\0';
 	step.tasks = step.ranks = tasks;
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
 	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
 		step.node = 0;
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
-	return step.choice.policy->decide && !is_off();
-}
-
-/* FILE, or a name of this node's own: nodes and components of a step may share its directory. */
-static const char *file_of_node(const char *file, const char *node, char *path, size_t size)
-{
-	if (step.nodes < 2 && !balance_tracker_is_component(step.id))
-		return file;
-	snprintf(path, size, "%s.%s", file, node);
-	return path;
-}
-
-/* The user's JSON report, NULL: none. */
-static const char *report_path(const char *node, char *path, size_t size)
-{
-	if (!balance_wish.report[0] || strcmp(balance_wish.report, "off") == 0)
-		return NULL;
-	return file_of_node(balance_wish.report, node, path, size);
+	return step.choice.policy->decide && !is_off() && !lacks_limits();
 }
 
 /* The site's report, NULL: none. */
@@ -223,8 +226,8 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 
 static int start(struct mal_error *err)
 {
-	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[640],
-		node[256] = "?", file[1280], trace[1280], site[1280];
+	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[640], node[256] = "?",
+									     site[1280];
 	struct mal_cpumask idle = {{0}};
 	struct mal_launch_options options = {
 		.path = path,
@@ -239,6 +242,14 @@ static int start(struct mal_error *err)
 				.allowed = balance_args_policies(),
 				.off_file = balance_config.off_file,
 				.min_cpus = balance_config.min_cpus,
+				.job_name = step.job_name,
+				.node_number = step.node,
+				/* Nodes and components of a step may share a directory. */
+				.node_files =
+					step.nodes > 1 || balance_tracker_is_component(step.id),
+				.report_file = mal_report_wish_file(balance_wish.report),
+				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
+				.brief = mal_report_wish(balance_wish.report) == MAL_REPORT_BRIEF,
 				.nodes = step.nodes > 1 ? step.nodes : 0,
 				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 				.socket = step.socket.path,
@@ -253,11 +264,7 @@ static int start(struct mal_error *err)
 	snprintf(path, sizeof(path), "%s/malleabled", balance_config.libdir);
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
-	options.arguments.report_file = report_path(node, file, sizeof(file));
 	options.arguments.site_report = site_report_path(node, site, sizeof(site));
-	if (balance_wish.trace[0])
-		options.arguments.trace_file =
-			file_of_node(balance_wish.trace, node, trace, sizeof(trace));
 	step.all = step.cpus;
 	if (step.choice.keys.grow_job)
 		join_pool(&idle);
@@ -334,32 +341,6 @@ void balance_step_task_made(spank_t spank)
 		balance_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 
-static int get_variable(void *context, const char *name, char *value, size_t size)
-{
-	int found = (int)spank_getenv(context, name, value, (int)size);
-
-	if (found == (int)ESPANK_ENV_NOEXIST)
-		return 0;
-	return found == (int)ESPANK_SUCCESS ? 1 : -1;
-}
-
-static int set_variable(void *context, const char *name, const char *value)
-{
-	return spank_setenv(context, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
-}
-
-/* The user's max_threads=, bounded by the administrator's limit on the task's own CPUs. */
-static unsigned int limit_threads(void)
-{
-	unsigned int wanted = step.choice.keys.max_threads, max;
-	struct mal_cpumask own;
-
-	if (!wanted || !balance_config.max_overcommit || mal_cpumask_get_affinity(0, &own) < 0)
-		return wanted;
-	max = mal_cpumask_count(&own) * balance_config.max_overcommit;
-	return wanted < max ? wanted : max;
-}
-
 void balance_step_task_begin(void)
 {
 	balance_agent_leave();
@@ -373,22 +354,32 @@ void balance_step_prepare_task(spank_t spank)
 		.home = step.pool ? &step.cpus : NULL,
 		.socket = step.socket.path,
 		.segment_fd = step.segment_fd,
-		.max_threads = limit_threads(),
+		.max_threads = step.choice.keys.max_threads,
+		.prove = step.choice.keys.prove,
 		.nodes = step.nodes,
 		.events = step.choice.keys.events,
 		.keep_gomp = step.choice.keys.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),
 	};
-	struct mal_setup_env env = {get_variable, set_variable, spank};
-	struct mal_error err;
 
 	if (!step.active)
 		return;
 	mal_launched_forget(&step.controller);
-	if (spank_get_item(spank, S_TASK_ID, &setup.local_rank) != ESPANK_SUCCESS)
-		return;
-	if (mal_setup_apply(&setup, &env, &err) < 0)
-		balance_error("balance: %s; the task runs unbalanced", err.text);
+	balance_task_prepare(spank, &setup);
+}
+
+/* TEXT, all 0 before, gets the controller's report. Says what became of it if it has none. */
+static void end_controller(char *text, size_t size)
+{
+	if (!mal_launched_end(&step.controller, balance_deadline_left(get_wait_ms() * 9 / 10), text,
+			      size))
+		balance_error(
+			"balance: the controller of step %s did not end in time and was killed",
+			step.name);
+	else if (mal_outcome_is_missing(text) && !step.killed)
+		balance_error("balance: the controller of step %s ended early: killed, perhaps by "
+			      "a memory limit; the step went on without it",
+			      step.name);
 }
 
 void balance_step_end(void)
@@ -402,11 +393,7 @@ void balance_step_end(void)
 	balance_agent_leave();
 	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;
-	if (!mal_launched_end(&step.controller, balance_deadline_left(get_wait_ms() * 9 / 10), text,
-			      sizeof(text)))
-		balance_error(
-			"balance: the controller of step %s did not end in time and was killed",
-			step.name);
+	end_controller(text, sizeof(text));
 	clear();
 	gethostname(node, sizeof(node) - 1);
 	balance_outcome_say(
@@ -418,14 +405,20 @@ void balance_step_end(void)
 					  .ranks = step.ranks,
 					  .cpus = mal_cpumask_count(&step.all),
 					  .first_node = step.node == 0,
-					  .silent = strcmp(balance_wish.report, "off") == 0},
+					  .silent = mal_report_wish(balance_wish.report) ==
+						    MAL_REPORT_OFF},
 		text, sizeof(text));
 }
 
 void balance_step_task_ended(spank_t spank)
 {
-	(void)spank;
-	if (step.active && --step.tasks == 0)
+	int status;
+
+	if (!step.active)
+		return;
+	step.killed |= spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS &&
+		       WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	if (--step.tasks == 0)
 		balance_step_end();
 }
 

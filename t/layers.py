@@ -32,7 +32,9 @@ LAYERS = {
     "libmalleable/trace": CORE | INTERFACE,
     # A rank knows no policy and no controller, only the segment.
     "libmalleable/rank/state": CORE,
-    "libmalleable/rank/program": {"libmalleable/core"},
+    # Of what is proved it knows the header: the code is a library of its own.
+    "libmalleable/rank/program": {"libmalleable/base", "libmalleable/core",
+                                  "libmalleable/inspect"},
     "libmalleable/rank/cpus": CORE | {"libmalleable/rank/state"},
     "libmalleable/rank/pmix": CORE | {"libmalleable/rank/state"},
     "libmalleable/rank": CORE | {"libmalleable", "libmalleable/rank/state",
@@ -61,9 +63,9 @@ LAYERS = {
 # Policies are pure: these headers of the system, and these functions, are all that they need of it.
 PURE_HEADERS = {"assert.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
                 "stdlib.h", "string.h"}
-PURE_CALLS = {"UINT64_C", "assert", "calloc", "fabs", "fmax", "fmod", "free", "isnan", "malloc",
-              "memcmp", "memcpy", "memmove", "memset", "realloc", "snprintf", "strcmp", "strcspn",
-              "strlen", "strncmp", "strtod"}
+PURE_CALLS = {"UINT64_C", "assert", "calloc", "exp", "fabs", "fmax", "fmin", "fmod", "free",
+              "isnan", "log", "malloc", "memcmp", "memcpy", "memmove", "memset", "realloc",
+              "snprintf", "sqrt", "strcmp", "strcspn", "strlen", "strncmp", "strtod"}
 # Policies that a site brings are added before the first is asked.
 GLOBALS = {"policies/interface/registry.c": {"more", "more_count"}}
 # Of core the policies know the texts of options alone.

@@ -52,9 +52,9 @@ need_cluster() {
 	[ "$(id -u)" = 0 ] || skip_all "needs root for a private Slurm"
 	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"
-	# One at a time, also under make -j: they look for processes that are left, and share two
-	# CPUs.
-	exec 8>"$builddir/t/one-at-a-time"
+	# One at a time on a machine, or in what contrib/apart makes of it: they look for processes
+	# that are left.
+	exec 8>/run/balance-tests.lock
 	flock 8
 }
 
@@ -114,6 +114,19 @@ all_of() {
 report() { jq -r "$1" "$work/report.json"; }
 report_has() { [ "$(report "$1")" = true ] || { echo "# not true: $1"; false; }; }
 
+# median WORD: of the numbers behind that word in the last run's output; nothing if there are none.
+median() {
+	awk -v word="$1" '$1 == word {print $2}' "$work/out" | sort -n |
+		awk '{all[NR] = $1} END {if (NR) print all[int((NR + 1) / 2)]}'
+}
+# served: t/programs/progress each said in the last run that a rank that waits, and naps for 1 ms at
+# most, is there for what others want of it: usually within 10 ms.
+served() {
+	awk -v send="$(median send)" -v rma="$(median rma)" 'BEGIN {
+		exit !(send != "" && rma != "" && send < 10 && rma < 10)}' ||
+		{ echo "# send $(median send) ms, rma $(median rma) ms" && return 1; }
+}
+
 # scripts_of INTERPRETER: the files of the source tree, where we are, whose first line names it.
 scripts_of() {
 	find .ci contrib t -type f -exec awk -v name="$1" \
@@ -150,4 +163,23 @@ wait_until() {
 		tenths=$((tenths - 1))
 	done
 	return 1
+}
+
+# hold PID: until it ends, as a debugger does: SIGCONT does not let it go on. Sets holding, the pid
+# of what holds it, which ends with it.
+hold() {
+	cat >"$work/hold.py" <<'PY'
+import ctypes, os, sys
+pid = int(sys.argv[1])
+ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+SEIZE, INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
+for request in SEIZE, INTERRUPT:
+    if ptrace(request, pid, None, None) < 0: sys.exit(os.strerror(ctypes.get_errno()))
+os.waitpid(pid, WALL)
+print("held", flush=True)
+while os.WIFSTOPPED(os.waitpid(pid, WALL)[1]): pass
+PY
+	python3 "$work/hold.py" "$1" >"$work/holding" &
+	holding=$!
+	wait_until 20 grep -q held "$work/holding"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed: symbols, programs, their help, and what they do with wrong arguments.
 . "$(dirname "$0")/lib.sh"
-plan 14
+plan 16
 
 symbols() { nm -D --defined-only "$1" | awk '{print $3}'; }
 only() { ! symbols "$1" | grep -Ev "$2"; }
@@ -11,9 +11,11 @@ lib=$stage/lib/malleable
 ok "balance.so exports what SPANK wants and no more" only "$stage/lib/slurm/balance.so" \
 	'^(plugin_|spank_plugin_version|slurm_spank_)'
 ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" \
-	'^(malleable_|omp_|ompt_start_tool$|sched_(yield|[gs]etaffinity)$|pthread_(create|[gs]etaffinity_np)$|thrd_create$|exec|popen$|posix_spawnp?$|system$|_longjmp$|__longjmp_chk$|(sig)?longjmp$|mal_mpi_)'
+	'^(malleable_|omp_|kmp_[gs]et_blocktime_?$|ompt_start_tool$|sched_(yield|[gs]etaffinity)$|pthread_(create|getattr_np|[gs]etaffinity_np)$|thrd_create$|f?exec|wordexp$|popen$|posix_spawnp?$|system$|_longjmp$|__longjmp_chk$|(sig)?longjmp$|mal_mpi_)'
 ok "libmalleable_mpi.so exports what it interposes" only "$lib/libmalleable_mpi.so" \
 	'^(MPI_|mpi_|ucp_worker_progress$)'
+ok "libmalleable_prove.so exports what ranks call" only "$lib/libmalleable_prove.so" \
+	'^mal_(inspect_sites|sites_free)$'
 no_mpi() {
 	! ldd "$lib/libmalleable_mpi.so" "$lib/libmalleable.so" | grep -Eq 'libmpi|libomp|libgomp'
 }
@@ -28,7 +30,7 @@ for program in "$stage/bin/malleable" "$lib/malleabled"; do
 	ok "$(basename "$program") refuses an unknown option with status 2" exits 2
 done
 run "$lib/malleable-agent" --listen-fd x --life-fd 1 --user 65534 --group 65534
-ok "malleable-agent refuses what is no number" all_of "exits 2" "complains 'wrong option'"
+ok "malleable-agent refuses what is no number" all_of "exits 2" "complains 'a number is wanted'"
 run "$stage/bin/malleable" policies
 ok "malleable policies lists them with their parameters" \
 	all_of "exits 0" "says '^auto:'" "says '^lewi:'" "says 'gain='"
@@ -44,7 +46,7 @@ options_of() {
 }
 unhelpful() {
 	local command option
-	for command in run status set replay; do
+	for command in run status set replay report convert acct; do
 		for option in $(options_of "$command"); do
 			"$stage/bin/malleable" "$command" --help | grep -q -- "$option\b" ||
 				echo "malleable $command --help lacks $option"
@@ -53,3 +55,12 @@ unhelpful() {
 }
 none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false; }; }
 ok "the help of each command has the options of its man page" none unhelpful
+bare_pages() {
+	local page heading
+	for page in "$srcdir"/doc/man/*.scd; do
+		for heading in SYNOPSIS DESCRIPTION EXAMPLES FILES "EXIT STATUS" "SEE ALSO"; do
+			grep -qx "# $heading" "$page" || echo "$page has no $heading"
+		done
+	done
+}
+ok "each man page has examples, files and exit status" none bare_pages

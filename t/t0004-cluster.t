@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # contrib/cluster: a private Slurm comes, says so, goes, and leaves nothing, also when it fails.
+# contrib/apart: several of them side by side.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 13
+plan 17
 cluster=$srcdir/contrib/cluster
 dir=$work/a/cluster
 
@@ -46,3 +47,39 @@ run "$cluster" start --dir "$dir" --prefix "$stage" --mode nonsense --plugin-arg
 ok "a start that fails leaves nothing either" all_of fails gone
 after=$(find /etc/slurm /etc/munge /var/lib/munge /run/munge -newer "$work" 2>/dev/null)
 ok "the system's Slurm and munge are untouched" test "$before" = "$after"
+
+# Beside what runs here, a command apart sees nothing of it, and leaves nothing.
+apart=$srcdir/contrib/apart
+if run "$apart" --available && [ "$status" = 0 ]; then
+	# shellcheck disable=SC2016
+	run sh -c 'echo $$ >"$0"; exec "$@"' "$work/one" \
+		"$apart" sh -c 'ps -e | wc -l; find /tmp /dev/shm -mindepth 1 | wc -l; exit 7'
+	alone() { [ "$(sed -n 1p "$work/out")" -le 6 ] && [ "$(sed -n 2p "$work/out")" = 0 ]; }
+	ok "apart: own processes and places, the command's exit status" all_of "exits 7" alone
+	# Those of process $1: others may use it too.
+	groups() { find /sys/fs/cgroup -name "apart-$1" 2>/dev/null; }
+	ok "its control groups are gone" test -z "$(groups "$(cat "$work/one")")"
+	"$apart" sh -c 'sleep 1000 & sleep 1001' 8>&- &
+	one=$!
+	sleepers() { pgrep -x sleep -a | grep -c 'sleep 100[01]$'; }
+	two_sleep() { [ "$(sleepers)" = 2 ]; }
+	wait_until 10 two_sleep
+	kill "$one"
+	wait "$one" 2>/dev/null
+	none_sleep() { [ "$(sleepers)" = 0 ] && [ -z "$(groups "$one")" ]; }
+	ok "ended, it takes all of its processes and groups with it" wait_until 10 none_sleep
+	apart_cluster() {
+		"$apart" "$cluster" start --dir /tmp/c --prefix "$stage" 8>&- >"$work/$1" 2>&1
+	}
+	apart_cluster one &
+	one=$!
+	apart_cluster two
+	both=$?
+	wait "$one" && [ "$both" = 0 ]
+	both=$?
+	ok "two private Slurms start side by side" test "$both" = 0
+else
+	for what in "own places" "its groups" "its end" "two Slurms"; do
+		skip "apart: $what" "$(cat "$work/out")"
+	done
+fi

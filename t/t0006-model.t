@@ -6,7 +6,7 @@
 for tool in spin gcc; do
 	command -v $tool >/dev/null || skip_all "needs $tool"
 done
-plan 12
+plan 17
 
 # explore DEFINITIONS...: what pan says, in $work/out. Fails if not all states were looked at. To
 # optimise pan takes longer than it saves.
@@ -29,6 +29,9 @@ ok "three ranks with two CPUs each: one computes, one gives a CPU away, one ends
 	-DSCENE_MOVE -DCPUS_EACH=2
 ok "the one that computes is killed at any moment" right -DSCENE_DIE -DVICTIM=0
 ok "the one that lends is" right -DSCENE_DIE -DVICTIM=1
+ok "and the hints on free CPUs and borrowers are right, whoever is killed: who computes" right \
+	-DSCENE_DIE -DVICTIM=0 -DHINTS
+ok "who lends" right -DSCENE_DIE -DVICTIM=1 -DHINTS
 pattern='state\[owner'
 ok "a CPU moved to a rank that has ended is found lost" wrong -DSCENE_MOVE -DCPUS_EACH=2 \
 	-DFAULT_MOVED_TO_ENDED
@@ -47,3 +50,24 @@ ok "a thread that a dead rank was about to send away is found" wrong -DSCENE_DIE
 pattern='hungry'
 ok "a wish that is set when the region has ended is found" wrong -DSCENE_LEND -DREGIONS=1 \
 	-DBOTH_WAIT -DFAULT_LATE_WISH
+# What a rank that is killed leaves off for good: the hint on its CPUs, and that on what it wants.
+pattern='free_cpus'
+ok "a hint on free CPUs that a dead rank left off for good is found" wrong -DSCENE_DIE \
+	-DVICTIM=1 -DHINTS -DFAULT_DEAD_FREE
+pattern='borrowers'
+ok "a hint on borrowers that it left off for good is found" wrong -DSCENE_DIE -DVICTIM=0 -DHINTS \
+	-DFAULT_DEAD_BORROWER
+# Where the model says which functions it is of, these are in those files.
+corresponds() {
+	local file function found=0
+	while read -r file function; do
+		found=$((found + 1))
+		grep -qE "(^|[ *])$function\(" "$srcdir"/libmalleable/*/"$file" \
+			"$srcdir"/libmalleable/*/*/"$file" 2>/dev/null ||
+			{ echo "# $file has no $function" && return 1; }
+	done < <(grep -oE '[a-z_]+\.[ch]: [a-z_]+(, [a-z_]+)*' "$srcdir/t/model/protocol.pml" |
+		awk '{file = $1; sub(":", "", file); for (i = 2; i <= NF; i++) {
+			sub(",", "", $i); print file, $i}}')
+	[ "$found" -ge 30 ] || { echo "# only $found functions" && return 1; }
+}
+ok "the functions that it names are there" corresponds

@@ -5,8 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 lib=$stage/lib/malleable
 binaries=("$stage/bin/malleable" "$lib/malleabled" "$lib/malleable-agent" "$lib/malleable-policy")
-libraries=("$lib/libmalleable.so" "$lib/libmalleable_mpi.so" "$stage/lib/slurm/balance.so")
-plan 17
+libraries=("$lib/libmalleable.so" "$lib/libmalleable_mpi.so" "$stage/lib/slurm/balance.so"
+	"$lib/libmalleable_prove.so")
+plan 19
 
 set_by_configure() { grep -Eq "^HARDEN_CFLAGS = .*$1" "$builddir/Makefile"; }
 segment() { readelf -lW "$1" | grep -q GNU_RELRO || { echo "# no RELRO"; false; }; }
@@ -31,7 +32,7 @@ if set_by_configure stack-protector; then
 		ok "$(basename "$file") guards its stack" uses "$file" __stack_chk_fail
 	done
 else
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 		skip "hardening $i" "configured with --disable-hardening"
 	done
 fi
@@ -85,3 +86,16 @@ ln -s "$lib"/* "$work/lib"
 rm -f "$work/lib/policies"
 run "$stage/bin/malleable" run --libdir "$work/lib" --balance=auto -- "$programs/omponly"
 ok "a program is balanced all the same" all_of "exits 0" "complains 'policy auto, 1 ranks'"
+
+# compiles DIRECTORY: the plugin's arguments, with this one for the libraries.
+compiles() {
+	"${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -w -fsyntax-only -I"$srcdir" -I"$builddir" \
+		-DMAL_LIBDIR="\"$1\"" "$srcdir/spank/args.c" 2>"$work/err"
+}
+if [ -e "$stage/lib/slurm/balance.so" ]; then
+	ok "a prefix that is too long for the plugin is refused when it is built" \
+		all_of "compiles /usr/lib" "! compiles /$(printf '%0600d' 0)" \
+		"complains 'directory of the libraries is too long'"
+else
+	skip "a prefix that is too long for the plugin is refused when it is built" "no plugin"
+fi

@@ -17,8 +17,8 @@ quiet() {
 	[ -z "$found" ] || { echo "$found"; false; }
 }
 
-shell=(t/lib.sh t/faults.sh)
-mapfile -t -O 2 shell < <(scripts_of '(ba|busybox )?sh')
+shell=(t/lib.sh t/faults.sh contrib/completion/malleable)
+mapfile -t -O 3 shell < <(scripts_of '(ba|busybox )?sh')
 tool "shellcheck has nothing to say" shellcheck quiet shellcheck -x -P SCRIPTDIR "${shell[@]}"
 ok "all scripts are among what it reads" all_of "[ ${#shell[@]} -gt 60 ]" \
 	"grep -qx t/bench/kills <(printf '%s\n' ${shell[*]})"
@@ -30,7 +30,7 @@ most=5 tool "the sources are formatted as .clang-format says" clang-format-19 qu
 pages() {
 	local page
 	for page in "$builddir"/doc/man/*.[1-8] doc/man/*.[1-8]; do
-		[ ! -e "$page" ] || groff -man -ww -z "$page"
+		[ ! -e "$page" ] || groff -t -man -ww -z "$page"
 	done
 }
 tool "groff has nothing to say of the man pages" groff quiet pages

@@ -19,7 +19,8 @@ for compiler in gcc clang-19; do
 		ok "$compiler -O$level: no bound one is called free" all_of "exits 0" \
 			"says '19 regions'" \
 			"! grep ' bound_.* free' '$work/out'"
-		least=$((level == 0 ? 4 : level == 2 ? 2 : 1))
+		# An unrolled loop that reads its pointer anew each time is bound.
+		least=$((level == 0 ? 4 : 1))
 		ok "$compiler -O$level: free regions are found" \
 			[ "$(grep -c ' free_.*: free' "$work/out")" -ge $least ]
 	done
@@ -34,4 +35,4 @@ ok "a static one is bound" all_of "exits 0" "says 'all regions bound: statically
 run "$malleable" inspect "$srcdir/t/programs/inspect.c"
 ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
 run "$malleable" inspect
-ok "no file is one of usage" all_of "exits 2" "complains 'Usage: malleable inspect'"
+ok "no file is one of usage" all_of "exits 2" "complains 'see malleable inspect --help'"

@@ -4,11 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 27
+plan 35
 
 run srun --help
 ok "srun --help shows --balance" says '--balance=\[policy'
-ok "srun --help shows --balance-report" says '--balance-report=\[file\]'
+ok "srun --help shows --balance-report" says '--balance-report=\[brief\|full\|off\|file\]'
 run sbatch --help
 ok "sbatch --help shows --balance" says '--balance=\[policy'
 
@@ -19,7 +19,7 @@ refused() {
 		"[ ! -e $work/started ]"
 }
 refused foo \
-	"unknown policy .foo.: known are auto, lewi, sabo, explore, external, random, observe, off"
+	"unknown policy .foo.: known are auto, lewi, sabo, explore, measured, external, random, observe, off"
 refused auto,speed=1 "unknown key .speed."
 refused auto,gain=much "gain=much: a number from 0 to 100"
 refused auto,gain=101 "gain=101: a number from 0 to 100"
@@ -31,6 +31,18 @@ ok "sbatch refuses too" all_of fails "complains 'unknown policy'" "[ ! -e $work/
 run env SLURM_BALANCE=foo srun -n1 sh -c "echo started >>$work/started"
 ok "SLURM_BALANCE=foo is refused" all_of fails "complains \"unknown policy 'foo'\"" \
 	"[ ! -e $work/started ]"
+
+run srun --balance=help
+ok "srun --balance=help lists policies and keys, and does nothing else" all_of "exits 0" \
+	"says '^auto: '" "says 'gain='" "says 'max_threads='" "[ ! -s $work/err ]"
+run sbatch --balance=help --wrap "echo started >>$work/started"
+ok "sbatch --balance=help too" all_of "exits 0" "says '^auto: '" "[ ! -e $work/started ]" \
+	"[ -z \"\$(squeue -h)\" ]"
+run srun -n1 --balance auto,gain=0.2 true
+ok "a policy without its equals sign is hinted at" all_of fails \
+	"complains 'after an equals sign: --balance=auto,gain=0.2'"
+run srun -n1 --balance true
+ok "a program is not" all_of "exits 0" "silent_about 'equals sign'"
 
 balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 run srun -n1 sh -c "$balanced"
@@ -68,14 +80,30 @@ ok "and so does sbatch --balance" all_of "exits 0" "says '^<[0-9]+>$'" \
 run srun -n2 --balance "$load" --iterations=3
 ok "the report comes on srun's standard error, ten lines at most" \
 	all_of "complains 'balance: step .* policy auto, 2 ranks, 2 CPUs'" \
-	"complains 'attainable'" \
+	"complains 'estimated .* s without'" \
 	"[ \$(grep -c balance: $work/err) -le 10 ]"
 run srun -n2 --balance --balance-report=off "$load" --iterations=3
 ok "--balance-report=off silences it" all_of "exits 0" "silent_about balance:"
+run srun -n2 --balance --balance-report=brief "$load" --iterations=3
+ok "--balance-report=brief prints the verdict alone" all_of "exits 0" \
+	"complains 'balance: .*(times as|not faster|balanced as it is|too short)'" \
+	"[ \$(grep -c balance: $work/err) = 1 ]" "[ ! -e brief ]"
+run env SLURM_BALANCE_REPORT=brief srun -n2 --balance --balance-report=full "$load" --iterations=3
+ok "--balance-report=full prints all, whatever the environment says" all_of "exits 0" \
+	"complains 'balance: overhead'" "[ ! -e full ]"
 cd "$work" || exit 1
+run srun -n2 --balance --balance-report=./brief "$load" --iterations=3
+ok "a file of that name is written as ./brief" \
+	all_of "exits 0" "jq -e .version $work/brief >/dev/null"
 run srun -n2 --balance --balance-report=mine.json "$load" --iterations=3
 ok "--balance-report=FILE is relative to where srun was called" \
 	all_of "exits 0" "jq -e '.measured.windows > 0' $work/mine.json"
+run srun -n2 -J my/name --balance --balance-report=%j-%s-%n-%h-%x.json --balance-trace=%3j.%x \
+	sh -c "echo \$SLURM_JOB_ID >$work/id; exec $load --iterations=3"
+# shellcheck disable=SC2046 # a number
+ok "names of files have %j and the like, as Slurm's" all_of "exits 0" \
+	"jq -e .version $work/$(cat "$work/id")-0-0-$(hostname -s)-my_name.json >/dev/null" \
+	"[ -s $work/$(printf %03d $(cat "$work/id")).my_name ]"
 run srun -n2 --balance --balance-report=/nonexistent/x.json "$load" --iterations=3
 ok "a report that cannot be written is said, the step's status stays" \
 	all_of "exits 0" "complains 'cannot write the report'"

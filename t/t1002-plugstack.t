@@ -36,8 +36,8 @@ ok "report_dir= collects reports" all_of "exits 0" "jq -e .version $work/reports
 
 with optional log=slurmd
 run srun -n2 --balance --balance-report=off "$load" --iterations=3
-ok "log=slurmd writes a line into slurmd's log" grep -q 'balance: uid 0, job .* step .*: auto' \
-	"$BALANCE_CLUSTER/slurmd.log"
+ok "log=slurmd writes a line into slurmd's log" \
+	grep -q 'balance: uid=0 job=.* step=.* policy=auto ' "$BALANCE_CLUSTER/slurmd.log"
 
 with optional colour=blue default=fast log=perhaps
 run srun -n1 echo started

@@ -3,7 +3,7 @@
 # malleable run: the same controller and library without Slurm.
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
-plan 9
+plan 11
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 malleable() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
@@ -12,6 +12,8 @@ malleable --balance-report="$work/report.json" -- mpirun -n 2 "$load" --iteratio
 ok "mpirun under malleable run is balanced" all_of "exits 0" "report_has '.ranks == 2'" \
 	"report_has '.cpu_changes.lends > 0'"
 ok "and reports" complains 'balance: step mpirun'
+malleable --balance-report=brief -- mpirun -n 2 "$load" --iterations=8
+ok "or says the verdict alone" all_of "exits 0" "[ \$(grep -c balance: $work/err) = 1 ]"
 malleable --balance=lewi -- mpirun --bind-to none -n 2 "$load" --iterations=8
 ok "unbound ranks get equal parts of the CPUs" all_of "exits 0" "complains 'policy lewi, 2 ranks'"
 malleable "$programs/omponly"
@@ -25,4 +27,9 @@ malleable -- /nonexistent
 ok "a missing command is 127" all_of "exits 127" "complains 'cannot run'"
 malleable --balance=off -- sh -c 'echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 ok "off starts nothing" all_of "exits 0" "says '^<none>$'"
+# shellcheck disable=SC2016 # the shell under test expands it
+malleable -- sh -c 'for p in $(pgrep -x malleabled); do
+	tr "\0" " " </proc/$p/cmdline | grep -q "/$PPID " && kill -KILL $p; done; exit 4'
+ok "a controller that was killed is said" \
+	all_of "exits 4" "complains 'balance: the controller ended early: killed'"
 ok "nothing is left" nothing_left

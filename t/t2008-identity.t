@@ -4,8 +4,9 @@
 # t/programs/identity.c counts what is not.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-cases="number spelling host nested inherited set_inside asked looked_up cached library loaded key"
-plan $((2 * $(wc -w <<<"$cases") + 10))
+cases="number spelling level host nested inherited set_inside asked looked_up cached library loaded"
+cases+=" key"
+plan $((2 * $(wc -w <<<"$cases") + 13))
 start_cluster
 unset OMP_NUM_THREADS OMP_THREAD_LIMIT KMP_DETERMINISTIC_REDUCTION
 identity=$programs/identity
@@ -33,6 +34,11 @@ for compiler in clang gcc; do
 	balanced "plain-$compiler" OMP_THREAD_LIMIT=1
 	ok "$compiler: OMP_THREAD_LIMIT bounds teams, and the runtime warns of nothing" \
 		all_of "exits 0" "says 'wide 0'" "silent_about 'OMP: Warning'"
+	# Where a thread cannot be had, libomp ends the program.
+	run env OMP_STACKSIZE=64G srun -n2 -c1 --balance --balance-report="$work/report.json" \
+		bash -c "ulimit -v $((32 << 20)); exec $identity/plain-$compiler"
+	ok "$compiler: no team grows by threads whose stacks have no room" \
+		all_of "exits 0" "says 'wrong 0, wide 0'"
 done
 balanced plain-clang KMP_DETERMINISTIC_REDUCTION=1
 ok "KMP_DETERMINISTIC_REDUCTION keeps the team" all_of "exits 0" "says 'wide 0'" cpuset
@@ -52,3 +58,6 @@ run srun -n1 -c2 --balance --balance-report="$work/report.json" \
 	"$identity/wheel-without" "$identity/libwheel-clang.so" "$identity/libwheel-other.so"
 ok "of two runtimes the first one's threads are managed" \
 	all_of "exits 0" "report_has '.per_rank[0].regions == 102'"
+# The thread in which the other one starts is bound to one CPU by then.
+counted() { [ "$(grep -c 'max 2, threads 2, procs 2, wrong 0' "$work/out")" = 2 ]; }
+ok "and the other one counts all CPUs of the rank" all_of "exits 0" counted

@@ -5,7 +5,7 @@
 # is: counts, shares of time, and CPU masks.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 58
+plan 61
 start_cluster
 cd "$work" || exit 1
 
@@ -101,9 +101,11 @@ ok "and does if the user wants it" all_of "exits 0" "says '^yields [1-9]'"
 
 # The worker of a team of two must not stay on the other rank's CPU.
 export OMP_WAIT_POLICY=active
-under clang home
-ok "threads are sent home when their CPU is given back" all_of "exits 0" "says '^away 0$'" \
-	"report_has '.cpu_changes.grants + .cpu_changes.borrows > 0'"
+for build in clang gcc; do
+	under $build home
+	ok "$build: threads are sent home when their CPU is given back" all_of "exits 0" \
+		"says '^away 0$'" "report_has '.cpu_changes.grants + .cpu_changes.borrows > 0'"
+done
 unset OMP_WAIT_POLICY
 
 run srun -n1 -c2 --balance "$programs/children"
@@ -116,3 +118,26 @@ for way in sched_getaffinity "sched_getaffinity(pid)" pthread_getaffinity system
 	ok "$way: all CPUs of the rank" has "$way" 2
 done
 ok "a thread for which the program chose a CPU keeps it" has pthread_attr 1
+# all_ways: the same of the last run, in one.
+all_ways() {
+	local way
+	cp "$work/out" "$work/seen"
+	exits 0 && has kernel 1 && has after 1 && has pthread_attr 1 || return
+	for way in sched_getaffinity pthread_getaffinity system popen posix_spawn fork vfork \
+		pthread_create thrd_create; do
+		has "$way" 2 || return
+	done
+}
+OMPI_CC=${CC:-gcc} mpicc -O1 -fopenmp -w -o "$work/children" "$srcdir/t/programs/children.c" \
+	-lpthread || exit 1
+run srun -n1 -c2 --balance "$work/children"
+ok "gcc: each of these ways" all_ways
+if [ -x "$programs/decisions-mpich" ]; then
+	mpicc.mpich -cc=clang-19 -O1 -fopenmp -w -o "$work/children" \
+		"$srcdir/t/programs/children.c" -lpthread || exit 1
+	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance -- \
+		mpiexec.mpich -n 1 "$work/children"
+	ok "mpich: each of these ways" all_ways
+else
+	skip "mpich: each of these ways" "MPICH is not installed"
+fi

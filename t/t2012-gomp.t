@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs for libgomp: those that libomp ends keep theirs, and nothing of libomp's is printed.
+# Programs for libgomp: those that libomp ends keep theirs, nothing of libomp's is printed, and what
+# they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 5
+plan 14
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -24,6 +25,38 @@ same_schedule() {
 }
 ok "loops with schedule(runtime) are shared out as libgomp does it" same_schedule
 ok "and as the user says" same_schedule --export=ALL,OMP_SCHEDULE=guided,7
+# What the program asks is answered as without us. libomp prints notes on old functions at any time.
+${CC:-gcc} -O1 -fopenmp -w -o "$work/answers-gcc" "$srcdir/t/programs/answers.c" || exit 1
+# answers PROGRAM [VARIABLE...]
+answers() {
+	local program=$1
+	run env "${@:2}" srun -n1 -c2 "$work/$program"
+	exits 0 || return 1
+	grep -v '^OMP:' "$work/out" >"$work/plain"
+	run env "${@:2}" srun -n1 -c2 --balance --balance-report=off "$work/$program"
+	exits 0 && says '^in a nested one' && grep -v '^OMP:' "$work/out" |
+		diff "$work/plain" - >"$work/diff" && return
+	sed 's/^/# /' "$work/diff"
+	return 1
+}
+ok "what OpenMP answers" answers answers-gcc
+# paused PROGRAM: its 100 regions after a hard pause are seen.
+paused() {
+	run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/$1" pause
+	exits 0 && report_has ".per_rank[0].regions >= 100"
+}
+ok "a hard pause does not end balancing" paused answers-gcc
+ok "with places" answers answers-gcc OMP_PLACES=cores
+ok "with threads bound" answers answers-gcc OMP_PROC_BIND=true OMP_NESTED=true
+ok "with threads bound in another way" answers answers-gcc OMP_PROC_BIND=spread,close \
+	"OMP_PLACES={1},{0}"
+run env OMP_DISPLAY_ENV=true srun -n1 -c2 --balance --balance-report=off "$work/scheduled"
+ok "the user's settings are printed once" all_of "exits 0" \
+	"[ \$(grep -c 'DISPLAY ENVIRONMENT BEGIN' $work/err) = 1 ]"
+cp "$programs/answers" "$work/answers-clang"
+ok "what libomp answers is its own" answers answers-clang
+ok "and a hard pause does not end balancing" paused answers-clang
+ok "with places too" answers answers-clang OMP_PLACES=cores
 if command -v valgrind >/dev/null; then
 	run srun -n1 -c1 --balance --balance-report=off valgrind "$programs/gomp"
 	ok "valgrind keeps its program" all_of "exits 0" "complains 'ERROR SUMMARY: 0 errors'"

@@ -10,7 +10,7 @@ install -m 755 "$programs/attack" "$attack"
 start_cluster
 plan 12
 rounds=${ROUNDS:-20}
-idle() { [ "$(sinfo -h -o %T)" = idle ]; }
+idle() { [[ $(sinfo -h -o %T) =~ ^(idle|planned)$ ]]; }
 empty() { [ -z "$(squeue -h)" ]; }
 # under HOW [VICTIM]: ROUNDS balanced steps, one after the other, while the user attacks their
 # controllers; under nothing: or not.

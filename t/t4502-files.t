@@ -6,7 +6,7 @@ need_cluster
 ordinary_users
 mkdir -m 777 "$work/reports" "$work/user"
 start_cluster --plugin-args "report_dir=$work/reports"
-plan 20
+plan 25
 host=$(hostname -s)
 malleable=$stage/bin/malleable
 waits() {
@@ -186,6 +186,56 @@ ok "where its controller was killed it has its own alone, when another step come
 wait $job
 ok "and nothing is left of it" eval '! [ -e /run/malleable ]'
 
+# Files of a user that root looks at.
+trace=$work/user/trace
+"$malleable" replay --generate=drift --ranks=2 --cpus=2 --windows=9 --policy=off \
+	--output="$work/plain" >/dev/null
+jq -c 'if .type == "step" then .step = "1.0\u001b[2J\nroot: x" | .node = "\u001b]0;x\u0007" |
+	.policy = "\u009b2J" else . end' "$work/plain" >"$trace"
+printf '{"type":\033[2J}\n' >"$work/user/wrong"
+chown 65534 "$trace" "$work/user/wrong"
+chmod 600 "$trace"
+harmless() { ! LC_ALL=C grep -q $'[^\t -~]' "$@" && ! grep -q '^root' "$@"; }
+run "$malleable" replay "$trace"
+ok "what a user wrote into a trace reaches no terminal" all_of "exits 0" "says '^step 1'" \
+	"harmless $work/out"
+run "$malleable" replay "$work/user/wrong"
+ok "nor do words that are wrong in it" all_of "exits 1" "complains 'line 1'" "harmless $work/err"
+run "$malleable" convert --to=paraver -o "$work/other.prv" "$trace"
+ok "nor the files made of it" all_of "exits 0" "harmless $work/other.row"
+for suffix in html csv json; do
+	"${user[@]}" ln -s "$work/precious" "$trace.$suffix"
+done
+echo precious >"$work/precious"
+beside() {
+	run "$malleable" report "$1" && fails || return 1
+	run "$malleable" convert --to=csv "$1" && fails || return 1
+	run "$malleable" convert --to=perfetto "$1" && fails || return 1
+	grep -qx precious "$work/precious"
+}
+chmod 644 "$trace"
+mine=$work/mine
+mkdir "$mine"
+cp "$work/plain" "$mine/trace"
+for suffix in html csv json; do
+	ln "$work/precious" "$mine/trace.$suffix"
+done
+ok "links beside a trace lead root to no other file" all_of "beside $trace" "beside $mine/trace"
+mkdir "$work/books"
+{
+	printf '{"version": 1, "policy": "auto", "ranks": 0, "x": [0'
+	yes ,0 | tr -d '\n' | head -c 7000000
+	echo ']}'
+} >"$work/books/1.json"
+for book in $(seq 2 40); do ln "$work/books/1.json" "$work/books/$book.json"; done
+"${user[@]}" sh -c 'until kill -STOP $(pgrep -u 65534 -x malleable); do :; done' >/dev/null 2>&1 &
+stopper=$!
+limit=80 run "$malleable" acct "$work/books"
+ok "a reader of reports that a user stops does not hold root up" all_of "exits 1" \
+	"complains 'stopped or killed'"
+kill $stopper 2>/dev/null
+wait $stopper 2>/dev/null
+
 # The environment.
 long=$(printf '/lib/x86_64-linux-gnu/libm.so.6:%.0s' $(seq 400))
 run env LD_PRELOAD="$long" srun -Q -n1 --balance --balance-report=off sh \
@@ -200,4 +250,5 @@ ok "signals for all of a step do not end its controller" \
 	all_of "exits 0" "complains 'policy auto, 2 ranks'"
 wait
 ok "nothing is left" all_of nothing_left "! [ -e /run/malleable ]"
-ok "the node is idle" wait_until 10 eval '[ "$(sinfo -h -o %T)" = idle ]'
+ok "the node is idle" \
+	wait_until 10 eval '[[ $(sinfo -h -o %T) =~ ^(idle|planned)$ ]]'

@@ -7,7 +7,7 @@ need_cluster
 id games >/dev/null 2>&1 || skip_all "needs the user games"
 users_read
 start_cluster
-plan 12
+plan 13
 conf=$BALANCE_CLUSTER/plugstack.conf
 log=$BALANCE_CLUSTER/slurmd.log
 with() {
@@ -58,13 +58,16 @@ cat >"$work/lib/malleable-slurm" <<SH
 kill -STOP $ctld
 exec $stage/lib/malleable/malleable-slurm "\$@"
 SH
-libdir=$work/lib with policies@main=observe max_overcommit=2
-run salloc -Q -n1 sh \
-	-c "srun -Q -n1 -c1 --balance=auto,max_threads=8 sh -c 'kill -CONT $ctld; date +%s%N; echo \"<\${MALLEABLE_SEGMENT_FD-none}> <\$MALLEABLE_MAX_THREADS>\"'"
-ok "slurmctld does not answer: the step starts, what is set for all partitions holds" \
-	says '^<[0-9]+> <2>$'
-ok "slurmd's log says so, once" [ "$(grep -c 'slurmctld does not tell in time where job' "$log")" \
-	= 1 ]
+asked="kill -CONT $ctld; echo \"<\${MALLEABLE_SEGMENT_FD-none}>\""
+libdir=$work/lib with policies@main=observe
+run salloc -Q -n1 sh -c "srun -Q -n1 -c1 --balance=auto sh -c '$asked'"
+ok "slurmctld does not answer: the step starts, unbalanced as limits are not known" \
+	all_of "says '^<none>$'" "complains 'slurmctld did not say in time'"
+libdir=$work/lib with default@main=auto
+run salloc -Q -n1 sh -c "srun -Q -n1 -c1 --balance=lewi sh -c '$asked'"
+ok "balanced where nothing is limited" says '^<[0-9]+>$'
+ok "slurmd's log says so, once for each" \
+	[ "$(grep -c 'slurmctld does not tell in time where job' "$log")" = 2 ]
 ok "and nobody waits for it any more" eval '! living malleable-slurm'
 kill -CONT "$ctld"
 with log=slurmd

@@ -11,7 +11,7 @@ DefMemPerNode=1500'
 mounted=
 more_finish() { [ -z "$mounted" ] || umount -l /run/malleable; finish; }
 trap more_finish EXIT
-plan 13
+plan 15
 
 short=("$load" "--work=20,10" --iterations=2)
 # The program ends well, in time, with its output.
@@ -52,6 +52,28 @@ pooled
 ok "/run is read-only" well
 run_was
 ok "nothing is left then" unharmed
+
+# A step of a pool cannot write what it has: the others must not get its CPUs.
+cat >"$work/job.sh" <<JOB
+#!/bin/bash
+cpuset() { find /sys/fs/cgroup \\( -path '*/job_*/step_0/cpuset.cpus' -o \\
+	-path '*/job_*/step_0/user/cpuset.cpus' \\) -exec cat {} + | grep . | head -n1; }
+srun --exact -n1 -c1 --balance=auto,pool=job --balance-report=off \
+	$load --work=10 --iterations=1000 >/dev/null 2>&1 &
+for i in {1..100}; do [[ \$(cpuset) = *[-,]* ]] && break; sleep 0.1; done
+mkdir /run/malleable/\$SLURM_JOB_ID/1
+srun --exact -n1 -c1 --balance=auto,pool=job sh -c "\$(declare -f cpuset); echo has \\\$(cpuset)"
+rmdir /run/malleable/\$SLURM_JOB_ID/1
+for i in {1..100}; do [[ \$(cpuset) = *[-,]* ]] && echo again && break; sleep 0.1; done
+scancel -s KILL \$SLURM_JOB_ID.0
+wait
+JOB
+chmod 755 "$work/job.sh"
+run salloc -Q -n2 -c1 "$work/job.sh"
+ok "a step that cannot enter its pool keeps to its own CPUs, and the others to theirs" \
+	all_of "complains 'grow=job: cannot write .*; the step keeps to its own CPUs'" \
+	"says '^has [0-9]*$'" "says '^again$'"
+ok "nothing is left by these" unharmed
 
 ok "few descriptors" same 3 srun -n1 @ sh -c 'ulimit -n 4; ulimit -n; exit 3'
 # The soft limit alone: we may not be allowed to raise the hard one again.

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/faults.sh"
 need_cluster
+command -v python3 >/dev/null || skip_all "needs python3"
 epilog=$stage/lib/malleable/slurm-epilog
 start_cluster --conf "Epilog=$epilog"
 plan 9
@@ -29,12 +30,12 @@ stepd_of() { pgrep -f "^slurmstepd: \[$1\.0"; }
 start_job other
 another=$job
 start_job killed
-# So that it cannot leave by itself when slurmstepd's end comes.
+# A stopped one would be woken by slurmstepd's end, and leave.
 stopped=$(controller_of "$job")
-kill -STOP "$stopped"
+hold "$stopped"
 kill -KILL "$(stepd_of "$job")"
 sleep 1
-ok "slurmstepd killed: files and a stopped controller are left" \
+ok "slurmstepd killed: files and a controller that is held are left" \
 	all_of "files_of $job" "kill -0 ${stopped:-0}"
 ranks=$(for p in $(pids_of load); do grep -q "/job_$job/" "/proc/$p/cgroup" && echo "$p"; done)
 scancel "$job"
@@ -47,7 +48,7 @@ echo "$ranks" | xargs -r kill -KILL 2>/dev/null
 scancel "$another"
 # Slurm leaves the cgroups of a killed slurmstepd behind, with or without us.
 clean() {
-	find /sys/fs/cgroup/*/slurm* -depth -type d -name 'step_*' -exec rmdir {} + 2>/dev/null
+	find /sys/fs/cgroup/*/slurm* -depth -type d -path '*/step_*' -exec rmdir {} + 2>/dev/null
 	unharmed
 }
 ok "nothing else is left, and the node is not drained" clean

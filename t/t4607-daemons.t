@@ -6,7 +6,7 @@
 . "$(dirname "$0")/faults.sh"
 need_cluster
 start_cluster
-plan 12
+plan 13
 
 daemon() { cat "$BALANCE_CLUSTER/$1.pid"; }
 restart() { # DAEMON [OPTION...]
@@ -66,6 +66,17 @@ restart slurmd
 removed() { [ ! -e /run/malleable/3 ]; }
 ok "files of a job before the node's last start are removed by slurmd" wait_until 10 removed
 wait_until 20 idle
+
+# Steps that were killed at their very start: files that no step has.
+mkdir -p /run/malleable/3 /run/malleable/5 /run/malleable/6
+: >/run/malleable/3/lock
+: >/run/malleable/5/lock
+echo "1 /sys/fs/cgroup/cpuset/slurm_$(hostname -s)/uid_0/job_5" >/run/malleable/5/cgroup
+run salloc -Q -n2 -c1 srun -Q --exact -n1 -c1 --balance=auto,grow=job "$load" --work=10 \
+	--iterations=3
+all_removed() { ! ls -d /run/malleable/[356] >/dev/null 2>&1; }
+ok "what steps left that were killed at their start is removed by the next one" \
+	all_of "exits 0" all_removed unharmed
 
 # slurmctld forgets all: jobs have numbers that others had.
 end slurmctld -TERM

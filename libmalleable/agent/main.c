@@ -7,7 +7,6 @@
  * instead of taking turns.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <grp.h>
 #include <limits.h>
 #include <poll.h>
@@ -20,6 +19,7 @@
 #include "libmalleable/agent/lives.h"
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/number.h"
+#include "libmalleable/base/options.h"
 
 /* (uid_t)-1 is no user. */
 #define MAX_ID (UINT_MAX - 1)
@@ -73,6 +73,8 @@ static void usage(FILE *out)
 	      out);
 }
 
+static const struct mal_tool tool = {"malleable-agent", PACKAGE_VERSION, usage};
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -81,28 +83,31 @@ int main(int argc, char **argv)
 		{"user", required_argument, NULL, 'u'},
 		{"group", required_argument, NULL, 'g'},
 		{"detach", no_argument, NULL, 'd'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{NULL, 0, NULL, 0},
+		MAL_OPTIONS_END,
 	};
 	unsigned int number['u' + 1];
 	bool given['u' + 1] = {false}, detach = false;
 	pid_t child;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		switch (option) {
-		case 'h': usage(stdout); return 0;
-		case 'V': puts("malleable-agent " PACKAGE_VERSION); return 0;
+		case MAL_OPTION_ANSWERED: return 0;
+		case MAL_OPTION_WRONG: return 2;
 		case 'd': detach = true; break;
-		case '?': return 2;
-		default: given[option] = mal_number_parse(optarg, 0, MAX_ID, &number[option]);
+		default:
+			if (!mal_number_parse(optarg, 0, MAX_ID, &number[option])) {
+				mal_option_wrong(&tool, "--%s %s: a number is wanted",
+						 mal_option_name(options, option), optarg);
+				return 2;
+			}
+			given[option] = true;
 		}
 	}
 	if (!given['l'] || !given['e'] || !given['u'] || !given['g'] || !number['u'] ||
 	    !number['g'] || number['l'] > INT_MAX || number['e'] > INT_MAX || optind < argc) {
-		fputs("malleable-agent: missing or wrong option, see malleable-agent --help\n",
-		      stderr);
+		mal_option_wrong(&tool, "--listen-fd, --life-fd, --user and --group are needed, "
+					"not of root, and nothing beside options");
 		return 2;
 	}
 	/* Fork while root: slurmd waits for this process, which the agent's user could stop. */

@@ -16,6 +16,13 @@
 FILE *mal_output_open(const char *path, const char *what, struct mal_error *err);
 
 /*
+ * The same for PATH beside a file of OWNER's, where nobody named PATH itself: through no link, and
+ * as root only beside root's own files, as others may exchange theirs, and their directories.
+ */
+FILE *mal_output_open_beside(const char *path, uid_t owner, const char *what,
+			     struct mal_error *err);
+
+/*
  * Create a file owned by UID and GID in a directory that others may write to: follows no link, and
  * opens no existing file. If PATH exists, PATH.1 to PATH.9 are tried. Returns a descriptor for
  * writing, or -1 with ERR and no new file.

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/cmd/steps.h"
 
@@ -24,12 +25,10 @@
 
 enum { OUT, ERR, STREAMS };
 
-/* Write a user's text to root's terminal: printable ASCII and line ends only. */
+/* Write a user's text to root's terminal. */
 static void copy_clean(FILE *to, char *text, size_t length)
 {
-	for (size_t i = 0; i < length; i++)
-		if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
-			text[i] = '?';
+	mal_make_printable(text, length, true);
 	fwrite(text, 1, length, to);
 }
 

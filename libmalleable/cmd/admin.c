@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
 
 static void usage(FILE *out)
@@ -21,12 +21,14 @@ static void usage(FILE *out)
 	      "a directory that they share.\n"
 	      "\n"
 	      "  --file=F   the switch, if not " MAL_OFF_FILE "\n"
-	      "  --help\n"
+	      "  --help, --version\n"
 	      "\n"
 	      "status prints off or on; its exit status is 0 if balancing is on, 3 if it is\n"
 	      "off.\n",
 	      out);
 }
+
+static const struct mal_tool tool = {"malleable admin", PACKAGE_VERSION, usage};
 
 static int fail(const char *file, const char *what)
 {
@@ -62,27 +64,23 @@ static int tell(const char *file)
 
 int mal_cmd_admin(int argc, char **argv)
 {
-	static const struct option options[] = {{"file", required_argument, NULL, 'f'},
-						{"help", no_argument, NULL, 'h'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"file", required_argument, NULL, 'f'},
+		MAL_OPTIONS_END,
+	};
 	const char *file = MAL_OFF_FILE, *what;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == 'h') {
-			usage(stdout);
-			return 0;
-		}
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		if (option != 'f')
-			return 2;
+			return option == MAL_OPTION_ANSWERED ? 0 : 2;
 		file = optarg;
 	}
 	what = optind + 1 == argc ? argv[optind] : "";
 	if (strcmp(what, "status") == 0)
 		return tell(file);
 	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0) {
-		fputs("malleable admin: expected off, on or status, see malleable admin --help\n",
-		      stderr);
+		mal_option_wrong(&tool, "off, on or status is wanted");
 		return 2;
 	}
 	if (geteuid() != 0) {

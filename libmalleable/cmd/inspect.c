@@ -2,8 +2,8 @@
 /* inspect.c: malleable inspect: which regions of a program can tell how large their team is. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,15 +11,29 @@
 #include <unistd.h>
 
 #include "libmalleable/base/error.h"
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/nobody.h"
 #include "libmalleable/inspect/inspect.h"
 
-static const char usage_text[] =
-	"Usage: malleable inspect [--json] FILE...\n\n"
-	"Says of each parallel region of executables and shared libraries whether it is free: any\n"
-	"team size gives the same result; or bound, and why. What is not understood is bound.\n";
+enum { FILES = 1000 };
 
-enum { FILES = 1000, NOBODY = 65534 };
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable inspect [--json] FILE...\n"
+	      "\n"
+	      "Says of each parallel region of executables and shared libraries whether it is\n"
+	      "free: any team size gives the same result; or bound, and why. What is not\n"
+	      "understood is bound.\n"
+	      "\n"
+	      "  --json   print JSON\n"
+	      "  --help, --version\n"
+	      "\n"
+	      "Exit status: 0; 1: a file cannot be read, or is no program; 2: wrong arguments.\n",
+	      out);
+}
+
+static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
 
 /* The bytes of an open file; NULL with a text in ERR. */
 static uint8_t *map_file(int fd, size_t *size, struct mal_error *err)
@@ -87,7 +101,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	if (bytes)
 		result = mal_inspect(bytes, size, &inspection, &err);
 	if (result < 0) {
-		fprintf(stderr, "malleable: %s: %s\n", path, err.text);
+		fprintf(stderr, "malleable inspect: %s: %s\n", path, err.text);
 	} else {
 		if (all)
 			json_array_append_new(all, as_json(path, &inspection));
@@ -100,19 +114,6 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	return result;
 }
 
-/* What users wrote is never looked at as root. */
-static int become_nobody(void)
-{
-	if (geteuid() != 0)
-		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	    setresuid(NOBODY, NOBODY, NOBODY) < 0) {
-		fprintf(stderr, "malleable: cannot give up root: %s\n", strerror(errno));
-		return -1;
-	}
-	return 0;
-}
-
 static int inspect_files(int count, char **paths, json_t *all)
 {
 	int fds[FILES], result = 0;
@@ -120,12 +121,14 @@ static int inspect_files(int count, char **paths, json_t *all)
 	for (int i = 0; i < count; i++) {
 		fds[i] = open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fds[i] < 0) {
-			fprintf(stderr, "malleable: %s: %s\n", paths[i], strerror(errno));
+			fprintf(stderr, "malleable inspect: %s: %s\n", paths[i], strerror(errno));
 			result = -1;
 		}
 	}
-	if (become_nobody() < 0)
+	if (mal_become_nobody() < 0) {
+		fprintf(stderr, "malleable inspect: cannot give up root: %s\n", strerror(errno));
 		return -1;
+	}
 	for (int i = 0; i < count; i++) {
 		if (fds[i] < 0)
 			continue;
@@ -138,18 +141,26 @@ static int inspect_files(int count, char **paths, json_t *all)
 
 int mal_cmd_inspect(int argc, char **argv)
 {
-	int json = argc > 1 && strcmp(argv[1], "--json") == 0, first = 1 + json, result;
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},
+		MAL_OPTIONS_END,
+	};
+	bool json = false;
+	int option, result;
 	json_t *all = NULL;
 
-	if (argc <= first || argc - first > FILES || argv[first][0] == '-') {
-		int help = argc > 1 && strcmp(argv[1], "--help") == 0;
-
-		fputs(usage_text, help ? stdout : stderr);
-		return help ? 0 : 2;
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
+		if (option != 'j')
+			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+		json = true;
+	}
+	if (optind == argc || argc - optind > FILES) {
+		mal_option_wrong(&tool, "give 1 to %d files", FILES);
+		return 2;
 	}
 	if (json)
 		all = json_array();
-	result = inspect_files(argc - first, argv + first, all);
+	result = inspect_files(argc - optind, argv + optind, all);
 	if (all) {
 		json_dumpf(all, stdout, JSON_INDENT(2));
 		putchar('\n');

@@ -16,6 +16,9 @@ static const struct {
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
 	{"admin", mal_cmd_admin, "switch balancing off and on, on this node (root)"},
 	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
+	{"report", mal_cmd_report, "a page for the browser from recorded steps"},
+	{"convert", mal_cmd_convert, "recorded steps as CSV, for Perfetto and for Paraver"},
+	{"acct", mal_cmd_acct, "what balancing saved on a site, by user, program, policy or week"},
 	{"inspect", mal_cmd_inspect, "which parallel regions can tell how large their team is"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };
@@ -25,27 +28,52 @@ static void usage(FILE *out)
 	fputs("Usage: malleable COMMAND [OPTIONS]\n\n", out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\nmalleable COMMAND --help tells more. --version prints the version.\n", out);
+	fputs("\nmalleable help COMMAND tells more. --version prints the version.\n", out);
+}
+
+/* Returns the exit status of the command NAME. */
+static int run(const char *name, int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return commands[i].run(argc, argv);
+	fprintf(stderr, "malleable: unknown %s '%s', see malleable --help\n",
+		*name == '-' ? "option" : "command", name);
+	return 2;
+}
+
+/* malleable help [COMMAND] */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help", *arguments[] = {argv[1], option, NULL};
+
+	if (argc > 2) {
+		fputs("malleable help: give one command, see malleable --help\n", stderr);
+		return 2;
+	}
+	if (argc == 2)
+		return run(argv[1], 2, arguments);
+	usage(stdout);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	if (!*name) {
+		usage(stderr);
+		return 2;
+	}
+	if (strcmp(name, "help") == 0)
+		return help(argc - 1, argv + 1);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
 		usage(stdout);
 		return 0;
 	}
-	if (strcmp(name, "--version") == 0) {
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("malleable " PACKAGE_VERSION);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
-	if (*name)
-		fprintf(stderr, "malleable: unknown command '%s', see malleable --help\n", name);
-	else
-		usage(stderr);
-	return 2;
+	return run(name, argc - 1, argv + 1);
 }

@@ -1,63 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* policies.c: malleable policies: list the policies and their parameters. */
 #include <stdio.h>
-#include <string.h>
 
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/core/settings.h"
-#include "libmalleable/loadable/loadable.h"
-#include "policies/interface/registry.h"
+#include "libmalleable/loadable/list.h"
 
-/* The word for VALUE in CHOICES, and its length. */
-static const char *word_of(const char *choices, double value, int *length)
+static void usage(FILE *out)
 {
-	for (int number = (int)value; number > 0; number--)
-		choices += strcspn(choices, "|") + 1;
-	*length = (int)strcspn(choices, "|");
-	return choices;
+	fputs("Usage: malleable policies [--libdir=DIRECTORY]\n"
+	      "\n"
+	      "Lists the policies for --balance and their parameters.\n"
+	      "\n"
+	      "  --libdir=DIRECTORY   those in DIRECTORY/policies too\n"
+	      "  --help, --version\n",
+	      out);
 }
 
-static void print_param(const struct mal_param *param)
-{
-	if (param->choices) {
-		int length;
-		const char *word = word_of(param->choices, param->fallback, &length);
-
-		printf("    %s=%s (default %.*s): %s\n", param->name, param->choices, length, word,
-		       param->help);
-		return;
-	}
-	if (param->min == 0 && param->max == 1 && (param->fallback == 0 || param->fallback == 1))
-		printf("    %s=yes|no (default %s): %s\n", param->name,
-		       param->fallback != 0 ? "yes" : "no", param->help);
-	else
-		printf("    %s=%g..%g (default %g): %s\n", param->name, param->min, param->max,
-		       param->fallback, param->help);
-}
+static const struct mal_tool tool = {"malleable policies", PACKAGE_VERSION, usage};
 
 int mal_cmd_policies(int argc, char **argv)
 {
-	const struct mal_policy *policy;
+	static const struct option options[] = {
+		{"libdir", required_argument, NULL, 'L'},
+		MAL_OPTIONS_END,
+	};
 	const char *directory = MAL_LIBDIR;
+	int option;
 
-	if (argc == 3 && strcmp(argv[1], "--libdir") == 0) {
-		directory = argv[2];
-	} else if (argc > 1) {
-		int help = strcmp(argv[1], "--help") == 0;
-
-		fputs("Usage: malleable policies [--libdir DIRECTORY]\n\n"
-		      "Lists the policies for --balance and their parameters, including those in\n"
-		      "DIRECTORY/policies.\n",
-		      help ? stdout : stderr);
-		return help ? 0 : 2;
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
+		if (option != 'L')
+			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+		directory = optarg;
 	}
-	mal_loadable_use_all(directory);
-	for (size_t i = 0; (policy = mal_policy_at(i)); i++) {
-		printf("%s: %s\n", policy->name, policy->summary);
-		for (size_t j = 0; j < policy->param_count; j++)
-			print_param(&policy->params[j]);
+	if (optind < argc) {
+		mal_option_wrong(&tool, "unexpected argument %s", argv[optind]);
+		return 2;
 	}
-	puts("all policies:");
-	mal_settings_print(stdout, MAL_SETTING_KEY);
+	mal_policies_print(stdout, directory);
 	return 0;
 }

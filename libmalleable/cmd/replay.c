@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* replay.c: malleable replay: predict what policies make of a recorded or a synthetic step. */
-#include <getopt.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,17 +8,15 @@
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/number.h"
+#include "libmalleable/base/options.h"
+#include "libmalleable/cmd/closed.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/contest.h"
 #include "libmalleable/cmd/generate.h"
 #include "libmalleable/core/segment.h"
-#include "libmalleable/loadable/loadable.h"
 #include "libmalleable/trace/places.h"
 #include "libmalleable/trace/trace.h"
-#include "policies/decide/simulation.h"
-#include "policies/interface/choice.h"
-#include "policies/interface/registry.h"
 
-#define MAX_POLICIES 16
 #define MAX_WINDOWS 1000000
 
 struct arguments {
@@ -29,18 +26,10 @@ struct arguments {
 	const char *synthetic; /* topology */
 	unsigned int cores;    /* 0: as recorded */
 	struct mal_generation generation;
-	const char *policies[MAX_POLICIES];
-	size_t policy_count;
+	const char *closed; /* load */
+	struct mal_contest contest;
 	bool phases;
 	bool json;
-};
-
-/* A policy that runs over the trace. */
-struct contender {
-	const char *spec;
-	struct mal_choice choice;
-	struct mal_simulation *simulation;
-	double *window_s; /* predicted, by window */
 };
 
 static void usage(FILE *out)
@@ -48,9 +37,11 @@ static void usage(FILE *out)
 	fprintf(out,
 		"Usage: malleable replay [OPTIONS] TRACE\n"
 		"       malleable replay [OPTIONS] --generate=KIND\n"
+		"       malleable replay [OPTIONS] --closed=LOAD[,NAME=NUMBER...]\n"
 		"\n"
-		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and\n"
-		"prints what time the step would have taken with each.\n"
+		"Runs policies over a trace of srun --balance-trace, over a synthetic one, or\n"
+		"against a made-up program, and prints what time the step would have taken with\n"
+		"each.\n"
 		"\n"
 		"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
 		"                                  (default: off, lewi, sabo and auto)\n"
@@ -60,56 +51,76 @@ static void usage(FILE *out)
 		"  --phases                        print each window too\n"
 		"  --json                          print JSON\n"
 		"  --generate=KIND                 %s\n"
+		"  --closed=LOAD                   in a closed loop: what ranks need follows from\n"
+		"                                  the CPUs that they get\n"
 		"    --ranks=N --cpus=N            ranks, and CPUs of each (default: 8, 6)\n"
-		"    --windows=N --seed=N          (default: 400, 1)\n"
+		"    --shape=RANKSxCPUS            both, such as 16x3\n"
+		"    --windows=N                   of --generate (default: 400)\n"
+		"    --seed=N                      (default: 1)\n"
 		"  --output=FILE                   write the trace to FILE too\n"
 		"  --libdir=DIR                    where loadable policies are\n"
-		"  --help\n"
+		"  --help, --version\n"
 		"\n"
 		"Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
 		mal_generate_kinds);
+	mal_closed_help(out);
 }
+
+static const struct mal_tool tool = {"malleable replay", PACKAGE_VERSION, usage};
 
 /* Parse a number from 1 to MAX into *VALUE. */
 static int parse_count(const char *name, const char *text, unsigned int max, unsigned int *value)
 {
 	if (mal_number_parse(text, 1, max, value))
 		return 0;
-	fprintf(stderr, "malleable replay: --%s=%s: not a number from 1 to %u\n", name, text, max);
-	return -1;
+	return mal_option_wrong(&tool, "--%s=%s: not a number from 1 to %u", name, text, max);
 }
 
-/* Handle one option. Returns 0, 1 for --help, or -1. */
+/* Parse RANKSxCPUS. */
+static int parse_shape(const char *text, struct mal_generation *generation)
+{
+	const char *by = strchr(text, 'x');
+	char ranks[16] = "";
+
+	if (by && (size_t)(by - text) < sizeof(ranks)) {
+		memcpy(ranks, text, (size_t)(by - text));
+		if (mal_number_parse(ranks, 1, MAL_MAX_RANKS, &generation->ranks) &&
+		    mal_number_parse(by + 1, 1, MAL_MAX_CPUS, &generation->cpus))
+			return 0;
+	}
+	return mal_option_wrong(&tool, "--shape=%s: not ranks and CPUs of each, such as 8x6", text);
+}
+
+/* Handle one option. Returns 0, or what mal_option() returns where there is no more to do. */
 static int take(int option, struct arguments *arguments)
 {
 	struct mal_generation *generation = &arguments->generation;
+	struct mal_error err;
 	unsigned int seed;
 
 	switch (option) {
 	case 'p':
-		if (arguments->policy_count == MAX_POLICIES) {
-			fprintf(stderr, "malleable replay: more than %d policies\n", MAX_POLICIES);
-			return -1;
-		}
-		arguments->policies[arguments->policy_count++] = optarg;
+		if (mal_contest_add(&arguments->contest, optarg, &err) < 0)
+			return mal_option_wrong(&tool, "%s", err.text);
 		return 0;
 	case 'c': return parse_count("cores", optarg, MAL_MAX_CPUS, &arguments->cores);
 	case 't': arguments->synthetic = optarg; return 0;
 	case 'P': arguments->phases = true; return 0;
 	case 'j': arguments->json = true; return 0;
 	case 'g': generation->kind = optarg; return 0;
+	case 'o': arguments->output = optarg; return 0;
+	case 'l': arguments->closed = optarg; return 0;
+	case 'S': return parse_shape(optarg, generation);
 	case 'r': return parse_count("ranks", optarg, MAL_MAX_RANKS, &generation->ranks);
 	case 'C': return parse_count("cpus", optarg, MAL_MAX_CPUS, &generation->cpus);
 	case 'w': return parse_count("windows", optarg, MAX_WINDOWS, &generation->windows);
 	case 's':
 		if (parse_count("seed", optarg, UINT32_MAX, &seed) < 0)
-			return -1;
+			return MAL_OPTION_WRONG;
 		generation->seed = seed;
 		return 0;
 	case 'L': arguments->libdir = optarg; return 0;
-	case 'o': arguments->output = optarg; return 0;
-	case 'h': usage(stdout); return 1;
-	default: return -1;
+	default: return option;
 	}
 }
 
@@ -122,35 +133,27 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"phases", no_argument, NULL, 'P'},
 		{"json", no_argument, NULL, 'j'},
 		{"generate", required_argument, NULL, 'g'},
+		{"closed", required_argument, NULL, 'l'},
+		{"shape", required_argument, NULL, 'S'},
 		{"ranks", required_argument, NULL, 'r'},
 		{"cpus", required_argument, NULL, 'C'},
 		{"windows", required_argument, NULL, 'w'},
 		{"seed", required_argument, NULL, 's'},
 		{"output", required_argument, NULL, 'o'},
 		{"libdir", required_argument, NULL, 'L'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		MAL_OPTIONS_END,
 	};
-	static const char *const usual[] = {"off", "lewi", "sabo", "auto"};
 	int option, result;
 
 	*arguments = (struct arguments){.generation = {NULL, 8, 6, 400, 1}, .libdir = MAL_LIBDIR};
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
 		if ((result = take(option, arguments)) != 0)
 			return result;
-	if ((argc - optind == 1) == (arguments->generation.kind != NULL) || argc - optind > 1) {
-		fputs("malleable replay: give one trace or --generate=KIND, see --help\n", stderr);
-		return -1;
-	}
-	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS) {
-		fprintf(stderr, "malleable replay: more than %d CPUs in all\n", MAL_MAX_CPUS);
-		return -1;
-	}
+	if (argc - optind + (arguments->generation.kind != NULL) + (arguments->closed != NULL) != 1)
+		return mal_option_wrong(&tool, "give one trace, --generate=KIND or --closed=LOAD");
+	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS)
+		return mal_option_wrong(&tool, "more than %d CPUs in all", MAL_MAX_CPUS);
 	arguments->path = argv[optind];
-	if (!arguments->policy_count) {
-		arguments->policy_count = sizeof(usual) / sizeof(usual[0]);
-		memcpy(arguments->policies, usual, sizeof(usual));
-	}
 	return 0;
 }
 
@@ -205,20 +208,6 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 	return mal_trace_close(writer, err);
 }
 
-static int run(struct contender *contender, const struct mal_trace *trace, struct mal_error *err)
-{
-	contender->simulation =
-		mal_simulation_create(contender->choice.policy, contender->choice.values,
-				      &trace->topology, trace->rank_count, trace->windows[0].owner);
-	contender->window_s = calloc(trace->window_count, sizeof(double));
-	if (!contender->simulation || !contender->window_s)
-		return mal_fail(err, "out of memory");
-	for (size_t i = 0; i < trace->window_count; i++)
-		contender->window_s[i] =
-			mal_simulation_window(contender->simulation, trace->windows[i].samples);
-	return 0;
-}
-
 static double recorded_s(const struct mal_trace *trace)
 {
 	double sum = 0;
@@ -228,7 +217,7 @@ static double recorded_s(const struct mal_trace *trace)
 	return sum;
 }
 
-static void print_phases(const struct mal_trace *trace, const struct contender *contenders,
+static void print_phases(const struct mal_trace *trace, const struct mal_contender *contenders,
 			 size_t count)
 {
 	printf("%8s %12s", "window", "recorded s");
@@ -244,7 +233,7 @@ static void print_phases(const struct mal_trace *trace, const struct contender *
 	putchar('\n');
 }
 
-static void print_text(const struct mal_trace *trace, const struct contender *contenders,
+static void print_text(const struct mal_trace *trace, const struct mal_contender *contenders,
 		       size_t count)
 {
 	const struct mal_outcome *first = mal_simulation_outcome(contenders[0].simulation);
@@ -270,7 +259,7 @@ static void print_text(const struct mal_trace *trace, const struct contender *co
 	}
 }
 
-static int print_json(const struct mal_trace *trace, const struct contender *contenders,
+static int print_json(const struct mal_trace *trace, const struct mal_contender *contenders,
 		      size_t count, bool phases)
 {
 	json_t *policies = json_array();
@@ -307,50 +296,51 @@ static int print_json(const struct mal_trace *trace, const struct contender *con
 	return failed ? 1 : 0;
 }
 
-static int choose(const struct arguments *arguments, struct contender *contenders)
+static int run_closed(const struct arguments *arguments)
 {
-	struct mal_error err;
+	struct mal_closed_wanted wanted = {arguments->closed,		arguments->synthetic,
+					   arguments->generation.ranks, arguments->generation.cpus,
+					   arguments->generation.seed,	arguments->json};
+	const char *specs[MAL_CONTEST_MAX];
+	struct mal_choice choices[MAL_CONTEST_MAX];
 
-	for (size_t i = 0; i < arguments->policy_count; i++) {
-		contenders[i].spec = arguments->policies[i];
-		if (mal_loadable_choose(contenders[i].spec, arguments->libdir, NULL,
-					&contenders[i].choice, &err) < 0) {
-			fprintf(stderr, "malleable replay: %s\n", err.text);
-			return -1;
-		}
+	for (size_t i = 0; i < arguments->contest.count; i++) {
+		specs[i] = arguments->contest.list[i].spec;
+		choices[i] = arguments->contest.list[i].choice;
 	}
-	return 0;
+	return mal_closed_compare(&wanted, specs, choices, arguments->contest.count);
 }
 
 int mal_cmd_replay(int argc, char **argv)
 {
-	struct contender contenders[MAX_POLICIES] = {0};
 	struct arguments arguments;
+	struct mal_contest *contest = &arguments.contest;
 	struct mal_trace trace = {0};
 	struct mal_error err;
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (choose(&arguments, contenders) < 0)
+	if (mal_contest_choose(contest, arguments.libdir, &err) < 0) {
+		mal_option_wrong(&tool, "%s", err.text);
 		return 2;
+	}
+	if (arguments.closed)
+		return run_closed(&arguments);
 	result = get_trace(&arguments, &trace, &err);
-	for (size_t i = 0; result == 0 && i < arguments.policy_count; i++)
-		result = run(&contenders[i], &trace, &err);
+	if (result == 0)
+		result = mal_contest_run(contest, &trace, &err);
 	if (result < 0) {
 		fprintf(stderr, "malleable replay: %s\n", err.text);
 		result = 1;
 	} else if (arguments.json) {
-		result = print_json(&trace, contenders, arguments.policy_count, arguments.phases);
+		result = print_json(&trace, contest->list, contest->count, arguments.phases);
 	} else {
 		if (arguments.phases)
-			print_phases(&trace, contenders, arguments.policy_count);
-		print_text(&trace, contenders, arguments.policy_count);
+			print_phases(&trace, contest->list, contest->count);
+		print_text(&trace, contest->list, contest->count);
 	}
-	for (size_t i = 0; i < arguments.policy_count; i++) {
-		mal_simulation_destroy(contenders[i].simulation);
-		free(contenders[i].window_s);
-	}
+	mal_contest_clear(contest);
 	mal_trace_destroy(&trace);
 	return result;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run.c: malleable run: the controller and the library without Slurm, on one node. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,13 +10,16 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
+#include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/rundir.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
+#include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
@@ -25,7 +27,7 @@
 /* How long the controller may take to report and end. */
 #define END_TIMEOUT_MS 2500
 #define START_TIMEOUT_MS 10000
-/* What getopt_long returns for the settings, and how many there are at most. */
+/* What mal_option() returns for the settings, and how many there are at most. */
 #define FIRST_SETTING 256
 #define SETTINGS_MAX 8
 
@@ -48,12 +50,14 @@ static void usage(FILE *out)
 	      "                                    process's other CPUs are idle ones that\n"
 	      "                                    they may get\n"
 	      "  --libdir=DIR                      where the controller and the libraries are\n"
-	      "  --help\n"
+	      "  --help, --version\n"
 	      "\n"
 	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could\n"
 	      "not be set up; 126, 127: COMMAND could not be run.\n",
 	      out);
 }
+
+static const struct mal_tool tool = {"malleable run", PACKAGE_VERSION, usage};
 
 /* VALUE NULL: the option has none. */
 static int take(struct arguments *arguments, const struct mal_setting *setting, const char *value)
@@ -62,8 +66,7 @@ static int take(struct arguments *arguments, const struct mal_setting *setting, 
 
 	if (mal_setting_set(setting, &arguments->wish, value ? value : "", &err) == 0)
 		return 0;
-	fprintf(stderr, "malleable run: --%s: %s\n", setting->name, err.text);
-	return -1;
+	return mal_option_wrong(&tool, "--%s: %s", setting->name, err.text);
 }
 
 static int read_environment(struct arguments *arguments)
@@ -82,8 +85,7 @@ static void list_options(struct option *options)
 	static const struct option own[] = {
 		{"libdir", required_argument, NULL, 'L'},
 		{"home", required_argument, NULL, 'H'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		MAL_OPTIONS_END,
 	};
 	const struct mal_setting *setting;
 	size_t count = 0;
@@ -99,19 +101,19 @@ static void list_options(struct option *options)
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	struct option options[SETTINGS_MAX + 4];
+	struct option options[SETTINGS_MAX + 5];
 	int option;
 
 	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
 	if (read_environment(arguments) < 0)
 		return -1;
 	list_options(options);
-	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((option = mal_option(&tool, argc, argv, "+", options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'L': arguments->libdir = optarg; break;
 		case 'H': arguments->home = optarg; break;
-		case 'h': usage(stdout); return 1;
-		case '?': return -1;
+		case MAL_OPTION_ANSWERED:
+		case MAL_OPTION_WRONG: return option;
 		default:
 			if (take(arguments,
 				 mal_setting_at(MAL_SETTING_OPTION,
@@ -120,10 +122,12 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 				return -1;
 		}
 	}
-	if (optind == argc) {
-		fputs("malleable run: a command is needed, see malleable run --help\n", stderr);
-		return -1;
+	if (strcmp(arguments->wish.spec, "help") == 0) {
+		mal_policies_print(stdout, arguments->libdir);
+		return MAL_OPTION_ANSWERED;
 	}
+	if (optind == argc)
+		return mal_option_wrong(&tool, "a command is needed");
 	return 0;
 }
 
@@ -234,6 +238,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		 const char *command, struct mal_launched *launched, int *segment_fd,
 		 struct mal_error *err)
 {
+	const char *slash = strrchr(command, '/');
 	struct mal_cpumask cpus, home, idle;
 	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[PATH_MAX],
 		host[256] = "this node";
@@ -247,7 +252,10 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 				.step = command,
 				.libdir = arguments->libdir,
 				.node = host,
-				.report_file = file_of(arguments->wish.report),
+				.job_name = slash ? slash + 1 : command,
+				.report_file = mal_report_wish_file(arguments->wish.report),
+				.brief =
+					mal_report_wish(arguments->wish.report) == MAL_REPORT_BRIEF,
 				.trace_file = file_of(arguments->wish.trace),
 			},
 		.users_topology = true,
@@ -256,6 +264,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.libdir = arguments->libdir,
 		.cpus = &cpus,
 		.max_threads = choice->keys.max_threads,
+		.prove = choice->keys.prove,
 		.keep_gomp = choice->keys.keep_gomp,
 		.events = choice->keys.events,
 		.local_rank = -1,
@@ -289,6 +298,17 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	return result < 0 ? -1 : mal_setup_apply(&setup, &env, err);
 }
 
+/* End the controller. TEXT, all 0 before, is its report. Says what became of it if it has none. */
+static void end_controller(struct mal_launched *launched, char *text, size_t size)
+{
+	if (!mal_launched_end(launched, END_TIMEOUT_MS, text, size))
+		fputs("balance: the controller did not end in time and was killed\n", stderr);
+	else if (mal_outcome_is_missing(text))
+		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
+		      "the command went on without it\n",
+		      stderr);
+}
+
 /* The record at the start is for logs. */
 static void print_report(const char *text)
 {
@@ -314,12 +334,12 @@ int mal_cmd_run(int argc, char **argv)
 	if (result)
 		return result > 0 ? 0 : 2;
 	if (mal_loadable_choose(arguments.wish.spec, arguments.libdir, NULL, &choice, &err) < 0) {
-		fprintf(stderr, "balance: %s\n", err.text);
+		mal_option_wrong(&tool, "--balance: %s", err.text);
 		return 2;
 	}
 	if (choice.keys.grow_job) {
-		fputs("balance: grow=job, pool=job: there is no Slurm job around this command\n",
-		      stderr);
+		mal_option_wrong(&tool, "grow=job, pool=job: there is no Slurm job around "
+					"this command");
 		return 2;
 	}
 	if (!choice.policy->decide)
@@ -332,9 +352,9 @@ int mal_cmd_run(int argc, char **argv)
 	}
 	result = run_command(argv + optind);
 	close(segment_fd);
-	mal_launched_end(&launched, END_TIMEOUT_MS, text, sizeof(text));
+	end_controller(&launched, text, sizeof(text));
 	remove_socket();
-	if (strcmp(arguments.wish.report, "off") != 0)
+	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF)
 		print_report(text);
 	return result;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* set.c: malleable set: change CPUs, bounds and policy of a balanced step while it runs. */
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
 
@@ -32,12 +32,14 @@ static void usage(FILE *out)
 	      "  --free         it has what the policy gives it\n"
 	      "  --policy=P     change the step's policy, as in srun --balance; what is set\n"
 	      "                 for ranks stays\n"
-	      "  --help\n"
+	      "  --help, --version\n"
 	      "\n"
 	      "With policy external nothing else moves CPUs. Ranks lend what is set for them,\n"
 	      "where the policy lends.\n",
 	      out);
 }
+
+static const struct mal_tool tool = {"malleable set", PACKAGE_VERSION, usage};
 
 /* Append KEY=VALUE. Refuses values that the controller would split. */
 static int append(struct arguments *arguments, const char *key, const char *value)
@@ -46,17 +48,13 @@ static int append(struct arguments *arguments, const char *key, const char *valu
 	int used;
 
 	for (const char *letter = value; letter && *letter; letter++)
-		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter)) {
-			fprintf(stderr, "malleable set: --%s=%s: spaces are not allowed\n", key,
-				value);
-			return -1;
-		}
+		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter))
+			return mal_option_wrong(&tool, "--%s=%s: spaces are not allowed", key,
+						value);
 	used = snprintf(arguments->request + arguments->length, room, value ? " %s=%s" : " %s", key,
 			value);
-	if (used < 0 || (size_t)used >= room) {
-		fprintf(stderr, "malleable set: --%s is too long\n", key);
-		return -1;
-	}
+	if (used < 0 || (size_t)used >= room)
+		return mal_option_wrong(&tool, "--%s is too long", key);
 	arguments->length += (size_t)used;
 	return 0;
 }
@@ -64,29 +62,27 @@ static int append(struct arguments *arguments, const char *key, const char *valu
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"cpus", required_argument, NULL, 'c'},	  {"count", required_argument, NULL, 'n'},
-		{"min", required_argument, NULL, 'm'},	  {"max", required_argument, NULL, 'M'},
-		{"policy", required_argument, NULL, 'p'}, {"free", no_argument, NULL, 'f'},
-		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
+		{"cpus", required_argument, NULL, 'c'},
+		{"count", required_argument, NULL, 'n'},
+		{"min", required_argument, NULL, 'm'},
+		{"max", required_argument, NULL, 'M'},
+		{"policy", required_argument, NULL, 'p'},
+		{"free", no_argument, NULL, 'f'},
+		MAL_OPTIONS_END,
 	};
-	int option, index = 0, given = 0;
+	int option, given = 0;
 
 	memset(arguments, 0, sizeof(*arguments));
 	arguments->length = (size_t)snprintf(arguments->request, sizeof(arguments->request), "set");
-	while ((option = getopt_long(argc, argv, "", options, &index)) != -1) {
-		if (option == 'h') {
-			usage(stdout);
-			return 1;
-		}
-		if (option == '?' || append(arguments, options[index].name, optarg) < 0)
-			return -1;
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
+		if (option == MAL_OPTION_ANSWERED || option == MAL_OPTION_WRONG)
+			return option;
+		if (append(arguments, mal_option_name(options, option), optarg) < 0)
+			return MAL_OPTION_WRONG;
 		given++;
 	}
-	if (optind + 1 != argc || !given) {
-		fputs("malleable set: give a step and an option, see malleable set --help\n",
-		      stderr);
-		return -1;
-	}
+	if (optind + 1 != argc || !given)
+		return mal_option_wrong(&tool, "give a step and an option");
 	arguments->step = argv[optind];
 	return 0;
 }

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* status.c: malleable status: show the balanced steps on this node, or a job's on all its nodes. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/number.h"
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/nodes.h"
 #include "libmalleable/cmd/steps.h"
+
+/* How often --watch looks, in seconds. */
+#define WATCH_S 2
+#define WATCH_MAX_S 3600
 
 struct arguments {
 	const char *wanted; /* NULL: all */
 	bool json;
 	bool ranks;
 	bool here;
+	unsigned int watch_s; /* 0: once */
 };
 
 /* What has been printed so far. */
@@ -36,11 +43,15 @@ static void usage(FILE *out)
 	      "  --ranks    show the ranks of each step (default if a step is given)\n"
 	      "  --here     on this node only, also with a job\n"
 	      "  --json     as JSON: a list of objects, one for each step\n"
-	      "  --help\n"
+	      "  --watch[=SECONDS]\n"
+	      "             again every 2 seconds, or so many, until the job or step has ended\n"
+	      "  --help, --version\n"
 	      "\n"
 	      "The exit status is 1 if there is no such step.\n",
 	      out);
 }
+
+static const struct mal_tool tool = {"malleable status", PACKAGE_VERSION, usage};
 
 static void print_percent(FILE *out, const json_t *object, const char *key)
 {
@@ -96,7 +107,8 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 		mal_step_text(status, "node"), mal_step_text(status, "policy"),
 		json_array_size(list), mal_step_text(status, "cpus"), running / 3600,
 		running / 60 % 60, running % 60);
-	if (measured > 0)
+	/* Balancing did nothing where it only looks on. */
+	if (measured > 0 && strcmp(mal_step_text(status, "policy"), "observe") != 0)
 		fprintf(out, " %6.2f x", mal_step_number(status, "unbalanced_s") / measured);
 	else
 		fprintf(out, " %8s", "-");
@@ -143,29 +155,25 @@ static int show(const struct mal_controller_process *controller, void *argument,
 	return PRINTED;
 }
 
-/* Run this command on all nodes of JOB, in place of this process. */
-static void go_to_nodes(const struct arguments *arguments)
+/* On all nodes of the job. Returns the exit status, or -1: there is no srun. */
+static int show_on_nodes(const struct arguments *arguments)
 {
-	char job[32], self[4096];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *argv[16] = {"srun", "--overlap", "--quiet", "--mpi=none", "--mem=0"};
-	int count = 5;
+	const char *words[6] = {"status", "--here"};
+	struct mal_error err;
+	char job[24];
+	int count = 2, result;
 
-	self[length > 0 ? length : 0] = '\0';
-	snprintf(job, sizeof(job), "--jobid=%.*s", (int)strspn(arguments->wanted, "0123456789"),
+	snprintf(job, sizeof(job), "%.*s", (int)strspn(arguments->wanted, "0123456789"),
 		 arguments->wanted);
-	argv[count++] = job;
-	argv[count++] = length > 0 ? self : "malleable";
-	argv[count++] = "status";
-	argv[count++] = "--here";
 	if (arguments->json)
-		argv[count++] = "--json";
+		words[count++] = "--json";
 	if (arguments->ranks)
-		argv[count++] = "--ranks";
-	argv[count++] = arguments->wanted;
-	/* The step that looks at others must not be balanced itself. */
-	setenv("SLURM_BALANCE", "off", 1);
-	execvp("srun", (char *const *)argv);
+		words[count++] = "--ranks";
+	words[count++] = arguments->wanted;
+	result = mal_nodes_run(job, words, &err);
+	if (result == -1)
+		fprintf(stderr, "malleable status: %s\n", err.text);
+	return result == -2 ? -1 : result == 0 ? 0 : 1;
 }
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
@@ -174,25 +182,30 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"ranks", no_argument, NULL, 'r'},
 		{"here", no_argument, NULL, 'l'},
 		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"watch", optional_argument, NULL, 'w'},
+		MAL_OPTIONS_END,
 	};
 	int option;
 
 	*arguments = (struct arguments){0};
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'r': arguments->ranks = true; break;
 		case 'l': arguments->here = true; break;
 		case 'j': arguments->json = true; break;
-		case 'h': usage(stdout); return 1;
-		default: return -1;
+		case 'w':
+			arguments->watch_s = WATCH_S;
+			if (optarg &&
+			    !mal_number_parse(optarg, 1, WATCH_MAX_S, &arguments->watch_s))
+				return mal_option_wrong(&tool,
+							"--watch=%s: not a number from 1 to %d",
+							optarg, WATCH_MAX_S);
+			break;
+		default: return option;
 		}
 	}
-	if (optind + 1 < argc) {
-		fputs("malleable status: give one job or step, see --help\n", stderr);
-		return -1;
-	}
+	if (optind + 1 < argc)
+		return mal_option_wrong(&tool, "give one job or step");
 	arguments->wanted = argv[optind];
 	if (arguments->wanted && strchr(arguments->wanted, '.'))
 		arguments->ranks = true;
@@ -213,26 +226,19 @@ static int nothing_found(const struct arguments *arguments, size_t others)
 	return 1;
 }
 
-int mal_cmd_status(int argc, char **argv)
+/* Of this node. Returns the exit status. */
+static int show_here(const struct arguments *arguments)
 {
-	struct arguments arguments;
-	struct output output = {.arguments = &arguments};
+	struct output output = {.arguments = arguments};
 	struct mal_steps steps;
 	struct mal_error err;
-	int result = parse_arguments(argc, argv, &arguments);
+	int result;
 
-	if (result)
-		return result > 0 ? 0 : 2;
-	if (arguments.wanted && !arguments.here &&
-	    arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
-		arguments.here = true;
-	if (arguments.wanted && !arguments.here)
-		go_to_nodes(&arguments);
 	if (mal_steps_find(&steps, &err) < 0) {
 		fprintf(stderr, "malleable status: %s\n", err.text);
 		return 1;
 	}
-	if (arguments.json)
+	if (arguments->json)
 		fputs("[", stdout);
 	for (size_t i = 0; i < steps.count; i++) {
 		int shown = mal_step_act(&steps.controllers[i], show, &output, stdout);
@@ -242,9 +248,49 @@ int mal_cmd_status(int argc, char **argv)
 			fprintf(stderr, "malleable status: no answer from %s\n",
 				steps.controllers[i].socket);
 	}
-	if (arguments.json)
+	if (arguments->json)
 		fputs("]\n", stdout);
-	result = output.any ? 0 : nothing_found(&arguments, steps.others);
+	result = output.any ? 0 : nothing_found(arguments, steps.others);
 	mal_steps_clear(&steps);
 	return result;
+}
+
+static int show_once(const struct arguments *arguments)
+{
+	int result = -1;
+
+	if (arguments->wanted && !arguments->here)
+		result = show_on_nodes(arguments);
+	return result < 0 ? show_here(arguments) : result;
+}
+
+/* Again and again, until a signal, or until the job or step that is wanted is gone. */
+static int watch(const struct arguments *arguments)
+{
+	bool seen = false;
+
+	for (;;) {
+		int result;
+
+		if (isatty(STDOUT_FILENO))
+			fputs("\033[H\033[2J", stdout);
+		result = show_once(arguments);
+		fflush(stdout);
+		seen |= result == 0;
+		if (ferror(stdout) || (result != 0 && arguments->wanted))
+			return seen ? 0 : result;
+		sleep(arguments->watch_s);
+	}
+}
+
+int mal_cmd_status(int argc, char **argv)
+{
+	struct arguments arguments;
+	int result = parse_arguments(argc, argv, &arguments);
+
+	if (result)
+		return result > 0 ? 0 : 2;
+	if (arguments.wanted && arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
+		arguments.here = true;
+	return arguments.watch_s ? watch(&arguments) : show_once(&arguments);
 }

@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/printable.h"
 
 #define TIMEOUT_MS 2000
 /* For all controllers together. */
@@ -97,17 +98,17 @@ bool mal_step_matches(const char *name, const char *wanted)
 	       name[length] == '.';
 }
 
-/* Replace all but visible ASCII characters, as names are printed in a terminal. */
+/* A name is one word of bounded length. */
 static void clean(json_t *status, const char *key)
 {
 	const char *text = json_string_value(json_object_get(status, key));
 	char plain[128];
-	size_t used = 0;
 
-	for (; text && *text && used + 1 < sizeof(plain); text++)
-		plain[used++] = *text > ' ' && *text < 127 ? *text : '?';
-	plain[used] = '\0';
-	json_object_set_new(status, key, json_string(used ? plain : "?"));
+	snprintf(plain, sizeof(plain), "%s", text && *text ? text : "?");
+	mal_make_printable(plain, strlen(plain), false);
+	for (char *space = plain; (space = strchr(space, ' '));)
+		*space = '?';
+	json_object_set_new(status, key, json_string(plain));
 }
 
 /* Replace control characters and all that terminals may interpret, as texts are printed there. */
@@ -120,9 +121,8 @@ static void clean_all(json_t *value)
 	if (json_is_string(value)) {
 		char *plain = strdup(json_string_value(value));
 
-		for (char *letter = plain; letter && *letter; letter++)
-			if (*letter < ' ' || *letter > '~')
-				*letter = '?';
+		if (plain)
+			mal_make_printable(plain, strlen(plain), false);
 		json_string_set(value, plain ? plain : "");
 		free(plain);
 	} else if (json_is_array(value)) {
@@ -195,9 +195,7 @@ int mal_step_request(const struct mal_controller_process *controller, const char
 	if (!text)
 		return -1;
 	text[strcspn(text, "\n")] = '\0';
-	for (char *letter = text; *letter; letter++)
-		if (*letter < ' ' || *letter > 126)
-			*letter = '?';
+	mal_make_printable(text, strlen(text), false);
 	if (strcmp(text, "ok") != 0)
 		result = mal_fail(err, "%s", strncmp(text, "error ", 6) == 0 ? text + 6 : text);
 	free(text);

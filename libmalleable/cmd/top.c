@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* top.c: malleable top: show the balanced steps on this node live. */
 #include <errno.h>
-#include <getopt.h>
 #include <locale.h>
 #include <ncurses.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
 
@@ -42,6 +42,8 @@ static void usage(FILE *out)
 	      "CPUs at work, . for idle ones, - for lent ones, + for borrowed ones. q quits.\n",
 	      out);
 }
+
+static const struct mal_tool tool = {"malleable top", PACKAGE_VERSION, usage};
 
 /* Draw COUNT CPUs as letters, scaled so that MAX CPUs fill WIDTH. */
 static int draw(char *bar, int at, int width, double count, double max, char letter)
@@ -77,10 +79,15 @@ static void print_step(FILE *out, const json_t *status, int columns)
 {
 	const json_t *ranks = json_object_get(status, "ranks"), *rank;
 	double measured = mal_step_number(status, "measured_s"), max = 1;
+	bool observed = strcmp(mal_step_text(status, "policy"), "observe") == 0;
+	double gain = 1;
 	int width = columns - COLUMNS_OF_NUMBERS;
 	size_t i;
 
 	width = width < BAR_MIN ? BAR_MIN : width > BAR_MAX ? BAR_MAX : width;
+	/* Balancing did nothing where it only looks on. */
+	if (measured > 0 && !observed)
+		gain = mal_step_number(status, "unbalanced_s") / measured;
 	json_array_foreach(ranks, i, rank)
 	{
 		double cpus = mal_step_number(rank, "count") + mal_step_number(rank, "borrowed");
@@ -89,8 +96,7 @@ static void print_step(FILE *out, const json_t *status, int columns)
 	}
 	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD,
 		mal_step_text(status, "step"), mal_step_text(status, "policy"),
-		json_array_size(ranks), mal_step_number(status, "running_s"),
-		measured > 0 ? mal_step_number(status, "unbalanced_s") / measured : 1.0,
+		json_array_size(ranks), mal_step_number(status, "running_s"), gain,
 		mal_step_number(status, "plans"));
 	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width,
 		"", "load");
@@ -178,33 +184,26 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"interval", required_argument, NULL, 'i'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		MAL_OPTIONS_END,
 	};
 	int option;
 	char *rest;
 
 	*arguments = (struct arguments){NULL, 1};
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'i':
 			arguments->interval = strtod(optarg, &rest);
 			if (rest == optarg || *rest ||
-			    !(arguments->interval >= 0.1 && arguments->interval <= 3600)) {
-				fprintf(stderr,
-					"malleable top: --interval=%s: not 0.1 to 3600 seconds\n",
-					optarg);
-				return -1;
-			}
+			    !(arguments->interval >= 0.1 && arguments->interval <= 3600))
+				return mal_option_wrong(
+					&tool, "--interval=%s: not 0.1 to 3600 seconds", optarg);
 			break;
-		case 'h': usage(stdout); return 1;
-		default: return -1;
+		default: return option;
 		}
 	}
-	if (optind + 1 < argc) {
-		fputs("malleable top: give one step, see --help\n", stderr);
-		return -1;
-	}
+	if (optind + 1 < argc)
+		return mal_option_wrong(&tool, "give one step");
 	arguments->wanted = argv[optind];
 	return 0;
 }

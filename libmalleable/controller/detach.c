@@ -95,6 +95,15 @@ int mal_detach(const struct mal_arguments *how, struct mal_error *err)
 	return 0;
 }
 
+void mal_wake_at_end(int life_fd)
+{
+	int flags = fcntl(life_fd, F_GETFL);
+
+	if (flags >= 0 && fcntl(life_fd, F_SETOWN, getpid()) == 0 &&
+	    fcntl(life_fd, F_SETSIG, SIGCONT) == 0)
+		fcntl(life_fd, F_SETFL, flags | O_ASYNC);
+}
+
 void mal_ignore_signals(void)
 {
 	static const int kept[] = {SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE, SIGILL,

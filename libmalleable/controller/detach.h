@@ -18,6 +18,13 @@
 int mal_detach(const struct mal_arguments *how, struct mal_error *err);
 
 /*
+ * Whoever started us holds the other end of the pipe LIFE_FD: when that is closed, also by its
+ * death, this process goes on if somebody has stopped it. The kernel sees to it (O_ASYNC in
+ * open(2), F_SETSIG in fcntl(2)). Where it cannot, a stopped process is killed, or stays.
+ */
+void mal_wake_at_end(int life_fd);
+
+/*
  * No signal that can be ignored ends this process, whoever sends it to all of a step (scancel, a
  * time limit, a terminal): the pipe of whoever started it does.
  */

@@ -35,6 +35,7 @@
 #include "libmalleable/controller/state/topology.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/arguments.h"
+#include "libmalleable/core/file_name.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
@@ -81,10 +82,32 @@ static int parse_arguments(int argc, char **argv, struct mal_arguments *argument
 	if (next > 0 && (arguments->segment_fd < 0 || arguments->life_fd < 0 || !arguments->cpus ||
 			 next < argc))
 		next = mal_fail(&err, "--segment-fd, --life-fd and --cpus are needed, and nothing "
-				      "else, see --help");
+				      "beside options");
 	if (next < 0)
-		fprintf(stderr, "malleabled: %s\n", err.text);
+		fprintf(stderr, "malleabled: %s, see malleabled --help\n", err.text);
 	return next < 0 ? -1 : 0;
+}
+
+/* The user's files have the names that stand for %j and the like; the hostfile is one of all. */
+static void name_files(struct mal_step_facts *step)
+{
+	struct mal_arguments *arguments = &step->arguments;
+	const char **files[] = {&arguments->report_file, &arguments->trace_file,
+				&arguments->hostfile};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const struct mal_file_facts facts = {
+			.step = arguments->step,
+			.node = arguments->node,
+			.job_name = arguments->job_name,
+			.node_number = arguments->node_number,
+			.node_files = arguments->node_files && files[i] != &arguments->hostfile,
+		};
+
+		if (*files[i])
+			*files[i] = mal_file_name(*files[i], &facts, step->files[i],
+						  sizeof(step->files[i]));
+	}
 }
 
 static int open_step(struct mal_step_facts *step, const struct mal_arguments *arguments,
@@ -95,6 +118,7 @@ static int open_step(struct mal_step_facts *step, const struct mal_arguments *ar
 		.arguments = *arguments,
 		.started = mal_ticks(),
 	};
+	name_files(step);
 	if (mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
 	    mal_loadable_choose(arguments->policy, arguments->libdir, NULL, &step->choice, err) <
 		    0 ||
@@ -239,6 +263,17 @@ static void send_record(const struct mal_controller *controller, const struct ma
 	tell(report_fd, &record, sizeof(record));
 }
 
+/* Silence would mean that we were killed. */
+static void send_nothing(int report_fd)
+{
+	const struct mal_outcome_record record = {
+		.magic = MAL_OUTCOME_NOTHING,
+		.version = MAL_OUTCOME_VERSION,
+	};
+
+	tell(report_fd, &record, sizeof(record));
+}
+
 /* Write the JSON to FILE and close it. What fails is said to the user, who has the text already. */
 static void write_json(const struct mal_controller *controller, const struct mal_report *report,
 		       FILE *file, const char *path, int report_fd, struct mal_error *err)
@@ -277,6 +312,7 @@ static void report(struct mal_controller *controller, FILE *site_report)
 	char text[3072];
 
 	if (!mal_report_make(controller, &report)) {
+		send_nothing(report_fd);
 		end_recording(controller, text, sizeof(text));
 		write_files(controller, NULL, site_report);
 		return;
@@ -341,6 +377,7 @@ int main(int argc, char **argv)
 	/* Where root may not write, as on a file system of the network, the user may. */
 	if (arguments.site_report && !site_report && arguments.becomes_user)
 		site_report = make_site_report(&arguments);
+	mal_wake_at_end(arguments.life_fd);
 	/* Policies that the site adds after this are for steps that start later. */
 	mal_confine(mal_loadable_has_any(arguments.libdir));
 	if (run(&arguments, site_report, &err) == 0)

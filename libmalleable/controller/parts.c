@@ -15,6 +15,7 @@
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/state/command.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
@@ -25,11 +26,11 @@
 /* Was there memory for all parts? */
 static bool is_complete(const struct mal_controller *controller)
 {
-	return controller->places && controller->ranks && controller->last && controller->off &&
-	       controller->deciding && controller->allocation && controller->leaving &&
-	       controller->settling && controller->agent && controller->pages &&
-	       controller->sampling && controller->totalling && controller->doubting &&
-	       controller->history &&
+	return controller->command && controller->places && controller->ranks && controller->last &&
+	       controller->off && controller->deciding && controller->allocation &&
+	       controller->leaving && controller->settling && controller->agent &&
+	       controller->pages && controller->sampling && controller->totalling &&
+	       controller->doubting && controller->history &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -45,6 +46,7 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.ranks = mal_ranks_create(ranks),
 		.last = mal_last_create(ranks),
 		.off = mal_off_create(step->arguments.off_file),
+		.command = mal_command_create(),
 		.deciding = mal_deciding_create(step),
 		.allocation = mal_allocation_create(step, idle),
 		.leaving = mal_leaving_create(),
@@ -77,6 +79,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_ranks_destroy(controller->ranks);
 	mal_last_destroy(controller->last);
 	mal_off_destroy(controller->off);
+	mal_command_destroy(controller->command);
 	mal_deciding_destroy(controller->deciding);
 	mal_allocation_destroy(controller->allocation);
 	mal_leaving_destroy(controller->leaving);

@@ -2,12 +2,12 @@
 /* arguments.c: what malleabled is started with. */
 #include "libmalleable/core/arguments.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "libmalleable/base/number.h"
+#include "libmalleable/base/options.h"
 
 #define FIRST_OPTION 256
 /* Descriptors that a command line may name. */
@@ -169,7 +169,11 @@ static const struct argument table[] = {
 	{"--node", TEXT, FIELD(node), "N", "the node's name in reports"},
 	{"--libdir", TEXT, FIELD(libdir), "D", "where loadable policies and what runs them are"},
 	{"--policies", TEXT, FIELD(allowed), "LIST", "those that malleable set may set"},
+	{"--job-name", TEXT, FIELD(job_name), "S", "the job's name, for names of files"},
+	{"--node-number", NUMBER, FIELD(node_number), "N", "which of the step's nodes it is"},
+	{"--node-files", NUMBER, FIELD(node_files), "1", "each node has files of its own"},
 	{"--report-file", TEXT, FIELD(report_file), "F", "where the report goes as JSON"},
+	{"--brief", NUMBER, FIELD(brief), "1", "of the report as text the verdict alone"},
 	{"--site-report", TEXT, FIELD(site_report), "F",
 	 "where the report goes as JSON too, in a new file"},
 	{"--trace-file", TEXT, FIELD(trace_file), "F", "where the step is recorded"},
@@ -205,7 +209,8 @@ void mal_arguments_format(const struct mal_arguments *arguments, const char *pro
 int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
 			struct mal_error *err)
 {
-	struct option options[COUNT + 3];
+	static const struct option end[] = {MAL_OPTIONS_END};
+	struct option options[COUNT + sizeof(end) / sizeof(end[0])];
 	const struct argument *taken;
 	size_t count = 0;
 	int option;
@@ -214,16 +219,14 @@ int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
 		options[count] =
 			(struct option){table[count].option + strlen("--"), required_argument, NULL,
 					FIRST_OPTION + (int)count};
-	options[count++] = (struct option){"help", no_argument, NULL, 'h'};
-	options[count++] = (struct option){"version", no_argument, NULL, 'V'};
-	options[count] = (struct option){NULL, 0, NULL, 0};
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	memcpy(options + count, end, sizeof(end));
+	while ((option = mal_option_next(argc, argv, "", options, err)) != MAL_OPTION_END) {
 		if (option == 'h')
 			return 0;
 		if (option == 'V')
 			return -2;
 		if (option == '?')
-			return mal_fail(err, "wrong arguments, see --help");
+			return -1;
 		taken = &table[option - FIRST_OPTION];
 		if (!kinds[taken->kind].read(arguments, (char *)arguments + taken->offset, optarg))
 			return mal_fail(err, "%s %.32s: %s is wanted", taken->option, optarg,

@@ -33,6 +33,9 @@ struct mal_arguments {
 	const char *cpus;   /* of the step on this node, a list */
 	const char *idle;   /* those of them that are idle ones of the job */
 	const char *step, *node;
+	const char *job_name;	  /* for the names of the user's files (file_name.h) */
+	unsigned int node_number; /* of the step's nodes, from 0 */
+	unsigned int node_files;  /* 1: each node has a file of its own */
 	const char *report_file;
 	/* a new file of the site's, created before the controller becomes the user */
 	const char *site_report;
@@ -43,6 +46,7 @@ struct mal_arguments {
 	const char *off_file;  /* the administrator's off switch (admin.h) */
 	unsigned int nodes;    /* of the step, 0: it has one */
 	unsigned int min_cpus; /* minimum of each rank, 0: one */
+	unsigned int brief;    /* 1: the text of the report is the verdict alone */
 };
 
 /* In an initializer of struct mal_arguments: no descriptors. */

@@ -26,6 +26,8 @@
 #define MAL_ENV_GOMP "MALLEABLE_GOMP"
 /* Number of threads that is reported to the program at first. */
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
+/* "yes" or "strict": what is proved of a region decides on its team. */
+#define MAL_ENV_PROVE "MALLEABLE_PROVE"
 
 /*
  * The segment's descriptor gets the first free number from here on: high, so that programs do not

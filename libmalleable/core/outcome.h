@@ -8,9 +8,13 @@
 #ifndef MAL_CORE_OUTCOME_H
 #define MAL_CORE_OUTCOME_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MAL_OUTCOME_MAGIC 0x6d616c6fu
+/* Stands in its place where no rank ever came: there is nothing to report. */
+#define MAL_OUTCOME_NOTHING 0x6d616c6eu
 #define MAL_OUTCOME_VERSION 1u
 
 struct mal_outcome_record {
@@ -21,5 +25,17 @@ struct mal_outcome_record {
 	/* Seconds: as run, predicted without balancing, predicted with perfect balance. */
 	double elapsed_s, off_s, ideal_s;
 };
+
+/*
+ * Whether the controller wrote nothing into SAID, which was all 0 before. Each controller that
+ * reaches its end writes a record: this one was killed, or failed.
+ */
+static inline bool mal_outcome_is_missing(const char *said)
+{
+	uint32_t magic;
+
+	memcpy(&magic, said, sizeof(magic));
+	return magic == 0;
+}
 
 #endif

@@ -74,8 +74,17 @@ enum mal_mode_reason {
 	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
 	MAL_REASON_DYNAMIC,	/* the program lets the runtime choose (OMP_DYNAMIC) */
 	MAL_REASON_REDUCTION,	/* the user wants reductions in a fixed order */
+	MAL_REASON_DISPLAY,	/* the user has the threads printed */
+	MAL_REASON_CANCELS,	/* the program may cancel loops (OMP_CANCELLATION) */
 	MAL_REASON_SYSTEM,	/* the system has no room for more threads */
 	MAL_REASON_REPORTED,	/* the program asks for its number of threads, or may */
+};
+
+/* Whether a rank's regions were classified (mal_rank_slot.proves). */
+enum mal_proves {
+	MAL_PROVES_NOT,
+	MAL_PROVES,
+	MAL_PROVES_ONE, /* but the program was told 1 thread: all its teams keep their size */
 };
 
 /* One CPU, on its own cache line as ranks compete for it. */
@@ -115,6 +124,7 @@ struct mal_counters {
 	_Atomic uint64_t back;	    /* ticks that all reclaims took */
 	_Atomic uint64_t moves;	    /* CPUs received for good */
 	_Atomic uint64_t own;	    /* ticks that the library's slow paths took */
+	_Atomic uint64_t free;	    /* regions of which it was proved that any team will do */
 };
 
 /* A sample: what a rank says at the end of a phase, all at one moment. */
@@ -137,6 +147,7 @@ struct mal_snapshot {
 };
 
 #define MAL_GIVEN_MASKS 16
+#define MAL_BOUND_TEXT 96
 #define MAL_PINS 128
 
 struct mal_rank_slot {
@@ -147,6 +158,12 @@ struct mal_rank_slot {
 	_Atomic uint32_t reason;    /* enum mal_mode_reason */
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
 	struct mal_cpumask home;    /* CPUs that the rank started with */
+	/*
+	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that
+	 * ran and was bound the name and why, any bytes, or empty.
+	 */
+	_Atomic uint32_t proves;
+	char bound[MAL_BOUND_TEXT];
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since;

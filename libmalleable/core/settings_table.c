@@ -20,9 +20,10 @@ static const struct mal_setting table[] = {
 	{"balance", OPTION(spec), TEXT = "[policy[,key=value...]]", .variable = "SLURM_BALANCE",
 	 .help = "give the cores of waiting ranks to the ranks that still compute; the default "
 		 "policy is auto, malleable policies lists all policies and keys"},
-	{"balance-report", OPTION(report), TEXT = "[file]", .variable = "SLURM_BALANCE_REPORT",
-	 .help = "report on a balanced step: on standard error (default), also as JSON in file, "
-		 "or not at all (off)"},
+	{"balance-report", OPTION(report), TEXT = "[brief|full|off|file]",
+	 .variable = "SLURM_BALANCE_REPORT",
+	 .help = "report on a balanced step: its verdict alone (brief), all of it (full, the "
+		 "default), nothing (off), or all of it and also as JSON in file"},
 	{"balance-trace", OPTION(trace), TEXT = "file", .variable = "SLURM_BALANCE_TRACE",
 	 .help = "record what a balanced step does in file, for malleable replay"},
 	{"balance-hostfile", OPTION(hostfile), TEXT = "file", .variable = "SLURM_BALANCE_HOSTFILE",
@@ -44,6 +45,9 @@ static const struct mal_setting table[] = {
 	{"events", KEY(events), FLAG, .help = "announce changes of CPUs as PMIx events"},
 	{"max_threads", KEY(max_threads), NUMBER(1, 4096),
 	 .help = "number of threads that is reported to the program at first"},
+	{"prove", KEY(prove), WORDS = "yes|no|strict",
+	 .help = "find out which parallel regions cannot tell how large their team is: only these "
+		 "get other teams"},
 
 	{"default", SITE(fallback), TEXT = "policy[,key=value...]", .by_partition = true,
 	 .help = "--balance of steps that ask for nothing"},

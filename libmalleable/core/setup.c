@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/settings.h"
 
 #define LONGEST 8192
 
@@ -66,6 +67,9 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	    set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0)
 		return -1;
 	if (setup->max_threads && set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0)
+		return -1;
+	if (setup->prove != MAL_PROVE_NO &&
+	    set(env, MAL_ENV_PROVE, setup->prove == MAL_PROVE_STRICT ? "strict" : "yes", err) < 0)
 		return -1;
 	if (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0)
 		return -1;

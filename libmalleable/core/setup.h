@@ -17,6 +17,7 @@ struct mal_setup {
 	int segment_fd;			/* the number that the ranks inherit */
 	const char *mode;		/* auto, team, cpuset, or observe */
 	unsigned int max_threads;	/* 0: not set */
+	unsigned int prove;		/* enum mal_prove_wish */
 	unsigned int nodes;		/* of the step; 0 and 1: there is no other */
 	bool events;			/* report changes of CPUs as PMIx events */
 	bool keep_gomp;			/* programs built for libgomp keep using it */

@@ -79,6 +79,7 @@ enum mal_change {
 	MAL_CHANGE_TAINT,
 	MAL_CHANGE_FIXED,
 	MAL_CHANGE_POSITION,
+	MAL_CHANGE_RELOAD,
 };
 
 struct mal_location {
@@ -90,6 +91,10 @@ struct mal_location {
 	uint32_t bytes;
 	uint8_t operation;
 	uint8_t used;
+	/* How often it was waited for what an address becomes. */
+	uint8_t waits, fresh;
+	/* Of a partial result: its bytes. */
+	uint8_t width;
 };
 
 enum mal_share { MAL_SHARE_NONE, MAL_SHARE_CHUNKS, MAL_SHARE_ITERATIONS };
@@ -106,6 +111,24 @@ struct mal_shared_loop {
 
 enum mal_mode { MAL_MODE_ALL, MAL_MODE_SHARE, MAL_MODE_ONCE, MAL_MODE_NEVER };
 
+/* What memory held at ADDRESS before BLOCK put a partial result into it. */
+struct mal_before {
+	uint32_t block;
+	mal_value address, old;
+};
+
+/* Of a loop of several iterations a round: which of them values like KEY belong to. */
+struct mal_cover {
+	uint32_t header;
+	mal_value key;
+	int64_t constant;
+	uint64_t seen;
+	/* Of memory, not of a value alone. */
+	int memory;
+};
+
+enum { MAL_BEFORE = 16, MAL_KEPT = 64, MAL_COVERS = 256 };
+
 struct mal_analysis {
 	struct mal_program *program;
 	const struct mal_image *image;
@@ -120,8 +143,14 @@ struct mal_analysis {
 	/* Of each block: who runs it, and whether all threads do or none. */
 	enum mal_mode *modes;
 	uint8_t *together, *merging, *reducing;
+	/* The share of which the length, by a mask, alone decides whether it runs: 0 none. */
+	uint32_t *odd;
+	/* The share whose bounds decide whether it runs: 0 none, UINT32_MAX several. */
+	uint32_t *guards;
 	struct mal_location *locations;
 	uint32_t location_count;
+	struct mal_before before[MAL_BEFORE];
+	uint32_t before_count;
 	/* Where the analysis is. */
 	uint32_t block;
 	const struct mal_instruction *at;
@@ -132,15 +161,75 @@ struct mal_analysis {
 	/* What the function returns, where that differs among threads; and how it was reached. */
 	const char *returns;
 	int clang;
+	/* All of it is run by one thread, for an iteration. */
+	int shared;
+	/* Where addresses of allocated memory were written to. */
+	mal_value kept[MAL_KEPT];
+	uint32_t kept_count;
+	struct mal_cover covers[MAL_COVERS];
+	uint32_t cover_count;
+	/* Of the memory of which the address is looked at: its bytes. */
+	uint32_t width;
+	/* How much was done, in steps of some nanoseconds. */
+	uint64_t work;
 	int depth;
 	uint32_t stack;
 };
 
+/* STEPS more are done; what takes too many is too large. */
+static inline void mal_work(struct mal_analysis *analysis, uint64_t steps)
+{
+	static const uint64_t most = 250000000;
+
+	analysis->work += steps;
+	if (analysis->work > most)
+		analysis->values.full = 1;
+}
+
 /* Note why the region is bound, if nothing was yet. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
 
+/* Of an instruction: the address of memory that it allocates, of use as an address alone. */
+enum { MAL_ROLE_HEAP = 900 };
+
+/* Parts of a length: by a mask, of both ends of the share or not; by a shift. */
+enum { MAL_ROLE_MASKED = 13, MAL_ROLE_SHIFTED = 15, MAL_ROLE_MASKED_WHOLE = 16 };
+
+static inline int mal_is_masked(uint32_t role)
+{
+	return role == MAL_ROLE_MASKED || role == MAL_ROLE_MASKED_WHOLE;
+}
+
+/* --- cover.c --- */
+
+/* VALUE belongs to an iteration of the loop of HEADER: it has its position TIMES. */
+void mal_note_cover(struct mal_analysis *analysis, uint32_t header, mal_value value, int64_t times);
+/* Bind where a loop leaves iterations out. */
+void mal_check_covers(struct mal_analysis *analysis);
+
+/* --- folds.c --- */
+
+/* Of a quotient and a rest that iterations share, and of what is made of one. */
+enum {
+	MAL_ROLE_QUOTIENT = 310,
+	MAL_ROLE_REST = 311,
+	MAL_ROLE_OF_QUOTIENT = 902,
+	MAL_ROLE_OF_REST = 903
+};
+
+/* VALUE divided by what is no constant: the quotient or the rest, by ROLE. */
+mal_value mal_fold(struct mal_analysis *analysis, mal_value value, mal_value by, uint32_t role);
+
+/* What is made of VALUES, where a single fold alone tells iterations apart in them; else 0. */
+mal_value mal_of_fold(struct mal_analysis *analysis, const mal_value *values, size_t count);
+
+extern const char mal_heap_text[];
+/* Of what a function returns: such an address, as it is. */
+extern const char mal_heap_passed[];
+
 /* Why a register holds nothing that a program can use. */
 extern const char mal_unset[], mal_lost[];
+int mal_is_nothing(const struct mal_values *values, mal_value value);
 
 /*
  * Of what belongs to one iteration behind the vectors of a share: it may be put where that
@@ -148,6 +237,7 @@ extern const char mal_unset[], mal_lost[];
  * puts it, and be reduced.
  */
 extern const char mal_tail[];
+int mal_is_tail_taint(const struct mal_values *values, mal_value value);
 
 /* The reason that weighs more, of two that may be NULL. */
 const char *mal_worse(const char *left, const char *right);
@@ -163,6 +253,21 @@ const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t b
 /* A value that the current instruction makes: the part ROLE of it. */
 mal_value mal_fresh(struct mal_analysis *analysis, enum mal_symbol_class class, uint32_t role);
 
+/* Whether VALUE is made of the address of memory that was allocated. */
+int mal_is_heap(const struct mal_values *values, mal_value value);
+
+/* Such an address: what the argument REG is; what was written to ADDRESS, or 0 for nothing such. */
+mal_value mal_heap_argument(struct mal_analysis *analysis, unsigned int reg);
+mal_value mal_heap_at(struct mal_analysis *analysis, mal_value address);
+void mal_keep_heap(struct mal_analysis *analysis, mal_value address);
+
+/*
+ * Why LEFT and RIGHT may not be compared, for equality alone or for their order, or NULL. Blocks
+ * that are allocated differ; which one lies above the other depends on the thread.
+ */
+const char *mal_compares_heap(struct mal_analysis *analysis, mal_value left, mal_value right,
+			      int equality);
+
 /* What becomes of VALUES by an operation that is not followed. */
 mal_value mal_mixed(struct mal_analysis *analysis, const mal_value *values, size_t count,
 		    uint32_t role);
@@ -175,7 +280,10 @@ mal_value mal_load_slot(struct mal_analysis *analysis, uint32_t base, int32_t of
 			uint32_t bytes);
 void mal_store_slot(struct mal_analysis *analysis, uint32_t base, int32_t offset, uint32_t bytes,
 		    mal_value value);
-void mal_forget_slots(struct mal_analysis *analysis, uint32_t base, int64_t from);
+/* Nothing is known any more of what lies FROM one offset TO another. */
+void mal_forget_slots(struct mal_analysis *analysis, uint32_t base, int64_t from, int64_t to);
+/* The same of all that a write of BYTES to ADDRESS, which is not known exactly, can reach. */
+void mal_forget_around(struct mal_analysis *analysis, mal_value address, uint32_t bytes);
 
 /* Whether VALUE is an address of the stack: its base, what is added, and whether that is all. */
 int mal_is_stack(const struct mal_values *values, mal_value value, uint32_t *base, int64_t *offset,
@@ -190,12 +298,22 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 int mal_open_loops(struct mal_analysis *analysis);
 int mal_check_loops(struct mal_analysis *analysis);
 
-/* What of COUNT VALUES at BLOCK is the one that stands for all, 0 where none does. */
+/*
+ * What of COUNT VALUES at BLOCK is the one that stands for all, 0 where none does: of rounds of a
+ * loop, of ways that threads take differently, or behind shares of ways that all of them take
+ * together.
+ */
+enum mal_ways { MAL_WAYS_ROUND, MAL_WAYS_PART, MAL_WAYS_TOGETHER };
 mal_value mal_join_partial(struct mal_analysis *analysis, const mal_value *values, size_t count,
-			   int differs);
+			   enum mal_ways differs);
 
-/* --- steps.c, vectors.c --- */
+/* --- steps.c, others.c, strings.c, vectors.c --- */
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instruction);
+void mal_set_flags(struct mal_analysis *analysis, enum mal_flags_kind kind, mal_value left,
+		   mal_value right);
+/* Returns whether it was an instruction on strings. */
+int mal_step_string(struct mal_analysis *analysis, const struct mal_instruction *instruction);
+void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *instruction);
 int mal_step_vector(struct mal_analysis *analysis, const struct mal_instruction *instruction);
 mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *operand);
 void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand, mal_value value);
@@ -221,8 +339,13 @@ void mal_divide(struct mal_analysis *analysis, mal_value dividend, mal_value div
 		mal_value *quotient, mal_value *rest);
 
 /* --- effects.c --- */
-void mal_effect_store(struct mal_analysis *analysis, mal_value address, mal_value value);
+void mal_effect_store(struct mal_analysis *analysis, mal_value address, uint32_t bytes,
+		      mal_value value);
 void mal_effect_atomic(struct mal_analysis *analysis, const struct mal_instruction *instruction);
+/* Whether VALUE is what memory held before a thread's part came in: it tells their order. */
+int mal_is_before(const struct mal_values *values, const struct mal_before *before,
+		  mal_value value);
+extern const char mal_before_text[];
 
 /* --- runtime.c, calls.c --- */
 
@@ -234,6 +357,18 @@ void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *
 
 /* --- branches.c --- */
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *instruction);
+
+/* --- guards.c --- */
+
+/*
+ * How the branch at the end of BLOCK decides whether JOB runs: the bit of a class of branches. In a
+ * loop over a share only the bounds of that share may, at its end or before it: others are what a
+ * thread keeps of an earlier loop. Those of a partition may be too, wherever more is asked of them
+ * than whether it is empty.
+ */
+uint32_t mal_decides(struct mal_analysis *analysis, uint32_t block, uint32_t job);
+
+/* --- spread.c --- */
 
 /* Find joins, modes and shared loops by the branches. Returns whether something changed. */
 int mal_spread_branches(struct mal_analysis *analysis);

@@ -61,7 +61,12 @@ static void clobber(struct mal_analysis *analysis, uint64_t writes, const char *
 			state->rest[reg] = 0;
 	}
 	for (size_t i = 0; i < sizeof(results); i++)
-		if (writes & MAL_BIT(results[i]))
+		if (!(writes & MAL_BIT(results[i])))
+			continue;
+		else if (returns == mal_heap_passed)
+			state->registers[results[i]] =
+				mal_fresh(analysis, MAL_CLEAN, MAL_ROLE_HEAP);
+		else
 			state->registers[results[i]] =
 				returns ? mal_taint(&analysis->values, returns)
 					: mal_fresh(analysis, MAL_CLEAN, results[i]);
@@ -101,6 +106,7 @@ static int is_share(struct mal_analysis *analysis, mal_value address, mal_value 
 			return 0;
 	}
 	return start > 0 && high == start && low == -start &&
+	       mal_family(&analysis->values, address) == mal_family(&analysis->values, length) &&
 	       (bytes->constant == 0 || bytes->constant == start);
 }
 
@@ -122,7 +128,7 @@ static int step_memory(struct mal_analysis *analysis, const char *name)
 			return 0;
 		return mal_shows(analysis, from, analysis->block, -1) == NULL;
 	}
-	mal_forget_slots(analysis, base, exact ? offset : offset - 256);
+	mal_forget_slots(analysis, base, exact ? offset : INT64_MIN, INT64_MAX);
 	if (!exact || !mal_is_number(values, length, &bytes) || bytes <= 0 || bytes > 4096)
 		return 1;
 	value = from;
@@ -162,11 +168,14 @@ static void step_out(struct mal_analysis *analysis, const struct mal_external *e
 static void step_construct(struct mal_analysis *analysis, const struct mal_external *external,
 			   const struct mal_instruction *instruction)
 {
+	static const uint8_t others[] = {MAL_RDX, MAL_XMM0, MAL_XMM0 + 1};
 	mal_value before = analysis->state->registers[MAL_RAX], result;
 
 	mal_step_runtime(analysis, external, instruction);
 	result = analysis->state->registers[MAL_RAX];
 	clobber(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), NULL);
+	for (size_t i = 0; i < sizeof(others); i++)
+		analysis->state->registers[others[i]] = mal_taint(&analysis->values, mal_lost);
 	if (result != before)
 		analysis->state->registers[MAL_RAX] = result;
 }
@@ -214,6 +223,12 @@ static void step_external(struct mal_analysis *analysis, const struct mal_extern
 		else if (every)
 			mal_bind(analysis, "an effect of every thread", name);
 		break;
+	case MAL_EXTERNAL_CALLBACK:
+		if (!mal_indirect_harmless(analysis->program))
+			mal_bind(analysis, "a call through a pointer", name);
+		else if (reason || every)
+			mal_bind(analysis, reason ? reason : "an effect of every thread", name);
+		break;
 	case MAL_EXTERNAL_END:
 		if (every && !analysis->together[analysis->block] &&
 		    strcmp(name, "__stack_chk_fail") != 0)
@@ -222,13 +237,16 @@ static void step_external(struct mal_analysis *analysis, const struct mal_extern
 	default: step_construct(analysis, external, instruction); return;
 	}
 	clobber(analysis, all, reason);
+	if (external->kind == MAL_EXTERNAL_ALLOCATE && !reason)
+		analysis->state->registers[MAL_RAX] = mal_fresh(analysis, MAL_CLEAN, MAL_ROLE_HEAP);
 }
 
 /* Every thread calls it: it is looked at like the region itself. */
-static void step_callee(struct mal_analysis *analysis, uint64_t target,
-			const struct mal_reach *reach, const char **returns)
+static void step_callee(struct mal_analysis *analysis, uint64_t target, int region,
+			const char **returns)
 {
-	const struct mal_callee *callee = mal_sweep_callee(analysis, target);
+	enum mal_reached reached = region ? MAL_REACHED_LIBOMP : MAL_REACHED_CALL;
+	const struct mal_callee *callee = mal_sweep_callee(analysis, target, reached, 0);
 
 	if (!callee) {
 		mal_bind(analysis, "too many calls", NULL);
@@ -237,7 +255,47 @@ static void step_callee(struct mal_analysis *analysis, uint64_t target,
 	if (callee->reason)
 		mal_bind(analysis, callee->reason, callee->symbol);
 	*returns = callee->returns;
-	(void)reach;
+}
+
+/*
+ * Within a share a function may use an address of allocated memory as an address alone: where an
+ * allocator puts things differs among threads.
+ */
+static void step_heap(struct mal_analysis *analysis, uint64_t target, uint64_t live,
+		      const char **returns)
+{
+	const struct mal_callee *callee;
+	uint16_t heap = 0;
+
+	for (unsigned int reg = 0; reg < 16; reg++)
+		if (live & MAL_BIT(reg) &&
+		    mal_is_heap(&analysis->values, analysis->state->registers[reg]))
+			heap |= (uint16_t)MAL_BIT(reg);
+	if (!heap)
+		return;
+	callee = mal_sweep_callee(analysis, target, MAL_REACHED_SHARE, heap);
+	if (!callee)
+		mal_bind(analysis, mal_heap_text, NULL);
+	else if (callee->reason)
+		mal_bind(analysis, callee->reason, callee->symbol);
+	else
+		*returns = callee->returns;
+}
+
+/* Whether all that LLVM's runtime passes a region is passed on, as clang does for debuggers. */
+static int passes_region(const struct mal_analysis *analysis)
+{
+	static const uint8_t numbers[] = {MAL_RDI, MAL_RSI};
+
+	for (size_t i = 0; i < sizeof(numbers); i++) {
+		const struct mal_symbol *symbol =
+			mal_only_symbol(&analysis->values, analysis->state->registers[numbers[i]]);
+
+		if (!symbol || symbol->class != MAL_GLOBAL || symbol->role != 700u + numbers[i])
+			return 0;
+	}
+	return analysis->modes[analysis->block] == MAL_MODE_ALL &&
+	       analysis->together[analysis->block];
 }
 
 static void step_internal(struct mal_analysis *analysis, uint64_t target)
@@ -247,7 +305,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	const struct mal_reach *reach = mal_closure(analysis->program, target);
 	uint64_t writes = reach ? reach->writes : ~(uint64_t)0, live;
 	struct mal_reach copy = {0};
-	int stack;
+	int stack, region = passes_region(analysis);
 
 	if (!reach) {
 		analysis->values.full = 1;
@@ -257,6 +315,8 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	if (copy.reason)
 		writes = ~(uint64_t)0;
 	live = mal_live_in(analysis->program, target, 0, &stack);
+	if (region)
+		live &= ~(MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI));
 	reason = shown_by(analysis, live, stack);
 	if (reason) {
 		mal_bind(analysis, reason, name);
@@ -264,13 +324,17 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	}
 	if (copy.indirect && !mal_indirect_harmless(analysis->program))
 		mal_bind(analysis, "a call through a pointer", name);
+	if (copy.constructs && !analysis->together[analysis->block])
+		mal_bind(analysis, "a construct that not all threads reach", name);
 	if (analysis->modes[analysis->block] == MAL_MODE_ALL) {
 		if (!reason)
-			step_callee(analysis, target, &copy, &returns);
+			step_callee(analysis, target, region, &returns);
 	} else if (copy.reason) {
 		mal_bind(analysis, copy.reason, copy.symbol);
 	} else if (copy.constructs) {
 		mal_bind(analysis, "a construct within a share", name);
+	} else {
+		step_heap(analysis, target, live, &returns);
 	}
 	clobber(analysis, writes | MAL_BIT(MAL_FLAGS), returns);
 }

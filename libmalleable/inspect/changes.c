@@ -8,106 +8,10 @@
 
 #include <string.h>
 
+/* A chain of values, each read by the iteration before. */
+enum { WAITS = 12 };
+
 static const char carried_text[] = "a value is carried from iteration to iteration";
-
-uint64_t mal_slot_key(const struct mal_stack_slot *slot)
-{
-	return (uint64_t)1 << 62 | (uint64_t)slot->base << 32 | (uint32_t)slot->offset;
-}
-
-struct mal_location *mal_location(struct mal_analysis *analysis, uint32_t block, uint64_t key)
-{
-	uint64_t at = (key ^ key >> 29 ^ (uint64_t)block << 40) * 0x9e3779b97f4a7c15u >> 40;
-
-	for (;; at++) {
-		struct mal_location *location = &analysis->locations[at % MAL_LOCATIONS];
-
-		if (location->used && location->key == key && location->block == block)
-			return location;
-		if (location->used)
-			continue;
-		if (analysis->location_count > MAL_LOCATIONS / 2) {
-			analysis->values.full = 1;
-			return NULL;
-		}
-		analysis->location_count++;
-		*location = (struct mal_location){.key = key, .block = block, .used = 1};
-		return location;
-	}
-}
-
-uint32_t mal_location_role(const struct mal_analysis *analysis, const struct mal_location *location)
-{
-	return 1000 + (uint32_t)(location - analysis->locations);
-}
-
-mal_value mal_location_symbol(struct mal_analysis *analysis, const struct mal_location *location,
-			      enum mal_symbol_class class)
-{
-	struct mal_symbol symbol = {
-		.class = class,
-		.role = mal_location_role(analysis, location),
-		.block = location->block,
-		.extra = class == MAL_CARRIED ? location->block : 0,
-	};
-
-	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
-}
-
-uint32_t mal_carried_in(const struct mal_analysis *analysis, mal_value value)
-{
-	const struct mal_form *form = &analysis->values.forms[value];
-	uint32_t found = 0;
-
-	if (form->kind != MAL_LINEAR)
-		return 0;
-	for (unsigned int i = 0; i < form->count; i++) {
-		const struct mal_term *term = &form->terms[i];
-		enum mal_symbol_class class = analysis->values.symbols[term->symbol].class;
-
-		if (class == MAL_CLEAN)
-			continue;
-		if (class != MAL_CARRIED || found || term->times != 1 || term->factor)
-			return 0;
-		found = term->symbol;
-	}
-	return found;
-}
-
-/* The rounds of a loop, times a step that is the same in all of them. */
-static mal_value times_rounds(struct mal_analysis *analysis, uint32_t header, mal_value step)
-{
-	struct mal_values *values = &analysis->values;
-	const struct mal_form form = values->forms[step];
-	int shared = analysis->loops[header].kind != MAL_SHARE_NONE;
-	struct mal_symbol rounds = {.class = shared ? MAL_ROUND : MAL_CLEAN,
-				    .role = 1,
-				    .block = header,
-				    .extra = header};
-	mal_value sum = mal_of_symbol(values, mal_symbol(values, &rounds));
-
-	sum = mal_scale(values, sum, form.constant);
-	for (unsigned int i = 0; i < form.count; i++) {
-		struct mal_form one = {.kind = MAL_LINEAR, .count = 1};
-		struct mal_symbol symbol = rounds;
-
-		one.terms[0].times = form.terms[i].times;
-		if (values->symbols[form.terms[i].symbol].class == MAL_THREADS) {
-			if (!shared || form.terms[i].factor)
-				return 0;
-			symbol.class = MAL_ROUND_THREADS;
-		} else {
-			if (form.terms[i].factor)
-				return 0;
-			one.terms[0].factor = form.terms[i].symbol;
-		}
-		one.terms[0].symbol = mal_symbol(values, &symbol);
-		sum = mal_add(values, sum, mal_form(values, &one), 1);
-		if (!sum)
-			return 0;
-	}
-	return sum;
-}
 
 static mal_value changed_value(struct mal_analysis *analysis, struct mal_location *location)
 {
@@ -116,13 +20,17 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 	const struct mal_symbol *symbol;
 	mal_value value = 0;
 
+	/* What holds nothing before the first round is not read in others either. */
+	if (location->change != MAL_CHANGE_NONE && mal_is_nothing(values, location->entry))
+		return mal_taint(values, mal_lost);
+
 	switch (location->change) {
 	case MAL_CHANGE_NONE: return location->entry;
 	case MAL_CHANGE_OPEN:
 		return mal_location_symbol(analysis, location, shared ? MAL_CARRIED : MAL_CLEAN);
 	case MAL_CHANGE_STEP:
 		if (values->forms[location->entry].kind == MAL_LINEAR)
-			value = times_rounds(analysis, location->block, location->value);
+			value = mal_times_rounds(analysis, location->block, location->value);
 		if (value)
 			value = mal_add(values, location->entry, value, 1);
 		if (value)
@@ -134,7 +42,9 @@ static mal_value changed_value(struct mal_analysis *analysis, struct mal_locatio
 		return mal_form(values,
 				&(struct mal_form){.kind = MAL_PARTIAL,
 						   .operation = location->operation,
-						   .a = values->forms[value].terms[0].symbol});
+						   .a = values->forms[value].terms[0].symbol,
+						   .b = location->width});
+	case MAL_CHANGE_RELOAD:
 	case MAL_CHANGE_FIXED: return location->value;
 	case MAL_CHANGE_POSITION:
 		symbol = &values->symbols[values->forms[location->entry].terms[0].symbol];
@@ -234,7 +144,11 @@ static mal_value at_ends(struct mal_analysis *analysis, const struct mal_locatio
 			continue;
 		if (!value || !one)
 			return 0;
-		joined = mal_join_partial(analysis, (mal_value[]){value, one}, 2, 0);
+		joined = 0;
+		/* Rounds that end by what a thread has done before are not alike. */
+		if (!analysis->reducing[from] || analysis->reducing[location->block])
+			joined = mal_join_partial(analysis, (mal_value[]){value, one}, 2,
+						  MAL_WAYS_ROUND);
 		if (!joined) {
 			const char *reason = mal_shows(analysis, one, location->block, -1);
 
@@ -293,10 +207,22 @@ static void settle(struct mal_analysis *analysis, struct mal_location *location,
 	const struct mal_form *form = &values->forms[end];
 	uint32_t symbol = values->forms[open].terms[0].symbol;
 
+	if (shared && location->waits < WAITS && mal_may_reload(analysis, location, end)) {
+		location->waits++;
+		return;
+	}
 	location->change = MAL_CHANGE_ANY;
+	step = shared ? mal_reloaded(analysis, location, end) : 0;
+	if (step) {
+		location->change = MAL_CHANGE_RELOAD;
+		location->value = step;
+		location->fresh = 1;
+		return;
+	}
 	if (form->kind == MAL_PARTIAL && shared && form->a == symbol) {
 		location->change = MAL_CHANGE_PARTIAL;
 		location->operation = form->operation;
+		location->width = (uint8_t)form->b;
 		return;
 	}
 	if (form->kind != MAL_LINEAR)
@@ -384,7 +310,15 @@ static int confirm(struct mal_analysis *analysis, struct mal_location *location,
 	case MAL_CHANGE_PARTIAL:
 		if (form->kind == MAL_PARTIAL && form->operation == location->operation &&
 		    form->a == values->forms[now].a &&
-		    mal_is_neutral(values, location->entry, location->operation))
+		    mal_is_neutral(values, location->entry, location->operation)) {
+			if (form->b == location->width)
+				return 0;
+			location->width = (uint8_t)form->b;
+			return 1;
+		}
+		break;
+	case MAL_CHANGE_RELOAD:
+		if (end && mal_reloaded(analysis, location, end) == location->value)
 			return 0;
 		break;
 	case MAL_CHANGE_FIXED:
@@ -431,7 +365,10 @@ static int check_all(struct mal_analysis *analysis, check *one)
 
 int mal_open_loops(struct mal_analysis *analysis)
 {
-	return check_all(analysis, open_location);
+	int changed = check_all(analysis, open_location);
+
+	mal_reopen(analysis);
+	return changed;
 }
 
 int mal_check_loops(struct mal_analysis *analysis)

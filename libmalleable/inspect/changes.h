@@ -22,6 +22,25 @@ uint32_t mal_carried_in(const struct mal_analysis *analysis, mal_value value);
 /* VALUE as it is behind the loops that the way FROM a block TO another leaves. */
 mal_value mal_leave(struct mal_analysis *analysis, uint32_t from, uint32_t to, mal_value value);
 
+/* --- rounds.c --- */
+
+/* The rounds of a loop, times a step that is the same in all of them; else 0. */
+mal_value mal_times_rounds(struct mal_analysis *analysis, uint32_t header, mal_value step);
+
+/* --- reloads.c --- */
+
+/*
+ * What LOCATION holds in each round, where that is what memory holds at a place of the round's own,
+ * as an iteration read it for the next one; else 0. END is what it holds at the end of a round.
+ */
+mal_value mal_reloaded(struct mal_analysis *analysis, const struct mal_location *location,
+		       mal_value end);
+/* What was concluded in loops inside of one in which such was found just now is void. */
+void mal_reopen(struct mal_analysis *analysis);
+/* Whether END may become such, once it is known how its address changes. */
+int mal_may_reload(const struct mal_analysis *analysis, const struct mal_location *location,
+		   mal_value end);
+
 /* STATE at the entry of the loop of HEADER becomes what holds in all of its rounds. */
 void mal_enter_loop(struct mal_analysis *analysis, uint32_t header, struct mal_state *state);
 

@@ -7,11 +7,25 @@
 const char mal_unset[] = "a register that was never set";
 const char mal_lost[] = "a register that a call changes";
 
+const char mal_heap_text[] = "an address of allocated memory";
+const char mal_heap_passed[] = "the address of allocated memory";
 const char mal_tail[] = "an iteration at the end of a share";
+
+int mal_is_tail_taint(const struct mal_values *values, mal_value value)
+{
+	return values->forms[value].kind == MAL_TAINT && values->forms[value].reason == mal_tail;
+}
 
 const char *mal_worse(const char *left, const char *right)
 {
 	return !left || (left == mal_tail && right) ? right : left;
+}
+
+int mal_is_nothing(const struct mal_values *values, mal_value value)
+{
+	const struct mal_form *form = &values->forms[value];
+
+	return form->kind == MAL_TAINT && (form->reason == mal_unset || form->reason == mal_lost);
 }
 
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
@@ -32,6 +46,7 @@ static const char *reason_of(enum mal_symbol_class class)
 	case MAL_GLOBAL: return "the thread's number";
 	case MAL_THREADS:
 	case MAL_ROUND_THREADS: return "the number of threads";
+	case MAL_AT: return "memory at the bounds of a thread's share";
 	case MAL_CARRIED: return "a value is carried from iteration to iteration";
 	case MAL_ONCE: return "which thread runs a block";
 	case MAL_MORE:
@@ -116,6 +131,7 @@ static int matches(struct mal_analysis *analysis, struct mal_shared_loop *loop,
 static int is_of_iteration(struct mal_analysis *analysis, mal_value value, uint32_t header)
 {
 	const struct mal_form form = analysis->values.forms[value];
+	int64_t times = 0;
 
 	for (unsigned int i = 0; i < form.count; i++) {
 		struct position position = {0};
@@ -128,7 +144,9 @@ static int is_of_iteration(struct mal_analysis *analysis, mal_value value, uint3
 			take_term(analysis, &form.terms[j], factor, header, &position);
 		if (!matches(analysis, &analysis->loops[header], &position))
 			return 0;
+		times = factor ? 0 : position.times;
 	}
+	mal_note_cover(analysis, header, value, times);
 	return 1;
 }
 
@@ -137,10 +155,10 @@ static int is_of_iteration(struct mal_analysis *analysis, mal_value value, uint3
  * where
  * only the share decides whether there is such an iteration.
  */
-static int is_of_tail(const struct mal_analysis *analysis, const struct mal_form *form,
-		      uint32_t block)
+static int is_of_tail(const struct mal_analysis *analysis, mal_value value, uint32_t block)
 {
-	uint32_t low = 0;
+	const struct mal_form *form = &analysis->values.forms[value];
+	uint32_t low = 0, family = mal_family(&analysis->values, value);
 	int64_t times = 0, lengths = 0;
 
 	if (!analysis->merging[block] || analysis->together[block] || analysis->reducing[block])
@@ -156,15 +174,22 @@ static int is_of_tail(const struct mal_analysis *analysis, const struct mal_form
 		if (symbol->class == MAL_LOW && !low) {
 			low = term->symbol;
 			times = term->times;
-		} else if (symbol->class == MAL_LENGTH && symbol->role == 13 && !lengths) {
+		} else if (symbol->class == MAL_LENGTH && mal_is_masked(symbol->role) && !lengths) {
 			lengths = term->times;
 		} else {
 			return 0;
 		}
 	}
-	/* Where the vectors end: not where the share begins, which a program may keep. */
-	return low &&
-	       (lengths == times || (!lengths && analysis->values.symbols[low].role >= 1000));
+	/*
+	 * Where the vectors end: not where the share begins, which a program may keep; and no end
+	 * of what a program can have made itself.
+	 */
+	if (!low || family & MAL_PARTITION)
+		return 0;
+	/* Those at the beginning that are left over, where their number alone decides. */
+	if (!lengths && family && analysis->odd[block] == family)
+		return 1;
+	return lengths == times || (!lengths && analysis->values.symbols[low].role >= 1000);
 }
 
 const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t block, int outside)
@@ -188,6 +213,7 @@ const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t b
 			return NULL;
 	if (!reason)
 		return NULL;
+	mal_work(analysis, analysis->graph.block_count);
 	for (uint32_t header = 0; header < analysis->graph.block_count; header++) {
 		if (analysis->loops[header].kind != MAL_SHARE_ITERATIONS ||
 		    !mal_flow_in_loop(&analysis->graph, (int)header, block))
@@ -198,7 +224,7 @@ const char *mal_shows(struct mal_analysis *analysis, mal_value value, uint32_t b
 		if (is_of_iteration(analysis, value, header))
 			return NULL;
 	}
-	if (form->kind == MAL_LINEAR && is_of_tail(analysis, form, block))
+	if (form->kind == MAL_LINEAR && is_of_tail(analysis, value, block))
 		return mal_tail;
 	return reason;
 }
@@ -215,16 +241,87 @@ mal_value mal_fresh(struct mal_analysis *analysis, enum mal_symbol_class class, 
 	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
 }
 
+int mal_is_heap(const struct mal_values *values, mal_value value)
+{
+	const struct mal_form *form = &values->forms[value];
+
+	for (unsigned int i = 0; i < form->count; i++)
+		if (values->symbols[form->terms[i].symbol].role == MAL_ROLE_HEAP)
+			return 1;
+	return 0;
+}
+
+static mal_value heap_symbol(struct mal_analysis *analysis, uint64_t address, uint32_t extra)
+{
+	struct mal_symbol symbol = {.class = MAL_CLEAN,
+				    .address = address,
+				    .role = MAL_ROLE_HEAP,
+				    .block = analysis->graph.order[0],
+				    .extra = extra};
+
+	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
+}
+
+mal_value mal_heap_argument(struct mal_analysis *analysis, unsigned int reg)
+{
+	return heap_symbol(analysis, reg, 0);
+}
+
+mal_value mal_heap_at(struct mal_analysis *analysis, mal_value address)
+{
+	for (uint32_t i = 0; i < analysis->kept_count; i++)
+		if (analysis->kept[i] == address)
+			return heap_symbol(analysis, MAL_REGISTERS, address);
+	return 0;
+}
+
+void mal_keep_heap(struct mal_analysis *analysis, mal_value address)
+{
+	if (mal_heap_at(analysis, address))
+		return;
+	if (analysis->kept_count == MAL_KEPT)
+		analysis->values.full = 1;
+	else
+		analysis->kept[analysis->kept_count++] = address;
+}
+
+const char *mal_compares_heap(struct mal_analysis *analysis, mal_value left, mal_value right,
+			      int equality)
+{
+	struct mal_values *values = &analysis->values;
+	int one = mal_is_heap(values, left), other = right && mal_is_heap(values, right);
+	mal_value difference;
+	int64_t number;
+
+	if (!one && !other)
+		return NULL;
+	if (one && other) {
+		if (equality)
+			return NULL;
+		difference = mal_add(values, left, right, -1);
+		return difference && !mal_is_heap(values, difference) ? NULL : mal_heap_text;
+	}
+	if (one && mal_only_symbol(values, left) && right &&
+	    mal_is_number(values, right, &number) && number == 0)
+		return NULL;
+	return mal_heap_text;
+}
+
 mal_value mal_mixed(struct mal_analysis *analysis, const mal_value *values, size_t count,
 		    uint32_t role)
 {
 	const char *reason = NULL;
+	mal_value folded;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (mal_is_heap(&analysis->values, values[i]))
+			return mal_taint(&analysis->values, mal_heap_text);
 		reason = mal_worse(reason, mal_shows(analysis, values[i], analysis->block, -1));
+	}
 	if (reason)
 		return mal_taint(&analysis->values, reason);
-	return mal_fresh(analysis, MAL_CLEAN, role);
+	folded = mal_of_fold(analysis, values, count);
+	return folded ? folded : mal_fresh(analysis, MAL_CLEAN, role);
 }
 
 int mal_is_neutral(const struct mal_values *values, mal_value value, unsigned int operation)

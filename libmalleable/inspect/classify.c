@@ -9,7 +9,12 @@
 int mal_classify(struct mal_program *program, const struct mal_start *start,
 		 struct mal_finding *finding)
 {
-	const char *returns = NULL;
+	struct mal_sweep sweep = {
+		.entry = start->entry,
+		.reached = start->runtime == MAL_RUNTIME_LIBOMP ? MAL_REACHED_LIBOMP
+								: MAL_REACHED_LIBGOMP,
+		.finding = finding,
+	};
 
 	*finding = (struct mal_finding){0};
 	if (start->clause) {
@@ -24,10 +29,7 @@ int mal_classify(struct mal_program *program, const struct mal_start *start,
 		finding->reason = "code without unwind information";
 		return 0;
 	}
-	return mal_sweep(program, start->entry,
-			 start->runtime == MAL_RUNTIME_LIBOMP ? MAL_REACHED_LIBOMP
-							      : MAL_REACHED_LIBGOMP,
-			 0, finding, &returns);
+	return mal_sweep(program, &sweep);
 }
 
 #else

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/escapes.h"
 #include "libmalleable/inspect/names.h"
+#include "libmalleable/inspect/waits.h"
 
 #ifdef HAVE_ZYDIS
 
@@ -64,6 +66,7 @@ static void visit_external(struct search *search, const char *name)
 	case MAL_EXTERNAL_IDENTITY:
 	case MAL_EXTERNAL_THREAD:
 	case MAL_EXTERNAL_THREADS: bind(reach, "identity", name); break;
+	case MAL_EXTERNAL_CALLBACK: reach->indirect = 1; break;
 	case MAL_EXTERNAL_PURE:
 	case MAL_EXTERNAL_OUT:
 	case MAL_EXTERNAL_ALLOCATE:
@@ -167,27 +170,58 @@ static void visit_instruction(struct search *search, const struct mal_instructio
 	}
 }
 
+/* The instructions of one function. */
+struct text {
+	struct mal_instruction *instructions;
+	size_t count, room;
+};
+
+static int append(struct text *text, const struct mal_instruction *instruction)
+{
+	if (text->count == text->room) {
+		size_t room = text->room ? 2 * text->room : 256;
+		struct mal_instruction *more =
+			realloc(text->instructions, room * sizeof(*instruction));
+
+		if (!more)
+			return -1;
+		text->instructions = more;
+		text->room = room;
+	}
+	text->instructions[text->count++] = *instruction;
+	return 0;
+}
+
 static void read_function(struct search *search, uint64_t start)
 {
 	struct mal_program *program = search->program;
 	const struct mal_function *function = mal_image_function(program->image, start);
 	uint64_t at = function->start;
+	struct mal_escape escape = {0};
+	struct text text = {0};
 
 	while (at < function->end && !search->reach->reason) {
 		struct mal_instruction instruction;
 
 		if (program->instructions++ > instructions_most) {
 			bind(search->reach, "too large", NULL);
-			return;
+			break;
 		}
 		if (!mal_decode(program->image, at, &instruction)) {
 			bind(search->reach, "an instruction that cannot be decoded",
 			     function->name);
-			return;
+			break;
 		}
 		visit_instruction(search, &instruction, function);
+		if (append(&text, &instruction) < 0)
+			bind(search->reach, "too large", NULL);
+		if (mal_escapes(&escape, &instruction))
+			bind(search->reach, "an address of private memory", function->name);
 		at += instruction.length;
 	}
+	if (!search->reach->reason && mal_waits(program->image, text.instructions, text.count))
+		bind(search->reach, "a wait for another thread", function->name);
+	free(text.instructions);
 }
 
 static void find_reach(struct search *search, uint64_t entry)
@@ -228,7 +262,6 @@ static int slots_harmless(const struct mal_image *image)
 {
 	for (size_t i = 0; i < image->slot_count; i++) {
 		const struct mal_slot *slot = &image->slots[i];
-		uint8_t kind;
 
 		if (slot->kind == MAL_SLOT_RESOLVER)
 			return 0;
@@ -238,9 +271,7 @@ static int slots_harmless(const struct mal_image *image)
 			return 0;
 		if (slot->linkage || !slot->function)
 			continue;
-		kind = mal_external(slot->symbol)->kind;
-		if (kind == MAL_EXTERNAL_UNKNOWN || kind == MAL_EXTERNAL_IDENTITY ||
-		    kind == MAL_EXTERNAL_THREAD || kind == MAL_EXTERNAL_THREADS)
+		if (mal_external_observes(slot->symbol))
 			return 0;
 	}
 	return 1;
@@ -251,7 +282,8 @@ int mal_indirect_harmless(struct mal_program *program)
 	if (program->indirect)
 		return program->indirect == 1;
 	program->indirect = 2;
-	if (!program->image->program || !slots_harmless(program->image))
+	if (!program->image->program || program->image->other_libraries || program->stub_taken ||
+	    !slots_harmless(program->image))
 		return 0;
 	for (size_t i = 0; i < program->taken_count; i++) {
 		const struct mal_reach *reach = mal_closure(program, program->taken[i]);

@@ -31,10 +31,13 @@ struct mal_life {
 	int stack;
 };
 
-/* What is known of a function that every thread calls. */
+/* What is known of a function that is called so. */
 struct mal_callee {
 	uint64_t entry;
 	const char *reason, *symbol, *returns;
+	/* How it is reached, and with which addresses of memory that was allocated. */
+	int reached;
+	uint16_t heap;
 	int done;
 };
 
@@ -47,9 +50,13 @@ struct mal_program {
 	/* Functions whose address is taken, other than by the calls that start a region. */
 	uint64_t *taken;
 	size_t taken_count;
+	/* The address of another library's function is taken that may observe a thread. */
+	int stub_taken;
 	/* Of indirect calls: 0 not yet known, 1 harmless, 2 not. */
 	int indirect;
 	uint64_t instructions;
+	/* When it is too late to look at more; 0: never. */
+	uint64_t deadline_ns;
 	struct mal_life lives[MAL_LIVES];
 	size_t life_count;
 	struct mal_callee callees[MAL_CALLEES];

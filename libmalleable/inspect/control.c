@@ -145,7 +145,10 @@ void mal_check_exit(struct mal_analysis *analysis, uint32_t header, uint32_t blo
 		mal_bind(analysis, "a shared loop whose end is not understood", NULL);
 	} else if (control.thread) {
 		if (control.rounds_threads != control.thread || control.low || control.rounds ||
-		    control.high || control.length)
+		    control.high || control.length ||
+		    analysis->branches[block].condition == MAL_EQUAL ||
+		    analysis->branches[block].condition == MAL_UNEQUAL ||
+		    analysis->branches[block].condition == MAL_UNCLEAR)
 			mal_bind(analysis, "a loop by the thread's number", NULL);
 		else
 			settle(analysis, header, 1,
@@ -162,7 +165,8 @@ void mal_check_exit(struct mal_analysis *analysis, uint32_t header, uint32_t blo
 		mal_bind(analysis, "a share whose loop has other bounds", NULL);
 	} else if (control.rounds && control.length) {
 		/* How many rounds: by a mask of the length, or by a shift. */
-		if (control.length_symbol->role == 13 && control.rounds % control.length == 0)
+		if (mal_is_masked(control.length_symbol->role) &&
+		    control.rounds % control.length == 0)
 			settle(analysis, header, -control.rounds / control.length, 0);
 	} else if (!(control.low && control.low_symbol->block == header)) {
 		mal_bind(analysis, "a shared loop whose end is not understood", NULL);

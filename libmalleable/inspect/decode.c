@@ -109,6 +109,42 @@ static void take_flow(const ZydisDecodedInstruction *from, struct mal_instructio
 		to->slot = (uint64_t)first->number;
 }
 
+/*
+ * Memory that an instruction reads or writes by itself: only the stack and strings are followed,
+ * and what saves the state of a thread's registers is in memory for all to see.
+ */
+static int has_hidden_memory(const ZydisDecodedInstruction *from,
+			     const ZydisDecodedOperand *operands)
+{
+	switch (from->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_PUSH:
+	case ZYDIS_CATEGORY_POP:
+	case ZYDIS_CATEGORY_STRINGOP: return 0;
+	case ZYDIS_CATEGORY_XSAVE:
+	case ZYDIS_CATEGORY_XSAVEOPT: return 1;
+	default: break;
+	}
+	switch (from->mnemonic) {
+	case ZYDIS_MNEMONIC_LEAVE: return 0;
+	case ZYDIS_MNEMONIC_FXSAVE:
+	case ZYDIS_MNEMONIC_FXSAVE64:
+	case ZYDIS_MNEMONIC_FNSAVE:
+	case ZYDIS_MNEMONIC_FNSTENV:
+	case ZYDIS_MNEMONIC_STMXCSR:
+	case ZYDIS_MNEMONIC_VSTMXCSR:
+	case ZYDIS_MNEMONIC_LDMXCSR:
+	case ZYDIS_MNEMONIC_VLDMXCSR: return 1;
+	default: break;
+	}
+	for (unsigned int i = 0; i < from->operand_count; i++)
+		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
+			return 1;
+	return 0;
+}
+
 /* What a thread can learn about itself, or about its processor, without a call. */
 static int is_system(const ZydisDecodedInstruction *from)
 {
@@ -190,7 +226,8 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 		if (flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
 			to->writes |= MAL_BIT(MAL_FLAGS);
 	}
-	to->system = (uint8_t)is_system(&instruction);
+	to->system =
+		(uint8_t)(is_system(&instruction) || has_hidden_memory(&instruction, operands));
 	take_flow(&instruction, to);
 	/* Locked without a prefix. */
 	if (instruction.mnemonic == ZYDIS_MNEMONIC_XCHG &&

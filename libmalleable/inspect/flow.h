@@ -17,8 +17,9 @@ struct mal_block {
 	uint32_t before_count;
 	/* The block that every way from the entry, or to the end, comes through; -1: none. */
 	int dominator, postdominator;
-	/* The innermost loop that it is in (its header); -1: none. */
+	/* The innermost loop that it is in (its header), and of how many blocks; -1: none. */
 	int loop;
+	uint32_t loop_size;
 	int header;
 	/* A way leads from it to the end of the function. */
 	int ends;

@@ -57,6 +57,8 @@ struct mal_image {
 	int dynamic;
 	/* An executable: no other library calls functions of it, but by address. */
 	int program;
+	/* It needs libraries that are not known. */
+	int other_libraries;
 	uint64_t entry;
 	/* Arrays of functions that run at start and at the end. */
 	uint64_t arrays[3], array_sizes[3];

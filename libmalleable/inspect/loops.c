@@ -99,9 +99,10 @@ static int find_postdominators(struct mal_flow_graph *graph)
 	uint32_t count = graph->block_count, bytes = (count + 7) / 8;
 	uint8_t *sets = malloc((size_t)count * bytes + 1), *now = malloc(bytes + 1);
 	uint8_t *ends = calloc(count + 1, 1);
+	uint32_t *own = calloc(count + 1, sizeof(*own));
 	int changed = 1, result = -1;
 
-	if (!sets || !now || !ends)
+	if (!sets || !now || !ends || !own)
 		goto out;
 	memset(sets, 0xff, (size_t)count * bytes);
 	while (changed) {
@@ -129,6 +130,9 @@ static int find_postdominators(struct mal_flow_graph *graph)
 		}
 	}
 	/* The nearest: of its postdominators the one with the most of its own. */
+	for (uint32_t block = 0; block < count; block++)
+		for (uint32_t k = 0; k < bytes; k++)
+			own[block] += (uint32_t)__builtin_popcount(sets[(size_t)block * bytes + k]);
 	for (uint32_t block = 0; block < count; block++) {
 		const uint8_t *set = sets + (size_t)block * bytes;
 		int best = -1, most = -1;
@@ -138,15 +142,11 @@ static int find_postdominators(struct mal_flow_graph *graph)
 		if (graph->blocks[block].order < 0 || !ends[block])
 			continue;
 		for (uint32_t other = 0; other < count; other++) {
-			int own = 0;
-
 			if (other == block || !(set[other / 8] >> other % 8 & 1) || !ends[other] ||
 			    graph->blocks[other].order < 0)
 				continue;
-			for (uint32_t k = 0; k < bytes; k++)
-				own += __builtin_popcount(sets[(size_t)other * bytes + k]);
-			if (own > most) {
-				most = own;
+			if ((int)own[other] > most) {
+				most = (int)own[other];
 				best = (int)other;
 			}
 		}
@@ -157,6 +157,7 @@ out:
 	free(sets);
 	free(now);
 	free(ends);
+	free(own);
 	return result;
 }
 
@@ -192,22 +193,24 @@ static void fill_loop(struct mal_flow_graph *graph, uint32_t header, uint32_t la
 
 static void nest_loops(struct mal_flow_graph *graph)
 {
+	uint32_t size, loop_size;
+
 	for (uint32_t block = 0; block < graph->block_count; block++) {
-		uint32_t best = UINT32_MAX;
-
 		graph->blocks[block].loop = -1;
-		for (uint32_t header = 0; header < graph->block_count; header++) {
-			uint32_t size = 0;
-
-			if (!graph->blocks[header].header ||
-			    !mal_flow_in_loop(graph, (int)header, block))
+		graph->blocks[block].loop_size = UINT32_MAX;
+	}
+	for (uint32_t header = 0; header < graph->block_count; header++) {
+		if (!graph->blocks[header].header)
+			continue;
+		size = 0;
+		for (uint32_t i = 0; i < graph->block_count; i++)
+			size += (uint32_t)mal_flow_in_loop(graph, (int)header, i);
+		for (uint32_t block = 0; block < graph->block_count; block++) {
+			loop_size = graph->blocks[block].loop_size;
+			if (size >= loop_size || !mal_flow_in_loop(graph, (int)header, block))
 				continue;
-			for (uint32_t i = 0; i < graph->block_count; i++)
-				size += (uint32_t)mal_flow_in_loop(graph, (int)header, i);
-			if (size < best) {
-				best = size;
-				graph->blocks[block].loop = (int)header;
-			}
+			graph->blocks[block].loop = (int)header;
+			graph->blocks[block].loop_size = size;
 		}
 	}
 }

@@ -49,6 +49,17 @@ mal_value mal_leave(struct mal_analysis *analysis, uint32_t from, uint32_t to, m
 
 	if (form->kind == MAL_LINEAR && form->count == 0)
 		return value;
+	for (uint32_t i = 0; i < analysis->before_count; i++) {
+		const struct mal_before *before = &analysis->before[i];
+		int loop = analysis->graph.blocks[before->block].loop;
+		int tries = loop >= 0 && mal_flow_in_loop(&analysis->graph, loop, from);
+
+		if ((loop < 0 ? from == before->block
+			      : tries && !mal_flow_in_loop(&analysis->graph, loop, to)) &&
+		    mal_is_before(&analysis->values, before, value))
+			return mal_taint(&analysis->values, mal_before_text);
+	}
+	mal_work(analysis, analysis->graph.block_count);
 	for (uint32_t header = 0; header < analysis->graph.block_count; header++)
 		if (analysis->loops[header].kind != MAL_SHARE_NONE &&
 		    mal_flow_in_loop(&analysis->graph, (int)header, from) &&
@@ -176,44 +187,31 @@ static mal_value join_sides(struct ways *ways, const mal_value *found)
 	return mal_pair(ways->analysis, left, found[side == 1 ? 0 : 1], found[side == 1 ? 1 : 0]);
 }
 
-mal_value mal_join_partial(struct mal_analysis *analysis, const mal_value *found, size_t count,
-			   int differs)
+/*
+ * Whether all threads come to BLOCK, in no share of a loop. What leaves a result as it is may meet
+ * one there: a way that all of them take together set it.
+ */
+static int is_behind_shares(const struct mal_analysis *analysis, uint32_t block)
 {
-	struct mal_values *values = &analysis->values;
-	unsigned int operation = MAL_NO_REDUCTION, partials = 0;
-	uint32_t carried = 0;
-	int mixed = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct mal_form *form = &values->forms[found[i]];
-		uint32_t from = mal_carried_in(analysis, found[i]);
-
-		if (form->kind == MAL_PARTIAL) {
-			if (operation && operation != form->operation)
-				return 0;
-			operation = form->operation;
-			from = form->a;
-		} else if (!from) {
-			continue;
-		} else if (form->count > 1 || form->constant) {
-			if (operation && operation != MAL_SUM)
-				return 0;
-			operation = MAL_SUM;
-		}
-		mixed |= partials && carried != from;
-		carried = from;
-		partials++;
-	}
-	if (!operation)
-		return 0;
-	for (size_t i = 0; i < count; i++)
-		if (values->forms[found[i]].kind != MAL_PARTIAL &&
-		    !mal_carried_in(analysis, found[i]) &&
-		    !(differs && mal_is_neutral(values, found[i], operation)))
+	for (uint32_t header = 0; header < analysis->graph.block_count; header++)
+		if (analysis->loops[header].kind != MAL_SHARE_NONE &&
+		    mal_flow_in_loop(&analysis->graph, (int)header, block))
 			return 0;
-	return mal_form(values, &(struct mal_form){.kind = MAL_PARTIAL,
-						   .operation = (uint8_t)operation,
-						   .a = mixed ? 0 : carried});
+	return !analysis->shared;
+}
+
+/*
+ * Whether a part of an iteration that runs by what a thread has done before ends at BLOCK: what is
+ * added there, or not, depends on where its share began.
+ */
+static int is_parted(const struct ways *ways)
+{
+	const struct mal_analysis *analysis = ways->analysis;
+
+	for (size_t i = 0; i < ways->count; i++)
+		if (analysis->reducing[ways->from[i]] && !analysis->reducing[ways->block])
+			return !is_behind_shares(analysis, ways->block);
+	return 0;
 }
 
 static mal_value join(struct ways *ways, const mal_value *found, uint64_t key)
@@ -227,14 +225,25 @@ static mal_value join(struct ways *ways, const mal_value *found, uint64_t key)
 
 	for (i = 1; i < ways->count && found[i] == found[0]; i++)
 		;
+	/* What an iteration that was left over had ends with it, whichever of them it was. */
+	if (i >= ways->count && differs && mal_is_tail_taint(&analysis->values, found[0]))
+		return mal_taint(&analysis->values, "a value that threads set differently");
 	if (i >= ways->count)
 		return found[0];
+	/* Set on one way alone: no compiler reads it. */
+	for (i = 0; i < ways->count; i++)
+		if (mal_is_nothing(&analysis->values, found[i]))
+			return mal_taint(&analysis->values, mal_lost);
 	location = mal_location(analysis, ways->block, key | (uint64_t)1 << 63);
 	if (!location)
 		return mal_taint(&analysis->values, "too large");
 	value = join_sides(ways, found);
-	if (!value)
-		value = mal_join_partial(analysis, found, ways->count, differs);
+	if (!value && !is_parted(ways))
+		value = mal_join_partial(analysis, found, ways->count,
+					 differs ? MAL_WAYS_PART
+					 : is_behind_shares(analysis, ways->block)
+						 ? MAL_WAYS_TOGETHER
+						 : MAL_WAYS_ROUND);
 	if (!value && differs)
 		value = join_ends(ways, found);
 	if (!value && differs)
@@ -252,7 +261,8 @@ static mal_value join(struct ways *ways, const mal_value *found, uint64_t key)
 		reason = "a value that threads set differently";
 	if (reason)
 		return mal_taint(&analysis->values, reason);
-	return mal_location_symbol(analysis, location, MAL_CLEAN);
+	value = mal_of_fold(analysis, found, ways->count);
+	return value ? value : mal_location_symbol(analysis, location, MAL_CLEAN);
 }
 
 static const struct mal_stack_slot *slot_like(const struct mal_state *state,

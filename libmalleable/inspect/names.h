@@ -19,6 +19,8 @@ enum mal_external_kind {
 	MAL_EXTERNAL_READ,
 	/* Writes memory or a file. */
 	MAL_EXTERNAL_EFFECT,
+	/* The same, and calls what it gets the address of. */
+	MAL_EXTERNAL_CALLBACK,
 	/* Does not return. */
 	MAL_EXTERNAL_END,
 	/* Of the runtimes: one kind a construct. */
@@ -51,8 +53,15 @@ struct mal_external {
 	uint8_t integers, vectors;
 };
 
+/* The tables: of whole names, sorted, and of how names begin. */
+extern const struct mal_external mal_external_table[], mal_external_beginnings[];
+extern const size_t mal_external_count, mal_external_beginning_count;
+
 /* What is known of the function NAME; never NULL. */
 const struct mal_external *mal_external(const char *name);
+
+/* Whether the function NAME may learn of a thread or of how many there are. */
+int mal_external_observes(const char *name);
 
 /* The name of the function in another library that INSTRUCTION calls or jumps to, or NULL. */
 const char *mal_call_name(const struct mal_image *image, const struct mal_instruction *instruction);

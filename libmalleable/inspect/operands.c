@@ -75,9 +75,23 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	if (mal_is_number(&analysis->values, address, &number) &&
 	    mal_image_constant(analysis->image, (uint64_t)number))
 		return load_constant(analysis, (uint64_t)number, operand->bytes);
+	analysis->width = operand->bytes;
 	reason = mal_shows(analysis, address, analysis->block, -1);
-	if (reason)
+	analysis->width = 0;
+	if (reason && (reason == mal_tail || analysis->values.forms[address].kind != MAL_LINEAR))
 		return mal_taint(&analysis->values, reason);
+	if (reason) {
+		symbol.class = MAL_AT;
+		symbol.address = analysis->at->address;
+		symbol.block = analysis->block;
+		return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
+	}
+	if (operand->bytes == 8 && mal_heap_at(analysis, address))
+		return mal_heap_at(analysis, address);
+	/* Scratch that iterations share, by its address. */
+	if (operand->bytes == 8 && analysis->modes[analysis->block] == MAL_MODE_SHARE &&
+	    mal_of_fold(analysis, &address, 1))
+		return mal_of_fold(analysis, &address, 1);
 	symbol.address = analysis->at->address;
 	symbol.block = analysis->block;
 	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
@@ -149,9 +163,9 @@ void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand,
 	}
 	address = mal_address(analysis, operand);
 	if (!mal_is_stack(&analysis->values, address, &base, &offset, &exact))
-		mal_effect_store(analysis, address, value);
+		mal_effect_store(analysis, address, operand->bytes, value);
 	else if (exact)
 		mal_store_slot(analysis, base, (int32_t)offset, operand->bytes, value);
 	else
-		mal_forget_slots(analysis, base, offset - 256);
+		mal_forget_around(analysis, address, operand->bytes);
 }

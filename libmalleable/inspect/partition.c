@@ -28,8 +28,8 @@ void mal_divide(struct mal_analysis *analysis, mal_value dividend, mal_value div
 		*rest = part(analysis, MAL_REST, dividend);
 		return;
 	}
-	*quotient = mal_mixed(analysis, (mal_value[]){dividend, divisor}, 2, 310);
-	*rest = mal_mixed(analysis, (mal_value[]){dividend, divisor}, 2, 311);
+	*quotient = mal_fold(analysis, dividend, divisor, MAL_ROLE_QUOTIENT);
+	*rest = mal_fold(analysis, dividend, divisor, MAL_ROLE_REST);
 }
 
 static int64_t times_of(const struct mal_analysis *analysis, mal_value value,

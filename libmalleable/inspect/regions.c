@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * regions.c: finds calls that start a region, and which function they give. The bytes of the code
- * are searched for such calls first; the functions that have one are then decoded.
+ * are searched for such calls first; the functions that have one are then decoded, again and again
+ * until what is known where ways meet holds on all of them.
  */
 #include "libmalleable/inspect/regions.h"
 
@@ -13,12 +14,41 @@
 
 #ifdef HAVE_ZYDIS
 
+enum { JOINS = 4096, PASSES = 16 };
+
 /* What the registers hold, as far as it is seen from instruction to instruction. */
 struct trace {
 	enum { UNKNOWN, ADDRESS, TRUTH } kind[16];
 	uint64_t value[16];
+	/* A size of the team was asked for, on some way. */
 	int clause;
 };
+
+/* Where a jump leads to, and what holds on all ways that were seen. */
+struct join {
+	uint64_t address;
+	struct trace trace;
+	int reached;
+};
+
+struct reading {
+	const struct mal_image *image;
+	const struct mal_function *function;
+	struct mal_starts *starts;
+	struct join *joins;
+	size_t join_count;
+	/* The function asks for a size somewhere. */
+	int clauses;
+	/* What is known where ways meet became less. */
+	int changed;
+	int final;
+};
+
+/* A size of the team that is no more than a condition. */
+static int is_condition(const struct trace *trace, unsigned int reg)
+{
+	return trace->kind[reg] == TRUTH || (trace->kind[reg] == ADDRESS && trace->value[reg] <= 1);
+}
 
 static void forget(struct trace *trace, uint64_t registers)
 {
@@ -95,58 +125,166 @@ static int is_plain(const char *name)
 	       strncmp(name, "GOMP_parallel_loop_", strlen("GOMP_parallel_loop_")) == 0;
 }
 
-static int note_call(const struct mal_image *image, const char *name, struct trace *trace,
-		     struct mal_starts *starts, struct mal_error *err)
+static int note_call(struct reading *reading, const char *name, struct trace *trace,
+		     struct mal_error *err)
 {
 	int gnu = strncmp(name, "GOMP_", strlen("GOMP_")) == 0;
 	unsigned int where = gnu ? MAL_RDI : MAL_RDX;
 	struct mal_start start = {
 		.entry = trace->value[where],
 		.runtime = gnu ? MAL_RUNTIME_LIBGOMP : MAL_RUNTIME_LIBOMP,
-		.clause = trace->clause,
+		.clause = trace->clause || (gnu && !is_condition(trace, MAL_RDX)),
 		.other = !is_plain(name),
 	};
 
 	trace->clause = 0;
-	if (gnu && !(trace->kind[MAL_RDX] == TRUTH ||
-		     (trace->kind[MAL_RDX] == ADDRESS && trace->value[MAL_RDX] <= 1)))
-		start.clause = 1;
-	if (trace->kind[where] != ADDRESS || !mal_image_executable(image, start.entry))
+	if (!reading->final || trace->kind[where] != ADDRESS ||
+	    !mal_image_executable(reading->image, start.entry))
 		return 0;
-	return add_start(starts, &start, err);
+	return add_start(reading->starts, &start, err);
+}
+
+static struct join *join_at(struct reading *reading, uint64_t address)
+{
+	for (size_t i = 0; i < reading->join_count; i++)
+		if (reading->joins[i].address == address)
+			return &reading->joins[i];
+	return NULL;
+}
+
+/* One more way leads to JOIN. */
+static void meet(struct reading *reading, struct join *join, const struct trace *trace)
+{
+	struct trace *known = &join->trace, before = *known;
+
+	if (!join->reached) {
+		*known = *trace;
+		join->reached = reading->changed = 1;
+		return;
+	}
+	for (unsigned int reg = 0; reg < 16; reg++) {
+		if (known->kind[reg] == trace->kind[reg] && known->value[reg] == trace->value[reg])
+			continue;
+		known->kind[reg] =
+			is_condition(known, reg) && is_condition(trace, reg) ? TRUTH : UNKNOWN;
+		known->value[reg] = 0;
+	}
+	known->clause |= trace->clause;
+	if (memcmp(&before, known, sizeof(before)) != 0)
+		reading->changed = 1;
+}
+
+static int is_within(const struct reading *reading, uint64_t address)
+{
+	return address >= reading->function->start && address < reading->function->end;
+}
+
+/* Where ways may meet, and whether a size is asked for. Without memory -1. */
+static int find_joins(struct reading *reading)
+{
+	struct mal_instruction at;
+
+	reading->joins = calloc(JOINS, sizeof(*reading->joins));
+	if (!reading->joins)
+		return -1;
+	for (uint64_t address = reading->function->start; address < reading->function->end;
+	     address += at.length) {
+		const char *name;
+
+		if (!mal_decode(reading->image, address, &at))
+			return 0;
+		name = at.flow == MAL_FLOW_CALL ? mal_call_name(reading->image, &at) : NULL;
+		reading->clauses |= name && mal_external(name)->kind == MAL_EXTERNAL_CLAUSE;
+		if ((at.flow != MAL_FLOW_JUMP && at.flow != MAL_FLOW_BRANCH) ||
+		    !is_within(reading, at.target) || join_at(reading, at.target))
+			continue;
+		if (reading->join_count == JOINS)
+			return 1;
+		reading->joins[reading->join_count++].address = at.target;
+	}
+	return 0;
+}
+
+/* One call or jump: what it starts, where it leads. Returns whether what is next follows. */
+static int step_flow(struct reading *reading, const struct mal_instruction *at, struct trace *trace,
+		     int *result, struct mal_error *err)
+{
+	const char *name = NULL;
+	struct join *join;
+
+	if (at->flow == MAL_FLOW_CALL || at->flow == MAL_FLOW_JUMP)
+		name = mal_call_name(reading->image, at);
+	if (name && mal_external(name)->kind == MAL_EXTERNAL_CLAUSE)
+		trace->clause = 1;
+	if (name && mal_external(name)->kind == MAL_EXTERNAL_FORK)
+		*result = note_call(reading, name, trace, err);
+	/* A compiler knows what its own functions leave alone. */
+	if (at->flow == MAL_FLOW_CALL)
+		forget(trace, MAL_BIT(MAL_RAX));
+	join = at->flow == MAL_FLOW_JUMP || at->flow == MAL_FLOW_BRANCH
+		       ? join_at(reading, at->target)
+		       : NULL;
+	if (join)
+		meet(reading, join, trace);
+	return at->flow == MAL_FLOW_NEXT || at->flow == MAL_FLOW_CALL ||
+	       at->flow == MAL_FLOW_BRANCH;
+}
+
+static int read_once(struct reading *reading, struct mal_error *err)
+{
+	struct trace trace = {0};
+	int goes_on = 1, result = 0;
+	struct mal_instruction at;
+
+	for (uint64_t address = reading->function->start;
+	     address < reading->function->end && result == 0; address += at.length) {
+		struct join *join = join_at(reading, address);
+
+		if (!mal_decode(reading->image, address, &at))
+			return 0;
+		/* By a way that is not seen, as that of a switch: nothing is known. */
+		if (!goes_on && !(join && join->reached))
+			trace = (struct trace){.clause = reading->clauses};
+		if (join && (goes_on || !join->reached))
+			meet(reading, join, &trace);
+		if (join)
+			trace = join->trace;
+		if (at.flow == MAL_FLOW_NEXT) {
+			step(&trace, &at);
+			goes_on = 1;
+		} else {
+			goes_on = step_flow(reading, &at, &trace, &result, err);
+		}
+	}
+	return result;
 }
 
 static int read_function(const struct mal_image *image, const struct mal_function *function,
 			 struct mal_starts *starts, struct mal_error *err)
 {
-	struct trace trace = {0};
-	uint64_t at = function->start;
+	struct reading reading = {.image = image, .function = function, .starts = starts};
+	int result = find_joins(&reading);
 
-	while (at < function->end) {
-		struct mal_instruction instruction;
-		const char *name = NULL;
+	if (result == 0) {
+		unsigned int passes = 0;
 
-		if (!mal_decode(image, at, &instruction))
-			return 0;
-		if (instruction.flow == MAL_FLOW_CALL || instruction.flow == MAL_FLOW_JUMP)
-			name = mal_call_name(image, &instruction);
-		if (name && mal_external(name)->kind == MAL_EXTERNAL_CLAUSE)
-			trace.clause = 1;
-		if (name && mal_external(name)->kind == MAL_EXTERNAL_FORK &&
-		    note_call(image, name, &trace, starts, err) < 0)
-			return -1;
-		/* A compiler knows what its own functions leave alone. */
-		if (instruction.flow == MAL_FLOW_CALL)
-			forget(&trace, MAL_BIT(MAL_RAX));
-		else
-			step(&trace, &instruction);
-		at += instruction.length;
+		do {
+			reading.changed = 0;
+			read_once(&reading, err);
+		} while (reading.changed && ++passes < PASSES);
+		reading.final = !reading.changed;
+		result = reading.final ? read_once(&reading, err) : 0;
+	} else if (result > 0) {
+		/* Too large: its regions stay unknown, and bound. */
+		result = 0;
+	} else {
+		result = mal_fail(err, "out of memory");
 	}
-	return 0;
+	free(reading.joins);
+	return result;
 }
 
-/* Whether a call, or a jump, that starts a region may begin at CODE. */
-static int may_start(const struct mal_image *image, uint64_t address, const uint8_t *code)
+int mal_may_start(const struct mal_image *image, uint64_t address, const uint8_t *code)
 {
 	const struct mal_slot *slot = NULL;
 	int32_t distance;
@@ -172,7 +310,7 @@ static int search_segment(const struct mal_image *image, const struct mal_image_
 		const struct mal_function *function;
 
 		if ((bytes[at] != 0xe8 && bytes[at] != 0xe9 && bytes[at] != 0xff) || at < skip ||
-		    !may_start(image, segment->address + at, bytes + at))
+		    !mal_may_start(image, segment->address + at, bytes + at))
 			continue;
 		function = mal_image_function(image, segment->address + at);
 		if (!function)

@@ -100,6 +100,17 @@ static void dispatch_next(struct mal_analysis *analysis, const char *name)
 	set_result(analysis, MAL_MORE);
 }
 
+/*
+ * Those with `ordered` too: blocks that it guards run in the order of iterations, whoever has them,
+ * and dependences lead to earlier iterations alone. That orders more, whatever the team.
+ */
+static int is_schedule(int64_t schedule)
+{
+	int64_t kind = schedule & 0xffff;
+
+	return (kind >= 33 && kind <= 48) || (kind >= 65 && kind <= 70);
+}
+
 static void dispatch_init(struct mal_analysis *analysis)
 {
 	const struct mal_state *state = analysis->state;
@@ -107,7 +118,7 @@ static void dispatch_init(struct mal_analysis *analysis)
 
 	want_together(analysis);
 	if (!mal_is_number(&analysis->values, state->registers[MAL_RDX], &schedule) ||
-	    (schedule & 0xffff) < 33 || (schedule & 0xffff) > 48)
+	    !is_schedule(schedule))
 		mal_bind(analysis, not_understood, NULL);
 	want_clean(analysis, state->registers[MAL_RCX]);
 	want_clean(analysis, state->registers[MAL_R8]);

@@ -139,13 +139,42 @@ void mal_store_slot(struct mal_analysis *analysis, uint32_t base, int32_t offset
 		.base = base, .offset = offset, .bytes = bytes, .value = value};
 }
 
-void mal_forget_slots(struct mal_analysis *analysis, uint32_t base, int64_t from)
+void mal_forget_slots(struct mal_analysis *analysis, uint32_t base, int64_t from, int64_t to)
 {
 	struct mal_state *state = analysis->state;
 
 	for (uint32_t i = 0; i < state->slot_count;)
-		if (state->slots[i].base == base && state->slots[i].offset >= from)
+		if (state->slots[i].base == base && state->slots[i].offset < to &&
+		    (int64_t)state->slots[i].offset + state->slots[i].bytes > from)
 			remove_slot(state, i);
 		else
 			i++;
+}
+
+void mal_forget_around(struct mal_analysis *analysis, mal_value address, uint32_t bytes)
+{
+	const struct mal_form *form = &analysis->values.forms[address];
+	int64_t from = form->constant, to = form->constant + bytes;
+	uint32_t base = 0;
+
+	for (unsigned int i = 0; i < form->count; i++) {
+		const struct mal_term *term = &form->terms[i];
+		const struct mal_symbol *symbol = &analysis->values.symbols[term->symbol];
+
+		if (symbol->class == MAL_STACK && !base && term->times == 1 && !term->factor) {
+			base = term->symbol;
+			continue;
+		}
+		/* Rounds of a loop only add; of what is not known anything can come. */
+		if (symbol->role != 1 || symbol->extra != symbol->block || term->factor ||
+		    term->times < 0)
+			from = INT64_MIN;
+		if (symbol->role != 1 || symbol->extra != symbol->block || term->factor ||
+		    term->times > 0)
+			to = INT64_MAX;
+	}
+	if (base)
+		mal_forget_slots(analysis, base, from, to);
+	else
+		analysis->state->slot_count = 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* steps.c: what one instruction on general registers makes of values. */
 #include "libmalleable/inspect/analysis.h"
+#include "libmalleable/inspect/changes.h"
 
 #ifdef HAVE_ZYDIS
 
-static void set_flags(struct mal_analysis *analysis, enum mal_flags_kind kind, mal_value left,
-		      mal_value right)
+void mal_set_flags(struct mal_analysis *analysis, enum mal_flags_kind kind, mal_value left,
+		   mal_value right)
 {
 	analysis->state->flags = kind;
 	analysis->state->left = left;
@@ -14,7 +15,7 @@ static void set_flags(struct mal_analysis *analysis, enum mal_flags_kind kind, m
 
 static void flags_of(struct mal_analysis *analysis, mal_value value)
 {
-	set_flags(analysis, MAL_FLAGS_COMPARE, value, mal_number(&analysis->values, 0));
+	mal_set_flags(analysis, MAL_FLAGS_COMPARE, value, mal_number(&analysis->values, 0));
 }
 
 /* Bounds of shares and lengths alone: what is made of them is a length again. */
@@ -37,13 +38,36 @@ static int is_length(const struct mal_analysis *analysis, mal_value value)
 	return found;
 }
 
+/* Whether VALUE has both ends of a share, as often: how long it is, or of the same parity. */
+static int has_both_ends(const struct mal_analysis *analysis, mal_value value)
+{
+	const struct mal_form *form = &analysis->values.forms[value];
+	int64_t low = 0, high = 0;
+
+	for (unsigned int i = 0; i < form->count; i++) {
+		enum mal_symbol_class class = analysis->values.symbols[form->terms[i].symbol].class;
+
+		if ((class != MAL_LOW && class != MAL_HIGH) || form->terms[i].factor)
+			return 0;
+		*(class == MAL_LOW ? &low : &high) = form->terms[i].times;
+	}
+	return form->count == 2 && low && (low == high || low == -high);
+}
+
+static int is_mask(uint16_t mnemonic)
+{
+	return mnemonic == ZYDIS_MNEMONIC_AND || mnemonic == ZYDIS_MNEMONIC_TEST;
+}
+
 /* A part of a length, of the same share. */
 static mal_value length_of(struct mal_analysis *analysis, mal_value value)
 {
 	struct mal_symbol symbol = {
 		.class = MAL_LENGTH,
 		.address = analysis->at->address,
-		.role = analysis->at->mnemonic == ZYDIS_MNEMONIC_AND ? 13 : 15,
+		.role = !is_mask(analysis->at->mnemonic) ? MAL_ROLE_SHIFTED
+			: has_both_ends(analysis, value) ? MAL_ROLE_MASKED_WHOLE
+							 : MAL_ROLE_MASKED,
 		.block = analysis->block,
 		.extra = mal_family(&analysis->values, value),
 	};
@@ -59,6 +83,9 @@ static mal_value shorten(struct mal_analysis *analysis, mal_value value, mal_val
 	if (mal_is_number(&analysis->values, other, &number) && is_length(analysis, value) &&
 	    mal_shows(analysis, value, analysis->block, -1))
 		return length_of(analysis, value);
+	if (analysis->at->mnemonic == ZYDIS_MNEMONIC_SHR ||
+	    analysis->at->mnemonic == ZYDIS_MNEMONIC_SAR)
+		return mal_fold(analysis, value, other, MAL_ROLE_QUOTIENT);
 	return mal_mixed(analysis, (mal_value[]){value, other}, 2, 370);
 }
 
@@ -93,6 +120,13 @@ static mal_value bitwise(struct mal_analysis *analysis, const struct mal_instruc
 			return mal_fresh(analysis, MAL_STACK, 14);
 		if (operation == MAL_AND && is_length(analysis, left))
 			return shorten(analysis, left, right);
+	} else if (operation == MAL_AND && values->forms[left].kind == MAL_LINEAR &&
+		   values->forms[right].kind == MAL_LINEAR &&
+		   instruction->mnemonic == ZYDIS_MNEMONIC_AND &&
+		   !mal_shows(analysis, left, analysis->block, -1) &&
+		   !mal_shows(analysis, right, analysis->block, -1) &&
+		   !mal_carried_in(analysis, left) && !mal_carried_in(analysis, right)) {
+		return mal_fold(analysis, left, right, MAL_ROLE_REST);
 	}
 	return mal_reduce(analysis, operation, left, right);
 }
@@ -120,7 +154,7 @@ static void arithmetic(struct mal_analysis *analysis, const struct mal_instructi
 	}
 	mal_write(analysis, to, value);
 	if (instruction->mnemonic == ZYDIS_MNEMONIC_SUB)
-		set_flags(analysis, MAL_FLAGS_COMPARE, left, right);
+		mal_set_flags(analysis, MAL_FLAGS_COMPARE, left, right);
 	else
 		flags_of(analysis, value);
 }
@@ -156,14 +190,14 @@ static void multiply(struct mal_analysis *analysis, const struct mal_instruction
 		analysis->state->registers[MAL_RDX] =
 			mal_mixed(analysis, (mal_value[]){left, right}, 2, 372);
 		analysis->state->rest[MAL_RAX] = analysis->state->rest[MAL_RDX] = 0;
-		set_flags(analysis, MAL_FLAGS_VALUE, value, 0);
+		mal_set_flags(analysis, MAL_FLAGS_VALUE, value, 0);
 		return;
 	}
 	left = mal_read(analysis, &operands[instruction->operand_count == 3 ? 1 : 0]);
 	right = mal_read(analysis, &operands[instruction->operand_count == 3 ? 2 : 1]);
 	value = mal_times(analysis, left, right);
 	mal_write(analysis, &operands[0], value);
-	set_flags(analysis, MAL_FLAGS_VALUE, value, 0);
+	mal_set_flags(analysis, MAL_FLAGS_VALUE, value, 0);
 }
 
 static void divide(struct mal_analysis *analysis, const struct mal_instruction *instruction)
@@ -183,7 +217,7 @@ static void divide(struct mal_analysis *analysis, const struct mal_instruction *
 		mal_divide(analysis, low, divisor, &state->registers[MAL_RAX],
 			   &state->registers[MAL_RDX]);
 	}
-	set_flags(analysis, MAL_FLAGS_VALUE, divisor, 0);
+	mal_set_flags(analysis, MAL_FLAGS_VALUE, divisor, 0);
 }
 
 static void compare(struct mal_analysis *analysis, const struct mal_instruction *instruction)
@@ -192,8 +226,8 @@ static void compare(struct mal_analysis *analysis, const struct mal_instruction 
 	mal_value right = mal_read(analysis, &instruction->operands[1]);
 
 	if (instruction->mnemonic == ZYDIS_MNEMONIC_CMP) {
-		set_flags(analysis, MAL_FLAGS_COMPARE, mal_plain(analysis, left),
-			  mal_plain(analysis, right));
+		mal_set_flags(analysis, MAL_FLAGS_COMPARE, mal_plain(analysis, left),
+			      mal_plain(analysis, right));
 		return;
 	}
 	/* Test: a value against 0, or some of its bits. */
@@ -289,89 +323,33 @@ static mal_value pop(struct mal_analysis *analysis)
 	return value;
 }
 
-/* Whatever is not followed: each result depends on all that is read. */
-static void step_any(struct mal_analysis *analysis, const struct mal_instruction *instruction)
+/* A part of a register or of memory by itself: the same for all, but no position any more. */
+static mal_value widen(struct mal_analysis *analysis, mal_value value)
 {
-	struct mal_state *state = analysis->state;
-	uint64_t reads = instruction->reads & ~instruction->addressing;
-	const char *reason = NULL;
+	const struct mal_symbol *symbol = mal_only_symbol(&analysis->values, value);
+	uint32_t family = mal_family(&analysis->values, value);
 
-	for (unsigned int i = 0; i < instruction->operand_count; i++)
-		if (instruction->operands[i].kind == MAL_OPERAND_REGISTER &&
-		    instruction->operands[i].read &&
-		    instruction->operands[i].reg != MAL_NO_REGISTER)
-			reads |= MAL_BIT(instruction->operands[i].reg);
-	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
-		if (!(reads & MAL_BIT(reg)) || reg == MAL_FLAGS || reg == MAL_RSP)
-			continue;
-		reason = mal_worse(reason,
-				   mal_shows(analysis, state->registers[reg], analysis->block, -1));
-		if (reg < 16 && state->rest[reg])
-			reason = mal_worse(
-				reason, mal_shows(analysis, state->rest[reg], analysis->block, -1));
-	}
-	if (instruction->reads & MAL_BIT(MAL_FLAGS)) {
-		reason = mal_worse(reason, mal_shows(analysis, state->left, analysis->block, -1));
-		if (state->right)
-			reason = mal_worse(reason,
-					   mal_shows(analysis, state->right, analysis->block, -1));
-	}
-	for (unsigned int i = 0; i < instruction->operand_count; i++)
-		if (instruction->operands[i].kind == MAL_OPERAND_MEMORY &&
-		    instruction->operands[i].read)
-			reason = mal_worse(reason,
-					   mal_shows(analysis,
-						     mal_read(analysis, &instruction->operands[i]),
-						     analysis->block, -1));
-	for (unsigned int i = 0; i < instruction->operand_count; i++)
-		if (instruction->operands[i].written && instruction->operands[i].reg != MAL_X87)
-			mal_write(analysis, &instruction->operands[i],
-				  reason ? mal_taint(&analysis->values, reason)
-					 : mal_fresh(analysis, MAL_CLEAN, 390 + i));
-	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
-		int visible = 0;
-
-		for (unsigned int i = 0; i < instruction->operand_count; i++)
-			visible |= instruction->operands[i].kind == MAL_OPERAND_REGISTER &&
-				   instruction->operands[i].written && reg != MAL_X87 &&
-				   instruction->operands[i].reg == reg;
-		if (!(instruction->writes & MAL_BIT(reg)) || visible || reg == MAL_RSP)
-			continue;
-		/* One for the whole stack of x87: what is in it stays. */
-		if (reg == MAL_X87 &&
-		    mal_shows(analysis, state->registers[reg], analysis->block, -1))
-			continue;
-		state->registers[reg] = reason ? mal_taint(&analysis->values, reason)
-					       : mal_fresh(analysis, MAL_CLEAN, reg);
-		if (reg < 16)
-			state->rest[reg] = 0;
-	}
-	if (instruction->writes & MAL_BIT(MAL_FLAGS))
-		set_flags(analysis, MAL_FLAGS_VALUE, state->registers[MAL_FLAGS], 0);
-	if (instruction->writes & MAL_BIT(MAL_RSP))
-		mal_bind(analysis, "a stack of changing size", NULL);
+	if (mal_is_number(&analysis->values, value, &(int64_t){0}))
+		return value;
+	/* Only compilers reckon with what the runtime gave, and with no more than they need. */
+	if (family && !(family & MAL_PARTITION) && is_length(analysis, value) &&
+	    mal_shows(analysis, value, analysis->block, -1))
+		return value;
+	if (symbol &&
+	    (symbol->class == MAL_ONCE || symbol->class == MAL_MORE || symbol->class == MAL_REDUCE))
+		return value;
+	return mal_mixed(analysis, &value, 1, 376);
 }
 
-static void step_string(struct mal_analysis *analysis, const struct mal_instruction *instruction)
+/* A sum of numbers with a sign, which do not overflow. */
+static mal_value widen_signed(struct mal_analysis *analysis, mal_value value)
 {
-	struct mal_state *state = analysis->state;
-	mal_value to = state->registers[MAL_RDI];
-	uint32_t base;
-	int64_t offset;
-	int exact;
+	struct mal_form form = analysis->values.forms[value];
 
-	if (mal_is_stack(&analysis->values, to, &base, &offset, &exact))
-		mal_forget_slots(analysis, base, exact ? offset : offset - 256);
-	else if (instruction->mnemonic != ZYDIS_MNEMONIC_LODSB)
-		mal_effect_store(analysis, to, state->registers[MAL_RAX]);
-	if (!state->registers[MAL_RCX] ||
-	    mal_shows(analysis, state->registers[MAL_RCX], analysis->block, -1) ||
-	    mal_shows(analysis, state->registers[MAL_RSI], analysis->block, -1))
-		mal_bind(analysis, "an instruction on strings", NULL);
-	state->registers[MAL_RDI] = mal_mixed(analysis, &to, 1, MAL_RDI);
-	state->registers[MAL_RSI] = mal_mixed(analysis, &state->registers[MAL_RSI], 1, MAL_RSI);
-	state->registers[MAL_RCX] = mal_mixed(analysis, &state->registers[MAL_RCX], 1, MAL_RCX);
-	set_flags(analysis, MAL_FLAGS_VALUE, state->registers[MAL_RCX], 0);
+	if (form.kind != MAL_PARTIAL || form.b != 4)
+		return value;
+	form.b = 8;
+	return mal_form(&analysis->values, &form);
 }
 
 static int is_between(uint16_t mnemonic, uint16_t first, uint16_t last)
@@ -401,13 +379,19 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instr
 	}
 	switch (mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVSXD:
 		mal_write(analysis, &operands[0], mal_read(analysis, &operands[1]));
+		return;
+	case ZYDIS_MNEMONIC_MOVSXD:
+		mal_write(analysis, &operands[0],
+			  widen_signed(analysis, mal_read(analysis, &operands[1])));
+		return;
+	case ZYDIS_MNEMONIC_CDQE:
+		state->registers[MAL_RAX] = widen_signed(analysis, state->registers[MAL_RAX]);
 		return;
 	case ZYDIS_MNEMONIC_MOVZX:
 	case ZYDIS_MNEMONIC_MOVSX:
-		value = mal_read(analysis, &operands[1]);
-		mal_write(analysis, &operands[0], value);
+		mal_write(analysis, &operands[0],
+			  widen(analysis, mal_read(analysis, &operands[1])));
 		return;
 	case ZYDIS_MNEMONIC_LEA:
 		mal_write(analysis, &operands[0], mal_address(analysis, &operands[1]));
@@ -429,16 +413,13 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instr
 	case ZYDIS_MNEMONIC_IDIV: divide(analysis, instruction); return;
 	case ZYDIS_MNEMONIC_CMP:
 	case ZYDIS_MNEMONIC_TEST: compare(analysis, instruction); return;
-	case ZYDIS_MNEMONIC_CDQE:
 	case ZYDIS_MNEMONIC_NOP:
 	case ZYDIS_MNEMONIC_ENDBR64:
 	case ZYDIS_MNEMONIC_PAUSE:
 	case ZYDIS_MNEMONIC_MFENCE: return;
 	case ZYDIS_MNEMONIC_CDQ:
 	case ZYDIS_MNEMONIC_CQO:
-		value = mal_shows(analysis, state->registers[MAL_RAX], analysis->block, -1)
-				? mal_taint(&analysis->values, "a sign")
-				: mal_fresh(analysis, MAL_CLEAN, MAL_RDX);
+		value = mal_mixed(analysis, &state->registers[MAL_RAX], 1, MAL_RDX);
 		state->registers[MAL_RDX] = value;
 		state->rest[MAL_RDX] = 0;
 		return;
@@ -448,16 +429,12 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *instr
 		state->registers[MAL_RSP] = state->registers[MAL_RBP];
 		state->registers[MAL_RBP] = pop(analysis);
 		return;
-	case ZYDIS_MNEMONIC_STOSB:
-	case ZYDIS_MNEMONIC_STOSD:
-	case ZYDIS_MNEMONIC_STOSQ:
-	case ZYDIS_MNEMONIC_MOVSB:
-	case ZYDIS_MNEMONIC_MOVSQ:
-	case ZYDIS_MNEMONIC_LODSB: step_string(analysis, instruction); return;
 	default: break;
 	}
+	if (mal_step_string(analysis, instruction))
+		return;
 	if (!mal_step_vector(analysis, instruction))
-		step_any(analysis, instruction);
+		mal_step_any(analysis, instruction);
 }
 
 #endif

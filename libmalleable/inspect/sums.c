@@ -3,6 +3,8 @@
 #include "libmalleable/inspect/analysis.h"
 #include "libmalleable/inspect/changes.h"
 
+#ifdef HAVE_ZYDIS
+
 /* Whether the analysis is in the loop in which SYMBOL is carried. */
 static int inside(const struct mal_analysis *analysis, uint32_t symbol)
 {
@@ -11,12 +13,40 @@ static int inside(const struct mal_analysis *analysis, uint32_t symbol)
 				analysis->block);
 }
 
-static mal_value partial(struct mal_analysis *analysis, enum mal_reduction operation,
-			 uint32_t carried)
+/* The bytes of whole numbers that the current instruction adds; 0: none, or not known. */
+static uint32_t width_of(const struct mal_analysis *analysis)
 {
+	const struct mal_operand *to = &analysis->at->operands[0];
+
+	switch (analysis->at->mnemonic) {
+	case ZYDIS_MNEMONIC_PADDD:
+	case ZYDIS_MNEMONIC_VPADDD:
+	case ZYDIS_MNEMONIC_PSUBD:
+	case ZYDIS_MNEMONIC_VPSUBD: return 4;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_LEA: return to->bytes;
+	default: return 0;
+	}
+}
+
+/* The narrower of two widths. */
+static uint32_t narrower(uint32_t left, uint32_t right)
+{
+	return !right || (left && left < right) ? left : right;
+}
+
+static mal_value partial(struct mal_analysis *analysis, enum mal_reduction operation,
+			 uint32_t carried, uint32_t width)
+{
+	if (operation == MAL_SUM && analysis->at)
+		width = narrower(width, width_of(analysis));
 	return mal_form(&analysis->values, &(struct mal_form){.kind = MAL_PARTIAL,
 							      .operation = (uint8_t)operation,
-							      .a = carried});
+							      .a = carried,
+							      .b = width});
 }
 
 static int is_idempotent(enum mal_reduction operation)
@@ -27,18 +57,20 @@ static int is_idempotent(enum mal_reduction operation)
 
 /* Two partial results of one reduction. */
 static mal_value both_partial(struct mal_analysis *analysis, enum mal_reduction operation,
-			      uint32_t left, uint32_t right)
+			      const struct mal_form *a, const struct mal_form *b)
 {
+	uint32_t left = a->a, right = b->a, width = narrower(a->b, b->b);
+
 	if (left == right && inside(analysis, left) && is_idempotent(operation))
-		return partial(analysis, operation, left);
+		return partial(analysis, operation, left, width);
 	if (inside(analysis, left) || inside(analysis, right))
 		return 0;
-	return partial(analysis, operation, left == right ? left : 0);
+	return partial(analysis, operation, left == right ? left : 0, width);
 }
 
 /* A partial result and a value that is none. */
 static mal_value with_other(struct mal_analysis *analysis, enum mal_reduction operation,
-			    uint32_t carried, mal_value other)
+			    uint32_t carried, uint32_t width, mal_value other)
 {
 	struct mal_values *values = &analysis->values;
 
@@ -46,16 +78,20 @@ static mal_value with_other(struct mal_analysis *analysis, enum mal_reduction op
 
 	if (reason == mal_tail && values->forms[other].kind == MAL_TAINT && carried &&
 	    !inside(analysis, carried))
-		return partial(analysis, operation, carried);
+		return partial(analysis, operation, carried, width);
 	if (reason)
 		return 0;
 	if (inside(analysis, carried))
-		return partial(analysis, operation, carried);
-	if (values->forms[other].count == 0 && mal_is_neutral(values, other, operation))
-		return partial(analysis, operation, carried);
+		return partial(analysis, operation, carried, width);
+	/* What a thread that found nothing to do alone adds to a least one is not neutral. */
+	if (values->forms[other].count == 0 && mal_is_neutral(values, other, operation) &&
+	    (!is_idempotent(operation) || analysis->together[analysis->block]))
+		return partial(analysis, operation, carried, width);
 	return mal_form(values, &(struct mal_form){.kind = MAL_MERGED,
 						   .operation = (uint8_t)operation,
-						   .a = other});
+						   .a = other,
+						   .b = carried,
+						   .c = width});
 }
 
 mal_value mal_reduce(struct mal_analysis *analysis, enum mal_reduction operation, mal_value left,
@@ -69,19 +105,19 @@ mal_value mal_reduce(struct mal_analysis *analysis, enum mal_reduction operation
 	/* What is carried becomes a partial result by its first operation. */
 	if (from && !(a.count > 1 || a.constant) && inside(analysis, from) && !to &&
 	    b.kind == MAL_LINEAR)
-		value = with_other(analysis, operation, from, right);
+		value = with_other(analysis, operation, from, 0, right);
 	else if (to && !(b.count > 1 || b.constant) && inside(analysis, to) && !from &&
 		 a.kind == MAL_LINEAR)
-		value = with_other(analysis, operation, to, left);
+		value = with_other(analysis, operation, to, 0, left);
 	else if (a.kind == MAL_PARTIAL && b.kind == MAL_PARTIAL && a.operation == operation &&
 		 b.operation == operation)
-		value = both_partial(analysis, operation, a.a, b.a);
+		value = both_partial(analysis, operation, &a, &b);
 	else if (a.kind == MAL_PARTIAL && a.operation == operation &&
 		 (b.kind == MAL_LINEAR || b.kind == MAL_TAINT))
-		value = with_other(analysis, operation, a.a, right);
+		value = with_other(analysis, operation, a.a, a.b, right);
 	else if (b.kind == MAL_PARTIAL && b.operation == operation &&
 		 (a.kind == MAL_LINEAR || a.kind == MAL_TAINT))
-		value = with_other(analysis, operation, b.a, left);
+		value = with_other(analysis, operation, b.a, b.b, left);
 	return value ? value : mal_mixed(analysis, (mal_value[]){left, right}, 2, 330);
 }
 
@@ -106,3 +142,5 @@ mal_value mal_plus(struct mal_analysis *analysis, mal_value left, mal_value righ
 	}
 	return sum ? sum : mal_mixed(analysis, (mal_value[]){left, right}, 2, 331);
 }
+
+#endif

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/inspect/handlers.h"
 #include "libmalleable/inspect/live.h"
+#include "libmalleable/inspect/waits.h"
 #include "libmalleable/inspect/walk.h"
 
 #ifdef HAVE_ZYDIS
@@ -21,8 +23,10 @@ static mal_value argument(struct mal_analysis *analysis, enum mal_symbol_class c
 	return mal_of_symbol(&analysis->values, mal_symbol(&analysis->values, &symbol));
 }
 
-static void begin(struct mal_analysis *analysis, struct mal_state *state, enum mal_reached reached)
+static void begin(struct mal_analysis *analysis, struct mal_state *state,
+		  const struct mal_sweep *sweep)
 {
+	enum mal_reached reached = sweep->reached;
 	struct mal_values *values = &analysis->values;
 	mal_value nothing = mal_taint(values, mal_unset);
 	size_t clean = reached == MAL_REACHED_LIBGOMP ? 1 : 6;
@@ -38,7 +42,10 @@ static void begin(struct mal_analysis *analysis, struct mal_state *state, enum m
 		state->registers[mal_integer_arguments[i]] = argument(
 			analysis, reached == MAL_REACHED_LIBOMP && i < 2 ? MAL_GLOBAL : MAL_CLEAN,
 			mal_integer_arguments[i]);
-	for (unsigned int i = 0; i < 8 && reached == MAL_REACHED_CALL; i++)
+	for (unsigned int reg = 0; reg < 16; reg++)
+		if (sweep->heap & MAL_BIT(reg))
+			state->registers[reg] = mal_heap_argument(analysis, reg);
+	for (unsigned int i = 0; i < 8 && reached >= MAL_REACHED_CALL; i++)
 		state->registers[MAL_XMM0 + i] = argument(analysis, MAL_CLEAN, MAL_XMM0 + i);
 	state->left = nothing;
 }
@@ -47,15 +54,20 @@ static void note_returns(struct mal_analysis *analysis)
 {
 	static const uint8_t results[] = {MAL_RAX, MAL_XMM0, MAL_RDX, MAL_XMM0 + 1};
 
-	for (size_t i = 0; i < 2 && analysis->final && !analysis->returns; i++)
-		analysis->returns = mal_shows(analysis, analysis->state->registers[results[i]],
-					      analysis->block, -1);
+	for (size_t i = 0; i < 2 && analysis->final && !analysis->returns; i++) {
+		mal_value result = analysis->state->registers[results[i]];
+
+		analysis->returns = mal_shows(analysis, result, analysis->block, -1);
+		if (!analysis->returns && mal_is_heap(&analysis->values, result))
+			analysis->returns = mal_heap_passed;
+	}
 }
 
 static void step_block(struct mal_analysis *analysis, uint32_t block)
 {
 	const struct mal_block *at = &analysis->graph.blocks[block];
 
+	mal_work(analysis, (uint64_t)64 * at->count);
 	for (uint32_t i = 0; i < at->count && !analysis->values.full; i++) {
 		const struct mal_instruction *instruction =
 			&analysis->graph.instructions[at->first + i];
@@ -82,7 +94,15 @@ static void step_block(struct mal_analysis *analysis, uint32_t block)
 	}
 }
 
-static void sweep_once(struct mal_analysis *analysis, enum mal_reached reached)
+/* A function may be large, and be gone through often. */
+static int is_late(const struct mal_analysis *analysis)
+{
+	uint64_t deadline_ns = analysis->program->deadline_ns;
+
+	return deadline_ns && mal_now_ns() >= deadline_ns;
+}
+
+static void sweep_once(struct mal_analysis *analysis, const struct mal_sweep *sweep)
 {
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		analysis->loops[i].step = 0;
@@ -95,11 +115,12 @@ static void sweep_once(struct mal_analysis *analysis, enum mal_reached reached)
 		uint32_t block = analysis->graph.order[i];
 		struct mal_state *state = &analysis->ends[block];
 
+		mal_work(analysis, 1000);
 		analysis->block = block;
 		analysis->at = NULL;
 		analysis->state = state;
 		if (i == 0)
-			begin(analysis, state, reached);
+			begin(analysis, state, sweep);
 		else
 			mal_enter(analysis, block, state);
 		if (state->live)
@@ -107,12 +128,14 @@ static void sweep_once(struct mal_analysis *analysis, enum mal_reached reached)
 	}
 }
 
-static void sweep_all(struct mal_analysis *analysis, enum mal_reached reached)
+static void sweep_all(struct mal_analysis *analysis, const struct mal_sweep *sweep)
 {
 	unsigned int sweeps;
 
 	for (sweeps = 0; sweeps < SWEEPS && !analysis->values.full; sweeps++) {
-		sweep_once(analysis, reached);
+		sweep_once(analysis, sweep);
+		analysis->values.full |= is_late(analysis);
+		mal_work(analysis, MAL_LOCATIONS);
 		if (mal_open_loops(analysis))
 			continue;
 		if (mal_spread_branches(analysis)) {
@@ -131,8 +154,9 @@ static void sweep_all(struct mal_analysis *analysis, enum mal_reached reached)
 		return;
 	}
 	mal_check_shared_loops(analysis);
-	sweep_once(analysis, reached);
+	sweep_once(analysis, sweep);
 	mal_check_shared_loops(analysis);
+	mal_check_covers(analysis);
 	if (analysis->values.full)
 		mal_bind(analysis, "too large", NULL);
 }
@@ -195,11 +219,13 @@ static int make(struct mal_analysis *analysis)
 	analysis->together = calloc(count, 1);
 	analysis->merging = calloc(count, 1);
 	analysis->reducing = calloc(count, 1);
+	analysis->guards = calloc(count, sizeof(*analysis->guards));
+	analysis->odd = calloc(count, sizeof(*analysis->odd));
 	analysis->locations = calloc(MAL_LOCATIONS, sizeof(*analysis->locations));
 	return analysis->ends && analysis->branches && analysis->loops && analysis->joins &&
 			       analysis->modes && analysis->together && analysis->merging &&
-			       analysis->reducing && analysis->locations &&
-			       mal_values_make(&analysis->values) == 0
+			       analysis->reducing && analysis->guards && analysis->odd &&
+			       analysis->locations && mal_values_make(&analysis->values) == 0
 		       ? 0
 		       : -1;
 }
@@ -214,56 +240,74 @@ static void unmake(struct mal_analysis *analysis)
 	free(analysis->together);
 	free(analysis->merging);
 	free(analysis->reducing);
+	free(analysis->guards);
+	free(analysis->odd);
 	free(analysis->locations);
 	mal_values_free(&analysis->values);
 	mal_flow_free(&analysis->graph);
 }
 
-int mal_sweep(struct mal_program *program, uint64_t entry, enum mal_reached reached, int depth,
-	      struct mal_finding *finding, const char **returns)
+int mal_sweep(struct mal_program *program, struct mal_sweep *sweep)
 {
-	struct mal_analysis analysis = {
-		.program = program, .image = program->image, .finding = finding, .depth = depth};
+	struct mal_finding *finding = sweep->finding;
+	struct mal_analysis analysis = {.program = program,
+					.image = program->image,
+					.finding = finding,
+					.shared = sweep->reached == MAL_REACHED_SHARE,
+					.depth = sweep->depth};
 	int result = -1;
 
 	*finding = (struct mal_finding){0};
-	if (mal_flow_build(program->image, entry, &analysis.graph) < 0)
+	if (mal_flow_build(program->image, sweep->entry, &analysis.graph) < 0)
 		return -1;
 	if (analysis.graph.trouble) {
 		finding->reason = analysis.graph.trouble;
 		result = 0;
+	} else if (mal_waits(program->image, analysis.graph.instructions,
+			     analysis.graph.instruction_count)) {
+		finding->reason = "a wait for another thread";
+		result = 0;
 	} else if (make(&analysis) == 0) {
-		sweep_all(&analysis, reached);
+		sweep_all(&analysis, sweep);
 		mal_check_handlers(&analysis);
 		check_references(&analysis);
-		*returns = analysis.returns;
+		sweep->returns = analysis.returns;
 		result = 0;
 	}
 	unmake(&analysis);
 	return result;
 }
 
-const struct mal_callee *mal_sweep_callee(struct mal_analysis *analysis, uint64_t entry)
+const struct mal_callee *mal_sweep_callee(struct mal_analysis *analysis, uint64_t entry,
+					  enum mal_reached reached, uint16_t heap)
 {
 	struct mal_program *program = analysis->program;
 	struct mal_finding finding = {0};
-	const char *returns = NULL;
+	struct mal_sweep sweep = {.entry = entry,
+				  .reached = reached,
+				  .heap = heap,
+				  .depth = analysis->depth + 1,
+				  .finding = &finding};
+	struct mal_callee *callee;
 	size_t at;
 
-	for (at = 0; at < program->callee_count; at++)
-		if (program->callees[at].entry == entry)
-			return program->callees[at].done ? &program->callees[at] : NULL;
+	for (at = 0; at < program->callee_count; at++) {
+		callee = &program->callees[at];
+		if (callee->entry == entry && callee->reached == (int)reached &&
+		    callee->heap == heap)
+			return callee->done ? callee : NULL;
+	}
 	if (at == MAL_CALLEES || analysis->depth >= DEPTH)
 		return NULL;
-	program->callees[program->callee_count++] = (struct mal_callee){.entry = entry};
-	if (mal_sweep(program, entry, MAL_REACHED_CALL, analysis->depth + 1, &finding, &returns) <
-	    0)
+	callee = &program->callees[program->callee_count++];
+	*callee = (struct mal_callee){.entry = entry, .reached = (int)reached, .heap = heap};
+	if (mal_sweep(program, &sweep) < 0)
 		return NULL;
-	program->callees[at].reason = finding.reason;
-	program->callees[at].symbol = finding.symbol;
-	program->callees[at].returns = returns;
-	program->callees[at].done = 1;
-	return &program->callees[at];
+	callee->reason = finding.reason;
+	callee->symbol = finding.symbol;
+	callee->returns = sweep.returns;
+	callee->done = 1;
+	return callee;
 }
 
 #endif

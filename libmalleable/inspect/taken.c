@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/names.h"
+
 struct taking {
 	struct mal_program *program;
 	const struct mal_starts *starts;
@@ -21,12 +23,24 @@ static int is_start(const struct mal_starts *starts, uint64_t entry)
 	       NULL;
 }
 
+/* In a program with a fixed address a function of another library is its stub. */
+static void note_stub(struct mal_program *program, uint64_t address)
+{
+	const struct mal_slot *slot = NULL;
+
+	if (program->image->fixed && mal_image_executable(program->image, address))
+		slot = mal_image_stub(program->image, address);
+	if (slot && slot->kind == MAL_SLOT_SYMBOL && mal_external_observes(slot->symbol))
+		program->stub_taken = 1;
+}
+
 static void take(struct taking *taking, uint64_t address)
 {
 	const struct mal_image *image = taking->program->image;
 	const struct mal_function *function = mal_image_function(image, address);
 	size_t number;
 
+	note_stub(taking->program, address);
 	if (!function || function->start != address || is_start(taking->starts, address))
 		return;
 	number = (size_t)(function - image->functions);

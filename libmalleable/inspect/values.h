@@ -41,6 +41,8 @@ enum mal_symbol_class {
 	MAL_LAST,
 	/* Carried from one round of a shared loop to the next. */
 	MAL_CARRIED,
+	/* What memory holds at a place that is a thread's own, as where its share begins. */
+	MAL_AT,
 };
 
 struct mal_symbol {
@@ -58,9 +60,9 @@ enum mal_value_kind {
 	MAL_LINEAR,
 	/* Shows the thread or its share. */
 	MAL_TAINT,
-	/* A partial result of a reduction by OP. */
+	/* A partial result of a reduction by OP: A carries it; of B bytes, where that counts. */
 	MAL_PARTIAL,
-	/* The same, put together with what memory held (a value). */
+	/* The same, with these as B and C, put together with A, which memory held. */
 	MAL_MERGED,
 	/* LEFT where the thread's number is less than the rest of partition A, else RIGHT. */
 	MAL_PAIR,

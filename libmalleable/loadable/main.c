@@ -72,19 +72,37 @@ static void say(void)
 		exit(1);
 }
 
+/* Returns -1 to go on, or the exit status. */
+static int read_arguments(int argc, char **argv)
+{
+	const char *word = argc == 2 ? argv[1] : "";
+
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+		puts("Usage: malleable-policy FILE\n\n"
+		     "Runs a loadable policy for malleabled; of no use by itself.\n\n"
+		     "  --help, --version");
+		return 0;
+	}
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		puts("malleable-policy " PACKAGE_VERSION);
+		return 0;
+	}
+	if (*word && *word != '-')
+		return -1;
+	fputs("malleable-policy: give one file, see malleable-policy --help\n", stderr);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct mal_exchange *exchange;
 	const struct mal_policy *policy;
 	void *state = NULL;
 	char byte;
+	int result = read_arguments(argc, argv);
 
-	if (argc != 2 || argv[1][0] == '-') {
-		fputs("Usage: malleable-policy FILE\n\n"
-		      "Runs a loadable policy for malleabled; of no use by itself.\n",
-		      argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
-		return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
-	}
+	if (result >= 0)
+		return result;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* We report a crash; a core file is of no use. */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -21,6 +21,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/pmix/pmix.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/state/state.h"
 
@@ -254,6 +255,8 @@ static void forget_earlier_program(void)
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->binding, 0);
 	atomic_store(&mal.slot->wants, 0);
+	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
+	mal.slot->bound[0] = '\0';
 	mal_borrower_check(&mal.segment, mal.me);
 }
 
@@ -303,6 +306,7 @@ static int attach(struct mal_error *err)
 	find_rank();
 	mal.threads = mal_thread_slot(&mal.segment, mal.me, 0);
 	read_mode();
+	mal_gomp_unbind();
 	if (mal_cpumask_get_affinity(0, &before) < 0)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
 	if (choose_home(err) < 0 || take_slot(err) < 0)
@@ -342,7 +346,7 @@ void mal_attach(void)
 		return;
 	if (attach(&err) == 0) {
 		mal.active = true;
-		pthread_atfork(NULL, NULL, forget_in_child);
+		pthread_atfork(mal_children_fork, NULL, forget_in_child);
 		if (mal_tools_before())
 			mal_warn_once("another OMPT tool goes first: " MAL_NOT_TIMED);
 	} else {

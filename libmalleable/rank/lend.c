@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "libmalleable/base/futex.h"
+#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
@@ -33,25 +34,45 @@
  */
 #define MAKE_ROOM_NS 50000
 
+__attribute__((noinline)) static void release_unseen(void)
+{
+	struct mal_kept kept = mal_keep();
+
+	mal_cpus_release();
+	mal_give_back(&kept);
+}
+
 void mal_call_begin(void)
 {
 	if (mal.unmanaged)
 		mal_unmanaged_call_begin();
 	if (mal.borrowed_count ||
 	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
-		mal_cpus_release();
+		release_unseen();
 	if (mal_phase_has_plan() && mal_team_is_free())
 		mal_phase_follow_plan();
+}
+
+__attribute__((noinline)) static void set_up_waits(void)
+{
+	mal.lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	mal.lend.after = mal_s_to_ticks(LEND_AFTER_S);
+}
+
+__attribute__((noinline)) static void set_up_waits_unseen(void)
+{
+	struct mal_kept kept = mal_keep();
+
+	set_up_waits();
+	mal_give_back(&kept);
 }
 
 void mal_wait_begin(void)
 {
 	uint64_t now = mal_ticks();
 
-	if (!mal.lend.look_every) {
-		mal.lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-		mal.lend.after = mal_s_to_ticks(LEND_AFTER_S);
-	}
+	if (!mal.lend.look_every)
+		set_up_waits_unseen();
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	mal.last_leave = now;
 	if (mal.unmanaged)
@@ -197,6 +218,7 @@ static void nap(void)
 
 static void take_back(void)
 {
+	struct mal_kept kept = mal_keep();
 	uint64_t begin = mal_ticks(), cost;
 
 	for (unsigned int i = 0; i < mal.own_count; i++) {
@@ -224,6 +246,7 @@ static void take_back(void)
 	mal.lend.usual_cost = mal.lend.usual_cost ? (3 * mal.lend.usual_cost + cost) / 4 : cost;
 	mal_count(&mal.slot->count.own, cost);
 	mal_count(&mal.slot->count.back, cost);
+	mal_give_back(&kept);
 }
 
 void mal_wait_abandon(void)
@@ -239,20 +262,9 @@ bool mal_wait_is_abandoned(void)
 	return atomic_load_explicit(&mal.lend.abandoned, memory_order_acquire);
 }
 
-void mal_wait_poll(void)
+/* Others want CPUs, or have some of ours. */
+__attribute__((noinline)) static void lend_now(uint64_t now)
 {
-	uint64_t now = mal_ticks();
-
-	mal.lend.last_poll = now;
-	if (now < mal.lend.next_look)
-		return;
-	mal.lend.next_look = now + mal.lend.look_every;
-	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count ||
-	    (mal_rule(MAL_RULE_COLLECTIVES) && !mal_self.collective))
-		return;
-	if (!mal.lending &&
-	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
-		return;
 	if (mal.unmanaged) {
 		/*
 		 * An unmanaged rank's other threads may start to work while its primary thread
@@ -273,6 +285,26 @@ void mal_wait_poll(void)
 			lend_or_grant(mal.own[i], now);
 	}
 	nap();
+}
+
+void mal_wait_poll(void)
+{
+	uint64_t now = mal_ticks();
+	struct mal_kept kept;
+
+	mal.lend.last_poll = now;
+	if (now < mal.lend.next_look)
+		return;
+	mal.lend.next_look = now + mal.lend.look_every;
+	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count ||
+	    (mal_rule(MAL_RULE_COLLECTIVES) && !mal_self.collective))
+		return;
+	if (!mal.lending &&
+	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+		return;
+	kept = mal_keep();
+	lend_now(now);
+	mal_give_back(&kept);
 }
 
 static void wait_end(void)

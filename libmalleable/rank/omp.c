@@ -30,6 +30,10 @@ void omp_set_dynamic(int dynamic);
 void omp_set_dynamic_(const int *dynamic);
 void omp_set_schedule(int kind, int chunk);
 void omp_set_schedule_(const int *kind, const int *chunk);
+void kmp_set_blocktime(int ms);
+int kmp_get_blocktime(void);
+void kmp_set_blocktime_(const int *ms);
+int kmp_get_blocktime_(void);
 
 static bool is_managed(const struct mal_runtime *runtime)
 {
@@ -62,8 +66,12 @@ static int max_threads(const void *caller)
 		return mal_team_tell_inside(threads);
 	mal_team_open();
 	mal_team_look();
-	/* The last region may have been wider: the next one must have the size that we answer. */
-	mal_team_set(mal.base);
+	/*
+	 * The last region may have been wider: the next one must have the size that we answer. (If
+	 * regions are classified, each gets its size where it begins.)
+	 */
+	if (!mal.proofs.on)
+		mal_team_set(mal.base);
 	return mal_team_tell((int)mal.base);
 }
 
@@ -81,6 +89,12 @@ static int num_procs(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int procs = runtime ? runtime->get_num_procs() : 1;
 
+	/* It shall not contradict what the program is told otherwise. */
+	if (runtime && is_managed(runtime) && mal.proofs.on && is_about_the_team()) {
+		mal_team_open();
+		if (mal.proofs.raised)
+			procs = (int)mal.base;
+	}
 	/*
 	 * Without OMP_NUM_THREADS this is the number of threads too, and programs size arrays by
 	 * it.
@@ -124,6 +138,26 @@ static void choose_schedule(const void *caller, int kind, int chunk)
 	runtime->set_schedule(kind, chunk);
 	if (is_managed(runtime))
 		mal_team_keep_schedule();
+}
+
+/* How long threads wait for work before they sleep is the program's own from now on. */
+static void choose_blocktime(const void *caller, int ms)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+
+	if (!runtime || !runtime->set_blocktime)
+		return;
+	runtime->set_blocktime(ms);
+	if (is_managed(runtime) && is_about_the_team())
+		mal_team_keep_blocktime();
+}
+
+static int blocktime(const void *caller)
+{
+	const struct mal_runtime *runtime = mal_runtime_of(caller);
+	int ms = runtime && runtime->get_blocktime ? runtime->get_blocktime() : 0;
+
+	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(ms) : ms;
 }
 
 int omp_get_max_threads(void)
@@ -184,4 +218,24 @@ void omp_set_dynamic_(const int *dynamic)
 void omp_set_schedule_(const int *kind, const int *chunk)
 {
 	choose_schedule(CALLER, *kind, *chunk);
+}
+
+void kmp_set_blocktime(int ms)
+{
+	choose_blocktime(CALLER, ms);
+}
+
+int kmp_get_blocktime(void)
+{
+	return blocktime(CALLER);
+}
+
+void kmp_set_blocktime_(const int *ms)
+{
+	choose_blocktime(CALLER, *ms);
+}
+
+int kmp_get_blocktime_(void)
+{
+	return blocktime(CALLER);
 }

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
+#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
@@ -23,7 +25,7 @@
  * read these here, not in mal_rank, whose cache lines the primary thread writes in each region.
  */
 #define MANAGED 1
-#define BY_CPU_TIME 2
+/* 2, 8: MAL_BY_CPU_TIME, MAL_ALIKE */
 #define HIDES_SIZE 4
 #define WEIGHT_SHIFT 8
 #define TEAM_SHIFT 40
@@ -34,6 +36,13 @@
 #define WAITING 1
 
 static ompt_get_task_info_t get_task_info;
+
+__attribute__((noinline)) static uint64_t let_compute_alike(void)
+{
+	mal.teams.arithmetic = mal_arithmetic_read();
+	atomic_store_explicit(&mal.teams.raised, 0, memory_order_relaxed);
+	return MAL_ALIKE;
+}
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned int requested, int flags, const void *where)
@@ -48,10 +57,14 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	if (!mal.base)
 		mal_team_open();
 	mal_region_begin(where, requested);
-	parallel->value = MANAGED | (mal.shares ? BY_CPU_TIME : 0) |
-			  (mal.team != mal.base && mal_team_hides_size() ? HIDES_SIZE : 0) |
-			  (uint64_t)mal.weight << WEIGHT_SHIFT |
-			  (uint64_t)mal.running << TEAM_SHIFT;
+	parallel->value =
+		MANAGED | (mal.shares ? MAL_BY_CPU_TIME : 0) |
+		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size() ? HIDES_SIZE
+										   : 0) |
+		(__builtin_expect(mal.teams.alike, 0) && (mal.running > 1 || requested > 1)
+			 ? let_compute_alike()
+			 : 0) |
+		(uint64_t)mal.weight << WEIGHT_SHIFT | (uint64_t)mal.running << TEAM_SHIFT;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *where)
@@ -62,20 +75,28 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	if (!mal_self.primary || !mal.active || !mal.depth || --mal.depth)
 		return;
 	mal_region_end(where);
+	/* Without us the primary thread had done all of it. */
+	if (__builtin_expect(mal.teams.alike, 0))
+		mal_flags_raise(atomic_exchange(&mal.teams.raised, 0));
 }
 
 /*
  * Threads that share a CPU are timed by CPU time, others by the cheaper tick counter. The former's
  * code is not inlined, so that it costs the latter nothing.
  */
-__attribute__((noinline)) static uint64_t cpu_clock(void)
+static uint64_t cpu_clock(void)
 {
 	return mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+__attribute__((noinline)) static uint64_t special_clock(void)
+{
+	return mal_self.special & MAL_BY_CPU_TIME ? cpu_clock() : mal_ticks();
+}
+
 static inline uint64_t work_clock(void)
 {
-	return __builtin_expect(mal_self.cpu_time, 0) ? cpu_clock() : mal_ticks();
+	return __builtin_expect(mal_self.special, 0) ? special_clock() : mal_ticks();
 }
 
 static void begin_work(void)
@@ -88,8 +109,8 @@ static void begin_work(void)
 static void begin_region(uint64_t value, bool primary)
 {
 	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
-	mal_self.cpu_time = value & BY_CPU_TIME;
-	if (primary && mal_self.weight && !mal_self.cpu_time)
+	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_ALIKE);
+	if (primary && mal_self.weight && !mal_self.special)
 		mal_self.begin = mal.region_begin;
 	else
 		begin_work();
@@ -104,17 +125,33 @@ static void count_work(uint64_t worked)
 	mal_self.begin = 0;
 }
 
-__attribute__((noinline)) static void end_cpu_work(void)
+__attribute__((noinline)) static uint64_t special_work(void)
 {
-	count_work(mal_s_to_ticks((double)(cpu_clock() - mal_self.begin) * 1e-9));
+	return mal_self.special & MAL_BY_CPU_TIME
+		       ? mal_s_to_ticks((double)(cpu_clock() - mal_self.begin) * 1e-9)
+		       : mal_ticks() - mal_self.begin;
+}
+
+__attribute__((noinline)) static void end_special_work(void)
+{
+	struct mal_kept kept = mal_keep();
+	uint64_t worked = special_work();
+
+	if (mal_self.special & MAL_ALIKE)
+		atomic_fetch_or(&mal.teams.raised, mal_kept_flags(&kept));
+	mal_give_back(&kept);
+	if (mal_self.weight)
+		count_work(worked);
+	else
+		mal_self.begin = 0;
 }
 
 static void end_work(void)
 {
 	if (!mal_self.begin)
 		return;
-	if (__builtin_expect(mal_self.cpu_time, 0))
-		end_cpu_work();
+	if (__builtin_expect(mal_self.special, 0))
+		end_special_work();
 	else
 		count_work(mal_ticks() - mal_self.begin);
 }
@@ -127,6 +164,7 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 						unsigned int size, uint64_t value)
 {
 	unsigned int expected = (unsigned int)(value >> TEAM_SHIFT);
+	struct mal_kept kept = mal_keep();
 
 	if (!mal_self.tid)
 		mal_self.tid = (int32_t)syscall(SYS_gettid);
@@ -144,6 +182,13 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 		mal_bind_self(slot);
 	if (value & HIDES_SIZE)
 		mal_team_hide_size();
+	mal_give_back(&kept);
+	if (!(value & MAL_ALIKE))
+		return;
+	/* Its flags are looked at when its work ends, whether that is timed or not. */
+	mal_self.begin = mal_ticks();
+	if (index)
+		mal_arithmetic_set(&mal.teams.arithmetic);
 }
 
 static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int size, uint64_t value)
@@ -153,7 +198,7 @@ static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int s
 	return tid && atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid &&
 	       atomic_load_explicit(&slot->bound, memory_order_relaxed) ==
 		       atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
-	       size == value >> TEAM_SHIFT && !(value & HIDES_SIZE);
+	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_ALIKE));
 }
 
 static void enter_team(unsigned int index, unsigned int size, uint64_t value)
@@ -276,6 +321,7 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 	mal_attach();
 	if (!mal.active || !set.function)
 		return 0;
+	mal_prove();
 	get_task_info = get.info;
 	mal.ompt = true;
 	mal.unmanaged = false;
@@ -312,8 +358,10 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		mal_warn_once("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
 	if (other || !mal.active)
 		return other;
-	if (!mal_runtime_manage(__builtin_return_address(0)))
+	if (!mal_runtime_manage(__builtin_return_address(0))) {
+		mal_bind_release();
 		return NULL;
+	}
 	mal_gomp_runtime_starts();
 	return &result;
 }

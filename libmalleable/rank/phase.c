@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "libmalleable/base/futex.h"
+#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/period.h"
 #include "libmalleable/rank/pmix/events.h"
+#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -63,6 +65,14 @@ static void add_cpu_time(struct mal_snapshot *snapshot)
 		snapshot->unseen = mal_s_to_ticks((double)(all - team) * 1e-9);
 }
 
+/* Threads that it has without help: a team that may differ has one for each CPU. */
+static unsigned int team_of_sample(void)
+{
+	if (mal.proofs.raised)
+		return 1;
+	return mal_prove_is_quiet() && mal.own_count ? mal.own_count : mal.base;
+}
+
 static void say_sample(uint64_t round)
 {
 	struct mal_header *header = mal.segment.header;
@@ -83,7 +93,7 @@ static void say_sample(uint64_t round)
 		.region = count->region,
 		.thread_ticks = count->thread_ticks,
 		.regions = count->regions,
-		.team = mal.base,
+		.team = team_of_sample(),
 		.max = mal_team_max(),
 	};
 	mal_unmanaged_sample(&snapshot);
@@ -111,14 +121,17 @@ static bool sample_is_due(const struct mal_header *header)
 
 void mal_phase_follow_plan(void)
 {
+	struct mal_kept kept;
 	uint64_t begin;
 
 	if (!mal_rule(MAL_RULE_BIND))
 		return;
+	kept = mal_keep();
 	begin = mal_ticks();
 	mal_cpus_apply_plan();
 	mal_team_follow(mal_cpus_to_use(mal.own_count));
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+	mal_give_back(&kept);
 }
 
 /* Whether CPUs of the plan have not been handed over to us yet. */
@@ -163,6 +176,25 @@ static void follow_answer(uint32_t answers, uint64_t window)
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
+__attribute__((noinline)) static void sample(uint64_t round)
+{
+	uint32_t answers = atomic_load(&mal.segment.header->answers);
+	uint64_t before = mal.phase.last_said;
+
+	mal_events_say();
+	say_sample(round);
+	if (mal_rule(MAL_RULE_BIND) && before && mal.phase.strongest > MAL_BOUNDARY_PERIOD)
+		follow_answer(answers, mal.phase.last_said - before);
+}
+
+__attribute__((noinline)) static void sample_unseen(uint64_t round)
+{
+	struct mal_kept kept = mal_keep();
+
+	sample(round);
+	mal_give_back(&kept);
+}
+
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	struct mal_header *header = mal.segment.header;
@@ -180,15 +212,8 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 	if (mal_phase_has_plan())
 		mal_phase_follow_plan();
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header)) {
-		uint32_t answers = atomic_load(&header->answers);
-		uint64_t before = mal.phase.last_said;
-
-		mal_events_say();
-		say_sample(round);
-		if (mal_rule(MAL_RULE_BIND) && before && mal.phase.strongest > MAL_BOUNDARY_PERIOD)
-			follow_answer(answers, mal.phase.last_said - before);
-	}
+	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header))
+		sample_unseen(round);
 }
 
 void mal_phase_region(const void *where)

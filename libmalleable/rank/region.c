@@ -9,9 +9,11 @@
  */
 #include "libmalleable/rank/region.h"
 
+#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
@@ -69,6 +71,8 @@ struct region {
 	bool harmed;	    /* sharing is not tried now */
 	/* it has a num_threads clause, or cannot get the number of threads that we choose */
 	bool clause;
+	bool free;   /* it was proved that any team will do */
+	bool counts; /* it was found that it counts the threads of its team */
 };
 
 /* Not in mal_rank: what is known of single regions, which is large, and for this file alone. */
@@ -86,6 +90,8 @@ static struct region *find(const void *where)
 			return entry;
 		if (!entry->where) {
 			entry->where = where;
+			entry->free = mal.proofs.on && mal_prove_is_free(where);
+			entry->counts = mal.proofs.on && mal_prove_counts(where);
 			return entry;
 		}
 	}
@@ -211,7 +217,7 @@ static void say_wants_cpus(uint64_t now)
 /*
  * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether it took long.
  */
-static bool prepare(unsigned int requested, uint64_t now)
+__attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t now)
 {
 	bool clause = requested && (requested != mal.team || (current && current->clause));
 	unsigned int team = clause ? requested : mal.team;
@@ -227,22 +233,24 @@ static bool prepare(unsigned int requested, uint64_t now)
 		return changed;
 	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > mal.region.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
-		unsigned int max = mal_team_is_free() && !clause ? mal.segment.thread_count : team;
+		unsigned int max =
+			mal_team_may_differ() && !clause ? mal.segment.thread_count : team;
 		unsigned int cpus = mal.own_count + mal.borrowed_count;
 
 		if (max > cpus)
 			mal_cpus_borrow(max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_bound(mal_team_is_free() ? choose_team(current) : mal.base);
+		team = mal_team_bound(mal_team_may_differ() ? choose_team(current) : mal.base);
 		mal_team_set(team);
 		mal.widened = team > mal.base;
 	}
 	mal.running = team;
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
 	mal.shares = mal.stacked || mal.borrowed_count;
-	impatient = mal_team_set_patience(
-		choose_patience(current, clause || (team == mal.base && !mal.reported_more)));
+	impatient = mal_team_set_patience(choose_patience(
+		current, clause || (team == mal.base && !mal.reported_more && !mal.proofs.raised &&
+				    !(mal.proofs.on && mal_team_may_differ()))));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(team);
 	if (changed || impatient || clause || mal.shares || !stands())
@@ -258,6 +266,15 @@ static bool prepare(unsigned int requested, uint64_t now)
 	return changed;
 }
 
+__attribute__((noinline)) static bool prepare_unseen(unsigned int requested, uint64_t now)
+{
+	struct mal_kept kept = mal_keep();
+	bool changed = prepare(requested, now);
+
+	mal_give_back(&kept);
+	return changed;
+}
+
 /*
  * See mal_rank.weight. Counted for each code address, so that no sequence of regions can hide one.
  */
@@ -268,18 +285,47 @@ static unsigned int choose_weight(struct region *region)
 	return region->runs++ % TIMED_EVERY ? 0 : TIMED_EVERY;
 }
 
+/*
+ * Regions were classified: a bound one has the team that the program knows of, whatever rules.
+ * Returns how many threads are requested then.
+ */
+static unsigned int begin_proved(const void *where, unsigned int requested)
+{
+	mal.proofs.free = current ? current->free : mal_prove_is_free(where);
+	mal.proofs.counts = current ? current->counts : mal_prove_counts(where);
+	if (mal_prove_any_team())
+		return requested;
+	mal_prove_say_bound(where);
+	if (requested != mal.team || mal.team == mal.base)
+		return requested;
+	mal_team_set(mal.base);
+	return mal.team;
+}
+
+__attribute__((noinline)) static void set_up(void)
+{
+	mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
+	mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
+	mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
+	mal.region.settle = mal_s_to_ticks(SETTLE_S);
+	mal.standing.number = 1;
+}
+
+__attribute__((noinline)) static void set_up_unseen(void)
+{
+	struct mal_kept kept = mal_keep();
+
+	set_up();
+	mal_give_back(&kept);
+}
+
 void mal_region_begin(const void *where, unsigned int requested)
 {
 	uint64_t now = mal_ticks();
 
-	if (!mal.region.look_every) {
-		mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-		mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
-		mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
-		mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
-		mal.region.settle = mal_s_to_ticks(SETTLE_S);
-		mal.standing.number = 1;
-	}
+	if (!mal.region.look_every)
+		set_up_unseen();
 	if (!current || current->where != where)
 		current = find(where);
 	mal.weight = choose_weight(current);
@@ -289,9 +335,11 @@ void mal_region_begin(const void *where, unsigned int requested)
 		mal_mpi_look_back(__builtin_frame_address(0));
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	mal.widened = false;
+	if (mal.proofs.on)
+		requested = begin_proved(where, requested);
 	mal.running = mal.team;
 	if (!is_prepared(current, requested) && mal_rule(MAL_RULE_BIND) &&
-	    prepare(requested, now)) {
+	    prepare_unseen(requested, now)) {
 		uint64_t ready = mal_ticks();
 
 		mal_count(&mal.slot->count.own, ready - now);
@@ -355,7 +403,7 @@ static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 }
 
 /* Learn from the region that ended. */
-static void learn(struct region *region, uint64_t now)
+__attribute__((noinline)) static void learn(struct region *region, uint64_t now)
 {
 	double duration = (double)(now - mal.region_begin);
 	unsigned int cpus;
@@ -398,6 +446,14 @@ static void learn(struct region *region, uint64_t now)
 		region->prepared = 0;
 }
 
+__attribute__((noinline)) static void learn_unseen(struct region *region, uint64_t now)
+{
+	struct mal_kept kept = mal_keep();
+
+	learn(region, now);
+	mal_give_back(&kept);
+}
+
 void mal_region_end(const void *where)
 {
 	uint64_t now = mal_ticks();
@@ -406,6 +462,11 @@ void mal_region_end(const void *where)
 	mal_count(&mal.slot->count.region, duration);
 	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
 	mal_count(&mal.slot->count.regions, 1);
+	if (mal.proofs.on && mal_prove_any_team()) {
+		mal.proofs.free_ticks += duration;
+		mal_count(&mal.slot->count.free, 1);
+	}
+	mal.proofs.free = false;
 	if (current)
 		current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
 	if (!mal.weight && duration >= mal.short_region)
@@ -413,7 +474,7 @@ void mal_region_end(const void *where)
 	if (mal.shares)
 		mal_wants_cpus_close(&mal.segment, mal.me);
 	if (now - mal.region.last_look > mal.region.look_every && mal_rule(MAL_RULE_LEND))
-		learn(current, now);
+		learn_unseen(current, now);
 	mal.stacked = false;
 	mal.shares = false;
 	mal.last_leave = now;

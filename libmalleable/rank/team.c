@@ -10,8 +10,11 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
+#include "libmalleable/rank/program/regions.h"
 #include "libmalleable/rank/program/runtime.h"
+#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/state/state.h"
 
 /* Of omp_sched_t. */
@@ -52,6 +55,15 @@ static bool is_asked_for(const char *variable)
 	return value != NULL;
 }
 
+/* The runtime prints each thread, and all of them again whenever a team has another size. */
+static bool threads_are_printed(void)
+{
+	const char *affinity = getenv("KMP_AFFINITY");
+
+	return is_asked_for("OMP_DISPLAY_AFFINITY") ||
+	       (affinity && strcasestr(affinity, "verbose") && !strcasestr(affinity, "noverbose"));
+}
+
 static void look_at_objects(void)
 {
 	enum mal_mode_reason reason;
@@ -59,7 +71,16 @@ static void look_at_objects(void)
 	if (mal.mode != MAL_MODE_AUTO || !mal_objects_changed())
 		return;
 	reason = mal_objects_keep_size();
-	if (reason != MAL_REASON_NONE)
+	/* libomp 19.1.7 aborts where a team of several threads leaves a dynamic loop early. */
+	if (reason == MAL_REASON_CANCELS && !is_asked_for("OMP_CANCELLATION"))
+		reason = MAL_REASON_NONE;
+	mal.proofs.quiet = mal.proofs.on && !mal.proofs.strict && reason == MAL_REASON_NONE;
+	if (reason == MAL_REASON_NONE)
+		return;
+	/* It holds for the regions that are not proved free. */
+	if (mal.proofs.on)
+		atomic_store(&mal.slot->reason, reason);
+	else
 		keep_size(reason);
 }
 
@@ -72,6 +93,8 @@ static void choose_mode(void)
 		keep_size(MAL_REASON_DYNAMIC);
 	else if (is_asked_for("KMP_DETERMINISTIC_REDUCTION"))
 		keep_size(MAL_REASON_REDUCTION);
+	else if (threads_are_printed())
+		keep_size(MAL_REASON_DISPLAY);
 	look_at_objects();
 }
 
@@ -88,6 +111,50 @@ static unsigned int get_limit(void)
 	if (runtime->get_max_active_levels && runtime->get_max_active_levels() > 1)
 		return mal.base;
 	return (unsigned int)limit > mal.base ? (unsigned int)limit : mal.base;
+}
+
+/* Whether the system has room for a team of so many. Where it has not, libomp ends the program. */
+static bool system_has_room(unsigned int threads)
+{
+	return mal_threads_have_room(threads, SPARE_THREADS,
+				     runtime->get_stack_size ? runtime->get_stack_size() : 0);
+}
+
+/*
+ * A program that is told 1 thread may leave out what several need. With one CPU tell it 2, where no
+ * region can tell and the user left the number to us.
+ */
+static void raise_base(bool chosen)
+{
+	if (!mal.proofs.on || mal.mode != MAL_MODE_AUTO || mal.base != 1)
+		return;
+	if (!chosen && !atomic_load(&mal.reported) && !mal.proofs.told_one &&
+	    runtime->set_num_threads && get_limit() >= 2 && mal_regions_are_free() &&
+	    system_has_room(2)) {
+		mal.base = 2;
+		mal.proofs.raised = true;
+	} else if (chosen) {
+		mal_prove_told_one();
+	}
+}
+
+/* Where the user wants the calling thread, which the runtime knows. */
+static bool find_place(struct mal_cpumask *mask)
+{
+	int ids[MAL_MAX_CPUS / 4], place, count;
+
+	place = runtime->get_place_num ? runtime->get_place_num() : -1;
+	count = place >= 0 && runtime->get_place_num_procs ? runtime->get_place_num_procs(place)
+							   : 0;
+	if (count <= 0 || count > MAL_MAX_CPUS / 4 || !runtime->get_place_proc_ids)
+		return false;
+	*mask = (struct mal_cpumask){{0}};
+	runtime->get_place_proc_ids(place, ids);
+	for (int i = 0; i < count; i++)
+		if (ids[i] >= 0)
+			mal_cpumask_add(mask, (unsigned int)ids[i]);
+	mal_cpumask_keep(mask, &mal.home);
+	return mal_cpumask_count(mask) > 0;
 }
 
 void mal_team_open(void)
@@ -111,11 +178,15 @@ void mal_team_open(void)
 		mal.reported_more = true;
 	}
 	mal.team = mal.base;
+	mal.teams.alike = mal.base == 1 && mal_gomp_original(runtime);
 	choose_mode();
+	raise_base(numbers != NULL);
 	mal.teams.levels_differ = numbers && strchr(numbers, ',');
-	mal.teams.rebinds =
-		getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("KMP_AFFINITY");
-	mal.teams.block_fixed =
+	mal.teams.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
+			    getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
+	mal.teams.runtime = runtime->base;
+	mal.teams.place = mal.teams.rebinds ? find_place : NULL;
+	mal.teams.block_fixed |=
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
 	mal.teams.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
 	mal.teams.usual_kind = OMP_SCHED_STATIC;
@@ -149,7 +220,7 @@ unsigned int mal_team_bound(unsigned int threads)
 		mal.teams.room = mal.base;
 	if (threads <= mal.teams.room)
 		return threads;
-	if (mal.teams.no_room || !mal_threads_have_room(threads, SPARE_THREADS)) {
+	if (mal.teams.no_room || !system_has_room(threads)) {
 		mal.teams.no_room = true;
 		keep_size(MAL_REASON_SYSTEM);
 		return mal.teams.room;
@@ -186,6 +257,7 @@ void mal_team_chosen(unsigned int threads)
 		mal_team_open();
 	mal.base = threads;
 	mal.team = threads;
+	mal.proofs.raised = false;
 	atomic_store(&mal.teams.asked_inside, 0);
 	mal_team_tell((int)threads);
 }
@@ -194,6 +266,8 @@ int mal_team_tell(int threads)
 {
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
+	if (threads == 1)
+		mal_prove_told_one();
 	if (threads > 0 && (unsigned int)threads > reported) {
 		uint32_t reason = MAL_REASON_NONE;
 
@@ -208,6 +282,9 @@ int mal_team_tell(int threads)
 
 int mal_team_tell_inside(int threads)
 {
+	/* It was proved that nothing comes of it. */
+	if (mal_self.slot && mal.proofs.free)
+		return threads;
 	/* The answer must stay true: later regions are at least as large as this one. */
 	if (mal_self.slot && mal.widened) {
 		atomic_store(&mal.teams.asked_inside, mal.running);
@@ -218,15 +295,29 @@ int mal_team_tell_inside(int threads)
 
 bool mal_team_is_free(void)
 {
+	if (mal.proofs.on)
+		return mal.mode == MAL_MODE_AUTO && runtime->set_num_threads &&
+		       !atomic_load_explicit(&mal.proofs.told_one, memory_order_relaxed);
 	return mal.mode != MAL_MODE_CPUSET &&
 	       !atomic_load_explicit(&mal.reported, memory_order_relaxed) &&
 	       runtime->set_num_threads;
+}
+
+bool mal_team_may_differ(void)
+{
+	return mal_team_is_free() && (!mal.proofs.on || mal_prove_any_team());
 }
 
 unsigned int mal_team_max(void)
 {
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
+	/* More CPUs help if they help most of the time. */
+	if (mal.proofs.on && mal_team_is_free() &&
+	    2 * mal.proofs.free_ticks >= atomic_load(&mal.slot->count.region))
+		reported = 0;
+	else if (mal.proofs.on)
+		reported = mal.base;
 	if (mal.teams.no_room && !reported)
 		return mal.teams.room;
 	return mal.mode == MAL_MODE_CPUSET && mal.base > reported ? mal.base : reported;
@@ -250,7 +341,7 @@ void mal_team_follow(unsigned int cpus)
 	 * A plan may come before the first region, where the team is opened: it has no size until
 	 * then.
 	 */
-	if (!mal.base || !cpus || mal.mode == MAL_MODE_CPUSET ||
+	if (!mal.base || !cpus || mal.mode == MAL_MODE_CPUSET || mal.proofs.on ||
 	    (reported && mal.mode != MAL_MODE_TEAM))
 		return;
 	if (reported && cpus > reported)
@@ -268,6 +359,19 @@ bool mal_team_set_patience(enum mal_patience patience)
 							      : patience == MAL_PATIENCE_SHORT);
 	mal.teams.patience = patience;
 	return true;
+}
+
+void mal_team_keep_blocktime(void)
+{
+	mal.teams.block_fixed = true;
+}
+
+int mal_team_tell_blocktime(int ms)
+{
+	bool ours = mal.teams.patience != MAL_PATIENCE_USUAL && !mal.teams.block_fixed &&
+		    ms == (mal.teams.patience == MAL_PATIENCE_SHORT);
+
+	return ours ? mal.teams.usual_blocktime : ms;
 }
 
 void mal_team_set_schedule(uint32_t schedule)

@@ -15,8 +15,14 @@
 /* Read the team size that the managed runtime starts with. Primary thread, runtime initialised. */
 void mal_team_open(void);
 
-/* Whether regions may get another number of threads than the program set. */
+/*
+ * Whether regions may get another number of threads than the program set; where regions were
+ * classified, whether those that are free may.
+ */
 bool mal_team_is_free(void);
+
+/* The same of the current region. */
+bool mal_team_may_differ(void);
 
 /* The number of threads beyond which more CPUs do not help the program, 0: none. */
 unsigned int mal_team_max(void);
@@ -40,6 +46,10 @@ enum mal_patience {
  * whether it changed.
  */
 bool mal_team_set_patience(enum mal_patience patience);
+/* The program chose it (kmp_set_blocktime): keep it. */
+void mal_team_keep_blocktime(void);
+/* What the program is to learn where the runtime says MS. */
+int mal_team_tell_blocktime(int ms);
 
 /*
  * Set how loops with schedule(runtime) share out work from the next region on: kind (omp_sched_t) +

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/futex.h"
+#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/state.h"
@@ -203,7 +204,6 @@ static void wait_on(void)
 	drop();
 }
 
-/* Not inlined, so that the caller has no registers to save. */
 __attribute__((noinline)) static void look(void)
 {
 	unsigned int count = tests.in_a_row;
@@ -235,6 +235,15 @@ out:
 	tests.looked = now;
 }
 
+/* Not inlined, so that the caller has no registers to save. */
+__attribute__((noinline)) static void look_unseen(void)
+{
+	struct mal_kept kept = mal_keep();
+
+	look();
+	mal_give_back(&kept);
+}
+
 void mal_mpi_tested(bool done)
 {
 	if (!mal_self.primary || !mal.active || mal.depth)
@@ -242,5 +251,5 @@ void mal_mpi_tested(bool done)
 	if (done)
 		mal_mpi_end_tests();
 	else if (++tests.in_a_row >= tests.look_at)
-		look();
+		look_unseen();
 }

@@ -77,7 +77,7 @@ void mal_mpi_enter(bool collective)
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN)
 			mal_wait_begin();
-	} else if (mal_self.begin && !mal_self.cpu_time) {
+	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
 		mal_self.mpi_begin = mal_ticks();
 	}
 }

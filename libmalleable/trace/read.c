@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/trace/trace.h"
 
@@ -26,11 +28,13 @@ static int wrong(const struct reader *reader, const char *what)
 	return mal_fail(reader->err, "%s: line %lu: %s", reader->path, reader->line, what);
 }
 
+/* Texts of a trace are printed, and written to other files: whoever wrote it is not trusted. */
 static void copy_text(char *to, size_t size, const json_t *from)
 {
 	const char *text = json_string_value(from);
 
 	snprintf(to, size, "%s", text ? text : "");
+	mal_make_printable(to, strlen(to), false);
 }
 
 /* Read COUNT numbers from MIN to below LIMIT; negative ones are stored as NONE. */
@@ -122,6 +126,7 @@ static int read_window(struct reader *reader, const json_t *line)
 {
 	const json_t *ranks = json_object_get(line, "ranks");
 	struct mal_trace_window *window = mal_trace_add_window(reader->trace);
+	double after_s, at_s;
 	json_t *item;
 	size_t i;
 
@@ -129,6 +134,11 @@ static int read_window(struct reader *reader, const json_t *line)
 		return mal_fail(reader->err, "out of memory for the trace");
 	if (!read_seconds(line, "elapsed_s", &window->elapsed_s))
 		return wrong(reader, "the window's length is missing or out of range");
+	after_s = window > reader->trace->windows ? window[-1].end_s : 0;
+	/* When it was written is a little later, or not known. */
+	window->end_s = after_s + window->elapsed_s;
+	if (read_seconds(line, "at_s", &at_s) && at_s > window->end_s)
+		window->end_s = at_s;
 	if (read_numbers(json_object_get(line, "owner"), window->owner,
 			 reader->trace->topology.cpu_count, -1, reader->trace->rank_count,
 			 reader->trace->rank_count) < 0)
@@ -147,6 +157,9 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	const char *type = json_string_value(json_object_get(line, "type"));
 	int result = 0;
 
+	/* It quotes the line. */
+	if (!line)
+		mal_make_printable(why.text, strlen(why.text), false);
 	if (!line || !type)
 		result = wrong(reader, line ? "it has no type" : why.text);
 	else if ((reader->line == 1) != (strcmp(type, "step") == 0))
@@ -158,6 +171,13 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	/* Skip other lines: they say what was decided then, and a replay decides anew. */
 	json_decref(line);
 	return result;
+}
+
+static uid_t owner_of(FILE *file)
+{
+	struct stat status;
+
+	return fstat(fileno(file), &status) == 0 ? status.st_uid : (uid_t)-1;
 }
 
 int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
@@ -183,6 +203,7 @@ int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *
 		result = mal_fail_errno(err, "cannot read %s", path);
 	if (result == 0 && trace->window_count == 0)
 		result = mal_fail(err, "%s: it has no window", path);
+	trace->owner = owner_of(file);
 	free(text);
 	fclose(file);
 	return result;

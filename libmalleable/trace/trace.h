@@ -9,6 +9,7 @@
 #define MAL_TRACE_TRACE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "libmalleable/base/error.h"
 #include "policies/interface/policy.h"
@@ -19,6 +20,7 @@
 /* A window: samples by rank, owning rank by CPU. */
 struct mal_trace_window {
 	double elapsed_s;
+	double end_s; /* since the step's start; windows that were read do not overlap */
 	struct mal_sample *samples;
 	unsigned int *owner;
 };
@@ -32,6 +34,7 @@ struct mal_trace {
 	unsigned int *l3, *numa, *package;
 	struct mal_topology topology; /* views of the arrays above, for policies */
 	bool cut;		      /* the file's last line is incomplete: the step was killed */
+	uid_t owner;		      /* of a file that was read */
 	size_t window_count;
 	struct mal_trace_window *windows;
 };

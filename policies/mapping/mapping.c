@@ -96,3 +96,12 @@ void mal_map(const struct mal_view *view, struct mal_plan *plan)
 		map_one_by_one(&map);
 	mal_layout_close(&map.layout);
 }
+
+void mal_map_to(const unsigned int *owner, size_t cpu_count, const struct mal_view *view,
+		struct mal_plan *plan)
+{
+	if (owner)
+		memcpy(plan->owner, owner, cpu_count * sizeof(plan->owner[0]));
+	else
+		mal_map(view, plan);
+}

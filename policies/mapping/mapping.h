@@ -13,4 +13,8 @@
  */
 void mal_map(const struct mal_view *view, struct mal_plan *plan);
 
+/* The same, but where OWNER is not NULL: these owners, by CPU, of CPU_COUNT CPUs. */
+void mal_map_to(const unsigned int *owner, size_t cpu_count, const struct mal_view *view,
+		struct mal_plan *plan);
+
 #endif

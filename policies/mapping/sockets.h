@@ -2,11 +2,11 @@
 /*
  * sockets.h: map whole ranks to sockets by branch and bound.
  *
- * This is the search of SABO (Dionisi et al., section IV.B). Ranks come in decreasing order of
- * load. At the root of the tree the first ranks have one socket each. Depth first, the search tries
- * each further rank on every socket with a free core, first socket first. c counts the cores that a
- * mapping misses. The search leaves a branch when c is not below min_c, the lowest c of a complete
- * mapping so far.
+ * This is the search of SABO (Rocha Barbosa et al., section IV.B). Ranks come in decreasing order
+ * of load. At the root of the tree the first ranks have one socket each. Depth first, the search
+ * tries each further rank on every socket with a free core, first socket first. c counts the cores
+ * that a mapping misses. The search leaves a branch when c is not below min_c, the lowest c of a
+ * complete mapping so far.
  */
 #ifndef MAL_POLICIES_MAPPING_SOCKETS_H
 #define MAL_POLICIES_MAPPING_SOCKETS_H

@@ -4,10 +4,29 @@
 
 /* Halvings of the interval that holds the shortest possible time. */
 #define HALVINGS 40
+/*
+ * What makes a rank shorter by less than this part is not worth a CPU: one whose work is nearly all
+ * serial would take those of all others.
+ */
+#define WORTH 0.005
 
 double mal_apportion_time(const struct mal_load *load, unsigned int cpus)
 {
 	return load->serial + load->work / (cpus ? cpus : 1);
+}
+
+double mal_apportion_longest(const struct mal_view *view, const struct mal_load *loads,
+			     const unsigned int *count)
+{
+	double max = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		double time = mal_apportion_time(&loads[rank], count[rank]);
+
+		if (view->samples[rank].running && time > max)
+			max = time;
+	}
+	return max;
 }
 
 /* Returns the CPUs with which a rank takes at most TIME, but no more than it can use. */
@@ -41,18 +60,26 @@ static unsigned long all_needed(const struct mal_view *view, const struct mal_lo
 	return sum;
 }
 
-/* Give a CPU to the longest rank that can use it. Returns false if none can. */
+/*
+ * Give a CPU to the longest rank that can use it, and that it makes shorter, or to the longest of
+ * all if it helps none. Returns false if none can use it.
+ */
 static bool give_one(const struct mal_view *view, const struct mal_load *loads, unsigned int *count)
 {
 	unsigned int best = view->rank_count;
 	double max = -1;
+	bool helps = false;
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		const struct mal_sample *sample = &view->samples[rank];
 		double time = mal_apportion_time(&loads[rank], count[rank]);
+		bool helped =
+			time - mal_apportion_time(&loads[rank], count[rank] + 1) > WORTH * time;
 
-		if (!sample->running || (sample->max && count[rank] >= sample->max) || time <= max)
+		if (!sample->running || (sample->max && count[rank] >= sample->max) ||
+		    (helped == helps ? time <= max : helps))
 			continue;
+		helps = helped;
 		max = time;
 		best = rank;
 	}
@@ -83,6 +110,7 @@ bool mal_apportion(const struct mal_view *view, const struct mal_load *loads, un
 		else
 			low = middle;
 	}
+	high *= 1 + WORTH;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		count[rank] = view->samples[rank].running
 				      ? needed(&view->samples[rank], &loads[rank], high, cpus)

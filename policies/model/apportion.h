@@ -8,6 +8,10 @@
 /* Returns the time of a rank with LOAD on CPUS CPUs, serial + work / CPUs, in units of LOAD. */
 double mal_apportion_time(const struct mal_load *load, unsigned int cpus);
 
+/* Returns the longest running rank's time with LOADS and COUNT, both by rank. */
+double mal_apportion_longest(const struct mal_view *view, const struct mal_load *loads,
+			     const unsigned int *count);
+
 /*
  * Fill COUNT, by rank, with numbers that sum up to CPUS: at least one for each running rank, none
  * above sample->max. The longest rank's time is the shortest possible, because a rank's time only

@@ -19,6 +19,7 @@
 
 struct past {
 	struct mal_load expected[MAL_FORECAST_KINDS];
+	struct mal_load past[2]; /* the last value and the one before */
 	bool known;
 };
 
@@ -96,6 +97,10 @@ static void expect(struct past *past, const struct mal_load *now, double smooth)
 	expected[MAL_FORECAST_SLOW] =
 		mix(&expected[MAL_FORECAST_SLOW], now, past->known ? LONG : 0);
 	expected[MAL_FORECAST_LAST] = *now;
+	expected[MAL_FORECAST_SECOND] = past->known ? past->past[0] : *now;
+	expected[MAL_FORECAST_THIRD] = past->known ? past->past[1] : *now;
+	past->past[1] = expected[MAL_FORECAST_SECOND];
+	past->past[0] = *now;
 	past->known = true;
 }
 
@@ -149,8 +154,9 @@ int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *vie
 	return 1;
 }
 
-struct mal_load mal_forecast_of(const struct mal_forecast *forecast, enum mal_forecast_kind kind,
-				unsigned int rank)
+void mal_forecast_get(const struct mal_forecast *forecast, enum mal_forecast_kind kind,
+		      struct mal_load *loads)
 {
-	return forecast->ranks[rank].expected[kind];
+	for (size_t rank = 0; rank < forecast->count; rank++)
+		loads[rank] = forecast->ranks[rank].expected[kind];
 }

@@ -2,7 +2,7 @@
 /*
  * forecast.h: forecast each rank's load in the next window from its past loads.
  *
- * Four simple forecasts run side by side. The caller finds out which one is best: a policy compares
+ * Six simple forecasts run side by side. The caller finds out which one is best: a policy compares
  * what it would have done by each of them with what came.
  */
 #ifndef MAL_POLICIES_MODEL_FORECAST_H
@@ -16,6 +16,8 @@ enum mal_forecast_kind {
 	MAL_FORECAST_LAST,    /* the last value */
 	MAL_FORECAST_TREND,   /* the last value plus its last change */
 	MAL_FORECAST_SLOW,    /* average over a long past */
+	MAL_FORECAST_SECOND,  /* the value of the window before the last: loads that alternate */
+	MAL_FORECAST_THIRD,   /* and the one before that */
 	MAL_FORECAST_KINDS,
 };
 
@@ -31,11 +33,11 @@ void mal_forecast_destroy(struct mal_forecast *forecast);
 int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view);
 
 /*
- * Returns what RANK will need in the next window by KIND, as a part of the work of all ranks. Valid
- * after a successful learn, for its ranks.
+ * Fill LOADS, by rank, with what ranks will need in the next window by KIND, as parts of the work
+ * of all ranks. Valid after a successful learn, for its ranks.
  */
-struct mal_load mal_forecast_of(const struct mal_forecast *forecast, enum mal_forecast_kind kind,
-				unsigned int rank);
+void mal_forecast_get(const struct mal_forecast *forecast, enum mal_forecast_kind kind,
+		      struct mal_load *loads);
 
 /* Returns the core seconds of all ranks in the window; loads are parts of it. */
 double mal_forecast_whole(const struct mal_view *view);

@@ -6,22 +6,13 @@
 #include <math.h>
 
 #include "policies/interface/limits.h"
+#include "policies/model/lending.h"
 
-/* A waiting rank lends after this time (libmalleable/rank/lend.c). */
-#define LEND_AFTER_S 150e-6
-/* Only regions at least this long are opened wider (libmalleable/rank/region.c). */
-#define GROW_REGION_S 2e-3
-/* A growing rank opens regions with this many threads per CPU. */
-#define GROW_THREADS 2
 /* If regions are shorter than this, the next one is always about to begin. */
 #define AT_ONCE_S 10e-6
-/* Times that differ by less are the same. */
-#define ROUNDING_S 1e-12
-
-enum activity { SERIAL, PARALLEL, WAITING, LENT };
 
 struct runner {
-	enum activity activity;
+	enum mal_activity activity;
 	double left;	    /* s of serial time, or core seconds of work, or s until it lends */
 	unsigned int own;   /* CPUs that it uses for good */
 	unsigned int used;  /* with borrowed ones */
@@ -39,6 +30,7 @@ struct scene {
 	unsigned int computing;
 	unsigned int pool; /* CPUs lent to nobody */
 	bool keep_one;
+	double phases; /* in the window: what each has once counts so many times */
 	double now;
 };
 
@@ -52,14 +44,20 @@ double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_cou
 	return longest;
 }
 
-double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count)
+/* The phases of a window; unknown ones count as one. */
+static double count_phases(const struct mal_sample *samples, unsigned int rank_count)
 {
-	double phases = 0;
+	double phases = 1;
 
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		if (samples[rank].running && samples[rank].phases > phases)
 			phases = samples[rank].phases;
-	return mal_model_elapsed(samples, rank_count) / (phases > 0 ? phases : 1);
+	return phases;
+}
+
+double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count)
+{
+	return mal_model_elapsed(samples, rank_count) / count_phases(samples, rank_count);
 }
 
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count)
@@ -78,27 +76,48 @@ double mal_model_communication(const struct mal_sample *samples, unsigned int ra
 
 double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count, unsigned int cpus)
 {
-	double sum = 0;
+	double sum = 0, longest = 0;
+
+	cpus = cpus ? cpus : 1;
+	for (unsigned int rank = 0; rank < rank_count; rank++) {
+		if (!samples[rank].running)
+			continue;
+		sum += samples[rank].work_s + samples[rank].serial_s;
+		/* No distribution shortens serial parts. */
+		longest = fmax(longest, samples[rank].serial_s + samples[rank].work_s / cpus);
+	}
+	return fmax(sum / cpus, longest) + mal_model_communication(samples, rank_count);
+}
+
+/* The regions of a rank in the window; 1 if that is not known. */
+static double count_regions(const struct mal_sample *sample)
+{
+	double inside = sample->elapsed_s - sample->serial_s - sample->mpi_s;
+
+	return sample->region_s > 0 ? fmax(inside / sample->region_s, 1) : 1;
+}
+
+/* The phases of a window in which ranks compute: some have a collective call and no region. */
+static double count_computing(const struct mal_sample *samples, unsigned int rank_count)
+{
+	double regions = 1;
 
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		if (samples[rank].running)
-			sum += samples[rank].work_s + samples[rank].serial_s;
-	return sum / (cpus ? cpus : 1) + mal_model_communication(samples, rank_count);
+			regions = fmax(regions, count_regions(&samples[rank]));
+	return fmin(count_phases(samples, rank_count), regions);
 }
 
-/* Returns the core seconds of one region: the rank's work over its number of regions. */
-static double work_of_region(const struct mal_sample *sample)
+/* Returns the core seconds of one region: the rank's work over its number of regions in a phase. */
+static double work_of_region(const struct mal_sample *sample, double phases)
 {
-	double inside = sample->elapsed_s - sample->serial_s - sample->mpi_s;
-	double regions = sample->region_s > 0 ? inside / sample->region_s : 1;
-
-	return sample->work_s / (regions > 1 ? regions : 1);
+	return sample->work_s / fmax(count_regions(sample) / phases, 1);
 }
 
 static struct runner start(const struct mal_sample *sample, unsigned int cpus,
-			   const struct mal_usage *usage)
+			   const struct mal_usage *usage, double phases)
 {
-	struct runner runner = {.activity = SERIAL,
+	struct runner runner = {.activity = MAL_SERIAL,
 				.left = sample->serial_s,
 				.own = cpus ? cpus : 1,
 				.max = UINT_MAX};
@@ -110,12 +129,13 @@ static struct runner start(const struct mal_sample *sample, unsigned int cpus,
 	if (runner.own > runner.max)
 		runner.own = runner.max;
 	runner.used = runner.own;
-	runner.grown = usage->grow && sample->region_s >= GROW_REGION_S ? GROW_THREADS * runner.own
-									: runner.own;
+	runner.grown = usage->grow && sample->region_s >= MAL_GROW_REGION_S
+			       ? MAL_GROW_THREADS * runner.own
+			       : runner.own;
 	if (runner.grown > runner.max)
 		runner.grown = runner.max;
 	if (sample->region_s > AT_ONCE_S)
-		runner.region = work_of_region(sample);
+		runner.region = work_of_region(sample, phases);
 	return runner;
 }
 
@@ -123,25 +143,25 @@ static struct runner start(const struct mal_sample *sample, unsigned int cpus,
 static void go_on(struct scene *scene, struct runner *runner, const struct mal_sample *sample)
 {
 	switch (runner->activity) {
-	case SERIAL:
-		runner->activity = PARALLEL;
+	case MAL_SERIAL:
+		runner->activity = MAL_PARALLEL;
 		runner->left = sample->work_s;
 		runner->region_left = runner->region;
 		runner->at_boundary = true;
 		break;
-	case PARALLEL:
-		runner->activity = WAITING;
+	case MAL_PARALLEL:
+		runner->activity = MAL_WAITING;
 		runner->done = scene->now;
-		runner->left = LEND_AFTER_S;
+		runner->left = scene->phases * MAL_LEND_AFTER_S;
 		/* It gives back what it borrowed at once. */
 		scene->pool += runner->used - runner->own;
 		scene->computing--;
 		break;
-	case WAITING:
-		runner->activity = LENT;
+	case MAL_WAITING:
+		runner->activity = MAL_LENT;
 		scene->pool += runner->own - (scene->keep_one ? 1 : 0);
 		break;
-	case LENT: break;
+	case MAL_LENT: break;
 	}
 }
 
@@ -160,7 +180,7 @@ static struct runner *find_taker(const struct scene *scene)
 	for (unsigned int i = 0; i < scene->count; i++) {
 		struct runner *runner = &scene->runners[i];
 
-		if (runner->activity != PARALLEL || runner->used >= usable(runner) ||
+		if (runner->activity != MAL_PARALLEL || runner->used >= usable(runner) ||
 		    runner->left <= longest * runner->used)
 			continue;
 		found = runner;
@@ -184,39 +204,28 @@ static void share_pool(struct scene *scene)
  * Returns the time until RUNNER's activity ends, or its next region begins while CPUs are free;
  * below 0: never.
  */
-static double time_left(const struct scene *scene, const struct runner *runner)
+static double time_left(const void *opaque, unsigned int i)
 {
+	const struct scene *scene = opaque;
+	const struct runner *runner = &scene->runners[i];
 	double end;
 
 	switch (runner->activity) {
-	case PARALLEL: end = runner->left / runner->used; break;
-	case LENT: return -1;
+	case MAL_PARALLEL: end = runner->left / runner->used; break;
+	case MAL_LENT: return -1;
 	default: end = runner->left;
 	}
-	if (runner->activity == PARALLEL && scene->pool && runner->used < runner->max &&
+	if (runner->activity == MAL_PARALLEL && scene->pool && runner->used < runner->max &&
 	    runner->region > 0 && runner->region_left / runner->used < end)
 		return runner->region_left / runner->used;
 	return end;
-}
-
-static double next_event(const struct scene *scene)
-{
-	double soonest = -1;
-
-	for (unsigned int i = 0; i < scene->count; i++) {
-		double left = time_left(scene, &scene->runners[i]);
-
-		if (left >= 0 && (soonest < 0 || left < soonest))
-			soonest = left;
-	}
-	return soonest;
 }
 
 /* Account for WORK that RUNNER has done in its region, or in several. */
 static void leave_region(struct runner *runner, double work)
 {
 	runner->region_left -= work;
-	runner->at_boundary = runner->region_left <= ROUNDING_S * runner->used;
+	runner->at_boundary = runner->region_left <= MAL_ROUNDING_S * runner->used;
 	if (runner->at_boundary)
 		runner->region_left = runner->region - fmod(-runner->region_left, runner->region);
 }
@@ -227,33 +236,37 @@ static void pass(struct scene *scene, double duration, const struct mal_sample *
 	scene->now += duration;
 	for (unsigned int i = 0; i < scene->count; i++) {
 		struct runner *runner = &scene->runners[i];
-		double rate = runner->activity == PARALLEL ? runner->used : 1;
+		double rate = runner->activity == MAL_PARALLEL ? runner->used : 1;
 
-		if (runner->activity == LENT)
+		if (runner->activity == MAL_LENT)
 			continue;
 		runner->left -= duration * rate;
-		if (runner->left <= ROUNDING_S * rate)
+		if (runner->left <= MAL_ROUNDING_S * rate)
 			go_on(scene, runner, &samples[i]);
-		else if (runner->region > 0 && runner->activity == PARALLEL)
+		else if (runner->region > 0 && runner->activity == MAL_PARALLEL)
 			leave_region(runner, duration * rate);
 	}
 }
 
-/* Run all ranks to their ends, with lending. */
+/*
+ * Run all ranks to their ends, with lending. Where the window has several PHASES, that is one of
+ * them in slow motion: a rank lends late in each.
+ */
 static void run(struct runner *runners, const struct mal_sample *samples, unsigned int rank_count,
-		bool keep_one)
+		bool keep_one, double phases)
 {
-	struct scene scene = {.runners = runners, .count = rank_count, .keep_one = keep_one};
+	struct scene scene = {
+		.runners = runners, .count = rank_count, .keep_one = keep_one, .phases = phases};
 
 	for (unsigned int rank = 0; rank < rank_count; rank++) {
 		if (!samples[rank].running)
-			runners[rank].activity = LENT;
+			runners[rank].activity = MAL_LENT;
 		else
 			scene.computing++;
 	}
 	while (scene.computing) {
 		share_pool(&scene);
-		pass(&scene, next_event(&scene), samples);
+		pass(&scene, mal_next_event(&scene, scene.count, time_left), samples);
 	}
 }
 
@@ -261,17 +274,18 @@ double mal_model_window(const struct mal_sample *samples, unsigned int rank_coun
 			const struct mal_usage *usage, double *mpi_s)
 {
 	double communication = mal_model_communication(samples, rank_count), length = 0;
+	double phases = count_computing(samples, rank_count);
 	struct runner runners[MAL_MAX_RANKS];
 
 	if (rank_count > MAL_MAX_RANKS)
 		return NAN;
 	for (unsigned int rank = 0; rank < rank_count; rank++) {
-		runners[rank] = start(&samples[rank], usage->count[rank], usage);
+		runners[rank] = start(&samples[rank], usage->count[rank], usage, phases);
 		runners[rank].done =
 			samples[rank].serial_s + samples[rank].work_s / runners[rank].own;
 	}
 	if (usage->lend)
-		run(runners, samples, rank_count, usage->lending.keep_one);
+		run(runners, samples, rank_count, usage->lending.keep_one, phases);
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		if (samples[rank].running && runners[rank].done > length)
 			length = runners[rank].done;

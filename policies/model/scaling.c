@@ -9,7 +9,7 @@
 /* Windows to look at: two before a change of CPUs, two after it. */
 #define SEEN 4
 /* Core times that differ by less than this part count as equal. */
-#define STEADY 0.05
+#define STEADY 0.01
 /* Weight of the prior belief that all work scales, in changes seen. */
 #define PRIOR 0.25
 /* Weight of older changes. */

@@ -216,6 +216,8 @@ def last(loop):
     """The last iteration's value."""
     name = loop.program.scalar("double")
     loop.privates.append(" lastprivate(%s)" % name)
+    # A loop without an iteration leaves any value there.
+    loop.wide = True
     return ["%s = x[i] + 2;" % name], "free"
 
 

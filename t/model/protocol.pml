@@ -8,7 +8,18 @@
  *
  *   SCENE_LEND, SCENE_MOVE, SCENE_DIE   what the three ranks do (see init)
  *   CPUS_EACH                           CPUs of each rank at its start
+ *   HINTS                               with header.free_cpus and header.borrowers (only with one CPU each)
  *   FAULT_...                           a defect that the code once had: spin must find it
+ *
+ * Where it corresponds to the code, process by process; each part says its functions, and t/t0006-model.t that these are there:
+ *
+ *   computes    region.c: mal_region_begin, mal_region_end; then as waits
+ *   waits       lend.c: mal_call_begin, mal_wait_poll, lend_or_grant, grant, roll_back, wait_end, take_back
+ *               cpus.c: mal_cpus_refresh, mal_cpus_borrow, mal_cpus_release, mal_cpus_apply_plan, give, mal_cpus_leave
+ *   thread      ompt.c: enter_team, settle_in; bind.c: mal_bind_self; place.c: mal_place_bind, mal_place_refuge
+ *   controller  sampling.c: recover, take_from_waiting; segment.c: mal_free_check, mal_borrower_check, mal_wants_cpus_check
+ *   planner     planning.c: mal_plan_make; by mal_cpu_slot.target
+ *   killer      kill(2), at any step
  *
  * What is left out: of a rank's team only its last thread is a process here, which shares a CPU of its rank with another thread unless
  * it was sent elsewhere; the others stay on their rank's own CPUs. Scans of all words (refuge) are one step. Memory is
@@ -41,6 +52,26 @@ bool alive[RANKS];
 /* struct mal_rank: sets of CPUs, a bit each. */
 byte own[RANKS], borrowed[RANKS];
 bool lending[RANKS], plan_seen[RANKS];
+#ifdef HINTS
+/* The header's hints, a bit for each CPU and rank, and mal_rank_slot.wants. */
+bool free_cpus[CPUS], borrowers[RANKS], wants[RANKS];
+#define FREE(c) (lent[c] && user[c] == NOBODY)
+#define CHECK_FREE(c) mal_free_check(c);
+/* The same between two steps of a d_step. */
+#define ALSO_CHECK_FREE(c) }; mal_free_check(c); skip; d_step {
+#define WANT(w) mal_cpus_want(w);
+/* Borrowers and lenders act only if a bit is set. */
+#define MAY_BORROW (free_cpus[0] || free_cpus[1] || free_cpus[2])
+#define MAY_LEND (lending[me] || borrowers[0] || borrowers[1] || borrowers[2])
+#define LOCAL_HINTS ; byte f
+#else
+#define CHECK_FREE(c)
+#define ALSO_CHECK_FREE(c)
+#define WANT(w)
+#define MAY_BORROW true
+#define MAY_LEND true
+#define LOCAL_HINTS
+#endif
 /* For the properties: what ranks are doing, operations under way, and deaths that the controller has not seen. */
 bool computing[RANKS], waiting[RANKS], starting[RANKS], recovered[RANKS];
 byte under_way[RANKS];
@@ -84,6 +115,11 @@ inline check_now()
 			       (user[j] == owner[j] && !lent[j]));
 			/* And who lends knows what it lent. */
 			assert(!lending[owner[j]] || !alive[owner[j]] || changes[owner[j]] || (own[owner[j]] & BIT(j)));
+#ifdef HINTS
+			/* The hints are right, of CPUs and of ranks. */
+			assert(free_cpus[j] == FREE(j));
+			assert(borrowers[j] == (wants[j] && alive[j]));
+#endif
 			j++
 		:: else -> break
 		od;
@@ -93,6 +129,41 @@ inline check_now()
 }
 #define BEGIN under_way[me]++
 #define END(more) atomic { skip; d_step { more; under_way[me]--; check_now() } }
+
+#ifdef HINTS
+/* segment.c: mal_free_check, mal_borrower_check. Whoever writes last looks again. */
+inline mal_free_check(cpu)
+{
+	do
+	:: f = FREE(cpu);
+		free_cpus[cpu] = f;
+		if
+		:: atomic { f == FREE(cpu) -> f = 0; break }
+		:: else
+		fi
+	od
+}
+inline mal_borrower_check(r)
+{
+	do
+	:: f = wants[r];
+		borrowers[r] = f;
+		if
+		:: atomic { f == wants[r] -> f = 0; break }
+		:: else
+		fi
+	od
+}
+
+/* cpus.c: mal_cpus_want */
+inline mal_cpus_want(want)
+{
+	if
+	:: wants[me] != want -> wants[me] = want; mal_borrower_check(me)
+	:: else
+	fi
+}
+#endif
 
 /* place.c: mal_place_refuge */
 inline find_refuge(r)
@@ -148,7 +219,7 @@ inline bind_to(r, c)
 	atomic { x = 0; rf = 0 }
 }
 
-/* The older bind.c: leave_if_reclaimed: of use where nobody else has changed the place. */
+/* leave_if_reclaimed, which bind.c once had: of use where nobody else has changed the place. */
 inline leave_if_reclaimed(r, c)
 {
 #ifdef FAULT_LATE_THREAD
@@ -207,7 +278,7 @@ inline mal_bind_spread(r, c)
 	fi
 }
 
-/* bind.c: mal_bind_team, for a team that has one thread more than CPUs of its own. */
+/* bind.c: mal_bind_team; for a team that has one thread more than CPUs of its own. */
 inline mal_bind_team(r)
 {
 	d_step {
@@ -239,6 +310,7 @@ inline read_words()
 		:: d_step { owner[c] == me && lent[c] && lending[me] -> mask = mask | BIT(c) }
 		:: d_step { owner[c] == me && lent[c] && !lending[me] -> b = user[c]; user[c] = me; lent[c] = false;
 			    mask = mask | BIT(c) } ->
+			CHECK_FREE(c)
 			if
 			:: b != NOBODY -> mal_bind_evict(b, c)
 			:: else
@@ -273,19 +345,20 @@ inline mal_cpus_release()
 			:: else
 			fi;
 			borrowed[me] = borrowed[me] & (63 - BIT(c));
+			ALSO_CHECK_FREE(c)
 			c = 0
 		}
 	:: else -> break
 	od
 }
 
-/* cpus.c: mal_cpus_borrow, one CPU. */
+/* cpus.c: mal_cpus_borrow; one CPU. */
 inline mal_cpus_borrow()
 {
 	d_step {
 		c = 0;
 		do
-		:: c < CPUS && !borrowed[me] ->
+		:: c < CPUS && !borrowed[me] && MAY_BORROW ->
 			if
 			:: lent[c] && user[c] == NOBODY && owner[c] != me ->
 				user[c] = me;
@@ -297,6 +370,13 @@ inline mal_cpus_borrow()
 		od;
 		c = 0
 	}
+#ifdef HINTS
+	;
+	if
+	:: borrowed[me] -> mal_free_check(LOW(borrowed[me]))
+	:: else
+	fi
+#endif
 }
 
 /* segment.h: mal_wants_cpus_check: the wish stands only while the region is open. */
@@ -345,7 +425,7 @@ inline give(c, to)
 	fi
 }
 
-/* word.c: mal_word_recover */
+/* cpuword.h: mal_word_recover */
 inline word_recover(c, r)
 {
 	d_step {
@@ -430,6 +510,7 @@ inline grant(c, h)
 	};
 	if
 	:: b ->
+		CHECK_FREE(c)
 		mal_bind_spread(h, c);
 		if
 		:: sent ->
@@ -464,11 +545,19 @@ inline lend_or_grant(c)
 		:: else
 		fi
 	}
+#ifdef HINTS
+	;
+	mal_free_check(c)
+#endif
 }
 
 /* lend.c: mal_wait_poll */
 inline mal_wait_poll()
 {
+#ifdef HINTS
+	if
+	:: MAY_LEND ->
+#endif
 	atomic { BEGIN; lending[me] = true };
 	do
 	:: atomic { i < CPUS && (own[me] & BIT(i)) -> skip }; lend_or_grant(i); i++
@@ -476,6 +565,10 @@ inline mal_wait_poll()
 	:: i >= CPUS -> break
 	od;
 	END(i = 0)
+#ifdef HINTS
+	:: else
+	fi
+#endif
 }
 
 /* lend.c: wait_end, take_back */
@@ -485,6 +578,7 @@ inline wait_end()
 	do
 	:: d_step { i < CPUS && lending[me] && (own[me] & BIT(i)) && owner[i] == me && lent[i] ->
 		    b = user[i]; user[i] = me; lent[i] = false };
+		CHECK_FREE(i)
 		if
 		:: b != NOBODY && b != me ->
 			mal_bind_evict(b, i);
@@ -506,13 +600,14 @@ inline wait_end()
 	END(lending[me] = false; i = 0)
 }
 
-/* region.c: mal_region_begin, prepare, and the region until its end. */
+/* region.c: mal_region_begin, prepare; and the region until its end. */
 inline region()
 {
 	BEGIN;
 	mal_cpus_refresh();
 	mal_cpus_borrow();
 	/* say_wants_cpus */
+	WANT(true)
 	open[me] = true;
 	hungry[me] = !borrowed[me];
 	mal_bind_team(me);
@@ -523,10 +618,11 @@ inline region()
 	END(hungry[me] = false)
 }
 
-/* cpus.c: mal_cpus_leave, attach.c: leave. */
+/* cpus.c: mal_cpus_leave; attach.c: leave. */
 inline mal_cpus_leave()
 {
 	BEGIN;
+	WANT(false)
 	mal_cpus_release();
 #ifndef FAULT_MOVED_TO_ENDED
 	state[me] = ENDED;
@@ -539,6 +635,7 @@ inline mal_cpus_leave()
 			:: owner[c] == me && (user[c] == NOBODY || user[c] == me) -> user[c] = NOBODY; lent[c] = true
 			:: else
 			fi;
+			ALSO_CHECK_FREE(c)
 			c++
 		}
 	:: else ->
@@ -554,7 +651,7 @@ inline mal_cpus_leave()
 	od
 }
 
-#define LOCALS byte c, i, j, x, y, p, b, h, rf, mask; bool sent
+#define LOCALS byte c, i, j, x, y, p, b, h, rf, mask; bool sent LOCAL_HINTS
 
 /* A rank that computes REGIONS regions, with a wait behind each, and ends. */
 proctype computes(byte me; byte regions; byte polls)
@@ -612,7 +709,7 @@ proctype waits(byte me; byte times; byte polls)
 	} unless { !alive[me] }
 }
 
-/* ompt.c: enter_team, bind.c: mal_bind_self: the team's last thread comes late, and binds itself. */
+/* ompt.c: enter_team; bind.c: mal_bind_self: the team's last thread comes late, and binds itself. */
 proctype thread(byte me)
 {
 	LOCALS;
@@ -625,7 +722,7 @@ proctype thread(byte me)
 	} unless { !alive[me] }
 }
 
-/* sampling.c: recover, with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
+/* sampling.c: recover; with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
 proctype controller(byte dead)
 {
 	LOCALS;
@@ -639,6 +736,9 @@ end:	atomic {
 	};
 	open[dead] = false;
 	hungry[dead] = false;
+#ifdef HINTS
+	wants[dead] = false;
+#endif
 	r = 0;
 	do
 	:: r < RANKS ->
@@ -683,8 +783,15 @@ end:	atomic {
 		fi;
 		atomic { p = 0; b = 0 };
 #endif
+#if defined(HINTS) && !defined(FAULT_DEAD_FREE)
+		mal_free_check(i);
+#endif
 		i++
 	:: else ->
+#if defined(HINTS) && !defined(FAULT_DEAD_BORROWER)
+		mal_borrower_check(dead);
+		skip;
+#endif
 		d_step {
 			i = 0;
 			changes[0] = true;

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #define TIMES 10
+/* Open MPI 5 has it, and calls itself MPI 3.1. */
+#define HAS_PARTITIONS (MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5)
 
 static int rank, other;
 static MPI_Win window;
-static MPI_Comm ring;
+static MPI_Comm ring, grid;
 static MPI_File file;
 static int *memory;
 
@@ -114,17 +116,19 @@ static void write_all(void)
 			      MPI_STATUS_IGNORE);
 }
 
+static void set_size(void)
+{
+	MPI_File_set_size(file, 8);
+}
+
 static void intercommunicator(void)
 {
-	MPI_Comm self, pair, merged;
+	MPI_Comm pair, merged;
 
-	MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &self);
-	late();
-	MPI_Intercomm_create(self, 0, MPI_COMM_WORLD, other, 1, &pair);
+	MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, other, 1, &pair);
 	MPI_Intercomm_merge(pair, rank, &merged);
 	MPI_Comm_free(&merged);
 	MPI_Comm_free(&pair);
-	MPI_Comm_free(&self);
 }
 
 static void get_status(void)
@@ -168,9 +172,56 @@ static void create_group(void)
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Comm_create_group(MPI_COMM_WORLD, world, 0, &same);
 	MPI_Group_free(&world);
-	late();
 	MPI_Comm_free(&same);
 }
+
+static void sub_grid(void)
+{
+	int keep = 1;
+	MPI_Comm row;
+
+	MPI_Cart_sub(grid, &keep, &row);
+	MPI_Comm_free(&row);
+}
+
+#if HAS_PARTITIONS
+/* A message in two parts, which rank 1 receives. */
+static MPI_Request exchange(void)
+{
+	static int values[2];
+	MPI_Request request;
+
+	if (rank == 0)
+		MPI_Psend_init(values, 2, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+			       &request);
+	else
+		MPI_Precv_init(values, 2, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+			       &request);
+	MPI_Start(&request);
+	for (int part = 0; rank == 0 && part < 2; part++)
+		MPI_Pready(part, request);
+	return request;
+}
+
+static void partitions(void)
+{
+	MPI_Request request = exchange();
+
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Request_free(&request);
+}
+
+static void arrived(void)
+{
+	MPI_Request request = exchange();
+	int done = rank == 0;
+
+	while (!done)
+		MPI_Parrived(request, 1, &done);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Request_free(&request);
+}
+#endif
 
 static const struct {
 	const char *name;
@@ -185,18 +236,25 @@ static const struct {
 	{"fence", fence},
 	{"win-wait", post_and_wait},
 	{"write-all", write_all},
+	{"set-size", set_size},
 	{"intercomm", intercommunicator},
 	{"get-status", get_status},
 	{"win-test", post_and_test},
 	{"create-group", create_group},
+	{"cart-sub", sub_grid},
+#if HAS_PARTITIONS
+	{"partitions", partitions},
+	{"parrived", arrived},
+#endif
 };
 
 static void set_up(void)
 {
-	int neighbours_of[1] = {other};
+	int neighbours_of[1] = {other}, size = 2, periodic = 0;
 
 	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, neighbours_of, MPI_UNWEIGHTED, 1,
 				       neighbours_of, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+	MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &grid);
 	MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
 	MPI_File_open(MPI_COMM_WORLD, "calls-mpi.out",
 		      MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
@@ -226,6 +284,7 @@ int main(int argc, char **argv)
 	}
 	MPI_File_close(&file);
 	MPI_Win_free(&window);
+	MPI_Comm_free(&grid);
 	MPI_Comm_free(&ring);
 	MPI_Finalize();
 	if (rank == 0)

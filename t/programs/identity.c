@@ -11,6 +11,7 @@
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +19,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "compute.h"
+
 #define REGIONS 40
 #define PLAIN 0	     /* counts the threads of its regions; relies on nothing */
-#define NUMBER 1     /* an array of the size in the environment, indexed by thread number */
+#define NUMBER 1     /* an array sized without the runtime, indexed by thread number */
 #define SPELLING 2   /* the same, by Fortran's function names */
 #define HOST 3	     /* a thread of the program with settings of its own */
 #define NESTED 4     /* settings inside a region */
@@ -32,6 +35,7 @@
 #define LIBRARY 10   /* a library keeps data for each thread */
 #define LOADED 11    /* such a library is loaded after some regions */
 #define KEY 12	     /* data for each thread through the C library */
+#define LEVEL 13     /* a region of one thread is no active one */
 
 int omp_get_thread_num_(void);
 uint64_t library_count(void);
@@ -45,20 +49,6 @@ static __attribute__((unused)) void wrong_if(int condition)
 		atomic_fetch_add(&wrong, 1);
 }
 
-/* Measured in CPU time, so that the work is the same on a busy machine. */
-static void compute(double seconds)
-{
-	struct timespec now;
-	double begin = -1, t;
-
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		t = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-		if (begin < 0)
-			begin = t;
-	} while (t - begin < (rank == 0 ? seconds : seconds / 20));
-}
-
 /* A region that counts its threads. */
 static __attribute__((noinline, unused)) int count_threads(void)
 {
@@ -68,7 +58,7 @@ static __attribute__((noinline, unused)) int count_threads(void)
 	{
 #pragma omp atomic
 		count++;
-		compute(0.008);
+		compute(rank, 0.008);
 	}
 	if (count > 1)
 		wide++;
@@ -76,12 +66,31 @@ static __attribute__((noinline, unused)) int count_threads(void)
 }
 
 #if CASE == NUMBER || CASE == SPELLING
+/* What a variable says, or 1. */
+static int said_by(const char *variable)
+{
+	const char *number = getenv(variable);
+
+	return number && *number ? atoi(number) : 1;
+}
+
+/* In turn of each of the ways without the runtime; the kernel's number of CPUs is no less. */
+static int size_of_array(int iteration)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	switch (iteration % 3) {
+	case 0: return said_by("OMP_NUM_THREADS");
+	case 1: return said_by("SLURM_CPUS_PER_TASK");
+	default: sched_getaffinity(0, sizeof(cpus), &cpus); return CPU_COUNT(&cpus);
+	}
+}
+
 static void step(int iteration)
 {
-	const char *number = getenv("OMP_NUM_THREADS");
-	int size = number && *number ? atoi(number) : 1;
+	int size = size_of_array(iteration);
 
-	(void)iteration;
 #pragma omp parallel
 	{
 #if CASE == NUMBER
@@ -89,7 +98,7 @@ static void step(int iteration)
 #else
 		wrong_if(omp_get_thread_num_() >= size);
 #endif
-		compute(0.008);
+		compute(rank, 0.008);
 	}
 }
 #elif CASE == HOST
@@ -143,7 +152,7 @@ static void step(int iteration)
 #pragma omp parallel reduction(+ : outer, inner)
 	{
 		outer++;
-		compute(0.008);
+		compute(rank, 0.008);
 #pragma omp parallel reduction(+ : inner)
 		inner++;
 	}
@@ -165,7 +174,7 @@ static void step(int iteration)
 	{
 		if (iteration == 1)
 			omp_set_num_threads(2);
-		compute(0.004);
+		compute(rank, 0.004);
 	}
 	if (iteration >= 1)
 		wrong_if(count_threads() != 1 || omp_get_max_threads() != 1);
@@ -192,7 +201,7 @@ static void step(int iteration)
 	{
 #pragma omp atomic
 		count++;
-		compute(0.008);
+		compute(rank, 0.008);
 #pragma omp barrier
 		/* In a widened region or, in the end, in any. */
 		if (!told && (count > 1 || iteration == REGIONS / 2)) {
@@ -216,7 +225,7 @@ static void step(int iteration)
 #pragma omp parallel
 	{
 		wrong_if(counter++ != (uint64_t)iteration);
-		compute(0.008);
+		compute(rank, 0.008);
 	}
 }
 #elif CASE == KEY
@@ -232,7 +241,17 @@ static void step(int iteration)
 
 		wrong_if(count != (uintptr_t)iteration);
 		pthread_setspecific(key, (void *)(count + 1));
-		compute(0.008);
+		compute(rank, 0.008);
+	}
+}
+#elif CASE == LEVEL
+static void step(int iteration)
+{
+	(void)iteration;
+#pragma omp parallel
+	{
+		compute(rank, 0.008);
+		wrong_if(omp_in_parallel() || omp_get_active_level() != 0);
 	}
 }
 #elif CASE == LIBRARY
@@ -241,7 +260,7 @@ static void step(int iteration)
 #pragma omp parallel
 	{
 		wrong_if(library_count() != (uint64_t)iteration);
-		compute(0.008);
+		compute(rank, 0.008);
 	}
 }
 #elif CASE == LOADED
@@ -261,7 +280,7 @@ static void step(int iteration)
 		wrong_if(count() != (uint64_t)iteration - REGIONS / 2);
 #pragma omp atomic
 		threads++;
-		compute(0.008);
+		compute(rank, 0.008);
 	}
 	wrong_if(threads != 1);
 }

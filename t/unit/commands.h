@@ -9,10 +9,12 @@
 #include "libmalleable/cmd/status.c"
 #define usage usage_of_top
 #define arguments top_arguments
+#define tool top_tool
 #define show top_show
 #define print_rank top_print_rank
 #define print_step top_print_step
 #define parse_arguments top_parse_arguments
+#define watch top_watch
 #include "libmalleable/cmd/top.c"
 #undef print_step
 #undef timeout

@@ -148,6 +148,8 @@ void node_set_min_share(struct mal_controller *node, unsigned int cpus);
 void node_set_was_off(struct mal_controller *node);
 /* The file by which the administrator switches off is there, and root's. */
 void node_admin_switch(bool off);
+/* The controller cannot look at threads, for want of descriptors. */
+void node_set_blind(bool blind);
 /*
  * What /proc/PID/maps of a rank says, and the NUMA node of each page that move_pages(2) is asked
  * about.

@@ -113,7 +113,8 @@ DIR *__wrap_opendir(const char *path)
 		return __real_opendir(path);
 	tasks.process = find(pid, &index);
 	tasks.next = 0;
-	return tasks.process ? (DIR *)&tasks : NULL;
+	errno = node_kernel.blind ? EMFILE : ENOENT;
+	return tasks.process && !node_kernel.blind ? (DIR *)&tasks : NULL;
 }
 
 struct dirent *__wrap_readdir(DIR *directory)
@@ -139,8 +140,12 @@ int __wrap_closedir(DIR *directory)
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
+	static const char command[] = "./app\0--steps=3\0\xff";
+
 	if (strncmp(path, "/proc/", 6) != 0)
 		return __real_fopen(path, mode);
+	if (strstr(path, "/cmdline"))
+		return fmemopen((void *)(uintptr_t)command, sizeof(command), "r");
 	return node_kernel.maps ? fmemopen((void *)node_kernel.maps, strlen(node_kernel.maps), "r")
 				: NULL;
 }

@@ -29,6 +29,7 @@ struct node_kernel {
 	/* Called where the loop would sleep. */
 	void (*sleeps)(void);
 	bool off;
+	bool blind; /* /proc shows no threads, for want of descriptors */
 	const char *maps;
 	int page_node;
 	/* Clients that wait with the same request, and what the last of them was answered. */

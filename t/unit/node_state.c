@@ -188,6 +188,11 @@ void node_admin_switch(bool off)
 	node_kernel.off = off;
 }
 
+void node_set_blind(bool blind)
+{
+	node_kernel.blind = blind;
+}
+
 void node_set_maps(const char *maps, int page_node)
 {
 	node_kernel.maps = maps;

@@ -79,16 +79,21 @@ static double mean_cost(double (*part)(unsigned int window), unsigned int window
 {
 	static struct node node;
 	void *policy = create(&mal_policy_auto);
-	unsigned int first[64][2];
+	unsigned int owner[64][8], cpus[2];
 	double sum = 0;
 
 	make_node(&node, 2, 4, 8);
 	for (unsigned int i = 0; i < 64; i++)
-		first[i][0] = first[i][1] = 4;
+		memcpy(owner[i], node.owner, sizeof(owner[i]));
 	for (unsigned int window = 0; window < windows; window++) {
-		unsigned int *cpus = first[window % 64], *later = first[(window + lag) % 64];
-		double heavy = part(window),
-		       longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
+		unsigned int *later = owner[(window + lag) % 64];
+		double heavy, longest;
+
+		memcpy(later, owner[(window + lag + 63) % 64], sizeof(owner[0]));
+		memcpy(node.owner, owner[window % 64], sizeof(owner[0]));
+		mal_count_cpus(node.owner, 8, 2, cpus);
+		heavy = part(window);
+		longest = fmax(8 * heavy / cpus[0], 8 * (1 - heavy) / cpus[1]);
 
 		for (unsigned int i = 0; i < 2; i++)
 			node.samples[i] =
@@ -100,7 +105,8 @@ static double mean_cost(double (*part)(unsigned int window), unsigned int window
 		node.samples[1].mpi_s = longest - 8 * (1 - heavy) / cpus[1];
 		sum += longest;
 		decide(&node, &mal_policy_auto, policy);
-		memcpy(later, node.plan.move ? node.count : cpus, sizeof(first[0]));
+		if (node.plan.move)
+			memcpy(later, node.new_owner, sizeof(owner[0]));
 	}
 	mal_policy_auto.destroy(policy);
 	return sum / windows;
@@ -141,8 +147,9 @@ static void auto_follows_what_can_be_followed(void **state)
 		      mean_cost(jumping_part, 100, 1), mean_cost(drifting_part, 100, 1),
 		      mean_cost(drifting_part, 100, 2), mean_cost(flapping_part, 400, 1),
 		      mean_cost(flapping_part, 400, 2));
-	assert_true(mean_cost(steady_part, 100, 1) < 1.02);
-	assert_true(mean_cost(jumping_part, 100, 1) < 1.04);
+	/* Three of a hundred windows are a look at home. */
+	assert_true(mean_cost(steady_part, 100, 1) < 1.03);
+	assert_true(mean_cost(jumping_part, 100, 1) < 1.05);
 	assert_true(mean_cost(drifting_part, 100, 1) < 1.10);
 	assert_true(mean_cost(drifting_part, 100, 2) < 1.12);
 	/* Following the spikes, as the average does, costs 1.54; without any move it is 1.62. */
@@ -243,9 +250,9 @@ static void auto_learns_how_work_scales(void **state)
 		double near; /* the best possible, in the end */
 		unsigned int moves;
 	} cases[] = {
-		{{{1.0, 8, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 6},
-		{{{1.78, 1.78, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.02, 6},
-		{{{2.0, 0, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 6},
+		{{{1.0, 8, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 32},
+		{{{1.78, 1.78, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.02, 32},
+		{{{2.0, 0, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 32},
 		{{{0, 8, 0.12}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 16},
 		/*
 		 * Slower with each CPU more: taken back, and tried less and less often (using fewer

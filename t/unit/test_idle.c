@@ -304,6 +304,19 @@ static void former_ranks(void **state)
 	assert_int_equal(mal_idle_withdraw(node, "3", NULL), 0);
 }
 
+/* Where the threads cannot be seen nothing is known of them. */
+static void not_while_blind(void **state)
+{
+	(void)state;
+	node_set_blind(true);
+	assert_int_equal(mal_idle_withdraw(node, "1", NULL), -1);
+	assert_string_equal(node_leaving(node), "1");
+	node_set_blind(false);
+	node_pass(0.03);
+	mal_idle_settle(node);
+	assert_string_equal(node_leaving(node), "");
+}
+
 /* Switched off: ranks leave what Slurm gave to none of them, and keep their own. */
 static void left_when_off(void **state)
 {
@@ -344,17 +357,35 @@ static void bound_again(void **state)
 	assert_true(node_may_run(1, 0, 2));
 }
 
+/* Was the agent answered that share NUMBER is kept to? */
+static bool answered(uint64_t number)
+{
+	struct mal_agent_done done = {0};
+
+	return recv(agent, &done, sizeof(done), MSG_DONTWAIT) == sizeof(done) &&
+	       done.number == number;
+}
+
 /* The agent tells the step its SHARE; returns whether it was answered so. */
 static bool tell_share(uint64_t number, const char *share)
 {
 	struct mal_agent_share message = {.number = number};
-	struct mal_agent_done done = {0};
 
 	assert_int_equal(mal_cpumask_parse(share, &message.cpus, NULL), 0);
 	assert_int_equal(send(agent, &message, sizeof(message), 0), sizeof(message));
 	mal_share_update(node);
-	return recv(agent, &done, sizeof(done), MSG_DONTWAIT) == sizeof(done) &&
-	       done.number == number;
+	return answered(number);
+}
+
+/* SECONDS pass in turns of the loop. */
+static void turn(double seconds)
+{
+	for (; seconds > 0; seconds -= 0.021) {
+		node_pass(0.021);
+		mal_share_update(node);
+		mal_idle_settle(node);
+	}
+	mal_share_update(node);
 }
 
 static void open_agent(const char *policy)
@@ -393,6 +424,65 @@ static void shared(void **state)
 	assert_null(node_wrong(node));
 	for (unsigned int cpu = 0; cpu < 8; cpu++)
 		assert_int_not_equal(node_cpu(cpu).owner, MAL_NOBODY);
+}
+
+/*
+ * The agent is answered when the kernel says that all threads have left, idle ones included,
+ * however long that takes.
+ */
+static void answered_when_left(void **state)
+{
+	(void)state;
+	open_agent("lewi");
+	node_insist(1, 2, 6);
+	assert_false(tell_share(1, "0-1,4-5"));
+	assert_string_equal(node_leaving(node), "6");
+	turn(5);
+	assert_false(answered(1));
+	/* CPUs that were given back meanwhile are left by nobody; the last share is answered. */
+	assert_false(tell_share(2, "0-1,4-5,7"));
+	node_insist(1, 2, MAL_NO_CPU);
+	turn(1.1);
+	assert_true(answered(2));
+	assert_false(answered(2));
+	assert_string_equal(node_leaving(node), "");
+	/* Other jobs had the CPU all the same. */
+	assert_string_equal(node_kept(node), "");
+	/* Threads that are being bound by older words may come there still. */
+	node_slot(0)->binding = 1;
+	assert_false(tell_share(3, "0-1,4"));
+	node_slot(0)->binding = 0;
+	turn(0.02);
+	assert_true(answered(3));
+	node_set_blind(true);
+	assert_false(tell_share(4, "0,4"));
+	node_set_blind(false);
+	turn(0.02);
+	assert_true(answered(4));
+	/* What comes back is nobody's to leave. */
+	node_insist(1, 2, 4);
+	assert_false(tell_share(5, "0"));
+	assert_true(tell_share(6, "0,4"));
+	assert_string_equal(node_leaving(node), "");
+	assert_null(node_wrong(node));
+}
+
+/* One that has left the others has threads too: they go, and are waited for. */
+static void answered_when_former_ranks_left(void **state)
+{
+	(void)state;
+	open_agent("lewi");
+	node_rank_end(1);
+	mal_ranks_update(node);
+	assert_true(node_may_run(1, 2, 6));
+	node_insist(1, 2, 6);
+	assert_false(tell_share(1, "0-3"));
+	node_insist(1, 2, MAL_NO_CPU);
+	turn(0.02);
+	assert_true(answered(1));
+	for (unsigned int i = 0; i < NODE_THREADS; i++)
+		for (unsigned int cpu = 4; cpu < 8; cpu++)
+			assert_false(node_may_run(1, i, cpu));
 }
 
 /*
@@ -584,10 +674,13 @@ int main(void)
 		CASE(nobody_helps),
 		CASE(stubborn),
 		CASE(not_while_binding),
+		CASE(not_while_blind),
 		CASE(former_ranks),
 		CASE(left_when_off),
 		CASE(bound_again),
 		CASE(shared),
+		CASE(answered_when_left),
+		CASE(answered_when_former_ranks_left),
 		CASE(shared_by_all),
 		CASE(shared_nonsense),
 		CASE(shared_while_observed),

@@ -20,6 +20,7 @@
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/rundir.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 
 static char directory[] = "/tmp/test-launch.XXXXXX";
@@ -251,6 +252,7 @@ static const struct mal_setup all = {.libdir = "/none",
 				     .segment_fd = 9,
 				     .mode = "team",
 				     .max_threads = 8,
+				     .prove = MAL_PROVE_STRICT,
 				     .nodes = 2,
 				     .events = true,
 				     .keep_gomp = true,
@@ -269,14 +271,19 @@ static void a_rank_is_told_everything(void **state)
 			    "LD_PRELOAD=/none/libmalleable.so:/users.so\n" MAL_ENV_SEGMENT_FD
 			    "=9\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
 			    "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
-			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS
-			    "=yes\n" MAL_ENV_GOMP "=keep\nKMP_HOT_TEAMS_MODE=1\n");
+			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE
+			    "=strict\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
+			    "=keep\nKMP_HOT_TEAMS_MODE=1\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;
 	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
 	assert_string_equal(variables.text, "LD_PRELOAD=/none/libmalleable.so\n" MAL_ENV_SEGMENT_FD
 					    "=0\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
-					    "=auto\nKMP_HOT_TEAMS_MODE=1\n");
+					    "=auto\n" MAL_ENV_PROVE "=yes\nKMP_HOT_TEAMS_MODE=1\n");
+	variables.text[0] = '\0';
+	least.prove = MAL_PROVE_NO;
+	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
+	assert_null(strstr(variables.text, MAL_ENV_PROVE));
 }
 
 /* The library for MPI is preloaded where it was built. */

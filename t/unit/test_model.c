@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_model.c: what policies know of loads: sharing out CPUs, how work scales, and whether a
- * move was good.
+ * test_model.c: what policies know of loads: sharing out CPUs, how work scales, and what was
+ * measured.
  */
 #include "t/unit/unit.h"
 
@@ -10,8 +10,11 @@
 
 #include "policies/interface/limits.h"
 #include "policies/model/apportion.h"
+#include "policies/model/best.h"
+#include "policies/model/efficiency.h"
+#include "policies/model/home.h"
+#include "policies/model/ledger.h"
 #include "policies/model/model.h"
-#include "policies/model/regret.h"
 #include "policies/model/scaling.h"
 
 #define RANKS 3
@@ -113,62 +116,180 @@ static void the_part_that_does_not_scale_is_learnt(void **state)
 	assert_float_equal(learn(0.2, 12, 7), 0.2 / 1.25, 1e-9);
 }
 
-static struct mal_regret regret_of(const unsigned int *count)
+/*
+ * A window of 2 ranks with 8 CPUs, of which rank 0 has FIRST, with phases of PHASE_S; by the
+ * model's word rank 0 has the part HEAVY of the work.
+ */
+static enum mal_best_verdict look(struct mal_best *best, unsigned int first, double phase_s,
+				  double heavy)
 {
-	struct mal_regret regret = {0};
+	struct mal_sample samples[2] = {
+		{.running = true, .elapsed_s = phase_s, .phases = 1, .cpus = first},
+		{.running = true, .elapsed_s = phase_s, .phases = 1, .cpus = 8 - first}};
+	struct mal_load loads[2] = {{heavy, 0}, {1 - heavy, 0}};
+	struct mal_topology topology = {.cpu_count = 8};
+	unsigned int owner[8];
+	struct mal_view view = {&topology, 2, samples, owner};
 
-	assert_int_equal(mal_regret_reset(&regret, 2), 0);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(mal_regret_window(&regret, 1, false), MAL_VERDICT_GO_ON);
-	mal_regret_moved(&regret, count);
-	return regret;
+	for (unsigned int cpu = 0; cpu < 8; cpu++)
+		owner[cpu] = cpu >= first;
+	return mal_best_window(best, &view, loads);
 }
 
-static void a_good_move_is_proved(void **state)
+static struct mal_best best_of_home(void)
 {
-	struct mal_regret regret = regret_of((unsigned int[]){4, 4});
+	struct mal_best best = {0};
 
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(mal_regret_window(&regret, 0.8, false), MAL_VERDICT_GO_ON);
-	assert_true(regret.proved);
-	mal_regret_clear(&regret);
+	assert_int_equal(mal_best_reset(&best, 2, 8), 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_GO_ON);
+	return best;
 }
 
-/* Phases are longer than they differed before: what stood is put back, and stays for a while. */
-static void a_move_that_made_phases_longer_is_taken_back(void **state)
+/* A move that made phases longer in two windows is taken back, and moves pause. */
+static void the_best_that_was_measured_is_taken_again(void **state)
 {
-	struct mal_regret regret = regret_of((unsigned int[]){5, 3});
+	struct mal_best best = best_of_home();
 
 	(void)state;
-	assert_true(mal_regret_is_open(&regret));
-	assert_int_equal(mal_regret_window(&regret, 1.1, false), MAL_VERDICT_GO_ON);
-	assert_int_equal(mal_regret_window(&regret, 1.1, false), MAL_VERDICT_ROLL_BACK);
-	assert_int_equal(regret.before[0], 5);
-	for (int i = 0; i < 8; i++)
-		assert_int_equal(mal_regret_window(&regret, 1, false), MAL_VERDICT_STAY);
-	assert_int_equal(mal_regret_window(&regret, 1, false), MAL_VERDICT_GO_ON);
-	mal_regret_clear(&regret);
-}
-
-/* Moves stop for 8 windows, then 16; a long good time forgives. */
-static void each_regret_lasts_longer(void **state)
-{
-	static const unsigned int count[] = {4, 4};
-	struct mal_regret regret = regret_of(count);
-
-	(void)state;
-	for (int still = 8; still <= 16; still *= 2) {
-		assert_int_equal(mal_regret_window(&regret, 1, true), MAL_VERDICT_STILL);
-		for (int i = 0; i < still; i++)
-			assert_int_equal(mal_regret_window(&regret, 1, false), MAL_VERDICT_STILL);
-		assert_int_equal(mal_regret_window(&regret, 1, false), MAL_VERDICT_GO_ON);
-		mal_regret_moved(&regret, count);
+	assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_STAY);
+	for (unsigned int pause = 4; pause <= 64; pause *= 4) {
+		assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_RETURN);
+		assert_int_equal(best.count[0], 4);
+		assert_int_equal(best.owner[4], 1);
+		for (unsigned int i = 0; i < pause; i++)
+			assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_STAY);
+		assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_GO_ON);
 	}
-	for (int i = 0; i < 200; i++)
-		assert_int_equal(mal_regret_window(&regret, 1, false), MAL_VERDICT_GO_ON);
-	assert_int_equal(regret.still_next, 8);
-	mal_regret_clear(&regret);
+	/* A good move forgives. */
+	assert_int_equal(look(&best, 6, 0.8, 0.7), MAL_BEST_GO_ON);
+	assert_int_equal(look(&best, 6, 0.8, 0.7), MAL_BEST_GO_ON);
+	assert_int_equal(look(&best, 7, 1, 0.95), MAL_BEST_STAY);
+	mal_best_clear(&best);
+}
+
+/* One long window after a move is noise, or cold caches. */
+static void one_long_window_says_nothing(void **state)
+{
+	struct mal_best best = best_of_home();
+
+	(void)state;
+	assert_int_equal(look(&best, 6, 1.5, 0.7), MAL_BEST_STAY);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(look(&best, 6, 0.9, 0.7), MAL_BEST_GO_ON);
+	assert_int_equal(best.count[0], 6);
+	mal_best_clear(&best);
+}
+
+/* Neither does a good one: plans may take effect a window late. */
+static void one_short_window_says_nothing(void **state)
+{
+	struct mal_best best = best_of_home();
+
+	(void)state;
+	assert_int_equal(look(&best, 6, 1, 0.7), MAL_BEST_GO_ON);
+	assert_int_equal(best.count[0], 4);
+	assert_int_equal(look(&best, 6, 1.5, 0.7), MAL_BEST_STAY);
+	assert_int_equal(look(&best, 6, 1.5, 0.7), MAL_BEST_RETURN);
+	mal_best_clear(&best);
+}
+
+/* Where the model sees that the load is elsewhere again, there is no pause. */
+static void a_wrong_forecast_is_no_wrong_model(void **state)
+{
+	struct mal_best best = best_of_home();
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(look(&best, 6, 1.5, 0.25), MAL_BEST_GO_ON);
+	mal_best_clear(&best);
+}
+
+/* A change of the load ends a pause; times that differ anyway change nothing. */
+static void the_best_is_forgotten_with_its_load(void **state)
+{
+	struct mal_best best = best_of_home();
+
+	(void)state;
+	assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_STAY);
+	assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_RETURN);
+	assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_STAY);
+	assert_int_equal(look(&best, 4, 1.5, 0.7), MAL_BEST_GO_ON);
+	mal_best_clear(&best);
+	assert_int_equal(mal_best_reset(&best, 2, 8), 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(look(&best, 4, i % 2 ? 2 : 1, 0.7), MAL_BEST_GO_ON);
+	assert_int_equal(look(&best, 6, 2.1, 0.7), MAL_BEST_GO_ON);
+	mal_best_clear(&best);
+}
+
+/* Home is the very CPUs, as long as the step has them. */
+static void home_is_left_with_its_cpus(void **state)
+{
+	struct mal_sample samples[2] = {{.running = true, .cpus = 2}, {.running = true, .cpus = 1}};
+	struct mal_topology topology = {.cpu_count = 4};
+	unsigned int owner[] = {0, 0, 1, 2};
+	struct mal_view view = {&topology, 2, samples, owner};
+	struct mal_home home = {0};
+
+	(void)state;
+	assert_false(mal_home_is_of(&home, &view, 3));
+	assert_int_equal(mal_home_settle(&home, &view, 3), 0);
+	assert_true(mal_home_is_of(&home, &view, 3) && mal_home_is_here(&home, &view));
+	owner[1] = 1;
+	owner[2] = 0;
+	assert_true(mal_home_is_of(&home, &view, 3));
+	assert_false(mal_home_is_here(&home, &view));
+	/* Another step took a CPU of ours and left us another one. */
+	owner[1] = 2;
+	owner[3] = 1;
+	assert_false(mal_home_is_of(&home, &view, 3));
+	owner[1] = 1;
+	owner[3] = 2;
+	samples[0].max = 1;
+	assert_false(mal_home_is_of(&home, &view, 3));
+	mal_home_clear(&home);
+}
+
+/* Play what the ledger chooses; TIME has a phase's length, by arm. Returns the time of all. */
+static double play(const double *time, unsigned int windows, unsigned int *last)
+{
+	static const double model[MAL_ARMS] = {0, -0.02, -0.3, -0.32};
+	struct mal_ledger ledger;
+	unsigned int arm = MAL_ARM_LEND;
+	double sum = 0;
+	bool trial;
+
+	mal_ledger_reset(&ledger);
+	for (unsigned int i = 0; i < windows; i++) {
+		sum += time[arm];
+		/* Where phases are longer, work looks longer too. */
+		mal_ledger_learn(&ledger, &(struct mal_ledger_window){
+						  arm, time[arm], time[arm], fmax(1, time[arm]),
+						  8 * fmax(1, time[arm]), -0.5, true});
+		arm = mal_ledger_choose(&ledger, 15, model, &trial);
+	}
+	*last = arm;
+	return sum;
+}
+
+static void the_ledger_finds_the_best_arm(void **state)
+{
+	static const double cases[][MAL_ARMS] = {
+		{1, 0.9, 0.8, 0.7}, {1, 1.3, 0.8, 1.2}, {1, 0.9, 2, 2}, {1, 1.2, 1.5, 3}};
+	unsigned int last;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double best = 1e9, time = play(cases[i], 1000, &last);
+
+		for (unsigned int arm = 0; arm < MAL_ARMS; arm++)
+			best = fmin(best, cases[i][arm]);
+		print_message("# case %zu: %.1f windows of 1000 more than the best\n", i,
+			      (time - 1000 * best) / best);
+		assert_true(time < 1000 * best * 1.01 + 2);
+		assert_float_equal(cases[i][last], best, 1e-9);
+	}
 }
 
 /*
@@ -200,17 +321,78 @@ static void no_step_has_so_many_ranks(void **state)
 					   &(struct mal_usage){.count = count}, NULL)));
 }
 
+/* Two CPUs a rank; one works alone for a while, and waits longer. */
+static void efficiencies(void **state)
+{
+	const struct mal_sample samples[] = {
+		{.running = true,
+		 .elapsed_s = 2.5,
+		 .work_s = 3,
+		 .barrier_s = 0.5,
+		 .serial_s = 0.25,
+		 .mpi_s = 0.5,
+		 .cpus = 2},
+		{.running = true,
+		 .elapsed_s = 2.5,
+		 .work_s = 1,
+		 .serial_s = 0.5,
+		 .mpi_s = 1.5,
+		 .cpus = 2},
+		{.running = false},
+	};
+	struct mal_cpu_seconds seconds = {0};
+	struct mal_efficiencies part = mal_efficiencies(&seconds);
+
+	(void)state;
+	assert_true(isnan(part.parallel) && isnan(part.regions));
+	mal_cpu_seconds_add(&seconds, samples, 3, 4);
+	assert_float_equal(seconds.all_s, 10, 1e-9);
+	assert_float_equal(seconds.reachable_s, 8, 1e-9);
+	assert_float_equal(seconds.computing_s, 6, 1e-9);
+	assert_float_equal(seconds.threads_s, 5.25, 1e-9);
+	assert_float_equal(seconds.useful_s, 4.75, 1e-9);
+	mal_cpu_seconds_add(&seconds, samples, 3, 4);
+	part = mal_efficiencies(&seconds);
+	assert_float_equal(part.parallel, 0.475, 1e-9);
+	assert_float_equal(part.mpi, 0.6, 1e-9);
+	assert_float_equal(part.load_balance, 0.75, 1e-9);
+	assert_float_equal(part.communication, 0.8, 1e-9);
+	assert_float_equal(part.openmp, 4.75 / 6, 1e-9);
+	assert_float_equal(part.serial, 0.875, 1e-9);
+	assert_float_equal(part.regions, 4.75 / 5.25, 1e-9);
+}
+
+/* Teams with more threads than CPUs say more than there was: no part is above the whole. */
+static void efficiency_of_crowds(void **state)
+{
+	const struct mal_sample samples[] = {
+		{.running = true, .elapsed_s = 2, .work_s = 2, .barrier_s = 9, .cpus = 2},
+	};
+	struct mal_cpu_seconds seconds = {0};
+
+	(void)state;
+	mal_cpu_seconds_add(&seconds, samples, 1, 2);
+	assert_float_equal(seconds.computing_s, 4, 1e-9);
+	assert_float_equal(seconds.threads_s, 4, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_longest_rank_is_as_short_as_can_be),
 		cmocka_unit_test(what_cannot_be_shared_out),
 		cmocka_unit_test(the_part_that_does_not_scale_is_learnt),
-		cmocka_unit_test(a_good_move_is_proved),
-		cmocka_unit_test(a_move_that_made_phases_longer_is_taken_back),
-		cmocka_unit_test(each_regret_lasts_longer),
+		cmocka_unit_test(the_best_that_was_measured_is_taken_again),
+		cmocka_unit_test(one_long_window_says_nothing),
+		cmocka_unit_test(one_short_window_says_nothing),
+		cmocka_unit_test(a_wrong_forecast_is_no_wrong_model),
+		cmocka_unit_test(the_best_is_forgotten_with_its_load),
+		cmocka_unit_test(home_is_left_with_its_cpus),
+		cmocka_unit_test(the_ledger_finds_the_best_arm),
 		cmocka_unit_test(cpus_that_cannot_be_used),
 		cmocka_unit_test(no_step_has_so_many_ranks),
+		cmocka_unit_test(efficiencies),
+		cmocka_unit_test(efficiency_of_crowds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

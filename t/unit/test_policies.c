@@ -207,6 +207,64 @@ static void sabo_shares_out_in_proportion(void **state)
 	mal_policy_sabo.destroy(policy);
 }
 
+/* Windows of PHASES each until sabo moves with SPEC; 0: not in the first 100. */
+static unsigned int sabo_moves_in(const char *spec, double phases)
+{
+	static struct node node;
+	struct mal_choice choice;
+	unsigned int window = 1;
+	void *policy;
+
+	assert_int_equal(mal_choose(spec, NULL, MAL_POLICY_DEFAULT, &choice, NULL), 0);
+	policy = choice.policy->create(choice.values);
+	assert_non_null(policy);
+	for (; window <= 100; window++) {
+		make_node(&node, 4, 12, 3);
+		for (unsigned int i = 0; i < 4; i++) {
+			node.samples[i].work_s = (double[]){14, 9, 13, 12}[i];
+			node.samples[i].phases = phases;
+		}
+		decide(&node, choice.policy, policy);
+		if (node.plan.move)
+			break;
+	}
+	choice.policy->destroy(policy);
+	return window > 100 ? 0 : window;
+}
+
+/* Steps are counted, not windows, which may hold several; unknown numbers count as one. */
+static void sabo_counts_phases(void **state)
+{
+	(void)state;
+	assert_int_equal(sabo_moves_in("sabo", 7), 1);
+	assert_int_equal(sabo_moves_in("sabo,at=20", 1), 20);
+	assert_int_equal(sabo_moves_in("sabo,at=20", 0), 20);
+	assert_int_equal(sabo_moves_in("sabo,at=20", 7), 3);
+	assert_int_equal(sabo_moves_in("sabo,at=21", 7), 3);
+	assert_int_equal(sabo_moves_in("sabo,at=22", 7), 4);
+	assert_int_equal(sabo_moves_in("sabo,at=101", 1), 0);
+	assert_int_equal(sabo_moves_in("sabo,every=20", 1), 20);
+	assert_int_equal(sabo_moves_in("sabo,every=20", 8), 3);
+	assert_int_equal(sabo_moves_in("sabo,every=20", 50), 1);
+}
+
+/* A rank that is longest for its serial part keeps the others from giving CPUs to each other. */
+static void sabo_forecasts_serial_time(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_sabo);
+
+	(void)state;
+	make_node(&node, 4, 12, 3);
+	for (unsigned int i = 0; i < 4; i++)
+		node.samples[i].work_s = (double[]){14, 9, 13, 12}[i];
+	node.samples[1].serial_s = 2;
+	decide(&node, &mal_policy_sabo, policy);
+	assert_false(node.plan.move);
+	assert_float_equal(node.plan.now_s, 2.75, 1e-9);
+	mal_policy_sabo.destroy(policy);
+}
+
 /* A rank that has ended, and has no CPU, keeps nobody from moving. */
 static void sabo_passes_over_ended_ranks(void **state)
 {
@@ -417,6 +475,8 @@ int main(void)
 		cmocka_unit_test(mapping_is_the_cheapest),
 		cmocka_unit_test(sabo_searches_as_published),
 		cmocka_unit_test(sabo_shares_out_in_proportion),
+		cmocka_unit_test(sabo_counts_phases),
+		cmocka_unit_test(sabo_forecasts_serial_time),
 		cmocka_unit_test(sabo_passes_over_ended_ranks),
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),

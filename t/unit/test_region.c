@@ -9,6 +9,7 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/team.h"
 
@@ -31,6 +32,33 @@ bool mal_bind_team(unsigned int team)
 unsigned int mal_team_bound(unsigned int threads)
 {
 	return threads < THREADS ? threads : THREADS;
+}
+
+/* What was proved: where free regions begin. */
+static const void *proved;
+
+bool mal_prove_is_free(const void *where)
+{
+	return where == proved;
+}
+
+static const void *counting;
+
+bool mal_prove_counts(const void *where)
+{
+	return where == counting;
+}
+
+static const void *said;
+
+void mal_prove_say_bound(const void *where)
+{
+	said = where;
+}
+
+bool mal_team_may_differ(void)
+{
+	return !mal.proofs.on || mal_prove_any_team();
 }
 
 static int set_up(void **state)
@@ -139,12 +167,96 @@ static void of_no_length(void **state)
 	widen(&where);
 }
 
+/* Where regions were classified, a bound one has the known team whatever others wait. */
+static void proofs(void **state)
+{
+	static const char bound, is_free;
+
+	(void)state;
+	proved = &is_free;
+	mal.proofs.on = true;
+	widen(&is_free);
+	for (int i = 0; i < 10; i++) {
+		max_placed = 0;
+		begin(&bound, NONE);
+		assert_int_equal(mal.team, 2);
+		assert_int_equal(max_placed, 2);
+		assert_int_equal(mal.running, 2);
+		assert_false(mal.stacked);
+		end(&bound, true);
+		begin(&is_free, NONE);
+		assert_int_equal(mal.team, 4);
+		end(&is_free, true);
+	}
+	/* Also while nothing may be bound, and a free one may have fewer. */
+	atomic_store(&mal.segment.header->rules, 0);
+	begin(&bound, NONE);
+	assert_int_equal(mal.team, 2);
+	end(&bound, true);
+	assert_int_equal(mal.slot->count.free, 21);
+	assert_int_equal(mal.slot->count.regions, 32);
+	assert_int_equal(mal.proofs.free_ticks, 21 * LONG);
+}
+
+/* A program that knows no number: regions of which nothing is proved have any team too. */
+static void quiet(void **state)
+{
+	static const char plain, counts;
+
+	(void)state;
+	proved = NULL;
+	counting = &counts;
+	mal.proofs.on = mal.proofs.quiet = true;
+	said = NULL;
+	widen(&plain);
+	assert_null(said);
+	begin(&counts, NONE);
+	assert_int_equal(mal.team, 2);
+	assert_ptr_equal(said, &counts);
+	end(&counts, true);
+	assert_int_equal(mal.slot->count.free, 11);
+	/* Once it knows one, they keep it. */
+	mal.reported = 2;
+	begin(&plain, NONE);
+	assert_int_equal(mal.team, 2);
+	assert_ptr_equal(said, &plain);
+	end(&plain, true);
+	assert_int_equal(mal.slot->count.free, 11);
+}
+
+/* Told 2 on one CPU: free regions have one thread until others wait, bound ones two. */
+static void raised(void **state)
+{
+	static const char bound, is_free;
+
+	(void)state;
+	close_node();
+	open_node(RANKS, 1, THREADS);
+	proved = &is_free;
+	mal.proofs.on = mal.proofs.raised = true;
+	mal.base = 2;
+	mal.team = 1;
+	begin(&is_free, NONE);
+	assert_int_equal(mal.team, 1);
+	end(&is_free, false);
+	begin(&bound, NONE);
+	assert_int_equal(mal.team, 2);
+	assert_true(mal.stacked);
+	end(&bound, false);
+	begin(&is_free, NONE);
+	assert_int_equal(mal.team, 1);
+	end(&is_free, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(larger_than_chosen, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(smaller_than_chosen, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_no_length, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(proofs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(quiet, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(raised, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

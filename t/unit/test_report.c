@@ -13,6 +13,7 @@
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/trace/trace.h"
 
 static struct mal_controller *node;
@@ -82,13 +83,15 @@ static void does_not_say(const char *part)
 static void of_known_step(void **state)
 {
 	(void)state;
-	assert_string_equal(
-		text(), "step 7.0 on n1: policy lewi, 2 ranks, 4 CPUs, 3.000 s\n"
-			"load balance (mean/max): 66.7 % as started, 66.7 % as run\n"
-			"hybrid efficiency (useful thread time / elapsed x CPUs): 66.7 %\n"
-			"attainable: 1.500 s unbalanced, at best 1.000 s; got 1.500 s, 0 % of it\n"
-			"CPUs: 0 lends, 0 borrows, 0 grants, 0 reclaims, 0 moves\n"
-			"overhead: 0.00 % of the ranks' time, controller 5 ms CPU\n");
+	assert_string_equal(text(),
+			    "not faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\n"
+			    "step 7.0 on n1: policy lewi, 2 ranks, 4 CPUs, 3.000 s\n"
+			    "load balance (mean/max): 66.7 % as started, 66.7 % as run\n"
+			    "parallel efficiency 66.7 % = MPI 66.7 % x OpenMP 100.0 %\n"
+			    "  MPI = load balance 66.7 % x communication 100.0 %\n"
+			    "  OpenMP = serial parts 100.0 % x regions 100.0 %\n"
+			    "CPUs: 0 lends, 0 borrows, 0 grants, 0 reclaims, 0 moves\n"
+			    "overhead: 0.00 % of the ranks' time, controller 5 ms CPU\n");
 }
 
 /* What the ranks count is added up, of those that came. */
@@ -109,6 +112,15 @@ static void counts(void **state)
 	says("overhead: 1.00 % of the ranks' time, controller 5 ms CPU");
 }
 
+static struct mal_totals times(double elapsed_s, double off_s, double ideal_s)
+{
+	return (struct mal_totals){.windows = 3,
+				   .elapsed_s = elapsed_s,
+				   .off_s = off_s,
+				   .ideal_s = ideal_s,
+				   .cpus = {8, 6, 5, 4.5, 4}};
+}
+
 /* Nothing to gain. */
 static void balanced(void **state)
 {
@@ -117,17 +129,92 @@ static void balanced(void **state)
 						  .elapsed_s = 2,
 						  .off_s = 2,
 						  .ideal_s = 2,
-						  .useful_s = 4,
-						  .core_s = 8,
+						  .cpus = {8, 6, 5, 4.5, 4},
 						  .balance_before = 2,
 						  .balance_after = 2});
-	says("attainable: nothing, the load is balanced (2.000 s, at best 2.000 s)");
-	says("hybrid efficiency (useful thread time / elapsed x CPUs): 50.0 %");
-	node_set_totals(
-		node,
-		(struct mal_totals){
-			.windows = 3, .elapsed_s = 1.5, .off_s = 2, .ideal_s = 1, .core_s = 8});
-	says("attainable: 2.000 s unbalanced, at best 1.000 s; got 1.500 s, 50 % of it");
+	says("balanced as it is: nothing to gain in 2.000 s");
+	says("parallel efficiency 50.0 % = MPI 62.5 % x OpenMP 80.0 %");
+	says("  MPI = load balance 83.3 % x communication 75.0 %");
+	says("  OpenMP = serial parts 90.0 % x regions 88.9 %");
+	node_set_totals(node, times(2.5, 2, 2));
+	says("balanced as it is: nothing to gain; 2.500 s, estimated 2.000 s without");
+}
+
+/* The first line: how many times as fast, or why not. */
+static void verdict(void **state)
+{
+	(void)state;
+	node_set_totals(node, times(1.5, 2, 1));
+	says("1.33 times as fast: 1.500 s, estimated 2.000 s without; 50 % of what was possible");
+	assert_memory_equal(text(), "1.33 times", 10);
+	node_set_totals(node, times(0.9, 2, 1));
+	says("2.22 times as fast: 0.900 s, estimated 2.000 s without; all of what was possible, "
+	     "and noise");
+	node_set_totals(node, times(1.999, 2, 1));
+	says("not faster: 1.999 s, estimated 2.000 s without, 1.000 s at best");
+	node_set_totals(node, times(2.2, 2, 1));
+	says("1.10 times as slow: 2.200 s, estimated 2.000 s without, 1.000 s at best; try "
+	     "--balance=measured, which leaves what makes phases longer");
+	atomic_store(&node_slot(1)->reason, MAL_REASON_DYNAMIC);
+	says("1.10 times as slow: 2.200 s, estimated 2.000 s without, 1.000 s at best; the runtime "
+	     "chooses the number of threads: try without OMP_DYNAMIC");
+}
+
+/* Each reason says what to try, and the longest verdict is whole. */
+static void verdict_says_what_to_try(void **state)
+{
+	char wanted[MAL_VERDICT_SIZE];
+
+	(void)state;
+	node_set_totals(node, times(2200000, 2000000, 1000000));
+	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_REPORTED; reason++) {
+		const char *to_try = mal_phrase_to_try((enum mal_mode_reason)reason);
+
+		assert_non_null(strstr(to_try, ": try "));
+		node_slot(0)->reason = node_slot(1)->reason = (uint32_t)reason;
+		snprintf(wanted, sizeof(wanted),
+			 "1.10 times as slow: 2200000.000 s, estimated 2000000.000 s without, "
+			 "1000000.000 s at best; %s",
+			 to_try);
+		says(wanted);
+	}
+}
+
+/* No share is above all of it without a word on why, and none is negative. */
+static void shares(void **state)
+{
+	struct mal_totals totals = times(1.5, 2, 1);
+
+	(void)state;
+	totals.balance_before = 1.2;
+	totals.balance_after = 1.65;
+	node_set_totals(node, totals);
+	says("load balance (mean/max): 80.0 % as started, 100.0 % and noise as run");
+}
+
+/* --balance-report=brief: the verdict and nothing else. */
+static void brief(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 2, "--step=7.0 --node=n1 --policy=lewi --brief=1");
+	assert_string_equal(text(), "too short to measure: fewer than two phase boundaries were "
+				    "seen\n");
+	node_window(node, 1.5, (const double[]){3, 1});
+	node_window(node, 1.5, (const double[]){3, 1});
+	assert_string_equal(text(),
+			    "not faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\n");
+}
+
+/* What is only observed was not got. */
+static void verdict_of_observe(void **state)
+{
+	(void)state;
+	start_again("observe");
+	node_set_totals(node, times(2, 2, 1));
+	says("only observed: at best 2.00 times as fast, 1.000 s instead of 2.000 s");
+	node_set_totals(node, times(2, 2, 2));
+	says("balanced as it is: nothing to gain in 2.000 s");
 }
 
 /* Two boundaries are needed. */
@@ -202,6 +289,39 @@ static void modes(void **state)
 		assert_true(strlen(mal_phrase_of_reason((enum mal_mode_reason)reason)) > 5);
 }
 
+/* What ran free, of the ranks whose regions were classified; what they write is text. */
+static void proofs(void **state)
+{
+	char line[MAL_BOUND_TEXT + 1];
+
+	(void)state;
+	node_slot(0)->count.regions = node_slot(1)->count.regions = 40;
+	node_slot(0)->count.free = 37;
+	does_not_say("region runs free");
+	/* Nothing could be: that matters where the program keeps its teams. */
+	strcpy(node_slot(0)->bound, "statically linked");
+	does_not_say("mode: no region");
+	node_slot(0)->reason = MAL_REASON_REPORTED;
+	says("mode: cpuset in 1 of 2 ranks, team in the others: the program relies on its "
+	     "number of threads (see max_threads=)");
+	says("mode: no region could be classified: statically linked");
+	node_slot(0)->bound[0] = '\0';
+	node_slot(0)->proves = MAL_PROVES;
+	says("mode: 37 of 40 region runs free");
+	/* Most were free, so its teams follow. */
+	does_not_say("mode: cpuset");
+	node_slot(0)->count.free = 19;
+	says("mode: cpuset in 1 of 2 ranks, team in the others: the program relies on its "
+	     "number of threads (see max_threads=)");
+	node_slot(0)->count.free = 37;
+	node_slot(1)->proves = MAL_PROVES_ONE;
+	strcpy(node_slot(1)->bound, "f\n\x1b[2J.omp: identity");
+	says("mode: 37 of 80 region runs free; bound: f??[2J.omp: identity; told 1 thread: no team "
+	     "was changed (see max_threads=)");
+	memset(node_slot(1)->bound, 'x', MAL_BOUND_TEXT);
+	assert_int_equal(strlen(mal_phrase_bound(node, 1, line, sizeof(line))), MAL_BOUND_TEXT);
+}
+
 /* A policy that broke its word. */
 static void rejected(void **state)
 {
@@ -239,13 +359,12 @@ static void lines(void **state)
 	(void)state;
 	assert_true(mal_report_make(node, &report));
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
-	assert_string_equal(line, "step 7.0 on n1: lewi, 2 ranks, 4 CPUs, 0 lends, 0 moves: 1.500 "
-				  "s unbalanced, at best "
-				  "1.000 s; got 1.500 s, 0 % of it, 0.0 % less time\n");
-	node_set_totals(node, (struct mal_totals){
-				      .windows = 3, .elapsed_s = 2.5, .off_s = 2, .ideal_s = 2});
+	assert_string_equal(line, "step 7.0 on n1: lewi, 2 ranks, 4 CPUs, 0 lends, 0 moves: not "
+				  "faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\n");
+	node_set_totals(node, times(2.5, 2, 2));
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
-	assert_non_null(strstr(line, ": nothing to gain in 2.500 s, 25.0 % more time\n"));
+	assert_non_null(strstr(line, ": balanced as it is: nothing to gain; 2.500 s, estimated "
+				     "2.000 s without\n"));
 	node_set_totals(node, (struct mal_totals){0});
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
 	assert_non_null(strstr(line, ": too short to measure\n"));
@@ -304,6 +423,14 @@ static void json(void **state)
 	    "\"ideal_s\":1.0,\"share_of_attainable\":0.0,\"load_balance_before\":0.6667,\"load_"
 	    "balance_after\":0.6667,"
 	    "\"hybrid_efficiency\":0.6667}");
+	has(root, "efficiency",
+	    "{\"parallel\":0.6667,\"mpi\":{\"parallel\":0.6667,\"load_balance\":0.6667,"
+	    "\"communication\":1.0},\"openmp\":{\"parallel\":1.0,\"serial\":1.0,"
+	    "\"regions\":1.0}}");
+	has(root, "job", "7");
+	has(root, "command", "[\"./app\",\"--steps=3\",\"?\"]");
+	has(root, "verdict", "\"not faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\"");
+	assert_int_equal(strlen(json_string_value(json_object_get(root, "timestamp"))), 20);
 	has(root, "predicted", "{}");
 	has(root, "schedule", "\"\"");
 	has(root, "between_nodes", "null");
@@ -318,6 +445,8 @@ static void json(void **state)
 	has(rank, "cpus", "\"2-3\"");
 	has(rank, "mpi_s", "1.0");
 	has(rank, "told", "2");
+	has(rank, "free_regions", "0");
+	has(rank, "bound", "\"\"");
 	has(rank, "died", "true");
 	json_decref(root);
 }
@@ -352,7 +481,8 @@ static void json_of_nothing(void **state)
 	root = read_json(false);
 	has(root, "ranks", "0");
 	has(root, "step", "\"8.0\"");
-	assert_int_equal(json_object_size(root), 4);
+	has(root, "command", "null");
+	assert_null(json_object_get(root, "measured"));
 	json_decref(root);
 	if (!full)
 		return;
@@ -404,6 +534,40 @@ static void status(void **state)
 	has(root, "share_of_attainable", "null");
 	has(json_array_get(json_object_get(root, "ranks"), 0), "load", "null");
 	json_decref(root);
+}
+
+/* Shares for people and programs: none where it only looked on, and none below 0. */
+static void shares_that_mean_something(void **state)
+{
+	json_t *root;
+
+	(void)state;
+	node_set_totals(node, times(2.5, 2, 1.98));
+	root = read_json(true);
+	has(json_object_get(root, "measured"), "share_of_attainable", "0.0");
+	json_decref(root);
+	root = json_loads(node_ask(node, "status"), 0, NULL);
+	has(root, "share_of_attainable", "0.0");
+	json_decref(root);
+	start_again("observe");
+	node_set_totals(node, times(1.97, 2, 1));
+	root = read_json(true);
+	has(json_object_get(root, "measured"), "share_of_attainable", "null");
+	json_decref(root);
+}
+
+/* A rank alone has serial parts too, which nobody could shorten. */
+static void one_rank(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(1, 4, "--step=7.0 --node=n1 --policy=lewi");
+	for (unsigned int i = 0; i < 2; i++) {
+		node_pass(1.5);
+		node_say(0, 4, 0.5, 0);
+		node_take(node);
+	}
+	says("one rank on this node: nothing to balance in 1.500 s");
 }
 
 /* The plans in the trace, and those of them that were rejected. */
@@ -474,10 +638,18 @@ static void not_recorded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(of_known_step), CASE(counts),    CASE(balanced),	  CASE(too_short),
-		CASE(remarks),	     CASE(schedules), CASE(modes),	  CASE(rejected),
-		CASE(predicted),     CASE(lines),     CASE(json),	  CASE(json_of_nothing),
-		CASE(status),	     CASE(recorded),  CASE(not_recorded), CASE(json_of_many_cpus),
+		CASE(of_known_step), CASE(counts),
+		CASE(balanced),	     CASE(too_short),
+		CASE(remarks),	     CASE(schedules),
+		CASE(modes),	     CASE(rejected),
+		CASE(predicted),     CASE(lines),
+		CASE(json),	     CASE(json_of_nothing),
+		CASE(status),	     CASE(recorded),
+		CASE(not_recorded),  CASE(json_of_many_cpus),
+		CASE(verdict),	     CASE(verdict_of_observe),
+		CASE(proofs),	     CASE(verdict_says_what_to_try),
+		CASE(shares),	     CASE(brief),
+		CASE(one_rank),	     CASE(shares_that_mean_something),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
+#include "policies/decide/windows.h"
 
 #define NEAR 1e-6
 
@@ -409,8 +410,8 @@ static void sums(void **state)
 	assert_float_equal(totals->elapsed_s, 1, NEAR);
 	assert_float_equal(totals->off_s, 1, NEAR);
 	assert_float_equal(totals->ideal_s, 4.0 / 6, NEAR);
-	assert_float_equal(totals->useful_s, 4, NEAR);
-	assert_float_equal(totals->core_s, 6, NEAR);
+	assert_float_equal(totals->cpus.useful_s, 4, NEAR);
+	assert_float_equal(totals->cpus.all_s, 6, NEAR);
 	assert_float_equal(totals->balance_before, 4.0 / 6, NEAR);
 	assert_float_equal(totals->balance_after, 4.0 / 6, NEAR);
 	assert_float_equal(mal_totals_attained(totals), 0, NEAR);
@@ -435,7 +436,7 @@ static void sums_of_more(void **state)
 	node_set_cpu(3, 1, 1, false);
 	node_window(node, 1, (const double[]){1, 1});
 	node_window(node, 1, (const double[]){1, 1});
-	assert_float_equal(node_totals(node)->core_s, 4, NEAR);
+	assert_float_equal(node_totals(node)->cpus.all_s, 4, NEAR);
 	assert_float_equal(node_totals(node)->off_s, 1.5, 0.6);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "libmalleable/base/number.h"
+#include "libmalleable/core/file_name.h"
 #include "libmalleable/core/settings.h"
 #include "policies/interface/registry.h"
 
@@ -313,6 +314,36 @@ static void usage_comes_from_the_table(void **state)
 		assert_in_range(strcspn(line, "\n"), 1, 78);
 }
 
+/* %j and the like; what is none of them, or does not fit, stays. */
+static void names_of_files(void **state)
+{
+	static const struct {
+		const char *name, *wanted;
+	} names[] = {
+		{"/tmp/plain", "/tmp/plain"},
+		{"/a/%j.%s-%x@%h#%n", "/a/12.3-my_job@n1#4"},
+		{"%4j%3s%2n%999j", "0012003040000000012"},
+		{"100%%j%", "100%j%"},
+		{"%k%5%-%-%12", "%k%-%-%12"},
+	};
+	struct mal_file_facts facts = {
+		.step = "12.3", .node = "n1.site.org", .job_name = "my/job", .node_number = 4};
+	char path[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_string_equal(mal_file_name(names[i].name, &facts, path, sizeof(path)),
+				    names[i].wanted);
+	facts.node_files = true;
+	assert_string_equal(mal_file_name("/r", &facts, path, sizeof(path)), "/r.n1.site.org");
+	assert_string_equal(mal_file_name("/r%n", &facts, path, sizeof(path)), "/r4");
+	assert_string_equal(mal_file_name("/r%h", &facts, path, sizeof(path)), "/rn1");
+	facts = (struct mal_file_facts){.step = "mpirun", .node = "n1"};
+	assert_string_equal(mal_file_name("%j.%s.%x", &facts, path, sizeof(path)), "0.0.");
+	assert_string_equal(mal_file_name("%j%j%j", &facts, path, 3), "%j%j%j");
+	assert_string_equal(mal_file_name("%j%j%j", &facts, path, 4), "000");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +358,7 @@ int main(void)
 		cmocka_unit_test(man_pages_have_all_options),
 		cmocka_unit_test(man_pages_have_all_parameters),
 		cmocka_unit_test(usage_comes_from_the_table),
+		cmocka_unit_test(names_of_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,9 @@ static void model_without_lending(void **state)
 	(void)state;
 	near(mal_model_communication(samples, 3), 0.1);
 	near(mal_model_ideal(samples, 3, 3), 4.5 / 3 + 0.1);
+	/* No distribution makes a rank faster than all CPUs would. */
+	near(mal_model_ideal(samples, 1, 2), 0.5 + 3.0 / 2 + 0.1);
+	near(mal_model_ideal(samples, 3, 100), 0.5 + 3.0 / 100 + 0.1);
 	near(mal_model_window(samples, 3, &(struct mal_usage){.count = count}, mpi_s),
 	     0.5 + 1.5 + 0.1);
 	near(mpi_s[0], 0.1);
@@ -106,6 +109,30 @@ static void model_of_lewis_options(void **state)
 	near(mal_model_window(samples, 2, &usage, NULL), 3.1);
 }
 
+/*
+ * A window of 1000 phases of 3.1 ms: each has its own wait until the CPU is lent. In shorter ones
+ * nobody waits that long. Phases without a region do not count.
+ */
+static void model_of_short_phases(void **state)
+{
+	struct mal_sample samples[2] = {load(3, 0, 3e-3), load(1, 0, 1e-3)};
+	struct mal_sample short_ones[2] = {load(0.19, 0, 0.19e-3), load(0.05, 0, 0.05e-3)};
+	unsigned int count[2] = {1, 1};
+	struct mal_usage usage = {.count = count, .lend = true, .grow = true};
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		samples[i].phases = short_ones[i].phases = 1000;
+		samples[i].elapsed_s = samples[i].work_s + samples[i].mpi_s;
+		short_ones[i].elapsed_s = short_ones[i].work_s + short_ones[i].mpi_s;
+	}
+	near(mal_model_window(samples, 2, &usage, NULL), 1.15 + 1.85 / 2 + 0.1);
+	near(mal_model_window(short_ones, 2, &usage, NULL), 0.19 + 0.1);
+	samples[0].region_s = 3;
+	samples[1].region_s = 1;
+	near(mal_model_window(samples, 2, &usage, NULL), 1.00015 + 1.99985 / 2 + 0.1);
+}
+
 /* The rank that will need longest gets lent CPUs, whatever its number. */
 static void model_lends_to_the_neediest(void **state)
 {
@@ -163,7 +190,8 @@ static void simulated_steps(void **state)
 	near(off.elapsed_s, 50 * 2.1);
 	near(off.off_s, off.elapsed_s);
 	near(off.ideal_s, 50 * 1.1);
-	moved = simulate("auto,lend=no", samples, 4, 4, 50);
+	/* With a first look at home that costs three windows. */
+	moved = simulate("auto,lend=no", samples, 4, 4, 200);
 	assert_true(moved.moves >= 4);
 	assert_null(moved.rejection);
 	assert_true(mal_outcome_attained(&moved) > 0.95);
@@ -354,6 +382,7 @@ int main(void)
 		cmocka_unit_test(model_of_growth),
 		cmocka_unit_test(model_of_borrowing),
 		cmocka_unit_test(model_knows_limits),
+		cmocka_unit_test(model_of_short_phases),
 		cmocka_unit_test(model_of_lewis_options),
 		cmocka_unit_test(model_lends_to_the_neediest),
 		cmocka_unit_test(simulated_steps),

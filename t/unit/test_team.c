@@ -13,6 +13,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/program/objects.h"
+#include "libmalleable/rank/program/regions.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/team.c"
 #include "libmalleable/rank/tests.c"
@@ -30,11 +31,16 @@ int omp_get_num_procs_(void);
 void omp_set_num_threads_(const int *threads);
 void omp_set_dynamic_(const int *dynamic);
 void omp_set_schedule_(const int *kind, const int *chunk);
+void kmp_set_blocktime(int ms);
+int kmp_get_blocktime(void);
+void kmp_set_blocktime_(const int *ms);
+int kmp_get_blocktime_(void);
 void malleable_phase_(void);
 void omp_balanced_(void);
 
 /* The runtime. */
 static int threads_set, limit_set, levels_set, dynamic_set, blocktime_set, kind_set, chunk_set;
+static int procs_there = 2;
 static bool is_there, has_room, changed;
 static enum mal_mode_reason reason_of_objects;
 
@@ -50,7 +56,7 @@ static int get_num_threads(void)
 
 static int get_num_procs(void)
 {
-	return 2;
+	return procs_there;
 }
 
 static int get_thread_limit(void)
@@ -70,7 +76,7 @@ static int get_dynamic(void)
 
 static int get_blocktime(void)
 {
-	return 200;
+	return blocktime_set < 0 ? 200 : blocktime_set;
 }
 
 static void set_num_threads(int threads)
@@ -128,9 +134,15 @@ const struct mal_runtime *mal_runtime_of(const void *caller)
 	return is_there ? &managed_one : NULL;
 }
 
-bool mal_threads_have_room(unsigned int team, unsigned int spare)
+const struct mal_runtime *mal_gomp_original(const struct mal_runtime *original)
 {
-	(void)team, (void)spare;
+	(void)original;
+	return NULL;
+}
+
+bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack)
+{
+	(void)team, (void)spare, (void)stack;
 	return has_room;
 }
 
@@ -148,6 +160,19 @@ bool mal_become_primary(void)
 {
 	mal_self.met = mal_self.primary = true;
 	return true;
+}
+
+/* What is proved. */
+static bool all_free;
+
+bool mal_regions_are_free(void)
+{
+	return all_free;
+}
+
+void mal_prove_told_one(void)
+{
+	mal.proofs.told_one = true;
 }
 
 /* What becomes of waits. */
@@ -201,9 +226,16 @@ int __wrap_getrusage(int who, struct rusage *usage)
 
 static int set_up(void **state)
 {
-	static const char *const variables[] = {
-		MAL_ENV_MAX_THREADS,	       "OMP_NUM_THREADS", "KMP_BLOCKTIME", "OMP_SCHEDULE",
-		"KMP_DETERMINISTIC_REDUCTION", "KMP_ALL_THREADS", "OMP_PROC_BIND"};
+	static const char *const variables[] = {MAL_ENV_MAX_THREADS,
+						"OMP_NUM_THREADS",
+						"KMP_BLOCKTIME",
+						"OMP_SCHEDULE",
+						"KMP_DETERMINISTIC_REDUCTION",
+						"KMP_ALL_THREADS",
+						"OMP_PROC_BIND",
+						"OMP_CANCELLATION",
+						"OMP_DISPLAY_AFFINITY",
+						"KMP_AFFINITY"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
@@ -213,7 +245,7 @@ static int set_up(void **state)
 	mal_self.primary = mal_self.met = true;
 	memset(&mal.teams, 0, sizeof(mal.teams));
 	runtime = &none;
-	threads_set = 2;
+	threads_set = procs_there = 2;
 	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
 	blocktime_set = -1;
 	is_there = has_room = true;
@@ -289,6 +321,30 @@ static void keeps_for_reduction(void **state)
 	assert_int_equal(open_team(), MAL_REASON_REDUCTION);
 }
 
+/* As the runtime prints threads again whenever their number changes. */
+static void keeps_for_display(void **state)
+{
+	(void)state;
+	setenv("OMP_DISPLAY_AFFINITY", "false", 1);
+	setenv("KMP_AFFINITY", "noverbose,compact", 1);
+	assert_int_equal(open_team(), MAL_REASON_NONE);
+	mal.base = 0;
+	setenv("KMP_AFFINITY", "compact,verbose", 1);
+	assert_int_equal(open_team(), MAL_REASON_DISPLAY);
+}
+
+/* As libomp aborts teams of several threads that leave a loop early. */
+static void keeps_where_loops_are_left(void **state)
+{
+	(void)state;
+	changed = true;
+	reason_of_objects = MAL_REASON_CANCELS;
+	assert_int_equal(open_team(), MAL_REASON_NONE);
+	mal.base = 0;
+	setenv("OMP_CANCELLATION", "true", 1);
+	assert_int_equal(open_team(), MAL_REASON_CANCELS);
+}
+
 static void keeps_for_objects(void **state)
 {
 	(void)state;
@@ -356,6 +412,37 @@ static void patience(void **state)
 	assert_int_equal(blocktime_set, 200);
 	mal.teams.block_fixed = true;
 	assert_false(mal_team_set_patience(MAL_PATIENCE_NONE));
+}
+
+/* What the program sets stays, whenever it does, and it sees no value of ours. */
+static void patience_of_the_program(void **state)
+{
+	(void)state;
+	mal_team_open();
+	assert_int_equal(kmp_get_blocktime(), 200);
+	assert_true(mal_team_set_patience(MAL_PATIENCE_SHORT));
+	assert_int_equal(get_blocktime(), 1);
+	assert_int_equal(kmp_get_blocktime(), 200);
+	assert_true(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_int_equal(kmp_get_blocktime_(), 200);
+	kmp_set_blocktime(1);
+	assert_false(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_int_equal(kmp_get_blocktime(), 1);
+	/* Before the first region, and from a thread of its own. */
+	memset(&mal.teams, 0, sizeof(mal.teams));
+	mal.base = 0;
+	kmp_set_blocktime_(&(int){0});
+	mal_team_open();
+	assert_false(mal_team_set_patience(MAL_PATIENCE_SHORT));
+	assert_int_equal(blocktime_set, 0);
+	mal.teams.block_fixed = false;
+	mal_self.primary = false;
+	kmp_set_blocktime(7);
+	assert_false(mal.teams.block_fixed);
+	is_there = false;
+	kmp_set_blocktime(8);
+	assert_int_equal(blocktime_set, 7);
+	assert_int_equal(kmp_get_blocktime(), 0);
 }
 
 static void schedules(void **state)
@@ -592,6 +679,148 @@ static void tests_abandoned(void **state)
 	mal_mpi_leave(false);
 }
 
+/* A rank of one CPU whose regions were classified. */
+static void one_cpu(bool are_free)
+{
+	mal.home = (struct mal_cpumask){{1}};
+	threads_set = procs_there = 1;
+	all_free = are_free;
+	mal.proofs.on = true;
+}
+
+/* Told 2 from the start, and always. */
+static void raises(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	assert_int_equal(omp_get_num_procs(), 2);
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_int_equal(mal.team, 1);
+	assert_int_equal(threads_set, 1);
+	assert_true(mal_team_is_free());
+	mal_team_follow(1);
+	assert_int_equal(omp_get_max_threads(), 2);
+	/* In a free region nothing is told, in another its size. */
+	mal.depth = 1;
+	mal.running = 1;
+	mal_self.slot = thread_of(0, 0);
+	mal.proofs.free = true;
+	assert_true(mal_team_may_differ());
+	assert_int_equal(omp_get_num_threads(), 1);
+	assert_false(mal.proofs.told_one);
+	mal.proofs.free = false;
+	assert_false(mal_team_may_differ());
+	mal.running = 2;
+	assert_int_equal(omp_get_num_threads(), 2);
+	assert_true(mal_team_is_free());
+	mal.depth = 0;
+	/* The program chooses 1. */
+	omp_set_num_threads(1);
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_false(mal_team_is_free());
+}
+
+static void raises_not(void **state)
+{
+	(void)state;
+	/* A region is bound: told 1, and then no team differs. */
+	one_cpu(false);
+	mal_team_open();
+	assert_true(mal_team_is_free());
+	mal_team_follow(4);
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_false(mal_team_is_free());
+}
+
+static void raises_not_what_was_chosen(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	setenv("OMP_NUM_THREADS", "1", 1);
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_false(mal_team_is_free());
+	unsetenv("OMP_NUM_THREADS");
+}
+
+static void raises_not_above_limits(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	limit_set = 1;
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_false(mal_team_is_free());
+}
+
+static void raises_not_without_room(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	has_room = false;
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_false(mal_team_is_free());
+}
+
+/* Numbers of several CPUs are told as they are; names matter to regions that are bound. */
+static void proofs_instead_of_names(void **state)
+{
+	(void)state;
+	mal.proofs.on = true;
+	changed = true;
+	reason_of_objects = MAL_REASON_THREAD_DATA;
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_true(mal_team_is_free());
+	assert_false(mal_team_may_differ());
+	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
+	assert_int_equal(mal.mode, MAL_MODE_AUTO);
+	mal.slot->count.region = 100;
+	mal.proofs.free_ticks = 50;
+	assert_int_equal(mal_team_max(), 0);
+	mal.proofs.free_ticks = 49;
+	assert_int_equal(mal_team_max(), 2);
+	/* The user's words stand. */
+	mal.mode = MAL_MODE_CPUSET;
+	assert_false(mal_team_is_free());
+}
+
+/* Who cannot ask needs no proof, until it was told a number all the same. */
+static void quiet(void **state)
+{
+	(void)state;
+	mal.proofs.on = true;
+	changed = true;
+	mal_team_open();
+	assert_true(mal_team_may_differ());
+	assert_int_equal(mal.slot->reason, MAL_REASON_NONE);
+	mal.proofs.counts = true;
+	assert_false(mal_team_may_differ());
+	mal.proofs.counts = false;
+	/* What it would be told stays. */
+	mal_team_follow(4);
+	assert_int_equal(mal.base, 2);
+	assert_int_equal(omp_get_num_procs(), 2);
+	assert_false(mal_team_may_differ());
+	mal.proofs.free = true;
+	assert_true(mal_team_may_differ());
+	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
+}
+
+/* An object that could ask was loaded later; and prove=strict. */
+static void quiet_no_more(void **state)
+{
+	(void)state;
+	mal.proofs.on = true;
+	changed = true;
+	mal_team_open();
+	assert_true(mal_team_may_differ());
+	reason_of_objects = MAL_REASON_REPORTED;
+	mal_team_look();
+	assert_false(mal_team_may_differ());
+	mal.proofs.strict = true;
+	reason_of_objects = MAL_REASON_NONE;
+	mal_team_look();
+	assert_false(mal_team_may_differ());
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -601,11 +830,14 @@ int main(void)
 		CASE(keeps_for_number),
 		CASE(keeps_for_dynamic),
 		CASE(keeps_for_reduction),
+		CASE(keeps_for_display),
+		CASE(keeps_where_loops_are_left),
 		CASE(keeps_for_objects),
 		CASE(bounds),
 		CASE(told_more),
 		CASE(told_nonsense),
 		CASE(patience),
+		CASE(patience_of_the_program),
 		CASE(schedules),
 		CASE(asks_outside),
 		CASE(asks_inside),
@@ -617,6 +849,14 @@ int main(void)
 		CASE(tests_wait),
 		CASE(tests_compute),
 		CASE(tests_abandoned),
+		CASE(raises),
+		CASE(raises_not),
+		CASE(raises_not_what_was_chosen),
+		CASE(raises_not_above_limits),
+		CASE(raises_not_without_room),
+		CASE(proofs_instead_of_names),
+		CASE(quiet),
+		CASE(quiet_no_more),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

@@ -135,7 +135,11 @@ static void foreign_threads(void **state)
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
 	assert_true(mal_threads_are_foreign());
-	assert_true(mal_threads_have_room(4, 2));
+	assert_true(mal_threads_have_room(4, 2, 0));
+	assert_true(mal_threads_have_room(4, 2, 1 << 20));
+	/* Nothing has room for that, but spare threads are small ones. */
+	assert_false(mal_threads_have_room(2, 2, (size_t)1 << 47));
+	assert_true(mal_threads_have_room(1, 2, (size_t)1 << 47));
 	thread_of(0, 0)->tid = 1;
 	thread_of(0, 1)->tid = 2;
 	assert_false(mal_threads_are_foreign());
@@ -149,6 +153,7 @@ static void foreign_threads(void **state)
 /* The program sees the CPUs that its rank was given, not the one to which we bound it. */
 static void sees_its_home(void **state)
 {
+	struct mal_cpumask chosen = {{0}};
 	cpu_set_t set, real, single;
 	unsigned int cpu = 0;
 
@@ -167,6 +172,14 @@ static void sees_its_home(void **state)
 	assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof(set), &set), 0);
 	assert_int_equal(CPU_COUNT(&set), 2);
 	assert_true(CPU_ISSET(0, &set) && CPU_ISSET(1, &set));
+	/* If it chose just that one, it sees that, until it chooses all again. */
+	mal_cpumask_add(&chosen, cpu);
+	mal_pins_set(0, &chosen);
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_true(CPU_EQUAL(&set, &single));
+	mal_pins_set(0, &mal.home);
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_int_equal(CPU_COUNT(&set), 2);
 	/* One that the program chose it sees as it is. */
 	thread_of(0, 0)->bound = cpu + 1;
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
@@ -219,8 +232,25 @@ static void children(void **state)
 	assert_int_equal(execv("/nowhere", arguments), -1);
 	assert_int_equal(execvp("nowhere-at-all", arguments), -1);
 	assert_string_equal(mask_of_thread(1), "0");
+	mal_children_fork();
 	mal_children_forked();
 	assert_string_equal(mask_of_thread(1), "0-1");
+}
+
+static void take_back(void)
+{
+	mal_word_set(word_of(1), (struct mal_cpu_state){1, 1, false});
+}
+
+/* A CPU that is taken from the rank while a thread is widened is not the thread's afterwards. */
+static void widened_too_far(void **state)
+{
+	(void)state;
+	bind_us();
+	while_binding = take_back;
+	assert_true(mal_bind_widen(&mal.home));
+	assert_string_equal(mask_of_thread(1), "0");
+	assert_int_equal(mal.slot->binding, 0);
 }
 
 static struct mal_cpumask one(unsigned int cpu)
@@ -229,6 +259,86 @@ static struct mal_cpumask one(unsigned int cpu)
 
 	mal_cpumask_add(&mask, cpu);
 	return mask;
+}
+
+/* What is started while CPU 2 is borrowed runs on when that has gone back. */
+static void nothing_stays_on_borrowed(void **state)
+{
+	struct mal_cpumask wanted = one(1);
+
+	(void)state;
+	bind_us();
+	mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
+	assert_true(mal_bind_widen(&mal.home));
+	assert_string_equal(mask_of_thread(1), "0-1");
+	bind_us();
+	assert_true(mal_bind_widen(&wanted));
+	assert_string_equal(mask_of_thread(1), "1");
+	bind_us();
+	wanted = one(3);
+	assert_true(mal_bind_widen(&wanted));
+	assert_string_equal(mask_of_thread(1), "0-1");
+	test_kernel.caller = 5;
+	mal_bind_new_thread();
+	assert_string_equal(mask_of_thread(5), "0-1");
+	mal.slot->unmanaged = true;
+	mal_bind_new_thread();
+	assert_string_equal(mask_of_thread(5), "0-2");
+}
+
+static bool no_place;
+
+static bool place_1(struct mal_cpumask *mask)
+{
+	*mask = one(1);
+	return !no_place;
+}
+
+/* CPU 0 is where we put the thread: the program sees its own choice, or the user's. */
+static void sees_what_was_chosen(void **state)
+{
+	struct mal_cpumask chosen = one(1), found;
+	struct mal_pin pin;
+
+	(void)state;
+	assert_false(mal_pins_find(0, &found));
+	mal_pins_set(0, &chosen);
+	assert_true(mal_pins_find(0, &found) && mal_cpumask_has(&found, 1));
+	chosen = one(0);
+	pin = mal_pins_set(0, &chosen);
+	assert_true(mal_pins_find(0, &found) && mal_cpumask_has(&found, 0));
+	mal_pins_undo(&pin);
+	assert_true(mal_pins_find(0, &found) && mal_cpumask_has(&found, 1));
+	bind_us();
+	mal_children_fork();
+	mal_children_forked();
+	assert_string_equal(mask_of_thread(1), "1");
+	mal_pins_set(0, &mal.home);
+	assert_false(mal_pins_find(0, &found));
+	mal.teams.place = place_1;
+	bind_us();
+	mal_children_fork();
+	mal_children_forked();
+	assert_string_equal(mask_of_thread(1), "1");
+	no_place = true;
+	bind_us();
+	mal_children_fork();
+	mal_children_forked();
+	assert_string_equal(mask_of_thread(1), "0-1");
+}
+
+/* Another runtime that starts in a bound thread counts all CPUs; its next region binds it anew. */
+static void released(void **state)
+{
+	(void)state;
+	bind_us();
+	mal_bind_release();
+	assert_string_equal(mask_of_thread(1), "0-1");
+	assert_int_equal(thread_of(0, 0)->bound, MAL_NO_CPU);
+	assert_true(mal.placed.outdated);
+	mal.placed.outdated = false;
+	mal_bind_release();
+	assert_false(mal.placed.outdated);
 }
 
 /*
@@ -260,6 +370,42 @@ static void pins(void **state)
 	/* The place of one that has ended is used again. */
 	mal_pins_set(3, &second);
 	assert_int_equal(mal.slot->pin_count, 2);
+	assert_true(mal_pins_has(3, &second));
+	assert_false(mal_pins_has(3, &first));
+	mal_pins_set(3, &mal.home);
+	assert_false(mal_pins_has(3, &second));
+}
+
+/* Of no thread: the kernel refuses to bind it. */
+#define NO_TID 0x3ffffff0
+
+/* What the kernel refuses is not noted, and what was noted before is again. */
+static void refused_pins(void **state)
+{
+	struct mal_cpumask first = one(0);
+	cpu_set_t set;
+
+	(void)state;
+	test_kernel.mask[0] = first;
+	mal_pins_give(0, &first);
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	assert_false(mal_pins_keep(0, NO_TID));
+	assert_int_equal(sched_setaffinity(NO_TID, sizeof(set), &set), -1);
+	assert_int_equal(errno, ESRCH);
+	assert_false(mal_pins_keep(0, NO_TID));
+	mal_pins_set(NO_TID, &first);
+	CPU_SET(1, &set);
+	CPU_CLR(0, &set);
+	assert_int_equal(sched_setaffinity(NO_TID, sizeof(set), &set), -1);
+	assert_true(mal_pins_keep(0, NO_TID));
+	/* A thread's own call, for CPUs that there are not. */
+	test_kernel.mask[0] = test_kernel.mask[1] = (struct mal_cpumask){{0}};
+	mal_pins_give(0, &test_kernel.mask[0]);
+	CPU_ZERO(&set);
+	CPU_SET(CPU_SETSIZE - 1, &set);
+	assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(set), &set), EINVAL);
+	assert_false(mal_pins_keep(0, (int32_t)gettid()));
 }
 
 static void who_binds_is_done(void)
@@ -370,8 +516,19 @@ static void loose_lends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(new_threads), CASE(foreign_threads), CASE(sees_its_home), CASE(children),
-		CASE(pins),	   CASE(sets_affinity),	  CASE(loose),	       CASE(loose_lends),
+		CASE(new_threads),
+		CASE(foreign_threads),
+		CASE(sees_its_home),
+		CASE(children),
+		CASE(widened_too_far),
+		CASE(pins),
+		CASE(refused_pins),
+		CASE(sets_affinity),
+		CASE(loose),
+		CASE(loose_lends),
+		CASE(nothing_stays_on_borrowed),
+		CASE(sees_what_was_chosen),
+		CASE(released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -393,27 +393,38 @@ void mal_idle_leave(struct mal_controller *controller)
 	mal_idle_vacate(controller, &cpus);
 }
 
+bool mal_idle_release(struct mal_controller *controller, const struct mal_cpumask *cpus)
+{
+	bool first;
+
+	mal_idle_vacate(controller, cpus);
+	first = mal_leaving_begin(controller, cpus);
+	/* Threads of a rank that has no CPU any more need one to go to. */
+	mal_idle_hand_out(controller);
+	for (unsigned int i = 0;; i++) {
+		mal_leaving_update(controller);
+		if (mal_leaving_is_over(controller, cpus))
+			return true;
+		if (i == LEAVE_TRIES)
+			break;
+		nanosleep(&(struct timespec){0, LEAVE_PAUSE_NS}, NULL);
+		evict_all(controller);
+	}
+	if (first)
+		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+	return false;
+}
+
 int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err)
 {
 	struct mal_cpumask mask;
-	bool first;
 
 	if (parse(controller, list, &mask, err) < 0)
 		return -1;
 	mal_allocation_drop_idle(controller, &mask);
-	mal_idle_vacate(controller, &mask);
-	first = mal_leaving_begin(controller, &mask);
-	for (unsigned int i = 0; !mal_leaving_update(controller); i++) {
-		if (i == LEAVE_TRIES) {
-			if (first)
-				controller->settling->until =
-					mal_ticks() + mal_s_to_ticks(SETTLE_S);
-			return mal_fail(err, "CPUs of %.200s are not left yet", list);
-		}
-		nanosleep(&(struct timespec){0, LEAVE_PAUSE_NS}, NULL);
-		evict_all(controller);
-	}
-	return 0;
+	return mal_idle_release(controller, &mask)
+		       ? 0
+		       : mal_fail(err, "CPUs of %.200s are not left yet", list);
 }
 
 void mal_idle_rebind(struct mal_controller *controller)

@@ -40,11 +40,16 @@ struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller,
 int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err);
 
 /*
- * Nobody owns the CPUs in LIST from this moment. They are another step's when all threads have left
- * them, as the kernel says of each thread. Returns 0 if all have, or -1 with ERR where they need
- * longer, or LIST is no list. The call waits for some ms; then the CPUs are being left (leaving.h),
- * and mal_idle_settle() goes on. A rank that has no CPU any more gets one of a rank that has
- * several.
+ * Nobody owns CPUS from this moment. They are another step's when all threads have left them, as
+ * the kernel says of each thread. Returns true if all have, false where they need longer: the call
+ * waits for some ms; then the CPUs are being left (leaving.h), and mal_idle_settle() goes on. A
+ * rank that has no CPU any more gets one of a rank that has several.
+ */
+bool mal_idle_release(struct mal_controller *controller, const struct mal_cpumask *cpus);
+
+/*
+ * The CPUs in LIST are not idle any more, and released as above. Returns 0, or -1 with ERR where
+ * they need longer, or LIST is no list.
  */
 int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* leaving.c: whether ranks have left CPUs, as the kernel says. */
 #include "libmalleable/controller/cpus/leaving.h"
-#include "libmalleable/controller/state/ranks.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/state/ranks.h"
 
 struct mal_leaving {
 	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
@@ -32,27 +35,40 @@ const struct mal_cpumask *mal_leaving_kept(const struct mal_controller *controll
 	return &controller->leaving->kept;
 }
 
-void mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
+/* Of a thread or process that has ended, nothing else. */
+static bool is_gone(int error)
+{
+	return error == ENOENT || error == ESRCH;
+}
+
+bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
 			     bool (*function)(int32_t tid, const struct mal_cpumask *now,
 					      void *context),
 			     void *context)
 {
 	struct dirent *entry;
-	bool more = true;
+	bool more = true, all = true;
 	char path[32];
 	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)mal_rank_view(controller, rank)->pid);
 	tasks = opendir(path);
-	while (tasks && more && (entry = readdir(tasks))) {
+	if (!tasks)
+		return is_gone(errno);
+	while (more && (errno = 0, entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 		struct mal_cpumask now;
 
-		if (tid > 0 && mal_cpumask_get_affinity(tid, &now) == 0)
+		if (tid <= 0)
+			continue;
+		if (mal_cpumask_get_affinity(tid, &now) == 0)
 			more = function(tid, &now, context);
+		else
+			all &= is_gone(errno);
 	}
-	if (tasks)
-		closedir(tasks);
+	all &= entry || !errno || is_gone(errno);
+	closedir(tasks);
+	return all;
 }
 
 /* It has threads, whether it is balanced still or has left in order. */
@@ -104,25 +120,39 @@ static void forget_owned(struct mal_controller *controller)
 			mal_cpumask_remove(&controller->leaving->cpus, cpu);
 }
 
-bool mal_leaving_update(struct mal_controller *controller)
+void mal_leaving_update(struct mal_controller *controller)
 {
 	struct mal_cpumask used = {{0}};
+	bool all = true;
 
 	forget_owned(controller);
 	if (!mal_cpumask_count(&controller->leaving->cpus))
-		return true;
+		return;
 	/* Who begins to bind after this reads words in which the CPUs are nobody's. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (is_any_binding(controller))
-		return false;
+		return;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (has_threads(controller, rank))
-			mal_leaving_each_thread(controller, rank, add_affinity, &used);
-	mal_cpumask_keep(&controller->leaving->cpus, &used);
-	return !mal_cpumask_count(&controller->leaving->cpus);
+			all &= mal_leaving_each_thread(controller, rank, add_affinity, &used);
+	/* Of threads that were not seen nothing is known. */
+	if (all)
+		mal_cpumask_keep(&controller->leaving->cpus, &used);
+}
+
+bool mal_leaving_is_over(const struct mal_controller *controller, const struct mal_cpumask *cpus)
+{
+	struct mal_cpumask rest = controller->leaving->cpus;
+
+	mal_cpumask_keep(&rest, cpus);
+	return !mal_cpumask_count(&rest);
 }
 
 void mal_leaving_give_up(struct mal_controller *controller)
 {
-	mal_cpumask_join(&controller->leaving->kept, &controller->leaving->cpus);
+	struct mal_cpumask kept = controller->leaving->cpus;
+	struct mal_cpumask foreign = mal_allocation_foreign(controller);
+
+	mal_cpumask_drop(&kept, &foreign);
+	mal_cpumask_join(&controller->leaving->kept, &kept);
 }

@@ -24,8 +24,11 @@ const struct mal_cpumask *mal_leaving_cpus(const struct mal_controller *controll
 /* CPUs that ranks were told to leave in vain, at any time. */
 const struct mal_cpumask *mal_leaving_kept(const struct mal_controller *controller);
 
-/* The threads of RANK's process, one after the other, until FUNCTION returns false. */
-void mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
+/*
+ * The threads of RANK's process, one after the other, until FUNCTION returns false. Returns false
+ * where the kernel did not show all of them.
+ */
+bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
 			     bool (*function)(int32_t tid, const struct mal_cpumask *now,
 					      void *context),
 			     void *context);
@@ -39,12 +42,15 @@ bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpuma
 /* CPUS are the ranks' own again. */
 void mal_leaving_forget(struct mal_controller *controller, const struct mal_cpumask *cpus);
 
-/* Ask the kernel: those that no thread may run on have been left. Returns whether all have. */
-bool mal_leaving_update(struct mal_controller *controller);
+/* Ask the kernel: those that no thread may run on have been left. */
+void mal_leaving_update(struct mal_controller *controller);
+
+/* Going by the last update: have all of CPUS been left? */
+bool mal_leaving_is_over(const struct mal_controller *controller, const struct mal_cpumask *cpus);
 
 /*
  * The time for it is over: the report names those that are left over, as the program binds threads
- * there itself.
+ * there itself. Not those of other jobs, which use them all the same.
  */
 void mal_leaving_give_up(struct mal_controller *controller);
 

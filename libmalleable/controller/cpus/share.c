@@ -9,18 +9,21 @@
 
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/agent_protocol.h"
 
 struct mal_agent_link {
-	int fd; /* -1: there is no agent */
+	int fd;		 /* -1: there is no agent */
+	bool owed;	 /* the last share has not been answered */
+	uint64_t number; /* of that share */
 };
 
 struct mal_agent_link *mal_agent_link_create(void)
 {
-	struct mal_agent_link *link = malloc(sizeof(*link));
+	struct mal_agent_link *link = calloc(1, sizeof(*link));
 
 	if (link)
 		link->fd = -1;
@@ -45,9 +48,9 @@ static void use(struct mal_controller *controller, const struct mal_cpumask *sha
 	struct mal_cpumask lost;
 
 	mal_allocation_set_share(controller, share);
+	mal_leaving_forget(controller, share);
 	lost = mal_allocation_foreign(controller);
-	mal_idle_vacate(controller, &lost);
-	mal_idle_hand_out(controller);
+	mal_idle_release(controller, &lost);
 }
 
 /* The agent is gone: all CPUs are the step's again, beside others. */
@@ -56,6 +59,7 @@ static void leave(struct mal_controller *controller)
 	mal_watch_forget(controller->agent->fd);
 	close(controller->agent->fd);
 	controller->agent->fd = -1;
+	controller->agent->owed = false;
 	use(controller, &controller->step->allocation);
 }
 
@@ -66,17 +70,13 @@ static void listen_to_agent(struct mal_controller *controller)
 
 	while ((got = recv(controller->agent->fd, &message, sizeof(message),
 			   MSG_DONTWAIT | MSG_TRUNC)) > 0) {
-		struct mal_agent_done done = {message.number};
-
 		if (got != (ssize_t)sizeof(message))
 			continue;
 		mal_cpumask_keep(&message.cpus, &controller->step->allocation);
 		if (mal_deciding_binds(controller) && mal_cpumask_count(&message.cpus))
 			use(controller, &message.cpus);
-		if (send(controller->agent->fd, &done, sizeof(done), MSG_DONTWAIT | MSG_NOSIGNAL) <
-			    0 &&
-		    errno != EAGAIN)
-			break;
+		controller->agent->number = message.number;
+		controller->agent->owed = true;
 	}
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		leave(controller);
@@ -96,6 +96,22 @@ static bool are_used(const struct mal_controller *controller, const struct mal_c
 	return false;
 }
 
+/*
+ * Others get the CPUs by our answer: not before the kernel says that no thread may run there. An
+ * agent that does not take the answer is done with this step, or gone, which the next turn sees.
+ */
+static void answer(struct mal_controller *controller, const struct mal_cpumask *others)
+{
+	struct mal_agent_done done = {controller->agent->number};
+
+	if (!controller->agent->owed || !mal_leaving_is_over(controller, others) ||
+	    (!mal_off_is(controller) && are_used(controller, others)))
+		return;
+	controller->agent->owed =
+		send(controller->agent->fd, &done, sizeof(done), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+		(errno == EAGAIN || errno == EINTR);
+}
+
 void mal_share_update(struct mal_controller *controller)
 {
 	struct mal_cpumask others;
@@ -103,7 +119,10 @@ void mal_share_update(struct mal_controller *controller)
 	if (controller->agent->fd < 0)
 		return;
 	listen_to_agent(controller);
+	if (controller->agent->fd < 0)
+		return;
 	others = mal_allocation_foreign(controller);
-	if (!mal_off_is(controller) && mal_cpumask_count(&others) && are_used(controller, &others))
-		mal_idle_vacate(controller, &others);
+	if (!mal_off_is(controller) && are_used(controller, &others))
+		mal_idle_release(controller, &others);
+	answer(controller, &others);
 }

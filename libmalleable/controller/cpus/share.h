@@ -21,7 +21,7 @@ void mal_share_open(struct mal_controller *controller, int fd);
 
 /*
  * Take what the agent says, and see that the ranks keep to it: they may have begun with CPUs that
- * are not in the share.
+ * are not in the share. The agent is answered when no thread may run on another CPU (leaving.h).
  */
 void mal_share_update(struct mal_controller *controller);
 

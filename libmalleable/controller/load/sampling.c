@@ -15,23 +15,16 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/state/command.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
-
-/* Windows without a change before they become longer. */
-#define STEADY 2
-/* In the first rounds every boundary is looked at. */
-#define SHORT_ROUNDS 32
+#include "policies/decide/windows.h"
 
 struct mal_sampling {
-	uint64_t round;
-	uint64_t stride;     /* boundaries from one round to the next */
-	double window_s;     /* wanted length of a window */
-	unsigned int steady; /* windows without a change */
-	bool brief;	     /* the policy tries something: they stay short */
+	struct mal_windows windows;
 	struct said {
 		bool valid;
 		struct mal_snapshot snapshot;
@@ -45,8 +38,7 @@ struct mal_sampling *mal_sampling_create(unsigned int ranks)
 
 	if (!sampling)
 		return NULL;
-	sampling->stride = 1;
-	sampling->window_s = MAL_WINDOW_FIRST_S;
+	sampling->windows = mal_windows_first();
 	return sampling;
 }
 
@@ -57,23 +49,12 @@ void mal_sampling_destroy(struct mal_sampling *sampling)
 
 void mal_sampling_set_brief(struct mal_controller *controller, bool brief)
 {
-	controller->sampling->brief = brief;
+	controller->sampling->windows.brief = brief;
 }
 
 void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 {
-	struct mal_sampling *sampling = controller->sampling;
-
-	if (moved) {
-		sampling->steady = 0;
-		sampling->window_s = MAL_WINDOW_FIRST_S;
-	} else if (sampling->brief) {
-		sampling->window_s = MAL_WINDOW_FIRST_S;
-	} else if (++sampling->steady > STEADY) {
-		sampling->window_s = 2 * sampling->window_s < MAL_WINDOW_LAST_S
-					     ? 2 * sampling->window_s
-					     : MAL_WINDOW_LAST_S;
-	}
+	mal_windows_adapt(&controller->sampling->windows, moved);
 }
 
 /*
@@ -134,6 +115,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 
 	mal_cpumask_keep(&home, &controller->step->allocation);
 	mal_rank_begin(controller, rank, pid, &home);
+	mal_command_note(controller, pid);
 	mal_watch_process(pid);
 	mal_idle_receive(controller, rank);
 }
@@ -200,12 +182,12 @@ void mal_round_begin(struct mal_controller *controller)
 		if (mal_rank_view(controller, rank)->running && reached > boundary)
 			boundary = reached;
 	}
-	atomic_store(&header->sample_at, boundary + controller->sampling->stride);
+	atomic_store(&header->sample_at, boundary + controller->sampling->windows.stride);
 	atomic_store(&header->sample_after,
-		     mal_ticks() + mal_s_to_ticks(controller->sampling->window_s));
+		     mal_ticks() + mal_s_to_ticks(controller->sampling->windows.window_s));
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
-	atomic_store(&header->round, ++controller->sampling->round);
+	atomic_store(&header->round, ++controller->sampling->windows.round);
 	atomic_fetch_add(&header->answers, 1);
 	if (atomic_load(&header->awaiting))
 		mal_futex_wake(&header->answers, INT32_MAX);
@@ -268,27 +250,6 @@ static struct mal_cpu_time cpu_time(const struct mal_controller *controller, uns
 				     span(now->unseen, before->unseen, max_s)};
 }
 
-/*
- * Boundaries until the next sample, for windows of the wanted length; it grows slowly, phases
- * differ in length.
- */
-static void adapt_stride(struct mal_controller *controller, uint64_t boundaries, double elapsed)
-{
-	double wanted = controller->sampling->window_s * (double)boundaries / elapsed;
-
-	/*
-	 * A program starts with a burst of collective calls; its first real phase is not to be
-	 * missed for them.
-	 */
-	if (controller->sampling->round < SHORT_ROUNDS)
-		return;
-	if (wanted > 2.0 * (double)controller->sampling->stride)
-		wanted = 2.0 * (double)controller->sampling->stride;
-	controller->sampling->stride = wanted < 1     ? 1
-				       : wanted > 1e9 ? 1000000000
-						      : (uint64_t)wanted;
-}
-
 /* What all running ranks said in this round becomes the start of the next window. */
 static void remember_round(struct mal_controller *controller, const struct mal_snapshot *said)
 {
@@ -297,7 +258,7 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 			continue;
 		controller->sampling->last[rank].snapshot = said[rank];
 		controller->sampling->last[rank].valid =
-			said[rank].round == controller->sampling->round;
+			said[rank].round == controller->sampling->windows.round;
 	}
 }
 
@@ -320,7 +281,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_sample *sample
 		if (!mal_rank_view(controller, rank)->running)
 			continue;
 		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
-		    now->round != controller->sampling->round || !before->valid ||
+		    now->round != controller->sampling->windows.round || !before->valid ||
 		    now->kind != before->snapshot.kind || now->tick <= before->snapshot.tick) {
 			window = false;
 			continue;
@@ -336,9 +297,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_sample *sample
 		remember_round(controller, said);
 		return false;
 	}
-	adapt_stride(controller, boundaries, elapsed);
-	/* Too short to tell work from noise: let it go on growing. */
-	if (elapsed < controller->sampling->window_s / 4)
+	if (!mal_windows_end(&controller->sampling->windows, boundaries, elapsed))
 		return false;
 	remember_round(controller, said);
 	return mal_doubt_window(controller, samples, times);

@@ -8,10 +8,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Length that is wanted for windows at first and at most. */
-#define MAL_WINDOW_FIRST_S 0.05
-#define MAL_WINDOW_LAST_S 0.25
-
 /* For so many RANKS, before the first round. NULL: out of memory. */
 struct mal_sampling *mal_sampling_create(unsigned int ranks);
 

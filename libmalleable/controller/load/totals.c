@@ -5,8 +5,11 @@
  */
 #include "libmalleable/controller/load/totals.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "policies/decide/simulation.h"
@@ -75,8 +78,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	totals->elapsed_s += elapsed;
 	totals->off_s += off;
 	totals->ideal_s += ideal;
-	totals->useful_s += sum;
-	totals->core_s += elapsed * cpus;
+	mal_cpu_seconds_add(&totals->cpus, samples, ranks, cpus);
 	totals->balance_before += elapsed * (ideal - communication) / (off - communication);
 	if (elapsed > communication)
 		totals->balance_after +=
@@ -86,4 +88,13 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 double mal_totals_attained(const struct mal_totals *totals)
 {
 	return mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s);
+}
+
+double mal_totals_got(const struct mal_controller *controller)
+{
+	double share = mal_totals_attained(mal_totals_read(controller));
+
+	if (isnan(share) || strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+		return NAN;
+	return share > 0 ? share : 0;
 }

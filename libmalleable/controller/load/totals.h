@@ -4,6 +4,7 @@
 #define MAL_CONTROLLER_LOAD_TOTALS_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "policies/model/efficiency.h"
 
 /* What the windows add up to. */
 struct mal_totals {
@@ -11,8 +12,7 @@ struct mal_totals {
 	double elapsed_s;		      /* as it was */
 	double off_s;			      /* predicted without balancing */
 	double ideal_s;			      /* predicted with perfect balance */
-	double useful_s;		      /* thread time that was work */
-	double core_s;			      /* core time there was */
+	struct mal_cpu_seconds cpus;	      /* where their time went */
 	double balance_before, balance_after; /* load balance, weighted by elapsed time */
 };
 
@@ -37,5 +37,11 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 
 /* Share of the attainable: (off - elapsed) / (off - ideal), NaN where there was nothing to gain. */
 double mal_totals_attained(const struct mal_totals *totals);
+
+/*
+ * The same for people: 0 where it was slower, as a small gain that was missed by much is a large
+ * negative share; NaN also where the step was only observed, and any share would be noise.
+ */
+double mal_totals_got(const struct mal_controller *controller);
 
 #endif

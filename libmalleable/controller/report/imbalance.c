@@ -21,6 +21,7 @@
 struct mal_imbalance {
 	unsigned int count;   /* nodes of the step */
 	const char *hostfile; /* NULL: none */
+	bool brief;	      /* no line for each node */
 	unsigned int known;   /* nodes, when the step was over */
 	const struct mal_node *list;
 	double balance, possible; /* of the load between nodes; NaN: not known */
@@ -36,6 +37,7 @@ struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step)
 		return NULL;
 	nodes->count = step->arguments.nodes;
 	nodes->hostfile = step->arguments.hostfile;
+	nodes->brief = step->arguments.brief;
 	nodes->balance = nodes->possible = NAN;
 	return nodes;
 }
@@ -234,7 +236,8 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 	const struct mal_imbalance *nodes = controller->imbalance;
 	struct mal_text text = {buffer, size, 0};
 
-	say_each(&text, nodes);
+	if (!nodes->brief)
+		say_each(&text, nodes);
 	if (nodes->known < nodes->count)
 		mal_text_add(&text, "%u of %u nodes did not say what they did\n",
 			     nodes->count - nodes->known, nodes->count);

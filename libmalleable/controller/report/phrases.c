@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "libmalleable/controller/state/ranks.h"
+
 enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
@@ -11,6 +13,12 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 
 	if (atomic_load(&slot->unmanaged))
 		return MAL_REASON_RUNTIME;
+	/* What a program could know matters to its bound regions alone. */
+	if ((reason == MAL_REASON_THREAD_DATA || reason == MAL_REASON_CANCELS ||
+	     reason == MAL_REASON_REPORTED) &&
+	    atomic_load(&slot->proves) == MAL_PROVES && atomic_load(&slot->count.free) &&
+	    2 * atomic_load(&slot->count.free) >= atomic_load(&slot->count.regions))
+		return MAL_REASON_NONE;
 	return reason <= MAL_REASON_REPORTED ? (enum mal_mode_reason)reason : MAL_REASON_NONE;
 }
 
@@ -22,14 +30,84 @@ static const char *const reasons[] = {
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see mode=team)",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
 	[MAL_REASON_REDUCTION] = "sums are to be the same each time (KMP_DETERMINISTIC_REDUCTION)",
+	[MAL_REASON_DISPLAY] = "its threads are printed (OMP_DISPLAY_AFFINITY, KMP_AFFINITY)",
+	[MAL_REASON_CANCELS] = "the program may leave loops early (OMP_CANCELLATION)",
 	[MAL_REASON_SYSTEM] =
-		"the system lets it have no more threads (ulimit -u, a limit of processes)",
+		"the system lets it have no more threads (ulimit -u or -v, a limit of processes)",
 	[MAL_REASON_REPORTED] = "the program relies on its number of threads (see max_threads=)",
 };
 
 const char *mal_phrase_of_reason(enum mal_mode_reason reason)
 {
 	return reasons[reason];
+}
+
+static const char *const to_try[] = {
+	[MAL_REASON_NONE] = "",
+	[MAL_REASON_USER] = "teams keep their size as asked for: try without mode=cpuset",
+	[MAL_REASON_RUNTIME] =
+		"its threads are not seen (no OpenMP with OMPT): try more threads than CPUs",
+	[MAL_REASON_NUMBER] =
+		"it was started with another number of threads than CPUs: try without "
+		"OMP_NUM_THREADS",
+	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread: try "
+				   "--balance=max_threads=N, twice its CPUs",
+	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads: try without OMP_DYNAMIC",
+	[MAL_REASON_REDUCTION] =
+		"sums are to be the same each time: try without KMP_DETERMINISTIC_REDUCTION",
+	[MAL_REASON_DISPLAY] =
+		"its threads are printed: try without OMP_DISPLAY_AFFINITY and KMP_AFFINITY",
+	[MAL_REASON_CANCELS] = "the program may leave loops early: try without OMP_CANCELLATION",
+	[MAL_REASON_SYSTEM] =
+		"the system lets it have no more threads: try a higher ulimit -u or -v",
+	[MAL_REASON_REPORTED] =
+		"the program relies on its number of threads: try two CPUs a rank, or "
+		"--balance=max_threads=N",
+};
+
+const char *mal_phrase_to_try(enum mal_mode_reason reason)
+{
+	return to_try[reason];
+}
+
+enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *controller,
+					    struct mal_kept_teams *kept)
+{
+	unsigned int count[MAL_REASON_REPORTED + 1] = {0}, known = 0;
+	enum mal_mode_reason max = MAL_REASON_USER;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		if (!mal_rank_view(controller, rank)->known)
+			continue;
+		known++;
+		count[mal_phrase_reason(controller, rank)]++;
+	}
+	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_REPORTED; reason++)
+		if (count[reason] > count[max])
+			max = (enum mal_mode_reason)reason;
+	if (kept)
+		*kept = (struct mal_kept_teams){known - count[MAL_REASON_NONE], known};
+	return count[max] ? max : MAL_REASON_NONE;
+}
+
+const char *mal_phrase_bound(const struct mal_controller *controller, unsigned int rank, char *text,
+			     size_t size)
+{
+	const volatile char *bound = controller->step->segment.ranks[rank].bound;
+	size_t length = 0;
+
+	/* The rank may write meanwhile. */
+	for (; length < MAL_BOUND_TEXT && length + 1 < size; length++) {
+		char byte = bound[length];
+
+		if (!byte)
+			break;
+		text[length] = byte;
+		if (byte < ' ' || byte > '~')
+			text[length] = '?';
+	}
+	text[length] = '\0';
+	return text;
 }
 
 const char *mal_phrase_schedule(const struct mal_controller *controller, char *text, size_t size)

@@ -14,6 +14,28 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 /* The same in words; empty for MAL_REASON_NONE. Static storage. */
 const char *mal_phrase_of_reason(enum mal_mode_reason reason);
 
+/* The same for a verdict: why nothing was gained so, and what to try. Static storage. */
+const char *mal_phrase_to_try(enum mal_mode_reason reason);
+
+/* Of the ranks that came, those whose teams keep their size. */
+struct mal_kept_teams {
+	unsigned int ranks, of_ranks;
+};
+
+/*
+ * Why most ranks that keep their teams do; MAL_REASON_NONE: no rank does. Fills KEPT unless it is
+ * NULL.
+ */
+enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *controller,
+					    struct mal_kept_teams *kept);
+
+/*
+ * Of the first region of rank RANK that ran and was bound: its name and why, in TEXT of SIZE bytes,
+ * what the rank wrote less what cannot be printed; empty: none.
+ */
+const char *mal_phrase_bound(const struct mal_controller *controller, unsigned int rank, char *text,
+			     size_t size);
+
 /*
  * The schedule that was set for loops with schedule(runtime), in TEXT of SIZE bytes; empty: the
  * program's own.

@@ -17,12 +17,16 @@
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/segment.h"
 #include "policies/decide/simulation.h"
+#include "policies/model/efficiency.h"
+
+static const char too_short[] = "too short to measure: fewer than two phase boundaries were seen\n";
 
 static double controller_cpu_s(void)
 {
@@ -67,19 +71,33 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	return true;
 }
 
-static void say_gain(struct mal_text *text, const struct mal_totals *totals)
+/* A share in TEXT, of SIZE bytes: never above all of it without a word on why. Returns TEXT. */
+static const char *percent(double share, char *text, size_t size)
 {
-	double share = mal_totals_attained(totals);
-
 	if (isnan(share))
-		mal_text_add(text,
-			     "attainable: nothing, the load is balanced (%.3f s, at best %.3f s)\n",
-			     totals->elapsed_s, totals->ideal_s);
+		snprintf(text, size, "unknown");
 	else
-		mal_text_add(text,
-			     "attainable: %.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% "
-			     "of it\n",
-			     totals->off_s, totals->ideal_s, totals->elapsed_s, share * 100);
+		snprintf(text, size, share > 1.0005 ? "100.0 %% and noise" : "%.1f %%",
+			 100 * share);
+	return text;
+}
+
+/* A tree: each line is the product of what it names. */
+static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus)
+{
+	struct mal_efficiencies part = mal_efficiencies(cpus);
+	char all[32], left[32], right[32];
+
+	mal_text_add(text, "parallel efficiency %s = MPI %s x OpenMP %s\n",
+		     percent(part.parallel, all, sizeof(all)),
+		     percent(part.mpi, left, sizeof(left)),
+		     percent(part.openmp, right, sizeof(right)));
+	mal_text_add(text, "  MPI = load balance %s x communication %s\n",
+		     percent(part.load_balance, left, sizeof(left)),
+		     percent(part.communication, right, sizeof(right)));
+	mal_text_add(text, "  OpenMP = serial parts %s x regions %s\n",
+		     percent(part.serial, left, sizeof(left)),
+		     percent(part.regions, right, sizeof(right)));
 }
 
 /* What the policies would have made of it. */
@@ -94,8 +112,10 @@ static void say_alternatives(struct mal_text *text, const struct mal_alternative
 		mal_text_add(text, "%s%s %.3f s",
 			     i ? ", " : "predicted with --balance: ", policy->name,
 			     outcome->elapsed_s);
-		if (!isnan(share))
-			mal_text_add(text, " (%.0f %%)", share * 100);
+		if (share < -0.005)
+			mal_text_add(text, " (slower)");
+		else if (!isnan(share))
+			mal_text_add(text, " (%.0f %%)", fabs(share) * 100);
 	}
 	if (mal_alternatives_at(alternatives, 0, &outcome))
 		mal_text_add(text, "\n");
@@ -127,26 +147,60 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 /* How many ranks keep their teams, and why most of them do. */
 static void say_mode(struct mal_text *text, const struct mal_controller *controller)
 {
-	unsigned int count[MAL_REASON_REPORTED + 1] = {0};
-	unsigned int known = 0;
-	enum mal_mode_reason max = MAL_REASON_USER;
+	struct mal_kept_teams kept;
+	enum mal_mode_reason reason = mal_phrase_main_reason(controller, &kept);
+
+	if (reason == MAL_REASON_NONE)
+		return;
+	if (kept.ranks < kept.of_ranks)
+		mal_text_add(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n",
+			     kept.ranks, kept.of_ranks, mal_phrase_of_reason(reason));
+	else
+		mal_text_add(text, "mode: cpuset, %s\n", mal_phrase_of_reason(reason));
+}
+
+/* Where nothing could be classified, and a program is kept from gains by that: why. */
+static void say_unproved(struct mal_text *text, const struct mal_controller *controller)
+{
+	char why[MAL_BOUND_TEXT + 1];
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		if (!mal_rank_view(controller, rank)->known)
+		enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
+
+		if (!mal_rank_view(controller, rank)->known ||
+		    atomic_load(&controller->step->segment.ranks[rank].proves) ||
+		    (reason != MAL_REASON_REPORTED && reason != MAL_REASON_THREAD_DATA))
 			continue;
-		known++;
-		count[mal_phrase_reason(controller, rank)]++;
-	}
-	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_REPORTED; reason++)
-		if (count[reason] > count[max])
-			max = (enum mal_mode_reason)reason;
-	if (!count[max])
+		if (!*mal_phrase_bound(controller, rank, why, sizeof(why)))
+			continue;
+		mal_text_add(text, "mode: no region could be classified: %s\n", why);
 		return;
-	if (count[MAL_REASON_NONE])
-		mal_text_add(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n",
-			     known - count[MAL_REASON_NONE], known, mal_phrase_of_reason(max));
-	else
-		mal_text_add(text, "mode: cpuset, %s\n", mal_phrase_of_reason(max));
+	}
+}
+
+/* Where regions were classified (prove=): how many ran free, and one that did not. */
+static void say_proofs(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned long long runs = 0, free_runs = 0;
+	char bound[MAL_BOUND_TEXT + 1] = "";
+	bool any = false, one = false;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
+
+		if (!mal_rank_view(controller, rank)->known || !atomic_load(&slot->proves))
+			continue;
+		any = true;
+		runs += atomic_load(&slot->count.regions);
+		free_runs += atomic_load(&slot->count.free);
+		one |= atomic_load(&slot->proves) == MAL_PROVES_ONE;
+		if (!*bound)
+			mal_phrase_bound(controller, rank, bound, sizeof(bound));
+	}
+	if (any)
+		mal_text_add(text, "mode: %llu of %llu region runs free%s%s%s\n", free_runs, runs,
+			     *bound ? "; bound: " : "", bound,
+			     one ? "; told 1 thread: no team was changed (see max_threads=)" : "");
 }
 
 static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
@@ -181,7 +235,16 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	struct mal_text text = {buffer, size, 0};
+	char verdict[MAL_VERDICT_SIZE], before[32], after[32];
 
+	if (totals->windows)
+		mal_text_add(&text, "%s\n",
+			     mal_verdict(controller, totals, verdict, sizeof(verdict)));
+	if (controller->step->arguments.brief) {
+		if (!totals->windows)
+			mal_text_add(&text, too_short);
+		return text.length;
+	}
 	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     mal_deciding_policy(controller)->name, report->ranks,
@@ -197,16 +260,13 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
-		mal_text_add(&text,
-			     "too short to measure: fewer than two phase boundaries were seen\n");
+		mal_text_add(&text, too_short);
 		return text.length;
 	}
-	mal_text_add(&text, "load balance (mean/max): %.1f %% as started, %.1f %% as run\n",
-		     100 * totals->balance_before / totals->elapsed_s,
-		     100 * totals->balance_after / totals->elapsed_s);
-	mal_text_add(&text, "hybrid efficiency (useful thread time / elapsed x CPUs): %.1f %%\n",
-		     100 * totals->useful_s / totals->core_s);
-	say_gain(&text, totals);
+	mal_text_add(&text, "load balance (mean/max): %s as started, %s as run\n",
+		     percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
+		     percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
+	say_efficiency(&text, &totals->cpus);
 	say_alternatives(&text, controller->alternatives);
 	mal_text_add(&text,
 		     "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
@@ -226,6 +286,8 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			(unsigned long long)report->pages_sent, 1e3 * report->pages_s);
 	say_use(&text, controller);
 	say_mode(&text, controller);
+	say_proofs(&text, controller);
+	say_unproved(&text, controller);
 	say_doubt(&text, mal_doubt_read(controller));
 	say_kept(&text, mal_leaving_kept(controller));
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
@@ -238,25 +300,15 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	struct mal_text text = {buffer, size, 0};
-	double share = mal_totals_attained(totals);
-	char gain[96] = "too short to measure", faster[32] = "";
+	char verdict[MAL_VERDICT_SIZE] = "too short to measure";
 
-	if (totals->windows && isnan(share))
-		snprintf(gain, sizeof(gain), "nothing to gain in %.3f s", totals->elapsed_s);
-	else if (totals->windows)
-		snprintf(gain, sizeof(gain),
-			 "%.3f s unbalanced, at best %.3f s; got %.3f s, %.0f %% of it",
-			 totals->off_s, totals->ideal_s, totals->elapsed_s, share * 100);
-	if (totals->windows && totals->off_s > 0)
-		snprintf(faster, sizeof(faster), ", %.1f %% %s",
-			 100 * fabs(1 - totals->elapsed_s / totals->off_s),
-			 totals->elapsed_s <= totals->off_s ? "less time" : "more time");
-	mal_text_add(&text,
-		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n",
+	if (totals->windows)
+		mal_verdict(controller, totals, verdict, sizeof(verdict));
+	mal_text_add(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     mal_deciding_policy(controller)->name,
 		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
-		     (unsigned long long)report->moves, gain, faster);
+		     (unsigned long long)report->moves, verdict);
 	return text.length;
 }

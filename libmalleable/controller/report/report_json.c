@@ -2,6 +2,10 @@
 /* report_json.c: the report as one JSON object. */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
@@ -11,10 +15,14 @@
 #include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/talp_json.h"
+#include "libmalleable/controller/report/verdict.h"
+#include "libmalleable/controller/state/command.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/core/cpuword.h"
 #include "policies/decide/simulation.h"
+#include "policies/model/efficiency.h"
 
 static json_t *alternatives_json(const struct mal_alternatives *alternatives)
 {
@@ -52,15 +60,17 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 	struct mal_cpumask last = owned(controller, rank);
 	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
-	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT];
+	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT], bound[MAL_BOUND_TEXT + 1];
 
-	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:s, s:s, s:I, s:b}",
+	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:I, "
+			 "s:I, s:I, s:s, s:s, s:I, s:b}",
 			 "rank", (int)rank, "pid", (int)view->pid, "home",
 			 mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
 			 mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
 			 "barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
-			 totals->mpi_s, "regions", (json_int_t)slot->count.regions, "boundaries",
+			 totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
+			 (json_int_t)slot->count.free, "bound",
+			 mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
 			 (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends,
 			 "borrows", (json_int_t)slot->count.borrows, "grants",
 			 (json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
@@ -73,7 +83,7 @@ static json_t *measured_json(const struct mal_controller *controller)
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
-	double share = mal_totals_attained(totals);
+	double share = mal_totals_got(controller);
 
 	return json_pack("{s:i, s:i, s:i, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
@@ -83,7 +93,20 @@ static json_t *measured_json(const struct mal_controller *controller)
 			 "share_of_attainable", mal_json_number(share), "load_balance_before",
 			 totals->balance_before / elapsed, "load_balance_after",
 			 totals->balance_after / elapsed, "hybrid_efficiency",
-			 totals->core_s > 0 ? totals->useful_s / totals->core_s : 0.0);
+			 totals->cpus.all_s > 0 ? totals->cpus.useful_s / totals->cpus.all_s : 0.0);
+}
+
+static json_t *efficiency_json(const struct mal_cpu_seconds *cpus)
+{
+	struct mal_efficiencies part = mal_efficiencies(cpus);
+
+	return json_pack("{s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}}", "parallel",
+			 mal_json_number(part.parallel), "mpi", "parallel",
+			 mal_json_number(part.mpi), "load_balance",
+			 mal_json_number(part.load_balance), "communication",
+			 mal_json_number(part.communication), "openmp", "parallel",
+			 mal_json_number(part.openmp), "serial", mal_json_number(part.serial),
+			 "regions", mal_json_number(part.regions));
 }
 
 static json_t *changes_json(const struct mal_report *report)
@@ -96,26 +119,68 @@ static json_t *changes_json(const struct mal_report *report)
 			 "reclaims_s", report->reclaims_s);
 }
 
+/* The number of the job, of a step that is called JOB.STEP; null: without Slurm. */
+static json_t *job_json(const char *step)
+{
+	size_t digits = strspn(step, "0123456789");
+
+	return digits && step[digits] == '.' ? json_integer(strtoll(step, NULL, 10)) : json_null();
+}
+
+/* The command line, a text for each word; null: not known. */
+static json_t *command_json(const struct mal_controller *controller)
+{
+	size_t length;
+	const char *words = mal_command_words(controller, &length);
+	json_t *list = length ? json_array() : json_null();
+
+	for (size_t at = 0; at < length; at += strlen(words + at) + 1) {
+		json_t *word = json_string(words + at);
+
+		/* It need not be UTF-8. */
+		json_array_append_new(list, word ? word : json_string("?"));
+	}
+	return list;
+}
+
+/* What every report has, also of a step whose ranks never came. */
+static json_t *head_json(const struct mal_controller *controller)
+{
+	const struct mal_arguments *arguments = &controller->step->arguments;
+	time_t now = time(NULL);
+	struct tm date;
+	char when[32] = "";
+
+	if (gmtime_r(&now, &date))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &date);
+	return json_pack("{s:i, s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:s}", "version", 1, "malleable",
+			 PACKAGE_VERSION, "timestamp", when, "job", job_json(arguments->step),
+			 "step", arguments->step, "node", arguments->node, "uid",
+			 (json_int_t)getuid(), "command", command_json(controller), "policy",
+			 mal_deciding_policy(controller)->name);
+}
+
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
 {
+	const struct mal_totals *totals = mal_totals_read(controller);
 	json_t *ranks = json_array();
-	char schedule[32];
+	char schedule[32], verdict[MAL_VERDICT_SIZE] = "too short to measure";
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (mal_rank_view(controller, rank)->known)
 			json_array_append_new(ranks, rank_json(controller, rank));
-	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, "
-			 "s:f}, s:o, s:o, "
-			 "s:o, s:s, s:o}",
-			 "version", 1, "step", controller->step->arguments.step, "node",
-			 controller->step->arguments.node, "policy",
-			 mal_deciding_policy(controller)->name, "ranks", (int)report->ranks, "cpus",
-			 (int)controller->step->cpu_count, "elapsed_s", report->elapsed_s,
-			 "measured", measured_json(controller), "cpu_changes", changes_json(report),
-			 "pages", "sent", (json_int_t)report->pages_sent, "seconds",
-			 report->pages_s, "overhead", "ranks_s", report->own_s, "ranks_part",
-			 report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
-			 ranks, "cpus_over_time", mal_history_json(controller), "predicted",
+	if (totals->windows)
+		mal_verdict(controller, totals, verdict, sizeof(verdict));
+	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, "
+			 "s:o, s:o, s:o, s:s, s:o}",
+			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
+			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
+			 efficiency_json(&totals->cpus), "measured", measured_json(controller),
+			 "cpu_changes", changes_json(report), "pages", "sent",
+			 (json_int_t)report->pages_sent, "seconds", report->pages_s, "overhead",
+			 "ranks_s", report->own_s, "ranks_part", report->own_part,
+			 "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
+			 "cpus_over_time", mal_history_json(controller), "predicted",
 			 alternatives_json(controller->alternatives), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
 			 "between_nodes", mal_imbalance_json(controller));
@@ -124,14 +189,21 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,
 		    FILE *file)
 {
-	json_t *root = report ? report_json(controller, report)
-			      : json_pack("{s:i, s:s, s:s, s:i}", "version", 1, "step",
-					  controller->step->arguments.step, "node",
-					  controller->step->arguments.node, "ranks", 0);
-	int result = root ? json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
+	json_t *root = head_json(controller);
+	json_t *rest = report ? report_json(controller, report) : json_pack("{s:i}", "ranks", 0);
+	json_t *talp = report ? mal_talp_json(&mal_totals_read(controller)->cpus, report->ranks,
+					      controller->step->cpu_count, report->elapsed_s)
+			      : json_object();
+	int result = root && rest && talp ? json_object_update(root, rest) : -1;
 
+	if (result == 0)
+		result = json_object_update(root, talp);
+	if (result == 0)
+		result = json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	if (result == 0 && fputc('\n', file) == EOF)
 		result = -1;
 	json_decref(root);
+	json_decref(rest);
+	json_decref(talp);
 	return result;
 }

@@ -100,7 +100,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 char *mal_status_json(const struct mal_controller *controller)
 {
 	struct use uses[MAL_MAX_RANKS] = {{{{0}}, 0, 0, 0}};
-	double share = mal_totals_attained(mal_totals_read(controller));
+	double share = mal_totals_got(controller);
 	json_t *ranks = json_array(), *object;
 	char cpus[MAL_CPUMASK_TEXT], shares[MAL_CPUMASK_TEXT], *text;
 

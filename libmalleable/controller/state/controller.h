@@ -22,6 +22,7 @@ struct mal_controller {
 	struct mal_ranks *ranks;       /* ranks.h */
 	struct mal_last *last;	       /* last.h */
 	struct mal_off *off;	       /* off.h */
+	struct mal_command *command;   /* command.h */
 	struct mal_deciding *deciding; /* deciding.h */
 	/* Which CPUs the ranks may have. */
 	struct mal_allocation *allocation; /* cpus/allocation.h */

@@ -9,6 +9,7 @@
 
 struct mal_step_facts {
 	struct mal_arguments arguments; /* its texts outlive the controller */
+	char files[3][4096];		/* names of the user's files, which the arguments name */
 	struct mal_choice choice;	/* of the policy, as the step was started */
 	uint64_t started;		/* ticks */
 	struct mal_segment segment;	/* where it is mapped; what is in it changes all the time */

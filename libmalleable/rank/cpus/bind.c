@@ -151,6 +151,29 @@ static struct mal_cpumask used_by(unsigned int rank)
 }
 
 /*
+ * The CPUs of RANK without those it borrows: what is started there may run on when they have gone
+ * back.
+ */
+static struct mal_cpumask owned_by(unsigned int rank)
+{
+	struct mal_cpumask mask = {{0}};
+
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
+		if (mal_cpumask_has(&mal.allocation, cpu) &&
+		    mal_word_read(&mal.segment.cpus[cpu].word).owner == rank)
+			mal_cpumask_add(&mask, cpu);
+	return mask;
+}
+
+/* What threads of RANK that are in no team get: nobody sends them away from a borrowed CPU. */
+static struct mal_cpumask lasting(unsigned int rank)
+{
+	struct mal_cpumask mask = is_unmanaged(rank) ? used_by(rank) : owned_by(rank);
+
+	return mal_cpumask_count(&mask) ? mask : used_by(rank);
+}
+
+/*
  * Bind the threads of RANK's process to MASK. Leave out our own team, and in an unmanaged rank
  * threads that the program bound. Returns the number of threads bound.
  */
@@ -185,7 +208,10 @@ static unsigned int bind_caller(unsigned int rank, const struct mal_cpumask *mas
 	return mal_cpumask_set_affinity(0, mask) == 0;
 }
 
-/* The CPUs in our lists that are still ours, or still used by us, going by their words. */
+/*
+ * The CPUs in our lists that are still ours or, in an unmanaged rank, still used by us, going by
+ * their words.
+ */
 static struct mal_cpumask listed(unsigned int me)
 {
 	struct mal_cpumask mask = {{0}};
@@ -194,7 +220,7 @@ static struct mal_cpumask listed(unsigned int me)
 		unsigned int cpu = i < mal.own_count ? mal.own[i] : mal.borrowed[i - mal.own_count];
 		struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
 
-		if (state.owner == me || state.user == me)
+		if (state.owner == me || (state.user == me && is_unmanaged(me)))
 			mal_cpumask_add(&mask, cpu);
 	}
 	return mask;
@@ -208,11 +234,9 @@ static unsigned int
 bind_and_look(unsigned int rank, struct mal_cpumask (*cpus_of)(unsigned int rank),
 	      unsigned int (*bind)(unsigned int rank, const struct mal_cpumask *mask))
 {
-	struct mal_cpumask mask, again;
+	struct mal_cpumask mask, again = cpus_of(rank);
 	unsigned int count = 0;
 
-	atomic_fetch_add(&mal.slot->binding, 1);
-	again = cpus_of(rank);
 	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
 		mask = again;
 		count = bind(rank, &mask);
@@ -221,6 +245,18 @@ bind_and_look(unsigned int rank, struct mal_cpumask (*cpus_of)(unsigned int rank
 		if (memcmp(&mask, &again, sizeof(mask)) == 0)
 			break;
 	}
+	return count;
+}
+
+/* The same, while others wait for us. */
+static unsigned int
+bind_announced(unsigned int rank, struct mal_cpumask (*cpus_of)(unsigned int rank),
+	       unsigned int (*bind)(unsigned int rank, const struct mal_cpumask *mask))
+{
+	unsigned int count;
+
+	atomic_fetch_add(&mal.slot->binding, 1);
+	count = bind_and_look(rank, cpus_of, bind);
 	atomic_fetch_sub(&mal.slot->binding, 1);
 	return count;
 }
@@ -228,13 +264,13 @@ bind_and_look(unsigned int rank, struct mal_cpumask (*cpus_of)(unsigned int rank
 void mal_bind_other_threads(void)
 {
 	if (!mal.observe && mal_rule(MAL_RULE_BIND) && mal.own_count)
-		bind_and_look(mal.me, listed, bind_process);
+		bind_announced(mal.me, listed, bind_process);
 }
 
 void mal_bind_new_thread(void)
 {
 	if (!mal.observe && mal_rule(MAL_RULE_BIND))
-		bind_and_look(mal.me, used_by, bind_caller);
+		bind_announced(mal.me, lasting, bind_caller);
 }
 
 /* The slot of thread TID (0: the calling one), NULL if it is in no team. */
@@ -261,14 +297,42 @@ bool mal_bind_is_ours(int32_t tid, const struct mal_cpumask *mask)
 	       mal_cpumask_has(mask, bound);
 }
 
-bool mal_bind_widen(void)
+bool mal_bind_owns(const struct mal_cpumask *mask)
 {
-	struct mal_cpumask mask, rank;
+	struct mal_cpumask rest = *mask, owned = owned_by(mal.me);
+
+	mal_cpumask_drop(&rest, &owned);
+	return mal_cpumask_count(&rest) == 0;
+}
+
+bool mal_bind_widen(const struct mal_cpumask *wanted)
+{
+	struct mal_cpumask mask, owned, again = owned_by(mal.me);
+	bool done = false;
 
 	if (mal.observe || mal_cpumask_get_affinity(0, &mask) < 0 || !mal_bind_is_ours(0, &mask))
 		return false;
-	rank = used_by(mal.me);
-	return mal_cpumask_count(&rank) && mal_cpumask_set_affinity(0, &rank) == 0;
+	/* Not announced: a child that is killed here would leave its parent's mark behind. */
+	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
+		mask = owned = again;
+		mal_cpumask_keep(&mask, wanted);
+		done = mal_cpumask_set_affinity(0, mal_cpumask_count(&mask) ? &mask : &owned) == 0;
+		atomic_thread_fence(memory_order_seq_cst);
+		again = owned_by(mal.me);
+		if (memcmp(&owned, &again, sizeof(owned)) == 0)
+			break;
+	}
+	return done;
+}
+
+void mal_bind_release(void)
+{
+	struct mal_thread_slot *slot = slot_of(0);
+
+	if (!slot || !mal_bind_widen(&mal.home))
+		return;
+	atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
+	mal_bind_outdate();
 }
 
 void mal_bind_narrow(void)
@@ -299,7 +363,7 @@ void mal_bind_send_home(uint32_t cpu)
 /* Bind all threads of an unmanaged rank to the CPUs that it uses now. */
 static unsigned int bind_unmanaged(unsigned int rank)
 {
-	return bind_and_look(rank, used_by, bind_process);
+	return bind_announced(rank, used_by, bind_process);
 }
 
 /* The team size that another rank states, bounded. */

@@ -23,22 +23,34 @@ bool mal_bind_team(unsigned int team);
 /* Bind the thread in SLOT, which is the calling one, to its place. */
 void mal_bind_self(struct mal_thread_slot *slot);
 
-/* Bind all threads of this process that are in no team to all CPUs that our rank uses. */
+/*
+ * Bind all threads of this process that are in no team to all CPUs of our rank; to those that it
+ * borrows too if it is unmanaged, as only then they are sent away again.
+ */
 void mal_bind_other_threads(void);
 
-/* Bind the calling thread, which has just started, to all CPUs that our rank uses. */
+/* Bind the calling thread, which has just started, to these CPUs. */
 void mal_bind_new_thread(void);
 
 /*
- * If the calling thread is bound to one CPU by us, let it use all CPUs of its rank until
- * mal_bind_narrow(), so that processes it starts may too. Returns whether it did. May be called in
- * a child that shares our memory.
+ * If the calling thread is bound to one CPU by us, let it use those of WANTED that our rank owns
+ * (all that it owns if these are none) until mal_bind_narrow(), so that processes it starts may
+ * too. Returns whether it did. May be called in a child that shares our memory.
  */
-bool mal_bind_widen(void);
+bool mal_bind_widen(const struct mal_cpumask *wanted);
 void mal_bind_narrow(void);
+
+/*
+ * The same until the thread's next region: a runtime that starts now believes in the CPUs that its
+ * thread has.
+ */
+void mal_bind_release(void);
 
 /* Whether MASK is the one CPU to which we bound thread TID (0: the calling one). */
 bool mal_bind_is_ours(int32_t tid, const struct mal_cpumask *mask);
+
+/* Whether all CPUs of MASK are our rank's own. */
+bool mal_bind_owns(const struct mal_cpumask *mask);
 
 /* Send the team's threads on a borrowed CPU home, idle ones too: they may spin there. */
 void mal_bind_send_home(uint32_t cpu);

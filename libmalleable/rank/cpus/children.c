@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/state.h"
 
 /* NEXT: the next definition of the function NAME after ours. */
@@ -28,15 +30,52 @@
 	if (!next) \
 	*(void **)&next = dlsym(RTLD_NEXT, #name)
 
+/* What a thread that forks would have without us: in the child nobody can be asked. */
+static __thread struct mal_cpumask at_fork __attribute__((tls_model("initial-exec")));
+
+/*
+ * The CPUs that thread TID (0: the calling one), of the team, would have without us: those that the
+ * program chose for it, or the user by variables of OpenMP, or else all of the rank's.
+ */
+static struct mal_cpumask unbalanced(int32_t tid)
+{
+	struct mal_cpumask mask;
+
+	if (mal_pins_find(tid, &mask))
+		return mask;
+	if ((!tid || tid == mal_self.tid) && mal.teams.place && mal.teams.place(&mask))
+		return mask;
+	return mal.home;
+}
+
+/* Whether the calling thread has the one CPU that we gave it. */
+static bool is_bound(void)
+{
+	struct mal_cpumask mask;
+
+	return mal_cpumask_get_affinity(0, &mask) == 0 && mal_bind_is_ours(0, &mask);
+}
+
+void mal_children_fork(void)
+{
+	if (mal.active && is_bound())
+		at_fork = unbalanced(0);
+}
+
 void mal_children_forked(void)
 {
 	if (mal.active)
-		mal_bind_widen();
+		mal_bind_widen(&at_fork);
 }
 
 static bool widen(void)
 {
-	return mal.active && mal_bind_widen();
+	struct mal_cpumask wanted;
+
+	if (!mal.active || mal.observe || !is_bound())
+		return false;
+	wanted = unbalanced(0);
+	return mal_bind_widen(&wanted);
 }
 
 /* Keeps errno as the call in between has set it. */
@@ -49,21 +88,24 @@ static void narrow(bool widened)
 	errno = saved;
 }
 
-/* Replace the one CPU to which we bound thread TID by those of the rank. */
-static void say_home(int32_t tid, size_t size, cpu_set_t *set)
+/* Replace what we gave thread TID by what it would have without us. */
+static void say_unbalanced(int32_t tid, size_t size, cpu_set_t *set)
 {
 	struct mal_cpumask mask = {{0}};
+	bool ours;
 
 	if (!mal.active || mal.observe)
 		return;
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && cpu < 8 * size; cpu++)
 		if (CPU_ISSET_S(cpu, size, set))
 			mal_cpumask_add(&mask, cpu);
-	if (!mal_bind_is_ours(tid, &mask))
+	ours = mal_bind_is_ours(tid, &mask);
+	if ((!ours && !mal_pins_gave(tid, &mask)) || mal_pins_has(tid, &mask))
 		return;
+	mask = ours ? unbalanced(tid) : mal.home;
 	CPU_ZERO_S(size, set);
 	for (unsigned int cpu = 0;
-	     (cpu = mal_cpumask_next(&mal.home, cpu)) < MAL_MAX_CPUS && cpu < 8 * size; cpu++)
+	     (cpu = mal_cpumask_next(&mask, cpu)) < MAL_MAX_CPUS && cpu < 8 * size; cpu++)
 		CPU_SET_S(cpu, size, set);
 }
 
@@ -73,7 +115,7 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 	int result = next(pid, size, set);
 
 	if (result == 0)
-		say_home(pid, size, set);
+		say_unbalanced(pid, size, set);
 	return result;
 }
 
@@ -82,8 +124,22 @@ int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
 	NEXT(pthread_getaffinity_np);
 	int result = next(thread, size, set);
 
-	if (result == 0 && pthread_equal(thread, pthread_self()))
-		say_home(0, size, set);
+	if (result == 0 && mal.active)
+		say_unbalanced(pthread_equal(thread, pthread_self()) ? 0 : mal_pins_number(thread),
+			       size, set);
+	return result;
+}
+
+/* The C library reads its threads' CPUs by an internal name. */
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
+{
+	NEXT(pthread_getattr_np);
+	int result = next(thread, attributes);
+	cpu_set_t set;
+
+	if (result == 0 && mal.active && !mal.observe &&
+	    pthread_getaffinity_np(thread, sizeof(set), &set) == 0)
+		pthread_attr_setaffinity_np(attributes, sizeof(set), &set);
 	return result;
 }
 
@@ -102,6 +158,16 @@ FILE *popen(const char *command, const char *mode)
 	NEXT(popen);
 	bool widened = widen();
 	FILE *result = next(command, mode);
+
+	narrow(widened);
+	return result;
+}
+
+int wordexp(const char *words, wordexp_t *expanded, int flags)
+{
+	NEXT(wordexp);
+	bool widened = widen();
+	int result = next(words, expanded, flags);
 
 	narrow(widened);
 	return result;
@@ -134,11 +200,13 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 /* Resolved early: in a forked child another thread may have left the loader locked. */
 static __typeof__(execve) *next_execve;
 static __typeof__(execvpe) *next_execvpe;
+static __typeof__(fexecve) *next_fexecve;
 
 __attribute__((constructor)) static void find_exec(void)
 {
 	*(void **)&next_execve = dlsym(RTLD_NEXT, "execve");
 	*(void **)&next_execvpe = dlsym(RTLD_NEXT, "execvpe");
+	*(void **)&next_fexecve = dlsym(RTLD_NEXT, "fexecve");
 }
 
 /*
@@ -151,6 +219,18 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 		find_exec();
 	bool widened = widen();
 	int result = next_execve(path, arguments, environment);
+
+	if (mal.active && getpid() == mal.slot->pid)
+		narrow(widened);
+	return result;
+}
+
+int fexecve(int file, char *const *arguments, char *const *environment)
+{
+	if (!next_fexecve)
+		find_exec();
+	bool widened = widen();
+	int result = next_fexecve(file, arguments, environment);
 
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);

@@ -2,13 +2,15 @@
 /*
  * children.h: what the program sees of its CPUs, and which CPUs its child processes get.
  *
- * We bind each thread to one CPU. Unless the program did so itself it sees the CPUs that its rank
- * started with, and its children run on those that the rank uses.
+ * We bind each thread to one CPU. The program sees what it would have without us: the CPUs that it
+ * chose itself, or the user by variables of OpenMP, or those that its rank started with. Its
+ * children run on those of them that the rank still owns.
  */
 #ifndef MAL_RANK_CPUS_CHILDREN_H
 #define MAL_RANK_CPUS_CHILDREN_H
 
-/* In a forked child, while it still counts as a rank: let it use all CPUs of the rank. */
+/* Before a fork, and in the child while it still counts as a rank: let it use those CPUs. */
+void mal_children_fork(void);
 void mal_children_forked(void);
 
 #endif

@@ -20,6 +20,9 @@
 /* Yields, at most, until ranks that bind threads of this one have finished. */
 #define WAITS_MAX 1000
 
+/* The masks behind the pins; one that is just being written does not have its pin's hash. */
+static struct mal_cpumask masks[MAL_PINS];
+
 /* Hash of MASK, never 0. */
 static uint64_t hash_of(const struct mal_cpumask *mask)
 {
@@ -90,25 +93,44 @@ bool mal_pins_keep(unsigned int rank, int32_t tid)
 }
 
 /* Overwrite pins of threads that have ended, or have other CPUs now, before others. */
-static void remember(struct mal_rank_slot *slot, int32_t tid, const struct mal_cpumask *mask)
+static struct mal_pin remember(struct mal_rank_slot *slot, int32_t tid,
+			       const struct mal_cpumask *mask)
 {
-	uint64_t pin = pin_of(tid, mask);
+	struct mal_pin pin = {.now = pin_of(tid, mask)};
 	unsigned int count = atomic_load(&slot->pin_count);
 
 	if (is_pinned(slot, tid, mask))
-		return;
-	for (unsigned int i = 0; i < count && i < MAL_PINS; i++) {
-		uint64_t old = atomic_load(&slot->pins[i]);
-		int32_t other = (int32_t)(old >> 32);
+		return (struct mal_pin){0};
+	for (; pin.at < count && pin.at < MAL_PINS; pin.at++) {
+		int32_t other;
 
+		pin.before = atomic_load(&slot->pins[pin.at]);
+		other = (int32_t)(pin.before >> 32);
 		if ((other == tid || syscall(SYS_tgkill, getpid(), other, 0) < 0) &&
-		    atomic_compare_exchange_strong(&slot->pins[i], &old, pin))
-			return;
+		    atomic_compare_exchange_strong(&slot->pins[pin.at], &pin.before, pin.now)) {
+			pin.mask = masks[pin.at];
+			masks[pin.at] = *mask;
+			return pin;
+		}
 	}
-	atomic_store(&slot->pins[atomic_fetch_add(&slot->pin_count, 1) % MAL_PINS], pin);
+	pin.at = atomic_fetch_add(&slot->pin_count, 1) % MAL_PINS;
+	pin.before = atomic_exchange(&slot->pins[pin.at], pin.now);
+	pin.mask = masks[pin.at];
+	masks[pin.at] = *mask;
+	return pin;
 }
 
-void mal_pins_set(int32_t tid, const struct mal_cpumask *mask)
+static void forget(struct mal_rank_slot *slot, int32_t tid)
+{
+	for (unsigned int i = 0; i < MAL_PINS; i++) {
+		uint64_t old = atomic_load(&slot->pins[i]);
+
+		if ((int32_t)(old >> 32) == tid)
+			atomic_compare_exchange_strong(&slot->pins[i], &old, 0);
+	}
+}
+
+struct mal_pin mal_pins_set(int32_t tid, const struct mal_cpumask *mask)
 {
 	struct mal_cpumask rest = mal.home;
 
@@ -119,9 +141,48 @@ void mal_pins_set(int32_t tid, const struct mal_cpumask *mask)
 	 * All CPUs that the program knows: it unbinds the thread, as when it restores the mask it
 	 * first read.
 	 */
-	if (mal_cpumask_count(&rest) == 0 && mal_cpumask_count(&mal.home) > 1)
-		return;
-	remember(mal.slot, tid, mask);
+	if (mal_cpumask_count(&rest) == 0 && mal_cpumask_count(&mal.home) > 1) {
+		forget(mal.slot, tid);
+		return (struct mal_pin){0};
+	}
+	return remember(mal.slot, tid, mask);
+}
+
+void mal_pins_undo(const struct mal_pin *pin)
+{
+	uint64_t now = pin->now;
+
+	if (now && atomic_compare_exchange_strong(&mal.slot->pins[pin->at], &now, pin->before))
+		masks[pin->at] = pin->mask;
+}
+
+bool mal_pins_has(int32_t tid, const struct mal_cpumask *mask)
+{
+	return is_pinned(mal.slot, tid ? tid : (int32_t)syscall(SYS_gettid), mask);
+}
+
+bool mal_pins_find(int32_t tid, struct mal_cpumask *mask)
+{
+	unsigned int count = atomic_load(&mal.slot->pin_count);
+
+	if (!tid)
+		tid = (int32_t)syscall(SYS_gettid);
+	for (unsigned int i = 0; i < count && i < MAL_PINS; i++) {
+		uint64_t pin = atomic_load(&mal.slot->pins[i]);
+
+		if ((int32_t)(pin >> 32) != tid)
+			continue;
+		*mask = masks[i];
+		if (pin_of(tid, mask) == pin)
+			return true;
+	}
+	return false;
+}
+
+bool mal_pins_gave(int32_t tid, const struct mal_cpumask *mask)
+{
+	return was_given(mal.slot, mask) &&
+	       (!tid || tid == getpid() || syscall(SYS_tgkill, getpid(), tid, 0) == 0);
 }
 
 bool mal_pins_inherit(struct mal_cpumask *mask)
@@ -166,6 +227,7 @@ int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
 {
 	static __typeof__(sched_setaffinity) *next;
 	struct mal_cpumask mask;
+	struct mal_pin pin;
 	int result;
 
 	if (!next)
@@ -173,15 +235,17 @@ int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
 	if (!mal.active)
 		return next(tid, size, set);
 	mask = mask_of(size, set);
-	mal_pins_set(tid, &mask);
+	pin = mal_pins_set(tid, &mask);
 	result = next(tid, size, set);
 	if (result == 0 && wait_for_binders())
 		result = next(tid, size, set);
+	if (result != 0)
+		mal_pins_undo(&pin);
 	return result;
 }
 
-/* The thread's number, which its CPU-time clock encodes: glibc has no other way to ask for it. */
-static int32_t number_of(pthread_t thread)
+/* Its CPU-time clock encodes it: glibc has no other way to ask for it. */
+int32_t mal_pins_number(pthread_t thread)
 {
 	clockid_t clock;
 
@@ -192,18 +256,21 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 {
 	static __typeof__(pthread_setaffinity_np) *next;
 	struct mal_cpumask mask;
+	struct mal_pin pin;
 	int32_t tid;
 	int result;
 
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "pthread_setaffinity_np");
-	tid = mal.active ? number_of(thread) : -1;
+	tid = mal.active ? mal_pins_number(thread) : -1;
 	if (tid <= 0)
 		return next(thread, size, set);
 	mask = mask_of(size, set);
-	mal_pins_set(tid, &mask);
+	pin = mal_pins_set(tid, &mask);
 	result = next(thread, size, set);
 	if (result == 0 && wait_for_binders())
 		result = next(thread, size, set);
+	if (result != 0)
+		mal_pins_undo(&pin);
 	return result;
 }

@@ -9,6 +9,7 @@
 #ifndef MAL_RANK_CPUS_PINS_H
 #define MAL_RANK_CPUS_PINS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,8 +24,30 @@ void mal_pins_give(unsigned int rank, const struct mal_cpumask *mask);
 /* Whether to leave thread TID of RANK alone: its mask was set by the program, or it has ended. */
 bool mal_pins_keep(unsigned int rank, int32_t tid);
 
+/* What mal_pins_set() noted, and what was noted there before. */
+struct mal_pin {
+	unsigned int at;
+	uint64_t before, now;	 /* NOW 0: nothing was noted */
+	struct mal_cpumask mask; /* what was there before */
+};
+
 /* The program is about to set MASK for thread TID (0: the calling one). */
-void mal_pins_set(int32_t tid, const struct mal_cpumask *mask);
+struct mal_pin mal_pins_set(int32_t tid, const struct mal_cpumask *mask);
+
+/* The kernel refused that: the thread has the CPUs that it had. */
+void mal_pins_undo(const struct mal_pin *pin);
+
+/* Did the program set MASK for thread TID (0: the calling one) last? */
+bool mal_pins_has(int32_t tid, const struct mal_cpumask *mask);
+
+/* Which CPUs the program chose for thread TID (0: the calling one). False: it chose none. */
+bool mal_pins_find(int32_t tid, struct mal_cpumask *mask);
+
+/* Whether thread TID (0: the calling one) is of this process, and MASK one that we give. */
+bool mal_pins_gave(int32_t tid, const struct mal_cpumask *mask);
+
+/* The system's number of a thread, -1: it has ended. */
+int32_t mal_pins_number(pthread_t thread);
 
 /*
  * Whether the program chose the CPUs of the calling thread. Threads it starts inherit them, in

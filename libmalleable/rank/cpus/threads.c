@@ -53,11 +53,14 @@ static void begun(void)
  */
 static void take_cpus(const struct start *start)
 {
+	struct mal_pin pin;
+
 	if (!start->placed) {
 		mal_bind_new_thread();
 	} else if (mal.active) {
-		mal_pins_set(0, &start->mask);
-		mal_cpumask_set_affinity(0, &start->mask);
+		pin = mal_pins_set(0, &start->mask);
+		if (mal_cpumask_set_affinity(0, &start->mask) < 0)
+			mal_pins_undo(&pin);
 	}
 }
 
@@ -97,6 +100,27 @@ static bool has_cpus(const pthread_attr_t *attributes, struct mal_cpumask *mask)
 	return true;
 }
 
+/* Whether CALLER is the runtime, which puts its threads where the user wants them. */
+static bool is_runtime(const void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fbase == mal.teams.runtime;
+}
+
+/*
+ * Where the user wants the calling thread of the team, by variables of OpenMP: without us the
+ * threads that it makes inherit that. Not if CPUs of that place went to other ranks.
+ */
+static bool has_place(const void *caller, struct mal_cpumask *mask)
+{
+	struct mal_cpumask now;
+
+	return mal.teams.place && !mal.observe && !is_runtime(caller) &&
+	       mal_cpumask_get_affinity(0, &now) == 0 && mal_bind_is_ours(0, &now) &&
+	       mal.teams.place(mask) && mal_bind_owns(mask);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
 		   void *argument)
 {
@@ -109,7 +133,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	if (!start)
 		return EAGAIN;
 	*start = (struct start){.function = function, .argument = argument};
-	start->placed = has_cpus(attributes, &start->mask) || mal_pins_inherit(&start->mask);
+	start->placed = has_cpus(attributes, &start->mask) || mal_pins_inherit(&start->mask) ||
+			has_place(__builtin_return_address(0), &start->mask);
 	begun();
 	result = next_create()(thread, attributes, run, start);
 	if (result) {
@@ -147,7 +172,8 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	if (!start)
 		return thrd_nomem;
 	*start = (struct start){.function_c11 = function, .argument = argument};
-	start->placed = mal_pins_inherit(&start->mask);
+	start->placed = mal_pins_inherit(&start->mask) ||
+			has_place(__builtin_return_address(0), &start->mask);
 	begun();
 	result = next(thread, run_c11, start);
 	if (result != thrd_success) {
@@ -192,29 +218,38 @@ static int team_threads(void)
 	return count ? (int)count - 1 : 0;
 }
 
-bool mal_threads_have_room(unsigned int team, unsigned int spare)
+bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack)
 {
 	unsigned int made = 0, there = (unsigned int)team_threads() + 1;
-	unsigned int wanted = spare + (team > there ? team - there : 0);
+	unsigned int missing = team > there ? team - there : 0, wanted = spare + missing;
 	pthread_t *threads = calloc(wanted, sizeof(*threads));
+	pthread_attr_t attributes;
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	sigset_t all, before;
 	int cancels;
 
 	if (!threads)
 		return false;
+	if (pthread_attr_init(&attributes)) {
+		free(threads);
+		return false;
+	}
+	if (stack)
+		pthread_attr_setstacksize(&attributes, stack);
 	/* Nothing may leave this function while threads refer to its variables. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	pthread_mutex_lock(&lock);
-	while (made < wanted && next_create()(&threads[made], NULL, wait_for_maker, &lock) == 0)
+	while (made < wanted && next_create()(&threads[made], made < missing ? &attributes : NULL,
+					      wait_for_maker, &lock) == 0)
 		made++;
 	pthread_mutex_unlock(&lock);
 	for (unsigned int i = 0; i < made; i++)
 		pthread_join(threads[i], NULL);
 	pthread_setcancelstate(cancels, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
 	free(threads);
 	return made == wanted;
 }

@@ -9,6 +9,7 @@
 #define MAL_RANK_CPUS_THREADS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The largest number of threads that were alive at one time since the last call: those made by
@@ -20,12 +21,12 @@ unsigned int mal_threads_peak(void);
 void mal_threads_start_own(void *(*function)(void *));
 
 /*
- * Whether the system lets this process create the threads missing in a team of TEAM, and SPARE
- * more, at once (RLIMIT_NPROC, the pids controller of its cgroup). Creates them to find out, about
- * 20 us each; if that fails nobody under the same limit can create a thread for that time. Primary
- * thread.
+ * Whether the system lets this process create the threads missing in a team of TEAM, with stacks of
+ * STACK bytes (0: the usual size), and SPARE more, at once (RLIMIT_NPROC, RLIMIT_AS, the pids
+ * controller of its cgroup). Creates them to find out, about 20 us each; if that fails nobody under
+ * the same limit can create a thread for that time. Primary thread.
  */
-bool mal_threads_have_room(unsigned int team, unsigned int spare);
+bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack);
 
 /*
  * MPI is initialised: do not count the threads alive now that are not in the team, which are MPI's

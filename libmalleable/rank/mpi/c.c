@@ -2,6 +2,7 @@
 /* c.c: the C bindings of the blocking MPI calls. */
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
+#include "libmalleable/rank/mpi/sized.h"
 #include "libmalleable/rank/mpi/start.h"
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/wait.h"
@@ -63,10 +64,7 @@
 #define BEGIN(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
 #define INIT(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
 
-/*
- * NAME_c is not interposed: programs refer to these weakly, and use the ones without _c if MPI has
- * none (mpi4py). They would find ours.
- */
+/* NAME_c is in sized.c. */
 #define WAIT_SIZED(name, fortran, count) WAIT(name, fortran, count)
 #define OVER_SIZED(name, fortran, count, position) OVER(name, fortran, count, position)
 #define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
@@ -75,10 +73,12 @@
 #include "libmalleable/rank/mpi/calls.h"
 
 DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
-DEFINE(Init, 2, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())
-DEFINE(Init_thread, 4, mal_mpi_before_init(), result ? (void)0 : mal_mpi_after_init())
+DEFINE(Init, 2, mal_mpi_before_init(),
+       result ? (void)0 : (mal_mpi_after_init(), mal_mpi_sized_open()))
+DEFINE(Init_thread, 4, mal_mpi_before_init(),
+       result ? (void)0 : (mal_mpi_after_init(), mal_mpi_sized_open()))
 DEFINE(Session_init, 3, mal_mpi_before_init(),
-       result ? (void)0 : mal_mpi_after_session_init((const void *)a2))
+       result ? (void)0 : (mal_mpi_after_session_init((const void *)a2), mal_mpi_sized_open()))
 DEFINE(Session_finalize, 1, mal_mpi_enter(true), mal_mpi_leave(false))
 /* Reads Open MPI's parameters before MPI_Init does. */
 DEFINE(T_init_thread, 2, mal_mpi_before_init(), (void)0)

@@ -16,7 +16,7 @@
  * BEGIN(..., communicator, request): non-blocking collective
  * INIT(..., communicator, request): persistent collective
  *
- * ..._SIZED: C also has a form NAME_c with counts of type MPI_Count, which is not interposed (c.c).
+ * ..._SIZED: C also has a form NAME_c with counts of type MPI_Count (sized.c).
  *
  * Collective calls on files and windows bring ranks together too, but programs make them rarely:
  * they are no boundaries. A call that an MPI library lacks is not called.

@@ -9,6 +9,7 @@
  */
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
+#include "libmalleable/rank/mpi/sized.h"
 #include "libmalleable/rank/mpi/start.h"
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/wait.h"
@@ -114,7 +115,8 @@ ALL_BINDINGS(finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(fals
 /* ERROR is the address of an optional argument, 0 if that is absent. */
 #define MPI_INIT(function, count, error) \
 	DEFINE(function, count, mal_mpi_before_init(), \
-	       error && *(const int *)error ? (void)0 : mal_mpi_after_init())
+	       error && *(const int *)error ? (void)0 \
+					    : (mal_mpi_after_init(), mal_mpi_sized_open()))
 
 MPI_INIT(mpi_init_, 1, a0)
 MPI_INIT(mpi_init_f08_, 1, a0)
@@ -124,7 +126,8 @@ MPI_INIT(mpi_init_thread_f08_, 3, a2)
 #define SESSION_INIT(function) \
 	DEFINE(function, 4, mal_mpi_before_init(), \
 	       a3 && *(const int *)a3 ? (void)0 \
-				      : mal_mpi_after_session_init_fortran((const int *)a2))
+				      : (mal_mpi_after_session_init_fortran((const int *)a2), \
+					 mal_mpi_sized_open()))
 
 SESSION_INIT(mpi_session_init_)
 SESSION_INIT(mpi_session_init_f08_)

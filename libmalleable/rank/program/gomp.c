@@ -12,36 +12,63 @@
 #include "libmalleable/rank/program/gomp.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
+#include "libmalleable/rank/program/gomp_only.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
 #define GOMP "libgomp.so.1"
 #define OMP "libomp.so.5"
-/* Set to the process's number before it executes itself again, so that it does so once. */
+/*
+ * Set before the program executes itself again, so that it does so once: the process's number, one
+ * of the words below, and the name that the process had.
+ */
 #define REPLACED "MALLEABLE_REPLACED"
+#define WORD_REPLACED "replaced"
+#define WORD_KEPT "kept"
 
-/* libgomp's, where the user chose none; libomp's is static. */
-#define GOMP_SCHEDULE "dynamic,1"
+/* omp_proc_bind_true */
+#define BIND_TRUE 1
+/* omp_sched_dynamic */
+#define SCHED_DYNAMIC 2
+/* What may stand around a number in a variable. */
+#define SPACES " \t\n\v\f\r"
 
 static struct {
-	bool replaced;	/* the program was built for libgomp and runs on libomp */
-	bool scheduled; /* OMP_SCHEDULE is ours */
+	bool replaced; /* the program was built for libgomp and runs on libomp */
+	const void *replacement;
+	struct mal_runtime original;
+	/* Variables of OpenMP: as libgomp read them, and as the program has set them since. */
+	char **at_start, **programs;
+	cpu_set_t cpus; /* of the first thread, before libgomp was initialised */
 } gomp;
 
-static bool has_been_replaced(void)
+/* Whether the program has executed itself again, and what came of it. */
+static bool has_begun_again(bool *replaced)
 {
-	const char *who = getenv(REPLACED);
+	const char *value = getenv(REPLACED);
+	char word[16], name[16] = "";
+	int pid;
 
-	return who && strtol(who, NULL, 10) == getpid();
+	if (!value || sscanf(value, "%d %15s %15[^\n]", &pid, word, name) < 2 || pid != getpid())
+		return false;
+	*replaced = strcmp(word, WORD_REPLACED) == 0;
+	if (*name)
+		prctl(PR_SET_NAME, name);
+	return true;
 }
 
 /*
@@ -51,7 +78,7 @@ static bool has_been_replaced(void)
 static void forget_replacement(void)
 {
 	char *preload = getenv("LD_PRELOAD");
-	char *last = preload ? strrchr(preload, ':') : NULL;
+	char *last = preload && gomp.replaced ? strrchr(preload, ':') : NULL;
 
 	if (last)
 		*last = '\0';
@@ -68,20 +95,141 @@ static void silence(void)
 		warnings_off();
 }
 
+static bool is_of_openmp(const char *entry)
+{
+	return strncmp(entry, "OMP_", 4) == 0 || strncmp(entry, "GOMP_", 5) == 0 ||
+	       strncmp(entry, "KMP_", 4) == 0;
+}
+
+/* The variables of OpenMP, "NAME=VALUE" each, NULL behind the last. NULL: out of memory. */
+static char **copy_variables(void)
+{
+	size_t count = 0;
+	char **copy;
+
+	for (char **entry = environ; entry && *entry; entry++)
+		count += is_of_openmp(*entry);
+	copy = calloc(count + 1, sizeof(*copy));
+	count = 0;
+	for (char **entry = environ; copy && entry && *entry; entry++)
+		if (is_of_openmp(*entry) && strchr(*entry, '=') && (copy[count] = strdup(*entry)))
+			count++;
+	return copy;
+}
+
+static void free_variables(char **copy)
+{
+	for (char **entry = copy; entry && *entry; entry++)
+		free(*entry);
+	free(copy);
+}
+
+/* Which object has FUNCTION of HANDLE. NULL: none. */
+static const void *base_of(void *handle, const char *function)
+{
+	void *address = handle ? dlsym(handle, function) : NULL;
+	Dl_info info;
+
+	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/*
+ * Not before libc's constructors: dlopen() would run them, without the program's arguments. Several
+ * threads find the same.
+ */
+static void find_runtimes(void)
+{
+	static _Atomic bool found;
+	void *library, *function;
+
+	if (!gomp.replaced || found)
+		return;
+	library = dlopen(GOMP, RTLD_LAZY | RTLD_NOLOAD);
+	function = library ? dlsym(library, "omp_get_max_threads") : NULL;
+	gomp.replacement = base_of(dlopen(OMP, RTLD_LAZY | RTLD_NOLOAD), "omp_get_max_threads");
+	if (function)
+		mal_runtime_read(function, &gomp.original);
+	found = true;
+}
+
+const struct mal_runtime *mal_gomp_original(const struct mal_runtime *runtime)
+{
+	find_runtimes();
+	return gomp.replaced && runtime && runtime->base == gomp.replacement &&
+			       gomp.original.get_num_places
+		       ? &gomp.original
+		       : NULL;
+}
+
+/* The CPUs of the first place are in PLACE. */
+static bool first_place(cpu_set_t *place)
+{
+	int ids[CPU_SETSIZE];
+	int count = gomp.original.get_num_places ? gomp.original.get_num_places() : 0;
+
+	count = count > 0 ? gomp.original.get_place_num_procs(0) : 0;
+	if (count <= 0 || count > CPU_SETSIZE)
+		return false;
+	gomp.original.get_place_proc_ids(0, ids);
+	CPU_ZERO(place);
+	for (int i = 0; i < count; i++)
+		if (ids[i] >= 0 && ids[i] < CPU_SETSIZE)
+			CPU_SET(ids[i], place);
+	return true;
+}
+
+void mal_gomp_unbind(void)
+{
+	cpu_set_t place, now;
+
+	find_runtimes();
+	CPU_ZERO(&now);
+	if (!gomp.replaced || !first_place(&place) ||
+	    syscall(SYS_sched_getaffinity, getpid(), sizeof(now), &now) < 0 ||
+	    !CPU_EQUAL(&now, &place) || CPU_EQUAL(&now, &gomp.cpus))
+		return;
+	syscall(SYS_sched_setaffinity, getpid(), sizeof(gomp.cpus), &gomp.cpus);
+}
+
 /* Add PATH at the end of LD_PRELOAD: our functions stay before the runtime's. */
 static bool add_to_preload(const char *path)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char number[16], *value;
+	char *value;
 	bool done;
 
 	if (asprintf(&value, "%s%s%s", before ? before : "", before && *before ? ":" : "", path) <
 	    0)
 		return false;
-	snprintf(number, sizeof(number), "%d", (int)getpid());
-	done = setenv("LD_PRELOAD", value, 1) == 0 && setenv(REPLACED, number, 1) == 0;
+	done = setenv("LD_PRELOAD", value, 1) == 0;
 	free(value);
 	return done;
+}
+
+/* The name by which PROGRAM was executed, if it still is the same file: AT_EXECFN says it. */
+static const char *name_of(const char *program)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	struct stat named, running;
+
+	return name && stat(name, &named) == 0 && stat(program, &running) == 0 &&
+			       named.st_dev == running.st_dev && named.st_ino == running.st_ino
+		       ? name
+		       : program;
+}
+
+/* Returns if it cannot be. RUNTIME is the path of libomp if that shall run; NULL: libgomp. */
+static void execute_again(const char *program, char **argv, const char *runtime)
+{
+	char name[16] = "", value[64];
+
+	prctl(PR_GET_NAME, name);
+	snprintf(value, sizeof(value), "%d %s %s", (int)getpid(),
+		 runtime ? WORD_REPLACED : WORD_KEPT, name);
+	if (setenv(REPLACED, value, 1) || (runtime && !add_to_preload(runtime)))
+		return;
+	execv(name_of(program), argv);
+	unsetenv(REPLACED);
 }
 
 /*
@@ -94,6 +242,31 @@ static bool under_valgrind(void)
 	return preload && strstr(preload, "/vgpreload_");
 }
 
+static int has_name(struct dl_phdr_info *info, size_t size, void *name)
+{
+	const char *file = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	return strcmp(file ? file + 1 : info->dlpi_name, name) == 0;
+}
+
+/* dlopen() would initialise it: libgomp binds the thread, and prints what OMP_DISPLAY_ENV wants. */
+static bool is_loaded(char *name)
+{
+	return dl_iterate_phdr(has_name, name);
+}
+
+/* After the program has executed itself again. */
+static void go_on(void)
+{
+	forget_replacement();
+	if (!gomp.replaced)
+		return;
+	silence();
+	gomp.at_start = copy_variables();
+	syscall(SYS_sched_getaffinity, 0, sizeof(gomp.cpus), &gomp.cpus);
+}
+
 static void choose_runtime(char **argv)
 {
 	const char *wish = getenv(MAL_ENV_GOMP);
@@ -102,39 +275,152 @@ static void choose_runtime(char **argv)
 	ssize_t length;
 	void *omp;
 
-	if (has_been_replaced()) {
-		gomp.replaced = true;
-		forget_replacement();
-		silence();
+	if (has_begun_again(&gomp.replaced)) {
+		go_on();
 		return;
 	}
 	if (!getenv(MAL_ENV_SEGMENT_FD) || (wish && strcmp(wish, "keep") == 0) ||
-	    getauxval(AT_SECURE) || under_valgrind() || !dlopen(GOMP, RTLD_LAZY | RTLD_NOLOAD) ||
-	    dlopen(OMP, RTLD_LAZY | RTLD_NOLOAD))
+	    getauxval(AT_SECURE) || under_valgrind() || !is_loaded(GOMP) || is_loaded(OMP) ||
+	    mal_gomp_is_wanted())
 		return;
 	length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	omp = length > 0 ? dlopen(OMP, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	program[length > 0 ? length : 0] = '\0';
+	/* If the loader was named on the command line, the file that runs is not the program. */
+	if (!*program || strstr(program, "/ld-linux"))
+		return;
+	omp = dlopen(OMP, RTLD_LAZY | RTLD_LOCAL);
 	if (!omp)
 		return;
-	program[length] = '\0';
-	/* If the loader was named on the command line, the file that runs is not the program. */
-	if (!strstr(program, "/ld-linux") && !mal_objects_call_more_than(omp) &&
-	    dlinfo(omp, RTLD_DI_LINKMAP, &map) == 0 && add_to_preload(map->l_name))
-		execv(program, argv);
+	/* It has run libc's constructors without arguments, so the program begins again anyway. */
+	if (!mal_objects_call_more_than(omp) && dlinfo(omp, RTLD_DI_LINKMAP, &map) == 0)
+		execute_again(program, argv, map->l_name);
+	else
+		execute_again(program, argv, NULL);
 	dlclose(omp);
+}
+
+/* The variables of OpenMP are those in COPY, and no others. */
+static void put_variables(char **copy)
+{
+	char **now = copy_variables();
+
+	for (char **entry = now; entry && *entry; entry++) {
+		*strchr(*entry, '=') = '\0';
+		unsetenv(*entry);
+	}
+	free_variables(now);
+	for (char **entry = copy; *entry; entry++) {
+		char *value = strchr(*entry, '=');
+
+		*value = '\0';
+		setenv(*entry, value + 1, 1);
+		*value = '=';
+	}
+}
+
+/*
+ * The variables of libomp's own mean nothing to libgomp. Not hidden are those that no program can
+ * see the effect of.
+ */
+static void hide_others(void)
+{
+	static const char *const kept[] = {
+		"KMP_HOT_TEAMS_MODE=", "KMP_DUPLICATE_LIB_OK=", "KMP_AFFINITY=disabled", NULL};
+	char **now = copy_variables();
+
+	for (char **entry = now; entry && *entry; entry++) {
+		bool keep = strncmp(*entry, "KMP_", 4) != 0;
+
+		for (int i = 0; kept[i]; i++)
+			keep |= strncmp(*entry, kept[i], strlen(kept[i])) == 0;
+		*strchr(*entry, '=') = '\0';
+		if (!keep)
+			unsetenv(*entry);
+	}
+	free_variables(now);
+}
+
+/* Whether VALUE is a list as libgomp reads it, of which the first is FIRST. */
+static bool lists(const char *value, int first)
+{
+	char *end;
+
+	for (bool begins = true;; begins = false) {
+		unsigned long number;
+
+		value += strspn(value, SPACES);
+		number = strtoul(value, &end, 10);
+		if (*value < '0' || *value > '9' || !number || number > INT_MAX ||
+		    (begins && number != (unsigned long)first))
+			return false;
+		value = end + strspn(end, SPACES);
+		if (!*value)
+			return true;
+		if (*value++ != ',')
+			return false;
+	}
+}
+
+/* What libgomp cannot read it leaves out. So shall libomp, which may end the program instead. */
+static void leave_out_unread(void)
+{
+	const struct mal_runtime *original = &gomp.original;
+	int kind = 0, chunk = 0;
+
+	if (original->get_thread_limit && original->get_thread_limit() == INT_MAX)
+		unsetenv("OMP_THREAD_LIMIT");
+	if (original->get_num_places && original->get_num_places() == 0)
+		unsetenv("OMP_PLACES");
+	/* Dynamic is what it takes then. */
+	if (original->get_schedule)
+		original->get_schedule(&kind, &chunk);
+	setenv("OMP_SCHEDULE", "dynamic,1", kind == SCHED_DYNAMIC && chunk == 1);
+}
+
+/* libgomp counted the CPUs before main(), which may have bound its thread since. */
+static void set_number(void)
+{
+	const char *value = getenv("OMP_NUM_THREADS");
+	char number[16];
+	int threads = gomp.original.get_max_threads ? gomp.original.get_max_threads() : 0;
+
+	snprintf(number, sizeof(number), "%d", threads);
+	if (threads > 0)
+		setenv("OMP_NUM_THREADS", number, !value || !lists(value, threads));
+	/*
+	 * libgomp's threads round as they did when they started, libomp's as the primary one does
+	 * now; and libomp clears the primary one's flags at the end of a region of one thread.
+	 */
+	setenv("KMP_INHERIT_FP_CONTROL", "false", 1);
 }
 
 void mal_gomp_runtime_starts(void)
 {
-	gomp.scheduled = gomp.replaced && !getenv("OMP_SCHEDULE") &&
-			 setenv("OMP_SCHEDULE", GOMP_SCHEDULE, 1) == 0;
+	if (!gomp.replaced || !gomp.at_start || gomp.programs)
+		return;
+	find_runtimes();
+	gomp.programs = copy_variables();
+	if (!gomp.programs)
+		return;
+	put_variables(gomp.at_start);
+	hide_others();
+	set_number();
+	leave_out_unread();
+	setenv("OMP_AFFINITY_FORMAT", "level %L thread %i affinity %A", 0);
+	/* For libgomp that is thread by thread from place to place, for libomp spread. */
+	if (gomp.original.get_proc_bind && gomp.original.get_proc_bind() == BIND_TRUE)
+		setenv("OMP_PROC_BIND", "close", 1);
+	/* libgomp has printed them already. */
+	unsetenv("OMP_DISPLAY_ENV");
 }
 
 void mal_gomp_runtime_started(void)
 {
-	if (gomp.scheduled)
-		unsetenv("OMP_SCHEDULE");
-	gomp.scheduled = false;
+	if (!gomp.programs)
+		return;
+	put_variables(gomp.programs);
+	free_variables(gomp.programs);
+	gomp.programs = NULL;
 }
 
 /*

@@ -5,15 +5,31 @@
  * Loops with schedule(runtime) share out work as libgomp does without OMP_SCHEDULE (libgomp
  * manual, "OMP_SCHEDULE"). libomp reads the variable after it has looked for a tool and before it
  * initialises that (kmp_runtime.cpp, __kmp_do_serial_initialize), so it stands in the environment
- * for that time alone: programs that this one starts do not see it.
+ * for that time alone: programs that this one starts do not see it. So do other variables of which
+ * the two think otherwise.
  */
 #ifndef MAL_RANK_PROGRAM_GOMP_H
 #define MAL_RANK_PROGRAM_GOMP_H
+
+#include "libmalleable/rank/program/runtime.h"
 
 /* The managed runtime looks for a tool. */
 void mal_gomp_runtime_starts(void);
 
 /* It initialises the tool. */
 void mal_gomp_runtime_started(void);
+
+/*
+ * libgomp itself, where RUNTIME is the libomp that runs in its place; NULL otherwise. It is loaded,
+ * has read the user's variables, and runs no region: it may be asked for what these alone decide.
+ */
+const struct mal_runtime *mal_gomp_original(const struct mal_runtime *runtime);
+
+/*
+ * A libgomp that was replaced has bound the first thread as soon as it was loaded, by OMP_PROC_BIND
+ * and the like. The thread has its CPUs again: libomp takes these for all that there are, and binds
+ * it itself.
+ */
+void mal_gomp_unbind(void);
 
 #endif

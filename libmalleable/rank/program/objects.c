@@ -151,12 +151,20 @@ static bool is_broken(const char *name)
 	return starts_with(name, broken);
 }
 
+/* libgomp writes CPUs otherwise than libomp, and prints to standard error. */
+static bool is_written_otherwise(const char *name)
+{
+	static const char *const written[] = {"omp_capture_affinity", "omp_display_affinity", NULL};
+
+	return starts_with(name, written);
+}
+
 static bool is_missing(const char *name, void *runtime)
 {
 	bool of_gomp = strncmp(name, "GOMP_", 5) == 0 || strncmp(name, "omp_", 4) == 0 ||
 		       strncmp(name, "GOACC_", 6) == 0 || strncmp(name, "acc_", 4) == 0;
 
-	return of_gomp && (is_broken(name) || !dlsym(runtime, name));
+	return of_gomp && (is_broken(name) || is_written_otherwise(name) || !dlsym(runtime, name));
 }
 
 static int calls_more(struct dl_phdr_info *info, size_t size, void *runtime)
@@ -172,20 +180,27 @@ struct uses {
 	bool thread_data; /* they keep data for each thread */
 	bool keys;	  /* the same, by way of the C library */
 	bool threads;	  /* they identify threads by the system's numbers */
+	bool cancels;	  /* they may leave loops and regions early */
 };
 
 static bool note_use(const char *name, void *data)
 {
 	static const char *const regions[] = {"__kmpc_fork_call", "__kmpc_fork_teams",
 					      "GOMP_parallel", "GOMP_teams_reg", NULL};
-	/* In Fortran with underscores at the end. */
+	/*
+	 * In Fortran with underscores at the end. A region of one thread is no active one: in it
+	 * omp_in_parallel() is false.
+	 */
 	static const char *const numbers[] = {"omp_get_thread_num",	     "omp_get_num_threads",
 					      "omp_get_max_threads",	     "omp_get_team_size",
-					      "omp_get_ancestor_thread_num", NULL};
+					      "omp_get_ancestor_thread_num", "omp_in_parallel",
+					      "omp_get_active_level",	     "omp_capture_affinity",
+					      "omp_display_affinity",	     NULL};
 	static const char *const thread_data[] = {"__kmpc_threadprivate", "__emutls_get_address",
 						  NULL};
 	static const char *const keys[] = {"pthread_setspecific", "tss_set", NULL};
 	static const char *const threads[] = {"pthread_self", "thrd_current", "gettid", NULL};
+	static const char *const cancels[] = {"__kmpc_cancel", NULL};
 	struct uses *uses = data;
 
 	uses->threads |= starts_with(name, threads);
@@ -193,6 +208,7 @@ static bool note_use(const char *name, void *data)
 	uses->numbers |= starts_with(name, numbers);
 	uses->thread_data |= starts_with(name, thread_data);
 	uses->keys |= starts_with(name, keys);
+	uses->cancels |= starts_with(name, cancels);
 	return false;
 }
 
@@ -210,6 +226,7 @@ static int note_uses(struct dl_phdr_info *info, size_t size, void *data)
 	all->regions |= uses.regions;
 	all->numbers |= uses.numbers || (uses.regions && uses.threads);
 	all->thread_data |= uses.thread_data || (uses.regions && uses.keys);
+	all->cancels |= uses.cancels;
 	return 0;
 }
 
@@ -223,6 +240,33 @@ static int read_changes(struct dl_phdr_info *info, size_t size, void *changes)
 bool mal_objects_call_more_than(void *runtime)
 {
 	return dl_iterate_phdr(calls_more, runtime) != 0;
+}
+
+/* What is done with objects that open regions. */
+struct doing {
+	mal_object_does *does;
+	void *data;
+};
+
+static int do_with_regions(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct doing *doing = data;
+	struct uses uses = {false};
+
+	(void)size;
+	if (is_no_part_of_the_program(info))
+		return 0;
+	any_undefined(info, note_use, &uses);
+	if (uses.regions)
+		doing->does(info, doing->data);
+	return 0;
+}
+
+void mal_objects_with_regions(mal_object_does *does, void *data)
+{
+	struct doing doing = {does, data};
+
+	dl_iterate_phdr(do_with_regions, &doing);
 }
 
 bool mal_objects_changed(void)
@@ -246,5 +290,7 @@ enum mal_mode_reason mal_objects_keep_size(void)
 		return MAL_REASON_NONE;
 	if (uses.thread_data)
 		return MAL_REASON_THREAD_DATA;
-	return uses.numbers ? MAL_REASON_REPORTED : MAL_REASON_NONE;
+	if (uses.numbers)
+		return MAL_REASON_REPORTED;
+	return uses.cancels ? MAL_REASON_CANCELS : MAL_REASON_NONE;
 }

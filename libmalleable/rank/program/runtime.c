@@ -96,11 +96,7 @@ static void *find_runtime(const struct place *place)
 		runtime->field = found.function; \
 	} while (0)
 
-/*
- * Read the functions of the runtime that contains ADDRESS, and keep it loaded as we may call it at
- * any time.
- */
-static bool read_runtime(const void *address, struct mal_runtime *runtime)
+bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 {
 	Dl_info info;
 	void *library;
@@ -116,11 +112,28 @@ static bool read_runtime(const void *address, struct mal_runtime *runtime)
 	RESOLVE(get_num_procs, "omp_get_num_procs");
 	RESOLVE(get_thread_limit, "omp_get_thread_limit");
 	RESOLVE(get_max_active_levels, "omp_get_max_active_levels");
+	RESOLVE(get_supported_active_levels, "omp_get_supported_active_levels");
+	RESOLVE(get_level, "omp_get_level");
+	RESOLVE(get_active_level, "omp_get_active_level");
+	RESOLVE(get_nested, "omp_get_nested");
+	RESOLVE(get_proc_bind, "omp_get_proc_bind");
+	RESOLVE(get_num_places, "omp_get_num_places");
+	RESOLVE(get_place_num_procs, "omp_get_place_num_procs");
+	RESOLVE(get_place_proc_ids, "omp_get_place_proc_ids");
+	RESOLVE(get_place_num, "omp_get_place_num");
+	RESOLVE(get_partition_num_places, "omp_get_partition_num_places");
+	RESOLVE(get_partition_place_nums, "omp_get_partition_place_nums");
+	RESOLVE(get_wtick, "omp_get_wtick");
+	RESOLVE(get_wtime, "omp_get_wtime");
+	RESOLVE(get_initial_device, "omp_get_initial_device");
+	RESOLVE(pause_resource, "omp_pause_resource");
+	RESOLVE(pause_resource_all, "omp_pause_resource_all");
 	RESOLVE(set_num_threads, "omp_set_num_threads");
 	RESOLVE(get_dynamic, "omp_get_dynamic");
 	RESOLVE(set_dynamic, "omp_set_dynamic");
 	RESOLVE(get_blocktime, "kmp_get_blocktime");
 	RESOLVE(set_blocktime, "kmp_set_blocktime");
+	RESOLVE(get_stack_size, "kmp_get_stacksize_s");
 	RESOLVE(get_schedule, "omp_get_schedule");
 	RESOLVE(set_schedule, "omp_set_schedule");
 	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&
@@ -158,7 +171,7 @@ const struct mal_runtime *mal_runtime_of(const void *caller)
 	if (!dl_iterate_phdr(contains, &place))
 		return NULL;
 	function = find_runtime(&place);
-	if (!function || !read_runtime(function, &found))
+	if (!function || !mal_runtime_read(function, &found))
 		return NULL;
 	index = atomic_load(&caller_count);
 	while (index < MAX_CALLERS &&
@@ -181,7 +194,7 @@ bool mal_runtime_manage(const void *caller)
 	const void *nobody = NULL;
 
 	/* A runtime linked into the program hides its functions: we only get its callbacks. */
-	if (!read_runtime(caller, &found) && !found.base)
+	if (!mal_runtime_read(caller, &found) && !found.base)
 		return false;
 	if (!atomic_compare_exchange_strong(&managed_base, &nobody, found.base))
 		return nobody == found.base;

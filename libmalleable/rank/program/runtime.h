@@ -10,6 +10,7 @@
 #define MAL_RANK_PROGRAM_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct mal_runtime {
 	const void *base; /* where its object is loaded */
@@ -18,14 +19,37 @@ struct mal_runtime {
 	int (*get_num_procs)(void);
 	int (*get_thread_limit)(void);
 	int (*get_max_active_levels)(void);
+	int (*get_supported_active_levels)(void);
+	int (*get_level)(void);
+	int (*get_active_level)(void);
+	int (*get_nested)(void);
+	int (*get_proc_bind)(void);
+	int (*get_num_places)(void);
+	int (*get_place_num_procs)(int);
+	void (*get_place_proc_ids)(int, int *);
+	int (*get_place_num)(void);
+	int (*get_partition_num_places)(void);
+	void (*get_partition_place_nums)(int *);
+	double (*get_wtick)(void);
+	double (*get_wtime)(void);
+	int (*get_initial_device)(void);
+	int (*pause_resource)(int, int);
+	int (*pause_resource_all)(int);
 	void (*set_num_threads)(int);
 	int (*get_dynamic)(void);
 	void (*set_dynamic)(int);
 	int (*get_blocktime)(void);
 	void (*set_blocktime)(int);
+	size_t (*get_stack_size)(void); /* of the threads that it makes */
 	void (*get_schedule)(int *, int *);
 	void (*set_schedule)(int, int);
 };
+
+/*
+ * Read the functions of the runtime that contains ADDRESS, and keep it loaded as we may call it at
+ * any time. Returns false where some that we need are missing.
+ */
+bool mal_runtime_read(const void *address, struct mal_runtime *runtime);
 
 /* The runtime that the code at CALLER uses, NULL if there is none yet. It is never unloaded. */
 const struct mal_runtime *mal_runtime_of(const void *caller);

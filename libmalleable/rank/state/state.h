@@ -8,6 +8,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/kept.h"
 #include "libmalleable/core/segment.h"
 
 /*
@@ -122,12 +123,22 @@ struct mal_rank {
 	struct {
 		/* the user asked the runtime to bind threads: it may do so after a resize */
 		bool rebinds;
-		bool block_fixed; /* the user chose how threads wait */
+		/* then: the CPUs of the calling thread's place; false: it has none */
+		bool (*place)(struct mal_cpumask *mask);
+		const void *runtime; /* where the runtime is loaded that has the team */
+		bool block_fixed;    /* the user or the program chose how threads wait */
 		/* the user or the program chose the schedule of schedule(runtime) loops */
 		_Atomic bool schedule_fixed;
-		bool levels_differ;  /* the user chose thread numbers for nested regions */
-		bool all_limited;    /* the user bounds all threads of the process */
-		bool no_room;	     /* the system has no room for a larger team */
+		bool levels_differ; /* the user chose thread numbers for nested regions */
+		bool all_limited;   /* the user bounds all threads of the process */
+		bool no_room;	    /* the system has no room for a larger team */
+		/*
+		 * threads beyond the only one of the program compute as that does, which they help;
+		 * flags of floating point that they raised in the current region
+		 */
+		bool alike;
+		struct mal_arithmetic arithmetic;
+		_Atomic uint64_t raised;
 		unsigned int room;   /* the largest team so far, or that there was room for */
 		uint32_t schedule;   /* the one that we set, as in mal_header */
 		int usual_blocktime; /* ms */
@@ -136,12 +147,32 @@ struct mal_rank {
 		/* the size of a widened team in which the program asked for it, 0: it did not */
 		_Atomic unsigned int asked_inside;
 	} teams;
+
+	/*
+	 * prove.c: a program that can know its number of threads has regions of that size, but for
+	 * those that are free
+	 */
+	struct {
+		bool on;
+		bool strict; /* what is not proved counts as bound, whatever the program is */
+		bool raised; /* the program is told 2 though the rank has one CPU */
+		bool quiet;  /* none of its objects could ask, or keeps data for each thread */
+		/* the current region is free; it counts the threads of its team */
+		bool free, counts;
+		/* it was told or chose 1 thread: it may leave out what several would need */
+		_Atomic bool told_one;
+		uint64_t free_ticks; /* in free regions, primary thread */
+	} proofs;
 };
+
+/* Of threads in a region, see mal_thread.special: few have any. */
+#define MAL_BY_CPU_TIME 2 /* they share a CPU: they are timed by CPU time */
+#define MAL_ALIKE 8	  /* they help the only thread of the program, and compute as that does */
 
 /* A thread. */
 struct mal_thread {
 	struct mal_thread_slot *slot; /* in the managed team, NULL outside */
-	uint64_t begin; /* tick, or ns of thread CPU time if cpu_time is set; 0: not working */
+	uint64_t begin; /* tick, or ns of thread CPU time if MAL_BY_CPU_TIME; 0: not working */
 	uint64_t mpi_begin;
 	unsigned int weight; /* of the region, see mal_rank */
 	int32_t tid;
@@ -149,7 +180,7 @@ struct mal_thread {
 	uintptr_t mpi_frame; /* frame of the outermost call, while mpi_depth */
 	unsigned int nested; /* depth of teams inside the managed one */
 	bool primary;
-	bool cpu_time;
+	uint8_t special; /* MAL_BY_CPU_TIME, MAL_ALIKE */
 	bool met;	 /* was considered as primary thread */
 	bool calling;	 /* primary, in a blocking MPI call outside regions */
 	bool testing;	 /* primary, in a loop of MPI tests that counts as waiting */

@@ -2,6 +2,8 @@
 /* A library that programs of the corpus link: calls whose code is elsewhere. */
 #include "external.h"
 
+#include <omp.h>
+
 static _Atomic long calls;
 
 double external_value(double x)
@@ -23,4 +25,14 @@ void external_count(void)
 long external_calls(void)
 {
 	return calls;
+}
+
+static int who(void)
+{
+	return omp_get_thread_num();
+}
+
+external_function *external_choice(void)
+{
+	return who;
 }

@@ -6,4 +6,8 @@ double external_value(double x);
 void external_send(const double *data, int count);
 void external_count(void);
 long external_calls(void);
+
+/* A function of the library's that a caller gets by its address alone. */
+typedef int external_function(void);
+external_function *external_choice(void);
 #endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* printable.h: texts of others, made harmless for terminals and logs. */
+#ifndef MAL_BASE_PRINTABLE_H
+#define MAL_BASE_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Replace what is not printable ASCII in the LENGTH bytes of TEXT by question marks: it could move
+ * a terminal's cursor, or end a line so that the rest looks like one of ours. KEEP_LINES: line ends
+ * stay.
+ */
+void mal_make_printable(char *text, size_t length, bool keep_lines);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* verdict.c: what balancing made of a step, in one line. */
+#include "libmalleable/controller/report/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/off.h"
+
+/* Less than this part of the time is no difference between two runs of most programs. */
+#define NO_DIFFERENCE 0.005
+
+/* Why nothing could be gained, or why it was SLOWER, and what to try; NULL: not known. */
+static const char *reason(const struct mal_controller *controller, bool slower)
+{
+	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
+
+	if (mal_deciding_rejected(controller))
+		return "the policy was rejected: try another one";
+	if (mal_off_was(controller))
+		return "balancing was switched off";
+	if (mal_doubt_read(controller)->unseen)
+		return "work in threads that OpenMP does not know: try fewer of these";
+	if (mal_doubt_read(controller)->stopped)
+		return "others used the CPUs: try a quiet node";
+	if (mode != MAL_REASON_NONE)
+		return mal_phrase_to_try(mode);
+	return slower ? "try --balance=measured, which leaves what makes phases longer" : NULL;
+}
+
+static void say_observed(const struct mal_totals *totals, char *line, size_t size)
+{
+	if (isnan(mal_totals_attained(totals)))
+		snprintf(line, size, "balanced as it is: nothing to gain in %.3f s",
+			 totals->elapsed_s);
+	else
+		snprintf(line, size,
+			 "only observed: at best %.2f times as fast, %.3f s instead of %.3f s",
+			 totals->off_s / totals->ideal_s, totals->ideal_s, totals->off_s);
+}
+
+static void say_balanced(const struct mal_controller *controller, const struct mal_totals *totals,
+			 char *line, size_t size)
+{
+	struct mal_kept_teams kept;
+
+	mal_phrase_main_reason(controller, &kept);
+	if (kept.of_ranks == 1)
+		snprintf(line, size, "one rank on this node: nothing to balance in %.3f s",
+			 totals->elapsed_s);
+	else if (totals->elapsed_s > (1 + NO_DIFFERENCE) * totals->off_s)
+		snprintf(line, size,
+			 "balanced as it is: nothing to gain; %.3f s, estimated %.3f s without",
+			 totals->elapsed_s, totals->off_s);
+	else
+		snprintf(line, size, "balanced as it is: nothing to gain in %.3f s",
+			 totals->elapsed_s);
+}
+
+static void say_gain(const struct mal_totals *totals, char *line, size_t size)
+{
+	double share = mal_totals_attained(totals);
+	char part[64];
+
+	if (share > 1)
+		snprintf(part, sizeof(part), "all of what was possible, and noise");
+	else
+		snprintf(part, sizeof(part), "%.0f %% of what was possible", 100 * share);
+	snprintf(line, size, "%.2f times as fast: %.3f s, estimated %.3f s without; %s",
+		 totals->off_s / totals->elapsed_s, totals->elapsed_s, totals->off_s, part);
+}
+
+/* Neither faster nor balanced. */
+static void say_no_gain(const struct mal_controller *controller, const struct mal_totals *totals,
+			char *line, size_t size)
+{
+	double slower = totals->elapsed_s / totals->off_s;
+	bool is_slower = slower > 1 + NO_DIFFERENCE;
+	const char *why = reason(controller, is_slower);
+	char how[32] = "not faster";
+
+	if (is_slower)
+		snprintf(how, sizeof(how), "%.2f times as slow", slower);
+	snprintf(line, size, "%s: %.3f s, estimated %.3f s without, %.3f s at best%s%s", how,
+		 totals->elapsed_s, totals->off_s, totals->ideal_s, why ? "; " : "",
+		 why ? why : "");
+}
+
+const char *mal_verdict(const struct mal_controller *controller, const struct mal_totals *totals,
+			char *line, size_t size)
+{
+	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+		say_observed(totals, line, size);
+	else if (isnan(mal_totals_attained(totals)))
+		say_balanced(controller, totals, line, size);
+	else if (totals->elapsed_s < (1 - NO_DIFFERENCE) * totals->off_s)
+		say_gain(totals, line, size);
+	else
+		say_no_gain(controller, totals, line, size);
+	return line;
+}

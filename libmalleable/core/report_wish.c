@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_wish.c: what the text of --balance-report asks for. */
+#include "libmalleable/core/report_wish.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum mal_report_wish mal_report_wish(const char *text)
+{
+	if (strcmp(text, "off") == 0)
+		return MAL_REPORT_OFF;
+	return strcmp(text, "brief") == 0 ? MAL_REPORT_BRIEF : MAL_REPORT_FULL;
+}
+
+bool mal_report_wish_is_word(const char *text)
+{
+	return mal_report_wish(text) != MAL_REPORT_FULL || strcmp(text, "full") == 0;
+}
+
+const char *mal_report_wish_file(const char *text)
+{
+	return *text && !mal_report_wish_is_word(text) ? text : NULL;
+}

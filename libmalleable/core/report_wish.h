@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_wish.h: what the text of --balance-report asks for. All functions are thread safe. */
+#ifndef MAL_CORE_REPORT_WISH_H
+#define MAL_CORE_REPORT_WISH_H
+
+#include <stdbool.h>
+
+/* What is printed at the end of a step. */
+enum mal_report_wish {
+	MAL_REPORT_FULL,  /* everything: also where a file is named, or nothing was said */
+	MAL_REPORT_BRIEF, /* the verdict alone */
+	MAL_REPORT_OFF,
+};
+
+enum mal_report_wish mal_report_wish(const char *text);
+
+/* Whether TEXT is one of the words, and no file. A file of that name is written as ./brief. */
+bool mal_report_wish_is_word(const char *text);
+
+/* The file that TEXT names, or NULL. */
+const char *mal_report_wish_file(const char *text);
+
+#endif

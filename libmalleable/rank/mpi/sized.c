@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sized.c: the C forms NAME_c with counts of type MPI_Count (MPI 4).
+ *
+ * Not every MPI library has them, and programs refer to them weakly (mpi4py): if we exported them
+ * these would find ours where there are none. So when MPI is initialised, the slots of the loaded
+ * objects through which they call the library's are pointed to ours. Not seen are calls by pointers
+ * that the program has taken otherwise, and by objects loaded later.
+ */
+#include "libmalleable/rank/mpi/sized.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/mpi/next.h"
+#include "libmalleable/rank/mpi/requests.h"
+#include "libmalleable/rank/mpi/start.h"
+#include "libmalleable/rank/mpi/words.h"
+#include "libmalleable/rank/wait.h"
+
+#if defined(__x86_64__)
+#define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#elif defined(__aarch64__)
+#define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#else
+#define IS_SLOT(type) false
+#endif
+
+#define SLOTS_MAX 512
+
+/* Calls BEFORE, the library's MPI_NAME_c and AFTER. */
+#define DEFINE(name, count, before, after) \
+	static int (*next_##name)(PARAMETERS_##count); \
+	static int name##_c(PARAMETERS_##count) \
+	{ \
+		int result; \
+\
+		before; \
+		result = next_##name(ARGUMENTS_##count); \
+		after; \
+		return result; \
+	}
+#define BEGINS(name, count, comm, at, persistent) \
+	DEFINE(name, count, (void)0, \
+	       if (!result && mal_mpi_is_world(a##comm)) \
+		       mal_mpi_began((const void *)a##at, mal_mpi_handle_size, persistent))
+
+#define WAIT(...)
+#define TEXT(...)
+#define OVER(...)
+#define TEST(...)
+#define WAIT_ONE(...)
+#define WAIT_MANY(...)
+#define TEST_ONE(...)
+#define TEST_MANY(...)
+#define FREE(...)
+#define START_ONE(...)
+#define START_MANY(...)
+#define BEGIN(...)
+#define INIT(...)
+#define WAIT_SIZED(name, fortran, count) DEFINE(name, count, ENTER(false), LEAVE(false))
+#define OVER_SIZED(name, fortran, count, position) \
+	DEFINE(name, count, ENTER(true), LEAVE(mal_mpi_is_world(a##position)))
+#define BEGIN_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
+#define INIT_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
+
+#include "libmalleable/rank/mpi/calls.h"
+
+#undef WAIT_SIZED
+#undef OVER_SIZED
+#undef BEGIN_SIZED
+#undef INIT_SIZED
+#define ROW(name) {"MPI_" #name "_c", (void *)name##_c, (void **)&next_##name},
+#define WAIT_SIZED(name, ...) ROW(name)
+#define OVER_SIZED(name, ...) ROW(name)
+#define BEGIN_SIZED(name, ...) ROW(name)
+#define INIT_SIZED(name, ...) ROW(name)
+
+static const struct call {
+	const char *name;
+	void *ours;
+	void **next;
+} calls[] = {
+#include "libmalleable/rank/mpi/calls.h"
+};
+
+/* Slots that name one of the calls. */
+struct slot {
+	const struct call *call;
+	void **place;
+	bool readonly;
+	uintptr_t begin, end; /* of the object's memory */
+};
+
+struct slots {
+	size_t count;
+	struct slot all[SLOTS_MAX];
+};
+
+static const struct call *find_call(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length < 7 || strncmp(name, "MPI_", 4) != 0 || strcmp(name + length - 2, "_c") != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(calls[i].name, name) == 0)
+			return &calls[i];
+	return NULL;
+}
+
+/* What an object's dynamic section says. */
+struct dynamic {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const ElfW(Rela) * tables[2];
+	size_t sizes[2];
+};
+
+static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynamic)
+{
+	const ElfW(Dyn) *entry = NULL;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; entry && entry->d_tag != DT_NULL; entry++) {
+		const void *pointer = (const void *)entry->d_un.d_ptr;
+
+		switch (entry->d_tag) {
+		case DT_SYMTAB: dynamic->symbols = pointer; break;
+		case DT_STRTAB: dynamic->names = pointer; break;
+		case DT_JMPREL: dynamic->tables[0] = pointer; break;
+		case DT_PLTRELSZ: dynamic->sizes[0] = entry->d_un.d_val; break;
+		case DT_RELA: dynamic->tables[1] = pointer; break;
+		case DT_RELASZ: dynamic->sizes[1] = entry->d_un.d_val; break;
+		default: break;
+		}
+	}
+	/* The kernel's own object has no addresses, but offsets. */
+	return dynamic->symbols && dynamic->names && (uintptr_t)dynamic->symbols >= info->dlpi_addr;
+}
+
+static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const struct call *call,
+		     uintptr_t place)
+{
+	struct slot slot = {.call = call, .place = (void **)place, .begin = UINTPTR_MAX};
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		uintptr_t end = begin + info->dlpi_phdr[i].p_memsz;
+
+		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
+			slot.readonly |= place >= begin && place < end;
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		slot.begin = begin < slot.begin ? begin : slot.begin;
+		slot.end = end > slot.end ? end : slot.end;
+	}
+	if (slots->count < SLOTS_MAX)
+		slots->all[slots->count++] = slot;
+}
+
+static int collect(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct dynamic dynamic = {0};
+
+	(void)size;
+	if (!read_dynamic(info, &dynamic))
+		return 0;
+	for (unsigned int t = 0; t < 2; t++) {
+		const ElfW(Rela) *table = dynamic.tables[t];
+
+		for (size_t i = 0; table && i < dynamic.sizes[t] / sizeof(*table); i++) {
+			const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(table[i].r_info)];
+			const struct call *call =
+				IS_SLOT(ELF64_R_TYPE(table[i].r_info)) &&
+						symbol->st_shndx == SHN_UNDEF
+					? find_call(dynamic.names + symbol->st_name)
+					: NULL;
+
+			if (call)
+				add_slot(context, info, call, info->dlpi_addr + table[i].r_offset);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Does the slot lead to the library's function, or will it when it is first used? Another tool's
+ * function before ours stays.
+ */
+static bool leads_to(const struct slot *slot, const void *function)
+{
+	uintptr_t value = (uintptr_t)*slot->place;
+
+	if (value == (uintptr_t)function)
+		return true;
+	return value >= slot->begin && value < slot->end &&
+	       dlsym(RTLD_DEFAULT, slot->call->name) == function;
+}
+
+static void redirect(const struct slot *slot)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = (void *)((uintptr_t)slot->place & ~(uintptr_t)(size - 1));
+
+	if (slot->readonly && mprotect(page, size, PROT_READ | PROT_WRITE) < 0)
+		return;
+	__atomic_store_n(slot->place, slot->call->ours, __ATOMIC_RELEASE);
+	if (slot->readonly)
+		mprotect(page, size, PROT_READ);
+}
+
+void mal_mpi_sized_open(void)
+{
+	static struct slots slots;
+	static bool once;
+
+	if (once)
+		return;
+	once = true;
+	dl_iterate_phdr(collect, &slots);
+	for (size_t i = 0; i < slots.count; i++) {
+		const struct slot *slot = &slots.all[i];
+
+		if (!*slot->call->next)
+			*slot->call->next = mal_mpi_find(slot->call->name);
+		if (*slot->call->next && leads_to(slot, *slot->call->next))
+			redirect(slot);
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gomp_only.c: variables that libgomp understands in a way of its own (libgomp manual, ch. 3). */
+#include "libmalleable/rank/program/gomp_only.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool is_true(const char *value)
+{
+	value += strspn(value, " \t");
+	return strncasecmp(value, "true", 4) == 0;
+}
+
+/* Reads a number at *TEXT, and moves on behind it. */
+static bool read_number(const char **text, unsigned long *number)
+{
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	*number = strtoul(*text, &end, 10);
+	*text = end;
+	return *number < CPU_SETSIZE;
+}
+
+/* One range FIRST[-LAST[:STEP]] at *TEXT, all of it in CPUS. */
+static bool range_is_in(const char **text, const cpu_set_t *cpus)
+{
+	unsigned long first, last, step = 1;
+
+	if (!read_number(text, &first))
+		return false;
+	last = first;
+	if (**text == '-' && (++*text, !read_number(text, &last) || last < first))
+		return false;
+	if (**text == ':' && (++*text, !read_number(text, &step) || !step))
+		return false;
+	for (; first <= last; first += step)
+		if (!CPU_ISSET(first, cpus))
+			return false;
+	return true;
+}
+
+/* Whether LIST, as in GOMP_CPU_AFFINITY, names CPUS only. */
+static bool list_is_in(const char *list, const cpu_set_t *cpus)
+{
+	for (list += strspn(list, " \t,"); *list; list += strspn(list, " \t,"))
+		if (!range_is_in(&list, cpus))
+			return false;
+	return true;
+}
+
+bool mal_gomp_is_wanted(void)
+{
+	const char *display = getenv("OMP_DISPLAY_AFFINITY"), *list = getenv("GOMP_CPU_AFFINITY");
+	cpu_set_t cpus;
+
+	if (display && is_true(display))
+		return true;
+	CPU_ZERO(&cpus);
+	return list && syscall(SYS_sched_getaffinity, 0, sizeof(cpus), &cpus) > 0 &&
+	       !list_is_in(list, &cpus);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gomp_only.h: what the user asks of libgomp by variables, and libomp does in another way. */
+#ifndef MAL_RANK_PROGRAM_GOMP_ONLY_H
+#define MAL_RANK_PROGRAM_GOMP_ONLY_H
+
+#include <stdbool.h>
+
+/*
+ * Whether a program for libgomp had better keep it: its threads are to be printed, or bound to CPUs
+ * that it may not use, of which the two runtimes say different things. Reads the environment.
+ */
+bool mal_gomp_is_wanted(void);
+
+#endif

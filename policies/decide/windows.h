@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * windows.h: how long windows are: the controller's rule, for it and for simulations of it.
+ *
+ * A window ends at a boundary, a STRIDE of boundaries after the last one at the earliest, and not
+ * before it is long enough to tell work from noise.
+ */
+#ifndef MAL_POLICIES_DECIDE_WINDOWS_H
+#define MAL_POLICIES_DECIDE_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Length that is wanted for windows at first and at most. */
+#define MAL_WINDOW_FIRST_S 0.05
+#define MAL_WINDOW_LAST_S 0.25
+
+struct mal_windows {
+	uint64_t round;	     /* of samples */
+	uint64_t stride;     /* boundaries from one round to the next */
+	double window_s;     /* wanted length of a window */
+	unsigned int steady; /* windows without a change */
+	bool brief;	     /* the policy tries something: they stay short */
+};
+
+/* The rule before the first round. */
+struct mal_windows mal_windows_first(void);
+
+/*
+ * A window was decided on. Windows become longer while nothing moves, and short again if CPUs have
+ * MOVED.
+ */
+void mal_windows_adapt(struct mal_windows *windows, bool moved);
+
+/*
+ * A round of samples is complete, BOUNDARIES and ELAPSED_S after the last window's end. Returns
+ * true if that is a window; else it goes on growing.
+ */
+bool mal_windows_end(struct mal_windows *windows, uint64_t boundaries, double elapsed_s);
+
+#endif

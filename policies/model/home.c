@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* home.c: the CPUs that ranks had when the step began. */
+#include "policies/model/home.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mal_home_clear(struct mal_home *home)
+{
+	free(home->owner);
+	free(home->count);
+	free(home->running);
+	*home = (struct mal_home){0};
+}
+
+unsigned int mal_home_count(const struct mal_view *view, unsigned int *now)
+{
+	unsigned int cpus = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		now[rank] = view->samples[rank].cpus;
+		cpus += now[rank];
+	}
+	return cpus;
+}
+
+bool mal_home_is_of(const struct mal_home *home, const struct mal_view *view, unsigned int cpus)
+{
+	if (home->rank_count != view->rank_count || home->cpus != cpus ||
+	    home->cpu_count != view->topology->cpu_count)
+		return false;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+
+		if (sample->running != home->running[rank] ||
+		    (sample->max && home->count[rank] > sample->max))
+			return false;
+	}
+	/* CPUs that nobody had, or that are gone, cannot be given back. */
+	for (unsigned int cpu = 0; cpu < home->cpu_count; cpu++)
+		if ((view->owner[cpu] < view->rank_count) != (home->owner[cpu] < view->rank_count))
+			return false;
+	return true;
+}
+
+int mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigned int cpus)
+{
+	size_t ranks = view->rank_count, all = view->topology->cpu_count;
+
+	mal_home_clear(home);
+	home->owner = calloc(all ? all : 1, sizeof(*home->owner));
+	home->count = calloc(ranks ? ranks : 1, sizeof(*home->count));
+	home->running = calloc(ranks ? ranks : 1, sizeof(*home->running));
+	if (!home->owner || !home->count || !home->running)
+		return -1;
+	memcpy(home->owner, view->owner, all * sizeof(*home->owner));
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		home->count[rank] = view->samples[rank].cpus;
+		home->running[rank] = view->samples[rank].running;
+	}
+	home->rank_count = ranks;
+	home->cpu_count = all;
+	home->cpus = cpus;
+	return 0;
+}
+
+bool mal_home_is_here(const struct mal_home *home, const struct mal_view *view)
+{
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].cpus != home->count[rank])
+			return false;
+	return memcmp(home->owner, view->owner, home->cpu_count * sizeof(home->owner[0])) == 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * home.h: the CPUs that ranks had when the step began, one by one.
+ *
+ * The user placed ranks there, their memory is near, and it is what a step takes without balancing.
+ * When a rank ends, or CPUs come or go, home is wherever ranks are then.
+ */
+#ifndef MAL_POLICIES_MODEL_HOME_H
+#define MAL_POLICIES_MODEL_HOME_H
+
+#include "policies/interface/policy.h"
+
+struct mal_home {
+	size_t rank_count, cpu_count;
+	unsigned int cpus;   /* of running ranks */
+	unsigned int *owner; /* by CPU */
+	unsigned int *count; /* by rank */
+	bool *running;	     /* by rank */
+};
+
+void mal_home_clear(struct mal_home *home);
+
+/* NOW, by rank, gets how many CPUs each rank of VIEW uses, which has samples. Returns the sum. */
+unsigned int mal_home_count(const struct mal_view *view, unsigned int *now);
+
+/* Are the same ranks there as at home, with the same CPUs in all, which they can use? */
+bool mal_home_is_of(const struct mal_home *home, const struct mal_view *view, unsigned int cpus);
+
+/*
+ * Where ranks are now is home from now on. CPUS: of running ranks. HOME must be all 0 before the
+ * first call. Returns 0, or -1: out of memory.
+ */
+int mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigned int cpus);
+
+/* Does each rank have the very CPUs that it had at home? */
+bool mal_home_is_here(const struct mal_home *home, const struct mal_view *view);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* record.c: the record of forecasts. */
+#include "policies/model/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/interface/limits.h"
+#include "policies/model/apportion.h"
+
+/* Weight of a new cost in the moving average. */
+#define NEW 0.2
+/* Leave home for what was cheaper by so many times the error of its mean. */
+#define DOUBT 1.0
+/* Follow another forecast if it was cheaper by this factor. */
+#define BETTER 0.995
+
+int mal_record_reset(struct mal_record *record, size_t rank_count, const unsigned int *home)
+{
+	/* If memory runs out below, only some arrays have the new size: use none of them. */
+	record->rank_count = 0;
+	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++) {
+		unsigned int *count = malloc(2 * rank_count * sizeof(*count));
+
+		if (!count)
+			return -1;
+		memcpy(count, home, rank_count * sizeof(*count));
+		memcpy(count + rank_count, home, rank_count * sizeof(*count));
+		free(record->room[kind]);
+		record->room[kind] = count;
+		record->count[kind] = count;
+		record->older[kind] = count + rank_count;
+		record->cost[kind] = 0;
+		if (kind < MAL_FORECAST_KINDS)
+			record->spread[kind] = 0;
+	}
+	record->rank_count = rank_count;
+	record->judged = 0;
+	record->best = MAL_RECORD_HOME;
+	return 0;
+}
+
+void mal_record_clear(struct mal_record *record)
+{
+	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++)
+		free(record->room[kind]);
+	*record = (struct mal_record){0};
+}
+
+/* Is the difference of KIND from home more than luck? Its error is that of a mean. */
+static bool is_sure(const struct mal_record *record, unsigned int kind)
+{
+	double gain = record->cost[MAL_RECORD_HOME] - record->cost[kind];
+	double windows = fmin(record->judged - 1, 2 / NEW);
+
+	return gain * gain * windows > DOUBT * DOUBT * record->spread[kind];
+}
+
+static void choose(struct mal_record *record)
+{
+	unsigned int best = record->best;
+
+	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++) {
+		if (record->cost[kind] >= BETTER * record->cost[best])
+			continue;
+		/* Home is left, and taken, where that is no luck. */
+		if ((record->best == MAL_RECORD_HOME && !is_sure(record, kind)) ||
+		    (kind == MAL_RECORD_HOME && !is_sure(record, best)))
+			continue;
+		best = kind;
+	}
+	record->best = best;
+}
+
+void mal_record_judge(struct mal_record *record, const struct mal_view *view,
+		      const struct mal_load *loads, unsigned int cpus, bool late)
+{
+	double costs[MAL_RECORDS];
+
+	/* In the first window nothing was forecast. */
+	if (record->judged++ == 0)
+		return;
+	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++) {
+		const unsigned int *wanted = late ? record->older[kind] : record->count[kind];
+		double cost = mal_apportion_longest(view, loads, wanted) * cpus;
+		double weight = record->judged == 2 ? 1 : NEW;
+
+		record->cost[kind] += weight * (cost - record->cost[kind]);
+		costs[kind] = cost;
+	}
+	for (unsigned int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
+		double gain = record->cost[MAL_RECORD_HOME] - record->cost[kind];
+		double off = costs[MAL_RECORD_HOME] - costs[kind] - gain;
+
+		record->spread[kind] += NEW * (off * off - record->spread[kind]);
+	}
+	choose(record);
+}
+
+bool mal_record_want(struct mal_record *record, const struct mal_view *view,
+		     const struct mal_forecast *forecast, unsigned int cpus)
+{
+	struct mal_load loads[MAL_MAX_RANKS];
+
+	for (unsigned int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
+		unsigned int *older = record->older[kind];
+
+		record->older[kind] = record->count[kind];
+		record->count[kind] = older;
+		mal_forecast_get(forecast, (enum mal_forecast_kind)kind, loads);
+		if (!mal_apportion(view, loads, cpus, record->count[kind]))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* task.c: the environment of a balanced step's task, in its process before it is executed. */
+#include "libmalleable/base/cpumask.h"
+#include "spank/plugin.h"
+
+static int get_variable(void *context, const char *name, char *value, size_t size)
+{
+	int found = (int)spank_getenv(context, name, value, (int)size);
+
+	if (found == (int)ESPANK_ENV_NOEXIST)
+		return 0;
+	return found == (int)ESPANK_SUCCESS ? 1 : -1;
+}
+
+static int set_variable(void *context, const char *name, const char *value)
+{
+	return spank_setenv(context, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+/* WANTED threads, bounded by the administrator's limit on the task's own CPUs. */
+static unsigned int limit_threads(unsigned int wanted)
+{
+	struct mal_cpumask own;
+	unsigned int max;
+
+	if (!wanted || !balance_config.max_overcommit || mal_cpumask_get_affinity(0, &own) < 0)
+		return wanted;
+	max = mal_cpumask_count(&own) * balance_config.max_overcommit;
+	return wanted < max ? wanted : max;
+}
+
+void balance_task_prepare(spank_t spank, struct mal_setup *setup)
+{
+	struct mal_setup_env env = {get_variable, set_variable, spank};
+	struct mal_error err;
+
+	setup->max_threads = limit_threads(setup->max_threads);
+	if (spank_get_item(spank, S_TASK_ID, &setup->local_rank) != ESPANK_SUCCESS)
+		return;
+	if (mal_setup_apply(setup, &env, &err) < 0)
+		balance_error("balance: %s; the task runs unbalanced", err.text);
+}

@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Wrong usage of every program: one line that names the program and its help, and the status.
+. "$(dirname "$0")/lib.sh"
+
+malleable=$stage/bin/malleable
+lib=$stage/lib/malleable
+commands=(run status top set admin replay report convert acct inspect policies)
+programs=(malleabled malleable-agent malleable-policy malleable-slurm)
+plan 31
+
+# refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
+failed() { echo "# ${*:2}: $1"; sed 's/^/#   /' "$work/err"; return 1; }
+refused() {
+	local wanted=$1 text=$2
+	shift 2
+	run "$@"
+	[ "$status" = "$wanted" ] || failed "exit status $status, not $wanted" "$@" || return
+	[ "$(wc -l <"$work/err")" = 1 ] || failed "not one line" "$@" || return
+	[ ! -s "$work/out" ] || failed "something on standard output" "$@" || return
+	grep -q -- "^$text" "$work/err" || failed "no '$text'" "$@"
+}
+# usage NAME TEXT COMMAND...: it is refused as wrong usage of NAME.
+usage() { refused 2 "$1: $2.*, see $1 --help\$" "${@:3}"; }
+
+each() {
+	local command result=0
+	for command in "${commands[@]}"; do
+		"$1" "$command" || result=1
+	done
+	return $result
+}
+unknown() { usage "malleable $1" "unknown option --nonsense" "$malleable" "$1" --nonsense=1; }
+letter() { usage "malleable $1" "unknown option -x" "$malleable" "$1" -x; }
+help_takes() { usage "malleable $1" "option --help takes no value" "$malleable" "$1" --help=me; }
+helps() {
+	local option
+	for option in --help -h; do
+		run "$malleable" "$1" $option
+		all_of "exits 0" "says '^Usage: malleable $1'" "[ ! -s $work/err ]" || return
+	done
+	cp "$work/out" "$work/help"
+	run "$malleable" help "$1"
+	all_of "exits 0" "cmp -s $work/out $work/help"
+}
+tells_version() {
+	local option
+	for option in --version -V; do
+		run "$malleable" "$1" $option
+		all_of "exits 0" "says '^malleable $1 [0-9.]+$'" || return
+	done
+}
+ok "each command refuses an unknown option" each unknown
+ok "an unknown letter" each letter
+ok "and a value where none is wanted" each help_takes
+ok "each command helps, and so does malleable help" each helps
+ok "each command tells its version" each tells_version
+
+ok "malleable -V" all_of "run $malleable -V" "exits 0" "says '^malleable [0-9.]+$'"
+ok "malleable help lists the commands" all_of "run $malleable help" "exits 0" "says ' status '"
+ok "malleable help of no command" refused 2 "malleable: unknown command 'x', see malleable --help" \
+	"$malleable" help x
+ok "malleable help of two" refused 2 "malleable help: give one command" "$malleable" help run top
+ok "an unknown command" refused 2 "malleable: unknown command 'x', see" "$malleable" x
+ok "an unknown option" refused 2 "malleable: unknown option '--x', see" "$malleable" --x
+
+needs_value() {
+	local each
+	for each in "run --home" "top --interval" "set --cpus" "admin --file" "replay --cores" \
+		"report --output" "convert --to" "acct --by" "policies --libdir"; do
+		usage "malleable ${each% *}" "option ${each#* } needs a value" \
+			"$malleable" "${each% *}" "${each#* }" || return
+	done
+}
+ok "an option without its value" needs_value
+many() {
+	local each
+	for each in "status a b" "top a b" "set a b --free" "admin off on" "replay a b" \
+		"convert --to=csv a b" "acct a b" "policies a"; do
+		# shellcheck disable=SC2086 # words are wanted
+		usage "malleable ${each%% *}" "" "$malleable" $each || return
+	done
+}
+ok "an argument too many" many
+few() {
+	local each
+	for each in run set admin replay report convert acct inspect "convert x" "set x"; do
+		# shellcheck disable=SC2086 # words are wanted
+		usage "malleable ${each%% *}" "" "$malleable" $each || return
+	done
+}
+ok "an argument too few" few
+no_number() {
+	local each
+	for each in "top --interval=x" "replay --cores=x f" "replay --ranks=0 f" \
+		"replay --seed=1x f" "status --watch=0" \
+		"replay --shape=8 f" "run --balance=auto,max_threads=x true"; do
+		# shellcheck disable=SC2086 # words are wanted
+		usage "malleable ${each%% *}" "" "$malleable" $each || return
+	done
+}
+ok "what is no number" no_number
+ok "an abbreviation of two options" usage "malleable replay" "option --p is ambiguous" \
+	"$malleable" replay --p x
+
+cd "$work" || exit 1
+: >empty
+mkdir dir
+echo '{"a' >truncated
+head -c 100 "$malleable" >part
+# wrong_file COMMAND...: each file that is none of its.
+wrong_file() {
+	local file
+	for file in empty dir truncated part nofile; do
+		refused 1 "malleable $1: .*$file: ..*" "$malleable" "$@" "$file" || return
+	done
+}
+ok "replay: a file that is no trace" wrong_file replay
+ok "report: a file that is no trace" wrong_file report
+ok "convert: a file that is no trace" wrong_file convert --to=csv
+wrong_directory() {
+	local file
+	for file in empty nofile; do
+		refused 1 "malleable acct: cannot read $file: ." "$malleable" acct "$file" || return
+	done
+}
+ok "acct: a file that is no directory" wrong_directory
+ok "inspect: a file that is no program" wrong_file inspect
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$work"
+	echo x >secret && chmod 600 secret
+	users_read
+	unread() {
+		local each
+		for each in replay report "convert --to=csv" inspect; do
+			# shellcheck disable=SC2086 # words are wanted
+			refused 1 "malleable ${each%% *}: .*secret: Permission denied" \
+				setpriv --reuid=65534 --regid=65534 --clear-groups \
+				"$stage/bin/malleable" $each secret || return
+		done
+	}
+	ok "a file that we may not read" unread
+else
+	skip "a file that we may not read" "not root"
+fi
+ok "a page that cannot be written" all_of \
+	"run $malleable replay --generate=steady --windows=3 --output=trace" "exits 0" \
+	"refused 1 'malleable report: cannot write the page to' \
+		$malleable report -o /nonexistent/x trace"
+
+internal_help() {
+	local program option
+	for program in "${programs[@]}"; do
+		for option in --help -h; do
+			run "$lib/$program" $option
+			all_of "exits 0" "says '^Usage: $program '" || return
+		done
+		for option in --version -V; do
+			run "$lib/$program" $option
+			all_of "exits 0" "says '^$program [0-9.]+$'" || return
+		done
+	done
+}
+ok "the programs that Slurm starts help and tell their version" internal_help
+internal_wrong() {
+	local program
+	for program in "${programs[@]}"; do
+		usage "$program" "" "$lib/$program" --nonsense || return
+		usage "$program" "" "$lib/$program" || return
+	done
+	usage malleable-agent "--life-fd x: a number is wanted" \
+		"$lib/malleable-agent" --life-fd x &&
+		usage malleabled "--life-fd x: a number is wanted" "$lib/malleabled" --life-fd x &&
+		usage malleable-slurm "partition JOB" "$lib/malleable-slurm" partition 1x
+}
+ok "and refuse what they do not know" internal_wrong
+
+scripts() {
+	local name wanted
+	for name in analyze apart check cluster coverage debian demo prepare vm slurm-epilog; do
+		wanted=2
+		# Its other statuses are those of commands in the machine.
+		[ $name != vm ] || wanted=125
+		refused $wanted "$name: .*, see .*--help\$" "$srcdir/contrib/$name" --nonsense ||
+			return
+		for option in --help -h; do
+			run "$srcdir/contrib/$name" $option
+			all_of "exits 0" "says ^Usage" || return
+		done
+	done
+}
+ok "so do the scripts" scripts
+
+# A Slurm that does not answer, and none.
+mkdir bin
+printf '#!/bin/sh\necho "srun: error: a" >&2\necho "srun: fatal: b" >&2\nexit 1\n' >bin/srun
+chmod 755 bin/srun
+ok "malleable status of a job, where Slurm does not answer" \
+	refused 1 "malleable status: job 99: fatal: b" \
+	env PATH="$work/bin:$PATH" "$malleable" status 99
+ok "and where there is no srun" refused 1 "malleable status: no balanced step 99 .* on this node" \
+	env PATH=/nonexistent "$malleable" status 99
+ok "malleable status --watch of a step ends with it" \
+	refused 1 "malleable status: no balanced step me.0 " "$malleable" status --watch=1 me.0
+watches() {
+	limit=3 run "$malleable" status --watch=1
+	all_of "exits 124" "[ \$(cat $work/out $work/err | grep -c 'no balanced step') -ge 2 ]"
+}
+if ls /run/malleable/sockets/* >/dev/null 2>&1; then
+	skip "and of the node does not" "steps run here"
+else
+	ok "and of the node does not" watches
+fi
+
+# The example of doc/trace.md is what its command prints.
+example=$(sed -n '/^\$ malleable replay/,/^```/p' "$srcdir/doc/trace.md" | sed '$d')
+read -r -a words <<<"$(head -n1 <<<"${example//\"/}" | sed 's/--topology=.*//')"
+run "$malleable" "${words[@]:2}" --topology="pack:2 numa:1 l3:8 core:3 pu:1"
+ok "the guide's replay is what is printed" all_of "exits 0" \
+	"diff <(sed 1d <<<\"\$example\") $work/out"

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The report as JSON: what doc/report.schema.json says, its keys as the manual has them, and
+# efficiencies whose product is the whole.
+. "$(dirname "$0")/lib.sh"
+[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
+plan 9
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+balanced() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
+# validate FILE: what the schema says of it, on standard error; nothing if it is as it must be.
+validate() {
+	python3 - "$srcdir/doc/report.schema.json" "$1" <<-'END' 2>"$work/err"
+		import json, sys
+		import jsonschema
+		schema, report = (json.load(open(path)) for path in sys.argv[1:])
+		jsonschema.Draft7Validator.check_schema(schema)
+		jsonschema.validate(report, schema)
+	END
+}
+
+balanced --balance=observe --balance-report="$work/report.json" -- mpirun -n 2 "$load" \
+	--iterations=12
+ok "the report has a tree of efficiencies" all_of "exits 0" \
+	"complains 'parallel efficiency [0-9.]+ %.* = MPI .* x OpenMP '" \
+	"complains '  MPI = load balance .* x communication '" \
+	"complains '  OpenMP = serial parts .* x regions '"
+near='def near(a; b): (a - b) | fabs < 1e-6;'
+ok "each is the product of what is below it" all_of \
+	"report_has '$near .efficiency | near(.parallel; .mpi.parallel * .openmp.parallel)'" \
+	"report_has '$near .efficiency.mpi | near(.parallel; .load_balance * .communication)'" \
+	"report_has '$near .efficiency.openmp | near(.parallel; .serial * .regions)'" \
+	"report_has '$near near(.efficiency.parallel; .measured.hybrid_efficiency)'"
+ok "ranks that wait for each other are a bad load balance" \
+	report_has '.efficiency.mpi.load_balance < 0.9 and .efficiency.openmp.parallel > 0.9'
+ok "it says what ran, when, and what came of it" all_of \
+	"report_has '.command[-1] == \"--iterations=12\" and (.command[0] | endswith(\"load\"))'" \
+	"report_has '(now - (.timestamp | fromdate)) | fabs < 100'" \
+	"report_has '.uid == $(id -u) and .job == null'" \
+	"grep -qF \"balance: \$(report .verdict)\" '$work/err'"
+ok "and the same under TALP's keys, times in ns" all_of \
+	"report_has '$near near(.Application.Global.parallelEfficiency; .efficiency.parallel)'" \
+	"report_has '.Application.Global | .usefulTime > 1e8 and .usefulTime < .elapsedTime * .numCpus'" \
+	"report_has '.dlbVersion == \"3.8\" and .resources.numMpiRanks == 2'"
+talp() {
+	python3 -c 'import pathlib, sys
+from talp_pages.io.dataframe_handling import load_talp_json_df
+from talp_pages.common import TALP_METRIC_TO_NAME_MAP as metrics
+frame = load_talp_json_df(pathlib.Path(sys.argv[1]))
+print([frame[key][0] for key in metrics if key.startswith(("mpi", "omp"))])' "$1" 2>"$work/err"
+}
+if python3 -c 'import talp_pages' 2>/dev/null; then
+	jq 'del(.Application.Global.mpiLoadBalanceOut)' "$work/report.json" >"$work/wrong.json"
+	ok "TALP-Pages reads it" \
+		all_of "talp '$work/report.json' >/dev/null" "! talp '$work/wrong.json'"
+else
+	skip "TALP-Pages reads it" "no talp-pages of PyPI"
+fi
+jq -r '[paths | map(select(type == "string")) | last // empty] | unique[]' "$work/report.json" |
+	grep -vxE 'auto|lewi|sabo' >"$work/keys"
+undescribed() {
+	local key
+	while read -r key; do
+		grep -q "_${key}_" "$srcdir/doc/man/malleable-report.5.scd" ||
+			echo "# malleable-report(5) lacks $key"
+	done <"$work/keys" | grep .
+}
+ok "the manual has each of its $(wc -l <"$work/keys") keys" \
+	all_of "[ \$(wc -l <'$work/keys') -gt 60 ]" "! undescribed"
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "it is as the schema says" validate "$work/report.json"
+	jq 'del(.efficiency.mpi.load_balance)' "$work/report.json" >"$work/wrong1"
+	jq '.per_rank[1].mode = "other"' "$work/report.json" >"$work/wrong2"
+	ok "which finds a key that is gone, and a wrong word" \
+		all_of "! validate '$work/wrong1'" "complains load_balance" \
+		"! validate '$work/wrong2'" "complains other"
+else
+	skip "it is as the schema says" "no python3-jsonschema"
+	skip "which finds a key that is gone, and a wrong word" "no python3-jsonschema"
+fi

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# malleable report: a page that is well-formed, needs nothing beside itself, and has the figures of
+# malleable replay; looked at in a real browser where there is one.
+. "$(dirname "$0")/lib.sh"
+plan 17
+
+malleable=$stage/bin/malleable
+report() { run "$malleable" report "$@"; }
+page() { python3 "$srcdir/t/page.py" "$@"; }
+"$malleable" replay --generate=drift --ranks=4 --cpus=3 --windows=60 --output="$work/drift" \
+	>"$work/replayed"
+report "$work/drift"
+ok "a page is made beside the trace" all_of "exits 0" "says 'drift.html: open it in a browser'" \
+	"[ -s '$work/drift.html' ]"
+ok "it is well-formed and needs nothing from elsewhere" page "$work/drift.html" check
+ok "and says so to the browser" grep -q "default-src 'none'" "$work/drift.html"
+sed '/^.*<h1>/s|<h1>|<h1><img src=x>|' "$work/drift.html" >"$work/wrong.html"
+ok "which finds a reference" all_of "! page '$work/wrong.html' check 2>'$work/err'" \
+	"complains 'outside|closes nothing'"
+sed -n '/^policy/,$p' "$work/replayed" | sed 's/predicted s/predicted-s/; s/to off/to-off/' |
+	awk '{$1 = $1} 1' >"$work/wanted"
+page "$work/drift.html" table policies |
+	sed 's/predicted s/predicted-s/; s/to off/to-off/' >"$work/got"
+ok "each policy's figures are those of malleable replay" all_of "[ \$(wc -l <'$work/got') = 5 ]" \
+	"diff '$work/wanted' '$work/got'"
+work_of() {
+	jq -s --argjson rank "$1" '[.[] | select(.type == "window").ranks[] |
+		select(.rank == $rank).work_s] | add * 1000 | round' "$work/drift"
+}
+ranks_agree() {
+	local rank shown
+	for rank in 0 1 2 3; do
+		shown=$(page "$work/drift.html" table ranks |
+			awk -v r=$rank '$1 == r {print $4 * 1000}')
+		[ "$shown" = "$(work_of $rank)" ] || return 1
+	done
+}
+ok "the work of each rank is that of the trace" ranks_agree
+
+# A trace made by hand: CPUs move from one rank to the other after a second, with a gap behind it.
+window='{type: "window", at_s: $at, elapsed_s: 1, owner: $owner,
+	ranks: [range(2) as $r | ($owner | map(select(. == $r)) | length) as $cpus | {rank: $r,
+		elapsed_s: 1, work_s: ($cpus * 0.5), serial_s: 0, mpi_s: 0.5, barrier_s: 0,
+		region_s: 0.1, cpus: $cpus, most: 0, team: 1, phases: 1}]}'
+window() { jq -nc --argjson at "$1" --argjson owner "$2" "$window"; }
+{
+	jq -nc '{type: "step", version: 1, step: "<b>7.0", node: "a&b", policy: "auto\u0007\"",
+		ranks: 2, cpus: [0, 1, 2, 3], l3: [0, 0, 0, 0], numa: [0, 0, 0, 0],
+		package: [0, 0, 0, 0]}'
+	window 1 '[0, 0, 0, 1]'
+	window 3 '[0, 1, 1, 1]'
+} >"$work/moved"
+report -o "$work/moved.html" "$work/moved"
+page "$work/moved.html" lanes cpus >"$work/lanes"
+ok "each rank's CPUs are where they were, when they were" all_of "exits 0" \
+	"diff '$work/lanes' - <<-END
+	3.00 CPUs, 0.00 s to 1.00 s
+	1.00 CPUs, 2.00 s to 3.00 s
+	1.00 CPUs, 0.00 s to 1.00 s
+	3.00 CPUs, 2.00 s to 3.00 s
+	END"
+page "$work/moved.html" lanes work >"$work/lanes"
+ok "and so is its work" grep -qx '1.50 CPUs, 2.00 s to 3.00 s' "$work/lanes"
+ok "the efficiencies are in it" grep -q '<b class="communication">50.0 %</b>' "$work/moved.html"
+ok "names are text" all_of "page '$work/moved.html' check" \
+	"grep -qF 'Step &lt;b&gt;7.0 on a&amp;b' '$work/moved.html'" \
+	"grep -qF 'auto?&quot;' '$work/moved.html'"
+report -o - "$work/drift" "$work/moved"
+ok "several traces are compared" all_of "exits 0" \
+	"[ \$(page '$work/out' table runs | wc -l) = 3 ]" "says 'Runs compared'"
+"$malleable" replay --generate=random --ranks=130 --cpus=1 --windows=200 --policy=off \
+	--output="$work/large" >/dev/null
+report --policy=off -o "$work/large.html" "$work/large"
+size=$(stat -c %s "$work/large.html")
+ok "a page of many ranks is bounded (130 ranks, 200 windows: $((size >> 10)) KiB)" \
+	all_of "exits 0" "[ $size -lt 5000000 ]" "page '$work/large.html' check"
+
+# refused STATUS MESSAGE ARGUMENTS...
+refused() {
+	report "${@:3}"
+	ok "refused: ${*:3}" all_of "exits $1" "complains '$2'" "[ \$(wc -l <'$work/err') = 1 ]"
+}
+refused 2 "give 1 to 64 traces"
+refused 1 "cannot read .*: No such file" "$work/absent"
+refused 1 "cannot write the page to /nonexistent" -o /nonexistent/x.html "$work/drift"
+
+# picture PAGE OPTION...: in the browser, to $work/picture.png; its log to $work/log.
+picture() {
+	rm -f "$work/picture.png"
+	timeout -k 5 120 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+		--user-data-dir="$work/chromium" --window-size=1100,1400 --enable-logging=stderr \
+		"${@:2}" --screenshot="$work/picture.png" "file://$1" >"$work/log" 2>&1
+	[ -s "$work/picture.png" ]
+}
+# corner: the colour of the picture's first pixel.
+corner() {
+	python3 - "$work/picture.png" <<-'END'
+		import struct, sys, zlib
+		data, at, packed = open(sys.argv[1], "rb").read(), 8, b""
+		while at < len(data):
+		    length, = struct.unpack(">I", data[at:at + 4])
+		    if data[at + 4:at + 8] == b"IDAT":
+		        packed += data[at + 8:at + 8 + length]
+		    at += length + 12
+		print(*zlib.decompress(packed)[1:4])
+	END
+}
+quiet() { ! grep -q CONSOLE "$work/log" || { grep CONSOLE "$work/log" | sed 's/^/# /'; false; }; }
+if command -v chromium >/dev/null; then
+	ok "a browser shows it without a complaint" all_of "picture '$work/drift.html'" quiet \
+		"[ \"\$(corner)\" = '255 255 255' ]"
+	ok "dark where the user has it dark" all_of \
+		"picture '$work/drift.html' --blink-settings=preferredColorScheme=0" quiet \
+		"[ \"\$(corner)\" = '22 22 22' ]"
+else
+	skip "a browser shows it without a complaint" "no chromium"
+	skip "dark where the user has it dark" "no chromium"
+fi

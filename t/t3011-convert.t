@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# malleable convert: every figure of a trace comes back from each format, read as its readers do.
+. "$(dirname "$0")/lib.sh"
+plan 13
+
+malleable=$stage/bin/malleable
+convert() { run "$malleable" convert "$@"; }
+comes_back() { python3 "$srcdir/t/converted.py" "$@"; }
+"$malleable" replay --generate=drift --ranks=5 --cpus=3 --windows=60 --policy=off \
+	--output="$work/drift" >"$work/replayed"
+# CPUs move in this one, one belongs to nobody, a rank ends, and time passes between two windows.
+jq -c 'if .type == "step" then .cpus = [range(15) | . * 2] else . end |
+	if .type == "window" then .at_s = 0 else . end |
+	if .type == "window" and input_line_number > 30 then
+		.owner[0] = 4 | .owner[7] = -1 | .at_s = 40 |
+		.ranks |= .[1:] else . end' "$work/drift" >"$work/trace"
+cd "$work" || exit 1
+for format in csv:csv perfetto:json paraver:prv; do
+	convert --to=${format%:*} trace
+	ok "${format%:*} is written beside the trace" all_of "exits 0" \
+		"says '^trace.${format#*:}$'" "[ -s 'trace.${format#*:}' ]"
+	ok "and has every figure of it" comes_back ${format%:*} trace "trace.${format#*:}"
+done
+jq -c 'if .type == "window" and input_line_number == 20 then .ranks[2].mpi_s += 1e-4 else . end' \
+	trace >other
+differs() { ! comes_back "$1" other "$2" >"$work/out" 2>&1 || { echo "# $1: no"; false; }; }
+ok "of one that differs in one figure it has not" all_of "differs csv trace.csv" \
+	"differs perfetto trace.json" "differs paraver trace.prv"
+convert --to=csv -o - trace
+ok "to standard output" cmp "$work/out" trace.csv
+convert --to=paraver -o named.prv trace
+ok "to files of another name" all_of "exits 0" "comes_back paraver trace named.prv"
+
+# refused STATUS MESSAGE ARGUMENTS...
+refused() {
+	convert "${@:3}"
+	ok "refused: ${*:3}" all_of "exits $1" "complains '$2'" "[ \$(wc -l <'$work/err') = 1 ]"
+}
+refused 2 "csv, perfetto or paraver is wanted" --to=otf trace
+refused 2 "give --to=FORMAT and one trace" trace
+refused 2 "these are several files" --to=paraver -o - trace
+refused 1 "cannot read absent" --to=csv absent

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The controller is killed, by the step's memory limit or by anybody: the step ends as it would, and
+# one line says so.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
+need_cluster
+command -v python3 >/dev/null || skip_all "needs python3"
+start_cluster --memory 1500 --cgroup 'ConstrainRAMSpace=yes
+ConstrainSwapSpace=no' --conf 'SelectTypeParameters=CR_CPU_Memory
+DefMemPerNode=1500'
+more_finish() { rm -f /dev/shm/eaten; finish; }
+trap more_finish EXIT
+plan 11
+
+# eat.py DIRECTORY [more]: takes memory until the process named in DIRECTORY/victim is gone; more:
+# or until it is killed itself.
+cat >"$work/eat.py" <<'PY'
+import os, sys, time
+here, more = sys.argv[1], len(sys.argv) > 2
+while not os.path.exists(here + "/victim"): time.sleep(0.02)
+victim = open(here + "/victim").read().strip()
+def lives():
+    # Its memory goes before its number does.
+    try: return open(f"/proc/{victim}/statm").read(2) != "0 "
+    except OSError: return False
+# Shared memory is the step's, and makes no process look large to the kernel.
+with open("/dev/shm/eaten", "wb", buffering=0) as file:
+    for _ in range(30000):
+        if not more and not lives(): break
+        try: file.write(b"\1" * 16384)
+        except OSError: time.sleep(0.01)
+os.unlink("/dev/shm/eaten")
+print("not gone" if lives() else "eaten until it was gone")
+sys.exit(3)
+PY
+# The kernel is to take process $1 first.
+mark() {
+	echo 1000 >"/proc/$1/oom_score_adj" && echo "$1" >"$work/new" &&
+		mv "$work/new" "$work/victim"
+}
+# eats OPTIONS...: a step at its limit, whose controller the kernel kills.
+more=
+eats() {
+	rm -f "$work/victim" /dev/shm/eaten
+	begin python3 srun -n1 --mem=100 "$@" python3 "$work/eat.py" "$work" $more
+	controller=$(pids_of malleabled)
+	mark "$controller"
+	ended
+}
+# The same step without us: another process of its is killed.
+eats_without() {
+	rm -f "$work/victim" /dev/shm/eaten
+	timeout -k 5 60 srun -n1 --mem=100 sh -c 'sleep 1001 & python3 "$@"; s=$?
+		kill $! 2>/dev/null; exit $s' sh "$work/eat.py" "$work" $more \
+		>"$work/out" 2>"$work/err" </dev/null 8>&- &
+	step=$!
+	wait_until 15 pgrep -x python3 >/dev/null
+	mark "$(pgrep -f '^sleep 1001')"
+	ended
+}
+ended_early='the controller of step [0-9.]* ended early: killed'
+said_once() { [ "$(grep -c "$ended_early" "$work/err")" = 1 ] || { echo "# not once"; false; }; }
+
+eats_without
+expected=$status
+# What Slurm makes of a step with a process that was killed is Slurm's.
+ok "a process of a step at its memory limit is killed: the program goes on" \
+	says 'eaten until it was gone'
+eats --balance
+ok "with us that is the controller: the same output and exit status" \
+	all_of "exits $expected" "says 'eaten until it was gone'"
+ok "a line says so, once" said_once
+ok "nothing is left, the node serves" unharmed
+eats --balance=auto,grow=job --balance-report=off
+ok "with grow=job and without a report too" all_of "exits $expected" said_once
+ok "nothing is left of that" unharmed
+
+# Slurm 24.11 loses a step whose slurmstepd the kernel kills too, and leaves its cgroups. Our socket
+# of such a step is removed by the next one.
+forget_lost() {
+	[ "$lost" = no ] || find /sys/fs/cgroup/*/slurm* -depth -type d -path '*/step_*' \
+		-exec rmdir {} + 2>/dev/null
+	rm -f /dev/shm/eaten
+}
+more="more"
+eats_without
+expected=$status
+lost=no
+unharmed >/dev/null 2>&1 || lost=yes
+forget_lost
+eats --balance
+ok "the program is killed behind it: as without us" \
+	all_of "exits $expected" "! grep -q eaten $work/out"
+ok "then Slurm's word is enough" silent_about "$ended_early"
+
+# At its end: it has nothing to report, and was not killed.
+run srun -n1 --balance true
+ok "a step without ranks of ours has no such line" all_of "exits 0" "silent_about '$ended_early'"
+forget_lost
+ok "nothing is left of both, beyond what is left without us" unharmed
+begin sleep srun -n1 --balance sh -c 'sleep 3; exit 4'
+kill -KILL "$(pids_of malleabled)"
+ended
+ok "killed by somebody: the same line, and nothing is left" all_of "exits 4" said_once unharmed

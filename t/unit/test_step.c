@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_step.c: a step's life in slurmstepd where the system fails it: identities, CPUs, a
+ * controller that says nothing.
+ */
+#include "t/unit/unit.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libmalleable/core/env.h"
+#include "spank/step.c"
+
+#define USER 1000
+
+int __wrap_access(const char *path, int mode);
+uid_t __wrap_geteuid(void);
+int __wrap_seteuid(uid_t uid);
+int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask);
+int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_options *options,
+		      int timeout_ms, struct mal_error *err);
+bool __wrap_mal_launched_end(struct mal_launched *controller, int timeout_ms, char *text,
+			     size_t size);
+void __wrap_mal_launched_forget(struct mal_launched *controller);
+
+/* The system, and what was done. */
+static struct {
+	uid_t euid;
+	bool no_root, no_return, no_affinity, in_time;
+	uint32_t magic; /* what the controller's report begins with, 0: there is none */
+	int task_status;
+	unsigned int launched, ended, outcomes, variables;
+	char threads[16]; /* of a task, at most */
+	char errors[1024];
+} now;
+
+struct mal_site balance_config = {.libdir = "/nowhere", .wait_s = 1, .max_overcommit = 1};
+struct mal_wish balance_wish = {.asked = true, .spec = "lewi,max_threads=7"};
+
+int __wrap_access(const char *path, int mode)
+{
+	(void)path;
+	(void)mode;
+	return 0;
+}
+
+uid_t __wrap_geteuid(void)
+{
+	return now.euid;
+}
+
+int __wrap_seteuid(uid_t uid)
+{
+	errno = EPERM;
+	if (uid ? now.no_return : now.no_root)
+		return -1;
+	now.euid = uid;
+	return 0;
+}
+
+/* A failing one has no CPU in MASK. */
+int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask)
+{
+	(void)tid;
+	errno = EPERM;
+	memset(mask, 0, sizeof(*mask));
+	return now.no_affinity ? -1 : mal_cpumask_parse("0-1", mask, NULL);
+}
+
+int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_options *options,
+		      int timeout_ms, struct mal_error *err)
+{
+	(void)err;
+	assert_string_equal(options->arguments.cpus, "0-1");
+	assert_true(options->arguments.becomes_user && options->arguments.user == USER);
+	assert_true(timeout_ms > 0 && now.euid == 0);
+	*controller = MAL_LAUNCHED_NONE;
+	now.launched++;
+	return 0;
+}
+
+bool __wrap_mal_launched_end(struct mal_launched *controller, int timeout_ms, char *text,
+			     size_t size)
+{
+	(void)controller;
+	(void)timeout_ms;
+	assert_true(size > sizeof(now.magic));
+	memcpy(text, &now.magic, sizeof(now.magic));
+	now.ended++;
+	return now.in_time;
+}
+
+void __wrap_mal_launched_forget(struct mal_launched *controller)
+{
+	(void)controller;
+}
+
+/* Slurm. */
+spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
+{
+	va_list to;
+
+	(void)spank;
+	va_start(to, item);
+	switch (item) {
+	case S_JOB_ID:
+	case S_JOB_NNODES: *va_arg(to, uint32_t *) = 1; break;
+	case S_JOB_STEPID:
+	case S_JOB_NODEID:
+	case S_TASK_ID: *va_arg(to, uint32_t *) = 0; break;
+	case S_JOB_LOCAL_TASK_COUNT: *va_arg(to, uint32_t *) = 2; break;
+	case S_TASK_EXIT_STATUS: *va_arg(to, int *) = now.task_status; break;
+	default: break;
+	}
+	va_end(to);
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_getenv(spank_t spank, const char *name, char *value, int size)
+{
+	(void)spank;
+	(void)name;
+	(void)value;
+	(void)size;
+	return ESPANK_ENV_NOEXIST;
+}
+
+spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int replace)
+{
+	(void)spank;
+	(void)replace;
+	if (strcmp(name, MAL_ENV_MAX_THREADS) == 0)
+		snprintf(now.threads, sizeof(now.threads), "%s", value);
+	now.variables++;
+	return ESPANK_SUCCESS;
+}
+
+/* The plugin's other files. */
+void balance_error(const char *format, ...)
+{
+	size_t used = strlen(now.errors);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(now.errors + used, sizeof(now.errors) - used, format, args);
+	va_end(args);
+}
+
+bool balance_tell_user(const char *text)
+{
+	(void)text;
+	return true;
+}
+
+const char *balance_args_policies(void)
+{
+	return NULL;
+}
+
+void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)
+{
+	(void)outcome;
+	(void)said;
+	(void)size;
+	now.outcomes++;
+}
+
+int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
+{
+	(void)cgroup;
+	(void)err;
+	return -1;
+}
+
+int balance_cgroup_read(const struct balance_cgroup *cgroup, unsigned int number,
+			struct mal_cpumask *cpus, struct mal_error *err)
+{
+	(void)cgroup;
+	(void)number;
+	(void)cpus;
+	(void)err;
+	return -1;
+}
+
+int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t step_id, uid_t uid,
+			gid_t gid, struct mal_error *err)
+{
+	(void)job;
+	(void)step_id;
+	(void)uid;
+	(void)gid;
+	(void)err;
+	*socket = BALANCE_SOCKET_NONE;
+	return 0;
+}
+
+int balance_tracker_open(uint32_t step_id, struct mal_error *err)
+{
+	(void)step_id;
+	(void)err;
+	return -1;
+}
+
+bool balance_tracker_is_component(uint32_t step_id)
+{
+	(void)step_id;
+	return false;
+}
+
+int balance_agent_join(const struct mal_agent_step *message)
+{
+	(void)message;
+	return -1;
+}
+
+/* A function that has nothing to do. */
+#define IDLE(type, name, arguments, answer) \
+	type name arguments \
+	{ \
+		return answer; \
+	}
+#define NOTHING
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
+IDLE(bool, balance_asking_use_partition, (uint32_t job), true)
+IDLE(const char *, balance_socket_name, (const struct balance_socket *socket), "")
+IDLE(void, balance_socket_close, (struct balance_socket * socket), NOTHING)
+IDLE(void, balance_socket_remove, (struct balance_socket * socket), NOTHING)
+IDLE(void, balance_sockets_clean_up, (void), NOTHING)
+IDLE(void, balance_agent_leave, (void), NOTHING)
+IDLE(void, balance_job_cpus_claim, (unsigned int job, unsigned int step_id), NOTHING)
+IDLE(void, balance_job_cpus_give, (unsigned int job, unsigned int step_id), NOTHING)
+IDLE(void, balance_job_cpus_leave, (struct balance_job_cpus * pool), NOTHING)
+IDLE(int, balance_job_cpus_settle, (struct balance_job_cpus * pool, const char *socket), -1)
+IDLE(int, balance_job_cpus_widen,
+     (struct balance_job_cpus * pool, const pid_t *tasks, unsigned int count,
+      struct mal_error *err),
+     -1)
+IDLE(struct balance_job_cpus *, balance_job_cpus_join,
+     (unsigned int job, unsigned int step_id, const struct mal_cpumask *cpus, bool pooled,
+      struct mal_cpumask *all, struct mal_cpumask *idle, struct mal_error *err),
+     NULL)
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&now, 0, sizeof(now));
+	now.euid = USER;
+	now.in_time = true;
+	now.magic = MAL_OUTCOME_MAGIC;
+	memset(&step, 0, sizeof(step));
+	step.controller = MAL_LAUNCHED_NONE;
+	step.segment_fd = -1;
+	return 0;
+}
+
+static bool was_said(const char *part)
+{
+	return strstr(now.errors, part);
+}
+
+/* Its two tasks end. */
+static void tasks_end(void)
+{
+	balance_step_task_ended(NULL);
+	assert_int_equal(now.ended, 0);
+	balance_step_task_ended(NULL);
+	assert_int_equal(now.ended, 1);
+	assert_int_equal(step.segment_fd, -1);
+}
+
+static void well(void **state)
+{
+	(void)state;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 1);
+	assert_int_equal(now.euid, USER);
+	balance_step_prepare_task(NULL);
+	assert_string_equal(now.threads, "2");
+	tasks_end();
+	assert_int_equal(now.outcomes, 1);
+	assert_string_equal(now.errors, "");
+	balance_step_end();
+	assert_int_equal(now.ended, 1);
+}
+
+/* Without the step's CPUs there is no mask to start anything with. */
+static void no_cpus(void **state)
+{
+	(void)state;
+	now.no_affinity = true;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 0);
+	assert_true(was_said("cannot read the step's CPUs"));
+	assert_true(was_said("; the step runs unbalanced"));
+	assert_int_equal(now.euid, USER);
+	balance_step_prepare_task(NULL);
+	balance_step_task_ended(NULL);
+	balance_step_task_ended(NULL);
+	assert_int_equal(now.variables + now.ended + now.outcomes, 0);
+}
+
+/* A task whose own CPUs are unknown has what its user asked for. */
+static void no_cpus_of_task(void **state)
+{
+	(void)state;
+	balance_step_begin(NULL);
+	now.no_affinity = true;
+	balance_step_prepare_task(NULL);
+	assert_string_equal(now.threads, "7");
+	tasks_end();
+}
+
+/* Nothing of ours goes on as root: the controller ends there and then, and tasks know of none. */
+static void no_way_back(void **state)
+{
+	(void)state;
+	now.no_return = true;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 1);
+	assert_int_equal(now.ended, 1);
+	assert_int_equal(step.segment_fd, -1);
+	assert_true(was_said("cannot return to user 1000"));
+	balance_step_prepare_task(NULL);
+	assert_int_equal(now.variables, 0);
+	balance_step_task_ended(NULL);
+	balance_step_task_ended(NULL);
+	balance_step_left();
+	assert_int_equal(now.ended, 1);
+}
+
+static void no_root(void **state)
+{
+	(void)state;
+	now.no_root = true;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 0);
+	assert_true(was_said("cannot become root"));
+}
+
+/* A controller that ends without a word was killed, and that is said. */
+static void silence(void **state)
+{
+	(void)state;
+	now.magic = 0;
+	balance_step_begin(NULL);
+	tasks_end();
+	assert_true(was_said("the controller of step 1.0 ended early"));
+}
+
+/* Not where it had nothing to say, nor where the step was killed with it. */
+static void no_silence(void **state)
+{
+	(void)state;
+	now.magic = MAL_OUTCOME_NOTHING;
+	balance_step_begin(NULL);
+	tasks_end();
+	assert_string_equal(now.errors, "");
+	set_up(NULL);
+	now.magic = 0;
+	balance_step_begin(NULL);
+	now.task_status = SIGKILL;
+	balance_step_task_ended(NULL);
+	now.task_status = 0;
+	balance_step_task_ended(NULL);
+	assert_int_equal(now.ended, 1);
+	assert_string_equal(now.errors, "");
+}
+
+/* One that did not end in time was killed by us: one line is enough. */
+static void too_late(void **state)
+{
+	(void)state;
+	now.magic = 0;
+	now.in_time = false;
+	balance_step_begin(NULL);
+	tasks_end();
+	assert_true(was_said("did not end in time and was killed"));
+	assert_false(was_said("ended early"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(well, set_up),
+		cmocka_unit_test_setup(no_cpus, set_up),
+		cmocka_unit_test_setup(no_cpus_of_task, set_up),
+		cmocka_unit_test_setup(no_way_back, set_up),
+		cmocka_unit_test_setup(no_root, set_up),
+		cmocka_unit_test_setup(silence, set_up),
+		cmocka_unit_test_setup(no_silence, set_up),
+		cmocka_unit_test_setup(too_late, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
