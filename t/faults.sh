@@ -57,9 +57,9 @@ no_files() {
 node_state() { sinfo -h -o %T | sort -u; }
 # Slurm plans for a job that waits.
 idle() { [[ $(node_state) =~ ^(idle|planned)$ ]]; }
-node_idle() { wait_until 20 idle || { echo "# the node is $(sinfo -h -o '%T %E')"; return 1; }; }
+node_idle() { wait_until idle || { echo "# the node is $(sinfo -h -o '%T %E')"; return 1; }; }
 no_jobs() { [ -z "$(squeue -h)" ]; }
-unharmed() { wait_until 10 no_jobs && nothing_left && no_files && node_idle; }
+unharmed() { wait_until no_jobs && nothing_left && no_files && node_idle; }
 
 # begin NAME COMMAND...: a step in the background, until a process NAME of it runs and its
 # controller does.
@@ -68,7 +68,7 @@ begin() {
 	shift
 	timeout -k 5 60 "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
 	step=$!
-	wait_until 15 living "$name" && wait_until 5 living malleabled
+	wait_until living "$name" && wait_until living malleabled
 }
 ended() {
 	status=0
@@ -77,7 +77,7 @@ ended() {
 state_of() { scontrol show job "$1" -o 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p'; }
 in_state() { [ "$(state_of "$1")" = "$2" ]; }
 reaches() {
-	wait_until "${3:-15}" in_state "$1" "$2" || {
+	wait_until in_state "$1" "$2" || {
 		echo "# job $1 is $(state_of "$1"), not $2"
 		return 1
 	}

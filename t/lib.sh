@@ -4,6 +4,12 @@
 # shellcheck shell=bash disable=SC2034
 set -u
 
+# Whatever the caller's shell, runtime, MPI or job has set means nothing here.
+for name in $(compgen -e | grep -E '^(OMP|KMP|GOMP|OMPI|PMIX?|PRTE|MPICH|HYDRA|I_MPI|SLURM|SBATCH|SALLOC|SRUN|MALLEABLE|LD)_'); do
+	unset "$name"
+done
+export SHELL=/bin/bash LANG=C.UTF-8
+
 builddir=${abs_top_builddir:-$(pwd)}
 srcdir=$(cd "${abs_top_srcdir:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
 stage=$builddir/t/stage
@@ -14,12 +20,25 @@ chmod 755 "$work"
 export BALANCE_CLUSTER=$work/cluster
 number=0
 
+# full: whether checks are made that take long, look at a clock or at gains (contrib/check --full).
+full() { [ "${BALANCE_FULL:-no}" = yes ]; }
+
 skip_all() {
 	echo "1..0 # SKIP $*"
 	exit 0
 }
 
-plan() { echo "1..$1"; }
+# done_testing: behind the last check; a test without it was ended in the middle.
+done_testing() { echo "1..$number"; }
+
+# keep_logs: Slurm's, of the first check that fails.
+keep_logs() {
+	local kept
+	kept=$builddir/failed/$(basename "$0" .t)
+	if [ ! -d "$BALANCE_CLUSTER" ] || [ -d "$kept" ]; then return; fi
+	mkdir -p "$kept" && cp "$BALANCE_CLUSTER"/*.log "$kept/"
+	echo "# Slurm's logs are kept in $kept"
+}
 
 finish() {
 	[ -d "$BALANCE_CLUSTER" ] && "$srcdir/contrib/cluster" stop >/dev/null 2>&1
@@ -37,6 +56,7 @@ ok() {
 		echo "ok $number - $what"
 	else
 		echo "not ok $number - $what"
+		keep_logs
 		[ -s "$work/err" ] && sed 's/^/# /' "$work/err" | tail -n 20
 	fi
 	return 0
@@ -53,9 +73,9 @@ need_cluster() {
 	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"
 	# One at a time on a machine, or in what contrib/apart makes of it: they look for processes
-	# that are left.
+	# that are left. contrib/check has the lock already.
 	exec 8>/run/balance-tests.lock
-	flock 8
+	[ "${BALANCE_LOCKED:-no}" = yes ] || flock 8
 }
 
 # users_read: what is installed, and the load, where every user can read them, before the cluster is
@@ -92,11 +112,29 @@ start_cluster() {
 	. "$BALANCE_CLUSTER/env"
 }
 
-# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than a
-# minute, or $limit seconds.
+# run COMMAND...: output to $work/out and $work/err, exit status to $status; never longer than five
+# minutes, or $limit seconds.
 run() {
 	status=0
-	timeout -k 5 "${limit:-60}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- || status=$?
+	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- || status=$?
+}
+
+# begin COMMAND...: run it in the background, output as of run; a program of ours is told to stop by
+# --until="$work/stop". ended: tell it to, and wait for its status.
+begin() {
+	rm -f "$work/stop"
+	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
+	step=$!
+}
+ended() {
+	: >"$work/stop"
+	status=0
+	wait "$step" || status=$?
+}
+# computes: the controller of the one balanced step here has seen all its ranks compute.
+computes() {
+	[ "$("$stage/bin/malleable" status --here --json 2>/dev/null |
+		jq -r '.[0].windows' 2>/dev/null)" -gt 0 ] 2>/dev/null
 }
 
 # Status, output and error text of the last run.
@@ -138,31 +176,24 @@ pids_of() { ps -eo pid=,stat=,comm= | awk -v name="$1" '$2 !~ /^Z/ && $3 == name
 living() { [ -n "$(pids_of "$1")" ]; }
 step_cgroups() { find /sys/fs/cgroup -type d -path '*/slurm*' -name 'step_*' 2>/dev/null; }
 
+clean() {
+	! living malleabled && [ -z "$(step_cgroups)" ] && ! ls /dev/shm/*malleable* >/dev/null 2>&1
+}
 # Nothing of a balanced step is left: process, shared memory, file, cgroup. Slurm itself may need a
 # moment.
 nothing_left() {
-
-	for _ in $(seq 50); do
-		if ! living malleabled && [ -z "$(step_cgroups)" ] &&
-			! ls /dev/shm/*malleable* >/dev/null 2>&1; then
-			return 0
-		fi
-		sleep 0.1
-	done
+	wait_until clean && return 0
 	echo "# left: $(pids_of malleabled) $(step_cgroups) $(ls /dev/shm)"
 	return 1
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds.
+# wait_until COMMAND...: until the command succeeds, for two minutes: a machine may stand still.
 wait_until() {
-	local tenths=$(($1 * 10))
-	shift
-	while [ "$tenths" -gt 0 ]; do
-		"$@" && return 0
+	local end=$((SECONDS + ${patience:-120}))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
 		sleep 0.1
-		tenths=$((tenths - 1))
 	done
-	return 1
 }
 
 # hold PID: until it ends, as a debugger does: SIGCONT does not let it go on. Sets holding, the pid
@@ -181,5 +212,5 @@ while os.WIFSTOPPED(os.waitpid(pid, WALL)[1]): pass
 PY
 	python3 "$work/hold.py" "$1" >"$work/holding" &
 	holding=$!
-	wait_until 20 grep -q held "$work/holding"
+	wait_until grep -q held "$work/holding"
 }

@@ -63,11 +63,11 @@ if run "$apart" --available && [ "$status" = 0 ]; then
 	one=$!
 	sleepers() { pgrep -x sleep -a | grep -c 'sleep 100[01]$'; }
 	two_sleep() { [ "$(sleepers)" = 2 ]; }
-	wait_until 10 two_sleep
+	wait_until two_sleep
 	kill "$one"
 	wait "$one" 2>/dev/null
 	none_sleep() { [ "$(sleepers)" = 0 ] && [ -z "$(groups "$one")" ]; }
-	ok "ended, it takes all of its processes and groups with it" wait_until 10 none_sleep
+	ok "ended, it takes all of its processes and groups with it" wait_until none_sleep
 	apart_cluster() {
 		"$apart" "$cluster" start --dir /tmp/c --prefix "$stage" 8>&- >"$work/$1" 2>&1
 	}

@@ -74,7 +74,7 @@ if [ "$(id -u)" = 0 ]; then
 		confined "/proc/$agent/status" && grep -q '^Uid:[[:space:]]*65534' \
 			"/proc/$agent/status"
 	}
-	ok "the agent is confined" wait_until 5 agent_is_confined
+	ok "the agent is confined" wait_until agent_is_confined
 	kill $agent
 	wait $agent 2>/dev/null
 else

@@ -49,7 +49,7 @@ half() {
 		"$malleable" run --libdir "$stage/lib/malleable" --balance=half -- \
 		mpirun --bind-to none -n 1 "$load" --units=200000 --chunks=64 --iterations=400 \
 		>"$work/half.out" 2>&1 &
-	wait_until 10 apart
+	wait_until apart
 	local result=$?
 	[ $result = 0 ] || "$malleable" status --json
 	wait

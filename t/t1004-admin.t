@@ -54,10 +54,10 @@ comment() {
 	scontrol show job "$1" |
 		grep -Eq "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, .* (less|more)"
 }
-ok "comment=yes: the job's AdminComment has what became of the step" wait_until 3 comment "$job"
+ok "comment=yes: the job's AdminComment has what became of the step" wait_until comment "$job"
 numbers='ranks=2 cpus=2 windows=[0-9]+ elapsed_s=[0-9.]+ unbalanced_s=[0-9.]+ ideal_s=[0-9.]+ lends=[0-9]+ '
 numbers+='moves=[0-9]+'
-ok "log=slurmd: slurmd's log has it, with uid and job" wait_until 3 \
+ok "log=slurmd: slurmd's log has it, with uid and job" wait_until \
 	grep -Eq "balance: uid=0 job=$job step=$job.0 node=[^ ]+ policy=auto $numbers$" \
 	"$BALANCE_CLUSTER/slurmd.log"
 with log=syslog
@@ -68,9 +68,9 @@ else
 s.bind("/dev/log"); s.settimeout(30); print("ready", flush=True)
 while True: print(s.recv(4096).decode(), flush=True)' >"$work/syslog" 2>/dev/null &
 	logger=$!
-	wait_until 5 grep -q ready "$work/syslog"
+	wait_until grep -q ready "$work/syslog"
 	run srun -n2 --balance --balance-report=off "$load" --iterations=5
-	ok "log=syslog: syslog has it" wait_until 3 \
+	ok "log=syslog: syslog has it" wait_until \
 		grep -q 'balance: uid=0 job=[0-9]* step=.* policy=auto ranks=2 ' "$work/syslog"
 	kill "$logger"
 	rm -f /dev/log

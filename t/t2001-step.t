@@ -18,7 +18,7 @@ ok "without --balance a step is the same as without the plugin" cmp "$work/out" 
 
 srun -n2 --balance "$load" --work=10,10 --iterations=15 >"$work/out" 2>"$work/err" &
 controller() { pids_of malleabled | grep .; }
-wait_until 5 controller >/dev/null
+wait_until controller >/dev/null
 pid=$(controller)
 ok "the controller is in the step's cgroup" grep -q '/job_[0-9]*/step_0' "/proc/$pid/cgroup"
 ok "it has its own session and no signal blocked" grep -Eq '^SigBlk:\s0+$' "/proc/$pid/status"
@@ -31,7 +31,7 @@ ranks_have_memfd() {
 		readlink "/proc/$p/fd/$(segment_of "$p")" | grep -q malleable || return 1
 	done
 }
-wait_until 5 living load
+wait_until living load
 ok "every rank has the segment as a descriptor" ranks_have_memfd
 stranger() {
 	! setpriv --reuid=65534 --regid=65534 --clear-groups cat "/proc/$pid/fd/3" >/dev/null 2>&1
@@ -48,7 +48,7 @@ mkdir -m 777 "$work/user"
 user_step() {
 	as_user timeout 60 srun -D / -n2 --balance --balance-report="$work/user/report.json" \
 		"$load" --work=10,10 --iterations=40 >"$work/user/out" 2>"$work/err" &
-	wait_until 10 controller >/dev/null || return 1
+	wait_until controller >/dev/null || return 1
 	pid=$(controller)
 	uids=$(awk '/^Uid:/ {print $2, $3, $4, $5}' "/proc/$pid/status")
 	gids=$(awk '/^Gid:/ {print $2, $3, $4, $5}' "/proc/$pid/status")

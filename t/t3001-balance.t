@@ -74,7 +74,7 @@ ok "what the user chose is left alone" all_of "exits 0" "says elapsed"
 affinity() {
 	srun -n2 --balance "$load" --iterations=20 >/dev/null 2>&1 &
 	local task allowed bad=0 seen=0
-	wait_until 5 living load
+	wait_until living load
 	for _ in $(seq 100); do
 		for task in $(pids_of load | sed 's|.*|/proc/&/task/*/status|'); do
 			allowed=$(awk '/^Cpus_allowed_list/ {print $2}' "$task" 2>/dev/null) ||

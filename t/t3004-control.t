@@ -20,7 +20,7 @@ begin() {
 		--iterations=100000 --regions=4 --work=10,10 \
 		>"$work/run.out" 2>&1 &
 	background=$!
-	wait_until 10 phases
+	wait_until phases
 }
 phases() { [ "$(status_of '.[0].windows')" -gt 2 ] 2>/dev/null; }
 status_of() { "$malleable" status --here --json 2>/dev/null | jq -r "$1" 2>/dev/null; }
@@ -29,7 +29,7 @@ end() {
 	wait "$background" 2>/dev/null
 }
 has() { [ "$(status_of "$1")" = true ] || { echo "# not true: $1"; status_of .; false; }; }
-soon_has() { wait_until 3 has "$1" >/dev/null || has "$1"; }
+soon_has() { wait_until has "$1" >/dev/null || has "$1"; }
 set_to() { run "$malleable" set "$@"; }
 
 begin external
@@ -116,11 +116,11 @@ if command -v tmux >/dev/null; then
 		"$malleable top --interval=0.2; echo status \$?; sleep 20"
 	screen() { tmux -S "$work/tmux" capture-pane -p | tee "$work/out" | grep -Eq "$1"; }
 	ok "top draws a bar for each rank in 80 columns" \
-		all_of "wait_until 5 screen '^ *0 +4 .* [#.]{4} .*%'" \
+		all_of "wait_until screen '^ *0 +4 .* [#.]{4} .*%'" \
 		"says '^mpirun  lewi  2 ranks'"
 	tmux -S "$work/tmux" resize-window -x 60 -y 10
 	tmux -S "$work/tmux" send-keys q
-	ok "and leaves with q, also after a change of size" wait_until 5 screen '^status 0'
+	ok "and leaves with q, also after a change of size" wait_until screen '^status 0'
 	tmux -S "$work/tmux" kill-server
 else
 	skip "top" "no tmux"
@@ -134,7 +134,7 @@ ok "nothing is left" nothing_left
 
 start_cluster
 srun -n2 --balance "$load" --work=10,10 --iterations=60 >"$work/run.out" 2>"$work/run.err" &
-wait_until 10 phases
+wait_until phases
 job=$(status_of '.[0].step' | cut -d. -f1)
 run "$malleable" status "$job"
 ok "a job's steps are shown on its nodes, through srun" \

@@ -13,7 +13,7 @@ gone() { ! living malleable-agent && [ ! -e $socket ]; }
 ok "without coschedule= there is no agent" gone
 "$srcdir/contrib/cluster" stop >/dev/null
 start_cluster --plugin-args "coschedule@shared=yes log=no"
-ok "slurmd starts one" all_of "wait_until 5 living malleable-agent" "[ -S $socket ]"
+ok "slurmd starts one" all_of "wait_until living malleable-agent" "[ -S $socket ]"
 ok "which is not root's" [ "$(awk '/^Uid/ {print $2, $3, $4, $5}' "/proc/$(agent)/status")" = \
 	"65534 65534 65534 65534" ]
 cp "$load" "$work/first" && cp "$load" "$work/second"
@@ -32,9 +32,9 @@ has() { [ "$(cpus_of "$1")" = "$2" ]; }
 both() { has 0 "$1" && has 1 "$2"; }
 end() { pkill -x first; pkill -x second; wait; }
 job first 2000
-wait_until 10 has 0 0-1
+wait_until has 0 0-1
 job second 2000
-ok "two jobs on the same CPUs divide them" wait_until 10 both 0 1
+ok "two jobs on the same CPUs divide them" wait_until both 0 1
 "$srcdir/t/watch.py" 2 first second >"$work/masks"
 apart() {
 	awk '$2 != "-" && $3 != "-" {looks++; if ($2 == $3 || $2 ~ /,/ || $3 ~ /,/) bad++} END {
@@ -42,17 +42,17 @@ apart() {
 }
 ok "no thread of one on a CPU of the other, in 2 s" apart
 pkill -x second
-ok "when one ends the other has all again" wait_until 10 has 0 0-1
+ok "when one ends the other has all again" wait_until has 0 0-1
 job second 2000
-wait_until 10 both 0 1
+wait_until both 0 1
 "$stage/bin/malleable" status --here --json >"$work/json"
 run "$stage/bin/malleable" status --here
 ok "malleable status says so" all_of "jq -e '.[0].share == \"0\"' '$work/json' >'$work/log'" \
 	"says '^  beside other jobs: CPUs 0$'"
 job first 5
-wait_until 10 both 0 1
+wait_until both 0 1
 kill -9 "$(agent)"
-ok "the agent killed: both go on with all CPUs" wait_until 10 both 0-1 0-1
+ok "the agent killed: both go on with all CPUs" wait_until both 0-1 0-1
 end
 ok "and end well" all_of "jq -e .version $work/first.json >'$work/log'" nothing_left
 job first 20
@@ -60,28 +60,28 @@ wait
 ok "a step without an agent runs as ever" all_of "grep -q '^elapsed' $work/first.out" \
 	"[ ! -s $work/first.err ]"
 "$srcdir/contrib/cluster" stop >/dev/null
-ok "slurmd's end is the agent's, and nothing is left of it" wait_until 5 gone
+ok "slurmd's end is the agent's, and nothing is left of it" wait_until gone
 
 start_cluster --plugin-args "coschedule=yes log=no"
-wait_until 5 living malleable-agent
+wait_until living malleable-agent
 job first 2000
-wait_until 10 has 0 0-1
+wait_until has 0 0-1
 job second 2000
-wait_until 10 both 0 1
+wait_until both 0 1
 pids_of malleabled | sort -n | head -n1 | xargs kill -9
 alone() { [ "$(cpus_of 0)" = 0-1 ] && [ "$(cpus_of 1)" = null ]; }
 ok "a controller killed: the other step has all CPUs, beside a job that shares nothing" wait_until \
 	10 alone
 end
 job first 2000
-wait_until 10 has 0 0-1
+wait_until has 0 0-1
 srun -Q -p shared -n2 -c1 --balance=auto --balance-report=off "$work/second" --work=10 \
 	--iterations=20 >"$work/second.out" 2>&1
 ok "a step with more ranks than its part would have CPUs takes turns" \
 	all_of "grep -q '^elapsed' $work/second.out" "has 0 0-1"
 end
 job first 2000
-wait_until 10 has 0 0-1
+wait_until has 0 0-1
 kill -STOP "$(pids_of malleabled)"
 srun -Q -p shared -n1 -c2 --balance=auto --balance-report=off "$work/second" --work=10 \
 	--iterations=20 >"$work/second.out" 2>&1
@@ -126,30 +126,30 @@ for what in nonsense version nothing; do
 done
 ok "nonsense, another version, no CPUs: the connection is closed" says '^closed$'
 job first 2000
-wait_until 10 has 0 0-1
+wait_until has 0 0-1
 run python3 "$work/talk.py" flood
-ok "who talks without end is left out" all_of "says '^closed$'" "wait_until 10 has 0 0-1"
+ok "who talks without end is left out" all_of "says '^closed$'" "wait_until has 0 0-1"
 chmod 711 "$work"
 "$srcdir/t/watch.py" 1 malleable-agent >/dev/null
 ok "the agent is at rest" [ "$(awk '{print $14 + $15 < 100}' "/proc/$(agent)/stat")" = 1 ]
 scontrol reconfigure
 sleep 1
 job second 2000
-ok "slurmd configured anew: running steps and new ones are divided" wait_until 10 both 0 1
+ok "slurmd configured anew: running steps and new ones are divided" wait_until both 0 1
 end
 # Another slurmd, that has come before the first ends.
 mkfifo "$work/hold"
 python3 "$work/talk.py" slurmd <"$work/hold" >"$work/adopted" &
 exec 7>"$work/hold"
-wait_until 5 grep -q adopted "$work/adopted"
+wait_until grep -q adopted "$work/adopted"
 "$srcdir/contrib/cluster" stop >/dev/null
 ok "slurmd's end is not the agent's where another slurmd has come" \
 	all_of "living malleable-agent" "[ -S $socket ]"
 exec 7>&-
 wait
-ok "but that one's is" wait_until 5 eval '! living malleable-agent'
+ok "but that one's is" wait_until eval '! living malleable-agent'
 rm -f $socket
 start_cluster --plugin-args "coschedule=yes log=no"
-wait_until 5 living malleable-agent
+wait_until living malleable-agent
 "$srcdir/contrib/cluster" stop >/dev/null
-ok "nothing is left at the end" all_of nothing_left "wait_until 5 gone"
+ok "nothing is left at the end" all_of nothing_left "wait_until gone"

@@ -13,7 +13,7 @@ plan 16
 in_step() {
 	timeout "${limit:-60}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
 	step=$!
-	wait_until "${limit:-60}" computes_or_ended
+	wait_until computes_or_ended
 }
 computes_or_ended() {
 	! kill -0 "$step" 2>/dev/null || [ "$(windows)" -gt 0 ] 2>/dev/null
@@ -86,7 +86,7 @@ controller=$(pids_of malleabled)
 kill -STOP "$controller"
 pkill -KILL -f '^slurmstepd: \['
 gone() { ! living malleabled; }
-ok "slurmstepd killed: the controller leaves by itself, also if it was stopped" wait_until 5 gone
+ok "slurmstepd killed: the controller leaves by itself, also if it was stopped" wait_until gone
 scancel --name=orphan --signal=KILL 2>/dev/null
 kill "$step" 2>/dev/null
 pkill -KILL -x load
@@ -94,4 +94,4 @@ ended
 ok "and the ranks were not harmed by that" test -n "$controller"
 # Slurm leaves the cgroups of a killed slurmstepd behind, with or without us.
 step_cgroups | while read -r path; do rmdir "$path"/* "$path" 2>/dev/null; done
-ok "no process is left" wait_until 5 no_ranks
+ok "no process is left" wait_until no_ranks

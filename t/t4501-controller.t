@@ -64,15 +64,15 @@ under stop
 echo "# $rounds steps: $alone s alone, $took s under attack"
 ok "controllers stopped as they start: each step ends" test "$hung" = 0
 ok "in 2 s and what srun takes" test "$took" -le $((alone * 2 + rounds * 2))
-ok "no job is left" wait_until 10 empty
+ok "no job is left" wait_until empty
 ok "nor anything else" nothing_left
-ok "the node serves others" all_of "wait_until 10 idle" \
+ok "the node serves others" all_of "wait_until idle" \
 	"run ${other[*]} timeout 20 srun -D / -n1 true" "exits 0"
 
 # The controller is one of the step's processes: what cancels the step ends it too, whatever became
 # of slurmstepd.
 "${user[@]}" srun -Q -D / -n1 --balance --balance-report=off sleep 100 >/dev/null 2>&1 &
-wait_until 10 living malleabled
+wait_until living malleabled
 controller=$(pids_of malleabled)
 ok "it is in the cgroup by which Slurm kills the step" grep -Eq "freezer:.*/step_0|^0::.*/step_0/" \
 	"/proc/$controller/cgroup"
@@ -80,7 +80,7 @@ kill -STOP "$controller"
 pkill -KILL -f '^slurmstepd: \['
 find /sys/fs/cgroup -path '*/step_0*' -name cgroup.procs -exec cat {} + 2>/dev/null | sort -u |
 	xargs -r kill -KILL 2>/dev/null
-ok "and ends with it, stopped or not" wait_until 5 eval '! living malleabled'
+ok "and ends with it, stopped or not" wait_until eval '! living malleabled'
 scancel --user=nobody --signal=KILL 2>/dev/null
 wait
 step_cgroups | while read -r path; do rmdir "$path"/* "$path" 2>/dev/null; done || true

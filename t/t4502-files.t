@@ -13,7 +13,7 @@ waits() {
 	"${user[@]}" srun -Q -D / -n1 --balance --balance-report=off sleep "$1" \
 		>"$work/step.out" 2>&1 &
 	step=$!
-	wait_until 10 socket_is_there
+	wait_until socket_is_there
 }
 socket_is_there() {
 	socket=$(find /run/malleable/sockets -type s 2>/dev/null | head -n1) && [ -n "$socket" ]
@@ -89,7 +89,7 @@ PY
 }
 (ulimit -n 8192; squat "$$") >"$work/squat.out" &
 squatter=$!
-wait_until 20 grep -q ready "$work/squat.out"
+wait_until grep -q ready "$work/squat.out"
 scancel --user=nobody
 wait "$step"
 waits 60
@@ -126,7 +126,7 @@ while True:
 PY
 python3 "$work/user/fake.py" &
 fake=$!
-wait_until 5 living malleabled
+wait_until living malleabled
 run "$malleable" status --here
 ok "a process that looks like a controller reaches no terminal of root's" \
 	all_of "exits 1" "! grep -q $'\e' $work/out $work/err"
@@ -177,11 +177,11 @@ cpuset_of() {
 "${user[@]}" salloc -Q -D / -n2 -c1 bash "$work/job.sh" >/dev/null 2>&1 &
 job=$!
 wide() { [ "$(cpuset_of 0)" = 0-1 ]; }
-ok "a step with grow=job has the job's CPUs" wait_until 20 wide
+ok "a step with grow=job has the job's CPUs" wait_until wide
 kill -KILL "$(pids_of malleabled)"
 touch "$work/user/killed"
 one_cpu() { [ "$(cpuset_of 0)" = "$1" ]; }
-ok "where its controller was killed it has its own alone, when another step comes" wait_until 20 \
+ok "where its controller was killed it has its own alone, when another step comes" wait_until \
 	eval 'one_cpu 0 || one_cpu 1'
 wait $job
 ok "and nothing is left of it" eval '! [ -e /run/malleable ]'
@@ -243,7 +243,7 @@ run env LD_PRELOAD="$long" srun -Q -n1 --balance --balance-report=off sh \
 ok "a long LD_PRELOAD is kept, and it is said that the task runs unbalanced" \
 	all_of "exits 0" "says '^<${#long}>$'" \
 	"complains 'LD_PRELOAD is longer than .* bytes; the task runs unbalanced'"
-(wait_until 20 living load; sleep 1; scancel --signal=USR2 --full "$(squeue -h -o %A |
+(wait_until living load; sleep 1; scancel --signal=USR2 --full "$(squeue -h -o %A |
 	head -n1)" 2>/dev/null) &
 run srun -n2 --balance sh -c "trap '' USR2; exec $load --iterations=12 --work=40,40"
 ok "signals for all of a step do not end its controller" \
@@ -251,4 +251,4 @@ ok "signals for all of a step do not end its controller" \
 wait
 ok "nothing is left" all_of nothing_left "! [ -e /run/malleable ]"
 ok "the node is idle" \
-	wait_until 10 eval '[[ $(sinfo -h -o %T) =~ ^(idle|planned)$ ]]'
+	wait_until eval '[[ $(sinfo -h -o %T) =~ ^(idle|planned)$ ]]'

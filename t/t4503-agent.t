@@ -31,7 +31,7 @@ job_has() { [ "$(cpus_of_job "$1")" = "$2" ]; }
 has() { [ "$(cpus_of "$1")" = "$2" ]; }
 both() { has 0 "$1" && has 1 "$2"; }
 end() { pkill -x first; pkill -x second; pkill -f thief.py; wait; nothing_left; }
-wait_until 5 living malleable-agent
+wait_until living malleable-agent
 
 cat >"$work/thief.py" <<'PY'
 # thief.py USER SECONDS CONTROLLER: takes the controller's connection to the agent, by any means,
@@ -82,10 +82,10 @@ steal() {
 	rm -f "$work/thief"
 	python3 "$work/thief.py" games "$1" "$(pids_of malleabled | head -n1)" >"$work/thief" &
 	thief=$!
-	wait_until 5 grep -qs '^kept 1' "$work/thief"
+	wait_until grep -qs '^kept 1' "$work/thief"
 }
 job games first 2000
-wait_until 15 has 0 0-1
+wait_until has 0 0-1
 # Whoever has the pipe's other end can keep the claim.
 holders() {
 	local inode
@@ -102,40 +102,40 @@ pkill -x first
 wait "$srun"
 job news second 2000
 ok "it is worth nothing when the step is over: another user has all CPUs, while it is held" \
-	all_of "wait_until 15 has 0 0-1" "kill -0 $thief"
+	all_of "wait_until has 0 0-1" "kill -0 $thief"
 end
 job games first 2000
-wait_until 15 has 0 0-1
+wait_until has 0 0-1
 steal 20
 # slurmstepd dies, and what it leaves behind with it.
 pkill -KILL -x slurmstepd
 pkill -KILL -x first
 job news second 2000
-ok "nor when slurmstepd was killed" wait_until 20 has 0 0-1
+ok "nor when slurmstepd was killed" wait_until has 0 0-1
 kill "$thief"
 # srun waits for a slurmstepd that is no more.
 pkill -x second
 scancel --state=RUNNING
 pkill -KILL -x srun
 wait
-wait_until 20 eval '[ -z "$(squeue -h)" ]'
+wait_until eval '[ -z "$(squeue -h)" ]'
 # Slurm's own, which it leaves then.
 step_cgroups | while read -r path; do rmdir "$path"/* "$path" 2>/dev/null; done || true
 
 # Too many.
 python3 "$work/claims.py" 5 20 300 >"$work/five" &
 claims=($!)
-wait_until 5 [ -s "$work/five" ]
+wait_until [ -s "$work/five" ]
 ok "a user has 16 claims at most, and is told so" grep -qx '1:16 3:4' "$work/five"
 job news second 2000
-ok "another user's step is divided beside them" wait_until 10 has 0 1
+ok "another user's step is divided beside them" wait_until has 0 1
 pkill -x second
 wait "$srun"
 for user in 6 7 8; do
 	python3 "$work/claims.py" $user 16 300 >"$work/claims.$user" &
 	claims+=($!)
 done
-wait_until 5 [ -s "$work/claims.8" ]
+wait_until [ -s "$work/claims.8" ]
 run python3 "$work/claims.py" 9 3 0
 ok "with 64 it is full, and says so" says '^2:3$'
 job news second 20
@@ -149,13 +149,13 @@ wait
 
 # Suspended.
 job games first 20000
-wait_until 15 has 0 0-1
+wait_until has 0 0-1
 first=$(squeue -h -t RUNNING -n first -o %A)
 job news second 20000
-wait_until 15 living second
-wait_until 15 job_has "$first" 0
+wait_until living second
+wait_until job_has "$first" 0
 scontrol suspend "$first"
-ok "a suspended job leaves its CPUs to others" wait_until 15 job_has $((first + 1)) 0-1
+ok "a suspended job leaves its CPUs to others" wait_until job_has $((first + 1)) 0-1
 # Its controller gives no answer, whether it is suspended with it or not.
 controller=$(pids_of malleabled | sort -n | head -n1)
 kill -STOP "$controller"
@@ -163,7 +163,7 @@ run python3 "$work/claims.py" 8 2 0 300
 ok "others come and go all the while" says '^1:600$'
 kill -CONT "$controller"
 scontrol resume "$first"
-ok "when it goes on it has its part again" wait_until 15 \
+ok "when it goes on it has its part again" wait_until \
 	all_of "job_has $first 0" "job_has $((first + 1)) 1"
 ok "the agent is at rest" [ "$(awk '{print $14 + $15 < 200}' "/proc/$(agent)/stat")" = 1 ]
 end

@@ -46,11 +46,11 @@ forged() {
 	echo 'echo $SLURM_JOB_ID; srun -Q -n2 --balance "$@" >/dev/null' >"$work/forged.sh"
 	salloc -Q -n2 bash "$work/forged.sh" "$load" --iterations=40 \
 		>"$work/forged.out" 2>"$work/err" &
-	wait_until 10 living malleabled
+	wait_until living malleabled
 	# It goes on in a child, and the parent ends.
 	says_it() { python3 "$work/forge.py" "$(pids_of malleabled)" "$1" >"$work/said" 2>&1; }
 	sleep 0.3
-	wait_until 10 says_it "$1"
+	wait_until says_it "$1"
 	wait
 	job=$(head -n1 "$work/forged.out")
 	grep -q said "$work/said"
@@ -80,7 +80,7 @@ SH
 chmod 755 "$work/last.sh"
 srun -Q -n2 --balance --balance-report=off "$work/last.sh" &
 given_up() { grep -q 'comment=yes: cannot set the AdminComment' "$log"; }
-ok "slurmctld does not answer: the log says so" wait_until 40 given_up
+ok "slurmctld does not answer: the log says so" wait_until given_up
 seconds=$(awk -v ended="$(cat "$work/ended")" -v now="$(date +%s.%N)" 'BEGIN {print now - ended}')
 ok "after a second and no more ($seconds s)" awk "BEGIN {exit !($seconds < 8)}"
 asking=$(pids_of malleable-slurm)

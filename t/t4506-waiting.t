@@ -35,9 +35,9 @@ full() {
 		-Q -n1 -e "$work/user/error.%n" "$@" python3 "$work/user/fill.py" "$load" \
 		--iterations=3 \
 		>"$work/out" 2>"$work/err" &
-	wait_until 30 test -s "$work/user/filled"
+	wait_until test -s "$work/user/filled"
 	local begin=$SECONDS
-	wait_until 60 eval '! stepd'
+	wait_until eval '! stepd'
 	took=$((SECONDS - begin))
 	wait $!
 }
@@ -80,13 +80,13 @@ for try in $(seq 10); do
 	"${user[@]}" python3 "$work/user/race.py" "$work/user/error.0" "$work/user/ended" \
 		$((1 + try % 8)) >"$work/race.out" &
 	racer=$!
-	wait_until 20 grep -q full "$work/race.out"
+	wait_until grep -q full "$work/race.out"
 	"${user[@]}" timeout 60 srun -D / -Q -n2 -e "$work/user/error.%n" --balance sh -c \
 		"$load --iterations=3 2>/dev/null; touch $work/user/ended" >/dev/null 2>&1 &
 	step=$!
-	wait_until 30 test -e "$work/user/ended"
+	wait_until test -e "$work/user/ended"
 	begin=$(date +%s%N)
-	wait_until 60 eval '! stepd'
+	wait_until eval '! stepd'
 	took=$((($(date +%s%N) - begin) / 1000000))
 	[ "$took" -le "$longest" ] || longest=$took
 	kill $racer
@@ -138,7 +138,7 @@ if [ -n "$cpusets" ]; then
 		--balance-report=off python3 "$work/user/crowd.py" "$cpusets" \
 		>/dev/null 2>&1 &
 	crowd=$!
-	wait_until 60 test -e "$work/user/crowd"
+	wait_until test -e "$work/user/crowd"
 	for pid in $(pids_of malleabled); do kill -KILL "$pid" || true; done
 	with=$(time_of "${pooled[@]}")
 	touch "$work/user/crowd.seen"

@@ -141,7 +141,7 @@ ok "nothing is left of any of them" unharmed
 rm "$work/out"
 LONGER=8 "${replaced[@]}" >"$work/out" 2>"$work/err.step" 8>&- &
 step=$!
-wait_until 20 grep -q outside "$work/out"
+wait_until grep -q outside "$work/out"
 "${user[@]}" "$work/user/malleabled" 1001 &
 outside=$!
 begin=$SECONDS

@@ -66,8 +66,8 @@ ok "nothing is left by either" unharmed
 printf '#!/bin/bash\nsrun -n2 --balance=auto %s --work=40,20 --iterations=8\n' "$load" >"$work/job"
 run sbatch --parsable -p again --requeue -n2 -o "$work/batch.out" --open-mode=append "$work/job"
 job=$(cat "$work/out")
-wait_until 15 living load
-wait_until 5 living malleabled
+wait_until living load
+wait_until living malleabled
 run srun -p high -n2 --balance=auto "$load" --work=20,10 --iterations=5
 # Slurm lets a requeued job wait for some time: here it need not.
 high=$status

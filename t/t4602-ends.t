@@ -18,7 +18,7 @@ ok "nothing is left by them" unharmed
 trapping='trap "echo got USR1; exit 9" USR1; echo waits; for i in $(seq 300); do sleep 0.1; done'
 signalled() { # the signal comes from scancel: when it comes is ours to say
 	begin bash srun -J signalled -n1 "$@" bash -c "$trapping" || [ $# = 0 ]
-	wait_until 10 grep -q waits "$work/out"
+	wait_until grep -q waits "$work/out"
 	scancel --signal=USR1 "$(squeue -h -o %A --name=signalled)"
 	ended
 	grep -q '^got USR1' "$work/out" && [ "$status" = 9 ]
@@ -35,7 +35,7 @@ ok "--signal" late --balance
 printf '#!/bin/bash\nsrun -n1 --balance=auto bash -c "trap \\"\\" TERM; sleep 300"\n' >"$work/job"
 run sbatch --parsable -n2 -t 1 -o "$work/batch.out" "$work/job"
 job=$(cat "$work/out")
-wait_until 10 living malleabled
+wait_until living malleabled
 # Root may shorten it to nothing, so that the test need not wait for a minute.
 started=$(living malleabled && echo yes)
 ok "a time limit ends a balanced step whose tasks ignore SIGTERM" \

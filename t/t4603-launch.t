@@ -43,5 +43,5 @@ job_epilogs() {
 	[ "$(find "$work" -name 'epilog.*' | wc -l)" = "$(find "$work" -name 'prolog.*' | wc -l)" ]
 }
 ok "balanced with prolog, extern step and epilog" \
-	all_of "exits 0" "says ^elapsed" "complains '2 ranks'" "wait_until 10 job_epilogs"
+	all_of "exits 0" "says ^elapsed" "complains '2 ranks'" "wait_until job_epilogs"
 ok "nothing is left at the end" unharmed

@@ -21,8 +21,8 @@ start_job() {
 	timeout -k 5 100 salloc -Q -J "$1" -p shared -n2 -c1 srun \
 		-Q --exact -n1 -c1 --balance=auto,grow=job \
 		"$load" --iterations=1000 >"$work/$1.out" 2>&1 </dev/null 8>&- &
-	wait_until 15 has_job "$1" && job=$(job_of "$1") && wait_until 15 has_controller "$job" &&
-		wait_until 5 files_of "$job"
+	wait_until has_job "$1" && job=$(job_of "$1") && wait_until has_controller "$job" &&
+		wait_until files_of "$job"
 }
 has_job() { [ -n "$(job_of "$1")" ]; }
 stepd_of() { pgrep -f "^slurmstepd: \[$1\.0"; }
@@ -39,8 +39,8 @@ ok "slurmstepd killed: files and a controller that is held are left" \
 	all_of "files_of $job" "kill -0 ${stopped:-0}"
 ranks=$(for p in $(pids_of load); do grep -q "/job_$job/" "/proc/$p/cgroup" && echo "$p"; done)
 scancel "$job"
-wait_until 30 eval '! files_of "$job"'
-ok "at the job's end its controller is gone" wait_until 5 eval '! has_controller "$job"'
+wait_until eval '! files_of "$job"'
+ok "at the job's end its controller is gone" wait_until eval '! has_controller "$job"'
 ok "its files too" eval '! files_of "$job"'
 ok "another job's controller and files are there" \
 	all_of "files_of $another" "has_controller $another"

@@ -19,7 +19,7 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 end() {
 	local pid
 	pid=$(daemon "$1")
-	kill "$2" "$pid" && wait_until 10 gone "$pid"
+	kill "$2" "$pid" && wait_until gone "$pid"
 }
 short=("$load" "--work=20,10" --iterations=8)
 well() { exits 0 && says ^elapsed && complains '2 ranks'; }
@@ -27,7 +27,7 @@ no_controller() { ! living malleabled; }
 
 begin load srun -n2 --balance "${short[@]}"
 kill -STOP "$(daemon slurmctld)"
-wait_until 30 no_controller
+wait_until no_controller
 ok "slurmctld hangs: the controller leaves at the end of the step" no_controller
 kill -CONT "$(daemon slurmctld)"
 ended
@@ -36,7 +36,7 @@ ok "nothing is left" unharmed
 
 begin load srun -n2 --balance "${short[@]}"
 end slurmctld -KILL
-wait_until 30 no_controller
+wait_until no_controller
 no_controller && left=no
 restart slurmctld
 ended
@@ -51,7 +51,7 @@ end slurmd -TERM
 restart slurmd
 files() { ls -d /run/malleable/[0-9]*/0 >/dev/null 2>&1; }
 again() { [ "$(grep -c 'slurmd started' "$BALANCE_CLUSTER/slurmd.log")" -ge 2 ]; }
-ok "slurmd is restarted" wait_until 10 again
+ok "slurmd is restarted" wait_until again
 ok "the running step's files and controller stay" all_of files "living malleabled"
 ended
 ok "and it ends well" all_of "exits 0" "says ^elapsed" unharmed
@@ -64,8 +64,8 @@ echo "1 /sys/fs/cgroup/cpuset/slurm_$(hostname -s)/uid_0/job_3" >/run/malleable/
 end slurmd -TERM
 restart slurmd
 removed() { [ ! -e /run/malleable/3 ]; }
-ok "files of a job before the node's last start are removed by slurmd" wait_until 10 removed
-wait_until 20 idle
+ok "files of a job before the node's last start are removed by slurmd" wait_until removed
+wait_until idle
 
 # Steps that were killed at their very start: files that no step has.
 mkdir -p /run/malleable/3 /run/malleable/5 /run/malleable/6
@@ -86,7 +86,7 @@ echo "0 1 999999 0 0" >/run/malleable/1/0
 echo "1 /sys/fs/cgroup/cpuset/slurm_$(hostname -s)/uid_0/job_1" >/run/malleable/1/cgroup
 : >/run/malleable/1/lock
 restart slurmctld -c
-wait_until 20 idle
+wait_until idle
 run salloc -Q -n2 -c1 sh \
 	-c "echo job \$SLURM_JOB_ID;
 	srun -Q --exact -n1 -c1 --balance=auto,grow=job $load --work=10 --iterations=3"

@@ -13,7 +13,7 @@ private=$(mktemp -d /var/tmp/balance-test.XXXXXX)
 more_finish() {
 	finish
 	rm -rf "$private"
-	[ -z "${pids:-}" ] || [ ! -d "$pids" ] || wait_until 5 rmdir "$pids"
+	[ -z "${pids:-}" ] || [ ! -d "$pids" ] || wait_until rmdir "$pids"
 }
 trap more_finish EXIT
 mkdir "$BALANCE_CLUSTER"
@@ -109,7 +109,7 @@ now() { cat "$pids/pids.current"; }
 # The most processes and threads beyond those of slurmd that a program needs without us.
 need=0
 # Those of an earlier step are gone.
-settled() { wait_until 10 eval '! living slurmstepd' && sleep 0.5; }
+settled() { wait_until eval '! living slurmstepd' && sleep 0.5; }
 find_need() {
 	local before n
 	settled
@@ -133,7 +133,7 @@ suffices() {
 			exits 0 && says ^elapsed
 		} || { echo "# $need without us, not $((need + more)) with us"; return 1; }
 		[ "$more" != 4 ] || complains 'the system lets it have no more threads' || return 1
-		wait_until 20 no_jobs
+		wait_until no_jobs
 	done
 }
 ok "few processes and threads: what suffices without us suffices for teams that grow" \
@@ -142,4 +142,4 @@ echo max >"$pids/pids.max"
 ok "the node serves others then" all_of "run srun -n2 --balance ${short[*]}" "exits 0" \
 	"says ^elapsed" "complains '2 ranks'"
 "$srcdir/contrib/cluster" stop >/dev/null
-wait_until 5 rmdir "$pids"
+wait_until rmdir "$pids"

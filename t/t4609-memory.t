@@ -55,7 +55,7 @@ eats_without() {
 		kill $! 2>/dev/null; exit $s' sh "$work/eat.py" "$work" $more \
 		>"$work/out" 2>"$work/err" </dev/null 8>&- &
 	step=$!
-	wait_until 15 pgrep -x python3 >/dev/null
+	wait_until pgrep -x python3 >/dev/null
 	mark "$(pgrep -f '^sleep 1001')"
 	ended
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "contrib/examples/example.h"
 
@@ -26,6 +27,7 @@ struct options {
 	int iterations;
 	int chunks;
 	const char *profile;
+	const char *until;
 	bool static_schedule;
 	bool mark;
 	int warm_up;
@@ -40,6 +42,7 @@ static void usage(FILE *out)
 	      "  --work=MS[,MS...]   one-core time per region of rank 0, 1, ... (default 15,5)\n"
 	      "  --regions=N         parallel regions per iteration (default 10)\n"
 	      "  --iterations=N      iterations, each ended by MPI_Barrier (default 20)\n"
+	      "  --until=FILE        go on after these until FILE exists\n"
 	      "  --chunks=N          pieces of a region's work (default 16)\n"
 	      "  --static            static schedule (default: dynamic)\n"
 	      "  --profile=steady|drift|burst|random\n"
@@ -79,6 +82,7 @@ static int parse(int argc, char **argv, struct options *options)
 		{"work", required_argument, NULL, 'w'},
 		{"regions", required_argument, NULL, 'r'},
 		{"iterations", required_argument, NULL, 'i'},
+		{"until", required_argument, NULL, 'U'},
 		{"chunks", required_argument, NULL, 'c'},
 		{"static", no_argument, NULL, 's'},
 		{"profile", required_argument, NULL, 'p'},
@@ -91,7 +95,8 @@ static int parse(int argc, char **argv, struct options *options)
 	};
 	int option;
 
-	*options = (struct options){{15, 5}, 2, 10, 20, 16, "steady", false, false, 0, false, 0};
+	*options =
+		(struct options){{15, 5}, 2, 10, 20, 16, "steady", NULL, false, false, 0, false, 0};
 	while ((option = getopt_long(argc, argv, "h", list, NULL)) != -1) {
 		switch (option) {
 		case 'w':
@@ -100,6 +105,7 @@ static int parse(int argc, char **argv, struct options *options)
 			break;
 		case 'r': options->regions = atoi(optarg); break;
 		case 'i': options->iterations = atoi(optarg); break;
+		case 'U': options->until = optarg; break;
 		case 'c': options->chunks = atoi(optarg); break;
 		case 's': options->static_schedule = true; break;
 		case 'p': options->profile = optarg; break;
@@ -178,6 +184,19 @@ static double region(const struct options *options, double ms)
 	return sum;
 }
 
+/* Whether ITERATION is to be run: rank 0 looks for the file, so that all ranks end in the same one. */
+static bool goes_on(const struct options *options, int rank, int iteration)
+{
+	int on = iteration < options->iterations;
+
+	if (on || !options->until)
+		return on;
+	if (rank == 0)
+		on = access(options->until, F_OK) != 0;
+	MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return on;
+}
+
 int main(int argc, char **argv)
 {
 	static struct options options;
@@ -199,7 +218,7 @@ int main(int argc, char **argv)
 	MPI_Bcast(&options.units_per_ms, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = MPI_Wtime();
-	for (int i = -options.warm_up; i < options.iterations; i++) {
+	for (int i = -options.warm_up; goes_on(&options, rank, i); i++) {
 		double ms = work_of(&options, rank, ranks, i < 0 ? 0 : i);
 		double start = MPI_Wtime();
 

@@ -14,7 +14,7 @@ srun -n2 -c2 --balance=external "$load" --units=20000 --chunks=64 --regions=1 --
 step=$!
 status_of() { "$malleable" status --here --json 2>/dev/null | jq -r "$1" 2>/dev/null; }
 phases() { [ "$(status_of '.[0].windows')" -gt 2 ] 2>/dev/null; }
-wait_until 40 phases
+wait_until phases
 name=$(status_of '.[0].step')
 first=$(status_of '.[0].cpus')
 ok "two ranks of two CPUs run" [ "$(status_of '[.[0].ranks[].count] | @csv')" = 2,2 ]
@@ -32,7 +32,7 @@ before=$(own 0)
 run "$malleable" set "$name.0" --count=3
 ok "set is taken" exits 0
 gets() { [ "$(status_of ".[0].ranks[$1].count")" = "$2" ]; }
-ok "rank 0 gets three CPUs within a phase or two" wait_until 2 gets 0 3
+ok "rank 0 gets three CPUs within a phase or two" wait_until gets 0 3
 sleep 1
 wanted=$(list 0)
 wait "$watcher"
@@ -48,7 +48,7 @@ outside() {
 ok "never had a thread a CPU outside the step's" outside "$first"
 run "$malleable" set "$name" --free
 run "$malleable" set "$name" --count=2
-ok "all go back" all_of "exits 0" "wait_until 3 gets 0 2" "wait_until 3 gets 1 2"
+ok "all go back" all_of "exits 0" "wait_until gets 0 2" "wait_until gets 1 2"
 echo "# rank 0 had $before, then $wanted"
 run "$malleable" set "$name" --policy=auto
 ok "auto takes over while it runs" all_of "exits 0" "[ \"\$(status_of '.[0].policy')\" = auto ]"

@@ -86,14 +86,14 @@ jobs_of() {
 }
 is() { [ "$(jobs_of)" = "$1" ]; }
 heavy auto -Q -p shared -n2 -c4
-wait_until 20 is '["0-7"]'
+wait_until is '["0-7"]'
 light auto -Q -p shared -n2 -c4
-ok "coschedule=yes: two jobs have half of the CPUs each" wait_until 20 is '["0-3","4-7"]'
+ok "coschedule=yes: two jobs have half of the CPUs each" wait_until is '["0-3","4-7"]'
 sleep 3
 nice -n -5 "$srcdir/t/watch.py" 40 heavy light resident >"$work/masks"
 ok "no thread of one on a CPU of the other" apart 2 3
 kill -9 "$(pids_of malleable-agent)"
-ok "the agent killed: both have all of them" wait_until 20 is '["0-7","0-7"]'
+ok "the agent killed: both have all of them" wait_until is '["0-7","0-7"]'
 pkill -x heavy
 pkill -x light
 wait
