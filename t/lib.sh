@@ -5,9 +5,8 @@
 set -u
 
 # Whatever the caller's shell, runtime, MPI or job has set means nothing here.
-for name in $(compgen -e | grep -E '^(OMP|KMP|GOMP|OMPI|PMIX?|PRTE|MPICH|HYDRA|I_MPI|SLURM|SBATCH|SALLOC|SRUN|MALLEABLE|LD)_'); do
-	unset "$name"
-done
+foreign='OMP|KMP|GOMP|OMPI|PMIX?|PRTE|MPICH|HYDRA|I_MPI|SLURM|SBATCH|SALLOC|MALLEABLE|LD'
+for name in $(compgen -e | grep -E "^($foreign)_"); do unset "$name"; done
 export SHELL=/bin/bash LANG=C.UTF-8
 
 builddir=${abs_top_builddir:-$(pwd)}

@@ -184,7 +184,7 @@ static double region(const struct options *options, double ms)
 	return sum;
 }
 
-/* Whether ITERATION is to be run: rank 0 looks for the file, so that all ranks end in the same one. */
+/* Whether to run ITERATION. Rank 0 alone looks for the file: all ranks end in the same iteration. */
 static bool goes_on(const struct options *options, int rank, int iteration)
 {
 	int on = iteration < options->iterations;
