@@ -16,16 +16,16 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/base/spawn.h"
 #include "spank/plugin.h"
 #include "spank/tracker.h"
 
 #define WAITING_STEPS 64
-/* How often, every 2 ms, to look whether the agent has ended. */
-#define END_LOOKS 50
 
-/* How long the agent may take to answer. */
+/* How long the agent may take to answer, and to end. */
 #define ANSWER_MS 100
+#define END_MS 100
 
 /* In slurmd: write end of the agent's pipe, -1: we started none. */
 static int life = -1;
@@ -79,15 +79,16 @@ static int listen_for_steps(struct mal_error *err)
 /* Start the agent, which detaches itself: the process returned ends at once. -1: errno is set. */
 static pid_t spawn(const char *path, const struct passwd *user, int listening, int life_end)
 {
-	char uid[16], gid[16];
+	char uid[16], gid[16], patience[32];
 	const char *arguments[] = {"malleable-agent", "--detach", "--listen-fd", "3",
 				   "--life-fd",	      "4",	  "--user",	 uid,
-				   "--group",	      gid,	  NULL};
+				   "--group",	      gid,	  patience,	 NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	const int fds[] = {listening, life_end};
 
 	snprintf(uid, sizeof(uid), "%u", (unsigned int)user->pw_uid);
 	snprintf(gid, sizeof(gid), "%u", (unsigned int)user->pw_gid);
+	snprintf(patience, sizeof(patience), "--patience=%u", mal_patience());
 	return mal_spawn(path, arguments, environment, fds, 2);
 }
 
@@ -96,7 +97,7 @@ static int read_answer(int connection, struct mal_error *err)
 {
 	struct mal_agent_answer answer = {0};
 
-	if (!mal_descriptor_wait(connection, POLLIN, mal_now_ms() + ANSWER_MS))
+	if (!mal_descriptor_wait(connection, POLLIN, mal_now_ms() + mal_patience_ms(ANSWER_MS)))
 		return mal_fail(err, "the node's agent does not answer");
 	if (recv(connection, &answer, sizeof(answer), MSG_DONTWAIT) != (ssize_t)sizeof(answer) ||
 	    answer.version != MAL_AGENT_VERSION)
@@ -165,7 +166,9 @@ static int start(const char *path, const char *user, int life_end, struct mal_er
 		return -1;
 	pid = spawn(path, entry, listening, life_end);
 	close(listening);
-	if (pid > 0 && mal_spawn_end(pid, mal_now_ms() + 1000 * balance_config.wait_s) == 0)
+	if (pid > 0 &&
+	    mal_spawn_end(pid, mal_now_ms() + mal_patience_ms(1000 * (int)balance_config.wait_s)) ==
+		    0)
 		return 0;
 	unlink(MAL_AGENT_SOCKET);
 	return mal_fail(err, "the agent %s does not start", path);
@@ -193,6 +196,7 @@ int balance_agent_start(const char *path, const char *user, struct mal_error *er
 void balance_agent_end(void)
 {
 	const struct timespec pause = {0, 2000000};
+	long deadline = mal_now_ms() + mal_patience_ms(END_MS);
 	int connection = 0;
 
 	if (life < 0)
@@ -200,7 +204,7 @@ void balance_agent_end(void)
 	close(life);
 	life = -1;
 	/* It goes on if it has another slurmd, as after `scontrol reconfigure` (24.11). */
-	for (int i = 0; connection >= 0 && i < END_LOOKS; i++) {
+	while (connection >= 0 && mal_now_ms() < deadline) {
 		nanosleep(&pause, NULL);
 		connection = open_connection();
 		if (connection >= 0)

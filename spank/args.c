@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/admin.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
@@ -23,6 +24,7 @@ struct mal_site balance_config = {
 	.agent_user = "nobody",
 	.share = 1,
 	.wait_s = 1,
+	.patience = 1,
 };
 
 /* Arguments KEY@PARTITION=VALUE, as in plugstack.conf. */
@@ -77,6 +79,7 @@ static void set(const struct mal_setting *key, const char *argument, const char 
 		complain(argument, err.text);
 	else if (key->offset == offsetof(struct mal_site, policies))
 		check_policies(argument, value);
+	mal_patience_set(balance_config.patience);
 }
 
 static void complain_unknown(const char *argument)
@@ -127,14 +130,20 @@ static void parse_one(const char *argument)
 		set(key, argument, value);
 }
 
+/* Whether others may need it: they may name policies, which are loaded from libdir= in time. */
+static bool is_first(const char *argument)
+{
+	return strncmp(argument, "libdir=", strlen("libdir=")) == 0 ||
+	       strncmp(argument, "patience=", strlen("patience=")) == 0;
+}
+
 void balance_args_parse(int count, char **arguments)
 {
-	/* libdir= first: other arguments may name policies loaded from there. */
 	for (int i = 0; i < count; i++)
-		if (strncmp(arguments[i], "libdir=", 7) == 0)
+		if (is_first(arguments[i]))
 			parse_one(arguments[i]);
 	for (int i = 0; i < count; i++)
-		if (strncmp(arguments[i], "libdir=", 7) != 0)
+		if (!is_first(arguments[i]))
 			parse_one(arguments[i]);
 	balance_config.agent |= balance_config.coschedule;
 }

@@ -3,18 +3,20 @@
 #include "spank/deadline.h"
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 
 static long deadline_ms;
 
 void balance_deadline_set(int ms)
 {
-	deadline_ms = mal_now_ms() + ms;
+	deadline_ms = mal_now_ms() + mal_patience_ms(ms);
 }
 
 int balance_deadline_left(int max)
 {
 	long left = deadline_ms - mal_now_ms();
 
+	max = mal_patience_ms(max);
 	if (left <= 0)
 		return 0;
 	return left < max ? (int)left : max;
@@ -22,7 +24,7 @@ int balance_deadline_left(int max)
 
 long balance_deadline_shorten(int ms)
 {
-	long before = deadline_ms, earlier = mal_now_ms() + ms;
+	long before = deadline_ms, earlier = mal_now_ms() + mal_patience_ms(ms);
 
 	if (earlier < before)
 		deadline_ms = earlier;

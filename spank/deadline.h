@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * deadline.h: one deadline for all waits of slurmstepd together, at a step's start and at its end.
+ * Times are multiplied by the site's factor (base/patience.h).
  */
 #ifndef MAL_SPANK_DEADLINE_H
 #define MAL_SPANK_DEADLINE_H

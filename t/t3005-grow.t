@@ -4,7 +4,7 @@
 # another step's first task is on.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-start_cluster
+PATIENCE=1 start_cluster
 plan 19
 chmod 711 "$work"
 cp "$(command -v sleep)" "$work/resident"

@@ -62,7 +62,7 @@ ok "a step without an agent runs as ever" all_of "grep -q '^elapsed' $work/first
 "$srcdir/contrib/cluster" stop >/dev/null
 ok "slurmd's end is the agent's, and nothing is left of it" wait_until gone
 
-start_cluster --plugin-args "coschedule=yes log=no"
+PATIENCE=1 start_cluster --plugin-args "coschedule=yes log=no"
 wait_until living malleable-agent
 job first 2000
 wait_until has 0 0-1

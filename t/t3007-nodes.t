@@ -11,7 +11,7 @@ need_cluster
 	skip_all "needs network namespaces and iproute2"
 [ -e /sys/fs/cgroup/cgroup.controllers ] && skip_all "the second host has no cgroup v2 of its own"
 plan 26
-start_cluster --second-host
+PATIENCE=1 start_cluster --second-host
 first=$(hostname -s)
 second=$first-2
 # both OPTIONS... -- ARGUMENTS...: four ranks, the two heavy ones on the first node.

@@ -5,7 +5,7 @@
 need_cluster
 command -v python3 >/dev/null || skip_all "needs python3"
 # Who was stopped gets the time to report on a busy machine too.
-start_cluster --plugin-args "wait=5"
+PATIENCE=1 start_cluster --plugin-args "wait=5"
 plan 16
 
 # in_step COMMAND...: a step in the background, until its controller has seen both ranks compute, as

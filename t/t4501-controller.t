@@ -7,7 +7,7 @@ need_cluster
 ordinary_users
 attack=$work/attack
 install -m 755 "$programs/attack" "$attack"
-start_cluster
+PATIENCE=1 start_cluster
 plan 12
 rounds=${ROUNDS:-20}
 idle() { [[ $(sinfo -h -o %T) =~ ^(idle|planned)$ ]]; }

@@ -5,7 +5,7 @@
 need_cluster
 ordinary_users
 mkdir -m 777 "$work/reports" "$work/user"
-start_cluster --plugin-args "report_dir=$work/reports"
+PATIENCE=1 start_cluster --plugin-args "report_dir=$work/reports"
 plan 25
 host=$(hostname -s)
 malleable=$stage/bin/malleable

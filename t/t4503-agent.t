@@ -7,7 +7,7 @@ need_cluster
 [ ! -e /run/malleable.agent ] || skip_all "an agent runs on this machine already"
 id games >/dev/null 2>&1 && id news >/dev/null 2>&1 || skip_all "needs the users games and news"
 users_read
-start_cluster --plugin-args "coschedule@shared=yes log=no comment=no"
+PATIENCE=1 start_cluster --plugin-args "coschedule@shared=yes log=no comment=no"
 plan 13
 as() { setpriv --reuid="$1" --regid="$1" --clear-groups env HOME=/ "${@:2}"; }
 cp "$load" "$work/first" && cp "$load" "$work/second"

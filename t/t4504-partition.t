@@ -6,7 +6,7 @@
 need_cluster
 id games >/dev/null 2>&1 || skip_all "needs the user games"
 users_read
-start_cluster
+PATIENCE=1 start_cluster
 plan 13
 conf=$BALANCE_CLUSTER/plugstack.conf
 log=$BALANCE_CLUSTER/slurmd.log

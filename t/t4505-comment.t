@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 command -v python3 >/dev/null || skip_all "needs python3"
-start_cluster --plugin-args "comment=yes log=slurmd"
+PATIENCE=1 start_cluster --plugin-args "comment=yes log=slurmd"
 plan 9
 log=$BALANCE_CLUSTER/slurmd.log
 comment() { scontrol show job "$1" | sed -n 's/^ *AdminComment=\(.*[^ ]\) *$/\1/p'; }

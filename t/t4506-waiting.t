@@ -5,7 +5,7 @@
 need_cluster
 ordinary_users
 mkdir -m 777 "$work/user"
-start_cluster
+PATIENCE=1 start_cluster
 plan 7
 
 # Standard error is a pipe that is full, that somebody has open, and that nobody reads.

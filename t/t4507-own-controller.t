@@ -9,7 +9,7 @@ command -v python3 >/dev/null || skip_all "needs python3"
 ordinary_users
 mkdir -m 755 "$work/reports"
 mkdir -m 777 "$work/user"
-start_cluster --plugin-args "report_dir=$work/reports"
+PATIENCE=1 start_cluster --plugin-args "report_dir=$work/reports"
 plan 13
 malleabled=$stage/lib/malleable/malleabled
 malleable=$stage/bin/malleable

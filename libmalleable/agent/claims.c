@@ -9,6 +9,7 @@
 
 #include "libmalleable/agent/lives.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 
 /* How long a step may take to leave CPUs before other steps get them. */
 #define LEAVE_MS 100
@@ -99,9 +100,9 @@ static void begin_to_grow(bool leaving)
 	if (!growing)
 		growing_since = now;
 	growing = true;
-	growing_until = now + (leaving ? LEAVE_MS : 0);
-	if (growing_until > growing_since + LEAVE_MAX_MS)
-		growing_until = growing_since + LEAVE_MAX_MS;
+	growing_until = now + (leaving ? mal_patience_ms(LEAVE_MS) : 0);
+	if (growing_until > growing_since + mal_patience_ms(LEAVE_MAX_MS))
+		growing_until = growing_since + mal_patience_ms(LEAVE_MAX_MS);
 }
 
 /*
@@ -363,7 +364,8 @@ void mal_claims_serve(const struct pollfd *wait, size_t count)
 {
 	/* From the end: removing a client does not renumber those before it. */
 	for (size_t i = count / 2; i-- > 0;) {
-		bool late = !clients[i].known && mal_now_ms() >= clients[i].since_ms + HELLO_MS;
+		bool late = !clients[i].known &&
+			    mal_now_ms() >= clients[i].since_ms + mal_patience_ms(HELLO_MS);
 
 		if (wait[2 * i + 1].revents || late ||
 		    (wait[2 * i].revents && !listen_to(&clients[i])))
@@ -382,7 +384,7 @@ int mal_claims_update(void)
 	if (have_to_look() && next_look < next)
 		next = next_look;
 	for (size_t i = 0; i < client_count; i++)
-		if (!clients[i].known && clients[i].since_ms + HELLO_MS < next)
-			next = clients[i].since_ms + HELLO_MS;
+		if (!clients[i].known && clients[i].since_ms + mal_patience_ms(HELLO_MS) < next)
+			next = clients[i].since_ms + mal_patience_ms(HELLO_MS);
 	return next > now ? (int)(next - now) : 0;
 }

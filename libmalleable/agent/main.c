@@ -20,6 +20,7 @@
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/options.h"
+#include "libmalleable/base/patience.h"
 
 /* (uid_t)-1 is no user. */
 #define MAX_ID (UINT_MAX - 1)
@@ -59,7 +60,7 @@ static int give_up_root(uid_t user, gid_t group)
 
 static void usage(FILE *out)
 {
-	fputs("Usage: malleable-agent --listen-fd N --life-fd N --user UID --group GID [--detach]\n"
+	fputs("Usage: malleable-agent --listen-fd N --life-fd N --user UID --group GID [OPTIONS]\n"
 	      "\n"
 	      "Tells the balanced steps of a node their shares of CPUs that several jobs have. "
 	      "The\n"
@@ -68,6 +69,7 @@ static void usage(FILE *out)
 	      "  --listen-fd N    the socket that steps connect to\n"
 	      "  --life-fd N      read end of a pipe; it closes when slurmd has ended\n"
 	      "  --user, --group  identity to take on; not root\n"
+	      "  --patience N     factor for all deadlines\n"
 	      "  --detach         detach from the parent process\n"
 	      "  --help, --version\n",
 	      out);
@@ -82,6 +84,7 @@ int main(int argc, char **argv)
 		{"life-fd", required_argument, NULL, 'e'},
 		{"user", required_argument, NULL, 'u'},
 		{"group", required_argument, NULL, 'g'},
+		{"patience", required_argument, NULL, 'p'},
 		{"detach", no_argument, NULL, 'd'},
 		MAL_OPTIONS_END,
 	};
@@ -118,6 +121,8 @@ int main(int argc, char **argv)
 		fputs("malleable-agent: cannot give up root\n", stderr);
 		return 1;
 	}
+	if (given['p'])
+		mal_patience_set(number['p']);
 	mal_confine(false);
 	signal(SIGPIPE, SIG_IGN);
 	if (chdir("/") < 0)

@@ -15,6 +15,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
 
 #define WAITING_CLIENTS 128
 /* How long a client may take to send its request, and to read the answer. */
@@ -66,7 +67,7 @@ static bool get_peer(int fd, struct ucred *peer)
 /* Read a line into TEXT, without its end. Returns false if its end does not come in time. */
 static bool read_line(int fd, char *text, size_t size)
 {
-	long deadline = mal_now_ms() + CLIENT_MS;
+	long deadline = mal_now_ms() + mal_patience_ms(CLIENT_MS);
 	size_t used = 0;
 
 	while (used + 1 < size && mal_descriptor_wait(fd, POLLIN, deadline)) {
@@ -115,7 +116,7 @@ static bool has_our_version(int client, char *text)
 		memmove(text, text + length, strlen(text + length) + 1);
 		return true;
 	}
-	write_all(client, other, sizeof(other) - 1, mal_now_ms() + CLIENT_MS);
+	write_all(client, other, sizeof(other) - 1, mal_now_ms() + mal_patience_ms(CLIENT_MS));
 	return false;
 }
 
@@ -136,7 +137,7 @@ int mal_channel_accept(int listening, char *text, size_t size)
 
 void mal_channel_answer(int client, const char *text, size_t length)
 {
-	write_all(client, text, length, mal_now_ms() + CLIENT_MS);
+	write_all(client, text, length, mal_now_ms() + mal_patience_ms(CLIENT_MS));
 	close(client);
 }
 

@@ -14,6 +14,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
 
 /* A killed process ends at once; one that the kernel keeps is not waited for. */
 #define KILL_MS 100
@@ -105,7 +106,7 @@ int mal_spawn_end(pid_t child, long deadline)
 
 	if (!ended && pidfd >= 0) {
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-		mal_descriptor_wait(pidfd, POLLIN, mal_now_ms() + KILL_MS);
+		mal_descriptor_wait(pidfd, POLLIN, mal_now_ms() + mal_patience_ms(KILL_MS));
 	}
 	if (pidfd >= 0)
 		close(pidfd);

@@ -20,6 +20,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/options.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/cmd/books.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nobody.h"
@@ -126,7 +127,7 @@ static int read_as_nobody(int socket, struct mal_books *books, const struct argu
 		fprintf(stderr, "malleable acct: cannot give up root: %s\n", strerror(errno));
 		return 1;
 	}
-	while (mal_descriptor_wait(socket, POLLIN, mal_now_ms() + READ_MS) &&
+	while (mal_descriptor_wait(socket, POLLIN, mal_now_ms() + mal_patience_ms(READ_MS)) &&
 	       mal_descriptor_receive(socket, &fd, &byte, 1) > 0) {
 		if (fd >= 0)
 			mal_books_add(books, fd);
@@ -142,7 +143,8 @@ static void send_reports(DIR *directory, int socket)
 	int fd;
 
 	while ((fd = next_report(directory)) > -2) {
-		bool sent = mal_descriptor_wait(socket, POLLOUT, mal_now_ms() + READ_MS) &&
+		bool sent = mal_descriptor_wait(socket, POLLOUT,
+						mal_now_ms() + mal_patience_ms(READ_MS)) &&
 			    mal_descriptor_send(socket, fd, "", 1) == 0;
 
 		if (fd >= 0)

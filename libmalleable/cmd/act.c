@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/cmd/steps.h"
@@ -87,7 +88,7 @@ int mal_step_act(const struct mal_controller_process *controller,
 			    FILE *out),
 		 void *argument, FILE *out)
 {
-	long latest = mal_now_ms() + EACH_MS, deadline = controller->deadline_ms;
+	long latest = mal_now_ms() + mal_patience_ms(EACH_MS), deadline = controller->deadline_ms;
 	int pipes[STREAMS][2], result = -1;
 	pid_t child;
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* main.c: the malleable command: find and run the subcommand. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/core/env.h"
 
 static const struct {
 	const char *name;
@@ -34,6 +37,13 @@ static void usage(FILE *out)
 /* Returns the exit status of the command NAME. */
 static int run(const char *name, int argc, char **argv)
 {
+	const char *patience = getenv(MAL_ENV_PATIENCE);
+
+	if (!mal_patience_take(patience)) {
+		fprintf(stderr, "malleable: %s=%.32s: a number from 1 to %d is wanted\n",
+			MAL_ENV_PATIENCE, patience, MAL_PATIENCE_MAX);
+		return 2;
+	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(commands[i].name, name) == 0)
 			return commands[i].run(argc, argv);

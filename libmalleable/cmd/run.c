@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/options.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
@@ -292,7 +293,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	/* Without a socket the command is still balanced, but malleable status does not see it. */
 	if (make_socket(own_socket, sizeof(own_socket), &options.arguments.listen_fd) == 0)
 		options.arguments.socket = setup.socket = own_socket;
-	result = mal_launch(launched, &options, START_TIMEOUT_MS, err);
+	result = mal_launch(launched, &options, mal_patience_ms(START_TIMEOUT_MS), err);
 	if (options.arguments.listen_fd >= 0)
 		close(options.arguments.listen_fd);
 	return result < 0 ? -1 : mal_setup_apply(&setup, &env, err);
@@ -301,7 +302,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 /* End the controller. TEXT, all 0 before, is its report. Says what became of it if it has none. */
 static void end_controller(struct mal_launched *launched, char *text, size_t size)
 {
-	if (!mal_launched_end(launched, END_TIMEOUT_MS, text, size))
+	if (!mal_launched_end(launched, mal_patience_ms(END_TIMEOUT_MS), text, size))
 		fputs("balance: the controller did not end in time and was killed\n", stderr);
 	else if (mal_outcome_is_missing(text))
 		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
@@ -346,7 +347,7 @@ int mal_cmd_run(int argc, char **argv)
 		return run_command(argv + optind);
 	if (start(&arguments, &choice, argv[optind], &launched, &segment_fd, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
-		mal_launched_end(&launched, END_TIMEOUT_MS, text, sizeof(text));
+		mal_launched_end(&launched, mal_patience_ms(END_TIMEOUT_MS), text, sizeof(text));
 		remove_socket();
 		return 125;
 	}

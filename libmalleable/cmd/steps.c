@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 
 #define TIMEOUT_MS 2000
@@ -31,8 +32,10 @@ static int add(struct mal_steps *steps, const char *directory, const char *name,
 		return -1;
 	steps->controllers = controllers;
 	added = &controllers[steps->count];
-	*added = (struct mal_controller_process){
-		.uid = status->st_uid, .gid = status->st_gid, .deadline_ms = mal_now_ms() + ALL_MS};
+	*added = (struct mal_controller_process){.uid = status->st_uid,
+						 .gid = status->st_gid,
+						 .deadline_ms =
+							 mal_now_ms() + mal_patience_ms(ALL_MS)};
 	if (snprintf(added->socket, sizeof(added->socket), "%s/%s", directory, name) <
 		    (int)sizeof(added->socket) &&
 	    mal_channel_is_open(added->socket))
@@ -150,7 +153,8 @@ static void name_step(const char *socket, json_t *status)
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err)
 {
 	size_t length;
-	char *text = mal_channel_ask(controller->socket, "status", TIMEOUT_MS, &length, err);
+	char *text = mal_channel_ask(controller->socket, "status", mal_patience_ms(TIMEOUT_MS),
+				     &length, err);
 	json_t *status;
 
 	if (!text)
@@ -189,7 +193,8 @@ int mal_step_request(const struct mal_controller_process *controller, const char
 		     struct mal_error *err)
 {
 	size_t length;
-	char *text = mal_channel_ask(controller->socket, request, TIMEOUT_MS, &length, err);
+	char *text = mal_channel_ask(controller->socket, request, mal_patience_ms(TIMEOUT_MS),
+				     &length, err);
 	int result = 0;
 
 	if (!text)

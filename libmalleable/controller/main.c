@@ -10,6 +10,7 @@
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/base/output.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/cpus/idle.h"
@@ -367,6 +368,7 @@ int main(int argc, char **argv)
 	if (result)
 		return result > 0 ? 0 : 2;
 	mal_ignore_signals();
+	mal_patience_set(arguments.patience);
 	site_report = make_site_report(&arguments);
 	if (arguments.start_fd >= 0 && mal_detach(&arguments, &err) < 0) {
 		fprintf(stderr, "malleabled: %s\n", err.text);

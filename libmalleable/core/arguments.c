@@ -181,6 +181,7 @@ static const struct argument table[] = {
 	 "while this file of root is there nothing is balanced"},
 	{"--min-cpus", NUMBER, FIELD(min_cpus), "N",
 	 "every rank keeps so many CPUs, where there are enough"},
+	{"--patience", NUMBER, FIELD(patience), "N", "factor for all deadlines"},
 	{"--nodes", NUMBER, FIELD(nodes), "N", "the step is over so many"},
 	{"--hostfile", TEXT, FIELD(hostfile), "F",
 	 "where a better placement of its ranks on these is written"},

@@ -14,7 +14,7 @@
 /* Cgroups that the controller is put into at most, one per hierarchy. */
 #define MAL_ARGUMENTS_CGROUPS 4
 /* Strings on a command line at most, without the program's name and the NULL. */
-#define MAL_ARGUMENTS_MAX 64
+#define MAL_ARGUMENTS_MAX 72
 
 /* Texts are the caller's, or argv's; NULL: none. Descriptors: -1, none. */
 struct mal_arguments {
@@ -46,6 +46,7 @@ struct mal_arguments {
 	const char *off_file;  /* the administrator's off switch (admin.h) */
 	unsigned int nodes;    /* of the step, 0: it has one */
 	unsigned int min_cpus; /* minimum of each rank, 0: one */
+	unsigned int patience; /* the factor for all deadlines (base/patience.h), 0: one */
 	unsigned int brief;    /* 1: the text of the report is the verdict alone */
 };
 

@@ -28,6 +28,8 @@
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
 /* "yes" or "strict": what is proved of a region decides on its team. */
 #define MAL_ENV_PROVE "MALLEABLE_PROVE"
+/* The factor for all deadlines (base/patience.h). */
+#define MAL_ENV_PATIENCE "MALLEABLE_PATIENCE"
 
 /*
  * The segment's descriptor gets the first free number from here on: high, so that programs do not

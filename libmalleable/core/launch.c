@@ -14,6 +14,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/base/spawn.h"
 
 /* Variables that describe a topology to hwloc. */
@@ -62,6 +63,7 @@ static pid_t spawn(const struct mal_launch_options *options, int life, int repor
 	arguments.life_fd = life;
 	arguments.report_fd = report;
 	arguments.start_fd = start;
+	arguments.patience = mal_patience();
 	mal_arguments_format(&arguments, "malleabled", move, &descriptors, &line);
 	if (options->users_topology)
 		add_topology(environment + 2);

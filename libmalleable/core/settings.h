@@ -60,6 +60,7 @@ struct mal_site {
 	bool comment;		     /* add the log line to the job's AdminComment */
 	unsigned int min_cpus;	     /* of each rank, if there are enough CPUs */
 	unsigned int wait_s;	     /* longest delay of a step's start, and of its end */
+	unsigned int patience;	     /* factor for all deadlines (base/patience.h) */
 	unsigned int max_overcommit; /* most threads per CPU that users may ask for; 0: no limit */
 };
 

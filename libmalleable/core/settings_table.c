@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "libmalleable/base/patience.h"
+
 #define FIELD(container, field) \
 	.offset = offsetof(struct container, field), .size = sizeof(((struct container *)0)->field)
 #define OPTION(field) .place = MAL_SETTING_OPTION, FIELD(mal_wish, field)
@@ -64,6 +66,8 @@ static const struct mal_setting table[] = {
 	 .help = "most threads per CPU that users may ask for"},
 	{"wait", SITE(wait_s), NUMBER(1, 60),
 	 .help = "seconds for which a step's start or end is held up at most"},
+	{"patience", SITE(patience), NUMBER(1, MAL_PATIENCE_MAX),
+	 .help = "for slow or stalled machines: multiplies each deadline of ours, wait= too"},
 	{"coschedule", SITE(coschedule), FLAG, .by_partition = true,
 	 .help = "divide CPUs among the jobs that share them"},
 	{"share", SITE(share), NUMBER(1, 1024), .by_partition = true,

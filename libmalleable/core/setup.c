@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/settings.h"
 
@@ -54,6 +55,9 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 
 	if (set_preload(setup, env, err) < 0 ||
 	    set_number(env, MAL_ENV_SEGMENT_FD, setup->segment_fd, err) < 0)
+		return -1;
+	/* Always: it stands above what the user's environment has. */
+	if (set_number(env, MAL_ENV_PATIENCE, mal_patience(), err) < 0)
 		return -1;
 	if (setup->socket && set(env, MAL_ENV_SOCKET, setup->socket, err) < 0)
 		return -1;

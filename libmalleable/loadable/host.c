@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/loadable/exchange.h"
 
 /* How long an answer may take: decisions take microseconds, loading some milliseconds. */
@@ -94,10 +95,10 @@ const char *mal_host_wait(struct mal_host *host)
 	char byte;
 
 	do
-		found = poll(&ready, 1, LIMIT_MS);
+		found = poll(&ready, 1, mal_patience_ms(LIMIT_MS));
 	while (found < 0 && errno == EINTR);
 	if (found == 0)
-		return "it took longer than a second";
+		return "it took too long";
 	return found > 0 && recv(host->socket, &byte, 1, 0) == 1 ? NULL : "it crashed";
 }
 

@@ -15,6 +15,7 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/base/number.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
@@ -76,7 +77,9 @@ static int open_segment(struct mal_error *err)
 	else if (mal_segment_open(&mal.segment, (int)number, err) == 0)
 		return 0;
 	/* A wrapper may have closed the descriptor: ask the controller for it. */
-	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, ANSWER_MS, err) : -1;
+	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, mal_patience_ms(ANSWER_MS),
+					 err)
+		    : -1;
 	if (fd < 0)
 		return -1;
 	result = mal_segment_open(&mal.segment, fd, err);
@@ -296,6 +299,7 @@ static int attach(struct mal_error *err)
 	struct mal_cpumask before;
 
 	mal_clock_open();
+	mal_patience_take(getenv(MAL_ENV_PATIENCE));
 	/* Restarted elsewhere, the rank would find neither its segment nor its CPUs. */
 	if (dmtcp_is_enabled && dmtcp_is_enabled())
 		return mal_fail(err, "DMTCP takes checkpoints of the program");

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/rundir.h"
@@ -112,14 +113,17 @@ static void a_controller_is_told_everything(void **state)
 	options.arguments.min_cpus = 2;
 	options.arguments.nodes = 5;
 	options.arguments.idle = "4-7";
+	mal_patience_set(7);
 	if (mal_launch(&controller, &options, 5000, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_true(mal_launched_end(&controller, 5000, text, sizeof(text)));
 	assert_int_equal(controller.pidfd, -1);
+	mal_patience_set(1);
 	assert_string_equal(
 		text,
 		"--segment-fd 3 --life-fd 4 --report-fd 5 --start-fd 6 --cgroup-fd 7 --cgroup-fd 8 "
-		"--cpus 0-3 --idle 4-7 --policy auto --step 7.0 --min-cpus 2 --nodes 5 "
+		"--cpus 0-3 --idle 4-7 --policy auto --step 7.0 --min-cpus 2 --patience 7 "
+		"--nodes 5 "
 		"PATH=/usr/bin:/bin LC_ALL=C ");
 }
 
@@ -266,20 +270,23 @@ static void a_rank_is_told_everything(void **state)
 	(void)state;
 	variables.text[0] = '\0';
 	variables.preload = "/users.so";
+	mal_patience_set(7);
 	assert_int_equal(mal_setup_apply(&all, &environment, NULL), 0);
+	mal_patience_set(1);
 	assert_string_equal(variables.text,
 			    "LD_PRELOAD=/none/libmalleable.so:/users.so\n" MAL_ENV_SEGMENT_FD
-			    "=9\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
-			    "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
+			    "=9\n" MAL_ENV_PATIENCE "=7\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS
+			    "=0-3\n" MAL_ENV_MODE "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
 			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE
 			    "=strict\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
 			    "=keep\nKMP_HOT_TEAMS_MODE=1\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;
 	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
-	assert_string_equal(variables.text, "LD_PRELOAD=/none/libmalleable.so\n" MAL_ENV_SEGMENT_FD
-					    "=0\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
-					    "=auto\n" MAL_ENV_PROVE "=yes\nKMP_HOT_TEAMS_MODE=1\n");
+	assert_string_equal(variables.text,
+			    "LD_PRELOAD=/none/libmalleable.so\n" MAL_ENV_SEGMENT_FD
+			    "=0\n" MAL_ENV_PATIENCE "=1\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
+			    "=auto\n" MAL_ENV_PROVE "=yes\nKMP_HOT_TEAMS_MODE=1\n");
 	variables.text[0] = '\0';
 	least.prove = MAL_PROVE_NO;
 	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
@@ -340,9 +347,10 @@ static void libraries_may_lie_deep(void **state)
 static void what_cannot_be_set_is_named(void **state)
 {
 	static const char *const names[] = {
-		"LD_PRELOAD",  MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,     MAL_ENV_CPUS,
-		MAL_ENV_MODE,  MAL_ENV_HOME,	   MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
-		MAL_ENV_NODES, MAL_ENV_EVENTS,	   MAL_ENV_GOMP,       "KMP_HOT_TEAMS_MODE"};
+		"LD_PRELOAD",	 MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,	 MAL_ENV_CPUS,
+		MAL_ENV_MODE,	 MAL_ENV_HOME,	     MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
+		MAL_ENV_NODES,	 MAL_ENV_EVENTS,     MAL_ENV_GOMP,	 "KMP_HOT_TEAMS_MODE",
+		MAL_ENV_PATIENCE};
 	static char longest[10000];
 	struct mal_error err;
 

@@ -57,6 +57,8 @@ static void each_type_is_stored(void **state)
 	assert_false(fields.comment);
 	assert_int_equal(set(&fields, "share", "1024", &err), 0);
 	assert_int_equal(fields.share, 1024);
+	assert_int_equal(set(&fields, "patience", "1000", &err), 0);
+	assert_int_equal(fields.patience, 1000);
 	assert_int_equal(set(&fields, "off_file", "/x", &err), 0);
 	assert_string_equal(fields.off_file, "/x");
 	assert_int_equal(set(&fields, "libdir", "x y", &err), 0);
@@ -75,6 +77,8 @@ static void a_wrong_value_changes_nothing(void **state)
 		{"comment", "1", "yes or no is wanted"},
 		{"share", "0", "a number from 1 to 1024 is wanted"},
 		{"wait", "61", "a number from 1 to 60 is wanted"},
+		{"patience", "0", "a number from 1 to 1000 is wanted"},
+		{"patience", "1001", "a number from 1 to 1000 is wanted"},
 		{"off_file", "x", "an absolute path is wanted"},
 	};
 	const struct mal_site before = {.share = 5, .wait_s = 2, .off_file = "/as/it/was"};

@@ -9,6 +9,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
@@ -219,9 +220,10 @@ static bool gather(struct mal_controller *controller, struct gathered *gathered)
 	for (unsigned int i = 0; all && i < pool->count; i++) {
 		struct peer *peer = &pool->peers[i];
 		size_t length;
-		char *answer = peer->self ? mal_pool_describe(controller)
-					  : mal_channel_ask(peer->socket, "pool", ANSWER_MS,
-							    &length, NULL);
+		char *answer = peer->self
+				       ? mal_pool_describe(controller)
+				       : mal_channel_ask(peer->socket, "pool",
+							 mal_patience_ms(ANSWER_MS), &length, NULL);
 
 		all = answer && parse_answer(answer, i, peer, gathered);
 		free(answer);
@@ -240,7 +242,7 @@ static bool request(struct mal_controller *controller, const struct peer *peer, 
 		return (*what == 'o' ? mal_idle_offer : mal_idle_withdraw)(controller, list,
 									   NULL) == 0;
 	snprintf(text, sizeof(text), "%s %s", what, list);
-	return mal_channel_tell(peer->socket, text, ANSWER_MS);
+	return mal_channel_tell(peer->socket, text, mal_patience_ms(ANSWER_MS));
 }
 
 /* What a step has that it may not use any more it leaves. */

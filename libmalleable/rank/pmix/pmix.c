@@ -11,13 +11,14 @@
 #include <time.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 
 #define LIBRARY "libpmix.so.2"
 /*
  * A live server answers within milliseconds; Slurm's never does if the node that was asked has
  * gone.
  */
-#define ASK_TIMEOUT_S 1
+#define ASK_MS 1000
 #define ASK_PAUSE_NS 50000
 
 /* The functions that we use; their types are those of pmix.h. */
@@ -204,7 +205,7 @@ enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhi
 				  char **text)
 {
 	struct question *question = calloc(1, sizeof(*question));
-	uint64_t end = mal_ticks() + mal_s_to_ticks(ASK_TIMEOUT_S);
+	uint64_t end = mal_ticks() + mal_s_to_ticks(mal_patience_ms(ASK_MS) / 1e3);
 	enum mal_pmix_answer result = MAL_PMIX_SILENCE;
 	pmix_proc_t process = pmix.me;
 

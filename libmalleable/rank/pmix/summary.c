@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/state/state.h"
@@ -18,10 +19,10 @@
 /* Published where a controller has none, so that nobody waits for it. */
 #define NO_SUMMARY "{}"
 /*
- * How long rank 0 waits for nodes that announced a summary: WAIT_S and this part of the run. PMIx
+ * How long rank 0 waits for nodes that announced a summary: WAIT_MS and this part of the run. PMIx
  * cannot tell whether their leader will call MPI_Finalize in a way that we see. MPI would wait too.
  */
-#define WAIT_S 5
+#define WAIT_MS 5000
 #define WAIT_PART 0.05
 /* Pause between two looks: this part of the wait so far, within bounds. */
 #define PAUSE_PART 0.02
@@ -61,7 +62,7 @@ void mal_summary_begin(void)
 
 static bool tell(const char *request)
 {
-	return mal_channel_tell(nodes.controller, request, ANSWER_MS);
+	return mal_channel_tell(nodes.controller, request, mal_patience_ms(ANSWER_MS));
 }
 
 /*
@@ -82,7 +83,8 @@ static char *summarize(const char *name)
 		for (unsigned int i = 0; i < count; i++)
 			used += (size_t)snprintf(request + used, size - used, "%s%u", i ? "," : "",
 						 peers[i]);
-		answer = mal_channel_ask(nodes.controller, request, ANSWER_MS, &length, &err);
+		answer = mal_channel_ask(nodes.controller, request, mal_patience_ms(ANSWER_MS),
+					 &length, &err);
 	}
 	free(request);
 	free(peers);
@@ -154,7 +156,9 @@ static void pause_after(double waited, void (*progress)(void))
 static void collect(const uint32_t *leaders, unsigned int count, void (*progress)(void))
 {
 	uint64_t begin = mal_ticks();
-	double max = WAIT_S + WAIT_PART * mal_ticks_to_s(begin - nodes.begun), waited = 0;
+	double max = mal_patience_ms(WAIT_MS) / 1e3 +
+		     WAIT_PART * mal_ticks_to_s(begin - nodes.begun),
+	       waited = 0;
 
 	/*
 	 * After the time limit look at each remaining node once, unless these do not answer either.

@@ -19,12 +19,13 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 #include "libmalleable/inspect/sites.h"
 #include "libmalleable/rank/program/objects.h"
 
 #define PROVER "libmalleable_prove.so"
 /* For all objects together: who starts a large program can wait that long. */
-#define DEADLINE_NS 500000000u
+#define DEADLINE_MS 500
 /* As inspect/effects.c says it. */
 #define COUNTS "an atomic operation of every thread"
 /* Of these a program rarely starts with more; what comes after them is bound. */
@@ -238,7 +239,9 @@ static bool load_prover(struct proving *proving)
 
 bool mal_regions_prove(bool strict, const char **trouble)
 {
-	struct proving proving = {.strict = strict, .deadline_ns = mal_now_ns() + DEADLINE_NS};
+	struct proving proving = {.strict = strict,
+				  .deadline_ns = mal_now_ns() +
+						 (uint64_t)mal_patience_ms(DEADLINE_MS) * 1000000};
 
 	if (!load_prover(&proving)) {
 		*trouble = PROVER " cannot be loaded";
