@@ -184,7 +184,7 @@ static double region(const struct options *options, double ms)
 	return sum;
 }
 
-/* Whether to run ITERATION. Rank 0 alone looks for the file: all ranks end in the same iteration. */
+/* Whether to run ITERATION. Rank 0 alone looks for the file, so that all end in the same one. */
 static bool goes_on(const struct options *options, int rank, int iteration)
 {
 	int on = iteration < options->iterations;
