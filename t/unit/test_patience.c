@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_patience.c: each deadline, with a clock that waiting turns and nobody who answers: how long
+ * is waited, and that patience multiplies it.
+ */
+#include "t/unit/unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/base/spawn.h"
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/steps.h"
+#include "libmalleable/core/agent_protocol.h"
+#include "libmalleable/loadable/exchange.h"
+#include "libmalleable/rank/program/regions.h"
+#include "spank/asking.h"
+#include "spank/deadline.h"
+#include "spank/plugin.h"
+#include "t/unit/silence.h"
+
+static char directory[] = "/tmp/test-patience.XXXXXX";
+static char agent_socket[64];
+
+#undef MAL_AGENT_SOCKET
+#define MAL_AGENT_SOCKET agent_socket
+#include "spank/agent.c"
+
+#define MS UINT64_C(1000000)
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* A controller that accepts nobody: its name, and the socket that listens. */
+static const char *controller_socket(int *listening)
+{
+	static char path[MAL_SOCKET_PATH];
+	struct mal_error err;
+
+	snprintf(path, sizeof(path), "%s/malleable/step", directory);
+	unlink(path);
+	*listening = mal_channel_listen(path, getuid(), getegid(), &err);
+	if (*listening < 0)
+		fail_msg("%s", err.text);
+	return path;
+}
+
+/* What waits. */
+static void client_says_nothing(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listening, client = socket(AF_UNIX, SOCK_STREAM, 0);
+	char text[64];
+
+	strcpy(address.sun_path, controller_socket(&listening));
+	assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(mal_channel_accept(listening, text, sizeof(text)), -1);
+	close(client);
+	close(listening);
+}
+
+static void client_reads_nothing(void)
+{
+	char *text = calloc(1, MAL_CHANNEL_ANSWER);
+	int ends[2];
+
+	assert_non_null(text);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	mal_channel_answer(ends[0], text, MAL_CHANNEL_ANSWER);
+	close(ends[1]);
+	free(text);
+}
+
+/* The kernel keeps it for a time. */
+static void killed_child(void)
+{
+	char *environment[] = {NULL};
+	pid_t child =
+		mal_spawn("/bin/true", (const char *const[]){"true", NULL}, environment, NULL, 0);
+
+	assert_true(child > 0);
+	mal_spawn_end(child, 0);
+}
+
+static void loaded_policy(void)
+{
+	struct mal_host host = {.pid = -1};
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	host.socket = ends[0];
+	assert_string_equal(mal_host_ask(&host), "it took too long");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void prover(void)
+{
+	const char *trouble;
+
+	assert_false(mal_regions_prove(false, &trouble));
+	assert_string_equal(trouble, "its file cannot be read");
+}
+
+static void question_about_step(void)
+{
+	struct mal_controller_process controller = {.uid = getuid()};
+	struct mal_error err;
+	int listening;
+
+	strcpy(controller.socket, controller_socket(&listening));
+	assert_null(mal_step_status(&controller, &err));
+	assert_string_equal(err.text, "the controller does not answer");
+	close(listening);
+}
+
+static void request_to_step(void)
+{
+	struct mal_controller_process controller = {.uid = getuid()};
+	struct mal_error err;
+	int listening;
+
+	strcpy(controller.socket, controller_socket(&listening));
+	assert_int_equal(mal_step_request(&controller, "free", &err), -1);
+	close(listening);
+}
+
+/* Up to the deadline of the last step that is found. */
+static void all_steps(void)
+{
+	struct mal_steps steps;
+	struct mal_error err;
+	int listening;
+
+	controller_socket(&listening);
+	assert_int_equal(mal_steps_find(&steps, &err), 0);
+	assert_true(steps.count > 0);
+	silence.ns = (uint64_t)steps.controllers[steps.count - 1].deadline_ms * MS;
+	mal_steps_clear(&steps);
+	close(listening);
+}
+
+static int act(const struct mal_controller_process *controller, void *argument, FILE *out)
+{
+	return 0;
+}
+
+static void users_step(void)
+{
+	struct mal_controller_process controller = {.uid = 1, .gid = 1};
+
+	assert_int_equal(mal_step_act(&controller, act, NULL, stdout), -1);
+}
+
+static void command_without_controller(void)
+{
+	char *arguments[] = {"run", "--balance=lewi", "--", "true", NULL};
+
+	optind = 0;
+	assert_int_equal(mal_cmd_run(4, arguments), 125);
+}
+
+static void reader_of_reports(void)
+{
+	char *arguments[] = {"acct", directory, NULL};
+
+	optind = 0;
+	silence.as_root = true;
+	mal_cmd_acct(2, arguments);
+	silence.as_root = false;
+}
+
+static void partition(void)
+{
+	balance_deadline_set(60000);
+	assert_false(balance_asking_use_partition(1));
+}
+
+static void comment(void)
+{
+	balance_deadline_set(60000);
+	balance_asking_comment(1, "x");
+}
+
+static void standard_error(void)
+{
+	balance_deadline_set(60000);
+	assert_false(balance_tell_user("x"));
+}
+
+static void all_waits_of_slurmstepd(void)
+{
+	balance_deadline_set(1000);
+	silence.ns += (uint64_t)balance_deadline_left(INT_MAX) * MS;
+	assert_int_equal(balance_deadline_left(INT_MAX), 0);
+}
+
+static void one_wait_of_slurmstepd(void)
+{
+	balance_deadline_set(1000);
+	silence.ns += (uint64_t)balance_deadline_left(300) * MS;
+}
+
+static void shorter_waits_of_slurmstepd(void)
+{
+	long before;
+
+	balance_deadline_set(1000);
+	before = balance_deadline_shorten(200);
+	silence.ns += (uint64_t)balance_deadline_left(300) * MS;
+	balance_deadline_restore(before);
+}
+
+static void agent_says_nothing(void)
+{
+	struct mal_agent_step message = {.version = MAL_AGENT_VERSION};
+	struct mal_error err;
+	int listening = listen_for_steps(&err);
+
+	assert_true(listening >= 0);
+	assert_int_equal(balance_agent_join(&message), -1);
+	close(listening);
+	unlink(agent_socket);
+}
+
+static void agent_does_not_start(void)
+{
+	struct mal_error err;
+
+	unlink(agent_socket);
+	assert_int_equal(balance_agent_start("/bin/true", "nobody", &err), -1);
+	assert_string_equal(err.text, "the agent /bin/true does not start");
+}
+
+static void agent_does_not_end(void)
+{
+	life = dup(STDIN_FILENO);
+	silence.connects = true;
+	balance_agent_end();
+	silence.connects = false;
+}
+
+/* The last 100 ms of some are for a child that was killed. */
+static const struct {
+	const char *name;
+	void (*wait)(void);
+	unsigned int ms;
+} waits[] = {
+	{"a client that says nothing", client_says_nothing, 100},
+	{"a client that reads nothing", client_reads_nothing, 100},
+	{"a killed child", killed_child, 100},
+	{"a loaded policy", loaded_policy, 1000},
+	{"the prover", prover, 500},
+	{"a question about a step", question_about_step, 2000},
+	{"a request to a step", request_to_step, 2000},
+	{"all steps", all_steps, 5000},
+	{"a user's step", users_step, 200 + 100},
+	{"malleable run's controller", command_without_controller, 10000 + 2500},
+	{"the reader of reports", reader_of_reports, 60000},
+	{"slurmctld, for a partition", partition, 400 + 100},
+	{"slurmctld, for a comment", comment, 1000 + 100},
+	{"a user's standard error", standard_error, 1000},
+	{"all waits of slurmstepd", all_waits_of_slurmstepd, 1000},
+	{"one of them", one_wait_of_slurmstepd, 300},
+	{"one of shorter ones", shorter_waits_of_slurmstepd, 200},
+	{"an agent that says nothing", agent_says_nothing, 100},
+	{"an agent that does not start", agent_does_not_start, 1000 + 100},
+	{"an agent that does not end", agent_does_not_end, 100},
+};
+
+static void each_deadline_is_multiplied(void **state)
+{
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		for (unsigned int factor = 1; factor <= 60; factor += 59) {
+			uint64_t begin = silence.ns, waited_ms, meant_ms = waits[i].ms * factor;
+
+			mal_patience_set(factor);
+			waits[i].wait();
+			waited_ms = (silence.ns - begin) / MS;
+			/* Some look every 2 ms. */
+			if (waited_ms < meant_ms || waited_ms > meant_ms + 2)
+				fail_msg("%s: %u ms, not %u", waits[i].name,
+					 (unsigned int)waited_ms, (unsigned int)meant_ms);
+		}
+	mal_patience_set(1);
+}
+
+static void the_factor_has_bounds(void **state)
+{
+	static const char *const wrong[] = {"", "0", "1001", "-1", "2x", "1e3"};
+
+	mal_patience_set(0);
+	assert_int_equal(mal_patience_ms(100), 100);
+	mal_patience_set(UINT_MAX);
+	assert_int_equal(mal_patience(), 1000);
+	assert_int_equal(mal_patience_ms(60000), 60000000);
+	assert_int_equal(mal_patience_ms(INT_MAX / 10), INT_MAX);
+	assert_int_equal(mal_patience_ms(INT_MAX), INT_MAX);
+	assert_true(mal_patience_take("7"));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(mal_patience_take(wrong[i]));
+	assert_true(mal_patience_take(NULL));
+	assert_int_equal(mal_patience(), 7);
+	mal_patience_set(1);
+}
+
+static char *path_in(const char *name)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return path;
+}
+
+static int set_up(void **state)
+{
+	if (!mkdtemp(directory) || setenv("XDG_RUNTIME_DIR", directory, 1) < 0)
+		return -1;
+	strcpy(balance_config.libdir, directory);
+	strcpy(agent_socket, path_in("agent"));
+	return mkdir(path_in("malleable"), 0700) < 0 ||
+			       symlink("/bin/true", path_in("malleable-slurm")) < 0
+		       ? -1
+		       : close(open(path_in("x.json"), O_CREAT | O_WRONLY, 0600));
+}
+
+static int tear_down(void **state)
+{
+	static const char *const files[] = {"malleable/step", "malleable-slurm", "x.json", "agent"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		unlink(path_in(files[i]));
+	rmdir(path_in("malleable"));
+	return rmdir(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_deadline_is_multiplied),
+		cmocka_unit_test(the_factor_has_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
