@@ -319,7 +319,8 @@ void __wrap_mal_channel_answer_fd(int client, int fd)
 char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
 			     struct mal_error *err)
 {
-	(void)path, (void)request, (void)timeout_ms, (void)err;
+	(void)path, (void)request, (void)err;
+	node_kernel.timeout_ms = timeout_ms;
 	if (!node_kernel.others)
 		return NULL;
 	*length = strlen(node_kernel.others);
@@ -328,7 +329,8 @@ char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_
 
 bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms)
 {
-	(void)path, (void)timeout_ms;
+	(void)path;
+	node_kernel.timeout_ms = timeout_ms;
 	snprintf(node_kernel.told, sizeof(node_kernel.told), "%s", request);
 	return node_kernel.others_obey;
 }

@@ -40,6 +40,7 @@ struct node_kernel {
 	const char *others;
 	bool others_obey, others_live;
 	char told[4096];
+	int timeout_ms; /* for which one of them was waited last */
 };
 
 extern struct node_kernel node_kernel;

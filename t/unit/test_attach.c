@@ -12,7 +12,7 @@
 
 /* We attach to FD's segment as rank 0 of two that share CPUs 0 to 3. */
 static int fd;
-static int fd_of_controller = -1;
+static int fd_of_controller = -1, waited_ms;
 static struct mal_cpumask all;
 static struct mal_segment view; /* as another process sees it */
 static bool pmix_knows;
@@ -23,7 +23,8 @@ int __wrap_mal_channel_ask_fd(const char *path, const char *request, int timeout
 int __wrap_mal_channel_ask_fd(const char *path, const char *request, int timeout_ms,
 			      struct mal_error *err)
 {
-	(void)path, (void)timeout_ms, (void)err;
+	(void)path, (void)err;
+	waited_ms = timeout_ms;
 	assert_string_equal(request, MAL_CHANNEL_SEGMENT);
 	return fd_of_controller < 0 ? -1 : dup(fd_of_controller);
 }
@@ -269,6 +270,21 @@ static void asks_and_takes_over(void **state)
 	assert_int_equal(mal.own_count, 2);
 	assert_int_equal(seen(0).user, 0);
 	assert_int_equal(seen(1).user, 0);
+	assert_int_equal(waited_ms, 1000);
+}
+
+/* The controller is asked for so long as the starter of the step allows. */
+static void asks_with_patience(void **state)
+{
+	(void)state;
+	set_number(MAL_ENV_SEGMENT_FD, 999);
+	setenv(MAL_ENV_SOCKET, "/socket", 1);
+	set_number(MAL_ENV_PATIENCE, 60);
+	mal_attach();
+	unsetenv(MAL_ENV_PATIENCE);
+	assert_false(mal.active);
+	assert_int_equal(waited_ms, 60000);
+	mal_patience_set(1);
 }
 
 /* The task's earlier program was killed, or replaced by this one, in the middle of everything. */
@@ -332,6 +348,7 @@ int main(void)
 		CASE(as_launchers_say),
 		CASE(refusals),
 		CASE(asks_and_takes_over),
+		CASE(asks_with_patience),
 		CASE(forgets_what_was_begun),
 		CASE(comes_to_cpus_of_others),
 		CASE(no_rank),

@@ -15,6 +15,7 @@
 
 #include "libmalleable/agent/claims.h"
 #include "libmalleable/agent/lives.h"
+#include "libmalleable/base/patience.h"
 
 static long now_ms = 1000;
 static int coming = -1; /* the connection that is accepted next */
@@ -243,7 +244,7 @@ static void change_hands(bool late)
 	assert_string_equal(share(b.fd, !late), "3-6");
 	assert_true(is_told_nothing(a.fd));
 	if (late) {
-		now_ms += 99;
+		now_ms += mal_patience_ms(100) - 1;
 		assert_int_equal(serve(), 1);
 		assert_true(is_told_nothing(a.fd));
 		now_ms++;
@@ -259,6 +260,31 @@ static void who_gains_waits_for_who_loses(void **state)
 	(void)state;
 	change_hands(false);
 	change_hands(true);
+	mal_patience_set(60);
+	change_hands(true);
+	mal_patience_set(1);
+}
+
+/* Each that comes makes others leave; but those who gain wait for 500 ms in all. */
+static void who_gains_waits_no_longer(void **state)
+{
+	struct party parties[7];
+
+	(void)state;
+	for (unsigned int factor = 1; factor <= 60; factor += 59) {
+		mal_patience_set(factor);
+		for (unsigned int i = 0; i < 7; i++) {
+			now_ms += mal_patience_ms(i > 1 ? 90 : 0);
+			parties[i] = begin_on(i, "0-7");
+		}
+		now_ms += mal_patience_ms(50) - 1;
+		assert_int_equal(serve(), 1);
+		now_ms++;
+		assert_true(serve() > 1);
+		for (unsigned int i = 0; i < 7; i++)
+			end(&parties[i]);
+	}
+	mal_patience_set(1);
 }
 
 /* Both forms in which the kernel says it; a cgroup that is gone says nothing. */
@@ -313,17 +339,21 @@ static void only_root_is_listened_to(void **state)
 
 static void who_says_nothing_is_left(void **state)
 {
-	int fd = join();
-
 	(void)state;
-	assert_int_equal(serve(), 1000);
-	now_ms += 999;
-	assert_int_equal(serve(), 1);
-	assert_true(is_told_nothing(fd));
-	now_ms++;
-	serve();
-	assert_true(is_closed(fd));
-	close(fd);
+	for (unsigned int factor = 1; factor <= 60; factor += 59) {
+		int fd = join();
+
+		mal_patience_set(factor);
+		assert_int_equal(serve(), 1000 * factor);
+		now_ms += 1000 * factor - 1;
+		assert_int_equal(serve(), 1);
+		assert_true(is_told_nothing(fd));
+		now_ms++;
+		serve();
+		assert_true(is_closed(fd));
+		close(fd);
+	}
+	mal_patience_set(1);
 }
 
 static void unsound_steps_are_refused(void **state)
@@ -466,6 +496,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_share_cpus),
 		cmocka_unit_test(who_gains_waits_for_who_loses),
+		cmocka_unit_test(who_gains_waits_no_longer),
 		cmocka_unit_test(suspended_steps_have_no_share),
 		cmocka_unit_test(the_end_of_the_pipe_ends_a_claim),
 		cmocka_unit_test(only_root_is_listened_to),

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/patience.h"
 #include "spank/job_cpus.c"
 
 #define STEPS 4u
 #define JOB 7u
 
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask);
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
 bool __wrap_mal_channel_is_open(const char *path);
@@ -28,7 +30,18 @@ static struct {
 	bool refuses[STEPS]; /* its file cannot be written */
 	pid_t ended;	     /* a task whose affinity cannot be read */
 	unsigned int bound, errors, offers;
+	/* for which the lock, the answer to an offer, and any other answer were waited last */
+	int lock_ms, offer_ms, answer_ms;
+	int others_ms; /* and what was left to clean up after other jobs */
 } node;
+
+/* Time stands still. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	(void)clock;
+	*time = (struct timespec){1000, 0};
+	return 0;
+}
 
 static struct mal_cpumask mask_of(const char *list)
 {
@@ -69,9 +82,11 @@ bool __wrap_mal_channel_is_open(const char *path)
 
 bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms)
 {
+	bool offer = strncmp(request, "offer", 5) == 0;
+
 	(void)path;
-	(void)timeout_ms;
-	node.offers += strncmp(request, "offer", 5) == 0;
+	*(offer ? &node.offer_ms : &node.answer_ms) = timeout_ms;
+	node.offers += offer;
 	return true;
 }
 
@@ -132,8 +147,8 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 {
 	(void)job;
 	(void)create;
-	(void)timeout_ms;
 	(void)err;
+	node.lock_ms = timeout_ms;
 	return dup(STDOUT_FILENO);
 }
 
@@ -146,6 +161,7 @@ bool balance_entries_next_job(unsigned int *next, unsigned int *job)
 {
 	(void)next;
 	(void)job;
+	node.others_ms = balance_deadline_left(INT_MAX);
 	return false;
 }
 
@@ -313,6 +329,38 @@ static void tasks_keep_theirs(void **state)
 	balance_job_cpus_leave(pool);
 }
 
+static void waits_are_short(void **state)
+{
+	struct mal_cpumask idle;
+
+	(void)state;
+	for (unsigned int factor = 1; factor <= 60; factor += 59) {
+		int times = (int)factor;
+		struct balance_job_cpus *pool;
+
+		set_up(NULL);
+		mal_patience_set(factor);
+		balance_deadline_set(1000);
+		pool = join(&idle);
+		assert_non_null(pool);
+		assert_int_equal(node.others_ms, 50 * times);
+		assert_int_equal(node.lock_ms, 300 * times);
+		assert_int_equal(node.answer_ms, 6 * times);
+		balance_job_cpus_leave(pool);
+		node.cpuset[1] = mask_of("1");
+		balance_job_cpus_give(JOB, 1);
+		assert_int_equal(node.offer_ms, 50 * times);
+		/* Not longer than all waits together. */
+		balance_deadline_set(100);
+		balance_job_cpus_claim(JOB, 1);
+		assert_int_equal(node.lock_ms, 100 * times);
+		/* slurmd has nothing else to do. */
+		balance_job_cpus_clean_up(0);
+		assert_int_equal(node.others_ms, 100 * times);
+	}
+	mal_patience_set(1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(cannot_widen_another, set_up),
 		cmocka_unit_test_setup(claims, set_up),
 		cmocka_unit_test_setup(tasks_keep_theirs, set_up),
+		cmocka_unit_test_setup(waits_are_short, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

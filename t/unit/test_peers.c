@@ -7,9 +7,11 @@
 
 #include <stdio.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/core/rundir.h"
+#include "t/unit/node_kernel.h"
 
 static struct mal_controller *node;
 
@@ -91,8 +93,12 @@ static void passes_on(void **state)
 	node_window(node, 1, (const double[]){0.1, 0.1});
 	look();
 	assert_string_equal(node_told(), "");
+	assert_int_equal(node_kernel.timeout_ms, 20);
+	mal_patience_set(60);
 	look();
+	mal_patience_set(1);
 	assert_string_equal(node_told(), "offer 1,3");
+	assert_int_equal(node_kernel.timeout_ms, 1200);
 	assert_string_equal(node_owned(0), "0");
 	assert_string_equal(node_owned(1), "2");
 	assert_null(node_wrong(node));
@@ -106,9 +112,13 @@ static void takes(void **state)
 	node_others_answer("4-7 \n4 0 0.100000 0.000000 4\n", true);
 	node_window(node, 1, (const double[]){2, 2});
 	node_window(node, 1, (const double[]){2, 2});
+	mal_patience_set(60);
 	look();
+	assert_int_equal(node_kernel.timeout_ms, 1200);
+	mal_patience_set(1);
 	look();
 	assert_memory_equal(node_told(), "withdraw ", 9);
+	assert_int_equal(node_kernel.timeout_ms, 20);
 	node_obey();
 	assert_int_equal(node_cpu(7).owner < 2, 1);
 	assert_int_equal(node_cpu(4).owner, MAL_NOBODY);

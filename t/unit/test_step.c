@@ -6,17 +6,21 @@
 #include "t/unit/unit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
+#include "spank/balance.c"
 #include "spank/step.c"
 
 #define USER 1000
 
 int __wrap_access(const char *path, int mode);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 uid_t __wrap_geteuid(void);
 int __wrap_seteuid(uid_t uid);
 int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask);
@@ -33,6 +37,7 @@ static struct {
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
 	int task_status;
 	unsigned int launched, ended, outcomes, variables;
+	int timeout_ms;	  /* of the last wait */
 	char threads[16]; /* of a task, at most */
 	char errors[1024];
 } now;
@@ -44,6 +49,14 @@ int __wrap_access(const char *path, int mode)
 {
 	(void)path;
 	(void)mode;
+	return 0;
+}
+
+/* Time stands still. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	(void)clock;
+	*time = (struct timespec){1000, 0};
 	return 0;
 }
 
@@ -76,7 +89,8 @@ int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_o
 	(void)err;
 	assert_string_equal(options->arguments.cpus, "0-1");
 	assert_true(options->arguments.becomes_user && options->arguments.user == USER);
-	assert_true(timeout_ms > 0 && now.euid == 0);
+	assert_int_equal(now.euid, 0);
+	now.timeout_ms = timeout_ms;
 	*controller = MAL_LAUNCHED_NONE;
 	now.launched++;
 	return 0;
@@ -86,7 +100,7 @@ bool __wrap_mal_launched_end(struct mal_launched *controller, int timeout_ms, ch
 			     size_t size)
 {
 	(void)controller;
-	(void)timeout_ms;
+	now.timeout_ms = timeout_ms;
 	assert_true(size > sizeof(now.magic));
 	memcpy(text, &now.magic, sizeof(now.magic));
 	now.ended++;
@@ -224,6 +238,12 @@ int balance_agent_join(const struct mal_agent_step *message)
 	}
 #define NOTHING
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+IDLE(spank_context_t, spank_context, (void), S_CTX_SLURMD)
+IDLE(void, balance_args_parse, (int count, char **arguments), NOTHING)
+IDLE(int, balance_options_register, (spank_t spank), 0)
+IDLE(int, balance_options_check_environment, (void), 0)
+IDLE(int, balance_agent_start, (const char *path, const char *user, struct mal_error *err), 0)
+IDLE(void, balance_agent_end, (void), NOTHING)
 IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(bool, balance_asking_use_partition, (uint32_t job), true)
 IDLE(const char *, balance_socket_name, (const struct balance_socket *socket), "")
@@ -243,6 +263,11 @@ IDLE(struct balance_job_cpus *, balance_job_cpus_join,
      (unsigned int job, unsigned int step_id, const struct mal_cpumask *cpus, bool pooled,
       struct mal_cpumask *all, struct mal_cpumask *idle, struct mal_error *err),
      NULL)
+
+void balance_job_cpus_clean_up(unsigned int own_job)
+{
+	now.timeout_ms = balance_deadline_left(INT_MAX);
+}
 
 static int set_up(void **state)
 {
@@ -382,6 +407,27 @@ static void too_late(void **state)
 	assert_false(was_said("ended early"));
 }
 
+/* Up to the site's limit, and with its patience; and slurmd at its start. */
+static void waits_have_limits(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		int times = (i & 1 ? 60 : 1) * (i & 2 ? 5 : 1);
+
+		set_up(NULL);
+		mal_patience_set(i & 1 ? 60 : 1);
+		balance_config.wait_s = i & 2 ? 5 : 1;
+		balance_step_begin(NULL);
+		assert_int_equal(now.timeout_ms, 1000 * times);
+		tasks_end();
+		assert_int_equal(now.timeout_ms, 900 * times);
+		slurm_spank_init(NULL, 0, NULL);
+		assert_int_equal(now.timeout_ms, i & 1 ? 60000 : 1000);
+	}
+	mal_patience_set(1);
+	balance_config.wait_s = 1;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +439,7 @@ int main(void)
 		cmocka_unit_test_setup(silence, set_up),
 		cmocka_unit_test_setup(no_silence, set_up),
 		cmocka_unit_test_setup(too_late, set_up),
+		cmocka_unit_test_setup(waits_have_limits, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
