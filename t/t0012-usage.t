@@ -7,7 +7,7 @@ malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
 commands=(run status top set admin replay report convert acct inspect policies)
 programs=(malleabled malleable-agent malleable-policy malleable-slurm)
-plan 31
+plan 32
 
 # refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
 failed() { echo "# ${*:2}: $1"; sed 's/^/#   /' "$work/err"; return 1; }
@@ -63,6 +63,9 @@ ok "malleable help of no command" refused 2 "malleable: unknown command 'x', see
 ok "malleable help of two" refused 2 "malleable help: give one command" "$malleable" help run top
 ok "an unknown command" refused 2 "malleable: unknown command 'x', see" "$malleable" x
 ok "an unknown option" refused 2 "malleable: unknown option '--x', see" "$malleable" --x
+ok "a factor for deadlines that is none" refused 2 \
+	"malleable: MALLEABLE_PATIENCE=0: a number from 1 to 1000 is wanted, see malleable(1)" \
+	env MALLEABLE_PATIENCE=0 "$malleable" status
 
 needs_value() {
 	local each

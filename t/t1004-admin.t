@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 21
+plan 23
 off=$work/off
 conf=$BALANCE_CLUSTER/plugstack.conf
 with() {
@@ -31,18 +31,28 @@ run srun -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREA
 ok "max_overcommit= limits the threads that users may ask for" says '^<4>$'
 run srun -p shared -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "by partition too" says '^<2>$'
-with min_cpus=0 wait=long max_overcommit=many off_file=here comment=perhaps report_dir@shared=/tmp \
+with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps report_dir@shared=/tmp \
 	policies@shared=fast
 run srun -n1 echo started
 ok "wrong ones are named and never keep a job from starting" \
 	all_of "exits 0" "says started" \
 	"complains 'min_cpus=0: a number from 1 to 1024 is wanted'" \
 	"complains 'wait=long: a number from 1 to 60 is wanted'" \
+	"complains 'patience=0: a number from 1 to 1000 is wanted'" \
 	"complains 'max_overcommit=many: a number from 1 to 1024 is wanted'" \
 	"complains 'off_file=here: an absolute path is wanted'" \
 	"complains 'comment=perhaps: yes or no is wanted'" \
 	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
 	"complains 'policies@shared=fast: unknown policy'"
+
+# What the site set, and its default, reach the controller and the ranks; what a user sets does not.
+told='echo "rank $MALLEABLE_PATIENCE"; pgrep -xa malleabled | grep -o -- "--patience.[0-9]*"'
+with patience=7
+MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
+ok "patience= is the site's alone" all_of "says '^rank 7$'" "says '^--patience 7$'"
+with
+MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
+ok "and is 1 without it" all_of "says '^rank 1$'" "says '^--patience 1$'"
 
 # The line for each step.
 with comment=yes log=slurmd

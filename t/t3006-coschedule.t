@@ -13,7 +13,8 @@ gone() { ! living malleable-agent && [ ! -e $socket ]; }
 ok "without coschedule= there is no agent" gone
 "$srcdir/contrib/cluster" stop >/dev/null
 start_cluster --plugin-args "coschedule@shared=yes log=no"
-ok "slurmd starts one" all_of "wait_until living malleable-agent" "[ -S $socket ]"
+ok "slurmd starts one" all_of "wait_until living malleable-agent" "[ -S $socket ]" \
+	'grep -q -- "--patience=$MALLEABLE_PATIENCE" "/proc/$(agent)/cmdline"'
 ok "which is not root's" [ "$(awk '/^Uid/ {print $2, $3, $4, $5}' "/proc/$(agent)/status")" = \
 	"65534 65534 65534 65534" ]
 cp "$load" "$work/first" && cp "$load" "$work/second"
@@ -71,7 +72,7 @@ wait_until both 0 1
 pids_of malleabled | sort -n | head -n1 | xargs kill -9
 alone() { [ "$(cpus_of 0)" = 0-1 ] && [ "$(cpus_of 1)" = null ]; }
 ok "a controller killed: the other step has all CPUs, beside a job that shares nothing" wait_until \
-	10 alone
+	alone
 end
 job first 2000
 wait_until has 0 0-1

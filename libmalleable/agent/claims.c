@@ -360,12 +360,17 @@ size_t mal_claims_wait(struct pollfd *wait)
 	return 2 * client_count;
 }
 
+/* When CLIENT has said nothing for too long. */
+static long late_at(const struct client *client)
+{
+	return client->since_ms + mal_patience_ms(HELLO_MS);
+}
+
 void mal_claims_serve(const struct pollfd *wait, size_t count)
 {
 	/* From the end: removing a client does not renumber those before it. */
 	for (size_t i = count / 2; i-- > 0;) {
-		bool late = !clients[i].known &&
-			    mal_now_ms() >= clients[i].since_ms + mal_patience_ms(HELLO_MS);
+		bool late = !clients[i].known && mal_now_ms() >= late_at(&clients[i]);
 
 		if (wait[2 * i + 1].revents || late ||
 		    (wait[2 * i].revents && !listen_to(&clients[i])))
@@ -384,7 +389,7 @@ int mal_claims_update(void)
 	if (have_to_look() && next_look < next)
 		next = next_look;
 	for (size_t i = 0; i < client_count; i++)
-		if (!clients[i].known && clients[i].since_ms + mal_patience_ms(HELLO_MS) < next)
-			next = clients[i].since_ms + mal_patience_ms(HELLO_MS);
+		if (!clients[i].known && late_at(&clients[i]) < next)
+			next = late_at(&clients[i]);
 	return next > now ? (int)(next - now) : 0;
 }

@@ -40,7 +40,8 @@ static int run(const char *name, int argc, char **argv)
 	const char *patience = getenv(MAL_ENV_PATIENCE);
 
 	if (!mal_patience_take(patience)) {
-		fprintf(stderr, "malleable: %s=%.32s: a number from 1 to %d is wanted\n",
+		fprintf(stderr,
+			"malleable: %s=%.32s: a number from 1 to %d is wanted, see malleable(1)\n",
 			MAL_ENV_PATIENCE, patience, MAL_PATIENCE_MAX);
 		return 2;
 	}
