@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# faults.sh: for tests of what Slurm does to steps: with and without us the same, and nothing left.
+# faults.sh: for tests of what happens to steps: the same with and without us, and nothing is left.
 # shellcheck shell=bash disable=SC2034,SC2154
 
 # same STATUS COMMAND...: run it with and without --balance (in place of the word @); status (this
@@ -61,18 +61,16 @@ node_idle() { wait_until idle || { echo "# the node is $(sinfo -h -o '%T %E')"; 
 no_jobs() { [ -z "$(squeue -h)" ]; }
 unharmed() { wait_until no_jobs && nothing_left && no_files && node_idle; }
 
-# begin NAME COMMAND...: a step in the background, until a process NAME of it runs and its
-# controller does.
-begin() {
-	local name=$1
-	shift
-	timeout -k 5 60 "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
-	step=$!
-	wait_until living "$name" && wait_until living malleabled
-}
-ended() {
-	status=0
-	wait "$step" || status=$?
+# appears NAME: a process NAME of the step that was begun runs, and its controller does.
+appears() { wait_until living "$1" && wait_until living malleabled; }
+# job_of NAME: the number of the job of that name.
+job_of() { squeue -h -o %A --name="$1" | head -n1; }
+has_job() { [ -n "$(job_of "$1")" ]; }
+# stepd_of JOB: the slurmstepd of its step 0.
+stepd_of() { pgrep -f "^slurmstepd: \[$1\.0"; }
+# Slurm leaves the cgroups of a killed slurmstepd behind, with or without us.
+remove_lost() {
+	find /sys/fs/cgroup -depth -type d -path '*/job_*/step_*' -exec rmdir {} + 2>/dev/null || true
 }
 state_of() { scontrol show job "$1" -o 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p'; }
 in_state() { [ "$(state_of "$1")" = "$2" ]; }

@@ -6,41 +6,32 @@
 . "$(dirname "$0")/faults.sh"
 need_cluster
 start_cluster --conf 'OverTimeLimit=0'
-plan 13
 
 ok "status and output of tasks" same 4 srun -n2 @ sh \
 	-c 'echo "$SLURM_PROCID $PWD"; exit $((SLURM_PROCID + 3))'
 ok "a task that a signal ends" same 139 srun -n1 @ sh -c 'echo before; kill -SEGV $$'
 ok "--kill-on-bad-exit" same 143 srun -n2 @ --kill-on-bad-exit=1 sh \
-	-c '[ "$SLURM_PROCID" = 0 ] || exit 7; sleep 30'
+	-c '[ "$SLURM_PROCID" = 0 ] || exit 7; sleep 300'
 ok "nothing is left by them" unharmed
 
-trapping='trap "echo got USR1; exit 9" USR1; echo waits; for i in $(seq 300); do sleep 0.1; done'
-signalled() { # the signal comes from scancel: when it comes is ours to say
-	begin bash srun -J signalled -n1 "$@" bash -c "$trapping" || [ $# = 0 ]
-	wait_until grep -q waits "$work/out"
-	scancel --signal=USR1 "$(squeue -h -o %A --name=signalled)"
-	ended
-	grep -q '^got USR1' "$work/out" && [ "$status" = 9 ]
-}
-ok "a signal from scancel reaches a balanced program" signalled --balance
-# Slurm looks at limits of a job by the minute, of a step more often.
-late() {
-	run srun -n1 "$@" --signal=USR1@59 -t 1 bash -c "$trapping"
-	[ "$status" = 9 ] && grep -q 'got USR1' "$work/out"
-}
-limit=90
-ok "--signal" late --balance
-
-printf '#!/bin/bash\nsrun -n1 --balance=auto bash -c "trap \\"\\" TERM; sleep 300"\n' >"$work/job"
-run sbatch --parsable -n2 -t 1 -o "$work/batch.out" "$work/job"
-job=$(cat "$work/out")
-wait_until living malleabled
-# Root may shorten it to nothing, so that the test need not wait for a minute.
-started=$(living malleabled && echo yes)
-ok "a time limit ends a balanced step whose tasks ignore SIGTERM" \
-	all_of "[ '$started' = yes ]" "reaches $job TIMEOUT 100"
-ok "nothing is left by it" unharmed
+trapping='trap "echo got USR1; exit 9" USR1; echo waits; while sleep 0.1; do :; done'
+begin srun -J signalled -n1 --balance bash -c "$trapping"
+wait_until grep -q waits "$work/out"
+scancel --signal=USR1 "$(job_of signalled)"
+ended
+ok "a signal from scancel reaches a balanced program" all_of "exits 9" "says '^got USR1'"
+if full; then
+	# Slurm looks at limits of a job by the minute, of a step more often.
+	run srun -n1 --balance --signal=USR1@59 -t 1 bash -c "$trapping"
+	ok "--signal" all_of "exits 9" "says 'got USR1'"
+	printf '#!/bin/bash\nsrun -n1 --balance=auto bash -c "trap \\"\\" TERM; sleep 300"\n' \
+		>"$work/job"
+	run sbatch --parsable -n2 -t 1 -o "$work/batch.out" "$work/job"
+	job=$(cat "$work/out")
+	ok "a time limit ends a balanced step whose tasks ignore SIGTERM" \
+		all_of "wait_until living malleabled" "reaches $job TIMEOUT"
+	ok "nothing is left by it" unharmed
+fi
 
 printf '#!/bin/bash\nsrun -n1 --balance=auto sh -c "echo \\$SLURM_ARRAY_TASK_ID"\n' >"$work/job"
 run sbatch --parsable -W -n1 -a 1-4 -o "$work/array.%a" "$work/job"
@@ -58,3 +49,4 @@ ok "--multi-prog, balanced" all_of "exits 0" "says ^elapsed" "complains '2 ranks
 ok "--export=NONE and --propagate" same 0 srun -n1 --export=NONE --propagate=NOFILE @ /bin/sh \
 	-c 'echo "${HOME-none}"; ulimit -n'
 ok "nothing is left at the end" unharmed
+done_testing
