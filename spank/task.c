@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* task.c: the environment of a balanced step's task, in its process before it is executed. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "libmalleable/base/cpumask.h"
 #include "spank/plugin.h"
 
@@ -29,6 +35,23 @@ static unsigned int limit_threads(unsigned int wanted)
 	return wanted < max ? wanted : max;
 }
 
+/*
+ * Whether the task can load our library: the job's own /tmp may hide it, and ld.so would print an
+ * error in each process. One line suffices for all tasks of a node.
+ */
+static bool has_library(const struct mal_setup *setup)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/libmalleable.so", setup->libdir);
+	if (access(path, R_OK) == 0)
+		return true;
+	if (setup->local_rank == 0)
+		balance_error("balance: cannot read %s in the job: %s; the step runs unbalanced",
+			      path, strerror(errno));
+	return false;
+}
+
 void balance_task_prepare(spank_t spank, struct mal_setup *setup)
 {
 	struct mal_setup_env env = {get_variable, set_variable, spank};
@@ -36,6 +59,8 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup)
 
 	setup->max_threads = limit_threads(setup->max_threads);
 	if (spank_get_item(spank, S_TASK_ID, &setup->local_rank) != ESPANK_SUCCESS)
+		return;
+	if (!has_library(setup))
 		return;
 	if (mal_setup_apply(setup, &env, &err) < 0)
 		balance_error("balance: %s; the task runs unbalanced", err.text);
