@@ -5,8 +5,7 @@
 
 # Linux 6.18 numbers namespaces by CPU, and one is mounted only where its number is the higher one:
 # job_container/tmpfs fails by chance. So this runs in a namespace where it does not.
-cpus=$(taskset -cp $$ | sed 's/.*: //')
-each_cpu() { python3 -c 'import os; print(*os.sched_getaffinity(0))'; }
+read -ra cpus < <(python3 -c 'import os; print(*os.sched_getaffinity(0))')
 mounts_those_of() { # CPU...
 	local cpu file
 	file=$(mktemp)
@@ -17,10 +16,12 @@ mounts_those_of() { # CPU...
 if [ -z "${LOW_NAMESPACE:-}" ] && [ "$(id -u)" = 0 ]; then
 	export LOW_NAMESPACE=yes
 	export -f mounts_those_of
-	for cpu in $(each_cpu); do
-		taskset -c "$cpu" unshare --mount taskset -c "$cpus" bash -c 'mounts_those_of "$@"' \
-			bash $(each_cpu) || continue
-		exec taskset -c "$cpu" unshare --mount taskset -c "$cpus" bash "$0"
+	all=$(IFS=, && echo "${cpus[*]}")
+	for cpu in "${cpus[@]}"; do
+		here=(taskset -c "$cpu" unshare --mount taskset -c "$all" bash)
+		"${here[@]}" -c 'mounts_those_of "$@"' bash "${cpus[@]}" || continue
+		"${here[@]}" "$0"
+		exit
 	done
 fi
 . "$(dirname "$0")/lib.sh"
