@@ -80,3 +80,9 @@ reaches() {
 		return 1
 	}
 }
+# users_deadlines: until long_deadlines steps have those of a machine that does not stall, where one
+# must pass.
+users_deadlines() {
+	sed -i.long 's/ \(patience\|wait\)=[0-9]*//g' "$BALANCE_CLUSTER/plugstack.conf"
+}
+long_deadlines() { mv "$BALANCE_CLUSTER/plugstack.conf.long" "$BALANCE_CLUSTER/plugstack.conf"; }

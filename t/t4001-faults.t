@@ -59,14 +59,14 @@ ok "the controller stopped: it goes on at the step's end and reports" \
 ok "and it is gone" nothing_left
 
 # A process that is held cannot end: what waits for it waits as long as users wait.
-sed -i.long 's/ \(patience\|wait\)=[0-9]*//g' "$BALANCE_CLUSTER/plugstack.conf"
+users_deadlines
 in_step
 hold "$(pids_of malleabled)"
 ended
 ok "held by a debugger: the step ends all the same" \
 	all_of "exits 0" "says elapsed" "complains 'was killed'" "wait $holding"
 ok "and it is gone too" nothing_left
-mv "$BALANCE_CLUSTER/plugstack.conf.long" "$BALANCE_CLUSTER/plugstack.conf"
+long_deadlines
 
 in_step -J cancelled
 scancel "$(job_of cancelled)"

@@ -9,6 +9,7 @@ command -v python3 >/dev/null || skip_all "needs python3"
 ordinary_users
 attack=$work/attack
 install -m 755 "$programs/attack" "$attack"
+if full; then PATIENCE=1; fi
 start_cluster
 rounds=${ROUNDS:-20}
 balanced=("${user[@]}" srun -Q -D / -n1 --balance --balance-report=off)

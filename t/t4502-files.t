@@ -161,7 +161,9 @@ time_of() {
 took=
 full && time_of "${user[@]}" srun -Q -D / -n1 true
 without=$took
+users_deadlines
 time_of "${user[@]}" srun -Q -D / -n1 --balance=auto,grow=job --balance-report=off true
+long_deadlines
 kill $holder
 ok "a step with grow=job ends while locks of other jobs are held" exits 0
 if full; then

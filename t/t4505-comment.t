@@ -3,6 +3,7 @@
 # The line of a step in logs and in the job's comment: root makes it, others' comments stay,
 # slurmctld holds up nobody.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
 need_cluster
 command -v python3 >/dev/null || skip_all "needs python3"
 start_cluster --plugin-args "comment=yes log=slurmd"
@@ -69,7 +70,7 @@ ok "what was for the user cannot look like a line of root's" \
 
 # slurmctld is stopped when the step ends: the time that it has passes, and is as short as it is for
 # users.
-sed -i 's/ patience=[0-9]*//' "$BALANCE_CLUSTER/plugstack.conf"
+users_deadlines
 ctld=$(cat "$BALANCE_CLUSTER/slurmctld.pid")
 cat >"$work/last.sh" <<SH
 #!/bin/bash

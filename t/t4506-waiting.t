@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What a user leaves unread, or makes too many of: no step's start and no step's end waits for it.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/faults.sh"
 need_cluster
 ordinary_users
 mkdir -m 777 "$work/user"
@@ -39,6 +40,7 @@ unread() {
 	took=$((SECONDS - since))
 	ended
 }
+users_deadlines
 unread --balance
 ok "a standard error that nobody reads: the step ends" [ $ends = yes ]
 ok "and the report of its step is in no one's way" all_of "says '^elapsed'" nothing_left
@@ -102,6 +104,7 @@ if full; then
 	echo "# the longest end of ten: $longest ms"
 	ok "a standard error that fills meanwhile holds no step up" test "$longest" -lt 4500
 fi
+if ! full; then long_deadlines; fi
 run "${user[@]}" srun -D / -Q -n1 --balance "$load" --iterations=3
 ok "where it is read the report is there" all_of "exits 0" "complains '^balance: step'" \
 	"complains 'overhead'"
