@@ -6,12 +6,13 @@
 need_cluster
 id games >/dev/null 2>&1 || skip_all "needs the user games"
 users_read
-PATIENCE=1 start_cluster
-plan 13
+start_cluster
 conf=$BALANCE_CLUSTER/plugstack.conf
 log=$BALANCE_CLUSTER/slurmd.log
+# with ARGUMENTS: those of the plugin, from the next step on.
 with() {
-	echo "optional $stage/lib/slurm/balance.so libdir=${libdir:-$stage/lib/malleable} log=no $*" \
+	local lib=${libdir:-$stage/lib/malleable}
+	echo "optional $stage/lib/slurm/balance.so libdir=$lib patience=$MALLEABLE_PATIENCE log=no $*" \
 		>"$conf"
 }
 games=(setpriv --reuid=games --regid=games --clear-groups env HOME=/)
@@ -41,17 +42,20 @@ echo "\$(id -u) \$*" >>$work/asked
 exec $stage/lib/malleable/malleable-slurm "\$@"
 SH
 chmod 755 "$work/lib/malleable-slurm"
+chmod 711 "$work" && mkdir -m 777 "$work/open"
 libdir=$work/lib with default=auto
 run "${games[@]}" salloc -D / -Q -n1 sh -c "srun -Q -n1 true"
 ok "nobody is asked where nothing is set for partitions" [ ! -e "$work/asked" ]
 libdir=$work/lib with policies@main=observe
-run "${games[@]}" salloc -D / -Q -n1 sh \
-	-c "srun -Q --overlap -n1 sleep 5 & sleep 2; srun -Q --overlap -n1 true;
-	srun -Q --overlap -n1 true"
+run "${games[@]}" salloc -D / -Q -n1 sh -c "cd $work/open
+	srun -Q -D $work/open --overlap -n1 sh -c 'touch begun; until [ -e stop ]; do sleep 0.1; done' &
+	until [ -e begun ]; do sleep 0.1; done
+	srun -Q --overlap -n1 true; srun -Q --overlap -n1 true; touch stop; wait"
 ok "slurmctld is asked once for several steps of a job, by root" \
 	all_of "[ \$(wc -l <$work/asked) = 1 ]" "grep -q '^0 partition' $work/asked"
 
-# slurmctld stops when a step begins.
+# slurmctld stops when a step begins: the time that it has passes, and is that of users.
+MALLEABLE_PATIENCE=1
 ctld=$(cat "$BALANCE_CLUSTER/slurmctld.pid")
 cat >"$work/lib/malleable-slurm" <<SH
 #!/bin/sh
@@ -68,8 +72,10 @@ run salloc -Q -n1 sh -c "srun -Q -n1 -c1 --balance=lewi sh -c '$asked'"
 ok "balanced where nothing is limited" says '^<[0-9]+>$'
 ok "slurmd's log says so, once for each" \
 	[ "$(grep -c 'slurmctld does not tell in time where job' "$log")" = 2 ]
-ok "and nobody waits for it any more" eval '! living malleable-slurm'
+nobody_waits() { ! living malleable-slurm; }
+ok "and nobody waits for it any more" wait_until nobody_waits
 kill -CONT "$ctld"
+MALLEABLE_PATIENCE=60
 with log=slurmd
 
 # Lines that are not ours.
@@ -78,3 +84,4 @@ run "${games[@]}" srun -D / -n1 --export="ALL,SLURM_BALANCE=$forged" true
 ok "no line of a user's is in slurmd's log" eval \
 	'! grep -q "^\[2026-01-01" "$log" && ! grep -q "$(printf "\033")" "$log"'
 ok "nothing is left" nothing_left
+done_testing

@@ -8,9 +8,7 @@ need_cluster
 command -v python3 >/dev/null || skip_all "needs python3"
 epilog=$stage/lib/malleable/slurm-epilog
 start_cluster --conf "Epilog=$epilog"
-plan 9
 
-job_of() { squeue -h -o %A --name="$1" | head -n1; }
 files_of() { [ -e "/run/malleable/$1" ]; }
 controller_of() {
 	for p in $(pids_of malleabled); do grep -q "/job_$1/" "/proc/$p/cgroup" && echo "$p"; done
@@ -18,14 +16,12 @@ controller_of() {
 has_controller() { [ -n "$(controller_of "$1")" ]; }
 # A job NAME with a step that has files and a controller.
 start_job() {
-	timeout -k 5 100 salloc -Q -J "$1" -p shared -n2 -c1 srun \
+	timeout -k 5 600 salloc -Q -J "$1" -p shared -n2 -c1 srun \
 		-Q --exact -n1 -c1 --balance=auto,grow=job \
-		"$load" --iterations=1000 >"$work/$1.out" 2>&1 </dev/null 8>&- &
+		"$load" --until="$work/stop" >"$work/$1.out" 2>&1 </dev/null 8>&- &
 	wait_until has_job "$1" && job=$(job_of "$1") && wait_until has_controller "$job" &&
 		wait_until files_of "$job"
 }
-has_job() { [ -n "$(job_of "$1")" ]; }
-stepd_of() { pgrep -f "^slurmstepd: \[$1\.0"; }
 
 start_job other
 another=$job
@@ -33,25 +29,27 @@ start_job killed
 # A stopped one would be woken by slurmstepd's end, and leave.
 stopped=$(controller_of "$job")
 hold "$stopped"
+no_stepd() { [ -z "$(stepd_of "$job")" ]; }
 kill -KILL "$(stepd_of "$job")"
-sleep 1
+wait_until no_stepd
 ok "slurmstepd killed: files and a controller that is held are left" \
 	all_of "files_of $job" "kill -0 ${stopped:-0}"
 ranks=$(for p in $(pids_of load); do grep -q "/job_$job/" "/proc/$p/cgroup" && echo "$p"; done)
 scancel "$job"
-wait_until eval '! files_of "$job"'
-ok "at the job's end its controller is gone" wait_until eval '! has_controller "$job"'
-ok "its files too" eval '! files_of "$job"'
+no_files_of() { ! files_of "$job"; }
+no_controller() { ! has_controller "$job"; }
+ok "at the job's end its controller is gone" wait_until no_controller
+ok "its files too" wait_until no_files_of
 ok "another job's controller and files are there" \
 	all_of "files_of $another" "has_controller $another"
 echo "$ranks" | xargs -r kill -KILL 2>/dev/null
 scancel "$another"
-# Slurm leaves the cgroups of a killed slurmstepd behind, with or without us.
-clean() {
-	find /sys/fs/cgroup/*/slurm* -depth -type d -path '*/step_*' -exec rmdir {} + 2>/dev/null
-	unharmed
+without_lost() {
+	remove_lost
+	clean
 }
-ok "nothing else is left, and the node is not drained" clean
+ok "nothing else is left, and the node is not drained" \
+	all_of "wait_until without_lost" unharmed
 
 # By hand, about things that Slurm does not let happen.
 mkdir -p /run/malleable/sockets /run/malleable/4711 /run/malleable/47110
@@ -68,3 +66,4 @@ ok "--help" all_of "exits 0" "says Usage"
 run env SLURM_JOB_ID=4711 "$epilog"
 ok "where there is nothing it succeeds and says nothing" \
 	all_of "exits 0" "[ ! -s $work/out ]" "[ ! -s $work/err ]"
+done_testing
