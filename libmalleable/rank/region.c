@@ -149,15 +149,15 @@ static unsigned int choose_team(const struct region *region)
  * the PROGRAM chose more threads than CPUs, they wait as they would without us: it may run many
  * nested regions.
  */
-static enum mal_patience choose_patience(const struct region *region, bool program)
+static enum mal_linger choose_linger(const struct region *region, bool program)
 {
 	if (mal.stacked)
-		return program ? MAL_PATIENCE_USUAL : MAL_PATIENCE_NONE;
+		return program ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
 	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
-		return MAL_PATIENCE_USUAL;
+		return MAL_LINGER_USUAL;
 	if (region && is_long(region))
-		return MAL_PATIENCE_NONE;
-	return MAL_PATIENCE_SHORT;
+		return MAL_LINGER_NONE;
+	return MAL_LINGER_SHORT;
 }
 
 static bool stands(void)
@@ -248,7 +248,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	mal.running = team;
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
 	mal.shares = mal.stacked || mal.borrowed_count;
-	impatient = mal_team_set_patience(choose_patience(
+	impatient = mal_team_set_linger(choose_linger(
 		current, clause || (team == mal.base && !mal.reported_more && !mal.proofs.raised &&
 				    !(mal.proofs.on && mal_team_may_differ()))));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);

@@ -351,13 +351,13 @@ void mal_team_follow(unsigned int cpus)
 	mal_team_set(cpus);
 }
 
-bool mal_team_set_patience(enum mal_patience patience)
+bool mal_team_set_linger(enum mal_linger linger)
 {
-	if (patience == mal.teams.patience || mal.teams.block_fixed)
+	if (linger == mal.teams.linger || mal.teams.block_fixed)
 		return false;
-	runtime->set_blocktime(patience == MAL_PATIENCE_USUAL ? mal.teams.usual_blocktime
-							      : patience == MAL_PATIENCE_SHORT);
-	mal.teams.patience = patience;
+	runtime->set_blocktime(linger == MAL_LINGER_USUAL ? mal.teams.usual_blocktime
+							  : linger == MAL_LINGER_SHORT);
+	mal.teams.linger = linger;
 	return true;
 }
 
@@ -368,8 +368,8 @@ void mal_team_keep_blocktime(void)
 
 int mal_team_tell_blocktime(int ms)
 {
-	bool ours = mal.teams.patience != MAL_PATIENCE_USUAL && !mal.teams.block_fixed &&
-		    ms == (mal.teams.patience == MAL_PATIENCE_SHORT);
+	bool ours = mal.teams.linger != MAL_LINGER_USUAL && !mal.teams.block_fixed &&
+		    ms == (mal.teams.linger == MAL_LINGER_SHORT);
 
 	return ours ? mal.teams.usual_blocktime : ms;
 }

@@ -34,18 +34,18 @@ void mal_team_set(unsigned int threads);
 void mal_team_follow(unsigned int cpus);
 
 /* How long threads that wait for work keep their CPU busy before they sleep. */
-enum mal_patience {
-	MAL_PATIENCE_USUAL, /* as configured; libomp: 200 ms */
+enum mal_linger {
+	MAL_LINGER_USUAL, /* as configured; libomp: 200 ms */
 	/* 1 ms: a wake-up takes 10 to 60 us, too long for each of many short regions */
-	MAL_PATIENCE_SHORT,
-	MAL_PATIENCE_NONE, /* the threads share CPUs */
+	MAL_LINGER_SHORT,
+	MAL_LINGER_NONE, /* the threads share CPUs */
 };
 
 /*
  * Set it for the next regions, unless the user chose it (KMP_BLOCKTIME, OMP_WAIT_POLICY). Returns
  * whether it changed.
  */
-bool mal_team_set_patience(enum mal_patience patience);
+bool mal_team_set_linger(enum mal_linger linger);
 /* The program chose it (kmp_set_blocktime): keep it. */
 void mal_team_keep_blocktime(void);
 /* What the program is to learn where the runtime says MS. */

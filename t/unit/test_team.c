@@ -403,15 +403,15 @@ static void patience(void **state)
 {
 	(void)state;
 	mal_team_open();
-	assert_false(mal_team_set_patience(MAL_PATIENCE_USUAL));
-	assert_true(mal_team_set_patience(MAL_PATIENCE_SHORT));
+	assert_false(mal_team_set_linger(MAL_LINGER_USUAL));
+	assert_true(mal_team_set_linger(MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 1);
-	assert_true(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_true(mal_team_set_linger(MAL_LINGER_NONE));
 	assert_int_equal(blocktime_set, 0);
-	assert_true(mal_team_set_patience(MAL_PATIENCE_USUAL));
+	assert_true(mal_team_set_linger(MAL_LINGER_USUAL));
 	assert_int_equal(blocktime_set, 200);
 	mal.teams.block_fixed = true;
-	assert_false(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_false(mal_team_set_linger(MAL_LINGER_NONE));
 }
 
 /* What the program sets stays, whenever it does, and it sees no value of ours. */
@@ -420,20 +420,20 @@ static void patience_of_the_program(void **state)
 	(void)state;
 	mal_team_open();
 	assert_int_equal(kmp_get_blocktime(), 200);
-	assert_true(mal_team_set_patience(MAL_PATIENCE_SHORT));
+	assert_true(mal_team_set_linger(MAL_LINGER_SHORT));
 	assert_int_equal(get_blocktime(), 1);
 	assert_int_equal(kmp_get_blocktime(), 200);
-	assert_true(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_true(mal_team_set_linger(MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime_(), 200);
 	kmp_set_blocktime(1);
-	assert_false(mal_team_set_patience(MAL_PATIENCE_NONE));
+	assert_false(mal_team_set_linger(MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime(), 1);
 	/* Before the first region, and from a thread of its own. */
 	memset(&mal.teams, 0, sizeof(mal.teams));
 	mal.base = 0;
 	kmp_set_blocktime_(&(int){0});
 	mal_team_open();
-	assert_false(mal_team_set_patience(MAL_PATIENCE_SHORT));
+	assert_false(mal_team_set_linger(MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 0);
 	mal.teams.block_fixed = false;
 	mal_self.primary = false;

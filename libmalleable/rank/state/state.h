@@ -143,7 +143,7 @@ struct mal_rank {
 		uint32_t schedule;   /* the one that we set, as in mal_header */
 		int usual_blocktime; /* ms */
 		int usual_kind, usual_chunk; /* of schedule(runtime) */
-		unsigned int patience;	     /* enum mal_patience */
+		unsigned int linger;	     /* enum mal_linger */
 		/* the size of a widened team in which the program asked for it, 0: it did not */
 		_Atomic unsigned int asked_inside;
 	} teams;
