@@ -104,6 +104,11 @@ static bool write_all(int fd, const char *text, size_t length, long deadline)
 	return true;
 }
 
+static void answer(int client, const char *text, size_t length)
+{
+	write_all(client, text, length, mal_now_ms() + mal_patience_ms(CLIENT_MS));
+}
+
 /* Take the version from TEXT. What is of another one is told so. */
 static bool has_our_version(int client, char *text)
 {
@@ -116,7 +121,7 @@ static bool has_our_version(int client, char *text)
 		memmove(text, text + length, strlen(text + length) + 1);
 		return true;
 	}
-	write_all(client, other, sizeof(other) - 1, mal_now_ms() + mal_patience_ms(CLIENT_MS));
+	answer(client, other, sizeof(other) - 1);
 	return false;
 }
 
@@ -137,7 +142,7 @@ int mal_channel_accept(int listening, char *text, size_t size)
 
 void mal_channel_answer(int client, const char *text, size_t length)
 {
-	write_all(client, text, length, mal_now_ms() + mal_patience_ms(CLIENT_MS));
+	answer(client, text, length);
 	close(client);
 }
 

@@ -115,6 +115,12 @@ static int print(struct mal_books *books, const struct arguments *arguments)
 	return mal_books_print(books, stdout, arguments->format) < 0 || fflush(stdout) != 0 ? 1 : 0;
 }
 
+/* Whether SOCKET is ready in time for EVENTS. */
+static bool is_ready(int socket, short events)
+{
+	return mal_descriptor_wait(socket, events, mal_now_ms() + mal_patience_ms(READ_MS));
+}
+
 /* As nobody: read what comes over SOCKET. Returns the exit status. */
 static int read_as_nobody(int socket, struct mal_books *books, const struct arguments *arguments)
 {
@@ -127,8 +133,7 @@ static int read_as_nobody(int socket, struct mal_books *books, const struct argu
 		fprintf(stderr, "malleable acct: cannot give up root: %s\n", strerror(errno));
 		return 1;
 	}
-	while (mal_descriptor_wait(socket, POLLIN, mal_now_ms() + mal_patience_ms(READ_MS)) &&
-	       mal_descriptor_receive(socket, &fd, &byte, 1) > 0) {
+	while (is_ready(socket, POLLIN) && mal_descriptor_receive(socket, &fd, &byte, 1) > 0) {
 		if (fd >= 0)
 			mal_books_add(books, fd);
 		else
@@ -143,9 +148,8 @@ static void send_reports(DIR *directory, int socket)
 	int fd;
 
 	while ((fd = next_report(directory)) > -2) {
-		bool sent = mal_descriptor_wait(socket, POLLOUT,
-						mal_now_ms() + mal_patience_ms(READ_MS)) &&
-			    mal_descriptor_send(socket, fd, "", 1) == 0;
+		bool sent =
+			is_ready(socket, POLLOUT) && mal_descriptor_send(socket, fd, "", 1) == 0;
 
 		if (fd >= 0)
 			close(fd);

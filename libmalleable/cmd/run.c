@@ -299,10 +299,15 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	return result < 0 ? -1 : mal_setup_apply(&setup, &env, err);
 }
 
+static bool ends_in_time(struct mal_launched *launched, char *text, size_t size)
+{
+	return mal_launched_end(launched, mal_patience_ms(END_TIMEOUT_MS), text, size);
+}
+
 /* End the controller. TEXT, all 0 before, is its report. Says what became of it if it has none. */
 static void end_controller(struct mal_launched *launched, char *text, size_t size)
 {
-	if (!mal_launched_end(launched, mal_patience_ms(END_TIMEOUT_MS), text, size))
+	if (!ends_in_time(launched, text, size))
 		fputs("balance: the controller did not end in time and was killed\n", stderr);
 	else if (mal_outcome_is_missing(text))
 		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
@@ -347,7 +352,7 @@ int mal_cmd_run(int argc, char **argv)
 		return run_command(argv + optind);
 	if (start(&arguments, &choice, argv[optind], &launched, &segment_fd, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
-		mal_launched_end(&launched, mal_patience_ms(END_TIMEOUT_MS), text, sizeof(text));
+		ends_in_time(&launched, text, sizeof(text));
 		remove_socket();
 		return 125;
 	}

@@ -274,6 +274,8 @@ static void without_summary(void **state)
 	mal_summary_end(progress, poll);
 	assert_string_equal(given[0], "malleable.here=yes;malleable.summary={};");
 	assert_string_equal(told, "");
+	assert_int_equal(waited_ms, mal_patience_ms(1000));
+	again(without_summary);
 }
 
 /* A server that does not answer is not waited for longer than a second. */
