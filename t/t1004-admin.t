@@ -31,8 +31,8 @@ run srun -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREA
 ok "max_overcommit= limits the threads that users may ask for" says '^<4>$'
 run srun -p shared -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "by partition too" says '^<2>$'
-with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps report_dir@shared=/tmp \
-	policies@shared=fast
+with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps \
+	report_dir@shared=/tmp policies@shared=fast
 run srun -n1 echo started
 ok "wrong ones are named and never keep a job from starting" \
 	all_of "exits 0" "says started" \
