@@ -6,7 +6,6 @@
 . "$(dirname "$0")/faults.sh"
 need_cluster
 start_cluster
-plan 13
 
 daemon() { cat "$BALANCE_CLUSTER/$1.pid"; }
 restart() { # DAEMON [OPTION...]
@@ -21,12 +20,14 @@ end() {
 	pid=$(daemon "$1")
 	kill "$2" "$pid" && wait_until gone "$pid"
 }
-short=("$load" "--work=20,10" --iterations=8)
+short=("$load" --work=4,2 --iterations=1 --until="$work/stop")
 well() { exits 0 && says ^elapsed && complains '2 ranks'; }
 no_controller() { ! living malleabled; }
 
-begin load srun -n2 --balance "${short[@]}"
+begin srun -n2 --balance "${short[@]}"
+wait_until computes
 kill -STOP "$(daemon slurmctld)"
+: >"$work/stop"
 wait_until no_controller
 ok "slurmctld hangs: the controller leaves at the end of the step" no_controller
 kill -CONT "$(daemon slurmctld)"
@@ -34,8 +35,10 @@ ended
 ok "and the step ends well when it is back" well
 ok "nothing is left" unharmed
 
-begin load srun -n2 --balance "${short[@]}"
+begin srun -n2 --balance "${short[@]}"
+wait_until computes
 end slurmctld -KILL
+: >"$work/stop"
 wait_until no_controller
 no_controller && left=no
 restart slurmctld
@@ -45,8 +48,8 @@ ok "slurmctld killed and restarted" all_of well "[ ${left:-yes} = no ]"
 scancel --user=root
 ok "nothing is left by that" unharmed
 
-begin load salloc -Q -n2 -c1 srun -Q --exact -n1 -c1 --balance=auto,grow=job "$load" --work=20 \
-	--iterations=60
+begin salloc -Q -n2 -c1 srun -Q --exact -n1 -c1 --balance=auto,grow=job "${short[@]}"
+wait_until computes
 end slurmd -TERM
 restart slurmd
 files() { ls -d /run/malleable/[0-9]*/0 >/dev/null 2>&1; }
@@ -95,3 +98,4 @@ ok "a job whose number another one had, with what that one left" \
 ok "nothing is left of both" unharmed
 run srun -n2 --balance "${short[@]}"
 ok "and further jobs are balanced" all_of well unharmed
+done_testing

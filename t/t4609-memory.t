@@ -11,13 +11,13 @@ ConstrainSwapSpace=no' --conf 'SelectTypeParameters=CR_CPU_Memory
 DefMemPerNode=1500'
 more_finish() { rm -f /dev/shm/eaten; finish; }
 trap more_finish EXIT
-plan 11
 
 # eat.py DIRECTORY [more]: takes memory until the process named in DIRECTORY/victim is gone; more:
-# or until it is killed itself.
+# or until it is killed itself. DIRECTORY/eats exists when it has begun.
 cat >"$work/eat.py" <<'PY'
 import os, sys, time
 here, more = sys.argv[1], len(sys.argv) > 2
+open(here + "/eats", "w")
 while not os.path.exists(here + "/victim"): time.sleep(0.02)
 victim = open(here + "/victim").read().strip()
 def lives():
@@ -34,45 +34,43 @@ os.unlink("/dev/shm/eaten")
 print("not gone" if lives() else "eaten until it was gone")
 sys.exit(3)
 PY
-# The kernel is to take process $1 first.
-mark() {
-	echo 1000 >"/proc/$1/oom_score_adj" && echo "$1" >"$work/new" &&
-		mv "$work/new" "$work/victim"
-}
-# eats OPTIONS...: a step at its limit, whose controller the kernel kills.
+# eats WHICH COMMAND...: a step at its limit; the kernel takes the process first that WHICH prints.
 more=
 eats() {
-	rm -f "$work/victim" /dev/shm/eaten
-	begin python3 srun -n1 --mem=100 "$@" python3 "$work/eat.py" "$work" $more
-	controller=$(pids_of malleabled)
-	mark "$controller"
+	local which=$1
+	shift
+	rm -f "$work"/{eats,victim,sleeper} /dev/shm/eaten
+	begin srun -n1 --mem=100 "$@" "$work/eat.py" "$work" $more
+	wait_until test -e "$work/eats"
+	victim=$($which)
+	echo 1000 >"/proc/$victim/oom_score_adj" && echo "$victim" >"$work/new" &&
+		mv "$work/new" "$work/victim"
 	ended
 }
+# The tasks begin when the controller has ended its start.
+controller() { pids_of malleabled; }
+balanced() { eats controller "$@" python3; }
 # The same step without us: another process of its is killed.
-eats_without() {
-	rm -f "$work/victim" /dev/shm/eaten
-	timeout -k 5 60 srun -n1 --mem=100 sh -c 'sleep 1001 & python3 "$@"; s=$?
-		kill $! 2>/dev/null; exit $s' sh "$work/eat.py" "$work" $more \
-		>"$work/out" 2>"$work/err" </dev/null 8>&- &
-	step=$!
-	wait_until pgrep -x python3 >/dev/null
-	mark "$(pgrep -f '^sleep 1001')"
-	ended
+sleeper() { cat "$work/sleeper"; }
+without_us() {
+	# shellcheck disable=SC2016 # the shell of the step expands it
+	eats sleeper sh -c 'sleep 1000 & echo $! >'"$work/sleeper"'
+		python3 "$@"; s=$?; kill $! 2>/dev/null; exit $s' sh
 }
 ended_early='the controller of step [0-9.]* ended early: killed'
 said_once() { [ "$(grep -c "$ended_early" "$work/err")" = 1 ] || { echo "# not once"; false; }; }
 
-eats_without
+without_us
 expected=$status
 # What Slurm makes of a step with a process that was killed is Slurm's.
 ok "a process of a step at its memory limit is killed: the program goes on" \
 	says 'eaten until it was gone'
-eats --balance
+balanced --balance
 ok "with us that is the controller: the same output and exit status" \
 	all_of "exits $expected" "says 'eaten until it was gone'"
 ok "a line says so, once" said_once
 ok "nothing is left, the node serves" unharmed
-eats --balance=auto,grow=job --balance-report=off
+balanced --balance=auto,grow=job --balance-report=off
 ok "with grow=job and without a report too" all_of "exits $expected" said_once
 ok "nothing is left of that" unharmed
 
@@ -84,12 +82,12 @@ forget_lost() {
 	rm -f /dev/shm/eaten
 }
 more="more"
-eats_without
+without_us
 expected=$status
 lost=no
 unharmed >/dev/null 2>&1 || lost=yes
 forget_lost
-eats --balance
+balanced --balance
 ok "the program is killed behind it: as without us" \
 	all_of "exits $expected" "! grep -q eaten $work/out"
 ok "then Slurm's word is enough" silent_about "$ended_early"
@@ -99,7 +97,11 @@ run srun -n1 --balance true
 ok "a step without ranks of ours has no such line" all_of "exits 0" "silent_about '$ended_early'"
 forget_lost
 ok "nothing is left of both, beyond what is left without us" unharmed
-begin sleep srun -n1 --balance sh -c 'sleep 3; exit 4'
-kill -KILL "$(pids_of malleabled)"
+rm "$work/eats"
+begin srun -n1 --balance sh -c "touch $work/eats; until [ -e $work/stop ]; do sleep 0.1; done
+	exit 4"
+wait_until test -e "$work/eats"
+kill -KILL "$(controller)"
 ended
 ok "killed by somebody: the same line, and nothing is left" all_of "exits 4" said_once unharmed
+done_testing
