@@ -26,7 +26,8 @@ for killed in 1 0; do
 	in_step --kill-on-bad-exit=1
 	kill -KILL "$(rank $killed)"
 	ended
-	ok "rank $killed killed: the step ends as Slurm makes it end" all_of fails "complains 'Killed'"
+	ok "rank $killed killed: the step ends as Slurm makes it end" \
+		all_of fails "complains 'Killed'"
 	ok "nothing is left by it" nothing_left
 done
 

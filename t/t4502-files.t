@@ -160,15 +160,15 @@ time_of() {
 }
 took=
 full && time_of "${user[@]}" srun -Q -D / -n1 true
-without=$took
+alone=$took
 users_deadlines
 time_of "${user[@]}" srun -Q -D / -n1 --balance=auto,grow=job --balance-report=off true
 long_deadlines
 kill $holder
 ok "a step with grow=job ends while locks of other jobs are held" exits 0
 if full; then
-	echo "# $without ms without, $took ms while eight locks are held"
-	ok "they are not waited for" test "$took" -lt $((2 * without + 2000))
+	echo "# $alone ms without, $took ms while eight locks are held"
+	ok "they are not waited for" test "$took" -lt $((2 * alone + 2000))
 fi
 rm -rf /run/malleable/9000*
 
@@ -239,7 +239,8 @@ if full; then
 		echo ']}'
 	} >"$work/books/1.json"
 	for book in $(seq 2 40); do ln "$work/books/1.json" "$work/books/$book.json"; done
-	"${user[@]}" sh -c 'until kill -STOP $(pgrep -u 65534 -x malleable); do :; done' >/dev/null 2>&1 &
+	"${user[@]}" sh -c 'until kill -STOP $(pgrep -u 65534 -x malleable); do :; done' \
+		>/dev/null 2>&1 &
 	stopper=$!
 	MALLEABLE_PATIENCE=1 run "$malleable" acct "$work/books"
 	ok "a reader of reports that a user stops does not hold root up" all_of "exits 1" \

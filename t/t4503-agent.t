@@ -19,7 +19,8 @@ job() {
 	rm -f "$work/leave.$2"
 	(cd / && exec setpriv --reuid="$1" --regid="$1" --clear-groups env HOME=/ timeout -k 5 600 \
 		srun -D / -Q -p shared -n1 -c2 --balance=auto --balance-report=off "$work/$2" \
-		--work=10 --iterations=1 --until="$work/leave.$2") >"$work/$2.out" 2>&1 </dev/null 8>&- &
+		--work=10 --iterations=1 --until="$work/leave.$2") \
+		>"$work/$2.out" 2>&1 </dev/null 8>&- &
 	srun[$2]=$!
 }
 leave() {
@@ -165,7 +166,7 @@ wait_until job_has "$first" 0
 wait_until eval '[ -n "$(other)" ]'
 second=$(other)
 scontrol suspend "$first"
-ok "a suspended job leaves its CPUs to others" wait_until job_has $second 0-1
+ok "a suspended job leaves its CPUs to others" wait_until job_has "$second" 0-1
 # Its controller gives no answer, whether it is suspended with it or not.
 controller=$(pids_of malleabled | sort -n | head -n1)
 kill -STOP "$controller"

@@ -48,7 +48,8 @@ run "${games[@]}" salloc -D / -Q -n1 sh -c "srun -Q -n1 true"
 ok "nobody is asked where nothing is set for partitions" [ ! -e "$work/asked" ]
 libdir=$work/lib with policies@main=observe
 run "${games[@]}" salloc -D / -Q -n1 sh -c "cd $work/open
-	srun -Q -D $work/open --overlap -n1 sh -c 'touch begun; until [ -e stop ]; do sleep 0.1; done' &
+	srun -Q -D $work/open --overlap -n1 sh -c 'touch begun
+		until [ -e stop ]; do sleep 0.1; done' &
 	until [ -e begun ]; do sleep 0.1; done
 	srun -Q --overlap -n1 true; srun -Q --overlap -n1 true; touch stop; wait"
 ok "slurmctld is asked once for several steps of a job, by root" \

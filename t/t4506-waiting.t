@@ -45,10 +45,10 @@ unread --balance
 ok "a standard error that nobody reads: the step ends" [ $ends = yes ]
 ok "and the report of its step is in no one's way" all_of "says '^elapsed'" nothing_left
 if full; then
-	with=$took
+	balanced=$took
 	unread
-	echo "# $took s without, $with s with --balance"
-	ok "it takes no longer" test "$with" -le $((took + 4))
+	echo "# $took s without, $balanced s with --balance"
+	ok "it takes no longer" test "$balanced" -le $((took + 4))
 fi
 kill $holder
 
@@ -120,11 +120,11 @@ pooled() {
 # in_time WHAT: in a full run, no longer than without.
 in_time() {
 	full || return 0
-	echo "# $without ms without, $took ms beside it"
-	ok "$1" test "$took" -lt $((without + 3000))
+	echo "# $alone ms without, $took ms beside it"
+	ok "$1" test "$took" -lt $((alone + 3000))
 }
 full && pooled
-without=${took:-}
+alone=${took:-}
 mkdir -p /run/malleable && chmod 755 /run/malleable
 mkdir -m 700 /run/malleable/900001
 touch /run/malleable/900001/lock

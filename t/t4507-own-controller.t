@@ -64,7 +64,8 @@ print("hung", hung, "others", others)
 PY
 count=20
 full && count=60
-limit=600 run "${user[@]}" python3 "$work/by_hand.py" "$malleabled" "$work/user" "$work/reports" $count
+limit=600 run "${user[@]}" python3 "$work/by_hand.py" "$malleabled" "$work/user" "$work/reports" \
+	$count
 ok "$count controllers started by hand, out of a job: none is anybody else, all end" \
 	says '^hung 0 others 0$'
 written() { find "$work/reports" /run/malleable -mindepth 1 2>/dev/null; }
@@ -112,8 +113,8 @@ own = subprocess.Popen([program, "--segment-fd", str(segment), "--life-fd", str(
                        pass_fds=[segment, life, door.fileno()], env=plain)
 subprocess.Popen([fake, "1000"], env=plain, start_new_session=True,
                  preexec_fn=lambda: [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)])
-rank = subprocess.Popen([load, "--work=4", "--regions=2", "--iterations=1", "--until=" + stop], pass_fds=[segment],
-                        stdout=subprocess.DEVNULL)
+rank = subprocess.Popen([load, "--work=4", "--regions=2", "--iterations=1", "--until=" + stop],
+                        pass_fds=[segment], stdout=subprocess.DEVNULL)
 looks = wide = 0
 stopped = False
 while rank.poll() is None:

@@ -12,7 +12,7 @@ mounted=
 more_finish() { [ -z "$mounted" ] || umount -l /run/malleable; finish; }
 trap more_finish EXIT
 
-short=("$load" --work=4,2 --iterations=2)
+short=("$load" "--work=4,2" --iterations=2)
 # The program ends well, with its output.
 well() { exits 0 && says ^elapsed; }
 step() { run srun -n2 "$@" "${short[@]}"; }

@@ -20,7 +20,7 @@ end() {
 	pid=$(daemon "$1")
 	kill "$2" "$pid" && wait_until gone "$pid"
 }
-short=("$load" --work=4,2 --iterations=1 --until="$work/stop")
+short=("$load" "--work=4,2" --iterations=1 --until="$work/stop")
 well() { exits 0 && says ^elapsed && complains '2 ranks'; }
 no_controller() { ! living malleabled; }
 

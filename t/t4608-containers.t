@@ -10,8 +10,10 @@ mounts_those_of() { # CPU...
 	local cpu file
 	file=$(mktemp)
 	for cpu in "$@"; do
-		taskset -c "$cpu" unshare --mount="$file" true 2>/dev/null && umount "$file" || return
+		taskset -c "$cpu" unshare --mount="$file" true 2>/dev/null || return
+		umount "$file"
 	done
+	rm "$file"
 }
 if [ -z "${LOW_NAMESPACE:-}" ] && [ "$(id -u)" = 0 ]; then
 	export LOW_NAMESPACE=yes
@@ -63,7 +65,8 @@ if [ "$(namespaces 2>/dev/null)" = private ]; then
 	sed -i "s,libdir=[^ ]*,libdir=$hidden/malleable," "$BALANCE_CLUSTER/plugstack.conf"
 	run srun -n2 --balance "${short[@]}"
 	ok "libraries that it hides: the program runs, and one line is printed" \
-		all_of "exits 0" "says ^elapsed" "complains 'cannot read $hidden/.* in the job: No such'" \
+		all_of "exits 0" "says ^elapsed" \
+		"complains 'cannot read $hidden/.* in the job: No such'" \
 		"[ \$(grep -Ec 'balance:|ld.so' $work/err) = 1 ]"
 else
 	for what in "balanced with a /tmp of its own" "its report" "hidden libraries"; do
