@@ -3,8 +3,8 @@
 # The life of a balanced step: who runs where as whom, what it sees, and that it leaves nothing.
 . "$(dirname "$0")/lib.sh"
 need_cluster
+ordinary_users
 start_cluster
-plan 17
 
 # The environment of a step, without what differs from step to step.
 environment() { env | grep -vE '^(SLURM_|PMIX|_=|PMI_|OMPI|TMPDIR|HOSTNAME|SHLVL)' | sort; }
@@ -16,68 +16,60 @@ run srun -n1 bash -c ". $work/environment.sh; environment; ls -l /proc/self/fd |
 mv "$work/saved" "$BALANCE_CLUSTER/plugstack.conf"
 ok "without --balance a step is the same as without the plugin" cmp "$work/out" "$work/with-plugin"
 
-srun -n2 --balance "$load" --work=10,10 --iterations=15 >"$work/out" 2>"$work/err" &
-controller() { pids_of malleabled | grep .; }
-wait_until controller >/dev/null
-pid=$(controller)
+# until FILE: the load goes on until it is told to stop.
+until_told=("$load" --work=10,10 --iterations=1 --until="$work/stop")
+begin srun -n2 --balance "${until_told[@]}"
+wait_until computes
+pid=$(pids_of malleabled)
 ok "the controller is in the step's cgroup" grep -q '/job_[0-9]*/step_0' "/proc/$pid/cgroup"
 ok "it has its own session and no signal blocked" grep -Eq '^SigBlk:\s0+$' "/proc/$pid/status"
-fds() { [ "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" -le 8 ]; }
+# Besides those that are of the ranks.
+fds() { [ "$(find "/proc/$pid/fd" -mindepth 1 ! -lname "*pidfd*" | wc -l)" -le 8 ]; }
 ok "it holds no descriptor of slurmstepd" fds
 ok "it is not exempt from the OOM killer" grep -qx 0 "/proc/$pid/oom_score_adj"
 segment_of() { tr '\0' '\n' <"/proc/$1/environ" | sed -n 's/^MALLEABLE_SEGMENT_FD=//p'; }
 ranks_have_memfd() {
+	[ "$(pids_of load | wc -l)" = 2 ] || return 1
 	for p in $(pids_of load); do
 		readlink "/proc/$p/fd/$(segment_of "$p")" | grep -q malleable || return 1
 	done
 }
-wait_until living load
 ok "every rank has the segment as a descriptor" ranks_have_memfd
+open_segment() { "$@" cat "/proc/$pid/fd/3" 2>&1 >/dev/null | head -n1 >"$work/opened"; }
 stranger() {
-	! setpriv --reuid=65534 --regid=65534 --clear-groups cat "/proc/$pid/fd/3" >/dev/null 2>&1
+	open_segment "${user[@]}" && grep -q 'Permission denied' "$work/opened" &&
+		open_segment && ! grep -q 'Permission denied' "$work/opened"
 }
 ok "another user cannot open it" stranger
-wait
-ok "nothing is left" nothing_left
+ended
+ok "nothing is left" all_of "exits 0" nothing_left
 
-chmod 711 "$work"
-user=(setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/)
-as_user() { "${user[@]}" "$@"; }
-cd / || exit 1
 mkdir -m 777 "$work/user"
-user_step() {
-	as_user timeout 60 srun -D / -n2 --balance --balance-report="$work/user/report.json" \
-		"$load" --work=10,10 --iterations=40 >"$work/user/out" 2>"$work/err" &
-	wait_until controller >/dev/null || return 1
-	pid=$(controller)
-	uids=$(awk '/^Uid:/ {print $2, $3, $4, $5}' "/proc/$pid/status")
-	gids=$(awk '/^Gid:/ {print $2, $3, $4, $5}' "/proc/$pid/status")
-	wait
-}
-is_user() { [ "$uids" = "65534 65534 65534 65534" ] && [ "$gids" = "65534 65534 65534 65534" ]; }
+begin "${user[@]}" srun -D / -n2 --balance --balance-report="$work/user/report.json" \
+	"${until_told[@]}"
+wait_until computes
+ids() { awk -v what="$1:" '$1 == what {print $2, $3, $4, $5}' "/proc/$(pids_of malleabled)/status"; }
+nobody="65534 65534 65534 65534"
+ok "a user's controller runs as the user in every id" \
+	all_of "[ '$(ids Uid)' = '$nobody' ]" "[ '$(ids Gid)' = '$nobody' ]"
+ended
+ok "its report is the user's file" \
+	all_of "exits 0" "[ \$(stat -c %u $work/user/report.json) = 65534 ]"
+run "${user[@]}" srun -D / -n2 --balance bash \
+	-c "for fd in {40..70}; do eval \"exec \$fd>&-\"; done; exec $load --iterations=5"
+ok "a user's wrapper that closes descriptors is balanced too" \
+	all_of "exits 0" "complains '2 ranks'"
+# balanced_by REPORT POLICY: its step had two ranks and that policy.
+balanced_by() { jq -e ".ranks == 2 and .policy == \"$2\"" "$1" >/dev/null; }
 two_users() {
-	srun -s -n2 --balance --balance-report="$work/root.json" "$load" --iterations=8 \
-		>/dev/null 2>&1 &
-	as_user timeout 60 srun -s -D / -n2 --balance=lewi --balance-report="$work/user/two.json" \
-		"$load" --iterations=8 >/dev/null 2>&1
-	wait
-	jq -e '.ranks == 2 and .policy == "auto"' "$work/root.json" >/dev/null &&
-		jq -e '.ranks == 2 and .policy == "lewi"' "$work/user/two.json" >/dev/null
+	begin srun -s -n2 --balance --balance-report="$work/root.json" "${until_told[@]}"
+	wait_until computes
+	timeout 300 "${user[@]}" srun -s -D / -n2 --balance=lewi \
+		--balance-report="$work/user/two.json" "$load" --iterations=3 8>&- >/dev/null 2>&1
+	ended
+	exits 0 && balanced_by "$work/root.json" auto && balanced_by "$work/user/two.json" lewi
 }
-if as_user test -r "$stage/lib/malleable/libmalleable.so"; then
-	user_step
-	ok "a user's controller runs as the user in every id" is_user
-	ok "its report is the user's file" test "$(stat -c %u "$work/user/report.json")" = 65534
-	run "${user[@]}" srun -D / -n2 --balance bash \
-		-c "for fd in {40..70}; do eval \"exec \$fd>&-\"; done; exec $load --iterations=5"
-	ok "a user's wrapper that closes descriptors is balanced too" \
-		all_of "exits 0" "complains '2 ranks'"
-	ok "two users' steps on the same CPUs at once, each by itself" two_users
-else
-	for what in "a user's controller" "its report" "a wrapper" "two users"; do
-		skip "$what" "users cannot read the build tree"
-	done
-fi
+ok "two users' steps on the same CPUs at once, each by itself" two_users
 
 run srun -n2 "$load" --units=500000 --iterations=5
 cut -d, -f3 "$work/out" >"$work/plain"
@@ -103,12 +95,15 @@ fi
 
 two_steps() {
 	run salloc -Q -n2 bash -c "
-		srun --overlap -n2 --balance --balance-report=$work/a.json $load --iterations=5 &
-		srun --overlap -n2 --balance=lewi --balance-report=$work/b.json $load \
-			--iterations=5 &
+		srun --overlap -n2 --balance --balance-report=$work/a.json ${until_told[*]} &
+		until [ \"\$($stage/bin/malleable status --here --json | jq -r '.[0].windows')\" \
+			-gt 0 ] 2>/dev/null; do sleep 0.1; done
+		srun --overlap -n2 --balance=lewi --balance-report=$work/b.json $load --iterations=3
+		touch $work/stop
 		wait"
-	jq -e '.ranks == 2 and .policy == "auto"' "$work/a.json" >/dev/null &&
-		jq -e '.ranks == 2 and .policy == "lewi"' "$work/b.json" >/dev/null
+	exits 0 && balanced_by "$work/a.json" auto && balanced_by "$work/b.json" lewi
 }
+rm -f "$work/stop"
 ok "two balanced steps at once, each by itself" two_steps
 ok "nothing is left by them" nothing_left
+done_testing
