@@ -2,7 +2,11 @@
 /*
  * calls-mpi.c: rank 1 waits for rank 0 in one kind of blocking MPI call: calls-mpi NAME. Rank 0
  * sleeps 50 ms before each call. Without a name the program lists the kinds.
+ *
+ * calls-mpi all DIRECTORY: in one call of each kind; rank 1 makes the file KIND.called before it,
+ * and rank 0 comes when KIND.come exists.
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +18,30 @@
 #define HAS_PARTITIONS (MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5)
 
 static int rank, other;
+static const char *directory; /* of "all" */
 static MPI_Win window;
 static MPI_Comm ring, grid;
 static MPI_File file;
 static int *memory;
 
-static void late(void)
+static void file_path(char *path, size_t size, const char *kind, const char *what)
 {
-	if (rank == 0)
+	snprintf(path, size, "%s/%s.%s", directory, kind, what);
+}
+
+static void late(const char *kind)
+{
+	char path[4096];
+
+	if (!directory && rank == 0)
 		usleep(50000);
+	if (!directory)
+		return;
+	file_path(path, sizeof(path), kind, rank ? "called" : "come");
+	if (rank == 1)
+		close(open(path, O_CREAT | O_WRONLY, 0644));
+	while (rank == 0 && access(path, F_OK) != 0)
+		usleep(1000);
 }
 
 static void receive(void)
@@ -248,6 +267,8 @@ static const struct {
 #endif
 };
 
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
 static void set_up(void)
 {
 	int neighbours_of[1] = {other}, size = 2, periodic = 0;
@@ -261,27 +282,35 @@ static void set_up(void)
 		      &file);
 }
 
+static void call(size_t kind)
+{
+	for (int i = 0; i < (directory ? 1 : TIMES); i++) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		late(kinds[kind].name);
+		kinds[kind].run();
+	}
+}
+
 int main(int argc, char **argv)
 {
-	void (*run)(void) = NULL;
+	const char *name = argc > 1 ? argv[1] : "";
+	int found = 0;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	directory = argc > 2 ? argv[2] : NULL;
+	for (size_t i = 0; i < KINDS; i++) {
 		if (argc < 2)
 			puts(kinds[i].name);
-		else if (strcmp(argv[1], kinds[i].name) == 0)
-			run = kinds[i].run;
+		found += directory || strcmp(name, kinds[i].name) == 0;
 	}
-	if (!run)
+	if (!found)
 		return argc < 2 ? 0 : 2;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	other = 1 - rank;
 	set_up();
-	for (int i = 0; i < TIMES; i++) {
-		MPI_Barrier(MPI_COMM_WORLD);
-		late();
-		run();
-	}
+	for (size_t i = 0; i < KINDS; i++)
+		if (directory || strcmp(name, kinds[i].name) == 0)
+			call(i);
 	MPI_File_close(&file);
 	MPI_Win_free(&window);
 	MPI_Comm_free(&grid);
