@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * patterns.c: what OpenMP programs rely on, one pattern per run: patterns NAME.
+ * patterns.c: what OpenMP programs rely on, one pattern per run: patterns NAME [ITERATIONS [FILE]].
  *
- * Prints a number that depends on the work only. A program whose threads are not as it was told, or
- * as it requested, ends with status 3. All sums are of integers, so that they are the same in any
- * order.
+ * Prints a number that depends on the work of the iterations only, then goes on until FILE exists.
+ * Several patterns, with commas, run one after the other. A program whose threads are not as it was
+ * told, or as it requested, ends with status 3. All sums are of integers, so that they are the same
+ * in any order.
  *
  * Data for each thread and questions for the number of threads change how a whole program is
  * treated, so these patterns are in builds of their own: FREE has the patterns that ask no
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef FREE_OF_LOOPS
 #define FREE
@@ -290,34 +292,66 @@ static const struct {
 #endif
 };
 
+#define PATTERNS (sizeof(patterns) / sizeof(patterns[0]))
+
+static uint64_t iterate(uint64_t (*run)(int), int iteration)
+{
+	uint64_t value = run(iteration);
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	return value;
+}
+
+/* Whether FILE is still missing, as rank 0 sees it. */
+static int goes_on(const char *file)
+{
+	int on = file && access(file, F_OK) != 0;
+
+	MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return on;
+}
+
+static void run_pattern(uint64_t (*run)(int), int iterations, const char *file)
+{
+	uint64_t sum = 0, all = 0;
+	double begin = MPI_Wtime();
+
+	for (int i = 0; i < iterations; i++)
+		sum = sum * 31 + iterate(run, i);
+	if (rank == 0)
+		fprintf(stderr, "elapsed %.3f\n", MPI_Wtime() - begin);
+	MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("%016llx\n", (unsigned long long)all);
+	fflush(stdout);
+	for (int i = iterations; goes_on(file); i++)
+		iterate(run, i);
+}
+
+/* NULL: there is none of that name. */
+static uint64_t (*find(const char *name))(int)
+{
+	for (size_t i = 0; i < PATTERNS; i++)
+		if (strcmp(name, patterns[i].name) == 0)
+			return patterns[i].run;
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t (*run)(int) = NULL;
-	uint64_t sum = 0, all;
-	double begin;
 	int iterations = argc > 2 ? atoi(argv[2]) : ITERATIONS;
+	char *name = argc > 1 ? strtok(argv[1], ",") : NULL;
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		if (argc > 1 && strcmp(argv[1], patterns[i].name) == 0)
-			run = patterns[i].run;
 	MPI_Init(&argc, &argv);
-	if (!run) {
+	if (!name || !find(name)) {
 		fprintf(stderr, "patterns: name a pattern\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 		return 2;
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Barrier(MPI_COMM_WORLD);
-	begin = MPI_Wtime();
-	for (int i = 0; i < iterations; i++) {
-		sum = sum * 31 + run(i);
-		MPI_Barrier(MPI_COMM_WORLD);
-	}
-	if (rank == 0)
-		fprintf(stderr, "elapsed %.3f\n", MPI_Wtime() - begin);
-	MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
-	if (rank == 0)
-		printf("%016llx\n", (unsigned long long)all);
+	for (; name && find(name); name = strtok(NULL, ","))
+		run_pattern(find(name), iterations, argc > 3 ? argv[3] : NULL);
 	MPI_Finalize();
 	return 0;
 }
