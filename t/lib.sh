@@ -127,7 +127,8 @@ run() {
 # begin COMMAND...: run it in the background, output as of run; a program of ours is told to stop by
 # --until="$work/stop". ended: tell it to, and wait for its status.
 begin() {
-	rm -f "$work/stop"
+	# What an earlier one printed is not taken for its output.
+	rm -f "$work/stop" "$work/out" "$work/err"
 	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
 	step=$!
 }
