@@ -36,8 +36,8 @@ begin srun -n2 --balance=lewi --balance-report=off sh -c "
 	[ \$SLURM_LOCALID = 0 ] || exec $programs/omponly 10
 	until [ -e $work/stop ]; do $programs/omponly 400; done"
 has_both() {
-	"$stage/bin/malleable" status --here --json | jq -e '.[0].ranks |
-		(.[1].running | not) and .[0].borrowed == 1 and .[0].threads == "0-1"'
+	"$stage/bin/malleable" status --here --json | jq -e '.[0] | .cpus as $all | .ranks |
+		(.[1].running | not) and .[0].borrowed == 1 and .[0].threads == $all'
 } >/dev/null 2>&1
 ok "a rank that leaves early leaves its CPU to the other" wait_until has_both
 ended
