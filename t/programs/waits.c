@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * waits.c: waits N: N times, rank 1 waits in MPI_Recv for rank 0, which computes in 30 regions of 3
- * ms before it sends. There is no collective call in between.
+ * waits.c: waits FILE: until FILE exists, rank 1 waits in MPI_Recv for rank 0, which computes in 30
+ * regions of 3 ms before it sends. There is no collective call in between. The tenth time is told.
  */
 #include <mpi.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 static double now_s(void)
 {
@@ -28,18 +29,24 @@ static void compute(void)
 
 int main(int argc, char **argv)
 {
-	int rank, level, message = 0;
+	int rank, level, on = 1;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	compute();
-	for (int i = 0; argc == 2 && i < atoi(argv[1]); i++) {
+	for (int i = 1; on; i++) {
 		for (int j = 0; rank == 0 && j < 30; j++)
 			compute();
 		if (rank == 0)
-			MPI_Send(&message, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+			on = argc == 2 && access(argv[1], F_OK) != 0;
+		if (rank == 0)
+			MPI_Send(&on, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
 		else
-			MPI_Recv(&message, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(&on, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank == 1 && i == 10) {
+			puts("ten times");
+			fflush(stdout);
+		}
 	}
 	MPI_Finalize();
 	return 0;

@@ -81,7 +81,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 
 	/* A window that was not measured yet has no load. */
 	return json_pack("{s:i, s:i, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:s, s:I, s:I, "
-			 "s:I, s:I, s:s, s:o}",
+			 "s:I, s:I, s:I, s:s, s:o}",
 			 "rank", (int)rank, "pid", (int)view->pid, "running", view->running, "cpus",
 			 mal_cpumask_format(&use->cpus, cpus, sizeof(cpus)), "count",
 			 (int)mal_cpumask_count(&use->cpus), "lent", (int)use->lent, "borrowed",
@@ -90,7 +90,8 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 			 "waiting", atomic_load(&slot->waiting_since) != 0, "mode",
 			 mal_phrase_reason(controller, rank) == MAL_REASON_NONE ? "team" : "cpuset",
 			 "lends", (json_int_t)atomic_load(&slot->count.lends), "borrows",
-			 (json_int_t)atomic_load(&slot->count.borrows), "moves",
+			 (json_int_t)atomic_load(&slot->count.borrows), "grants",
+			 (json_int_t)atomic_load(&slot->count.grants), "moves",
 			 (json_int_t)atomic_load(&slot->count.moves), "use",
 			 (json_int_t)atomic_load(&slot->use), "threads",
 			 mal_cpumask_format(&team, threads, sizeof(threads)), "order",
