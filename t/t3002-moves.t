@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 plan 6
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_oob_tcp_if_include=lo
 
 # moving POLICY OPTIONS...: two ranks of four threads on eight CPUs that do not exist.
 moving() {

@@ -76,7 +76,7 @@ ok "a step without an agent runs as ever" all_of "exits 0" "says '^elapsed'" "[ 
 "$srcdir/contrib/cluster" stop >/dev/null
 ok "slurmd's end is the agent's, and nothing is left of it" wait_until gone
 
-PATIENCE=1 start_cluster --plugin-args "coschedule=yes log=no"
+start_cluster --plugin-args "coschedule=yes log=no"
 wait_until living malleable-agent
 job first
 wait_until has 0 0-1

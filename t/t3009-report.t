@@ -6,6 +6,7 @@
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 plan 9
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_oob_tcp_if_include=lo
 
 balanced() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
 # validate FILE: what the schema says of it, on standard error; nothing if it is as it must be.
