@@ -115,7 +115,7 @@ holds=$!
 await eval "! flock -n /run/malleable/*/lock true"
 second echo through
 pkill -P $holds
-deadlines 60
+deadlines "$MALLEABLE_PATIENCE"
 end'
 ok "the controller stopped: the new step does not wait for it" all_of "exits 0" \
 	"apart '$files/beside'"

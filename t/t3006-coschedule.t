@@ -102,7 +102,7 @@ controller=$(pids_of malleabled)
 kill -STOP "$controller"
 deadlines 1
 short -n1 -c2
-deadlines 60
+deadlines "$MALLEABLE_PATIENCE"
 kill -CONT "$controller"
 ok "a controller that does not answer holds nobody up" all_of "exits 0" "says '^elapsed'"
 wait_until has 0 0-1

@@ -124,8 +124,12 @@ ended
 ok "so does the second where the first is not" \
 	all_of "exits 0" "complains 'balance: step [0-9.]+ on $second: auto'" \
 	"silent_about 'on $first: auto'"
+# One deadline passes here.
+deadlines() { sed -i "s/patience=[0-9]*/patience=$1/" "$BALANCE_CLUSTER/plugstack.conf"; }
+deadlines 1
 both "$programs/late" 0 die
 to_its_end
+deadlines "$MALLEABLE_PATIENCE"
 ok "a leader that dies ends the step as without us" all_of fails "silent_about 'Timed out'"
 ok "nothing is left" nothing_left
 
@@ -178,7 +182,9 @@ ours=(env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled
 	--libdir "$stage/lib/malleable" --balance-report="$work/report.json")
 mpirun=(mpirun --bind-to none --oversubscribe -n 2)
 # moving BALANCE: CPUs move on demand while rank 0 listens.
-of_ranks() { "$stage/bin/malleable" status --here --json | jq -r "[.[0].ranks[].$1] | join(\" \")"; }
+of_ranks() {
+	"$stage/bin/malleable" status --here --json | jq -r "[.[0].ranks[].$1] | join(\" \")"
+}
 has_six() { [ "$(of_ranks count)" = "6 2" ]; }
 moving() {
 	begin "${ours[@]}" --balance="$1" -- "${mpirun[@]}" "$programs/listen" "$work/stop"
@@ -198,7 +204,8 @@ ended
 ok "without it there are none" all_of "exits 0" "report_has '.cpu_changes.moves >= 2'" \
 	"silent_about 'has CPUs'"
 unset_local=(env -u OMPI_COMM_WORLD_LOCAL_RANK -u OMPI_COMM_WORLD_LOCAL_SIZE)
-run "${ours[@]}" --balance=observe -- "${mpirun[@]}" "${unset_local[@]}" "$load" --units=100000 --iterations=8
+run "${ours[@]}" --balance=observe -- "${mpirun[@]}" "${unset_local[@]}" "$load" --units=100000 \
+	--iterations=8
 ok "where only PMIx tells who is on the node, it is asked" \
 	all_of "exits 0" \
 	"report_has '.ranks == 2 and .per_rank[0].home == \"0-3\" and .per_rank[1].home == \"4-7\"'"

@@ -4,11 +4,9 @@
 # efficiencies whose product is the whole.
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
-plan 9
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_oob_tcp_if_include=lo
 
-balanced() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
 # validate FILE: what the schema says of it, on standard error; nothing if it is as it must be.
 validate() {
 	python3 - "$srcdir/doc/report.schema.json" "$1" <<-'END' 2>"$work/err"
@@ -20,8 +18,12 @@ validate() {
 	END
 }
 
-balanced --balance=observe --balance-report="$work/report.json" -- mpirun -n 2 "$load" \
-	--iterations=12
+# Rank 1 has no work, whatever the machine.
+begin "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe \
+	--balance-report="$work/report.json" -- mpirun -n 2 "$load" --work=15,0 --iterations=2 \
+	--until="$work/stop"
+wait_until computes
+ended
 ok "the report has a tree of efficiencies" all_of "exits 0" \
 	"complains 'parallel efficiency [0-9.]+ %.* = MPI .* x OpenMP '" \
 	"complains '  MPI = load balance .* x communication '" \
@@ -33,15 +35,17 @@ ok "each is the product of what is below it" all_of \
 	"report_has '$near .efficiency.openmp | near(.parallel; .serial * .regions)'" \
 	"report_has '$near near(.efficiency.parallel; .measured.hybrid_efficiency)'"
 ok "ranks that wait for each other are a bad load balance" \
-	report_has '.efficiency.mpi.load_balance < 0.9 and .efficiency.openmp.parallel > 0.9'
+	report_has '.efficiency.mpi.load_balance < 0.9'
+! full || ok "and regions are not" report_has '.efficiency.openmp.parallel > 0.9'
 ok "it says what ran, when, and what came of it" all_of \
-	"report_has '.command[-1] == \"--iterations=12\" and (.command[0] | endswith(\"load\"))'" \
-	"report_has '(now - (.timestamp | fromdate)) | fabs < 100'" \
+	"report_has '(.command[-1] | startswith(\"--until=\")) and (.command[0] | endswith(\"load\"))'" \
+	"report_has '(now - (.timestamp | fromdate)) | fabs < 600'" \
 	"report_has '.uid == $(id -u) and .job == null'" \
 	"grep -qF \"balance: \$(report .verdict)\" '$work/err'"
 ok "and the same under TALP's keys, times in ns" all_of \
 	"report_has '$near near(.Application.Global.parallelEfficiency; .efficiency.parallel)'" \
-	"report_has '.Application.Global | .usefulTime > 1e8 and .usefulTime < .elapsedTime * .numCpus'" \
+	"report_has '(.Application.Global.elapsedTime - 1e9 * .elapsed_s) | fabs < 1e5'" \
+	"report_has '.Application.Global | .usefulTime > 0 and .usefulTime < .elapsedTime * .numCpus'" \
 	"report_has '.dlbVersion == \"3.8\" and .resources.numMpiRanks == 2'"
 talp() {
 	python3 -c 'import pathlib, sys
@@ -79,3 +83,4 @@ else
 	skip "it is as the schema says" "no python3-jsonschema"
 	skip "which finds a key that is gone, and a wrong word" "no python3-jsonschema"
 fi
+done_testing
