@@ -144,10 +144,10 @@ ok "a job's steps are shown on its nodes, through srun" \
 	grep -Eq "^$job.0 +[^ ]+ +external +2 " "$out"
 # Each CPU that a thread of a rank may run on is the rank's own.
 on_their_own() {
-	local pid cpus
+	local pid cpus may
 	while read -r pid cpus; do
-		[ "$(awk '/^Cpus_allowed_list/ {print $2}' /proc/"$pid"/task/*/status | sort -u)" = \
-			"$cpus" ] || return 1
+		may=$(awk '/^Cpus_allowed_list/ {print $2}' /proc/"$pid"/task/*/status | sort -u)
+		[ "$may" = "$cpus" ] || return 1
 	done <<<"$(status_of '.[0].ranks[] | "\(.pid) \(.cpus)"')"
 }
 ok "each rank's threads run on its CPU" wait_until on_their_own

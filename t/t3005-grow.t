@@ -17,7 +17,7 @@ cat >"$work/lib" <<'LIB'
 status_of() { "$stage/bin/malleable" status --here --json 2>/dev/null | jq -r "$1" 2>/dev/null; }
 # await COMMAND...: for two minutes; the job ends if it never succeeds.
 await() {
-	local end=$((SECONDS + 120))
+	local end=$((SECONDS + ${patience:-120}))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || { echo "never: $*" && status_of . && exit 1; }
 		sleep 0.1
@@ -47,7 +47,9 @@ chmod 755 "$work/beside"
 # apart FILE: what it wrote names no CPU twice.
 apart() {
 	awk 'NR == 1 {its = $2} NR > 1 && $2 != its && $2 ~ /^[01]$/ {well++}
-		END {exit NR < 3 || well != NR - 1}' "$1" || { head -n 20 "$1" | sed 's/^/# /' && false; }
+		END {exit NR < 3 || well != NR - 1}' "$1" && return
+	head -n 20 "$1" | sed 's/^/# /'
+	return 1
 }
 # told FILE JQ: what that report says.
 told() { jq -e "$2" "$files/$1.json" >"$work/said"; }
@@ -136,7 +138,7 @@ if full; then
 first; second "$work/resident" 1; await has 2; wait %1; end'
 	together() {
 		awk '$3 != "-" {looks++; n = split($2, mine, ","); m = split($3, its, ",");
-			for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) if (mine[i] == its[j]) bad++}
+			for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) bad += mine[i] == its[j]}
 			END {exit !(looks > 20) || bad > 0}' "$files/masks"
 	}
 	ok "seen every 10 ms: never is a thread of the first beside a new step" together
