@@ -4,7 +4,6 @@
 # eight. Moves on demand: t3004-control.t; what policies decide: t3003-replay.t.
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_oob_tcp_if_include=lo
 
 # moving POLICY OPTIONS...: two ranks of four threads on eight CPUs that do not exist, in the
 # background.

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-export OMPI_MCA_oob_tcp_if_include=lo
 
 malleable=$stage/bin/malleable
 trace=$work/trace

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_oob_tcp_if_include=lo
 chmod 711 "$work"
 malleable=$stage/bin/malleable
 

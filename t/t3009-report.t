@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_oob_tcp_if_include=lo
 
 # validate FILE: what the schema says of it, on standard error; nothing if it is as it must be.
 validate() {
