@@ -66,6 +66,7 @@ second "$work/beside" 20 >"$files/beside" && await has 2 && echo back
 second --balance=auto,grow=job --balance-report=off "$load" --iterations=2 && await has 2 &&
 	echo back again
 for i in 1 2 3 4 5; do second grep Cpus_allowed_list /proc/self/status; done
+await has 2
 # Another step has a CPU of the two.
 second bash -c "until [ -e $files/stop ]; do sleep 0.1; done" &
 await has 1
