@@ -27,6 +27,14 @@ skip_all() {
 	exit 0
 }
 
+# need NAME...: skip all if configure left one of them out.
+need() {
+	local name
+	for name; do
+		[[ " ${LEFT_OUT:-} " != *" $name "* ]] || skip_all "configured without $name"
+	done
+}
+
 plan() { echo "1..$1"; }
 # done_testing: behind the last check; a test without it was ended in the middle.
 done_testing() { echo "1..$number"; }
@@ -69,6 +77,7 @@ skip() {
 
 # The tests need a real Slurm and a machine with two CPUs.
 need_cluster() {
+	need mpi clang
 	[ "$(id -u)" = 0 ] || skip_all "needs root for a private Slurm"
 	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"
@@ -81,6 +90,8 @@ need_cluster() {
 # users_read: what is installed, and the load, where every user can read them, before the cluster is
 # started with them: a copy where the build tree is below a directory such as /root.
 users_read() {
+	# Without MPI there is no load.
+	[ -e "$load" ] || load=$stage/bin/malleable
 	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	if ! "${nobody[@]}" test -x "$load" -a -r "$stage/lib/slurm/balance.so"; then
 		cp -R "$stage" "$work/stage" && cp "$load" "$work/stage/load" || exit 1

@@ -3,6 +3,7 @@
 # The fast-path word under ThreadSanitizer, everything in core and policies under AddressSanitizer
 # and UBSan.
 . "$(dirname "$0")/lib.sh"
+need cmocka
 plan 5
 
 compile() {

@@ -4,6 +4,7 @@
 # nothing is left behind.
 # Whether it is true in time is for a quiet machine: t/vnode/vnode --cores=8 t/vnode/selftest.
 . "$(dirname "$0")/lib.sh"
+need mpi
 [ "$(id -u)" = 0 ] || skip_all "needs root for cgroups"
 [ -w /sys/fs/cgroup/cpu/tasks ] || grep -qw cpu /sys/fs/cgroup/cgroup.controllers 2>/dev/null ||
 	skip_all "needs the cpu cgroup"

@@ -3,6 +3,7 @@
 # What is built resists: relocations that are read-only from the start, code at random places,
 # guarded stacks, checked string functions; and what runs gave up what it does not need.
 . "$(dirname "$0")/lib.sh"
+need mpi clang
 lib=$stage/lib/malleable
 binaries=("$stage/bin/malleable" "$lib/malleabled" "$lib/malleable-agent" "$lib/malleable-policy")
 libraries=("$lib/libmalleable.so" "$lib/libmalleable_mpi.so" "$stage/lib/slurm/balance.so"

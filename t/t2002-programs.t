@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Programs of all kinds under --balance: they give the same results and leave nothing.
 . "$(dirname "$0")/lib.sh"
+need fortran
 need_cluster
 start_cluster
 plan 16

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable run: the same controller and library without Slurm.
 . "$(dirname "$0")/lib.sh"
+need mpi clang
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 plan 11
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

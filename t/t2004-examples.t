@@ -3,6 +3,7 @@
 # The example programs verify their own results, and these are the same with and without balancing,
 # by every policy.
 . "$(dirname "$0")/lib.sh"
+need fortran cxx
 need_cluster
 plan 32
 examples=$builddir/contrib/examples

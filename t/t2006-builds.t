@@ -3,6 +3,7 @@
 # Programs built otherwise than for libomp and Open MPI's C: GCC's libgomp, Fortran, threads of
 # their own, oneTBB, MPICH.
 . "$(dirname "$0")/lib.sh"
+need fortran cxx tbb
 need_cluster
 start_cluster
 

@@ -4,6 +4,7 @@
 # is what they do, and CPUs go where they are of use. Nothing here depends on how fast the machine
 # is: counts, shares of time, and CPU masks.
 . "$(dirname "$0")/lib.sh"
+need cxx
 need_cluster
 plan 61
 start_cluster

@@ -3,6 +3,7 @@
 # MPI libraries that Debian does not have: Intel MPI, MPICH 5 over OFI and UCX, Open MPI 5; and
 # Python's mpi4py, which loads MPICH 5 privately.
 . "$(dirname "$0")/lib.sh"
+need mpich clang
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 libraries=$builddir/t/mpi
 [ -d "$libraries" ] || skip_all "needs contrib/prepare --mpi, which asks PyPI"

@@ -3,6 +3,7 @@
 # CPUs that move to another rank, seen on a machine of two CPUs: the ranks believe that they have
 # eight. Moves on demand: t3004-control.t; what policies decide: t3003-replay.t.
 . "$(dirname "$0")/lib.sh"
+need mpi clang
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # moving POLICY OPTIONS...: two ranks of four threads on eight CPUs that do not exist, in the

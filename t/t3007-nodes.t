@@ -3,6 +3,7 @@
 # A step over two nodes: one report on both, what is out of balance between them, and where its
 # ranks had better run. Events.
 . "$(dirname "$0")/lib.sh"
+need pmix
 need_cluster
 {
 	unshare --net --uts --mount true && ip link add balance-a type veth peer name balance-b &&

@@ -3,6 +3,7 @@
 # The report as JSON: what doc/report.schema.json says, its keys as the manual has them, and
 # efficiencies whose product is the whole.
 . "$(dirname "$0")/lib.sh"
+need mpi clang
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 

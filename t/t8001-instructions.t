@@ -5,6 +5,7 @@
 # busy machine adds to a count and never takes from it, as ranks that were preempted have more to
 # look at: so the best of three counts.
 . "$(dirname "$0")/lib.sh"
+need mpi clang
 command -v valgrind >/dev/null || skip_all "needs valgrind"
 plan 1
 # counted REGION CALL TEST: no more than these, in one of three counts.

@@ -28,7 +28,6 @@ struct options {
 	int chunks;
 	const char *profile;
 	const char *until;
-	bool static_schedule;
 	bool mark;
 	int warm_up;
 	bool verbose;
@@ -44,7 +43,6 @@ static void usage(FILE *out)
 	      "  --iterations=N      iterations, each ended by MPI_Barrier (default 20)\n"
 	      "  --until=FILE        go on after these until FILE exists\n"
 	      "  --chunks=N          pieces of a region's work (default 16)\n"
-	      "  --static            static schedule (default: dynamic)\n"
 	      "  --profile=steady|drift|burst|random\n"
 	      "                      how the work changes over the iterations (default steady):\n"
 	      "                      drift rotates it over the ranks, burst gives one rank all\n"
@@ -84,7 +82,6 @@ static int parse(int argc, char **argv, struct options *options)
 		{"iterations", required_argument, NULL, 'i'},
 		{"until", required_argument, NULL, 'U'},
 		{"chunks", required_argument, NULL, 'c'},
-		{"static", no_argument, NULL, 's'},
 		{"profile", required_argument, NULL, 'p'},
 		{"mark-phases", no_argument, NULL, 'm'},
 		{"warm-up", required_argument, NULL, 'W'},
@@ -107,7 +104,6 @@ static int parse(int argc, char **argv, struct options *options)
 		case 'i': options->iterations = atoi(optarg); break;
 		case 'U': options->until = optarg; break;
 		case 'c': options->chunks = atoi(optarg); break;
-		case 's': options->static_schedule = true; break;
 		case 'p': options->profile = optarg; break;
 		case 'm': options->mark = true; break;
 		case 'W': options->warm_up = atoi(optarg); break;
@@ -172,15 +168,10 @@ static double region(const struct options *options, double ms)
 	long units = (long)(ms * options->units_per_ms / options->chunks);
 	double sum = 0;
 
-	if (options->static_schedule) {
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-		for (int i = 0; i < options->chunks; i++)
-			sum += compute(units, i);
-	} else {
+	/* By a static schedule gcc's code asks for the thread's number, and could know its team. */
 #pragma omp parallel for schedule(dynamic) reduction(+ : sum)
-		for (int i = 0; i < options->chunks; i++)
-			sum += compute(units, i);
-	}
+	for (int i = 0; i < options->chunks; i++)
+		sum += compute(units, i);
 	return sum;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* top.c: malleable top: show the balanced steps on this node live. */
 #include <errno.h>
-#include <locale.h>
-#include <ncurses.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +9,14 @@
 
 #include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/screen.h"
 #include "libmalleable/cmd/steps.h"
 
 /* Columns beside the bar. */
 #define COLUMNS_OF_NUMBERS 34
 #define BAR_MIN 8
 #define BAR_MAX 128
-#define LINE_MAX 512
-/* The first character of a line selects its attributes. */
+/* The first character of a line says whether it is bold. */
 #define HEAD '='
 #define BODY ' '
 
@@ -27,7 +25,7 @@ struct arguments {
 	double interval;
 };
 
-struct screen {
+struct view {
 	const struct arguments *arguments;
 	int columns;
 };
@@ -106,12 +104,12 @@ static void print_step(FILE *out, const json_t *status, int columns)
 
 static int show(const struct mal_controller_process *controller, void *argument, FILE *out)
 {
-	const struct screen *screen = argument;
+	const struct view *view = argument;
 	json_t *status = mal_step_status(controller, NULL);
 	const char *name = mal_step_text(status, "step");
 
-	if (status && mal_step_matches(name, screen->arguments->wanted))
-		print_step(out, status, screen->columns);
+	if (status && mal_step_matches(name, view->arguments->wanted))
+		print_step(out, status, view->columns);
 	json_decref(status);
 	return 0;
 }
@@ -119,13 +117,13 @@ static int show(const struct mal_controller_process *controller, void *argument,
 /* Write what all controllers report as lines to OUT. */
 static int collect(const struct arguments *arguments, FILE *out, struct mal_error *err)
 {
-	struct screen screen = {arguments, COLS};
+	struct view view = {arguments, mal_screen_columns()};
 	struct mal_steps steps;
 
 	if (mal_steps_find(&steps, err) < 0)
 		return -1;
 	for (size_t i = 0; i < steps.count; i++)
-		mal_step_act(&steps.controllers[i], show, &screen, out);
+		mal_step_act(&steps.controllers[i], show, &view, out);
 	if (!steps.count)
 		fprintf(out, "%cno balanced step%s on this node\n", BODY,
 			steps.others ? " of yours" : "");
@@ -134,27 +132,10 @@ static int collect(const struct arguments *arguments, FILE *out, struct mal_erro
 	return 0;
 }
 
-static void paint(FILE *lines)
-{
-	char line[LINE_MAX];
-	int row = 0;
-
-	erase();
-	rewind(lines);
-	while (row < LINES && fgets(line, sizeof(line), lines)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (line[0] == HEAD)
-			attron(A_BOLD);
-		mvaddnstr(row++, 0, line + (line[0] != '\0'), COLS);
-		attroff(A_BOLD);
-	}
-	refresh();
-}
-
 /* Repeat until q, a signal, or an error. */
 static int watch(const struct arguments *arguments, struct mal_error *err)
 {
-	int key = KEY_RESIZE;
+	int key = 0;
 
 	while (!ended && key != 'q' && key != 'Q') {
 		int fd = memfd_create("malleable-top", MFD_CLOEXEC);
@@ -166,10 +147,10 @@ static int watch(const struct arguments *arguments, struct mal_error *err)
 			fclose(lines);
 			return -1;
 		}
-		paint(lines);
+		rewind(lines);
+		mal_screen_paint(lines, HEAD);
 		fclose(lines);
-		timeout((int)(1000 * arguments->interval));
-		key = getch();
+		key = mal_screen_key((int)(1000 * arguments->interval));
 	}
 	return 0;
 }
@@ -220,20 +201,15 @@ int mal_cmd_top(int argc, char **argv)
 		fputs("malleable top: not a terminal; malleable status prints once\n", stderr);
 		return 2;
 	}
-	setlocale(LC_CTYPE, "");
 	signal(SIGTERM, end);
 	signal(SIGINT, end);
 	signal(SIGHUP, end);
-	if (!initscr()) {
-		fputs("malleable top: unknown terminal type\n", stderr);
+	if (mal_screen_open(&err) < 0) {
+		fprintf(stderr, "malleable top: %s\n", err.text);
 		return 2;
 	}
-	cbreak();
-	noecho();
-	keypad(stdscr, TRUE);
-	curs_set(0);
 	result = watch(&arguments, &err);
-	endwin();
+	mal_screen_close();
 	if (result < 0)
 		fprintf(stderr, "malleable top: %s\n", err.text);
 	return result < 0 ? 1 : 0;

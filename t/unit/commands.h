@@ -17,6 +17,5 @@
 #define watch top_watch
 #include "libmalleable/cmd/top.c"
 #undef print_step
-#undef timeout
 
 #endif

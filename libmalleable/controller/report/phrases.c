@@ -6,6 +6,17 @@
 
 #include "libmalleable/controller/state/ranks.h"
 
+#ifdef HAVE_SECCOMP
+const char mal_phrase_no_filter[] = "";
+#else
+const char mal_phrase_no_filter[] = "built without libseccomp: no filter of system calls\n";
+#endif
+#ifdef HAVE_PMIX
+const char mal_phrase_not_joined[] = "";
+#else
+const char mal_phrase_not_joined[] = "built without PMIx: each node reports by itself\n";
+#endif
+
 enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];

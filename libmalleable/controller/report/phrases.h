@@ -42,4 +42,7 @@ const char *mal_phrase_bound(const struct mal_controller *controller, unsigned i
  */
 const char *mal_phrase_schedule(const struct mal_controller *controller, char *text, size_t size);
 
+/* Lines on what this build lacks, empty if it does not: libseccomp; PMIx, with several nodes. */
+extern const char mal_phrase_no_filter[], mal_phrase_not_joined[];
+
 #endif

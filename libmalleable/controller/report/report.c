@@ -290,6 +290,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	say_unproved(&text, controller);
 	say_doubt(&text, mal_doubt_read(controller));
 	say_kept(&text, mal_leaving_kept(controller));
+	mal_text_add(&text, "%s", mal_phrase_no_filter);
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
 		     100 * report->own_part, 1e3 * report->controller_cpu_s);
 	return text.length;
@@ -310,5 +311,6 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
 		     (unsigned long long)report->moves, verdict);
+	mal_text_add(&text, "%s", mal_phrase_not_joined);
 	return text.length;
 }
