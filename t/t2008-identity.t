@@ -6,29 +6,28 @@
 need_cluster
 cases="number spelling level host nested inherited set_inside asked looked_up cached library loaded"
 cases+=" key"
-plan $((2 * $(wc -w <<<"$cases") + 13))
 start_cluster
 unset OMP_NUM_THREADS OMP_THREAD_LIMIT KMP_DETERMINISTIC_REDUCTION
 identity=$programs/identity
 export LIBRARY=$identity/libdata-gcc.so
 
-# balanced NAME [VARIABLE=VALUE]: two ranks of one CPU each, of which the second waits for the
-# first.
+# balanced NAME [VARIABLE=VALUE [ARGUMENT]]: two ranks of one CPU each, of which the second waits for
+# the first.
 balanced() {
 	run env "${2:-NOTHING=}" srun -n2 -c1 --balance --balance-report="$work/report.json" \
-		"$identity/$1"
+		"$identity/$1" "${@:3}"
 }
 cpuset() { [ "$(report '.per_rank[0].mode')" = cpuset ] || { echo "# not cpuset mode"; false; }; }
 
 for compiler in clang gcc; do
-	balanced "plain-$compiler"
+	balanced "plain-$compiler" NOTHING= until-wide
 	ok "$compiler: the regions of a program that relies on nothing are widened" \
 		all_of "exits 0" "says 'wrong 0, wide [1-9]'"
 	for case in $cases; do
 		balanced "$case-$compiler"
 		ok "$compiler: $case" all_of "exits 0" "says 'wrong 0,'"
 	done
-	balanced "looked_up-$compiler" ASK_MAX=1
+	balanced "looked_up-$compiler" ASK_MAX=1 until-wide
 	ok "$compiler: omp_get_max_threads() is asked first in a widened region" \
 		all_of "exits 0" "says 'wrong 0, wide [1-9]'"
 	balanced "plain-$compiler" OMP_THREAD_LIMIT=1
@@ -61,3 +60,4 @@ ok "of two runtimes the first one's threads are managed" \
 # The thread in which the other one starts is bound to one CPU by then.
 counted() { [ "$(grep -c 'max 2, threads 2, procs 2, wrong 0' "$work/out")" = 2 ]; }
 ok "and the other one counts all CPUs of the rank" all_of "exits 0" counted
+done_testing

@@ -2,7 +2,8 @@
 /*
  * identity.c: what a program can learn about its teams, one CASE per build. Rank 0 computes and the
  * others wait for it, so that its regions are widened if possible. Prints how often something
- * differed from a run without balancing.
+ * differed from a run without balancing. With an argument it goes on until a region was widened, for
+ * some minutes at most.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -21,7 +22,7 @@
 
 #include "compute.h"
 
-#define REGIONS 40
+#define REGIONS 20
 #define PLAIN 0	     /* counts the threads of its regions; relies on nothing */
 #define NUMBER 1     /* an array sized without the runtime, indexed by thread number */
 #define SPELLING 2   /* the same, by Fortran's function names */
@@ -40,7 +41,7 @@
 int omp_get_thread_num_(void);
 uint64_t library_count(void);
 
-static int rank;
+static int rank, until_wide;
 static _Atomic long wrong, wide;
 
 static __attribute__((unused)) void wrong_if(int condition)
@@ -204,7 +205,7 @@ static void step(int iteration)
 		compute(rank, 0.008);
 #pragma omp barrier
 		/* In a widened region or, in the end, in any. */
-		if (!told && (count > 1 || iteration == REGIONS / 2)) {
+		if (!told && (count > 1 || (iteration == REGIONS / 2 && !until_wide))) {
 			int answer = getenv("ASK_MAX") ? get_max_threads() : get_num_threads();
 
 			told = answer;
@@ -292,13 +293,24 @@ static void step(int iteration)
 }
 #endif
 
+/* Some minutes are on a busy machine. */
+static int goes_on(int iteration)
+{
+	int on = until_wide && !wide && iteration < 100 * REGIONS;
+
+	if (until_wide)
+		MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return on;
+}
+
 int main(int argc, char **argv)
 {
 	long mine, all;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	for (int i = 0; i < REGIONS; i++) {
+	until_wide = argc > 1;
+	for (int i = 0; i < REGIONS || goes_on(i); i++) {
 		step(i);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
