@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * decisions.c: programs whose load is easily misjudged: decisions KIND. Where not said otherwise
- * rank 0 computes three times as long as rank 1, and both meet in MPI_Barrier.
+ * decisions.c: programs whose load is easily misjudged: decisions KIND [FILE]. Where not said
+ * otherwise rank 0 computes three times as long as rank 1, and both meet in MPI_Barrier. With FILE
+ * it goes on until that exists, without it for some phases.
  *
  * tasks, taskloop, sections: threads compute while they wait in a barrier
  * unseen: other threads than OpenMP's compute while the primary one waits in MPI
@@ -10,8 +11,8 @@
  * tested: rank 1 waits in a loop of MPI_Test
  * gaps: the same in a loop that computes for 30 us now and then
  * slept: the same in a loop that sleeps between tests
- * left: rank 1 leaves such a loop after 10 ms and computes for 30 ms; prints the total number of
- *   threads of rank 0 that are still on its CPU then
+ * left: rank 1 leaves such a loop after 10 ms and computes, for a minute at most, until no thread
+ *   of rank 0 is on its CPU; prints how often there still was one
  * busy: rank 1 computes for 10 us between two tests
  * jump: before, an error handler leaves an MPI call by longjmp()
  * yields: prints how often rank 1 really called sched_yield() while it waited
@@ -27,6 +28,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +37,13 @@
 #include <unistd.h>
 
 #define PHASES 30
+#define STACK_SIZE (1u << 20)
 
-static int rank, other_pid, shared;
+static int rank, other_pid, shared, away;
 static cpu_set_t at_first; /* the CPUs that we started with */
-static long yields;
+/* Of the primary thread, known by its stack: a program that asks which thread it is keeps its team. */
+static long yields, yields_in_waits;
+static uintptr_t stack;
 
 /* Replaces the C library's syscall(), by which the balancing library calls sched_yield. */
 long syscall(long number, ...)
@@ -55,7 +60,8 @@ long syscall(long number, ...)
 	a4 = va_arg(list, long);
 	a5 = va_arg(list, long);
 	va_end(list);
-	yields += number == SYS_sched_yield;
+	yields += number == SYS_sched_yield &&
+		  stack - (uintptr_t)__builtin_frame_address(0) < STACK_SIZE;
 	__asm__ volatile("syscall"
 			 : "=a"(result)
 			 : "a"(number), "D"(a0), "S"(a1), "d"(a2), "r"(a3), "r"(a4), "r"(a5)
@@ -262,23 +268,23 @@ static void test_and_leave(MPI_Request *request)
 
 	while (MPI_Wtime() - begin < 10e-3)
 		is_done(request);
-	work(30e-3);
 	CPU_ZERO(&here);
 	CPU_SET(sched_getcpu(), &here);
-	shared += threads_on(other_pid, &here);
+	begin = MPI_Wtime();
+	do
+		work(5e-3);
+	while (threads_on(other_pid, &here) && MPI_Wtime() - begin < 60);
+	shared += threads_on(other_pid, &here) > 0;
 	MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
 static void left(void)
 {
-	static int phase;
 	int pid = getpid(), pids[2];
 
 	MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
 	other_pid = pids[!rank];
 	receive(test_and_leave);
-	if (rank == 1 && ++phase == PHASES)
-		printf("shared %d\n", shared);
 }
 
 static jmp_buf back;
@@ -307,32 +313,24 @@ static void jump(void)
 
 static void count_yields(void)
 {
-	static int phase;
-
-	yields = 0;
 	compute(rank ? 1 : 10);
+	yields = 0;
 	meet();
-	if (rank == 1 && ++phase == PHASES)
-		printf("yields %ld\n", yields);
+	yields_in_waits += yields;
 }
 
 static void home(void)
 {
-	static int phase, away;
-
 	compute(rank ? 4 : 60);
 	meet();
 	if (rank == 0)
 		away += threads_on(getpid(), NULL) - threads_on(getpid(), &at_first);
-	if (rank == 0 && ++phase == PHASES)
-		printf("away %d\n", away);
 }
 
 /* The message comes long afterwards. */
 static void test_yields(void)
 {
 	MPI_Request request;
-	static int phase;
 	int value = 0;
 
 	meet();
@@ -340,8 +338,7 @@ static void test_yields(void)
 	yields = 0;
 	for (int i = 0; i < 1000; i++)
 		is_done(&request);
-	if (rank == 1 && ++phase == PHASES)
-		printf("yields %ld\n", yields);
+	yields_in_waits += yields;
 	meet();
 	MPI_Send(&value, 1, MPI_INT, !rank, 7, MPI_COMM_WORLD);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -370,30 +367,58 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+static void run(size_t kind)
+{
+	if (kinds[kind].wait)
+		receive(kinds[kind].wait);
+	else
+		kinds[kind].run();
+}
+
+/* Whether FILE is still missing, as rank 0 sees it. */
+static int goes_on(const char *file)
+{
+	int on = access(file, F_OK) != 0;
+
+	MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return on;
+}
+
+static void tell(size_t kind)
+{
+	if (rank == 1 && kinds[kind].run == left)
+		printf("shared %d\n", shared);
+	if (rank == 1 && (kinds[kind].run == count_yields || kinds[kind].run == test_yields))
+		printf("yields %ld\n", yields_in_waits);
+	if (rank == 0 && kinds[kind].run == home)
+		printf("away %d\n", away);
+	if (rank == 0)
+		puts("done");
+}
+
 int main(int argc, char **argv)
 {
+	const char *file = argc > 2 ? argv[2] : NULL;
+	unsigned int phases;
 	size_t kind = 0;
 	int level;
 
+	stack = (uintptr_t)__builtin_frame_address(0);
 	CPU_ZERO(&at_first);
 	syscall(SYS_sched_getaffinity, 0, sizeof(at_first), &at_first);
-	while (argc == 2 && kind < KINDS && strcmp(argv[1], kinds[kind].name) != 0)
+	while (argc > 1 && kind < KINDS && strcmp(argv[1], kinds[kind].name) != 0)
 		kind++;
-	if (argc != 2 || kind == KINDS)
+	if (argc < 2 || kind == KINDS)
 		return 2;
 	MPI_Init_thread(&argc, &argv,
 			kinds[kind].run == unseen ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
 			&level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	for (unsigned int i = 0; i < PHASES * (kinds[kind].times ? kinds[kind].times : 1); i++) {
-		if (kinds[kind].wait)
-			receive(kinds[kind].wait);
-		else
-			kinds[kind].run();
-	}
+	phases = PHASES * (kinds[kind].times ? kinds[kind].times : 1);
+	for (unsigned int i = 0; file ? goes_on(file) : i < phases; i++)
+		run(kind);
 	meet();
 	MPI_Finalize();
-	if (rank == 0)
-		puts("done");
+	tell(kind);
 	return 0;
 }
