@@ -4,7 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-plan 35
 
 run srun --help
 ok "srun --help shows --balance" says '--balance=\[policy'
@@ -59,12 +58,15 @@ ok "an option wins over a wrong SLURM_BALANCE" says '^<[0-9]+>$'
 run sbatch -W -n2 -o "$work/batch" --balance=lewi --wrap "
 	echo batch; $balanced; srun -n1 sh -c '$balanced'; srun --balance=off -n1 sh -c '$balanced'"
 cp "$work/batch" "$work/out"
+printed() {
+	[ "$(sed 's/[0-9][0-9]*/N/' "$work/out" | tr '\n' ' ')" = "$1" ] ||
+		{ sed 's/^/# /' "$work/out" && return 1; }
+}
 ok "sbatch --balance reaches the step, not the script, and a step's own option wins" \
-	all_of "exits 0" \
-	"[ \"\$(sed 's/[0-9][0-9]*/N/' $work/out | tr '\n' ' ')\" = 'batch <none> <N> <none> ' ]"
+	all_of "exits 0" "printed 'batch <none> <N> <none> '"
 run sbatch -W -n2 -o "$work/batch" --export=NONE --balance=lewi \
 	--wrap \
-	"srun -n2 --balance-report=$work/report.json /usr/bin/env HOME=/ $load --iterations=3"
+	"srun -n2 --balance-report=$work/report.json /usr/bin/env HOME=/ $load --iterations=1"
 cp "$work/batch" "$work/out"
 ok "it does so with --export=NONE" all_of "exits 0" "report_has '.policy == \"lewi\"'"
 run salloc -Q -n2 --balance=lewi srun -n1 sh -c "$balanced"
@@ -72,39 +74,47 @@ ok "salloc --balance reaches the step" says '^<[0-9]+>$'
 run salloc -Q -n2 --balance --balance-report srun -n1 sh -c "$balanced"
 ok "without a value too" all_of "exits 0" "says '^<[0-9]+>$'"
 run sbatch -W -n2 -o "$work/batch" --balance --wrap \
-	"srun -n2 --balance-report=$work/report.json $load --iterations=3; srun -n1 sh -c '$balanced'"
+	"srun -n2 --balance-report=$work/report.json $load --iterations=1; srun -n1 sh -c '$balanced'"
 cp "$work/batch" "$work/out"
 ok "and so does sbatch --balance" all_of "exits 0" "says '^<[0-9]+>$'" \
 	"report_has '.policy == \"auto\"'"
 
-run srun -n2 --balance "$load" --iterations=3
+begin srun -n2 --balance "$load" --iterations=1 --until="$work/stop"
+wait_until computes
+ended
+# On a busy machine there are lines on that besides.
 ok "the report comes on srun's standard error, ten lines at most" \
 	all_of "complains 'balance: step .* policy auto, 2 ranks, 2 CPUs'" \
 	"complains 'estimated .* s without'" \
-	"[ \$(grep -c balance: $work/err) -le 10 ]"
-run srun -n2 --balance --balance-report=off "$load" --iterations=3
+	"[ \$(grep balance: $work/err | grep -cvE 'thrown away|reclaims that found') -le 10 ]"
+run srun -n2 --balance --balance-report=off "$load" --iterations=1
 ok "--balance-report=off silences it" all_of "exits 0" "silent_about balance:"
-run srun -n2 --balance --balance-report=brief "$load" --iterations=3
+run srun -n2 --balance --balance-report=brief "$load" --iterations=1
 ok "--balance-report=brief prints the verdict alone" all_of "exits 0" \
 	"complains 'balance: .*(times as|not faster|balanced as it is|too short)'" \
 	"[ \$(grep -c balance: $work/err) = 1 ]" "[ ! -e brief ]"
-run env SLURM_BALANCE_REPORT=brief srun -n2 --balance --balance-report=full "$load" --iterations=3
+run env SLURM_BALANCE_REPORT=brief srun -n2 --balance --balance-report=full "$load" --iterations=1
 ok "--balance-report=full prints all, whatever the environment says" all_of "exits 0" \
 	"complains 'balance: overhead'" "[ ! -e full ]"
 cd "$work" || exit 1
-run srun -n2 --balance --balance-report=./brief "$load" --iterations=3
+run srun -n2 --balance --balance-report=./brief "$load" --iterations=1
 ok "a file of that name is written as ./brief" \
 	all_of "exits 0" "jq -e .version $work/brief >/dev/null"
-run srun -n2 --balance --balance-report=mine.json "$load" --iterations=3
+begin srun -n2 --balance --balance-report=mine.json "$load" --iterations=1 --until="$work/stop"
+wait_until computes
+ended
 ok "--balance-report=FILE is relative to where srun was called" \
 	all_of "exits 0" "jq -e '.measured.windows > 0' $work/mine.json"
-run srun -n2 -J my/name --balance --balance-report=%j-%s-%n-%h-%x.json --balance-trace=%3j.%x \
-	sh -c "echo \$SLURM_JOB_ID >$work/id; exec $load --iterations=3"
+begin srun -n2 -J my/name --balance --balance-report=%j-%s-%n-%h-%x.json --balance-trace=%3j.%x \
+	sh -c "echo \$SLURM_JOB_ID >$work/id; exec $load --iterations=1 --until=$work/stop"
+wait_until computes
+ended
 # shellcheck disable=SC2046 # a number
 ok "names of files have %j and the like, as Slurm's" all_of "exits 0" \
 	"jq -e .version $work/$(cat "$work/id")-0-0-$(hostname -s)-my_name.json >/dev/null" \
 	"[ -s $work/$(printf %03d $(cat "$work/id")).my_name ]"
-run srun -n2 --balance --balance-report=/nonexistent/x.json "$load" --iterations=3
+run srun -n2 --balance --balance-report=/nonexistent/x.json "$load" --iterations=1
 ok "a report that cannot be written is said, the step's status stays" \
 	all_of "exits 0" "complains 'cannot write the report'"
 ok "nothing is left" nothing_left
+done_testing

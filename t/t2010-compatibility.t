@@ -4,7 +4,6 @@
 # libraries of all kinds.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 24
 start_cluster
 
 patterns=$programs/patterns-free
@@ -95,8 +94,14 @@ else
 	skip "MPICH: of persistent ones too" "MPICH is not installed"
 	skip "MPICH: in a session without MPI_COMM_WORLD" "MPICH is not installed"
 fi
-run srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/load-toolsfirst" \
-	--work=30,10 --iterations=10
+begin srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/load-toolsfirst" \
+	--work=30,10 --iterations=1 --until="$work/stop"
+lends() {
+	"$stage/bin/malleable" status --here --json 2>/dev/null |
+		jq -e '.[0].ranks | any(.lends > 0)' >/dev/null 2>&1
+}
+wait_until lends
+ended
 ok "MPI's tool interface before MPI: waits are lent all the same" \
 	all_of "exits 0" "report_has '.cpu_changes.lends > 0'"
 
@@ -125,3 +130,4 @@ ok "under DMTCP ranks run unbalanced, and say so" \
 plain "$programs/weak"
 run srun -n2 -c1 --balance --balance-report=off "$programs/weak"
 ok "calls that MPI lacks are not there with us either" all_of "exits 0" same
+done_testing
