@@ -93,7 +93,10 @@ run srun -n2 --balance --balance-report=brief "$load" --iterations=1
 ok "--balance-report=brief prints the verdict alone" all_of "exits 0" \
 	"complains 'balance: .*(times as|not faster|balanced as it is|too short)'" \
 	"[ \$(grep -c balance: $work/err) = 1 ]" "[ ! -e brief ]"
-run env SLURM_BALANCE_REPORT=brief srun -n2 --balance --balance-report=full "$load" --iterations=1
+begin env SLURM_BALANCE_REPORT=brief srun -n2 --balance --balance-report=full "$load" \
+	--iterations=1 --until="$work/stop"
+wait_until computes
+ended
 ok "--balance-report=full prints all, whatever the environment says" all_of "exits 0" \
 	"complains 'balance: overhead'" "[ ! -e full ]"
 cd "$work" || exit 1

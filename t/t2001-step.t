@@ -17,7 +17,7 @@ mv "$work/saved" "$BALANCE_CLUSTER/plugstack.conf"
 ok "without --balance a step is the same as without the plugin" cmp "$work/out" "$work/with-plugin"
 
 # until FILE: the load goes on until it is told to stop.
-until_told=("$load" --work=10,10 --iterations=1 --until="$work/stop")
+until_told=("$load" "--work=10,10" --iterations=1 --until="$work/stop")
 begin srun -n2 --balance "${until_told[@]}"
 wait_until computes
 pid=$(pids_of malleabled)
@@ -48,10 +48,12 @@ mkdir -m 777 "$work/user"
 begin "${user[@]}" srun -D / -n2 --balance --balance-report="$work/user/report.json" \
 	"${until_told[@]}"
 wait_until computes
-ids() { awk -v what="$1:" '$1 == what {print $2, $3, $4, $5}' "/proc/$(pids_of malleabled)/status"; }
-nobody="65534 65534 65534 65534"
+ids() {
+	awk -v what="$1:" '$1 == what {print $2, $3, $4, $5}' "/proc/$(pids_of malleabled)/status"
+}
+all_four="65534 65534 65534 65534"
 ok "a user's controller runs as the user in every id" \
-	all_of "[ '$(ids Uid)' = '$nobody' ]" "[ '$(ids Gid)' = '$nobody' ]"
+	all_of "[ '$(ids Uid)' = '$all_four' ]" "[ '$(ids Gid)' = '$all_four' ]"
 ended
 ok "its report is the user's file" \
 	all_of "exits 0" "[ \$(stat -c %u $work/user/report.json) = 65534 ]"

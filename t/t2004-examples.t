@@ -18,7 +18,7 @@ same() {
 	ok "$1 is verified" all_of "exits 0" "says verified"
 	expected=$(result)
 	for policy in $policies; do
-		run srun -n2 --balance=$policy "$examples/$1" "${@:2}"
+		run srun -n2 --balance="$policy" "$examples/$1" "${@:2}"
 		ok "$1 gives the same by $policy" all_of "exits 0" "says verified" \
 			"[ '$expected' = \"\$(result)\" ]"
 	done
@@ -32,7 +32,7 @@ same bodies 6
 run srun -n2 "$examples/cg" --n=24 --planes=32 --iterations=80 --imbalance=200
 ok "cg is verified" all_of "exits 0" "says verified"
 for policy in $policies; do
-	run srun -n2 --balance=$policy --balance-report="$work/report.json" "$examples/cg" --n=24 \
+	run srun -n2 --balance="$policy" --balance-report="$work/report.json" "$examples/cg" --n=24 \
 		--planes=32 --iterations=80 --imbalance=200
 	ok "cg is verified by $policy" all_of "exits 0" "says verified"
 done

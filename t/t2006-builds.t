@@ -9,8 +9,14 @@ start_cluster
 
 seconds() { grep -h -o 'elapsed [0-9.]*' "$work/out" "$work/err" | head -n1 | cut -d' ' -f2; }
 result() { grep -o 'result [0-9a-f]*' "$1"; }
-same() { [ "$(result "$work/off")" = "$(result "$work/out")" ] || { echo "# another result"; false; }; }
-without() { run srun -n2 -c1 "$@"; cp "$work/out" "$work/off"; exits 0 && result "$work/off" >"$work/result"; }
+same() {
+	[ "$(result "$work/off")" = "$(result "$work/out")" ] || { echo "# another result"; false; }
+}
+without() {
+	run srun -n2 -c1 "$@"
+	cp "$work/out" "$work/off"
+	exits 0 && result "$work/off" >"$work/result"
+}
 balanced() {
 	run srun -n2 -c1 --balance --balance-report="$work/report.json" "$@"
 	exits 0 && same

@@ -11,8 +11,8 @@ unset OMP_NUM_THREADS OMP_THREAD_LIMIT KMP_DETERMINISTIC_REDUCTION
 identity=$programs/identity
 export LIBRARY=$identity/libdata-gcc.so
 
-# balanced NAME [VARIABLE=VALUE [ARGUMENT]]: two ranks of one CPU each, of which the second waits for
-# the first.
+# balanced NAME [VARIABLE=VALUE [ARGUMENT]]: two ranks of one CPU each, of which the second waits
+# for the first.
 balanced() {
 	run env "${2:-NOTHING=}" srun -n2 -c1 --balance --balance-report="$work/report.json" \
 		"$identity/$1" "${@:3}"

@@ -29,7 +29,7 @@ each() {
 	shift 2
 	if full; then all="clang gcc mpich"; fi
 	for build in $all; do
-		if [ $build = mpich ] && [ ! -x "$programs/decisions-mpich" ]; then
+		if [ "$build" = mpich ] && [ ! -x "$programs/decisions-mpich" ]; then
 			skip "$build: $what" "MPICH is not installed"
 			continue
 		fi
@@ -87,7 +87,8 @@ builds="clang mpich" each "MPI_Wait lends" recv lends
 each "a loop of MPI_Test lends" tested lends
 each "one that computes now and then lends" gaps lends
 each "one that sleeps between lends" slept lends
-seen='' each "one that computes between two tests lends nothing" busy "report_has '.per_rank[1].lends == 0'"
+seen='' each "one that computes between two tests lends nothing" busy \
+	"report_has '.per_rank[1].lends == 0'"
 each "CPUs come back to a rank that leaves such a loop" left "says '^shared 0$'" lends
 seen=
 

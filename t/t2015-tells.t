@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 need_cluster
 
-# For which compilers in the gate: c clang, g gcc, - none; a full run has all. Then VARIABLE=VALUE, or
-# -; ranks and CPUs of each; which build of tells; KIND
+# For which compilers in the gate: c clang, g gcc, - none; a full run has all. Then VARIABLE=VALUE,
+# or -; ranks and CPUs of each; which build of tells; KIND
 table="
 	cg -                           n1c2        places
 	g  OMP_PROC_BIND=close         n1c2        places

@@ -41,7 +41,9 @@
 
 static int rank, other_pid, shared, away;
 static cpu_set_t at_first; /* the CPUs that we started with */
-/* Of the primary thread, known by its stack: a program that asks which thread it is keeps its team. */
+/*
+ * Of the primary thread, known by its stack: a program that asks which thread it is keeps its team.
+ */
 static long yields, yields_in_waits;
 static uintptr_t stack;
 

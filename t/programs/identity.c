@@ -2,8 +2,8 @@
 /*
  * identity.c: what a program can learn about its teams, one CASE per build. Rank 0 computes and the
  * others wait for it, so that its regions are widened if possible. Prints how often something
- * differed from a run without balancing. With an argument it goes on until a region was widened, for
- * some minutes at most.
+ * differed from a run without balancing. With an argument it goes on until a region was widened,
+ * for some minutes at most.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
