@@ -7,7 +7,10 @@ start_cluster
 conf=$BALANCE_CLUSTER/plugstack.conf
 
 # with MODE ARGUMENTS...: the plugin's line; srun and slurmstepd read it anew, slurmd need not.
-with() { echo "$1 $stage/lib/slurm/balance.so libdir=$stage/lib/malleable ${*:2}" >"$conf"; }
+with() {
+	echo "$1 $stage/lib/slurm/balance.so libdir=$stage/lib/malleable" \
+		"patience=$MALLEABLE_PATIENCE ${*:2}" >"$conf"
+}
 balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 
 with optional policies=lewi,observe

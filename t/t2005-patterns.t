@@ -5,7 +5,7 @@
 # CPUs that move at random at every boundary.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_oob_tcp_if_include=lo
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # The last two set what others would inherit.
 patterns="plain sized-once sized-by-procs sized-each fixed clauses nested tasks first-touch orphaned threadprivate chosen dynamic"
 start_cluster

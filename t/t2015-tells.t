@@ -9,8 +9,8 @@ need_cluster
 # or -; ranks and CPUs of each; which build of tells; KIND
 table="
 	cg -                           n1c2        places
-	g  OMP_PROC_BIND=close         n1c2        places
-	c  OMP_PLACES=threads          n1c2        places
+	-  OMP_PROC_BIND=close         n1c2        places
+	-  OMP_PLACES=threads          n1c2        places
 	-  KMP_AFFINITY=compact        n1c2        places
 	g  GOMP_CPU_AFFINITY=1,0       n1c2        places
 	c  -                           n1c2        others
@@ -22,7 +22,7 @@ table="
 	-  OMP_DISPLAY_AFFINITY=true   n2c1 -plain process
 	g  -                           n2c1 -plain alarms
 	g  -                           n1c2 -display display
-	c  OMP_PROC_BIND=true          n1c2 -display display
+	-  OMP_PROC_BIND=true          n1c2 -display display
 	-  GOMP_CPU_AFFINITY=77        n2c1 -display display
 	-  KMP_AFFINITY=explicit,proclist=[77] n2c1 -display display
 	-  OMP_PLACES={0},{77}         n2c1 -display display
@@ -47,7 +47,7 @@ table="
 # libgomp leaves out because it cannot read it.
 gomp="
 	-  -                           n2c1 -state raised
-	g  OMP_NUM_THREADS=            n1c2 -placed variables
+	-  OMP_NUM_THREADS=            n1c2 -placed variables
 	-  OMP_NUM_THREADS=0           n1c2 -placed variables
 	-  OMP_NUM_THREADS=3,          n1c2 -placed variables
 	-  OMP_NUM_THREADS=2,x         n1c2 -placed variables
