@@ -18,7 +18,7 @@ moving() {
 }
 # has JQ: so it is with the step that runs.
 has() {
-	[ "$("$stage/bin/malleable" status --here --json 2>/dev/null | jq "$1" 2>/dev/null)" = true ]
+	"$stage/bin/malleable" status --here --json 2>/dev/null | jq -e "$1" >"$work/said" 2>&1
 }
 windows() { wait_until has ".[0].windows >= $1" && ended; }
 # count RANK: number of CPUs that it owns at the end.

@@ -24,7 +24,7 @@ recorded() {
 	ended
 }
 has_six() {
-	[ "$("$malleable" status --here --json 2>/dev/null | jq '.[0].windows > 5' 2>/dev/null)" = true ]
+	"$malleable" status --here --json 2>/dev/null | jq -e '.[0].windows > 5' >"$work/said" 2>&1
 }
 recorded srun -Q -n2 -c1 --balance=observe --balance-trace="$trace" \
 	--balance-report="$work/report.json"

@@ -66,8 +66,8 @@ even_hosts() {
 }
 ok "the hostfile gives each node as many ranks as before" even_hosts "$work/hosts"
 if full; then
-	ok "with all work on one node the balance is 50 %, and can be 100 %" report_has \
-		'.between_nodes | .load_balance < 0.55 and .load_balance_possible > 0.85'
+	ok "with all work on one node the balance is low, and can be better" report_has \
+		'.between_nodes | .load_balance < 0.8 and .load_balance_possible > .load_balance + 0.1'
 	ok "one heavy rank is among those of each node" \
 		[ "$(sed -n 1p "$work/hosts")" != "$(sed -n 2p "$work/hosts")" ]
 fi
