@@ -32,7 +32,8 @@ same bodies 6
 run srun -n2 "$examples/cg" --n=24 --planes=32 --iterations=80 --imbalance=200
 ok "cg is verified" all_of "exits 0" "says verified"
 for policy in $policies; do
-	run srun -n2 --balance="$policy" --balance-report="$work/report.json" "$examples/cg" --n=24 \
+	run srun -n2 --balance="$policy" --balance-report="$work/report.json" \
+		"$examples/cg" --n=24 \
 		--planes=32 --iterations=80 --imbalance=200
 	ok "cg is verified by $policy" all_of "exits 0" "says verified"
 done
