@@ -92,8 +92,7 @@ static int parse(int argc, char **argv, struct options *options)
 	};
 	int option;
 
-	*options =
-		(struct options){{15, 5}, 2, 10, 20, 16, "steady", NULL, false, false, 0, false, 0};
+	*options = (struct options){{15, 5}, 2, 10, 20, 16, "steady", NULL, false, 0, false, 0};
 	while ((option = getopt_long(argc, argv, "h", list, NULL)) != -1) {
 		switch (option) {
 		case 'w':
