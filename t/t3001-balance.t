@@ -16,7 +16,7 @@ step() {
 }
 # balance POLICY LOAD-OPTION...: until there was a window, at least.
 balance() {
-	step "$1" "$load" --iterations=5 --until="$work/stop" "${@:2}"
+	step "$1" "$load" --iterations=1 --until="$work/stop" "${@:2}"
 	wait_until computes
 }
 # does WHAT POLICY COUNTERS CHECK...: counted by and by, then seen in the report.
