@@ -18,11 +18,15 @@ validate() {
 	END
 }
 
-# Rank 1 has no work, whatever the machine.
+# Rank 1 has no work.
 begin "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe \
 	--balance-report="$work/report.json" -- mpirun -n 2 "$load" --work=15,0 --iterations=2 \
 	--until="$work/stop"
-wait_until computes
+has_six() {
+	"$stage/bin/malleable" status --here --json 2>/dev/null | jq -e '.[0].windows > 5' \
+		>"$work/said" 2>&1
+}
+wait_until has_six
 ended
 ok "the report has a tree of efficiencies" all_of "exits 0" \
 	"complains 'parallel efficiency [0-9.]+ %.* = MPI .* x OpenMP '" \
@@ -34,9 +38,10 @@ ok "each is the product of what is below it" all_of \
 	"report_has '$near .efficiency.mpi | near(.parallel; .load_balance * .communication)'" \
 	"report_has '$near .efficiency.openmp | near(.parallel; .serial * .regions)'" \
 	"report_has '$near near(.efficiency.parallel; .measured.hybrid_efficiency)'"
-ok "ranks that wait for each other are a bad load balance" \
-	report_has '.efficiency.mpi.load_balance < 0.9'
-! full || ok "and regions are not" report_has '.efficiency.openmp.parallel > 0.9'
+if full; then
+	ok "ranks that wait for each other are a bad load balance, and regions are not" report_has \
+		'.efficiency.mpi.load_balance < 0.9 and .efficiency.openmp.parallel > 0.9'
+fi
 ok "it says what ran, when, and what came of it" all_of \
 	"report_has '(.command[-1] | startswith(\"--until=\")) and (.command[0] | endswith(\"load\"))'" \
 	"report_has '(now - (.timestamp | fromdate)) | fabs < 600'" \
