@@ -50,7 +50,7 @@ told='echo "rank $MALLEABLE_PATIENCE"; pgrep -xa malleabled | grep -o -- "--pati
 with patience=7
 MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
 ok "patience= is the site's alone" all_of "says '^rank 7$'" "says '^--patience 7$'"
-sed -i 's/patience=[0-9]* *//' "$conf"
+sed -i 's/patience=[0-9]* *//g' "$conf"
 MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
 ok "and is 1 without it" all_of "says '^rank 1$'" "says '^--patience 1$'"
 

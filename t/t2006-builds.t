@@ -75,8 +75,8 @@ ok "Fortran, use malleable" all_of "exits 0" "says 'balanced T'" \
 run srun -n2 -c1 "$programs/bindings-marks" 1
 ok "which does nothing without --balance" all_of "exits 0" "says 'balanced F'"
 fits_or_gains "threads of its own" "$programs/pthreads"
-ok "in cpuset mode, and their work is seen" report_has \
-	'.per_rank[0] | .mode == "cpuset" and .work_s > 0'
+ok "in cpuset mode" report_has '.per_rank[0].mode == "cpuset"'
+if full; then ok "and their work is seen" report_has '.per_rank[0].work_s > 0.5'; fi
 run srun -n2 -c1 --balance "$programs/pins"
 pins() { [ "$(grep -c ' wrong 0$' "$work/out")" = 6 ] || { sed 's/^/# /' "$work/out"; false; }; }
 ok "threads that the program bound itself stay there, others get more CPUs" \
