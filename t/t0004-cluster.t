@@ -59,7 +59,7 @@ if run "$apart" --available && [ "$status" = 0 ]; then
 	alone() { [ "$(sed -n 1p "$work/out")" -le 6 ] && [ "$(sed -n 2p "$work/out")" = 0 ]; }
 	ok "apart: own processes and places, the command's exit status" all_of "exits 7" alone
 	# Those of process $1: others may use it too.
-	groups() { find /sys/fs/cgroup -name "apart-$1" 2>/dev/null; }
+	groups() { find /sys/fs/cgroup -name "apart-$1-*" 2>/dev/null; }
 	ok "its control groups are gone" test -z "$(groups "$(cat "$work/one")")"
 	if full; then
 		"$apart" sh -c 'sleep 1000 & sleep 1001' 8>&- &
