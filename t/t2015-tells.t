@@ -20,7 +20,7 @@ table="
 	g  -                           n2c1 -plain threads
 	c  -                           n2c1 -plain process
 	-  OMP_DISPLAY_AFFINITY=true   n2c1 -plain process
-	g  -                           n2c1 -plain alarms
+	-  -                           n2c1 -plain alarms
 	g  -                           n1c2 -display display
 	-  OMP_PROC_BIND=true          n1c2 -display display
 	-  GOMP_CPU_AFFINITY=77        n2c1 -display display
