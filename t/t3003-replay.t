@@ -71,11 +71,10 @@ run srun -Q -n2 --balance --balance-trace="$work/nowhere/trace" "$load" --iterat
 ok "a trace that cannot be written is said, and harms nothing" \
 	all_of "exits 0" \
 	"complains 'balance: cannot write the trace to .*/nowhere/trace: No such file'"
-run env SLURM_BALANCE_TRACE="$work/trace2" srun -Q -n2 --balance "$load" --iterations=2
+recorded env SLURM_BALANCE_TRACE="$work/trace2" srun -Q -n2 --balance
 ok "SLURM_BALANCE_TRACE does the same" all_of "exits 0" "[ -s '$work/trace2' ]"
-run "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
-	--balance-trace="$work/trace3" -- mpirun --allow-run-as-root --bind-to none -n 2 "$load" \
-	--iterations=2
+recorded "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
+	--balance-trace="$work/trace3" -- mpirun --allow-run-as-root --bind-to none -n 2
 ok "and malleable run --balance-trace" all_of "exits 0" "[ -s '$work/trace3' ]"
 
 replay --generate=drift --ranks=4 --cpus=3 --windows=60 --output="$work/made" --json
