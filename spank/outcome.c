@@ -13,8 +13,8 @@
 /* Larger times in seconds and larger numbers are no measurements. */
 #define TIME_MAX 1e9
 #define COUNT_MAX 1000000000000000u
-/* Per cents that are no difference between two runs of most programs. */
-#define NO_CHANGE 0.5
+/* Less than this part of the time is no difference between two runs of most programs. */
+#define NO_CHANGE 0.005
 
 static bool is_time(double seconds)
 {
@@ -38,13 +38,14 @@ static void format_gain(const struct mal_outcome_record *record, bool observed, 
 			size_t size)
 {
 	double share = mal_attained(record->off_s, record->ideal_s, record->elapsed_s);
-	double change = record->off_s > 0 ? 100 * (1 - record->elapsed_s / record->off_s) : 0;
+	bool slow = record->elapsed_s > record->off_s;
+	double times = slow ? record->elapsed_s / record->off_s : record->off_s / record->elapsed_s;
 	char faster[64] = "";
 
 	/* A quotient of odd numbers may not be finite. */
-	if (record->off_s > 0 && fabs(change) < 1e6 && fabs(change) >= NO_CHANGE)
-		snprintf(faster, sizeof(faster), ", %.1f %% %s time", fabs(change),
-			 change >= 0 ? "less" : "more");
+	if (times >= 1 + NO_CHANGE && times < 1e6)
+		snprintf(faster, sizeof(faster), ", %.2f times as %s", times,
+			 slow ? "slow" : "fast");
 	if (!record->windows)
 		snprintf(text, size, "too short to measure");
 	else if (!isfinite(share) || fabs(share) > 1e6)

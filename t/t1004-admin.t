@@ -65,7 +65,7 @@ ended
 job=$(head -n1 "$work/out")
 comment() {
 	scontrol show job "$1" |
-		grep -Eq "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, .*, got [0-9.]+ s"
+		grep -Eq "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, .* [0-9.]+ s"
 }
 ok "comment=yes: the job's AdminComment has what became of the step" wait_until comment "$job"
 numbers='ranks=2 cpus=2 windows=[0-9]+ elapsed_s=[0-9.]+ unbalanced_s=[0-9.]+ ideal_s=[0-9.]+ lends=[0-9]+ '
