@@ -55,8 +55,12 @@ apart=$srcdir/contrib/apart
 if run "$apart" --available && [ "$status" = 0 ]; then
 	# shellcheck disable=SC2016
 	run sh -c 'echo $$ >"$0"; exec "$@"' "$work/one" \
-		"$apart" sh -c 'ps -e | wc -l; find /tmp /dev/shm -mindepth 1 | wc -l; exit 7'
-	alone() { [ "$(sed -n 1p "$work/out")" -le 6 ] && [ "$(sed -n 2p "$work/out")" = 0 ]; }
+		"$apart" sh -c 'ps -e | wc -l; exit 7'
+	cp "$work/out" "$work/processes"
+	files() {
+		"$apart" find /tmp /dev/shm -path "$(realpath "$srcdir")" -prune -o ! -type d -print
+	}
+	alone() { [ "$(cat "$work/processes")" -le 6 ] && [ -z "$(files)" ]; }
 	ok "apart: own processes and places, the command's exit status" all_of "exits 7" alone
 	# Those of process $1: others may use it too.
 	groups() { find /sys/fs/cgroup -name "apart-$1-*" 2>/dev/null; }
