@@ -99,7 +99,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	int result = -1;
 
 	if (bytes)
-		result = mal_inspect(bytes, size, &inspection, &err);
+		result = mal_inspect(bytes, size, NULL, &inspection, &err);
 	if (result < 0) {
 		fprintf(stderr, "malleable inspect: %s: %s\n", path, err.text);
 	} else {

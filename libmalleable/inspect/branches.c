@@ -1,209 +1,257 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* branches.c: which branches threads take differently. */
+/* branches.c: what a branch decides by, and which way a thread without iterations takes. */
 #include "libmalleable/inspect/analysis.h"
-#include "libmalleable/inspect/changes.h"
 
 #ifdef HAVE_ZYDIS
 
-int mal_condition_of(uint16_t mnemonic)
+/* Whether a number compares so with the least or the greatest one; being the same does not count. */
+static int by_extreme(enum mal_condition condition, int64_t extreme)
 {
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_JB:
-	case ZYDIS_MNEMONIC_JL:
-	case ZYDIS_MNEMONIC_CMOVB:
-	case ZYDIS_MNEMONIC_CMOVL: return MAL_LESS;
-	case ZYDIS_MNEMONIC_JNB:
-	case ZYDIS_MNEMONIC_JNL:
-	case ZYDIS_MNEMONIC_CMOVNB:
-	case ZYDIS_MNEMONIC_CMOVNL: return MAL_NOT_LESS;
-	case ZYDIS_MNEMONIC_JBE:
-	case ZYDIS_MNEMONIC_JLE:
-	case ZYDIS_MNEMONIC_CMOVBE:
-	case ZYDIS_MNEMONIC_CMOVLE: return MAL_NOT_MORE;
-	case ZYDIS_MNEMONIC_JNBE:
-	case ZYDIS_MNEMONIC_JNLE:
-	case ZYDIS_MNEMONIC_CMOVNBE:
-	case ZYDIS_MNEMONIC_CMOVNLE: return MAL_MORE_THAN;
-	case ZYDIS_MNEMONIC_JZ: return MAL_EQUAL;
-	case ZYDIS_MNEMONIC_JNZ: return MAL_UNEQUAL;
-	default: return MAL_UNCLEAR;
-	}
+	int least = extreme == INT32_MIN || extreme == INT64_MIN;
+
+	if (!least && extreme != INT32_MAX && extreme != INT64_MAX)
+		return -1;
+	if (condition == MAL_LESS || condition == MAL_LESS_EQUAL)
+		return !least;
+	return condition == MAL_MORE || condition == MAL_NOT_LESS ? least : -1;
 }
 
-/* Bounds of shares, rounds and what is clean alone. */
-static int is_bound(const struct mal_analysis *analysis, mal_value value)
-{
-	const struct mal_form *form = &analysis->values.forms[value];
-	int threads = 0, rounds = 0;
-
-	if (form->kind != MAL_LINEAR)
-		return 0;
-	for (unsigned int i = 0; i < form->count; i++)
-		switch (analysis->values.symbols[form->terms[i].symbol].class) {
-		case MAL_THREAD: threads++; break;
-		case MAL_ROUND_THREADS: rounds++; break;
-		case MAL_CLEAN:
-		case MAL_LOW:
-		case MAL_HIGH:
-		case MAL_LENGTH:
-		case MAL_ROUND: break;
-		default: return 0;
-		}
-	return threads == rounds;
-}
-
-/* A loop from the thread's number on, before its step is known. */
-static int is_cyclic_entry(const struct mal_analysis *analysis, mal_value value)
-{
-	const struct mal_form *form = &analysis->values.forms[value];
-	int threads = 0;
-
-	if (form->kind != MAL_LINEAR)
-		return 0;
-	for (unsigned int i = 0; i < form->count; i++) {
-		enum mal_symbol_class class = analysis->values.symbols[form->terms[i].symbol].class;
-
-		if (class == MAL_THREAD)
-			threads++;
-		else if (class == MAL_THREADS)
-			threads += form->terms[i].times != 1;
-		else if (class != MAL_CLEAN && class != MAL_ROUND_THREADS)
-			return 0;
-	}
-	return threads == 1;
-}
-
-static void classify_symbol(struct mal_analysis *analysis, const struct mal_symbol *symbol,
-			    int64_t against, struct mal_branch *branch, const uint32_t *next)
-{
-	int equal = branch->condition == MAL_EQUAL;
-
-	if (branch->condition != MAL_EQUAL && branch->condition != MAL_UNEQUAL)
-		return;
-	switch (symbol->class) {
-	case MAL_ONCE:
-		if (against != 0 && against != 1)
-			return;
-		branch->class = MAL_BRANCH_ONCE;
-		branch->one = next[(equal != 0) == (against == 1) ? 0 : 1];
-		return;
-	case MAL_THREAD:
-		if (against != 0)
-			return;
-		branch->class = MAL_BRANCH_ONCE;
-		branch->one = next[equal ? 0 : 1];
-		return;
-	case MAL_MORE: branch->class = MAL_BRANCH_MORE; return;
-	case MAL_REDUCE: branch->class = MAL_BRANCH_REDUCE; return;
-	default: (void)analysis; return;
-	}
-}
-
-void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *instruction)
+int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,
+		mal_value right)
 {
 	struct mal_values *values = &analysis->values;
-	struct mal_branch *branch = &analysis->branches[analysis->block];
-	const struct mal_block *block = &analysis->graph.blocks[analysis->block];
-	const struct mal_state *state = analysis->state;
-	mal_value left = state->left, right = state->right;
-	const struct mal_symbol *a, *b;
-	const char *reason;
-	int outside = -1;
+	const struct mal_node *a = mal_node(values, left), *b = mal_node(values, right);
+
+	if (!left || !right || condition == MAL_OTHER_CONDITION || condition == MAL_NO_CONDITION)
+		return -1;
+	if (a->kind == MAL_NUMBER && b->kind == MAL_NUMBER)
+		return mal_compare(condition, a->key, b->key);
+	if (!analysis->without)
+		return -1;
+	if (left == right && a->kind == MAL_SYMBOL)
+		return mal_compare(condition, 0, 0);
+	if (a->kind == MAL_SYMBOL && b->kind == MAL_NUMBER)
+		return by_extreme(condition, b->key);
+	if (a->kind == MAL_NUMBER && b->kind == MAL_SYMBOL)
+		return by_extreme(mal_swapped(condition), a->key);
+	if (!(a->flags & b->flags & MAL_EXACT) || (!a->class && !b->class))
+		return -1;
+	return mal_without_share(values, condition, left, right);
+}
+
+static enum mal_branch chosen_if(int yes)
+{
+	return yes ? MAL_BRANCH_CHOSEN : MAL_BRANCH_NOT_CHOSEN;
+}
+
+/* Whether the thread is the one that was chosen, or the first one. */
+static enum mal_branch choice_of(struct mal_analysis *analysis, enum mal_condition condition,
+				 mal_value left, mal_value right)
+{
+	const struct mal_node *node = mal_node(&analysis->values, left);
+	enum mal_branch inner;
 	int64_t number;
 
-	*branch = (struct mal_branch){.condition = mal_condition_of(instruction->mnemonic)};
-	/* A branch that leaves a loop is looked at from outside. */
-	for (uint32_t i = 0; block->loop >= 0 && i < block->next_count; i++)
-		if (analysis->graph.blocks[block->next[i]].ends &&
-		    !mal_flow_in_loop(&analysis->graph, block->loop, block->next[i]))
-			outside = (int)block->next[i];
-	if (instruction->mnemonic == ZYDIS_MNEMONIC_JRCXZ ||
-	    instruction->mnemonic == ZYDIS_MNEMONIC_JECXZ) {
-		left = state->registers[MAL_RCX];
-		right = mal_number(values, 0);
-		branch->condition = MAL_EQUAL;
+	if (!mal_is_number(&analysis->values, right, &number) || number < 0 || number > 1)
+		return MAL_BRANCH_CLEAN;
+	if (node->kind == MAL_THREAD && number == 0) {
+		if (condition == MAL_EQUAL || condition == MAL_LESS_EQUAL ||
+		    condition == MAL_BELOW_EQUAL)
+			return MAL_BRANCH_CHOSEN;
+		if (condition == MAL_NOT_EQUAL || condition == MAL_MORE || condition == MAL_ABOVE)
+			return MAL_BRANCH_NOT_CHOSEN;
 	}
-	reason = mal_shows(analysis, left, analysis->block, outside);
-	if (!reason && right)
-		reason = mal_shows(analysis, right, analysis->block, outside);
-	if (!reason)
-		reason = mal_compares_heap(analysis, left, right,
-					   branch->condition == MAL_EQUAL ||
-						   branch->condition == MAL_UNEQUAL);
-	if (!reason)
-		return;
-	branch->class = MAL_BRANCH_OTHER;
-	branch->reason = reason;
-	if (state->flags != MAL_FLAGS_COMPARE || block->next_count != 2)
-		return;
-	a = mal_only_symbol(values, left);
-	b = mal_only_symbol(values, right);
-	if (a && b && a->class == MAL_THREAD && b->class == MAL_REST &&
-	    (branch->condition == MAL_LESS || branch->condition == MAL_NOT_LESS)) {
-		branch->class = MAL_BRANCH_SIDE;
-		branch->one = block->next[branch->condition == MAL_LESS ? 0 : 1];
-		branch->partition = b->extra;
-		return;
+	if (node->kind == MAL_THREAD && number == 1) {
+		if (condition == MAL_LESS || condition == MAL_BELOW)
+			return MAL_BRANCH_CHOSEN;
+		if (condition == MAL_NOT_LESS || condition == MAL_NOT_BELOW)
+			return MAL_BRANCH_NOT_CHOSEN;
 	}
-	if (a && mal_is_number(values, right, &number))
-		classify_symbol(analysis, a, number, branch, block->next);
-	if (branch->class != MAL_BRANCH_OTHER)
-		return;
-	if (values->forms[left].kind != MAL_LINEAR || values->forms[right].kind != MAL_LINEAR)
-		return;
-	branch->difference = mal_add(values, left, right, -1);
-	if (branch->difference && (is_bound(analysis, branch->difference) ||
-				   is_cyclic_entry(analysis, branch->difference)))
-		branch->class = MAL_BRANCH_SHARE;
+	if (node->kind != MAL_CHOSEN && node->kind != MAL_COMPARE)
+		return MAL_BRANCH_CLEAN;
+	if (condition != MAL_EQUAL && condition != MAL_NOT_EQUAL)
+		return node->kind == MAL_CHOSEN ? MAL_BRANCH_TELLS : MAL_BRANCH_CLEAN;
+	if (node->kind == MAL_CHOSEN)
+		return chosen_if((condition == MAL_EQUAL) == (number == 1));
+	inner = choice_of(analysis, (enum mal_condition)node->key, node->a, node->b);
+	if (inner != MAL_BRANCH_CHOSEN && inner != MAL_BRANCH_NOT_CHOSEN)
+		return MAL_BRANCH_CLEAN;
+	return chosen_if((inner == MAL_BRANCH_CHOSEN) ==
+			 ((condition == MAL_EQUAL) == (number == 1)));
 }
 
-void mal_take_branch(struct mal_analysis *analysis, uint32_t from, uint32_t block,
-		     struct mal_state *state)
+/* VALUE as it is in the first iteration, and how much it is stepped. */
+static mal_value first_of(struct mal_values *values, mal_value value, mal_value *step)
 {
-	const struct mal_branch *branch;
+	const struct mal_node *node = mal_node(values, value);
+	mal_value a, b;
 
-	if (from == UINT32_MAX)
-		return;
-	branch = &analysis->branches[from];
-	if (branch->class != MAL_BRANCH_SIDE)
-		return;
-	state->side = branch->one == block ? 1 : 2;
-	state->partition = branch->partition;
+	if (node->kind == MAL_STEP) {
+		*step = node->b;
+		return node->a;
+	}
+	if (node->kind != MAL_ADD && node->kind != MAL_MULTIPLY)
+		return value;
+	a = first_of(values, node->a, step);
+	b = first_of(values, mal_node(values, value)->b, step);
+	return mal_node(values, value)->kind == MAL_ADD ? mal_plus(values, a, b)
+							: mal_make(values, MAL_MULTIPLY, 0, a, b, 0);
 }
 
-/* Whether the way out of a shared loop is by the end of the share, and by nothing else. */
-static void check_exit(struct mal_analysis *analysis, uint32_t header, uint32_t block)
+static int is_length(struct mal_values *values, mal_value value)
 {
-	const struct mal_branch *branch = &analysis->branches[block];
+	const struct mal_node *node = mal_shape_of(values, value);
 
-	switch (branch->class) {
-	case MAL_BRANCH_SHARE:
-	case MAL_BRANCH_MORE: break;
-	case MAL_BRANCH_SAME: mal_bind(analysis, "a shared loop that is left early", NULL); break;
-	default: mal_bind(analysis, branch->reason ? branch->reason : "a shared loop", NULL);
-	}
-	if (analysis->loops[header].kind == MAL_SHARE_ITERATIONS &&
-	    branch->class == MAL_BRANCH_SHARE && branch->difference)
-		mal_check_exit(analysis, header, block);
+	return node->shape == MAL_SHAPE_BLOCK && node->start == 0 && node->bare && node->rest == 0;
 }
 
-void mal_check_shared_loops(struct mal_analysis *analysis)
+/*
+ * Whether a loop that begins at one and ends at the other does no more than a share: the last
+ * comparison comes at the end, or less than a step before.
+ */
+static int ends_share(struct mal_values *values, enum mal_condition condition, mal_value left,
+		      mal_value right)
 {
-	for (uint32_t header = 0; header < analysis->graph.block_count; header++) {
-		if (analysis->loops[header].kind == MAL_SHARE_NONE)
-			continue;
-		for (uint32_t block = 0; block < analysis->graph.block_count; block++) {
-			const struct mal_block *at = &analysis->graph.blocks[block];
+	mal_value step = 0, distance;
+	const struct mal_node *node;
+	int64_t number;
+	int inclusive;
 
-			if (!mal_flow_in_loop(&analysis->graph, (int)header, block) ||
-			    !analysis->ends[block].live)
-				continue;
-			for (uint32_t i = 0; i < at->next_count; i++)
-				if (analysis->graph.blocks[at->next[i]].ends &&
-				    !mal_flow_in_loop(&analysis->graph, (int)header, at->next[i]))
-					check_exit(analysis, header, block);
-		}
+	if (mal_node(values, left)->kind == MAL_SHARE || mal_node(values, right)->kind == MAL_SHARE)
+		return mal_is_share(values, left) && mal_is_share(values, right);
+	inclusive = mal_node(values, left)->class == MAL_ITERATIONS
+			    ? condition == MAL_LESS_EQUAL || condition == MAL_MORE ||
+				      condition == MAL_BELOW_EQUAL || condition == MAL_ABOVE
+			    : condition == MAL_LESS || condition == MAL_NOT_LESS ||
+				      condition == MAL_BELOW || condition == MAL_NOT_BELOW;
+	left = first_of(values, left, &step);
+	right = first_of(values, right, &step);
+	distance = mal_minus(values, left, right);
+	if (mal_node(values, distance)->class < MAL_IDENTITY)
+		return 1;
+	node = mal_node(values, right);
+	if (mal_node(values, left)->class == MAL_IDENTITY &&
+	    mal_shape_of(values, left)->shape == MAL_SHAPE_COUNTED)
+		return node->kind == MAL_SELECT && mal_is_share(values, node->b) &&
+		       mal_is_share(values, mal_node(values, right)->c);
+	node = mal_shape_of(values, distance);
+	if (step && mal_is_number(values, step, &number) && node->shape == MAL_SHAPE_BLOCK &&
+	    node->start == 0 && node->bare) {
+		int64_t before = node->length > 0 ? -node->rest : node->rest;
+
+		return before >= inclusive && before <= (number < 0 ? -number : number);
 	}
+	if (is_length(values, distance))
+		return !inclusive;
+	return step && (is_length(values, mal_minus(values, distance, step)) ||
+			is_length(values, mal_plus(values, distance, step)));
+}
+
+enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition condition,
+			      mal_value left, mal_value right)
+{
+	struct mal_values *values = &analysis->values;
+	uint8_t a = mal_node(values, left)->class, b = mal_node(values, right)->class;
+	enum mal_branch choice;
+	mal_value distance;
+
+	if (a == MAL_UNKNOWN || b == MAL_UNKNOWN)
+		return MAL_BRANCH_TELLS;
+	if (a == MAL_CLEAN && b == MAL_CLEAN)
+		return MAL_BRANCH_CLEAN;
+	if (a < MAL_IDENTITY && b < MAL_IDENTITY)
+		return MAL_BRANCH_SHARE;
+	choice = choice_of(analysis, condition, left, right);
+	if (choice == MAL_BRANCH_CLEAN)
+		choice = choice_of(analysis, mal_swapped(condition), right, left);
+	if (choice != MAL_BRANCH_CLEAN)
+		return choice;
+	if (condition == MAL_OTHER_CONDITION)
+		return MAL_BRANCH_TELLS;
+	if (a == MAL_ITERATIONS || b == MAL_ITERATIONS)
+		return ends_share(values, condition, left, right) ? MAL_BRANCH_SHARE : MAL_BRANCH_TELLS;
+	distance = mal_minus(values, left, right);
+	if (is_length(values, distance))
+		return MAL_BRANCH_SHARE;
+	if (analysis->state->guarded && mal_is_share(values, left) && mal_is_share(values, right))
+		return MAL_BRANCH_SHARE;
+	if (mal_shape_of(values, distance)->shape == MAL_SHAPE_CHUNK ||
+	    mal_shape_of(values, distance)->shape == MAL_SHAPE_COUNTED)
+		return MAL_BRANCH_CHUNK;
+	return mal_node(values, left)->flags & mal_node(values, right)->flags & MAL_EXACT
+		       ? MAL_BRANCH_DIVISION
+		       : MAL_BRANCH_TELLS;
+}
+
+/* Of a comparison of a share's bounds the way on which it is not empty, plus 1. */
+static uint8_t guard_of(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,
+			mal_value right)
+{
+	const struct mal_node *distance;
+	int more;
+
+	if (mal_node(&analysis->values, left)->class < MAL_IDENTITY &&
+	    mal_node(&analysis->values, right)->class < MAL_IDENTITY)
+		return 0;
+	distance = mal_shape_of(&analysis->values,
+				mal_minus(&analysis->values, left, right));
+	if (distance->shape != MAL_SHAPE_BLOCK || distance->start || !distance->bare ||
+	    distance->rest)
+		return 0;
+	more = distance->length > 0;
+	switch (condition) {
+	case MAL_NOT_EQUAL: return 1;
+	case MAL_EQUAL: return 2;
+	case MAL_MORE:
+	case MAL_ABOVE: return more ? 1 : 0;
+	case MAL_LESS_EQUAL:
+	case MAL_BELOW_EQUAL: return more ? 2 : 0;
+	case MAL_LESS:
+	case MAL_BELOW: return more ? 0 : 1;
+	case MAL_NOT_LESS:
+	case MAL_NOT_BELOW: return more ? 0 : 2;
+	default: return 0;
+	}
+}
+
+void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_block_facts *facts = &analysis->facts[analysis->block];
+	struct mal_values *values = &analysis->values;
+	enum mal_condition condition = (enum mal_condition)at->condition;
+	mal_value left = analysis->state->left, right = analysis->state->right;
+	const struct mal_node *a = mal_node(values, left), *b = mal_node(values, right);
+	int outcome;
+
+	if (at->flow == MAL_FLOW_JUMP) {
+		/* A switch, by what it jumps through. */
+		left = at->operands[0].kind == MAL_OPERAND_REGISTER
+			       ? analysis->state->registers[at->operands[0].reg]
+			       : mal_address(analysis, &at->operands[0]);
+		right = 0;
+		condition = MAL_OTHER_CONDITION;
+		a = mal_node(values, left);
+		b = mal_node(values, right);
+	}
+	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
+	facts->carried = (a->flags | b->flags) & MAL_CARRIED;
+	facts->guard = facts->branch == MAL_BRANCH_SHARE
+			       ? guard_of(analysis, condition, left, right)
+			       : 0;
+	facts->counts = (a->class == MAL_IDENTITY &&
+			 mal_shape_of(values, left)->shape == MAL_SHAPE_COUNTED) ||
+			(b->class == MAL_IDENTITY &&
+			 mal_shape_of(values, right)->shape == MAL_SHAPE_COUNTED);
+	facts->compare = 0;
+	if (facts->branch == MAL_BRANCH_TELLS)
+		mal_check_value(analysis, a->class >= b->class ? left : right, "in a branch");
+	outcome = mal_outcome(analysis, condition, left, right);
+	facts->dead = outcome < 0 ? 0 : outcome ? 2 : 1;
+	if ((a->class || b->class) && a->flags & b->flags & MAL_EXACT &&
+	    condition != MAL_OTHER_CONDITION && left && right)
+		facts->compare = mal_make(values, MAL_COMPARE, condition, left, right, 0);
+	if (facts->compare && !(mal_node(values, facts->compare)->flags & MAL_EXACT))
+		facts->compare = 0;
 }
 
 #endif

@@ -1,365 +1,322 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * calls.c: calls of other functions: who may make them, with which arguments, and what they
- * change.
- */
+/* calls.c: calls of other functions: what they are given, and what they give back. */
 #include <string.h>
 
 #include "libmalleable/inspect/analysis.h"
-#include "libmalleable/inspect/live.h"
-#include "libmalleable/inspect/sweep.h"
 
 #ifdef HAVE_ZYDIS
 
+static const uint8_t arguments[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 static const uint64_t saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
 			      MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
 			      MAL_BIT(MAL_R15);
 
-/* Why one of the registers in SOME, or what lies on the stack for the callee, may not be passed. */
-static const char *shown_by(struct mal_analysis *analysis, uint64_t some, int stack)
+static const char *name_of(const struct mal_analysis *analysis, uint64_t target)
 {
-	const struct mal_state *state = analysis->state;
-	const char *reason = NULL;
-	uint32_t base;
-	int64_t offset;
-	int exact;
+	const struct mal_function *function = mal_image_function(analysis->image, target);
 
-	for (unsigned int reg = 0; reg < MAL_REGISTERS && !reason; reg++) {
-		if (!(some & MAL_BIT(reg)))
-			continue;
-		reason = mal_shows(analysis, state->registers[reg], analysis->block, -1);
-		/* No compiler passes what it did not set. */
-		if (reason == mal_unset || reason == mal_lost)
-			reason = NULL;
-	}
-	if (!stack || reason)
-		return reason;
-	if (!mal_is_stack(&analysis->values, state->registers[MAL_RSP], &base, &offset, &exact) ||
-	    !exact)
-		return "a stack of changing size";
-	for (uint32_t i = 0; i < state->slot_count && !reason; i++)
-		if (state->slots[i].base == base && state->slots[i].offset >= offset &&
-		    state->slots[i].offset < offset + 128) {
-			reason = mal_shows(analysis, state->slots[i].value, analysis->block, -1);
-			if (reason == mal_unset || reason == mal_lost)
-				reason = NULL;
-		}
-	return reason;
+	return function ? function->name : NULL;
 }
 
-/* Registers after a call: results are RESULT, or the same for all; what else may change is lost. */
-static void clobber(struct mal_analysis *analysis, uint64_t writes, const char *returns)
+/* What the registers in SOME hold is given to a function. */
+static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 {
-	static const uint8_t results[] = {MAL_RAX, MAL_RDX, MAL_XMM0, MAL_XMM0 + 1};
 	struct mal_state *state = analysis->state;
 
-	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
-		if (!(writes & MAL_BIT(reg)) || saved & MAL_BIT(reg))
+	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++) {
+		const struct mal_node *node = mal_node(&analysis->values, state->registers[reg]);
+
+		if (!(some & MAL_BIT(reg)) || node->class < MAL_ITERATIONS)
 			continue;
-		state->registers[reg] = mal_taint(&analysis->values, mal_lost);
-		if (reg < 16)
-			state->rest[reg] = 0;
+		/* Not all of them are arguments. */
+		if (lenient && node->class == MAL_UNKNOWN && strstr(node->text, "may have changed"))
+			continue;
+		if (node->class == MAL_IDENTITY && mal_is_share(&analysis->values, state->registers[reg]) &&
+		    mal_shape_of(&analysis->values, state->registers[reg])->start)
+			continue;
+		if (node->class != MAL_ITERATIONS)
+			mal_check_value(analysis, state->registers[reg], "passed to a function");
+		else if (analysis->without && !lenient)
+			mal_check_value(analysis, state->registers[reg], "passed to a function");
 	}
-	for (size_t i = 0; i < sizeof(results); i++)
-		if (!(writes & MAL_BIT(results[i])))
-			continue;
-		else if (returns == mal_heap_passed)
-			state->registers[results[i]] =
-				mal_fresh(analysis, MAL_CLEAN, MAL_ROLE_HEAP);
-		else
-			state->registers[results[i]] =
-				returns ? mal_taint(&analysis->values, returns)
-					: mal_fresh(analysis, MAL_CLEAN, results[i]);
-	state->flags = MAL_FLAGS_VALUE;
-	state->left = mal_taint(&analysis->values, "flags after a call");
-	state->right = 0;
 }
 
-/* A share of an array that is set whole: from its low to its high end. */
-static int is_share(struct mal_analysis *analysis, mal_value address, mal_value length)
-{
-	const struct mal_form *to = &analysis->values.forms[address];
-	const struct mal_form *bytes = &analysis->values.forms[length];
-	int64_t low = 0, high = 0, start = 0;
-
-	if (to->kind != MAL_LINEAR || bytes->kind != MAL_LINEAR ||
-	    !analysis->merging[analysis->block])
-		return 0;
-	for (unsigned int i = 0; i < to->count; i++) {
-		const struct mal_symbol *symbol = &analysis->values.symbols[to->terms[i].symbol];
-
-		if (symbol->class == MAL_LOW && !to->terms[i].factor && !start)
-			start = to->terms[i].times;
-		else if (symbol->class != MAL_CLEAN)
-			return 0;
-	}
-	for (unsigned int i = 0; i < bytes->count; i++) {
-		const struct mal_symbol *symbol = &analysis->values.symbols[bytes->terms[i].symbol];
-
-		if (bytes->terms[i].factor)
-			return 0;
-		if (symbol->class == MAL_LOW)
-			low = bytes->terms[i].times;
-		else if (symbol->class == MAL_HIGH)
-			high = bytes->terms[i].times;
-		else
-			return 0;
-	}
-	return start > 0 && high == start && low == -start &&
-	       mal_family(&analysis->values, address) == mal_family(&analysis->values, length) &&
-	       (bytes->constant == 0 || bytes->constant == start);
-}
-
-/* Memory that is set or copied whole. Returns whether that was understood. */
-static int step_memory(struct mal_analysis *analysis, const char *name)
+/* After a call: what it may write is lost, but for its result. */
+static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value result)
 {
 	struct mal_state *state = analysis->state;
+	mal_value lost = mal_leaf(&analysis->values, MAL_LOST, 0);
+
+	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
+		if (writes & MAL_BIT(reg) && !(saved & MAL_BIT(reg)))
+			state->registers[reg] = lost;
+	if (writes & MAL_BIT(MAL_RAX))
+		state->registers[MAL_RAX] = result ? result : mal_fresh(analysis, 0, 0);
+	for (unsigned int i = 0; i < 2; i++)
+		if (writes & MAL_BIT(MAL_XMM0 + i))
+			state->registers[MAL_XMM0 + i] = mal_fresh(analysis, 1 + i, 0);
+	state->left = state->right = 0;
+	state->load_count = 0;
+}
+
+static void fill(struct mal_analysis *analysis, mal_value pointer, uint32_t bytes, mal_value value)
+{
+	const struct mal_node *node = mal_node(&analysis->values, pointer);
+	uint32_t kept = 0;
+
+	if (node->kind != MAL_STACK)
+		return;
+	for (uint32_t i = 0; i < analysis->escape_count; i++)
+		if (analysis->escapes[i] != node->key)
+			analysis->escapes[kept++] = analysis->escapes[i];
+	analysis->escape_count = kept;
+	mal_store_slot(analysis, node->key, bytes, value);
+	for (uint32_t i = 0; i < analysis->filled_count; i++)
+		if (analysis->filled[i] == node->key)
+			return;
+	if (analysis->filled_count < MAL_ESCAPES)
+		analysis->filled[analysis->filled_count++] = node->key;
+	else
+		analysis->values.full = 1;
+}
+
+static mal_value stacked(struct mal_analysis *analysis, int64_t place)
+{
+	const struct mal_node *top =
+		mal_node(&analysis->values, analysis->state->registers[MAL_RSP]);
+
+	return top->kind == MAL_STACK ? mal_load_slot(analysis, top->key + place, 8) : 0;
+}
+
+/* The runtimes' functions that divide iterations. */
+static mal_value step_loop(struct mal_analysis *analysis, const struct mal_external *external,
+			   const char *name)
+{
 	struct mal_values *values = &analysis->values;
-	mal_value to = state->registers[MAL_RDI], from = state->registers[MAL_RSI];
-	mal_value length = state->registers[MAL_RDX], value;
-	int set = strcmp(name, "memset") == 0, exact;
-	int64_t offset, bytes;
-	uint32_t base;
+	mal_value *registers = analysis->state->registers, share = mal_leaf(values, MAL_SHARE, 0);
+	uint32_t bytes = strstr(name, "_8") ? 8 : 4;
+	int64_t where = (int64_t)analysis->at->address;
 
-	if (!set && strcmp(name, "memcpy") != 0 && strcmp(name, "memmove") != 0)
+	if (external->kind == MAL_EXTERNAL_STATIC_INIT) {
+		mal_value step = stacked(analysis, 0);
+
+		fill(analysis, registers[MAL_RCX], 4, share);
+		fill(analysis, registers[MAL_R8], bytes, mal_leaf(values, MAL_LOW, where));
+		fill(analysis, registers[MAL_R9], bytes, mal_leaf(values, MAL_HIGH, where));
+		fill(analysis, step, bytes, share);
 		return 0;
-	if (!mal_is_stack(values, to, &base, &offset, &exact)) {
-		if (!set || !is_share(analysis, to, length))
-			return 0;
-		return mal_shows(analysis, from, analysis->block, -1) == NULL;
 	}
-	mal_forget_slots(analysis, base, exact ? offset : INT64_MIN, INT64_MAX);
-	if (!exact || !mal_is_number(values, length, &bytes) || bytes <= 0 || bytes > 4096)
-		return 1;
-	value = from;
-	if (!set || !mal_is_number(values, from, &(int64_t){0})) {
-		if (mal_shows(analysis, from, analysis->block, -1))
-			return 1;
-		value = mal_fresh(analysis, MAL_CLEAN, 600);
+	if (external->kind == MAL_EXTERNAL_DISPATCH_NEXT) {
+		fill(analysis, registers[MAL_RDX], 4, share);
+		for (size_t i = 3; i < 6; i++)
+			fill(analysis, registers[arguments[i]], bytes, share);
+	} else {
+		for (size_t i = 0; i < 6; i++)
+			fill(analysis, registers[arguments[i]], 8, share);
+		for (int64_t i = 0; i < 24 && strstr(name, "_start"); i += 8)
+			fill(analysis, stacked(analysis, i), 8, share);
 	}
-	mal_store_slot(analysis, base, (int32_t)offset, (uint32_t)bytes, value);
-	return 1;
+	return analysis->without ? mal_number(values, 0) : share;
 }
 
-static void step_out(struct mal_analysis *analysis, const struct mal_external *external)
+static mal_value step_runtime(struct mal_analysis *analysis, const struct mal_external *external,
+			      const char *name)
 {
-	static const uint8_t pointers[] = {MAL_RDI, MAL_RSI};
-	const char *reason = shown_by(analysis, MAL_BIT(MAL_XMM0), 0);
-
-	for (unsigned int i = 0; i < external->integers && i < 2; i++) {
-		uint32_t base, bytes = external->name[strlen(external->name) - 1] == 'f' ? 4 : 8;
-		int64_t offset;
-		int exact;
-
-		if (strncmp(external->name, "frexp", 5) == 0)
-			bytes = 4;
-		if (!mal_is_stack(&analysis->values, analysis->state->registers[pointers[i]], &base,
-				  &offset, &exact) ||
-		    !exact)
-			mal_bind(analysis, "results in memory", external->name);
-		else
-			mal_store_slot(analysis, base, (int32_t)offset, bytes,
-				       reason ? mal_taint(&analysis->values, reason)
-					      : mal_fresh(analysis, MAL_CLEAN, 610 + i));
-	}
-}
-
-/* A construct's result is a word; the rest is changed like by any call. */
-static void step_construct(struct mal_analysis *analysis, const struct mal_external *external,
-			   const struct mal_instruction *instruction)
-{
-	static const uint8_t others[] = {MAL_RDX, MAL_XMM0, MAL_XMM0 + 1};
-	mal_value before = analysis->state->registers[MAL_RAX], result;
-
-	mal_step_runtime(analysis, external, instruction);
-	result = analysis->state->registers[MAL_RAX];
-	clobber(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), NULL);
-	for (size_t i = 0; i < sizeof(others); i++)
-		analysis->state->registers[others[i]] = mal_taint(&analysis->values, mal_lost);
-	if (result != before)
-		analysis->state->registers[MAL_RAX] = result;
-}
-
-void mal_check_external(struct mal_analysis *analysis, const char *name)
-{
-	enum mal_external_kind kind = mal_external(name)->kind;
-
-	if (kind == MAL_EXTERNAL_UNKNOWN)
-		mal_bind(analysis, "unknown function", name);
-	else if (kind == MAL_EXTERNAL_IDENTITY || kind == MAL_EXTERNAL_THREAD ||
-		 kind == MAL_EXTERNAL_THREADS)
-		mal_bind(analysis, "identity", name);
-}
-
-static void step_external(struct mal_analysis *analysis, const struct mal_external *external,
-			  const char *name, const struct mal_instruction *instruction)
-{
-	enum mal_mode mode = analysis->modes[analysis->block];
-	int every = mode == MAL_MODE_ALL, any = external->integers == MAL_ANY_ARGUMENTS;
-	const char *reason = shown_by(analysis, mal_arguments_of(external), any);
-	uint64_t all = ~saved & ~MAL_BIT(MAL_FLAGS);
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	int64_t filter;
 
 	switch (external->kind) {
-	case MAL_EXTERNAL_UNKNOWN: mal_bind(analysis, "unknown function", name); break;
-	case MAL_EXTERNAL_IDENTITY: mal_bind(analysis, "identity", name); break;
-	case MAL_EXTERNAL_PURE: break;
-	case MAL_EXTERNAL_READ: break;
-	case MAL_EXTERNAL_OUT: step_out(analysis, external); break;
-	case MAL_EXTERNAL_ALLOCATE:
-		if (reason && !every)
-			mal_bind(analysis, reason, name);
-		if (every)
-			reason = "memory that a thread allocates";
-		break;
-	case MAL_EXTERNAL_RELEASE:
-		if (reason && !every)
-			mal_bind(analysis, reason, name);
-		break;
-	case MAL_EXTERNAL_EFFECT:
-		if (step_memory(analysis, name))
-			break;
-		if (reason)
-			mal_bind(analysis, reason, name);
-		else if (every)
-			mal_bind(analysis, "an effect of every thread", name);
-		break;
-	case MAL_EXTERNAL_CALLBACK:
-		if (!mal_indirect_harmless(analysis->program))
-			mal_bind(analysis, "a call through a pointer", name);
-		else if (reason || every)
-			mal_bind(analysis, reason ? reason : "an effect of every thread", name);
-		break;
-	case MAL_EXTERNAL_END:
-		if (every && !analysis->together[analysis->block] &&
-		    strcmp(name, "__stack_chk_fail") != 0)
-			mal_bind(analysis, "an end that threads decide", name);
-		break;
-	default: step_construct(analysis, external, instruction); return;
+	case MAL_EXTERNAL_THREAD: return mal_leaf(values, MAL_THREAD, 0);
+	case MAL_EXTERNAL_THREADS: return mal_leaf(values, MAL_THREADS, 0);
+	case MAL_EXTERNAL_GLOBAL_THREAD:
+		return mal_tells(values, "the number of a thread of the runtime");
+	case MAL_EXTERNAL_STATIC_INIT:
+	case MAL_EXTERNAL_DISPATCH_NEXT:
+	case MAL_EXTERNAL_LOOP_NEXT: return step_loop(analysis, external, name);
+	case MAL_EXTERNAL_ONCE:
+		if (strcmp(name, "__kmpc_masked") == 0 &&
+		    (!mal_is_number(values, state->registers[MAL_RDX], &filter) || filter))
+			mal_bind(analysis, "masked with a filter", NULL);
+		return analysis->without ? mal_number(values, 0) : mal_leaf(values, MAL_CHOSEN, 0);
+	case MAL_EXTERNAL_PROTECT: state->protected_ = 1; return 0;
+	case MAL_EXTERNAL_PROTECT_END: state->protected_ = 0; return 0;
+	default: return 0;
 	}
-	clobber(analysis, all, reason);
-	if (external->kind == MAL_EXTERNAL_ALLOCATE && !reason)
-		analysis->state->registers[MAL_RAX] = mal_fresh(analysis, MAL_CLEAN, MAL_ROLE_HEAP);
 }
 
-/* Every thread calls it: it is looked at like the region itself. */
-static void step_callee(struct mal_analysis *analysis, uint64_t target, int region,
-			const char **returns)
+/* memset, memcpy and their like. */
+static void step_memory(struct mal_analysis *analysis, const char *name)
 {
-	enum mal_reached reached = region ? MAL_REACHED_LIBOMP : MAL_REACHED_CALL;
-	const struct mal_callee *callee = mal_sweep_callee(analysis, target, reached, 0);
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	mal_value to = state->registers[MAL_RDI], from = state->registers[MAL_RSI];
+	mal_value length = state->registers[MAL_RDX];
+	const struct mal_node *target = mal_node(values, to), *bytes = mal_node(values, length);
+	int set = strstr(name, "set") != NULL;
+	int64_t count = bytes->kind == MAL_NUMBER && bytes->key > 0 ? bytes->key : MAL_NEAR;
 
-	if (!callee) {
-		mal_bind(analysis, "too many calls", NULL);
-		return;
-	}
-	if (callee->reason)
-		mal_bind(analysis, callee->reason, callee->symbol);
-	*returns = callee->returns;
-}
-
-/*
- * Within a share a function may use an address of allocated memory as an address alone: where an
- * allocator puts things differs among threads.
- */
-static void step_heap(struct mal_analysis *analysis, uint64_t target, uint64_t live,
-		      const char **returns)
-{
-	const struct mal_callee *callee;
-	uint16_t heap = 0;
-
-	for (unsigned int reg = 0; reg < 16; reg++)
-		if (live & MAL_BIT(reg) &&
-		    mal_is_heap(&analysis->values, analysis->state->registers[reg]))
-			heap |= (uint16_t)MAL_BIT(reg);
-	if (!heap)
-		return;
-	callee = mal_sweep_callee(analysis, target, MAL_REACHED_SHARE, heap);
-	if (!callee)
-		mal_bind(analysis, mal_heap_text, NULL);
-	else if (callee->reason)
-		mal_bind(analysis, callee->reason, callee->symbol);
+	mal_check_address(analysis, to, mal_node(values, to)->class != MAL_IDENTITY);
+	if (set)
+		mal_check_value(analysis, from, "stored");
 	else
-		*returns = callee->returns;
+		mal_check_address(analysis, from, 0);
+	if (!mal_is_share(values, length))
+		mal_check_value(analysis, length, "as a length");
+	else if (bytes->class && target->class == MAL_CLEAN)
+		mal_bind(analysis, "as much as a thread's iterations need in one place", NULL);
+	if (target->kind != MAL_STACK) {
+		mal_effect(analysis, MAL_EFFECT_STORE);
+		if (analysis->without && state->protected_)
+			mal_bind(analysis, "every thread changes what all add up", NULL);
+		return;
+	}
+	mal_forget_slots(analysis, target->key, target->key + count);
+	for (int64_t i = 0; set && bytes->kind == MAL_NUMBER && i + 8 <= count && i < 512; i += 8)
+		if (mal_is_number(values, from, &(int64_t){0}) && mal_node(values, from)->key == 0)
+			mal_store_slot(analysis, target->key + i, 8, from);
 }
 
-/* Whether all that LLVM's runtime passes a region is passed on, as clang does for debuggers. */
-static int passes_region(const struct mal_analysis *analysis)
+/* Something that counts how often it is done. */
+static void note_effect(struct mal_analysis *analysis, const char *name)
 {
-	static const uint8_t numbers[] = {MAL_RDI, MAL_RSI};
+	mal_effect(analysis, MAL_EFFECT_CALL);
+	if (analysis->without && analysis->graph.blocks[analysis->block].ends)
+		mal_bind(analysis, "every thread calls what has an effect", name);
+}
 
-	for (size_t i = 0; i < sizeof(numbers); i++) {
-		const struct mal_symbol *symbol =
-			mal_only_symbol(&analysis->values, analysis->state->registers[numbers[i]]);
+static void step_external(struct mal_analysis *analysis, const struct mal_slot *slot)
+{
+	const struct mal_external *external = mal_slot_external(slot);
+	const char *name = slot->symbol ? slot->symbol : "?";
+	uint64_t some = MAL_BIT(MAL_XMM0) * 0xff;
+	mal_value result = 0;
 
-		if (!symbol || symbol->class != MAL_GLOBAL || symbol->role != 700u + numbers[i])
-			return 0;
+	for (size_t i = 0; i < external->integers && i < 6; i++)
+		some |= MAL_BIT(arguments[i]);
+	switch (external->kind) {
+	case MAL_EXTERNAL_MEMORY: step_memory(analysis, name); break;
+	case MAL_EXTERNAL_PURE:
+	case MAL_EXTERNAL_END: give(analysis, some, external->integers == MAL_ANY_ARGUMENTS); break;
+	case MAL_EXTERNAL_OTHER:
+	case MAL_EXTERNAL_CALLBACK:
+	case MAL_EXTERNAL_EFFECT:
+		give(analysis, some, 1);
+		note_effect(analysis, name);
+		mal_forget_escaped(analysis);
+		break;
+	default:
+		mal_effect(analysis, MAL_EFFECT_RUNTIME);
+		result = step_runtime(analysis, external, name);
 	}
-	return analysis->modes[analysis->block] == MAL_MODE_ALL &&
-	       analysis->together[analysis->block];
+	if (external->kind == MAL_EXTERNAL_PURE && external->integers)
+		mal_forget_escaped(analysis);
+	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result);
+}
+
+static mal_value step_callee(struct mal_analysis *analysis, uint64_t target)
+{
+	const struct mal_callee *callee = mal_callee(analysis->program, target);
+	const struct mal_finding *finding;
+
+	mal_effect(analysis, MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
+	if (!callee) {
+		mal_bind(analysis, "calls that are nested too deeply", name_of(analysis, target));
+		return 0;
+	}
+	finding = analysis->without ? &callee->replicated : &callee->finding;
+	if (finding->reason[0]) {
+		mal_bind(analysis, finding->reason, NULL);
+		if (analysis->final && finding->where)
+			analysis->finding->where = finding->where;
+	}
+	if (callee->returned)
+		return mal_leaf(&analysis->values, (enum mal_kind)callee->returned, 0);
+	if (callee->returns >= (int)MAL_IDENTITY)
+		return mal_tells(&analysis->values, "what a function returns of a thread's number");
+	return callee->returns ? mal_leaf(&analysis->values, MAL_SHARE, 0) : 0;
+}
+
+static int is_argument(const struct mal_analysis *analysis, int64_t offset)
+{
+	const struct mal_node *top =
+		mal_node(&analysis->values, analysis->state->registers[MAL_RSP]);
+
+	return top->kind == MAL_STACK && offset >= top->key && offset < top->key + 64;
 }
 
 static void step_internal(struct mal_analysis *analysis, uint64_t target)
 {
-	const struct mal_function *function = mal_image_function(analysis->image, target);
-	const char *name = function ? function->name : NULL, *returns = NULL, *reason;
 	const struct mal_reach *reach = mal_closure(analysis->program, target);
-	uint64_t writes = reach ? reach->writes : ~(uint64_t)0, live;
-	struct mal_reach copy = {0};
-	int stack, region = passes_region(analysis);
+	uint64_t shown = 0, writes;
+	mal_value result = 0;
+	uint32_t does;
 
 	if (!reach) {
 		analysis->values.full = 1;
 		return;
 	}
-	copy = *reach;
-	if (copy.reason)
-		writes = ~(uint64_t)0;
-	live = mal_live_in(analysis->program, target, 0, &stack);
-	if (region)
-		live &= ~(MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI));
-	reason = shown_by(analysis, live, stack);
-	if (reason) {
-		mal_bind(analysis, reason, name);
-		returns = reason;
+	does = reach->does;
+	writes = reach->reason ? ~(uint64_t)0 : reach->writes;
+	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
+		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
+			shown |= MAL_BIT(reg);
+	if (shown & ~saved && analysis->final)
+		give(analysis, shown & mal_live_in(analysis->image, target, 0), 0);
+	for (uint32_t i = 0; i < analysis->state->slot_count && analysis->final; i++)
+		if (mal_node(&analysis->values, analysis->state->slots[i].value)->class >=
+			    MAL_IDENTITY &&
+		    is_argument(analysis, analysis->state->slots[i].offset) &&
+		    mal_takes_stack(analysis->program, target))
+			mal_check_value(analysis, analysis->state->slots[i].value,
+					"passed to a function");
+	if (does & (MAL_DOES_ASK | MAL_DOES_RUNTIME)) {
+		mal_effect(analysis, does & MAL_DOES_EFFECT ? MAL_EFFECT_CALL : 0);
+		result = step_callee(analysis, target);
+	} else if (does & MAL_DOES_EFFECT) {
+		note_effect(analysis, name_of(analysis, target));
 	}
-	if (copy.indirect && !mal_indirect_harmless(analysis->program))
-		mal_bind(analysis, "a call through a pointer", name);
-	if (copy.constructs && !analysis->together[analysis->block])
-		mal_bind(analysis, "a construct that not all threads reach", name);
-	if (analysis->modes[analysis->block] == MAL_MODE_ALL) {
-		if (!reason)
-			step_callee(analysis, target, region, &returns);
-	} else if (copy.reason) {
-		mal_bind(analysis, copy.reason, copy.symbol);
-	} else if (copy.constructs) {
-		mal_bind(analysis, "a construct within a share", name);
-	} else {
-		step_heap(analysis, target, live, &returns);
-	}
-	clobber(analysis, writes | MAL_BIT(MAL_FLAGS), returns);
+	mal_forget_escaped(analysis);
+	forget(analysis, writes, result);
 }
 
 static void step_indirect(struct mal_analysis *analysis)
 {
-	const char *reason = shown_by(analysis, mal_arguments(), 0);
+	uint64_t some = MAL_BIT(MAL_XMM0) * 0xff;
 
-	if (!mal_indirect_harmless(analysis->program))
-		mal_bind(analysis, "a call through a pointer", NULL);
-	else if (analysis->modes[analysis->block] == MAL_MODE_ALL)
-		mal_bind(analysis, "a call through a pointer by every thread", NULL);
-	else if (reason)
-		mal_bind(analysis, reason, NULL);
-	clobber(analysis, ~(uint64_t)0, reason);
+	for (size_t i = 0; i < 6; i++)
+		some |= MAL_BIT(arguments[i]);
+	give(analysis, some, 1);
+	if (mal_taken_tells(analysis->program))
+		mal_bind(analysis, "a call through a pointer, and a function that can tell", NULL);
+	note_effect(analysis, "through a pointer");
+	mal_forget_escaped(analysis);
+	forget(analysis, ~saved, 0);
 }
 
-void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *instruction)
+void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	const char *name = mal_call_name(analysis->image, instruction);
-	uint64_t target = mal_call_target(analysis->image, instruction);
+	const struct mal_slot *slot = mal_call_slot(analysis->image, at);
+	uint64_t target = mal_call_target(analysis->image, at);
 
-	analysis->at = instruction;
-	if (name)
-		step_external(analysis, mal_external(name), name, instruction);
+	if (!slot && !target && at->operands[0].kind == MAL_OPERAND_REGISTER &&
+	    at->operands[0].reg < 16) {
+		const struct mal_node *node = mal_node(
+			&analysis->values, analysis->state->registers[at->operands[0].reg]);
+
+		if (node->kind == MAL_SLOT_VALUE)
+			slot = mal_image_slot(analysis->image, (uint64_t)node->key);
+		if (node->kind == MAL_NUMBER && mal_image_executable(analysis->image, (uint64_t)node->key)) {
+			slot = mal_image_stub(analysis->image, (uint64_t)node->key);
+			target = slot ? 0 : (uint64_t)node->key;
+		}
+	}
+	if (slot && slot->kind == MAL_SLOT_ADDRESS) {
+		target = slot->value;
+		slot = NULL;
+	}
+	if (slot)
+		step_external(analysis, slot);
 	else if (target)
 		step_internal(analysis, target);
 	else

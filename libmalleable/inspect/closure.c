@@ -3,19 +3,19 @@
  * closure.c: follows calls. The whole of each function is read, whether it is reached or not, so
  * that what exceptions run is seen too.
  */
-#include "libmalleable/inspect/closure.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/escapes.h"
-#include "libmalleable/inspect/names.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/flow.h"
+#include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/waits.h"
 
 #ifdef HAVE_ZYDIS
 
-enum { MEMBERS = 4096 };
-static const uint64_t instructions_most = 4000000;
+enum { MEMBERS = 8192 };
+static const uint64_t instructions_most = 3000000;
 
 /* Registers that a call of another library may write. */
 static const uint64_t volatile_registers = MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RCX) | MAL_BIT(MAL_RDX) |
@@ -23,292 +23,351 @@ static const uint64_t volatile_registers = MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RCX) |
 					   MAL_BIT(MAL_R9) | MAL_BIT(MAL_R10) | MAL_BIT(MAL_R11) |
 					   (((uint64_t)1 << 43) - 1) << MAL_XMM0;
 
-struct search {
-	struct mal_program *program;
-	struct mal_reach *reach;
-	uint64_t *members;
-	size_t count;
-};
-
-static void bind(struct mal_reach *reach, const char *reason, const char *symbol)
+int mal_is_late(const struct mal_program *program)
 {
-	if (reach->reason)
-		return;
-	reach->reason = reason;
-	reach->symbol = symbol;
+	return program->by->deadline_ns && mal_now_ns() >= program->by->deadline_ns;
 }
 
-static void visit(struct search *search, uint64_t entry)
+static void bind_at(struct mal_local *local, uint64_t where, const char *reason, const char *symbol)
 {
-	const struct mal_function *function = mal_image_function(search->program->image, entry);
+	if (local->reason)
+		return;
+	local->reason = reason;
+	local->symbol = symbol;
+	local->where = where;
+}
+
+const char *mal_external_binds(const struct mal_program *program, const struct mal_slot *slot)
+{
+	const struct mal_external *external;
+
+	if (slot->kind == MAL_SLOT_RESOLVER)
+		return "a function chosen at start";
+	if (slot->kind == MAL_SLOT_TLS)
+		return "thread-local storage";
+	external = mal_slot_external(slot);
+	if (external->kind != MAL_EXTERNAL_OTHER)
+		return external->reason;
+	if (program->by->tells && !program->by->tells(slot->symbol, program->by->data))
+		return NULL;
+	return "an unknown function";
+}
+
+static void visit_external(struct mal_program *program, struct mal_local *local, uint64_t where,
+			   const struct mal_slot *slot, int called)
+{
+	const char *reason = mal_external_binds(program, slot);
+	enum mal_external_kind kind = mal_slot_external(slot)->kind;
+
+	local->writes |= volatile_registers;
+	if (reason)
+		bind_at(local, where, reason, slot->symbol);
+	switch (kind) {
+	case MAL_EXTERNAL_PURE:
+	case MAL_EXTERNAL_END: return;
+	case MAL_EXTERNAL_MEMORY: local->does |= MAL_DOES_STORE; return;
+	case MAL_EXTERNAL_THREAD:
+	case MAL_EXTERNAL_THREADS:
+		local->does |= MAL_DOES_ASK;
+		/* Called through its address. */
+		if (!called)
+			bind_at(local, where, "asks for a thread's number", slot->symbol);
+		return;
+	case MAL_EXTERNAL_OTHER:
+	case MAL_EXTERNAL_CALLBACK: local->does |= MAL_DOES_INDIRECT; /* fall through */
+	case MAL_EXTERNAL_EFFECT: local->does |= MAL_DOES_EFFECT | MAL_DOES_STORE; return;
+	default: local->does |= MAL_DOES_RUNTIME;
+	}
+}
+
+static void add_call(struct mal_program *program, struct mal_local *local, uint64_t where,
+		     uint64_t target)
+{
+	const struct mal_function *function = mal_image_function(program->image, target);
+	uint64_t *more;
 
 	if (!function) {
-		bind(search->reach, "code without unwind information", "?");
+		bind_at(local, where, "code without unwind information", NULL);
 		return;
 	}
-	for (size_t i = 0; i < search->count; i++)
-		if (search->members[i] == function->start)
+	for (uint32_t i = local->call_count; i-- > 0;)
+		if (local->calls[i] == function->start)
 			return;
-	if (search->count == MEMBERS)
-		bind(search->reach, "too large", NULL);
-	else
-		search->members[search->count++] = function->start;
-}
+	if ((local->call_count & (local->call_count - 1)) == 0) {
+		size_t room = local->call_count ? 2 * (size_t)local->call_count : 1;
 
-static void visit_external(struct search *search, const char *name)
-{
-	struct mal_reach *reach = search->reach;
-	const struct mal_external *external = mal_external(name);
-
-	reach->writes |= volatile_registers;
-	switch (external->kind) {
-	case MAL_EXTERNAL_UNKNOWN: bind(reach, "unknown function", name); break;
-	case MAL_EXTERNAL_IDENTITY:
-	case MAL_EXTERNAL_THREAD:
-	case MAL_EXTERNAL_THREADS: bind(reach, "identity", name); break;
-	case MAL_EXTERNAL_CALLBACK: reach->indirect = 1; break;
-	case MAL_EXTERNAL_PURE:
-	case MAL_EXTERNAL_OUT:
-	case MAL_EXTERNAL_ALLOCATE:
-	case MAL_EXTERNAL_RELEASE:
-	case MAL_EXTERNAL_READ:
-	case MAL_EXTERNAL_EFFECT:
-	case MAL_EXTERNAL_END:
-	case MAL_EXTERNAL_PROTECT: break;
-	default: reach->constructs = 1;
+		more = realloc(local->calls, room * sizeof(*more));
+		if (!more) {
+			bind_at(local, where, "out of memory", NULL);
+			return;
+		}
+		local->calls = more;
 	}
+	local->calls[local->call_count++] = function->start;
 }
 
-static void visit_slot(struct search *search, const struct mal_slot *slot, const char *owner)
+static void visit_call(struct mal_program *program, struct mal_local *local,
+		       const struct mal_instruction *at)
 {
-	if (slot->kind == MAL_SLOT_TLS)
-		bind(search->reach, "thread-local storage", owner);
-	else if (slot->kind == MAL_SLOT_ADDRESS &&
-		 mal_image_function(search->program->image, slot->value))
-		visit(search, slot->value);
-}
+	const struct mal_slot *slot = mal_call_slot(program->image, at);
+	uint64_t target = mal_call_target(program->image, at);
 
-static void visit_call(struct search *search, const struct mal_instruction *instruction)
-{
-	const struct mal_image *image = search->program->image;
-	const char *name = mal_call_name(image, instruction);
-	uint64_t target = mal_call_target(image, instruction);
-
-	if (name)
-		visit_external(search, name);
+	if (slot)
+		visit_external(program, local, at->address, slot, 1);
 	else if (target)
-		visit(search, target);
+		add_call(program, local, at->address, target);
 	else
-		search->reach->indirect = 1;
+		local->does |= MAL_DOES_INDIRECT;
 }
 
-/* Addresses of functions and of thread-local variables that INSTRUCTION makes. */
-static void visit_references(struct search *search, const struct mal_instruction *instruction,
-			     const char *owner)
+/* Addresses of functions and of thread-local variables that an instruction makes. */
+static void visit_operand(struct mal_program *program, struct mal_local *local,
+			  const struct mal_instruction *at, const struct mal_operand *operand)
 {
-	const struct mal_image *image = search->program->image;
+	const struct mal_image *image = program->image;
+	uint64_t number = (uint64_t)operand->number;
+	const struct mal_slot *slot = NULL;
+	const struct mal_function *function;
 
-	for (unsigned int i = 0; i < instruction->operand_count; i++) {
-		const struct mal_operand *operand = &instruction->operands[i];
-		uint64_t number = (uint64_t)operand->number;
-		const struct mal_slot *slot;
-
-		if (operand->kind == MAL_OPERAND_NUMBER && image->fixed) {
-			const struct mal_function *function = mal_image_function(image, number);
-
-			if (function && function->start == number)
-				visit(search, number);
-			continue;
-		}
-		if (operand->kind != MAL_OPERAND_MEMORY || operand->base != MAL_NO_REGISTER ||
-		    operand->index != MAL_NO_REGISTER)
-			continue;
+	if (operand->kind == MAL_OPERAND_REGISTER || !number ||
+	    (operand->kind == MAL_OPERAND_NUMBER && !image->fixed) ||
+	    operand->base != MAL_NO_REGISTER || operand->index != MAL_NO_REGISTER)
+		return;
+	if (operand->kind == MAL_OPERAND_MEMORY)
 		slot = mal_image_slot(image, number);
-		if (slot)
-			visit_slot(search, slot, owner);
-		if (slot && slot->kind == MAL_SLOT_SYMBOL && slot->function)
-			visit_external(search, slot->symbol);
-		if (instruction->mnemonic != ZYDIS_MNEMONIC_LEA ||
-		    !mal_image_executable(image, number))
-			continue;
-		slot = mal_image_stub(image, number);
-		if (slot && slot->kind == MAL_SLOT_SYMBOL)
-			visit_external(search, slot->symbol);
-		else
-			visit(search, number);
+	if (slot && slot->kind == MAL_SLOT_ADDRESS)
+		number = slot->value;
+	else if (slot && (slot->function || slot->kind == MAL_SLOT_TLS))
+		visit_external(program, local, at->address, slot,
+			       at->mnemonic == ZYDIS_MNEMONIC_MOV);
+	if (slot && slot->kind != MAL_SLOT_ADDRESS)
+		return;
+	if (!mal_image_executable(image, number) ||
+	    (!slot && operand->kind == MAL_OPERAND_MEMORY && at->action != MAL_ACTION_LEA))
+		return;
+	slot = mal_image_stub(image, number);
+	if (slot && slot->kind != MAL_SLOT_ADDRESS) {
+		visit_external(program, local, at->address, slot, 0);
+		return;
 	}
+	function = mal_image_function(image, slot ? slot->value : number);
+	if (function && function->start == (slot ? slot->value : number))
+		add_call(program, local, at->address, function->start);
 }
 
-static void visit_instruction(struct search *search, const struct mal_instruction *instruction,
-			      const struct mal_function *function)
+static int writes_memory(const struct mal_instruction *at)
 {
-	struct mal_reach *reach = search->reach;
-
-	if (instruction->thread_local_ & 1)
-		bind(reach, "thread-local storage", function->name);
-	if (instruction->system)
-		bind(reach, "a system instruction", function->name);
-	reach->writes |= instruction->writes;
-	switch (instruction->flow) {
-	case MAL_FLOW_CALL: visit_call(search, instruction); return;
-	case MAL_FLOW_JUMP:
-		if (instruction->target >= function->start && instruction->target < function->end)
-			return;
-		/* A switch stays in the function, or leads to what this finds elsewhere. */
-		if (!instruction->target && !instruction->slot &&
-		    instruction->operands[0].kind == MAL_OPERAND_REGISTER) {
-			reach->indirect = 1;
-			return;
-		}
-		visit_call(search, instruction);
-		return;
-	case MAL_FLOW_BRANCH:
-		if (instruction->target < function->start || instruction->target >= function->end)
-			visit_call(search, instruction);
-		return;
-	default: visit_references(search, instruction, function->name);
-	}
-}
-
-/* The instructions of one function. */
-struct text {
-	struct mal_instruction *instructions;
-	size_t count, room;
-};
-
-static int append(struct text *text, const struct mal_instruction *instruction)
-{
-	if (text->count == text->room) {
-		size_t room = text->room ? 2 * text->room : 256;
-		struct mal_instruction *more =
-			realloc(text->instructions, room * sizeof(*instruction));
-
-		if (!more)
-			return -1;
-		text->instructions = more;
-		text->room = room;
-	}
-	text->instructions[text->count++] = *instruction;
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].kind == MAL_OPERAND_MEMORY && at->operands[i].written &&
+		    at->operands[i].base != MAL_RSP && at->operands[i].base != MAL_RBP)
+			return 1;
 	return 0;
 }
 
-static void read_function(struct search *search, uint64_t start)
+/* Whether an operand is beyond the frame, by what was pushed and reserved so far. */
+static int takes_stack(const struct mal_instruction *at, int64_t *depth)
 {
-	struct mal_program *program = search->program;
-	const struct mal_function *function = mal_image_function(program->image, start);
-	uint64_t at = function->start;
-	struct mal_escape escape = {0};
-	struct text text = {0};
+	const struct mal_operand *to = &at->operands[0];
 
-	while (at < function->end && !search->reach->reason) {
-		struct mal_instruction instruction;
+	if (at->action == MAL_ACTION_PUSH)
+		*depth += 8;
+	else if (at->action == MAL_ACTION_SUBTRACT && to->reg == MAL_RSP &&
+		 at->operands[1].kind == MAL_OPERAND_NUMBER)
+		*depth += at->operands[1].number;
+	for (unsigned int i = 0; i < at->operand_count; i++) {
+		const struct mal_operand *operand = &at->operands[i];
 
-		if (program->instructions++ > instructions_most) {
-			bind(search->reach, "too large", NULL);
-			break;
-		}
-		if (!mal_decode(program->image, at, &instruction)) {
-			bind(search->reach, "an instruction that cannot be decoded",
-			     function->name);
-			break;
-		}
-		visit_instruction(search, &instruction, function);
-		if (append(&text, &instruction) < 0)
-			bind(search->reach, "too large", NULL);
-		if (mal_escapes(&escape, &instruction))
-			bind(search->reach, "an address of private memory", function->name);
-		at += instruction.length;
+		if (operand->kind == MAL_OPERAND_MEMORY &&
+		    ((operand->base == MAL_RSP && operand->number >= *depth + 8) ||
+		     (operand->base == MAL_RBP && operand->number >= 16)))
+			return 1;
 	}
-	if (!search->reach->reason && mal_waits(program->image, text.instructions, text.count))
-		bind(search->reach, "a wait for another thread", function->name);
-	free(text.instructions);
+	return 0;
 }
 
-static void find_reach(struct search *search, uint64_t entry)
+static void visit_instruction(struct mal_program *program, struct mal_local *local,
+			      const struct mal_instruction *at, const struct mal_function *function)
 {
-	visit(search, entry);
-	for (size_t i = 0; i < search->count && !search->reach->reason; i++)
-		read_function(search, search->members[i]);
+	int within = at->target >= function->start && at->target < function->end;
+
+	if (at->thread_local_ & 1)
+		bind_at(local, at->address, "thread-local storage", function->name);
+	if (at->system)
+		bind_at(local, at->address, "a system instruction", function->name);
+	local->writes |= at->writes;
+	if (at->lock)
+		local->does |= MAL_DOES_EFFECT | MAL_DOES_STORE;
+	if (writes_memory(at) || at->action == MAL_ACTION_STRING)
+		local->does |= MAL_DOES_STORE;
+	switch (at->flow) {
+	case MAL_FLOW_CALL: visit_call(program, local, at); return;
+	case MAL_FLOW_JUMP:
+		if (!within && (at->target || at->slot))
+			visit_call(program, local, at);
+		return;
+	case MAL_FLOW_BRANCH:
+		if (!within)
+			visit_call(program, local, at);
+		return;
+	default:
+		for (unsigned int i = 0; i < at->operand_count; i++)
+			visit_operand(program, local, at, &at->operands[i]);
+	}
+}
+
+static void read_function(struct mal_program *program, struct mal_local *local,
+			  const struct mal_function *function)
+{
+	struct mal_instruction *text = NULL;
+	uint64_t targets[MAL_FLOW_TARGETS];
+	size_t count = 0, room = 0;
+	int64_t depth = 0;
+
+	for (uint64_t at = function->start; at < function->end && !local->reason;) {
+		if (count == room) {
+			size_t size = room ? 2 * room : 256;
+			struct mal_instruction *more = realloc(text, size * sizeof(*text));
+
+			if (!more || program->instructions + count > instructions_most) {
+				text = more ? more : text;
+				bind_at(local, at, "too large", NULL);
+				break;
+			}
+			text = more;
+			room = size;
+		}
+		if (!mal_decode(program->image, at, &text[count])) {
+			bind_at(local, at, "an instruction that cannot be decoded", function->name);
+			break;
+		}
+		visit_instruction(program, local, &text[count], function);
+		local->does |= takes_stack(&text[count], &depth) ? MAL_DOES_TAKE : 0;
+		if (text[count].flow == MAL_FLOW_JUMP && !text[count].target && !text[count].slot &&
+		    !mal_switch_targets(program->image, text, count + 1, targets))
+			local->does |= MAL_DOES_INDIRECT;
+		at += text[count++].length;
+	}
+	program->instructions += count;
+	if (!local->reason && mal_waits(program, text, count))
+		bind_at(local, mal_waits(program, text, count), "waits for another thread",
+			function->name);
+	free(text);
+}
+
+static const struct mal_local *local_at(struct mal_program *program, uint64_t entry)
+{
+	const struct mal_function *function = mal_image_function(program->image, entry);
+	size_t place = function ? (size_t)(function - program->image->functions) : 0;
+	struct mal_local *more;
+
+	if (!function)
+		return NULL;
+	if (!program->local_of)
+		program->local_of =
+			calloc(program->image->function_count, sizeof(*program->local_of));
+	if (!program->local_of)
+		return NULL;
+	if (program->local_of[place])
+		return &program->locals[program->local_of[place] - 1];
+	if (program->local_count % 256 == 0) {
+		more = realloc(program->locals, (program->local_count + 256) * sizeof(*more));
+		if (!more)
+			return NULL;
+		program->locals = more;
+	}
+	program->locals[program->local_count] = (struct mal_local){.entry = function->start};
+	program->local_of[place] = (uint32_t)++program->local_count;
+	read_function(program, &program->locals[program->local_count - 1], function);
+	return &program->locals[program->local_count - 1];
+}
+
+int mal_takes_stack(struct mal_program *program, uint64_t entry)
+{
+	const struct mal_local *local = local_at(program, entry);
+
+	return !local || local->does & MAL_DOES_TAKE;
+}
+
+static void add_local(struct mal_reach *reach, const struct mal_local *local, int late)
+{
+	if (!local || late) {
+		reach->reason = reach->reason ? reach->reason : late ? "too late" : "too large";
+		return;
+	}
+	reach->does |= local->does;
+	reach->writes |= local->writes;
+	if (local->reason && !reach->reason) {
+		reach->reason = local->reason;
+		reach->symbol = local->symbol;
+		reach->where = local->where;
+	}
+}
+
+static void find_reach(struct mal_program *program, struct mal_reach *reach)
+{
+	uint64_t members[MEMBERS];
+	uint32_t count = 0;
+	uint8_t *seen = calloc(program->image->function_count / 8 + 1, 1);
+
+	if (!seen) {
+		reach->reason = "out of memory";
+		return;
+	}
+	members[count++] = reach->entry;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mal_local *local = local_at(program, members[i]);
+
+		add_local(reach, local, mal_is_late(program));
+		for (uint32_t j = 0; local && j < local->call_count; j++) {
+			const struct mal_function *function =
+				mal_image_function(program->image, local->calls[j]);
+			size_t place = (size_t)(function - program->image->functions);
+
+			if (seen[place / 8] >> place % 8 & 1)
+				continue;
+			seen[place / 8] |= (uint8_t)(1 << place % 8);
+			if (count < MEMBERS)
+				members[count++] = local->calls[j];
+			else
+				reach->reason = "too large";
+		}
+	}
+	if (reach->does & MAL_DOES_INDIRECT)
+		reach->writes |= volatile_registers;
+	free(seen);
 }
 
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 {
-	uint64_t members[MEMBERS];
-	struct search search = {.program = program, .members = members};
-	struct mal_reach *more;
+	struct mal_reach reach = {.entry = entry}, *more;
 
 	for (size_t i = 0; i < program->reach_count; i++)
 		if (program->reaches[i].entry == entry)
 			return &program->reaches[i];
+	find_reach(program, &reach);
 	more = realloc(program->reaches, (program->reach_count + 1) * sizeof(*more));
 	if (!more)
 		return NULL;
 	program->reaches = more;
-	search.reach = &more[program->reach_count++];
-	*search.reach = (struct mal_reach){.entry = entry};
-	find_reach(&search, entry);
-	if (search.reach->indirect)
-		search.reach->writes |= volatile_registers;
-	return search.reach;
+	more[program->reach_count] = reach;
+	return &more[program->reach_count++];
 }
 
-/* Names at which programs take the addresses of functions that cannot be followed. */
-static int is_loader(const char *name)
+int mal_taken_tells(struct mal_program *program)
 {
-	return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0;
-}
-
-static int slots_harmless(const struct mal_image *image)
-{
-	for (size_t i = 0; i < image->slot_count; i++) {
-		const struct mal_slot *slot = &image->slots[i];
-
-		if (slot->kind == MAL_SLOT_RESOLVER)
-			return 0;
-		if (slot->kind != MAL_SLOT_SYMBOL)
-			continue;
-		if (is_loader(slot->symbol))
-			return 0;
-		if (slot->linkage || !slot->function)
-			continue;
-		if (mal_external_observes(slot->symbol))
-			return 0;
-	}
-	return 1;
-}
-
-int mal_indirect_harmless(struct mal_program *program)
-{
-	if (program->indirect)
-		return program->indirect == 1;
-	program->indirect = 2;
-	if (!program->image->program || program->image->other_libraries || program->stub_taken ||
-	    !slots_harmless(program->image))
-		return 0;
+	if (program->taken_tells)
+		return program->taken_tells == 2;
+	program->taken_tells = 2;
+	if (mal_find_taken(program) < 0 || program->stub_taken)
+		return 1;
 	for (size_t i = 0; i < program->taken_count; i++) {
 		const struct mal_reach *reach = mal_closure(program, program->taken[i]);
 
-		if (!reach)
-			return -1;
-		if (reach->reason || reach->constructs)
-			return 0;
+		if (!reach || reach->reason || reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
+			return 1;
+		program->taken_effect |= (reach->does & MAL_DOES_EFFECT) != 0;
 	}
-	program->indirect = 1;
-	return 1;
-}
-
-#else
-
-const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
-{
-	(void)program;
-	(void)entry;
-	return NULL;
-}
-
-int mal_indirect_harmless(struct mal_program *program)
-{
-	(void)program;
+	program->taken_tells = 1;
 	return 0;
 }
 
@@ -316,6 +375,13 @@ int mal_indirect_harmless(struct mal_program *program)
 
 void mal_program_free(struct mal_program *program)
 {
+	for (size_t i = 0; i < program->local_count; i++)
+		free(program->locals[i].calls);
+	for (size_t i = 0; i < program->callee_count; i++)
+		free(program->callees[i]);
+	free(program->callees);
+	free(program->locals);
+	free(program->local_of);
 	free(program->reaches);
 	free(program->taken);
 }

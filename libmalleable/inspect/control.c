@@ -1,176 +1,319 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control.c: whether a shared loop runs through a share, and nothing but it. */
+/* control.c: what is done depending on a thread's number, its iterations, or what it carries. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "libmalleable/inspect/analysis.h"
 
 #ifdef HAVE_ZYDIS
 
-/* The difference that ends a loop: what it is made of. */
-struct control {
-	int64_t low, high, length, rounds, thread, rounds_threads;
-	const struct mal_symbol *low_symbol, *length_symbol;
-	uint32_t low_number;
-	int clean, bad;
-};
-
-static void take(struct mal_analysis *analysis, const struct mal_term *term, uint32_t header,
-		 struct control *control)
+static int is_exit_by_share(const struct mal_analysis *analysis, uint32_t block)
 {
-	const struct mal_symbol *symbol = &analysis->values.symbols[term->symbol];
-	int64_t *times = NULL;
+	uint8_t branch = analysis->facts[block].branch;
 
-	switch (symbol->class) {
-	case MAL_CLEAN: control->clean = 1; return;
-	case MAL_LOW:
-		times = &control->low;
-		control->low_symbol = symbol;
-		control->low_number = term->symbol;
-		break;
-	case MAL_HIGH: times = &control->high; break;
-	case MAL_THREAD:
-		times = &control->thread;
-		control->low_number = term->symbol;
-		break;
-	case MAL_ROUND:
-		if (symbol->extra == header) {
-			times = &control->rounds;
-			break;
-		}
-		/* fall through */
-	case MAL_LENGTH:
-		times = &control->length;
-		control->length_symbol = symbol;
-		break;
-	case MAL_ROUND_THREADS: times = &control->rounds_threads; break;
-	default: break;
-	}
-	/* Of terms with a clean factor only the kind matters. */
-	if (!times || (*times && !term->factor)) {
-		control->bad |= !times || symbol->class != MAL_LENGTH;
-		return;
-	}
-	*times = term->times;
+	return branch == MAL_BRANCH_SHARE || branch == MAL_BRANCH_CHUNK;
 }
 
-/* Give the loop the step and the start that its end is told by, or compare them. */
-static void settle(struct mal_analysis *analysis, uint32_t header, int64_t step, mal_value start)
+static int is_reached(const struct mal_analysis *analysis, uint32_t block)
 {
-	struct mal_shared_loop *loop = &analysis->loops[header];
-
-	if (!loop->step)
-		loop->step = step;
-	if (!loop->start)
-		loop->start = start;
-	if ((step && loop->step != step) || (start && loop->start != start))
-		mal_bind(analysis, "a shared loop with another step", NULL);
+	return analysis->facts[block].end && analysis->facts[block].end->live;
 }
 
-/* The beginning of the position in DIFFERENCE: LOW once, and lengths. */
-static mal_value start_of(struct mal_analysis *analysis, mal_value difference,
-			  const struct control *control, uint32_t header)
+/* A guard before a loop decides by the same each time. */
+static int is_guard(const struct mal_analysis *analysis, uint32_t block)
 {
-	const struct mal_form form = analysis->values.forms[difference];
-	struct mal_form start = {.kind = MAL_LINEAR};
+	const struct mal_block_facts *facts = &analysis->facts[block];
 
-	for (unsigned int i = 0; i < form.count; i++) {
-		const struct mal_symbol *symbol = &analysis->values.symbols[form.terms[i].symbol];
-		struct mal_term term = form.terms[i];
-
-		if (term.factor)
-			return 0;
-		if (symbol->class != MAL_LOW && symbol->class != MAL_LENGTH &&
-		    !(symbol->class == MAL_ROUND && symbol->extra != header))
-			continue;
-		if (term.times % control->low)
-			return 0;
-		term.times /= control->low;
-		start.terms[start.count++] = term;
-	}
-	return mal_form(&analysis->values, &start);
+	return is_exit_by_share(analysis, block) && facts->compare && !facts->counts;
 }
 
-/* gcc's share can be copied by hand: it is one only if its loop has exactly its bounds. */
-static void check_exact(struct mal_analysis *analysis, uint32_t header, uint32_t block,
-			const struct control *control)
+/* Whether iterations decide again what follows BLOCK, before anything else is done. */
+static int leads_to_share(struct mal_analysis *analysis, uint32_t block)
 {
-	const struct mal_branch *branch = &analysis->branches[block];
 	const struct mal_block *at = &analysis->graph.blocks[block];
-	int64_t constant = analysis->values.forms[branch->difference].constant;
-	int condition = (int)branch->condition, latch = 0, expected;
 
-	int64_t unit = control->low < 0 ? -control->low : control->low;
-
-	if (control->clean || control->length || control->high != -control->low ||
-	    control->rounds != control->low || constant % unit) {
-		mal_bind(analysis, "a share whose loop has other bounds", NULL);
-		return;
-	}
-	constant /= unit;
+	if (is_exit_by_share(analysis, block) || analysis->facts[block].seen)
+		return 1;
+	if (analysis->facts[block].effects & MAL_EFFECT_RUNTIME || !at->next_count)
+		return !at->ends;
+	analysis->facts[block].seen = 1;
 	for (uint32_t i = 0; i < at->next_count; i++)
-		latch |= at->next[i] == header;
-	expected = latch ? 1 : 0;
-	if (!latch && block != header) {
-		mal_bind(analysis, "a share whose loop ends in its middle", NULL);
-		return;
-	}
-	/* The condition to go on, for the position less the end. */
-	if (!mal_flow_in_loop(&analysis->graph, (int)header, at->next[0])) {
-		static const int negated[] = {MAL_NOT_LESS, MAL_LESS,  MAL_NOT_MORE, MAL_MORE_THAN,
-					      MAL_UNEQUAL,  MAL_EQUAL, MAL_UNCLEAR};
-
-		condition = negated[condition];
-	}
-	if (control->low < 0) {
-		static const int turned[] = {MAL_MORE_THAN, MAL_NOT_MORE, MAL_LESS,   MAL_NOT_LESS,
-					     MAL_EQUAL,	    MAL_UNEQUAL,  MAL_UNCLEAR};
-
-		constant = -constant;
-		condition = turned[condition];
-	}
-	if ((condition == MAL_LESS || condition == MAL_UNEQUAL) && constant == expected)
-		return;
-	if (condition == MAL_NOT_MORE && constant == expected - 1)
-		return;
-	mal_bind(analysis, "a share whose loop has other bounds", NULL);
+		if (!leads_to_share(analysis, at->next[i]))
+			return 0;
+	return 1;
 }
 
-void mal_check_exit(struct mal_analysis *analysis, uint32_t header, uint32_t block)
+/* The exits of LOOP: by iterations, and by others. */
+static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number,
+			unsigned int *shared, unsigned int *others, uint32_t *early)
 {
-	mal_value difference = analysis->branches[block].difference;
-	const struct mal_form form = analysis->values.forms[difference];
-	struct control control = {0};
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block *block = &analysis->graph.blocks[i];
 
-	for (unsigned int i = 0; i < form.count; i++)
-		take(analysis, &form.terms[i], header, &control);
-	if (control.bad) {
-		mal_bind(analysis, "a shared loop whose end is not understood", NULL);
-	} else if (control.thread) {
-		if (control.rounds_threads != control.thread || control.low || control.rounds ||
-		    control.high || control.length ||
-		    analysis->branches[block].condition == MAL_EQUAL ||
-		    analysis->branches[block].condition == MAL_UNEQUAL ||
-		    analysis->branches[block].condition == MAL_UNCLEAR)
-			mal_bind(analysis, "a loop by the thread's number", NULL);
-		else
-			settle(analysis, header, 1,
-			       mal_of_symbol(&analysis->values, control.low_number));
-	} else if (control.low && control.rounds) {
-		if (control.rounds % control.low || (control.high && control.high != -control.low))
-			mal_bind(analysis, "a shared loop with another step", NULL);
-		else
-			settle(analysis, header, control.rounds / control.low,
-			       start_of(analysis, difference, &control, header));
-		if (mal_family(&analysis->values, difference) & MAL_PARTITION)
-			check_exact(analysis, header, block, &control);
-	} else if (mal_family(&analysis->values, difference) & MAL_PARTITION) {
-		mal_bind(analysis, "a share whose loop has other bounds", NULL);
-	} else if (control.rounds && control.length) {
-		/* How many rounds: by a mask of the length, or by a shift. */
-		if (mal_is_masked(control.length_symbol->role) &&
-		    control.rounds % control.length == 0)
-			settle(analysis, header, -control.rounds / control.length, 0);
-	} else if (!(control.low && control.low_symbol->block == header)) {
-		mal_bind(analysis, "a shared loop whose end is not understood", NULL);
+		for (uint32_t j = 0; loop[i] == number && j < block->next_count; j++) {
+			uint32_t next = block->next[j];
+
+			if (loop[next] == number || !analysis->graph.blocks[next].ends ||
+			    is_guard(analysis, i))
+				continue;
+			for (uint32_t k = 0; k < analysis->graph.block_count; k++)
+				analysis->facts[k].seen = 0;
+			if (is_exit_by_share(analysis, i) || leads_to_share(analysis, next)) {
+				++*shared;
+				continue;
+			}
+			++*others;
+			*early = i;
+		}
 	}
+}
+
+/* The loops within the blocks of SET, from the outermost on. */
+static int find_loops(struct mal_analysis *analysis, uint8_t *set)
+{
+	struct mal_flow_graph *graph = &analysis->graph;
+	uint32_t *loop = calloc((size_t)graph->block_count + 1, sizeof(*loop)), early = 0;
+	uint8_t *inner = calloc((size_t)graph->block_count + 1, 1);
+	int count = loop && inner ? mal_flow_loops(graph, set, loop) : -1, more = 0;
+
+	for (uint32_t number = 1; number <= (uint32_t)(count > 0 ? count : 0); number++) {
+		unsigned int others = 0, shared = 0;
+
+		count_exits(analysis, loop, number, &shared, &others, &early);
+		if (shared && others) {
+			analysis->at = mal_flow_last(graph, early);
+			mal_bind(analysis, "a loop of iterations that ends early", NULL);
+		}
+		for (uint32_t i = 0; i < graph->block_count; i++) {
+			int header = 0;
+
+			for (uint32_t j = 0; loop[i] == number && j < graph->blocks[i].before_count;
+			     j++)
+				header |= loop[graph->blocks[i].before[j]] != number;
+			if (loop[i] != number)
+				continue;
+			if (shared && !others) {
+				analysis->facts[i].shared = 1;
+				analysis->facts[i].header = (uint8_t)header;
+			} else if (!header) {
+				inner[i] = 1;
+				more = 1;
+			}
+		}
+	}
+	free(loop);
+	if (count > 0 && more)
+		count = find_loops(analysis, inner);
+	free(inner);
+	return count;
+}
+
+int mal_find_shared_loops(struct mal_analysis *analysis)
+{
+	uint8_t *set = calloc((size_t)analysis->graph.block_count + 1, 1);
+	int result;
+
+	if (!set)
+		return -1;
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		analysis->facts[i].shared = analysis->facts[i].header = 0;
+		set[i] = (uint8_t)is_reached(analysis, i);
+	}
+	result = find_loops(analysis, set);
+	free(set);
+	return result < 0 ? -1 : 0;
+}
+
+/* Blocks that are reached from FROM before the ways of BLOCK meet again: WHICH is set in MARKS. */
+static void mark(const struct mal_analysis *analysis, uint32_t block, uint32_t from, uint8_t *marks,
+		 uint8_t which, uint32_t *work)
+{
+	const struct mal_flow_graph *graph = &analysis->graph;
+	int end = graph->blocks[block].postdominator;
+	uint32_t count = 0;
+
+	if ((int)from == end || marks[from] & which)
+		return;
+	marks[from] |= which;
+	work[count++] = from;
+	while (count) {
+		const struct mal_block *at = &graph->blocks[work[--count]];
+
+		for (uint32_t i = 0; i < at->next_count; i++)
+			if ((int)at->next[i] != end && !(marks[at->next[i]] & which)) {
+				marks[at->next[i]] |= which;
+				work[count++] = at->next[i];
+			}
+	}
+}
+
+/* The ways of a branch: bit 1 is set on the first, 2 on others. */
+static void mark_ways(const struct mal_analysis *analysis, uint32_t block, uint8_t *marks,
+		      uint32_t *work)
+{
+	const struct mal_block *at = &analysis->graph.blocks[block];
+
+	memset(marks, 0, analysis->graph.block_count);
+	for (uint32_t i = 0; i < at->next_count; i++)
+		mark(analysis, block, at->next[i], marks, i ? 2 : 1, work);
+}
+
+/* Where ways of a branch meet, values may differ by it. */
+static int force_at(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
+		    uint8_t force)
+{
+	const struct mal_flow_graph *graph = &analysis->graph;
+	int changed = 0;
+
+	for (uint32_t i = 0; i < graph->block_count; i++) {
+		const struct mal_block *at = &graph->blocks[i];
+		unsigned int ways = 0, others = 0;
+
+		if (marks[i] != 3 && (int)i != graph->blocks[block].postdominator)
+			continue;
+		if (force == MAL_FORCE_JOIN && analysis->facts[i].shared &&
+		    !analysis->facts[i].header)
+			continue;
+		for (uint32_t j = 0; j < at->before_count; j++) {
+			uint32_t before = at->before[j];
+
+			ways |= before == block ? 0 : marks[before];
+			others += before == block;
+		}
+		if (ways != 3 && !(ways && others) && (int)i != graph->blocks[block].postdominator)
+			continue;
+		changed |= !(analysis->facts[i].force & force);
+		analysis->facts[i].force |= force;
+	}
+	return changed;
+}
+
+int mal_force_joins(struct mal_analysis *analysis)
+{
+	uint32_t count = analysis->graph.block_count;
+	uint8_t *marks = calloc((size_t)count + 1, 1);
+	uint32_t *work = calloc((size_t)count + 1, sizeof(*work));
+	int changed = 0;
+
+	for (uint32_t i = 0; marks && work && i < count; i++) {
+		struct mal_block_facts *facts = &analysis->facts[i];
+		const struct mal_block *block = &analysis->graph.blocks[i];
+		int within = facts->shared;
+
+		if (facts->header && !(facts->force & MAL_FORCE_LOOP)) {
+			facts->force |= MAL_FORCE_LOOP;
+			changed = 1;
+		}
+		if (!is_reached(analysis, i) || facts->branch == MAL_BRANCH_CLEAN)
+			continue;
+		for (uint32_t j = 0; j < block->next_count; j++)
+			within &= analysis->facts[block->next[j]].shared;
+		mark_ways(analysis, i, marks, work);
+		if (!is_exit_by_share(analysis, i))
+			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
+		else if (!within)
+			changed |= force_at(analysis, i, marks, MAL_FORCE_JOIN);
+	}
+	changed = marks && work ? changed : -1;
+	free(marks);
+	free(work);
+	return changed;
+}
+
+static void bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason)
+{
+	analysis->at = mal_flow_last(&analysis->graph, block);
+	mal_bind(analysis, reason, NULL);
+}
+
+static void check_branch(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
+			 uint8_t *in_share, uint8_t *once)
+{
+	const struct mal_block_facts *facts = &analysis->facts[block];
+	uint8_t alone = facts->branch == MAL_BRANCH_CHOSEN ? 1 : 2;
+	int loops = facts->branch == MAL_BRANCH_CHUNK && !facts->shared;
+
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *there = &analysis->facts[i];
+		const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
+
+		if (!marks[i] || !is_reached(analysis, i))
+			continue;
+		switch (facts->branch) {
+		case MAL_BRANCH_DIVISION:
+			if (there->effects || i == block || !analysis->graph.blocks[i].ends)
+				bind_block(analysis, block, "a branch on a thread's number");
+			break;
+		case MAL_BRANCH_CHUNK:
+			loops &= !there->shared;
+			in_share[i] = 1;
+			if (!there->shared && there->effects & ~MAL_EFFECT_RUNTIME)
+				bind_block(analysis, block, "a branch on a thread's number");
+			break;
+		case MAL_BRANCH_SHARE: in_share[i] = 1; break;
+		case MAL_BRANCH_CHOSEN:
+		case MAL_BRANCH_NOT_CHOSEN:
+			once[i] |= marks[i] == alone;
+			if (marks[i] == alone && facts->shared && there->effects)
+				bind_block(analysis, block,
+					   "one thread alone within a loop of iterations");
+			break;
+		default:
+			if (facts->carried && there->effects & counts && i != block)
+				bind_block(analysis, block,
+					   "an effect that depends on a thread's other iterations");
+		}
+	}
+	if (loops)
+		bind_block(analysis, block, "a branch on a thread's number");
+}
+
+static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
+			 const uint8_t *once)
+{
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (!is_reached(analysis, i) || !analysis->graph.blocks[i].ends)
+			continue;
+		if (facts->effects & MAL_EFFECT_BOUND_STORE && !facts->shared)
+			bind_block(analysis, i, "a store at the bounds of a thread's iterations");
+		if (facts->effects & MAL_EFFECT_CHOOSES && (facts->shared || in_share[i]))
+			bind_block(analysis, i, "one thread alone within a loop of iterations");
+		if (in_share[i] && !facts->shared && !once[i] &&
+		    facts->effects & (MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL))
+			bind_block(analysis, i, "an effect of each thread that has iterations");
+	}
+}
+
+int mal_check_control(struct mal_analysis *analysis)
+{
+	uint32_t count = analysis->graph.block_count;
+	uint8_t *marks = calloc(3 * (size_t)count + 3, 1), *in_share, *once;
+	uint32_t *work = calloc((size_t)count + 1, sizeof(*work));
+
+	if (!marks || !work) {
+		free(marks);
+		free(work);
+		return -1;
+	}
+	in_share = marks + count + 1;
+	once = in_share + count + 1;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (!is_reached(analysis, i) ||
+		    (facts->branch == MAL_BRANCH_CLEAN && !facts->carried))
+			continue;
+		mark_ways(analysis, i, marks, work);
+		analysis->chooses |= facts->branch == MAL_BRANCH_CHOSEN ||
+				     facts->branch == MAL_BRANCH_NOT_CHOSEN;
+		check_branch(analysis, i, marks, in_share, once);
+	}
+	check_blocks(analysis, in_share, once);
+	free(marks);
+	free(work);
+	return 0;
 }
 
 #endif

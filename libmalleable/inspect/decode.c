@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "libmalleable/inspect/actions.h"
+
 static uint8_t register_of(ZydisRegister reg)
 {
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
@@ -207,6 +209,7 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->address = address;
 	to->length = instruction.length;
 	to->mnemonic = (uint16_t)instruction.mnemonic;
+	to->action = mal_action_of(to->mnemonic, &to->condition);
 	to->lock = (instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
 	to->repeat = (instruction.attributes & repeats) != 0;
 	for (unsigned int i = 0; i < instruction.operand_count; i++)

@@ -67,6 +67,8 @@ struct mal_instruction {
 	uint64_t addressing;
 	uint16_t mnemonic;
 	uint8_t length, operand_count, lock, repeat, thread_local_, system, flow;
+	/* What it does, and on which condition: see actions.h. */
+	uint8_t action, condition;
 	/*
 	 * Of jumps, branches and calls: to TARGET, if known at once; else through memory at
 	 * SLOT.

@@ -15,12 +15,8 @@ struct mal_block {
 	uint32_t next_count;
 	uint32_t *before;
 	uint32_t before_count;
-	/* The block that every way from the entry, or to the end, comes through; -1: none. */
-	int dominator, postdominator;
-	/* The innermost loop that it is in (its header), and of how many blocks; -1: none. */
-	int loop;
-	uint32_t loop_size;
-	int header;
+	/* The block that every way to the end comes through; -1: none. */
+	int postdominator;
 	/* A way leads from it to the end of the function. */
 	int ends;
 	/* In depth-first order, reversed; -1: never reached. */
@@ -36,8 +32,6 @@ struct mal_flow_graph {
 	/* Blocks in reversed depth-first order. */
 	uint32_t *order;
 	uint32_t order_count;
-	/* Of each pair (loop header, block), whether the block is in the loop: a bit map. */
-	uint8_t *members;
 	/* Why it cannot be analysed, or NULL. */
 	const char *trouble;
 };
@@ -47,9 +41,14 @@ void mal_flow_free(struct mal_flow_graph *graph);
 /* The number of the instruction at ADDRESS, or -1. */
 int64_t mal_flow_find(const struct mal_flow_graph *graph, uint64_t address);
 
-/* Whether BLOCK is in the loop that begins with HEADER. */
-int mal_flow_in_loop(const struct mal_flow_graph *graph, int header, uint32_t block);
-int mal_flow_dominates(const struct mal_flow_graph *graph, uint32_t above, uint32_t block);
+/* The last instruction of a block. */
+const struct mal_instruction *mal_flow_last(const struct mal_flow_graph *graph, uint32_t block);
+
+/*
+ * Cut the blocks that SET marks into loops. LOOP[i] becomes the number, from 1 on, of the loop
+ * that block i is in, or 0. Returns how many loops there are; -1 without memory.
+ */
+int mal_flow_loops(const struct mal_flow_graph *graph, const uint8_t *set, uint32_t *loop);
 
 /*
  * Where an indirect jump goes: a switch. Fills TARGETS, returns how many, or 0 where that is

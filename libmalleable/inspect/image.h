@@ -26,6 +26,8 @@ struct mal_image_segment {
 /* What the dynamic linker puts into a word of memory. */
 enum mal_slot_kind { MAL_SLOT_ADDRESS, MAL_SLOT_SYMBOL, MAL_SLOT_RESOLVER, MAL_SLOT_TLS };
 
+struct mal_external;
+
 struct mal_slot {
 	uint64_t address, value;
 	const char *symbol;
@@ -34,6 +36,8 @@ struct mal_slot {
 	int linkage;
 	/* The symbol may be a function. */
 	int function;
+	/* What is known of it, once that was looked up. */
+	const struct mal_external *external;
 };
 
 struct mal_function {
@@ -57,8 +61,8 @@ struct mal_image {
 	int dynamic;
 	/* An executable: no other library calls functions of it, but by address. */
 	int program;
-	/* It needs libraries that are not known. */
-	int other_libraries;
+	/* It has thread-local variables. */
+	int thread_local_;
 	uint64_t entry;
 	/* Arrays of functions that run at start and at the end. */
 	uint64_t arrays[3], array_sizes[3];

@@ -2,38 +2,44 @@
 /* names.c: finds functions of other libraries by their names. */
 #include "libmalleable/inspect/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int by_name(const void *key, const void *row)
+static int is_in(const char *names, const char *name)
 {
-	return strcmp(key, ((const struct mal_external *)row)->name);
+	char word[80];
+
+	if (snprintf(word, sizeof(word), " %s ", name) < (int)sizeof(word) && strstr(names, word))
+		return 1;
+	for (const char *star = strchr(names, '*'); star; star = strchr(star + 1, '*')) {
+		const char *begin = star;
+
+		while (begin[-1] != ' ')
+			begin--;
+		if (strncmp(name, begin, (size_t)(star - begin)) == 0)
+			return 1;
+	}
+	return 0;
 }
 
 const struct mal_external *mal_external(const char *name)
 {
-	static const struct mal_external unknown = {"", MAL_EXTERNAL_UNKNOWN, MAL_ANY_ARGUMENTS,
-						    MAL_ANY_ARGUMENTS};
-	const struct mal_external *found;
+	static const struct mal_external other = {MAL_EXTERNAL_OTHER, MAL_ANY_ARGUMENTS, NULL, ""};
 
-	found = bsearch(name, mal_external_table, mal_external_count, sizeof(*mal_external_table),
-			by_name);
-	if (found)
-		return found;
-	for (size_t i = 0; i < mal_external_beginning_count; i++)
-		if (strncmp(name, mal_external_beginnings[i].name,
-			    strlen(mal_external_beginnings[i].name)) == 0)
-			return &mal_external_beginnings[i];
-	return &unknown;
+	for (size_t i = 0; i < mal_external_count; i++)
+		if (is_in(mal_external_table[i].names, name))
+			return &mal_external_table[i];
+	return &other;
 }
 
-int mal_external_observes(const char *name)
+const struct mal_external *mal_slot_external(const struct mal_slot *slot)
 {
-	enum mal_external_kind kind = mal_external(name)->kind;
+	struct mal_slot *known = (struct mal_slot *)slot;
 
-	return kind == MAL_EXTERNAL_UNKNOWN || kind == MAL_EXTERNAL_IDENTITY ||
-	       kind == MAL_EXTERNAL_THREAD || kind == MAL_EXTERNAL_THREADS ||
-	       kind == MAL_EXTERNAL_GLOBAL_THREAD;
+	if (!known->external)
+		known->external = mal_external(slot->symbol ? slot->symbol : "?");
+	return known->external;
 }
 
 static const struct mal_slot *slot_of(const struct mal_image *image,
@@ -44,13 +50,12 @@ static const struct mal_slot *slot_of(const struct mal_image *image,
 	return instruction->slot ? mal_image_slot(image, instruction->slot) : NULL;
 }
 
-const char *mal_call_name(const struct mal_image *image, const struct mal_instruction *instruction)
+const struct mal_slot *mal_call_slot(const struct mal_image *image,
+				     const struct mal_instruction *instruction)
 {
 	const struct mal_slot *slot = slot_of(image, instruction);
 
-	if (!slot || slot->kind == MAL_SLOT_ADDRESS)
-		return NULL;
-	return slot->kind == MAL_SLOT_SYMBOL ? slot->symbol : "?";
+	return slot && slot->kind != MAL_SLOT_ADDRESS ? slot : NULL;
 }
 
 uint64_t mal_call_target(const struct mal_image *image, const struct mal_instruction *instruction)
@@ -60,11 +65,4 @@ uint64_t mal_call_target(const struct mal_image *image, const struct mal_instruc
 	if (slot)
 		return slot->kind == MAL_SLOT_ADDRESS ? slot->value : 0;
 	return instruction->target;
-}
-
-int mal_call_ends(const struct mal_image *image, const struct mal_instruction *instruction)
-{
-	const char *name = mal_call_name(image, instruction);
-
-	return name && mal_external(name)->kind == MAL_EXTERNAL_END;
 }

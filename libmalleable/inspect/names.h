@@ -6,17 +6,15 @@
 #include "libmalleable/inspect/decode.h"
 
 enum mal_external_kind {
-	MAL_EXTERNAL_UNKNOWN,
-	/* A thread learns which one it is, or how many there are. */
-	MAL_EXTERNAL_IDENTITY,
-	/* Its result depends on its arguments alone. */
+	/* Not known: what its library can tell, it can. */
+	MAL_EXTERNAL_OTHER,
+	/* A thread finds out about itself or its team, or may wait for another one. */
+	MAL_EXTERNAL_ASKS,
+	MAL_EXTERNAL_BINDS,
+	/* Changes nothing that another thread sees. */
 	MAL_EXTERNAL_PURE,
-	/* The same, with results in memory. */
-	MAL_EXTERNAL_OUT,
-	MAL_EXTERNAL_ALLOCATE,
-	MAL_EXTERNAL_RELEASE,
-	/* Reads memory or a clock. */
-	MAL_EXTERNAL_READ,
+	/* Sets or copies memory. */
+	MAL_EXTERNAL_MEMORY,
 	/* Writes memory or a file. */
 	MAL_EXTERNAL_EFFECT,
 	/* The same, and calls what it gets the address of. */
@@ -28,48 +26,43 @@ enum mal_external_kind {
 	MAL_EXTERNAL_THREADS,
 	MAL_EXTERNAL_GLOBAL_THREAD,
 	MAL_EXTERNAL_STATIC_INIT,
-	MAL_EXTERNAL_DISPATCH_INIT,
 	MAL_EXTERNAL_DISPATCH_NEXT,
-	MAL_EXTERNAL_LOOP_START,
-	MAL_EXTERNAL_LOOP_START_ULL,
 	MAL_EXTERNAL_LOOP_NEXT,
-	MAL_EXTERNAL_LOOP_END,
-	MAL_EXTERNAL_BARRIER,
 	MAL_EXTERNAL_ONCE,
-	MAL_EXTERNAL_ONCE_END,
 	MAL_EXTERNAL_PROTECT,
-	MAL_EXTERNAL_REDUCE,
-	MAL_EXTERNAL_REDUCE_END,
+	MAL_EXTERNAL_PROTECT_END,
+	/* All else that regions of plain constructs call. */
+	MAL_EXTERNAL_RUNTIME,
 	MAL_EXTERNAL_FORK,
 	MAL_EXTERNAL_CLAUSE,
 };
 
-enum { MAL_ANY_ARGUMENTS = 15 };
+enum { MAL_ANY_ARGUMENTS = 6 };
 
 struct mal_external {
-	const char *name;
 	uint8_t kind;
-	/* How many arguments it takes in general registers and in those of vectors. */
-	uint8_t integers, vectors;
+	/* How many arguments it takes in general registers. */
+	uint8_t integers;
+	/* Why it binds; NULL where it does not. */
+	const char *reason;
+	/* Names with a space before and behind each; one that ends with * is a beginning. */
+	const char *names;
 };
 
-/* The tables: of whole names, sorted, and of how names begin. */
-extern const struct mal_external mal_external_table[], mal_external_beginnings[];
-extern const size_t mal_external_count, mal_external_beginning_count;
+extern const struct mal_external mal_external_table[];
+extern const size_t mal_external_count;
 
 /* What is known of the function NAME; never NULL. */
 const struct mal_external *mal_external(const char *name);
 
-/* Whether the function NAME may learn of a thread or of how many there are. */
-int mal_external_observes(const char *name);
+/* The slot of another library's function that INSTRUCTION calls or jumps to, or NULL. */
+const struct mal_slot *mal_call_slot(const struct mal_image *image,
+				     const struct mal_instruction *instruction);
 
-/* The name of the function in another library that INSTRUCTION calls or jumps to, or NULL. */
-const char *mal_call_name(const struct mal_image *image, const struct mal_instruction *instruction);
-
-/* The function of the image that it calls, 0 where there is none or it is not known. */
+/* The function of the image that it calls, 0 if none or not known. */
 uint64_t mal_call_target(const struct mal_image *image, const struct mal_instruction *instruction);
 
-/* Whether the call never returns. */
-int mal_call_ends(const struct mal_image *image, const struct mal_instruction *instruction);
+/* What is known of the function that SLOT leads to; found once. */
+const struct mal_external *mal_slot_external(const struct mal_slot *slot);
 
 #endif

@@ -43,6 +43,8 @@ static int read_headers(struct mal_image *image, const Elf64_Ehdr *header,
 			parts->dynamic = program.p_vaddr;
 			parts->dynamic_size = program.p_memsz;
 		}
+		if (program.p_type == PT_TLS)
+			image->thread_local_ = 1;
 		if (program.p_type == PT_INTERP)
 			image->program = 1;
 		if (program.p_type == PT_GNU_EH_FRAME)

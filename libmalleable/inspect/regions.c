@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/names.h"
-#include "libmalleable/inspect/taken.h"
 
 #ifdef HAVE_ZYDIS
 
@@ -138,9 +136,12 @@ static int note_call(struct reading *reading, const char *name, struct trace *tr
 	};
 
 	trace->clause = 0;
-	if (!reading->final || trace->kind[where] != ADDRESS ||
-	    !mal_image_executable(reading->image, start.entry))
+	if (!reading->final)
 		return 0;
+	if (trace->kind[where] != ADDRESS || !mal_image_executable(reading->image, start.entry)) {
+		reading->starts->unknown = 1;
+		return 0;
+	}
 	return add_start(reading->starts, &start, err);
 }
 
@@ -189,12 +190,12 @@ static int find_joins(struct reading *reading)
 		return -1;
 	for (uint64_t address = reading->function->start; address < reading->function->end;
 	     address += at.length) {
-		const char *name;
+		const struct mal_slot *slot;
 
 		if (!mal_decode(reading->image, address, &at))
 			return 0;
-		name = at.flow == MAL_FLOW_CALL ? mal_call_name(reading->image, &at) : NULL;
-		reading->clauses |= name && mal_external(name)->kind == MAL_EXTERNAL_CLAUSE;
+		slot = at.flow == MAL_FLOW_CALL ? mal_call_slot(reading->image, &at) : NULL;
+		reading->clauses |= slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_CLAUSE;
 		if ((at.flow != MAL_FLOW_JUMP && at.flow != MAL_FLOW_BRANCH) ||
 		    !is_within(reading, at.target) || join_at(reading, at.target))
 			continue;
@@ -209,15 +210,15 @@ static int find_joins(struct reading *reading)
 static int step_flow(struct reading *reading, const struct mal_instruction *at, struct trace *trace,
 		     int *result, struct mal_error *err)
 {
-	const char *name = NULL;
+	const struct mal_slot *slot = NULL;
 	struct join *join;
 
 	if (at->flow == MAL_FLOW_CALL || at->flow == MAL_FLOW_JUMP)
-		name = mal_call_name(reading->image, at);
-	if (name && mal_external(name)->kind == MAL_EXTERNAL_CLAUSE)
+		slot = mal_call_slot(reading->image, at);
+	if (slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_CLAUSE)
 		trace->clause = 1;
-	if (name && mal_external(name)->kind == MAL_EXTERNAL_FORK)
-		*result = note_call(reading, name, trace, err);
+	if (slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_FORK)
+		*result = note_call(reading, slot->symbol, trace, err);
 	/* A compiler knows what its own functions leave alone. */
 	if (at->flow == MAL_FLOW_CALL)
 		forget(trace, MAL_BIT(MAL_RAX));
@@ -273,9 +274,11 @@ static int read_function(const struct mal_image *image, const struct mal_functio
 			read_once(&reading, err);
 		} while (reading.changed && ++passes < PASSES);
 		reading.final = !reading.changed;
+		starts->unknown |= !reading.final;
 		result = reading.final ? read_once(&reading, err) : 0;
 	} else if (result > 0) {
 		/* Too large: its regions stay unknown, and bound. */
+		starts->unknown = 1;
 		result = 0;
 	} else {
 		result = mal_fail(err, "out of memory");
@@ -284,7 +287,8 @@ static int read_function(const struct mal_image *image, const struct mal_functio
 	return result;
 }
 
-int mal_may_start(const struct mal_image *image, uint64_t address, const uint8_t *code)
+/* Whether a call, or a jump, that starts a region may begin at CODE: 8 bytes at ADDRESS. */
+static int may_start(const struct mal_image *image, uint64_t address, const uint8_t *code)
 {
 	const struct mal_slot *slot = NULL;
 	int32_t distance;
@@ -297,7 +301,7 @@ int mal_may_start(const struct mal_image *image, uint64_t address, const uint8_t
 		slot = mal_image_slot(image, address + 6 + (uint64_t)(int64_t)distance);
 	}
 	return slot && slot->kind == MAL_SLOT_SYMBOL &&
-	       mal_external(slot->symbol)->kind == MAL_EXTERNAL_FORK;
+	       mal_slot_external(slot)->kind == MAL_EXTERNAL_FORK;
 }
 
 static int search_segment(const struct mal_image *image, const struct mal_image_segment *segment,
@@ -310,7 +314,7 @@ static int search_segment(const struct mal_image *image, const struct mal_image_
 		const struct mal_function *function;
 
 		if ((bytes[at] != 0xe8 && bytes[at] != 0xe9 && bytes[at] != 0xff) || at < skip ||
-		    !mal_may_start(image, segment->address + at, bytes + at))
+		    !may_start(image, segment->address + at, bytes + at))
 			continue;
 		function = mal_image_function(image, segment->address + at);
 		if (!function)
@@ -340,7 +344,7 @@ int mal_find_regions(struct mal_program *program, struct mal_starts *starts, str
 			return -1;
 	if (starts->count)
 		qsort(starts->starts, starts->count, sizeof(*starts->starts), by_entry);
-	return mal_find_taken(program, starts, err);
+	return 0;
 }
 
 #else

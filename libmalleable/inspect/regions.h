@@ -3,12 +3,9 @@
 #ifndef MAL_INSPECT_REGIONS_H
 #define MAL_INSPECT_REGIONS_H
 
-#include "libmalleable/inspect/starts.h"
+#include "libmalleable/inspect/program.h"
 
-/* All regions, each once, sorted by address; and the functions whose address is taken. */
+/* All regions, each once, sorted by address. */
 int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err);
-
-/* Whether a call, or a jump, that starts a region may begin at CODE: 8 bytes at ADDRESS. */
-int mal_may_start(const struct mal_image *image, uint64_t address, const uint8_t *code);
 
 #endif

@@ -13,28 +13,6 @@ struct tables {
 	uint64_t relative, relative_size;
 };
 
-/*
- * Libraries whose functions give a program no address of a function that could ask for a thread's
- * number: those of the languages, of OpenMP and of MPI.
- */
-static int is_known_library(const char *name)
-{
-	static const char *const known[] = {
-		"libc.so",	  "libm.so",	  "libmvec.so",
-		"libpthread.so",  "libdl.so",	  "librt.so",
-		"libgomp.so",	  "libomp.so",	  "libomp5.so",
-		"libiomp5.so",	  "libstdc++.so", "libc++.so",
-		"libc++abi.so",	  "libgcc_s.so",  "libgfortran.so",
-		"libquadmath.so", "libatomic.so", "ld-linux-x86-64.so",
-		"libmpi",
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strncmp(name, known[i], strlen(known[i])) == 0)
-			return 1;
-	return 0;
-}
-
 static void read_dynamic(struct mal_image *image, const struct mal_image_parts *parts,
 			 struct tables *tables)
 {
@@ -76,26 +54,6 @@ static const char *text_at(const struct mal_image *image, const struct tables *t
 		return NULL;
 	text = mal_image_at(image, tables->strings + offset, &left);
 	return text && memchr(text, 0, left) ? (const char *)text : NULL;
-}
-
-/* Whether the program needs other libraries, by the entries that name them. */
-static void read_needed(struct mal_image *image, const struct mal_image_parts *parts,
-			const struct tables *tables)
-{
-	Elf64_Dyn entry;
-
-	for (uint64_t at = 0; at + sizeof(entry) <= parts->dynamic_size; at += sizeof(entry)) {
-		const char *name;
-
-		if (!mal_image_copy(image, parts->dynamic + at, &entry, sizeof(entry)) ||
-		    entry.d_tag == DT_NULL)
-			return;
-		if (entry.d_tag != DT_NEEDED)
-			continue;
-		name = text_at(image, tables, entry.d_un.d_val);
-		if (!name || !is_known_library(name))
-			image->other_libraries = 1;
-	}
 }
 
 static int add(struct mal_image *image, const struct mal_slot *slot, struct mal_error *err)
@@ -152,7 +110,11 @@ static int read_relocation(struct mal_image *image, const struct tables *tables,
 	case R_X86_64_IRELATIVE: slot.kind = MAL_SLOT_RESOLVER; break;
 	case R_X86_64_64:
 	case R_X86_64_GLOB_DAT:
-	case R_X86_64_JUMP_SLOT: resolve(image, tables, relocation, &slot); break;
+	case R_X86_64_JUMP_SLOT:
+		resolve(image, tables, relocation, &slot);
+		if (slot.kind == MAL_SLOT_SYMBOL && ELF64_R_TYPE(relocation->r_info) != R_X86_64_64)
+			slot.linkage = 1;
+		break;
 	default: slot.kind = MAL_SLOT_TLS;
 	}
 	return add(image, &slot, err);
@@ -222,7 +184,6 @@ int mal_image_read_slots(struct mal_image *image, const struct mal_image_parts *
 	struct tables tables = {0};
 
 	read_dynamic(image, parts, &tables);
-	read_needed(image, parts, &tables);
 	if (read_table(image, &tables, tables.relocations, tables.relocations_size, 0, err) < 0 ||
 	    read_table(image, &tables, tables.linkage, tables.linkage_size, 1, err) < 0 ||
 	    read_relative(image, &tables, err) < 0)

@@ -3,7 +3,8 @@
 #ifndef MAL_INSPECT_STARTS_H
 #define MAL_INSPECT_STARTS_H
 
-#include "libmalleable/inspect/closure.h"
+#include <stddef.h>
+#include <stdint.h>
 
 enum { MAL_REGIONS = 20000 };
 
@@ -21,6 +22,8 @@ struct mal_start {
 struct mal_starts {
 	struct mal_start *starts;
 	size_t count;
+	/* A call starts a region whose function was not found. */
+	int unknown;
 };
 
 #endif

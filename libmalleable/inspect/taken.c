@@ -3,45 +3,45 @@
  * taken.c: functions whose address is taken: in data, by relocations, or in code. Bytes of code
  * that only look like an address count too; that errs on the safe side.
  */
-#include "libmalleable/inspect/taken.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/names.h"
+#include "libmalleable/inspect/program.h"
 
 struct taking {
 	struct mal_program *program;
-	const struct mal_starts *starts;
 	/* One bit for each function. */
 	uint8_t *seen;
 };
 
-static int is_start(const struct mal_starts *starts, uint64_t entry)
+static int asks(const struct mal_slot *slot)
 {
-	return mal_find_address(starts->starts, starts->count, sizeof(*starts->starts), entry) !=
-	       NULL;
-}
+	enum mal_external_kind kind;
 
-/* In a program with a fixed address a function of another library is its stub. */
-static void note_stub(struct mal_program *program, uint64_t address)
-{
-	const struct mal_slot *slot = NULL;
-
-	if (program->image->fixed && mal_image_executable(program->image, address))
-		slot = mal_image_stub(program->image, address);
-	if (slot && slot->kind == MAL_SLOT_SYMBOL && mal_external_observes(slot->symbol))
-		program->stub_taken = 1;
+	if (slot->kind != MAL_SLOT_SYMBOL || !slot->function)
+		return slot->kind == MAL_SLOT_RESOLVER;
+	kind = mal_slot_external(slot)->kind;
+	return kind == MAL_EXTERNAL_ASKS || kind == MAL_EXTERNAL_BINDS ||
+	       kind == MAL_EXTERNAL_THREAD || kind == MAL_EXTERNAL_THREADS ||
+	       kind == MAL_EXTERNAL_GLOBAL_THREAD;
 }
 
 static void take(struct taking *taking, uint64_t address)
 {
-	const struct mal_image *image = taking->program->image;
-	const struct mal_function *function = mal_image_function(image, address);
+	struct mal_program *program = taking->program;
+	const struct mal_image *image = program->image;
+	const struct mal_function *function;
+	const struct mal_slot *slot = NULL;
 	size_t number;
 
-	note_stub(taking->program, address);
-	if (!function || function->start != address || is_start(taking->starts, address))
+	/* In a program with a fixed address a function of another library is its stub. */
+	if (image->fixed && mal_image_executable(image, address))
+		slot = mal_image_stub(image, address);
+	program->stub_taken |= slot && asks(slot);
+	function = mal_image_function(image, address);
+	if (!function || function->start != address ||
+	    mal_find_address(program->starts->starts, program->starts->count,
+			     sizeof(*program->starts->starts), address))
 		return;
 	number = (size_t)(function - image->functions);
 	taking->seen[number / 8] |= (uint8_t)(1 << number % 8);
@@ -66,6 +66,7 @@ static void take_data(struct taking *taking)
 		if (slot->kind == MAL_SLOT_ADDRESS && !slot->linkage &&
 		    !in_arrays(image, slot->address))
 			take(taking, slot->value);
+		taking->program->stub_taken |= !slot->linkage && asks(slot);
 	}
 	if (!image->fixed)
 		return;
@@ -95,10 +96,18 @@ static void take_code(struct taking *taking, const struct mal_image_segment *seg
 		/* What the first function calls is main(), in no region. */
 		if (first && address >= first->start && address < first->end)
 			continue;
-		if ((bytes[at] & 0xf8) == 0x48 && bytes[at + 1] == 0x8d &&
+		/* lea, and mov of what a slot holds. */
+		if ((bytes[at] & 0xf8) == 0x48 && (bytes[at + 1] & 0xf9) == 0x89 &&
 		    (bytes[at + 2] & 0xc7) == 0x05) {
+			const struct mal_slot *slot = NULL;
+
 			memcpy(&number, bytes + at + 3, sizeof(number));
-			take(taking, address + 7 + (uint64_t)(int64_t)number);
+			if (bytes[at + 1] == 0x8b)
+				slot = mal_image_slot(image,
+						      address + 7 + (uint64_t)(int64_t)number);
+			taking->program->stub_taken |= slot && asks(slot);
+			if (bytes[at + 1] == 0x8d)
+				take(taking, address + 7 + (uint64_t)(int64_t)number);
 		}
 		if (image->fixed) {
 			memcpy(&number, bytes + at, sizeof(number));
@@ -107,17 +116,16 @@ static void take_code(struct taking *taking, const struct mal_image_segment *seg
 	}
 }
 
-int mal_find_taken(struct mal_program *program, const struct mal_starts *starts,
-		   struct mal_error *err)
+int mal_find_taken(struct mal_program *program)
 {
 	const struct mal_image *image = program->image;
-	struct taking taking = {.program = program, .starts = starts};
+	struct taking taking = {.program = program};
 
 	taking.seen = calloc(image->function_count / 8 + 1, 1);
 	program->taken = calloc(image->function_count + 1, sizeof(*program->taken));
 	if (!taking.seen || !program->taken) {
 		free(taking.seen);
-		return mal_fail(err, "out of memory");
+		return -1;
 	}
 	take_data(&taking);
 	for (size_t i = 0; i < image->segment_count; i++)

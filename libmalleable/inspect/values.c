@@ -1,247 +1,239 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* values.c: tables of symbols and of values, and sums. */
+/* values.c: makes expressions, each once. */
 #include "libmalleable/inspect/values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH = 1 << 16, MOST = HASH / 2 };
+enum { NODES = 1 << 15, SIZE = 200 };
 
 int mal_values_make(struct mal_values *values)
 {
-	*values = (struct mal_values){.form_count = 1, .symbol_count = 1};
-	values->form_hash = calloc(HASH, sizeof(uint32_t));
-	values->symbol_hash = calloc(HASH, sizeof(uint32_t));
-	values->form_room = values->symbol_room = 64;
-	values->forms = calloc(values->form_room, sizeof(*values->forms));
-	values->symbols = calloc(values->symbol_room, sizeof(*values->symbols));
-	if (values->form_hash && values->symbol_hash && values->forms && values->symbols)
-		return 0;
-	mal_values_free(values);
-	return -1;
+	values->nodes = malloc(NODES * sizeof(*values->nodes));
+	values->table = malloc(2 * NODES * sizeof(*values->table));
+	if (!values->nodes || !values->table)
+		return -1;
+	mal_values_clear(values);
+	return 0;
+}
+
+/* Value 0 is a symbol of which nothing is known. */
+void mal_values_clear(struct mal_values *values)
+{
+	memset(values->table, 0, 2 * NODES * sizeof(*values->table));
+	memset(values->nodes, 0, sizeof(*values->nodes));
+	values->count = 1;
+	values->full = 0;
 }
 
 void mal_values_free(struct mal_values *values)
 {
-	free(values->forms);
-	free(values->symbols);
-	free(values->form_hash);
-	free(values->symbol_hash);
-	*values = (struct mal_values){0};
+	free(values->nodes);
+	free(values->table);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static mal_value intern(struct mal_values *values, const struct mal_node *node)
 {
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 29;
-}
+	uint64_t hash = (uint64_t)node->kind * 31 + (uint64_t)node->key * 0x9e3779b97f4a7c15u;
+	uint32_t at;
 
-static int same_symbol(const struct mal_symbol *left, const struct mal_symbol *right)
-{
-	return left->class == right->class && left->address == right->address &&
-	       left->role == right->role && left->block == right->block &&
-	       left->extra == right->extra;
-}
+	hash ^= ((uint64_t)node->a << 32 | node->b) * 0xff51afd7ed558ccdu;
+	hash ^= ((uint64_t)node->c << 32 | node->flags) * 0xc4ceb9fe1a85ec53u;
+	for (at = (uint32_t)(hash >> 40) % (2 * NODES); values->table[at];
+	     at = (at + 1) % (2 * NODES)) {
+		const struct mal_node *known = &values->nodes[values->table[at]];
 
-/*
- * ITEMS with room for one more than COUNT: *ROOM, of SIZE bytes each. They may have moved. NULL
- * where there is none.
- */
-static void *with_room(struct mal_values *values, void *items, uint32_t count, uint32_t *room,
-		       size_t size)
-{
-	void *more = items;
-
-	if (count >= MOST)
-		more = NULL;
-	else if (count == *room)
-		more = realloc(items, 2 * *room * size);
-	if (!more)
+		if (known->kind == node->kind && known->key == node->key && known->a == node->a &&
+		    known->b == node->b && known->c == node->c && known->flags == node->flags &&
+		    known->text == node->text)
+			return values->table[at];
+	}
+	if (values->count == NODES) {
 		values->full = 1;
-	else if (count == *room)
-		*room *= 2;
-	return more;
-}
-
-uint32_t mal_symbol(struct mal_values *values, const struct mal_symbol *symbol)
-{
-	uint64_t hash = mix(mix(symbol->address, symbol->role),
-			    (uint64_t)symbol->class << 32 | symbol->extra);
-
-	for (;; hash++) {
-		uint32_t *entry = &values->symbol_hash[hash % HASH];
-		struct mal_symbol *more;
-
-		if (*entry && same_symbol(&values->symbols[*entry], symbol))
-			return *entry;
-		if (*entry)
-			continue;
-		more = with_room(values, values->symbols, values->symbol_count,
-				 &values->symbol_room, sizeof(*more));
-		if (!more)
-			return 0;
-		values->symbols = more;
-		*entry = values->symbol_count;
-		values->symbols[values->symbol_count] = *symbol;
-		return values->symbol_count++;
+		return 0;
 	}
-}
-
-static int same_form(const struct mal_form *left, const struct mal_form *right)
-{
-	return left->kind == right->kind && left->operation == right->operation &&
-	       left->count == right->count && left->a == right->a && left->b == right->b &&
-	       left->c == right->c && left->constant == right->constant &&
-	       left->reason == right->reason &&
-	       memcmp(left->terms, right->terms, left->count * sizeof(left->terms[0])) == 0;
-}
-
-mal_value mal_form(struct mal_values *values, const struct mal_form *form)
-{
-	uint64_t hash =
-		mix(mix((uint64_t)form->kind << 8 | form->operation, (uint64_t)form->constant),
-		    (uint64_t)form->a << 32 | form->b);
-
-	hash = mix(hash, form->c);
-	for (unsigned int i = 0; i < form->count; i++)
-		hash = mix(mix(hash, (uint64_t)form->terms[i].symbol << 32 | form->terms[i].factor),
-			   (uint64_t)form->terms[i].times);
-	for (;; hash++) {
-		uint32_t *entry = &values->form_hash[hash % HASH];
-		struct mal_form *more;
-
-		if (*entry && same_form(&values->forms[*entry], form))
-			return *entry;
-		if (*entry)
-			continue;
-		more = with_room(values, values->forms, values->form_count, &values->form_room,
-				 sizeof(*more));
-		if (!more)
-			return 0;
-		values->forms = more;
-		*entry = values->form_count;
-		values->forms[values->form_count] = *form;
-		return values->form_count++;
-	}
+	values->nodes[values->count] = *node;
+	values->table[at] = values->count;
+	return values->count++;
 }
 
 mal_value mal_number(struct mal_values *values, int64_t number)
 {
-	return mal_form(values, &(struct mal_form){.kind = MAL_LINEAR, .constant = number});
+	struct mal_node node = {.kind = MAL_NUMBER, .flags = MAL_EXACT, .size = 1, .key = number};
+
+	return intern(values, &node);
 }
 
-mal_value mal_taint(struct mal_values *values, const char *reason)
+mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags)
 {
-	return mal_form(values, &(struct mal_form){.kind = MAL_TAINT, .reason = reason});
+	struct mal_node node = {.kind = MAL_SYMBOL,
+				.flags = (uint8_t)((flags & (MAL_CARRIED | MAL_ITEM)) | MAL_EXACT),
+				.size = 1,
+				.key = (int64_t)key};
+
+	return intern(values, &node);
 }
 
-mal_value mal_of_symbol(struct mal_values *values, uint32_t symbol)
+mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key)
 {
-	return mal_form(values, &(struct mal_form){.kind = MAL_LINEAR,
-						   .count = 1,
-						   .terms = {{.symbol = symbol, .times = 1}}});
+	struct mal_node node = {.kind = (uint8_t)kind, .size = 1, .key = key};
+
+	if (kind == MAL_LOW || kind == MAL_HIGH || kind == MAL_SHARE)
+		node.class = MAL_ITERATIONS;
+	if (kind == MAL_THREAD || kind == MAL_THREADS || kind == MAL_CHOSEN)
+		node.class = MAL_IDENTITY;
+	if (node.class && kind != MAL_SHARE)
+		node.flags = MAL_EXACT;
+	return intern(values, &node);
 }
 
-static int order(const struct mal_term *left, const struct mal_term *right)
+mal_value mal_tells(struct mal_values *values, const char *text)
 {
-	if (left->symbol != right->symbol)
-		return left->symbol < right->symbol ? -1 : 1;
-	return (left->factor > right->factor) - (left->factor < right->factor);
+	struct mal_node node = {
+		.kind = MAL_TELLS, .class = MAL_UNKNOWN, .size = 1, .text = text};
+
+	return intern(values, &node);
 }
 
-static int64_t plus(int64_t left, int64_t right, int64_t times)
+static uint64_t key_of(const struct mal_node *node)
 {
-	return (int64_t)((uint64_t)left + (uint64_t)right * (uint64_t)times);
+	return ((uint64_t)node->kind << 56 ^ (uint64_t)node->key * 0x9e3779b97f4a7c15u ^
+		(uint64_t)node->a << 24 ^ node->b) |
+	       (uint64_t)1 << 63;
 }
 
-static int put(struct mal_form *sum, struct mal_term term)
+mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
+		   mal_value b, mal_value c)
 {
-	if (term.times == 0)
-		return 1;
-	if (sum->count == MAL_TERMS)
+	const mal_value parts[] = {a, b, c};
+	struct mal_node node = {
+		.kind = (uint8_t)kind, .flags = MAL_EXACT, .size = 1, .key = key, .a = a, .b = b, .c = c};
+
+	for (size_t i = 0; i < (kind == MAL_SELECT ? 3 : 2); i++) {
+		const struct mal_node *part = mal_node(values, parts[i]);
+
+		if (part->class == MAL_UNKNOWN)
+			return parts[i];
+		if (part->kind == MAL_SHARE || part->kind == MAL_STACK || part->kind == MAL_LOST ||
+		    part->kind == MAL_SLOT_VALUE || parts[i] == 0)
+			return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2,
+					key_of(&node));
+		if (part->class > node.class)
+			node.class = part->class;
+		node.size = (uint16_t)(node.size + part->size);
+		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
+		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM);
+	}
+	if (node.size > SIZE)
+		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
+	/* The next one of a chunk's steps. */
+	if (kind == MAL_ADD &&
+	    ((mal_node(values, a)->kind == MAL_STEP && mal_node(values, a)->b == b) ||
+	     (mal_node(values, b)->kind == MAL_STEP && mal_node(values, b)->b == a)))
+		node.class = MAL_ITERATIONS;
+	if (kind == MAL_STEP) {
+		node.class = MAL_ITERATIONS;
+		node.flags &= (uint8_t)~MAL_EXACT;
+	}
+	return intern(values, &node);
+}
+
+mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
+{
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+
+	if (left->kind == MAL_NUMBER) {
+		const struct mal_node *swap = left;
+		mal_value other = a;
+
+		left = right;
+		right = swap;
+		a = b;
+		b = other;
+	}
+	if (right->kind == MAL_NUMBER) {
+		if (right->key == 0)
+			return a;
+		if (left->kind == MAL_NUMBER)
+			return mal_number(values,
+					  (int64_t)((uint64_t)left->key + (uint64_t)right->key));
+		if (left->kind == MAL_STACK)
+			return mal_leaf(values, MAL_STACK,
+					(int64_t)((uint64_t)left->key + (uint64_t)right->key));
+		if (left->kind == MAL_ADD && mal_node(values, left->b)->kind == MAL_NUMBER)
+			return mal_plus(values, left->a,
+					mal_plus(values, left->b, b));
+	} else if (left->kind == MAL_ADD && mal_node(values, left->b)->kind == MAL_NUMBER) {
+		/* Numbers last. */
+		return mal_plus(values, mal_plus(values, left->a, b), left->b);
+	} else if (right->kind == MAL_ADD && mal_node(values, right->b)->kind == MAL_NUMBER) {
+		return mal_plus(values, mal_plus(values, a, right->a), right->b);
+	} else if (a > b) {
+		mal_value other = a;
+
+		a = b;
+		b = other;
+	}
+	return mal_make(values, MAL_ADD, 0, a, b, 0);
+}
+
+mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b)
+{
+	int64_t number;
+
+	if (a == b && a && mal_node(values, a)->class == MAL_CLEAN &&
+	    mal_node(values, a)->kind != MAL_LOST)
+		return mal_number(values, 0);
+	if (mal_is_number(values, b, &number))
+		return mal_plus(values, a, mal_number(values, (int64_t)(0 - (uint64_t)number)));
+	return mal_plus(values, a,
+			mal_make(values, MAL_MULTIPLY, 0, b, mal_number(values, -1), 0));
+}
+
+mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
+{
+	enum mal_class worst = MAL_CLEAN;
+	uint8_t flags = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_node *node = mal_node(values, some[i]);
+
+		if (node->class == MAL_UNKNOWN)
+			return some[i];
+		if (node->class == MAL_IDENTITY && !mal_is_share(values, some[i]))
+			return mal_tells(values, node->kind == MAL_CHOSEN
+							 ? "what one thread alone was chosen for"
+							 : "a thread's number or how many there are");
+		if (node->class > worst)
+			worst = node->class;
+		flags |= node->flags;
+	}
+	if (worst != MAL_CLEAN)
+		return mal_leaf(values, MAL_SHARE, 0);
+	return mal_symbol(values, key, flags);
+}
+
+int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step)
+{
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+	mal_value base_a = a, base_b = b;
+	int64_t number = 0, one;
+
+	if (left->kind == MAL_ADD && mal_is_number(values, left->b, &one)) {
+		number -= one;
+		base_a = left->a;
+	}
+	if (right->kind == MAL_ADD && mal_is_number(values, right->b, &one)) {
+		number += one;
+		base_b = right->a;
+	}
+	right = mal_node(values, base_b);
+	if (base_a == base_b)
+		*step = mal_number(values, number);
+	else if (right->kind == MAL_ADD && (right->a == base_a || right->b == base_a))
+		*step = mal_plus(values, right->a == base_a ? right->b : right->a,
+				 mal_number(values, number));
+	else
 		return 0;
-	sum->terms[sum->count++] = term;
 	return 1;
-}
-
-mal_value mal_add(struct mal_values *values, mal_value left, mal_value right, int64_t times)
-{
-	const struct mal_form *a = &values->forms[left], *b = &values->forms[right];
-	struct mal_form sum = {.kind = MAL_LINEAR,
-			       .constant = plus(a->constant, b->constant, times)};
-	unsigned int i = 0, j = 0;
-
-	while (i < a->count || j < b->count) {
-		int which = i == a->count   ? 1
-			    : j == b->count ? -1
-					    : order(&a->terms[i], &b->terms[j]);
-		struct mal_term term = which <= 0 ? a->terms[i] : b->terms[j];
-
-		if (which == 0)
-			term.times = plus(term.times, b->terms[j].times, times);
-		else if (which > 0)
-			term.times = plus(0, term.times, times);
-		if (!put(&sum, term))
-			return 0;
-		i += which <= 0;
-		j += which >= 0;
-	}
-	return mal_form(values, &sum);
-}
-
-mal_value mal_scale(struct mal_values *values, mal_value value, int64_t times)
-{
-	return mal_add(values, mal_number(values, 0), value, times);
-}
-
-int mal_is_number(const struct mal_values *values, mal_value value, int64_t *number)
-{
-	const struct mal_form *form = &values->forms[value];
-
-	if (form->kind != MAL_LINEAR || form->count)
-		return 0;
-	*number = form->constant;
-	return 1;
-}
-
-const struct mal_symbol *mal_only_symbol(const struct mal_values *values, mal_value value)
-{
-	const struct mal_form *form = &values->forms[value];
-
-	if (form->kind != MAL_LINEAR || form->count != 1 || form->constant ||
-	    form->terms[0].times != 1 || form->terms[0].factor)
-		return NULL;
-	return &values->symbols[form->terms[0].symbol];
-}
-
-static uint32_t family_of(const struct mal_symbol *symbol)
-{
-	switch (symbol->class) {
-	case MAL_LOW:
-	case MAL_HIGH:
-	case MAL_LENGTH:
-	case MAL_QUOTIENT:
-	case MAL_REST:
-	case MAL_QUOTIENT_THREAD:
-		/* Of a partition; or by the call that gave it; or by what it was made of. */
-		if (symbol->role == 20)
-			return symbol->extra | MAL_PARTITION;
-		return symbol->extra ? symbol->extra : (uint32_t)symbol->address;
-	default: return 0;
-	}
-}
-
-uint32_t mal_family(const struct mal_values *values, mal_value value)
-{
-	const struct mal_form *form = &values->forms[value];
-	uint32_t family = 0;
-
-	for (unsigned int i = 0; i < form->count; i++) {
-		uint32_t one = family_of(&values->symbols[form->terms[i].symbol]);
-
-		if (one && family && one != family)
-			return UINT32_MAX;
-		family = one ? one : family;
-	}
-	return family;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * values.h: what registers and memory of a thread hold: sums of symbols with factors, and what a
- * thread must not show. Equal values have equal numbers.
+ * values.h: what a register or a word of the stack may hold: an expression of numbers, of values
+ * that all threads have in common, and of what a thread can find out about itself and its team.
  */
 #ifndef MAL_INSPECT_VALUES_H
 #define MAL_INSPECT_VALUES_H
@@ -11,131 +11,151 @@
 
 typedef uint32_t mal_value;
 
-enum mal_symbol_class {
-	/* The same for all threads, or, in a shared loop, for whoever runs the iteration. */
-	MAL_CLEAN,
-	/* An address of the thread's stack. */
+enum mal_kind {
+	/* Not known, the same for all threads; made by the instruction or join KEY. */
+	MAL_SYMBOL,
+	/* Of a register that a call may have changed. */
+	MAL_LOST,
+	MAL_NUMBER,
+	/* An address in the frame. */
 	MAL_STACK,
-	/* Numbers of the thread and of all of them; what is passed on to the runtime. */
+	/* What the dynamic linker put into the slot at KEY. */
+	MAL_SLOT_VALUE,
+	/* The thread's number, the number of threads, whether this thread was chosen. */
 	MAL_THREAD,
 	MAL_THREADS,
-	MAL_GLOBAL,
-	/* A share of a loop: where it begins and ends, and lengths made of these. */
+	MAL_CHOSEN,
+	/* Bounds that LLVM's runtime gives a thread. */
 	MAL_LOW,
 	MAL_HIGH,
-	MAL_LENGTH,
-	/* How often a shared loop ran; the same times the number of threads. */
-	MAL_ROUND,
-	MAL_ROUND_THREADS,
-	/* gcc's parts: n / threads, n % threads, and the first times the thread's number. */
-	MAL_QUOTIENT,
-	MAL_REST,
-	MAL_QUOTIENT_THREAD,
-	/*
-	 * Results of the runtime: this thread runs it; there is more; how to reduce; it was
-	 * last.
-	 */
-	MAL_ONCE,
+	MAL_ADD,
+	MAL_MULTIPLY,
+	MAL_DIVIDE,
+	MAL_REMAINDER,
+	/* Whether A and B compare as the condition KEY; B if A is true, else C. */
+	MAL_COMPARE,
+	MAL_SELECT,
+	/* Of a loop: begins with A, is changed by B each time. */
+	MAL_STEP,
+	/* Something that follows from the iterations that a thread has. */
+	MAL_SHARE,
+	/* Something that a thread can tell itself by, or that is not understood. */
+	MAL_TELLS,
+};
+
+/* What a value can show, the worst last: nothing, a thread's iterations, its number, anything. */
+enum mal_class { MAL_CLEAN, MAL_ITERATIONS, MAL_IDENTITY, MAL_UNKNOWN };
+
+enum {
+	/* Carried by a thread from one of its iterations to the next. */
+	MAL_CARRIED = 1,
+	/* Read from where a thread's iterations led. */
+	MAL_ITEM = 2,
+	/* Can be evaluated. */
+	MAL_EXACT = 4,
+	/* May be what a call left. */
+	MAL_MAYBE_LOST = 8,
+};
+
+enum mal_condition {
+	MAL_NO_CONDITION,
+	MAL_EQUAL,
+	MAL_NOT_EQUAL,
+	MAL_LESS,
+	MAL_NOT_LESS,
+	MAL_LESS_EQUAL,
 	MAL_MORE,
-	MAL_REDUCE,
-	MAL_LAST,
-	/* Carried from one round of a shared loop to the next. */
-	MAL_CARRIED,
-	/* What memory holds at a place that is a thread's own, as where its share begins. */
-	MAL_AT,
+	MAL_BELOW,
+	MAL_NOT_BELOW,
+	MAL_BELOW_EQUAL,
+	MAL_ABOVE,
+	MAL_NEGATIVE,
+	MAL_NOT_NEGATIVE,
+	MAL_OTHER_CONDITION,
 };
 
-struct mal_symbol {
-	enum mal_symbol_class class;
-	/* What defines it: the address of an instruction, or of a block's first; and which part. */
-	uint64_t address;
-	uint32_t role;
-	/* The block that defines it. */
-	uint32_t block;
-	/* The loop, the partition (a value), or of a load the address (a value). */
-	uint32_t extra;
+/* What an expression of a thread's number can be, by gcc's division of iterations. */
+enum mal_shape {
+	MAL_SHAPE_UNKNOWN,
+	MAL_SHAPE_NONE,
+	/* START times the first iteration, plus LENGTH times how many there are, plus others. */
+	MAL_SHAPE_BLOCK,
+	/* START times the thread's number, plus others. */
+	MAL_SHAPE_CHUNK,
+	/* The same of a loop that counts its chunks. */
+	MAL_SHAPE_COUNTED,
 };
 
-enum mal_value_kind {
-	MAL_LINEAR,
-	/* Shows the thread or its share. */
-	MAL_TAINT,
-	/* A partial result of a reduction by OP: A carries it; of B bytes, where that counts. */
-	MAL_PARTIAL,
-	/* The same, with these as B and C, put together with A, which memory held. */
-	MAL_MERGED,
-	/* LEFT where the thread's number is less than the rest of partition A, else RIGHT. */
-	MAL_PAIR,
-	/* A vector with a value in its first part, and zeros. */
-	MAL_FIRST,
-};
-
-enum mal_reduction {
-	MAL_NO_REDUCTION,
-	MAL_SUM,
-	MAL_PRODUCT,
-	MAL_MINIMUM,
-	MAL_MAXIMUM,
-	MAL_AND,
-	MAL_OR,
-	MAL_XOR
-};
-
-enum { MAL_TERMS = 8 };
-
-struct mal_term {
-	/* FACTOR, a symbol that is clean, or 0. */
-	uint32_t symbol, factor;
-	int64_t times;
-};
-
-struct mal_form {
-	enum mal_value_kind kind;
-	uint8_t operation, count;
+struct mal_node {
+	uint8_t kind, class, flags, shape;
+	/* Counts a loop from 0 on: 1 as far as it is seen, 2 no. */
+	uint8_t counter;
+	uint16_t size;
 	mal_value a, b, c;
-	int64_t constant;
-	const char *reason;
-	struct mal_term terms[MAL_TERMS];
+	/* The number, the instruction, the condition; of MAL_TELLS the text. */
+	int64_t key;
+	const char *text;
+	int64_t start, length, rest;
+	/* What is added is the same number always. */
+	int bare;
 };
 
 struct mal_values {
-	struct mal_form *forms;
-	struct mal_symbol *symbols;
-	uint32_t form_count, symbol_count, form_room, symbol_room;
-	uint32_t *form_hash, *symbol_hash;
-	/* Out of memory or too many. */
+	struct mal_node *nodes;
+	uint32_t count;
+	uint32_t *table;
+	/* Too many. */
 	int full;
 };
 
+void mal_mark_counter(struct mal_values *values, mal_value value, int counts);
+
 int mal_values_make(struct mal_values *values);
+void mal_values_clear(struct mal_values *values);
 void mal_values_free(struct mal_values *values);
 
-/* The symbol with these properties, made where it is not there. 0 is none. */
-uint32_t mal_symbol(struct mal_values *values, const struct mal_symbol *symbol);
-
-/* The value that is FORM. 0 is none. */
-mal_value mal_form(struct mal_values *values, const struct mal_form *form);
 mal_value mal_number(struct mal_values *values, int64_t number);
-mal_value mal_taint(struct mal_values *values, const char *reason);
-mal_value mal_of_symbol(struct mal_values *values, uint32_t symbol);
+mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags);
+mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key);
+mal_value mal_tells(struct mal_values *values, const char *text);
+mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
+		   mal_value b, mal_value c);
+mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b);
+mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b);
 
-/* LEFT + TIMES * RIGHT, both linear; 0 where that has too many terms. */
-mal_value mal_add(struct mal_values *values, mal_value left, mal_value right, int64_t times);
-mal_value mal_scale(struct mal_values *values, mal_value value, int64_t times);
+/* What a thread's iterations, or less, become in an operation that is not followed. */
+mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
 
-/* Whether VALUE is linear and a number. */
-int mal_is_number(const struct mal_values *values, mal_value value, int64_t *number);
+/* B - A where that is seen at once: an expression in *STEP. */
+int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step);
 
-/* The only symbol of a value that is one symbol once, or NULL. */
-const struct mal_symbol *mal_only_symbol(const struct mal_values *values, mal_value value);
+/* The shape of an expression, found by its values for several threads and teams. */
+const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value);
 
-/* A family of gcc's partitions: a program can make one by hand. */
-#define MAL_PARTITION ((uint32_t)1 << 31)
+/* Whether A starts and B steps the chunks that gcc gives to a thread. */
+int mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b);
+
+/* Whether VALUE is no more than what follows from a thread's iterations. */
+int mal_is_share(struct mal_values *values, mal_value value);
 
 /*
- * Which share the bounds in VALUE are of: 0 where there are none, UINT32_MAX where they are of
- * several.
+ * Whether A and B compare so for a thread without iterations, and without being chosen: 1 or 0; -1
+ * if not known.
  */
-uint32_t mal_family(const struct mal_values *values, mal_value value);
+int mal_without_share(struct mal_values *values, enum mal_condition condition, mal_value a,
+		      mal_value b);
+int mal_compare(enum mal_condition condition, int64_t a, int64_t b);
+enum mal_condition mal_swapped(enum mal_condition condition);
+
+static inline const struct mal_node *mal_node(const struct mal_values *values, mal_value value)
+{
+	return &values->nodes[value];
+}
+
+static inline int mal_is_number(const struct mal_values *values, mal_value value, int64_t *number)
+{
+	*number = values->nodes[value].key;
+	return values->nodes[value].kind == MAL_NUMBER;
+}
 
 #endif

@@ -95,6 +95,13 @@ static int follow_switch(struct walk *walk)
 	return 0;
 }
 
+static int ends_program(const struct mal_image *image, const struct mal_instruction *call)
+{
+	const struct mal_slot *slot = mal_call_slot(image, call);
+
+	return slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_END;
+}
+
 /* Whether the flow goes on behind INSTRUCTION, the last one; its targets are noted. */
 static int follow(struct walk *walk, int *goes_on)
 {
@@ -124,7 +131,7 @@ static int follow(struct walk *walk, int *goes_on)
 		break;
 	case MAL_FLOW_CALL:
 		function = mal_image_function(walk->image, last->address);
-		if (mal_call_ends(walk->image, last) ||
+		if (ends_program(walk->image, last) ||
 		    (function && last->address + last->length >= function->end)) {
 			last->flow = MAL_FLOW_STOP;
 			last->slot = last->slot ? last->slot : last->target;

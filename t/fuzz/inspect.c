@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mal_inspection inspection;
 	struct mal_error err;
 
-	if (mal_inspect(data, size, &inspection, &err) < 0)
+	if (mal_inspect(data, size, NULL, &inspection, &err) < 0)
 		return 0;
 	for (size_t i = 0; i < inspection.count; i++) {
 		const struct mal_verdict *verdict = &inspection.verdicts[i];

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* program.h: what is known of the functions of a file, each with all that it can reach. */
+#ifndef MAL_INSPECT_PROGRAM_H
+#define MAL_INSPECT_PROGRAM_H
+
+#include "libmalleable/inspect/inspect.h"
+#include "libmalleable/inspect/names.h"
+#include "libmalleable/inspect/starts.h"
+
+/* What functions do: each by itself, and with all that they call. */
+enum {
+	/* They ask for the thread's number or for how many there are. */
+	MAL_DOES_ASK = 1,
+	/* They have other constructs of OpenMP. */
+	MAL_DOES_RUNTIME = 2,
+	/* Something that counts how often it is done. */
+	MAL_DOES_EFFECT = 4,
+	MAL_DOES_INDIRECT = 8,
+	MAL_DOES_STORE = 16,
+	/* They take arguments on the stack. */
+	MAL_DOES_TAKE = 32,
+};
+
+struct mal_finding {
+	/* Why it is bound, empty if free; where that is seen, or 0. */
+	char reason[200];
+	uint64_t where;
+};
+
+/* One function by itself. */
+struct mal_local {
+	uint64_t entry;
+	const char *reason, *symbol;
+	uint64_t where, writes;
+	uint32_t does;
+	/* Functions that it calls, or takes the address of. */
+	uint64_t *calls;
+	uint32_t call_count;
+};
+
+/* A function with all that it calls. */
+struct mal_reach {
+	uint64_t entry;
+	const char *reason, *symbol;
+	uint64_t where, writes;
+	uint32_t does;
+};
+
+/* What a function that asks, or has constructs, does where a region calls it. */
+struct mal_callee {
+	uint64_t entry;
+	struct mal_finding finding, replicated;
+	/* The class of what it returns (enum mal_class). */
+	int returns;
+	/* It returns just the thread's number (enum mal_kind), or 0. */
+	int returned;
+	/* It does something for one thread alone. */
+	int chooses;
+	int done;
+};
+
+struct mal_program {
+	const struct mal_image *image;
+	const struct mal_inspect_by *by;
+	struct mal_local *locals;
+	size_t local_count;
+	/* Numbers of functions' locals, plus 1, by the function's place in the image. */
+	uint32_t *local_of;
+	struct mal_reach *reaches;
+	size_t reach_count;
+	struct mal_callee **callees;
+	size_t callee_count;
+	const struct mal_starts *starts;
+	/* Functions whose address is taken, other than by the calls that start a region. */
+	uint64_t *taken;
+	size_t taken_count;
+	/* Whether one of them can tell: 0 not yet known, 1 no, 2 yes; has an effect. */
+	int taken_tells, taken_effect;
+	/* The address of another library's function is taken that asks. */
+	int stub_taken;
+	uint64_t instructions;
+};
+
+/* Why the other library's function in SLOT binds, or NULL. */
+const char *mal_external_binds(const struct mal_program *program, const struct mal_slot *slot);
+
+/* The function at ENTRY, NULL for want of memory. Valid until the next call. */
+const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);
+
+/* Whether the function at ENTRY takes arguments on the stack. */
+int mal_takes_stack(struct mal_program *program, uint64_t entry);
+
+/* taken.c: fill the list of functions whose address is taken; -1 without memory. */
+int mal_find_taken(struct mal_program *program);
+
+/* Whether a function whose address is taken can tell. */
+int mal_taken_tells(struct mal_program *program);
+
+/* sweep.c: the verdict on the function at ENTRY, NULL where it is not known. */
+const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry);
+
+/* What registers the function at ENTRY takes from its caller. */
+uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
+
+/* Whether it is too late, or too much, to look at more. */
+int mal_is_late(const struct mal_program *program);
+void mal_program_free(struct mal_program *program);
+
+#endif

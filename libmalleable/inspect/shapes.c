@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * shapes.c: which expressions of a thread's number choose its iterations. They are evaluated for
+ * several threads of several teams, and compared with gcc's division.
+ */
+#include "libmalleable/inspect/values.h"
+
+struct sample {
+	int64_t thread, threads;
+	unsigned int seed;
+	/* Bounds of LLVM's runtime. */
+	int64_t low, high;
+};
+
+int mal_compare(enum mal_condition condition, int64_t a, int64_t b)
+{
+	switch (condition) {
+	case MAL_EQUAL: return a == b;
+	case MAL_NOT_EQUAL: return a != b;
+	case MAL_LESS: return a < b;
+	case MAL_NOT_LESS: return a >= b;
+	case MAL_LESS_EQUAL: return a <= b;
+	case MAL_MORE: return a > b;
+	case MAL_BELOW: return (uint64_t)a < (uint64_t)b;
+	case MAL_NOT_BELOW: return (uint64_t)a >= (uint64_t)b;
+	case MAL_BELOW_EQUAL: return (uint64_t)a <= (uint64_t)b;
+	case MAL_ABOVE: return (uint64_t)a > (uint64_t)b;
+	case MAL_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) < 0;
+	case MAL_NOT_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) >= 0;
+	default: return 0;
+	}
+}
+
+enum mal_condition mal_swapped(enum mal_condition condition)
+{
+	switch (condition) {
+	case MAL_LESS: return MAL_MORE;
+	case MAL_MORE: return MAL_LESS;
+	case MAL_NOT_LESS: return MAL_LESS_EQUAL;
+	case MAL_LESS_EQUAL: return MAL_NOT_LESS;
+	case MAL_BELOW: return MAL_ABOVE;
+	case MAL_ABOVE: return MAL_BELOW;
+	case MAL_NOT_BELOW: return MAL_BELOW_EQUAL;
+	case MAL_BELOW_EQUAL: return MAL_NOT_BELOW;
+	case MAL_EQUAL:
+	case MAL_NOT_EQUAL: return condition;
+	default: return MAL_OTHER_CONDITION;
+	}
+}
+
+static int64_t of_symbol(const struct mal_node *node, mal_value value, unsigned int seed)
+{
+	uint64_t hash = ((uint64_t)node->key ^ (uint64_t)value << 40 ^ (uint64_t)seed << 20) *
+			0x9e3779b97f4a7c15u;
+
+	return ((int64_t)((hash >> 33) % 97) + 1) * (seed & 1 ? -1 : 1);
+}
+
+static int64_t evaluate(const struct mal_values *values, mal_value value,
+			const struct sample *sample)
+{
+	const struct mal_node *node = mal_node(values, value);
+	uint64_t a, b;
+
+	switch (node->kind) {
+	case MAL_NUMBER: return node->key;
+	case MAL_THREAD: return sample->thread;
+	case MAL_THREADS: return sample->threads;
+	case MAL_CHOSEN: return 0;
+	case MAL_LOW: return sample->low;
+	case MAL_HIGH: return sample->high;
+	case MAL_SELECT:
+		return evaluate(values, evaluate(values, node->a, sample) ? node->b : node->c,
+				sample);
+	case MAL_STEP: return evaluate(values, node->a, sample);
+	case MAL_ADD:
+	case MAL_MULTIPLY:
+	case MAL_DIVIDE:
+	case MAL_REMAINDER:
+	case MAL_COMPARE: break;
+	default: return of_symbol(node, value, sample->seed);
+	}
+	a = (uint64_t)evaluate(values, node->a, sample);
+	b = (uint64_t)evaluate(values, node->b, sample);
+	switch (node->kind) {
+	case MAL_ADD: return (int64_t)(a + b);
+	case MAL_MULTIPLY: return (int64_t)(a * b);
+	case MAL_COMPARE:
+		return mal_compare((enum mal_condition)node->key, (int64_t)a, (int64_t)b);
+	default: break;
+	}
+	if (b == 0 || ((int64_t)a == INT64_MIN && (int64_t)b == -1))
+		return 0;
+	return node->kind == MAL_DIVIDE ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b;
+}
+
+/* What is divided by the number of threads in VALUE: only one thing may be; 0: nothing. */
+static mal_value dividend(const struct mal_values *values, mal_value value, int *several)
+{
+	const struct mal_node *node = mal_node(values, value);
+	mal_value parts[] = {node->a, node->b, node->c}, found = 0;
+
+	if (node->class == MAL_CLEAN || node->size == 1)
+		return 0;
+	if ((node->kind == MAL_DIVIDE || node->kind == MAL_REMAINDER) &&
+	    mal_node(values, node->b)->kind == MAL_THREADS) {
+		if (mal_node(values, node->a)->class != MAL_CLEAN)
+			*several = 1;
+		return node->a;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		mal_value one = parts[i] ? dividend(values, parts[i], several) : 0;
+
+		if (one && found && one != found)
+			*several = 1;
+		if (one)
+			found = one;
+	}
+	return found;
+}
+
+static const int teams[] = {1, 2, 3, 4, 5, 7};
+enum { TEAMS = sizeof(teams) / sizeof(teams[0]), SEEDS = 4 };
+/* With odd seeds symbols are negative. */
+
+/* gcc's division of N iterations. */
+static void divide(int64_t n, const struct sample *sample, int64_t *start, int64_t *length)
+{
+	int64_t quotient = n / sample->threads, rest = n % sample->threads;
+
+	*length = quotient + (sample->thread < rest);
+	*start = sample->thread < rest ? sample->thread * (quotient + 1)
+				       : sample->thread * quotient + rest;
+}
+
+/* How much VALUE changes with the thread and with the length of its share, by two teams. */
+static int slopes(struct mal_values *values, mal_value value, mal_value n, unsigned int seed,
+		  int64_t *by_start, int64_t *by_length, int64_t *rest)
+{
+	struct sample one = {.threads = 1, .seed = seed}, two = {.threads = 2, .seed = seed};
+	int64_t total = n ? evaluate(values, n, &one) : 0, start, length, more, value_one;
+
+	value_one = evaluate(values, value, &one);
+	if (!n) {
+		two.thread = 1;
+		*by_start = evaluate(values, value, &two);
+		two.thread = 0;
+		*by_start -= evaluate(values, value, &two);
+		*by_length = 0;
+		*rest = value_one;
+		return 1;
+	}
+	if (total < 4)
+		return -1;
+	divide(total, &two, &start, &length);
+	more = value_one - evaluate(values, value, &two);
+	if (more % (total - length))
+		return 0;
+	*by_length = more / (total - length);
+	*rest = value_one - *by_length * total;
+	two.thread = 1;
+	divide(total, &two, &start, &length);
+	more = evaluate(values, value, &two) - *rest - *by_length * length;
+	if (more % start)
+		return 0;
+	*by_start = more / start;
+	return 1;
+}
+
+static int holds(struct mal_values *values, mal_value value, mal_value n, unsigned int seed,
+		 int64_t by_start, int64_t by_length, int64_t rest)
+{
+	for (size_t i = 0; i < TEAMS; i++)
+		for (int thread = 0; thread < teams[i]; thread++) {
+			struct sample sample = {
+				.thread = thread, .threads = teams[i], .seed = seed};
+			int64_t start = thread, length = 0;
+
+			if (n)
+				divide(evaluate(values, n, &sample), &sample, &start, &length);
+			if (evaluate(values, value, &sample) !=
+			    rest + by_start * start + by_length * length)
+				return 0;
+		}
+	return 1;
+}
+
+void mal_mark_counter(struct mal_values *values, mal_value value, int counts)
+{
+	uint8_t counter = values->nodes[value].counter;
+
+	if (counter == 2 || counter == counts)
+		return;
+	values->nodes[value].counter = counts ? 1 : 2;
+	for (uint32_t i = 0; i < values->count; i++)
+		values->nodes[i].shape = MAL_SHAPE_UNKNOWN;
+}
+
+/* Whether only a counter of chunks is multiplied by the number of threads in VALUE. */
+static int counts_chunks(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	if (node->class == MAL_CLEAN || node->kind == MAL_THREAD)
+		return 1;
+	if (node->kind == MAL_MULTIPLY && mal_node(values, node->a)->kind == MAL_THREADS)
+		return mal_node(values, node->b)->counter == 1;
+	if (node->kind == MAL_MULTIPLY && mal_node(values, node->b)->kind == MAL_THREADS)
+		return mal_node(values, node->a)->counter == 1;
+	if (node->kind != MAL_ADD && node->kind != MAL_MULTIPLY)
+		return 0;
+	return counts_chunks(values, node->a) && counts_chunks(values, node->b);
+}
+
+/* REST + CHUNK * (thread + COUNTER * threads). */
+static int is_counted(struct mal_values *values, mal_value value)
+{
+	if (!counts_chunks(values, value))
+		return 0;
+	for (unsigned int seed = 0; seed < 2 * SEEDS; seed += 2) {
+		struct sample one = {.threads = 1, .seed = seed}, two = {.threads = 2, .seed = seed};
+		int64_t first = evaluate(values, value, &one), more, chunk;
+
+		more = evaluate(values, value, &two) - first;
+		two.thread = 1;
+		chunk = evaluate(values, value, &two) - first - more;
+		if (!chunk || more % chunk)
+			return 0;
+		for (size_t i = 0; i < TEAMS; i++) {
+			struct sample sample = {.thread = teams[i] - 1, .threads = teams[i], .seed = seed};
+
+			if (evaluate(values, value, &sample) !=
+			    first + chunk * (teams[i] - 1) + more * (teams[i] - 1))
+				return 0;
+		}
+	}
+	return 1;
+}
+
+static enum mal_shape find_shape(struct mal_values *values, mal_value value, struct mal_node *node)
+{
+	int several = 0, seen = 0;
+	mal_value n = dividend(values, value, &several);
+
+	if (!(node->flags & MAL_EXACT) || several)
+		return MAL_SHAPE_NONE;
+	node->bare = 1;
+	for (unsigned int seed = 0; seed < 6 * SEEDS && seen < SEEDS; seed++) {
+		int64_t by_start, by_length, rest;
+		int found = slopes(values, value, n, seed, &by_start, &by_length, &rest);
+
+		if (found < 0)
+			continue;
+		if (!found || !holds(values, value, n, seed, by_start, by_length, rest))
+			return !n && is_counted(values, value) ? MAL_SHAPE_COUNTED : MAL_SHAPE_NONE;
+		/* Factors may be symbols: what counts is which of them are zero, or the same. */
+		if (seen++ && ((node->start == 0) != (by_start == 0) ||
+			       (node->length == 0) != (by_length == 0) ||
+			       (node->start == node->length) != (by_start == by_length)))
+			return MAL_SHAPE_NONE;
+		node->start = by_start;
+		node->length = by_length;
+		node->bare &= seen == 1 || node->rest == rest;
+		node->rest = rest;
+	}
+	if (!seen || (!node->start && !node->length))
+		return MAL_SHAPE_NONE;
+	if (!n)
+		return MAL_SHAPE_CHUNK;
+	return !node->start || !node->length || node->start == node->length ? MAL_SHAPE_BLOCK
+									      : MAL_SHAPE_NONE;
+}
+
+const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value)
+{
+	struct mal_node *node = &values->nodes[value];
+
+	if (node->shape == MAL_SHAPE_UNKNOWN)
+		node->shape = (uint8_t)find_shape(values, value, node);
+	return node;
+}
+
+int mal_is_share(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	if (node->class != MAL_IDENTITY)
+		return node->class < MAL_IDENTITY;
+	node = mal_shape_of(values, value);
+	return node->shape == MAL_SHAPE_BLOCK || node->shape == MAL_SHAPE_COUNTED;
+}
+
+int mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b)
+{
+	const struct mal_node *step = mal_node(values, b);
+
+	if (!(step->flags & MAL_EXACT) || mal_shape_of(values, a)->shape != MAL_SHAPE_CHUNK)
+		return 0;
+	for (unsigned int seed = 0; seed < 2 * SEEDS; seed += 2) {
+		struct sample first = {.threads = 2, .seed = seed};
+		int64_t chunk, begin = evaluate(values, a, &first);
+
+		first.thread = 1;
+		chunk = evaluate(values, a, &first) - begin;
+		for (size_t i = 0; i < TEAMS; i++)
+			for (int thread = 0; thread < teams[i]; thread++) {
+				struct sample sample = {
+					.thread = thread, .threads = teams[i], .seed = seed};
+
+				if (evaluate(values, b, &sample) != chunk * teams[i] ||
+				    evaluate(values, a, &sample) != begin + chunk * thread)
+					return 0;
+			}
+	}
+	return 1;
+}
+
+int mal_without_share(struct mal_values *values, enum mal_condition condition, mal_value a,
+		      mal_value b)
+{
+	int result = -1;
+
+	if (condition == MAL_OTHER_CONDITION || condition == MAL_NO_CONDITION)
+		return -1;
+	for (unsigned int seed = 0; seed < 12; seed += 2) {
+		int64_t many = ((int64_t)1 << 40) + seed % 3;
+		struct sample sample = {.thread = many - 1 - seed / 2 % 2,
+					.threads = many,
+					.seed = seed,
+					.low = -999,
+					.high = -1000};
+		int one = mal_compare(condition, evaluate(values, a, &sample),
+				      evaluate(values, b, &sample));
+
+		if (result >= 0 && one != result)
+			return -1;
+		result = one;
+	}
+	return result;
+}

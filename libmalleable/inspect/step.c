@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* step.c: what one instruction makes of the values that it reads. */
+#include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/analysis.h"
+
+#ifdef HAVE_ZYDIS
+
+enum { PARTS = 12 };
+
+static void compare(struct mal_analysis *analysis, mal_value left, mal_value right)
+{
+	analysis->state->left = left;
+	analysis->state->right = right;
+}
+
+static void result_flags(struct mal_analysis *analysis, mal_value result)
+{
+	compare(analysis, result, mal_number(&analysis->values, 0));
+}
+
+static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_t count)
+{
+	result_flags(analysis, mal_blur(&analysis->values, some, count,
+					analysis->at->address * 8 + 7));
+}
+
+/* Everything that is written depends on everything that is read. */
+static void step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_state *state = analysis->state;
+	uint64_t reads = at->reads & ~at->addressing & ~MAL_BIT(MAL_FLAGS), writes = at->writes;
+	mal_value parts[PARTS], value;
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].kind == MAL_OPERAND_MEMORY && at->operands[i].read)
+			parts[count++] = mal_read(analysis, &at->operands[i]);
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].kind == MAL_OPERAND_REGISTER && at->operands[i].read &&
+		    at->operands[i].reg != MAL_NO_REGISTER) {
+			parts[count++] = mal_read(analysis, &at->operands[i]);
+			reads &= ~MAL_BIT(at->operands[i].reg);
+		}
+	for (unsigned int reg = 0; reg < MAL_REGISTERS && count < PARTS - 1; reg++)
+		if (reads & MAL_BIT(reg))
+			parts[count++] = state->registers[reg];
+	if (at->reads & MAL_BIT(MAL_FLAGS)) {
+		parts[count++] = state->left;
+		if (count < PARTS)
+			parts[count++] = state->right;
+	}
+	value = mal_blur(&analysis->values, parts, count, at->address * 8);
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].written) {
+			mal_write(analysis, &at->operands[i], value);
+			if (at->operands[i].kind == MAL_OPERAND_REGISTER &&
+			    at->operands[i].reg != MAL_NO_REGISTER)
+				writes &= ~MAL_BIT(at->operands[i].reg);
+		}
+	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
+		if (writes & MAL_BIT(reg) && reg != MAL_FLAGS && reg != MAL_RSP)
+			state->registers[reg] = value;
+	if (writes & MAL_BIT(MAL_FLAGS))
+		result_flags(analysis, value);
+}
+
+static mal_value multiply(struct mal_analysis *analysis, mal_value left, mal_value right)
+{
+	struct mal_values *values = &analysis->values;
+	int64_t a, b;
+	int known = mal_is_number(values, left, &a), other = mal_is_number(values, right, &b);
+
+	if (known && other)
+		return mal_number(values, (int64_t)((uint64_t)a * (uint64_t)b));
+	if ((known && a == 0) || (other && b == 0))
+		return mal_number(values, 0);
+	if ((known && a == 1) || (other && b == 1))
+		return known && a == 1 ? right : left;
+	return mal_make(values, MAL_MULTIPLY, 0, left, right, 0);
+}
+
+/* Sums, differences and products: the expressions that divide iterations. */
+static void step_linear(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_values *values = &analysis->values;
+	const struct mal_operand *to = &at->operands[0];
+	mal_value left = mal_read(analysis, to), right = 0, result;
+	int64_t number;
+
+	if (at->operand_count > 1)
+		right = mal_read(analysis, &at->operands[1]);
+	switch (at->action) {
+	case MAL_ACTION_ADD: result = mal_plus(values, left, right); break;
+	case MAL_ACTION_SUBTRACT: result = mal_minus(values, left, right); break;
+	case MAL_ACTION_INCREMENT: result = mal_plus(values, left, mal_number(values, 1)); break;
+	case MAL_ACTION_DECREMENT: result = mal_plus(values, left, mal_number(values, -1)); break;
+	case MAL_ACTION_NEGATE: result = mal_minus(values, mal_number(values, 0), left); break;
+	case MAL_ACTION_SHIFT_LEFT:
+		if (at->operand_count < 2)
+			right = mal_number(values, 1);
+		if (!mal_is_number(values, right, &number)) {
+			step_any(analysis, at);
+			return;
+		}
+		result = multiply(analysis, left, mal_number(values, (int64_t)1 << (number & 63)));
+		break;
+	default:
+		if (at->operand_count == 3) {
+			left = right;
+			right = mal_read(analysis, &at->operands[2]);
+		}
+		result = multiply(analysis, left, right);
+	}
+	if (to->reg == MAL_RSP && mal_node(values, result)->kind != MAL_STACK) {
+		mal_check_value(analysis, result, "as the size of the stack");
+		/* A part of the frame that is far from the others. */
+		result = mal_leaf(values, MAL_STACK, -((int64_t)1 << 32) - (int64_t)at->address * 64);
+	}
+	mal_write(analysis, to, result);
+	if (at->action == MAL_ACTION_SUBTRACT)
+		compare(analysis, left, right);
+	else
+		result_flags(analysis, result);
+}
+
+static void step_divide(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	mal_value by = mal_read(analysis, &at->operands[0]), what = state->registers[MAL_RAX];
+
+	if (at->operands[0].bytes < 4) {
+		step_any(analysis, at);
+		return;
+	}
+	/* Indices of loops within each other. */
+	if (mal_node(values, what)->class == MAL_IDENTITY &&
+	    mal_node(values, by)->kind != MAL_THREADS) {
+		mal_value parts[] = {what, by};
+
+		state->registers[MAL_RAX] = state->registers[MAL_RDX] =
+			mal_blur(values, parts, 2, at->address * 8);
+		flags_of(analysis, &by, 1);
+		return;
+	}
+	/* The upper half is the sign of the lower one, or zero. */
+	state->registers[MAL_RAX] = mal_make(values, MAL_DIVIDE, 0, what, by, 0);
+	state->registers[MAL_RDX] = mal_make(values, MAL_REMAINDER, 0, what, by, 0);
+	flags_of(analysis, &by, 1);
+}
+
+/* A value that is no other than one of the operands, if the other one is neutral. */
+static void step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	unsigned int first = at->operand_count == 3 ? 1 : 0, bytes = at->operands[first].bytes;
+	int64_t numbers[2] = {0, 0}, neutral = 0, other = 0;
+	mal_value values[2], result;
+	int known[2];
+
+	if (at->operand_count < 2) {
+		step_any(analysis, at);
+		return;
+	}
+	bytes = at->operands[at->operand_count - 1].bytes == 4 ? 4 : bytes;
+	for (unsigned int i = 0; i < 2; i++) {
+		values[i] = mal_read(analysis, &at->operands[first + i]);
+		known[i] = mal_is_number(&analysis->values, values[i], &numbers[i]);
+	}
+	switch (at->action) {
+	case MAL_ACTION_AND: neutral = other = -1; break;
+	case MAL_ACTION_FLOAT_MULTIPLY:
+		neutral = 0x3ff0000000000000;
+		other = 0x3f800000;
+		break;
+	case MAL_ACTION_FLOAT_LESS:
+		neutral = 0x7ff0000000000000;
+		other = bytes == 4 ? 0x7f7fffff : 0x7fefffffffffffff;
+		if (bytes == 4 && (numbers[0] == 0x7f800000 || numbers[1] == 0x7f800000))
+			neutral = 0x7f800000;
+		break;
+	case MAL_ACTION_FLOAT_MORE:
+		neutral = (int64_t)0xfff0000000000000;
+		other = bytes == 4 ? (int32_t)0xff7fffff : (int64_t)0xffefffffffffffff;
+		if (bytes == 4 && (numbers[0] == (int32_t)0xff800000 ||
+				   numbers[1] == (int32_t)0xff800000))
+			neutral = (int32_t)0xff800000;
+		break;
+	case MAL_ACTION_FLOAT_ADD: other = INT64_MIN; break;
+	default: break;
+	}
+	if (known[1] && (numbers[1] == neutral || numbers[1] == other))
+		result = values[0];
+	else if (known[0] && (numbers[0] == neutral || numbers[0] == other))
+		result = values[1];
+	else if (known[0] && known[1] && numbers[0] == 0 && numbers[1] == 0)
+		result = values[0];
+	else {
+		step_any(analysis, at);
+		return;
+	}
+	mal_write(analysis, &at->operands[0], result);
+	if (at->writes & MAL_BIT(MAL_FLAGS))
+		result_flags(analysis, result);
+}
+
+static void step_clear(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	const struct mal_operand *last = &at->operands[at->operand_count - 1];
+	const struct mal_operand *before = last - 1;
+
+	if (at->operand_count >= 2 && last->kind == MAL_OPERAND_REGISTER &&
+	    before->kind == MAL_OPERAND_REGISTER && last->reg == before->reg &&
+	    !(at->reads & MAL_BIT(MAL_FLAGS))) {
+		mal_write(analysis, &at->operands[0], mal_number(&analysis->values, 0));
+		if (at->writes & MAL_BIT(MAL_FLAGS))
+			compare(analysis, mal_number(&analysis->values, 0),
+				mal_number(&analysis->values, 0));
+		return;
+	}
+	if (at->reads & MAL_BIT(MAL_FLAGS))
+		step_any(analysis, at);
+	else
+		step_neutral(analysis, at);
+}
+
+static void step_test(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	mal_value left = mal_read(analysis, &at->operands[0]);
+	mal_value right = mal_read(analysis, &at->operands[1]);
+	int64_t a, b;
+
+	if (at->action == MAL_ACTION_COMPARE) {
+		compare(analysis, left, right);
+	} else if (at->action == MAL_ACTION_COMPARE_FLOAT) {
+		flags_of(analysis, (mal_value[]){left, right}, 2);
+	} else if (left == right && at->operands[1].kind == MAL_OPERAND_REGISTER) {
+		result_flags(analysis, left);
+	} else if (mal_is_number(&analysis->values, left, &a) &&
+		   mal_is_number(&analysis->values, right, &b)) {
+		result_flags(analysis, mal_number(&analysis->values, a & b));
+	} else if (mal_node(&analysis->values, left)->kind == MAL_CHOSEN) {
+		result_flags(analysis, left);
+	} else {
+		flags_of(analysis, (mal_value[]){left, right}, 2);
+	}
+}
+
+/* A truth, or one of two values, by the flags. */
+static void step_condition(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	mal_value left = state->left, right = state->right, yes, no, result;
+	int outcome = mal_outcome(analysis, (enum mal_condition)at->condition, left, right);
+	int exact = mal_node(values, left)->flags & mal_node(values, right)->flags & MAL_EXACT;
+
+	yes = at->action == MAL_ACTION_SET ? mal_number(values, 1)
+					   : mal_read(analysis, &at->operands[1]);
+	no = at->action == MAL_ACTION_SET ? mal_number(values, 0)
+					  : mal_read(analysis, &at->operands[0]);
+	if (outcome >= 0) {
+		result = outcome ? yes : no;
+	} else if (exact && left && right && at->condition != MAL_OTHER_CONDITION &&
+		   (mal_node(values, left)->class || mal_node(values, right)->class)) {
+		result = mal_make(values, MAL_COMPARE, at->condition, left, right, 0);
+		if (at->action == MAL_ACTION_CHOOSE)
+			result = mal_make(values, MAL_SELECT, 0, result, yes, no);
+	} else if (yes == no) {
+		result = yes;
+	} else {
+		result = mal_blur(values, (mal_value[]){left, right, yes, no}, 4,
+				  at->address * 8);
+	}
+	mal_write(analysis, &at->operands[0], result);
+}
+
+static void step_stack(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	mal_value top = state->registers[MAL_RSP], value = 0;
+	int64_t offset;
+
+	if (at->action == MAL_ACTION_LEAVE)
+		top = state->registers[MAL_RBP];
+	offset = mal_node(values, top)->key;
+	if (mal_node(values, top)->kind != MAL_STACK) {
+		mal_bind(analysis, "a stack that is not understood", NULL);
+		return;
+	}
+	if (at->action == MAL_ACTION_PUSH) {
+		value = mal_read(analysis, &at->operands[0]);
+		state->registers[MAL_RSP] = mal_leaf(values, MAL_STACK, offset - 8);
+		mal_store_slot(analysis, offset - 8, 8, value);
+		return;
+	}
+	value = mal_load_slot(analysis, offset, 8);
+	mal_forget_slots(analysis, INT64_MIN / 2, offset + 8);
+	state->registers[MAL_RSP] = mal_leaf(values, MAL_STACK, offset + 8);
+	if (at->action == MAL_ACTION_LEAVE)
+		state->registers[MAL_RBP] = value;
+	else
+		mal_write(analysis, &at->operands[0], value);
+}
+
+/* Words from RSI, or RAX, to RDI: many at once. */
+static void step_string(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	static const uint8_t registers[] = {MAL_RDI, MAL_RSI, MAL_RCX};
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	const struct mal_node *to = mal_node(values, state->registers[MAL_RDI]);
+	const struct mal_node *count = mal_node(values, state->registers[MAL_RCX]);
+	int writes = at->reads & MAL_BIT(MAL_RDI) && !(at->writes & MAL_BIT(MAL_FLAGS));
+	mal_value value = at->reads & MAL_BIT(MAL_RSI) ? mal_fresh(analysis, 0, 0)
+						       : state->registers[MAL_RAX];
+
+	if (at->reads & MAL_BIT(MAL_RAX))
+		mal_check_value(analysis, state->registers[MAL_RAX], "stored");
+	for (size_t i = 0; i < 2; i++)
+		if (at->reads & MAL_BIT(registers[i]))
+			mal_check_address(analysis, state->registers[registers[i]],
+					  writes && i == 0);
+	if (at->repeat && !mal_is_share(values, state->registers[MAL_RCX]))
+		mal_check_value(analysis, state->registers[MAL_RCX], "as a length");
+	if (writes && to->kind == MAL_STACK) {
+		int64_t bytes = count->kind == MAL_NUMBER && count->key < 4096 ? count->key * 8
+									       : MAL_NEAR;
+
+		mal_forget_slots(analysis, to->key, to->key + bytes);
+		for (int64_t i = 0; mal_node(values, value)->kind == MAL_NUMBER &&
+				    count->kind == MAL_NUMBER && i < bytes && i < 512;
+		     i += 8)
+			mal_store_slot(analysis, to->key + i, 8, value);
+	} else if (writes) {
+		mal_effect(analysis, MAL_EFFECT_STORE);
+		state->load_count = 0;
+	}
+	for (size_t i = 0; i < 3; i++)
+		if (at->writes & MAL_BIT(registers[i]))
+			state->registers[registers[i]] =
+				mal_blur(values, &state->registers[registers[i]], 1,
+					 at->address * 8 + i);
+	if (at->writes & MAL_BIT(MAL_RAX))
+		state->registers[MAL_RAX] = mal_fresh(analysis, 4, 0);
+	if (at->writes & MAL_BIT(MAL_FLAGS))
+		result_flags(analysis, mal_fresh(analysis, 7, 0));
+}
+
+static void step_lea(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	mal_value address = mal_address(analysis, &at->operands[1]);
+
+	if (at->operands[0].reg != MAL_RSP)
+		mal_escape(analysis, address);
+	mal_write(analysis, &at->operands[0], address);
+}
+
+/* Whether RBP becomes the frame's: it was pushed just before. */
+static int begins_frame(const struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	uint8_t before;
+
+	return mal_image_copy(analysis->image, at->address - 1, &before, 1) && before == 0x55;
+}
+
+static void step_move(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	mal_value value;
+
+	if (at->operand_count != 2) {
+		step_string(analysis, at);
+		return;
+	}
+	value = mal_read(analysis, &at->operands[1]);
+	if (at->operands[0].kind == MAL_OPERAND_REGISTER &&
+	    (at->operands[0].reg != MAL_RBP || !begins_frame(analysis, at)) &&
+	    at->operands[1].kind == MAL_OPERAND_REGISTER && at->operands[1].reg == MAL_RSP)
+		mal_escape(analysis, value);
+	mal_write(analysis, &at->operands[0], value);
+}
+
+void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_state *state = analysis->state;
+	const struct mal_node *top;
+
+	if (at->lock || at->action == MAL_ACTION_COMPARE_EXCHANGE) {
+		mal_step_atomic(analysis, at);
+		return;
+	}
+	switch (at->action) {
+	case MAL_ACTION_NONE:
+	case MAL_ACTION_EXTEND: return;
+	case MAL_ACTION_MOVE: step_move(analysis, at); return;
+	case MAL_ACTION_LEA: step_lea(analysis, at); return;
+	case MAL_ACTION_MULTIPLY:
+		if (at->operand_count == 1) {
+			step_any(analysis, at);
+			return;
+		} /* fall through */
+	case MAL_ACTION_ADD:
+	case MAL_ACTION_SUBTRACT:
+	case MAL_ACTION_INCREMENT:
+	case MAL_ACTION_DECREMENT:
+	case MAL_ACTION_NEGATE:
+	case MAL_ACTION_SHIFT_LEFT: step_linear(analysis, at); return;
+	case MAL_ACTION_DIVIDE: step_divide(analysis, at); return;
+	case MAL_ACTION_SIGN:
+		state->registers[MAL_RDX] = mal_blur(&analysis->values,
+						     &state->registers[MAL_RAX], 1,
+						     at->address * 8);
+		if (mal_node(&analysis->values, state->registers[MAL_RAX])->class == MAL_CLEAN)
+			return;
+		/* Of what is divided again, only the lower half is followed. */
+		if (mal_node(&analysis->values, state->registers[MAL_RAX])->class == MAL_IDENTITY)
+			state->registers[MAL_RDX] = mal_tells(&analysis->values,
+							      "the sign of a thread's number");
+		return;
+	case MAL_ACTION_CLEAR_SAME: step_clear(analysis, at); return;
+	case MAL_ACTION_AND:
+		top = mal_node(&analysis->values, state->registers[MAL_RSP]);
+		if (at->operands[0].reg == MAL_RSP && top->kind == MAL_STACK) {
+			/* Aligned: far from what was pushed before. */
+			state->registers[MAL_RSP] =
+				mal_leaf(&analysis->values, MAL_STACK, top->key - (1 << 20));
+			return;
+		} /* fall through */
+	case MAL_ACTION_OR:
+	case MAL_ACTION_FLOAT_ADD:
+	case MAL_ACTION_FLOAT_MULTIPLY:
+	case MAL_ACTION_FLOAT_LESS:
+	case MAL_ACTION_FLOAT_MORE: step_neutral(analysis, at); return;
+	case MAL_ACTION_COMPARE:
+	case MAL_ACTION_TEST:
+	case MAL_ACTION_COMPARE_FLOAT: step_test(analysis, at); return;
+	case MAL_ACTION_SET:
+	case MAL_ACTION_CHOOSE: step_condition(analysis, at); return;
+	case MAL_ACTION_EXCHANGE: {
+		mal_value left = mal_read(analysis, &at->operands[0]);
+
+		mal_write(analysis, &at->operands[0], mal_read(analysis, &at->operands[1]));
+		mal_write(analysis, &at->operands[1], left);
+		return;
+	}
+	case MAL_ACTION_PUSH:
+	case MAL_ACTION_POP:
+	case MAL_ACTION_LEAVE: step_stack(analysis, at); return;
+	case MAL_ACTION_STRING: step_string(analysis, at); return;
+	default:
+		if (at->operand_count == 0 && at->reads & MAL_BIT(MAL_RDI))
+			step_string(analysis, at);
+		else
+			step_any(analysis, at);
+	}
+}
+
+#endif
