@@ -11,7 +11,7 @@
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/values.h"
 
-enum { MAL_SLOTS = 256, MAL_LOADS = 8, MAL_SEEDS = 256, MAL_ESCAPES = 64, MAL_NEAR = 256 };
+enum { MAL_SLOTS = 256, MAL_LOADS = 8, MAL_SEEDS = 256, MAL_ESCAPES = 64, MAL_NEAR = 256, MAL_KEPT = 4096 };
 
 struct mal_stack_slot {
 	int64_t offset;
@@ -99,6 +99,10 @@ struct mal_analysis {
 	struct mal_block_facts *facts;
 	struct mal_seed seeds[MAL_SEEDS];
 	uint32_t seed_count;
+	/* Locations that loops do not change, by their keys. */
+	uint64_t kept[MAL_KEPT];
+	uint32_t kept_count;
+	int keeping;
 	/* Addresses in the frame that are given to others. */
 	int64_t escapes[MAL_ESCAPES];
 	uint32_t escape_count;

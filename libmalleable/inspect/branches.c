@@ -118,7 +118,7 @@ static int ends_share(struct mal_values *values, enum mal_condition condition, m
 	int inclusive;
 
 	if (mal_node(values, left)->kind == MAL_SHARE || mal_node(values, right)->kind == MAL_SHARE)
-		return mal_is_share(values, left) && mal_is_share(values, right);
+		return mal_is_bound(values, left) && mal_is_bound(values, right);
 	inclusive = mal_node(values, left)->class == MAL_ITERATIONS
 			    ? condition == MAL_LESS_EQUAL || condition == MAL_MORE ||
 				      condition == MAL_BELOW_EQUAL || condition == MAL_ABOVE
@@ -129,11 +129,11 @@ static int ends_share(struct mal_values *values, enum mal_condition condition, m
 	distance = mal_minus(values, left, right);
 	if (mal_node(values, distance)->class < MAL_IDENTITY)
 		return 1;
-	node = mal_node(values, right);
-	if (mal_node(values, left)->class == MAL_IDENTITY &&
-	    mal_shape_of(values, left)->shape == MAL_SHAPE_COUNTED)
-		return node->kind == MAL_SELECT && mal_is_share(values, node->b) &&
-		       mal_is_share(values, mal_node(values, right)->c);
+	/* A chunk. */
+	if (step && mal_node(values, right)->kind == MAL_SELECT)
+		return mal_is_bound(values, right);
+	if (step && mal_node(values, left)->kind == MAL_SELECT)
+		return mal_is_bound(values, left);
 	node = mal_shape_of(values, distance);
 	if (step && mal_is_number(values, step, &number) && node->shape == MAL_SHAPE_BLOCK &&
 	    node->start == 0 && node->bare) {

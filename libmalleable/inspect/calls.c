@@ -185,6 +185,11 @@ static void note_effect(struct mal_analysis *analysis, const char *name)
 		mal_bind(analysis, "every thread calls what has an effect", name);
 }
 
+static int allocates(const char *name)
+{
+	return strstr(name, "alloc") || strncmp(name, "_Zn", 3) == 0;
+}
+
 static void step_external(struct mal_analysis *analysis, const struct mal_slot *slot)
 {
 	const struct mal_external *external = mal_slot_external(slot);
@@ -211,6 +216,9 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 	}
 	if (external->kind == MAL_EXTERNAL_PURE && external->integers)
 		mal_forget_escaped(analysis);
+	if (external->kind == MAL_EXTERNAL_PURE && allocates(name) &&
+	    !analysis->facts[analysis->block].shared)
+		result = mal_fresh(analysis, 0, MAL_OWN);
 	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result);
 }
 
@@ -237,12 +245,12 @@ static mal_value step_callee(struct mal_analysis *analysis, uint64_t target)
 	return callee->returns ? mal_leaf(&analysis->values, MAL_SHARE, 0) : 0;
 }
 
-static int is_argument(const struct mal_analysis *analysis, int64_t offset)
+static int is_argument(const struct mal_analysis *analysis, int64_t offset, int64_t bytes)
 {
 	const struct mal_node *top =
 		mal_node(&analysis->values, analysis->state->registers[MAL_RSP]);
 
-	return top->kind == MAL_STACK && offset >= top->key && offset < top->key + 64;
+	return top->kind == MAL_STACK && offset >= top->key && offset < top->key + bytes;
 }
 
 static void step_internal(struct mal_analysis *analysis, uint64_t target)
@@ -266,8 +274,8 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	for (uint32_t i = 0; i < analysis->state->slot_count && analysis->final; i++)
 		if (mal_node(&analysis->values, analysis->state->slots[i].value)->class >=
 			    MAL_IDENTITY &&
-		    is_argument(analysis, analysis->state->slots[i].offset) &&
-		    mal_takes_stack(analysis->program, target))
+		    is_argument(analysis, analysis->state->slots[i].offset,
+				mal_takes_stack(analysis->program, target)))
 			mal_check_value(analysis, analysis->state->slots[i].value,
 					"passed to a function");
 	if (does & (MAL_DOES_ASK | MAL_DOES_RUNTIME)) {

@@ -106,6 +106,23 @@ static void add_call(struct mal_program *program, struct mal_local *local, uint6
 	local->calls[local->call_count++] = function->start;
 }
 
+/* The function that qsort() is given, if that is seen; it is among the calls. */
+static uint64_t given(const struct mal_instruction *text, size_t count)
+{
+	for (size_t back = 1; back <= count && back < 16; back++) {
+		const struct mal_instruction *at = &text[count - back];
+
+		if (at->flow != MAL_FLOW_NEXT)
+			return 0;
+		if (at->writes & MAL_BIT(MAL_RCX))
+			return at->action == MAL_ACTION_LEA &&
+					       at->operands[1].base == MAL_NO_REGISTER
+				       ? (uint64_t)at->operands[1].number
+				       : 0;
+	}
+	return 0;
+}
+
 static void visit_call(struct mal_program *program, struct mal_local *local,
 		       const struct mal_instruction *at)
 {
@@ -164,25 +181,22 @@ static int writes_memory(const struct mal_instruction *at)
 	return 0;
 }
 
-/* Whether an operand is beyond the frame, by what was pushed and reserved so far. */
-static int takes_stack(const struct mal_instruction *at, int64_t *depth)
+/* Arguments on the stack are beyond the frame, by what was pushed and reserved so far. */
+static void visit_stack(struct mal_local *local, const struct mal_instruction *at, int64_t *depth)
 {
-	const struct mal_operand *to = &at->operands[0];
-
 	if (at->action == MAL_ACTION_PUSH)
 		*depth += 8;
-	else if (at->action == MAL_ACTION_SUBTRACT && to->reg == MAL_RSP &&
+	else if (at->action == MAL_ACTION_SUBTRACT && at->operands[0].reg == MAL_RSP &&
 		 at->operands[1].kind == MAL_OPERAND_NUMBER)
 		*depth += at->operands[1].number;
 	for (unsigned int i = 0; i < at->operand_count; i++) {
 		const struct mal_operand *operand = &at->operands[i];
+		int64_t end = operand->number - (operand->base == MAL_RBP ? 8 : *depth);
 
-		if (operand->kind == MAL_OPERAND_MEMORY &&
-		    ((operand->base == MAL_RSP && operand->number >= *depth + 8) ||
-		     (operand->base == MAL_RBP && operand->number >= 16)))
-			return 1;
+		if (operand->kind == MAL_OPERAND_MEMORY && end > local->stack && end <= 256 &&
+		    (operand->base == MAL_RSP || operand->base == MAL_RBP))
+			local->stack = end;
 	}
-	return 0;
 }
 
 static void visit_instruction(struct mal_program *program, struct mal_local *local,
@@ -215,6 +229,14 @@ static void visit_instruction(struct mal_program *program, struct mal_local *loc
 	}
 }
 
+static int sorts(const struct mal_program *program, const struct mal_instruction *at)
+{
+	const struct mal_slot *slot =
+		at->flow == MAL_FLOW_CALL ? mal_call_slot(program->image, at) : NULL;
+
+	return slot && slot->symbol && strcmp(slot->symbol, "qsort") == 0;
+}
+
 static void read_function(struct mal_program *program, struct mal_local *local,
 			  const struct mal_function *function)
 {
@@ -222,6 +244,7 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 	uint64_t targets[MAL_FLOW_TARGETS];
 	size_t count = 0, room = 0;
 	int64_t depth = 0;
+	uint32_t before;
 
 	for (uint64_t at = function->start; at < function->end && !local->reason;) {
 		if (count == room) {
@@ -240,8 +263,14 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 			bind_at(local, at, "an instruction that cannot be decoded", function->name);
 			break;
 		}
+		before = local->does;
 		visit_instruction(program, local, &text[count], function);
-		local->does |= takes_stack(&text[count], &depth) ? MAL_DOES_TAKE : 0;
+		visit_stack(local, &text[count], &depth);
+		if (sorts(program, &text[count]) && given(text, count) &&
+		    (!local->given || local->given == given(text, count))) {
+			local->given = given(text, count);
+			local->does &= before | ~(uint32_t)MAL_DOES_INDIRECT;
+		}
 		if (text[count].flow == MAL_FLOW_JUMP && !text[count].target && !text[count].slot &&
 		    !mal_switch_targets(program->image, text, count + 1, targets))
 			local->does |= MAL_DOES_INDIRECT;
@@ -281,11 +310,11 @@ static const struct mal_local *local_at(struct mal_program *program, uint64_t en
 	return &program->locals[program->local_count - 1];
 }
 
-int mal_takes_stack(struct mal_program *program, uint64_t entry)
+int64_t mal_takes_stack(struct mal_program *program, uint64_t entry)
 {
 	const struct mal_local *local = local_at(program, entry);
 
-	return !local || local->does & MAL_DOES_TAKE;
+	return local ? local->stack : 256;
 }
 
 static void add_local(struct mal_reach *reach, const struct mal_local *local, int late)
@@ -314,10 +343,12 @@ static void find_reach(struct mal_program *program, struct mal_reach *reach)
 		return;
 	}
 	members[count++] = reach->entry;
+	reach->given = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct mal_local *local = local_at(program, members[i]);
 
 		add_local(reach, local, mal_is_late(program));
+		reach->given = local && local->given ? local->given : reach->given;
 		for (uint32_t j = 0; local && j < local->call_count; j++) {
 			const struct mal_function *function =
 				mal_image_function(program->image, local->calls[j]);
@@ -345,6 +376,14 @@ const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 		if (program->reaches[i].entry == entry)
 			return &program->reaches[i];
 	find_reach(program, &reach);
+	/* What compares must not tell threads apart by what it returns. */
+	if (reach.given) {
+		struct mal_reach compares = {.entry = reach.given};
+
+		find_reach(program, &compares);
+		if (compares.does & (MAL_DOES_ASK | MAL_DOES_RUNTIME) && !reach.reason)
+			reach.reason = "a function that compares asks for a thread's number";
+	}
 	more = realloc(program->reaches, (program->reach_count + 1) * sizeof(*more));
 	if (!more)
 		return NULL;

@@ -167,7 +167,7 @@ static int force_at(struct mal_analysis *analysis, uint32_t block, const uint8_t
 
 	for (uint32_t i = 0; i < graph->block_count; i++) {
 		const struct mal_block *at = &graph->blocks[i];
-		unsigned int ways = 0, others = 0;
+		int meet = 0;
 
 		if (marks[i] != 3 && (int)i != graph->blocks[block].postdominator)
 			continue;
@@ -177,10 +177,9 @@ static int force_at(struct mal_analysis *analysis, uint32_t block, const uint8_t
 		for (uint32_t j = 0; j < at->before_count; j++) {
 			uint32_t before = at->before[j];
 
-			ways |= before == block ? 0 : marks[before];
-			others += before == block;
+			meet |= before == block || marks[before] == 1 || marks[before] == 2;
 		}
-		if (ways != 3 && !(ways && others) && (int)i != graph->blocks[block].postdominator)
+		if (!meet)
 			continue;
 		changed |= !(analysis->facts[i].force & force);
 		analysis->facts[i].force |= force;
@@ -241,7 +240,8 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 			continue;
 		switch (facts->branch) {
 		case MAL_BRANCH_DIVISION:
-			if (there->effects || i == block || !analysis->graph.blocks[i].ends)
+			if (marks[i] != 3 &&
+			    (there->effects || i == block || !analysis->graph.blocks[i].ends))
 				bind_block(analysis, block, "a branch on a thread's number");
 			break;
 		case MAL_BRANCH_CHUNK:

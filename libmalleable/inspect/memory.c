@@ -161,6 +161,21 @@ static int load_constant(struct mal_analysis *analysis, uint64_t address, unsign
 	return 1;
 }
 
+/* An address by the memory that it is read from, whichever instruction read it. */
+static mal_value canonical(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+	mal_value a;
+
+	if (node->kind == MAL_SYMBOL && node->a)
+		return mal_loaded(values, (uint64_t)1 << 60, 0, node->a);
+	if (node->kind != MAL_ADD && node->kind != MAL_MULTIPLY)
+		return value;
+	a = canonical(values, node->a);
+	node = mal_node(values, value);
+	return mal_make(values, (enum mal_kind)node->kind, 0, a, canonical(values, node->b), 0);
+}
+
 static mal_value load(struct mal_analysis *analysis, const struct mal_operand *operand)
 {
 	struct mal_state *state = analysis->state;
@@ -189,8 +204,12 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	for (uint32_t i = 0; i < state->load_count; i++)
 		if (state->load_addresses[i] == address)
 			return state->loads[i];
-	value = mal_fresh(analysis, 1,
-			  (uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM)));
+	value = mal_loaded(&analysis->values, analysis->at->address * 8 + 1,
+			   (uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM) |
+				     (node->flags & MAL_OWN ? MAL_CARRIED : 0)),
+			   node->class || node->flags & MAL_CARRIED
+				   ? 0
+				   : canonical(&analysis->values, address));
 	if (address && state->load_count < MAL_LOADS) {
 		state->load_addresses[state->load_count] = address;
 		state->loads[state->load_count++] = value;

@@ -17,8 +17,6 @@ enum {
 	MAL_DOES_EFFECT = 4,
 	MAL_DOES_INDIRECT = 8,
 	MAL_DOES_STORE = 16,
-	/* They take arguments on the stack. */
-	MAL_DOES_TAKE = 32,
 };
 
 struct mal_finding {
@@ -33,6 +31,10 @@ struct mal_local {
 	const char *reason, *symbol;
 	uint64_t where, writes;
 	uint32_t does;
+	/* What it gives qsort(), or 0. */
+	uint64_t given;
+	/* How many bytes of arguments it takes on the stack. */
+	int64_t stack;
 	/* Functions that it calls, or takes the address of. */
 	uint64_t *calls;
 	uint32_t call_count;
@@ -42,7 +44,7 @@ struct mal_local {
 struct mal_reach {
 	uint64_t entry;
 	const char *reason, *symbol;
-	uint64_t where, writes;
+	uint64_t where, writes, given;
 	uint32_t does;
 };
 
@@ -87,8 +89,8 @@ const char *mal_external_binds(const struct mal_program *program, const struct m
 /* The function at ENTRY, NULL for want of memory. Valid until the next call. */
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);
 
-/* Whether the function at ENTRY takes arguments on the stack. */
-int mal_takes_stack(struct mal_program *program, uint64_t entry);
+/* How many bytes of arguments the function at ENTRY takes on the stack. */
+int64_t mal_takes_stack(struct mal_program *program, uint64_t entry);
 
 /* taken.c: fill the list of functions whose address is taken; -1 without memory. */
 int mal_find_taken(struct mal_program *program);

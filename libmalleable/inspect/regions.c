@@ -5,6 +5,7 @@
  * until what is known where ways meet holds on all of them.
  */
 #include "libmalleable/inspect/regions.h"
+#include "libmalleable/inspect/actions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +253,8 @@ static int read_once(struct reading *reading, struct mal_error *err)
 			trace = join->trace;
 		if (at.flow == MAL_FLOW_NEXT) {
 			step(&trace, &at);
-			goes_on = 1;
+			/* Padding is not reached. */
+			goes_on |= at.action != MAL_ACTION_NONE;
 		} else {
 			goes_on = step_flow(reading, &at, &trace, &result, err);
 		}

@@ -133,56 +133,57 @@ static void divide(int64_t n, const struct sample *sample, int64_t *start, int64
 				       : sample->thread * quotient + rest;
 }
 
-/* How much VALUE changes with the thread and with the length of its share, by two teams. */
-static int slopes(struct mal_values *values, mal_value value, mal_value n, unsigned int seed,
-		  int64_t *by_start, int64_t *by_length, int64_t *rest)
-{
-	struct sample one = {.threads = 1, .seed = seed}, two = {.threads = 2, .seed = seed};
-	int64_t total = n ? evaluate(values, n, &one) : 0, start, length, more, value_one;
+/* What shapes an expression may have, by what it changes with. */
+enum fit { FIT_LENGTH, FIT_START, FIT_END, FITS };
 
-	value_one = evaluate(values, value, &one);
-	if (!n) {
-		two.thread = 1;
-		*by_start = evaluate(values, value, &two);
-		two.thread = 0;
-		*by_start -= evaluate(values, value, &two);
-		*by_length = 0;
-		*rest = value_one;
-		return 1;
-	}
-	if (total < 4)
-		return -1;
-	divide(total, &two, &start, &length);
-	more = value_one - evaluate(values, value, &two);
-	if (more % (total - length))
-		return 0;
-	*by_length = more / (total - length);
-	*rest = value_one - *by_length * total;
-	two.thread = 1;
-	divide(total, &two, &start, &length);
-	more = evaluate(values, value, &two) - *rest - *by_length * length;
-	if (more % start)
-		return 0;
-	*by_start = more / start;
-	return 1;
+/* Whether a sample is on the way that the branch before led to. */
+static int is_on_way(const struct mal_values *values, const struct sample *sample)
+{
+	return !values->compare ||
+	       (evaluate(values, values->compare, sample) != 0) == values->truth;
 }
 
-static int holds(struct mal_values *values, mal_value value, mal_value n, unsigned int seed,
-		 int64_t by_start, int64_t by_length, int64_t rest)
+/*
+ * Whether VALUE is *FACTOR times what FIT says plus *REST for all threads of all teams; -1 where
+ * that cannot be seen. N is what is divided, or 0: then the thread's number is the start.
+ */
+static int fits(const struct mal_values *values, mal_value value, mal_value n, unsigned int seed,
+		enum fit fit, int64_t *factor, int64_t *rest)
 {
+	int64_t first_x = 0, first = 0;
+	int seen = 0, known = 0;
+
 	for (size_t i = 0; i < TEAMS; i++)
 		for (int thread = 0; thread < teams[i]; thread++) {
 			struct sample sample = {
 				.thread = thread, .threads = teams[i], .seed = seed};
-			int64_t start = thread, length = 0;
+			int64_t start = thread, length = 0, total, x, now;
 
+			if (!is_on_way(values, &sample))
+				continue;
+			total = n ? evaluate(values, n, &sample) : 4;
+			if (total < 4)
+				return -1;
 			if (n)
-				divide(evaluate(values, n, &sample), &sample, &start, &length);
-			if (evaluate(values, value, &sample) !=
-			    rest + by_start * start + by_length * length)
+				divide(total, &sample, &start, &length);
+			x = fit == FIT_LENGTH ? length : fit == FIT_START ? start : start + length;
+			now = evaluate(values, value, &sample);
+			if (!seen++) {
+				first_x = x;
+				first = now;
+			} else if (!known && x != first_x) {
+				if ((now - first) % (x - first_x))
+					return 0;
+				*factor = (now - first) / (x - first_x);
+				*rest = first - *factor * first_x;
+				known = 1;
+			}
+			if (seen && !known && now != first)
+				return 0;
+			if (known && now != *rest + *factor * x)
 				return 0;
 		}
-	return 1;
+	return !known ? -1 : *factor != 0;
 }
 
 void mal_mark_counter(struct mal_values *values, mal_value value, int counts)
@@ -213,7 +214,7 @@ static int counts_chunks(const struct mal_values *values, mal_value value)
 }
 
 /* REST + CHUNK * (thread + COUNTER * threads). */
-static int is_counted(struct mal_values *values, mal_value value)
+static int is_counted(const struct mal_values *values, mal_value value)
 {
 	if (!counts_chunks(values, value))
 		return 0;
@@ -237,46 +238,59 @@ static int is_counted(struct mal_values *values, mal_value value)
 	return 1;
 }
 
-static enum mal_shape find_shape(struct mal_values *values, mal_value value, struct mal_node *node)
+static enum mal_shape find_shape(const struct mal_values *values, mal_value value,
+				 struct mal_node *node)
 {
-	int several = 0, seen = 0;
+	int several = 0, seen = 0, possible = (1 << FITS) - 1;
 	mal_value n = dividend(values, value, &several);
+	int64_t rests[FITS] = {0}, factor = 0, rest = 0;
+	int bare[FITS] = {1, 1, 1};
 
-	if (!(node->flags & MAL_EXACT) || several)
-		return MAL_SHAPE_NONE;
-	node->bare = 1;
-	for (unsigned int seed = 0; seed < 6 * SEEDS && seen < SEEDS; seed++) {
-		int64_t by_start, by_length, rest;
-		int found = slopes(values, value, n, seed, &by_start, &by_length, &rest);
-
-		if (found < 0)
-			continue;
-		if (!found || !holds(values, value, n, seed, by_start, by_length, rest))
-			return !n && is_counted(values, value) ? MAL_SHAPE_COUNTED : MAL_SHAPE_NONE;
-		/* Factors may be symbols: what counts is which of them are zero, or the same. */
-		if (seen++ && ((node->start == 0) != (by_start == 0) ||
-			       (node->length == 0) != (by_length == 0) ||
-			       (node->start == node->length) != (by_start == by_length)))
-			return MAL_SHAPE_NONE;
-		node->start = by_start;
-		node->length = by_length;
-		node->bare &= seen == 1 || node->rest == rest;
-		node->rest = rest;
-	}
-	if (!seen || (!node->start && !node->length))
+	if (!(mal_node(values, value)->flags & MAL_EXACT) || several)
 		return MAL_SHAPE_NONE;
 	if (!n)
-		return MAL_SHAPE_CHUNK;
-	return !node->start || !node->length || node->start == node->length ? MAL_SHAPE_BLOCK
-									      : MAL_SHAPE_NONE;
+		possible = 1 << FIT_START;
+	for (unsigned int seed = 0; seed < 6 * SEEDS && seen < SEEDS && possible; seed++) {
+		int saw = 0;
+
+		for (int fit = 0; fit < FITS; fit++) {
+			int found;
+
+			if (!(possible >> fit & 1))
+				continue;
+			found = fits(values, value, n, seed, (enum fit)fit, &factor, &rest);
+			if (found == 0)
+				possible &= ~(1 << fit);
+			if (found <= 0)
+				continue;
+			saw = 1;
+			bare[fit] &= seen == 0 || rests[fit] == rest;
+			rests[fit] = rest;
+			node->start = fit == FIT_LENGTH ? 0 : factor;
+			node->length = fit == FIT_START ? 0 : factor;
+			node->rest = rest;
+			node->bare = bare[fit];
+		}
+		seen += saw;
+	}
+	if (!n)
+		return possible && seen ? MAL_SHAPE_CHUNK
+		       : is_counted(values, value) ? MAL_SHAPE_COUNTED
+						   : MAL_SHAPE_NONE;
+	return possible && seen && !(possible & (possible - 1)) ? MAL_SHAPE_BLOCK : MAL_SHAPE_NONE;
 }
 
 const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value)
 {
-	struct mal_node *node = &values->nodes[value];
+	struct mal_node *node;
 
+	/* What is known of a value where one way was taken is kept apart. */
+	if (values->compare)
+		value = mal_make(values, MAL_ON_WAY, values->truth, value, values->compare, 0);
+	node = &values->nodes[value];
 	if (node->shape == MAL_SHAPE_UNKNOWN)
-		node->shape = (uint8_t)find_shape(values, value, node);
+		node->shape = (uint8_t)find_shape(
+			values, node->kind == MAL_ON_WAY ? node->a : value, node);
 	return node;
 }
 
@@ -288,6 +302,29 @@ int mal_is_share(struct mal_values *values, mal_value value)
 		return node->class < MAL_IDENTITY;
 	node = mal_shape_of(values, value);
 	return node->shape == MAL_SHAPE_BLOCK || node->shape == MAL_SHAPE_COUNTED;
+}
+
+int mal_is_bound(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value), *compare;
+	mal_value b = node->b, c = node->c;
+
+	if (mal_is_share(values, value))
+		return 1;
+	if (node->kind != MAL_SELECT)
+		return 0;
+	compare = mal_node(values, node->a);
+	if (compare->kind != MAL_COMPARE ||
+	    !((compare->a == b && compare->b == c) || (compare->a == c && compare->b == b)))
+		return 0;
+	if (mal_node(values, b)->class != MAL_CLEAN) {
+		mal_value other = b;
+
+		b = c;
+		c = other;
+	}
+	return mal_node(values, b)->class == MAL_CLEAN &&
+	       mal_shape_of(values, c)->shape >= MAL_SHAPE_BLOCK;
 }
 
 int mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b)

@@ -137,6 +137,9 @@ mal_value mal_load_slot(struct mal_analysis *analysis, int64_t offset, uint32_t 
 		if (state->slots[i].offset < offset + bytes &&
 		    state->slots[i].offset + state->slots[i].bytes > offset)
 			parts[count++] = state->slots[i].value;
+	/* What the caller put on the stack. */
+	if (count == 0 && offset >= 8)
+		return mal_symbol(&analysis->values, (uint64_t)1 << 61 | (uint64_t)offset, 0);
 	if (count == 0)
 		return mal_fresh(analysis, 1, 0);
 	for (size_t i = 1; i < count; i++)
@@ -177,8 +180,11 @@ void mal_forget_escaped(struct mal_analysis *analysis)
 		int forget = 0;
 
 		for (uint32_t j = 0; j < analysis->escape_count; j++)
-			forget |= slot->offset >= analysis->escapes[j] &&
-				  slot->offset < analysis->escapes[j] + 64;
+			/* What is near may be a part of it; what is saved there is no number. */
+			forget |= slot->offset == analysis->escapes[j] ||
+				  (slot->offset > analysis->escapes[j] &&
+				   slot->offset < analysis->escapes[j] + 64 &&
+				   mal_node(&analysis->values, slot->value)->kind == MAL_NUMBER);
 		if (!forget || mal_node(&analysis->values, slot->value)->class >= MAL_IDENTITY)
 			state->slots[kept++] = *slot;
 	}
@@ -318,6 +324,10 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		/* Whether a thread has iterations; not what a loop begins to count. */
 		if (carried && meeting->analysis->final && left->kind == MAL_NUMBER && right->kind == MAL_NUMBER)
 			return mal_tells(values, "what a thread sets that has iterations");
+		/* Memory that all share is read again: nothing is carried. */
+		if (left->a && left->a == right->a && left->kind == MAL_SYMBOL &&
+		    right->kind == MAL_SYMBOL)
+			return mal_loaded(values, key, left->flags | right->flags, left->a);
 		result = mal_symbol(values, key, (uint8_t)(left->flags | right->flags | carried));
 		if (back)
 			mal_mark_counter(values, result, counts(values, left, right, result));
@@ -329,7 +339,7 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		return other->class == MAL_ITERATIONS ? mal_leaf(values, MAL_SHARE, 0)
 						      : mal_tells(values, left_over);
 	}
-	if (mal_is_share(values, a) && mal_is_share(values, b))
+	if (mal_is_bound(values, a) && mal_is_bound(values, b))
 		return mal_leaf(values, MAL_SHARE, 0);
 	return mal_tells(values, differs);
 }
@@ -353,6 +363,39 @@ static uint8_t is_carried(const struct meeting *meeting)
 	return MAL_CARRIED;
 }
 
+static uint64_t *kept_at(struct mal_analysis *analysis, uint64_t key)
+{
+	uint64_t at = key * 0x9e3779b97f4a7c15u >> 32;
+
+	while (analysis->kept[at % MAL_KEPT] && analysis->kept[at % MAL_KEPT] != key)
+		at++;
+	return &analysis->kept[at % MAL_KEPT];
+}
+
+static int is_kept(struct mal_analysis *analysis, uint64_t key)
+{
+	return *kept_at(analysis, key) == key;
+}
+
+/* What a loop does not change is what it began with. */
+static void note_kept(const struct meeting *meeting, uint64_t key, mal_value result)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+	const struct mal_node *node = mal_node(&analysis->values, result);
+	mal_value first = meeting->values[0];
+
+	if (node->kind != MAL_SYMBOL || node->key != (int64_t)key || comes_back(meeting, 0) ||
+	    analysis->kept_count >= MAL_KEPT / 2)
+		return;
+	for (uint32_t i = 1; i < meeting->count; i++)
+		if (meeting->values[i] != first &&
+		    !(comes_back(meeting, i) && meeting->values[i] == result))
+			return;
+	*kept_at(analysis, key) = key;
+	analysis->kept_count++;
+	analysis->restart = 1;
+}
+
 static mal_value meet(struct meeting *meeting, uint64_t location)
 {
 	struct mal_analysis *analysis = meeting->analysis;
@@ -360,10 +403,10 @@ static mal_value meet(struct meeting *meeting, uint64_t location)
 	uint32_t count = meeting->count, sides[WAYS], before[WAYS];
 	mal_value result = meeting->values[0];
 	uint8_t carried;
-	int same = 1;
+	int same = 1, kept = is_kept(analysis, key);
 
 	for (uint32_t i = 1; i < count; i++)
-		same &= meeting->values[i] == result;
+		same &= meeting->values[i] == result || (kept && comes_back(meeting, i));
 	for (uint32_t i = 0; i < analysis->seed_count && !analysis->without; i++)
 		if (analysis->seeds[i].key == key && meeting->values[0] == analysis->seeds[i].first) {
 			result = meeting->values[0] =
@@ -384,17 +427,29 @@ static mal_value meet(struct meeting *meeting, uint64_t location)
 	result = 0;
 	for (int back = 0, found = 0; back < 2; back++)
 		for (uint32_t i = 0; i < meeting->count; i++) {
-			if (comes_back(meeting, i) != back)
+			if (comes_back(meeting, i) != back || (back && kept))
 				continue;
 			result = found ? pair(meeting, key, result, meeting->values[i], back,
 					      carried)
 				       : meeting->values[i];
 			found = 1;
 		}
+	if (analysis->keeping && !kept)
+		note_kept(meeting, key, result);
 	meeting->count = count;
 	memcpy(meeting->sides, sides, count * sizeof(*sides));
 	memcpy(meeting->before, before, count * sizeof(*before));
 	return result;
+}
+
+/* Whether a branch is by a thread's number, or selects bounds. */
+static int is_side(const struct mal_analysis *analysis, uint32_t block)
+{
+	const struct mal_block_facts *facts = &analysis->facts[block];
+
+	return facts->compare &&
+	       ((facts->branch != MAL_BRANCH_SHARE && facts->branch != MAL_BRANCH_CHUNK) ||
+		mal_node(&analysis->values, facts->compare)->class == MAL_ITERATIONS);
 }
 
 /* The ways into a block that are taken. */
@@ -424,7 +479,7 @@ static void collect(struct meeting *meeting)
 			}
 			meeting->before[meeting->count] = before;
 			meeting->sides[meeting->count] =
-				facts->compare && from->next_count == 2 &&
+				is_side(analysis, before) && from->next_count == 2 &&
 						from->next[0] != from->next[1]
 					? (before + 1) * 2 + way
 					: facts->end->side;
@@ -492,6 +547,7 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 	struct meeting meeting = {.analysis = analysis, .block = block};
 
 	collect(&meeting);
+	analysis->values.compare = 0;
 	memset(state, 0, sizeof(*state));
 	if (!meeting.count)
 		return;
@@ -519,6 +575,11 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		meeting.values[i] = meeting.states[i]->right;
 	state->right = meet(&meeting, 61);
 	meet_slots(&meeting, state);
+	if (state->side &&
+	    analysis->facts[state->side / 2 - 1].branch == MAL_BRANCH_DIVISION) {
+		analysis->values.compare = analysis->facts[state->side / 2 - 1].compare;
+		analysis->values.truth = !(state->side & 1);
+	}
 	if (meeting.count == 1) {
 		state->load_count = meeting.states[0]->load_count;
 		memcpy(state->loads, meeting.states[0]->loads, sizeof(state->loads));

@@ -260,6 +260,11 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 					  : mal_read(analysis, &at->operands[0]);
 	if (outcome >= 0) {
 		result = outcome ? yes : no;
+	} else if (mal_branch_of(analysis, (enum mal_condition)at->condition, left, right) ==
+			   MAL_BRANCH_SHARE &&
+		   (mal_node(values, left)->class | mal_node(values, right)->class) >= MAL_IDENTITY &&
+		   mal_is_share(values, yes) && mal_is_share(values, no)) {
+		result = mal_leaf(values, MAL_SHARE, 0);
 	} else if (exact && left && right && at->condition != MAL_OTHER_CONDITION &&
 		   (mal_node(values, left)->class || mal_node(values, right)->class)) {
 		result = mal_make(values, MAL_COMPARE, at->condition, left, right, 0);

@@ -10,7 +10,7 @@
 
 #ifdef HAVE_ZYDIS
 
-enum { SWEEPS = 40, RESTARTS = 12, DEPTH = 16 };
+enum { SWEEPS = 40, RESTARTS = 24, DEPTH = 16 };
 
 static void begin(struct mal_analysis *analysis, struct mal_state *state)
 {
@@ -18,6 +18,7 @@ static void begin(struct mal_analysis *analysis, struct mal_state *state)
 	state->live = 1;
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
 		state->registers[reg] = mal_symbol(&analysis->values, 1 + reg, 0);
+	analysis->values.compare = 0;
 	state->registers[MAL_RSP] = mal_leaf(&analysis->values, MAL_STACK, 0);
 }
 
@@ -118,6 +119,16 @@ static void forget_all(struct mal_analysis *analysis)
 	}
 }
 
+static void find_kept(struct mal_analysis *analysis)
+{
+	struct mal_state state;
+
+	analysis->keeping = 1;
+	for (uint32_t i = 1; i < analysis->graph.order_count; i++)
+		mal_enter(analysis, analysis->graph.order[i], &state);
+	analysis->keeping = 0;
+}
+
 /* Until nothing changes; -1 where that takes too long. */
 static int sweep_all(struct mal_analysis *analysis)
 {
@@ -144,6 +155,8 @@ static int sweep_all(struct mal_analysis *analysis)
 			for (uint32_t j = 0; j < graph->blocks[block].next_count; j++)
 				analysis->facts[graph->blocks[block].next[j]].dirty = 1;
 		}
+		if (!changed && !analysis->restart && !analysis->without)
+			find_kept(analysis);
 		if (analysis->restart) {
 			analysis->restart = 0;
 			if (restarts++ == RESTARTS)

@@ -101,12 +101,13 @@ static int entry_at(const struct mal_image *image, const struct table *table, si
 	return mal_image_copy(image, table->address + 8 * i, target, sizeof(*target));
 }
 
-/* How many cases the switch has, by the comparison before it; 0: unknown. */
-static size_t cases(const struct mal_instruction *instructions, size_t count)
+/* How many cases the switch has, or at least, by the comparison before it; 0: unknown. */
+static size_t cases(const struct mal_instruction *instructions, size_t count, int *exact)
 {
 	for (size_t back = 2; back < 16 && back <= count; back++) {
 		const struct mal_instruction *at = &instructions[count - back];
 
+		*exact = at[1].mnemonic == ZYDIS_MNEMONIC_JNBE;
 		if (at->mnemonic == ZYDIS_MNEMONIC_CMP &&
 		    at->operands[1].kind == MAL_OPERAND_NUMBER && at->operands[1].number >= 0 &&
 		    at->operands[1].number < MAL_FLOW_TARGETS)
@@ -120,13 +121,14 @@ size_t mal_switch_targets(const struct mal_image *image, const struct mal_instru
 {
 	const struct mal_function *function =
 		mal_image_function(image, instructions[count - 1].address);
-	size_t found = 0, least = cases(instructions, count);
+	int exact = 0;
+	size_t found = 0, least = cases(instructions, count, &exact);
 	struct table table;
 
 	if (!function || least == 0 || !find_table(image, instructions, count, &table))
 		return 0;
 	/* All entries that lead into the function, which may be more than there are. */
-	while (found < MAL_FLOW_TARGETS) {
+	while (found < MAL_FLOW_TARGETS && !(exact && found == least)) {
 		uint64_t target;
 
 		if (!entry_at(image, &table, found, &target) || target < function->start ||

@@ -64,14 +64,20 @@ mal_value mal_number(struct mal_values *values, int64_t number)
 	return intern(values, &node);
 }
 
-mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags)
+mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal_value address)
 {
 	struct mal_node node = {.kind = MAL_SYMBOL,
-				.flags = (uint8_t)((flags & (MAL_CARRIED | MAL_ITEM)) | MAL_EXACT),
+				.flags = (uint8_t)(flags | MAL_EXACT),
 				.size = 1,
+				.a = address,
 				.key = (int64_t)key};
 
 	return intern(values, &node);
+}
+
+mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags)
+{
+	return mal_loaded(values, key, flags, 0);
 }
 
 mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key)
@@ -114,6 +120,8 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 
 		if (part->class == MAL_UNKNOWN)
 			return parts[i];
+		if (kind == MAL_ON_WAY)
+			continue;
 		if (part->kind == MAL_SHARE || part->kind == MAL_STACK || part->kind == MAL_LOST ||
 		    part->kind == MAL_SLOT_VALUE || parts[i] == 0)
 			return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2,
@@ -122,7 +130,7 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
 		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
-		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM);
+		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN);
 	}
 	if (node.size > SIZE)
 		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));

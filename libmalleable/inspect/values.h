@@ -37,6 +37,8 @@ enum mal_kind {
 	MAL_SELECT,
 	/* Of a loop: begins with A, is changed by B each time. */
 	MAL_STEP,
+	/* A, where B came out as KEY says. */
+	MAL_ON_WAY,
 	/* Something that follows from the iterations that a thread has. */
 	MAL_SHARE,
 	/* Something that a thread can tell itself by, or that is not understood. */
@@ -53,8 +55,8 @@ enum {
 	MAL_ITEM = 2,
 	/* Can be evaluated. */
 	MAL_EXACT = 4,
-	/* May be what a call left. */
-	MAL_MAYBE_LOST = 8,
+	/* An address of memory that the thread allocated for all of its iterations. */
+	MAL_OWN = 8,
 };
 
 enum mal_condition {
@@ -104,6 +106,9 @@ struct mal_values {
 	struct mal_node *nodes;
 	uint32_t count;
 	uint32_t *table;
+	/* The branch that led to where values are looked at, and how it came out; or 0. */
+	mal_value compare;
+	int truth;
 	/* Too many. */
 	int full;
 };
@@ -116,6 +121,8 @@ void mal_values_free(struct mal_values *values);
 
 mal_value mal_number(struct mal_values *values, int64_t number);
 mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags);
+/* The same, read from ADDRESS. */
+mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal_value address);
 mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key);
 mal_value mal_tells(struct mal_values *values, const char *text);
 mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
@@ -134,6 +141,9 @@ const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value);
 
 /* Whether A starts and B steps the chunks that gcc gives to a thread. */
 int mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b);
+
+/* Whether VALUE is that, or the end of a chunk: the lesser of it and of all iterations. */
+int mal_is_bound(struct mal_values *values, mal_value value);
 
 /* Whether VALUE is no more than what follows from a thread's iterations. */
 int mal_is_share(struct mal_values *values, mal_value value);

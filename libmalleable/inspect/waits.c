@@ -11,11 +11,9 @@
 
 enum { LONGEST = 80 };
 
-/* A register that a value of its own replaces: what has a smaller part of it is no progress. */
-static int steps_register(const struct mal_instruction *at)
+/* Instructions after which a register is what it was, or a part of it. */
+static int keeps(const struct mal_instruction *at)
 {
-	uint64_t own = at->reads & at->writes & ~MAL_BIT(MAL_FLAGS) & ~MAL_BIT(MAL_RSP);
-
 	switch (at->action) {
 	case MAL_ACTION_AND:
 	case MAL_ACTION_EXTEND:
@@ -28,12 +26,39 @@ static int steps_register(const struct mal_instruction *at)
 	case MAL_ACTION_COMPARE_EXCHANGE:
 	case MAL_ACTION_CLEAR_SAME:
 	case MAL_ACTION_CHOOSE:
-	case MAL_ACTION_OR: return 0;
-	case MAL_ACTION_MOVE:
-		/* The next of a list; a part of a register is the register. */
-		return (at->addressing & at->writes) != 0;
-	default: return own != 0;
+	case MAL_ACTION_OR: return 1;
+	default: return 0;
 	}
+}
+
+/* Whether a register becomes something that depends on what it was before. */
+static int steps_register(const struct mal_instruction *body, size_t count)
+{
+	uint64_t from[MAL_FLAGS], written = 0;
+
+	for (unsigned int reg = 0; reg < MAL_FLAGS; reg++)
+		from[reg] = MAL_BIT(reg);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t before = 0, writes = body[i].writes & ~MAL_BIT(MAL_RSP);
+
+		if (keeps(&body[i]) || body[i].flow != MAL_FLOW_NEXT)
+			continue;
+		/* At once; what is read through a register is new. */
+		if (body[i].reads & body[i].writes & ~body[i].addressing & ~MAL_BIT(MAL_FLAGS) &
+		    ~MAL_BIT(MAL_RSP))
+			return 1;
+		for (unsigned int reg = 0; reg < MAL_FLAGS; reg++)
+			if (body[i].reads & MAL_BIT(reg))
+				before |= from[reg];
+		for (unsigned int reg = 0; reg < MAL_FLAGS; reg++)
+			if (writes & MAL_BIT(reg))
+				from[reg] = before;
+		written |= writes;
+	}
+	for (unsigned int reg = 0; reg < MAL_FLAGS; reg++)
+		if (written & from[reg] & MAL_BIT(reg))
+			return 1;
+	return 0;
 }
 
 static int calls_change(const struct mal_program *program, const struct mal_instruction *at)
@@ -58,14 +83,16 @@ static int progresses(const struct mal_program *program, const struct mal_instru
 {
 	int set = 0, reads = 0;
 
+	if (steps_register(body, count))
+		return 1;
+
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_instruction *at = &body[i];
 
 		if (at->flow == MAL_FLOW_CALL ? calls_change(program, at)
 					      : at->flow == MAL_FLOW_RETURN || at->flow == MAL_FLOW_STOP)
 			return 1;
-		if (steps_register(at) || at->action == MAL_ACTION_STRING ||
-		    at->action == MAL_ACTION_EXCHANGE_ADD)
+		if (at->action == MAL_ACTION_STRING || at->action == MAL_ACTION_EXCHANGE_ADD)
 			return 1;
 		/* What compares with what it read before gets on when no other thread does. */
 		if (at->action == MAL_ACTION_COMPARE_EXCHANGE && !set)
