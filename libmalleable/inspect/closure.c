@@ -266,14 +266,18 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 		before = local->does;
 		visit_instruction(program, local, &text[count], function);
 		visit_stack(local, &text[count], &depth);
+		if (!local->pointer && local->does & ~before & MAL_DOES_INDIRECT)
+			local->pointer = text[count].address;
 		if (sorts(program, &text[count]) && given(text, count) &&
 		    (!local->given || local->given == given(text, count))) {
 			local->given = given(text, count);
 			local->does &= before | ~(uint32_t)MAL_DOES_INDIRECT;
 		}
 		if (text[count].flow == MAL_FLOW_JUMP && !text[count].target && !text[count].slot &&
-		    !mal_switch_targets(program->image, text, count + 1, targets))
+		    !mal_switch_targets(program->image, text, count + 1, targets)) {
 			local->does |= MAL_DOES_INDIRECT;
+			local->pointer = text[count].address;
+		}
 		at += text[count++].length;
 	}
 	program->instructions += count;
@@ -325,6 +329,8 @@ static void add_local(struct mal_reach *reach, const struct mal_local *local, in
 	}
 	reach->does |= local->does;
 	reach->writes |= local->writes;
+	if (local->does & MAL_DOES_INDIRECT)
+		reach->pointer = local->pointer;
 	if (local->reason && !reach->reason) {
 		reach->reason = local->reason;
 		reach->symbol = local->symbol;
@@ -402,7 +408,9 @@ int mal_taken_tells(struct mal_program *program)
 	for (size_t i = 0; i < program->taken_count; i++) {
 		const struct mal_reach *reach = mal_closure(program, program->taken[i]);
 
-		if (!reach || reach->reason || reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
+		/* MPI binds where it is called, but tells no thread apart. */
+		if (!reach || (reach->reason && strcmp(reach->reason, MAL_CALL_OF_MPI) != 0) ||
+		    reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
 			return 1;
 		program->taken_effect |= (reach->does & MAL_DOES_EFFECT) != 0;
 	}

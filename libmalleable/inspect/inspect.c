@@ -38,7 +38,8 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 		return;
 	*indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
 	if (*indirect && mal_taken_tells(program)) {
-		bind(finding, 0, "calls through pointers, and a function that can tell", NULL);
+		bind(finding, reach->pointer, "calls through a pointer, and a function that can tell",
+		     NULL);
 		return;
 	}
 	callee = mal_callee(program, start->entry);

@@ -38,6 +38,7 @@ enum mal_external_kind {
 };
 
 enum { MAL_ANY_ARGUMENTS = 6 };
+#define MAL_CALL_OF_MPI "a call of MPI"
 
 struct mal_external {
 	uint8_t kind;

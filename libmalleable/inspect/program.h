@@ -29,7 +29,8 @@ struct mal_finding {
 struct mal_local {
 	uint64_t entry;
 	const char *reason, *symbol;
-	uint64_t where, writes;
+	/* Where the reason is, and where it calls through a pointer. */
+	uint64_t where, pointer, writes;
 	uint32_t does;
 	/* What it gives qsort(), or 0. */
 	uint64_t given;
@@ -44,7 +45,7 @@ struct mal_local {
 struct mal_reach {
 	uint64_t entry;
 	const char *reason, *symbol;
-	uint64_t where, writes, given;
+	uint64_t where, pointer, writes, given;
 	uint32_t does;
 };
 

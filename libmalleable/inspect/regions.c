@@ -40,6 +40,8 @@ struct reading {
 	int clauses;
 	/* What is known where ways meet became less. */
 	int changed;
+	/* Code is read that no way leads to. */
+	int all;
 	int final;
 };
 
@@ -124,8 +126,37 @@ static int is_plain(const char *name)
 	       strncmp(name, "GOMP_parallel_loop_", strlen("GOMP_parallel_loop_")) == 0;
 }
 
+/* One call for several regions: all whose address is put into the register for it. */
+static int add_candidates(struct reading *reading, struct mal_start *start, unsigned int where,
+			  struct mal_error *err)
+{
+	struct mal_instruction at;
+	int found = 0;
+
+	for (uint64_t address = reading->function->start; address < reading->function->end;
+	     address += at.length) {
+		const struct mal_function *function;
+
+		if (!mal_decode(reading->image, address, &at))
+			break;
+		if (at.action != MAL_ACTION_LEA || at.operands[0].reg != where ||
+		    at.operands[1].base != MAL_NO_REGISTER ||
+		    !mal_image_executable(reading->image, (uint64_t)at.operands[1].number))
+			continue;
+		start->entry = (uint64_t)at.operands[1].number;
+		function = mal_image_function(reading->image, start->entry);
+		if (!function || function->start != start->entry)
+			continue;
+		found = 1;
+		if (add_start(reading->starts, start, err) < 0)
+			return -1;
+	}
+	reading->starts->unknown |= !found;
+	return 0;
+}
+
 static int note_call(struct reading *reading, const char *name, struct trace *trace,
-		     struct mal_error *err)
+		     int through_slot, struct mal_error *err)
 {
 	int gnu = strncmp(name, "GOMP_", strlen("GOMP_")) == 0;
 	unsigned int where = gnu ? MAL_RDI : MAL_RDX;
@@ -140,8 +171,8 @@ static int note_call(struct reading *reading, const char *name, struct trace *tr
 	if (!reading->final)
 		return 0;
 	if (trace->kind[where] != ADDRESS || !mal_image_executable(reading->image, start.entry)) {
-		reading->starts->unknown = 1;
-		return 0;
+		/* A stub is no call. */
+		return through_slot ? 0 : add_candidates(reading, &start, where, err);
 	}
 	return add_start(reading->starts, &start, err);
 }
@@ -219,7 +250,8 @@ static int step_flow(struct reading *reading, const struct mal_instruction *at, 
 	if (slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_CLAUSE)
 		trace->clause = 1;
 	if (slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_FORK)
-		*result = note_call(reading, slot->symbol, trace, err);
+		*result = note_call(reading, slot->symbol, trace,
+				    at->flow == MAL_FLOW_JUMP && !at->target, err);
 	/* A compiler knows what its own functions leave alone. */
 	if (at->flow == MAL_FLOW_CALL)
 		forget(trace, MAL_BIT(MAL_RAX));
@@ -244,9 +276,12 @@ static int read_once(struct reading *reading, struct mal_error *err)
 
 		if (!mal_decode(reading->image, address, &at))
 			return 0;
-		/* By a way that is not seen, as that of a switch: nothing is known. */
-		if (!goes_on && !(join && join->reached))
+		if (!goes_on && !(join && join->reached)) {
+			if (!reading->all)
+				continue;
+			/* By a way that is not seen, as that of a switch: nothing is known. */
 			trace = (struct trace){.clause = reading->clauses};
+		}
 		if (join && (goes_on || !join->reached))
 			meet(reading, join, &trace);
 		if (join)
@@ -272,9 +307,11 @@ static int read_function(const struct mal_image *image, const struct mal_functio
 		unsigned int passes = 0;
 
 		do {
+			/* First by the ways that are seen. */
+			reading.all |= !reading.changed && passes > 0;
 			reading.changed = 0;
 			read_once(&reading, err);
-		} while (reading.changed && ++passes < PASSES);
+		} while (++passes < PASSES && (reading.changed || !reading.all));
 		reading.final = !reading.changed;
 		starts->unknown |= !reading.final;
 		result = reading.final ? read_once(&reading, err) : 0;

@@ -78,6 +78,16 @@ static int is_constant(const struct mal_instruction *at)
 	       (at->action == MAL_ACTION_MOVE && at->operands[1].kind == MAL_OPERAND_NUMBER);
 }
 
+/* Whether what jumps away at AT is all that leads to what is behind it. */
+static int leaves(const struct mal_instruction *body, size_t count, size_t at)
+{
+	for (size_t i = 0; i < count; i++)
+		if (body[i].flow != MAL_FLOW_NEXT && body[i].target > body[at].address &&
+		    body[i].target <= body[count - 1].address)
+			return 0;
+	return 1;
+}
+
 static int progresses(const struct mal_program *program, const struct mal_instruction *body,
 		      size_t count)
 {
@@ -92,6 +102,8 @@ static int progresses(const struct mal_program *program, const struct mal_instru
 		if (at->flow == MAL_FLOW_CALL ? calls_change(program, at)
 					      : at->flow == MAL_FLOW_RETURN || at->flow == MAL_FLOW_STOP)
 			return 1;
+		if (at->flow == MAL_FLOW_JUMP && i + 1 < count && leaves(body, count, i))
+			return 1;
 		if (at->action == MAL_ACTION_STRING || at->action == MAL_ACTION_EXCHANGE_ADD)
 			return 1;
 		/* What compares with what it read before gets on when no other thread does. */
@@ -105,7 +117,9 @@ static int progresses(const struct mal_program *program, const struct mal_instru
 
 			if (operand->kind != MAL_OPERAND_MEMORY || at->action == MAL_ACTION_LEA)
 				continue;
-			reads |= operand->read;
+			reads |= operand->read && (operand->index != MAL_NO_REGISTER ||
+						   (operand->base != MAL_RSP &&
+						    operand->base != MAL_RBP));
 			/* A counter in memory, or a store. */
 			if (operand->written && !at->lock &&
 			    (operand->read || (operand->base != MAL_RSP && operand->base != MAL_RBP)))
