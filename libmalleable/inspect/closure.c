@@ -63,6 +63,8 @@ static void visit_external(struct mal_program *program, struct mal_local *local,
 	if (reason)
 		bind_at(local, where, reason, slot->symbol);
 	switch (kind) {
+	case MAL_EXTERNAL_ASKS:
+	case MAL_EXTERNAL_BINDS:
 	case MAL_EXTERNAL_PURE:
 	case MAL_EXTERNAL_END: return;
 	case MAL_EXTERNAL_MEMORY: local->does |= MAL_DOES_STORE; return;

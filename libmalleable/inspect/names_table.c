@@ -98,7 +98,7 @@ const struct mal_external mal_external_table[] = {
 	    " longjmp _longjmp siglongjmp __longjmp_chk pthread_exit "),
 	/* MPI and threads of the program's own. */
 	ROW(PURE, 0, NULL, " MPI_Wtime mpi_wtime_ PMPI_Wtime MPI_Wtick "),
-	ROW(BINDS, 0, MAL_CALL_OF_MPI, " MPI_* PMPI_* mpi_* pmpi_* "),
+	ROW(BINDS, 0, MAL_CALL_OF_MPI, " MPI_* PMPI_* mpi_* pmpi_* ompi_* _ZN3MPI* _ZNK3MPI* "),
 	ROW(BINDS, 0, "threads of the program's own",
 	    " pthread_* sem_* mtx_* cnd_* thrd_* _ZNSt18condition_variable* "
 	    "_ZNSt15__future* _ZNSt5mutex* _ZNSt13__future* futex "),
