@@ -136,6 +136,8 @@ bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 	RESOLVE(get_stack_size, "kmp_get_stacksize_s");
 	RESOLVE(get_schedule, "omp_get_schedule");
 	RESOLVE(set_schedule, "omp_set_schedule");
+	for (unsigned int i = 0; i < MAL_FORK_COUNT; i++)
+		runtime->forks[i] = dlsym(library, mal_fork_names[i]);
 	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&
 	       runtime->get_num_procs && runtime->set_dynamic && runtime->set_schedule;
 }

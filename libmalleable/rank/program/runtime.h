@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "libmalleable/rank/program/forks.h"
+
 struct mal_runtime {
 	const void *base; /* where its object is loaded */
 	int (*get_max_threads)(void);
@@ -43,6 +45,7 @@ struct mal_runtime {
 	size_t (*get_stack_size)(void); /* of the threads that it makes */
 	void (*get_schedule)(int *, int *);
 	void (*set_schedule)(int, int);
+	void *forks[MAL_FORK_COUNT]; /* its entries that start regions (forks.h) */
 };
 
 /*
