@@ -26,7 +26,7 @@
 #define MAL_ENV_GOMP "MALLEABLE_GOMP"
 /* Number of threads that is reported to the program at first. */
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
-/* "yes" or "strict": what is proved of a region decides on its team. */
+/* "yes": what a region's code shows decides on its team. */
 #define MAL_ENV_PROVE "MALLEABLE_PROVE"
 /* The factor for all deadlines (base/patience.h). */
 #define MAL_ENV_PATIENCE "MALLEABLE_PATIENCE"

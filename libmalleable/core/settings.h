@@ -28,7 +28,7 @@ struct mal_wish {
 };
 
 enum mal_mode_wish { MAL_WISH_AUTO, MAL_WISH_TEAM, MAL_WISH_CPUSET };
-enum mal_prove_wish { MAL_PROVE_YES, MAL_PROVE_NO, MAL_PROVE_STRICT };
+enum mal_prove_wish { MAL_PROVE_YES, MAL_PROVE_NO };
 
 /* KEY=VALUE in --balance, for all policies. All 0: nothing was said. */
 struct mal_keys {

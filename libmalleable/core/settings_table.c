@@ -47,7 +47,7 @@ static const struct mal_setting table[] = {
 	{"events", KEY(events), FLAG, .help = "announce changes of CPUs as PMIx events"},
 	{"max_threads", KEY(max_threads), NUMBER(1, 4096),
 	 .help = "number of threads that is reported to the program at first"},
-	{"prove", KEY(prove), WORDS = "yes|no|strict",
+	{"prove", KEY(prove), WORDS = "yes|no",
 	 .help = "find out which parallel regions cannot tell how large their team is: only these "
 		 "get other teams"},
 

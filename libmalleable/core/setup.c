@@ -72,8 +72,7 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 		return -1;
 	if (setup->max_threads && set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0)
 		return -1;
-	if (setup->prove != MAL_PROVE_NO &&
-	    set(env, MAL_ENV_PROVE, setup->prove == MAL_PROVE_STRICT ? "strict" : "yes", err) < 0)
+	if (setup->prove != MAL_PROVE_NO && set(env, MAL_ENV_PROVE, "yes", err) < 0)
 		return -1;
 	if (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0)
 		return -1;

@@ -12,6 +12,7 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
@@ -47,6 +48,8 @@ __attribute__((noinline)) static uint64_t let_compute_alike(void)
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned int requested, int flags, const void *where)
 {
+	const void *function = mal_forked_take();
+
 	(void)task;
 	(void)frame;
 	(void)flags;
@@ -56,7 +59,9 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 		return;
 	if (!mal.base)
 		mal_team_open();
-	mal_region_begin(where, requested);
+	if (!function)
+		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
+	mal_region_begin(function, requested);
 	parallel->value =
 		MANAGED | (mal.shares ? MAL_BY_CPU_TIME : 0) |
 		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size() ? HIDES_SIZE

@@ -12,7 +12,6 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/period.h"
 #include "libmalleable/rank/pmix/events.h"
-#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -68,9 +67,7 @@ static void add_cpu_time(struct mal_snapshot *snapshot)
 /* Threads that it has without help: a team that may differ has one for each CPU. */
 static unsigned int team_of_sample(void)
 {
-	if (mal.proofs.raised)
-		return 1;
-	return mal_prove_is_quiet() && mal.own_count ? mal.own_count : mal.base;
+	return mal_team_is_mostly_free() && mal.own_count ? mal.own_count : mal.base;
 }
 
 static void say_sample(uint64_t round)

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * prove.c: a region may have any team if it is proved that it cannot tell, and every other one has
+ * prove.c: a region may have any team if it cannot tell which it has, and every other one has
  * exactly the team that the program knows of. What the program was told elsewhere matters no more,
- * as long as it was not told 1. Programs that cannot know any number need no proof.
+ * as long as it was not told 1.
  */
 #include "libmalleable/rank/prove.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "libmalleable/core/env.h"
-#include "libmalleable/rank/attach.h"
-#include "libmalleable/rank/program/regions.h"
 #include "libmalleable/rank/state/state.h"
+
+static void say(const char *text)
+{
+	if (!mal.slot->bound[0])
+		snprintf(mal.slot->bound, sizeof(mal.slot->bound), "%s", text);
+}
 
 void mal_prove(void)
 {
-	const char *wish = getenv(MAL_ENV_PROVE), *trouble = NULL;
+	const char *trouble = NULL;
 	uint64_t begin = mal_ticks();
 
 	/* What the user says of the mode stands above what can be proved. */
-	if (!wish || mal.mode != MAL_MODE_AUTO || mal.observe || mal.proofs.on)
+	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.observe || mal.proofs.on)
 		return;
-	mal.proofs.strict = strcmp(wish, "strict") == 0;
-	mal.proofs.on = mal_regions_prove(mal.proofs.strict, &trouble);
-	/* Nobody asked for the default: then the report says it, where it matters. */
-	if (trouble && mal.proofs.strict)
-		mal_warn_once("prove=strict: %s: %s",
-			      mal.proofs.on ? "not all regions are known" : "no region is known",
-			      trouble);
-	if (trouble && !mal.proofs.on)
-		strncpy(mal.slot->bound, trouble, sizeof(mal.slot->bound) - 1);
+	/* One rank of a node keeps what was found for all. */
+	mal.proofs.on = mal_regions_open(mal.me == 0, &trouble);
+	if (!mal.proofs.on)
+		say(trouble);
 	atomic_store(&mal.slot->proves, mal.proofs.on ? MAL_PROVES : MAL_PROVES_NOT);
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
@@ -44,22 +43,45 @@ void mal_prove_told_one(void)
 	atomic_store(&mal.slot->proves, MAL_PROVES_ONE);
 }
 
-bool mal_prove_is_free(const void *where)
+__attribute__((noinline)) static struct mal_region_kind ask(const void *key)
 {
-	const char *why;
+	struct mal_kept kept = mal_keep();
+	struct mal_region_kind kind = mal_region_of(key);
 
-	return mal_region_is_free(where, &why);
+	mal_give_back(&kept);
+	return kind;
 }
 
-bool mal_prove_counts(const void *where)
+struct mal_region_kind mal_prove_region(const void *key)
 {
-	return mal_region_counts(where);
+	if (!mal.proofs.on || (uintptr_t)key & MAL_NO_FUNCTION)
+		return (struct mal_region_kind){.stays = true};
+	return ask(key);
 }
 
-void mal_prove_say_bound(const void *where)
+__attribute__((noinline)) static void say_why(const void *key)
 {
-	const char *why;
+	struct mal_kept kept = mal_keep();
+	char text[sizeof(mal.slot->bound)] = "a region of which nothing is known";
 
-	if (!mal.slot->bound[0] && !mal_region_is_free(where, &why))
-		strncpy(mal.slot->bound, why, sizeof(mal.slot->bound) - 1);
+	if (!((uintptr_t)key & MAL_NO_FUNCTION))
+		mal_region_why(key, text, sizeof(text));
+	say(text);
+	mal_give_back(&kept);
+}
+
+void mal_prove_say_bound(const void *key)
+{
+	if (!mal.slot->bound[0])
+		say_why(key);
+}
+
+bool mal_prove_all_free(void)
+{
+	char text[sizeof(mal.slot->bound)];
+
+	if (mal_regions_are_free(text, sizeof(text)))
+		return true;
+	say(text);
+	return false;
 }

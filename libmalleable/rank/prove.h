@@ -4,32 +4,29 @@
 #define MAL_RANK_PROVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/program/regions.h"
+
+/*
+ * How a region is known: by its function, or where the call did not show that by what the call
+ * returns to, with this bit.
+ */
+#define MAL_NO_FUNCTION ((uintptr_t)1 << 63)
 
 /* Classify them unless it was asked not to (prove=no). Once, before the first region. */
 void mal_prove(void);
 
-/* Whether the region that the call before WHERE starts is free, and whether it counts threads. */
-bool mal_prove_is_free(const void *where);
-bool mal_prove_counts(const void *where);
+/* What is known of the region KEY. Primary thread. */
+struct mal_region_kind mal_prove_region(const void *key);
 
-/* That region is bound and ran: the report names one. */
-void mal_prove_say_bound(const void *where);
+/* It is bound and ran: the report names one. */
+void mal_prove_say_bound(const void *key);
 
-/* Whether the program knows no number, and could not contradict itself. */
-static inline bool mal_prove_is_quiet(void)
-{
-	return mal.proofs.quiet && !atomic_load_explicit(&mal.reported, memory_order_relaxed);
-}
+/* Whether all regions that the program may start are free. The report names one that is not. */
+bool mal_prove_all_free(void);
 
-/* Whether the current region may have any team, of a program that was not told 1. */
-static inline bool mal_prove_any_team(void)
-{
-	return mal.proofs.free || (!mal.proofs.counts && mal_prove_is_quiet());
-}
-
-/* The program was told 1 thread, or chose it: all of its teams keep their size. Any thread. */
+/* The program was told 1 thread, or chose it: no team of it is ever larger. Any thread. */
 void mal_prove_told_one(void);
 
 #endif

@@ -71,13 +71,32 @@ struct region {
 	bool harmed;	    /* sharing is not tried now */
 	/* it has a num_threads clause, or cannot get the number of threads that we choose */
 	bool clause;
-	bool free;   /* it was proved that any team will do */
-	bool counts; /* it was found that it counts the threads of its team */
+	bool free; /* it cannot tell what team it has */
 };
+
+/*
+ * In the address of a region whose object may be unloaded, or that another object may bind: it is
+ * never that of the region that starts, so that each run looks what is known of it.
+ */
+#define PASSING ((uintptr_t)1 << 62)
 
 /* Not in mal_rank: what is known of single regions, which is large, and for this file alone. */
 static struct region table[REGION_SLOTS];
 static struct region *current;
+
+static const void *passing(const void *where)
+{
+	return (const void *)((uintptr_t)where | PASSING);
+}
+
+static struct region *classify(struct region *entry, const void *where)
+{
+	struct mal_region_kind kind = mal_prove_region(where);
+
+	entry->where = kind.stays ? where : passing(where);
+	entry->free = kind.free;
+	return entry;
+}
 
 static struct region *find(const void *where)
 {
@@ -88,12 +107,8 @@ static struct region *find(const void *where)
 
 		if (entry->where == where)
 			return entry;
-		if (!entry->where) {
-			entry->where = where;
-			entry->free = mal.proofs.on && mal_prove_is_free(where);
-			entry->counts = mal.proofs.on && mal_prove_counts(where);
-			return entry;
-		}
+		if (!entry->where || entry->where == passing(where))
+			return classify(entry, where);
 	}
 	return NULL;
 }
@@ -291,11 +306,12 @@ static unsigned int choose_weight(struct region *region)
  */
 static unsigned int begin_proved(const void *where, unsigned int requested)
 {
-	mal.proofs.free = current ? current->free : mal_prove_is_free(where);
-	mal.proofs.counts = current ? current->counts : mal_prove_counts(where);
-	if (mal_prove_any_team())
+	mal.proofs.free = current ? current->free : mal_prove_region(where).free;
+	if (mal.proofs.free)
 		return requested;
-	mal_prove_say_bound(where);
+	/* Where an if clause leaves one thread, the call may show no function. */
+	if (requested != 1 || mal.base == 1)
+		mal_prove_say_bound(where);
 	if (requested != mal.team || mal.team == mal.base)
 		return requested;
 	mal_team_set(mal.base);
@@ -359,7 +375,8 @@ void mal_region_resized(unsigned int size)
 	if (!mal_rule(MAL_RULE_BIND) || !mal.own_count)
 		return;
 	if (current) {
-		current->clause = true;
+		/* A free region has no clause but if: it may have more threads the next time. */
+		current->clause = !(mal.proofs.free && size == 1);
 		current->prepared = 0;
 	}
 	mal.stacked = size > mal.own_count + mal.borrowed_count;
@@ -462,7 +479,7 @@ void mal_region_end(const void *where)
 	mal_count(&mal.slot->count.region, duration);
 	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
 	mal_count(&mal.slot->count.regions, 1);
-	if (mal.proofs.on && mal_prove_any_team()) {
+	if (mal.proofs.free) {
 		mal.proofs.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);
 	}

@@ -4,8 +4,8 @@
 #define MAL_RANK_REGION_H
 
 /*
- * A region at code address WHERE starts with REQUESTED threads (0: no num_threads clause): borrow
- * CPUs, choose the team's size and place it.
+ * A region starts with REQUESTED threads (0: no num_threads clause): borrow CPUs, choose the team's
+ * size and place it. WHERE is its function, or an address with MAL_NO_FUNCTION (prove.h).
  */
 void mal_region_begin(const void *where, unsigned int requested);
 
@@ -14,7 +14,7 @@ void mal_region_begin(const void *where, unsigned int requested);
  */
 void mal_region_resized(unsigned int size);
 
-/* The region at WHERE ended. */
+/* The region whose call returns to WHERE ended. */
 void mal_region_end(const void *where);
 
 #endif

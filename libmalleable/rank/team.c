@@ -12,7 +12,6 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
-#include "libmalleable/rank/program/regions.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/state/state.h"
@@ -74,10 +73,9 @@ static void look_at_objects(void)
 	/* libomp 19.1.7 aborts where a team of several threads leaves a dynamic loop early. */
 	if (reason == MAL_REASON_CANCELS && !is_asked_for("OMP_CANCELLATION"))
 		reason = MAL_REASON_NONE;
-	mal.proofs.quiet = mal.proofs.on && !mal.proofs.strict && reason == MAL_REASON_NONE;
 	if (reason == MAL_REASON_NONE)
 		return;
-	/* It holds for the regions that are not proved free. */
+	/* It holds for the regions that are bound. */
 	if (mal.proofs.on)
 		atomic_store(&mal.slot->reason, reason);
 	else
@@ -86,8 +84,11 @@ static void look_at_objects(void)
 
 static void choose_mode(void)
 {
-	/* A number of threads that differs from the number of CPUs was chosen on purpose. */
-	if (mal.base != mal_cpumask_count(&mal.home))
+	/*
+	 * A number of threads that differs from the number of CPUs was chosen on purpose. One that
+	 * the program is told so that it can grow matters to bound regions alone.
+	 */
+	if (mal.base != mal_cpumask_count(&mal.home) && !(mal.reported_more && mal.proofs.on))
 		keep_size(MAL_REASON_NUMBER);
 	else if (runtime->get_dynamic && runtime->get_dynamic())
 		keep_size(MAL_REASON_DYNAMIC);
@@ -122,14 +123,14 @@ static bool system_has_room(unsigned int threads)
 
 /*
  * A program that is told 1 thread may leave out what several need. With one CPU tell it 2, where no
- * region can tell and the user left the number to us.
+ * region is bound and the user left the number to us.
  */
 static void raise_base(bool chosen)
 {
 	if (!mal.proofs.on || mal.mode != MAL_MODE_AUTO || mal.base != 1)
 		return;
 	if (!chosen && !atomic_load(&mal.reported) && !mal.proofs.told_one &&
-	    runtime->set_num_threads && get_limit() >= 2 && mal_regions_are_free() &&
+	    runtime->set_num_threads && get_limit() >= 2 && mal_prove_all_free() &&
 	    system_has_room(2)) {
 		mal.base = 2;
 		mal.proofs.raised = true;
@@ -180,7 +181,7 @@ void mal_team_open(void)
 	mal.team = mal.base;
 	mal.teams.alike = mal.base == 1 && mal_gomp_original(runtime);
 	choose_mode();
-	raise_base(numbers != NULL);
+	raise_base(numbers || mal.reported_more);
 	mal.teams.levels_differ = numbers && strchr(numbers, ',');
 	mal.teams.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
 			    getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
@@ -266,7 +267,8 @@ int mal_team_tell(int threads)
 {
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
-	if (threads == 1)
+	/* A region of one thread because of its if clause says nothing of others. */
+	if (threads == 1 && mal.base <= 1)
 		mal_prove_told_one();
 	if (threads > 0 && (unsigned int)threads > reported) {
 		uint32_t reason = MAL_REASON_NONE;
@@ -285,8 +287,11 @@ int mal_team_tell_inside(int threads)
 	/* It was proved that nothing comes of it. */
 	if (mal_self.slot && mal.proofs.free)
 		return threads;
-	/* The answer must stay true: later regions are at least as large as this one. */
-	if (mal_self.slot && mal.widened) {
+	/*
+	 * The answer must stay true: later regions are at least as large as this one. But the user
+	 * may have said that it need not.
+	 */
+	if (mal_self.slot && mal.widened && mal.mode != MAL_MODE_TEAM) {
 		atomic_store(&mal.teams.asked_inside, mal.running);
 		threads = threads > (int)mal.running ? threads : (int)mal.running;
 	}
@@ -298,6 +303,8 @@ bool mal_team_is_free(void)
 	if (mal.proofs.on)
 		return mal.mode == MAL_MODE_AUTO && runtime->set_num_threads &&
 		       !atomic_load_explicit(&mal.proofs.told_one, memory_order_relaxed);
+	if (mal.mode == MAL_MODE_TEAM)
+		return runtime->set_num_threads;
 	return mal.mode != MAL_MODE_CPUSET &&
 	       !atomic_load_explicit(&mal.reported, memory_order_relaxed) &&
 	       runtime->set_num_threads;
@@ -305,16 +312,20 @@ bool mal_team_is_free(void)
 
 bool mal_team_may_differ(void)
 {
-	return mal_team_is_free() && (!mal.proofs.on || mal_prove_any_team());
+	return mal_team_is_free() && (!mal.proofs.on || mal.proofs.free);
+}
+
+bool mal_team_is_mostly_free(void)
+{
+	return mal.proofs.on && mal_team_is_free() &&
+	       2 * mal.proofs.free_ticks >= atomic_load(&mal.slot->count.region);
 }
 
 unsigned int mal_team_max(void)
 {
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
-	/* More CPUs help if they help most of the time. */
-	if (mal.proofs.on && mal_team_is_free() &&
-	    2 * mal.proofs.free_ticks >= atomic_load(&mal.slot->count.region))
+	if (mal.mode == MAL_MODE_TEAM || mal_team_is_mostly_free())
 		reported = 0;
 	else if (mal.proofs.on)
 		reported = mal.base;
@@ -335,17 +346,13 @@ void mal_team_set(unsigned int threads)
 
 void mal_team_follow(unsigned int cpus)
 {
-	unsigned int reported = atomic_load(&mal.reported);
-
 	/*
 	 * A plan may come before the first region, where the team is opened: it has no size until
 	 * then.
 	 */
 	if (!mal.base || !cpus || mal.mode == MAL_MODE_CPUSET || mal.proofs.on ||
-	    (reported && mal.mode != MAL_MODE_TEAM))
+	    (atomic_load(&mal.reported) && mal.mode != MAL_MODE_TEAM))
 		return;
-	if (reported && cpus > reported)
-		cpus = reported;
 	cpus = mal_team_bound(cpus);
 	mal.base = cpus;
 	mal_team_set(cpus);

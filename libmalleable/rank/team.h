@@ -24,6 +24,9 @@ bool mal_team_is_free(void);
 /* The same of the current region. */
 bool mal_team_may_differ(void);
 
+/* Whether regions of the program may have another number for most of their time. */
+bool mal_team_is_mostly_free(void);
+
 /* The number of threads beyond which more CPUs do not help the program, 0: none. */
 unsigned int mal_team_max(void);
 

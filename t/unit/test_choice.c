@@ -64,7 +64,7 @@ static void bad_choices(void **state)
 		{"lewi,grow=step", NULL, "grow=step: "},
 		{"auto,gain", NULL, "gain"},
 		{"max_threads=0", NULL, "from 1 to"},
-		{"prove=maybe", NULL, "yes, no or strict"},
+		{"prove=maybe", NULL, "yes or no"},
 		{"max_threads=-3", NULL, "from 1 to"},
 		{"max_threads=99999999999999999999", NULL, "from 1 to"},
 	};
@@ -118,8 +118,6 @@ static void common_keys(void **state)
 	assert_int_equal(choose("").keys.prove, MAL_PROVE_YES);
 	assert_int_equal(choose("prove=no").keys.prove, MAL_PROVE_NO);
 	assert_int_equal(choose("prove=no,prove=yes").keys.prove, MAL_PROVE_YES);
-	assert_int_equal(choose("prove=strict").keys.prove, MAL_PROVE_STRICT);
-	assert_int_equal(choose("prove=strict,prove=no").keys.prove, MAL_PROVE_NO);
 	assert_true(choose("events=yes").keys.events);
 	assert_false(choose("events=no").keys.events);
 	assert_false(choose("pages=stay").keys.pages_follow);

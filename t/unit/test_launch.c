@@ -256,7 +256,7 @@ static const struct mal_setup all = {.libdir = "/none",
 				     .segment_fd = 9,
 				     .mode = "team",
 				     .max_threads = 8,
-				     .prove = MAL_PROVE_STRICT,
+				     .prove = MAL_PROVE_YES,
 				     .nodes = 2,
 				     .events = true,
 				     .keep_gomp = true,
@@ -278,7 +278,7 @@ static void a_rank_is_told_everything(void **state)
 			    "=9\n" MAL_ENV_PATIENCE "=7\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS
 			    "=0-3\n" MAL_ENV_MODE "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
 			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE
-			    "=strict\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
+			    "=yes\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
 			    "=keep\nKMP_HOT_TEAMS_MODE=1\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;

@@ -10,7 +10,7 @@
 
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/region.h"
+#include "libmalleable/rank/region.c"
 #include "libmalleable/rank/team.h"
 
 #define RANKS 2u
@@ -34,41 +34,40 @@ unsigned int mal_team_bound(unsigned int threads)
 	return threads < THREADS ? threads : THREADS;
 }
 
-/* What was proved: where free regions begin. */
-static const void *proved;
+/* What is known: the region that is free, and one that may be unloaded. */
+static const void *free_one, *passing_one;
+static unsigned int asked;
 
-bool mal_prove_is_free(const void *where)
+struct mal_region_kind mal_prove_region(const void *key)
 {
-	return where == proved;
-}
-
-static const void *counting;
-
-bool mal_prove_counts(const void *where)
-{
-	return where == counting;
+	asked++;
+	return (struct mal_region_kind){.free = key == free_one, .stays = key != passing_one};
 }
 
 static const void *said;
 
-void mal_prove_say_bound(const void *where)
+void mal_prove_say_bound(const void *key)
 {
-	said = where;
+	said = key;
 }
 
 bool mal_team_may_differ(void)
 {
-	return !mal.proofs.on || mal_prove_any_team();
+	return !mal.proofs.on || mal.proofs.free;
 }
 
-static int set_up(void **state)
+static int open_all(void **state)
 {
 	(void)state;
 	open_node(RANKS, CPUS / RANKS, THREADS);
+	memset(table, 0, sizeof(table));
+	current = NULL;
+	free_one = passing_one = said = NULL;
+	asked = 0;
 	return 0;
 }
 
-static int tear_down(void **state)
+static int close_all(void **state)
 {
 	(void)state;
 	close_node();
@@ -173,9 +172,10 @@ static void proofs(void **state)
 	static const char bound, is_free;
 
 	(void)state;
-	proved = &is_free;
+	free_one = &is_free;
 	mal.proofs.on = true;
 	widen(&is_free);
+	assert_null(said);
 	for (int i = 0; i < 10; i++) {
 		max_placed = 0;
 		begin(&bound, NONE);
@@ -188,6 +188,9 @@ static void proofs(void **state)
 		assert_int_equal(mal.team, 4);
 		end(&is_free, true);
 	}
+	assert_ptr_equal(said, &bound);
+	/* Each stays what it is: no more is asked. */
+	assert_int_equal(asked, 2);
 	/* Also while nothing may be bound, and a free one may have fewer. */
 	atomic_store(&mal.segment.header->rules, 0);
 	begin(&bound, NONE);
@@ -198,30 +201,76 @@ static void proofs(void **state)
 	assert_int_equal(mal.proofs.free_ticks, 21 * LONG);
 }
 
-/* A program that knows no number: regions of which nothing is proved have any team too. */
-static void quiet(void **state)
+/* A program that was told no number all the same: a region may rely on two threads at once. */
+static void bound_unasked(void **state)
 {
-	static const char plain, counts;
+	static const char bound;
 
 	(void)state;
-	proved = NULL;
-	counting = &counts;
-	mal.proofs.on = mal.proofs.quiet = true;
-	said = NULL;
-	widen(&plain);
+	mal.proofs.on = true;
+	mal.own_count = 1;
+	for (int i = 0; i < 10; i++) {
+		begin(&bound, NONE);
+		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.running, 2);
+		end(&bound, true);
+	}
+	assert_int_equal(mal.slot->count.free, 0);
+}
+
+/* An object was unloaded, and another one is where it was. */
+static void passing_by(void **state)
+{
+	static const char region;
+
+	(void)state;
+	free_one = passing_one = &region;
+	mal.proofs.on = true;
+	widen(&region);
+	assert_int_equal(asked, 11);
+	free_one = NULL;
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 2);
+	end(&region, true);
+	passing_one = NULL;
+	free_one = &region;
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 4);
+	end(&region, true);
+	assert_int_equal(asked, 13);
+	run(&region, NONE, true);
+	assert_int_equal(asked, 13);
+}
+
+/* An if clause leaves one thread, once: that is not the region's number. */
+static void one_by_if(void **state)
+{
+	static const char is_free, other;
+
+	(void)state;
+	free_one = &is_free;
+	mal.proofs.on = true;
+	widen(&is_free);
+	for (int i = 0; i < 2; i++) {
+		begin(&is_free, 1);
+		assert_int_equal(mal.running, 1);
+		end(&is_free, true);
+		/* The team was chosen with one thread: the clause shows afterwards. */
+		mal_region_begin(&is_free, mal.team);
+		mal_region_resized(1);
+		end(&is_free, true);
+		begin(&is_free, NONE);
+		assert_int_equal(mal.running, 4);
+		end(&is_free, true);
+	}
+	/* Where the runtime runs it without a call, nothing is known, and nothing limits it. */
 	assert_null(said);
-	begin(&counts, NONE);
-	assert_int_equal(mal.team, 2);
-	assert_ptr_equal(said, &counts);
-	end(&counts, true);
-	assert_int_equal(mal.slot->count.free, 11);
-	/* Once it knows one, they keep it. */
-	mal.reported = 2;
-	begin(&plain, NONE);
-	assert_int_equal(mal.team, 2);
-	assert_ptr_equal(said, &plain);
-	end(&plain, true);
-	assert_int_equal(mal.slot->count.free, 11);
+	begin(&other, 1);
+	end(&other, true);
+	assert_null(said);
+	begin(&other, NONE);
+	assert_ptr_equal(said, &other);
+	end(&other, true);
 }
 
 /* Told 2 on one CPU: free regions have one thread until others wait, bound ones two. */
@@ -232,7 +281,7 @@ static void raised(void **state)
 	(void)state;
 	close_node();
 	open_node(RANKS, 1, THREADS);
-	proved = &is_free;
+	free_one = &is_free;
 	mal.proofs.on = mal.proofs.raised = true;
 	mal.base = 2;
 	mal.team = 1;
@@ -251,12 +300,14 @@ static void raised(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(larger_than_chosen, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(smaller_than_chosen, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(of_no_length, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(proofs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(quiet, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(raised, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(larger_than_chosen, open_all, close_all),
+		cmocka_unit_test_setup_teardown(smaller_than_chosen, open_all, close_all),
+		cmocka_unit_test_setup_teardown(of_no_length, open_all, close_all),
+		cmocka_unit_test_setup_teardown(proofs, open_all, close_all),
+		cmocka_unit_test_setup_teardown(bound_unasked, open_all, close_all),
+		cmocka_unit_test_setup_teardown(passing_by, open_all, close_all),
+		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
+		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,6 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/program/objects.h"
-#include "libmalleable/rank/program/regions.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/team.c"
 #include "libmalleable/rank/tests.c"
@@ -162,10 +161,10 @@ bool mal_become_primary(void)
 	return true;
 }
 
-/* What is proved. */
+/* What is known of the regions. */
 static bool all_free;
 
-bool mal_regions_are_free(void)
+bool mal_prove_all_free(void)
 {
 	return all_free;
 }
@@ -478,11 +477,33 @@ static void asks_outside(void **state)
 	assert_int_equal(omp_get_num_threads() + omp_get_num_threads_(), 2);
 	mal_team_follow(4);
 	assert_int_equal(mal.base, 2);
+}
+
+/* The user's word: it may be resized whatever it was told, and asks again. */
+static void may_be_resized(void **state)
+{
+	(void)state;
 	mal.mode = MAL_MODE_TEAM;
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_true(mal_team_is_free());
+	assert_true(mal_team_may_differ());
+	assert_int_equal(mal_team_max(), 0);
 	mal_team_follow(1);
-	assert_int_equal(mal.base, 1);
+	assert_int_equal(omp_get_max_threads(), 1);
 	mal_team_follow(4);
-	assert_int_equal(mal.base, 2);
+	assert_int_equal(omp_get_max_threads(), 4);
+	assert_int_equal(threads_set, 4);
+	omp_set_num_threads(3);
+	assert_true(mal_team_may_differ());
+	/* What it learns in a region holds for that. */
+	mal.depth = 1;
+	mal.running = 6;
+	mal.widened = true;
+	mal_self.slot = thread_of(0, 0);
+	assert_int_equal(omp_get_num_threads(), 6);
+	mal.depth = 0;
+	mal_team_look();
+	assert_int_equal(mal.base, 3);
 }
 
 /* In a widened region the answer is what there is, and the next ones are as large. */
@@ -782,42 +803,54 @@ static void proofs_instead_of_names(void **state)
 	assert_false(mal_team_is_free());
 }
 
-/* Who cannot ask needs no proof, until it was told a number all the same. */
-static void quiet(void **state)
+/* Nothing is told inside a region of one thread but that; also a program that asks nothing. */
+static void one_inside_is_no_answer(void **state)
 {
 	(void)state;
 	mal.proofs.on = true;
 	changed = true;
 	mal_team_open();
-	assert_true(mal_team_may_differ());
-	assert_int_equal(mal.slot->reason, MAL_REASON_NONE);
-	mal.proofs.counts = true;
 	assert_false(mal_team_may_differ());
-	mal.proofs.counts = false;
-	/* What it would be told stays. */
+	mal.depth = 1;
+	mal.running = 1;
+	mal_self.slot = thread_of(0, 0);
+	assert_int_equal(omp_get_num_threads(), 1);
+	assert_false(mal.proofs.told_one);
+	mal.depth = 0;
+	assert_true(mal_team_is_free());
+	/* What the program is told stays, until it sets another number. */
 	mal_team_follow(4);
-	assert_int_equal(mal.base, 2);
-	assert_int_equal(omp_get_num_procs(), 2);
+	assert_int_equal(omp_get_max_threads(), 2);
+	omp_set_num_threads(3);
+	mal_team_follow(4);
+	assert_int_equal(omp_get_max_threads(), 3);
+	mal.proofs.free = true;
+	assert_true(mal_team_may_differ());
+	omp_set_num_threads(1);
+	assert_false(mal_team_may_differ());
+	/* Once it was 1, it may have left out what several need. */
+	omp_set_num_threads(3);
+	assert_false(mal_team_may_differ());
+}
+
+/* With max_threads a rank of one CPU is told that: free regions have a thread for each CPU. */
+static void told_to_grow(void **state)
+{
+	(void)state;
+	one_cpu(false);
+	setenv(MAL_ENV_MAX_THREADS, "2", 1);
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_int_equal(mal.mode, MAL_MODE_AUTO);
+	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
 	assert_false(mal_team_may_differ());
 	mal.proofs.free = true;
 	assert_true(mal_team_may_differ());
-	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
-}
-
-/* An object that could ask was loaded later; and prove=strict. */
-static void quiet_no_more(void **state)
-{
-	(void)state;
-	mal.proofs.on = true;
-	changed = true;
-	mal_team_open();
-	assert_true(mal_team_may_differ());
-	reason_of_objects = MAL_REASON_REPORTED;
-	mal_team_look();
-	assert_false(mal_team_may_differ());
-	mal.proofs.strict = true;
-	reason_of_objects = MAL_REASON_NONE;
-	mal_team_look();
+	assert_false(mal.proofs.raised);
+	/* 1 is the user's word too. */
+	mal.base = 0;
+	all_free = true;
+	setenv(MAL_ENV_MAX_THREADS, "1", 1);
+	assert_int_equal(omp_get_max_threads(), 1);
 	assert_false(mal_team_may_differ());
 }
 
@@ -840,6 +873,7 @@ int main(void)
 		CASE(patience_of_the_program),
 		CASE(schedules),
 		CASE(asks_outside),
+		CASE(may_be_resized),
 		CASE(asks_inside),
 		CASE(sets),
 		CASE(calls),
@@ -855,8 +889,8 @@ int main(void)
 		CASE(raises_not_above_limits),
 		CASE(raises_not_without_room),
 		CASE(proofs_instead_of_names),
-		CASE(quiet),
-		CASE(quiet_no_more),
+		CASE(one_inside_is_no_answer),
+		CASE(told_to_grow),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);

@@ -19,6 +19,7 @@ struct dynamic {
 	const uint32_t *hash;
 	const ElfW(Rela) * relocations[2]; /* of data, of calls */
 	size_t sizes[2];
+	const ElfW(Dyn) * entries;
 };
 
 /* Called for each undefined symbol; returns true to stop. */
@@ -80,21 +81,27 @@ static uint32_t symbols_to_look_at(const struct dynamic *dynamic)
 	return relocated_symbols(dynamic);
 }
 
-static bool any_undefined(const struct dl_phdr_info *info, look is_looked_for, void *data)
+static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynamic)
 {
-	struct dynamic dynamic = {0};
-	uint32_t count;
-
+	*dynamic = (struct dynamic){0};
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Dyn) * entry;
 
 		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
 			continue;
-		for (entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-		     entry->d_tag != DT_NULL; entry++)
-			read_entry(info, entry, &dynamic);
+		dynamic->entries = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		for (entry = dynamic->entries; entry->d_tag != DT_NULL; entry++)
+			read_entry(info, entry, dynamic);
 	}
-	if (!dynamic.symbols || !dynamic.names)
+	return dynamic->symbols && dynamic->names;
+}
+
+static bool any_undefined(const struct dl_phdr_info *info, look is_looked_for, void *data)
+{
+	struct dynamic dynamic;
+	uint32_t count;
+
+	if (!read_dynamic(info, &dynamic))
 		return false;
 	count = symbols_to_look_at(&dynamic);
 	for (uint32_t i = 1; i < count; i++)
@@ -181,6 +188,7 @@ struct uses {
 	bool keys;	  /* the same, by way of the C library */
 	bool threads;	  /* they identify threads by the system's numbers */
 	bool cancels;	  /* they may leave loops and regions early */
+	bool tells;	  /* they tell threads apart, or might, by any means */
 };
 
 static bool note_use(const char *name, void *data)
@@ -201,6 +209,29 @@ static bool note_use(const char *name, void *data)
 	static const char *const keys[] = {"pthread_setspecific", "tss_set", NULL};
 	static const char *const threads[] = {"pthread_self", "thrd_current", "gettid", NULL};
 	static const char *const cancels[] = {"__kmpc_cancel", NULL};
+	static const char *const tells[] = {"omp_",
+					    "GOMP_",
+					    "__kmpc_",
+					    "kmp_",
+					    "MPI_",
+					    "PMPI_",
+					    "mpi_",
+					    "pthread_self",
+					    "thrd_",
+					    "tss_",
+					    "gettid",
+					    "pthread_create",
+					    "syscall",
+					    "getcpu",
+					    "sched_",
+					    "pthread_getspecific",
+					    "setjmp",
+					    "_setjmp",
+					    "__sigsetjmp",
+					    "__emutls_",
+					    "__tls_get_addr",
+					    "pthread_setspecific",
+					    NULL};
 	struct uses *uses = data;
 
 	uses->threads |= starts_with(name, threads);
@@ -209,6 +240,15 @@ static bool note_use(const char *name, void *data)
 	uses->thread_data |= starts_with(name, thread_data);
 	uses->keys |= starts_with(name, keys);
 	uses->cancels |= starts_with(name, cancels);
+	uses->tells |= starts_with(name, tells);
+	return false;
+}
+
+static bool has_thread_data(const struct dl_phdr_info *info)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_phdr[i].p_memsz > 0)
+			return true;
 	return false;
 }
 
@@ -219,9 +259,7 @@ static int note_uses(struct dl_phdr_info *info, size_t size, void *data)
 	(void)size;
 	if (is_no_part_of_the_program(info))
 		return 0;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		uses.thread_data |=
-			info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_phdr[i].p_memsz > 0;
+	uses.thread_data = has_thread_data(info);
 	any_undefined(info, note_use, &uses);
 	all->regions |= uses.regions;
 	all->numbers |= uses.numbers || (uses.regions && uses.threads);
@@ -237,46 +275,46 @@ static int read_changes(struct dl_phdr_info *info, size_t size, void *changes)
 	return 1;
 }
 
+unsigned long long mal_objects_changes(void)
+{
+	static unsigned long long unknown;
+	unsigned long long changes = ++unknown;
+
+	dl_iterate_phdr(read_changes, &changes);
+	return changes;
+}
+
 bool mal_objects_call_more_than(void *runtime)
 {
 	return dl_iterate_phdr(calls_more, runtime) != 0;
 }
 
-/* What is done with objects that open regions. */
-struct doing {
-	mal_object_does *does;
-	void *data;
-};
-
-static int do_with_regions(struct dl_phdr_info *info, size_t size, void *data)
+bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
 {
-	const struct doing *doing = data;
 	struct uses uses = {false};
+	struct dynamic dynamic;
 
-	(void)size;
 	if (is_no_part_of_the_program(info))
-		return 0;
+		return false;
 	any_undefined(info, note_use, &uses);
-	if (uses.regions)
-		doing->does(info, doing->data);
-	return 0;
-}
-
-void mal_objects_with_regions(mal_object_does *does, void *data)
-{
-	struct doing doing = {does, data};
-
-	dl_iterate_phdr(do_with_regions, &doing);
+	read_dynamic(info, &dynamic);
+	*object = (struct mal_object){.base = info->dlpi_addr,
+				      .path = info->dlpi_name,
+				      .headers = info->dlpi_phdr,
+				      .header_count = info->dlpi_phnum,
+				      .dynamic = dynamic.entries,
+				      .names = dynamic.names,
+				      .regions = uses.regions,
+				      .tells = uses.tells || has_thread_data(info)};
+	return true;
 }
 
 bool mal_objects_changed(void)
 {
 	static unsigned long long before;
-	unsigned long long changes = before + 1;
-	bool changed;
+	unsigned long long changes = mal_objects_changes();
+	bool changed = changes != before;
 
-	dl_iterate_phdr(read_changes, &changes);
-	changed = changes != before;
 	before = changes;
 	return changed;
 }

@@ -3,7 +3,10 @@
 #ifndef MAL_RANK_PROGRAM_OBJECTS_H
 #define MAL_RANK_PROGRAM_OBJECTS_H
 
+#include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "libmalleable/core/segment.h"
 
@@ -16,10 +19,25 @@ bool mal_objects_call_more_than(void *runtime);
 /* Whether objects were loaded or unloaded since the last call; true at the first call. */
 bool mal_objects_changed(void);
 
-/* Call DOES with DATA for each object of the program that opens parallel regions. */
-struct dl_phdr_info;
-typedef void mal_object_does(const struct dl_phdr_info *info, void *data);
-void mal_objects_with_regions(mal_object_does *does, void *data);
+/* How often objects have been loaded and unloaded, one number for both. */
+unsigned long long mal_objects_changes(void);
+
+/* A loaded object of the program, as its own headers and the names in it describe it. */
+struct mal_object {
+	uintptr_t base;	  /* what is added to the file's addresses */
+	const char *path; /* empty: the program itself */
+	const ElfW(Phdr) * headers;
+	unsigned int header_count;
+	/* What it needs, by offsets into NAMES. */
+	const ElfW(Dyn) * dynamic;
+	const char *names;
+	bool regions; /* it opens parallel regions */
+	/* It asks for threads or their number by any means, or has data for each thread. */
+	bool tells;
+};
+
+/* Describe it. Returns false if it is no part of the program. */
+bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object);
 
 /*
  * Whether teams must keep their size because of what the loaded objects refer to, and why. Goes by

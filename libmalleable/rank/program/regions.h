@@ -1,30 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * regions.h: what is proved of the program's parallel regions (libmalleable/inspect), by the calls
- * that start them.
+ * regions.h: which of the program's regions may have any team (libmalleable/inspect), by their
+ * functions: in the objects that are loaded, also later, as long as they are.
+ *
+ * All is for one thread at a time.
  */
 #ifndef MAL_RANK_PROGRAM_REGIONS_H
 #define MAL_RANK_PROGRAM_REGIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct mal_region_kind {
+	bool free;
+	/* The same holds as long as the process runs. Otherwise ask again each time. */
+	bool stays;
+};
 
 /*
- * Classify all regions of the program's objects that are loaded now. Once, by one thread, before
- * the others below are called. STRICT: a region that asks for thread numbers, as gcc's loops do, is
- * bound. Returns false with *TROUBLE, static storage, if nothing can be proved of any.
+ * Classify the regions of what is loaded now. What takes too long is bound. KEEP: keep verdicts in
+ * files for the next start. Returns false with *TROUBLE, static storage, if nothing can be found out
+ * of any region.
  */
-bool mal_regions_prove(bool strict, const char **trouble);
+bool mal_regions_open(bool keep, const char **trouble);
+
+/* The region of FUNCTION. Looks first whether objects were loaded or unloaded since. */
+struct mal_region_kind mal_region_of(const void *function);
+
+/* Its name and why it is bound, also where nothing is known of it. */
+void mal_region_why(const void *function, char *text, size_t size);
 
 /*
- * Whether the region that the call before WHERE starts is free. No lock, no allocation. If it is
- * bound, *WHY is its name and the reason.
+ * Whether there are regions, and all that the program may start are free. If not, TEXT is a region
+ * that is not and why, or empty if there are none.
  */
-bool mal_region_is_free(const void *where, const char **why);
-
-/* Whether it is known of that region that each thread adds to a sum that others see. */
-bool mal_region_counts(const void *where);
-
-/* Whether there are regions, and all that the program may start are free. */
-bool mal_regions_are_free(void);
+bool mal_regions_are_free(char *text, size_t size);
 
 #endif

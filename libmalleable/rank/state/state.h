@@ -154,11 +154,8 @@ struct mal_rank {
 	 */
 	struct {
 		bool on;
-		bool strict; /* what is not proved counts as bound, whatever the program is */
 		bool raised; /* the program is told 2 though the rank has one CPU */
-		bool quiet;  /* none of its objects could ask, or keeps data for each thread */
-		/* the current region is free; it counts the threads of its team */
-		bool free, counts;
+		bool free;   /* the current region is free */
 		/* it was told or chose 1 thread: it may leave out what several would need */
 		_Atomic bool told_one;
 		uint64_t free_ticks; /* in free regions, primary thread */

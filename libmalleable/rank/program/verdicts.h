@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * verdicts.h: what was found in an object, kept in a file of the user's for the next start.
+ *
+ * The files are in $XDG_CACHE_HOME/malleable, else ~/.cache/malleable: no more than 1024, of 64 KiB
+ * at most. They are a hint. One that is not whole, of another version, another object, or not the
+ * user's alone counts as none, and where none can be written nothing is lost.
+ */
+#ifndef MAL_RANK_PROGRAM_VERDICTS_H
+#define MAL_RANK_PROGRAM_VERDICTS_H
+
+#include <stdbool.h>
+
+#include "libmalleable/inspect/inspect.h"
+#include "libmalleable/rank/program/identity.h"
+
+/* A question about another object, which the verdicts rely on. */
+struct mal_asked {
+	char *symbol;
+	bool tells;
+};
+
+struct mal_verdicts {
+	struct mal_inspection found; /* all memory of it is from malloc() */
+	struct mal_asked *asked;
+	size_t asked_count;
+};
+
+/*
+ * IDENTITY is that of the object, PROVER a number for the code that finds verdicts. Both functions
+ * are thread safe, and leave no trace if they fail.
+ */
+bool mal_verdicts_load(const struct mal_identity *identity, uint64_t prover,
+		       struct mal_verdicts *verdicts);
+void mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
+			const struct mal_verdicts *verdicts);
+void mal_verdicts_free(struct mal_verdicts *verdicts);
+
+#endif
