@@ -106,7 +106,7 @@ static void print(FILE *to, const struct mal_verdicts *verdicts)
 	const struct mal_inspection *found = &verdicts->found;
 	char name[256], reason[256];
 
-	fprintf(to, "facts %zu %d %d %d %d\n", found->bound, found->unknown != 0, found->asks != 0,
+	fprintf(to, "facts %d %d %d %d\n", found->unknown != 0, found->asks != 0,
 		found->thread_local_ != 0, found->taken_tells != 0);
 	for (size_t i = 0; i < verdicts->asked_count; i++)
 		fprintf(to, "asked %d %s\n", verdicts->asked[i].tells, verdicts->asked[i].symbol);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_verdicts.c: verdicts that are kept in files come back as they were, or not at all: whatever
+ * is there instead, and whoever writes at the same time.
+ */
+#include "t/unit/unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/program/verdicts.h"
+
+#define PROVER 7
+
+static char base[64], folder[96];
+static struct mal_identity identity;
+static bool disk_is_full;
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+	return __real_write(fd, bytes, disk_is_full ? size / 2 : size);
+}
+
+static int open_cache(void **state)
+{
+	(void)state;
+	strcpy(base, "/tmp/verdicts.XXXXXX");
+	assert_non_null(mkdtemp(base));
+	snprintf(folder, sizeof(folder), "%s/malleable", base);
+	setenv("XDG_CACHE_HOME", base, 1);
+	unsetenv("HOME");
+	identity = (struct mal_identity){.id = "identity",
+					 .length = 8,
+					 .segments = 3,
+					 .text_begin = 0x1000,
+					 .text_end = 0x9000};
+	disk_is_full = false;
+	return 0;
+}
+
+static int close_cache(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", base);
+	return system(command);
+}
+
+static void store(void)
+{
+	static struct mal_verdict list[] = {
+		{.address = 0x1000, .name = (char *)"first one\n", .free = 1, .indirect = 1},
+		{.address = 0x8fff, .clause = 1, .reason = (char *)"a clause", .where = 0x42}};
+	static struct mal_asked asked[] = {{(char *)"plain", false}, {(char *)"telling", true}};
+	struct mal_verdicts verdicts = {
+		.found = {.verdicts = list, .count = 2, .asks = 1, .taken_tells = 1},
+		.asked = asked,
+		.asked_count = 2};
+
+	mal_verdicts_store(&identity, PROVER, &verdicts);
+}
+
+/* Whether they are there; then they are what was stored. */
+static bool is_there(void)
+{
+	struct mal_verdicts verdicts;
+	const struct mal_inspection *found = &verdicts.found;
+
+	if (!mal_verdicts_load(&identity, PROVER, &verdicts))
+		return false;
+	assert_int_equal(found->count, 2);
+	assert_int_equal(found->bound, 1);
+	assert_int_equal(found->verdicts[0].address, 0x1000);
+	assert_string_equal(found->verdicts[0].name, "first one?");
+	assert_int_equal(found->verdicts[0].free + found->verdicts[0].indirect, 2);
+	assert_null(found->verdicts[0].reason);
+	assert_null(found->verdicts[1].name);
+	assert_string_equal(found->verdicts[1].reason, "a clause");
+	assert_int_equal(found->verdicts[1].where, 0x42);
+	assert_int_equal(found->verdicts[1].clause, 1);
+	assert_int_equal(found->asks + found->taken_tells, 2);
+	assert_int_equal(found->unknown + found->thread_local_, 0);
+	assert_int_equal(verdicts.asked_count, 2);
+	assert_string_equal(verdicts.asked[1].symbol, "telling");
+	assert_int_equal(verdicts.asked[0].tells, false);
+	assert_int_equal(verdicts.asked[1].tells, true);
+	mal_verdicts_free(&verdicts);
+	return true;
+}
+
+static unsigned int count_files(char *last)
+{
+	DIR *directory = opendir(folder);
+	struct dirent *entry;
+	unsigned int count = 0;
+
+	while (directory && (entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		count++;
+		if (last)
+			snprintf(last, 256, "%.100s/%.100s", folder, entry->d_name);
+	}
+	if (directory)
+		closedir(directory);
+	return count;
+}
+
+/* The only file. */
+static const char *path(void)
+{
+	static char text[256];
+
+	assert_int_equal(count_files(text), 1);
+	return text;
+}
+
+static void put(const char *name, const void *bytes, size_t size)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(__real_write(fd, bytes, size), size);
+	close(fd);
+}
+
+static void comes_back(void **state)
+{
+	(void)state;
+	assert_false(is_there());
+	store();
+	assert_true(is_there());
+	/* Where the user has said nothing of it, it is in the home directory. */
+	unsetenv("XDG_CACHE_HOME");
+	assert_false(is_there());
+	store();
+	assert_false(is_there());
+	setenv("HOME", base, 1);
+	store();
+	assert_true(is_there());
+	setenv("XDG_CACHE_HOME", "relative", 1);
+	assert_true(is_there());
+}
+
+static void of_another(void **state)
+{
+	struct mal_identity before = identity;
+	struct mal_verdicts verdicts;
+
+	(void)state;
+	store();
+	assert_false(mal_verdicts_load(&identity, PROVER + 1, &verdicts));
+	identity.segments++;
+	assert_false(is_there());
+	identity = before;
+	identity.text_end++;
+	assert_false(is_there());
+	identity = before;
+	identity.id[0]++;
+	assert_false(is_there());
+	identity.id[0]--;
+	identity.length--;
+	assert_false(is_there());
+	identity = before;
+	assert_true(is_there());
+}
+
+/* Each byte changed, and each length. */
+static void damaged(void **state)
+{
+	char text[4096];
+	int fd;
+	ssize_t size;
+
+	(void)state;
+	store();
+	fd = open(path(), O_RDONLY);
+	size = read(fd, text, sizeof(text));
+	close(fd);
+	for (ssize_t i = 0; i < size; i++) {
+		text[i] ^= 1;
+		put(path(), text, (size_t)size);
+		assert_false(is_there());
+		text[i] ^= 1;
+		put(path(), text, (size_t)i);
+		assert_false(is_there());
+	}
+	put(path(), text, (size_t)size);
+	assert_true(is_there());
+}
+
+/* A whole file that a program of somebody's has made: LINES behind the two that are right. */
+static bool is_taken(const char *lines)
+{
+	struct mal_verdicts verdicts;
+	char text[4096], *end;
+	int fd;
+
+	store();
+	fd = open(path(), O_RDONLY);
+	text[read(fd, text, sizeof(text) - 1)] = '\0';
+	close(fd);
+	end = strstr(text, "facts");
+	strcpy(end, lines);
+	end += strlen(lines);
+	sprintf(end, "end %" PRIx64 "\n", mal_identity_hash(0, text, (size_t)(end - text)));
+	put(path(), text, strlen(text));
+	if (!mal_verdicts_load(&identity, PROVER, &verdicts))
+		return false;
+	mal_verdicts_free(&verdicts);
+	return true;
+}
+
+static void made_up(void **state)
+{
+	static const char *const wrong[] = {"region fff 1 0 0 0 f\t-\n",
+					    "region 9000 1 0 0 0 f\t-\n",
+					    "region 1000 2 0 0 0 f\t-\n",
+					    "region 1001 1 0 0 0 f\t-\nregion 1000 1 0 0 0 g\t-\n",
+					    "region 1000 1 0 0 0 f\t-\nregion 1000 0 0 0 0 g\t-\n",
+					    "region 1000 1 0 0 0 f\n",
+					    "region 1000 1 0 0\t-\n",
+					    "region \t\n",
+					    "asked 2 f\n",
+					    "asked 1\n",
+					    "asked 1 \n",
+					    "facts 1 1\n",
+					    "else\n"};
+
+	(void)state;
+	assert_true(is_taken("region 1000 1 0 0 0 f\t-\nregion 1001 0 0 0 0 g\twhy\n"));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (is_taken(wrong[i]))
+			fail_msg("taken: %s", wrong[i]);
+}
+
+/* What is no file of the user's alone. */
+static void not_ours(void **state)
+{
+	char other[128], name[256];
+
+	(void)state;
+	store();
+	snprintf(name, sizeof(name), "%s", path());
+	snprintf(other, sizeof(other), "%s/other", base);
+	chmod(name, 0620);
+	assert_false(is_there());
+	chmod(name, 0600);
+	assert_true(is_there());
+	chmod(folder, 0777);
+	assert_false(is_there());
+	chmod(folder, 0700);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(name, 1, 1), 0);
+		assert_false(is_there());
+		assert_int_equal(chown(name, 0, 0), 0);
+	}
+	assert_int_equal(rename(name, other), 0);
+	assert_int_equal(symlink(other, name), 0);
+	assert_false(is_there());
+	/* One that is to be written replaces the link, not what it names. */
+	put(other, "mine", 4);
+	store();
+	assert_true(is_there());
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(mkfifo(name, 0600), 0);
+	assert_false(is_there());
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(mkdir(name, 0700), 0);
+	assert_false(is_there());
+	store();
+	assert_int_equal(rmdir(name), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(symlink("/tmp", folder), 0);
+	store();
+	assert_false(is_there());
+}
+
+/* Nothing is left where it cannot be written as a whole. */
+static void no_room(void **state)
+{
+	struct rlimit before, small;
+
+	(void)state;
+	disk_is_full = true;
+	store();
+	assert_int_equal(count_files(NULL), 0);
+	disk_is_full = false;
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 10;
+	setrlimit(RLIMIT_FSIZE, &small);
+	store();
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(count_files(NULL), 0);
+	setenv("XDG_CACHE_HOME", "/proc", 1);
+	store();
+	assert_false(is_there());
+}
+
+/* A writer that died has left its file: it is in the way for a minute. */
+static void of_the_dead(void **state)
+{
+	struct timespec times[2] = {{0}, {0}};
+	char name[300];
+
+	(void)state;
+	store();
+	snprintf(name, sizeof(name), "%s.new", path());
+	unlink(path());
+	put(name, "half", 4);
+	store();
+	assert_false(is_there());
+	assert_int_equal(utimensat(AT_FDCWD, name, times, 0), 0);
+	store();
+	store();
+	assert_true(is_there());
+	assert_string_not_equal(path(), name);
+}
+
+static void bounded(void **state)
+{
+	struct mal_verdicts large = {.found = {.count = 3000}};
+
+	(void)state;
+	for (unsigned int i = 0; i < 4000; i++) {
+		memcpy(identity.id, &i, sizeof(i));
+		store();
+	}
+	assert_in_range(count_files(NULL), 512, 1024);
+	large.found.verdicts = calloc(large.found.count, sizeof(struct mal_verdict));
+	for (size_t i = 0; i < large.found.count; i++)
+		large.found.verdicts[i].address = 0x1000 + i;
+	identity.id[0]++;
+	mal_verdicts_store(&identity, PROVER, &large);
+	free(large.found.verdicts);
+	assert_false(mal_verdicts_load(&identity, PROVER, &large));
+}
+
+/* Jobs that start at once: each finds all or nothing. */
+static void at_once(void **state)
+{
+	int status;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		if (fork() == 0) {
+			for (int j = 0; j < 300; j++) {
+				store();
+				is_there();
+			}
+			_exit(0);
+		}
+	for (int i = 0; i < 8; i++) {
+		wait(&status);
+		assert_int_equal(status, 0);
+	}
+	assert_true(is_there());
+	path();
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, open_cache, close_cache)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(comes_back), CASE(of_another),  CASE(damaged), CASE(made_up), CASE(not_ours),
+		CASE(no_room),	  CASE(of_the_dead), CASE(bounded), CASE(at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
