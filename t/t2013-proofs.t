@@ -1,163 +1,192 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# prove=yes, the default: regions that cannot tell get other teams though the program was told its
-# number of threads; all others have exactly that number, and results stay (t/programs/proofs.c).
+# prove=yes, the default: regions that cannot tell have a thread for each CPU, though the program
+# was told its number of threads; all others have exactly that number, and the same threads of the
+# system (t/programs/proofs.c). Which teams they have is seen from outside (libm.watch.c), while
+# malleable set moves CPUs. Four CPUs are made up; told one, or two instead, with real ones.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 command -v clang-19 >/dev/null || skip_all "needs clang-19"
-if "$abs_top_builddir/malleable" inspect /bin/true | grep -q "built without Zydis"; then
-	plan 1
-	start_cluster
-	run srun -n1 -c1 --balance=auto,prove=strict "$programs/omponly"
-	ok "without Zydis one line says so" all_of "exits 0" \
-		"complains 'prove=strict: no region is known'"
-	exit 0
-fi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-plan 25
-start_cluster
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_oob_tcp_if_include=lo
+export XDG_CACHE_HOME=$work/cache
+unset OMP_NUM_THREADS
+malleable=$stage/bin/malleable
+stop=$work/stop
 
-# build NAME COMPILER [FLAG...]: $work/NAME.
+# build NAME COMPILER [FLAG...]: $work/NAME. No compiler computes cbrt() itself.
 build() {
 	local name=$1
-	OMPI_CC=$2 mpicc -O2 -fopenmp -w "${@:3}" -o "$work/$name" "$srcdir/t/programs/proofs.c" ||
-		exit 1
+	OMPI_CC=$2 mpicc -O2 -fno-builtin -fopenmp -w -o "$work/$name" \
+		"$srcdir/t/programs/proofs.c" "${@:3}" -lm || exit 1
 }
-# balanced KEYS COMMAND...
-balanced() {
-	run srun -n2 -c1 --balance="auto$1" --balance-report="$work/report.json" "${@:2}"
-	sort -o "$work/out" "$work/out"
-}
-# helped: whether a rank got CPUs of the other one, lent to a region when it began or while it ran.
-helps() { report '.cpu_changes.borrows + .cpu_changes.grants'; }
-helped() { [ "$(helps)" -ge 20 ] || { echo "# only $(helps) borrows and grants"; false; }; }
-unhelped() { [ "$(helps)" = 0 ] || { echo "# $(helps) borrows and grants"; false; }; }
-told() { [ "$(grep -c "told $1\$" "$work/out")" = 2 ] || { echo "# not told $1"; false; }; }
-# results: what the last run computed.
 results() { grep -o 'rank [0-9]* sum .*' "$work/out" | sort; }
 same() {
-	[ "$(results)" = "$plain" ] || {
-		echo "# $plain expected, got $(results)"
-		false
-	}
+	[ "$(results)" = "$plain" ] || { echo "# $plain expected, got $(results)" && false; }
 }
-# plain COMMAND...: results without us.
-plainly() {
-	run srun -n2 -c1 "$@"
+told() { [ "$(grep -c "told $1 of $1\$" "$work/out")" = 2 ] || { echo "# not told $1" && false; }; }
+
+# begin KEYS COMMAND...: two ranks of two CPUs each, in the background until end.
+begin() {
+	rm -f "$stop" "$work"/watch.*
+	env FAKE_CPUS=4 WATCH="$work/watch" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive \
+		LD_PRELOAD="$programs/fakecpus.so:$programs/libm.watch.so" \
+		"$malleable" run --libdir "$stage/lib/malleable" --balance="external$1" \
+		--balance-report="$work/report.json" -- \
+		mpirun --bind-to none --oversubscribe -n 2 "${@:2}" \
+		>"$work/out" 2>"$work/err" </dev/null 8>&- &
+	background=$!
+}
+end() {
+	touch "$stop"
+	wait "$background"
+	status=$?
+}
+# last RANK KIND, got RANK KIND TEAM...: the team of that kind of region; all that there were.
+last() { awk -v kind="$2" '$1 == kind && $2 != "threads" {team = $2} END {print team}' "$work/watch.$1"; }
+has() { [ "$(last "$1" "$2" 2>/dev/null)" = "$3" ]; }
+comes_to() { wait_until 60 has "$@" || { echo "# region $2 of rank $1: $(last "$1" "$2")" && false; }; }
+got() {
+	local all
+	all=$(awk -v kind="$2" '$1 == kind {print $2}' "$work/watch.$1" | sort -u | tr '\n' ' ')
+	[ "$all" = "${*:3} " ] || { echo "# region $2 of rank $1: $all" && false; }
+}
+# bound_got TEAM: all bound regions but the one with a clause, which has three.
+bound_got() {
+	local rank kind
+	for rank in 0 1; do
+		for kind in 3 4 5 6 7; do got "$rank" "$kind" "$1" || return 1; done
+		got "$rank" 8 3 || return 1
+	done
+}
+moved() { "$malleable" set mpirun.0 --count=3 >/dev/null; }
+is_moved() { [ "$("$malleable" status --here --json | jq '.[0].ranks[0].count')" = 3 ]; }
+moved_back() { "$malleable" set mpirun --count=2 >/dev/null; }
+# resized KIND: it has a thread for each CPU that its rank has, whenever that changes.
+resized() {
+	all_of "wait_until 60 moved" "comes_to 0 $1 3" "comes_to 1 $1 1" "wait_until 60 moved_back" \
+		"comes_to 0 $1 2" "comes_to 1 $1 2"
+}
+# reads_code PROGRAM: whether a process of it has loaded what reads code.
+reads_code() {
+	local pid
+	for pid in $(pids_of "$1"); do
+		grep -q libmalleable_prove "/proc/$pid/maps" && return
+	done
+	return 1
+}
+# once COMMAND...: without us, one round.
+once() {
+	touch "$stop"
+	run env LD_PRELOAD="$programs/libm.watch.so" mpirun --bind-to none --oversubscribe -n 2 "$@"
 	plain=$(results)
 	[ "$(wc -l <<<"$plain")" = 2 ] || echo "# the plain run: $plain"
 }
-runs_free() { complains "mode: $1 region runs free"; }
+
+if "$malleable" inspect /bin/true | grep -q "built without Zydis"; then
+	plan 1
+	build gcc gcc
+	begin "" "$work/gcc" "$stop"
+	wait_until 60 [ -s "$work/watch.0" ]
+	end
+	ok "without Zydis one line says so" all_of "exits 0" \
+		"complains 'no region could be classified: built without Zydis'"
+	exit 0
+fi
+plan 21
 
 for compiler in gcc clang-19; do
 	build "$compiler" "$compiler"
-	for heavy in first last; do
-		plainly "$work/$compiler" "$heavy"
-		balanced ,prove=no "$work/$compiler" "$heavy"
-		ok "$compiler, heavy rank $heavy: without proofs a banner keeps its team" all_of \
-			"exits 0" same "told 1" unhelped
-		balanced "" "$work/$compiler" "$heavy"
-		ok "$compiler, heavy rank $heavy: with them it is helped" all_of "exits 0" same \
-			"told 2" helped "runs_free '80 of 80'"
-	done
+	once env OMP_NUM_THREADS=2 "$work/$compiler" "$stop"
+	begin "" "$work/$compiler" "$stop"
+	ok "$compiler: free regions follow the CPUs" all_of "comes_to 0 0 2" "resized 0"
+	reads_code "$compiler" && first=yes || first=no
+	end
+	ok "$compiler: bound ones keep what was told, and their threads" all_of "exits 0" "told 2" \
+		same "bound_got 2"
+	ok "$compiler: nor has a region that shares its jump with another one more" all_of \
+		"got 0 1 2 3" "got 0 2 1 2 3"
+	begin "" "$work/$compiler" "$stop"
+	comes_to 0 0 2
+	reads_code "$compiler" && second=yes || second=no
+	end
+	ok "$compiler: the program's code is read at its first start alone" \
+		[ "$first $second" = "yes no" ]
+
+	build libproofs.so "$compiler" -DREGIONS -shared -fPIC
+	build linked "$compiler" -DCALLER "-L$work" "-Wl,-rpath,$work" -lproofs
+	begin "" "$work/linked" "$stop"
+	comes_to 0 0 2 && resized 0
+	moves=$?
+	end
+	ok "$compiler: so it is in a shared library" all_of "[ $moves = 0 ]" "exits 0" same "bound_got 2"
+
+	build later "$compiler" -DCALLER -DLATER -ldl
+	begin "" "$work/later" "$stop" "$work/libproofs.so"
+	comes_to 0 0 2 && resized 0
+	moves=$?
+	end
+	ok "$compiler: and in one that is loaded later, again and again" all_of "[ $moves = 0 ]" \
+		"exits 0" same "bound_got 2"
 done
 
-# Of regions that can tell one is enough: a rank with one CPU is told 1.
-bound=(SLOTS START COUNT PART STORAGE NUMBERS)
-for compiler in gcc clang-19; do
-	failed=
-	for kind in "${bound[@]}"; do
-		build "$kind" "$compiler" "-D$kind" -DROUNDS=10
-		plainly "$work/$kind" first
-		balanced "" "$work/$kind" first
-		# A clause's own threads may have CPUs of their own.
-		all_of "exits 0" same "told 1" "[ $kind = NUMBERS ] || unhelped" \
-			"runs_free '20 of 40'" \
-			"complains 'bound: run_bound.*told 1 thread: no team was changed'" ||
-			failed+=" $kind"
-	done
-	ok "$compiler: told 1 because of a bound region, no team is changed" [ -z "$failed" ]
-	failed=
-	for kind in "${bound[@]}"; do
-		build "$kind" "$compiler" "-D$kind" -DROUNDS=10
-		plainly env OMP_NUM_THREADS=2 "$work/$kind" first
-		balanced "" env OMP_NUM_THREADS=2 "$work/$kind" first
-		all_of "exits 0" same "told 2" || failed+=" $kind"
-	done
-	ok "$compiler: two threads that the user chose stay two" [ -z "$failed" ]
-done
-
-# Two CPUs are told as they are: bound regions have two threads, free ones others.
-run_wide() {
-	run env OMPI_MCA_oob_tcp_if_include=lo FAKE_CPUS=4 LD_PRELOAD="$programs/fakecpus.so" \
-		KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive "$stage/bin/malleable" run \
-		--libdir "$stage/lib/malleable" \
-		--balance="$1" --balance-report="$work/report.json" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "${@:2}"
-	sort -o "$work/out" "$work/out"
-}
-for compiler in gcc clang-19; do
-	failed=
-	sum=0
-	for kind in "${bound[@]}"; do
-		build "$kind" "$compiler" "-D$kind" -DROUNDS=10
-		run_wide off "$work/$kind" first
-		plain=$(results)
-		run_wide random "$work/$kind" first
-		all_of "exits 0" same "told 2" "runs_free '20 of 40'" || failed+=" $kind"
-		sum=$((sum + $(helps)))
-	done
-	# Each run is so short that nothing may have moved in it.
-	[ "$sum" -gt 0 ] || failed+=" none was helped"
-	ok "$compiler: CPUs that move at random do not move bound regions' teams" [ -z "$failed" ]
-done
-
-plainly "$work/gcc"
-balanced "" env OMP_NUM_THREADS=1 "$work/gcc"
-ok "one thread that the user chose stays one" all_of "exits 0" same "told 1" unhelped
-balanced ,mode=cpuset "$work/gcc"
-ok "mode=cpuset stands above proofs" all_of "exits 0" same "told 1" unhelped
-balanced ,prove=strict "$work/gcc"
-ok "prove=strict: a loop that the runtime divides is free" all_of "exits 0" same "told 2" helped
-
-build static gcc -DSTATIC
-plainly "$work/static"
-balanced "" "$work/static"
-ok "gcc's static loop is free" all_of "exits 0" same "told 2" helped
-balanced ,prove=strict "$work/static"
-ok "and bound with prove=strict" all_of "exits 0" same "told 1" unhelped \
-	"complains 'bound: run_free.*thread numbers; told 1'"
-
-failed=
-for compiler in gcc clang-19; do
-	for flags in "-s -fPIE -pie" "-s -no-pie -fno-pie" "-no-pie -fno-pie -fno-plt"; do
-		# shellcheck disable=SC2086
-		build other "$compiler" $flags
-		plainly "$work/other"
-		balanced "" "$work/other"
-		all_of "exits 0" same "told 2" helped || failed+=" $compiler: $flags"
-	done
-done
-ok "stripped programs, and others that are not position-independent" [ -z "$failed" ]
-
+begin ,prove=no "$work/gcc" "$stop"
+comes_to 0 0 2
+wait_until 60 moved
+wait_until 60 is_moved
+moves=$?
+end
+ok "prove=no: a program that asked keeps all of its teams" all_of "[ $moves = 0 ]" "exits 0" same \
+	"bound_got 2" "got 0 0 2"
+begin ,mode=team "$work/gcc" "$stop"
+comes_to 0 0 2 && resized 0 && resized 3
+moves=$?
+end
+ok "mode=team: every region follows the CPUs" all_of "[ $moves = 0 ]" "exits 0" "got 0 4 2 3"
 build quiet gcc -DQUIET
-plainly "$work/quiet"
-balanced "" "$work/quiet"
-ok "a program that asks for nothing" all_of "exits 0" same helped
-build both gcc -DQUIET -DCOUNT
-plainly "$work/both"
-balanced "" "$work/both"
-ok "nor does a bound region of it have another team" all_of "exits 0" same helped
+begin "" "$work/quiet" "$stop"
+comes_to 0 0 2 && resized 0
+moves=$?
+end
+ok "a program that asks for nothing: its bound regions keep theirs too" all_of "[ $moves = 0 ]" \
+	"exits 0" "bound_got 2"
 
-# What asks for nothing gains whatever is proved of it, but with prove=strict.
-cg=$builddir/contrib/examples/cg
-of_cg() {
-	run srun -n2 -c1 --balance="auto$1" --balance-report="$work/report.json" "$cg" \
-		--n=48 --iterations=60 --imbalance=200
+# Ranks of one CPU, of which one waits for the other and lends its CPU.
+start_cluster
+lent() {
+	rm -f "$stop" "$work"/watch.*
+	env FIRST=1 WATCH="$work/watch" LD_PRELOAD="$programs/libm.watch.so" \
+		srun -n2 -c1 --balance=auto --balance-report="$work/report.json" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null 8>&- &
+	background=$!
 }
-of_cg ""
-ok "regions of a program that knows no number have any team" all_of "exits 0" helped \
-	"complains 'mode: ([0-9]+) of \\1 region runs free$'"
-of_cg ,prove=strict
-ok "with prove=strict only those that were proved" all_of "exits 0" "complains 'bound: multiply'"
+alone() {
+	lent "$@"
+	wait "$background"
+	status=$?
+}
+build free clang-19 -DFREE_ONLY
+lent "$work/free" "$stop"
+comes_to 0 0 2
+widened=$?
+end
+ok "one CPU and no bound region: told two, and a region has two while it borrows" all_of \
+	"exits 0" "told 2" "[ $widened = 0 ]"
+alone env OMP_NUM_THREADS=1 "$work/free" "$stop"
+ok "OMP_NUM_THREADS=1: told one, no region has two" all_of "exits 0" "told 1" "got 0 0 1" \
+	"got 0 1 1"
+build set_one clang-19 -DFREE_ONLY -DSET_ONE
+alone "$work/set_one" "$stop"
+ok "omp_set_num_threads(1): no region has two" all_of "exits 0" "got 0 0 1" "got 0 1 1"
+alone "$work/clang-19" "$stop"
+ok "a bound region: told one, no region has two, and the report says why and what would help" \
+	all_of "exits 0" "told 1" "got 0 0 1" "got 0 3 1" \
+	"complains 'bound: run_[a-z]*.omp_outlined: .*told 1 thread.*-c2.*max_threads=2'"
+rm -rf "$work/cache"
+mkdir "$work/cache"
+ln -s /etc/passwd "$work/cache/malleable"
+lent "$work/free" "$stop"
+comes_to 0 0 2
+widened=$?
+end
+ok "verdicts that cannot be kept are found again" all_of "exits 0" "told 2" "[ $widened = 0 ]"
 ok "nothing is left" nothing_left

@@ -200,7 +200,7 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	if (any)
 		mal_text_add(text, "mode: %llu of %llu region runs free%s%s%s\n", free_runs, runs,
 			     *bound ? "; bound: " : "", bound,
-			     one ? "; told 1 thread: no team was changed (see max_threads=)" : "");
+			     one ? "; told 1 thread: no team grows (try -c2 or max_threads=2)" : "");
 }
 
 static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
