@@ -58,9 +58,9 @@ bound_got() {
 		got "$rank" 8 3 || return 1
 	done
 }
-moved() { "$malleable" set mpirun.0 --count=3 >/dev/null; }
+moved() { "$malleable" set mpirun --free && "$malleable" set mpirun.0 --count=3; } >/dev/null 2>&1
 is_moved() { [ "$("$malleable" status --here --json | jq '.[0].ranks[0].count')" = 3 ]; }
-moved_back() { "$malleable" set mpirun --count=2 >/dev/null; }
+moved_back() { "$malleable" set mpirun --count=2; } >/dev/null 2>&1
 # resized KIND: it has a thread for each CPU that its rank has, whenever that changes.
 resized() {
 	all_of "wait_until 60 moved" "comes_to 0 $1 3" "comes_to 1 $1 1" "wait_until 60 moved_back" \

@@ -159,17 +159,14 @@ static void say_mode(struct mal_text *text, const struct mal_controller *control
 		mal_text_add(text, "mode: cpuset, %s\n", mal_phrase_of_reason(reason));
 }
 
-/* Where nothing could be classified, and a program is kept from gains by that: why. */
+/* Where nothing could be classified: why. */
 static void say_unproved(struct mal_text *text, const struct mal_controller *controller)
 {
 	char why[MAL_BOUND_TEXT + 1];
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
-
 		if (!mal_rank_view(controller, rank)->known ||
-		    atomic_load(&controller->step->segment.ranks[rank].proves) ||
-		    (reason != MAL_REASON_REPORTED && reason != MAL_REASON_THREAD_DATA))
+		    atomic_load(&controller->step->segment.ranks[rank].proves))
 			continue;
 		if (!*mal_phrase_bound(controller, rank, why, sizeof(why)))
 			continue;
@@ -200,7 +197,8 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	if (any)
 		mal_text_add(text, "mode: %llu of %llu region runs free%s%s%s\n", free_runs, runs,
 			     *bound ? "; bound: " : "", bound,
-			     one ? "; told 1 thread: no team grows (try -c2 or max_threads=2)" : "");
+			     one ? "; told 1 thread: no team grows (try -c2 or max_threads=2)"
+				 : "");
 }
 
 static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
