@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "libmalleable/core/launch.h"
-#include "libmalleable/rank/program/objects.h"
+#include "libmalleable/inspect/inspect.h"
+#include "libmalleable/rank/program/loaded.h"
 #include "spank/cgroup.h"
 #include "spank/plugin.h"
 #include "spank/tracker.h"
@@ -125,25 +126,42 @@ int balance_tracker_open_state(uint32_t step)
 	return -1;
 }
 
-/* The program is its only object, and a prover takes all the time that it has. */
-static int first_object(struct dl_phdr_info *info, size_t size, void *base)
+/* The program is its only object, now and then, and a prover takes all the time that it has. */
+static int first_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-	*(ElfW(Addr) *)base = info->dlpi_addr;
+	struct mal_object *object = data;
+
+	*object = (struct mal_object){.base = info->dlpi_addr,
+				      .path = "",
+				      .headers = info->dlpi_phdr,
+				      .header_count = info->dlpi_phnum,
+				      .regions = true};
 	return 1;
 }
 
-void mal_objects_with_regions(mal_object_does *does, void *data)
+unsigned long long mal_objects_changes(void)
 {
-	struct dl_phdr_info info = {.dlpi_name = ""};
+	static unsigned long long changes;
 
-	dl_iterate_phdr(first_object, &info.dlpi_addr);
-	does(&info, data);
+	return ++changes;
 }
 
-static int prove(const uint8_t *bytes, size_t size, uint64_t deadline_ns, void *sites,
-		 struct mal_error *err)
+void mal_loaded_read(struct mal_loaded *loaded)
 {
-	silence.ns = deadline_ns;
+	loaded->count = !loaded->count;
+	loaded->first[0] = true;
+	dl_iterate_phdr(first_object, &loaded->objects[0]);
+}
+
+bool mal_loaded_tells(const struct mal_loaded *loaded, void *handle, const char *symbol)
+{
+	return true;
+}
+
+static int prove(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
+		 struct mal_inspection *inspection, struct mal_error *err)
+{
+	silence.ns = by->deadline_ns;
 	return mal_fail(err, "it takes too long");
 }
 
@@ -152,11 +170,7 @@ void *__wrap_dlopen(const char *name, int flags)
 	return &silence;
 }
 
-static void forget(void *sites)
-{
-}
-
 void *__wrap_dlsym(void *library, const char *name)
 {
-	return strcmp(name, "mal_inspect_sites") == 0 ? (void *)prove : (void *)forget;
+	return (void *)prove;
 }

@@ -18,10 +18,11 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
 
 #define PROVER "libmalleable_prove.so"
 /* For all objects together: the program waits. Reading files, and loading the library, add to it. */
-#define DEADLINE_NS 150000000u
+#define DEADLINE_MS 150
 /* More questions about other objects are answered for the worst. */
 enum { QUESTIONS = 512 };
 
@@ -226,7 +227,7 @@ static bool any_is_indirect(void)
 
 const struct mal_loaded *mal_known_look(void)
 {
-	uint64_t deadline_ns = mal_now_ns() + DEADLINE_NS;
+	uint64_t deadline_ns = mal_now_ns() + (uint64_t)mal_patience_ms(DEADLINE_MS) * 1000000;
 
 	if (mal_objects_changes() == loaded.changes)
 		return &loaded;
