@@ -48,6 +48,7 @@ static const struct {
 	{MAL_ACTION_PUSH, " push "},
 	{MAL_ACTION_POP, " pop "},
 	{MAL_ACTION_LEAVE, " leave "},
+	{MAL_ACTION_PAIR, " unpcklpd vunpcklpd punpcklqdq vpunpcklqdq "},
 	{MAL_ACTION_FLOAT_ADD,
 	 " addsd addss addpd addps vaddsd vaddss vaddpd vaddps "},
 	{MAL_ACTION_FLOAT_MULTIPLY, " mulsd mulss mulpd mulps vmulsd vmulss vmulpd vmulps "},

@@ -33,6 +33,8 @@ struct mal_state {
 	uint8_t live;
 	/* The thread has iterations. */
 	uint8_t guarded;
+	/* Between the calls that begin and end a loop of LLVM's: nothing else is there. */
+	uint8_t working;
 	/* A combination of results that only one thread does at a time. */
 	uint8_t protected_;
 };
@@ -66,8 +68,10 @@ enum {
 
 struct mal_block_facts {
 	struct mal_state *end;
-	/* The comparison that its branch makes, or 0. */
-	mal_value compare;
+	/* The comparison that its branch makes, or 0; and what it compares. */
+	mal_value compare, left, right;
+	/* Where it stored last. */
+	mal_value stored;
 	uint8_t branch, carried, effects, dirty;
 	/* Ways that a thread without iterations does not take: a bit each. */
 	uint8_t dead;

@@ -238,6 +238,8 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	facts->guard = facts->branch == MAL_BRANCH_SHARE
 			       ? guard_of(analysis, condition, left, right)
 			       : 0;
+	facts->left = left;
+	facts->right = right;
 	facts->counts = (a->class == MAL_IDENTITY &&
 			 mal_shape_of(values, left)->shape == MAL_SHAPE_COUNTED) ||
 			(b->class == MAL_IDENTITY &&

@@ -100,6 +100,7 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 	if (external->kind == MAL_EXTERNAL_STATIC_INIT) {
 		mal_value step = stacked(analysis, 0);
 
+		analysis->state->working = 1;
 		fill(analysis, registers[MAL_RCX], 4, share);
 		fill(analysis, registers[MAL_R8], bytes, mal_leaf(values, MAL_LOW, where));
 		fill(analysis, registers[MAL_R9], bytes, mal_leaf(values, MAL_HIGH, where));
@@ -212,6 +213,8 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 		break;
 	default:
 		mal_effect(analysis, MAL_EFFECT_RUNTIME);
+		if (strcmp(name, "__kmpc_for_static_fini") == 0)
+			analysis->state->working = 0;
 		result = step_runtime(analysis, external, name);
 	}
 	if (external->kind == MAL_EXTERNAL_PURE && external->integers)
@@ -286,6 +289,9 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	}
 	mal_forget_escaped(analysis);
 	forget(analysis, writes, result);
+	if (result && mal_node(&analysis->values, result)->class != MAL_IDENTITY)
+		for (unsigned int i = 0; i < 2; i++)
+			analysis->state->registers[MAL_XMM0 + i] = result;
 }
 
 static void step_indirect(struct mal_analysis *analysis)

@@ -19,12 +19,29 @@ static int is_reached(const struct mal_analysis *analysis, uint32_t block)
 	return analysis->facts[block].end && analysis->facts[block].end->live;
 }
 
+/* Whether VALUE is made of what changes in the loop NUMBER. */
+static int changes(const struct mal_analysis *analysis, mal_value value, const uint32_t *loop,
+		   uint32_t number)
+{
+	const struct mal_node *node = mal_node(&analysis->values, value);
+	const mal_value parts[] = {node->a, node->b, node->c};
+	uint32_t block = (uint32_t)(node->key >> 40) & 0x3fffff;
+
+	if (node->kind == MAL_SYMBOL && node->key >> 62 == 1)
+		return block < analysis->graph.block_count && loop[block] == number;
+	for (size_t i = 0; i < 3 && node->kind != MAL_TELLS; i++)
+		if (parts[i] && changes(analysis, parts[i], loop, number))
+			return 1;
+	return 0;
+}
+
 /* A guard before a loop decides by the same each time. */
-static int is_guard(const struct mal_analysis *analysis, uint32_t block)
+static int is_guard(const struct mal_analysis *analysis, uint32_t block, const uint32_t *loop)
 {
 	const struct mal_block_facts *facts = &analysis->facts[block];
 
-	return is_exit_by_share(analysis, block) && facts->compare && !facts->counts;
+	return is_exit_by_share(analysis, block) && facts->compare && !facts->counts &&
+	       !changes(analysis, facts->compare, loop, loop[block]);
 }
 
 /* Whether iterations decide again what follows BLOCK, before anything else is done. */
@@ -54,7 +71,7 @@ static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uin
 			uint32_t next = block->next[j];
 
 			if (loop[next] == number || !analysis->graph.blocks[next].ends ||
-			    is_guard(analysis, i))
+			    is_guard(analysis, i, loop))
 				continue;
 			for (uint32_t k = 0; k < analysis->graph.block_count; k++)
 				analysis->facts[k].seen = 0;
@@ -68,8 +85,40 @@ static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uin
 	}
 }
 
-/* The loops within the blocks of SET, from the outermost on. */
-static int find_loops(struct mal_analysis *analysis, uint8_t *set)
+/* A loop that ends when memory changes, which it neither writes to nor calls anything for. */
+static void check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number)
+{
+	const struct mal_node *read = NULL;
+
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+		const struct mal_block *block = &analysis->graph.blocks[i];
+		int leaves = 0;
+
+		if (loop[i] != number)
+			continue;
+		if (facts->effects & (MAL_EFFECT_CALL | MAL_EFFECT_RUNTIME | MAL_EFFECT_ATOMIC))
+			return;
+		for (uint32_t j = 0; j < block->next_count; j++)
+			leaves |= loop[block->next[j]] != number;
+		if (!leaves)
+			continue;
+		read = mal_node(&analysis->values, facts->left);
+		if (read->kind != MAL_SYMBOL || !read->a || read->key >> 62 == 1 ||
+		    mal_node(&analysis->values, facts->right)->kind != MAL_NUMBER ||
+		    changes(analysis, read->a, loop, number))
+			return;
+		for (uint32_t j = 0; j < analysis->graph.block_count; j++)
+			if (loop[j] == number && analysis->facts[j].stored == read->a)
+				return;
+		analysis->at = mal_flow_last(&analysis->graph, i);
+	}
+	if (read)
+		mal_bind(analysis, "waits for another thread", NULL);
+}
+
+/* The loops within the blocks of SET, from the outermost on; those of a shared one only wait. */
+static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
 {
 	struct mal_flow_graph *graph = &analysis->graph;
 	uint32_t *loop = calloc((size_t)graph->block_count + 1, sizeof(*loop)), early = 0;
@@ -78,8 +127,13 @@ static int find_loops(struct mal_analysis *analysis, uint8_t *set)
 
 	for (uint32_t number = 1; number <= (uint32_t)(count > 0 ? count : 0); number++) {
 		unsigned int others = 0, shared = 0;
+		int within = 0;
 
-		count_exits(analysis, loop, number, &shared, &others, &early);
+		for (uint32_t i = 0; i < graph->block_count; i++)
+			within |= loop[i] == number && analysis->facts[i].shared;
+		check_wait(analysis, loop, number);
+		if (!within)
+			count_exits(analysis, loop, number, &shared, &others, &early);
 		if (shared && others) {
 			analysis->at = mal_flow_last(graph, early);
 			mal_bind(analysis, "a loop of iterations that ends early", NULL);
@@ -95,10 +149,9 @@ static int find_loops(struct mal_analysis *analysis, uint8_t *set)
 			if (shared && !others) {
 				analysis->facts[i].shared = 1;
 				analysis->facts[i].header = (uint8_t)header;
-			} else if (!header) {
-				inner[i] = 1;
-				more = 1;
 			}
+			more |= !header;
+			inner[i] = !header;
 		}
 	}
 	free(loop);
@@ -268,6 +321,21 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 		bind_block(analysis, block, "a branch on a thread's number");
 }
 
+/* Whether what follows one of LLVM's calls is also in the loop: then it is an iteration of it. */
+static int is_iteration(const struct mal_analysis *analysis, uint32_t block)
+{
+	const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
+
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (is_reached(analysis, i) && facts->shared && facts->end->working &&
+		    facts->effects & counts)
+			return analysis->facts[block].end->working;
+	}
+	return 0;
+}
+
 static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 			 const uint8_t *once)
 {
@@ -280,7 +348,7 @@ static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 			bind_block(analysis, i, "a store at the bounds of a thread's iterations");
 		if (facts->effects & MAL_EFFECT_CHOOSES && (facts->shared || in_share[i]))
 			bind_block(analysis, i, "one thread alone within a loop of iterations");
-		if (in_share[i] && !facts->shared && !once[i] &&
+		if (in_share[i] && !facts->shared && !once[i] && !is_iteration(analysis, i) &&
 		    facts->effects & (MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL))
 			bind_block(analysis, i, "an effect of each thread that has iterations");
 	}

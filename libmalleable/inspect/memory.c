@@ -242,6 +242,15 @@ mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *oper
 	return mal_blur(&analysis->values, &value, 1, analysis->at->address * 8 + 5);
 }
 
+/* Whether memory at ADDRESS is VALUE already. */
+static int is_there(const struct mal_state *state, mal_value address, mal_value value)
+{
+	for (uint32_t i = 0; i < state->load_count; i++)
+		if (state->load_addresses[i] == address && state->loads[i] == value)
+			return 1;
+	return 0;
+}
+
 static void store(struct mal_analysis *analysis, const struct mal_operand *operand,
 		  mal_value value)
 {
@@ -262,12 +271,19 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 		return;
 	}
 	mal_effect(analysis, MAL_EFFECT_STORE);
+	analysis->facts[analysis->block].stored = canonical(&analysis->values, address);
+	if (analysis->facts[analysis->block].shared &&
+	    mal_node(&analysis->values, value)->flags & MAL_COUNTED)
+		mal_bind(analysis, "how many iterations a thread has had, stored", NULL);
 	if (analysis->without && state->protected_) {
-		int same = 0;
+		const struct mal_node *pair = mal_node(&analysis->values, value);
+		mal_value behind;
 
-		for (uint32_t i = 0; i < state->load_count; i++)
-			same |= state->load_addresses[i] == address && state->loads[i] == value;
-		if (same)
+		if (is_there(state, address, value))
+			return;
+		behind = mal_plus(&analysis->values, address, mal_number(&analysis->values, 8));
+		if (pair->kind == MAL_PAIR && is_there(state, address, pair->a) &&
+		    is_there(state, behind, mal_node(&analysis->values, value)->b))
 			return;
 		mal_bind(analysis, "every thread changes what all add up", NULL);
 	}

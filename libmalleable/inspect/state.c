@@ -258,16 +258,43 @@ static int begins_share(struct mal_values *values, mal_value value, mal_value st
 	       (mal_is_number(values, step, &number) && number < 0 && node->start == node->length);
 }
 
-/* A value that the loop changes by the same each time, if its first one is B's. */
+/* A value that the loop changes by the same each time; from the next pass on it is known. */
+static int note_step(struct meeting *meeting, uint64_t key, mal_value first, mal_value step,
+		     mal_value *result)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+
+	*result = mal_make(&analysis->values, MAL_STEP, (int64_t)key, first, step, 0);
+	for (uint32_t i = 0; i < analysis->seed_count; i++)
+		if (analysis->seeds[i].key == key && analysis->seeds[i].first == first &&
+		    analysis->seeds[i].step == step)
+			return 1;
+	if (analysis->seed_count == MAL_SEEDS) {
+		analysis->values.full = 1;
+		return 1;
+	}
+	analysis->seeds[analysis->seed_count++] = (struct mal_seed){key, first, step};
+	analysis->restart = 1;
+	return 1;
+}
+
+/* Whether A, what a loop begins with, and B, what it comes back with, are of such a value. */
 static int is_stepped(struct meeting *meeting, uint64_t key, mal_value a, mal_value b,
 		      mal_value *result)
 {
-	struct mal_analysis *analysis = meeting->analysis;
-	struct mal_values *values = &analysis->values;
-	const struct mal_node *left = mal_node(values, a);
-	mal_value step;
+	struct mal_values *values = &meeting->analysis->values;
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+	int known = left->kind == MAL_STEP && left->key == (int64_t)key;
+	mal_value first = known ? left->a : a, step;
 
-	if (left->kind == MAL_STEP && left->key == (int64_t)key) {
+	/* What another register steps, one step ahead. */
+	if (right->kind == MAL_STEP && right->key != (int64_t)key) {
+		step = mal_minus(values, right->a, first);
+		return mal_node(values, first)->class == MAL_IDENTITY &&
+		       mal_is_chunk_step(values, first, step) &&
+		       note_step(meeting, key, first, step, result);
+	}
+	if (known) {
 		*result = a;
 		return mal_difference(values, a, b, &step) && step == left->b;
 	}
@@ -277,14 +304,15 @@ static int is_stepped(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 	if (mal_node(values, step)->class == MAL_CLEAN ? !begins_share(values, a, step)
 						       : !mal_is_chunk_step(values, a, step))
 		return 0;
-	*result = mal_make(values, MAL_STEP, (int64_t)key, a, step, 0);
-	if (analysis->seed_count < MAL_SEEDS) {
-		analysis->seeds[analysis->seed_count++] = (struct mal_seed){key, a, step};
-		analysis->restart = 1;
-	} else {
-		values->full = 1;
-	}
-	return 1;
+	return note_step(meeting, key, a, step, result);
+}
+
+static int steps_by_number(const struct mal_values *values, const struct mal_node *next,
+			   uint64_t key)
+{
+	return next->kind == MAL_ADD && mal_node(values, next->b)->kind == MAL_NUMBER &&
+	       mal_node(values, next->a)->kind == MAL_SYMBOL &&
+	       mal_node(values, next->a)->key == (int64_t)key;
 }
 
 static int counts(const struct mal_values *values, const struct mal_node *first,
@@ -328,6 +356,10 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		if (left->a && left->a == right->a && left->kind == MAL_SYMBOL &&
 		    right->kind == MAL_SYMBOL)
 			return mal_loaded(values, key, left->flags | right->flags, left->a);
+		/* A count of iterations that begins anew for each thread. */
+		if (carried && back && meeting->analysis->final &&
+		    left->kind == MAL_NUMBER && steps_by_number(values, right, key))
+			carried |= MAL_COUNTED;
 		result = mal_symbol(values, key, (uint8_t)(left->flags | right->flags | carried));
 		if (back)
 			mal_mark_counter(values, result, counts(values, left, right, result));
@@ -553,7 +585,7 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		return;
 	state->live = 1;
 	state->side = meeting.sides[0];
-	state->guarded = 1;
+	state->guarded = state->working = 1;
 	for (uint32_t i = 0; i < meeting.count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[meeting.before[i]];
 		const struct mal_block *from = &analysis->graph.blocks[meeting.before[i]];
@@ -561,6 +593,7 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		state->side = state->side == meeting.sides[i] ? state->side : 0;
 		state->guarded &= meeting.states[i]->guarded ||
 				  (facts->guard && from->next[facts->guard - 1] == block);
+		state->working &= meeting.states[i]->working;
 		state->protected_ |= meeting.states[i]->protected_;
 	}
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {

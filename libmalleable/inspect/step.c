@@ -441,6 +441,18 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_COMPARE_FLOAT: step_test(analysis, at); return;
 	case MAL_ACTION_SET:
 	case MAL_ACTION_CHOOSE: step_condition(analysis, at); return;
+	case MAL_ACTION_PAIR: {
+		unsigned int first = at->operand_count == 3 ? 1 : 0;
+		mal_value low = mal_read(analysis, &at->operands[first]);
+		mal_value high = mal_read(analysis, &at->operands[first + 1]);
+
+		if (low && high && low != high)
+			mal_write(analysis, &at->operands[0],
+				  mal_make(&analysis->values, MAL_PAIR, 0, low, high, 0));
+		else
+			step_any(analysis, at);
+		return;
+	}
 	case MAL_ACTION_EXCHANGE: {
 		mal_value left = mal_read(analysis, &at->operands[0]);
 

@@ -91,6 +91,7 @@ static int enter_block(struct mal_analysis *analysis, uint32_t block)
 	analysis->block = block;
 	analysis->state = &state;
 	facts->effects = 0;
+	facts->stored = 0;
 	step_block(analysis, block);
 	if (!facts->end) {
 		facts->end = malloc(sizeof(state));

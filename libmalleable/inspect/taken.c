@@ -26,6 +26,11 @@ static int asks(const struct mal_slot *slot)
 	       kind == MAL_EXTERNAL_GLOBAL_THREAD;
 }
 
+static int finds(const char *symbol)
+{
+	return strcmp(symbol, "dlsym") == 0 || strcmp(symbol, "dlvsym") == 0;
+}
+
 static void take(struct taking *taking, uint64_t address)
 {
 	struct mal_program *program = taking->program;
@@ -66,7 +71,9 @@ static void take_data(struct taking *taking)
 		if (slot->kind == MAL_SLOT_ADDRESS && !slot->linkage &&
 		    !in_arrays(image, slot->address))
 			take(taking, slot->value);
-		taking->program->stub_taken |= !slot->linkage && asks(slot);
+		/* What is found by its name may be anything. */
+		taking->program->stub_taken |= (!slot->linkage && asks(slot)) ||
+					       (slot->symbol && finds(slot->symbol));
 	}
 	if (!image->fixed)
 		return;

@@ -130,7 +130,7 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
 		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
-		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN);
+		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED);
 	}
 	if (node.size > SIZE)
 		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));

@@ -37,6 +37,8 @@ enum mal_kind {
 	MAL_SELECT,
 	/* Of a loop: begins with A, is changed by B each time. */
 	MAL_STEP,
+	/* Two words side by side in a vector. */
+	MAL_PAIR,
 	/* A, where B came out as KEY says. */
 	MAL_ON_WAY,
 	/* Something that follows from the iterations that a thread has. */
@@ -57,6 +59,8 @@ enum {
 	MAL_EXACT = 4,
 	/* An address of memory that the thread allocated for all of its iterations. */
 	MAL_OWN = 8,
+	/* A count of the thread's iterations. */
+	MAL_COUNTED = 16,
 };
 
 enum mal_condition {
