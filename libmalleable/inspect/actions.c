@@ -36,7 +36,8 @@ static const struct {
 	{MAL_ACTION_SIGN, " cdq cqo cwd "},
 	{MAL_ACTION_CLEAR_SAME,
 	 " xor pxor xorps xorpd vpxor vxorps vxorpd vpxord vpxorq psubd psubq vpsubd vpsubq sbb "},
-	{MAL_ACTION_OR, " or por orps orpd vpor vorps vorpd vpord vporq paddd paddq vpaddd vpaddq "},
+	{MAL_ACTION_OR,
+	 " or por orps orpd vpor vorps vorpd vpord vporq paddd paddq vpaddd vpaddq "},
 	{MAL_ACTION_AND, " and "},
 	{MAL_ACTION_COMPARE, " cmp "},
 	{MAL_ACTION_TEST, " test "},
@@ -49,8 +50,7 @@ static const struct {
 	{MAL_ACTION_POP, " pop "},
 	{MAL_ACTION_LEAVE, " leave "},
 	{MAL_ACTION_PAIR, " unpcklpd vunpcklpd punpcklqdq vpunpcklqdq "},
-	{MAL_ACTION_FLOAT_ADD,
-	 " addsd addss addpd addps vaddsd vaddss vaddpd vaddps "},
+	{MAL_ACTION_FLOAT_ADD, " addsd addss addpd addps vaddsd vaddss vaddpd vaddps "},
 	{MAL_ACTION_FLOAT_MULTIPLY, " mulsd mulss mulpd mulps vmulsd vmulss vmulpd vmulps "},
 	{MAL_ACTION_FLOAT_LESS, " minsd minss minpd minps vminsd vminss vminpd vminps "},
 	{MAL_ACTION_FLOAT_MORE, " maxsd maxss maxpd maxps vmaxsd vmaxss vmaxpd vmaxps "},
@@ -60,18 +60,10 @@ static const struct {
 };
 
 static const char conditions[][4] = {
-	[MAL_EQUAL] = "z",
-	[MAL_NOT_EQUAL] = "nz",
-	[MAL_LESS] = "l",
-	[MAL_NOT_LESS] = "nl",
-	[MAL_LESS_EQUAL] = "le",
-	[MAL_MORE] = "nle",
-	[MAL_BELOW] = "b",
-	[MAL_NOT_BELOW] = "nb",
-	[MAL_BELOW_EQUAL] = "be",
-	[MAL_ABOVE] = "nbe",
-	[MAL_NEGATIVE] = "s",
-	[MAL_NOT_NEGATIVE] = "ns",
+	[MAL_EQUAL] = "z",     [MAL_NOT_EQUAL] = "nz",	[MAL_LESS] = "l",
+	[MAL_NOT_LESS] = "nl", [MAL_LESS_EQUAL] = "le", [MAL_MORE] = "nle",
+	[MAL_BELOW] = "b",     [MAL_NOT_BELOW] = "nb",	[MAL_BELOW_EQUAL] = "be",
+	[MAL_ABOVE] = "nbe",   [MAL_NEGATIVE] = "s",	[MAL_NOT_NEGATIVE] = "ns",
 };
 
 static uint8_t condition_of(const char *name)
@@ -113,10 +105,9 @@ uint8_t mal_action_of(uint16_t mnemonic, uint8_t *condition)
 	static uint8_t found[ZYDIS_MNEMONIC_MAX_VALUE + 1];
 
 	if (!actions[mnemonic])
-		actions[mnemonic] =
-			(uint8_t)(find(ZydisMnemonicGetString((ZydisMnemonic)mnemonic),
-				       &found[mnemonic]) +
-				  1);
+		actions[mnemonic] = (uint8_t)(find(ZydisMnemonicGetString((ZydisMnemonic)mnemonic),
+						   &found[mnemonic]) +
+					      1);
 	*condition = found[mnemonic];
 	return (uint8_t)(actions[mnemonic] - 1);
 }

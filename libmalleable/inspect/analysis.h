@@ -11,7 +11,14 @@
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/values.h"
 
-enum { MAL_SLOTS = 256, MAL_LOADS = 8, MAL_SEEDS = 256, MAL_ESCAPES = 64, MAL_NEAR = 256, MAL_KEPT = 4096 };
+enum {
+	MAL_SLOTS = 256,
+	MAL_LOADS = 8,
+	MAL_SEEDS = 256,
+	MAL_ESCAPES = 64,
+	MAL_NEAR = 256,
+	MAL_KEPT = 4096
+};
 
 struct mal_stack_slot {
 	int64_t offset;

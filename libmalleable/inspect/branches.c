@@ -94,8 +94,9 @@ static mal_value first_of(struct mal_values *values, mal_value value, mal_value 
 		return value;
 	a = first_of(values, node->a, step);
 	b = first_of(values, mal_node(values, value)->b, step);
-	return mal_node(values, value)->kind == MAL_ADD ? mal_plus(values, a, b)
-							: mal_make(values, MAL_MULTIPLY, 0, a, b, 0);
+	return mal_node(values, value)->kind == MAL_ADD
+		       ? mal_plus(values, a, b)
+		       : mal_make(values, MAL_MULTIPLY, 0, a, b, 0);
 }
 
 static int is_length(struct mal_values *values, mal_value value)
@@ -169,7 +170,8 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 	if (condition == MAL_OTHER_CONDITION)
 		return MAL_BRANCH_TELLS;
 	if (a == MAL_ITERATIONS || b == MAL_ITERATIONS)
-		return ends_share(values, condition, left, right) ? MAL_BRANCH_SHARE : MAL_BRANCH_TELLS;
+		return ends_share(values, condition, left, right) ? MAL_BRANCH_SHARE
+								  : MAL_BRANCH_TELLS;
 	distance = mal_minus(values, left, right);
 	if (is_length(values, distance))
 		return MAL_BRANCH_SHARE;
@@ -193,8 +195,7 @@ static uint8_t guard_of(struct mal_analysis *analysis, enum mal_condition condit
 	if (mal_node(&analysis->values, left)->class < MAL_IDENTITY &&
 	    mal_node(&analysis->values, right)->class < MAL_IDENTITY)
 		return 0;
-	distance = mal_shape_of(&analysis->values,
-				mal_minus(&analysis->values, left, right));
+	distance = mal_shape_of(&analysis->values, mal_minus(&analysis->values, left, right));
 	if (distance->shape != MAL_SHAPE_BLOCK || distance->start || !distance->bare ||
 	    distance->rest)
 		return 0;
@@ -235,9 +236,8 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
 	facts->carried = (a->flags | b->flags) & MAL_CARRIED;
-	facts->guard = facts->branch == MAL_BRANCH_SHARE
-			       ? guard_of(analysis, condition, left, right)
-			       : 0;
+	facts->guard =
+		facts->branch == MAL_BRANCH_SHARE ? guard_of(analysis, condition, left, right) : 0;
 	facts->left = left;
 	facts->right = right;
 	facts->counts = (a->class == MAL_IDENTITY &&

@@ -31,7 +31,8 @@ static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 		/* Not all of them are arguments. */
 		if (lenient && node->class == MAL_UNKNOWN && strstr(node->text, "may have changed"))
 			continue;
-		if (node->class == MAL_IDENTITY && mal_is_share(&analysis->values, state->registers[reg]) &&
+		if (node->class == MAL_IDENTITY &&
+		    mal_is_share(&analysis->values, state->registers[reg]) &&
 		    mal_shape_of(&analysis->values, state->registers[reg])->start)
 			continue;
 		if (node->class != MAL_ITERATIONS)
@@ -195,11 +196,9 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 {
 	const struct mal_external *external = mal_slot_external(slot);
 	const char *name = slot->symbol ? slot->symbol : "?";
-	uint64_t some = MAL_BIT(MAL_XMM0) * 0xff;
+	uint64_t some = mal_external_arguments(external);
 	mal_value result = 0;
 
-	for (size_t i = 0; i < external->integers && i < 6; i++)
-		some |= MAL_BIT(arguments[i]);
 	switch (external->kind) {
 	case MAL_EXTERNAL_MEMORY: step_memory(analysis, name); break;
 	case MAL_EXTERNAL_PURE:
@@ -230,7 +229,8 @@ static mal_value step_callee(struct mal_analysis *analysis, uint64_t target)
 	const struct mal_callee *callee = mal_callee(analysis->program, target);
 	const struct mal_finding *finding;
 
-	mal_effect(analysis, MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
+	mal_effect(analysis,
+		   MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
 	if (!callee) {
 		mal_bind(analysis, "calls that are nested too deeply", name_of(analysis, target));
 		return 0;
@@ -320,7 +320,8 @@ void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *
 
 		if (node->kind == MAL_SLOT_VALUE)
 			slot = mal_image_slot(analysis->image, (uint64_t)node->key);
-		if (node->kind == MAL_NUMBER && mal_image_executable(analysis->image, (uint64_t)node->key)) {
+		if (node->kind == MAL_NUMBER &&
+		    mal_image_executable(analysis->image, (uint64_t)node->key)) {
 			slot = mal_image_stub(analysis->image, (uint64_t)node->key);
 			target = slot ? 0 : (uint64_t)node->key;
 		}

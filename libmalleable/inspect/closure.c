@@ -191,12 +191,15 @@ static void visit_stack(struct mal_local *local, const struct mal_instruction *a
 	else if (at->action == MAL_ACTION_SUBTRACT && at->operands[0].reg == MAL_RSP &&
 		 at->operands[1].kind == MAL_OPERAND_NUMBER)
 		*depth += at->operands[1].number;
+	if (at->action == MAL_ACTION_MOVE && at->operands[0].reg == MAL_RBP &&
+	    at->operands[1].reg == MAL_RSP)
+		local->frame = 1;
 	for (unsigned int i = 0; i < at->operand_count; i++) {
 		const struct mal_operand *operand = &at->operands[i];
 		int64_t end = operand->number - (operand->base == MAL_RBP ? 8 : *depth);
 
 		if (operand->kind == MAL_OPERAND_MEMORY && end > local->stack && end <= 256 &&
-		    (operand->base == MAL_RSP || operand->base == MAL_RBP))
+		    (operand->base == MAL_RSP || (operand->base == MAL_RBP && local->frame)))
 			local->stack = end;
 	}
 }

@@ -85,8 +85,8 @@ static int meet(const struct mal_flow_graph *graph, const uint32_t *rank, int le
 }
 
 /* Blocks in reversed depth-first order, backwards from the ends; their ranks in RANK. */
-static uint32_t order_backwards(const struct mal_flow_graph *graph, uint32_t *order,
-				uint32_t *rank, uint32_t *stack, uint32_t *at)
+static uint32_t order_backwards(const struct mal_flow_graph *graph, uint32_t *order, uint32_t *rank,
+				uint32_t *stack, uint32_t *at)
 {
 	uint32_t done = graph->block_count, depth;
 

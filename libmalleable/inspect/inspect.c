@@ -15,7 +15,8 @@
 static void bind(struct mal_finding *finding, uint64_t where, const char *reason,
 		 const char *symbol)
 {
-	snprintf(finding->reason, sizeof(finding->reason), symbol ? "%s: %s" : "%s", reason, symbol);
+	snprintf(finding->reason, sizeof(finding->reason), symbol ? "%s: %s" : "%s", reason,
+		 symbol);
 	finding->where = where;
 }
 
@@ -38,8 +39,8 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 		return;
 	*indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
 	if (*indirect && mal_taken_tells(program)) {
-		bind(finding, reach->pointer, "calls through a pointer, and a function that can tell",
-		     NULL);
+		bind(finding, reach->pointer,
+		     "calls through a pointer, and a function that can tell", NULL);
 		return;
 	}
 	callee = mal_callee(program, start->entry);

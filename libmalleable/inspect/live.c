@@ -17,17 +17,15 @@ static const uint64_t vectors = (uint64_t)0xff << MAL_XMM0;
 static uint64_t taken_by_call(const struct mal_image *image, const struct mal_instruction *at,
 			      unsigned int depth)
 {
-	static const uint8_t order[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 	const struct mal_slot *slot = mal_call_slot(image, at);
-	uint64_t target = mal_call_target(image, at), taken = vectors;
+	uint64_t target = mal_call_target(image, at);
 
 	if (target)
 		return mal_live_in(image, target, depth + 1);
-	if (!slot)
-		return six | vectors;
-	for (unsigned int i = 0; i < mal_slot_external(slot)->integers && i < 6; i++)
-		taken |= MAL_BIT(order[i]);
-	return taken;
+	/* How many it takes is not known; what is passed on unchanged is among the first. */
+	if (!slot || mal_slot_external(slot)->integers == MAL_ANY_ARGUMENTS)
+		return MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_XMM0);
+	return mal_external_arguments(mal_slot_external(slot));
 }
 
 static uint64_t before(const struct mal_image *image, const struct mal_flow_graph *graph,

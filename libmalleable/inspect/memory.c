@@ -191,8 +191,7 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	if (in_frame(analysis, operand, &begin))
 		return load_near(analysis, begin);
 	if (node->kind == MAL_NUMBER) {
-		const struct mal_slot *slot =
-			mal_image_slot(analysis->image, (uint64_t)node->key);
+		const struct mal_slot *slot = mal_image_slot(analysis->image, (uint64_t)node->key);
 
 		if (slot && slot->kind == MAL_SLOT_ADDRESS && operand->bytes == 8)
 			return mal_number(&analysis->values, (int64_t)slot->value);
@@ -251,8 +250,7 @@ static int is_there(const struct mal_state *state, mal_value address, mal_value 
 	return 0;
 }
 
-static void store(struct mal_analysis *analysis, const struct mal_operand *operand,
-		  mal_value value)
+static void store(struct mal_analysis *analysis, const struct mal_operand *operand, mal_value value)
 {
 	struct mal_state *state = analysis->state;
 	mal_value address = mal_address(analysis, operand);

@@ -33,6 +33,20 @@ const struct mal_external *mal_external(const char *name)
 	return &other;
 }
 
+uint64_t mal_external_arguments(const struct mal_external *external)
+{
+	static const uint8_t order[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
+	uint64_t some = 0;
+
+	for (unsigned int i = 0; i < external->integers; i++)
+		some |= MAL_BIT(order[i]);
+	if (external->integers == MAL_ANY_ARGUMENTS)
+		some |= (uint64_t)0xff << MAL_XMM0;
+	else if (external->kind == MAL_EXTERNAL_PURE && external->integers % 3 == 0)
+		some |= (uint64_t)7 << MAL_XMM0;
+	return some;
+}
+
 const struct mal_external *mal_slot_external(const struct mal_slot *slot)
 {
 	struct mal_slot *known = (struct mal_slot *)slot;

@@ -53,6 +53,9 @@ struct mal_external {
 extern const struct mal_external mal_external_table[];
 extern const size_t mal_external_count;
 
+/* Registers that it takes arguments in: of vectors those of mathematics, and of what is not known. */
+uint64_t mal_external_arguments(const struct mal_external *external);
+
 /* What is known of the function NAME; never NULL. */
 const struct mal_external *mal_external(const char *name);
 

@@ -48,8 +48,9 @@ const struct mal_external mal_external_table[] = {
 	    " omp_set_lock* omp_unset_lock* omp_test_lock* omp_set_nest_lock* "
 	    "omp_unset_nest_lock* omp_test_nest_lock* omp_init_* omp_destroy_* "
 	    "__kmpc_set_lock* __kmpc_unset_lock* "),
-	ROW(BINDS, 0, "tasks", " GOMP_task* __kmpc_omp_task* __kmpc_omp_wait* __kmpc_task* "
-			       "__kmpc_omp_reg_task* "),
+	ROW(BINDS, 0, "tasks",
+	    " GOMP_task* __kmpc_omp_task* __kmpc_omp_wait* __kmpc_task* "
+	    "__kmpc_omp_reg_task* "),
 	ROW(BINDS, 0, "sections", " GOMP_sections* __kmpc_sections* __kmpc_next_section* "),
 	ROW(BINDS, 0, "cancellation", " GOMP_cancel* __kmpc_cancel* "),
 	ROW(BINDS, 0, "copyprivate", " GOMP_single_copy* __kmpc_copyprivate* "),
@@ -57,9 +58,10 @@ const struct mal_external mal_external_table[] = {
 	    " GOMP_teams* GOMP_target* GOMP_distribute* __kmpc_push_num_teams* "
 	    "__kmpc_dist_* __tgt_* omp_target_* "),
 	ROW(ASKS, 0, "threadprivate memory", " __kmpc_threadprivate* __kmpc_copyprivate_light "),
-	ROW(PURE, 0, NULL, " __kmpc_flush omp_get_wtime omp_get_wtick omp_get_wtime_ omp_get_wtick_ "
-			   "omp_get_level omp_get_level_ "
-			   "omp_in_final omp_is_initial_device "),
+	ROW(PURE, 0, NULL,
+	    " __kmpc_flush omp_get_wtime omp_get_wtick omp_get_wtime_ omp_get_wtick_ "
+	    "omp_get_level omp_get_level_ "
+	    "omp_in_final omp_is_initial_device "),
 	ROW(ASKS, 0, "the state of the runtime", " omp_* kmp_* ompx_* GOMP_* __kmpc_* "),
 	/* Who a thread is. */
 	ROW(ASKS, 0, "which thread it is",
@@ -143,19 +145,24 @@ const struct mal_external mal_external_table[] = {
 	    "__pow_finite __sinh_finite __sqrt_finite __hypot_finite __exp10_finite "
 	    "__log10_finite __log2_finite __exp2_finite __fmod_finite "),
 	/* Effects. */
-	ROW(CALLBACK, ANY, NULL, " qsort qsort_r bsearch atexit on_exit __cxa_atexit signal "
-				 "sigaction _ZSt8for_each* "),
+	ROW(CALLBACK, ANY, NULL,
+	    " qsort qsort_r bsearch atexit on_exit __cxa_atexit signal "
+	    "sigaction _ZSt8for_each* "),
 	ROW(EFFECT, ANY, NULL,
 	    " printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf __printf_chk "
-	    "__fprintf_chk __sprintf_chk __snprintf_chk __vfprintf_chk __vsnprintf_chk scanf fscanf "
+	    "__fprintf_chk __sprintf_chk __snprintf_chk __vfprintf_chk __vsnprintf_chk scanf "
+	    "fscanf "
 	    "sscanf __isoc99_sscanf __isoc99_fscanf __isoc99_scanf __isoc23_sscanf perror "
 	    "asprintf __asprintf_chk "),
 	ROW(EFFECT, 4, NULL,
-	    " fclose fopen fopen64 freopen fflush fputc fputs fwrite fread fgets fgetc getc getline "
+	    " fclose fopen fopen64 freopen fflush fputc fputs fwrite fread fgets fgetc getc "
+	    "getline "
 	    "fseek ftell rewind feof ferror putc putchar puts strcpy strcat strncpy strncat stpcpy "
 	    "__strcpy_chk __strcat_chk __strncpy_chk __strncat_chk remove rename unlink open "
-	    "open64 close read write lseek mmap munmap mprotect madvise mkdir stat fstat srand rand "
-	    "srand48 drand48 rand_r erand48 strerror strtok localtime gmtime asctime ctime random srandom setenv unsetenv system popen pclose "
+	    "open64 close read write lseek mmap munmap mprotect madvise mkdir stat fstat srand "
+	    "rand "
+	    "srand48 drand48 rand_r erand48 strerror strtok localtime gmtime asctime ctime random "
+	    "srandom setenv unsetenv system popen pclose "
 	    "gethostname uname getpid getrusage setvbuf fileno isatty memfd_create "
 	    "__cxa_guard_acquire __cxa_guard_release __cxa_guard_abort "
 	    "__cxa_allocate_exception __cxa_free_exception __cxa_begin_catch __cxa_end_catch "
@@ -164,7 +171,8 @@ const struct mal_external mal_external_table[] = {
 	/* What is left of the C++ library. */
 	ROW(EFFECT, ANY, NULL,
 	    " _ZNSt* _ZNKSt* _ZSt* _ZNSo* _ZNSi* _ZNSs* _ZNKSs* _ZNSd* _ZNSt7__cxx11* _ZTV* _ZTI* "
-	    "_ZTS* _ZTT* _ZNVSt* _ZNSa* _ZNKSa* _ZNSb* _ZNKSb* _ZTC* _ZNKSt7__cxx11* _ZN9__gnu_cxx* _ZNK9__gnu_cxx* "),
+	    "_ZTS* _ZTT* _ZNVSt* _ZNSa* _ZNKSa* _ZNSb* _ZNKSb* _ZTC* _ZNKSt7__cxx11* "
+	    "_ZN9__gnu_cxx* _ZNK9__gnu_cxx* "),
 };
 
 const size_t mal_external_count = sizeof(mal_external_table) / sizeof(mal_external_table[0]);

@@ -36,6 +36,8 @@ struct mal_local {
 	uint64_t given;
 	/* How many bytes of arguments it takes on the stack. */
 	int64_t stack;
+	/* RBP is the frame's. */
+	int frame;
 	/* Functions that it calls, or takes the address of. */
 	uint64_t *calls;
 	uint32_t call_count;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #ifdef HAVE_ZYDIS
 
 enum { JOINS = 4096, PASSES = 16 };

@@ -85,8 +85,7 @@ static int64_t evaluate(const struct mal_values *values, mal_value value,
 	switch (node->kind) {
 	case MAL_ADD: return (int64_t)(a + b);
 	case MAL_MULTIPLY: return (int64_t)(a * b);
-	case MAL_COMPARE:
-		return mal_compare((enum mal_condition)node->key, (int64_t)a, (int64_t)b);
+	case MAL_COMPARE: return mal_compare((enum mal_condition)node->key, (int64_t)a, (int64_t)b);
 	default: break;
 	}
 	if (b == 0 || ((int64_t)a == INT64_MIN && (int64_t)b == -1))
@@ -219,7 +218,8 @@ static int is_counted(const struct mal_values *values, mal_value value)
 	if (!counts_chunks(values, value))
 		return 0;
 	for (unsigned int seed = 0; seed < 2 * SEEDS; seed += 2) {
-		struct sample one = {.threads = 1, .seed = seed}, two = {.threads = 2, .seed = seed};
+		struct sample one = {.threads = 1, .seed = seed},
+			      two = {.threads = 2, .seed = seed};
 		int64_t first = evaluate(values, value, &one), more, chunk;
 
 		more = evaluate(values, value, &two) - first;
@@ -228,7 +228,8 @@ static int is_counted(const struct mal_values *values, mal_value value)
 		if (!chunk || more % chunk)
 			return 0;
 		for (size_t i = 0; i < TEAMS; i++) {
-			struct sample sample = {.thread = teams[i] - 1, .threads = teams[i], .seed = seed};
+			struct sample sample = {
+				.thread = teams[i] - 1, .threads = teams[i], .seed = seed};
 
 			if (evaluate(values, value, &sample) !=
 			    first + chunk * (teams[i] - 1) + more * (teams[i] - 1))
@@ -274,7 +275,7 @@ static enum mal_shape find_shape(const struct mal_values *values, mal_value valu
 		seen += saw;
 	}
 	if (!n)
-		return possible && seen ? MAL_SHAPE_CHUNK
+		return possible && seen		   ? MAL_SHAPE_CHUNK
 		       : is_counted(values, value) ? MAL_SHAPE_COUNTED
 						   : MAL_SHAPE_NONE;
 	return possible && seen && !(possible & (possible - 1)) ? MAL_SHAPE_BLOCK : MAL_SHAPE_NONE;
@@ -289,8 +290,8 @@ const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value)
 		value = mal_make(values, MAL_ON_WAY, values->truth, value, values->compare, 0);
 	node = &values->nodes[value];
 	if (node->shape == MAL_SHAPE_UNKNOWN)
-		node->shape = (uint8_t)find_shape(
-			values, node->kind == MAL_ON_WAY ? node->a : value, node);
+		node->shape = (uint8_t)find_shape(values,
+						  node->kind == MAL_ON_WAY ? node->a : value, node);
 	return node;
 }
 

@@ -146,7 +146,8 @@ mal_value mal_load_slot(struct mal_analysis *analysis, int64_t offset, uint32_t 
 		if (parts[i] != parts[0])
 			return mal_blur(&analysis->values, parts, count,
 					analysis->at->address * 8 + 2);
-	return bytes > 8 && mal_node(&analysis->values, parts[0])->kind == MAL_NUMBER && count * 8 == bytes
+	return bytes > 8 && mal_node(&analysis->values, parts[0])->kind == MAL_NUMBER &&
+			       count * 8 == bytes
 		       ? parts[0]
 		       : mal_blur(&analysis->values, parts, count, analysis->at->address * 8 + 2);
 }
@@ -228,10 +229,10 @@ static int select_one(struct meeting *meeting)
 				continue;
 			compare = analysis->facts[a / 2 - 1].compare;
 			if (meeting->values[i] != meeting->values[j])
-				meeting->values[i] = mal_make(&analysis->values, MAL_SELECT, 0,
-							      compare,
-							      meeting->values[a & 1 ? j : i],
-							      meeting->values[a & 1 ? i : j]);
+				meeting->values[i] =
+					mal_make(&analysis->values, MAL_SELECT, 0, compare,
+						 meeting->values[a & 1 ? j : i],
+						 meeting->values[a & 1 ? i : j]);
 			meeting->sides[i] = 0;
 			meeting->count--;
 			meeting->values[j] = meeting->values[meeting->count];
@@ -324,12 +325,11 @@ static int counts(const struct mal_values *values, const struct mal_node *first,
 	if (next->kind == MAL_NUMBER)
 		return next->key == 1;
 	return next->kind == MAL_ADD && next->a == counter &&
-	       mal_node(values, next->b)->kind == MAL_NUMBER &&
-	       mal_node(values, next->b)->key == 1;
+	       mal_node(values, next->b)->kind == MAL_NUMBER && mal_node(values, next->b)->key == 1;
 }
 
-static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_value b,
-		      int back, uint8_t carried)
+static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
+		      uint8_t carried)
 {
 	struct mal_values *values = &meeting->analysis->values;
 	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
@@ -350,15 +350,16 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		if (meeting->analysis->facts[meeting->block].force & MAL_FORCE_TELLS)
 			return mal_tells(values, differs);
 		/* Whether a thread has iterations; not what a loop begins to count. */
-		if (carried && meeting->analysis->final && left->kind == MAL_NUMBER && right->kind == MAL_NUMBER)
+		if (carried && meeting->analysis->final && left->kind == MAL_NUMBER &&
+		    right->kind == MAL_NUMBER)
 			return mal_tells(values, "what a thread sets that has iterations");
 		/* Memory that all share is read again: nothing is carried. */
 		if (left->a && left->a == right->a && left->kind == MAL_SYMBOL &&
 		    right->kind == MAL_SYMBOL)
 			return mal_loaded(values, key, left->flags | right->flags, left->a);
 		/* A count of iterations that begins anew for each thread. */
-		if (carried && back && meeting->analysis->final &&
-		    left->kind == MAL_NUMBER && steps_by_number(values, right, key))
+		if (carried && back && meeting->analysis->final && left->kind == MAL_NUMBER &&
+		    steps_by_number(values, right, key))
 			carried |= MAL_COUNTED;
 		result = mal_symbol(values, key, (uint8_t)(left->flags | right->flags | carried));
 		if (back)
@@ -440,7 +441,8 @@ static mal_value meet(struct meeting *meeting, uint64_t location)
 	for (uint32_t i = 1; i < count; i++)
 		same &= meeting->values[i] == result || (kept && comes_back(meeting, i));
 	for (uint32_t i = 0; i < analysis->seed_count && !analysis->without; i++)
-		if (analysis->seeds[i].key == key && meeting->values[0] == analysis->seeds[i].first) {
+		if (analysis->seeds[i].key == key &&
+		    meeting->values[0] == analysis->seeds[i].first) {
 			result = meeting->values[0] =
 				mal_make(&analysis->values, MAL_STEP, (int64_t)key, result,
 					 analysis->seeds[i].step, 0);
@@ -608,8 +610,7 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		meeting.values[i] = meeting.states[i]->right;
 	state->right = meet(&meeting, 61);
 	meet_slots(&meeting, state);
-	if (state->side &&
-	    analysis->facts[state->side / 2 - 1].branch == MAL_BRANCH_DIVISION) {
+	if (state->side && analysis->facts[state->side / 2 - 1].branch == MAL_BRANCH_DIVISION) {
 		analysis->values.compare = analysis->facts[state->side / 2 - 1].compare;
 		analysis->values.truth = !(state->side & 1);
 	}

@@ -20,8 +20,8 @@ static void result_flags(struct mal_analysis *analysis, mal_value result)
 
 static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_t count)
 {
-	result_flags(analysis, mal_blur(&analysis->values, some, count,
-					analysis->at->address * 8 + 7));
+	result_flags(analysis,
+		     mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
 }
 
 /* Everything that is written depends on everything that is read. */
@@ -114,7 +114,8 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 	if (to->reg == MAL_RSP && mal_node(values, result)->kind != MAL_STACK) {
 		mal_check_value(analysis, result, "as the size of the stack");
 		/* A part of the frame that is far from the others. */
-		result = mal_leaf(values, MAL_STACK, -((int64_t)1 << 32) - (int64_t)at->address * 64);
+		result = mal_leaf(values, MAL_STACK,
+				  -((int64_t)1 << 32) - (int64_t)at->address * 64);
 	}
 	mal_write(analysis, to, result);
 	if (at->action == MAL_ACTION_SUBTRACT)
@@ -181,8 +182,8 @@ static void step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 	case MAL_ACTION_FLOAT_MORE:
 		neutral = (int64_t)0xfff0000000000000;
 		other = bytes == 4 ? (int32_t)0xff7fffff : (int64_t)0xffefffffffffffff;
-		if (bytes == 4 && (numbers[0] == (int32_t)0xff800000 ||
-				   numbers[1] == (int32_t)0xff800000))
+		if (bytes == 4 &&
+		    (numbers[0] == (int32_t)0xff800000 || numbers[1] == (int32_t)0xff800000))
 			neutral = (int32_t)0xff800000;
 		break;
 	case MAL_ACTION_FLOAT_ADD: other = INT64_MIN; break;
@@ -262,7 +263,8 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 		result = outcome ? yes : no;
 	} else if (mal_branch_of(analysis, (enum mal_condition)at->condition, left, right) ==
 			   MAL_BRANCH_SHARE &&
-		   (mal_node(values, left)->class | mal_node(values, right)->class) >= MAL_IDENTITY &&
+		   (mal_node(values, left)->class | mal_node(values, right)->class) >=
+			   MAL_IDENTITY &&
 		   mal_is_share(values, yes) && mal_is_share(values, no)) {
 		result = mal_leaf(values, MAL_SHARE, 0);
 	} else if (exact && left && right && at->condition != MAL_OTHER_CONDITION &&
@@ -273,8 +275,7 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 	} else if (yes == no) {
 		result = yes;
 	} else {
-		result = mal_blur(values, (mal_value[]){left, right, yes, no}, 4,
-				  at->address * 8);
+		result = mal_blur(values, (mal_value[]){left, right, yes, no}, 4, at->address * 8);
 	}
 	mal_write(analysis, &at->operands[0], result);
 }
@@ -329,8 +330,8 @@ static void step_string(struct mal_analysis *analysis, const struct mal_instruct
 	if (at->repeat && !mal_is_share(values, state->registers[MAL_RCX]))
 		mal_check_value(analysis, state->registers[MAL_RCX], "as a length");
 	if (writes && to->kind == MAL_STACK) {
-		int64_t bytes = count->kind == MAL_NUMBER && count->key < 4096 ? count->key * 8
-									       : MAL_NEAR;
+		int64_t bytes =
+			count->kind == MAL_NUMBER && count->key < 4096 ? count->key * 8 : MAL_NEAR;
 
 		mal_forget_slots(analysis, to->key, to->key + bytes);
 		for (int64_t i = 0; mal_node(values, value)->kind == MAL_NUMBER &&
@@ -343,9 +344,8 @@ static void step_string(struct mal_analysis *analysis, const struct mal_instruct
 	}
 	for (size_t i = 0; i < 3; i++)
 		if (at->writes & MAL_BIT(registers[i]))
-			state->registers[registers[i]] =
-				mal_blur(values, &state->registers[registers[i]], 1,
-					 at->address * 8 + i);
+			state->registers[registers[i]] = mal_blur(
+				values, &state->registers[registers[i]], 1, at->address * 8 + i);
 	if (at->writes & MAL_BIT(MAL_RAX))
 		state->registers[MAL_RAX] = mal_fresh(analysis, 4, 0);
 	if (at->writes & MAL_BIT(MAL_FLAGS))
@@ -412,15 +412,14 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_SHIFT_LEFT: step_linear(analysis, at); return;
 	case MAL_ACTION_DIVIDE: step_divide(analysis, at); return;
 	case MAL_ACTION_SIGN:
-		state->registers[MAL_RDX] = mal_blur(&analysis->values,
-						     &state->registers[MAL_RAX], 1,
-						     at->address * 8);
+		state->registers[MAL_RDX] =
+			mal_blur(&analysis->values, &state->registers[MAL_RAX], 1, at->address * 8);
 		if (mal_node(&analysis->values, state->registers[MAL_RAX])->class == MAL_CLEAN)
 			return;
 		/* Of what is divided again, only the lower half is followed. */
 		if (mal_node(&analysis->values, state->registers[MAL_RAX])->class == MAL_IDENTITY)
-			state->registers[MAL_RDX] = mal_tells(&analysis->values,
-							      "the sign of a thread's number");
+			state->registers[MAL_RDX] =
+				mal_tells(&analysis->values, "the sign of a thread's number");
 		return;
 	case MAL_ACTION_CLEAR_SAME: step_clear(analysis, at); return;
 	case MAL_ACTION_AND:

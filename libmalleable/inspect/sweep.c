@@ -30,17 +30,17 @@ static void note_returns(struct mal_analysis *analysis)
 		mal_value value = analysis->state->registers[results[i]];
 		uint8_t class = mal_node(&analysis->values, value)->class;
 
-		if (class == MAL_UNKNOWN && strstr(mal_node(&analysis->values, value)->text, "may have"))
+		if (class == MAL_UNKNOWN &&
+		    strstr(mal_node(&analysis->values, value)->text, "may have"))
 			continue;
 		if (i == 0) {
 			int kind = mal_node(&analysis->values, value)->kind;
 
-			analysis->returned = !analysis->returned || analysis->returned == kind
-						     ? kind
-						     : -1;
+			analysis->returned =
+				!analysis->returned || analysis->returned == kind ? kind : -1;
 		}
 		if (class > (uint8_t)analysis->returns)
-			analysis->returns = (enum mal_class)class;
+			analysis->returns = (enum mal_class) class;
 	}
 }
 
@@ -245,8 +245,8 @@ int mal_sweep(struct mal_program *program, uint64_t entry, struct mal_callee *ca
 	analysis->program = program;
 	analysis->image = program->image;
 	if (mal_flow_build(program->image, entry, &analysis->graph) == 0) {
-		analysis->facts = calloc((size_t)analysis->graph.block_count + 1,
-					 sizeof(*analysis->facts));
+		analysis->facts =
+			calloc((size_t)analysis->graph.block_count + 1, sizeof(*analysis->facts));
 		if (analysis->graph.trouble) {
 			snprintf(callee->finding.reason, sizeof(callee->finding.reason), "%s",
 				 analysis->graph.trouble);

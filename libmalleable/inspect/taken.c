@@ -21,7 +21,10 @@ static int asks(const struct mal_slot *slot)
 	if (slot->kind != MAL_SLOT_SYMBOL || !slot->function)
 		return slot->kind == MAL_SLOT_RESOLVER;
 	kind = mal_slot_external(slot)->kind;
-	return kind == MAL_EXTERNAL_ASKS || kind == MAL_EXTERNAL_BINDS ||
+	/* MPI binds where it is called, but tells no thread apart. */
+	return kind == MAL_EXTERNAL_ASKS ||
+	       (kind == MAL_EXTERNAL_BINDS &&
+		strcmp(mal_slot_external(slot)->reason, MAL_CALL_OF_MPI) != 0) ||
 	       kind == MAL_EXTERNAL_THREAD || kind == MAL_EXTERNAL_THREADS ||
 	       kind == MAL_EXTERNAL_GLOBAL_THREAD;
 }
@@ -72,8 +75,8 @@ static void take_data(struct taking *taking)
 		    !in_arrays(image, slot->address))
 			take(taking, slot->value);
 		/* What is found by its name may be anything. */
-		taking->program->stub_taken |= (!slot->linkage && asks(slot)) ||
-					       (slot->symbol && finds(slot->symbol));
+		taking->program->stub_taken |=
+			(!slot->linkage && asks(slot)) || (slot->symbol && finds(slot->symbol));
 	}
 	if (!image->fixed)
 		return;

@@ -95,8 +95,7 @@ mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key)
 
 mal_value mal_tells(struct mal_values *values, const char *text)
 {
-	struct mal_node node = {
-		.kind = MAL_TELLS, .class = MAL_UNKNOWN, .size = 1, .text = text};
+	struct mal_node node = {.kind = MAL_TELLS, .class = MAL_UNKNOWN, .size = 1, .text = text};
 
 	return intern(values, &node);
 }
@@ -112,8 +111,13 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		   mal_value b, mal_value c)
 {
 	const mal_value parts[] = {a, b, c};
-	struct mal_node node = {
-		.kind = (uint8_t)kind, .flags = MAL_EXACT, .size = 1, .key = key, .a = a, .b = b, .c = c};
+	struct mal_node node = {.kind = (uint8_t)kind,
+				.flags = MAL_EXACT,
+				.size = 1,
+				.key = key,
+				.a = a,
+				.b = b,
+				.c = c};
 
 	for (size_t i = 0; i < (kind == MAL_SELECT ? 3 : 2); i++) {
 		const struct mal_node *part = mal_node(values, parts[i]);
@@ -124,8 +128,7 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			continue;
 		if (part->kind == MAL_SHARE || part->kind == MAL_STACK || part->kind == MAL_LOST ||
 		    part->kind == MAL_SLOT_VALUE || parts[i] == 0)
-			return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2,
-					key_of(&node));
+			return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
 		if (part->class > node.class)
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
@@ -169,8 +172,7 @@ mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
 			return mal_leaf(values, MAL_STACK,
 					(int64_t)((uint64_t)left->key + (uint64_t)right->key));
 		if (left->kind == MAL_ADD && mal_node(values, left->b)->kind == MAL_NUMBER)
-			return mal_plus(values, left->a,
-					mal_plus(values, left->b, b));
+			return mal_plus(values, left->a, mal_plus(values, left->b, b));
 	} else if (left->kind == MAL_ADD && mal_node(values, left->b)->kind == MAL_NUMBER) {
 		/* Numbers last. */
 		return mal_plus(values, mal_plus(values, left->a, b), left->b);
@@ -194,8 +196,7 @@ mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b)
 		return mal_number(values, 0);
 	if (mal_is_number(values, b, &number))
 		return mal_plus(values, a, mal_number(values, (int64_t)(0 - (uint64_t)number)));
-	return mal_plus(values, a,
-			mal_make(values, MAL_MULTIPLY, 0, b, mal_number(values, -1), 0));
+	return mal_plus(values, a, mal_make(values, MAL_MULTIPLY, 0, b, mal_number(values, -1), 0));
 }
 
 mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
@@ -209,9 +210,10 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 		if (node->class == MAL_UNKNOWN)
 			return some[i];
 		if (node->class == MAL_IDENTITY && !mal_is_share(values, some[i]))
-			return mal_tells(values, node->kind == MAL_CHOSEN
-							 ? "what one thread alone was chosen for"
-							 : "a thread's number or how many there are");
+			return mal_tells(values,
+					 node->kind == MAL_CHOSEN
+						 ? "what one thread alone was chosen for"
+						 : "a thread's number or how many there are");
 		if (node->class > worst)
 			worst = node->class;
 		flags |= node->flags;

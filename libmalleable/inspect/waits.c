@@ -99,8 +99,9 @@ static int progresses(const struct mal_program *program, const struct mal_instru
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_instruction *at = &body[i];
 
-		if (at->flow == MAL_FLOW_CALL ? calls_change(program, at)
-					      : at->flow == MAL_FLOW_RETURN || at->flow == MAL_FLOW_STOP)
+		if (at->flow == MAL_FLOW_CALL
+			    ? calls_change(program, at)
+			    : at->flow == MAL_FLOW_RETURN || at->flow == MAL_FLOW_STOP)
 			return 1;
 		if (at->flow == MAL_FLOW_JUMP && i + 1 < count && leaves(body, count, i))
 			return 1;
@@ -117,12 +118,13 @@ static int progresses(const struct mal_program *program, const struct mal_instru
 
 			if (operand->kind != MAL_OPERAND_MEMORY || at->action == MAL_ACTION_LEA)
 				continue;
-			reads |= operand->read && (operand->index != MAL_NO_REGISTER ||
-						   (operand->base != MAL_RSP &&
-						    operand->base != MAL_RBP));
+			reads |= operand->read &&
+				 (operand->index != MAL_NO_REGISTER ||
+				  (operand->base != MAL_RSP && operand->base != MAL_RBP));
 			/* A counter in memory, or a store. */
 			if (operand->written && !at->lock &&
-			    (operand->read || (operand->base != MAL_RSP && operand->base != MAL_RBP)))
+			    (operand->read ||
+			     (operand->base != MAL_RSP && operand->base != MAL_RBP)))
 				return 1;
 		}
 	}
@@ -139,7 +141,8 @@ uint64_t mal_waits(const struct mal_program *program, const struct mal_instructi
 		if ((at->flow != MAL_FLOW_BRANCH && at->flow != MAL_FLOW_JUMP) ||
 		    at->target > at->address || at->target < text[0].address)
 			continue;
-		while (first > 0 && text[first - 1].address >= at->target && i + 1 - first < LONGEST)
+		while (first > 0 && text[first - 1].address >= at->target &&
+		       i + 1 - first < LONGEST)
 			first--;
 		if (text[first].address != at->target)
 			continue;

@@ -44,7 +44,8 @@ static void binds_all_on_other_machines(void **state)
 	struct mal_error err;
 
 	(void)state;
-	assert_int_equal(mal_inspect((uint8_t *)&header, sizeof(header), NULL, &inspection, &err), 0);
+	assert_int_equal(mal_inspect((uint8_t *)&header, sizeof(header), NULL, &inspection, &err),
+			 0);
 	assert_non_null(inspection.trouble);
 	assert_null(mal_inspection_find(&inspection, 0));
 	mal_inspection_free(&inspection);
