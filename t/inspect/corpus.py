@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The corpus: its programs, the truth written in them, how to build them, and where regions are."""
+"""The corpus: its programs, the truth written in them, how to build and run them."""
 import os
 import re
 import shutil
 import subprocess
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
-SUFFIXES = (".c", ".cc", ".f90")
-TRUTH = re.compile(r"omp\b.*?(?:/\*|!|//)\s*(free|open|bound)\b(?::\s*([^*]*?))?\s*(?:\*/.*)?$")
+LIBRARIES = os.path.join(PROGRAMS, "libraries")
+TRUTH = re.compile(r"omp\b.*?(?:/\*|!)\s*(free|hot|open|bound)\b(?::\s*([^*]*?))?\s*(?:\*/.*)?$")
+LINKS = re.compile(r"Libraries: ([a-z ]+)\.")
 # The function that a region was made into, in the names of both compilers.
 OUTLINED = re.compile(r"\._omp_fn\.\d+|omp_outlined(?!_debug)")
 COMPILERS = {
     "gcc": {".c": "gcc", ".cc": "g++", ".f90": "gfortran"},
     "clang-19": {".c": "clang-19", ".cc": "clang++-19"},
-    "gcc-14": {".c": "gcc-14", ".cc": "g++-14", ".f90": "gfortran-14"},
-    "clang-14": {".c": "clang-14", ".cc": "clang++-14"},
 }
 
 
@@ -29,72 +27,83 @@ class Truth:
 
     def __init__(self, line, kind, reason):
         self.line = line
-        self.kind = kind
+        self.kind = "free" if kind == "hot" else kind
+        self.hot = kind == "hot"
         self.reason = reason or ""
-        self.shown = "cannot be shown" not in self.reason
+        self.shown = self.reason.endswith(", shown")
+
+
+def text_of(path):
+    """The text of a file."""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def truths(path):
     """The regions of a program by line."""
     found = {}
-    with open(path, encoding="utf-8") as file:
-        for number, text in enumerate(file, 1):
-            match = TRUTH.search(text.rstrip())
-            if match:
-                found[number] = Truth(number, match[1], match[2])
+    for number, text in enumerate(text_of(path).splitlines(), 1):
+        match = TRUTH.search(text.rstrip())
+        if match:
+            found[number] = Truth(number, match[1], match[2])
     return found
 
 
-def programs(names=(), folder=PROGRAMS):
-    """Paths of the programs, of the named ones where some are named."""
-    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-             if name.endswith(SUFFIXES) and not name.startswith("external")]
-    return [path for path in paths
-            if not names or os.path.basename(path) in names
-            or os.path.splitext(os.path.basename(path))[0] in names]
+def programs(names=()):
+    """Paths of the programs, of the named ones where some are named; libraries last."""
+    paths = [os.path.join(folder, name) for folder in (PROGRAMS, LIBRARIES)
+             for name in sorted(os.listdir(folder)) if name.endswith((".c", ".cc", ".f90"))]
+    return [path for path in paths if truths(path)
+            and (not names or os.path.basename(path) in names)]
+
+
+def is_library(path):
+    """Whether this has no main: it is inspected, but run as part of others only."""
+    return os.path.dirname(path) == LIBRARIES
 
 
 def compiler_of(name, path):
     """The compiler's command for this program, or None where there is none."""
-    command = COMPILERS.get(name, {}).get(os.path.splitext(path)[1])
+    command = COMPILERS[name].get(os.path.splitext(path)[1])
     return command if command and shutil.which(command) else None
 
 
-def call(command, **more):
+def call(command):
     """Runs a command; its output, or a Failure with what it said."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failure("%s: %s" % (" ".join(command), done.stderr.strip()[-2000:]))
     return done.stdout
 
 
 def build_libraries(folder):
-    """Puts teams.so, which is preloaded, and libexternal.so, which programs link, there."""
-    for source, name in (("teams.c", "teams.so"), ("programs/external.c", "libexternal.so")):
-        call(["gcc", "-O2", "-shared", "-fPIC", "-o", os.path.join(folder, name),
-              os.path.join(HERE, source), "-ldl"])
+    """Puts teams.so, which is preloaded, and the libraries that programs link, there."""
+    shared = ["gcc", "-O2", "-shared", "-fPIC", "-L", folder, "-Wl,-rpath," + folder]
+    call([*shared, "-o", os.path.join(folder, "teams.so"), os.path.join(HERE, "teams.c")])
+    for name in sorted(os.listdir(LIBRARIES)):
+        more = ["-lgpu"] if name == "wrapper.c" else []
+        call([*shared, "-fopenmp", "-o", os.path.join(folder, "lib%s.so" % name[:-2]),
+              os.path.join(LIBRARIES, name), *more])
 
 
-def build(name, path, options, out, external=None):
-    """Compiles a program with debug information."""
-    command = [compiler_of(name, path), "-g", "-fopenmp", "-w", "-I", PROGRAMS, *options, "-o", out,
-               path]
-    with open(path, encoding="utf-8") as file:
-        if '"external.h"' in file.read():
-            command += [external, "-Wl,-rpath," + os.path.dirname(external)]
+def build(name, path, options, out, libraries):
+    """Compiles a program with debug information, or a library with regions."""
+    links = LINKS.search(text_of(path))
+    command = [compiler_of(name, path), "-g", "-fopenmp", "-w", "-I", PROGRAMS, *options,
+               "-o", out, path, *(["-shared", "-fPIC"] if is_library(path) else []),
+               "-L", libraries, "-Wl,-rpath," + libraries,
+               *("-l" + one for one in (links[1].split() if links else ())),
+               "-lm", "-Wl,--as-needed", "-latomic"]
     if path.endswith(".f90"):
-        command += ["-J", tempfile.gettempdir()]
-    call([*command, "-lm", "-Wl,--as-needed", "-latomic"])
+        command += ["-J", os.path.dirname(out)]
+    call(command)
     return out
 
 
 def lines_of(executable, addresses):
     """The source lines of addresses; of code that was inlined, the line that it was inlined at."""
-    addresses = sorted(addresses)
-    if not addresses:
-        return {}
-    text = call(["addr2line", "-a", "-i", "-e", executable, *("%x" % one for one in addresses)])
     lines = {}
+    text = call(["addr2line", "-a", "-i", "-e", executable, *("%x" % one for one in addresses)])
     for row in text.splitlines():
         if row.startswith("0x"):
             current = int(row, 16)
@@ -104,56 +113,46 @@ def lines_of(executable, addresses):
     return lines
 
 
-def outlined(executable):
-    """The outlined functions, address to name."""
-    found = {}
-    for row in call(["nm", executable]).splitlines():
-        fields = row.split()
-        if len(fields) == 3 and OUTLINED.search(fields[2]):
-            found[int(fields[0], 16)] = fields[2]
-    return found
-
-
 def regions(executable, known):
     """The truths of a program's regions by the address of their function.
 
     Such a function begins at the line of its pragma, or soon after it. Those of tasks are among
     them."""
+    functions = [int(row.split()[0], 16) for row in call(["nm", executable]).splitlines()
+                 if len(row.split()) == 3 and OUTLINED.search(row.split()[2])]
     found = {}
-    for address, line in lines_of(executable, outlined(executable)).items():
+    for address, line in (lines_of(executable, functions) if functions else {}).items():
         line = max((one for one in known if one <= line), default=0)
         if line:
             found[address] = known[line]
     return found
 
 
-def ran(executable, library):
-    """Addresses of the functions of the regions that a program runs."""
-    record = executable + ".record"
-    if os.path.exists(record):
-        os.remove(record)
-    said = run(executable, library, TEAMS_RECORD=record)
-    if not os.path.exists(record):
-        raise Failure("runs no region: " + said)
-    with open(record, encoding="ascii") as file:
-        return [int(row, 16) for row in file]
-
-
-def run(executable, library=None, timeout=10, **settings):
-    """What a program prints, and its exit status; 'slow' where it does not end."""
+def run(executable, timeout=60, **settings):
+    """What a program told 2 prints, and its exit status; 'slow' where it does not end."""
     environment = dict(os.environ, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
-                       OMP_DYNAMIC="false", **settings)
-    if library:
-        environment["LD_PRELOAD"] = library
+                       OMP_DYNAMIC="false", ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0",
+                       **settings)
     try:
         done = subprocess.run([executable], env=environment, capture_output=True, check=False,
                               timeout=timeout, cwd=os.path.dirname(executable))
     except subprocess.TimeoutExpired:
         return "slow"
-    return "%s exit %d" % (done.stdout.decode(errors="replace"), done.returncode)
+    said = done.stderr.decode(errors="replace").strip()
+    return "%s exit %d%s" % (done.stdout.decode(errors="replace"), done.returncode,
+                             " " + said[:300] if done.returncode else "")
 
 
-def teams(executable, library, chosen, seed):
-    """What a program prints while the regions with these functions have random teams."""
-    return run(executable, library, 4, TEAMS_SEED=str(seed),
-               TEAMS_REGIONS=",".join("%x" % address for address in chosen))
+def teams(executable, libraries, chosen, seed, timeout=60):
+    """What it prints while the regions with these functions have random teams."""
+    return run(executable, timeout, LD_PRELOAD=os.path.join(libraries, "teams.so"),
+               TEAMS_SEED=str(seed), TEAMS_REGIONS=",".join("%x" % one for one in chosen))
+
+
+def ran(executable, libraries):
+    """Addresses of the functions of the regions that a program runs."""
+    record = executable + ".record"
+    said = run(executable, LD_PRELOAD=os.path.join(libraries, "teams.so"), TEAMS_RECORD=record)
+    if not os.path.exists(record):
+        raise Failure("runs no region: " + said)
+    return {int(row, 16) for row in text_of(record).split()}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Preloaded: gives the regions named in TEAMS_REGIONS teams of random size, for t/inspect/check.
+/* Preloaded: gives the regions named in TEAMS_REGIONS teams of random size, for t/inspect/run.
  *
  * A region is named by its outlined function: the hexadecimal offset in the executable.
- * TEAMS_SEED seeds the sizes, 1 to TEAMS_MOST (default 4), another one at each entry. With
+ * TEAMS_SEED seeds the sizes, 1 to 5, another one at each entry. With
  * TEAMS_RECORD=FILE the functions of all regions that run are written there, one per line. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ static size_t chosen_count;
 static uintptr_t seen[MOST_REGIONS];
 static _Atomic unsigned entries;
 static unsigned seed;
-static unsigned most_threads = 4;
+enum { MOST_THREADS = 5 };
 static const char *record;
 
 static int find_base(struct dl_phdr_info *info, size_t size, void *unused)
@@ -41,8 +41,6 @@ __attribute__((constructor)) static void begin(void)
 	record = getenv("TEAMS_RECORD");
 	if (getenv("TEAMS_SEED"))
 		seed = (unsigned)atoi(getenv("TEAMS_SEED"));
-	if (getenv("TEAMS_MOST"))
-		most_threads = (unsigned)atoi(getenv("TEAMS_MOST"));
 	while (text && *text && chosen_count < MOST_REGIONS) {
 		char *end;
 
@@ -89,7 +87,7 @@ static unsigned team(void *function)
 		note(region);
 	for (size_t i = 0; i < chosen_count; i++)
 		if (chosen[i] == region)
-			return 1 + mix(mix(seed) + entries++) % most_threads;
+			return 1 + mix(mix(seed) + entries++) % MOST_THREADS;
 	return 0;
 }
 

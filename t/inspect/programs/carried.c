@@ -1,61 +1,95 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Private variables that carry a value from one iteration to the next. */
+/* Values that go from one iteration to the next in private memory: no identity, unless one becomes
+ * an index or an address. What may vary by team is not printed. */
 #include "corpus.h"
-enum { N = 800 };
-static double a[N], b[N];
-static unsigned mixed;
-static double last_of_all;
+#include <omp.h>
+#include <stdlib.h>
+enum { N = 800, WIDTH = 32 };
+static double a[N], b[N], c[N];
+static int found, kept;
 
 int main(void)
 {
-	int n = corpus_int(N);
-	double carried = 5;
+	int n = corpus_int(N), told = omp_get_max_threads(), wrong = 0;
 
-#pragma omp parallel for /* free */
-	for (int i = 0; i < n; i++)
-		a[i] = corpus_value(i);
-#pragma omp parallel /* bound: private */
-	{
-		unsigned s = 0;
-#pragma omp for nowait
-		for (int i = 0; i < n; i++)
-			s = s * 2 + (unsigned)a[i];
-#pragma omp atomic
-		mixed += s;
-	}
-#pragma omp parallel /* bound: private */
+#pragma omp parallel /* hot */
 	{
 		unsigned seed = 42;
 #pragma omp for
 		for (int i = 0; i < n; i++) {
 			seed = seed * 1103515245u + 12345u;
-			b[i] = seed >> 16 & 1023;
+			a[i] = 1 + seed % 7;
 		}
 	}
-#pragma omp parallel for firstprivate(carried) /* bound: private */
+#pragma omp parallel for /* hot */
 	for (int i = 0; i < n; i++) {
-		carried += a[i];
-		b[i] += carried;
-	}
-#pragma omp parallel /* bound: private */
-	{
-		double last = 0;
-#pragma omp for nowait
-		for (int i = 0; i < n; i++)
-			last = a[i];
-#pragma omp atomic
-		last_of_all += last;
-	}
-#pragma omp parallel for /* free */
-	for (int i = 0; i < n; i++) {
-		unsigned s = (unsigned)i;
+		double *row = &c[i];
 
-		for (int k = 0; k < 10; k++)
-			s = s * 2 + (unsigned)a[k];
-		b[i] += s & 1023;
+		*row = a[i] > 0 && a[i] < 8;
+	}
+#pragma omp parallel /* free */
+	{
+		double last = 0, most = 0;
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+			b[i] = a[i] - last >= -7;
+			last = a[i];
+			most = last > most ? last : most;
+		}
+#pragma omp for
+		for (int i = 0; i < n; i++)
+			b[i] += most > 100;
+	}
+#pragma omp parallel firstprivate(found) /* free */
+	{
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+			if (a[i] == 3)
+				found++;
+			b[i] += found > n;
+		}
+	}
+	// Of n divided by the number told: too small for a smaller team.
+#pragma omp parallel /* bound: index, shown */
+	{
+		double *mine = malloc((size_t)(n / told) * sizeof(*mine));
+		int count = 0;
+#pragma omp for schedule(static)
+		for (int i = 0; i < n; i++)
+			mine[count++] = a[i];
+#pragma omp atomic
+		kept += count > n / told;
+		free(mine);
+	}
+#pragma omp parallel /* bound: index */
+	{
+		double mine[N];
+		int count = 0;
+#pragma omp for schedule(static) nowait
+		for (int i = 0; i < n; i++)
+			if (a[i] > 3)
+				mine[count++] = a[i];
+		for (int i = 0; i < count; i++) {
+#pragma omp atomic
+			c[0] += mine[i] > 100;
+		}
+	}
+#pragma omp parallel /* bound: index, shown */
+	{
+		double mine[N / 2 + 1];
+		double *end = mine;
+		int more = 0;
+#pragma omp for schedule(static) nowait
+		for (int i = 0; i < n; i++) {
+			if (a[i] > 0)
+				*end++ = a[i];
+			more += end - mine > N / 2;
+		}
+#pragma omp atomic
+		wrong += more > 0;
 	}
 	corpus_add(b, sizeof(b));
-	corpus_number(mixed);
-	corpus_number(last_of_all);
+	corpus_add(c, sizeof(c));
+	corpus_number(wrong + kept);
 	return corpus_end();
 }

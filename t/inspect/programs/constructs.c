@@ -1,51 +1,90 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rarer constructs: loop, scope, linear, mutexes among tasks, masked taskloops, teams. */
+/* Single, master, barriers, atomics; and what master or single set in private memory. */
 #include "corpus.h"
-#include <omp.h>
-enum { N = 240 };
-static double a[N], b[N], c[N];
-static int once;
+enum { N = 300 };
+static double a[N], factor, turns;
+static int seen, done, steps, ordinary, kept;
+
+NOINLINE static void scale(int n, double by)
+{
+#pragma omp for
+	for (int i = 0; i < n; i++)
+		a[i] *= by;
+}
 
 int main(void)
 {
-	int n = corpus_int(N), k = 5;
-	double sum = 0;
+	int n = corpus_int(N);
 
-#pragma omp parallel for linear(k : 2) /* free */
-	for (int i = 0; i < n; i++) {
-		a[i] = k;
-		k += 2;
-	}
-#pragma omp parallel /* free */
+#pragma omp parallel /* hot */
 	{
-#pragma omp for simd nowait
-		for (int i = 0; i < n; i++)
-			b[i] = a[i] * 2;
 #pragma omp single
-		once++;
-	}
-#pragma omp parallel /* free */
-#pragma omp single
-	for (int i = 0; i < 30; i++) {
-#pragma omp task depend(mutexinoutset : sum) firstprivate(i)
-		sum += i;
-	}
-#pragma omp parallel master taskloop grainsize(9) /* free */
-	for (int i = 0; i < n; i++)
-		c[i] = b[i] + 1;
-#pragma omp parallel /* bound: private */
-	{
-		int own = 0;
-#pragma omp for simd
-		for (int i = 0; i < n; i++)
-			b[i] += 1;
+		factor = 3;
 #pragma omp for
 		for (int i = 0; i < n; i++)
-			c[i] += own++;
+			a[i] = i * factor;
+#pragma omp masked
+		turns++;
+#pragma omp barrier
+		scale(n, turns + 1);
+	}
+#pragma omp parallel /* hot */
+	while (!done) {
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+#pragma omp atomic
+			seen += (int)a[i] & 1;
+		}
+#pragma omp single
+		done = ++steps == 5;
+	}
+#pragma omp parallel /* free */
+	{
+		double by;
+#pragma omp single copyprivate(by)
+		by = corpus_value(3);
+#pragma omp for
+		for (int i = 0; i < n; i++)
+			a[i] += by;
+	}
+#pragma omp parallel for /* hot */
+	for (int i = 0; i < n; i++) {
+		int old;
+#pragma omp atomic capture
+		old = ordinary++;
+#pragma omp atomic write
+		kept = 1;
+		a[i] += old < 0;
+	}
+#pragma omp parallel /* free */
+	{
+		kept = 1; // all threads store the same
+#pragma omp for
+		for (int i = 0; i < n; i++)
+			a[i] += 1;
+	}
+#pragma omp parallel /* bound: master, shown */
+	{
+		int mine = 0;
+#pragma omp master
+		mine = 1;
+#pragma omp for schedule(static)
+		for (int i = 0; i < n; i++)
+			a[i] += mine;
+	}
+#pragma omp parallel /* bound: single */
+	{
+		double mine = 2;
+#pragma omp single
+		mine = 1;
+#pragma omp for schedule(dynamic)
+		for (int i = 0; i < n; i++)
+			a[i] += mine > 9;
+#pragma omp atomic
+		turns += mine;
 	}
 	corpus_add(a, sizeof(a));
-	corpus_add(b, sizeof(b));
-	corpus_add(c, sizeof(c));
-	corpus_number(sum + once + k);
+	corpus_number(seen + steps + ordinary + kept);
+	corpus_number(turns);
 	return corpus_end();
 }

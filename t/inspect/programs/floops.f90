@@ -1,29 +1,90 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Loops of all kinds, whole arrays, workshare.
-program floops
+! Loops, whole arrays, reductions, calls: what Fortran programs are made of.
+module fields
   implicit none
-  integer, parameter :: n = 701
-  real(8) :: a(n), b(n), c(n)
-  integer :: i
-  !$omp parallel do ! free
+  real(8) :: shared_scale = 2
+contains
+  subroutine smooth(x, y)
+    real(8), intent(in) :: x(:)
+    real(8), intent(out) :: y(:)
+    integer :: i
+    !$omp do
+    do i = 2, size(x) - 1
+       y(i) = x(i - 1) + x(i) * shared_scale + x(i + 1)
+    end do
+  end subroutine
+  pure real(8) function scaled(x, factor)
+    real(8), intent(in) :: x
+    real(8), intent(in), optional :: factor
+    scaled = x
+    if (present(factor)) scaled = x * factor
+  end function
+end module
+
+program floops
+  use fields
+  implicit none
+  integer, parameter :: n = 400, m = 30
+  real(8) :: a(n), b(n), c(m, m), row(m), total, most
+  integer :: i, j, bins(8), last
+  logical :: small
+  a = 0
+  b = 0
+  !$omp parallel do ! hot
   do i = 1, n
-     a(i) = mod(i * 37, 101)
+     a(i) = mod(i * 13, 61)
   end do
-  !$omp parallel do schedule(static, 3) ! free
+  !$omp parallel do schedule(dynamic, 4) ! hot
   do i = n, 1, -1
-     b(i) = a(i) * 2
+     b(i) = a(i) * 2 + scaled(a(i)) + scaled(a(i), 3d0)
+  end do
+  !$omp parallel do collapse(2) ! hot
+  do j = 1, m
+     do i = 1, m
+        c(i, j) = i * j
+     end do
   end do
   !$omp parallel workshare ! free
-  c = a + b
-  where (c > 100) c = c - 100
+  a = a + b
+  b = a * 2
   !$omp end parallel workshare
-  !$omp parallel do schedule(dynamic, 4) ! free
-  do i = 2, n - 1
-     b(i) = c(i - 1) + c(i + 1)
+  total = 0
+  most = -1
+  small = .true.
+  !$omp parallel do reduction(+:total) reduction(max:most) reduction(.and.:small) ! hot
+  do i = 1, n
+     total = total + a(i)
+     most = max(most, a(i))
+     small = small .and. a(i) < 1000
   end do
-  !$omp parallel do simd ! free
-  do i = 1, n, 3
-     a(i) = a(i) + b(i)
+  bins = 0
+  !$omp parallel do reduction(+:bins) lastprivate(last) ! free
+  do i = 1, n
+     bins(mod(i, 8) + 1) = bins(mod(i, 8) + 1) + i
+     last = i
   end do
-  print *, int(sum(a)), int(sum(b)), int(sum(c))
+  !$omp parallel do private(row) ! hot
+  do j = 1, m
+     row = c(:, j) + j
+     c(:, j) = row(m:1:-1)
+  end do
+  !$omp parallel ! hot
+  call smooth(a, b)
+  !$omp single
+  shared_scale = 3
+  !$omp end single
+  call smooth(b, a)
+  !$omp end parallel
+  !$omp parallel do ! hot
+  do i = 1, n
+     if (a(i) > 1d9) stop 3
+     if (a(i) < -1d9) error stop "too small"
+     b(i) = mod(a(i), 1024d0)
+  end do
+  !$omp parallel do ! hot
+  do i = 1, n
+     !$omp atomic
+     bins(mod(i, 8) + 1) = bins(mod(i, 8) + 1) + 1
+  end do
+  print *, int(sum(a), 8), int(sum(b), 8), int(sum(c), 8), int(total), int(most), bins, last, small
 end program

@@ -1,52 +1,75 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! As old programs are: implicit external questions, equivalence, data by labelled common.
+! As old programs are: external questions, equivalence, common, a procedure by its address.
 program fold
   implicit none
   integer, parameter :: n = 320
   integer omp_get_thread_num, omp_get_num_threads, omp_get_max_threads
-  external omp_get_thread_num, omp_get_num_threads, omp_get_max_threads
-  real(8) :: x(n), y(n), both(2 * n), part(0:63)
+  external omp_get_thread_num, omp_get_num_threads, omp_get_max_threads, own, foreign
+  real(8) :: x(n), y(n), both(2 * n), z(n)
   equivalence (both(1), x(1)), (both(n + 1), y(1))
-  integer :: i, me, many, first, last, told
+  integer :: i, t, threads, chunk, rest, low, told, lows(0:63)
   common /grid/ told
   told = omp_get_max_threads()
-  part = 0
+  lows = 0
   both = 0
-  !$omp parallel do ! free
+  z = 0
+  !$omp parallel do ! hot
   do i = 1, n
      x(i) = mod(i * 17, 71)
      y(i) = told
   end do
-  !$omp parallel private(me, many, first, last, i) ! open: partition
-  me = omp_get_thread_num()
-  many = omp_get_num_threads()
-  first = me * n / many + 1
-  last = (me + 1) * n / many
-  do i = first, last
+  !$omp parallel private(t, threads, chunk, rest, low, i) ! free
+  t = omp_get_thread_num()
+  threads = omp_get_num_threads()
+  chunk = n / threads
+  rest = mod(n, threads)
+  if (t < rest) then
+     chunk = chunk + 1
+     rest = 0
+  end if
+  low = chunk * t + rest
+  do i = low + 1, low + chunk
      y(i) = y(i) + x(i)
   end do
   !$omp end parallel
-  !$omp parallel private(me, many, first, last, i) ! bound: share
-  me = omp_get_thread_num()
-  many = omp_get_num_threads()
-  first = me * n / many + 1
-  last = (me + 1) * n / many
-  call line(x, first, last)
-  !$omp end parallel
-  !$omp parallel do private(me) ! bound: identity
-  do i = 1, n
-     me = omp_get_thread_num()
-     part(me) = part(me) + x(i)
+  !$omp parallel private(t, threads, low, i) ! bound: share, shown
+  t = omp_get_thread_num()
+  threads = omp_get_num_threads()
+  low = t * n / threads
+  lows(t) = low
+  do i = low + 1, (t + 1) * n / threads
+     y(i) = y(i) + merge(2d0, 1d0, i == low + 1)
   end do
-  print *, int(sum(x)), int(sum(y)), int(part(0:7))
+  !$omp end parallel
+  call loop(own, z, n)
+  call loop(foreign, z, n)
+  print *, int(sum(x)), int(sum(y)), int(sum(z)), lows
 end program
 
-subroutine line(x, first, last)
+subroutine loop(what, z, n)
   implicit none
-  integer, intent(in) :: first, last
-  real(8), intent(inout) :: x(*)
+  external what
+  integer, intent(in) :: n
+  real(8), intent(inout) :: z(n)
   integer :: i
-  do i = first + 1, last
-     x(i) = mod(x(i) + x(i - 1), 512d0)
+  !$omp parallel do ! bound: indirect, shown
+  do i = 1, n
+     call what(z(i), i)
   end do
+end subroutine
+
+subroutine own(x, i)
+  implicit none
+  real(8), intent(inout) :: x
+  integer, intent(in) :: i
+  x = x + i
+end subroutine
+
+subroutine foreign(x, i)
+  implicit none
+  integer omp_get_thread_num
+  external omp_get_thread_num
+  real(8), intent(inout) :: x
+  integer, intent(in) :: i
+  x = x + i * omp_get_thread_num()
 end subroutine

@@ -1,67 +1,77 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Locks and atomics around what each iteration does. */
+/* Critical sections and locks; two of these go wrong with another team. */
 #include "corpus.h"
 #include <omp.h>
 #include <pthread.h>
-enum { N = 300 };
-static double sum, total, other;
-static int bins[8], taken[N], read_back;
+enum { N = 200 };
+static double a[N];
+static int guarded, named, locked, mutexed, tested, taken, slots[2];
+static omp_lock_t lock, gate;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* A pool of the told size. */
+NOINLINE static int *claim(void)
+{
+	int *slot;
+
+	omp_set_lock(&lock);
+	slot = &slots[taken++];
+	omp_unset_lock(&lock);
+	return slot;
+}
 
 int main(void)
 {
-	int n = corpus_int(N), place = 0;
-	omp_lock_t lock;
-	omp_nest_lock_t nest;
+	int n = corpus_int(N);
 
 	omp_init_lock(&lock);
-	omp_init_nest_lock(&nest);
-#pragma omp parallel for /* free */
+	omp_init_lock(&gate);
+#pragma omp parallel for /* bound: critical */
+	for (int i = 0; i < n; i++) {
+#pragma omp critical
+		guarded += i;
+	}
+#pragma omp parallel for /* bound: critical */
+	for (int i = 0; i < n; i++) {
+#pragma omp critical(other)
+		named += i;
+	}
+#pragma omp parallel for /* bound: lock */
 	for (int i = 0; i < n; i++) {
 		omp_set_lock(&lock);
-		sum += corpus_value(i);
+		locked += i;
 		omp_unset_lock(&lock);
 	}
-#pragma omp parallel for /* free */
-	for (int i = 0; i < n; i++) {
-		omp_set_nest_lock(&nest);
-		omp_set_nest_lock(&nest);
-		total += i;
-		omp_unset_nest_lock(&nest);
-		omp_unset_nest_lock(&nest);
-	}
-#pragma omp parallel for /* free */
+#pragma omp parallel for /* bound: lock */
+	for (int i = 0; i < n; i++)
+		if (omp_test_lock(&lock)) {
+			tested = 1;
+			omp_unset_lock(&lock);
+		}
+#pragma omp parallel for /* bound: pthread */
 	for (int i = 0; i < n; i++) {
 		pthread_mutex_lock(&mutex);
-		other += i * 3;
+		mutexed += i;
 		pthread_mutex_unlock(&mutex);
 	}
-#pragma omp parallel for /* free */
-	for (int i = 0; i < n; i++) {
+#pragma omp parallel /* bound: lock, shown */
+	{
+		int *mine = claim();
+#pragma omp for
+		for (int i = 0; i < n; i++) {
 #pragma omp atomic
-		bins[i * 5 % 8]++;
-#pragma omp atomic read
-		read_back = bins[0];
+			*mine += i;
+		}
 	}
-#pragma omp parallel for /* free */
-	for (int i = 0; i < n; i++) {
-		int mine;
-#pragma omp atomic capture
-		mine = place++;
-		taken[mine] = 1;
-	}
-#pragma omp parallel for /* open: order */
-	for (int i = 0; i < n; i++) {
-		int mine;
-#pragma omp atomic capture
-		mine = --place;
-		taken[mine] = i;
-	}
-	omp_destroy_lock(&lock);
-	omp_destroy_nest_lock(&nest);
-	for (int i = 0; i < n; i++)
-		place += taken[i];
-	corpus_add(bins, sizeof(bins));
-	corpus_number(sum + total + other + place);
+	omp_set_lock(&gate);
+#pragma omp parallel for schedule(static) /* bound: lock, shown */
+	for (int i = 0; i < 2; i++)
+		if (i == 0)
+			omp_set_lock(&gate);
+		else
+			omp_unset_lock(&gate);
+	corpus_add(a, sizeof(a));
+	corpus_number(guarded + named + locked + tested + mutexed);
+	corpus_number(taken);
 	return corpus_end();
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Transport of particles: histories with seeds of their own, tallies by atomics, a bank. */
 #include "corpus.h"
-#include <omp.h>
-enum { N = 400, BINS = 12, MOST = 64 };
+enum { N = 400, BINS = 12 };
 static double tally[BINS], bank[4 * N], lost;
 static int banked;
-static uint64_t streams[MOST];
 
 NOINLINE static double next(uint64_t *seed)
 {
@@ -30,7 +28,7 @@ int main(void)
 {
 	int n = corpus_int(N);
 
-#pragma omp parallel for reduction(+ : lost) schedule(dynamic, 10) /* free */
+#pragma omp parallel for reduction(+ : lost) schedule(dynamic, 10) /* hot */
 	for (int i = 0; i < n; i++) {
 		double weight;
 		int collisions = history((uint64_t)i * 7919, &weight);
@@ -39,7 +37,7 @@ int main(void)
 #pragma omp atomic
 		tally[collisions % BINS] += weight;
 	}
-#pragma omp parallel for /* open: order */
+#pragma omp parallel for /* hot */
 	for (int i = 0; i < n; i++) {
 		uint64_t seed = (uint64_t)i;
 
@@ -48,17 +46,6 @@ int main(void)
 #pragma omp atomic capture
 			place = banked++;
 			bank[place] = i;
-		}
-	}
-	for (int i = 0; i < MOST; i++)
-		streams[i] = (uint64_t)i * 17;
-#pragma omp parallel /* bound: identity */
-	{
-		uint64_t *mine = &streams[omp_get_thread_num()];
-#pragma omp for
-		for (int i = 0; i < n; i++) {
-#pragma omp atomic
-			tally[(int)next(mine) % BINS] += 1;
 		}
 	}
 	for (int i = 0; i < banked; i++)

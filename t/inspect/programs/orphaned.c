@@ -1,61 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Worksharing in functions that regions call, and questions deep below them. */
+/* Worksharing in functions that regions call, and recursion. */
 #include "corpus.h"
 #include <omp.h>
-enum { N = 400 };
-static double a[N], b[N];
+enum { N = 220 };
+static double a[N], b[N], c[N], total;
+static int entered;
 
-NOINLINE static void fill(int n)
+NOINLINE static void assign(int n)
 {
 #pragma omp for
 	for (int i = 0; i < n; i++)
 		a[i] = corpus_value(i);
 }
 
-NOINLINE static void relax(int n, int times)
+NOINLINE static void add(int n)
 {
-	for (int k = 0; k < times; k++) {
-#pragma omp for
-		for (int i = 1; i < n - 1; i++)
-			b[i] = a[i - 1] + a[i + 1];
-#pragma omp for
-		for (int i = 1; i < n - 1; i++)
-			a[i] = b[i] > 4096 ? b[i] - 4096 : b[i];
-	}
+#pragma omp for schedule(dynamic, 3) reduction(+ : total)
+	for (int i = 0; i < n; i++)
+		total += a[i];
 }
 
-NOINLINE static int leaf(int depth)
+NOINLINE static double power(double x, int n)
 {
-	return depth ? leaf(depth - 1) : omp_get_thread_num();
+	return n == 0 ? 1 : (double)((long)(x * power(x, n - 1)) % 1021);
 }
 
-NOINLINE static double helper(int i)
+NOINLINE static void note(int n)
 {
-	return i > 17 ? leaf(i % 5) : 1;
-}
-
-NOINLINE static double never(int i)
-{
-	return i < 0 ? leaf(3) : 2;
+#pragma omp atomic
+	entered++;
+	assign(n);
 }
 
 int main(void)
 {
 	int n = corpus_int(N);
 
-#pragma omp parallel /* free */
+#pragma omp parallel /* hot */
 	{
-		fill(n);
-		relax(n, 3);
+		assign(n);
+		add(n);
 	}
-	fill(n / 2);
-#pragma omp parallel for /* bound: identity */
+#pragma omp parallel for /* free */
 	for (int i = 0; i < n; i++)
-		b[i] = helper(i);
-#pragma omp parallel for /* open: unreached */
-	for (int i = 0; i < n; i++)
-		b[i] += never(i);
+		b[i] = power(i, i % 6);
+#pragma omp parallel /* bound: count, shown */
+	note(n);
+#pragma omp parallel /* bound: identity, shown */
+	{
+		double *mine = omp_get_thread_num() ? b : c;
+
+		for (int i = 0; i < n; i++)
+			mine[i] += 1;
+	}
 	corpus_add(a, sizeof(a));
 	corpus_add(b, sizeof(b));
+	corpus_number(total + entered);
 	return corpus_end();
 }

@@ -1,69 +1,70 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Scratch of each thread that is written before it is read: in TLS, by number, in the region. */
+/* Private scratch: written in an iteration before it is read there. */
 #include "corpus.h"
-#include <omp.h>
+#include <alloca.h>
 #include <stdlib.h>
 #include <string.h>
-enum { N = 190, WIDTH = 12, MOST = 64 };
-static double a[N], b[N], scratches[MOST][WIDTH], *pointers[MOST];
-static double work[WIDTH];
-#pragma omp threadprivate(work)
+enum { N = 260, WIDTH = 12 };
+static double a[N], b[N], c[N], d[N];
 
-NOINLINE static double use(double *scratch, int i)
+NOINLINE static void fill(double *to, int n, double x)
 {
-	double sum = 0;
-
-	for (int k = 0; k < WIDTH; k++)
-		scratch[k] = i + k;
-	for (int k = 0; k < WIDTH; k++)
-		sum += scratch[WIDTH - 1 - k] * k;
-	return sum;
+	for (int k = 0; k < n; k++)
+		to[k] = x + k;
 }
 
-NOINLINE static double forget(double *scratch, int i)
+NOINLINE static double sum(const double *of, int n)
 {
-	scratch[i % WIDTH] += i;
-	return scratch[(i + 1) % WIDTH];
+	double all = 0;
+
+	for (int k = 0; k < n; k++)
+		all += of[k];
+	return all;
 }
 
 int main(void)
 {
-	int n = corpus_int(N);
+	int n = corpus_int(N), width = corpus_int(WIDTH);
 
-	for (int t = 0; t < MOST; t++)
-		pointers[t] = calloc(WIDTH, sizeof(double));
-	/* Written before it is read, but a later region reads what is left of it. */
-#pragma omp parallel for /* bound: tls */
-	for (int i = 0; i < n; i++)
-		a[i] = use(work, i);
-#pragma omp parallel for /* open: scratch */
-	for (int i = 0; i < n; i++)
-		a[i] += use(pointers[omp_get_thread_num()], i);
-#pragma omp parallel for /* bound: tls */
-	for (int i = 0; i < n; i++)
-		b[i] = forget(work, i);
-#pragma omp parallel for /* bound: identity */
-	for (int i = 0; i < n; i++)
-		b[i] += forget(scratches[omp_get_thread_num()], i);
-#pragma omp parallel /* free */
-	{
+#pragma omp parallel for /* hot */
+	for (int i = 0; i < n; i++) {
 		double mine[WIDTH];
-#pragma omp for
-		for (int i = 0; i < n; i++)
-			a[i] += use(mine, i);
+
+		for (int k = 0; k < WIDTH; k++)
+			mine[k] = i * k;
+		a[i] = mine[i % WIDTH] + mine[3];
 	}
-#pragma omp parallel /* bound: private */
+#pragma omp parallel /* hot */
 	{
-		double mine[WIDTH];
+		double *mine = malloc((size_t)width * sizeof(*mine));
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+			fill(mine, width, i);
+			b[i] = sum(mine, width);
+		}
+		free(mine);
+	}
+#pragma omp parallel for /* free */
+	for (int i = 0; i < n; i++) {
+		double mine[width];
+		double *other = alloca((size_t)width * sizeof(*other));
 
 		memset(mine, 0, sizeof(mine));
-#pragma omp for
-		for (int i = 0; i < n; i++)
-			b[i] += forget(mine, i);
+		fill(other, width, i);
+		memcpy(mine, other, sizeof(mine));
+		c[i] = sum(mine, width);
 	}
-	for (int t = 0; t < MOST; t++)
-		free(pointers[t]);
+#pragma omp parallel for /* free */
+	for (int i = 0; i < n; i++) {
+		double *mine = calloc((size_t)(1 + i % 5), sizeof(*mine));
+
+		mine[i % 5] = i;
+		d[i] = sum(mine, 1 + i % 5);
+		free(mine);
+	}
 	corpus_add(a, sizeof(a));
 	corpus_add(b, sizeof(b));
+	corpus_add(c, sizeof(c));
+	corpus_add(d, sizeof(d));
 	return corpus_end();
 }

@@ -12,7 +12,7 @@ int main(void)
 
 	for (int i = 0; i < n; i++)
 		start[i + 1] = start[i] + 1 + i % WIDTH;
-#pragma omp parallel for schedule(guided) /* free */
+#pragma omp parallel for schedule(guided) /* hot */
 	for (int i = 0; i < n; i++) {
 		x[i] = corpus_value(i);
 		for (int k = start[i]; k < start[i + 1]; k++) {
@@ -20,7 +20,7 @@ int main(void)
 			value[k] = k % 5;
 		}
 	}
-#pragma omp parallel for /* free */
+#pragma omp parallel for /* hot */
 	for (int i = 0; i < n; i++) {
 		double sum = 0;
 
@@ -29,11 +29,11 @@ int main(void)
 		y[i] = sum;
 	}
 	for (int colour = 0; colour < 3; colour++) {
-#pragma omp parallel for /* free */
+#pragma omp parallel for /* hot */
 		for (int i = colour; i < n; i += 3)
 			y[i] += i > 2 ? (double)((long)y[i - 1] & 255) : 1;
 	}
-#pragma omp parallel reduction(max : levels) /* free */
+#pragma omp parallel reduction(max : levels) /* hot */
 	{
 #pragma omp for
 		for (int i = 0; i < n; i++) {

@@ -1,69 +1,74 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tasks: who runs them cannot be noticed, unless each thread makes some. */
+/* Tasks and sections. */
 #include "corpus.h"
-enum { N = 300 };
-static double a[N];
-static int made, found;
+enum { N = 200 };
+static double a[N], x, y;
+static volatile int flag;
+static int made;
 
-NOINLINE static long fib(int n)
+NOINLINE static void fill(int from, int to)
 {
-	long x, y;
-
-	if (n < 2)
-		return n;
-#pragma omp task shared(x)
-	x = fib(n - 1);
-#pragma omp task shared(y)
-	y = fib(n - 2);
-#pragma omp taskwait
-	return x + y;
+	if (to - from < 20) {
+		for (int i = from; i < to; i++)
+			a[i] += i;
+		return;
+	}
+#pragma omp task
+	fill(from, (from + to) / 2);
+	fill((from + to) / 2, to);
 }
 
 int main(void)
 {
 	int n = corpus_int(N);
-	long result = 0;
-	double chain = 1;
 
-#pragma omp parallel /* free */
+#pragma omp parallel /* bound: task */
 #pragma omp single
-	for (int i = 0; i < n; i++) {
-#pragma omp task firstprivate(i)
-		{
-			a[i] = corpus_value(i);
-#pragma omp atomic
-			found++;
-		}
-	}
-#pragma omp parallel /* free */
+	fill(0, n);
+#pragma omp parallel /* bound: task */
 #pragma omp single
-#pragma omp taskloop grainsize(10)
+#pragma omp taskloop
 	for (int i = 0; i < n; i++)
-		a[i] += i;
-#pragma omp parallel /* free */
-#pragma omp master
-	result = fib(12);
-#pragma omp parallel /* free */
+		a[i] += 1;
+#pragma omp parallel /* bound: task, shown */
 #pragma omp single
-	{
-		for (int i = 0; i < 20; i++) {
-#pragma omp task depend(inout : chain) firstprivate(i)
-			chain = chain * 3 + i;
-		}
-#pragma omp taskwait
-		chain += 1;
-	}
-#pragma omp parallel /* bound: count */
 	{
 #pragma omp task
-		{
-#pragma omp atomic
-			made++;
+		while (!flag) {
+#pragma omp taskyield
 		}
+#pragma omp task
+		flag = 1;
+	}
+#pragma omp parallel /* bound: task, shown */
+	{
+#pragma omp task
+#pragma omp atomic
+		made++;
+#pragma omp taskwait
+	}
+#pragma omp parallel sections /* open: clang makes a loop of it */
+	{
+#pragma omp section
+		x = 1;
+#pragma omp section
+		y = 2;
+	}
+#pragma omp parallel /* open: clang makes a loop of it */
+	{
+#pragma omp sections
+		{
+#pragma omp section
+			x += 3;
+#pragma omp section
+			y += 4;
+		}
+#pragma omp for
+		for (int i = 0; i < n; i++)
+			a[i] += x;
 	}
 	corpus_add(a, sizeof(a));
-	corpus_number((double)result + found);
+	corpus_number(x + y);
 	corpus_number(made);
-	corpus_number(chain);
 	return corpus_end();
 }

@@ -1,74 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Threads known by what the system calls them. */
+/* What the system calls a thread; the address of private memory is none of this. */
+#define _GNU_SOURCE
 #include "corpus.h"
-#define __USE_GNU
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-enum { N = 120, MOST = 64 };
-int sched_getcpu(void);
-long syscall(long, ...);
-static long seen[3][MOST];
-static double a[N];
+enum { N = 120 };
+static double a[N], b[N];
+static long ids[N], tids[N], own[N], cpu;
 static pthread_key_t key;
 
-NOINLINE static int note(long *list, long who)
+NOINLINE static int kinds(const long *list)
 {
-	int k = 0;
+	int count = 0;
 
-#pragma omp critical
-	{
-		while (k < MOST && list[k] != who && list[k])
+	for (int i = 0; i < N; i++) {
+		int k = 0;
+
+		while (list[k] != list[i])
 			k++;
-		list[k] = who;
+		count += k == i;
 	}
-	return k;
-}
-
-NOINLINE static int count(const long *list)
-{
-	int k = 0;
-
-	while (k < MOST && list[k])
-		k++;
-	return k;
+	return count;
 }
 
 int main(void)
 {
-	int n = corpus_int(N), cpu = 0;
+	int n = corpus_int(N);
 
 	pthread_key_create(&key, NULL);
-#pragma omp parallel for schedule(static, 1) /* bound: identity */
+#pragma omp parallel for schedule(static, 1) /* bound: pthread_self, shown */
 	for (int i = 0; i < n; i++)
-		note(seen[0], (long)pthread_self());
-#pragma omp parallel for schedule(static, 1) /* bound: identity */
+		ids[i] = (long)pthread_self();
+#pragma omp parallel for schedule(static, 1) /* bound: gettid, shown */
 	for (int i = 0; i < n; i++)
-		note(seen[1], syscall(SYS_gettid));
-#pragma omp parallel for schedule(static, 1) /* bound: address */
+		tids[i] = gettid();
+#pragma omp parallel for schedule(static, 1) /* bound: gettid, shown */
+	for (int i = 0; i < n; i++)
+		tids[i] += syscall(SYS_gettid);
+#pragma omp parallel for schedule(static, 1) /* bound: tls, shown */
+	for (int i = 0; i < n; i++)
+		__asm__("mov %%fs:0, %0" : "=r"(own[i]));
+#pragma omp parallel for /* bound: sched_getcpu */
 	for (int i = 0; i < n; i++) {
-		int here = i;
+		unsigned number;
 
-		note(seen[2], (long)&here);
+		__builtin_ia32_rdtscp(&number);
+		a[i] = number > 99999;
 	}
-#pragma omp parallel for /* bound: tls */
-	for (int i = 0; i < n; i++) {
-		long kept = (long)pthread_getspecific(key);
-
-		pthread_setspecific(key, (void *)(kept + i));
-		a[i] = (double)kept;
-	}
-#pragma omp parallel for reduction(max : cpu) /* bound: identity, cannot be shown */
+#pragma omp parallel for reduction(max : cpu) /* bound: sched_getcpu */
 	for (int i = 0; i < n; i++)
 		cpu = sched_getcpu() > cpu ? sched_getcpu() : cpu;
-#pragma omp parallel for /* bound: identity, cannot be shown */
-	for (int i = 0; i < n; i++)
-		if (pthread_self() == 1)
-			a[i] = 1;
-	corpus_number(cpu > 9999 ? cpu : 0);
-	for (int k = 0; k < 3; k++)
-		corpus_number(count(seen[k]));
+#pragma omp parallel for schedule(static) /* bound: pthread, shown */
+	for (int i = 0; i < n; i++) {
+		long mine = (long)pthread_getspecific(key);
+
+		pthread_setspecific(key, (void *)(mine + 1));
+		a[i] = (double)mine;
+	}
+#pragma omp parallel for /* free */
+	for (int i = 0; i < n; i++) {
+		double here[4] = {i, 1, 2, 3};
+		double *volatile place = here;
+
+		b[i] = place[i % 4];
+	}
 	corpus_add(a, sizeof(a));
+	corpus_add(b, sizeof(b));
+	corpus_number(kinds(ids) + 100 * kinds(tids) + 1000 * kinds(own) + (cpu > 99999));
 	return corpus_end();
 }

@@ -1,49 +1,47 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Numbers of threads that were asked for outside, and used inside. */
+/* What was told, asked outside: told 2 it is 2, and any team computes the same by it. A program
+ * that was told 1 leaves out atomics, so that no region of it may ever have more. */
 #include "corpus.h"
 #include <omp.h>
-#include <stdlib.h>
-enum { N = 450 };
-static double a[N], sum;
-static int counted;
+enum { N = 300 };
+static double a[N], b[N];
+static int sum, parts[64];
 
 int main(void)
 {
-	int n = corpus_int(N), threads = omp_get_max_threads();
-	double *parts = calloc((size_t)threads * 64, sizeof(*parts));
+	int n = corpus_int(N), nt = omp_get_max_threads();
 
-#pragma omp parallel for /* free */
+	printf("%d threads\n", nt);
+#pragma omp parallel for schedule(static, n / nt) /* hot */
 	for (int i = 0; i < n; i++)
-		a[i] = corpus_value(i) + threads;
-#pragma omp parallel for schedule(static, n / threads) /* free */
-	for (int i = 0; i < n; i++)
-		a[i] += 1;
-#pragma omp parallel for /* free */
+		a[i] = corpus_value(i) + nt;
+#pragma omp parallel for /* open: told one */
 	for (int i = 0; i < n; i++) {
-		if (threads > 1) {
+		if (nt > 1) {
 #pragma omp atomic
-			sum += a[i];
+			sum += (int)a[i];
 		} else {
-			sum += a[i];
+			sum += (int)a[i];
 		}
 	}
-#pragma omp parallel /* bound: identity */
-	{
-		int t = omp_get_thread_num();
-#pragma omp for
-		for (int i = 0; i < n; i++)
-			parts[t] += a[i];
+#pragma omp parallel for /* free */
+	for (int part = 0; part < nt; part++)
+		for (int i = part; i < n; i += nt) {
+			b[i] = a[i] * 2;
+			parts[part]++;
+		}
+#pragma omp parallel for /* bound: number */
+	for (int i = 0; i < n; i++) {
+		if (omp_get_num_threads() > 1) {
+#pragma omp atomic
+			sum += i;
+		} else {
+			sum += i;
+		}
 	}
-#pragma omp parallel /* bound: number */
-	{
-#pragma omp master
-		counted = omp_get_num_threads();
-	}
-	for (int t = 0; t < threads; t++)
-		corpus_number(parts[t]);
-	free(parts);
 	corpus_add(a, sizeof(a));
-	corpus_number(counted);
+	corpus_add(b, sizeof(b));
+	corpus_add(parts, sizeof(parts));
 	corpus_number(sum);
 	return corpus_end();
 }
