@@ -9,6 +9,7 @@ enum { NODES = 1 << 15, SIZE = 200 };
 
 int mal_values_make(struct mal_values *values)
 {
+	memset(values, 0, sizeof(*values));
 	values->nodes = malloc(NODES * sizeof(*values->nodes));
 	values->table = malloc(2 * NODES * sizeof(*values->table));
 	if (!values->nodes || !values->table)

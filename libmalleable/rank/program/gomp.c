@@ -427,7 +427,7 @@ void mal_gomp_runtime_started(void)
  * glibc passes main's arguments to constructors. This one runs first, before libc knows its
  * variables.
  */
-__attribute__((constructor)) static void start(int argc, char **argv, char **variables)
+__attribute__((constructor(101))) static void start(int argc, char **argv, char **variables)
 {
 	(void)argc;
 	mal_sanitizer_step_aside(argv, variables);
