@@ -38,8 +38,8 @@ struct mal_state {
 	/* The branch that led here and which of its ways, times 2, plus 2; 0: none. */
 	uint32_t side;
 	uint8_t live;
-	/* The thread has iterations. */
-	uint8_t guarded;
+	/* The thread has iterations; it has few of them. */
+	uint8_t guarded, few;
 	/* Between the calls that begin and end a loop of LLVM's: nothing else is there. */
 	uint8_t working;
 	/* A combination of results that only one thread does at a time. */
@@ -67,8 +67,8 @@ enum {
 	MAL_EFFECT_ATOMIC = 2,
 	MAL_EFFECT_CALL = 4,
 	MAL_EFFECT_RUNTIME = 8,
-	/* A store at the bounds of a share. */
-	MAL_EFFECT_BOUND_STORE = 16,
+	/* A store at the bounds of a share, or a call that is given them. */
+	MAL_EFFECT_BOUND = 16,
 	/* A call of what does something for one thread alone. */
 	MAL_EFFECT_CHOOSES = 32,
 };
@@ -82,8 +82,8 @@ struct mal_block_facts {
 	uint8_t branch, carried, effects, dirty;
 	/* Ways that a thread without iterations does not take: a bit each. */
 	uint8_t dead;
-	/* The way on which the thread has iterations, plus 1. */
-	uint8_t guard;
+	/* The way on which the thread has iterations, and that on which it has few, plus 1. */
+	uint8_t guard, few;
 	/* Values that differ where ways meet are carried: by iterations, or by what they left. */
 	uint8_t force;
 	/* Its loop ends by iterations alone. */
@@ -124,7 +124,7 @@ struct mal_analysis {
 	int64_t filled[MAL_ESCAPES];
 	uint32_t filled_count;
 	struct mal_finding *finding;
-	enum mal_class returns;
+	int returns[2];
 	/* What alone it returns in RAX: a kind of value; -1 for several. */
 	int returned;
 	/* As a thread without iterations. */

@@ -185,34 +185,50 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 		       : MAL_BRANCH_TELLS;
 }
 
-/* Of a comparison of a share's bounds the way on which it is not empty, plus 1. */
-static uint8_t guard_of(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,
-			mal_value right)
+/* The way on which FACTOR times the length, and more, is greater than what it is compared to. */
+static uint8_t greater_way(enum mal_condition condition, int64_t factor)
 {
-	const struct mal_node *distance;
-	int more;
+	int more = factor > 0;
 
-	if (mal_node(&analysis->values, left)->class < MAL_IDENTITY &&
-	    mal_node(&analysis->values, right)->class < MAL_IDENTITY)
-		return 0;
-	distance = mal_shape_of(&analysis->values, mal_minus(&analysis->values, left, right));
-	if (distance->shape != MAL_SHAPE_BLOCK || distance->start || !distance->bare ||
-	    distance->rest)
-		return 0;
-	more = distance->length > 0;
 	switch (condition) {
 	case MAL_NOT_EQUAL: return 1;
 	case MAL_EQUAL: return 2;
 	case MAL_MORE:
-	case MAL_ABOVE: return more ? 1 : 0;
-	case MAL_LESS_EQUAL:
-	case MAL_BELOW_EQUAL: return more ? 2 : 0;
-	case MAL_LESS:
-	case MAL_BELOW: return more ? 0 : 1;
+	case MAL_ABOVE:
 	case MAL_NOT_LESS:
-	case MAL_NOT_BELOW: return more ? 0 : 2;
+	case MAL_NOT_BELOW: return more ? 1 : 2;
+	case MAL_LESS:
+	case MAL_BELOW:
+	case MAL_LESS_EQUAL:
+	case MAL_BELOW_EQUAL: return more ? 2 : 1;
 	default: return 0;
 	}
+}
+
+/* Of a comparison of a share's length: where it is not empty, where it is short. */
+static void note_guard(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,
+		       mal_value right)
+{
+	struct mal_block_facts *facts = &analysis->facts[analysis->block];
+	const struct mal_node *distance;
+	uint8_t greater;
+	int strict = condition == MAL_LESS || condition == MAL_BELOW || condition == MAL_NOT_LESS ||
+		     condition == MAL_NOT_BELOW;
+
+	facts->guard = facts->few = 0;
+	if (facts->branch != MAL_BRANCH_SHARE ||
+	    (mal_node(&analysis->values, left)->class < MAL_IDENTITY &&
+	     mal_node(&analysis->values, right)->class < MAL_IDENTITY))
+		return;
+	distance = mal_shape_of(&analysis->values, mal_minus(&analysis->values, left, right));
+	if (distance->shape != MAL_SHAPE_BLOCK || distance->start || !distance->bare)
+		return;
+	greater = greater_way(condition, distance->length);
+	facts->few = greater ? (uint8_t)(3 - greater) : 0;
+	/* Greater than zero, not zero and greater. */
+	if (distance->rest == 0 && (condition == MAL_EQUAL || condition == MAL_NOT_EQUAL ||
+				    strict == (distance->length < 0)))
+		facts->guard = greater;
 }
 
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at)
@@ -236,8 +252,7 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
 	facts->carried = (a->flags | b->flags) & MAL_CARRIED;
-	facts->guard =
-		facts->branch == MAL_BRANCH_SHARE ? guard_of(analysis, condition, left, right) : 0;
+	note_guard(analysis, condition, left, right);
 	facts->left = left;
 	facts->right = right;
 	facts->counts = (a->class == MAL_IDENTITY &&

@@ -33,8 +33,10 @@ static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 			continue;
 		if (node->class == MAL_IDENTITY &&
 		    mal_is_share(&analysis->values, state->registers[reg]) &&
-		    mal_shape_of(&analysis->values, state->registers[reg])->start)
+		    mal_shape_of(&analysis->values, state->registers[reg])->start) {
+			mal_effect(analysis, state->few || lenient ? 0 : MAL_EFFECT_BOUND);
 			continue;
+		}
 		if (node->class != MAL_ITERATIONS)
 			mal_check_value(analysis, state->registers[reg], "passed to a function");
 		else if (analysis->without && !lenient)
@@ -224,7 +226,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result);
 }
 
-static mal_value step_callee(struct mal_analysis *analysis, uint64_t target)
+static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_value *results)
 {
 	const struct mal_callee *callee = mal_callee(analysis->program, target);
 	const struct mal_finding *finding;
@@ -233,7 +235,7 @@ static mal_value step_callee(struct mal_analysis *analysis, uint64_t target)
 		   MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
 	if (!callee) {
 		mal_bind(analysis, "calls that are nested too deeply", name_of(analysis, target));
-		return 0;
+		return;
 	}
 	finding = analysis->without ? &callee->replicated : &callee->finding;
 	if (finding->reason[0]) {
@@ -241,11 +243,14 @@ static mal_value step_callee(struct mal_analysis *analysis, uint64_t target)
 		if (analysis->final && finding->where)
 			analysis->finding->where = finding->where;
 	}
+	for (size_t i = 0; i < 2; i++)
+		results[i] = callee->returns[i] >= MAL_IDENTITY
+				     ? mal_tells(&analysis->values,
+						 "what a function returns of a thread's number")
+			     : callee->returns[i] ? mal_leaf(&analysis->values, MAL_SHARE, 0)
+						  : 0;
 	if (callee->returned)
-		return mal_leaf(&analysis->values, (enum mal_kind)callee->returned, 0);
-	if (callee->returns >= (int)MAL_IDENTITY)
-		return mal_tells(&analysis->values, "what a function returns of a thread's number");
-	return callee->returns ? mal_leaf(&analysis->values, MAL_SHARE, 0) : 0;
+		results[0] = mal_leaf(&analysis->values, (enum mal_kind)callee->returned, 0);
 }
 
 static int is_argument(const struct mal_analysis *analysis, int64_t offset, int64_t bytes)
@@ -260,7 +265,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 {
 	const struct mal_reach *reach = mal_closure(analysis->program, target);
 	uint64_t shown = 0, writes;
-	mal_value result = 0;
+	mal_value results[2] = {0, 0};
 	uint32_t does;
 
 	if (!reach) {
@@ -283,15 +288,14 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 					"passed to a function");
 	if (does & (MAL_DOES_ASK | MAL_DOES_RUNTIME)) {
 		mal_effect(analysis, does & MAL_DOES_EFFECT ? MAL_EFFECT_CALL : 0);
-		result = step_callee(analysis, target);
+		step_callee(analysis, target, results);
 	} else if (does & MAL_DOES_EFFECT) {
 		note_effect(analysis, name_of(analysis, target));
 	}
 	mal_forget_escaped(analysis);
-	forget(analysis, writes, result);
-	if (result && mal_node(&analysis->values, result)->class != MAL_IDENTITY)
-		for (unsigned int i = 0; i < 2; i++)
-			analysis->state->registers[MAL_XMM0 + i] = result;
+	forget(analysis, writes, results[0]);
+	if (results[1])
+		analysis->state->registers[MAL_XMM0] = results[1];
 }
 
 static void step_indirect(struct mal_analysis *analysis)

@@ -344,8 +344,8 @@ static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 
 		if (!is_reached(analysis, i) || !analysis->graph.blocks[i].ends)
 			continue;
-		if (facts->effects & MAL_EFFECT_BOUND_STORE && !facts->shared)
-			bind_block(analysis, i, "a store at the bounds of a thread's iterations");
+		if (facts->effects & MAL_EFFECT_BOUND && !facts->shared)
+			bind_block(analysis, i, "something at the bounds of a thread's iterations");
 		if (facts->effects & MAL_EFFECT_CHOOSES && (facts->shared || in_share[i]))
 			bind_block(analysis, i, "one thread alone within a loop of iterations");
 		if (in_share[i] && !facts->shared && !once[i] && !is_iteration(analysis, i) &&

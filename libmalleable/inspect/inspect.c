@@ -155,6 +155,7 @@ static int inspect(const struct mal_image *image, const struct mal_inspect_by *b
 #else
 	(void)image;
 	(void)by;
+	(void)inspection;
 	(void)err;
 	return 0;
 #endif

@@ -58,8 +58,8 @@ void mal_check_address(struct mal_analysis *analysis, mal_value address, int sto
 		    (mal_shape_of(&analysis->values, address)->shape == MAL_SHAPE_BLOCK &&
 		     mal_shape_of(&analysis->values, address)->start == 0))
 			mal_check_value(analysis, address, "as an address");
-		else if (store)
-			mal_effect(analysis, MAL_EFFECT_BOUND_STORE);
+		else if (store && !analysis->state->few)
+			mal_effect(analysis, MAL_EFFECT_BOUND);
 	} else if (node->class == MAL_UNKNOWN) {
 		mal_check_value(analysis, address, "as an address");
 	} else if (node->class == MAL_CLEAN && node->flags & MAL_CARRIED) {

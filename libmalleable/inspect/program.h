@@ -55,8 +55,8 @@ struct mal_reach {
 struct mal_callee {
 	uint64_t entry;
 	struct mal_finding finding, replicated;
-	/* The class of what it returns (enum mal_class). */
-	int returns;
+	/* The class of what it returns (enum mal_class), in RAX and XMM0. */
+	int returns[2];
 	/* It returns just the thread's number (enum mal_kind), or 0. */
 	int returned;
 	/* It does something for one thread alone. */

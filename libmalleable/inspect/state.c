@@ -587,7 +587,7 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		return;
 	state->live = 1;
 	state->side = meeting.sides[0];
-	state->guarded = state->working = 1;
+	state->guarded = state->few = state->working = 1;
 	for (uint32_t i = 0; i < meeting.count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[meeting.before[i]];
 		const struct mal_block *from = &analysis->graph.blocks[meeting.before[i]];
@@ -595,6 +595,8 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		state->side = state->side == meeting.sides[i] ? state->side : 0;
 		state->guarded &= meeting.states[i]->guarded ||
 				  (facts->guard && from->next[facts->guard - 1] == block);
+		state->few &= meeting.states[i]->few ||
+			      (facts->few && from->next[facts->few - 1] == block);
 		state->working &= meeting.states[i]->working;
 		state->protected_ |= meeting.states[i]->protected_;
 	}

@@ -39,8 +39,8 @@ static void note_returns(struct mal_analysis *analysis)
 			analysis->returned =
 				!analysis->returned || analysis->returned == kind ? kind : -1;
 		}
-		if (class > (uint8_t)analysis->returns)
-			analysis->returns = (enum mal_class) class;
+		if (class > analysis->returns[i])
+			analysis->returns[i] = class;
 	}
 }
 
@@ -174,7 +174,7 @@ static int sweep_all(struct mal_analysis *analysis)
 static void finish(struct mal_analysis *analysis)
 {
 	analysis->final = 1;
-	analysis->returns = MAL_CLEAN;
+	analysis->returns[0] = analysis->returns[1] = MAL_CLEAN;
 	analysis->returned = 0;
 	for (uint32_t i = 0; i < analysis->graph.order_count; i++) {
 		struct mal_block_facts *facts = &analysis->facts[analysis->graph.order[i]];
@@ -213,7 +213,7 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 
 	analysis->finding = &callee->finding;
 	result = sweep_as_any(analysis);
-	callee->returns = (int)analysis->returns;
+	memcpy(callee->returns, analysis->returns, sizeof(callee->returns));
 	callee->returned = analysis->returned == MAL_THREAD ? MAL_THREAD : 0;
 	callee->chooses = analysis->chooses;
 	if (result == 0) {

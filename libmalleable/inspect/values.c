@@ -24,7 +24,8 @@ void mal_values_clear(struct mal_values *values)
 	memset(values->table, 0, 2 * NODES * sizeof(*values->table));
 	memset(values->nodes, 0, sizeof(*values->nodes));
 	values->count = 1;
-	values->full = 0;
+	values->full = values->truth = 0;
+	values->compare = 0;
 }
 
 void mal_values_free(struct mal_values *values)
