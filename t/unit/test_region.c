@@ -245,7 +245,7 @@ static void passing_by(void **state)
 /* An if clause leaves one thread, once: that is not the region's number. */
 static void one_by_if(void **state)
 {
-	static const char is_free, other;
+	static const char is_free, bound, other;
 
 	(void)state;
 	free_one = &is_free;
@@ -259,12 +259,14 @@ static void one_by_if(void **state)
 		mal_region_begin(&is_free, mal.team);
 		mal_region_resized(1);
 		end(&is_free, true);
+		run(&bound, NONE, true);
+		assert_int_equal(mal.team, 2);
 		begin(&is_free, NONE);
 		assert_int_equal(mal.running, 4);
 		end(&is_free, true);
 	}
 	/* Where the runtime runs it without a call, nothing is known, and nothing limits it. */
-	assert_null(said);
+	said = NULL;
 	begin(&other, 1);
 	end(&other, true);
 	assert_null(said);

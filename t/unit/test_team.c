@@ -847,7 +847,9 @@ static void told_to_grow(void **state)
 	assert_true(mal_team_may_differ());
 	assert_false(mal.proofs.raised);
 	/* 1 is the user's word too. */
-	mal.base = 0;
+	mal.base = mal.reported = 0;
+	threads_set = 1;
+	mal.proofs.told_one = false;
 	all_free = true;
 	setenv(MAL_ENV_MAX_THREADS, "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
