@@ -309,18 +309,18 @@ static void proofs(void **state)
 	(void)state;
 	node_slot(0)->count.regions = node_slot(1)->count.regions = 40;
 	node_slot(0)->count.free = 37;
-	does_not_say("region runs free");
+	does_not_say("runs free");
 	/* Nothing could be: also said where the program keeps no team. */
-	does_not_say("mode: no region");
+	does_not_say("regions: none");
 	strcpy(node_slot(0)->bound, "built without Zydis");
-	says("mode: no region could be classified: built without Zydis");
+	says("regions: none could be classified: built without Zydis");
 	node_slot(0)->reason = MAL_REASON_REPORTED;
 	says("mode: cpuset in 1 of 2 ranks, team in the others: the program relies on its "
 	     "number of threads (see max_threads=)");
-	says("mode: no region could be classified: built without Zydis");
+	says("regions: none could be classified: built without Zydis");
 	node_slot(0)->bound[0] = '\0';
 	node_slot(0)->proves = MAL_PROVES;
-	says("mode: 37 of 40 region runs free");
+	says("regions: 37 of 40 runs free");
 	/* Most were free, so its teams follow. */
 	does_not_say("mode: cpuset");
 	node_slot(0)->count.free = 19;
@@ -329,7 +329,7 @@ static void proofs(void **state)
 	node_slot(0)->count.free = 37;
 	node_slot(1)->proves = MAL_PROVES_ONE;
 	strcpy(node_slot(1)->bound, "f\n\x1b[2J.omp: identity");
-	says("mode: 37 of 80 region runs free; bound: f??[2J.omp: identity; told 1 thread: no team "
+	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; told 1 thread: no team "
 	     "grows (try -c2 or max_threads=2)");
 	memset(node_slot(1)->bound, 'x', MAL_BOUND_TEXT);
 	assert_int_equal(strlen(mal_phrase_bound(node, 1, line, sizeof(line))), MAL_BOUND_TEXT);

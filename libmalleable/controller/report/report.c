@@ -170,7 +170,7 @@ static void say_unproved(struct mal_text *text, const struct mal_controller *con
 			continue;
 		if (!*mal_phrase_bound(controller, rank, why, sizeof(why)))
 			continue;
-		mal_text_add(text, "mode: no region could be classified: %s\n", why);
+		mal_text_add(text, "regions: none could be classified: %s\n", why);
 		return;
 	}
 }
@@ -195,7 +195,7 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}
 	if (any)
-		mal_text_add(text, "mode: %llu of %llu region runs free%s%s%s\n", free_runs, runs,
+		mal_text_add(text, "regions: %llu of %llu runs free%s%s%s\n", free_runs, runs,
 			     *bound ? "; bound: " : "", bound,
 			     one ? "; told 1 thread: no team grows (try -c2 or max_threads=2)"
 				 : "");
@@ -243,6 +243,8 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			mal_text_add(&text, too_short);
 		return text.length;
 	}
+	say_proofs(&text, controller);
+	say_unproved(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     mal_deciding_policy(controller)->name, report->ranks,
@@ -284,8 +286,6 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			(unsigned long long)report->pages_sent, 1e3 * report->pages_s);
 	say_use(&text, controller);
 	say_mode(&text, controller);
-	say_proofs(&text, controller);
-	say_unproved(&text, controller);
 	say_doubt(&text, mal_doubt_read(controller));
 	say_kept(&text, mal_leaving_kept(controller));
 	mal_text_add(&text, "%s", mal_phrase_no_filter);
