@@ -12,8 +12,10 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/linger.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
@@ -53,68 +55,11 @@
  */
 #define SHORT_REGION_S 10e-6
 #define TIMED_EVERY 8
-#define REGION_SLOTS 256
 
-struct region {
-	const void *where;
-	uint64_t usual; /* ticks, moving average */
-	unsigned int runs;
-	/* mal.standing.number when it was last prepared and needed nothing of its own */
-	uint32_t prepared;
-	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */
-	double offer; /* moving average of the part of its time in which others waited */
-	unsigned int offered_cpus;
-	/* work of a run that cost too much with shared CPUs, to compare with a run without */
-	double suspect;
-	unsigned int harms; /* number of times that sharing harmed it */
-	unsigned int rest;  /* runs until sharing is tried again */
-	bool harmed;	    /* sharing is not tried now */
-	/* it has a num_threads clause, or cannot get the number of threads that we choose */
-	bool clause;
-	bool free; /* it cannot tell what team it has */
-};
-
-/*
- * In the address of a region whose object may be unloaded, or that another object may bind: it is
- * never that of the region that starts, so that each run looks what is known of it.
- */
-#define PASSING ((uintptr_t)1 << 62)
-
-/* Not in mal_rank: what is known of single regions, which is large, and for this file alone. */
-static struct region table[REGION_SLOTS];
-static struct region *current;
-
-static const void *passing(const void *where)
-{
-	return (const void *)((uintptr_t)where | PASSING);
-}
-
-static struct region *classify(struct region *entry, const void *where)
-{
-	struct mal_region_kind kind = mal_prove_region(where);
-
-	entry->where = kind.stays ? where : passing(where);
-	entry->free = kind.free;
-	return entry;
-}
-
-static struct region *find(const void *where)
-{
-	uintptr_t hash = (uintptr_t)where * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (unsigned int i = 0; i < 8; i++) {
-		struct region *entry = &table[((hash >> 48) + i) % REGION_SLOTS];
-
-		if (entry->where == where)
-			return entry;
-		if (!entry->where || entry->where == passing(where))
-			return classify(entry, where);
-	}
-	return NULL;
-}
+static struct mal_region *current;
 
 /* Whether the region is long enough for threads to share CPUs. */
-static bool is_long(const struct region *region)
+static bool is_long(const struct mal_region *region)
 {
 	return region->work >= (double)mal.region.grow_region * mal.own_count;
 }
@@ -122,7 +67,7 @@ static bool is_long(const struct region *region)
 /*
  * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
  */
-static unsigned int insured_team(const struct region *region)
+static unsigned int insured_team(const struct mal_region *region)
 {
 	unsigned int home;
 
@@ -135,7 +80,7 @@ static unsigned int insured_team(const struct region *region)
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
-static unsigned int choose_team(const struct region *region)
+static unsigned int choose_team(const struct mal_region *region)
 {
 	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
 	unsigned int team;
@@ -164,11 +109,12 @@ static unsigned int choose_team(const struct region *region)
  * the PROGRAM chose more threads than CPUs, they wait as they would without us: it may run many
  * nested regions.
  */
-static enum mal_linger choose_linger(const struct region *region, bool program)
+static enum mal_linger choose_linger(const struct mal_region *region, bool program)
 {
 	if (mal.stacked)
 		return program ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
-	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed) ||
+	    !mal_linger_may_sleep())
 		return MAL_LINGER_USUAL;
 	if (region && is_long(region))
 		return MAL_LINGER_NONE;
@@ -206,7 +152,7 @@ static void stand(void)
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
-static bool is_prepared(const struct region *region, unsigned int requested)
+static bool is_prepared(const struct mal_region *region, unsigned int requested)
 {
 	return region && region->prepared == mal.standing.number &&
 	       (!requested || requested == mal.team) && stands() &&
@@ -293,7 +239,7 @@ __attribute__((noinline)) static bool prepare_unseen(unsigned int requested, uin
 /*
  * See mal_rank.weight. Counted for each code address, so that no sequence of regions can hide one.
  */
-static unsigned int choose_weight(struct region *region)
+static unsigned int choose_weight(struct mal_region *region)
 {
 	if (!region || !region->usual || region->usual >= mal.short_region)
 		return 1;
@@ -343,7 +289,7 @@ void mal_region_begin(const void *where, unsigned int requested)
 	if (!mal.region.look_every)
 		set_up_unseen();
 	if (!current || current->where != where)
-		current = find(where);
+		current = mal_region_find(where);
 	mal.weight = choose_weight(current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
@@ -420,7 +366,7 @@ static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 }
 
 /* Learn from the region that ended. */
-__attribute__((noinline)) static void learn(struct region *region, uint64_t now)
+__attribute__((noinline)) static void learn(struct mal_region *region, uint64_t now)
 {
 	double duration = (double)(now - mal.region_begin);
 	unsigned int cpus;
@@ -456,6 +402,9 @@ __attribute__((noinline)) static void learn(struct region *region, uint64_t now)
 	}
 	if (!mal.stacked)
 		region->work = region->work > 0 ? (region->work + work) / 2 : work;
+	if (!mal.shares &&
+	    mal_linger_learn(&region->costs, work, mal.teams.linger != MAL_LINGER_USUAL))
+		stand();
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
@@ -463,7 +412,7 @@ __attribute__((noinline)) static void learn(struct region *region, uint64_t now)
 		region->prepared = 0;
 }
 
-__attribute__((noinline)) static void learn_unseen(struct region *region, uint64_t now)
+__attribute__((noinline)) static void learn_unseen(struct mal_region *region, uint64_t now)
 {
 	struct mal_kept kept = mal_keep();
 
@@ -484,8 +433,10 @@ void mal_region_end(const void *where)
 		mal_count(&mal.slot->count.free, 1);
 	}
 	mal.proofs.free = false;
-	if (current)
+	if (current) {
+		current->heat += duration;
 		current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
+	}
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)

@@ -15,7 +15,9 @@
 #include "libmalleable/rank/cpus/bind.c"
 #include "libmalleable/rank/lend.c"
 #undef LOOK_EVERY_S
+#include "libmalleable/rank/linger.c"
 #include "libmalleable/rank/region.c"
+#include "libmalleable/rank/region_table.c"
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/period.h"
 #define mal_period_event(period, event) ((void)(period), period_event(event))
@@ -35,7 +37,7 @@ static bool period_event(uint32_t event);
 static const struct {
 	void *at;
 	size_t size;
-} kept[] = {KEPT(current), KEPT(runtime)};
+} kept[] = {KEPT(current), KEPT(waiting), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
 #define KEPT_MAX 64
 
@@ -467,7 +469,7 @@ void node_open(unsigned int each)
 	inside = NOBODY_INSIDE;
 	memset(node_rank, 0, sizeof(node_rank));
 	memset(node_thread, 0, sizeof(node_thread));
-	memset(table, 0, sizeof(table));
+	mal_region_table_clear();
 	memset(periods, 0, sizeof(periods));
 	memset(parallels, 0, sizeof(parallels));
 	for (unsigned int i = 0; i <= NODE_CONTROLLER; i++)

@@ -9,8 +9,10 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/linger.c"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.c"
+#include "libmalleable/rank/region_table.c"
 #include "libmalleable/rank/team.h"
 
 #define RANKS 2u
@@ -18,6 +20,18 @@
 #define THREADS 8u
 #define NONE 0u
 #define LONG (20 * MS)
+
+/* What mal_team_set_linger() set. */
+static enum mal_linger waits;
+
+bool mal_team_set_linger(enum mal_linger how)
+{
+	bool changed = waits != how;
+
+	waits = how;
+	mal.teams.linger = how;
+	return changed;
+}
 
 static unsigned int placed; /* the team placed last */
 static unsigned int max_placed;
@@ -60,7 +74,8 @@ static int open_all(void **state)
 {
 	(void)state;
 	open_node(RANKS, CPUS / RANKS, THREADS);
-	memset(table, 0, sizeof(table));
+	mal_region_table_clear();
+	mal_linger_clear();
 	current = NULL;
 	free_one = passing_one = said = NULL;
 	asked = 0;
@@ -299,6 +314,66 @@ static void raised(void **state)
 	end(&is_free, false);
 }
 
+/* Others ran once and are long gone: the loop that has the time has a place. */
+static void after_many(void **state)
+{
+	static const char once[6 * SLOTS], hot, warm;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(once); i++)
+		run(&once[i], NONE, false);
+	widen(&hot);
+	for (size_t i = 0; i < sizeof(once); i++) {
+		run(&once[i], NONE, false);
+		if (i % 8 == 0)
+			run(&hot, NONE, true);
+	}
+	begin(&hot, NONE);
+	assert_int_equal(mal.team, 4);
+	end(&hot, true);
+	widen(&warm);
+}
+
+/* A region as long as it is while threads wait as usual, or sleep. */
+static void take(const void *where, uint64_t awake, uint64_t asleep)
+{
+	begin(where, NONE);
+	turn_clock(mal.teams.linger == MAL_LINGER_USUAL ? awake : asleep);
+	mal_region_end(where);
+}
+
+/* Threads that wait sleep where others borrow, unless regions take longer then. */
+static void lingers(void **state)
+{
+	static const char region;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		take(&region, 2 * MS, 8 * MS);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	let_want(1);
+	for (int i = 0; i < COMPARED + 1; i++)
+		take(&region, 2 * MS, 2 * MS);
+	assert_int_not_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	/* There is more to do from here on: that is no harm, and is found out soon. */
+	for (int i = 0; i < 3 * COMPARED; i++)
+		take(&region, 8 * MS, 8 * MS);
+	assert_int_not_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	for (int i = 0; i < 4 * COMPARED; i++)
+		take(&region, 8 * MS, 32 * MS);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	/* Sleep is tried again, ever less often. */
+	for (int i = 0; i < 8 * REST; i++) {
+		take(&region, 8 * MS, 32 * MS);
+		if (mal.teams.linger != MAL_LINGER_USUAL && i > REST)
+			break;
+	}
+	assert_int_not_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	for (int i = 0; i < COMPARED; i++)
+		take(&region, 8 * MS, 32 * MS);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +385,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(passing_by, open_all, close_all),
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
+		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
+		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* region_table.h: what a rank learns of each of its parallel regions. Primary thread only. */
+#ifndef MAL_RANK_REGION_TABLE_H
+#define MAL_RANK_REGION_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/rank/linger.h"
+
+struct mal_region {
+	const void *where;
+	uint64_t usual; /* ticks, moving average */
+	uint64_t heat;	/* ticks in it, halved each time that its place is looked for */
+	unsigned int runs;
+	/* mal.standing.number when it was last prepared and needed nothing of its own */
+	uint32_t prepared;
+	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */
+	double offer; /* moving average of the part of its time in which others waited */
+	unsigned int offered_cpus;
+	struct mal_linger_costs costs;
+	/* work of a run that cost too much with shared CPUs, to compare with a run without */
+	double suspect;
+	unsigned int harms; /* number of times that sharing harmed it */
+	unsigned int rest;  /* runs until sharing is tried again */
+	bool harmed;	    /* sharing is not tried now */
+	/* it has a num_threads clause, or cannot get the number of threads that we choose */
+	bool clause;
+	bool free; /* it cannot tell what team it has */
+};
+
+/*
+ * What is known of the region WHERE (as in region.h), classified where it is new. Where there is no
+ * place left, the one of its places that cost the least time lately is forgotten for it.
+ */
+struct mal_region *mal_region_find(const void *where);
+
+/* Forget all, for tests. */
+void mal_region_table_clear(void);
+
+#endif
