@@ -18,13 +18,14 @@ ok "ThreadSanitizer finds no race in lend, borrow, reclaim, move" tsan
 # test_patience replaces what the sanitizer's runtime waits with.
 others='test_known|test_shares|test_patience'
 asan() {
-	local tests
+	local tests flags='-fsanitize=address,undefined -fno-sanitize-recover=all'
 	tests=$(grep -oE 't/unit/test_[a-z_]+' "$srcdir/t/Makefile.am.inc" | sort -u |
 		grep -vE "/($others)\$" | xargs)
 	mkdir "$work/sanitized" && cd "$work/sanitized" &&
-		"$srcdir/configure" CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all' \
-			>"$work/err" 2>&1 &&
-		ASAN_OPTIONS=detect_leaks=0 CASES=5000 make -j"$(nproc)" check-unit style_tests= \
-			unit_tests="$tests" >"$work/err" 2>&1 || { grep -E '^(FAIL|ERROR)' "$work/err"; false; }
+		"$srcdir/configure" CFLAGS="-O1 -g $flags" >"$work/err" 2>&1 || return
+	ASAN_OPTIONS=detect_leaks=0 CASES=5000 make -j"$(nproc)" check-unit style_tests= \
+		unit_tests="$tests" >"$work/err" 2>&1 && return
+	grep -E '^(FAIL|ERROR)' "$work/err"
+	false
 }
 ok "AddressSanitizer and UBSan are content with the unit tests" asan

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * region.c: before and after each outermost parallel region of the primary thread.
- *
- * A region is identified by its code address. Two things are learnt from past runs: how long it
- * takes, and for which part of that time other ranks waited. A long region in which others waited
- * long is opened with more threads than CPUs, so that a lender can send some of them to its own CPU
- * while the region runs.
- */
+/* region.c: before and after each outermost parallel region of the primary thread. */
 #include "libmalleable/rank/region.h"
 
 #include "libmalleable/base/kept.h"
@@ -16,37 +9,11 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"
+#include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
 
-/* Shorter regions get no extra threads: sharing a CPU costs 17 % at 1 ms, 1.6 % at 10 ms. */
-#define GROW_REGION_S 2e-3
-/*
- * A rank that gave CPUs away opens regions of this length with as many threads as it had CPUs: if
- * its load comes back at once, others can help while the region runs. (Two threads on a CPU cost
- * 0.3 % there.)
- */
-#define INSURE_REGION_S 40e-3
-/* Part of a region's time for which others must have waited. */
-#define GROW_OFFER 0.08
-/* From this part on add threads for few CPUs too, though they share unevenly until these come. */
-#define GROW_SURE 0.5
-/*
- * A region that takes this many times as long with shared CPUs is harmed by them: its threads spin
- * for each other.
- */
-#define GROW_HARM 1.5
-/*
- * Try shared CPUs again after this many runs, as the machine may just have been busy; after the
- * second time eight times as many; after the third never.
- */
-#define HARM_REST 32
-#define HARMS_MAX 3
-/* How often to look for how long other ranks waited. */
-#define LOOK_EVERY_S 1e-3
-/* Stop asking for CPUs after this many looks at which nobody waited. */
-#define LOOKS_WITHOUT 100
 /* After leaving MPI borrow nothing for this long: the others are about to leave it too. */
 #define SETTLE_S 200e-6
 /*
@@ -57,52 +24,6 @@
 #define TIMED_EVERY 8
 
 static struct mal_region *current;
-
-/* Whether the region is long enough for threads to share CPUs. */
-static bool is_long(const struct mal_region *region)
-{
-	return region->work >= (double)mal.region.grow_region * mal.own_count;
-}
-
-/*
- * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
- */
-static unsigned int insured_team(const struct mal_region *region)
-{
-	unsigned int home;
-
-	if (region->work < (double)mal.region.insure_region * mal.own_count)
-		return mal.own_count;
-	home = mal_cpumask_count(&mal.home);
-	if (mal.own_count >= home)
-		return mal.own_count;
-	return (home + mal.own_count - 1) / mal.own_count * mal.own_count;
-}
-
-/* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
-static unsigned int choose_team(const struct mal_region *region)
-{
-	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
-	unsigned int team;
-
-	/* Others are about to hand us CPUs: they send a thread to each. */
-	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count &&
-	    !(region && region->harmed))
-		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
-		return cpus;
-	if (!is_long(region))
-		return cpus;
-	if (region->offer >= GROW_OFFER && region->offered_cpus >= mal.own_count)
-		team = 2 * mal.own_count;
-	else if (region->offer >= GROW_SURE)
-		team = mal.own_count + region->offered_cpus;
-	else
-		team = insured_team(region);
-	if (team > mal.segment.thread_count)
-		team = cpus;
-	return team > cpus ? team : cpus;
-}
 
 /*
  * Waiting threads must not occupy CPUs that they share or that their rank may soon lend. But where
@@ -116,7 +37,7 @@ static enum mal_linger choose_linger(const struct mal_region *region, bool progr
 	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed) ||
 	    !mal_linger_may_sleep())
 		return MAL_LINGER_USUAL;
-	if (region && is_long(region))
+	if (region && mal_sizing_is_long(region))
 		return MAL_LINGER_NONE;
 	return MAL_LINGER_SHORT;
 }
@@ -202,7 +123,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 			mal_cpus_borrow(max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_bound(mal_team_may_differ() ? choose_team(current) : mal.base);
+		team = mal_team_bound(mal_team_may_differ() ? mal_sizing_team(current) : mal.base);
 		mal_team_set(team);
 		mal.widened = team > mal.base;
 	}
@@ -266,9 +187,7 @@ static unsigned int begin_proved(const void *where, unsigned int requested)
 
 __attribute__((noinline)) static void set_up(void)
 {
-	mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
-	mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
+	mal_sizing_open();
 	mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
 	mal.region.settle = mal_s_to_ticks(SETTLE_S);
 	mal.standing.number = 1;
@@ -335,88 +254,12 @@ void mal_region_resized(unsigned int size)
 	stand();
 }
 
-/*
- * For how long of the region the longest waiting rank waited, and how many CPUs the waiting ranks
- * own.
- */
-static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
-{
-	bool waits[MAL_MAX_RANKS] = {false};
-	uint64_t longest = 0;
-	bool any = false;
-
-	*cpus = 0;
-	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
-		const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
-		uint64_t since = atomic_load_explicit(&slot->waiting_since, memory_order_relaxed);
-
-		if (rank == mal.me || !since || since >= end)
-			continue;
-		if (end - (since > begin ? since : begin) > longest)
-			longest = end - (since > begin ? since : begin);
-		waits[rank] = true;
-		any = true;
-	}
-	for (unsigned int cpu = 0; any && cpu < mal.segment.cpu_count; cpu++) {
-		unsigned int owner = mal_word_read(&mal.segment.cpus[cpu].word).owner;
-
-		*cpus += owner < mal.segment.rank_count && waits[owner];
-	}
-	return longest;
-}
-
-/* Learn from the region that ended. */
-__attribute__((noinline)) static void learn(struct mal_region *region, uint64_t now)
-{
-	double duration = (double)(now - mal.region_begin);
-	unsigned int cpus;
-	double work, offer;
-	bool was_long;
-
-	/* A coarse clock has not gone on since: there is nothing to divide by. */
-	if (now <= mal.region_begin)
-		return;
-	mal.region.last_look = now;
-	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
-	if (offer > GROW_OFFER) {
-		mal_cpus_want(true);
-		mal.region.looks_without = 0;
-	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
-		mal_cpus_want(false);
-	}
-	if (!region)
-		return;
-	was_long = is_long(region);
-	work = duration * (mal.own_count + mal.borrowed_count);
-	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&
-	    work > GROW_HARM * region->work) {
-		region->suspect = work;
-	} else if (!mal.stacked && region->suspect > 0) {
-		/* Or was there just more work? */
-		region->harmed = region->suspect > GROW_HARM * work;
-		region->suspect = 0;
-		if (region->harmed)
-			region->rest = HARM_REST << 3 * region->harms++;
-	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
-		region->harmed = false;
-	}
-	if (!mal.stacked)
-		region->work = region->work > 0 ? (region->work + work) / 2 : work;
-	if (!mal.shares &&
-	    mal_linger_learn(&region->costs, work, mal.teams.linger != MAL_LINGER_USUAL))
-		stand();
-	region->offer = (region->offer + offer) / 2;
-	if (offer > GROW_OFFER)
-		region->offered_cpus = cpus;
-	if (was_long || is_long(region))
-		region->prepared = 0;
-}
-
 __attribute__((noinline)) static void learn_unseen(struct mal_region *region, uint64_t now)
 {
 	struct mal_kept kept = mal_keep();
 
-	learn(region, now);
+	if (mal_sizing_learn(region, now))
+		stand();
 	mal_give_back(&kept);
 }
 

@@ -18,6 +18,7 @@
 #include "libmalleable/rank/linger.c"
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
+#include "libmalleable/rank/sizing.c"
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/period.h"
 #define mal_period_event(period, event) ((void)(period), period_event(event))

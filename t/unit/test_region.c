@@ -13,6 +13,7 @@
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
+#include "libmalleable/rank/sizing.c"
 #include "libmalleable/rank/team.h"
 
 #define RANKS 2u

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sizing.c: how many threads a region gets, by what its past runs took.
+ *
+ * Two things are learnt from these: how long the region takes, and for which part of that time
+ * other ranks waited. A long region in which others waited long is opened with more threads than
+ * CPUs, so that a lender can send some of them to its own CPU while the region runs.
+ */
+#include "libmalleable/rank/sizing.h"
+
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/linger.h"
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/team.h"
+
+/* Shorter regions get no extra threads: sharing a CPU costs 17 % at 1 ms, 1.6 % at 10 ms. */
+#define GROW_REGION_S 2e-3
+/*
+ * A rank that gave CPUs away opens regions of this length with as many threads as it had CPUs: if
+ * its load comes back at once, others can help while the region runs. (Two threads on a CPU cost
+ * 0.3 % there.)
+ */
+#define INSURE_REGION_S 40e-3
+/* Part of a region's time for which others must have waited. */
+#define GROW_OFFER 0.08
+/* From this part on add threads for few CPUs too, though they share unevenly until these come. */
+#define GROW_SURE 0.5
+/*
+ * A region that takes this many times as long with shared CPUs is harmed by them: its threads spin
+ * for each other.
+ */
+#define GROW_HARM 1.5
+/*
+ * Try shared CPUs again after this many runs, as the machine may just have been busy; after the
+ * second time eight times as many; after the third never.
+ */
+#define HARM_REST 32
+#define HARMS_MAX 3
+/* How often to look for how long other ranks waited. */
+#define LOOK_EVERY_S 1e-3
+/* Stop asking for CPUs after this many looks at which nobody waited. */
+#define LOOKS_WITHOUT 100
+
+void mal_sizing_open(void)
+{
+	mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
+	mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
+}
+
+/* Whether the region is long enough for threads to share CPUs. */
+bool mal_sizing_is_long(const struct mal_region *region)
+{
+	return region->work >= (double)mal.region.grow_region * mal.own_count;
+}
+
+/*
+ * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
+ */
+static unsigned int insured_team(const struct mal_region *region)
+{
+	unsigned int home;
+
+	if (region->work < (double)mal.region.insure_region * mal.own_count)
+		return mal.own_count;
+	home = mal_cpumask_count(&mal.home);
+	if (mal.own_count >= home)
+		return mal.own_count;
+	return (home + mal.own_count - 1) / mal.own_count * mal.own_count;
+}
+
+/* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
+unsigned int mal_sizing_team(const struct mal_region *region)
+{
+	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
+	unsigned int team;
+
+	/* Others are about to hand us CPUs: they send a thread to each. */
+	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count &&
+	    !(region && region->harmed))
+		return mal.planned;
+	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
+		return cpus;
+	if (!mal_sizing_is_long(region))
+		return cpus;
+	if (region->offer >= GROW_OFFER && region->offered_cpus >= mal.own_count)
+		team = 2 * mal.own_count;
+	else if (region->offer >= GROW_SURE)
+		team = mal.own_count + region->offered_cpus;
+	else
+		team = insured_team(region);
+	if (team > mal.segment.thread_count)
+		team = cpus;
+	return team > cpus ? team : cpus;
+}
+
+/*
+ * For how long of the region the longest waiting rank waited, and how many CPUs the waiting ranks
+ * own.
+ */
+static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
+{
+	bool waits[MAL_MAX_RANKS] = {false};
+	uint64_t longest = 0;
+	bool any = false;
+
+	*cpus = 0;
+	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+		uint64_t since = atomic_load_explicit(&slot->waiting_since, memory_order_relaxed);
+
+		if (rank == mal.me || !since || since >= end)
+			continue;
+		if (end - (since > begin ? since : begin) > longest)
+			longest = end - (since > begin ? since : begin);
+		waits[rank] = true;
+		any = true;
+	}
+	for (unsigned int cpu = 0; any && cpu < mal.segment.cpu_count; cpu++) {
+		unsigned int owner = mal_word_read(&mal.segment.cpus[cpu].word).owner;
+
+		*cpus += owner < mal.segment.rank_count && waits[owner];
+	}
+	return longest;
+}
+
+/* Learn from the region that ended. */
+__attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint64_t now)
+{
+	double duration = (double)(now - mal.region_begin);
+	unsigned int cpus;
+	double work, offer;
+	bool was_long, turned;
+
+	/* A coarse clock has not gone on since: there is nothing to divide by. */
+	if (now <= mal.region_begin)
+		return false;
+	mal.region.last_look = now;
+	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
+	if (offer > GROW_OFFER) {
+		mal_cpus_want(true);
+		mal.region.looks_without = 0;
+	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
+		mal_cpus_want(false);
+	}
+	if (!region)
+		return false;
+	was_long = mal_sizing_is_long(region);
+	work = duration * (mal.own_count + mal.borrowed_count);
+	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&
+	    work > GROW_HARM * region->work) {
+		region->suspect = work;
+	} else if (!mal.stacked && region->suspect > 0) {
+		/* Or was there just more work? */
+		region->harmed = region->suspect > GROW_HARM * work;
+		region->suspect = 0;
+		if (region->harmed)
+			region->rest = HARM_REST << 3 * region->harms++;
+	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
+		region->harmed = false;
+	}
+	if (!mal.stacked)
+		region->work = region->work > 0 ? (region->work + work) / 2 : work;
+	turned = !mal.shares &&
+		 mal_linger_learn(&region->costs, work, mal.teams.linger != MAL_LINGER_USUAL);
+	region->offer = (region->offer + offer) / 2;
+	if (offer > GROW_OFFER)
+		region->offered_cpus = cpus;
+	if (was_long || mal_sizing_is_long(region))
+		region->prepared = 0;
+	return turned;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sizing.h: how many threads a region gets, by what its past runs took. Primary thread only. */
+#ifndef MAL_RANK_SIZING_H
+#define MAL_RANK_SIZING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/rank/region_table.h"
+
+/* Set lengths in ticks (mal_rank.region). Once, before the others. */
+void mal_sizing_open(void);
+
+/* Whether the region is long enough for threads to share CPUs. */
+bool mal_sizing_is_long(const struct mal_region *region);
+
+/*
+ * Its team: one thread per CPU, or more if CPUs may come while it runs. REGION may be NULL: not
+ * known.
+ */
+unsigned int mal_sizing_team(const struct mal_region *region);
+
+/*
+ * It ended at tick NOW. Ask for CPUs while others wait. Returns whether threads are to wait in
+ * another way from the next region on (linger.h).
+ */
+bool mal_sizing_learn(struct mal_region *region, uint64_t now);
+
+#endif
