@@ -251,7 +251,7 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 		b = mal_node(values, right);
 	}
 	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
-	facts->carried = (a->flags | b->flags) & MAL_CARRIED;
+	facts->carried = (a->flags | b->flags) & (MAL_CARRIED | MAL_COUNTED);
 	note_guard(analysis, condition, left, right);
 	facts->left = left;
 	facts->right = right;

@@ -192,7 +192,8 @@ static void mark(const struct mal_analysis *analysis, uint32_t block, uint32_t f
 	while (count) {
 		const struct mal_block *at = &graph->blocks[work[--count]];
 
-		for (uint32_t i = 0; i < at->next_count; i++)
+		/* Not through the branch again. */
+		for (uint32_t i = 0; at != &graph->blocks[block] && i < at->next_count; i++)
 			if ((int)at->next[i] != end && !(marks[at->next[i]] & which)) {
 				marks[at->next[i]] |= which;
 				work[count++] = at->next[i];
@@ -240,6 +241,17 @@ static int force_at(struct mal_analysis *analysis, uint32_t block, const uint8_t
 	return changed;
 }
 
+/* Whether all ways of a branch stay in a loop of iterations. */
+static int is_inner(const struct mal_analysis *analysis, uint32_t block)
+{
+	const struct mal_block *at = &analysis->graph.blocks[block];
+	int inner = analysis->facts[block].shared;
+
+	for (uint32_t i = 0; i < at->next_count; i++)
+		inner &= analysis->facts[at->next[i]].shared;
+	return inner;
+}
+
 int mal_force_joins(struct mal_analysis *analysis)
 {
 	uint32_t count = analysis->graph.block_count;
@@ -249,8 +261,6 @@ int mal_force_joins(struct mal_analysis *analysis)
 
 	for (uint32_t i = 0; marks && work && i < count; i++) {
 		struct mal_block_facts *facts = &analysis->facts[i];
-		const struct mal_block *block = &analysis->graph.blocks[i];
-		int within = facts->shared;
 
 		if (facts->header && !(facts->force & MAL_FORCE_LOOP)) {
 			facts->force |= MAL_FORCE_LOOP;
@@ -258,12 +268,10 @@ int mal_force_joins(struct mal_analysis *analysis)
 		}
 		if (!is_reached(analysis, i) || facts->branch == MAL_BRANCH_CLEAN)
 			continue;
-		for (uint32_t j = 0; j < block->next_count; j++)
-			within &= analysis->facts[block->next[j]].shared;
 		mark_ways(analysis, i, marks, work);
 		if (!is_exit_by_share(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
-		else if (!within)
+		else if (!is_inner(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_JOIN);
 	}
 	changed = marks && work ? changed : -1;
@@ -285,6 +293,8 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 	uint8_t alone = facts->branch == MAL_BRANCH_CHOSEN ? 1 : 2;
 	int loops = facts->branch == MAL_BRANCH_CHUNK && !facts->shared;
 
+	if (facts->carried & MAL_COUNTED && is_inner(analysis, block))
+		bind_block(analysis, block, "a branch on how many iterations a thread has had");
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		const struct mal_block_facts *there = &analysis->facts[i];
 		const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
@@ -312,7 +322,7 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 					   "one thread alone within a loop of iterations");
 			break;
 		default:
-			if (facts->carried && there->effects & counts && i != block)
+			if (facts->carried & MAL_CARRIED && there->effects & counts && i != block)
 				bind_block(analysis, block,
 					   "an effect that depends on a thread's other iterations");
 		}

@@ -41,6 +41,8 @@ int mal_check_value(struct mal_analysis *analysis, mal_value value, const char *
 			 node->kind == MAL_CHOSEN ? "what chooses one thread"
 						  : "a thread's number, or how many there are,",
 			 as);
+	else if (mal_is_of_bounds(&analysis->values, value))
+		snprintf(text, sizeof(text), "the bounds of a thread's iterations %s", as);
 	else if (analysis->without && (node->class || node->flags & MAL_ITEM))
 		snprintf(text, sizeof(text), "a thread's own iterations %s outside a loop", as);
 	else

@@ -18,6 +18,8 @@ struct meeting {
 	const struct mal_state *states[WAYS];
 	uint32_t sides[WAYS], before[WAYS];
 	mal_value values[WAYS];
+	/* On one of the ways the thread has few iterations. */
+	int few;
 };
 
 static uint32_t slot_at(const struct mal_state *state, int64_t offset)
@@ -328,6 +330,24 @@ static int counts(const struct mal_values *values, const struct mal_node *first,
 	       mal_node(values, next->b)->kind == MAL_NUMBER && mal_node(values, next->b)->key == 1;
 }
 
+static int is_place(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->class == MAL_IDENTITY ? mal_shape_of(values, value)->start != 0
+					   : node->class && node->key != MAL_ROUNDED;
+}
+
+/* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
+static mal_value share(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back)
+{
+	struct mal_values *values = &meeting->analysis->values;
+	int steps = (back || meeting->few) && is_place(values, a) && is_place(values, b);
+	int of_bounds = mal_is_of_bounds(values, a) || mal_is_of_bounds(values, b);
+
+	return mal_leaf(values, MAL_SHARE, of_bounds && !steps ? (int64_t)key : 0);
+}
+
 static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
 		      uint8_t carried)
 {
@@ -369,11 +389,11 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 	if (left->kind == MAL_LOST || right->kind == MAL_LOST) {
 		const struct mal_node *other = left->kind == MAL_LOST ? right : left;
 
-		return other->class == MAL_ITERATIONS ? mal_leaf(values, MAL_SHARE, 0)
+		return other->class == MAL_ITERATIONS ? share(meeting, key, a, b, back)
 						      : mal_tells(values, left_over);
 	}
 	if (mal_is_bound(values, a) && mal_is_bound(values, b))
-		return mal_leaf(values, MAL_SHARE, 0);
+		return share(meeting, key, a, b, back);
 	return mal_tells(values, differs);
 }
 
@@ -591,12 +611,14 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 	for (uint32_t i = 0; i < meeting.count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[meeting.before[i]];
 		const struct mal_block *from = &analysis->graph.blocks[meeting.before[i]];
+		uint8_t few;
 
 		state->side = state->side == meeting.sides[i] ? state->side : 0;
 		state->guarded &= meeting.states[i]->guarded ||
 				  (facts->guard && from->next[facts->guard - 1] == block);
-		state->few &= meeting.states[i]->few ||
-			      (facts->few && from->next[facts->few - 1] == block);
+		few = meeting.states[i]->few || (facts->few && from->next[facts->few - 1] == block);
+		state->few &= few;
+		meeting.few |= few;
 		state->working &= meeting.states[i]->working;
 		state->protected_ |= meeting.states[i]->protected_;
 	}

@@ -24,6 +24,13 @@ static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_
 		     mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
 }
 
+/* Loops within each other have one index, which is divided. */
+static int divides(const struct mal_instruction *at)
+{
+	return at->mnemonic == ZYDIS_MNEMONIC_SHR || at->mnemonic == ZYDIS_MNEMONIC_SAR ||
+	       at->mnemonic == ZYDIS_MNEMONIC_MUL || at->mnemonic == ZYDIS_MNEMONIC_IMUL;
+}
+
 /* Everything that is written depends on everything that is read. */
 static void step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
@@ -50,6 +57,8 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 			parts[count++] = state->right;
 	}
 	value = mal_blur(&analysis->values, parts, count, at->address * 8);
+	if (divides(at) && mal_node(&analysis->values, value)->kind == MAL_SHARE)
+		value = mal_leaf(&analysis->values, MAL_SHARE, 0);
 	for (unsigned int i = 0; i < at->operand_count; i++)
 		if (at->operands[i].written) {
 			mal_write(analysis, &at->operands[i], value);
@@ -137,10 +146,11 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 	/* Indices of loops within each other. */
 	if (mal_node(values, what)->class == MAL_IDENTITY &&
 	    mal_node(values, by)->kind != MAL_THREADS) {
-		mal_value parts[] = {what, by};
+		mal_value parts[] = {what, by}, part = mal_blur(values, parts, 2, at->address * 8);
 
-		state->registers[MAL_RAX] = state->registers[MAL_RDX] =
-			mal_blur(values, parts, 2, at->address * 8);
+		if (mal_node(values, part)->kind == MAL_SHARE)
+			part = mal_leaf(values, MAL_SHARE, 0);
+		state->registers[MAL_RAX] = state->registers[MAL_RDX] = part;
 		flags_of(analysis, &by, 1);
 		return;
 	}
@@ -195,6 +205,10 @@ static void step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 		result = values[1];
 	else if (known[0] && known[1] && numbers[0] == 0 && numbers[1] == 0)
 		result = values[0];
+	else if (at->action == MAL_ACTION_AND && known[1] && numbers[1] < 0 &&
+		 mal_is_of_bounds(&analysis->values, values[0]) &&
+		 mal_is_share(&analysis->values, values[0]))
+		result = mal_leaf(&analysis->values, MAL_SHARE, MAL_ROUNDED);
 	else {
 		step_any(analysis, at);
 		return;

@@ -109,6 +109,15 @@ static uint64_t key_of(const struct mal_node *node)
 	       (uint64_t)1 << 63;
 }
 
+static int is_place(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->class == MAL_IDENTITY
+		       ? mal_shape_of(values, value)->start > 0
+		       : node->kind == MAL_SHARE && (!node->key || node->key == MAL_ROUNDED);
+}
+
 mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
 		   mal_value b, mal_value c)
 {
@@ -128,6 +137,10 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			return parts[i];
 		if (kind == MAL_ON_WAY)
 			continue;
+		/* Where a loop over whole vectors ended; or the index of an inner loop. */
+		if (kind == MAL_ADD && part->kind == MAL_SHARE && is_place(values, parts[i]) &&
+		    is_place(values, parts[1 - i]))
+			return mal_leaf(values, MAL_SHARE, 0);
 		if (part->kind == MAL_SHARE || part->kind == MAL_STACK || part->kind == MAL_LOST ||
 		    part->kind == MAL_SLOT_VALUE || parts[i] == 0)
 			return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
@@ -137,6 +150,9 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
 		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED);
 	}
+	/* A count of iterations, added to the first one, is an iteration. */
+	if (kind == MAL_ADD && node.class)
+		node.flags &= (uint8_t)~MAL_COUNTED;
 	if (node.size > SIZE)
 		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
 	/* The next one of a chunk's steps. */
@@ -201,10 +217,18 @@ mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b)
 	return mal_plus(values, a, mal_make(values, MAL_MULTIPLY, 0, b, mal_number(values, -1), 0));
 }
 
+int mal_is_of_bounds(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->class == MAL_IDENTITY || (node->kind == MAL_SHARE && node->key);
+}
+
 mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
 {
 	enum mal_class worst = MAL_CLEAN;
 	uint8_t flags = 0;
+	int of_bounds = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_node *node = mal_node(values, some[i]);
@@ -219,9 +243,10 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 		if (node->class > worst)
 			worst = node->class;
 		flags |= node->flags;
+		of_bounds |= mal_is_of_bounds(values, some[i]);
 	}
 	if (worst != MAL_CLEAN)
-		return mal_leaf(values, MAL_SHARE, 0);
+		return mal_leaf(values, MAL_SHARE, of_bounds ? (int64_t)key : 0);
 	return mal_symbol(values, key, flags);
 }
 

@@ -41,7 +41,10 @@ enum mal_kind {
 	MAL_PAIR,
 	/* A, where B came out as KEY says. */
 	MAL_ON_WAY,
-	/* Something that follows from the iterations that a thread has. */
+	/*
+	 * Something that follows from the iterations that a thread has: from one iteration alone if
+	 * KEY is 0, else from the bounds, and made at KEY.
+	 */
 	MAL_SHARE,
 	/* Something that a thread can tell itself by, or that is not understood. */
 	MAL_TELLS,
@@ -62,6 +65,9 @@ enum {
 	/* A count of the thread's iterations. */
 	MAL_COUNTED = 16,
 };
+
+/* The key of a share's length that was rounded to whole vectors. */
+enum { MAL_ROUNDED = -1 };
 
 enum mal_condition {
 	MAL_NO_CONDITION,
@@ -133,6 +139,9 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		   mal_value b, mal_value c);
 mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b);
 mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b);
+
+/* Whether VALUE is made of the bounds of a thread's iterations. */
+int mal_is_of_bounds(const struct mal_values *values, mal_value value);
 
 /* What a thread's iterations, or less, become in an operation that is not followed. */
 mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
