@@ -2,12 +2,12 @@
 /* actions.c: the table of actions, by names of instructions. */
 #include "libmalleable/inspect/actions.h"
 
-#include "libmalleable/inspect/decode.h"
-#include "libmalleable/inspect/values.h"
-
 #ifdef HAVE_ZYDIS
 
+#include <Zydis/Zydis.h>
 #include <string.h>
+
+#include "libmalleable/inspect/values.h"
 
 /* Names with a space before and behind each. */
 static const struct {

@@ -9,6 +9,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/flow.h"
+#include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/waits.h"
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/flow_parts.h"
-
 const struct mal_instruction *mal_flow_last(const struct mal_flow_graph *graph, uint32_t block)
 {
 	return &graph->instructions[graph->blocks[block].first + graph->blocks[block].count - 1];

@@ -3,7 +3,6 @@
 #ifndef MAL_INSPECT_PROGRAM_H
 #define MAL_INSPECT_PROGRAM_H
 
-#include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/names.h"
 #include "libmalleable/inspect/starts.h"
 
@@ -63,6 +62,8 @@ struct mal_callee {
 	int chooses;
 	int done;
 };
+
+struct mal_inspect_by;
 
 struct mal_program {
 	const struct mal_image *image;

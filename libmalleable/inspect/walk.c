@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/flow_parts.h"
+#include "libmalleable/inspect/flow.h"
 #include "libmalleable/inspect/names.h"
 
 enum { HASH = 1 << 17, WORK = 4096 };
