@@ -141,8 +141,11 @@ struct mal_analysis {
 /* Bind the region: the first reason is kept. SYMBOL may be NULL. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
 
-/* state.c: what is in registers and in the stack, and where ways meet. */
+/* state.c: what is in registers and in the stack where BLOCK begins. */
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);
+
+/* stack.c: the frame. The place of the first slot at OFFSET or behind it. */
+uint32_t mal_slot_at(const struct mal_state *state, int64_t offset);
 void mal_store_slot(struct mal_analysis *analysis, int64_t offset, uint32_t bytes, mal_value value);
 mal_value mal_load_slot(struct mal_analysis *analysis, int64_t offset, uint32_t bytes);
 void mal_forget_slots(struct mal_analysis *analysis, int64_t from, int64_t to);
@@ -159,8 +162,12 @@ mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t f
 /* Whether a value may be seen by others; binds where not. */
 int mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as);
 
-/* step.c, atomics.c, calls.c, branches.c: instructions. */
+/* step.c, moves.c, atomics.c, calls.c, branches.c: instructions. */
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_lea(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_stack(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_atomic(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at);

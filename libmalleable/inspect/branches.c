@@ -4,7 +4,7 @@
 
 #ifdef HAVE_ZYDIS
 
-/* Whether a number compares so with the least or the greatest one; being the same does not count. */
+/* Whether a number compares so with the least or the greatest one; being the same is not seen. */
 static int by_extreme(enum mal_condition condition, int64_t extreme)
 {
 	int least = extreme == INT32_MIN || extreme == INT64_MIN;

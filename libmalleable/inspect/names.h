@@ -53,7 +53,7 @@ struct mal_external {
 extern const struct mal_external mal_external_table[];
 extern const size_t mal_external_count;
 
-/* Registers that it takes arguments in: of vectors those of mathematics, and of what is not known. */
+/* Registers of its arguments: of vectors those of mathematics, and of what is not known. */
 uint64_t mal_external_arguments(const struct mal_external *external);
 
 /* What is known of the function NAME; never NULL. */

@@ -18,6 +18,12 @@ enum {
 	MAL_DOES_STORE = 16,
 };
 
+/* Registers that a call of another library may write. */
+#define MAL_VOLATILE \
+	(MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RCX) | MAL_BIT(MAL_RDX) | MAL_BIT(MAL_RSI) | \
+	 MAL_BIT(MAL_RDI) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9) | MAL_BIT(MAL_R10) | \
+	 MAL_BIT(MAL_R11) | (((uint64_t)1 << 43) - 1) << MAL_XMM0)
+
 struct mal_finding {
 	/* Why it is bound, empty if free; where that is seen, or 0. */
 	char reason[200];
@@ -89,6 +95,9 @@ struct mal_program {
 
 /* Why the other library's function in SLOT binds, or NULL. */
 const char *mal_external_binds(const struct mal_program *program, const struct mal_slot *slot);
+
+/* locals.c: the function at ENTRY by itself, NULL where it is not known. */
+const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry);
 
 /* The function at ENTRY, NULL for want of memory. Valid until the next call. */
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);

@@ -294,115 +294,47 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 	mal_write(analysis, &at->operands[0], result);
 }
 
-static void step_stack(struct mal_analysis *analysis, const struct mal_instruction *at)
+/* The sign of RAX, as it is divided. */
+static void step_sign(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	struct mal_values *values = &analysis->values;
-	struct mal_state *state = analysis->state;
-	mal_value top = state->registers[MAL_RSP], value = 0;
-	int64_t offset;
+	mal_value *registers = analysis->state->registers;
 
-	if (at->action == MAL_ACTION_LEAVE)
-		top = state->registers[MAL_RBP];
-	offset = mal_node(values, top)->key;
-	if (mal_node(values, top)->kind != MAL_STACK) {
-		mal_bind(analysis, "a stack that is not understood", NULL);
-		return;
-	}
-	if (at->action == MAL_ACTION_PUSH) {
-		value = mal_read(analysis, &at->operands[0]);
-		state->registers[MAL_RSP] = mal_leaf(values, MAL_STACK, offset - 8);
-		mal_store_slot(analysis, offset - 8, 8, value);
-		return;
-	}
-	value = mal_load_slot(analysis, offset, 8);
-	mal_forget_slots(analysis, INT64_MIN / 2, offset + 8);
-	state->registers[MAL_RSP] = mal_leaf(values, MAL_STACK, offset + 8);
-	if (at->action == MAL_ACTION_LEAVE)
-		state->registers[MAL_RBP] = value;
+	/* Of what is divided again, only the lower half is followed. */
+	if (mal_node(&analysis->values, registers[MAL_RAX])->class == MAL_IDENTITY)
+		registers[MAL_RDX] = mal_tells(&analysis->values, "the sign of a thread's number");
 	else
-		mal_write(analysis, &at->operands[0], value);
+		registers[MAL_RDX] =
+			mal_blur(&analysis->values, &registers[MAL_RAX], 1, at->address * 8);
 }
 
-/* Words from RSI, or RAX, to RDI: many at once. */
-static void step_string(struct mal_analysis *analysis, const struct mal_instruction *at)
+/* The frame, where it is aligned: far from what was pushed before. */
+static int align(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	static const uint8_t registers[] = {MAL_RDI, MAL_RSI, MAL_RCX};
-	struct mal_values *values = &analysis->values;
-	struct mal_state *state = analysis->state;
-	const struct mal_node *to = mal_node(values, state->registers[MAL_RDI]);
-	const struct mal_node *count = mal_node(values, state->registers[MAL_RCX]);
-	int writes = at->reads & MAL_BIT(MAL_RDI) && !(at->writes & MAL_BIT(MAL_FLAGS));
-	mal_value value = at->reads & MAL_BIT(MAL_RSI) ? mal_fresh(analysis, 0, 0)
-						       : state->registers[MAL_RAX];
+	mal_value *top = &analysis->state->registers[MAL_RSP];
 
-	if (at->reads & MAL_BIT(MAL_RAX))
-		mal_check_value(analysis, state->registers[MAL_RAX], "stored");
-	for (size_t i = 0; i < 2; i++)
-		if (at->reads & MAL_BIT(registers[i]))
-			mal_check_address(analysis, state->registers[registers[i]],
-					  writes && i == 0);
-	if (at->repeat && !mal_is_share(values, state->registers[MAL_RCX]))
-		mal_check_value(analysis, state->registers[MAL_RCX], "as a length");
-	if (writes && to->kind == MAL_STACK) {
-		int64_t bytes =
-			count->kind == MAL_NUMBER && count->key < 4096 ? count->key * 8 : MAL_NEAR;
-
-		mal_forget_slots(analysis, to->key, to->key + bytes);
-		for (int64_t i = 0; mal_node(values, value)->kind == MAL_NUMBER &&
-				    count->kind == MAL_NUMBER && i < bytes && i < 512;
-		     i += 8)
-			mal_store_slot(analysis, to->key + i, 8, value);
-	} else if (writes) {
-		mal_effect(analysis, MAL_EFFECT_STORE);
-		state->load_count = 0;
-	}
-	for (size_t i = 0; i < 3; i++)
-		if (at->writes & MAL_BIT(registers[i]))
-			state->registers[registers[i]] = mal_blur(
-				values, &state->registers[registers[i]], 1, at->address * 8 + i);
-	if (at->writes & MAL_BIT(MAL_RAX))
-		state->registers[MAL_RAX] = mal_fresh(analysis, 4, 0);
-	if (at->writes & MAL_BIT(MAL_FLAGS))
-		result_flags(analysis, mal_fresh(analysis, 7, 0));
+	if (at->operands[0].reg != MAL_RSP || mal_node(&analysis->values, *top)->kind != MAL_STACK)
+		return 0;
+	*top = mal_leaf(&analysis->values, MAL_STACK,
+			mal_node(&analysis->values, *top)->key - (1 << 20));
+	return 1;
 }
 
-static void step_lea(struct mal_analysis *analysis, const struct mal_instruction *at)
+static void step_pair(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	mal_value address = mal_address(analysis, &at->operands[1]);
+	unsigned int first = at->operand_count == 3 ? 1 : 0;
+	mal_value low = mal_read(analysis, &at->operands[first]);
+	mal_value high = mal_read(analysis, &at->operands[first + 1]);
 
-	if (at->operands[0].reg != MAL_RSP)
-		mal_escape(analysis, address);
-	mal_write(analysis, &at->operands[0], address);
-}
-
-/* Whether RBP becomes the frame's: it was pushed just before. */
-static int begins_frame(const struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	uint8_t before;
-
-	return mal_image_copy(analysis->image, at->address - 1, &before, 1) && before == 0x55;
-}
-
-static void step_move(struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	mal_value value;
-
-	if (at->operand_count != 2) {
-		step_string(analysis, at);
-		return;
-	}
-	value = mal_read(analysis, &at->operands[1]);
-	if (at->operands[0].kind == MAL_OPERAND_REGISTER &&
-	    (at->operands[0].reg != MAL_RBP || !begins_frame(analysis, at)) &&
-	    at->operands[1].kind == MAL_OPERAND_REGISTER && at->operands[1].reg == MAL_RSP)
-		mal_escape(analysis, value);
-	mal_write(analysis, &at->operands[0], value);
+	if (low && high && low != high)
+		mal_write(analysis, &at->operands[0],
+			  mal_make(&analysis->values, MAL_PAIR, 0, low, high, 0));
+	else
+		step_any(analysis, at);
 }
 
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	struct mal_state *state = analysis->state;
-	const struct mal_node *top;
+	mal_value left;
 
 	if (at->lock || at->action == MAL_ACTION_COMPARE_EXCHANGE) {
 		mal_step_atomic(analysis, at);
@@ -411,8 +343,8 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	switch (at->action) {
 	case MAL_ACTION_NONE:
 	case MAL_ACTION_EXTEND: return;
-	case MAL_ACTION_MOVE: step_move(analysis, at); return;
-	case MAL_ACTION_LEA: step_lea(analysis, at); return;
+	case MAL_ACTION_MOVE: mal_step_move(analysis, at); return;
+	case MAL_ACTION_LEA: mal_step_lea(analysis, at); return;
 	case MAL_ACTION_MULTIPLY:
 		if (at->operand_count == 1) {
 			step_any(analysis, at);
@@ -425,25 +357,11 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_NEGATE:
 	case MAL_ACTION_SHIFT_LEFT: step_linear(analysis, at); return;
 	case MAL_ACTION_DIVIDE: step_divide(analysis, at); return;
-	case MAL_ACTION_SIGN:
-		state->registers[MAL_RDX] =
-			mal_blur(&analysis->values, &state->registers[MAL_RAX], 1, at->address * 8);
-		if (mal_node(&analysis->values, state->registers[MAL_RAX])->class == MAL_CLEAN)
-			return;
-		/* Of what is divided again, only the lower half is followed. */
-		if (mal_node(&analysis->values, state->registers[MAL_RAX])->class == MAL_IDENTITY)
-			state->registers[MAL_RDX] =
-				mal_tells(&analysis->values, "the sign of a thread's number");
-		return;
+	case MAL_ACTION_SIGN: step_sign(analysis, at); return;
 	case MAL_ACTION_CLEAR_SAME: step_clear(analysis, at); return;
 	case MAL_ACTION_AND:
-		top = mal_node(&analysis->values, state->registers[MAL_RSP]);
-		if (at->operands[0].reg == MAL_RSP && top->kind == MAL_STACK) {
-			/* Aligned: far from what was pushed before. */
-			state->registers[MAL_RSP] =
-				mal_leaf(&analysis->values, MAL_STACK, top->key - (1 << 20));
-			return;
-		} /* fall through */
+		if (align(analysis, at))
+			return; /* fall through */
 	case MAL_ACTION_OR:
 	case MAL_ACTION_FLOAT_ADD:
 	case MAL_ACTION_FLOAT_MULTIPLY:
@@ -454,32 +372,19 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_COMPARE_FLOAT: step_test(analysis, at); return;
 	case MAL_ACTION_SET:
 	case MAL_ACTION_CHOOSE: step_condition(analysis, at); return;
-	case MAL_ACTION_PAIR: {
-		unsigned int first = at->operand_count == 3 ? 1 : 0;
-		mal_value low = mal_read(analysis, &at->operands[first]);
-		mal_value high = mal_read(analysis, &at->operands[first + 1]);
-
-		if (low && high && low != high)
-			mal_write(analysis, &at->operands[0],
-				  mal_make(&analysis->values, MAL_PAIR, 0, low, high, 0));
-		else
-			step_any(analysis, at);
-		return;
-	}
-	case MAL_ACTION_EXCHANGE: {
-		mal_value left = mal_read(analysis, &at->operands[0]);
-
+	case MAL_ACTION_PAIR: step_pair(analysis, at); return;
+	case MAL_ACTION_EXCHANGE:
+		left = mal_read(analysis, &at->operands[0]);
 		mal_write(analysis, &at->operands[0], mal_read(analysis, &at->operands[1]));
 		mal_write(analysis, &at->operands[1], left);
 		return;
-	}
 	case MAL_ACTION_PUSH:
 	case MAL_ACTION_POP:
-	case MAL_ACTION_LEAVE: step_stack(analysis, at); return;
-	case MAL_ACTION_STRING: step_string(analysis, at); return;
+	case MAL_ACTION_LEAVE: mal_step_stack(analysis, at); return;
+	case MAL_ACTION_STRING: mal_step_string(analysis, at); return;
 	default:
 		if (at->operand_count == 0 && at->reads & MAL_BIT(MAL_RDI))
-			step_string(analysis, at);
+			mal_step_string(analysis, at);
 		else
 			step_any(analysis, at);
 	}

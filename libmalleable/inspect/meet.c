@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* meet.c: the value of one location where ways meet. */
+#include "libmalleable/inspect/meet.h"
+
+#include <string.h>
+
+#ifdef HAVE_ZYDIS
+
+static const char differs[] = "a value that differs among threads";
+/* What is left in a register is rarely used. */
+static const char left_over[] = "a register that a call may have changed";
+
+static int comes_back(const struct mal_meeting *meeting, uint32_t i)
+{
+	const struct mal_block *blocks = meeting->analysis->graph.blocks;
+
+	return blocks[meeting->before[i]].order >= blocks[meeting->block].order;
+}
+
+/* A share's guard selects nothing but bounds: what loops leave behind is no expression of it. */
+static int selects(const struct mal_meeting *meeting, uint32_t branch, uint32_t i, uint32_t j)
+{
+	const struct mal_analysis *analysis = meeting->analysis;
+	uint8_t kind = analysis->facts[branch].branch;
+
+	const struct mal_node *a = mal_node(&analysis->values, meeting->values[i]);
+	const struct mal_node *b = mal_node(&analysis->values, meeting->values[j]);
+
+	if (kind != MAL_BRANCH_SHARE && kind != MAL_BRANCH_CHUNK)
+		return 1;
+	return a->flags & b->flags & MAL_EXACT && (a->class || b->class) &&
+	       mal_node(&analysis->values, analysis->facts[branch].compare)->class ==
+		       MAL_ITERATIONS;
+}
+
+/* Of two ways that one branch led to, what its comparison selects. */
+static int select_one(struct mal_meeting *meeting)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+
+	for (uint32_t i = 0; i < meeting->count; i++)
+		for (uint32_t j = i + 1; j < meeting->count; j++) {
+			uint32_t a = meeting->sides[i], b = meeting->sides[j];
+			mal_value compare;
+
+			if (!a || (a ^ b) != 1 || !selects(meeting, a / 2 - 1, i, j))
+				continue;
+			compare = analysis->facts[a / 2 - 1].compare;
+			if (meeting->values[i] != meeting->values[j])
+				meeting->values[i] =
+					mal_make(&analysis->values, MAL_SELECT, 0, compare,
+						 meeting->values[a & 1 ? j : i],
+						 meeting->values[a & 1 ? i : j]);
+			meeting->sides[i] = 0;
+			meeting->count--;
+			meeting->values[j] = meeting->values[meeting->count];
+			meeting->sides[j] = meeting->sides[meeting->count];
+			meeting->before[j] = meeting->before[meeting->count];
+			return 1;
+		}
+	return 0;
+}
+
+/* Whether a loop may begin with VALUE: the first of a thread's iterations, or its last. */
+static int begins_share(struct mal_values *values, mal_value value, mal_value step)
+{
+	const struct mal_node *node = mal_node(values, value);
+	int64_t number;
+
+	if (node->class < MAL_IDENTITY)
+		return 1;
+	if (mal_shape_of(values, value)->shape == MAL_SHAPE_COUNTED)
+		return 1;
+	if (node->shape != MAL_SHAPE_BLOCK)
+		return 0;
+	return !node->length ||
+	       (mal_is_number(values, step, &number) && number < 0 && node->start == node->length);
+}
+
+/* A value that the loop changes by the same each time; from the next pass on it is known. */
+static int note_step(struct mal_meeting *meeting, uint64_t key, mal_value first, mal_value step,
+		     mal_value *result)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+
+	*result = mal_make(&analysis->values, MAL_STEP, (int64_t)key, first, step, 0);
+	for (uint32_t i = 0; i < analysis->seed_count; i++)
+		if (analysis->seeds[i].key == key && analysis->seeds[i].first == first &&
+		    analysis->seeds[i].step == step)
+			return 1;
+	if (analysis->seed_count == MAL_SEEDS) {
+		analysis->values.full = 1;
+		return 1;
+	}
+	analysis->seeds[analysis->seed_count++] = (struct mal_seed){key, first, step};
+	analysis->restart = 1;
+	return 1;
+}
+
+/* Whether A, what a loop begins with, and B, what it comes back with, are of such a value. */
+static int is_stepped(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
+		      mal_value *result)
+{
+	struct mal_values *values = &meeting->analysis->values;
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+	int known = left->kind == MAL_STEP && left->key == (int64_t)key;
+	mal_value first = known ? left->a : a, step;
+
+	/* What another register steps, one step ahead. */
+	if (right->kind == MAL_STEP && right->key != (int64_t)key) {
+		step = mal_minus(values, right->a, first);
+		return mal_node(values, first)->class == MAL_IDENTITY &&
+		       mal_is_chunk_step(values, first, step) &&
+		       note_step(meeting, key, first, step, result);
+	}
+	if (known) {
+		*result = a;
+		return mal_difference(values, a, b, &step) && step == left->b;
+	}
+	if (left->class == MAL_CLEAN || !(left->flags & MAL_EXACT) ||
+	    !mal_difference(values, a, b, &step))
+		return 0;
+	if (mal_node(values, step)->class == MAL_CLEAN ? !begins_share(values, a, step)
+						       : !mal_is_chunk_step(values, a, step))
+		return 0;
+	return note_step(meeting, key, a, step, result);
+}
+
+static int steps_by_number(const struct mal_values *values, const struct mal_node *next,
+			   uint64_t key)
+{
+	return next->kind == MAL_ADD && mal_node(values, next->b)->kind == MAL_NUMBER &&
+	       mal_node(values, next->a)->kind == MAL_SYMBOL &&
+	       mal_node(values, next->a)->key == (int64_t)key;
+}
+
+static int counts(const struct mal_values *values, const struct mal_node *first,
+		  const struct mal_node *next, mal_value counter)
+{
+	if (first->kind != MAL_NUMBER || first->key != 0)
+		return first == mal_node(values, counter) && next->kind == MAL_ADD &&
+		       next->a == counter;
+	if (next->kind == MAL_NUMBER)
+		return next->key == 1;
+	return next->kind == MAL_ADD && next->a == counter &&
+	       mal_node(values, next->b)->kind == MAL_NUMBER && mal_node(values, next->b)->key == 1;
+}
+
+static int is_place(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->class == MAL_IDENTITY ? mal_shape_of(values, value)->start != 0
+					   : node->class && node->key != MAL_ROUNDED;
+}
+
+/* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
+static mal_value share(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
+		       int back)
+{
+	struct mal_values *values = &meeting->analysis->values;
+	int steps = (back || meeting->few) && is_place(values, a) && is_place(values, b);
+	int of_bounds = mal_is_of_bounds(values, a) || mal_is_of_bounds(values, b);
+
+	return mal_leaf(values, MAL_SHARE, of_bounds && !steps ? (int64_t)key : 0);
+}
+
+static mal_value pair(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
+		      uint8_t carried)
+{
+	struct mal_values *values = &meeting->analysis->values;
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+	mal_value result;
+
+	if (a == b)
+		return a;
+	if (back && is_stepped(meeting, key, a, b, &result))
+		return result;
+	if (left->class == MAL_UNKNOWN || right->class == MAL_UNKNOWN) {
+		if (left->kind == MAL_LOST || right->kind == MAL_LOST)
+			return mal_tells(values, left_over);
+		return left->class == MAL_UNKNOWN ? a : b;
+	}
+	if (left->class == MAL_CLEAN && right->class == MAL_CLEAN) {
+		if (left->kind == MAL_LOST || right->kind == MAL_LOST)
+			return left->kind == MAL_LOST ? a : b;
+		if (meeting->analysis->facts[meeting->block].force & MAL_FORCE_TELLS)
+			return mal_tells(values, differs);
+		/* Whether a thread has iterations; not what a loop begins to count. */
+		if (carried && meeting->analysis->final && left->kind == MAL_NUMBER &&
+		    right->kind == MAL_NUMBER)
+			return mal_tells(values, "what a thread sets that has iterations");
+		/* Memory that all share is read again: nothing is carried. */
+		if (left->a && left->a == right->a && left->kind == MAL_SYMBOL &&
+		    right->kind == MAL_SYMBOL)
+			return mal_loaded(values, key, left->flags | right->flags, left->a);
+		/* A count of iterations that begins anew for each thread. */
+		if (carried && back && meeting->analysis->final && left->kind == MAL_NUMBER &&
+		    steps_by_number(values, right, key))
+			carried |= MAL_COUNTED;
+		result = mal_symbol(values, key, (uint8_t)(left->flags | right->flags | carried));
+		if (back)
+			mal_mark_counter(values, result, counts(values, left, right, result));
+		return result;
+	}
+	if (left->kind == MAL_LOST || right->kind == MAL_LOST) {
+		const struct mal_node *other = left->kind == MAL_LOST ? right : left;
+
+		return other->class == MAL_ITERATIONS ? share(meeting, key, a, b, back)
+						      : mal_tells(values, left_over);
+	}
+	if (mal_is_bound(values, a) && mal_is_bound(values, b))
+		return share(meeting, key, a, b, back);
+	return mal_tells(values, differs);
+}
+
+/* Whether what is carried differs with the iterations that a thread has. */
+static uint8_t is_carried(const struct mal_meeting *meeting)
+{
+	const struct mal_analysis *analysis = meeting->analysis;
+	uint8_t force = analysis->facts[meeting->block].force;
+
+	if (force & MAL_FORCE_JOIN)
+		return MAL_CARRIED;
+	if (!(force & MAL_FORCE_LOOP))
+		return 0;
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct mal_node *node = mal_node(&analysis->values, meeting->values[i]);
+
+		if (!comes_back(meeting, i) && (node->flags & MAL_ITEM || node->class))
+			return 0;
+	}
+	return MAL_CARRIED;
+}
+
+static uint64_t *kept_at(struct mal_analysis *analysis, uint64_t key)
+{
+	uint64_t at = key * 0x9e3779b97f4a7c15u >> 32;
+
+	while (analysis->kept[at % MAL_KEPT] && analysis->kept[at % MAL_KEPT] != key)
+		at++;
+	return &analysis->kept[at % MAL_KEPT];
+}
+
+static int is_kept(struct mal_analysis *analysis, uint64_t key)
+{
+	return *kept_at(analysis, key) == key;
+}
+
+/* What a loop does not change is what it began with. */
+static void note_kept(const struct mal_meeting *meeting, uint64_t key, mal_value result)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+	const struct mal_node *node = mal_node(&analysis->values, result);
+	mal_value first = meeting->values[0];
+
+	if (node->kind != MAL_SYMBOL || node->key != (int64_t)key || comes_back(meeting, 0) ||
+	    analysis->kept_count >= MAL_KEPT / 2)
+		return;
+	for (uint32_t i = 1; i < meeting->count; i++)
+		if (meeting->values[i] != first &&
+		    !(comes_back(meeting, i) && meeting->values[i] == result))
+			return;
+	*kept_at(analysis, key) = key;
+	analysis->kept_count++;
+	analysis->restart = 1;
+}
+
+mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+	uint64_t key = (uint64_t)1 << 62 | (uint64_t)meeting->block << 40 | location;
+	uint32_t count = meeting->count, sides[MAL_MEETING], before[MAL_MEETING];
+	mal_value result = meeting->values[0];
+	uint8_t carried;
+	int same = 1, kept = is_kept(analysis, key);
+
+	for (uint32_t i = 1; i < count; i++)
+		same &= meeting->values[i] == result || (kept && comes_back(meeting, i));
+	for (uint32_t i = 0; i < analysis->seed_count && !analysis->without; i++)
+		if (analysis->seeds[i].key == key &&
+		    meeting->values[0] == analysis->seeds[i].first) {
+			result = meeting->values[0] =
+				mal_make(&analysis->values, MAL_STEP, (int64_t)key, result,
+					 analysis->seeds[i].step, 0);
+			if (count == 1)
+				return result;
+			same = 0;
+		}
+	if (same)
+		return result;
+	memcpy(sides, meeting->sides, count * sizeof(*sides));
+	memcpy(before, meeting->before, count * sizeof(*before));
+	carried = is_carried(meeting);
+	while (select_one(meeting))
+		;
+	/* First the ways into a loop, then those back. */
+	result = 0;
+	for (int back = 0, found = 0; back < 2; back++)
+		for (uint32_t i = 0; i < meeting->count; i++) {
+			if (comes_back(meeting, i) != back || (back && kept))
+				continue;
+			result = found ? pair(meeting, key, result, meeting->values[i], back,
+					      carried)
+				       : meeting->values[i];
+			found = 1;
+		}
+	if (analysis->keeping && !kept)
+		note_kept(meeting, key, result);
+	meeting->count = count;
+	memcpy(meeting->sides, sides, count * sizeof(*sides));
+	memcpy(meeting->before, before, count * sizeof(*before));
+	return result;
+}
+
+#endif
