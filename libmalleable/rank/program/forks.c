@@ -15,20 +15,12 @@
 
 #include "libmalleable/rank/program/runtime.h"
 
-#define NAME(number, name, where) [number] = #name,
-const char *const mal_fork_names[MAL_FORK_COUNT] = {MAL_FORKS(NAME)};
-
 __thread const void *mal_forked;
 
 #ifdef __x86_64__
 
-#define HIDDEN __attribute__((visibility("hidden")))
-
-void *mal_fork_find(unsigned int number) HIDDEN;
-extern void *mal_fork_next[MAL_FORK_COUNT] HIDDEN;
-
 /* Entry NUMBER of the runtime that the region's object uses. */
-void *mal_fork_find(unsigned int number)
+__attribute__((used)) static void *find_entry(unsigned int number)
 {
 	int saved = errno;
 	const struct mal_runtime *runtime = mal_runtime_of(mal_forked);
@@ -59,7 +51,7 @@ __attribute__((naked, used)) static void find(void)
 		"movups %xmm4, 64(%rsp)\n\tmovups %xmm5, 80(%rsp)\n\t"
 		"movups %xmm6, 96(%rsp)\n\tmovups %xmm7, 112(%rsp)\n\t"
 		"movl %r11d, %edi\n\t"
-		"call mal_fork_find\n\t"
+		"call find_entry\n\t"
 		"movq %rax, %r11\n\t"
 		"movups (%rsp), %xmm0\n\tmovups 16(%rsp), %xmm1\n\t"
 		"movups 32(%rsp), %xmm2\n\tmovups 48(%rsp), %xmm3\n\t"
@@ -79,7 +71,7 @@ __attribute__((naked, used)) static void find(void)
 	{ \
 		__asm__("movq mal_forked@gottpoff(%rip), %r11\n\t" \
 			"movq %" where ", %fs:(%r11)\n\t" \
-			"jmpq *mal_fork_next+8*" #number "(%rip)"); \
+			"jmpq *next_entry+8*" #number "(%rip)"); \
 	} \
 	__attribute__((naked)) static void find_##name(void) \
 	{ \
@@ -93,7 +85,7 @@ MAL_FORKS(ENTRY)
  * it is looked for at each call, unless the process started with a runtime, which then serves all.
  */
 #define NEXT(number, name, where) [number] = (void *)find_##name,
-void *mal_fork_next[MAL_FORK_COUNT] = {MAL_FORKS(NEXT)};
+__attribute__((used)) static void *next_entry[MAL_FORK_COUNT] = {MAL_FORKS(NEXT)};
 
 __attribute__((constructor)) static void find_next(void)
 {
@@ -101,7 +93,7 @@ __attribute__((constructor)) static void find_next(void)
 		void *next = dlsym(RTLD_NEXT, mal_fork_names[i]);
 
 		if (next)
-			mal_fork_next[i] = next;
+			next_entry[i] = next;
 	}
 }
 

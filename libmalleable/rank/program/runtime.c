@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#define NAME(number, name, where) [number] = #name,
+const char *const mal_fork_names[MAL_FORK_COUNT] = {MAL_FORKS(NAME)};
+
 /* Callers' objects that are remembered; further ones are looked up at each call. */
 #define MAX_CALLERS 64
 
