@@ -48,11 +48,10 @@ computes_or_ended() { computes || has_ended; }
 # moving PROGRAM PATTERN: two ranks of four threads on eight CPUs that do not exist, so that there
 # is something to move; until it has moved, but for a program that sets its own number of threads.
 moving() {
-	# A team that keeps its size could not use more CPUs than threads: it gets more threads.
-	local policy=random
-	case $2 in
-	sized-* | fixed | threadprivate | clauses | dynamic) policy=random,max_threads=8 ;;
-	esac
+	# Bound regions keep the team that was told, and could not use more CPUs than that: they are
+	# told more. Free ones follow the CPUs: told four, with four CPUs, they can use eight.
+	local policy=random,max_threads=8
+	case $2 in plain | first-touch | orphaned | chosen) policy=random ;; esac
 	begin env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
 		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$policy" -- \
@@ -87,14 +86,18 @@ for pattern in $patterns; do
 	done
 done
 
-# why PROGRAM PATTERN: how its team followed the CPUs, and why.
+# why PROGRAM PATTERN [KEYS]: how its team followed the CPUs, and why.
 why() {
-	run srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/$1" "$2" 5
+	run srun -n2 -c1 --balance="${3:-auto}" --balance-report="$work/report.json" "$programs/$1" "$2" 5
 	report '.per_rank[0] | .mode + " " + .why'
 }
 is() { [[ "$1" = $2* ]] || { echo "# $1"; false; }; }
 ok "a plain program: team mode" is "$(why patterns-free plain)" "team "
-ok "one with data for each thread: cpuset mode" is "$(why patterns-tls plain)" \
+ok "one with data for each thread, whose regions are bound: cpuset mode" is \
+	"$(why patterns-tls threadprivate)" "cpuset the program keeps data"
+ok "one with such data elsewhere: its free regions follow, team mode" is \
+	"$(why patterns-tls plain)" "team "
+ok "unless no code is looked at: cpuset mode" is "$(why patterns-tls plain auto,prove=no)" \
 	"cpuset the program keeps data"
 ok "one that lets the runtime choose: cpuset mode" is "$(why patterns-free dynamic)" \
 	"cpuset the runtime chooses"
