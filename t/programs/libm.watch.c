@@ -2,8 +2,8 @@
 /*
  * libm.watch.c: preloaded, sees which teams regions get that cannot tell themselves: a
  * region calls cbrt(KIND), which is the mathematics library's as far as anybody knows, and this
- * one's in fact: 0. Appends to the file $WATCH.RANK a line "KIND TEAM" whenever a region of that kind
- * has another team than its last one, and "KIND threads" if the team has other threads of the
+ * one's in fact: 0. Appends to the file $WATCH.RANK a line "KIND TEAM" whenever a region of that
+ * kind has another team than its last one, and "KIND threads" if the team has other threads of the
  * system than before, or in another order.
  */
 #include <dlfcn.h>

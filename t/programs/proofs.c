@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * proofs.c: regions that cannot tell how large their team is, and others of each kind that can, in
- * turn until the file ARGV[1] exists. Each says by cbrt() which kind it is (libm.watch.c). Prints what
- * it was told first, and what the regions compute, which is the same in each round and with any
- * number of rounds.
+ * turn until the file ARGV[1] exists. Each says by cbrt() which kind it is (libm.watch.c). Prints
+ * what it was told first, and what the regions compute, which is the same in each round and with
+ * any number of rounds.
  *
  * -DFREE_ONLY: no bound region. -DSET_ONE: it sets one thread itself. -DQUIET: it asks for nothing.
  * -DREGIONS: only the regions, for a library; -DCALLER: all but these, and with -DLATER it loads

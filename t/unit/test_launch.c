@@ -277,8 +277,8 @@ static void a_rank_is_told_everything(void **state)
 			    "LD_PRELOAD=/none/libmalleable.so:/users.so\n" MAL_ENV_SEGMENT_FD
 			    "=9\n" MAL_ENV_PATIENCE "=7\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS
 			    "=0-3\n" MAL_ENV_MODE "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
-			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE
-			    "=yes\n" MAL_ENV_NODES "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
+			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE "=yes\n" MAL_ENV_NODES
+			    "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
 			    "=keep\nKMP_HOT_TEAMS_MODE=1\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;

@@ -21,7 +21,7 @@
 #include "libmalleable/base/patience.h"
 
 #define PROVER "libmalleable_prove.so"
-/* For all objects together: the program waits. Reading files, and loading the library, add to it. */
+/* For all objects together: the program waits. Reading files and loading the library add to it. */
 #define DEADLINE_MS 150
 /* More questions about other objects are answered for the worst. */
 enum { QUESTIONS = 512 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* known.h: what is known of the objects that are loaded, by their code. For one thread at a time. */
+/* known.h: what is known of the loaded objects, by their code. For one thread at a time. */
 #ifndef MAL_RANK_PROGRAM_KNOWN_H
 #define MAL_RANK_PROGRAM_KNOWN_H
 

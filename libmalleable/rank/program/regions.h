@@ -19,8 +19,8 @@ struct mal_region_kind {
 
 /*
  * Classify the regions of what is loaded now. What takes too long is bound. KEEP: keep verdicts in
- * files for the next start. Returns false with *TROUBLE, static storage, if nothing can be found out
- * of any region.
+ * files for the next start. Returns false with *TROUBLE, static storage, if nothing can be found
+ * out of any region.
  */
 bool mal_regions_open(bool keep, const char **trouble);
 

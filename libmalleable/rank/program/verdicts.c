@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * verdicts.c: files of verdicts: lines of text, and a hash of them in the last. An object's name for
- * its file is one of 1024, so that files replace each other instead of adding up.
+ * verdicts.c: files of verdicts: lines of text, and a hash of them in the last. A file has one of
+ * 1024 names, so that they replace each other instead of adding up.
  */
 #include "libmalleable/rank/program/verdicts.h"
 
