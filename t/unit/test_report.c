@@ -326,6 +326,11 @@ static void proofs(void **state)
 	node_slot(0)->count.free = 19;
 	says("mode: cpuset in 1 of 2 ranks, team in the others: the program relies on its "
 	     "number of threads (see max_threads=)");
+	/* A bound region that never ran kept nothing from growing. */
+	node_slot(0)->count.free = 40;
+	strcpy(node_slot(0)->bound, "never: tasks");
+	does_not_say("bound:");
+	node_slot(0)->bound[0] = '\0';
 	node_slot(0)->count.free = 37;
 	node_slot(1)->proves = MAL_PROVES_ONE;
 	strcpy(node_slot(1)->bound, "f\n\x1b[2J.omp: identity");

@@ -194,6 +194,9 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 		if (!*bound)
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}
+	/* One that never ran matters only where it kept the program at one thread. */
+	if (free_runs >= runs && !one)
+		*bound = '\0';
 	if (any)
 		mal_text_add(text, "regions: %llu of %llu runs free%s%s%s\n", free_runs, runs,
 			     *bound ? "; bound: " : "", bound,
