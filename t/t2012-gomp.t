@@ -39,7 +39,8 @@ answers() {
 	sed 's/^/# /' "$work/diff"
 	return 1
 }
-ok "what OpenMP answers" answers answers-gcc
+ok "what OpenMP answers, such as no place where no variable asks for any" all_of \
+	"answers answers-gcc" "says '^ places 0:'"
 # paused PROGRAM: its 100 regions after a hard pause are seen.
 paused() {
 	run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/$1" pause
@@ -54,7 +55,8 @@ run env OMP_DISPLAY_ENV=true srun -n1 -c2 --balance --balance-report=off "$work/
 ok "the user's settings are printed once" all_of "exits 0" \
 	"[ \$(grep -c 'DISPLAY ENVIRONMENT BEGIN' $work/err) = 1 ]"
 cp "$programs/answers" "$work/answers-clang"
-ok "what libomp answers is its own" answers answers-clang
+ok "what libomp answers is its own, one place" all_of "answers answers-clang" \
+	"says '^ places 1:'"
 ok "and a hard pause does not end balancing" paused answers-clang
 ok "with places too" answers answers-clang OMP_PLACES=cores
 if command -v valgrind >/dev/null; then

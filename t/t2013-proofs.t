@@ -23,28 +23,32 @@ results() { grep -o 'rank [0-9]* sum .*' "$work/out" | sort; }
 same() {
 	[ "$(results)" = "$plain" ] || { echo "# $plain expected, got $(results)" && false; }
 }
-told() { [ "$(grep -c "told $1 of $1\$" "$work/out")" = 2 ] || { echo "# not told $1" && false; }; }
+told() {
+	[ "$(grep -c "told $1 of $1\$" "$work/out")" = 2 ] || { echo "# not told $1" && false; }
+}
 
-# begin KEYS COMMAND...: two ranks of two CPUs each, in the background until end.
-begin() {
-	rm -f "$stop" "$work"/watch.*
-	env FAKE_CPUS=4 WATCH="$work/watch" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive \
+# balanced KEYS COMMAND...: two ranks of two CPUs each, in the background until ended.
+balanced() {
+	rm -f "$work"/watch.*
+	begin env FAKE_CPUS=4 WATCH="$work/watch" KMP_AFFINITY=disabled OMP_WAIT_POLICY=passive \
 		LD_PRELOAD="$programs/fakecpus.so:$programs/libm.watch.so" \
 		"$malleable" run --libdir "$stage/lib/malleable" --balance="external$1" \
 		--balance-report="$work/report.json" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "${@:2}" \
-		>"$work/out" 2>"$work/err" </dev/null 8>&- &
-	background=$!
-}
-end() {
-	touch "$stop"
-	wait "$background"
-	status=$?
+		mpirun --bind-to none --oversubscribe -n 2 "${@:2}"
 }
 # last RANK KIND, got RANK KIND TEAM...: the team of that kind of region; all that there were.
-last() { awk -v kind="$2" '$1 == kind && $2 != "threads" {team = $2} END {print team}' "$work/watch.$1"; }
-has() { [ "$(last "$1" "$2" 2>/dev/null)" = "$3" ]; }
-comes_to() { wait_until 60 has "$@" || { echo "# region $2 of rank $1: $(last "$1" "$2")" && false; }; }
+last() {
+	awk -v kind="$2" '$1 == kind && $2 != "threads" {team = $2} END {print team}' \
+		"$work/watch.$1" 2>/dev/null
+}
+has_ended() { ! kill -0 "$step" 2>/dev/null; }
+has() { [ "$(last "$1" "$2")" = "$3" ]; }
+has_or_ended() { has "$@" || has_ended; }
+comes_to() {
+	wait_until has_or_ended "$@" && has "$@" && return
+	echo "# region $2 of rank $1: $(last "$1" "$2")"
+	return 1
+}
 got() {
 	local all
 	all=$(awk -v kind="$2" '$1 == kind {print $2}' "$work/watch.$1" | sort -u | tr '\n' ' ')
@@ -58,12 +62,12 @@ bound_got() {
 		got "$rank" 8 3 || return 1
 	done
 }
-moved() { "$malleable" set mpirun --free && "$malleable" set mpirun.0 --count=3; } >/dev/null 2>&1
+moves() { "$malleable" set mpirun --free && "$malleable" set mpirun.0 --count=3; } >/dev/null 2>&1
 is_moved() { [ "$("$malleable" status --here --json | jq '.[0].ranks[0].count')" = 3 ]; }
-moved_back() { "$malleable" set mpirun --count=2; } >/dev/null 2>&1
+moves_back() { "$malleable" set mpirun --count=2; } >/dev/null 2>&1
 # resized KIND: it has a thread for each CPU that its rank has, whenever that changes.
 resized() {
-	all_of "wait_until 60 moved" "comes_to 0 $1 3" "comes_to 1 $1 1" "wait_until 60 moved_back" \
+	all_of "wait_until moves" "comes_to 0 $1 3" "comes_to 1 $1 1" "wait_until moves_back" \
 		"comes_to 0 $1 2" "comes_to 1 $1 2"
 }
 # reads_code PROGRAM: whether a process of it has loaded what reads code.
@@ -83,92 +87,90 @@ once() {
 }
 
 if "$malleable" inspect /bin/true | grep -q "built without Zydis"; then
-	plan 1
 	build gcc gcc
-	begin "" "$work/gcc" "$stop"
-	wait_until 60 [ -s "$work/watch.0" ]
-	end
+	balanced "" "$work/gcc" "$stop"
+	wait_until [ -s "$work/watch.0" ]
+	ended
 	ok "without Zydis one line says so" all_of "exits 0" \
 		"complains 'regions: none could be classified: built without Zydis'"
+	done_testing
 	exit 0
 fi
-plan 21
 
 for compiler in gcc clang-19; do
 	build "$compiler" "$compiler"
 	once env OMP_NUM_THREADS=2 "$work/$compiler" "$stop"
-	begin "" "$work/$compiler" "$stop"
+	balanced "" "$work/$compiler" "$stop"
 	ok "$compiler: free regions follow the CPUs" all_of "comes_to 0 0 2" "resized 0"
 	reads_code "$compiler" && first=yes || first=no
-	end
+	ended
 	ok "$compiler: bound ones keep what was told, and their threads" all_of "exits 0" "told 2" \
 		same "bound_got 2"
 	ok "$compiler: nor has a region that shares its jump with another one more" all_of \
 		"got 0 1 2 3" "got 0 2 1 2 3"
-	begin "" "$work/$compiler" "$stop"
+	balanced "" "$work/$compiler" "$stop"
 	comes_to 0 0 2
 	reads_code "$compiler" && second=yes || second=no
-	end
+	ended
 	ok "$compiler: the program's code is read at its first start alone" \
 		[ "$first $second" = "yes no" ]
 
 	build libproofs.so "$compiler" -DREGIONS -shared -fPIC
 	build linked "$compiler" -DCALLER "-L$work" "-Wl,-rpath,$work" -lproofs
-	begin "" "$work/linked" "$stop"
+	balanced "" "$work/linked" "$stop"
 	comes_to 0 0 2 && resized 0
 	moves=$?
-	end
+	ended
 	ok "$compiler: so it is in a shared library" all_of "[ $moves = 0 ]" "exits 0" same "bound_got 2"
 
 	build later "$compiler" -DCALLER -DLATER -ldl
-	begin "" "$work/later" "$stop" "$work/libproofs.so"
+	balanced "" "$work/later" "$stop" "$work/libproofs.so"
 	comes_to 0 0 2 && resized 0
 	moves=$?
-	end
+	ended
 	ok "$compiler: and in one that is loaded later, again and again" all_of "[ $moves = 0 ]" \
 		"exits 0" same "bound_got 2"
 done
 
-begin ,prove=no "$work/gcc" "$stop"
+balanced ,prove=no "$work/gcc" "$stop"
 comes_to 0 0 2
-wait_until 60 moved
-wait_until 60 is_moved
+wait_until moves
+wait_until is_moved
 moves=$?
-end
+ended
 ok "prove=no: a program that asked keeps all of its teams" all_of "[ $moves = 0 ]" "exits 0" same \
 	"bound_got 2" "got 0 0 2"
-begin ,mode=team "$work/gcc" "$stop"
+balanced ,mode=team "$work/gcc" "$stop"
 comes_to 0 0 2 && resized 0 && resized 3
 moves=$?
-end
+ended
 ok "mode=team: every region follows the CPUs" all_of "[ $moves = 0 ]" "exits 0" "got 0 4 2 3"
 build quiet gcc -DQUIET
-begin "" "$work/quiet" "$stop"
+balanced "" "$work/quiet" "$stop"
 comes_to 0 0 2 && resized 0
 moves=$?
-end
+ended
 ok "a program that asks for nothing: its bound regions keep theirs too" all_of "[ $moves = 0 ]" \
 	"exits 0" "bound_got 2"
 
-# Ranks of one CPU, of which one waits for the other and lends its CPU.
 start_cluster
+# lent COMMAND...: two ranks of one CPU each, of which one waits for the other and lends its CPU,
+# in the background until ended. alone COMMAND...: twenty times.
 lent() {
-	rm -f "$stop" "$work"/watch.*
-	env FIRST=1 WATCH="$work/watch" LD_PRELOAD="$programs/libm.watch.so" \
-		srun -n2 -c1 --balance=auto --balance-report="$work/report.json" "$@" \
-		>"$work/out" 2>"$work/err" </dev/null 8>&- &
-	background=$!
+	rm -f "$work"/watch.*
+	begin env FIRST="${rounds:-0}" WATCH="$work/watch" LD_PRELOAD="$programs/libm.watch.so" \
+		srun -n2 -c1 --balance=auto --balance-report="$work/report.json" "$@"
 }
 alone() {
-	lent "$@"
-	wait "$background"
-	status=$?
+	rounds=20 lent "$@"
+	status=0
+	wait "$step" || status=$?
 }
 build free clang-19 -DFREE_ONLY
 lent "$work/free" "$stop"
 comes_to 0 0 2
 widened=$?
-end
+ended
 ok "one CPU and no bound region: told two, and a region has two while it borrows" all_of \
 	"exits 0" "told 2" "[ $widened = 0 ]"
 alone env OMP_NUM_THREADS=1 "$work/free" "$stop"
@@ -187,6 +189,7 @@ ln -s /etc/passwd "$work/cache/malleable"
 lent "$work/free" "$stop"
 comes_to 0 0 2
 widened=$?
-end
+ended
 ok "verdicts that cannot be kept are found again" all_of "exits 0" "told 2" "[ $widened = 0 ]"
 ok "nothing is left" nothing_left
+done_testing

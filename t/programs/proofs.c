@@ -8,7 +8,7 @@
  * -DFREE_ONLY: no bound region. -DSET_ONE: it sets one thread itself. -DQUIET: it asks for nothing.
  * -DREGIONS: only the regions, for a library; -DCALLER: all but these, and with -DLATER it loads
  * the library ARGV[2] in each round and unloads it. With $FIRST the first rank has all of the work,
- * 200 rounds of it or until the file exists.
+ * and that is the number of rounds, if it is not 0.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -213,6 +213,7 @@ static long run_round(const char *library, int told, long *unequal)
 int main(int argc, char **argv)
 {
 	long sum = 0, now, unequal = 0, differ = 0;
+	const char *first = getenv("FIRST");
 	int rank, told = 0, stop = 0;
 
 	MPI_Init(&argc, &argv);
@@ -226,12 +227,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 #endif
 	for (int round = 0; !stop; round++) {
-		for (int i = 0; i < (!getenv("FIRST") ? 1 : rank ? 0 : 100); i++) {
+		for (int i = 0; i < (!first ? 1 : rank ? 0 : 100); i++) {
 			now = run_round(argc > 2 ? argv[2] : "", told, &unequal);
 			differ += sum && now != sum;
 			sum = now;
 		}
-		stop = access(argv[1], F_OK) == 0 || (getenv("FIRST") && round == 200);
+		stop = access(argv[1], F_OK) == 0 || (first && round + 1 == atoi(first));
 		MPI_Allreduce(MPI_IN_PLACE, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	}
 	printf("rank %d sum %ld differ %ld unequal %ld\n", rank, sum, differ, unequal);
