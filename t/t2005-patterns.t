@@ -88,7 +88,8 @@ done
 
 # why PROGRAM PATTERN [KEYS]: how its team followed the CPUs, and why.
 why() {
-	run srun -n2 -c1 --balance="${3:-auto}" --balance-report="$work/report.json" "$programs/$1" "$2" 5
+	run srun -n2 -c1 --balance="${3:-auto}" --balance-report="$work/report.json" \
+		"$programs/$1" "$2" 5
 	report '.per_rank[0] | .mode + " " + .why'
 }
 is() { [[ "$1" = $2* ]] || { echo "# $1"; false; }; }

@@ -12,11 +12,12 @@ identity=$programs/identity
 export LIBRARY=$identity/libdata-gcc.so
 
 # balanced NAME [VARIABLE=VALUE [ARGUMENT]]: two ranks of one CPU each, of which the second waits
-# for the first. unproved: the same where no code is looked at, and what asks for nothing is widened.
+# for the first. unproved: the same where no code is looked at, and what asks for nothing is
+# widened.
 keys=auto
 balanced() {
-	run env "${2:-NOTHING=}" srun -n2 -c1 --balance="$keys" --balance-report="$work/report.json" \
-		"$identity/$1" "${@:3}"
+	run env "${2:-NOTHING=}" srun -n2 -c1 --balance="$keys" \
+		--balance-report="$work/report.json" "$identity/$1" "${@:3}"
 }
 unproved() { keys=auto,prove=no balanced "$@"; }
 cpuset() { [ "$(report '.per_rank[0].mode')" = cpuset ] || { echo "# not cpuset mode"; false; }; }

@@ -121,7 +121,8 @@ for compiler in gcc clang-19; do
 	comes_to 0 0 2 && resized 0
 	moves=$?
 	ended
-	ok "$compiler: so it is in a shared library" all_of "[ $moves = 0 ]" "exits 0" same "bound_got 2"
+	ok "$compiler: so it is in a shared library" \
+		all_of "[ $moves = 0 ]" "exits 0" same "bound_got 2"
 
 	build later "$compiler" -DCALLER -DLATER -ldl
 	balanced "" "$work/later" "$stop" "$work/libproofs.so"
