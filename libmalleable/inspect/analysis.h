@@ -138,6 +138,15 @@ struct mal_analysis {
 	struct mal_state *state;
 };
 
+/*
+ * Whether a thread without iterations combines results: what does no more when it is done again
+ * may then be left out.
+ */
+static inline int mal_combines(const struct mal_analysis *analysis)
+{
+	return analysis->without && analysis->state->protected_;
+}
+
 /* Bind the region: the first reason is kept. SYMBOL may be NULL. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
 

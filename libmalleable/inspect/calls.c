@@ -97,6 +97,7 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 {
 	struct mal_values *values = &analysis->values;
 	mal_value *registers = analysis->state->registers, share = mal_leaf(values, MAL_SHARE, 0);
+	mal_value last = analysis->without ? mal_number(values, 0) : share;
 	uint32_t bytes = strstr(name, "_8") ? 8 : 4;
 	int64_t where = (int64_t)analysis->at->address;
 
@@ -104,14 +105,14 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 		mal_value step = stacked(analysis, 0);
 
 		analysis->state->working = 1;
-		fill(analysis, registers[MAL_RCX], 4, share);
+		fill(analysis, registers[MAL_RCX], 4, last);
 		fill(analysis, registers[MAL_R8], bytes, mal_leaf(values, MAL_LOW, where));
 		fill(analysis, registers[MAL_R9], bytes, mal_leaf(values, MAL_HIGH, where));
 		fill(analysis, step, bytes, share);
 		return 0;
 	}
 	if (external->kind == MAL_EXTERNAL_DISPATCH_NEXT) {
-		fill(analysis, registers[MAL_RDX], 4, share);
+		fill(analysis, registers[MAL_RDX], 4, last);
 		for (size_t i = 3; i < 6; i++)
 			fill(analysis, registers[arguments[i]], bytes, share);
 	} else {
@@ -120,7 +121,7 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 		for (int64_t i = 0; i < 24 && strstr(name, "_start"); i += 8)
 			fill(analysis, stacked(analysis, i), 8, share);
 	}
-	return analysis->without ? mal_number(values, 0) : share;
+	return last;
 }
 
 static mal_value step_runtime(struct mal_analysis *analysis, const struct mal_external *external,

@@ -238,7 +238,8 @@ mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *oper
 	if (node->kind == MAL_NUMBER && operand->bytes == 1 && !operand->high)
 		return mal_number(&analysis->values, (int64_t)((uint64_t)node->key & 0xff));
 	/* Truths are narrow anyway. */
-	if (node->kind == MAL_CHOSEN || node->kind == MAL_COMPARE || node->kind == MAL_STACK)
+	if (node->kind == MAL_CHOSEN || node->kind == MAL_COMPARE || node->kind == MAL_STACK ||
+	    mal_combines(analysis))
 		return value;
 	return mal_blur(&analysis->values, &value, 1, analysis->at->address * 8 + 5);
 }

@@ -205,6 +205,10 @@ static void step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 		result = values[1];
 	else if (known[0] && known[1] && numbers[0] == 0 && numbers[1] == 0)
 		result = values[0];
+	else if (at->action == MAL_ACTION_AND && known[0] && known[1])
+		result = mal_number(&analysis->values, numbers[0] & numbers[1]);
+	else if (at->action == MAL_ACTION_AND && mal_combines(analysis) && (known[0] || known[1]))
+		result = values[known[0]];
 	else if (at->action == MAL_ACTION_AND && known[1] && numbers[1] < 0 &&
 		 mal_is_of_bounds(&analysis->values, values[0]) &&
 		 mal_is_share(&analysis->values, values[0]))
@@ -275,6 +279,9 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 					  : mal_read(analysis, &at->operands[0]);
 	if (outcome >= 0) {
 		result = outcome ? yes : no;
+	} else if (mal_combines(analysis) && at->action == MAL_ACTION_SET &&
+		   at->condition == MAL_NOT_EQUAL && right == mal_number(values, 0)) {
+		result = left;
 	} else if (mal_branch_of(analysis, (enum mal_condition)at->condition, left, right) ==
 			   MAL_BRANCH_SHARE &&
 		   (mal_node(values, left)->class | mal_node(values, right)->class) >=
