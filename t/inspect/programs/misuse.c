@@ -45,6 +45,18 @@ int main(void)
 #pragma omp parallel /* bound: share, shown */
 	{
 		SHARE(n);
+		for (int i = low; i < high; i++)
+			a[i] += low * 0.5;
+	}
+#pragma omp parallel /* bound: share, shown */
+	{
+		SHARE(n);
+		for (int i = low; i < high; i++)
+			a[i] += i ^ high;
+	}
+#pragma omp parallel /* bound: share, shown */
+	{
+		SHARE(n);
 #pragma omp atomic
 		lows += low;
 		for (int i = low; i < high; i++)
