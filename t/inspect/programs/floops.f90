@@ -38,7 +38,7 @@ program floops
   do i = n, 1, -1
      b(i) = a(i) * 2 + scaled(a(i)) + scaled(a(i), 3d0)
   end do
-  !$omp parallel do collapse(2) ! hot
+  !$omp parallel do collapse(2) ! hot: not by gcc
   do j = 1, m
      do i = 1, m
         c(i, j) = i * j
@@ -68,7 +68,7 @@ program floops
      row = c(:, j) + j
      c(:, j) = row(m:1:-1)
   end do
-  !$omp parallel ! hot
+  !$omp parallel ! hot: not by gcc
   call smooth(a, b)
   !$omp single
   shared_scale = 3

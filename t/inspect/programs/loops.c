@@ -16,7 +16,7 @@ int main(void)
 #pragma omp parallel for /* hot */
 	for (int i = 0; i < n; i++)
 		a[i] = corpus_value(i);
-#pragma omp parallel for schedule(static, 4) /* hot */
+#pragma omp parallel for schedule(static, 4) /* hot: not by gcc */
 	for (int i = n - 1; i >= 0; i -= 2)
 		b[i] = a[i] * 3 + fabs(a[i]);
 #pragma omp parallel for schedule(dynamic) /* hot */

@@ -10,7 +10,7 @@ int main(void)
 {
 	int n = corpus_int(N);
 
-#pragma omp parallel /* hot */
+#pragma omp parallel /* hot: not by gcc */
 	{
 #pragma omp for
 		for (int i = 0; i < n; i++) {

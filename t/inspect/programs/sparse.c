@@ -29,7 +29,7 @@ int main(void)
 		y[i] = sum;
 	}
 	for (int colour = 0; colour < 3; colour++) {
-#pragma omp parallel for /* hot */
+#pragma omp parallel for /* hot: not by gcc */
 		for (int i = colour; i < n; i += 3)
 			y[i] += i > 2 ? (double)((long)y[i - 1] & 255) : 1;
 	}

@@ -12,7 +12,7 @@ int main(void)
 	int n = corpus_int(N), nt = omp_get_max_threads();
 
 	printf("%d threads\n", nt);
-#pragma omp parallel for schedule(static, n / nt) /* hot */
+#pragma omp parallel for schedule(static, n / nt) /* hot: not by gcc */
 	for (int i = 0; i < n; i++)
 		a[i] = corpus_value(i) + nt;
 #pragma omp parallel for /* open: told one */
