@@ -2,77 +2,88 @@
 /* linger.c: whether threads that wait for work may be put to sleep. */
 #include "libmalleable/rank/linger.h"
 
-#include <string.h>
+#include "libmalleable/base/clock.h"
 
-/* This many regions of which both costs are known are compared at a time. */
-#define COMPARED 16
-/* Sleep harms if the same regions take this many times the work. */
+/* A way is known after this many regions, or where they are long after this time and a few. */
+#define REGIONS 128
+#define REGIONS_MIN 8
+#define TRY_S 0.2
+/* Sleep harms where regions take this many times as long. */
 #define HARM 1.5
-/* Try sleep again after this many regions; four times as many after each time that it harms. */
-#define REST 256
-#define REST_MAX (REST << 12)
+/* The other way is tried again after this time; four times as long while the answer is the same. */
+#define REST_S 1.0
+#define REST_MAX_S 1000.0
 
-static struct {
-	bool awake;	       /* threads wait as usual, as sleep made regions longer */
-	unsigned int compared; /* regions */
-	double now, other;     /* their work as threads wait now, and in the other way */
-	unsigned int rest;     /* regions until sleep is tried again */
-	unsigned int next_rest;
-} waiting = {.next_rest = REST};
+struct waiting {
+	bool asleep;		 /* how threads wait now */
+	bool trying;		 /* to compare with the time before */
+	uint64_t begin;		 /* tick from when on */
+	uint64_t regions, ticks; /* until then */
+	double before;		 /* ticks of a region in the other way */
+	double rest;		 /* seconds until the other way is tried */
+};
 
-static bool turn(bool awake)
+static struct waiting waiting;
+
+static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
 {
-	waiting.awake = awake;
-	waiting.compared = 0;
-	waiting.now = waiting.other = 0;
+	waiting.begin = now;
+	waiting.regions = regions;
+	waiting.ticks = ticks;
+}
+
+static bool is_known(uint64_t now, uint64_t regions)
+{
+	return regions >= REGIONS ||
+	       (regions >= REGIONS_MIN && mal_ticks_to_s(now - waiting.begin) >= TRY_S);
+}
+
+/* The other way was tried: keep to the better one. Returns whether that is the one before. */
+static bool keep_better(double mean)
+{
+	double asleep = waiting.asleep ? mean : waiting.before;
+	double awake = waiting.asleep ? waiting.before : mean;
+	bool back = (asleep > HARM * awake) == waiting.asleep;
+
+	waiting.trying = false;
+	if (!back)
+		waiting.rest = REST_S;
+	else if (waiting.rest < REST_MAX_S)
+		waiting.rest *= 4;
+	return back;
+}
+
+bool mal_linger_learn(uint64_t now, uint64_t regions, uint64_t ticks)
+{
+	uint64_t count = regions - waiting.regions;
+	double mean;
+
+	if (!waiting.begin)
+		start_from(now, regions, ticks);
+	if (!is_known(now, count) ||
+	    (!waiting.trying && mal_ticks_to_s(now - waiting.begin) < waiting.rest))
+		return false;
+	mean = (double)(ticks - waiting.ticks) / (double)count;
+	start_from(now, regions, ticks);
+	if (waiting.trying) {
+		if (!keep_better(mean))
+			return false;
+	} else {
+		waiting.trying = true;
+		waiting.before = mean;
+		if (waiting.rest <= 0)
+			waiting.rest = REST_S;
+	}
+	waiting.asleep = !waiting.asleep;
 	return true;
-}
-
-/* Sleep: COMPARED regions tell whether it harms. */
-static bool judge_sleep(void)
-{
-	if (waiting.now <= HARM * waiting.other)
-		return false;
-	waiting.rest = waiting.next_rest;
-	if (waiting.next_rest < REST_MAX)
-		waiting.next_rest *= 4;
-	return turn(true);
-}
-
-/* Awake: had the program just more to do, so that sleep did no harm? */
-static bool judge_awake(void)
-{
-	return HARM * waiting.now > waiting.other && turn(false);
-}
-
-bool mal_linger_learn(struct mal_linger_costs *costs, double work, bool asleep)
-{
-	double *mine = asleep ? &costs->asleep : &costs->awake;
-	double other = asleep ? costs->awake : costs->asleep;
-
-	*mine = *mine > 0 ? (*mine + work) / 2 : work;
-	if (waiting.awake && waiting.rest && --waiting.rest == 0)
-		return turn(false);
-	if (asleep == waiting.awake || other <= 0)
-		return false;
-	waiting.now += work;
-	waiting.other += other;
-	if (++waiting.compared < COMPARED)
-		return false;
-	if (waiting.awake ? judge_awake() : judge_sleep())
-		return true;
-	waiting.compared = 0;
-	waiting.now = waiting.other = 0;
-	return false;
 }
 
 bool mal_linger_may_sleep(void)
 {
-	return !waiting.awake;
+	return waiting.asleep;
 }
 
 void mal_linger_clear(void)
 {
-	memset(&waiting, 0, sizeof(waiting));
-	waiting.next_rest = REST;
+	waiting = (struct waiting){0};
 }

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmalleable/rank/linger.h"
-
 struct mal_region {
 	const void *where;
 	uint64_t usual; /* ticks, moving average */
@@ -18,8 +16,7 @@ struct mal_region {
 	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */
 	double offer; /* moving average of the part of its time in which others waited */
 	unsigned int offered_cpus;
-	struct mal_linger_costs costs;
-	/* work of a run that cost too much with shared CPUs, to compare with a run without */
+	/* work of a run that may have cost too much with shared CPUs, to compare with another */
 	double suspect;
 	unsigned int harms; /* number of times that sharing harmed it */
 	unsigned int rest;  /* runs until sharing is tried again */

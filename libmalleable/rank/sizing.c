@@ -143,8 +143,9 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
 		mal_cpus_want(false);
 	}
+	turned = mal_linger_learn(now, mal.slot->count.regions, mal.slot->count.region);
 	if (!region)
-		return false;
+		return turned;
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&
@@ -161,8 +162,6 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	}
 	if (!mal.stacked)
 		region->work = region->work > 0 ? (region->work + work) / 2 : work;
-	turned = !mal.shares &&
-		 mal_linger_learn(&region->costs, work, mal.teams.linger != MAL_LINGER_USUAL);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;

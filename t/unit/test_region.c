@@ -335,44 +335,55 @@ static void after_many(void **state)
 	widen(&warm);
 }
 
-/* A region as long as it is while threads wait as usual, or sleep. */
-static void take(const void *where, uint64_t awake, uint64_t asleep)
+/* COUNT regions, as long as they are while threads wait as usual, or sleep. */
+static void take(unsigned int count, uint64_t awake, uint64_t asleep)
 {
-	begin(where, NONE);
-	turn_clock(mal.teams.linger == MAL_LINGER_USUAL ? awake : asleep);
-	mal_region_end(where);
+	static const char region;
+
+	while (count--) {
+		begin(&region, NONE);
+		turn_clock(mal.teams.linger == MAL_LINGER_USUAL ? awake : asleep);
+		mal_region_end(&region);
+	}
+}
+
+/* How many regions run until threads wait in the other way, 0: too many. */
+static unsigned int until_turned(uint64_t awake, uint64_t asleep)
+{
+	enum mal_linger before = mal.teams.linger;
+
+	for (unsigned int count = 1; count < 400000; count++) {
+		take(1, awake, asleep);
+		if ((before == MAL_LINGER_USUAL) != (mal.teams.linger == MAL_LINGER_USUAL))
+			return count;
+	}
+	return 0;
 }
 
 /* Threads that wait sleep where others borrow, unless regions take longer then. */
 static void lingers(void **state)
 {
-	static const char region;
+	unsigned int awake = 0, asleep, last;
 
 	(void)state;
-	for (int i = 0; i < 20; i++)
-		take(&region, 2 * MS, 8 * MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
 	let_want(1);
-	for (int i = 0; i < COMPARED + 1; i++)
-		take(&region, 2 * MS, 2 * MS);
-	assert_int_not_equal(mal.teams.linger, MAL_LINGER_USUAL);
-	/* There is more to do from here on: that is no harm, and is found out soon. */
-	for (int i = 0; i < 3 * COMPARED; i++)
-		take(&region, 8 * MS, 8 * MS);
-	assert_int_not_equal(mal.teams.linger, MAL_LINGER_USUAL);
-	for (int i = 0; i < 4 * COMPARED; i++)
-		take(&region, 8 * MS, 32 * MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
-	/* Sleep is tried again, ever less often. */
-	for (int i = 0; i < 8 * REST; i++) {
-		take(&region, 8 * MS, 32 * MS);
-		if (mal.teams.linger != MAL_LINGER_USUAL && i > REST)
-			break;
+	/* It is tried, does harm, and is tried again, ever less often. */
+	for (int i = 0; i < 4; i++) {
+		last = awake;
+		awake = until_turned(2 * MS, 8 * MS);
+		assert_in_range(awake, i ? 3 * last : REGIONS_MIN, 100000);
+		asleep = until_turned(2 * MS, 8 * MS);
+		assert_in_range(asleep, REGIONS_MIN, REGIONS + 2);
 	}
-	assert_int_not_equal(mal.teams.linger, MAL_LINGER_USUAL);
-	for (int i = 0; i < COMPARED; i++)
-		take(&region, 8 * MS, 32 * MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	/* It does none any more: the other way is what is tried now and then, ever less often. */
+	assert_in_range(until_turned(2 * MS, 2 * MS), 1, 400000);
+	asleep = REGIONS;
+	for (int i = 0; i < 3; i++) {
+		last = asleep;
+		asleep = until_turned(2 * MS, 2 * MS);
+		assert_true(asleep > last);
+		assert_in_range(until_turned(2 * MS, 2 * MS), REGIONS_MIN, REGIONS + 2);
+	}
 }
 
 int main(void)
