@@ -146,6 +146,17 @@ comes_to 0 0 2 && resized 0 && resized 3
 moves=$?
 ended
 ok "mode=team: every region follows the CPUs" all_of "[ $moves = 0 ]" "exits 0" "got 0 4 2 3"
+export KMP_HOT_TEAMS_MODE=0
+balanced "" "$work/gcc" "$stop"
+unset KMP_HOT_TEAMS_MODE
+comes_to 0 0 2
+wait_until moves
+wait_until is_moved
+moves=$?
+ended
+ok "a runtime that keeps no threads: they stay, as each team keeps its size" all_of \
+	"[ $moves = 0 ]" "exits 0" same "bound_got 2" "got 0 0 2" \
+	"complains 'regions: none could be classified: .*KMP_HOT_TEAMS_MODE'"
 build quiet gcc -DQUIET
 balanced "" "$work/quiet" "$stop"
 comes_to 0 0 2 && resized 0

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/state/state.h"
@@ -19,16 +20,31 @@ static void say(const char *text)
 		snprintf(mal.slot->bound, sizeof(mal.slot->bound), "%s", text);
 }
 
+/*
+ * A bound region has the same threads after a free one of another size only where libomp keeps
+ * those that a smaller team leaves (kmp_runtime.cpp, __kmp_allocate_team).
+ */
+static const char *threads_end(void)
+{
+	const char *mode = getenv("KMP_HOT_TEAMS_MODE"), *level = getenv("KMP_HOT_TEAMS_MAX_LEVEL");
+
+	if (!mode || strcmp(mode, "1") != 0)
+		return "threads may end with a smaller team (KMP_HOT_TEAMS_MODE)";
+	if (level && strcmp(level, "0") == 0)
+		return "threads may end with a smaller team (KMP_HOT_TEAMS_MAX_LEVEL)";
+	return NULL;
+}
+
 void mal_prove(void)
 {
-	const char *trouble = NULL;
+	const char *trouble = threads_end();
 	uint64_t begin = mal_ticks();
 
 	/* What the user says of the mode stands above what can be proved. */
 	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.observe || mal.proofs.on)
 		return;
 	/* One rank of a node keeps what was found for all. */
-	mal.proofs.on = mal_regions_open(mal.me == 0, &trouble);
+	mal.proofs.on = !trouble && mal_regions_open(mal.me == 0, &trouble);
 	if (!mal.proofs.on)
 		say(trouble);
 	atomic_store(&mal.slot->proves, mal.proofs.on ? MAL_PROVES : MAL_PROVES_NOT);

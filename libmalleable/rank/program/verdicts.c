@@ -49,11 +49,13 @@ static int open_directory(bool make)
 	struct stat status;
 	int above, fd;
 
-	if (base && *base == '/')
-		snprintf(path, sizeof(path), "%s", base);
-	else if (!home || *home != '/' ||
-		 snprintf(path, sizeof(path), "%s/.cache", home) >= (int)sizeof(path))
+	if (base && *base == '/') {
+		if (snprintf(path, sizeof(path), "%s", base) >= (int)sizeof(path))
+			return -1;
+	} else if (!home || *home != '/' ||
+		   snprintf(path, sizeof(path), "%s/.cache", home) >= (int)sizeof(path)) {
 		return -1;
+	}
 	if (make)
 		mkdir(path, 0700);
 	above = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
