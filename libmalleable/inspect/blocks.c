@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/flow.h"
 
 static int by_address(const void *left, const void *right)

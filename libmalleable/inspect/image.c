@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
+
 const uint8_t *mal_image_at(const struct mal_image *image, uint64_t address, uint64_t *left)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
@@ -51,19 +53,6 @@ int mal_image_constant(const struct mal_image *image, uint64_t address)
 	const struct mal_image_segment *segment = segment_of(image, address);
 
 	return segment && !segment->writable;
-}
-
-static int compare_address(const void *address, const void *item)
-{
-	uint64_t of_item;
-
-	memcpy(&of_item, item, sizeof(of_item));
-	return (*(const uint64_t *)address > of_item) - (*(const uint64_t *)address < of_item);
-}
-
-const void *mal_find_address(const void *items, size_t count, size_t size, uint64_t address)
-{
-	return count ? bsearch(&address, items, count, size, compare_address) : NULL;
 }
 
 const struct mal_slot *mal_image_slot(const struct mal_image *image, uint64_t address)

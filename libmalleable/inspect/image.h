@@ -81,12 +81,6 @@ int mal_image_executable(const struct mal_image *image, uint64_t address);
 /* Whether a program cannot write to ADDRESS (what is made read-only later counts as written). */
 int mal_image_constant(const struct mal_image *image, uint64_t address);
 
-/*
- * The one of COUNT items of SIZE bytes that is at ADDRESS, or NULL. Each begins with its address;
- * they are sorted by that.
- */
-const void *mal_find_address(const void *items, size_t count, size_t size, uint64_t address);
-
 /* The slot at ADDRESS, or NULL. */
 const struct mal_slot *mal_image_slot(const struct mal_image *image, uint64_t address);
 

@@ -181,20 +181,3 @@ int mal_inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *
 		mal_inspection_free(inspection);
 	return result;
 }
-
-const struct mal_verdict *mal_inspection_find(const struct mal_inspection *inspection,
-					      uint64_t address)
-{
-	return mal_find_address(inspection->verdicts, inspection->count,
-				sizeof(*inspection->verdicts), address);
-}
-
-void mal_inspection_free(struct mal_inspection *inspection)
-{
-	for (size_t i = 0; i < inspection->count; i++) {
-		free(inspection->verdicts[i].name);
-		free(inspection->verdicts[i].reason);
-	}
-	free(inspection->verdicts);
-	*inspection = (struct mal_inspection){0};
-}

@@ -71,9 +71,8 @@ const struct mal_verdict *mal_inspection_find(const struct mal_inspection *inspe
 					      uint64_t address);
 void mal_inspection_free(struct mal_inspection *inspection);
 
-/* The types of the first and the last, for a caller that finds them by their names. */
+/* The type of the first, for a caller that finds it by its name. */
 typedef int mal_inspect_function(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
 				 struct mal_inspection *inspection, struct mal_error *err);
-typedef void mal_inspection_free_function(struct mal_inspection *inspection);
 
 #endif

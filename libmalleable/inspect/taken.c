@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/program.h"
 
 struct taking {

@@ -261,14 +261,12 @@ bool mal_known_open(bool keep, const char **trouble)
 #if defined(HAVE_ZYDIS) && defined(__x86_64__)
 	char path[PATH_MAX];
 
-	keeps = keep;
 	*trouble = find_prover(path, sizeof(path)) ? NULL : PROVER " is missing";
 #elif defined(__x86_64__)
-	keeps = keep;
 	*trouble = "built without Zydis";
 #else
-	keeps = keep;
 	*trouble = "not for x86_64";
 #endif
+	keeps = keep;
 	return !*trouble;
 }

@@ -44,20 +44,7 @@ static const struct mal_known *object_of(uintptr_t function)
 
 static const struct mal_verdict *verdict_on(const struct mal_known *object, uintptr_t function)
 {
-	const struct mal_inspection *found = &object->verdicts.found;
-	size_t low = 0, high = found->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (found->verdicts[middle].address < function - object->base)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < found->count && found->verdicts[low].address == function - object->base
-		       ? &found->verdicts[low]
-		       : NULL;
+	return mal_inspection_find(&object->verdicts.found, function - object->base);
 }
 
 static void write_why(const struct mal_known *object, const struct mal_verdict *verdict, char *text,

@@ -23,13 +23,9 @@ enum { FILES = 1024, FILE_SIZE = 64 << 10 };
 
 void mal_verdicts_free(struct mal_verdicts *verdicts)
 {
-	for (size_t i = 0; i < verdicts->found.count; i++) {
-		free(verdicts->found.verdicts[i].name);
-		free(verdicts->found.verdicts[i].reason);
-	}
+	mal_inspection_free(&verdicts->found);
 	for (size_t i = 0; i < verdicts->asked_count; i++)
 		free(verdicts->asked[i].symbol);
-	free(verdicts->found.verdicts);
 	free(verdicts->asked);
 	*verdicts = (struct mal_verdicts){0};
 }
