@@ -58,8 +58,10 @@ bool mal_linger_learn(uint64_t now, uint64_t regions, uint64_t ticks)
 	uint64_t count = regions - waiting.regions;
 	double mean;
 
-	if (!waiting.begin)
+	if (!waiting.begin) {
 		start_from(now, regions, ticks);
+		return false;
+	}
 	if (!is_known(now, count) ||
 	    (!waiting.trying && mal_ticks_to_s(now - waiting.begin) < waiting.rest))
 		return false;

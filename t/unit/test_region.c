@@ -367,6 +367,10 @@ static void lingers(void **state)
 
 	(void)state;
 	let_want(1);
+	/* What ran before the first call says nothing. */
+	mal_linger_learn(1, 10 * REGIONS, 0);
+	assert_false(mal_linger_may_sleep());
+	mal_linger_clear();
 	/* It is tried, does harm, and is tried again, ever less often. */
 	for (int i = 0; i < 4; i++) {
 		last = awake;
