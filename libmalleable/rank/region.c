@@ -23,6 +23,7 @@
 #define SHORT_REGION_S 10e-6
 #define TIMED_EVERY 8
 
+/* The last region that began. */
 static struct mal_region *current;
 
 /*
@@ -37,7 +38,7 @@ static enum mal_linger choose_linger(const struct mal_region *region, bool progr
 	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed) ||
 	    !mal_linger_may_sleep())
 		return MAL_LINGER_USUAL;
-	if (region && mal_sizing_is_long(region))
+	if (mal_sizing_is_long(region))
 		return MAL_LINGER_NONE;
 	return MAL_LINGER_SHORT;
 }
@@ -75,8 +76,8 @@ static void stand(void)
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
 static bool is_prepared(const struct mal_region *region, unsigned int requested)
 {
-	return region && region->prepared == mal.standing.number &&
-	       (!requested || requested == mal.team) && stands() &&
+	return region->prepared == mal.standing.number && (!requested || requested == mal.team) &&
+	       stands() &&
 	       !atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed);
 }
 
@@ -87,7 +88,7 @@ static bool is_prepared(const struct mal_region *region, unsigned int requested)
 static void say_wants_cpus(uint64_t now)
 {
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
-	uint64_t length = current ? (uint64_t)(current->work / cpus) : 0;
+	uint64_t length = (uint64_t)(current->work / cpus);
 
 	mal_cpus_want(true);
 	atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
@@ -101,7 +102,7 @@ static void say_wants_cpus(uint64_t now)
  */
 __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t now)
 {
-	bool clause = requested && (requested != mal.team || (current && current->clause));
+	bool clause = requested && (requested != mal.team || current->clause);
 	unsigned int team = clause ? requested : mal.team;
 	bool changed, impatient;
 
@@ -137,7 +138,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	changed |= mal_bind_team(team);
 	if (changed || impatient || clause || mal.shares || !stands())
 		stand();
-	if (current && !clause && !mal.shares)
+	if (!clause && !mal.shares)
 		current->prepared = mal.standing.number;
 	mal_team_set_schedule(
 		atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
@@ -162,7 +163,7 @@ __attribute__((noinline)) static bool prepare_unseen(unsigned int requested, uin
  */
 static unsigned int choose_weight(struct mal_region *region)
 {
-	if (!region || !region->usual || region->usual >= mal.short_region)
+	if (!region->usual || region->usual >= mal.short_region)
 		return 1;
 	return region->runs++ % TIMED_EVERY ? 0 : TIMED_EVERY;
 }
@@ -173,7 +174,7 @@ static unsigned int choose_weight(struct mal_region *region)
  */
 static unsigned int begin_proved(const void *where, unsigned int requested)
 {
-	mal.proofs.free = current ? current->free : mal_prove_region(where).free;
+	mal.proofs.free = current->free;
 	if (mal.proofs.free)
 		return requested;
 	/* Where an if clause leaves one thread, the call may show no function. */
@@ -239,11 +240,9 @@ void mal_region_resized(unsigned int size)
 	mal.widened = false;
 	if (!mal_rule(MAL_RULE_BIND) || !mal.own_count)
 		return;
-	if (current) {
-		/* A free region has no clause but if: it may have more threads the next time. */
-		current->clause = !(mal.proofs.free && size == 1);
-		current->prepared = 0;
-	}
+	/* A free region has no clause but if: it may have more threads the next time. */
+	current->clause = !(mal.proofs.free && size == 1);
+	current->prepared = 0;
 	mal.stacked = size > mal.own_count + mal.borrowed_count;
 	atomic_store_explicit(&mal.slot->team, size, memory_order_relaxed);
 	mal_bind_team(size);
@@ -276,10 +275,8 @@ void mal_region_end(const void *where)
 		mal_count(&mal.slot->count.free, 1);
 	}
 	mal.proofs.free = false;
-	if (current) {
-		current->heat += duration;
-		current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
-	}
+	current->heat += duration;
+	current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)

@@ -76,10 +76,9 @@ unsigned int mal_sizing_team(const struct mal_region *region)
 	unsigned int team;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
-	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count &&
-	    !(region && region->harmed))
+	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count && !region->harmed)
 		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || !region || region->harmed || region->suspect > 0)
+	if (!mal_rule(MAL_RULE_GROW) || region->harmed || region->suspect > 0)
 		return cpus;
 	if (!mal_sizing_is_long(region))
 		return cpus;
@@ -144,8 +143,6 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		mal_cpus_want(false);
 	}
 	turned = mal_linger_learn(now, mal.slot->count.regions, mal.slot->count.region);
-	if (!region)
-		return turned;
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&

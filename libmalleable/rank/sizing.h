@@ -14,10 +14,7 @@ void mal_sizing_open(void);
 /* Whether the region is long enough for threads to share CPUs. */
 bool mal_sizing_is_long(const struct mal_region *region);
 
-/*
- * Its team: one thread per CPU, or more if CPUs may come while it runs. REGION may be NULL: not
- * known.
- */
+/* Its team: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(const struct mal_region *region);
 
 /*
