@@ -10,15 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/core/segment.h"
+#include "libmalleable/base/clock.h"
+#include "spank/deadline.h"
 #include "spank/hierarchy.h"
 #include "spank/plugin.h"
 
-/*
- * Entries of a step's directory to look at: tasks and the kernel's files. Under v1 the user may
- * create more.
- */
-#define NAMES_MAX (MAL_MAX_RANKS + 128)
+/* How long the cpusets below a step's may take, and how deep they are looked for. */
+#define CHILDREN_MS 50
+#define LEVELS_MAX 8
 
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
 {
@@ -159,28 +158,43 @@ static int write_file(const char *path, const struct mal_cpumask *cpus, struct m
 	return result;
 }
 
-/*
- * Write CPUS to the cpusets that tasks of step NUMBER may have below the step's (Slurm 24.11:
- * task_0, task_1, ...). Under v1 they start as copies of the step's, under v2 they are empty: leave
- * those alone.
- */
-static void write_tasks(const struct balance_cgroup *cgroup, unsigned int number,
-			const struct mal_cpumask *cpus)
+/* Whether NAME is a cpuset that Slurm made for a task (24.11: task_0, task_1, ...). */
+static bool is_of_task(const char *name)
 {
-	char path[PATH_MAX + 320], task[PATH_MAX + 640];
+	return strncmp(name, "task_", 5) == 0 && name[5] &&
+	       strspn(name + 5, "0123456789") == strlen(name + 5);
+}
+
+/*
+ * Before a step's cpuset becomes CPUS: those below PATH, the step's directory (LEVEL 0), that have
+ * other CPUs get CPUS too, the deepest first, or the kernel refuses (EBUSY). Under v1 the user may
+ * have made any number of them: stop at END. Those of tasks follow also where the step grows: under
+ * v1 they start as copies of the step's, under v2 all are empty: leave those alone.
+ */
+static void write_children(const char *path, const struct mal_cpumask *cpus, long end, int level)
+{
+	char child[PATH_MAX + 640], file[PATH_MAX + 700];
+	DIR *directory = opendir(path);
 	struct dirent *entry;
-	DIR *directory;
 
-	step_path(cgroup, number, "", path, sizeof(path));
-	directory = opendir(path);
-	for (int i = 0; i < NAMES_MAX && directory && (entry = readdir(directory)); i++) {
-		struct mal_cpumask own;
+	while (directory && mal_now_ms() < end && (entry = readdir(directory))) {
+		struct mal_cpumask own, other;
 
-		if (strncmp(entry->d_name, "task_", 5) != 0)
+		if (entry->d_name[0] == '.' || entry->d_type != DT_DIR)
 			continue;
-		snprintf(task, sizeof(task), "%s%s/cpuset.cpus", path, entry->d_name);
-		if (read_file(task, &own, NULL) == 0 && mal_cpumask_count(&own))
-			write_file(task, cpus, NULL);
+		if (snprintf(child, sizeof(child), "%s/%s", path, entry->d_name) >=
+		    (int)sizeof(child))
+			continue;
+		snprintf(file, sizeof(file), "%s/cpuset.cpus", child);
+		if (read_file(file, &own, NULL) < 0 || !mal_cpumask_count(&own))
+			continue;
+		other = own;
+		mal_cpumask_drop(&other, cpus);
+		if (mal_cpumask_count(&other) && level < LEVELS_MAX)
+			write_children(child, cpus, end, level + 1);
+		if (mal_cpumask_count(&other) ||
+		    (level == 0 && is_of_task(entry->d_name) && memcmp(&own, cpus, sizeof(own))))
+			write_file(file, cpus, NULL);
 	}
 	if (directory)
 		closedir(directory);
@@ -190,7 +204,7 @@ int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int numbe
 			 const struct mal_cpumask *cpus, struct mal_error *err)
 {
 	struct mal_cpumask both = *cpus, before;
-	char path[PATH_MAX + 320];
+	char path[PATH_MAX + 320], children[PATH_MAX + 320];
 
 	step_path(cgroup, number, "cpuset.cpus", path, sizeof(path));
 	/*
@@ -202,6 +216,7 @@ int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int numbe
 	mal_cpumask_join(&both, &before);
 	if (memcmp(&both, &before, sizeof(both)) != 0 && write_file(path, &both, err) < 0)
 		return -1;
-	write_tasks(cgroup, number, cpus);
+	step_path(cgroup, number, "", children, sizeof(children));
+	write_children(children, cpus, mal_now_ms() + balance_deadline_left(CHILDREN_MS), 0);
 	return memcmp(&both, cpus, sizeof(both)) == 0 ? 0 : write_file(path, cpus, err);
 }

@@ -46,24 +46,39 @@ bool balance_sharer_write(unsigned int job, const struct balance_entry *entry)
 	return false;
 }
 
-/* Set the cpuset of ENTRY's step as the entry says. */
-static void apply(unsigned int job, const struct balance_cgroup *cgroup,
-		  const struct balance_entry *entry)
+/* ENTRY says what the kernel does of its step, which kept CPUs. */
+static void read_back(const struct balance_cgroup *cgroup, struct balance_entry *entry)
+{
+	struct mal_cpumask now;
+
+	if (balance_cgroup_read(cgroup, entry->step, &now, NULL) < 0)
+		return;
+	mal_cpumask_drop(&now, &entry->own);
+	entry->idle = now;
+}
+
+/* Set the cpuset of ENTRY's step as the entry says. Returns 0, or -1: that failed. */
+static int apply(unsigned int job, const struct balance_cgroup *cgroup,
+		 const struct balance_entry *entry)
 {
 	struct mal_cpumask cpus = entry->own;
 	struct mal_error err;
+	int result;
 
 	mal_cpumask_join(&cpus, &entry->idle);
-	if (balance_cgroup_write(cgroup, entry->step, &cpus, &err) < 0)
+	result = balance_cgroup_write(cgroup, entry->step, &cpus, &err);
+	if (result < 0)
 		balance_error("balance: step %u.%u: %s", job, entry->step, err.text);
 	balance_sharer_tell(entry, "rebind", NULL, BALANCE_LEAVE_MS);
+	return result;
 }
 
 /* The other way round than balance_sharer_widen(), for the same reason. */
 static void narrow(unsigned int job, const struct balance_cgroup *cgroup,
-		   const struct balance_entry *entry)
+		   struct balance_entry *entry)
 {
-	apply(job, cgroup, entry);
+	if (apply(job, cgroup, entry) < 0)
+		read_back(cgroup, entry);
 	balance_sharer_write(job, entry);
 }
 
@@ -135,8 +150,15 @@ void balance_sharers_forget_ended(unsigned int job, const struct balance_cgroup 
 		if (is_looked_after(&entry))
 			continue;
 		if (balance_cgroup_read(cgroup, entry.step, &now, NULL) == 0) {
-			balance_cgroup_write(cgroup, entry.step, &entry.own, NULL);
+			bool done = balance_cgroup_write(cgroup, entry.step, &entry.own, NULL) == 0;
+
 			balance_sharers_claim(job, entry.step, cgroup, &entry.own);
+			/* The next to look tries again. */
+			if (!done) {
+				read_back(cgroup, &entry);
+				balance_entry_write(job, &entry, NULL);
+				continue;
+			}
 		}
 		balance_entry_remove(job, entry.step);
 	}

@@ -28,6 +28,7 @@ static struct {
 	struct balance_entry entry[STEPS];
 	struct mal_cpumask cpuset[STEPS];
 	bool refuses[STEPS]; /* its file cannot be written */
+	bool busy[STEPS];    /* its cpuset cannot become smaller */
 	pid_t ended;	     /* a task whose affinity cannot be read */
 	unsigned int bound, errors, offers;
 	/* for which the lock, the answer to an offer, and any other answer were waited last */
@@ -136,8 +137,12 @@ int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int
 int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number,
 			 const struct mal_cpumask *cpus, struct mal_error *err)
 {
+	struct mal_cpumask lost = node.cpuset[number];
+
 	(void)cgroup;
-	(void)err;
+	mal_cpumask_drop(&lost, cpus);
+	if (node.busy[number] && mal_cpumask_count(&lost))
+		return mal_fail(err, "busy");
 	node.cpuset[number] = *cpus;
 	return 0;
 }
@@ -329,6 +334,25 @@ static void tasks_keep_theirs(void **state)
 	balance_job_cpus_leave(pool);
 }
 
+/* The kernel refuses to take CPUs away: they stay noted, and are taken when it lets us. */
+static void keeps_what_it_keeps(void **state)
+{
+	struct mal_cpumask idle;
+	struct balance_job_cpus *pool = join(&idle);
+
+	(void)state;
+	assert_string_equal(text_of(&node.cpuset[0]), "0-1");
+	node.busy[0] = true;
+	balance_job_cpus_claim(JOB, 1);
+	assert_string_equal(text_of(&node.cpuset[0]), "0-1");
+	assert_string_equal(text_of(&node.entry[0].idle), "1");
+	node.busy[0] = false;
+	balance_job_cpus_claim(JOB, 1);
+	assert_string_equal(text_of(&node.cpuset[0]), "0");
+	assert_string_equal(text_of(&node.entry[0].idle), "");
+	balance_job_cpus_leave(pool);
+}
+
 static void waits_are_short(void **state)
 {
 	struct mal_cpumask idle;
@@ -369,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup(cannot_widen_another, set_up),
 		cmocka_unit_test_setup(claims, set_up),
 		cmocka_unit_test_setup(tasks_keep_theirs, set_up),
+		cmocka_unit_test_setup(keeps_what_it_keeps, set_up),
 		cmocka_unit_test_setup(waits_are_short, set_up),
 	};
 

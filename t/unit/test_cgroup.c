@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_cgroup.c: writing a step's cpuset, with what a user may have made below it. */
+#include "t/unit/unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spank/cgroup.h"
+#include "spank/deadline.h"
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+static struct balance_cgroup cgroup;
+static char root[] = "/tmp/test-cgroup.XXXXXX";
+static long now_ns, step_ns; /* each look at the clock takes so long */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	(void)clock;
+	now_ns += step_ns;
+	*time = (struct timespec){1000 + now_ns / 1000000000, now_ns % 1000000000};
+	return 0;
+}
+
+static const char *path_of(const char *name)
+{
+	static char path[200];
+
+	snprintf(path, sizeof(path), "%s/step_0%s/cpuset.cpus", root, name);
+	return path;
+}
+
+static void put(const char *name, const char *cpus)
+{
+	char directory[200];
+	FILE *file;
+
+	snprintf(directory, sizeof(directory), "%s/step_0%s", root, name);
+	mkdir(directory, 0700);
+	file = fopen(path_of(name), "w");
+	assert_non_null(file);
+	fputs(cpus, file);
+	fclose(file);
+}
+
+/* A file keeps what is behind a shorter text. */
+static bool has(const char *name, const char *cpus)
+{
+	char line[64] = "";
+	FILE *file = fopen(path_of(name), "r");
+
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	return strncmp(line, cpus, strlen(cpus)) == 0;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(root + strlen(root) - 6, "XXXXXX");
+	assert_non_null(mkdtemp(root));
+	strcpy(cgroup.job, root);
+	now_ns = step_ns = 0;
+	balance_deadline_set(1000);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	return system(command);
+}
+
+static void set_step(const char *cpus)
+{
+	struct mal_cpumask mask;
+
+	assert_int_equal(mal_cpumask_parse(cpus, &mask, NULL), 0);
+	assert_int_equal(balance_cgroup_write(&cgroup, 0, &mask, NULL), 0);
+}
+
+/* What has CPUs that the step loses loses them first, at any depth and of any name. */
+static void all_below_become_narrower(void **state)
+{
+	(void)state;
+	put("", "0-3");
+	put("/task_0", "0-3");
+	put("/mine", "2-3");
+	put("/mine/deep", "3");
+	put("/inside", "1");
+	put("/empty", "\n");
+	set_step("0-1");
+	assert_true(has("", "0-1") && has("/task_0", "0-1"));
+	assert_true(has("/mine", "0-1") && has("/mine/deep", "0-1"));
+	assert_true(has("/inside", "1") && has("/empty", "\n"));
+}
+
+/* Where the step grows, its tasks do, and nothing else. */
+static void tasks_grow(void **state)
+{
+	(void)state;
+	put("", "0");
+	put("/task_0", "0");
+	put("/task_x", "0");
+	put("/mine", "0");
+	set_step("0-3");
+	assert_true(has("", "0-3") && has("/task_0", "0-3"));
+	assert_false(has("/task_x", "0-3") || has("/mine", "0-3"));
+}
+
+/* However many there are: it takes 50 ms, or what is left of all waits. */
+static void time_is_bounded(void **state)
+{
+	unsigned int written = 0;
+	char name[32];
+
+	(void)state;
+	put("", "0");
+	for (unsigned int i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "/task_%u", i);
+		put(name, "0");
+	}
+	step_ns = 1000000;
+	balance_deadline_set(1000);
+	set_step("0-3");
+	for (unsigned int i = 0; i < 300; i++) {
+		snprintf(name, sizeof(name), "/task_%u", i);
+		written += has(name, "0-3");
+	}
+	assert_in_range(written, 1, 50);
+	assert_true(has("", "0-3"));
+	balance_deadline_set(0);
+	set_step("0-2");
+	assert_true(has("", "0-2"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(all_below_become_narrower, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tasks_grow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(time_is_bounded, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
