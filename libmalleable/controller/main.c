@@ -152,19 +152,22 @@ static int open_controller(struct mal_controller *controller, const struct mal_s
 	return 0;
 }
 
-/* A round of samples has arrived: learn from it, decide, and ask for the next. */
-static void take_round(struct mal_controller *controller, struct mal_sample *samples)
+/*
+ * A round of samples has arrived: learn from it, decide, and ask for the next. What is idle is
+ * handed out last: the window knows nothing of it.
+ */
+static void take_round(struct mal_controller *controller, struct mal_window *window)
 {
-	if (mal_round_read(controller, samples)) {
-		mal_last_keep(controller, samples);
-		mal_totals_add(controller, samples);
-		mal_idle_hand_out(controller);
-		mal_history_note(controller);
+	if (mal_round_read(controller, window)) {
+		mal_last_keep(controller, window->samples);
+		mal_totals_add(controller, window->samples);
+		mal_history_note(controller, window);
 		mal_topology_read(controller);
-		mal_recording_window(controller->recording, controller, samples);
-		mal_alternatives_window(controller->alternatives, controller, samples);
+		mal_recording_window(controller->recording, controller, window);
+		mal_alternatives_window(controller->alternatives, controller, window);
 		mal_sampling_adapt(controller, !mal_doubt_read(controller)->now &&
-						       mal_plan_make(controller, samples));
+						       mal_plan_make(controller, window));
+		mal_idle_hand_out(controller);
 		mal_pages_follow(controller);
 	}
 	mal_round_begin(controller);
@@ -182,10 +185,10 @@ static uint64_t how_long(const struct mal_controller *controller)
 static int serve(struct mal_controller *controller, struct mal_error *err)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_sample *samples = calloc(controller->step->segment.rank_count, sizeof(*samples));
+	struct mal_window *window = calloc(1, sizeof(*window));
 	struct timespec pause = {0, MIN_PAUSE_NS};
 
-	if (!samples)
+	if (!window)
 		return mal_fail(err, "out of memory");
 	mal_plan_begin(controller);
 	while (!atomic_load(&controller->ending)) {
@@ -196,7 +199,7 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 				mal_idle_rebind(controller);
 			mal_round_begin(controller);
 		} else if (mal_round_is_complete(controller))
-			take_round(controller, samples);
+			take_round(controller, window);
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
 		mal_share_update(controller);
@@ -209,7 +212,7 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 			nanosleep(&pause, NULL);
 	}
 	mal_ranks_update(controller);
-	free(samples);
+	free(window);
 	return 0;
 }
 

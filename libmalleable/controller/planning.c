@@ -75,20 +75,21 @@ static void reject(struct mal_controller *controller, const char *why)
 	set_use(controller, all);
 }
 
-bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples)
+bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window)
 {
 	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
-	unsigned int now[MAL_MAX_CPUS];
-	unsigned int owner[MAL_MAX_CPUS];
+	unsigned int owner[MAL_MAX_CPUS], begin[MAL_MAX_CPUS];
 	struct mal_topology topology = mal_topology_view(controller);
-	struct mal_view view = {&topology, controller->step->segment.rank_count, samples, now};
+	struct mal_view view = {&topology, controller->step->segment.rank_count,
+				window ? window->samples : NULL, window ? window->owner : begin};
 	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
 	const char *rejection;
 
 	if (mal_deciding_rejected(controller) || mal_off_is(controller) ||
 	    !mal_deciding_policy(controller)->decide)
 		return false;
-	mal_read_owners(controller, now);
+	if (!window)
+		mal_read_owners(controller, begin);
 	switch (mal_deciding_ask(controller, &view, &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_REJECTED:
@@ -100,7 +101,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *s
 	set_rules(controller, &plan);
 	set_use(controller, use);
 	mal_sampling_set_brief(controller, plan.brief);
-	if (samples)
+	if (window)
 		mal_recording_plan(controller->recording, &plan, NULL);
 	if (!plan.move)
 		return false;

@@ -4,14 +4,15 @@
 #define MAL_CONTROLLER_PLANNING_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
 #include "policies/interface/policy.h"
 
 /*
- * Ask the policy, check its plan, and publish it. SAMPLES is NULL at the start of the step. Returns
+ * Ask the policy, check its plan, and publish it. WINDOW is NULL at the start of the step. Returns
  * true if CPUs move. A policy whose plan is unfit is not asked again: the step is only observed
  * from then on.
  */
-bool mal_plan_make(struct mal_controller *controller, const struct mal_sample *samples);
+bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window);
 
 /* The policy begins: its rules hold from now on, before there are samples. */
 void mal_plan_begin(struct mal_controller *controller);

@@ -58,7 +58,7 @@ static void report(const struct mal_controller *controller)
 
 static void step(struct mal_controller *controller)
 {
-	struct mal_sample samples[FUZZ_RANKS];
+	struct mal_window window;
 	uint8_t busy[FUZZ_RANKS];
 
 	switch (fuzz_byte() % 8) {
@@ -70,8 +70,8 @@ static void step(struct mal_controller *controller)
 		break;
 	case 3: mal_ranks_update(controller); break;
 	case 4:
-		if (mal_round_is_complete(controller) && mal_round_read(controller, samples))
-			mal_plan_make(controller, samples);
+		if (mal_round_is_complete(controller) && mal_round_read(controller, &window))
+			mal_plan_make(controller, &window);
 		mal_round_begin(controller);
 		break;
 	case 5: free(mal_status_json(controller)); break;

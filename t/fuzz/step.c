@@ -117,7 +117,7 @@ void fuzz_step_close(struct mal_controller *controller)
 
 void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_RANKS])
 {
-	struct mal_sample samples[FUZZ_RANKS];
+	struct mal_window window;
 
 	for (unsigned int rank = 0; rank < FUZZ_RANKS; rank++) {
 		struct mal_snapshot *said = &controller->step->segment.ranks[rank].snapshot;
@@ -130,13 +130,13 @@ void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_
 		said->thread_ticks += (uint64_t)busy[rank] * TICKS;
 		said->regions++;
 	}
-	if (mal_round_read(controller, samples)) {
-		mal_last_keep(controller, samples);
-		mal_totals_add(controller, samples);
+	if (mal_round_read(controller, &window)) {
+		mal_last_keep(controller, window.samples);
+		mal_totals_add(controller, window.samples);
+		mal_history_note(controller, &window);
+		mal_alternatives_window(controller->alternatives, controller, &window);
+		mal_plan_make(controller, &window);
 		mal_idle_hand_out(controller);
-		mal_history_note(controller);
-		mal_alternatives_window(controller->alternatives, controller, samples);
-		mal_plan_make(controller, samples);
 	}
 	mal_round_begin(controller);
 }

@@ -24,7 +24,7 @@ static struct {
 	struct mal_step_facts step;
 	struct mal_controller controller;
 	struct mal_segment ranks; /* their mapping */
-	struct mal_sample *samples;
+	struct mal_window window;
 	unsigned int cpus; /* of each rank at its start */
 	int fd;
 	char options[1024], list[MAL_CPUMASK_TEXT];
@@ -142,8 +142,7 @@ struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const ch
 	mal_cpumask_format(&allocation, node.list, sizeof(node.list));
 	node.cpus = cpus;
 	node.fd = mal_segment_create(&node.ranks, ranks, &allocation, &err);
-	node.samples = calloc(ranks, sizeof(*node.samples));
-	assert_true(node.fd >= 0 && node.samples);
+	assert_true(node.fd >= 0);
 	parse_options(options, &arguments);
 	if (open_step(&node.step, &arguments, &err) < 0 ||
 	    open_controller(&node.controller, &node.step, &err) < 0)
@@ -170,7 +169,6 @@ void node_close(struct mal_controller *controller)
 	mal_segment_close(&node.step.segment);
 	mal_segment_close(&node.ranks);
 	close(node.fd);
-	free(node.samples);
 	free(node_kernel.processes);
 	free(node_kernel.answer);
 	node_kernel = (struct node_kernel){0};
@@ -350,7 +348,7 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 
 void node_take(struct mal_controller *controller)
 {
-	take_round(controller, node.samples);
+	take_round(controller, &node.window);
 }
 
 void node_window(struct mal_controller *controller, double seconds, const double *work_s)

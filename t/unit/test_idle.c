@@ -52,6 +52,23 @@ static void handed_out(void **state)
 	assert_null(node_wrong(node));
 }
 
+/* A plan is made and checked by what was there when the window ended, idle CPUs or not. */
+static void plans_know_one_moment(void **state)
+{
+	(void)state;
+	node_close(node);
+	node = node_start(2, 2, "--policy=random --idle=4-7");
+	for (int i = 0; i < 4; i++) {
+		node_window(node, 1, (double[]){0.5, 0.5});
+		node_obey();
+		assert_null(node_rejected(node));
+		assert_null(node_wrong(node));
+	}
+	assert_int_equal(node_plans(node), 3);
+	for (unsigned int cpu = 4; cpu < 8; cpu++)
+		assert_true(node_cpu(cpu).owner < 2);
+}
+
 /* A rank that was told a number of threads can use no more; where none can, they stay nobody's. */
 static void handed_out_to_whom_they_help(void **state)
 {
@@ -661,6 +678,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(handed_out),
+		CASE(plans_know_one_moment),
 		CASE(handed_out_to_whom_they_help),
 		CASE(handed_out_home),
 		CASE(a_newcomer_is_helped),

@@ -31,14 +31,14 @@ int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved);
 int __wrap_setuid(uid_t user);
 _Noreturn void __wrap__exit(int status);
 
-static bool confined, without_samples;
+static bool confined, without_window;
 static uid_t user_now;
 static bool user_stays;
 
-/* No memory for the samples of a round, once the step has begun. */
+/* No memory for the window of a round, once the step has begun. */
 void *__wrap_calloc(size_t count, size_t size)
 {
-	if (without_samples && count == RANKS && size == sizeof(struct mal_sample))
+	if (without_window && size == sizeof(struct mal_window))
 		return NULL;
 	return __real_calloc(count, size);
 }
@@ -363,9 +363,9 @@ static void no_memory_is_left(void **state)
 	char text[64] = "";
 
 	(void)state;
-	without_samples = true;
+	without_window = true;
 	start_step("--policy=observe");
-	without_samples = false;
+	without_window = false;
 	assert_int_equal(end_step(), 1);
 	assert_true(has_file(step.errors, "malleabled: out of memory"));
 	assert_int_equal(read(step.report_end, text, sizeof(text)), 0);

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
@@ -440,6 +441,14 @@ static void sums_of_more(void **state)
 	assert_float_equal(node_totals(node)->off_s, 1.5, 0.6);
 }
 
+static void note(void)
+{
+	static struct mal_window window;
+
+	mal_window_begin(node, &window);
+	mal_history_note(node, &window);
+}
+
 /* CPUs over time: what changes, when it does. */
 static void changes_are_noted(void **state)
 {
@@ -447,12 +456,12 @@ static void changes_are_noted(void **state)
 	char *text;
 
 	(void)state;
-	mal_history_note(node);
+	note();
 	node_pass(1.5);
-	mal_history_note(node);
+	note();
 	assert_int_equal(node_history(node), 1);
 	node_set_cpu(2, 0, 0, false);
-	mal_history_note(node);
+	note();
 	assert_int_equal(node_history(node), 2);
 	list = mal_history_json(node);
 	text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(3));
@@ -461,7 +470,7 @@ static void changes_are_noted(void **state)
 	json_decref(list);
 	for (unsigned int i = 0; i < 2 * MAL_HISTORY_MAX; i++) {
 		node_set_cpu(2, i % 2, i % 2, false);
-		mal_history_note(node);
+		note();
 	}
 	assert_int_equal(node_history(node), MAL_HISTORY_MAX);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* owners.c: which rank owns which CPU of the step. */
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/ranks.h"
 
 #include <string.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/state/ranks.h"
 
 void mal_read_owners(const struct mal_controller *controller, unsigned int *owners)
 {
@@ -23,13 +25,28 @@ unsigned int mal_home_of(const struct mal_controller *controller, unsigned int c
 	return rank;
 }
 
-void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
+static void count(const struct mal_controller *controller, const unsigned int *owners,
+		  uint16_t *counts)
 {
-	unsigned int ranks = controller->step->segment.rank_count, owners[MAL_MAX_CPUS];
+	unsigned int ranks = controller->step->segment.rank_count;
 
-	mal_read_owners(controller, owners);
 	memset(counts, 0, ranks * sizeof(*counts));
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] < ranks)
 			counts[owners[i]]++;
+}
+
+void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
+{
+	unsigned int owners[MAL_MAX_CPUS];
+
+	mal_read_owners(controller, owners);
+	count(controller, owners, counts);
+}
+
+void mal_window_begin(const struct mal_controller *controller, struct mal_window *window)
+{
+	window->at_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
+	mal_read_owners(controller, window->owner);
+	count(controller, window->owner, window->counts);
 }

@@ -4,12 +4,16 @@
 #define MAL_CONTROLLER_CPUS_OWNERS_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
 
 /*
  * Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that
  * none has.
  */
 void mal_read_owners(const struct mal_controller *controller, unsigned int *owners);
+
+/* Begin WINDOW: the time, and who owns which CPU. */
+void mal_window_begin(const struct mal_controller *controller, struct mal_window *window);
 
 /* The running rank to which Slurm gave CPU; the number of ranks if there is none. */
 unsigned int mal_home_of(const struct mal_controller *controller, unsigned int cpu);

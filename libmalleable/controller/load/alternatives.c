@@ -26,13 +26,11 @@ struct mal_alternatives *mal_alternatives_create(unsigned int ranks)
 	return ranks <= MAX_RANKS ? calloc(1, sizeof(struct mal_alternatives)) : NULL;
 }
 
-static void begin(struct mal_alternatives *alternatives, const struct mal_controller *controller)
+static void begin(struct mal_alternatives *alternatives, const struct mal_controller *controller,
+		  const struct mal_window *window)
 {
-	unsigned int owner[MAL_MAX_CPUS];
-
 	alternatives->begun = true;
 	alternatives->topology = mal_topology_view(controller);
-	mal_read_owners(controller, owner);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct mal_choice choice;
 
@@ -41,21 +39,21 @@ static void begin(struct mal_alternatives *alternatives, const struct mal_contro
 		alternatives->policies[i] = choice.policy;
 		alternatives->simulations[i] =
 			mal_simulation_create(choice.policy, choice.values, &alternatives->topology,
-					      controller->step->segment.rank_count, owner);
+					      controller->step->segment.rank_count, window->owner);
 	}
 }
 
 void mal_alternatives_window(struct mal_alternatives *alternatives,
 			     const struct mal_controller *controller,
-			     const struct mal_sample *samples)
+			     const struct mal_window *window)
 {
 	if (!alternatives)
 		return;
 	if (!alternatives->begun)
-		begin(alternatives, controller);
+		begin(alternatives, controller, window);
 	for (size_t i = 0; i < COUNT; i++)
 		if (alternatives->simulations[i])
-			mal_simulation_window(alternatives->simulations[i], samples);
+			mal_simulation_window(alternatives->simulations[i], window->samples);
 }
 
 const struct mal_policy *mal_alternatives_at(const struct mal_alternatives *alternatives,

@@ -7,6 +7,7 @@
 #define MAL_CONTROLLER_LOAD_ALTERNATIVES_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
 #include "policies/decide/simulation.h"
 
 struct mal_alternatives;
@@ -19,7 +20,7 @@ struct mal_alternatives *mal_alternatives_create(unsigned int ranks);
 /* A window. Its first call takes the CPUs' owners as they are then. NULL-safe. */
 void mal_alternatives_window(struct mal_alternatives *alternatives,
 			     const struct mal_controller *controller,
-			     const struct mal_sample *samples);
+			     const struct mal_window *window);
 
 /* The policy number INDEX from 0 and what came of it, or NULL behind the last one. NULL-safe. */
 const struct mal_policy *mal_alternatives_at(const struct mal_alternatives *alternatives,

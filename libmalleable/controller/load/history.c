@@ -20,13 +20,12 @@ struct mal_history *mal_history_create(void)
 	return calloc(1, sizeof(struct mal_history));
 }
 
-void mal_history_note(struct mal_controller *controller)
+void mal_history_note(struct mal_controller *controller, const struct mal_window *window)
 {
 	struct mal_history *history = controller->history;
 	unsigned int ranks = controller->step->segment.rank_count;
-	uint16_t counts[MAL_MAX_RANKS];
+	const uint16_t *counts = window->counts;
 
-	mal_count_owned(controller, counts);
 	if (history->count == MAL_HISTORY_MAX ||
 	    (history->count && memcmp(history->counts + (history->count - 1) * ranks, counts,
 				      ranks * sizeof(counts[0])) == 0))
@@ -45,7 +44,7 @@ void mal_history_note(struct mal_controller *controller)
 		history->counts = all;
 		history->room = room;
 	}
-	history->times[history->count] = mal_ticks_to_s(mal_ticks() - controller->step->started);
+	history->times[history->count] = window->at_s;
 	memcpy(history->counts + history->count * ranks, counts, ranks * sizeof(counts[0]));
 	history->count++;
 }

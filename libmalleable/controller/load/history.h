@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
 
 /* Nothing was noted yet. NULL: out of memory. */
 struct mal_history *mal_history_create(void);
@@ -15,7 +16,7 @@ struct mal_history *mal_history_create(void);
  * more are noted.
  */
 #define MAL_HISTORY_MAX 2000
-void mal_history_note(struct mal_controller *controller);
+void mal_history_note(struct mal_controller *controller, const struct mal_window *window);
 
 /*
  * [[seconds since the controller's start, [CPUs of rank 0, of rank 1, ...]], ...]; the caller's

@@ -54,20 +54,18 @@ static void open_file(struct mal_recording *recording, const struct mal_controll
 }
 
 void mal_recording_window(struct mal_recording *recording, const struct mal_controller *controller,
-			  const struct mal_sample *samples)
+			  const struct mal_window *window)
 {
-	unsigned int owner[MAL_MAX_CPUS];
-
 	if (!recording || recording->failed)
 		return;
 	if (!recording->writer)
 		open_file(recording, controller);
 	if (!recording->writer)
 		return;
-	mal_read_owners(controller, owner);
 	mal_trace_write_window(
-		recording->writer, mal_ticks_to_s(mal_ticks() - controller->step->started),
-		mal_model_elapsed(samples, controller->step->segment.rank_count), samples, owner);
+		recording->writer, window->at_s,
+		mal_model_elapsed(window->samples, controller->step->segment.rank_count),
+		window->samples, window->owner);
 }
 
 void mal_recording_plan(struct mal_recording *recording, const struct mal_plan *plan,

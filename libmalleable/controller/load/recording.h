@@ -4,6 +4,7 @@
 #define MAL_CONTROLLER_LOAD_RECORDING_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
 
 struct mal_recording;
 
@@ -15,7 +16,7 @@ struct mal_recording *mal_recording_create(const char *path, const char *step, c
 
 /* A window, before the policy is asked. NULL-safe. */
 void mal_recording_window(struct mal_recording *recording, const struct mal_controller *controller,
-			  const struct mal_sample *samples);
+			  const struct mal_window *window);
 
 /* What was decided on it. NULL-safe. */
 void mal_recording_plan(struct mal_recording *recording, const struct mal_plan *plan,

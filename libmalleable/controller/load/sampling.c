@@ -262,16 +262,16 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 	}
 }
 
-bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples)
+bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 {
 	struct mal_snapshot said[MAL_MAX_RANKS];
 	struct mal_cpu_time times[MAL_MAX_RANKS];
-	uint16_t owned[MAL_MAX_RANKS];
+	struct mal_sample *samples = round->samples;
 	bool window = true;
 	double elapsed = 0;
 	uint64_t boundaries = 0;
 
-	mal_count_owned(controller, owned);
+	mal_window_begin(controller, round);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct said *before = &controller->sampling->last[rank];
 		struct mal_snapshot *now = &said[rank];
@@ -286,7 +286,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_sample *sample
 			window = false;
 			continue;
 		}
-		make_sample(controller, rank, now, owned[rank], &samples[rank]);
+		make_sample(controller, rank, now, round->counts[rank], &samples[rank]);
 		times[rank] = cpu_time(controller, rank, now, samples[rank].elapsed_s);
 		if (now->boundary - before->snapshot.boundary > boundaries)
 			boundaries = now->boundary - before->snapshot.boundary;

@@ -7,6 +7,7 @@
 #define MAL_CONTROLLER_LOAD_SAMPLING_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
 
 /* For so many RANKS, before the first round. NULL: out of memory. */
 struct mal_sampling *mal_sampling_create(unsigned int ranks);
@@ -36,10 +37,10 @@ void mal_round_begin(struct mal_controller *controller);
 bool mal_round_is_complete(const struct mal_controller *controller);
 
 /*
- * Read the round's snapshots into SAMPLES (by rank). Returns true if they make a window: every
+ * Read ROUND: its snapshots, and who owned what. Returns true if they make a window: every
  * running rank had spoken in an earlier round too, and what it says is possible. What a rank claims
  * is bounded by the time that passed.
  */
-bool mal_round_read(struct mal_controller *controller, struct mal_sample *samples);
+bool mal_round_read(struct mal_controller *controller, struct mal_window *round);
 
 #endif
