@@ -12,8 +12,8 @@ DefMemPerNode=1500'
 more_finish() { rm -f /dev/shm/eaten; finish; }
 trap more_finish EXIT
 
-# eat.py DIRECTORY [more]: takes memory until the process named in DIRECTORY/victim is gone; more:
-# or until it is killed itself. DIRECTORY/eats exists when it has begun.
+# eat.py DIRECTORY [more]: takes memory until the process named in DIRECTORY/victim is killed;
+# more: or until it is killed itself. DIRECTORY/eats exists when it has begun.
 cat >"$work/eat.py" <<'PY'
 import os, sys, time
 here, more = sys.argv[1], len(sys.argv) > 2
@@ -21,9 +21,11 @@ open(here + "/eats", "w")
 while not os.path.exists(here + "/victim"): time.sleep(0.02)
 victim = open(here + "/victim").read().strip()
 def lives():
-    # Its memory goes before its number does.
-    try: return open(f"/proc/{victim}/statm").read(2) != "0 "
+    # A process that was killed may end late, with its memory reaped: the kernel takes another then.
+    # SIGKILL is pending until it is gone.
+    try: status = open(f"/proc/{victim}/status").read()
     except OSError: return False
+    return not int(status.split("ShdPnd:")[1].split()[0], 16) >> 8 & 1
 # Shared memory is the step's, and makes no process look large to the kernel.
 with open("/dev/shm/eaten", "wb", buffering=0) as file:
     for _ in range(30000):
