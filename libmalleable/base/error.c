@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/printable.h"
+
 int mal_fail(struct mal_error *err, const char *format, ...)
 {
 	int saved = errno;
@@ -16,6 +18,7 @@ int mal_fail(struct mal_error *err, const char *format, ...)
 		va_start(args, format);
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
+		mal_make_printable(err->text, strlen(err->text), false);
 	}
 	errno = saved;
 	return -1;
@@ -35,6 +38,7 @@ int mal_fail_errno(struct mal_error *err, const char *format, ...)
 		if (used > 0 && (size_t)used < sizeof(err->text))
 			snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %s",
 				 strerror(saved));
+		mal_make_printable(err->text, strlen(err->text), false);
 	}
 	errno = saved;
 	return -1;

@@ -11,8 +11,8 @@ struct mal_error {
 };
 
 /*
- * Store a formatted text in ERR (may be NULL), cut if too long, and return -1, so that a failing
- * function can `return mal_fail(err, ...)`. Keeps errno. Thread safe.
+ * Store a formatted text in ERR (may be NULL), made printable and cut if too long, and return -1,
+ * so that a failing function can `return mal_fail(err, ...)`. Keeps errno. Thread safe.
  */
 int mal_fail(struct mal_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

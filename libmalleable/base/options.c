@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "libmalleable/base/printable.h"
+
 /* Letters of a program's short options, with those of every program. */
 #define LETTERS_MAX 32
 
@@ -88,12 +90,12 @@ int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *l
 
 int mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
 {
+	char text[512];
 	va_list args;
 
-	fprintf(stderr, "%s: ", tool->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, ", see %s --help\n", tool->name);
+	mal_print_line(stderr, "%s: %s, see %s --help", tool->name, text, tool->name);
 	return MAL_OPTION_WRONG;
 }

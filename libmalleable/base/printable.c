@@ -2,9 +2,29 @@
 /* printable.c: texts of others, made harmless for terminals and logs. */
 #include "libmalleable/base/printable.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
 void mal_make_printable(char *text, size_t length, bool keep_lines)
 {
 	for (size_t i = 0; i < length; i++)
 		if ((text[i] < ' ' || text[i] > '~') && !(keep_lines && text[i] == '\n'))
 			text[i] = '?';
+}
+
+void mal_print_line(FILE *out, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0)
+		return;
+	mal_make_printable(text, (size_t)length, false);
+	fprintf(out, "%s\n", text);
+	free(text);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Replace what is not printable ASCII in the LENGTH bytes of TEXT by question marks: it could move
@@ -12,5 +13,8 @@
  * stay.
  */
 void mal_make_printable(char *text, size_t length, bool keep_lines);
+
+/* Print a line to OUT, made printable: with names of files and the like in it. */
+void mal_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

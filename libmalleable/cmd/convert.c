@@ -5,6 +5,7 @@
 
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/output.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/formats.h"
 #include "libmalleable/trace/trace.h"
@@ -137,7 +138,7 @@ static int write_file(const struct arguments *arguments, const struct mal_trace 
 	arguments->format->files[index].write(out, trace);
 	if (mal_output_close(out, path, "trace", err) < 0)
 		return -1;
-	puts(path);
+	mal_print_line(stdout, "%s", path);
 	return 0;
 }
 

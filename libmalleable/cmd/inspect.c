@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include "libmalleable/base/error.h"
 #include "libmalleable/base/options.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nobody.h"
 #include "libmalleable/inspect/inspect.h"
@@ -59,19 +61,34 @@ static void print_text(const char *path, const struct mal_inspection *inspection
 	size_t found = 0;
 
 	if (inspection->trouble) {
-		printf("%s: all regions bound: %s\n", path, inspection->trouble);
+		mal_print_line(stdout, "%s: all regions bound: %s", path, inspection->trouble);
 		return;
 	}
 	for (size_t i = 0; i < inspection->count; i++)
 		found += (size_t)inspection->verdicts[i].free;
-	printf("%s: %zu regions, %zu free\n", path, inspection->count, found);
+	mal_print_line(stdout, "%s: %zu regions, %zu free", path, inspection->count, found);
 	for (size_t i = 0; i < inspection->count; i++) {
 		const struct mal_verdict *verdict = &inspection->verdicts[i];
 
-		printf("  %#llx %s: %s%s\n", (unsigned long long)verdict->address,
-		       verdict->name ? verdict->name : "?",
-		       verdict->free ? "free" : "bound: ", verdict->free ? "" : verdict->reason);
+		mal_print_line(
+			stdout, "  %#llx %s: %s%s", (unsigned long long)verdict->address,
+			verdict->name ? verdict->name : "?",
+			verdict->free ? "free" : "bound: ", verdict->free ? "" : verdict->reason);
 	}
+}
+
+/* TEXT made printable; NULL if it is that. Bytes that are no UTF-8 would be no JSON. */
+static json_t *as_text(const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+	json_t *string;
+
+	if (!copy)
+		return NULL;
+	mal_make_printable(copy, strlen(copy), false);
+	string = json_string(copy);
+	free(copy);
+	return string;
 }
 
 static json_t *as_json(const char *path, const struct mal_inspection *inspection)
@@ -82,11 +99,12 @@ static json_t *as_json(const char *path, const struct mal_inspection *inspection
 		const struct mal_verdict *verdict = &inspection->verdicts[i];
 
 		json_array_append_new(regions,
-				      json_pack("{s:I, s:s?, s:b, s:s?}", "address",
-						(json_int_t)verdict->address, "name", verdict->name,
-						"free", verdict->free, "reason", verdict->reason));
+				      json_pack("{s:I, s:o?, s:b, s:o?}", "address",
+						(json_int_t)verdict->address, "name",
+						as_text(verdict->name), "free", verdict->free,
+						"reason", as_text(verdict->reason)));
 	}
-	return json_pack("{s:s, s:s?, s:o}", "file", path, "trouble", inspection->trouble,
+	return json_pack("{s:o?, s:s?, s:o}", "file", as_text(path), "trouble", inspection->trouble,
 			 "regions", regions);
 }
 
@@ -101,7 +119,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	if (bytes)
 		result = mal_inspect(bytes, size, NULL, &inspection, &err);
 	if (result < 0) {
-		fprintf(stderr, "malleable inspect: %s: %s\n", path, err.text);
+		mal_print_line(stderr, "malleable inspect: %s: %s", path, err.text);
 	} else {
 		if (all)
 			json_array_append_new(all, as_json(path, &inspection));
@@ -121,7 +139,8 @@ static int inspect_files(int count, char **paths, json_t *all)
 	for (int i = 0; i < count; i++) {
 		fds[i] = open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fds[i] < 0) {
-			fprintf(stderr, "malleable inspect: %s: %s\n", paths[i], strerror(errno));
+			mal_print_line(stderr, "malleable inspect: %s: %s", paths[i],
+				       strerror(errno));
 			result = -1;
 		}
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/patience.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/env.h"
 
@@ -40,16 +41,17 @@ static int run(const char *name, int argc, char **argv)
 	const char *patience = getenv(MAL_ENV_PATIENCE);
 
 	if (!mal_patience_take(patience)) {
-		fprintf(stderr,
-			"malleable: %s=%.32s: a number from 1 to %d is wanted, see malleable(1)\n",
+		mal_print_line(
+			stderr,
+			"malleable: %s=%.32s: a number from 1 to %d is wanted, see malleable(1)",
 			MAL_ENV_PATIENCE, patience, MAL_PATIENCE_MAX);
 		return 2;
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(commands[i].name, name) == 0)
 			return commands[i].run(argc, argv);
-	fprintf(stderr, "malleable: unknown %s '%s', see malleable --help\n",
-		*name == '-' ? "option" : "command", name);
+	mal_print_line(stderr, "malleable: unknown %s '%s', see malleable --help",
+		       *name == '-' ? "option" : "command", name);
 	return 2;
 }
 

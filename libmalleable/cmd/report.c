@@ -6,6 +6,7 @@
 
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/output.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/contest.h"
 #include "libmalleable/cmd/html.h"
@@ -144,7 +145,7 @@ static int write_page(const char *path, bool beside, const struct mal_page_row *
 			       : mal_fail_errno(err, "cannot write the page");
 	if (mal_output_close(out, path, "page", err) < 0)
 		return -1;
-	printf("%s: open it in a browser\n", path);
+	mal_print_line(stdout, "%s: open it in a browser", path);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/patience.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
@@ -175,7 +176,8 @@ static int run_command(char **argv)
 	}
 	if (child_pid == 0) {
 		execvp(argv[0], argv);
-		fprintf(stderr, "malleable run: cannot run %s: %s\n", argv[0], strerror(errno));
+		mal_print_line(stderr, "malleable run: cannot run %s: %s", argv[0],
+			       strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
 	signal(SIGINT, SIG_IGN);

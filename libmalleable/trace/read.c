@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* read.c: read a trace from JSON lines, trusting none of them. */
-#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/trace/trace.h"
 
+/* A line of 1024 ranks and CPUs has half of this. */
+#define LINE_MAX_BYTES ((size_t)4 << 20)
 /* Longest time accepted: a year. */
 #define MAX_SECONDS 3.2e7
 
@@ -157,9 +160,6 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	const char *type = json_string_value(json_object_get(line, "type"));
 	int result = 0;
 
-	/* It quotes the line. */
-	if (!line)
-		mal_make_printable(why.text, strlen(why.text), false);
 	if (!line || !type)
 		result = wrong(reader, line ? "it has no type" : why.text);
 	else if ((reader->line == 1) != (strcmp(type, "step") == 0))
@@ -173,37 +173,72 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	return result;
 }
 
-static uid_t owner_of(FILE *file)
+/* Open PATH; a pipe or a device may have no end. */
+static FILE *open_trace(const char *path, uid_t *owner, struct mal_error *err)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
+	FILE *file = NULL;
 
-	return fstat(fileno(file), &status) == 0 ? status.st_uid : (uid_t)-1;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		mal_fail_errno(err, "cannot read %s", path);
+	else if (!S_ISREG(status.st_mode))
+		mal_fail(err, "cannot read %s: not a regular file", path);
+	else if (!(file = fdopen(fd, "r")))
+		mal_fail_errno(err, "cannot read %s", path);
+	if (!file && fd >= 0)
+		close(fd);
+	*owner = file ? status.st_uid : (uid_t)-1;
+	return file;
+}
+
+/* The next line is in TEXT, with its end; it may contain null bytes. Returns its length. */
+static size_t get_line(FILE *file, char *text)
+{
+	size_t length = 0;
+
+	for (int c; length < LINE_MAX_BYTES && (c = getc_unlocked(file)) != EOF;) {
+		text[length++] = (char)c;
+		if (c == '\n')
+			break;
+	}
+	return length;
+}
+
+static int read_lines(struct reader *reader, FILE *file, char *text)
+{
+	int result = 0;
+	size_t length;
+
+	while (result == 0 && (length = get_line(file, text)) > 0) {
+		reader->line++;
+		reader->trace->cut = text[length - 1] != '\n';
+		if (!reader->trace->cut)
+			result = read_line(reader, text, length);
+		else if (length == LINE_MAX_BYTES)
+			result = wrong(reader, "it is too long");
+	}
+	if (result == 0 && ferror(file))
+		return mal_fail_errno(reader->err, "cannot read %s", reader->path);
+	if (result == 0 && reader->trace->window_count == 0)
+		return mal_fail(reader->err, "%s: it has no window", reader->path);
+	return result;
 }
 
 int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
 {
 	struct reader reader = {trace, path, 0, err};
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t length;
-	int result = 0;
+	FILE *file;
+	char *text;
+	int result;
 
 	memset(trace, 0, sizeof(*trace));
+	file = open_trace(path, &trace->owner, err);
 	if (!file)
-		return mal_fail_errno(err, "cannot read %s", path);
-	while (result == 0 && (length = getline(&text, &size, file)) > 0) {
-		reader.line++;
-		/* The line may contain null bytes. */
-		trace->cut = text[length - 1] != '\n';
-		if (!trace->cut)
-			result = read_line(&reader, text, (size_t)length);
-	}
-	if (result == 0 && ferror(file))
-		result = mal_fail_errno(err, "cannot read %s", path);
-	if (result == 0 && trace->window_count == 0)
-		result = mal_fail(err, "%s: it has no window", path);
-	trace->owner = owner_of(file);
+		return -1;
+	text = malloc(LINE_MAX_BYTES);
+	result =
+		text ? read_lines(&reader, file, text) : mal_fail(err, "out of memory for a trace");
 	free(text);
 	fclose(file);
 	return result;

@@ -532,6 +532,11 @@ static void errors_say_why(void **state)
 	longest[sizeof(longest) - 1] = '\0';
 	assert_int_equal(mal_fail_errno(&err, "%s", longest), -1);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	mal_fail(&err, "%s", "a\033]0;b\a\nc\233d");
+	assert_string_equal(err.text, "a?]0;b??c?d");
+	errno = ENOENT;
+	mal_fail_errno(&err, "%s", "a\033b");
+	assert_string_equal(err.text, "a?b: No such file or directory");
 	assert_int_equal(mal_fail_errno(NULL, "nobody"), -1);
 	assert_int_equal(mal_fail(NULL, "nobody"), -1);
 	assert_int_equal(errno, ENOENT);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libmalleable/trace/places.h"
@@ -143,6 +144,27 @@ static void cut_last_line_is_left_out(void **state)
 	mal_trace_destroy(&trace);
 }
 
+/* Neither has an end, or one that anybody waits for. */
+static void what_has_no_end_is_refused(void **state)
+{
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(mal_trace_read(&trace, path, &err), -1);
+	assert_non_null(strstr(err.text, "not a regular file"));
+	mal_trace_destroy(&trace);
+	assert_int_equal(unlink(path), 0);
+	write_text(STEP);
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	assert_int_equal(mal_trace_read(&trace, path, &err), -1);
+	assert_non_null(strstr(err.text, "line 2: it is too long"));
+	mal_trace_destroy(&trace);
+	assert_int_equal(truncate(path, 0), 0);
+}
+
 /* A null byte at a line's start must not make code look at bytes before the line. */
 static void bytes_of_value_0_are_refused(void **state)
 {
@@ -192,6 +214,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_believed),
 		cmocka_unit_test(cut_last_line_is_left_out),
 		cmocka_unit_test(bytes_of_value_0_are_refused),
+		cmocka_unit_test(what_has_no_end_is_refused),
 		cmocka_unit_test(other_machines),
 	};
 
