@@ -9,6 +9,7 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/phase.h"
@@ -243,9 +244,10 @@ static void take_back(void)
 	}
 	mal.lending = false;
 	cost = mal_ticks() - begin;
-	mal.lend.usual_cost = mal.lend.usual_cost ? (3 * mal.lend.usual_cost + cost) / 4 : cost;
 	mal_count(&mal.slot->count.own, cost);
 	mal_count(&mal.slot->count.back, cost);
+	cost += mal.lend.look_cost;
+	mal.lend.usual_cost = mal.lend.usual_cost ? (3 * mal.lend.usual_cost + cost) / 4 : cost;
 	mal_give_back(&kept);
 }
 
@@ -260,6 +262,17 @@ void mal_wait_abandon(void)
 bool mal_wait_is_abandoned(void)
 {
 	return atomic_load_explicit(&mal.lend.abandoned, memory_order_acquire);
+}
+
+/* Takes time that lending must be worth, as taking back does. */
+static bool others_sleep(void)
+{
+	uint64_t begin = mal_ticks();
+	bool sleep = mal_others_sleep();
+
+	mal.lend.look_cost = mal_ticks() - begin;
+	mal_count(&mal.slot->count.own, mal.lend.look_cost);
+	return sleep;
 }
 
 /* Others want CPUs, or have some of ours. */
@@ -277,6 +290,10 @@ __attribute__((noinline)) static void lend_now(uint64_t now)
 			return;
 		}
 	} else if (!mal.lending && mal_threads_are_foreign()) {
+		return;
+	} else if (!mal.lending && !others_sleep()) {
+		/* Threads from before we came, or by clone(2): look again at twice the wait. */
+		mal.lend.next_look = now + (now - mal.last_leave);
 		return;
 	}
 	if (!mal.lending || find_borrower(now) != MAL_NOBODY) {

@@ -10,6 +10,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
@@ -76,6 +77,7 @@ STUB(void, mal_threads_start_own, (void *(*function)(void *)), NOTHING)
 STUB(bool, mal_threads_have_room, (unsigned int team, unsigned int spare, size_t stack), true)
 STUB(void, mal_threads_ignore, (void), NOTHING)
 STUB(bool, mal_threads_are_foreign, (void), false)
+STUB(bool, mal_others_sleep, (void), true)
 STUB(void, mal_unmanaged_open, (void), NOTHING)
 STUB(void, mal_unmanaged_sample, (struct mal_snapshot * snapshot), NOTHING)
 STUB(void, mal_unmanaged_wait_begin, (void), NOTHING)

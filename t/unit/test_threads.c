@@ -511,6 +511,62 @@ static void loose_lends(void **state)
 	assert_false(mal.lending);
 }
 
+static _Atomic bool computing;
+static _Atomic int32_t computer;
+
+static void *compute(void *nothing)
+{
+	computer = (int32_t)gettid();
+	while (computing)
+		;
+	return nothing;
+}
+
+static void wait_long(void)
+{
+	mal_wait_begin();
+	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
+		turn_clock(100 * US);
+		test_clock.thread += 100 * US;
+		mal_wait_poll();
+	}
+}
+
+/* A thread that nobody told us of computes while we wait: our CPUs are not idle. */
+static void older_threads(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	mal.active = false;
+	computing = true;
+	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
+	mal.active = true;
+	assert_false(mal_threads_are_foreign());
+	while (!computer)
+		sched_yield();
+	let_want(1);
+	mal_self.calling = true;
+	mal_call_begin();
+	wait_long();
+	assert_false(mal.lending);
+	mal_call_end();
+	/* A thread of the team may poll for work. */
+	thread_of(0, 0)->tid = 1;
+	thread_of(0, 1)->tid = computer;
+	mal_call_begin();
+	wait_long();
+	assert_true(mal.lending);
+	mal_call_end();
+	thread_of(0, 1)->tid = 0;
+	computing = false;
+	pthread_join(thread, NULL);
+	mal_call_begin();
+	wait_long();
+	assert_true(mal.lending);
+	mal_call_end();
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -526,6 +582,7 @@ int main(void)
 		CASE(sets_affinity),
 		CASE(loose),
 		CASE(loose_lends),
+		CASE(older_threads),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),
 		CASE(released),

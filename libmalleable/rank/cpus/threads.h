@@ -37,7 +37,7 @@ void mal_threads_ignore(void);
 /*
  * Whether the program has threads that neither OpenMP nor MPI created. They may compute while the
  * primary thread waits in MPI, so its CPUs are not idle then. Threads created by clone(2) directly
- * are not seen.
+ * and those older than MPI are not seen: see others.h.
  */
 bool mal_threads_are_foreign(void);
 

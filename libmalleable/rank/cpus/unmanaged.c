@@ -2,14 +2,8 @@
 /* unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports. */
 #include "libmalleable/rank/cpus/unmanaged.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/state.h"
 
@@ -91,50 +85,12 @@ void mal_unmanaged_call_end(void)
 	mal_wants_cpus_say(&mal.segment, mal.me, true);
 }
 
-/*
- * The state of thread TID: the field after the name's bracket in /proc/self/task/TID/stat
- * (proc(5)).
- */
-static char state_of(const char *tid)
-{
-	char path[64], text[512];
-	const char *bracket;
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 'X';
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	bracket = strrchr(text, ')');
-	return bracket && bracket[1] == ' ' ? bracket[2] : 'X';
-}
-
-static bool others_sleep(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *entry;
-	bool sleep = tasks != NULL;
-
-	while (sleep && (entry = readdir(tasks))) {
-		long tid = strtol(entry->d_name, NULL, 10);
-
-		sleep = tid <= 0 || tid == mal_self.tid || state_of(entry->d_name) != 'R';
-	}
-	if (tasks)
-		closedir(tasks);
-	return sleep;
-}
-
 bool mal_unmanaged_is_idle(void)
 {
 	uint64_t now = mal_ticks();
 
 	if (now - work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
-		work.idle = others_sleep();
+		work.idle = mal_others_sleep();
 		work.looked = now;
 	}
 	return work.idle;

@@ -83,6 +83,7 @@ struct mal_rank {
 		/* moving averages: waits long enough to lend, and the cost of taking back */
 		uint64_t usual_wait;
 		uint64_t usual_cost;
+		uint64_t look_cost; /* of the last look at our other threads */
 		uint64_t last_poll;
 		/* the last poll before the wait was abandoned, 0: it was not */
 		_Atomic uint64_t abandoned;

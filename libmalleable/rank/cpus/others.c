@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* others.c: whether the rank's other threads sleep, as the kernel sees them. */
+#include "libmalleable/rank/cpus/others.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/state/state.h"
+
+/* So many are looked at, the team's included. */
+#define LOOK_MAX 512
+
+/*
+ * The state of thread TID: the field after the name's bracket in /proc/self/task/TID/stat
+ * (proc(5)).
+ */
+static char state_of(const char *tid)
+{
+	char path[64], text[512];
+	const char *bracket;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 'X';
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	bracket = strrchr(text, ')');
+	return bracket && bracket[1] == ' ' ? bracket[2] : 'X';
+}
+
+/*
+ * Whether thread TID, called NAME, runs. One that slept at the last look and used no CPU time
+ * since, as its clock tells, still sleeps: that takes a tenth of the time. The kernel's number of
+ * the clock is that of pthread_getcpuclockid(3).
+ */
+static bool runs(long tid, const char *name, unsigned int index)
+{
+	static struct {
+		long tid;
+		struct timespec used;
+		bool ran;
+	} last[LOOK_MAX];
+	struct timespec now = {0, 0};
+
+	if (clock_gettime((clockid_t)(~(unsigned int)tid << 3 | 6), &now) < 0)
+		return false;
+	if (last[index].tid != tid || last[index].ran || last[index].used.tv_sec != now.tv_sec ||
+	    last[index].used.tv_nsec != now.tv_nsec)
+		last[index].ran = state_of(name) == 'R';
+	last[index].tid = tid;
+	last[index].used = now;
+	return last[index].ran;
+}
+
+/* The team's threads wait for work, whether they poll or sleep. */
+static bool is_of_team(long tid)
+{
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
+		int32_t one = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+
+		if (!one)
+			return false;
+		if (one == tid)
+			return true;
+	}
+	return false;
+}
+
+bool mal_others_sleep(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	bool sleep = tasks != NULL;
+	struct dirent *entry;
+	unsigned int count = 0;
+	char self[64] = "";
+
+	if (readlink("/proc/thread-self", self, sizeof(self) - 1) < 0)
+		self[0] = '\0';
+	while (sleep && (entry = readdir(tasks))) {
+		const char *own = strrchr(self, '/');
+		long tid = strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
+			continue;
+		sleep = count < LOOK_MAX && (is_of_team(tid) || !runs(tid, entry->d_name, count));
+		count++;
+	}
+	if (tasks)
+		closedir(tasks);
+	return sleep;
+}
