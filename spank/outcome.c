@@ -103,14 +103,19 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *said, size
 	struct mal_outcome_record record;
 	char line[512], *save;
 
-	/* No rank attached, the controller was killed, or it is not ours. */
-	if (!read_record(said, size, &record))
+	if (read_record(said, size, &record)) {
+		log_line(outcome, &record);
+		/*
+		 * Before the report: srun waits for that, and slurmctld changes no job that has
+		 * ended.
+		 */
+		if (balance_config.comment && outcome->first_node) {
+			format_line(outcome, &record, line, sizeof(line));
+			balance_asking_comment(outcome->job, line);
+		}
+	} else if (!mal_outcome_is_nothing(said) || !outcome->first_node || !outcome->expected) {
+		/* Nobody waits for a rank, the controller was killed, or it is not ours. */
 		return;
-	log_line(outcome, &record);
-	/* Before the report: srun waits for that, and slurmctld changes no job that has ended. */
-	if (balance_config.comment && outcome->first_node) {
-		format_line(outcome, &record, line, sizeof(line));
-		balance_asking_comment(outcome->job, line);
 	}
 	if (outcome->silent)
 		return;

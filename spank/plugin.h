@@ -97,6 +97,7 @@ struct balance_outcome {
 	unsigned int ranks, cpus;
 	bool first_node; /* the step's first node: its line goes into the job's comment */
 	bool silent;	 /* print nothing for the user */
+	bool expected;	 /* the user asked for it, and a task ended well: a rank should have come */
 };
 
 /*

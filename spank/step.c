@@ -45,8 +45,9 @@ static struct {
 	struct balance_job_cpus *pool; /* with grow=job */
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
-	bool killed; /* one of them was: whoever kills a step kills its controller too */
-	pid_t *made; /* their processes, if the pool needs them */
+	bool killed;	/* one of them was: whoever kills a step kills its controller too */
+	bool succeeded; /* one of them did */
+	pid_t *made;	/* their processes, if the pool needs them */
 	unsigned int made_count, made_max;
 	uint32_t nodes; /* of the whole step */
 	uint32_t node;	/* this node's number in the step */
@@ -406,7 +407,8 @@ void balance_step_end(void)
 					  .cpus = mal_cpumask_count(&step.all),
 					  .first_node = step.node == 0,
 					  .silent = mal_report_wish(balance_wish.report) ==
-						    MAL_REPORT_OFF},
+						    MAL_REPORT_OFF,
+					  .expected = balance_wish.asked && step.succeeded},
 		text, sizeof(text));
 }
 
@@ -416,8 +418,10 @@ void balance_step_task_ended(spank_t spank)
 
 	if (!step.active)
 		return;
-	step.killed |= spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS &&
-		       WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS) {
+		step.killed |= WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		step.succeeded |= status == 0;
+	}
 	if (--step.tasks == 0)
 		balance_step_end();
 }

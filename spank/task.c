@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/core/segment.h"
 #include "spank/plugin.h"
 
 static int get_variable(void *context, const char *name, char *value, size_t size)
@@ -60,8 +61,10 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup)
 	setup->max_threads = limit_threads(setup->max_threads);
 	if (spank_get_item(spank, S_TASK_ID, &setup->local_rank) != ESPANK_SUCCESS)
 		return;
-	if (!has_library(setup))
-		return;
-	if (mal_setup_apply(setup, &env, &err) < 0)
+	if (!has_library(setup)) {
+		mal_segment_refuse(setup->segment_fd);
+	} else if (mal_setup_apply(setup, &env, &err) < 0) {
+		mal_segment_refuse(setup->segment_fd);
 		balance_error("balance: %s; the task runs unbalanced", err.text);
+	}
 }

@@ -362,7 +362,9 @@ int mal_cmd_run(int argc, char **argv)
 	close(segment_fd);
 	end_controller(&launched, text, sizeof(text));
 	remove_socket();
-	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF)
+	/* A command that failed has said so: that no rank came is no news then. */
+	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF &&
+	    (result == 0 || !mal_outcome_is_nothing(text)))
 		print_report(text);
 	return result;
 }

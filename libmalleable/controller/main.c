@@ -317,6 +317,7 @@ static void report(struct mal_controller *controller, FILE *site_report)
 
 	if (!mal_report_make(controller, &report)) {
 		send_nothing(report_fd);
+		tell(report_fd, text, mal_report_nothing(controller, text, sizeof(text)));
 		end_recording(controller, text, sizeof(text));
 		write_files(controller, NULL, site_report);
 		return;

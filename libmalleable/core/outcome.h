@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MAL_OUTCOME_MAGIC 0x6d616c6fu
-/* Stands in its place where no rank ever came: there is nothing to report. */
+/* Stands in its place where no rank ever came: there are no figures. */
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
 #define MAL_OUTCOME_VERSION 1u
 
@@ -36,6 +36,15 @@ static inline bool mal_outcome_is_missing(const char *said)
 
 	memcpy(&magic, said, sizeof(magic));
 	return magic == 0;
+}
+
+/* Whether it wrote that no rank came. The text behind is for users who asked for one. */
+static inline bool mal_outcome_is_nothing(const char *said)
+{
+	uint32_t magic;
+
+	memcpy(&magic, said, sizeof(magic));
+	return magic == MAL_OUTCOME_NOTHING;
 }
 
 #endif

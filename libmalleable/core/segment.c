@@ -145,6 +145,15 @@ int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
 	return map(segment, fd, err);
 }
 
+void mal_segment_refuse(int fd)
+{
+	static const uint32_t refused = true;
+
+	/* Without it one line too many is printed. */
+	if (pwrite(fd, &refused, sizeof(refused), offsetof(struct mal_header, refused)) < 0)
+		return;
+}
+
 void mal_segment_close(struct mal_segment *segment)
 {
 	int saved = errno;

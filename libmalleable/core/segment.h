@@ -157,6 +157,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t reported;  /* most threads reported to the program, 0: none */
 	_Atomic uint32_t reason;    /* enum mal_mode_reason */
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
+	_Atomic uint32_t uses_mpi;  /* a program of its task called MPI_Init where we see it */
 	struct mal_cpumask home;    /* CPUs that the rank started with */
 	/*
 	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that
@@ -226,6 +227,7 @@ struct mal_header {
 	_Atomic uint32_t answers;  /* futex: the controller has decided on the last round */
 	_Atomic uint32_t awaiting; /* ranks that sleep on answers */
 	_Atomic uint32_t expected;
+	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 };
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */
@@ -239,6 +241,9 @@ struct mal_segment {
 	uint32_t thread_count; /* thread slots of each rank */
 	size_t size;
 };
+
+/* The task that has descriptor FD, or its launcher, said why it runs unbalanced. */
+void mal_segment_refuse(int fd);
 
 /*
  * Create a segment for RANK_COUNT ranks on the CPUs in ALLOCATION, map it into *SEGMENT and seal

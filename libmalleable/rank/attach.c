@@ -354,6 +354,8 @@ void mal_attach(void)
 		if (mal_tools_before())
 			mal_warn_once("another OMPT tool goes first: " MAL_NOT_TIMED);
 	} else {
+		if (mal.segment.header)
+			atomic_store(&mal.segment.header->refused, true);
 		mal_warn_once("%s; this rank runs unbalanced", err.text);
 	}
 	errno = saved;

@@ -25,6 +25,7 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	mal_attach();
 	if (!mal.active)
 		return;
+	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
 	mal_threads_ignore();
 	mal_unmanaged_open();
 	if (!mal_self.met)

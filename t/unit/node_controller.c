@@ -248,6 +248,7 @@ void node_rank_start(unsigned int rank)
 		thread->cpu = thread->bound = thread->home = rank * node.cpus + i % node.cpus;
 	}
 	slot->team = NODE_TEAM;
+	slot->uses_mpi = true;
 	slot->state = MAL_RANK_RUNNING;
 	take_home(rank);
 }

@@ -196,6 +196,7 @@ static void come(unsigned int rank)
 			     (struct mal_cpu_state){rank, rank, false});
 	}
 	slot->pid = getpid();
+	slot->uses_mpi = true;
 	slot->state = MAL_RANK_RUNNING;
 	mal_futex_post(&step.segment.header->wake);
 }
@@ -328,7 +329,7 @@ static void rank_dies(void **state)
 	assert_non_null(strstr(read_report(&record), "too short to measure"));
 }
 
-/* No rank ever came: that alone is said, and the site's file has it. */
+/* No rank ever came: that alone is said, with likely causes, and the site's file has it. */
 static void nobody_came(void **state)
 {
 	struct mal_outcome_record record;
@@ -336,11 +337,26 @@ static void nobody_came(void **state)
 	(void)state;
 	start_step("--policy=lewi --off-file=/nonexistent");
 	assert_int_equal(end_step(), 0);
-	assert_string_equal(read_report(&record), "");
+	assert_memory_equal(read_report(&record), "no rank came, nothing was balanced: LD_PRELOAD ",
+			    47);
 	assert_int_equal(record.magic, MAL_OUTCOME_NOTHING);
+	assert_true(mal_outcome_is_nothing((const char *)&record));
 	assert_false(mal_outcome_is_missing((const char *)&record));
 	assert_true(has_file(step.site, "\"ranks\": 0"));
 	assert_false(has_file(step.json, "ranks"));
+}
+
+/* A task has said why it does not come. */
+static void refused(void **state)
+{
+	struct mal_outcome_record record;
+
+	(void)state;
+	start_step("--policy=lewi --off-file=/nonexistent");
+	mal_segment_refuse(step.segment_fd);
+	assert_int_equal(end_step(), 0);
+	assert_string_equal(read_report(&record), "");
+	assert_int_equal(record.magic, MAL_OUTCOME_NOTHING);
 }
 
 /* Whoever started it is gone: the files are written all the same. */
@@ -507,15 +523,11 @@ static void becomes_user(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(whole_step),
-		CASE(rank_dies),
-		CASE(nobody_came),
-		CASE(nobody_reads),
-		CASE(no_memory_is_left),
-		CASE(one_of_two_nodes),
-		CASE(arguments_are_checked),
-		CASE(leaves_parent),
-		CASE(becomes_user),
+		CASE(whole_step),	CASE(rank_dies),
+		CASE(nobody_came),	CASE(refused),
+		CASE(nobody_reads),	CASE(no_memory_is_left),
+		CASE(one_of_two_nodes), CASE(arguments_are_checked),
+		CASE(leaves_parent),	CASE(becomes_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

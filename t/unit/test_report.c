@@ -238,6 +238,30 @@ static void too_short(void **state)
 	does_not_say("overhead");
 }
 
+/* Calls of MPI that were found by dlsym are not seen, and OpenMP without OMPT is not. */
+static void unseen(void **state)
+{
+	char line[512];
+	struct mal_report report;
+
+	(void)state;
+	node_slot(0)->uses_mpi = false;
+	does_not_say("no call of MPI");
+	node_slot(1)->uses_mpi = false;
+	says("no call of MPI was seen: none, or found by dlsym, as by Julia: ranks that wait lend "
+	     "nothing");
+	assert_true(mal_report_make(node, &report));
+	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	assert_non_null(strstr(line, " at best; no call of MPI was seen\n"));
+	node_set_totals(node, (struct mal_totals){0});
+	says("too short to measure: fewer than two phase boundaries were seen; no call of MPI was "
+	     "seen: none, or found by dlsym, as by Julia");
+	node_slot(0)->unmanaged = node_slot(1)->unmanaged = true;
+	node_slot(0)->uses_mpi = true;
+	says("too short to measure: fewer than two phase boundaries were seen; no OpenMP with OMPT "
+	     "was seen");
+}
+
 /* Whatever the user should know of it. */
 static void remarks(void **state)
 {
@@ -660,6 +684,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(of_known_step), CASE(counts),
 		CASE(balanced),	     CASE(too_short),
+		CASE(balanced),	     CASE(unseen),
 		CASE(remarks),	     CASE(schedules),
 		CASE(modes),	     CASE(rejected),
 		CASE(predicted),     CASE(lines),

@@ -37,6 +37,7 @@ static struct {
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
 	int task_status;
 	unsigned int launched, ended, outcomes, variables;
+	bool expected;	  /* by the user: that a rank came */
 	int timeout_ms;	  /* of the last wait */
 	char threads[16]; /* of a task, at most */
 	char errors[1024];
@@ -176,10 +177,10 @@ const char *balance_args_policies(void)
 
 void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)
 {
-	(void)outcome;
 	(void)said;
 	(void)size;
 	now.outcomes++;
+	now.expected = outcome->expected;
 }
 
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
@@ -395,6 +396,23 @@ static void no_silence(void **state)
 	assert_string_equal(now.errors, "");
 }
 
+/* A rank is waited for by a user who asked for it, where a program ended well. */
+static void expected(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		set_up(NULL);
+		balance_wish.asked = i & 1;
+		balance_step_begin(NULL);
+		now.task_status = SIGTERM;
+		balance_step_task_ended(NULL);
+		now.task_status = i & 2 ? 0 : 2 << 8;
+		balance_step_task_ended(NULL);
+		assert_int_equal(now.expected, i == 3);
+	}
+	balance_wish.asked = true;
+}
+
 /* One that did not end in time was killed by us: one line is enough. */
 static void too_late(void **state)
 {
@@ -438,6 +456,7 @@ int main(void)
 		cmocka_unit_test_setup(no_root, set_up),
 		cmocka_unit_test_setup(silence, set_up),
 		cmocka_unit_test_setup(no_silence, set_up),
+		cmocka_unit_test_setup(expected, set_up),
 		cmocka_unit_test_setup(too_late, set_up),
 		cmocka_unit_test_setup(waits_have_limits, set_up),
 	};

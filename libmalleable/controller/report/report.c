@@ -26,7 +26,7 @@
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
-static const char too_short[] = "too short to measure: fewer than two phase boundaries were seen\n";
+static const char no_mpi[] = "no call of MPI was seen: none, or found by dlsym, as by Julia";
 
 static double controller_cpu_s(void)
 {
@@ -231,6 +231,28 @@ static void say_kept(struct mal_text *text, const struct mal_cpumask *kept)
 			     mal_cpumask_format(kept, list, sizeof(list)));
 }
 
+/* Ranks that never call MPI do not belong together; one alone may be all that its user wants. */
+static bool lacks_mpi(const struct mal_controller *controller, const struct mal_report *report)
+{
+	bool seen = report->ranks == 1 && !controller->summaries;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		seen |= atomic_load(&controller->step->segment.ranks[rank].uses_mpi) != 0;
+	return !seen;
+}
+
+static void say_too_short(struct mal_text *text, const struct mal_controller *controller,
+			  const struct mal_report *report)
+{
+	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
+
+	mal_text_add(text,
+		     "too short to measure: fewer than two phase boundaries were seen%s%s%s\n",
+		     lacks_mpi(controller, report) ? "; " : "",
+		     lacks_mpi(controller, report) ? no_mpi : "",
+		     lacks_openmp ? "; no OpenMP with OMPT was seen" : "");
+}
+
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
 		       char *buffer, size_t size)
 {
@@ -241,9 +263,11 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	if (totals->windows)
 		mal_text_add(&text, "%s\n",
 			     mal_verdict(controller, totals, verdict, sizeof(verdict)));
+	if (totals->windows && lacks_mpi(controller, report))
+		mal_text_add(&text, "%s: ranks that wait lend nothing\n", no_mpi);
 	if (controller->step->arguments.brief) {
 		if (!totals->windows)
-			mal_text_add(&text, too_short);
+			say_too_short(&text, controller, report);
 		return text.length;
 	}
 	say_proofs(&text, controller);
@@ -263,7 +287,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
-		mal_text_add(&text, too_short);
+		say_too_short(&text, controller, report);
 		return text.length;
 	}
 	mal_text_add(&text, "load balance (mean/max): %s as started, %s as run\n",
@@ -297,6 +321,18 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	return text.length;
 }
 
+size_t mal_report_nothing(const struct mal_controller *controller, char *buffer, size_t size)
+{
+	struct mal_text text = {buffer, size, 0};
+
+	if (!atomic_load(&controller->step->segment.header->refused))
+		mal_text_add(&text,
+			     "no rank came, nothing was balanced: LD_PRELOAD was "
+			     "overwritten, or the program is static, setuid, without MPI and "
+			     "OpenMP, or finds MPI by dlsym\n");
+	return text.length;
+}
+
 size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
 		       char *buffer, size_t size)
 {
@@ -306,12 +342,14 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 
 	if (totals->windows)
 		mal_verdict(controller, totals, verdict, sizeof(verdict));
-	mal_text_add(&text, "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s\n",
+	mal_text_add(&text,
+		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     mal_deciding_policy(controller)->name,
 		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
-		     (unsigned long long)report->moves, verdict);
+		     (unsigned long long)report->moves, verdict,
+		     lacks_mpi(controller, report) ? "; no call of MPI was seen" : "");
 	mal_text_add(&text, "%s", mal_phrase_not_joined);
 	return text.length;
 }

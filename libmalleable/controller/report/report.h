@@ -31,6 +31,9 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
 		       char *text, size_t size);
 
+/* The same where no rank came: one line on what may have kept ranks away, or nothing. */
+size_t mal_report_nothing(const struct mal_controller *controller, char *text, size_t size);
+
 /* The same in one line, for a step over several nodes, whose lines make one report. */
 size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
 		       char *text, size_t size);

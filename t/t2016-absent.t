@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A step whose ranks never came is not balanced: one line says so, where a user asked for it.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+start_cluster
+
+short=("$load" "--work=20,10" --iterations=2)
+line='balance: no rank came, nothing was balanced: LD_PRELOAD was overwritten, or '
+# said N: on N lines, and no other line is ours.
+said() {
+	[ "$(grep -c "$line" "$work/err") $(grep -c balance: "$work/err")" = "$1 $1" ] ||
+		{ echo "# not $1 lines"; false; }
+}
+# script NAME LINE...: a shell script.
+script() { printf '%s\n' '#!/bin/sh' "${@:2}" >"$work/$1" && chmod 755 "$work/$1"; }
+
+library=$(ldconfig -p | sed -n 's/.*libz\.so\.1 .*=> //p' | head -n1)
+# shellcheck disable=SC2016 # the script expands it
+script wrapper "export LD_PRELOAD=$library" 'exec "$@"'
+script prolog "echo export LD_PRELOAD=$library"
+run srun -n2 --balance "$work/wrapper" "${short[@]}"
+ok "a wrapper overwrites LD_PRELOAD: one line" all_of "exits 0" "says ^elapsed" "said 1"
+run srun -n2 --balance --task-prolog="$work/prolog" "${short[@]}"
+ok "so does a task prolog" all_of "exits 0" "says ^elapsed" "said 1"
+run srun -n2 --balance=lewi env -i true
+ok "or the environment is cleared" all_of "exits 0" "said 1"
+run env SLURM_BALANCE=lewi srun -n2 "$work/wrapper" true
+ok "asked for by the environment" all_of "exits 0" "said 1"
+run srun -n2 --balance --balance-report="$work/none.json" true
+ok "a program without MPI and OpenMP, with a file for the report" \
+	all_of "exits 0" "said 1" "[ ! -e $work/none.json ]"
+
+mpi=$(ldd "$load" | sed -n 's/.*=> \(.*libmpi\.so[^ ]*\) .*/\1/p' | head -n1)
+cat >"$work/by-dlsym.py" <<'PY'
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+mpi.MPI_Init(None, None)
+mpi.MPI_Finalize()
+PY
+run srun -n2 --balance python3 "$work/by-dlsym.py" "$mpi"
+ok "a program that finds MPI by dlsym, as Julia's" all_of "exits 0" "said 1"
+run srun -n2 --balance "$programs/omponly"
+ok "with OpenMP ranks come, and one line says that no call of MPI was seen" all_of "exits 0" \
+	"[ \$(grep -c 'no call of MPI was seen' $work/err) = 1 ]" "silent_about 'no rank came'"
+
+run srun -n2 --balance false
+ok "not where the program fails" all_of "exits 1" "said 0"
+run srun -n2 --balance "$work/nowhere"
+ok "nor where it does not start" all_of fails "said 0"
+run srun -n2 --balance --balance-report=off true
+ok "nor with --balance-report=off" all_of "exits 0" "said 0"
+run srun -n2 --balance=off true
+ok "nor with --balance=off" all_of "exits 0" "said 0"
+echo "$(cat "$BALANCE_CLUSTER/plugstack.conf") default=auto" >"$BALANCE_CLUSTER/plugstack.conf"
+run srun -n2 true
+ok "nor where the administrator asked for it" all_of "exits 0" "said 0"
+run srun -n2 --cpu-bind=none --overcommit --balance -c1 taskset -c 0 "${short[@]}"
+ok "nor where ranks have said why they do not come" \
+	all_of "exits 0" "complains 'runs unbalanced'" "silent_about 'no rank came'"
+
+malleable() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
+malleable -- true
+ok "malleable run says it too" all_of "exits 0" "said 1"
+malleable -- false
+ok "not of a command that fails" all_of "exits 1" "said 0"
+ok "nothing is left" nothing_left
+done_testing
