@@ -71,6 +71,9 @@ void balance_make_printable(char *text);
  */
 #define BALANCE_FIRST_SPECIAL_STEP 0xfffffff0u
 
+/* Numbers of tasks from here on are none (slurm.h, INFINITE and NO_VAL). */
+#define BALANCE_NO_TASK 0xfffffffdu
+
 /*
  * step.c: the life of a step in slurmstepd. All functions report failures and let the step go on.
  */

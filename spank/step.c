@@ -54,7 +54,8 @@ static struct {
 	uid_t user;
 	gid_t group;
 	char name[64];
-	char job_name[256]; /* what the user's environment says */
+	char job_name[256];		    /* what the user's environment says */
+	char array_job[16], array_task[16]; /* empty: none */
 } step = {.controller = {-1, -1, -1}, .socket = {"", -1}, .segment_fd = -1};
 
 /* Limit of all waits together at a step's start, and again at its end. */
@@ -106,6 +107,20 @@ static bool lacks_limits(void)
 	return true;
 }
 
+/* Whether the job is a task of an array, for names of files. */
+static void read_array(spank_t spank)
+{
+	uint32_t job, task;
+
+	step.array_job[0] = step.array_task[0] = '\0';
+	if (spank_get_item(spank, S_JOB_ARRAY_ID, &job) != ESPANK_SUCCESS || !job ||
+	    spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task) != ESPANK_SUCCESS ||
+	    task >= BALANCE_NO_TASK)
+		return;
+	snprintf(step.array_job, sizeof(step.array_job), "%u", job);
+	snprintf(step.array_task, sizeof(step.array_task), "%u", task);
+}
+
 /* Whether the step is to be balanced; STEP.CHOICE says how. */
 static bool is_wanted(spank_t spank)
 {
@@ -124,6 +139,7 @@ static bool is_wanted(spank_t spank)
 	if (spank_getenv(spank, "SLURM_JOB_NAME", step.job_name, sizeof(step.job_name)) !=
 	    ESPANK_SUCCESS)
 		step.job_name[0] = '\0';
+	read_array(spank);
 	step.tasks = step.ranks = tasks;
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
@@ -244,6 +260,8 @@ static int start(struct mal_error *err)
 				.off_file = balance_config.off_file,
 				.min_cpus = balance_config.min_cpus,
 				.job_name = step.job_name,
+				.array_job = step.array_job[0] ? step.array_job : NULL,
+				.array_task = step.array_task[0] ? step.array_task : NULL,
 				.node_number = step.node,
 				/* Nodes and components of a step may share a directory. */
 				.node_files =

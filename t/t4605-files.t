@@ -29,6 +29,48 @@ ok "a trace onto it" well
 step --balance --balance-report=/nowhere/report.json --balance-trace="$work"
 ok "a report into no directory, a trace that is one" all_of well unharmed
 
+# Each of these steps has files of its own, whole: NAMES of reports and traces.
+whole() {
+	local name
+	for name; do
+		jq -e '.ranks == 1' "$work/many/r$name" >/dev/null 2>&1 &&
+			[ "$(jq -r 'select(.type == "step") | .step' "$work/many/t$name")" = \
+				"$(jq -r .step "$work/many/r$name")" ] 2>/dev/null ||
+			{ ls "$work/many" && return 1; }
+	done
+	[ "$(find "$work/many" -type f ! -name 'out*' | wc -l)" = $((2 * $#)) ]
+}
+many=(--balance=observe --balance-report="$work/many/r" --balance-trace="$work/many/t")
+job() {
+	rm -rf "$work/many" && mkdir "$work/many"
+	run sbatch -W -n2 -o "$work/many/out.%a" "$@"
+}
+one="srun --overlap -n1 -c1 $load --work=10 --iterations=40"
+job -n1 -a 1-2 "${many[@]}" --wrap "$one"
+ok "tasks of an array have files of their own" all_of "exits 0" "whole .1 .2"
+job -n1 -a 1-2 --balance=observe --balance-report="$work/many/r.%j" --wrap "$one"
+ok "a name with the job's number is enough" all_of "exits 0" \
+	"[ \$(find $work/many -name 'r.*' | wc -l) = 2 ]" "! ls $work/many/r.*.* 2>/dev/null"
+job "${many[@]}" --wrap "$one; $one"
+this=$(jq -r .job "$work/many/r" 2>/dev/null)
+ok "so have steps of a job one after the other, which is said" all_of "exits 0" \
+	"whole '' .$this.1" "grep -q 'balance: the report is in .*r.$this.1, as ' $work/many/out*" \
+	"grep -q 'balance: the trace is in .*t.$this.1, as ' $work/many/out*"
+# Both write their traces before one of them ends.
+until_told="srun --overlap -n1 -c1 $load --work=10 --iterations=1 --until=$work/stop"
+rm -f "$work/stop"
+job "${many[@]}" --wrap "$until_told & $until_told &
+	until [ \$(cat $work/many/t* 2>/dev/null | grep -c window) -gt 1 ] && ls $work/many/t.*; do
+		sleep 0.1; done; touch $work/stop; wait"
+ok "and at the same time" all_of "exits 0" "[ \$(find $work/many -name 't*' | wc -l) = 2 ]" \
+	"[ \$(find $work/many -name 'r*' | wc -l) = 2 ]" \
+	"[ \$(cat $work/many/r* | jq -r .step | sort -u | wc -l) = 2 ]"
+step --balance --balance-report="$work/again.json"
+step --balance --balance-report="$work/again.json"
+ok "a file of an earlier job is written anew" all_of well "[ ! -e \$(echo $work/again.json.*) ]" \
+	"silent_about 'is in'"
+ok "nothing is left by these" unharmed
+
 pooled() { step --balance=auto,grow=job; }
 # run_is OPTIONS: /run/malleable as root finds it.
 run_is() {

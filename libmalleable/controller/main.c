@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
@@ -101,6 +102,8 @@ static void name_files(struct mal_step_facts *step)
 			.step = arguments->step,
 			.node = arguments->node,
 			.job_name = arguments->job_name,
+			.array_job = arguments->array_job,
+			.array_task = arguments->array_task,
 			.node_number = arguments->node_number,
 			.node_files = arguments->node_files && files[i] != &arguments->hostfile,
 		};
@@ -118,7 +121,9 @@ static int open_step(struct mal_step_facts *step, const struct mal_arguments *ar
 	*step = (struct mal_step_facts){
 		.arguments = *arguments,
 		.started = mal_ticks(),
+		.writer = {.step = arguments->step},
 	};
+	clock_gettime(CLOCK_REALTIME, &step->writer.since);
 	name_files(step);
 	if (mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
 	    mal_loadable_choose(arguments->policy, arguments->libdir, NULL, &step->choice, err) <
@@ -292,17 +297,32 @@ static void write_json(const struct mal_controller *controller, const struct mal
 		dprintf(report_fd, "%s\n", err->text);
 }
 
+/* Write the JSON to the user's file, or to one of the step's own beside it. */
+static void write_users_file(const struct mal_controller *controller,
+			     const struct mal_report *report)
+{
+	const struct mal_arguments *arguments = &controller->step->arguments;
+	char own[4096];
+	struct mal_error err = {""};
+	const char *path = mal_file_claim(arguments->report_file, "report",
+					  &controller->step->writer, own, sizeof(own), &err);
+
+	if (arguments->report_fd >= 0 && *err.text)
+		dprintf(arguments->report_fd, "%s\n", err.text);
+	if (path)
+		write_json(controller, report, mal_output_open(path, "report", &err), path,
+			   arguments->report_fd, &err);
+}
+
 /* REPORT: NULL where no rank ever came. The site's file is there by now. */
 static void write_files(const struct mal_controller *controller, const struct mal_report *report,
 			FILE *site_report)
 {
 	const struct mal_arguments *arguments = &controller->step->arguments;
-	const char *path = arguments->report_file;
 	struct mal_error err = {""};
 
-	if (report && path)
-		write_json(controller, report, mal_output_open(path, "report", &err), path,
-			   arguments->report_fd, &err);
+	if (report && arguments->report_file)
+		write_users_file(controller, report);
 	if (site_report)
 		write_json(controller, report, site_report, arguments->site_report,
 			   arguments->report_fd, &err);

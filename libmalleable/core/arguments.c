@@ -170,6 +170,8 @@ static const struct argument table[] = {
 	{"--libdir", TEXT, FIELD(libdir), "D", "where loadable policies and what runs them are"},
 	{"--policies", TEXT, FIELD(allowed), "LIST", "those that malleable set may set"},
 	{"--job-name", TEXT, FIELD(job_name), "S", "the job's name, for names of files"},
+	{"--array-job", TEXT, FIELD(array_job), "N", "the job of the whole array, for them too"},
+	{"--array-task", TEXT, FIELD(array_task), "N", "the job's number in it"},
 	{"--node-number", NUMBER, FIELD(node_number), "N", "which of the step's nodes it is"},
 	{"--node-files", NUMBER, FIELD(node_files), "1", "each node has files of its own"},
 	{"--report-file", TEXT, FIELD(report_file), "F", "where the report goes as JSON"},

@@ -33,9 +33,10 @@ struct mal_arguments {
 	const char *cpus;   /* of the step on this node, a list */
 	const char *idle;   /* those of them that are idle ones of the job */
 	const char *step, *node;
-	const char *job_name;	  /* for the names of the user's files (file_name.h) */
-	unsigned int node_number; /* of the step's nodes, from 0 */
-	unsigned int node_files;  /* 1: each node has a file of its own */
+	const char *job_name;		    /* for the names of the user's files (file_name.h) */
+	const char *array_job, *array_task; /* for them too */
+	unsigned int node_number;	    /* of the step's nodes, from 0 */
+	unsigned int node_files;	    /* 1: each node has a file of its own */
 	const char *report_file;
 	/* a new file of the site's, created before the controller becomes the user */
 	const char *site_report;

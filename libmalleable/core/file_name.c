@@ -14,7 +14,7 @@ struct writing {
 	const struct mal_file_facts *facts;
 	char *path;
 	size_t size, used; /* used is above size once it does not fit */
-	bool has_node;
+	bool has_node, has_task;
 };
 
 static void add(struct writing *to, const char *text, size_t length)
@@ -51,6 +51,11 @@ static void read_step(const char *step, unsigned long *job, unsigned long *numbe
 	*number = strtoul(step + digits + 1, NULL, 10);
 }
 
+static unsigned long number_of(const char *text, unsigned long fallback)
+{
+	return text ? strtoul(text, NULL, 10) : fallback;
+}
+
 /* What LETTER stands for. False: it stands for nothing. */
 static bool add_letter(struct writing *to, char letter, unsigned int width)
 {
@@ -58,10 +63,14 @@ static bool add_letter(struct writing *to, char letter, unsigned int width)
 
 	read_step(to->facts->step, &job, &number);
 	to->has_node |= letter == 'n' || letter == 'h';
+	/* Each task of an array is a job by itself. */
+	to->has_task |= letter == 'a' || letter == 'j';
 	switch (letter) {
 	case '%': add(to, "%", 1); return true;
 	case 'j': add_number(to, job, width); return true;
 	case 's': add_number(to, number, width); return true;
+	case 'a': add_number(to, number_of(to->facts->array_task, 0), width); return true;
+	case 'A': add_number(to, number_of(to->facts->array_job, job), width); return true;
 	case 'n': add_number(to, to->facts->node_number, width); return true;
 	case 'h': add(to, to->facts->node, strcspn(to->facts->node, ".")); return true;
 	case 'x': add_name(to, to->facts->job_name); return true;
@@ -84,6 +93,10 @@ const char *mal_file_name(const char *name, const struct mal_file_facts *facts, 
 			at += digits + 2;
 		else
 			add(&to, at++, 1);
+	}
+	if (facts->array_task && !to.has_task) {
+		add(&to, ".", 1);
+		add(&to, facts->array_task, strlen(facts->array_task));
 	}
 	if (facts->node_files && !to.has_node) {
 		add(&to, ".", 1);

@@ -14,15 +14,18 @@ struct mal_file_facts {
 	const char *step;	  /* JOB.STEP; anything else has job 0 and step 0 */
 	const char *node;	  /* its name, %h is that up to the first point */
 	const char *job_name;	  /* NULL: unknown */
+	const char *array_job;	  /* NULL: it is no task of an array */
+	const char *array_task;	  /* the same */
 	unsigned int node_number; /* in the step, from 0 */
 	bool node_files;	  /* each node needs a file of its own */
 };
 
 /*
- * Make PATH, of SIZE bytes, of NAME: %j job, %s step, %n number of the node, %h its name, %x the
- * job's name, %% a percent sign; %4j has leading zeros. Anything else stays. With NODE_FILES .NODE
- * is added to a name with neither %n nor %h. Returns PATH, or NAME where that would not fit. Thread
- * safe.
+ * Make PATH, of SIZE bytes, of NAME: %j job, %s step, %a task of the array (0: none), %A job of the
+ * whole array, %n number of the node, %h its name, %x the job's name, %% a percent sign; %4j has
+ * leading zeros. Anything else stays. In an array .TASK is added to a name with neither %a nor %j,
+ * and with NODE_FILES .NODE to one with neither %n nor %h. Returns PATH, or NAME where that would
+ * not fit. Thread safe.
  */
 const char *mal_file_name(const char *name, const struct mal_file_facts *facts, char *path,
 			  size_t size);

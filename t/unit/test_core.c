@@ -3,11 +3,16 @@
 #include "t/unit/unit.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/spec.h"
 
@@ -186,6 +191,114 @@ static void snapshots(void **state)
 	close(fd);
 }
 
+static char claimed[] = "/tmp/claimed-XXXXXX";
+#define BEGUN 1000000000
+
+/* A file with TEXT in it, written AGO s before the step began. */
+static void make_file(const char *text, int ago)
+{
+	const struct timespec times[2] = {{BEGUN - ago, 0}, {BEGUN - ago, 0}};
+	int fd;
+
+	unlink(claimed);
+	fd = open(claimed, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+}
+
+/* Whether STEP, which began at BEGUN, gets the file of that name; else it has one of its own. */
+static bool gets_it(const char *step)
+{
+	const struct mal_file_claimant by = {step, {BEGUN, 0}};
+	char own[64], expected[64];
+	struct mal_error note;
+	const char *path = mal_file_claim(claimed, "trace", &by, own, sizeof(own), &note);
+
+	if (path == claimed) {
+		assert_string_equal(note.text, "");
+		return true;
+	}
+	snprintf(expected, sizeof(expected), "the trace is in %s.", claimed);
+	assert_memory_equal(note.text, expected, strlen(expected));
+	snprintf(expected, sizeof(expected), "%s.%s", claimed, step);
+	if (strchr(step, '.'))
+		assert_string_equal(path, expected);
+	unlink(path);
+	return false;
+}
+
+static void files_are_claimed(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	close(mkstemp(claimed));
+	/* One that is new or older is taken, whatever is in it, and not emptied. */
+	make_file("", 0);
+	assert_true(gets_it("12.3"));
+	make_file("{\"step\": \"11.2\"}", 1);
+	assert_true(gets_it("12.3"));
+	assert_int_equal(stat(claimed, &status), 0);
+	assert_int_equal(status.st_size, 16);
+	/* One that was written meanwhile is not. */
+	make_file("x", 0);
+	assert_false(gets_it("12.3"));
+	assert_false(gets_it("mpirun"));
+	/* Nor what another step of the job wrote, but what this one did, before it was requeued. */
+	make_file("{\"step\": \"12.31\"}", 1);
+	assert_false(gets_it("12.3"));
+	make_file("{\"type\":\"step\",\"version\":1,\"step\":\"12.0\"}", 1);
+	assert_false(gets_it("12.3"));
+	make_file("{\"type\":\"step\",\"version\":1,\"step\":\"12.3\"}", 1);
+	assert_true(gets_it("12.3"));
+	unlink(claimed);
+}
+
+/* While another process has claimed it, before that writes into it. */
+static void claims_hold(void **state)
+{
+	int ends[2], back[2];
+	char byte;
+	pid_t other;
+
+	(void)state;
+	make_file("", 1);
+	assert_int_equal(pipe(ends) | pipe(back), 0);
+	other = fork();
+	if (other == 0) {
+		bool got = gets_it("12.0");
+
+		if (write(back[1], got ? "1" : "0", 1) == 1)
+			close(ends[1]);
+		_exit(read(ends[0], &byte, 1) > 0);
+	}
+	assert_int_equal(read(back[0], &byte, 1), 1);
+	assert_int_equal(byte, '1');
+	assert_false(gets_it("12.3"));
+	close(ends[1]);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+	assert_true(gets_it("12.3"));
+	unlink(claimed);
+}
+
+/* What is no file is for who opens it. */
+static void devices_are_not_claimed(void **state)
+{
+	const struct mal_file_claimant by = {"12.3", {0, 0}};
+	struct mal_error note;
+	char own[64];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(
+			mal_file_claim("/dev/null", "report", &by, own, sizeof(own), &note),
+			"/dev/null");
+	assert_string_equal(mal_file_claim("/nowhere/r", "report", &by, own, sizeof(own), &note),
+			    "/nowhere/r");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +311,9 @@ int main(void)
 		cmocka_unit_test(foreign_files_are_refused),
 		cmocka_unit_test(hostile_counts_are_refused),
 		cmocka_unit_test(snapshots),
+		cmocka_unit_test(files_are_claimed),
+		cmocka_unit_test(claims_hold),
+		cmocka_unit_test(devices_are_not_claimed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

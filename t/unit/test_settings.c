@@ -342,6 +342,16 @@ static void names_of_files(void **state)
 	assert_string_equal(mal_file_name("/r", &facts, path, sizeof(path)), "/r.n1.site.org");
 	assert_string_equal(mal_file_name("/r%n", &facts, path, sizeof(path)), "/r4");
 	assert_string_equal(mal_file_name("/r%h", &facts, path, sizeof(path)), "/rn1");
+	facts.node_files = false;
+	facts.array_job = "10";
+	facts.array_task = "7";
+	assert_string_equal(mal_file_name("/%A_%3a", &facts, path, sizeof(path)), "/10_007");
+	assert_string_equal(mal_file_name("/r%j", &facts, path, sizeof(path)), "/r12");
+	assert_string_equal(mal_file_name("/r%s", &facts, path, sizeof(path)), "/r3.7");
+	facts.node_files = true;
+	assert_string_equal(mal_file_name("/r", &facts, path, sizeof(path)), "/r.7.n1.site.org");
+	facts = (struct mal_file_facts){.step = "12.3", .node = "n1"};
+	assert_string_equal(mal_file_name("%A_%a", &facts, path, sizeof(path)), "12_0");
 	facts = (struct mal_file_facts){.step = "mpirun", .node = "n1"};
 	assert_string_equal(mal_file_name("%j.%s.%x", &facts, path, sizeof(path)), "0.0.");
 	assert_string_equal(mal_file_name("%j%j%j", &facts, path, 3), "%j%j%j");

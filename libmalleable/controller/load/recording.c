@@ -18,7 +18,7 @@ struct mal_recording {
 	const char *node;
 	struct mal_trace_writer *writer;
 	bool failed;
-	struct mal_error err;
+	struct mal_error err, note; /* NOTE: it is in a file of its own */
 };
 
 struct mal_recording *mal_recording_create(const char *path, const char *step, const char *node)
@@ -33,11 +33,15 @@ struct mal_recording *mal_recording_create(const char *path, const char *step, c
 static void open_file(struct mal_recording *recording, const struct mal_controller *controller)
 {
 	struct mal_topology places = mal_topology_view(controller);
+	const char *path;
+	char own[4096];
 	struct mal_trace trace;
 
 	recording->failed = true;
-	if (mal_trace_create(&trace, controller->step->segment.rank_count,
-			     controller->step->cpu_count, &recording->err) < 0)
+	path = mal_file_claim(recording->path, "trace", &controller->step->writer, own, sizeof(own),
+			      &recording->note);
+	if (!path || mal_trace_create(&trace, controller->step->segment.rank_count,
+				      controller->step->cpu_count, &recording->err) < 0)
 		return;
 	snprintf(trace.step, sizeof(trace.step), "%s", recording->step);
 	snprintf(trace.node, sizeof(trace.node), "%s", recording->node);
@@ -48,7 +52,7 @@ static void open_file(struct mal_recording *recording, const struct mal_controll
 		trace.numa[i] = places.numa[i];
 		trace.package[i] = places.package[i];
 	}
-	recording->writer = mal_trace_open(recording->path, &trace, &recording->err);
+	recording->writer = mal_trace_open(path, &trace, &recording->err);
 	recording->failed = !recording->writer;
 	mal_trace_destroy(&trace);
 }
@@ -81,7 +85,9 @@ int mal_recording_destroy(struct mal_recording *recording, struct mal_error *err
 
 	if (!recording)
 		return 0;
-	if (recording->failed)
+	if (*recording->note.text)
+		result = mal_fail(err, "%s", recording->note.text);
+	if (recording->failed && *recording->err.text)
 		result = mal_fail(err, "%s", recording->err.text);
 	if (mal_trace_close(recording->writer, err) < 0)
 		result = -1;

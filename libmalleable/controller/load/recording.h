@@ -24,7 +24,7 @@ void mal_recording_plan(struct mal_recording *recording, const struct mal_plan *
 
 /*
  * Ends the file and frees the recording. Returns 0, or -1 with ERR if something could not be
- * written. NULL-safe.
+ * written, or not into the file that the user named. NULL-safe.
  */
 int mal_recording_destroy(struct mal_recording *recording, struct mal_error *err);
 

@@ -21,8 +21,10 @@
 struct mal_imbalance {
 	unsigned int count;   /* nodes of the step */
 	const char *hostfile; /* NULL: none */
-	bool brief;	      /* no line for each node */
-	unsigned int known;   /* nodes, when the step was over */
+	const struct mal_file_claimant *writer;
+	char own_hostfile[4096]; /* used where HOSTFILE is another step's */
+	bool brief;		 /* no line for each node */
+	unsigned int known;	 /* nodes, when the step was over */
 	const struct mal_node *list;
 	double balance, possible; /* of the load between nodes; NaN: not known */
 	struct mal_error hostfile_error;
@@ -37,6 +39,7 @@ struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step)
 		return NULL;
 	nodes->count = step->arguments.nodes;
 	nodes->hostfile = step->arguments.hostfile;
+	nodes->writer = &step->writer;
 	nodes->brief = step->arguments.brief;
 	nodes->balance = nodes->possible = NAN;
 	return nodes;
@@ -82,8 +85,17 @@ static bool read_placement(const struct mal_imbalance *nodes, unsigned int count
 static int write_hostfile(struct mal_imbalance *nodes, const unsigned int *node_of,
 			  unsigned int count)
 {
-	FILE *file = mal_output_open(nodes->hostfile, "hostfile", &nodes->hostfile_error);
+	const char *path =
+		mal_file_claim(nodes->hostfile, "hostfile", nodes->writer, nodes->own_hostfile,
+			       sizeof(nodes->own_hostfile), &nodes->hostfile_error);
+	FILE *file;
 
+	if (!path)
+		return -1;
+	/* The lines on the placement name it. */
+	nodes->hostfile_error.text[0] = '\0';
+	nodes->hostfile = path;
+	file = mal_output_open(path, "hostfile", &nodes->hostfile_error);
 	if (!file)
 		return -1;
 	for (unsigned int rank = 0; rank < count; rank++)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* file_claim.c: files that a user named once, and that several steps write. */
+#include "libmalleable/core/file_claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIGITS "0123456789"
+/* A report and a trace name their step within so many bytes. */
+#define HEAD 4096
+
+/* Length of "JOB." in JOB.STEP; 0: STEP is none. */
+static size_t job_length(const char *step)
+{
+	size_t digits = strspn(step, DIGITS);
+
+	return digits && step[digits] == '.' ? digits + 1 : 0;
+}
+
+/* Whether PATH is a report or a trace of another step of STEP's job. */
+static bool is_of_same_job(const char *path, const char *step)
+{
+	static const char key[] = "\"step\":";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char head[HEAD + 1];
+	ssize_t length = fd >= 0 ? read(fd, head, HEAD) : -1;
+	const char *at;
+
+	if (fd >= 0)
+		close(fd);
+	if (length <= 0 || !job_length(step))
+		return false;
+	head[length] = '\0';
+	at = strstr(head, key);
+	if (!at)
+		return false;
+	at += strlen(key);
+	at += strspn(at, " \"");
+	return strncmp(at, step, job_length(step)) == 0 &&
+	       (strncmp(at, step, strlen(step)) != 0 || at[strlen(step)] != '"');
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec >= b->tv_nsec);
+}
+
+/* Whether PATH is another's; if not it is locked. */
+static bool is_taken(const char *path, const struct mal_file_claimant *by)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+	struct stat status;
+	bool taken;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return false;
+	}
+	/* Some file systems have no locks: there the time alone tells. */
+	taken = (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+		fstat(fd, &status) < 0 ||
+		(status.st_size && is_later(&status.st_mtim, &by->since)) ||
+		is_of_same_job(path, by->step);
+	/* The lock ends with the process. */
+	if (taken)
+		close(fd);
+	return taken;
+}
+
+const char *mal_file_claim(const char *path, const char *what, const struct mal_file_claimant *by,
+			   char *own, size_t size, struct mal_error *note)
+{
+	int length;
+
+	note->text[0] = '\0';
+	if (!is_taken(path, by))
+		return path;
+	length = job_length(by->step) ? snprintf(own, size, "%s.%s", path, by->step)
+				      : snprintf(own, size, "%s.%d", path, (int)getpid());
+	if (length >= (int)size || is_taken(own, by)) {
+		mal_fail(note, "cannot write the %s to %s: it is another step's", what, path);
+		return NULL;
+	}
+	mal_fail(note, "the %s is in %s, as the file without %s is another step's", what, own,
+		 own + strlen(path));
+	return own;
+}
