@@ -62,6 +62,18 @@ for compiler in clang gcc; do
 		all_of "exits 0" "says 'max 2, threads 2, procs 2, wrong 0'" \
 		"cmp $work/plain $work/out"
 done
+# In a program for libgomp, which runs on libomp, a library's own libomp is the second of its kind.
+for how in "" last deep "deep last"; do
+	# shellcheck disable=SC2086 # words
+	run srun -n2 -c1 "$identity/wheel-gcc" $how "$identity/libwheel-clang.so"
+	cp "$work/out" "$work/plain"
+	# shellcheck disable=SC2086 # words
+	run srun -n2 -c1 --balance --balance-report="$work/report.json" \
+		"$identity/wheel-gcc" $how "$identity/libwheel-clang.so"
+	ok "gcc's program, a library with a runtime of LLVM's${how:+, $how}: as without us" \
+		all_of "exits 0" "says ', wrong 0'" "cmp $work/plain $work/out" \
+		"report_has '.per_rank[0].regions >= 10'"
+done
 export KMP_DUPLICATE_LIB_OK=TRUE
 run srun -n1 -c2 --balance --balance-report="$work/report.json" \
 	"$identity/wheel-without" "$identity/libwheel-clang.so" "$identity/libwheel-other.so"

@@ -363,7 +363,8 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		mal_warn_once("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
 	if (other || !mal.active)
 		return other;
-	if (!mal_runtime_manage(__builtin_return_address(0))) {
+	if (!mal_gomp_manages(__builtin_return_address(0)) ||
+	    !mal_runtime_manage(__builtin_return_address(0))) {
 		mal_bind_release();
 		return NULL;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wheel.c: a program that loads libraries privately, like Python: wheel LIBRARY.... The library
- * (built with LIBRARY defined) brings its own OpenMP runtime. Prints what each library was told and
+ * wheel.c: a program that loads libraries privately, like Python: wheel [deep] [last] LIBRARY...,
+ * with RTLD_DEEPBIND, and its own regions last instead of first. The library (built with LIBRARY
+ * defined) brings its own OpenMP runtime. Prints what each library was told and
  * had, and how many of its items were not handled exactly once.
  */
 #include <stdio.h>
@@ -54,35 +55,60 @@ int wheel_run(int iterations, int *max, int *threads, int *procs)
 #else
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
+#include <string.h>
 
-int main(int argc, char **argv)
+static int rank;
+
+static bool run_library(const char *name, int flags)
 {
 	int (*run)(int, int *, int *, int *) = NULL;
-	int rank, max, threads, procs, wrong, count = 0;
-	void *library;
+	int max, threads, procs, wrong;
+	void *library = dlopen(name, flags);
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (library)
+		*(void **)&run = dlsym(library, "wheel_run");
+	if (!run) {
+		printf("wheel: %s\n", dlerror());
+		return false;
+	}
+	wrong = run(100, &max, &threads, &procs);
+	if (rank == 0)
+		printf("max %d, threads %d, procs %d, wrong %d\n", max, threads, procs, wrong);
+	return true;
+}
+
+static int run_regions(void)
+{
+	int count = 0;
+
 	for (int i = 0; i < 10; i++) {
 #pragma omp parallel
 #pragma omp atomic
 		count++;
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
-	for (int i = 1; i < argc; i++) {
-		library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-		if (library)
-			*(void **)&run = dlsym(library, "wheel_run");
-		if (!run) {
-			printf("wheel: %s\n", dlerror());
-			return 1;
-		}
-		wrong = run(100, &max, &threads, &procs);
-		if (rank == 0)
-			printf("max %d, threads %d, procs %d, wrong %d\n", max, threads, procs,
-			       wrong);
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	int flags = RTLD_NOW | RTLD_LOCAL, count = 0;
+	bool good = true, last = false;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (; argc > 1 && !strchr(argv[1], '/'); argc--, argv++) {
+		last |= strcmp(argv[1], "last") == 0;
+		flags |= strcmp(argv[1], "deep") == 0 ? RTLD_DEEPBIND : 0;
 	}
+	if (!last)
+		count = run_regions();
+	for (int i = 1; i < argc && good; i++)
+		good = run_library(argv[i], flags);
+	if (last)
+		count = run_regions();
 	MPI_Finalize();
-	return count == 0;
+	return !good || count == 0;
 }
 #endif

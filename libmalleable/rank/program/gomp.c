@@ -28,6 +28,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/program/gomp_only.h"
 #include "libmalleable/rank/program/objects.h"
+#include "libmalleable/rank/program/registered.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
 #define GOMP "libgomp.so.1"
@@ -394,6 +395,19 @@ static void set_number(void)
 	setenv("KMP_INHERIT_FP_CONTROL", "false", 1);
 }
 
+bool mal_gomp_manages(const void *caller)
+{
+	Dl_info info;
+
+	find_runtimes();
+	if (!gomp.replaced || !gomp.replacement ||
+	    (dladdr(caller, &info) && info.dli_fbase == gomp.replacement))
+		return true;
+	/* In a forked child libomp has entered itself again. */
+	mal_registered_remove(gomp.replacement);
+	return false;
+}
+
 void mal_gomp_runtime_starts(void)
 {
 	if (!gomp.replaced || !gomp.at_start || gomp.programs)
@@ -412,12 +426,16 @@ void mal_gomp_runtime_starts(void)
 		setenv("OMP_PROC_BIND", "close", 1);
 	/* libgomp has printed them already. */
 	unsetenv("OMP_DISPLAY_ENV");
+	/* A library of the program's may have started a runtime of LLVM's before. */
+	setenv("KMP_DUPLICATE_LIB_OK", "TRUE", 1);
 }
 
 void mal_gomp_runtime_started(void)
 {
 	if (!gomp.programs)
 		return;
+	/* One may start one later, which bears libgomp. */
+	mal_registered_remove(gomp.replacement);
 	put_variables(gomp.programs);
 	free_variables(gomp.programs);
 	gomp.programs = NULL;

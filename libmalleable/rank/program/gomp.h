@@ -11,7 +11,15 @@
 #ifndef MAL_RANK_PROGRAM_GOMP_H
 #define MAL_RANK_PROGRAM_GOMP_H
 
+#include <stdbool.h>
+
 #include "libmalleable/rank/program/runtime.h"
+
+/*
+ * Whether the runtime that CALLER is part of may be the managed one: in a program whose libgomp was
+ * replaced only the one in its place, though a library's own may start before.
+ */
+bool mal_gomp_manages(const void *caller);
 
 /* The managed runtime looks for a tool. */
 void mal_gomp_runtime_starts(void);
