@@ -61,6 +61,30 @@ ok "files and sockets of this job alone go" all_of "exits 0" "[ ! -e /run/mallea
 	"[ -e /run/malleable/47110 ]" "[ \"\$(ls /run/malleable/sockets)\" = 47110.0 ]"
 rm -rf /run/malleable/47110 /run/malleable/sockets/47110.0
 rmdir /run/malleable/sockets /run/malleable
+# A user may have thousands of processes with the controller's name.
+freezer=$(awk '$3 == "cgroup" && $4 ~ /freezer/ {print $2; exit}' /proc/self/mounts)
+if [ -n "$freezer" ]; then
+	many=200
+	if full; then many=1500; fi
+	group=$freezer/slurm/uid_0/job_4711/step_0
+	mkdir -p "$group"
+	cp /bin/sleep "$work/malleabled"
+	(
+		echo "$BASHPID" >"$group/cgroup.procs"
+		for ((i = 0; i < many; i++)); do "$work/malleabled" 3600 & done
+	) 8>&- >/dev/null 2>&1
+	members() { [ "$(wc -l <"$group/cgroup.procs")" = "$1" ]; }
+	wait_until members "$many"
+	SECONDS=0
+	run env SLURM_JOB_ID=4711 SLURMD_NODENAME=none "$epilog"
+	took=$SECONDS
+	ok "$many processes with its name: the job's are killed" \
+		all_of "exits 0" "wait_until members 0"
+	if full; then ok "within two seconds" [ "$took" -le 2 ]; fi
+	rmdir "$group" "${group%/*}"
+else
+	skip "many processes with its name" "no freezer of cgroup v1"
+fi
 run "$epilog" --help
 ok "--help" all_of "exits 0" "says Usage"
 run env SLURM_JOB_ID=4711 "$epilog"
