@@ -20,7 +20,8 @@ else
 		ok "$compiler -O2: no bound region is called free, each hot one is" \
 			measured --compilers "$compiler" --options O2 \
 			carried.c clauses.c constructs.c count.c indirect.c libraries.c locks.c \
-			loops.c misuse.c mpi.c questions.c reductions.c tasks.c tls.c waits.c
+			loops.c misuse.c mpi.c questions.c reductions.c rounded.c tasks.c tls.c \
+			waits.c
 	done
 	ok "gfortran -O2" measured --compilers gcc --options O2 floops.f90 fbound.f90
 fi

@@ -90,6 +90,8 @@ struct mal_block_facts {
 	uint8_t shared;
 	/* The loop's first block. */
 	uint8_t header;
+	/* It decides by the bounds of a share. */
+	uint8_t decides;
 	/* It compares what counts chunks. */
 	uint8_t counts, seen;
 };
@@ -182,6 +184,8 @@ void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at);
 enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition condition,
 			      mal_value left, mal_value right);
+/* Whether VALUE is how many iterations a thread has, or a multiple of that. */
+int mal_is_length(struct mal_values *values, mal_value value);
 int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,
 		mal_value right);
 

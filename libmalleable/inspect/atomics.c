@@ -39,7 +39,10 @@ void mal_step_atomic(struct mal_analysis *analysis, const struct mal_instruction
 			continue;
 		}
 		value = mal_read(analysis, &at->operands[i]);
-		mal_check_value(analysis, value, "in an atomic operation");
+		/* All threads' lengths, each once, add up to the same. */
+		if (at->action != MAL_ACTION_ADD || analysis->values.inner ||
+		    !mal_is_length(&analysis->values, value))
+			mal_check_value(analysis, value, "in an atomic operation");
 	}
 	if (mal_node(&analysis->values, address)->kind != MAL_STACK) {
 		mal_check_address(analysis, address, 1);

@@ -99,7 +99,7 @@ static mal_value first_of(struct mal_values *values, mal_value value, mal_value 
 		       : mal_make(values, MAL_MULTIPLY, 0, a, b, 0);
 }
 
-static int is_length(struct mal_values *values, mal_value value)
+int mal_is_length(struct mal_values *values, mal_value value)
 {
 	const struct mal_node *node = mal_shape_of(values, value);
 
@@ -142,10 +142,10 @@ static int ends_share(struct mal_values *values, enum mal_condition condition, m
 
 		return before >= inclusive && before <= (number < 0 ? -number : number);
 	}
-	if (is_length(values, distance))
+	if (mal_is_length(values, distance))
 		return !inclusive;
-	return step && (is_length(values, mal_minus(values, distance, step)) ||
-			is_length(values, mal_plus(values, distance, step)));
+	return step && (mal_is_length(values, mal_minus(values, distance, step)) ||
+			mal_is_length(values, mal_plus(values, distance, step)));
 }
 
 enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition condition,
@@ -173,7 +173,7 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 		return ends_share(values, condition, left, right) ? MAL_BRANCH_SHARE
 								  : MAL_BRANCH_TELLS;
 	distance = mal_minus(values, left, right);
-	if (is_length(values, distance))
+	if (mal_is_length(values, distance))
 		return MAL_BRANCH_SHARE;
 	if (analysis->state->guarded && mal_is_share(values, left) && mal_is_share(values, right))
 		return MAL_BRANCH_SHARE;
@@ -231,6 +231,14 @@ static void note_guard(struct mal_analysis *analysis, enum mal_condition conditi
 		facts->guard = greater;
 }
 
+/* Whether VALUE is of the bounds, and not where the inner one of two loops begins anew. */
+static int decides(const struct mal_analysis *analysis, mal_value value)
+{
+	const struct mal_node *node = mal_node(&analysis->values, value);
+
+	return node->kind == MAL_SHARE && node->key && !(node->flags & (MAL_PLACE | MAL_REST));
+}
+
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	struct mal_block_facts *facts = &analysis->facts[analysis->block];
@@ -252,6 +260,7 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
 	facts->carried = (a->flags | b->flags) & (MAL_CARRIED | MAL_COUNTED);
+	facts->decides = (uint8_t)(decides(analysis, left) || decides(analysis, right));
 	note_guard(analysis, condition, left, right);
 	facts->left = left;
 	facts->right = right;

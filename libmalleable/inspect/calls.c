@@ -203,7 +203,12 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 	mal_value result = 0;
 
 	switch (external->kind) {
-	case MAL_EXTERNAL_MEMORY: step_memory(analysis, name); break;
+	case MAL_EXTERNAL_MEMORY:
+		step_memory(analysis, name);
+		/* What most of them return. */
+		if (!strstr(name, "mempcpy"))
+			result = analysis->state->registers[MAL_RDI];
+		break;
 	case MAL_EXTERNAL_PURE:
 	case MAL_EXTERNAL_END: give(analysis, some, external->integers == MAL_ANY_ARGUMENTS); break;
 	case MAL_EXTERNAL_OTHER:

@@ -295,6 +295,8 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 
 	if (facts->carried & MAL_COUNTED && is_inner(analysis, block))
 		bind_block(analysis, block, "a branch on how many iterations a thread has had");
+	if (facts->decides && is_inner(analysis, block))
+		bind_block(analysis, block, "the bounds of a thread's iterations in a branch");
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		const struct mal_block_facts *there = &analysis->facts[i];
 		const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;

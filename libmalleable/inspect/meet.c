@@ -97,6 +97,35 @@ static int note_step(struct mal_meeting *meeting, uint64_t key, mal_value first,
 	return 1;
 }
 
+/* Whether all that a loop steps goes through its iterations at one pace, in one direction. */
+static int keeps_pace(struct mal_meeting *meeting, uint64_t key, mal_value first, mal_value step)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+	const struct mal_node *node, *other;
+	int64_t by, others;
+	double mine, its;
+
+	if (mal_node(&analysis->values, first)->class != MAL_IDENTITY ||
+	    !mal_is_number(&analysis->values, step, &by))
+		return 1;
+	node = mal_shape_of(&analysis->values, first);
+	for (uint32_t i = 0; i < analysis->seed_count; i++) {
+		if ((analysis->seeds[i].key ^ key) >> 40 ||
+		    mal_node(&analysis->values, analysis->seeds[i].first)->class != MAL_IDENTITY ||
+		    !mal_is_number(&analysis->values, analysis->seeds[i].step, &others))
+			continue;
+		other = mal_shape_of(&analysis->values, analysis->seeds[i].first);
+		if (node->shape != MAL_SHAPE_BLOCK || other->shape != MAL_SHAPE_BLOCK)
+			continue;
+		/* What is left in a register may seem to go faster. */
+		mine = (double)by / (double)node->start;
+		its = (double)others / (double)other->start;
+		if (mine * mine > its * its || (mine < 0 && its > 0 && mine + its >= 0))
+			return 0;
+	}
+	return 1;
+}
+
 /* Whether A, what a loop begins with, and B, what it comes back with, are of such a value. */
 static int is_stepped(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
 		      mal_value *result)
@@ -114,7 +143,7 @@ static int is_stepped(struct mal_meeting *meeting, uint64_t key, mal_value a, ma
 		       note_step(meeting, key, first, step, result);
 	}
 	if (known) {
-		*result = a;
+		*result = keeps_pace(meeting, key, first, left->b) ? a : mal_tells(values, differs);
 		return mal_difference(values, a, b, &step) && step == left->b;
 	}
 	if (left->class == MAL_CLEAN || !(left->flags & MAL_EXACT) ||
@@ -146,23 +175,22 @@ static int counts(const struct mal_values *values, const struct mal_node *first,
 	       mal_node(values, next->b)->kind == MAL_NUMBER && mal_node(values, next->b)->key == 1;
 }
 
-static int is_place(struct mal_values *values, mal_value value)
-{
-	const struct mal_node *node = mal_node(values, value);
-
-	return node->class == MAL_IDENTITY ? mal_shape_of(values, value)->start != 0
-					   : node->class && node->key != MAL_ROUNDED;
-}
-
 /* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
 static mal_value share(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
 		       int back)
 {
 	struct mal_values *values = &meeting->analysis->values;
-	int steps = (back || meeting->few) && is_place(values, a) && is_place(values, b);
+	int places = mal_is_place(values, a) && mal_is_place(values, b);
+	int steps = places && (back || meeting->few);
 	int of_bounds = mal_is_of_bounds(values, a) || mal_is_of_bounds(values, b);
 
-	return mal_leaf(values, MAL_SHARE, of_bounds && !steps ? (int64_t)key : 0);
+	if ((mal_node(values, a)->flags | mal_node(values, b)->flags) & MAL_INDEX)
+		return mal_blur(values, (mal_value[]){a, b}, 2, key);
+	if ((mal_is_rounded(values, a) && mal_node(values, b)->class == MAL_CLEAN) ||
+	    (mal_is_rounded(values, b) && mal_node(values, a)->class == MAL_CLEAN))
+		return mal_leaf(values, MAL_SHARE, MAL_ROUNDED);
+	return of_bounds && !steps ? mal_share(values, (int64_t)key, places ? MAL_PLACE : 0)
+				   : mal_leaf(values, MAL_SHARE, 0);
 }
 
 static mal_value pair(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,

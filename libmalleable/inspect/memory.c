@@ -64,6 +64,8 @@ void mal_check_address(struct mal_analysis *analysis, mal_value address, int sto
 			mal_effect(analysis, MAL_EFFECT_BOUND);
 	} else if (node->class == MAL_UNKNOWN) {
 		mal_check_value(analysis, address, "as an address");
+	} else if (store && mal_is_off(&analysis->values, address)) {
+		mal_check_value(analysis, address, "as an address");
 	} else if (node->class == MAL_CLEAN && node->flags & MAL_CARRIED) {
 		mal_bind(analysis, "a value carried between iterations as an address", NULL);
 	}
@@ -202,6 +204,8 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 		if (load_constant(analysis, (uint64_t)node->key, operand->bytes, &value))
 			return value;
 	}
+	if (mal_is_off(&analysis->values, address))
+		return mal_blur(&analysis->values, &address, 1, analysis->at->address * 8 + 1);
 	for (uint32_t i = 0; i < state->load_count; i++)
 		if (state->load_addresses[i] == address)
 			return state->loads[i];
@@ -266,7 +270,10 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 	}
 	mal_check_address(analysis, address, 1);
 	mal_escape(analysis, value);
-	mal_check_value(analysis, value, "stored");
+	/* Where loops within each other begin. */
+	if (!(mal_node(&analysis->values, value)->flags & MAL_INDEX) ||
+	    node->key != mal_node(&analysis->values, value)->key)
+		mal_check_value(analysis, value, "stored");
 	if (in_frame(analysis, operand, &begin)) {
 		mal_forget_slots(analysis, begin, begin + MAL_NEAR);
 		return;

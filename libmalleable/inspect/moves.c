@@ -69,7 +69,7 @@ void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	for (size_t i = 0; i < 3; i++)
 		if (at->writes & MAL_BIT(registers[i]))
-			state->registers[registers[i]] = mal_blur(
+			state->registers[registers[i]] = mal_spread(
 				values, &state->registers[registers[i]], 1, at->address * 8 + i);
 	if (at->writes & MAL_BIT(MAL_RAX))
 		state->registers[MAL_RAX] = mal_fresh(analysis, 4, 0);

@@ -128,7 +128,8 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 				  (facts->guard && from->next[facts->guard - 1] == block);
 		few = meeting.states[i]->few || (facts->few && from->next[facts->few - 1] == block);
 		state->few &= few;
-		meeting.few |= few;
+		/* A loop of iterations may be entered at two places. */
+		meeting.few |= few || (analysis->facts[block].shared && !facts->shared);
 		state->working &= meeting.states[i]->working;
 		state->protected_ |= meeting.states[i]->protected_;
 	}

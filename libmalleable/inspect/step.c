@@ -24,13 +24,6 @@ static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_
 		     mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
 }
 
-/* Loops within each other have one index, which is divided. */
-static int divides(const struct mal_instruction *at)
-{
-	return at->mnemonic == ZYDIS_MNEMONIC_SHR || at->mnemonic == ZYDIS_MNEMONIC_SAR ||
-	       at->mnemonic == ZYDIS_MNEMONIC_MUL || at->mnemonic == ZYDIS_MNEMONIC_IMUL;
-}
-
 /* Everything that is written depends on everything that is read. */
 static void step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
@@ -56,9 +49,9 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 		if (count < PARTS)
 			parts[count++] = state->right;
 	}
-	value = mal_blur(&analysis->values, parts, count, at->address * 8);
-	if (divides(at) && mal_node(&analysis->values, value)->kind == MAL_SHARE)
-		value = mal_leaf(&analysis->values, MAL_SHARE, 0);
+	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
+			 ? mal_spread
+			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
 	for (unsigned int i = 0; i < at->operand_count; i++)
 		if (at->operands[i].written) {
 			mal_write(analysis, &at->operands[i], value);
@@ -146,11 +139,15 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 	/* Indices of loops within each other. */
 	if (mal_node(values, what)->class == MAL_IDENTITY &&
 	    mal_node(values, by)->kind != MAL_THREADS) {
-		mal_value parts[] = {what, by}, part = mal_blur(values, parts, 2, at->address * 8);
+		mal_value parts[] = {what, by};
+		int64_t key = (int64_t)((uint64_t)what << 32 | by);
 
-		if (mal_node(values, part)->kind == MAL_SHARE)
-			part = mal_leaf(values, MAL_SHARE, 0);
-		state->registers[MAL_RAX] = state->registers[MAL_RDX] = part;
+		state->registers[MAL_RAX] = state->registers[MAL_RDX] =
+			mal_blur(values, parts, 2, (uint64_t)key);
+		if (mal_is_place(values, what) && mal_node(values, by)->class == MAL_CLEAN) {
+			state->registers[MAL_RAX] = mal_share(values, key, MAL_QUOTIENT);
+			state->registers[MAL_RDX] = mal_share(values, key, MAL_REST);
+		}
 		flags_of(analysis, &by, 1);
 		return;
 	}
@@ -211,7 +208,8 @@ static void step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 		result = values[known[0]];
 	else if (at->action == MAL_ACTION_AND && known[1] && numbers[1] < 0 &&
 		 mal_is_of_bounds(&analysis->values, values[0]) &&
-		 mal_is_share(&analysis->values, values[0]))
+		 mal_is_share(&analysis->values, values[0]) &&
+		 !mal_is_place(&analysis->values, values[0]))
 		result = mal_leaf(&analysis->values, MAL_SHARE, MAL_ROUNDED);
 	else {
 		step_any(analysis, at);
@@ -282,17 +280,16 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 	} else if (mal_combines(analysis) && at->action == MAL_ACTION_SET &&
 		   at->condition == MAL_NOT_EQUAL && right == mal_number(values, 0)) {
 		result = left;
-	} else if (mal_branch_of(analysis, (enum mal_condition)at->condition, left, right) ==
-			   MAL_BRANCH_SHARE &&
-		   (mal_node(values, left)->class | mal_node(values, right)->class) >=
-			   MAL_IDENTITY &&
-		   mal_is_share(values, yes) && mal_is_share(values, no)) {
-		result = mal_leaf(values, MAL_SHARE, 0);
 	} else if (exact && left && right && at->condition != MAL_OTHER_CONDITION &&
 		   (mal_node(values, left)->class || mal_node(values, right)->class)) {
 		result = mal_make(values, MAL_COMPARE, at->condition, left, right, 0);
 		if (at->action == MAL_ACTION_CHOOSE)
 			result = mal_make(values, MAL_SELECT, 0, result, yes, no);
+		if (!mal_is_share(values, result) &&
+		    mal_branch_of(analysis, (enum mal_condition)at->condition, left, right) ==
+			    MAL_BRANCH_SHARE &&
+		    mal_is_share(values, yes) && mal_is_share(values, no))
+			result = mal_leaf(values, MAL_SHARE, (int64_t)at->address * 8);
 	} else if (yes == no) {
 		result = yes;
 	} else {
@@ -370,6 +367,7 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 		if (align(analysis, at))
 			return; /* fall through */
 	case MAL_ACTION_OR:
+	case MAL_ACTION_VECTOR_ADD:
 	case MAL_ACTION_FLOAT_ADD:
 	case MAL_ACTION_FLOAT_MULTIPLY:
 	case MAL_ACTION_FLOAT_LESS:

@@ -92,6 +92,7 @@ static int enter_block(struct mal_analysis *analysis, uint32_t block)
 	analysis->state = &state;
 	facts->effects = 0;
 	facts->stored = 0;
+	analysis->values.inner = facts->shared;
 	step_block(analysis, block);
 	if (!facts->end) {
 		facts->end = malloc(sizeof(state));
@@ -115,7 +116,7 @@ static void forget_all(struct mal_analysis *analysis)
 		if (facts->end)
 			memset(facts->end, 0, sizeof(*facts->end));
 		facts->compare = 0;
-		facts->branch = facts->dead = facts->guard = facts->effects = 0;
+		facts->branch = facts->decides = facts->dead = facts->guard = facts->effects = 0;
 		facts->dirty = 1;
 	}
 }

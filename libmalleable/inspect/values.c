@@ -95,6 +95,14 @@ mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key)
 	return intern(values, &node);
 }
 
+mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags)
+{
+	struct mal_node node = {
+		.kind = MAL_SHARE, .class = MAL_ITERATIONS, .flags = flags, .size = 1, .key = key};
+
+	return intern(values, &node);
+}
+
 mal_value mal_tells(struct mal_values *values, const char *text)
 {
 	struct mal_node node = {.kind = MAL_TELLS, .class = MAL_UNKNOWN, .size = 1, .text = text};
@@ -109,13 +117,30 @@ static uint64_t key_of(const struct mal_node *node)
 	       (uint64_t)1 << 63;
 }
 
-static int is_place(struct mal_values *values, mal_value value)
+int mal_is_place(struct mal_values *values, mal_value value)
 {
 	const struct mal_node *node = mal_node(values, value);
 
 	return node->class == MAL_IDENTITY
-		       ? mal_shape_of(values, value)->start > 0
-		       : node->kind == MAL_SHARE && (!node->key || node->key == MAL_ROUNDED);
+		       ? mal_is_share(values, value) ? mal_shape_of(values, value)->start != 0
+						     : mal_is_bound(values, value)
+		       : node->class == MAL_ITERATIONS &&
+				 (node->kind != MAL_SHARE || !node->key || node->flags & MAL_PLACE);
+}
+
+int mal_is_off(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->kind == MAL_SHARE && node->key && !(node->flags & MAL_PLACE) &&
+	       (node->flags & MAL_INDEX) != MAL_INDEX &&
+	       !(values->inner && node->flags & MAL_QUOTIENT);
+}
+
+/* Where a loop over whole vectors ended is where the rest of the iterations begins. */
+static int begins_rest(struct mal_values *values, mal_value a, mal_value b)
+{
+	return mal_is_rounded(values, a) && mal_is_place(values, b);
 }
 
 mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
@@ -137,13 +162,21 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			return parts[i];
 		if (kind == MAL_ON_WAY)
 			continue;
-		/* Where a loop over whole vectors ended; or the index of an inner loop. */
-		if (kind == MAL_ADD && part->kind == MAL_SHARE && is_place(values, parts[i]) &&
-		    is_place(values, parts[1 - i]))
-			return mal_leaf(values, MAL_SHARE, 0);
+		if (kind == MAL_ADD && begins_rest(values, parts[i], parts[1 - i]))
+			return mal_share(values,
+					 values->inner || mal_is_of_bounds(values, parts[1 - i])
+						 ? (int64_t)key_of(&node)
+						 : 0,
+					 MAL_PLACE);
 		if (part->kind == MAL_SHARE || part->kind == MAL_STACK || part->kind == MAL_LOST ||
 		    part->kind == MAL_SLOT_VALUE || parts[i] == 0)
-			return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
+			return kind == MAL_MULTIPLY && mal_is_rounded(values, a) &&
+					       mal_node(values, b)->class == MAL_CLEAN
+				       ? a
+			       : kind == MAL_ADD || kind == MAL_MULTIPLY
+				       ? mal_spread(values, parts, 2, key_of(&node))
+				       : mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2,
+						  key_of(&node));
 		if (part->class > node.class)
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
@@ -224,11 +257,32 @@ int mal_is_of_bounds(const struct mal_values *values, mal_value value)
 	return node->class == MAL_IDENTITY || (node->kind == MAL_SHARE && node->key);
 }
 
+/* What is made of indices of one division, and of nothing else that differs; or 0. */
+static mal_value indices(struct mal_values *values, const mal_value *some, size_t count)
+{
+	const struct mal_node *first = NULL;
+	uint8_t flags = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_node *node = mal_node(values, some[i]);
+
+		if (node->class == MAL_CLEAN)
+			continue;
+		if (node->kind != MAL_SHARE || !(node->flags & MAL_INDEX) ||
+		    (first && first->key != node->key))
+			return 0;
+		first = node;
+		flags |= node->flags;
+	}
+	return first ? mal_share(values, first->key, flags) : 0;
+}
+
 mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
 {
 	enum mal_class worst = MAL_CLEAN;
 	uint8_t flags = 0;
 	int of_bounds = 0;
+	mal_value index;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_node *node = mal_node(values, some[i]);
@@ -245,9 +299,27 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 		flags |= node->flags;
 		of_bounds |= mal_is_of_bounds(values, some[i]);
 	}
+	index = indices(values, some, count);
+	if (index)
+		return index;
 	if (worst != MAL_CLEAN)
 		return mal_leaf(values, MAL_SHARE, of_bounds ? (int64_t)key : 0);
 	return mal_symbol(values, key, flags);
+}
+
+mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
+{
+	mal_value result = mal_blur(values, some, count, key);
+	int places = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		places |= mal_is_place(values, some[i]);
+		if (mal_node(values, some[i])->class != MAL_CLEAN && !mal_is_place(values, some[i]))
+			return result;
+	}
+	return places && mal_is_of_bounds(values, result)
+		       ? mal_share(values, mal_node(values, result)->key, MAL_PLACE)
+		       : result;
 }
 
 int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step)

@@ -64,6 +64,12 @@ enum {
 	MAL_OWN = 8,
 	/* A count of the thread's iterations. */
 	MAL_COUNTED = 16,
+	/* Made of the first iteration, or the last, in such a way that a loop may begin with it. */
+	MAL_PLACE = 32,
+	/* Indices of loops within each other: what that iteration is divided into at KEY. */
+	MAL_QUOTIENT = 64,
+	MAL_REST = 128,
+	MAL_INDEX = MAL_QUOTIENT | MAL_REST,
 };
 
 /* The key of a share's length that was rounded to whole vectors. */
@@ -119,6 +125,8 @@ struct mal_values {
 	/* The branch that led to where values are looked at, and how it came out; or 0. */
 	mal_value compare;
 	int truth;
+	/* They are made within a loop of iterations. */
+	int inner;
 	/* Too many. */
 	int full;
 };
@@ -134,6 +142,8 @@ mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags);
 /* The same, read from ADDRESS. */
 mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal_value address);
 mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key);
+/* What follows from the iterations that a thread has. */
+mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags);
 mal_value mal_tells(struct mal_values *values, const char *text);
 mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
 		   mal_value b, mal_value c);
@@ -145,6 +155,15 @@ int mal_is_of_bounds(const struct mal_values *values, mal_value value);
 
 /* What a thread's iterations, or less, become in an operation that is not followed. */
 mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
+
+/* The same, in one that leaves it to be such a place. */
+mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
+
+/* Whether a loop may begin with VALUE as one of a thread's iterations. */
+int mal_is_place(struct mal_values *values, mal_value value);
+
+/* Whether it is made of a share's bounds, but neither such a place nor all indices of one. */
+int mal_is_off(struct mal_values *values, mal_value value);
 
 /* B - A where that is seen at once: an expression in *STEP. */
 int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step);
@@ -173,6 +192,11 @@ enum mal_condition mal_swapped(enum mal_condition condition);
 static inline const struct mal_node *mal_node(const struct mal_values *values, mal_value value)
 {
 	return &values->nodes[value];
+}
+
+static inline int mal_is_rounded(const struct mal_values *values, mal_value value)
+{
+	return values->nodes[value].kind == MAL_SHARE && values->nodes[value].key == MAL_ROUNDED;
 }
 
 static inline int mal_is_number(const struct mal_values *values, mal_value value, int64_t *number)
