@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES = 1 << 15, SIZE = 200 };
+enum { NODES = 1 << 15, SIZE = 600 };
 
 int mal_values_make(struct mal_values *values)
 {

@@ -10,7 +10,7 @@ static unsigned char bytes[N];
 
 int main(void)
 {
-	int n = corpus_int(N), m = corpus_int(M), last = 0;
+	int n = corpus_int(N), m = corpus_int(M), d = corpus_int(2), last = 0;
 	unsigned long long sum = 0;
 
 #pragma omp parallel for /* hot */
@@ -32,6 +32,10 @@ int main(void)
 #pragma omp parallel for schedule(auto) /* hot */
 	for (int i = 0; i < n; i++)
 		bytes[i] = 7;
+#pragma omp parallel for /* hot */
+	for (int i = m - d; i <= n - d; i++)
+		for (int j = 0; j < d; j++)
+			a[i] += marks[i] + j;
 #pragma omp parallel for collapse(2) /* hot */
 	for (int i = 0; i < m; i++)
 		for (int j = 0; j < m; j++)
