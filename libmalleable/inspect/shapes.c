@@ -93,6 +93,29 @@ static int64_t evaluate(const struct mal_values *values, mal_value value,
 	return node->kind == MAL_DIVIDE ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b;
 }
 
+/* A sum of products of what has values by one of the seeds, by whether it differs by thread. */
+static uint64_t sum(const struct mal_values *values, mal_value value, const unsigned int *seeds)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	switch (node->kind) {
+	case MAL_NUMBER: return (uint64_t)node->key;
+	case MAL_ADD: return sum(values, node->a, seeds) + sum(values, node->b, seeds);
+	case MAL_MULTIPLY: return sum(values, node->a, seeds) * sum(values, node->b, seeds);
+	default: return (uint64_t)of_symbol(node, value, seeds[node->class != MAL_CLEAN]);
+	}
+}
+
+int mal_is_common(const struct mal_values *values, mal_value value)
+{
+	int common = mal_node(values, value)->class == MAL_IDENTITY;
+
+	for (unsigned int seed = 0; seed < 64 && common; seed++)
+		common = sum(values, value, (unsigned int[]){seed / 8, seed % 8}) ==
+			 sum(values, value, (unsigned int[]){seed / 8, 8});
+	return common;
+}
+
 /* What is divided by the number of threads in VALUE: only one thing may be; 0: nothing. */
 static mal_value dividend(const struct mal_values *values, mal_value value, int *several)
 {

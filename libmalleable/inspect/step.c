@@ -93,7 +93,10 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 		right = mal_read(analysis, &at->operands[1]);
 	switch (at->action) {
 	case MAL_ACTION_ADD: result = mal_plus(values, left, right); break;
-	case MAL_ACTION_SUBTRACT: result = mal_minus(values, left, right); break;
+	case MAL_ACTION_SUBTRACT:
+		result = mal_minus(values, left, right);
+		result = mal_is_common(values, result) ? mal_fresh(analysis, 0, 0) : result;
+		break;
 	case MAL_ACTION_INCREMENT: result = mal_plus(values, left, mal_number(values, 1)); break;
 	case MAL_ACTION_DECREMENT: result = mal_plus(values, left, mal_number(values, -1)); break;
 	case MAL_ACTION_NEGATE: result = mal_minus(values, mal_number(values, 0), left); break;
@@ -139,11 +142,10 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 	/* Indices of loops within each other. */
 	if (mal_node(values, what)->class == MAL_IDENTITY &&
 	    mal_node(values, by)->kind != MAL_THREADS) {
-		mal_value parts[] = {what, by};
 		int64_t key = (int64_t)((uint64_t)what << 32 | by);
 
 		state->registers[MAL_RAX] = state->registers[MAL_RDX] =
-			mal_blur(values, parts, 2, (uint64_t)key);
+			mal_blur(values, (mal_value[]){what, by}, 2, (uint64_t)key);
 		if (mal_is_place(values, what) && mal_node(values, by)->class == MAL_CLEAN) {
 			state->registers[MAL_RAX] = mal_share(values, key, MAL_QUOTIENT);
 			state->registers[MAL_RDX] = mal_share(values, key, MAL_REST);

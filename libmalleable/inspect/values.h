@@ -171,6 +171,9 @@ int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_valu
 /* The shape of an expression, found by its values for several threads and teams. */
 const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value);
 
+/* Whether what differs among threads cancels out of VALUE. */
+int mal_is_common(const struct mal_values *values, mal_value value);
+
 /* Whether A starts and B steps the chunks that gcc gives to a thread. */
 int mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b);
 

@@ -36,6 +36,12 @@ int main(void)
 	for (int i = m - d; i <= n - d; i++)
 		for (int j = 0; j < d; j++)
 			a[i] += marks[i] + j;
+	// Rows of which the next one is read too.
+#pragma omp parallel for /* hot */
+	for (int i = 1; i < m; i++)
+#pragma omp simd
+		for (int j = 0; j < d; j++)
+			b[d * i + j] = a[d * i + j] + a[d * (i + 1) + j];
 #pragma omp parallel for collapse(2) /* hot */
 	for (int i = 0; i < m; i++)
 		for (int j = 0; j < m; j++)
