@@ -92,6 +92,12 @@ void balance_step_left(void);
  */
 void balance_task_prepare(spank_t spank, struct mal_setup *setup);
 
+/*
+ * task.c: the task is of a step that is not balanced, and may have been submitted from inside one
+ * that is: nothing of that one is in its environment.
+ */
+void balance_task_forget(spank_t spank);
+
 /* outcome.c: report a balanced step's outcome to the user and the administrator. */
 struct balance_outcome {
 	uint32_t job;

@@ -381,6 +381,7 @@ void balance_step_prepare_task(spank_t spank)
 		.mode = mal_choice_mode(&step.choice),
 	};
 
+	balance_task_forget(spank);
 	if (!step.active)
 		return;
 	mal_launched_forget(&step.controller);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/core/inside.h"
 #include "libmalleable/core/segment.h"
 #include "spank/plugin.h"
 
@@ -22,6 +23,18 @@ static int get_variable(void *context, const char *name, char *value, size_t siz
 static int set_variable(void *context, const char *name, const char *value)
 {
 	return spank_setenv(context, name, value, 1) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+static void unset_variable(void *context, const char *name)
+{
+	spank_unsetenv(context, name);
+}
+
+void balance_task_forget(spank_t spank)
+{
+	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
+
+	mal_setup_remove(&env);
 }
 
 /* WANTED threads, bounded by the administrator's limit on the task's own CPUs. */
@@ -55,9 +68,11 @@ static bool has_library(const struct mal_setup *setup)
 
 void balance_task_prepare(spank_t spank, struct mal_setup *setup)
 {
-	struct mal_setup_env env = {get_variable, set_variable, spank};
+	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
+	char cgroup[PATH_MAX];
 	struct mal_error err;
 
+	setup->cgroup = mal_inside_cgroup(cgroup, sizeof(cgroup));
 	setup->max_threads = limit_threads(setup->max_threads);
 	if (spank_get_item(spank, S_TASK_ID, &setup->local_rank) != ESPANK_SUCCESS)
 		return;

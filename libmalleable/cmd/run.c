@@ -156,6 +156,12 @@ static int set_variable(void *context, const char *name, const char *value)
 	return setenv(name, value, 1);
 }
 
+static void unset_variable(void *context, const char *name)
+{
+	(void)context;
+	unsetenv(name);
+}
+
 static pid_t child_pid;
 
 static void pass_on(int number)
@@ -273,7 +279,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.local_rank = -1,
 		.mode = mal_choice_mode(choice),
 	};
-	struct mal_setup_env env = {get_variable, set_variable, NULL};
+	struct mal_setup_env env = {get_variable, set_variable, unset_variable, NULL};
 	int result;
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)

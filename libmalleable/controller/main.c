@@ -216,6 +216,7 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 		if (atomic_load(&header->wake) - wake > 1000)
 			nanosleep(&pause, NULL);
 	}
+	atomic_store(&header->over, true);
 	mal_ranks_update(controller);
 	free(window);
 	return 0;

@@ -10,6 +10,10 @@
  * descriptor.
  */
 #define MAL_ENV_SOCKET "MALLEABLE_SOCKET"
+/* The cgroup of the step, below which its tasks are; not set if it has none. */
+#define MAL_ENV_CGROUP "MALLEABLE_CGROUP"
+/* Set if KMP_HOT_TEAMS_MODE is ours. */
+#define MAL_ENV_HOT_TEAMS "MALLEABLE_HOT_TEAMS"
 /* CPUs of the step on this node: the ranks never leave them, whatever the segment says. */
 #define MAL_ENV_CPUS "MALLEABLE_CPUS"
 /* The CPUs that the step started with, if it may have more for a time. */

@@ -154,6 +154,19 @@ void mal_segment_refuse(int fd)
 		return;
 }
 
+enum mal_segment_look mal_segment_look(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct mal_header header;
+
+	if (seals < 0 || (seals & SEALS) != SEALS ||
+	    pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    header.magic != SEGMENT_MAGIC)
+		return MAL_SEGMENT_NONE;
+	return header.version == SEGMENT_VERSION && header.over ? MAL_SEGMENT_OVER
+								: MAL_SEGMENT_THERE;
+}
+
 void mal_segment_close(struct mal_segment *segment)
 {
 	int saved = errno;

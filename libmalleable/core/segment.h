@@ -228,6 +228,7 @@ struct mal_header {
 	_Atomic uint32_t awaiting; /* ranks that sleep on answers */
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
+	_Atomic uint32_t over;	  /* the step has ended */
 };
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */
@@ -264,6 +265,10 @@ int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpuma
  * sealed memfd of the right size and version.
  */
 int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err);
+
+/* What descriptor FD is: a segment, of any version, whose step runs; has ended; no segment. */
+enum mal_segment_look { MAL_SEGMENT_THERE, MAL_SEGMENT_OVER, MAL_SEGMENT_NONE };
+enum mal_segment_look mal_segment_look(int fd);
 
 /* Unmap SEGMENT, if it is mapped. Keeps errno. */
 void mal_segment_close(struct mal_segment *segment);

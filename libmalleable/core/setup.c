@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/patience.h"
@@ -48,11 +49,73 @@ static int set_preload(const struct mal_setup *setup, const struct mal_setup_env
 	return set(env, "LD_PRELOAD", value, err);
 }
 
+/* Whether the LENGTH bytes at PATH name one of our libraries, wherever it is installed. */
+static bool is_ours(const char *path, size_t length)
+{
+	static const char *const names[] = {"libmalleable.so", "libmalleable_mpi.so"};
+	const char *slash = memrchr(path, '/', length);
+	const char *name = slash ? slash + 1 : path;
+
+	length -= (size_t)(name - path);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (length == strlen(names[i]) && memcmp(name, names[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* Take our libraries out of LIST, with the colon or blank behind each. Returns whether any was. */
+static bool strip(char *list)
+{
+	char *to = list;
+	bool any = false;
+
+	for (const char *from = list; *from;) {
+		size_t length = strcspn(from, ": "), whole = length + (from[length] != '\0');
+
+		if (is_ours(from, length)) {
+			any = true;
+		} else {
+			memmove(to, from, whole);
+			to += whole;
+		}
+		from += whole;
+	}
+	if (any && to > list && to[-1] == ':')
+		to--;
+	*to = '\0';
+	return any;
+}
+
+void mal_setup_remove(const struct mal_setup_env *env)
+{
+	static const char *const names[] = {
+		MAL_ENV_SEGMENT_FD,  MAL_ENV_PATIENCE,	MAL_ENV_SOCKET, MAL_ENV_CGROUP,
+		MAL_ENV_CPUS,	     MAL_ENV_MODE,	MAL_ENV_HOME,	MAL_ENV_LOCAL_RANK,
+		MAL_ENV_MAX_THREADS, MAL_ENV_PROVE,	MAL_ENV_NODES,	MAL_ENV_EVENTS,
+		MAL_ENV_GOMP,	     MAL_ENV_HOT_TEAMS,
+	};
+	char value[LONGEST];
+
+	if (env->get(env->context, MAL_ENV_SEGMENT_FD, value, sizeof(value)) != 1)
+		return;
+	if (env->get(env->context, "LD_PRELOAD", value, sizeof(value)) == 1 && strip(value)) {
+		if (*value)
+			env->set(env->context, "LD_PRELOAD", value);
+		else
+			env->unset(env->context, "LD_PRELOAD");
+	}
+	if (env->get(env->context, MAL_ENV_HOT_TEAMS, value, sizeof(value)) == 1)
+		env->unset(env->context, "KMP_HOT_TEAMS_MODE");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		env->unset(env->context, names[i]);
+}
+
 int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env,
 		    struct mal_error *err)
 {
 	char text[LONGEST];
 
+	mal_setup_remove(env);
 	if (set_preload(setup, env, err) < 0 ||
 	    set_number(env, MAL_ENV_SEGMENT_FD, setup->segment_fd, err) < 0)
 		return -1;
@@ -60,6 +123,8 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	if (set_number(env, MAL_ENV_PATIENCE, mal_patience(), err) < 0)
 		return -1;
 	if (setup->socket && set(env, MAL_ENV_SOCKET, setup->socket, err) < 0)
+		return -1;
+	if (setup->cgroup && set(env, MAL_ENV_CGROUP, setup->cgroup, err) < 0)
 		return -1;
 	if (set(env, MAL_ENV_CPUS, mal_cpumask_format(setup->cpus, text, sizeof(text)), err) < 0 ||
 	    set(env, MAL_ENV_MODE, setup->mode, err) < 0)
@@ -85,7 +150,8 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	 * is cheap.
 	 */
 	if (!env->get(env->context, "KMP_HOT_TEAMS_MODE", text, sizeof(text)) &&
-	    set(env, "KMP_HOT_TEAMS_MODE", "1", err) < 0)
+	    (set(env, "KMP_HOT_TEAMS_MODE", "1", err) < 0 ||
+	     set(env, MAL_ENV_HOT_TEAMS, "yes", err) < 0))
 		return -1;
 	return 0;
 }

@@ -13,6 +13,7 @@ struct mal_setup {
 	const char *libdir;		/* directory of libmalleable.so and libmalleable_mpi.so */
 	const struct mal_cpumask *cpus; /* CPUs that the ranks may ever use */
 	const struct mal_cpumask *home; /* CPUs that the step starts with, NULL: the same */
+	const char *cgroup;		/* the step's, NULL: none */
 	const char *socket;		/* the controller's, NULL: none */
 	int segment_fd;			/* the number that the ranks inherit */
 	const char *mode;		/* auto, team, cpuset, or observe */
@@ -33,11 +34,20 @@ struct mal_setup_env {
 	int (*get)(void *context, const char *name, char *value, size_t size);
 	/* Set NAME. Returns 0 or -1. */
 	int (*set)(void *context, const char *name, const char *value);
+	/* Remove NAME. */
+	void (*unset)(void *context, const char *name);
 	void *context;
 };
 
 /*
- * Set all variables of SETUP through ENV. Variables of the user are kept (LD_PRELOAD, KMP_*).
+ * Remove through ENV what mal_setup_apply() set, for a process that is not of that step. Values
+ * that are set again are shorter. Does nothing in any other environment.
+ */
+void mal_setup_remove(const struct mal_setup_env *env);
+
+/*
+ * Set all variables of SETUP through ENV. Variables of the user are kept (LD_PRELOAD, KMP_*);
+ * those of another balanced step, from inside which this one was started, are removed.
  * Returns 0, or -1 with ERR.
  */
 int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env,

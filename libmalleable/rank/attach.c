@@ -17,6 +17,7 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/inside.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
@@ -346,7 +347,8 @@ void mal_attach(void)
 
 	if (atomic_load_explicit(&tried, memory_order_relaxed) || atomic_exchange(&tried, true))
 		return;
-	if (!getenv(MAL_ENV_SEGMENT_FD))
+	/* A daemon may have outlived its step since it was executed. */
+	if (!mal_inside())
 		return;
 	if (attach(&err) == 0) {
 		mal.active = true;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/core/inside.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
@@ -18,6 +19,11 @@
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
 static enum mal_mpi_polling polling;
 __thread bool mal_mpi_in_test;
+
+bool mal_mpi_is_inside(void)
+{
+	return mal.active || mal_inside();
+}
 
 void mal_mpi_init(enum mal_mpi_polling how)
 {

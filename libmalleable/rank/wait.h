@@ -19,6 +19,9 @@ enum mal_mpi_polling {
 	MAL_MPI_POLLS_SEEN, /* mal_mpi_poll() is called between polls */
 };
 
+/* Whether this process is inside a balanced step: only there anything is set or said. */
+bool mal_mpi_is_inside(void);
+
 /* MPI is initialised in this process. */
 void mal_mpi_init(enum mal_mpi_polling polling);
 

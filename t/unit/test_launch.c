@@ -18,6 +18,7 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/inside.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/rundir.h"
 #include "libmalleable/core/segment.h"
@@ -247,12 +248,19 @@ static int set(void *context, const char *name, const char *value)
 	return 0;
 }
 
-static const struct mal_setup_env environment = {get, set, NULL};
+static void unset(void *context, const char *name)
+{
+	(void)context, (void)name;
+	fail_msg("%s is not set", name);
+}
+
+static const struct mal_setup_env environment = {get, set, unset, NULL};
 static const struct mal_cpumask cpus = {{0xf}}, home = {{0x3}};
 static const struct mal_setup all = {.libdir = "/none",
 				     .cpus = &cpus,
 				     .home = &home,
 				     .socket = "/s",
+				     .cgroup = "/job_1/step_0",
 				     .segment_fd = 9,
 				     .mode = "team",
 				     .max_threads = 8,
@@ -275,18 +283,20 @@ static void a_rank_is_told_everything(void **state)
 	mal_patience_set(1);
 	assert_string_equal(variables.text,
 			    "LD_PRELOAD=/none/libmalleable.so:/users.so\n" MAL_ENV_SEGMENT_FD
-			    "=9\n" MAL_ENV_PATIENCE "=7\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CPUS
-			    "=0-3\n" MAL_ENV_MODE "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
+			    "=9\n" MAL_ENV_PATIENCE "=7\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CGROUP
+			    "=/job_1/step_0\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
+			    "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
 			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE "=yes\n" MAL_ENV_NODES
 			    "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_GOMP
-			    "=keep\nKMP_HOT_TEAMS_MODE=1\n");
+			    "=keep\nKMP_HOT_TEAMS_MODE=1\n" MAL_ENV_HOT_TEAMS "=yes\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;
 	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
 	assert_string_equal(variables.text,
 			    "LD_PRELOAD=/none/libmalleable.so\n" MAL_ENV_SEGMENT_FD
 			    "=0\n" MAL_ENV_PATIENCE "=1\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
-			    "=auto\n" MAL_ENV_PROVE "=yes\nKMP_HOT_TEAMS_MODE=1\n");
+			    "=auto\n" MAL_ENV_PROVE "=yes\nKMP_HOT_TEAMS_MODE=1\n" MAL_ENV_HOT_TEAMS
+			    "=yes\n");
 	variables.text[0] = '\0';
 	least.prove = MAL_PROVE_NO;
 	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
@@ -347,10 +357,10 @@ static void libraries_may_lie_deep(void **state)
 static void what_cannot_be_set_is_named(void **state)
 {
 	static const char *const names[] = {
-		"LD_PRELOAD",	 MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,	 MAL_ENV_CPUS,
-		MAL_ENV_MODE,	 MAL_ENV_HOME,	     MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
-		MAL_ENV_NODES,	 MAL_ENV_EVENTS,     MAL_ENV_GOMP,	 "KMP_HOT_TEAMS_MODE",
-		MAL_ENV_PATIENCE};
+		"LD_PRELOAD",	  MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,	  MAL_ENV_CPUS,
+		MAL_ENV_MODE,	  MAL_ENV_HOME,	      MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
+		MAL_ENV_NODES,	  MAL_ENV_EVENTS,     MAL_ENV_GOMP,	  "KMP_HOT_TEAMS_MODE",
+		MAL_ENV_PATIENCE, MAL_ENV_CGROUP,     MAL_ENV_HOT_TEAMS};
 	static char longest[10000];
 	struct mal_error err;
 
@@ -366,6 +376,108 @@ static void what_cannot_be_set_is_named(void **state)
 	assert_int_equal(mal_setup_apply(&all, &environment, &err), -1);
 	assert_string_equal(err.text, "LD_PRELOAD is longer than 8191 bytes");
 	variables.preload = NULL;
+}
+
+/* This process's own environment. */
+static int get_own(void *context, const char *name, char *value, size_t size)
+{
+	const char *found = getenv(name);
+
+	(void)context;
+	return !found ? 0 : snprintf(value, size, "%s", found) < (int)size ? 1 : -1;
+}
+
+static int set_own(void *context, const char *name, const char *value)
+{
+	(void)context;
+	return setenv(name, value, 1);
+}
+
+static void unset_own(void *context, const char *name)
+{
+	(void)context;
+	unsetenv(name);
+}
+
+static const struct mal_setup_env own = {get_own, set_own, unset_own, NULL};
+
+static void preload_becomes(const char *before, const char *after)
+{
+	setenv(MAL_ENV_SEGMENT_FD, "9", 1);
+	setenv("LD_PRELOAD", before, 1);
+	mal_setup_remove(&own);
+	if (after)
+		assert_string_equal(getenv("LD_PRELOAD"), after);
+	else
+		assert_null(getenv("LD_PRELOAD"));
+}
+
+/* Another step may have been started from inside this one: all of ours goes, the user's stays. */
+static void all_that_is_set_is_removed(void **state)
+{
+	struct mal_setup other = all;
+
+	(void)state;
+	setenv("LD_PRELOAD", "/users.so", 1);
+	assert_int_equal(mal_setup_apply(&all, &own, NULL), 0);
+	other.socket = NULL;
+	other.libdir = "/other";
+	assert_int_equal(mal_setup_apply(&other, &own, NULL), 0);
+	assert_null(getenv(MAL_ENV_SOCKET));
+	assert_string_equal(getenv("LD_PRELOAD"), "/other/libmalleable.so:/users.so");
+	mal_setup_remove(&own);
+	assert_string_equal(getenv("LD_PRELOAD"), "/users.so");
+	for (char **entry = environ; *entry; entry++)
+		assert_true(strncmp(*entry, "MALLEABLE_", 10) && strncmp(*entry, "KMP_", 4));
+	/* Nothing of it is ours where nothing names a segment. */
+	setenv("KMP_HOT_TEAMS_MODE", "0", 1);
+	setenv(MAL_ENV_PATIENCE, "3", 1);
+	mal_setup_remove(&own);
+	assert_string_equal(getenv(MAL_ENV_PATIENCE), "3");
+	preload_becomes("/a/libmalleable.so", NULL);
+	preload_becomes("/a/libmalleable.so:/b/libmalleable_mpi.so", NULL);
+	preload_becomes("/u.so:/a/libmalleable.so", "/u.so");
+	preload_becomes("libmalleable.so /u.so /v.so", "/u.so /v.so");
+	preload_becomes("/mylibmalleable.so:/libmalleable.so.1",
+			"/mylibmalleable.so:/libmalleable.so.1");
+	assert_string_equal(getenv("KMP_HOT_TEAMS_MODE"), "0");
+	mal_setup_remove(&own);
+	unsetenv("LD_PRELOAD");
+	unsetenv("KMP_HOT_TEAMS_MODE");
+}
+
+/* The descriptor, the cgroup and the controller's socket tell, in this order. */
+static void the_kernel_tells_who_is_inside(void **state)
+{
+	struct mal_segment segment;
+	char number[16], cgroup[4096];
+	int fd = mal_segment_create(&segment, 1, &cpus, NULL);
+
+	(void)state;
+	assert_false(mal_inside());
+	snprintf(number, sizeof(number), "%d", fd);
+	setenv(MAL_ENV_SEGMENT_FD, number, 1);
+	setenv(MAL_ENV_CGROUP, "/nowhere/job_1/step_0", 1);
+	assert_true(mal_inside());
+	atomic_store(&segment.header->over, true);
+	assert_false(mal_inside());
+	atomic_store(&segment.header->over, false);
+	/* A segment of another version is one too: that is said, later. */
+	segment.header->version++;
+	assert_true(mal_inside());
+	/* A descriptor that is something else. */
+	close(fd);
+	assert_int_equal(open("/dev/null", O_RDONLY), fd);
+	assert_false(mal_inside());
+	setenv(MAL_ENV_CGROUP, mal_inside_cgroup(cgroup, sizeof(cgroup)) ? cgroup : "", 1);
+	assert_true(mal_inside());
+	unsetenv(MAL_ENV_CGROUP);
+	assert_false(mal_inside());
+	setenv(MAL_ENV_SOCKET, "/nowhere/socket", 1);
+	assert_false(mal_inside());
+	close(fd);
+	mal_segment_close(&segment);
+	mal_setup_remove(&own);
 }
 
 static void sockets_are_in_a_directory_of_ones_own(void **state)
@@ -436,6 +548,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_cannot_be_set_is_named),
 		cmocka_unit_test(sockets_are_in_a_directory_of_ones_own),
 		cmocka_unit_test(ranks_inherit_the_segment),
+		cmocka_unit_test(all_that_is_set_is_removed),
+		cmocka_unit_test(the_kernel_tells_who_is_inside),
 	};
 
 	if (argc > 1 && strcmp(argv[0], "malleabled") == 0)

@@ -90,6 +90,13 @@ void mal_mpi_poll(void)
 	polled++;
 }
 
+static bool outside;
+
+bool mal_mpi_is_inside(void)
+{
+	return !outside;
+}
+
 void mal_mpi_init(enum mal_mpi_polling how)
 {
 	initialized = how;

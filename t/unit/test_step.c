@@ -153,6 +153,12 @@ spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int
 	return ESPANK_SUCCESS;
 }
 
+spank_err_t spank_unsetenv(spank_t spank, const char *name)
+{
+	(void)spank, (void)name;
+	return ESPANK_SUCCESS;
+}
+
 /* The plugin's other files. */
 void balance_error(const char *format, ...)
 {

@@ -124,6 +124,8 @@ void mal_mpi_before_init(void)
 	if (once)
 		return;
 	once = true;
+	if (!mal_mpi_is_inside())
+		return;
 	for (size_t i = 0; i < sizeof(yields) / sizeof(yields[0]); i++) {
 		yields[i].wanted =
 			getenv(yields[i].name) || (i == OPEN_MPI && is_on(OVERSUBSCRIBED));
@@ -153,6 +155,8 @@ static enum mal_mpi_polling polling(void)
 
 void mal_mpi_after_init(void)
 {
+	if (!mal_mpi_is_inside())
+		return;
 	get_to_know();
 	mpi.has_world = mpi.library.kind != MAL_MPI_UNKNOWN;
 	if (mpi.has_world) {
@@ -189,6 +193,8 @@ void mal_mpi_after_session_init(const void *session)
 {
 	mpi_word word = 0;
 
+	if (!mal_mpi_is_inside())
+		return;
 	get_to_know();
 	if (mpi.library.kind != MAL_MPI_UNKNOWN) {
 		memcpy(&word, session, mal_mpi_handle_size);
@@ -202,6 +208,8 @@ void mal_mpi_after_session_init_fortran(const int *session)
 {
 	mpi_word (*session_f2c)(int), word = (mpi_word)*session;
 
+	if (!mal_mpi_is_inside())
+		return;
 	get_to_know();
 	if (mpi.library.kind == MAL_MPI_OPEN) {
 		*(void **)&session_f2c = mal_mpi_find("PMPI_Session_f2c");

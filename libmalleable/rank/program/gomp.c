@@ -28,6 +28,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/program/gomp_only.h"
 #include "libmalleable/rank/program/objects.h"
+#include "libmalleable/rank/program/outside.h"
 #include "libmalleable/rank/program/registered.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
@@ -448,8 +449,10 @@ void mal_gomp_runtime_started(void)
 __attribute__((constructor(101))) static void start(int argc, char **argv, char **variables)
 {
 	(void)argc;
-	mal_sanitizer_step_aside(argv, variables);
+	if (mal_sanitizer_step_aside(argv, variables))
+		return;
 	if (!environ)
 		environ = variables;
+	mal_outside_clean_up();
 	choose_runtime(argv);
 }

@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/segment.h"
+
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 /* Each runtime defines one of these, in a library or the executable; otherwise they are NULL. */
@@ -94,17 +97,47 @@ static bool take_out_of_preload(char **variables)
 	return any;
 }
 
+/* The text after PREFIX in the first variable that starts with it; NULL: no variable does. */
+static char *find(char **variables, const char *prefix)
+{
+	char *rest = NULL;
+
+	for (; *variables && !rest; variables++) {
+		BARRIER();
+		rest = behind(*variables, prefix);
+	}
+	return rest;
+}
+
 /* Programs that this one starts are no ranks either. */
 static void forget(char **variables)
 {
+	bool hot_teams = find(variables, MAL_ENV_HOT_TEAMS "=");
 	char **kept = variables;
 
 	for (; *variables; variables++) {
 		BARRIER();
-		if (!behind(*variables, "MALLEABLE_"))
+		if (!behind(*variables, "MALLEABLE_") &&
+		    !(hot_teams && behind(*variables, "KMP_HOT_TEAMS_MODE=")))
 			*kept++ = *variables;
 	}
 	*kept = NULL;
+}
+
+/* Whether the segment of a step that runs is among the descriptors. */
+static bool is_inside(char **variables)
+{
+	const char *digit = find(variables, MAL_ENV_SEGMENT_FD "=");
+	struct mal_header header;
+	long fd = 0;
+
+	if (!digit)
+		return false;
+	for (; *digit >= '0' && *digit <= '9' && fd < 1 << 20; digit++)
+		fd = 10 * fd + *digit - '0';
+	return syscall(SYS_fcntl, fd, F_GET_SEALS) >= 0 &&
+	       syscall(SYS_pread64, fd, &header, sizeof(header), 0L) == (long)sizeof(header) &&
+	       !header.over;
 }
 
 /* If the loader was named on the command line, the file that runs is not the program. */
@@ -118,21 +151,25 @@ static bool is_loader(char *path)
 	return false;
 }
 
-void mal_sanitizer_step_aside(char **argv, char **variables)
+bool mal_sanitizer_step_aside(char **argv, char **variables)
 {
 	static const char line[] =
 		"balance: the program has a sanitizer, which must be loaded first; "
 		"this rank runs unbalanced\n";
 	char program[4096];
 	long length;
+	bool inside;
 
 	if (!has_one())
-		return;
+		return false;
 	length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, sizeof(program) - 1);
 	program[length > 0 ? length : 0] = '\0';
 	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
-		return;
+		return true;
+	inside = is_inside(variables);
 	forget(variables);
-	syscall(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);
+	if (inside)
+		syscall(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);
 	syscall(SYS_execve, program, argv, variables);
+	return true;
 }

@@ -6,11 +6,14 @@
 #ifndef MAL_RANK_PROGRAM_SANITIZER_H
 #define MAL_RANK_PROGRAM_SANITIZER_H
 
+#include <stdbool.h>
+
 /*
  * If the program has such a runtime and we were preloaded, print one line and execute the program
- * again without us; else return. Must run before any other constructor: the runtime's own would end
- * the program.
+ * again without us, without the line where the step has ended. Must run before any other
+ * constructor: the runtime's own would end the program. Returns whether the program has such a
+ * runtime: then libc's functions wait until it has started.
  */
-void mal_sanitizer_step_aside(char **argv, char **variables);
+bool mal_sanitizer_step_aside(char **argv, char **variables);
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* inside.c: whether this process belongs to the balanced step that its environment names. */
+#include "libmalleable/core/inside.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/number.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/segment.h"
+
+#define LONGEST 8192
+
+/* Without memory of libc's: it may not have started. */
+static bool read_cgroups(char *text, size_t size)
+{
+	int fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+	ssize_t got, used = 0;
+
+	if (fd < 0)
+		return false;
+	while ((got = read(fd, text + used, size - 1 - (size_t)used)) > 0)
+		used += got;
+	close(fd);
+	text[used] = '\0';
+	return used > 0;
+}
+
+/* The path in the line at *NEXT, which is cut off there; NULL: there is no further line. */
+static const char *next_path(char **next)
+{
+	char *line = *next, *end = strchr(line, '\n'), *path;
+
+	if (!end)
+		return NULL;
+	*end = '\0';
+	*next = end + 1;
+	path = strchr(line, ':');
+	path = path ? strchr(path + 1, ':') : NULL;
+	return path ? path + 1 : "";
+}
+
+const char *mal_inside_cgroup(char *text, size_t size)
+{
+	char lines[LONGEST], *next = lines;
+	const char *path, *step;
+
+	if (!read_cgroups(lines, sizeof(lines)))
+		return NULL;
+	while ((path = next_path(&next))) {
+		size_t length;
+
+		step = strstr(path, "/step_");
+		if (!step)
+			continue;
+		length = (size_t)(step - path) + 1 + strcspn(step + 1, "/");
+		if (length >= size)
+			return NULL;
+		memcpy(text, path, length);
+		text[length] = '\0';
+		return text;
+	}
+	return NULL;
+}
+
+enum where { HERE, ELSEWHERE, UNKNOWN };
+
+/* A namespace of cgroups shows a path from its own root. */
+static enum where compare(const char *cgroup)
+{
+	char lines[LONGEST], *next = lines;
+	enum where where = UNKNOWN;
+	const char *path;
+	size_t length;
+
+	if (!cgroup || !read_cgroups(lines, sizeof(lines)))
+		return UNKNOWN;
+	length = strlen(cgroup);
+	while ((path = next_path(&next))) {
+		if (strncmp(path, cgroup, length) == 0 && (!path[length] || path[length] == '/'))
+			return HERE;
+		if (strcmp(path, "/") != 0 && strncmp(path, "/..", 3) != 0)
+			where = ELSEWHERE;
+	}
+	return where;
+}
+
+bool mal_inside(void)
+{
+	const char *socket = getenv(MAL_ENV_SOCKET), *number = getenv(MAL_ENV_SEGMENT_FD);
+	unsigned int fd;
+
+	if (!number)
+		return false;
+	if (mal_number_parse(number, 0, (1u << 20) - 1, &fd))
+		switch (mal_segment_look((int)fd)) {
+		case MAL_SEGMENT_THERE: return true;
+		case MAL_SEGMENT_OVER: return false;
+		case MAL_SEGMENT_NONE: break;
+		}
+	switch (compare(getenv(MAL_ENV_CGROUP))) {
+	case HERE: return true;
+	case ELSEWHERE: return false;
+	default: return socket && mal_channel_is_open(socket);
+	}
+}
