@@ -229,6 +229,7 @@ struct mal_header {
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
+	_Atomic int32_t reader;	  /* which rank reads the program for all (rank/program/known.h) */
 };
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */

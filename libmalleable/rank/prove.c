@@ -43,8 +43,7 @@ void mal_prove(void)
 	/* What the user says of the mode stands above what can be proved. */
 	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.observe || mal.proofs.on)
 		return;
-	/* One rank of a node keeps what was found for all. */
-	mal.proofs.on = !trouble && mal_regions_open(mal.me == 0, &trouble);
+	mal.proofs.on = !trouble && mal_regions_open(&mal.segment.header->reader, &trouble);
 	if (!mal.proofs.on)
 		say(trouble);
 	atomic_store(&mal.slot->proves, mal.proofs.on ? MAL_PROVES : MAL_PROVES_NOT);

@@ -7,6 +7,7 @@
 #include "t/unit/unit.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "libmalleable/rank/program/known.c"
 #include "libmalleable/rank/program/regions.h"
@@ -37,6 +38,11 @@ static size_t list_count;
 static int taken_tells, unknown, plugin_is_free, is_late;
 static const char *question;
 static unsigned int inspected, answer;
+/* Shared with processes that start at once. */
+static struct {
+	_Atomic int32_t turn;
+	_Atomic unsigned int inspected;
+} *node;
 static char cache[64], folder[PATH_MAX];
 
 static void add(const void *function, int is_free, int indirect)
@@ -79,6 +85,7 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_b
 {
 	(void)err;
 	inspected++;
+	atomic_fetch_add(&node->inspected, 1);
 	choose_list(bytes, size);
 	*inspection = (struct mal_inspection){.count = list_count,
 					      .verdicts = calloc(list_count + 1, sizeof(list[0])),
@@ -100,7 +107,7 @@ static void start(void)
 	memset(known, 0, sizeof(known));
 	known_count = 0;
 	loaded.changes = 0;
-	keeps = true;
+	reader = &node->turn;
 	inspected = 0;
 	prover.inspect = inspect;
 	prover.stamp = 1;
@@ -115,6 +122,9 @@ static int open_all(void **state)
 	taken_tells = unknown = is_late = 0;
 	plugin_is_free = 1;
 	question = NULL;
+	atomic_store(&node->turn, 0);
+	atomic_store(&node->inspected, 0);
+	mal_patience_set(1);
 	start();
 	return 0;
 }
@@ -177,14 +187,37 @@ static void kept(void **state)
 	prover.stamp = 2;
 	kind_of(region_free);
 	assert_int_equal(inspected, 1);
-	start();
-	keeps = false;
-	prover.stamp = 3;
-	kind_of(region_free);
-	start();
-	prover.stamp = 3;
-	kind_of(region_free);
-	assert_int_equal(inspected, 1);
+	/* Where no file can be had, each rank reads. */
+	setenv("XDG_CACHE_HOME", "/proc", 1);
+	for (int i = 0; i < 2; i++) {
+		start();
+		assert_true(kind_of(region_free).free);
+		assert_int_equal(inspected, 1);
+		assert_int_equal(atomic_load(&node->turn), MAL_EACH_READS);
+	}
+}
+
+/* Of ranks that start at once one reads, and one that was killed as it read is not waited for. */
+static void at_once(void **state)
+{
+	pid_t killed = fork();
+	int status;
+
+	(void)state;
+	if (killed == 0)
+		_exit(0);
+	waitpid(killed, NULL, 0);
+	mal_patience_set(MAL_PATIENCE_MAX);
+	atomic_store(&node->turn, killed);
+	for (int i = 0; i < 4; i++)
+		if (fork() == 0)
+			_exit(!kind_of(region_free).free);
+	for (int i = 0; i < 4; i++) {
+		wait(&status);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(atomic_load(&node->inspected), 1);
+	assert_int_equal(atomic_load(&node->turn), 0);
 }
 
 /* There was no time for all of it: the next start may have more. */
@@ -336,12 +369,14 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		CASE(by_function),	CASE(kept),	      CASE(late),     CASE(loaded_later),
 		CASE(of_other_objects), CASE(answers_change), CASE(pointers), CASE(all_free),
+		CASE(at_once),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 
 	(void)argv;
 	folder[length > 0 ? length : 0] = '\0';
 	*strrchr(folder, '/') = '\0';
+	node = mmap(NULL, sizeof(*node), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	/* It is a program with regions. */
 	if (argc > 1)
 		GOMP_parallel(region_free, &argc, 1, 0);

@@ -110,16 +110,17 @@ static void prover(void)
 {
 	char path[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	_Atomic int32_t turn = 0;
 	const char *trouble;
 
 	/* What is loaded is no matter, but that it is there. */
 	path[length > 0 ? length : 0] = '\0';
 	strcpy(strrchr(path, '/'), "/libmalleable_prove.so");
 	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	assert_false(mal_regions_open(false, &trouble));
+	assert_false(mal_regions_open(&turn, &trouble));
 	assert_string_equal(trouble, "its file cannot be read");
 	/* It is gone, and will be there again. */
-	assert_true(mal_regions_open(false, &trouble));
+	assert_true(mal_regions_open(&turn, &trouble));
 	unlink(path);
 }
 

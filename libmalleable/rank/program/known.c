@@ -7,14 +7,17 @@
 #include "libmalleable/rank/program/known.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
@@ -30,7 +33,7 @@ static struct mal_loaded loaded;
 /* Those that are gone are there until the new ones have been looked at. */
 static struct mal_known known[2 * MAL_LOADED];
 static size_t known_count;
-static bool keeps;
+static _Atomic int32_t *reader;
 
 static struct {
 	mal_inspect_function *inspect;
@@ -140,18 +143,53 @@ static const char *inspect_file(struct mal_known *object, const struct mal_objec
 	return trouble;
 }
 
+/*
+ * Wait until no other rank reads, and be the one that does. Returns false at the deadline, and
+ * where ranks cannot find what others have read. A process that was killed is not waited for.
+ */
+static bool take_turn(uint64_t deadline_ns)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	int32_t other = 0;
+
+	while (!atomic_compare_exchange_strong(reader, &other, getpid())) {
+		if (other == MAL_EACH_READS || mal_now_ns() >= deadline_ns)
+			return false;
+		if (kill(other, 0) < 0 && errno == ESRCH)
+			continue;
+		other = 0;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+static bool load_verdicts(struct mal_known *object, void *handle)
+{
+	if (!mal_verdicts_load(&object->identity, prover.stamp, &object->verdicts))
+		return false;
+	if (answers_hold(&object->verdicts, handle))
+		return true;
+	mal_verdicts_free(&object->verdicts);
+	return false;
+}
+
 static void find_verdicts(struct mal_known *object, const struct mal_object *from, void *handle,
 			  uint64_t deadline_ns)
 {
-	if (mal_verdicts_load(&object->identity, prover.stamp, &object->verdicts)) {
-		if (answers_hold(&object->verdicts, handle))
-			return;
-		mal_verdicts_free(&object->verdicts);
+	bool ours, kept = true;
+
+	if (load_verdicts(object, handle))
+		return;
+	ours = take_turn(deadline_ns);
+	if (!ours || !load_verdicts(object, handle)) {
+		object->trouble = inspect_file(object, from, handle, deadline_ns);
+		/* What was not reached in time is bound: another start may come further. */
+		if (ours && !object->trouble && mal_now_ns() < deadline_ns)
+			kept = mal_verdicts_store(&object->identity, prover.stamp,
+						  &object->verdicts);
 	}
-	object->trouble = inspect_file(object, from, handle, deadline_ns);
-	/* What was not reached in time is bound: another start may come further. */
-	if (!object->trouble && keeps && mal_now_ns() < deadline_ns)
-		mal_verdicts_store(&object->identity, prover.stamp, &object->verdicts);
+	if (ours)
+		atomic_store(reader, kept ? 0 : MAL_EACH_READS);
 }
 
 /* Where an object may be unloaded by another thread, hold it. Returns false if it is gone. */
@@ -256,7 +294,7 @@ const struct mal_known *mal_known_at(uintptr_t base)
 	return find_known(base);
 }
 
-bool mal_known_open(bool keep, const char **trouble)
+bool mal_known_open(_Atomic int32_t *turn, const char **trouble)
 {
 #if defined(HAVE_ZYDIS) && defined(__x86_64__)
 	char path[PATH_MAX];
@@ -267,6 +305,6 @@ bool mal_known_open(bool keep, const char **trouble)
 #else
 	*trouble = "not for x86_64";
 #endif
-	keeps = keep;
+	reader = turn;
 	return !*trouble;
 }

@@ -17,10 +17,13 @@ struct mal_known {
 };
 
 /*
- * KEEP: keep verdicts in files for the next start. Returns false with *TROUBLE, static storage, if
- * nothing can be found out of any object.
+ * Of the ranks of a node that start at once, one reads an object, and the others wait for the file
+ * of its verdicts. TURN, shared by them, is the process that reads, 0, or MAL_EACH_READS where no
+ * file can be kept. Returns false with *TROUBLE, static storage, if nothing can be found out of any
+ * object.
  */
-bool mal_known_open(bool keep, const char **trouble);
+enum { MAL_EACH_READS = -1 };
+bool mal_known_open(_Atomic int32_t *turn, const char **trouble);
 
 /*
  * Classify the regions of what is loaded now, if that has changed. What takes too long is bound.

@@ -67,12 +67,12 @@ static void write_trouble(const struct mal_known *object, char *text, size_t siz
 		 object->trouble ? object->trouble : "a region of which nothing is known");
 }
 
-bool mal_regions_open(bool keep, const char **trouble)
+bool mal_regions_open(_Atomic int32_t *turn, const char **trouble)
 {
 	const struct mal_known *known;
 	size_t count;
 
-	if (!mal_known_open(keep, trouble))
+	if (!mal_known_open(turn, trouble))
 		return false;
 	mal_known_look();
 	known = mal_known_list(&count);

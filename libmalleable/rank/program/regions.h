@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct mal_region_kind {
 	bool free;
@@ -18,11 +19,10 @@ struct mal_region_kind {
 };
 
 /*
- * Classify the regions of what is loaded now. What takes too long is bound. KEEP: keep verdicts in
- * files for the next start. Returns false with *TROUBLE, static storage, if nothing can be found
- * out of any region.
+ * Classify the regions of what is loaded now. What takes too long is bound. TURN: see known.h.
+ * Returns false with *TROUBLE, static storage, if nothing can be found out of any region.
  */
-bool mal_regions_open(bool keep, const char **trouble);
+bool mal_regions_open(_Atomic int32_t *turn, const char **trouble);
 
 /* The region of FUNCTION. Looks first whether objects were loaded or unloaded since. */
 struct mal_region_kind mal_region_of(const void *function);

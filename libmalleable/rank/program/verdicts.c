@@ -140,7 +140,7 @@ static char *compose(const struct mal_identity *identity, uint64_t prover,
 }
 
 /* A file of one's own that is renamed: others see the old one or the whole new one. */
-static void write_file(int directory, const char *name, const char *text, size_t size)
+static bool write_file(int directory, const char *name, const char *text, size_t size)
 {
 	char temporary[16];
 	struct stat status;
@@ -155,18 +155,21 @@ static void write_file(int directory, const char *name, const char *text, size_t
 		    fstatat(directory, temporary, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    status.st_mtime + ABANDONED_S < time(NULL))
 			unlinkat(directory, temporary, 0);
-		return;
+		return false;
 	}
 	whole = write(fd, text, size) == (ssize_t)size;
 	whole &= close(fd) == 0;
-	if (!whole || renameat(directory, temporary, directory, name) < 0)
+	whole = whole && renameat(directory, temporary, directory, name) == 0;
+	if (!whole)
 		unlinkat(directory, temporary, 0);
+	return whole;
 }
 
-void mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
+bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts)
 {
 	struct rlimit limit;
+	bool stored = false;
 	char name[8], *text;
 	int directory;
 	size_t size;
@@ -175,15 +178,16 @@ void mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 	/* A write beyond the limit would end the program (SIGXFSZ). */
 	if (!text || getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size) {
 		free(text);
-		return;
+		return false;
 	}
 	directory = open_directory(true);
 	if (directory >= 0) {
 		name_file(identity, name, sizeof(name));
-		write_file(directory, name, text, size);
+		stored = write_file(directory, name, text, size);
 		close(directory);
 	}
 	free(text);
+	return stored;
 }
 
 /* The whole file as one string, to be freed, or NULL. */

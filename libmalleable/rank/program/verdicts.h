@@ -28,11 +28,11 @@ struct mal_verdicts {
 
 /*
  * IDENTITY is that of the object, PROVER a number for the code that finds verdicts. Both functions
- * are thread safe, and leave no trace if they fail.
+ * are thread safe, return whether they succeed, and leave no trace if they fail.
  */
 bool mal_verdicts_load(const struct mal_identity *identity, uint64_t prover,
 		       struct mal_verdicts *verdicts);
-void mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
+bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts);
 void mal_verdicts_free(struct mal_verdicts *verdicts);
 
