@@ -245,11 +245,11 @@ static void say_too_short(struct mal_text *text, const struct mal_controller *co
 			  const struct mal_report *report)
 {
 	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
+	bool lacks = lacks_mpi(controller, report);
 
 	mal_text_add(text,
 		     "too short to measure: fewer than two phase boundaries were seen%s%s%s\n",
-		     lacks_mpi(controller, report) ? "; " : "",
-		     lacks_mpi(controller, report) ? no_mpi : "",
+		     lacks ? "; " : "", lacks ? no_mpi : "",
 		     lacks_openmp ? "; no OpenMP with OMPT was seen" : "");
 }
 
