@@ -274,7 +274,6 @@ void mal_region_end(const void *where)
 		mal.proofs.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);
 	}
-	mal.proofs.free = false;
 	current->heat += duration;
 	current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
 	if (!mal.weight && duration >= mal.short_region)
@@ -283,6 +282,7 @@ void mal_region_end(const void *where)
 		mal_wants_cpus_close(&mal.segment, mal.me);
 	if (now - mal.region.last_look > mal.region.look_every && mal_rule(MAL_RULE_LEND))
 		learn_unseen(current, now);
+	mal.proofs.free = false;
 	mal.stacked = false;
 	mal.shares = false;
 	mal.last_leave = now;

@@ -123,6 +123,12 @@ static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 	return longest;
 }
 
+/* Whether the region that ended could have used more CPUs than the rank's. */
+static bool can_borrow(void)
+{
+	return mal.running > mal.own_count || mal_team_may_differ();
+}
+
 /* Learn from the region that ended. */
 __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint64_t now)
 {
@@ -136,7 +142,8 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		return false;
 	mal.region.last_look = now;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
-	if (offer > GROW_OFFER) {
+	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
+	if (offer > GROW_OFFER && can_borrow()) {
 		mal_cpus_want(true);
 		mal.region.looks_without = 0;
 	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {

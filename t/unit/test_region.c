@@ -71,9 +71,18 @@ bool mal_team_may_differ(void)
 	return !mal.proofs.on || mal.proofs.free;
 }
 
+/* Whether the rank may borrow: while one of the ranks does, those that wait lend. */
+static bool wants;
+
+void mal_cpus_want(bool want)
+{
+	wants = want;
+}
+
 static int open_all(void **state)
 {
 	(void)state;
+	wants = false;
 	open_node(RANKS, CPUS / RANKS, THREADS);
 	mal_region_table_clear();
 	mal_linger_clear();
@@ -215,6 +224,26 @@ static void proofs(void **state)
 	assert_int_equal(mal.slot->count.free, 21);
 	assert_int_equal(mal.slot->count.regions, 32);
 	assert_int_equal(mal.proofs.free_ticks, 21 * LONG);
+}
+
+/* Nobody needs to lend to a rank whose threads have a CPU each, and whose teams are bound. */
+static void of_no_use(void **state)
+{
+	static const char bound, is_free;
+
+	(void)state;
+	free_one = &is_free;
+	mal.proofs.on = true;
+	for (int i = 0; i < 10; i++)
+		run(&bound, NONE, true);
+	assert_false(wants);
+	run(&is_free, NONE, true);
+	assert_true(wants);
+	/* Two threads on a CPU: one of them could run elsewhere. */
+	wants = false;
+	mal.own_count = 1;
+	run(&bound, NONE, true);
+	assert_true(wants);
 }
 
 /* A program that was told no number all the same: a region may rely on two threads at once. */
@@ -397,6 +426,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(smaller_than_chosen, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_length, open_all, close_all),
 		cmocka_unit_test_setup_teardown(proofs, open_all, close_all),
+		cmocka_unit_test_setup_teardown(of_no_use, open_all, close_all),
 		cmocka_unit_test_setup_teardown(bound_unasked, open_all, close_all),
 		cmocka_unit_test_setup_teardown(passing_by, open_all, close_all),
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
