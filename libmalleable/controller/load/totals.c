@@ -79,10 +79,10 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	totals->off_s += off;
 	totals->ideal_s += ideal;
 	mal_cpu_seconds_add(&totals->cpus, samples, ranks, cpus);
-	totals->balance_before += elapsed * (ideal - communication) / (off - communication);
+	/* The mean load, also where no CPU shortens the largest, as that is of one thread. */
+	totals->balance_before += elapsed * (sum / cpus) / (off - communication);
 	if (elapsed > communication)
-		totals->balance_after +=
-			elapsed * (ideal - communication) / (elapsed - communication);
+		totals->balance_after += elapsed * (sum / cpus) / (elapsed - communication);
 }
 
 double mal_totals_attained(const struct mal_totals *totals)

@@ -13,6 +13,8 @@
 
 /* Less than this part of the time is no difference between two runs of most programs. */
 #define NO_DIFFERENCE 0.005
+/* Ranks with less than this part of the largest load, on average, are not called balanced. */
+#define BALANCED 0.95
 
 /* Why nothing could be gained, or why it was SLOWER, and what to try; NULL: not known. */
 static const char *reason(const struct mal_controller *controller, bool slower)
@@ -32,10 +34,18 @@ static const char *reason(const struct mal_controller *controller, bool slower)
 	return slower ? "try --balance=measured, which leaves what makes phases longer" : NULL;
 }
 
+/* Why there is nothing to gain. */
+static const char *balanced(const struct mal_totals *totals)
+{
+	if (totals->balance_before < BALANCED * totals->elapsed_s)
+		return "ranks wait for work of one thread";
+	return "balanced as it is";
+}
+
 static void say_observed(const struct mal_totals *totals, char *line, size_t size)
 {
 	if (isnan(mal_totals_attained(totals)))
-		snprintf(line, size, "balanced as it is: nothing to gain in %.3f s",
+		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(totals),
 			 totals->elapsed_s);
 	else
 		snprintf(line, size,
@@ -53,11 +63,10 @@ static void say_balanced(const struct mal_controller *controller, const struct m
 		snprintf(line, size, "one rank on this node: nothing to balance in %.3f s",
 			 totals->elapsed_s);
 	else if (totals->elapsed_s > (1 + NO_DIFFERENCE) * totals->off_s)
-		snprintf(line, size,
-			 "balanced as it is: nothing to gain; %.3f s, estimated %.3f s without",
-			 totals->elapsed_s, totals->off_s);
+		snprintf(line, size, "%s: nothing to gain; %.3f s, estimated %.3f s without",
+			 balanced(totals), totals->elapsed_s, totals->off_s);
 	else
-		snprintf(line, size, "balanced as it is: nothing to gain in %.3f s",
+		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(totals),
 			 totals->elapsed_s);
 }
 
