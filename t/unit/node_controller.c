@@ -387,10 +387,12 @@ void node_run(struct mal_controller *controller,
 
 const char *node_end_recording(struct mal_controller *controller)
 {
-	static char text[512];
+	static struct mal_error err;
 
-	text[end_recording(controller, text, sizeof(text))] = '\0';
-	return text;
+	err.text[0] = '\0';
+	mal_recording_destroy(controller->recording, &err);
+	controller->recording = NULL;
+	return err.text;
 }
 
 const char *node_ask(struct mal_controller *controller, const char *request)

@@ -35,9 +35,10 @@ void region_unknown(void *data)
 /* What the next inspections find: of this program, and of a plugin. */
 static struct mal_verdict list[3];
 static size_t list_count;
-static int taken_tells, unknown, plugin_is_free, is_late;
+static int taken_tells, unknown, plugin_is_free, is_late, is_large;
 static const char *question;
 static unsigned int inspected, answer;
+static uint64_t last_deadline_ns;
 /* Shared with processes that start at once. */
 static struct {
 	_Atomic int32_t turn;
@@ -80,11 +81,16 @@ static void choose_list(const uint8_t *bytes, size_t size)
 	qsort(list, list_count, sizeof(list[0]), by_address);
 }
 
+#define NS(milliseconds) ((uint64_t)(milliseconds) * 1000000)
+
 static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
+	uint64_t until = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) + NS(KEEP_DEADLINE_MS) / 2;
+
 	(void)err;
 	inspected++;
+	last_deadline_ns = by->deadline_ns;
 	atomic_fetch_add(&node->inspected, 1);
 	choose_list(bytes, size);
 	*inspection = (struct mal_inspection){.count = list_count,
@@ -95,7 +101,9 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_b
 	if (question && memmem(bytes, size, "region_bound", 13))
 		answer = (unsigned int)by->tells(question, by->data);
 	while (is_late && mal_now_ns() < by->deadline_ns)
-		;
+		usleep(1000);
+	while (is_large && mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		mal_now_ns();
 	return 0;
 }
 
@@ -108,6 +116,7 @@ static void start(void)
 	known_count = 0;
 	loaded.changes = 0;
 	reader = &node->turn;
+	atomic_store(reader, 0);
 	inspected = 0;
 	prover.inspect = inspect;
 	prover.stamp = 1;
@@ -119,10 +128,9 @@ static int open_all(void **state)
 	strcpy(cache, "/tmp/known.XXXXXX");
 	assert_non_null(mkdtemp(cache));
 	setenv("XDG_CACHE_HOME", cache, 1);
-	taken_tells = unknown = is_late = 0;
+	taken_tells = unknown = is_late = is_large = 0;
 	plugin_is_free = 1;
 	question = NULL;
-	atomic_store(&node->turn, 0);
 	atomic_store(&node->inspected, 0);
 	mal_patience_set(1);
 	start();
@@ -230,6 +238,30 @@ static void late(void **state)
 	is_late = 0;
 	kind_of(region_free);
 	assert_int_equal(inspected, 1);
+	/* Unless all that time went into reading. */
+	is_large = is_late = 1;
+	for (unsigned int i = 1; i <= 2; i++) {
+		start();
+		prover.stamp = 2;
+		kind_of(region_free);
+		assert_int_equal(inspected, 2 - i);
+	}
+}
+
+/* A large library takes longer than each start may wait: it is read to its end once, to be kept. */
+static void more_time_to_keep(void **state)
+{
+	uint64_t before = mal_now_ns();
+
+	(void)state;
+	kind_of(region_free);
+	assert_true(last_deadline_ns >= before + NS(KEEP_DEADLINE_MS));
+	/* Not where nothing can be kept. */
+	setenv("XDG_CACHE_HOME", "/proc", 1);
+	start();
+	kind_of(region_free);
+	assert_int_equal(inspected, 1);
+	assert_true(last_deadline_ns <= mal_now_ns() + NS(DEADLINE_MS));
 }
 
 static void loaded_later(void **state)
@@ -367,8 +399,9 @@ static void all_free(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),	CASE(kept),	      CASE(late),     CASE(loaded_later),
-		CASE(of_other_objects), CASE(answers_change), CASE(pointers), CASE(all_free),
+		CASE(by_function),	 CASE(kept),	     CASE(late),
+		CASE(more_time_to_keep), CASE(loaded_later), CASE(of_other_objects),
+		CASE(answers_change),	 CASE(pointers),     CASE(all_free),
 		CASE(at_once),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);

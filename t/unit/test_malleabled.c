@@ -17,6 +17,7 @@
 int malleabled(int argc, char **argv);
 #define main malleabled
 #include "libmalleable/controller/main.c"
+#include "libmalleable/core/outcome.h"
 #undef main
 
 #define RANKS 2u

@@ -26,6 +26,11 @@
 #define PROVER "libmalleable_prove.so"
 /* For all objects together: the program waits. Reading files and loading the library add to it. */
 #define DEADLINE_MS 150
+/*
+ * The rank that reads for all takes longer, once: else of a large library (500 ms) nothing would
+ * ever be kept, and each start would begin anew.
+ */
+#define KEEP_DEADLINE_MS 1500
 /* More questions about other objects are answered for the worst. */
 enum { QUESTIONS = 512 };
 
@@ -143,6 +148,11 @@ static const char *inspect_file(struct mal_known *object, const struct mal_objec
 	return trouble;
 }
 
+static uint64_t ms_to_ns(int milliseconds)
+{
+	return (uint64_t)mal_patience_ms(milliseconds) * 1000000;
+}
+
 /*
  * Wait until no other rank reads, and be the one that does. Returns false at the deadline, and
  * where ranks cannot find what others have read. A process that was killed is not waited for.
@@ -173,23 +183,42 @@ static bool load_verdicts(struct mal_known *object, void *handle)
 	return false;
 }
 
-static void find_verdicts(struct mal_known *object, const struct mal_object *from, void *handle,
-			  uint64_t deadline_ns)
+/* The rank that reads for all has more time, if there is a place to keep what it finds. */
+static bool read_and_keep(struct mal_known *object, const struct mal_object *from, void *handle,
+			  uint64_t begin_ns)
 {
-	bool ours, kept = true;
+	uint64_t deadline_ns = begin_ns + ms_to_ns(KEEP_DEADLINE_MS);
+	uint64_t begin_cpu_ns = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (!mal_verdicts_can_store()) {
+		object->trouble =
+			inspect_file(object, from, handle, begin_ns + ms_to_ns(DEADLINE_MS));
+		return false;
+	}
+	object->trouble = inspect_file(object, from, handle, deadline_ns);
+	/* What was not reached is bound. Another start comes further if this one had no CPU. */
+	if (object->trouble ||
+	    (mal_now_ns() >= deadline_ns &&
+	     mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu_ns < ms_to_ns(KEEP_DEADLINE_MS) / 2))
+		return false;
+	return mal_verdicts_store(&object->identity, prover.stamp, &object->verdicts);
+}
+
+static void find_verdicts(struct mal_known *object, const struct mal_object *from, void *handle,
+			  uint64_t begin_ns)
+{
+	uint64_t deadline_ns = begin_ns + ms_to_ns(DEADLINE_MS);
+	bool kept;
 
 	if (load_verdicts(object, handle))
 		return;
-	ours = take_turn(deadline_ns);
-	if (!ours || !load_verdicts(object, handle)) {
-		object->trouble = inspect_file(object, from, handle, deadline_ns);
-		/* What was not reached in time is bound: another start may come further. */
-		if (ours && !object->trouble && mal_now_ns() < deadline_ns)
-			kept = mal_verdicts_store(&object->identity, prover.stamp,
-						  &object->verdicts);
-	}
-	if (ours)
+	if (take_turn(deadline_ns)) {
+		kept = load_verdicts(object, handle) ||
+		       read_and_keep(object, from, handle, begin_ns);
 		atomic_store(reader, kept ? 0 : MAL_EACH_READS);
+	} else {
+		object->trouble = inspect_file(object, from, handle, deadline_ns);
+	}
 }
 
 /* Where an object may be unloaded by another thread, hold it. Returns false if it is gone. */
@@ -211,7 +240,7 @@ static struct mal_known *find_known(uintptr_t base)
 }
 
 /* Object INDEX of those that are loaded. What is known of it stays if it is the same. */
-static void look_at(size_t index, uint64_t deadline_ns)
+static void look_at(size_t index, uint64_t begin_ns)
 {
 	const struct mal_object *from = &loaded.objects[index];
 	struct mal_known *object = find_known(from->base);
@@ -231,7 +260,7 @@ static void look_at(size_t index, uint64_t deadline_ns)
 			else
 				object = &known[known_count++];
 			*object = (struct mal_known){.base = from->base, .identity = identity};
-			find_verdicts(object, from, handle, deadline_ns);
+			find_verdicts(object, from, handle, begin_ns);
 		}
 		object->first = loaded.first[index];
 		object->file = from->path;
@@ -265,7 +294,7 @@ static bool any_is_indirect(void)
 
 const struct mal_loaded *mal_known_look(void)
 {
-	uint64_t deadline_ns = mal_now_ns() + (uint64_t)mal_patience_ms(DEADLINE_MS) * 1000000;
+	uint64_t begin_ns = mal_now_ns();
 
 	if (mal_objects_changes() == loaded.changes)
 		return &loaded;
@@ -274,11 +303,11 @@ const struct mal_loaded *mal_known_look(void)
 		known[i].present = false;
 	for (size_t i = 0; i < loaded.count; i++)
 		if (loaded.objects[i].regions)
-			look_at(i, deadline_ns);
+			look_at(i, begin_ns);
 	/* Of other objects it matters what can be called by a pointer. */
 	for (size_t i = 0; i < loaded.count && any_is_indirect(); i++)
 		if (loaded.objects[i].tells)
-			look_at(i, deadline_ns);
+			look_at(i, begin_ns);
 	forget_absent();
 	return &loaded;
 }

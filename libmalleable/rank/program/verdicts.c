@@ -165,6 +165,16 @@ static bool write_file(int directory, const char *name, const char *text, size_t
 	return whole;
 }
 
+bool mal_verdicts_can_store(void)
+{
+	int directory = open_directory(true);
+
+	if (directory < 0)
+		return false;
+	close(directory);
+	return true;
+}
+
 bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts)
 {

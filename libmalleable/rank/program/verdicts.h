@@ -34,6 +34,8 @@ bool mal_verdicts_load(const struct mal_identity *identity, uint64_t prover,
 		       struct mal_verdicts *verdicts);
 bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts);
+/* Whether there is a place for the files, which is made if need be. */
+bool mal_verdicts_can_store(void);
 void mal_verdicts_free(struct mal_verdicts *verdicts);
 
 #endif
