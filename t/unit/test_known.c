@@ -264,6 +264,26 @@ static void more_time_to_keep(void **state)
 	assert_true(last_deadline_ns <= mal_now_ns() + NS(DEADLINE_MS));
 }
 
+/* A region without a name is called by its object, of which the path may be long. */
+static void nameless(void **state)
+{
+	char text[256];
+
+	(void)state;
+	plugin_is_free = 0;
+	loaded_plugin = load("region");
+	mal_known_look();
+	for (size_t i = 0; i < known_count; i++)
+		for (size_t j = 0; j < known[i].verdicts.found.count; j++) {
+			free(known[i].verdicts.found.verdicts[j].name);
+			known[i].verdicts.found.verdicts[j].name = NULL;
+		}
+	mal_region_why(dlsym(loaded_plugin, "plugin_region"), text, sizeof(text));
+	assert_non_null(strstr(text, " of "));
+	assert_null(strchr(text, '/'));
+	dlclose(loaded_plugin);
+}
+
 static void loaded_later(void **state)
 {
 	const void *region;
@@ -399,9 +419,16 @@ static void all_free(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),	 CASE(kept),	     CASE(late),
-		CASE(more_time_to_keep), CASE(loaded_later), CASE(of_other_objects),
-		CASE(answers_change),	 CASE(pointers),     CASE(all_free),
+		CASE(by_function),
+		CASE(kept),
+		CASE(late),
+		CASE(nameless),
+		CASE(more_time_to_keep),
+		CASE(loaded_later),
+		CASE(of_other_objects),
+		CASE(answers_change),
+		CASE(pointers),
+		CASE(all_free),
 		CASE(at_once),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);

@@ -47,6 +47,14 @@ static const struct mal_verdict *verdict_on(const struct mal_known *object, uint
 	return mal_inspection_find(&object->verdicts.found, function - object->base);
 }
 
+/* Its file's name without the directories: the text that a rank may write is short. */
+static const char *name_of(const struct mal_known *object)
+{
+	const char *last = strrchr(object->file, '/');
+
+	return last ? last + 1 : object->file;
+}
+
 static void write_why(const struct mal_known *object, const struct mal_verdict *verdict, char *text,
 		      size_t size)
 {
@@ -56,14 +64,12 @@ static void write_why(const struct mal_known *object, const struct mal_verdict *
 		snprintf(text, size, "%s: %s", verdict->name, reason);
 	else
 		snprintf(text, size, "%#llx%s%s: %s", (unsigned long long)verdict->address,
-			 *object->file ? " of " : "", object->file, reason);
+			 *object->file ? " of " : "", name_of(object), reason);
 }
 
 static void write_trouble(const struct mal_known *object, char *text, size_t size)
 {
-	const char *last = strrchr(object->file, '/'), *file = last ? last + 1 : object->file;
-
-	snprintf(text, size, "%s: %s", *file ? file : "the program",
+	snprintf(text, size, "%s: %s", *object->file ? name_of(object) : "the program",
 		 object->trouble ? object->trouble : "a region of which nothing is known");
 }
 
