@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed: symbols, programs, their help, and what they do with wrong arguments.
 . "$(dirname "$0")/lib.sh"
-plan 16
+plan 19
 
 symbols() { nm -D --defined-only "$1" | awk '{print $3}'; }
 only() { ! symbols "$1" | grep -Ev "$2"; }
@@ -20,6 +20,18 @@ no_mpi() {
 	! ldd "$lib/libmalleable_mpi.so" "$lib/libmalleable.so" | grep -Eq 'libmpi|libomp|libgomp'
 }
 ok "neither library drags in an MPI or OpenMP library" no_mpi
+# needs FILE VERSION: no symbol of a newer glibc. What raises it shuts out containers of older ones
+# (doc/containers.md).
+needs() {
+	local newest
+	newest=$(objdump -T "$1" | grep -o '(GLIBC_[0-9.]*)' | tr -d '()' | cut -d_ -f2 |
+		sort -V | tail -n1)
+	[ -n "$newest" ] && printf '%s\n' "$newest" "$2" | sort -VC ||
+		{ echo "# glibc ${newest:-unknown}" && false; }
+}
+for library in libmalleable.so libmalleable_mpi.so libmalleable_prove.so; do
+	ok "$library loads with glibc 2.34" needs "$lib/$library" 2.34
+done
 preload() { LD_PRELOAD=$lib/libmalleable.so:$lib/libmalleable_mpi.so LD_BIND_NOW=1 /bin/true; }
 ok "a program without MPI and OpenMP starts with both preloaded" preload
 

@@ -4,7 +4,9 @@
  * jumps within a call.)
  */
 /* With it <setjmp.h> maps all of these functions to one name. */
-#undef _FORTIFY_SOURCE
+#include <features.h>
+#undef __USE_FORTIFY_LEVEL
+#define __USE_FORTIFY_LEVEL 0
 #include <dlfcn.h>
 #include <setjmp.h>
 
