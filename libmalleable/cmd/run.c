@@ -139,29 +139,6 @@ static const char *file_of(const char *name)
 	return *name && strcmp(name, "off") != 0 ? name : NULL;
 }
 
-static int get_variable(void *context, const char *name, char *value, size_t size)
-{
-	const char *found = getenv(name);
-
-	(void)context;
-	if (!found || strlen(found) >= size)
-		return found ? -1 : 0;
-	strcpy(value, found);
-	return 1;
-}
-
-static int set_variable(void *context, const char *name, const char *value)
-{
-	(void)context;
-	return setenv(name, value, 1);
-}
-
-static void unset_variable(void *context, const char *name)
-{
-	(void)context;
-	unsetenv(name);
-}
-
 static pid_t child_pid;
 
 static void pass_on(int number)
@@ -279,7 +256,6 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.local_rank = -1,
 		.mode = mal_choice_mode(choice),
 	};
-	struct mal_setup_env env = {get_variable, set_variable, unset_variable, NULL};
 	int result;
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
@@ -304,7 +280,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	result = mal_launch(launched, &options, mal_patience_ms(START_TIMEOUT_MS), err);
 	if (options.arguments.listen_fd >= 0)
 		close(options.arguments.listen_fd);
-	return result < 0 ? -1 : mal_setup_apply(&setup, &env, err);
+	return result < 0 ? -1 : mal_setup_apply(&setup, &mal_setup_own, err);
 }
 
 static bool ends_in_time(struct mal_launched *launched, char *text, size_t size)

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,37 @@
 #include "libmalleable/core/settings.h"
 
 #define LONGEST 8192
+
+static int get_own(void *context, const char *name, char *value, size_t size)
+{
+	const char *found = getenv(name);
+
+	(void)context;
+	if (!found || strlen(found) >= size)
+		return found ? -1 : 0;
+	strcpy(value, found);
+	return 1;
+}
+
+/* Libc may not have started: in place where that can be. */
+static int set_own(void *context, const char *name, const char *value)
+{
+	char *old = getenv(name);
+
+	(void)context;
+	if (!old || strlen(value) > strlen(old))
+		return setenv(name, value, 1);
+	strcpy(old, value);
+	return 0;
+}
+
+static void unset_own(void *context, const char *name)
+{
+	(void)context;
+	unsetenv(name);
+}
+
+const struct mal_setup_env mal_setup_own = {get_own, set_own, unset_own, NULL};
 
 static int set(const struct mal_setup_env *env, const char *name, const char *value,
 	       struct mal_error *err)
@@ -49,8 +81,7 @@ static int set_preload(const struct mal_setup *setup, const struct mal_setup_env
 	return set(env, "LD_PRELOAD", value, err);
 }
 
-/* Whether the LENGTH bytes at PATH name one of our libraries, wherever it is installed. */
-static bool is_ours(const char *path, size_t length)
+bool mal_setup_is_ours(const char *path, size_t length)
 {
 	static const char *const names[] = {"libmalleable.so", "libmalleable_mpi.so"};
 	const char *slash = memrchr(path, '/', length);
@@ -72,7 +103,7 @@ static bool strip(char *list)
 	for (const char *from = list; *from;) {
 		size_t length = strcspn(from, ": "), whole = length + (from[length] != '\0');
 
-		if (is_ours(from, length)) {
+		if (mal_setup_is_ours(from, length)) {
 			any = true;
 		} else {
 			memmove(to, from, whole);

@@ -39,6 +39,12 @@ struct mal_setup_env {
 	void *context;
 };
 
+/* The own environment. What is not longer than before is written in place. */
+extern const struct mal_setup_env mal_setup_own;
+
+/* Whether the LENGTH bytes at PATH name one of our libraries, wherever it is installed. */
+bool mal_setup_is_ours(const char *path, size_t length);
+
 /*
  * Remove through ENV what mal_setup_apply() set, for a process that is not of that step. Values
  * that are set again are shorter. Does nothing in any other environment.
