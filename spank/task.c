@@ -9,6 +9,7 @@
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/unseen.h"
 #include "spank/plugin.h"
 
 static int get_variable(void *context, const char *name, char *value, size_t size)
@@ -50,20 +51,23 @@ static unsigned int limit_threads(unsigned int wanted)
 }
 
 /*
- * Whether the task can load our library: the job's own /tmp may hide it, and ld.so would print an
- * error in each process. One line suffices for all tasks of a node.
+ * Whether the task can load our library: the job's own /tmp or a container may hide it, and ld.so
+ * would print an error in each process. One line suffices for all tasks of a node.
  */
 static bool has_library(const struct mal_setup *setup)
 {
+	const char *why = NULL;
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/libmalleable.so", setup->libdir);
-	if (access(path, R_OK) == 0)
-		return true;
-	if (setup->local_rank == 0)
-		balance_error("balance: cannot read %s in the job: %s; the step runs unbalanced",
-			      path, strerror(errno));
-	return false;
+	if (access(path, R_OK) < 0)
+		why = strerror(errno);
+	else if (!mal_unseen_libc_fits())
+		why = "the C library there is too old, or none of GNU's";
+	if (why && setup->local_rank == 0)
+		balance_error("balance: cannot load %s in the job: %s; the step runs unbalanced",
+			      path, why);
+	return !why;
 }
 
 void balance_task_prepare(spank_t spank, struct mal_setup *setup)

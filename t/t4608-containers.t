@@ -66,7 +66,7 @@ if [ "$(namespaces 2>/dev/null)" = private ]; then
 	run srun -n2 --balance "${short[@]}"
 	ok "libraries that it hides: the program runs, and one line is printed" \
 		all_of "exits 0" "says ^elapsed" \
-		"complains 'cannot read $hidden/.* in the job: No such'" \
+		"complains 'cannot load $hidden/.* in the job: No such'" \
 		"[ \$(grep -Ec 'balance:|ld.so' $work/err) = 1 ]"
 else
 	for what in "balanced with a /tmp of its own" "its report" "hidden libraries"; do

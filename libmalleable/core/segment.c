@@ -145,13 +145,24 @@ int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
 	return map(segment, fd, err);
 }
 
+/* Without it one line too many is printed, or a less exact one. */
+static void say_true(int fd, size_t at)
+{
+	static const uint32_t yes = true;
+
+	if (pwrite(fd, &yes, sizeof(yes), (off_t)at) < 0)
+		return;
+}
+
 void mal_segment_refuse(int fd)
 {
-	static const uint32_t refused = true;
+	say_true(fd, offsetof(struct mal_header, refused));
+}
 
-	/* Without it one line too many is printed. */
-	if (pwrite(fd, &refused, sizeof(refused), offsetof(struct mal_header, refused)) < 0)
-		return;
+void mal_segment_tell_unseen(int fd)
+{
+	if (mal_segment_look(fd) == MAL_SEGMENT_THERE)
+		say_true(fd, offsetof(struct mal_header, unseen));
 }
 
 enum mal_segment_look mal_segment_look(int fd)

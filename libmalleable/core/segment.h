@@ -230,6 +230,7 @@ struct mal_header {
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
 	_Atomic int32_t reader;	  /* which rank reads the program for all (rank/program/known.h) */
+	_Atomic uint32_t unseen;  /* a program was executed where our libraries cannot be loaded */
 };
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */
@@ -246,6 +247,9 @@ struct mal_segment {
 
 /* The task that has descriptor FD, or its launcher, said why it runs unbalanced. */
 void mal_segment_refuse(int fd);
+
+/* If FD is a running step's segment: a program is executed where our libraries cannot be loaded. */
+void mal_segment_tell_unseen(int fd);
 
 /*
  * Create a segment for RANK_COUNT ranks on the CPUs in ALLOCATION, map it into *SEGMENT and seal

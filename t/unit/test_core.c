@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_core.c: CPU lists, option texts, the segment. */
+/* test_core.c: CPU lists, option texts, the segment, environments that are handed on. */
 #include "t/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/spec.h"
+#include "libmalleable/core/unseen.h"
 
 static void cpu_lists(void **state)
 {
@@ -299,6 +301,152 @@ static void devices_are_not_claimed(void **state)
 			    "/nowhere/r");
 }
 
+/* Whether our libraries are here, and what the loader links to. NULL: no link, "": no loader. */
+static struct {
+	bool libraries;
+	const char *loader;
+} here = {true, NULL};
+
+int __wrap_access(const char *path, int mode);
+ssize_t __wrap_readlink(const char *path, char *target, size_t size);
+
+int __wrap_access(const char *path, int mode)
+{
+	(void)mode;
+	errno = ENOENT;
+	return here.libraries && strncmp(path, "/opt/", 5) == 0 ? 0 : -1;
+}
+
+ssize_t __wrap_readlink(const char *path, char *target, size_t size)
+{
+	(void)path;
+	errno = here.loader ? ENOENT : EINVAL;
+	if (!here.loader || !*here.loader)
+		return -1;
+	return snprintf(target, size, "%s", here.loader);
+}
+
+#define OURS "/opt/libmalleable.so:/opt/libmalleable_mpi.so"
+
+/* Whether a program that is executed here with LD_PRELOAD=PRELOAD gets another environment. */
+static bool leaves_out(char *preload)
+{
+	char *const environment[] = {"MALLEABLE_SEGMENT_FD=999", preload, NULL};
+	bool room;
+
+	errno = EBADF;
+	room = mal_unseen_room(environment) > 0;
+	assert_int_equal(errno, EBADF);
+	return room;
+}
+
+static void unseen_libraries(void **state)
+{
+	(void)state;
+	assert_false(leaves_out("LD_PRELOAD=" OURS));
+	here.libraries = false;
+	assert_true(leaves_out("LD_PRELOAD=" OURS));
+	assert_true(leaves_out("LD_PRELOAD=/usr/lib/liba.so /opt/libmalleable_mpi.so"));
+	assert_false(leaves_out("LD_PRELOAD=/usr/lib/liba.so"));
+	assert_false(leaves_out("LD_PRELOAD=libmalleable.so"));
+	assert_false(leaves_out("LD_PRELOAD="));
+	assert_false(leaves_out("LD_PRELOADED=" OURS));
+	assert_int_equal(mal_unseen_room(NULL), 0);
+	/* Not of a balanced step. */
+	assert_int_equal(mal_unseen_room((char *[]){"LD_PRELOAD=" OURS, NULL}), 0);
+	here.libraries = true;
+}
+
+static void older_libc(void **state)
+{
+	static const struct {
+		const char *loader;
+		bool fits;
+	} cases[] = {
+		{NULL, true},	       {"/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", true},
+		{"ld-2.28.so", false}, {"/lib/x86_64-linux-gnu/ld-2.31.so", false},
+		{"ld-2.999.so", true}, {"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		here.loader = cases[i].loader;
+		assert_int_equal(mal_unseen_libc_fits(), cases[i].fits);
+		assert_int_equal(leaves_out("LD_PRELOAD=" OURS), !cases[i].fits);
+	}
+	here.loader = NULL;
+}
+
+/* Fails if the copy of BEFORE without what is ours is not AFTER. */
+static void check_copy(char *const *before, char *const *after)
+{
+	size_t room = mal_unseen_room(before), i = 0;
+	char *space = malloc(room);
+	char *const *copy;
+
+	assert_true(room && space);
+	copy = mal_unseen_leave_out(before, space);
+	for (; copy[i] && after[i]; i++)
+		assert_string_equal(copy[i], after[i]);
+	assert_true(!copy[i] && !after[i]);
+	free(space);
+}
+
+static void unseen_is_left_out(void **state)
+{
+	char *const before[] = {"A=1",
+				"MALLEABLE_SEGMENT_FD=999",
+				"LD_PRELOAD=/usr/liba.so:" OURS ":/usr/libb.so",
+				"MALLEABLE_CPUS=0-3",
+				"MALLEABLE_CPUS=0-3",
+				"MALLEABLE_HOT_TEAMS=yes",
+				"KMP_HOT_TEAMS_MODE=1",
+				"odd",
+				"B=2",
+				NULL};
+	char *const plain[] = {"LD_PRELOAD=" OURS, "KMP_HOT_TEAMS_MODE=1", "MALLEABLE_SEGMENT_FD=9",
+			       NULL};
+	static char large[70000] = "LD_PRELOAD=" OURS ":";
+
+	(void)state;
+	here.libraries = false;
+	check_copy(before,
+		   (char *[]){"A=1", "LD_PRELOAD=/usr/liba.so:/usr/libb.so", "odd", "B=2", NULL});
+	assert_string_equal(before[2], "LD_PRELOAD=/usr/liba.so:" OURS ":/usr/libb.so");
+	check_copy(plain, (char *[]){"KMP_HOT_TEAMS_MODE=1", NULL});
+	/* More than the stack is given. */
+	memset(large + strlen(large), 'x', sizeof(large) - strlen(large) - 1);
+	assert_false(leaves_out(large));
+	here.libraries = true;
+}
+
+/* The segment of a step that runs, and nothing else, is written to. */
+static void unseen_is_told(void **state)
+{
+	struct mal_segment segment;
+	struct mal_cpumask cpus = {{0}};
+	struct mal_error err;
+	char number[64];
+	char *const environment[] = {number, "LD_PRELOAD=" OURS, NULL};
+	char *room[64];
+	int fd;
+
+	(void)state;
+	mal_cpumask_add(&cpus, 0);
+	fd = mal_segment_create(&segment, 1, &cpus, &err);
+	assert_true(fd >= 0);
+	snprintf(number, sizeof(number), "MALLEABLE_SEGMENT_FD=%d", fd);
+	assert_false(atomic_load(&segment.header->unseen));
+	mal_unseen_leave_out(environment, room);
+	assert_true(atomic_load(&segment.header->unseen));
+	mal_segment_close(&segment);
+	close(fd);
+	fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	mal_segment_tell_unseen(fd);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +462,10 @@ int main(void)
 		cmocka_unit_test(files_are_claimed),
 		cmocka_unit_test(claims_hold),
 		cmocka_unit_test(devices_are_not_claimed),
+		cmocka_unit_test(unseen_libraries),
+		cmocka_unit_test(older_libc),
+		cmocka_unit_test(unseen_is_left_out),
+		cmocka_unit_test(unseen_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

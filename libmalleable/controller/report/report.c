@@ -323,13 +323,17 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 
 size_t mal_report_nothing(const struct mal_controller *controller, char *buffer, size_t size)
 {
+	const struct mal_header *header = controller->step->segment.header;
 	struct mal_text text = {buffer, size, 0};
 
-	if (!atomic_load(&controller->step->segment.header->refused))
-		mal_text_add(&text,
-			     "no rank came, nothing was balanced: LD_PRELOAD was "
-			     "overwritten, or the program is static, setuid, without MPI and "
-			     "OpenMP, or finds MPI by dlsym\n");
+	if (atomic_load(&header->refused))
+		return 0;
+	mal_text_add(&text, "no rank came, nothing was balanced: %s\n",
+		     atomic_load(&header->unseen)
+			     ? "a program ran where our libraries cannot be loaded, as in a "
+			       "container without them or with an older glibc"
+			     : "LD_PRELOAD was overwritten, or the program is static, setuid, "
+			       "without MPI and OpenMP, or finds MPI by dlsym");
 	return text.length;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/state.h"
@@ -67,6 +68,13 @@ void mal_children_forked(void)
 	if (mal.active)
 		mal_bind_widen(&at_fork);
 }
+
+/* What a program gets as its environment, of which we are a part only where it can load us. */
+#define HAND_ON(environment) \
+	size_t room = mal_unseen_room(environment); \
+\
+	if (room) \
+	environment = mal_unseen_leave_out(environment, __builtin_alloca(room))
 
 static bool widen(void)
 {
@@ -146,6 +154,7 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 int system(const char *command)
 {
 	NEXT(system);
+	mal_unseen_clean_up();
 	bool widened = widen();
 	int result = next(command);
 
@@ -156,6 +165,7 @@ int system(const char *command)
 FILE *popen(const char *command, const char *mode)
 {
 	NEXT(popen);
+	mal_unseen_clean_up();
 	bool widened = widen();
 	FILE *result = next(command, mode);
 
@@ -166,6 +176,7 @@ FILE *popen(const char *command, const char *mode)
 int wordexp(const char *words, wordexp_t *expanded, int flags)
 {
 	NEXT(wordexp);
+	mal_unseen_clean_up();
 	bool widened = widen();
 	int result = next(words, expanded, flags);
 
@@ -178,6 +189,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 		char *const *environment)
 {
 	NEXT(posix_spawn);
+	HAND_ON(environment);
 	bool widened = widen();
 	int result = next(pid, path, actions, attributes, arguments, environment);
 
@@ -190,6 +202,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 		 char *const *environment)
 {
 	NEXT(posix_spawnp);
+	HAND_ON(environment);
 	bool widened = widen();
 	int result = next(pid, file, actions, attributes, arguments, environment);
 
@@ -217,6 +230,7 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 {
 	if (!next_execve)
 		find_exec();
+	HAND_ON(environment);
 	bool widened = widen();
 	int result = next_execve(path, arguments, environment);
 
@@ -229,6 +243,7 @@ int fexecve(int file, char *const *arguments, char *const *environment)
 {
 	if (!next_fexecve)
 		find_exec();
+	HAND_ON(environment);
 	bool widened = widen();
 	int result = next_fexecve(file, arguments, environment);
 
@@ -246,6 +261,7 @@ int execvpe(const char *file, char *const *arguments, char *const *environment)
 {
 	if (!next_execvpe)
 		find_exec();
+	HAND_ON(environment);
 	bool widened = widen();
 	int result = next_execvpe(file, arguments, environment);
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unseen.c: places where our libraries cannot be loaded: another mount namespace or root, as in a
+ * container. No memory of libc's, no lock: the caller may be a child of vfork(2).
+ */
+#include "libmalleable/core/unseen.h"
+
+#include <errno.h>
+#include <features.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/number.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/core/setup.h"
+
+/* What is larger than this is handed on as it is: it would be copied to the stack. */
+#define LARGEST 65536
+/* The loader's path, part of the machine's ABI. */
+#if defined(__x86_64__)
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#elif defined(__aarch64__)
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+#endif
+/* Until glibc 2.33 the loader's path is a link to a file of this name. */
+#define OLD_LOADER "ld-2."
+
+/* A copy of an environment, and room for its LD_PRELOAD, which gets shorter. */
+struct copy {
+	char **variables;
+	char *preload;
+};
+
+#ifdef LOADER
+static bool look(void)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlink(LOADER, target, sizeof(target) - 1);
+	const char *name;
+
+	/* Without one the programs are static, or of another C library, such as musl. */
+	if (length < 0)
+		return errno != ENOENT && errno != ENOTDIR;
+	target[length] = '\0';
+	name = strrchr(target, '/');
+	name = name ? name + 1 : target;
+	return strncmp(name, OLD_LOADER, strlen(OLD_LOADER)) != 0 ||
+	       strtol(name + strlen(OLD_LOADER), NULL, 10) >= __GLIBC_MINOR__;
+}
+
+/* Some systems have their loaders elsewhere: there a look shows nothing. */
+static bool fitted;
+
+__attribute__((constructor)) static void look_at_start(void)
+{
+	fitted = look();
+}
+
+bool mal_unseen_libc_fits(void)
+{
+	int saved = errno;
+	bool fits = !fitted || look();
+
+	errno = saved;
+	return fits;
+}
+#else
+bool mal_unseen_libc_fits(void)
+{
+	return true;
+}
+#endif
+
+/* The variable NAME at or behind VARIABLES; NULL: it is not set. */
+static char *const *find(char *const *variables, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; variables && *variables; variables++)
+		if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
+			return variables;
+	return NULL;
+}
+
+/* The value of NAME; NULL: it is not set. */
+static const char *value_of(char *const *variables, const char *name)
+{
+	char *const *found = find(variables, name);
+
+	return found ? *found + strlen(name) + 1 : NULL;
+}
+
+/* Whether LIST, of paths to preload, has one of ours that cannot be loaded here. */
+static bool has_unseen(const char *list)
+{
+	bool fits = mal_unseen_libc_fits();
+	char path[PATH_MAX];
+
+	for (; *list; list += *list != '\0') {
+		size_t length = strcspn(list, ": ");
+
+		if (length < sizeof(path) && *list == '/' && mal_setup_is_ours(list, length)) {
+			memcpy(path, list, length);
+			path[length] = '\0';
+			if (!fits || access(path, R_OK) < 0)
+				return true;
+		}
+		list += length;
+	}
+	return false;
+}
+
+size_t mal_unseen_room(char *const *environment)
+{
+	const char *preload = value_of(environment, "LD_PRELOAD");
+	int saved = errno;
+	size_t count = 0, room;
+
+	if (!preload || !value_of(environment, MAL_ENV_SEGMENT_FD) || !has_unseen(preload)) {
+		errno = saved;
+		return 0;
+	}
+	errno = saved;
+	while (environment[count])
+		count++;
+	room = (count + 1) * sizeof(*environment) + sizeof("LD_PRELOAD=") + strlen(preload);
+	return room <= LARGEST ? room : 0;
+}
+
+/* The controller says why no rank came. */
+static void tell(char *const *environment)
+{
+	unsigned int fd;
+
+	if (mal_number_parse(value_of(environment, MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd))
+		mal_segment_tell_unseen((int)fd);
+}
+
+static int get(void *context, const char *name, char *value, size_t size)
+{
+	const struct copy *copy = context;
+	const char *found = value_of(copy->variables, name);
+
+	if (!found || strlen(found) >= size)
+		return found ? -1 : 0;
+	strcpy(value, found);
+	return 1;
+}
+
+/* NAME is set, as LD_PRELOAD, and the only one that is set again. */
+static int set(void *context, const char *name, const char *value)
+{
+	struct copy *copy = context;
+
+	strcpy(stpcpy(stpcpy(copy->preload, name), "="), value);
+	*(char **)find(copy->variables, name) = copy->preload;
+	return 0;
+}
+
+static void unset(void *context, const char *name)
+{
+	struct copy *copy = context;
+	char **found;
+
+	while ((found = (char **)find(copy->variables, name)))
+		do
+			found[0] = found[1];
+		while (*found++);
+}
+
+char *const *mal_unseen_leave_out(char *const *environment, void *room)
+{
+	struct copy copy = {.variables = room};
+	const struct mal_setup_env env = {get, set, unset, &copy};
+	int saved = errno;
+	size_t count = 0;
+
+	for (; environment[count]; count++)
+		copy.variables[count] = environment[count];
+	copy.variables[count] = NULL;
+	copy.preload = (char *)(copy.variables + count + 1);
+	tell(environment);
+	mal_setup_remove(&env);
+	errno = saved;
+	return copy.variables;
+}
+
+void mal_unseen_clean_up(void)
+{
+	int saved = errno;
+
+	if (mal_unseen_room(environ)) {
+		tell(environ);
+		mal_setup_remove(&mal_setup_own);
+	}
+	errno = saved;
+}
