@@ -70,6 +70,8 @@ ok "another user's step is not to be changed" \
 	all_of "exits 1" "complains 'no balanced step mpirun.0 on this node'"
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" status
 ok "nor to be seen" all_of "exits 1" "complains 'no balanced step on this node'"
+states() { "$malleable" status --ranks >"$work/out" && says '^ *[01] +[0-9]+ .* (waits|computes)'; }
+ok "its user sees what each rank does" wait_until states
 # Who writes nonsense into the socket, or nothing, or asks without end.
 hostile() {
 	python3 - "$(echo /tmp/malleable-0/*)" 2>"$work/err" <<'PYTHON'
