@@ -71,6 +71,8 @@ enum {
 	MAL_EFFECT_BOUND = 16,
 	/* A call of what does something for one thread alone. */
 	MAL_EFFECT_CHOOSES = 32,
+	/* Something with an iteration. */
+	MAL_EFFECT_ITEM = 64,
 };
 
 struct mal_block_facts {
@@ -84,13 +86,19 @@ struct mal_block_facts {
 	uint8_t dead;
 	/* The way on which the thread has iterations, and that on which it has few, plus 1. */
 	uint8_t guard, few;
+	/* These may be some. */
+	uint8_t some;
 	/* Values that differ where ways meet are carried: by iterations, or by what they left. */
 	uint8_t force;
 	/* Its loop ends by iterations alone. */
 	uint8_t shared;
-	/* The loop's first block. */
-	uint8_t header;
-	/* It decides by the bounds of a share. */
+	/* The loop's first block; one of its exits. */
+	uint8_t header, leaves;
+	/* An exit: 1 before what a loop does with iterations, 2 after that, 3 amid it. */
+	uint8_t ends;
+	/* Of a loop's first block: its pace (mal_pace()), by places, by what counts. */
+	int64_t paces[2];
+	/* It decides by the bounds of a share: 1 where these may be an exit's. */
 	uint8_t decides;
 	/* It compares what counts chunks. */
 	uint8_t counts, seen;
@@ -168,6 +176,8 @@ mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *oper
 void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand, mal_value value);
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
 mal_value mal_address(struct mal_analysis *analysis, const struct mal_operand *operand);
+/* All that a loop of iterations leads to keeps one pace. */
+void mal_check_pace(struct mal_analysis *analysis, mal_value value);
 void mal_effect(struct mal_analysis *analysis, unsigned int effect);
 mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t flags);
 /* Whether a value may be seen by others; binds where not. */
@@ -179,6 +189,10 @@ void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *
 void mal_step_lea(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_stack(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_pair(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_lanes(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_atomic(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at);
@@ -193,6 +207,11 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 int mal_find_shared_loops(struct mal_analysis *analysis);
 int mal_force_joins(struct mal_analysis *analysis);
 int mal_check_control(struct mal_analysis *analysis);
+void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason);
+
+/* ends.c: the exit, or the guard, at the end of BLOCK. MARKS are the ways of the guard. */
+void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint32_t *work);
+void mal_check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks);
 
 /* sweep.c: the function at ENTRY. Only for want of memory it returns -1. */
 int mal_sweep(struct mal_program *program, uint64_t entry, struct mal_callee *callee);

@@ -2,6 +2,42 @@
 /* branches.c: what a branch decides by, and which way a thread without iterations takes. */
 #include "libmalleable/inspect/analysis.h"
 
+int mal_compare(enum mal_condition condition, int64_t a, int64_t b)
+{
+	switch (condition) {
+	case MAL_EQUAL: return a == b;
+	case MAL_NOT_EQUAL: return a != b;
+	case MAL_LESS: return a < b;
+	case MAL_NOT_LESS: return a >= b;
+	case MAL_LESS_EQUAL: return a <= b;
+	case MAL_MORE: return a > b;
+	case MAL_BELOW: return (uint64_t)a < (uint64_t)b;
+	case MAL_NOT_BELOW: return (uint64_t)a >= (uint64_t)b;
+	case MAL_BELOW_EQUAL: return (uint64_t)a <= (uint64_t)b;
+	case MAL_ABOVE: return (uint64_t)a > (uint64_t)b;
+	case MAL_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) < 0;
+	case MAL_NOT_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) >= 0;
+	default: return 0;
+	}
+}
+
+enum mal_condition mal_swapped(enum mal_condition condition)
+{
+	switch (condition) {
+	case MAL_LESS: return MAL_MORE;
+	case MAL_MORE: return MAL_LESS;
+	case MAL_NOT_LESS: return MAL_LESS_EQUAL;
+	case MAL_LESS_EQUAL: return MAL_NOT_LESS;
+	case MAL_BELOW: return MAL_ABOVE;
+	case MAL_ABOVE: return MAL_BELOW;
+	case MAL_NOT_BELOW: return MAL_BELOW_EQUAL;
+	case MAL_BELOW_EQUAL: return MAL_NOT_BELOW;
+	case MAL_EQUAL:
+	case MAL_NOT_EQUAL: return condition;
+	default: return MAL_OTHER_CONDITION;
+	}
+}
+
 #ifdef HAVE_ZYDIS
 
 /* Whether a number compares so with the least or the greatest one; being the same is not seen. */
@@ -128,8 +164,9 @@ static int ends_share(struct mal_values *values, enum mal_condition condition, m
 	left = first_of(values, left, &step);
 	right = first_of(values, right, &step);
 	distance = mal_minus(values, left, right);
+	/* As many as all have are those of a chunk. */
 	if (mal_node(values, distance)->class < MAL_IDENTITY)
-		return 1;
+		return mal_shape_of(values, left)->shape != MAL_SHAPE_BLOCK;
 	/* A chunk. */
 	if (step && mal_node(values, right)->kind == MAL_SELECT)
 		return mal_is_bound(values, right);
@@ -148,6 +185,20 @@ static int ends_share(struct mal_values *values, enum mal_condition condition, m
 			mal_is_length(values, mal_plus(values, distance, step)));
 }
 
+/* Whether two loops step them, each from a bound on. */
+static int are_steps(struct mal_values *values, mal_value left, mal_value right)
+{
+	const struct mal_node *a = mal_node(values, left), *b = mal_node(values, right);
+
+	return a->kind == MAL_STEP && b->kind == MAL_STEP && (a->key ^ b->key) >> 40 &&
+	       mal_is_of_bounds(values, a->a) && mal_is_of_bounds(values, b->a);
+}
+
+static int is_rest(const struct mal_values *values, mal_value value)
+{
+	return mal_node(values, value)->kind == MAL_SHARE && !mal_node(values, value)->key;
+}
+
 enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition condition,
 			      mal_value left, mal_value right)
 {
@@ -160,6 +211,12 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 		return MAL_BRANCH_TELLS;
 	if (a == MAL_CLEAN && b == MAL_CLEAN)
 		return MAL_BRANCH_CLEAN;
+	/* What goes on after whole vectors ends at a bound, not at what is made of one. */
+	if ((is_rest(values, left) && mal_is_off(values, right)) ||
+	    (is_rest(values, right) && mal_is_off(values, left)))
+		return MAL_BRANCH_TELLS;
+	if (are_steps(values, left, right))
+		return MAL_BRANCH_TELLS;
 	if (a < MAL_IDENTITY && b < MAL_IDENTITY)
 		return MAL_BRANCH_SHARE;
 	choice = choice_of(analysis, condition, left, right);
@@ -215,7 +272,7 @@ static void note_guard(struct mal_analysis *analysis, enum mal_condition conditi
 	int strict = condition == MAL_LESS || condition == MAL_BELOW || condition == MAL_NOT_LESS ||
 		     condition == MAL_NOT_BELOW;
 
-	facts->guard = facts->few = 0;
+	facts->guard = facts->few = facts->some = 0;
 	if (facts->branch != MAL_BRANCH_SHARE ||
 	    (mal_node(&analysis->values, left)->class < MAL_IDENTITY &&
 	     mal_node(&analysis->values, right)->class < MAL_IDENTITY))
@@ -225,18 +282,44 @@ static void note_guard(struct mal_analysis *analysis, enum mal_condition conditi
 		return;
 	greater = greater_way(condition, distance->length);
 	facts->few = greater ? (uint8_t)(3 - greater) : 0;
+	facts->some = distance->rest && (distance->rest < 0) == (distance->length > 0);
 	/* Greater than zero, not zero and greater. */
 	if (distance->rest == 0 && (condition == MAL_EQUAL || condition == MAL_NOT_EQUAL ||
 				    strict == (distance->length < 0)))
 		facts->guard = greater;
 }
 
+/* How a loop ends: 1 before what it does with iterations, 2 after it, 3 amid it; 0: not seen. */
+static uint8_t end_of(struct mal_values *values, mal_value left, mal_value right)
+{
+	mal_value step = 0;
+	const struct mal_node *distance;
+	int counts = 0;
+	int64_t pace = mal_pace(values, mal_minus(values, left, right), &counts);
+
+	left = first_of(values, left, &step);
+	right = first_of(values, right, &step);
+	distance = mal_shape_of(values, mal_minus(values, left, right));
+	if (!step || distance->shape != MAL_SHAPE_BLOCK || distance->start || !distance->bare)
+		return 0;
+	if (counts && pace > 1)
+		return 3;
+	return distance->rest ? 2 : 1;
+}
+
 /* Whether VALUE is of the bounds, and not where the inner one of two loops begins anew. */
-static int decides(const struct mal_analysis *analysis, mal_value value)
+static uint8_t decides(struct mal_analysis *analysis, mal_value value)
 {
 	const struct mal_node *node = mal_node(&analysis->values, value);
 
-	return node->kind == MAL_SHARE && node->key && !(node->flags & (MAL_PLACE | MAL_REST));
+	if (node->kind == MAL_SHARE && node->key && !(node->flags & (MAL_PLACE | MAL_REST)))
+		return 2;
+	if (!mal_is_of_bounds(&analysis->values, value) || node->flags & MAL_INDEX)
+		return 0;
+	return node->class == MAL_IDENTITY &&
+			       mal_shape_of(&analysis->values, value)->shape == MAL_SHAPE_BLOCK
+		       ? 2
+		       : 1;
 }
 
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at)
@@ -260,8 +343,14 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
 	facts->carried = (a->flags | b->flags) & (MAL_CARRIED | MAL_COUNTED);
-	facts->decides = (uint8_t)(decides(analysis, left) || decides(analysis, right));
+	/* Whether a loop of iterations ends after one, or before. */
+	facts->ends = analysis->final && facts->branch == MAL_BRANCH_SHARE && facts->leaves
+			      ? end_of(values, left, right)
+			      : 0;
+	facts->decides = analysis->final ? decides(analysis, left) | decides(analysis, right) : 0;
 	note_guard(analysis, condition, left, right);
+	if (facts->leaves && (a->class || b->class))
+		mal_check_pace(analysis, mal_minus(values, left, right));
 	facts->left = left;
 	facts->right = right;
 	facts->counts = (a->class == MAL_IDENTITY &&
@@ -269,8 +358,9 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 			(b->class == MAL_IDENTITY &&
 			 mal_shape_of(values, right)->shape == MAL_SHAPE_COUNTED);
 	facts->compare = 0;
-	if (facts->branch == MAL_BRANCH_TELLS)
-		mal_check_value(analysis, a->class >= b->class ? left : right, "in a branch");
+	if (facts->branch == MAL_BRANCH_TELLS &&
+	    mal_check_value(analysis, a->class >= b->class ? left : right, "in a branch"))
+		mal_bind(analysis, "a comparison of a thread's iterations", NULL);
 	outcome = mal_outcome(analysis, condition, left, right);
 	facts->dead = outcome < 0 ? 0 : outcome ? 2 : 1;
 	if ((a->class || b->class) && a->flags & b->flags & MAL_EXACT &&

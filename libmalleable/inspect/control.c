@@ -146,6 +146,10 @@ static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
 				header |= loop[graph->blocks[i].before[j]] != number;
 			if (loop[i] != number)
 				continue;
+			analysis->facts[i].leaves = 0;
+			for (uint32_t j = 0; j < graph->blocks[i].next_count; j++)
+				analysis->facts[i].leaves |=
+					loop[graph->blocks[i].next[j]] != number;
 			if (shared && !others) {
 				analysis->facts[i].shared = 1;
 				analysis->facts[i].header = (uint8_t)header;
@@ -280,7 +284,7 @@ int mal_force_joins(struct mal_analysis *analysis)
 	return changed;
 }
 
-static void bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason)
+void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason)
 {
 	analysis->at = mal_flow_last(&analysis->graph, block);
 	mal_bind(analysis, reason, NULL);
@@ -294,9 +298,9 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 	int loops = facts->branch == MAL_BRANCH_CHUNK && !facts->shared;
 
 	if (facts->carried & MAL_COUNTED && is_inner(analysis, block))
-		bind_block(analysis, block, "a branch on how many iterations a thread has had");
-	if (facts->decides && is_inner(analysis, block))
-		bind_block(analysis, block, "the bounds of a thread's iterations in a branch");
+		mal_bind_block(analysis, block, "a branch on how many iterations a thread has had");
+	if (facts->decides && is_inner(analysis, block) && (facts->decides > 1 || !facts->leaves))
+		mal_bind_block(analysis, block, "the bounds of a thread's iterations in a branch");
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		const struct mal_block_facts *there = &analysis->facts[i];
 		const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
@@ -305,32 +309,34 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 			continue;
 		switch (facts->branch) {
 		case MAL_BRANCH_DIVISION:
-			if (marks[i] != 3 &&
-			    (there->effects || i == block || !analysis->graph.blocks[i].ends))
-				bind_block(analysis, block, "a branch on a thread's number");
+			if (marks[i] != 3 && (there->effects & ~MAL_EFFECT_ITEM || i == block ||
+					      !analysis->graph.blocks[i].ends))
+				mal_bind_block(analysis, block, "a branch on a thread's number");
 			break;
 		case MAL_BRANCH_CHUNK:
 			loops &= !there->shared;
 			in_share[i] = 1;
-			if (!there->shared && there->effects & ~MAL_EFFECT_RUNTIME)
-				bind_block(analysis, block, "a branch on a thread's number");
+			if (!there->shared &&
+			    there->effects & ~(MAL_EFFECT_RUNTIME | MAL_EFFECT_ITEM))
+				mal_bind_block(analysis, block, "a branch on a thread's number");
 			break;
 		case MAL_BRANCH_SHARE: in_share[i] = 1; break;
 		case MAL_BRANCH_CHOSEN:
 		case MAL_BRANCH_NOT_CHOSEN:
 			once[i] |= marks[i] == alone;
-			if (marks[i] == alone && facts->shared && there->effects)
-				bind_block(analysis, block,
-					   "one thread alone within a loop of iterations");
+			if (marks[i] == alone && facts->shared && there->effects & ~MAL_EFFECT_ITEM)
+				mal_bind_block(analysis, block,
+					       "one thread alone within a loop of iterations");
 			break;
 		default:
 			if (facts->carried & MAL_CARRIED && there->effects & counts && i != block)
-				bind_block(analysis, block,
-					   "an effect that depends on a thread's other iterations");
+				mal_bind_block(
+					analysis, block,
+					"an effect that depends on a thread's other iterations");
 		}
 	}
 	if (loops)
-		bind_block(analysis, block, "a branch on a thread's number");
+		mal_bind_block(analysis, block, "a branch on a thread's number");
 }
 
 /* Whether what follows one of LLVM's calls is also in the loop: then it is an iteration of it. */
@@ -357,12 +363,13 @@ static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 		if (!is_reached(analysis, i) || !analysis->graph.blocks[i].ends)
 			continue;
 		if (facts->effects & MAL_EFFECT_BOUND && !facts->shared)
-			bind_block(analysis, i, "something at the bounds of a thread's iterations");
+			mal_bind_block(analysis, i,
+				       "something at the bounds of a thread's iterations");
 		if (facts->effects & MAL_EFFECT_CHOOSES && (facts->shared || in_share[i]))
-			bind_block(analysis, i, "one thread alone within a loop of iterations");
+			mal_bind_block(analysis, i, "one thread alone within a loop of iterations");
 		if (in_share[i] && !facts->shared && !once[i] && !is_iteration(analysis, i) &&
 		    facts->effects & (MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL))
-			bind_block(analysis, i, "an effect of each thread that has iterations");
+			mal_bind_block(analysis, i, "an effect of each thread that has iterations");
 	}
 }
 
@@ -389,6 +396,10 @@ int mal_check_control(struct mal_analysis *analysis)
 		analysis->chooses |= facts->branch == MAL_BRANCH_CHOSEN ||
 				     facts->branch == MAL_BRANCH_NOT_CHOSEN;
 		check_branch(analysis, i, marks, in_share, once);
+		if (!facts->shared && facts->some)
+			mal_check_guard(analysis, i, marks);
+		if (facts->shared && facts->ends)
+			mal_check_end(analysis, i, marks, work);
 	}
 	check_blocks(analysis, in_share, once);
 	free(marks);

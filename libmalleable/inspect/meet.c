@@ -149,9 +149,13 @@ static int is_stepped(struct mal_meeting *meeting, uint64_t key, mal_value a, ma
 	if (left->class == MAL_CLEAN || !(left->flags & MAL_EXACT) ||
 	    !mal_difference(values, a, b, &step))
 		return 0;
-	if (mal_node(values, step)->class == MAL_CLEAN ? !begins_share(values, a, step)
-						       : !mal_is_chunk_step(values, a, step))
-		return 0;
+	if (mal_node(values, step)->class != MAL_CLEAN) {
+		if (!mal_is_chunk_step(values, a, step))
+			return 0;
+	} else if (!begins_share(values, a, step)) {
+		*result = mal_tells(values, differs);
+		return step != mal_number(values, 0);
+	}
 	return note_step(meeting, key, a, step, result);
 }
 
@@ -175,13 +179,25 @@ static int counts(const struct mal_values *values, const struct mal_node *first,
 	       mal_node(values, next->b)->kind == MAL_NUMBER && mal_node(values, next->b)->key == 1;
 }
 
+/* Whether the loop steps another value from the first iteration on: none begins later then. */
+static int is_stepping(const struct mal_meeting *meeting, uint64_t key)
+{
+	const struct mal_analysis *analysis = meeting->analysis;
+
+	for (uint32_t i = 0; i < analysis->seed_count && !analysis->without; i++)
+		if (analysis->seeds[i].key != key && !((analysis->seeds[i].key ^ key) >> 40) &&
+		    mal_node(&analysis->values, analysis->seeds[i].first)->class == MAL_IDENTITY)
+			return 1;
+	return 0;
+}
+
 /* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
 static mal_value share(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
 		       int back)
 {
 	struct mal_values *values = &meeting->analysis->values;
 	int places = mal_is_place(values, a) && mal_is_place(values, b);
-	int steps = places && (back || meeting->few);
+	int steps = places && (back || meeting->few) && !is_stepping(meeting, key);
 	int of_bounds = mal_is_of_bounds(values, a) || mal_is_of_bounds(values, b);
 
 	if ((mal_node(values, a)->flags | mal_node(values, b)->flags) & MAL_INDEX)
@@ -226,7 +242,13 @@ static mal_value pair(struct mal_meeting *meeting, uint64_t key, mal_value a, ma
 		if (carried && back && meeting->analysis->final && left->kind == MAL_NUMBER &&
 		    steps_by_number(values, right, key))
 			carried |= MAL_COUNTED;
-		result = mal_symbol(values, key, (uint8_t)(left->flags | right->flags | carried));
+		/* What a loop replaces is carried, wherever it was read first. */
+		result = mal_symbol(values, key,
+				    (uint8_t)((left->flags | right->flags | carried) &
+					      (back ? ~MAL_PLACE : ~0)));
+		if (back && steps_by_number(values, right, key) &&
+		    meeting->analysis->facts[meeting->block].header)
+			values->nodes[result].step = mal_node(values, right->b)->key;
 		if (back)
 			mal_mark_counter(values, result, counts(values, left, right, result));
 		return result;

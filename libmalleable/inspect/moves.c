@@ -112,4 +112,40 @@ void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *
 	mal_write(analysis, &at->operands[0], value);
 }
 
+/* Words in a vector: what differs among threads is the same in all of them. */
+void mal_step_lanes(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_values *values = &analysis->values;
+	unsigned int first = at->operand_count == 3 && at->action == MAL_ACTION_VECTOR_ADD;
+	mal_value left = mal_read(analysis, &at->operands[first]);
+	mal_value right = mal_read(analysis, &at->operands[first + 1]), result;
+	int64_t number;
+
+	if (at->action == MAL_ACTION_SPREAD && at->operand_count == 3)
+		left = right;
+	if (mal_is_number(values, right, &number) && (int32_t)number == number >> 32)
+		right = mal_number(values, (int32_t)number);
+	result = at->action == MAL_ACTION_SPREAD ? left : mal_plus(values, left, right);
+	if (at->operand_count < 2 || mal_node(values, left)->kind == MAL_SHARE ||
+	    mal_node(values, right)->kind == MAL_SHARE ||
+	    !(mal_node(values, result)->class % MAL_UNKNOWN) ||
+	    (at->action == MAL_ACTION_SPREAD && left != right))
+		mal_step_neutral(analysis, at);
+	else
+		mal_write(analysis, &at->operands[0], result);
+}
+
+void mal_step_pair(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	unsigned int first = at->operand_count == 3 ? 1 : 0;
+	mal_value low = mal_read(analysis, &at->operands[first]);
+	mal_value high = mal_read(analysis, &at->operands[first + 1]);
+
+	if (low && high && low != high)
+		mal_write(analysis, &at->operands[0],
+			  mal_make(&analysis->values, MAL_PAIR, 0, low, high, 0));
+	else
+		mal_step_any(analysis, at);
+}
+
 #endif

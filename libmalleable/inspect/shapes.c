@@ -10,43 +10,9 @@ struct sample {
 	unsigned int seed;
 	/* Bounds of LLVM's runtime. */
 	int64_t low, high;
+	/* How often a loop has stepped its values. */
+	int64_t steps;
 };
-
-int mal_compare(enum mal_condition condition, int64_t a, int64_t b)
-{
-	switch (condition) {
-	case MAL_EQUAL: return a == b;
-	case MAL_NOT_EQUAL: return a != b;
-	case MAL_LESS: return a < b;
-	case MAL_NOT_LESS: return a >= b;
-	case MAL_LESS_EQUAL: return a <= b;
-	case MAL_MORE: return a > b;
-	case MAL_BELOW: return (uint64_t)a < (uint64_t)b;
-	case MAL_NOT_BELOW: return (uint64_t)a >= (uint64_t)b;
-	case MAL_BELOW_EQUAL: return (uint64_t)a <= (uint64_t)b;
-	case MAL_ABOVE: return (uint64_t)a > (uint64_t)b;
-	case MAL_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) < 0;
-	case MAL_NOT_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) >= 0;
-	default: return 0;
-	}
-}
-
-enum mal_condition mal_swapped(enum mal_condition condition)
-{
-	switch (condition) {
-	case MAL_LESS: return MAL_MORE;
-	case MAL_MORE: return MAL_LESS;
-	case MAL_NOT_LESS: return MAL_LESS_EQUAL;
-	case MAL_LESS_EQUAL: return MAL_NOT_LESS;
-	case MAL_BELOW: return MAL_ABOVE;
-	case MAL_ABOVE: return MAL_BELOW;
-	case MAL_NOT_BELOW: return MAL_BELOW_EQUAL;
-	case MAL_BELOW_EQUAL: return MAL_NOT_BELOW;
-	case MAL_EQUAL:
-	case MAL_NOT_EQUAL: return condition;
-	default: return MAL_OTHER_CONDITION;
-	}
-}
 
 static int64_t of_symbol(const struct mal_node *node, mal_value value, unsigned int seed)
 {
@@ -72,13 +38,18 @@ static int64_t evaluate(const struct mal_values *values, mal_value value,
 	case MAL_SELECT:
 		return evaluate(values, evaluate(values, node->a, sample) ? node->b : node->c,
 				sample);
-	case MAL_STEP: return evaluate(values, node->a, sample);
+	case MAL_STEP:
+		return (int64_t)((uint64_t)evaluate(values, node->a, sample) +
+				 (uint64_t)sample->steps *
+					 (uint64_t)evaluate(values, node->b, sample));
 	case MAL_ADD:
 	case MAL_MULTIPLY:
 	case MAL_DIVIDE:
 	case MAL_REMAINDER:
 	case MAL_COMPARE: break;
-	default: return of_symbol(node, value, sample->seed);
+	default:
+		return (int64_t)((uint64_t)of_symbol(node, value, sample->seed) +
+				 (uint64_t)sample->steps * (uint64_t)node->step);
 	}
 	a = (uint64_t)evaluate(values, node->a, sample);
 	b = (uint64_t)evaluate(values, node->b, sample);
@@ -316,6 +287,42 @@ const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value)
 		node->shape = (uint8_t)find_shape(values,
 						  node->kind == MAL_ON_WAY ? node->a : value, node);
 	return node;
+}
+
+int64_t mal_pace(const struct mal_values *values, mal_value value, int *length)
+{
+	int several = 0, possible = (1 << FITS) - 1;
+	mal_value n = dividend(values, value, &several);
+	int64_t paces[FITS] = {0}, factor = 0, rest;
+
+	for (unsigned int seed = 0; n && !several && seed < 2 * SEEDS; seed++) {
+		struct sample first = {.threads = 1, .seed = seed}, second = first;
+		int64_t step;
+
+		second.steps = 1;
+		step = (int64_t)((uint64_t)evaluate(values, value, &second) -
+				 (uint64_t)evaluate(values, value, &first));
+		if (!step || step == INT64_MIN)
+			return 0;
+		for (int fit = 0; fit < FITS; fit++) {
+			int found = fits(values, value, n, seed, (enum fit)fit, &factor, &rest);
+
+			if (found < 0)
+				continue;
+			if (!found || step % factor || (paces[fit] && paces[fit] != step / factor))
+				possible &= ~(1 << fit);
+			else
+				paces[fit] = step / factor;
+		}
+	}
+	*length = possible >> FIT_LENGTH & 1 && paces[FIT_LENGTH];
+	if (*length)
+		return -paces[FIT_LENGTH];
+	if (possible >> FIT_START & 1 && paces[FIT_START] > 0)
+		return paces[FIT_START];
+	if (possible >> FIT_END & 1 && paces[FIT_END] < 0)
+		return paces[FIT_END];
+	return n && !several ? MAL_NO_PACE : 0;
 }
 
 int mal_is_share(struct mal_values *values, mal_value value)

@@ -24,8 +24,19 @@ static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_
 		     mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
 }
 
+/* What follows from flags may not tell how many iterations a thread has had. */
+static void check_counts(struct mal_analysis *analysis)
+{
+	const struct mal_state *state = analysis->state;
+
+	if (analysis->values.inner && (mal_node(&analysis->values, state->left)->flags |
+				       mal_node(&analysis->values, state->right)->flags) &
+					      MAL_COUNTED)
+		mal_bind(analysis, "a choice by how many iterations a thread has had", NULL);
+}
+
 /* Everything that is written depends on everything that is read. */
-static void step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
+void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	struct mal_state *state = analysis->state;
 	uint64_t reads = at->reads & ~at->addressing & ~MAL_BIT(MAL_FLAGS), writes = at->writes;
@@ -45,10 +56,13 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 		if (reads & MAL_BIT(reg))
 			parts[count++] = state->registers[reg];
 	if (at->reads & MAL_BIT(MAL_FLAGS)) {
+		check_counts(analysis);
 		parts[count++] = state->left;
 		if (count < PARTS)
 			parts[count++] = state->right;
 	}
+	for (size_t i = 0; i < count; i++)
+		mal_check_pace(analysis, parts[i]);
 	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
 			 ? mal_spread
 			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
@@ -104,7 +118,7 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 		if (at->operand_count < 2)
 			right = mal_number(values, 1);
 		if (!mal_is_number(values, right, &number)) {
-			step_any(analysis, at);
+			mal_step_any(analysis, at);
 			return;
 		}
 		result = multiply(analysis, left, mal_number(values, (int64_t)1 << (number & 63)));
@@ -116,6 +130,9 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 		}
 		result = multiply(analysis, left, right);
 	}
+	if (mal_node(values, result)->kind == MAL_SHARE &&
+	    (mal_node(values, left)->kind == MAL_STEP || mal_node(values, right)->kind == MAL_STEP))
+		mal_effect(analysis, MAL_EFFECT_ITEM);
 	if (to->reg == MAL_RSP && mal_node(values, result)->kind != MAL_STACK) {
 		mal_check_value(analysis, result, "as the size of the stack");
 		/* A part of the frame that is far from the others. */
@@ -136,7 +153,7 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 	mal_value by = mal_read(analysis, &at->operands[0]), what = state->registers[MAL_RAX];
 
 	if (at->operands[0].bytes < 4) {
-		step_any(analysis, at);
+		mal_step_any(analysis, at);
 		return;
 	}
 	/* Indices of loops within each other. */
@@ -160,7 +177,7 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 }
 
 /* A value that is no other than one of the operands, if the other one is neutral. */
-static void step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at)
+void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	unsigned int first = at->operand_count == 3 ? 1 : 0, bytes = at->operands[first].bytes;
 	int64_t numbers[2] = {0, 0}, neutral = 0, other = 0;
@@ -168,7 +185,7 @@ static void step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 	int known[2];
 
 	if (at->operand_count < 2) {
-		step_any(analysis, at);
+		mal_step_any(analysis, at);
 		return;
 	}
 	bytes = at->operands[at->operand_count - 1].bytes == 4 ? 4 : bytes;
@@ -214,7 +231,7 @@ static void step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 		 !mal_is_place(&analysis->values, values[0]))
 		result = mal_leaf(&analysis->values, MAL_SHARE, MAL_ROUNDED);
 	else {
-		step_any(analysis, at);
+		mal_step_any(analysis, at);
 		return;
 	}
 	mal_write(analysis, &at->operands[0], result);
@@ -237,9 +254,9 @@ static void step_clear(struct mal_analysis *analysis, const struct mal_instructi
 		return;
 	}
 	if (at->reads & MAL_BIT(MAL_FLAGS))
-		step_any(analysis, at);
+		mal_step_any(analysis, at);
 	else
-		step_neutral(analysis, at);
+		mal_step_neutral(analysis, at);
 }
 
 static void step_test(struct mal_analysis *analysis, const struct mal_instruction *at)
@@ -273,6 +290,7 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 	int outcome = mal_outcome(analysis, (enum mal_condition)at->condition, left, right);
 	int exact = mal_node(values, left)->flags & mal_node(values, right)->flags & MAL_EXACT;
 
+	check_counts(analysis);
 	yes = at->action == MAL_ACTION_SET ? mal_number(values, 1)
 					   : mal_read(analysis, &at->operands[1]);
 	no = at->action == MAL_ACTION_SET ? mal_number(values, 0)
@@ -290,7 +308,8 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 		if (!mal_is_share(values, result) &&
 		    mal_branch_of(analysis, (enum mal_condition)at->condition, left, right) ==
 			    MAL_BRANCH_SHARE &&
-		    mal_is_share(values, yes) && mal_is_share(values, no))
+		    mal_is_share(values, yes) && mal_is_share(values, no) &&
+		    (!mal_node(values, yes)->class || !mal_node(values, no)->class))
 			result = mal_leaf(values, MAL_SHARE, (int64_t)at->address * 8);
 	} else if (yes == no) {
 		result = yes;
@@ -325,19 +344,6 @@ static int align(struct mal_analysis *analysis, const struct mal_instruction *at
 	return 1;
 }
 
-static void step_pair(struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	unsigned int first = at->operand_count == 3 ? 1 : 0;
-	mal_value low = mal_read(analysis, &at->operands[first]);
-	mal_value high = mal_read(analysis, &at->operands[first + 1]);
-
-	if (low && high && low != high)
-		mal_write(analysis, &at->operands[0],
-			  mal_make(&analysis->values, MAL_PAIR, 0, low, high, 0));
-	else
-		step_any(analysis, at);
-}
-
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	mal_value left;
@@ -353,7 +359,7 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_LEA: mal_step_lea(analysis, at); return;
 	case MAL_ACTION_MULTIPLY:
 		if (at->operand_count == 1) {
-			step_any(analysis, at);
+			mal_step_any(analysis, at);
 			return;
 		} /* fall through */
 	case MAL_ACTION_ADD:
@@ -369,17 +375,18 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 		if (align(analysis, at))
 			return; /* fall through */
 	case MAL_ACTION_OR:
-	case MAL_ACTION_VECTOR_ADD:
 	case MAL_ACTION_FLOAT_ADD:
 	case MAL_ACTION_FLOAT_MULTIPLY:
 	case MAL_ACTION_FLOAT_LESS:
-	case MAL_ACTION_FLOAT_MORE: step_neutral(analysis, at); return;
+	case MAL_ACTION_FLOAT_MORE: mal_step_neutral(analysis, at); return;
 	case MAL_ACTION_COMPARE:
 	case MAL_ACTION_TEST:
 	case MAL_ACTION_COMPARE_FLOAT: step_test(analysis, at); return;
 	case MAL_ACTION_SET:
 	case MAL_ACTION_CHOOSE: step_condition(analysis, at); return;
-	case MAL_ACTION_PAIR: step_pair(analysis, at); return;
+	case MAL_ACTION_PAIR: mal_step_pair(analysis, at); return;
+	case MAL_ACTION_VECTOR_ADD:
+	case MAL_ACTION_SPREAD: mal_step_lanes(analysis, at); return;
 	case MAL_ACTION_EXCHANGE:
 		left = mal_read(analysis, &at->operands[0]);
 		mal_write(analysis, &at->operands[0], mal_read(analysis, &at->operands[1]));
@@ -393,7 +400,7 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 		if (at->operand_count == 0 && at->reads & MAL_BIT(MAL_RDI))
 			mal_step_string(analysis, at);
 		else
-			step_any(analysis, at);
+			mal_step_any(analysis, at);
 	}
 }
 

@@ -180,6 +180,7 @@ static void finish(struct mal_analysis *analysis)
 	for (uint32_t i = 0; i < analysis->graph.order_count; i++) {
 		struct mal_block_facts *facts = &analysis->facts[analysis->graph.order[i]];
 
+		facts->paces[0] = facts->paces[1] = 0;
 		if (facts->end && facts->end->live)
 			enter_block(analysis, analysis->graph.order[i]);
 	}

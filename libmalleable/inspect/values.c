@@ -128,6 +128,15 @@ int mal_is_place(struct mal_values *values, mal_value value)
 				 (node->kind != MAL_SHARE || !node->key || node->flags & MAL_PLACE);
 }
 
+int mal_is_edge(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->class == MAL_CLEAN	 ? node->flags & MAL_PLACE
+	       : node->kind == MAL_SHARE ? node->key && node->flags & MAL_PLACE
+					 : node->class == MAL_IDENTITY;
+}
+
 int mal_is_off(struct mal_values *values, mal_value value)
 {
 	const struct mal_node *node = mal_node(values, value);
@@ -181,7 +190,8 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
 		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
-		node.flags |= part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED);
+		node.flags |=
+			part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED | MAL_PLACE);
 	}
 	/* A count of iterations, added to the first one, is an iteration. */
 	if (kind == MAL_ADD && node.class)
@@ -310,14 +320,17 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
 {
 	mal_value result = mal_blur(values, some, count, key);
-	int places = 0;
+	int places = 0, kinds = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		places |= mal_is_place(values, some[i]);
+		if (mal_node(values, some[i])->class != MAL_CLEAN)
+			kinds |= mal_node(values, some[i])->kind == MAL_SHARE ? 1 : 2;
 		if (mal_node(values, some[i])->class != MAL_CLEAN && !mal_is_place(values, some[i]))
 			return result;
 	}
-	return places && mal_is_of_bounds(values, result)
+	/* The distance to a bound is no place. */
+	return places && kinds != 3 && mal_is_of_bounds(values, result)
 		       ? mal_share(values, mal_node(values, result)->key, MAL_PLACE)
 		       : result;
 }

@@ -64,7 +64,10 @@ enum {
 	MAL_OWN = 8,
 	/* A count of the thread's iterations. */
 	MAL_COUNTED = 16,
-	/* Made of the first iteration, or the last, in such a way that a loop may begin with it. */
+	/*
+	 * Made of the first iteration, or the last, in such a way that a loop may begin with it; of
+	 * what all threads have in common: read there.
+	 */
 	MAL_PLACE = 32,
 	/* Indices of loops within each other: what that iteration is divided into at KEY. */
 	MAL_QUOTIENT = 64,
@@ -116,6 +119,8 @@ struct mal_node {
 	int64_t start, length, rest;
 	/* What is added is the same number always. */
 	int bare;
+	/* What a loop adds to a symbol each time, or 0. */
+	int64_t step;
 };
 
 struct mal_values {
@@ -162,6 +167,9 @@ mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t co
 /* Whether a loop may begin with VALUE as one of a thread's iterations. */
 int mal_is_place(struct mal_values *values, mal_value value);
 
+/* Whether it is a place that no loop steps; or what was read at one. */
+int mal_is_edge(const struct mal_values *values, mal_value value);
+
 /* Whether it is made of a share's bounds, but neither such a place nor all indices of one. */
 int mal_is_off(struct mal_values *values, mal_value value);
 
@@ -176,6 +184,13 @@ int mal_is_common(const struct mal_values *values, mal_value value);
 
 /* Whether A starts and B steps the chunks that gcc gives to a thread. */
 int mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b);
+
+/*
+ * How many iterations a loop of a share goes on by as it steps VALUE once: *LENGTH where VALUE
+ * counts them, else the result, negative from the last iteration on. 0: it does not step VALUE.
+ */
+enum { MAL_NO_PACE = INT32_MIN };
+int64_t mal_pace(const struct mal_values *values, mal_value value, int *length);
 
 /* Whether VALUE is that, or the end of a chunk: the lesser of it and of all iterations. */
 int mal_is_bound(struct mal_values *values, mal_value value);
