@@ -60,6 +60,15 @@ run srun -n1 --balance unshare --mount python3 "$work/ways.py" "$lib"
 ok "so it is whatever starts the program" all_of "exits 0" "said 1 '$line'" \
 	"[ \$(grep -c ^way $work/out) = 8 ]" "[ \$(grep -vc ^way $work/out) = 1 ]" "says ^still"
 
+# A crash reporter's handler has little stack.
+"${CC:-gcc}" -O1 -w -o "$work/handler" "$srcdir/t/programs/handler.c" || exit 1
+run srun -n1 --balance --balance-report=off "$work/handler"
+ok "a handler on a small stack starts a program" \
+	all_of "exits 0" "says '^started from a handler'"
+run srun -n1 --balance --balance-report=off unshare --mount "$work/handler" \
+	"mount -t tmpfs none $lib"
+ok "and where the libraries are hidden" all_of "exits 0" "says '^started from a handler'"
+
 script first "unshare --mount $work/other" "exec ${short[*]}"
 script other "mount -t tmpfs none $lib" "exec true"
 run srun -n2 --balance --balance-report="$work/report.json" "$work/first"

@@ -94,8 +94,7 @@ bool mal_setup_is_ours(const char *path, size_t length)
 	return false;
 }
 
-/* Take our libraries out of LIST, with the colon or blank behind each. Returns whether any was. */
-static bool strip(char *list)
+bool mal_setup_strip(char *list)
 {
 	char *to = list;
 	bool any = false;
@@ -117,7 +116,7 @@ static bool strip(char *list)
 	return any;
 }
 
-void mal_setup_remove(const struct mal_setup_env *env)
+void mal_setup_forget(const struct mal_setup_env *env, bool has_hot_teams)
 {
 	static const char *const names[] = {
 		MAL_ENV_SEGMENT_FD,  MAL_ENV_PATIENCE,	MAL_ENV_SOCKET, MAL_ENV_CGROUP,
@@ -125,20 +124,27 @@ void mal_setup_remove(const struct mal_setup_env *env)
 		MAL_ENV_MAX_THREADS, MAL_ENV_PROVE,	MAL_ENV_NODES,	MAL_ENV_EVENTS,
 		MAL_ENV_GOMP,	     MAL_ENV_HOT_TEAMS,
 	};
+
+	if (has_hot_teams)
+		env->unset(env->context, "KMP_HOT_TEAMS_MODE");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		env->unset(env->context, names[i]);
+}
+
+void mal_setup_remove(const struct mal_setup_env *env)
+{
 	char value[LONGEST];
 
 	if (env->get(env->context, MAL_ENV_SEGMENT_FD, value, sizeof(value)) != 1)
 		return;
-	if (env->get(env->context, "LD_PRELOAD", value, sizeof(value)) == 1 && strip(value)) {
+	if (env->get(env->context, "LD_PRELOAD", value, sizeof(value)) == 1 &&
+	    mal_setup_strip(value)) {
 		if (*value)
 			env->set(env->context, "LD_PRELOAD", value);
 		else
 			env->unset(env->context, "LD_PRELOAD");
 	}
-	if (env->get(env->context, MAL_ENV_HOT_TEAMS, value, sizeof(value)) == 1)
-		env->unset(env->context, "KMP_HOT_TEAMS_MODE");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		env->unset(env->context, names[i]);
+	mal_setup_forget(env, env->get(env->context, MAL_ENV_HOT_TEAMS, value, sizeof(value)) == 1);
 }
 
 int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env,

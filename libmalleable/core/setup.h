@@ -45,6 +45,12 @@ extern const struct mal_setup_env mal_setup_own;
 /* Whether the LENGTH bytes at PATH name one of our libraries, wherever it is installed. */
 bool mal_setup_is_ours(const char *path, size_t length);
 
+/* Take our libraries out of LIST, with the colon or blank behind each. Returns whether any was. */
+bool mal_setup_strip(char *list);
+
+/* Unset what mal_setup_apply() set, but for LD_PRELOAD. HAS_HOT_TEAMS: MAL_ENV_HOT_TEAMS is set. */
+void mal_setup_forget(const struct mal_setup_env *env, bool has_hot_teams);
+
 /*
  * Remove through ENV what mal_setup_apply() set, for a process that is not of that step. Values
  * that are set again are shorter. Does nothing in any other environment.

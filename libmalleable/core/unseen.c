@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * unseen.c: places where our libraries cannot be loaded: another mount namespace or root, as in a
- * container. No memory of libc's, no lock: the caller may be a child of vfork(2).
+ * container. No memory of libc's, no lock, little stack: the caller may be a child of vfork(2), or
+ * a signal handler on a stack of its own.
  */
 #include "libmalleable/core/unseen.h"
 
@@ -19,6 +20,7 @@
 
 /* What is larger than this is handed on as it is: it would be copied to the stack. */
 #define LARGEST 65536
+#define PRELOAD "LD_PRELOAD"
 /* The loader's path, part of the machine's ABI. */
 #if defined(__x86_64__)
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
@@ -27,17 +29,13 @@
 #endif
 /* Until glibc 2.33 the loader's path is a link to a file of this name. */
 #define OLD_LOADER "ld-2."
-
-/* A copy of an environment, and room for its LD_PRELOAD, which gets shorter. */
-struct copy {
-	char **variables;
-	char *preload;
-};
+/* A link to a longer path is cut off: then its name is that of no old loader. */
+#define LINK_SIZE 256
 
 #ifdef LOADER
 static bool look(void)
 {
-	char target[PATH_MAX];
+	char target[LINK_SIZE];
 	ssize_t length = readlink(LOADER, target, sizeof(target) - 1);
 	const char *name;
 
@@ -93,21 +91,27 @@ static const char *value_of(char *const *variables, const char *name)
 	return found ? *found + strlen(name) + 1 : NULL;
 }
 
+/* Whether a library of ours, whose path is the LENGTH bytes at NAME, can be read here, and FITS. */
+static bool is_seen(const char *name, size_t length, bool fits)
+{
+	char *path = __builtin_alloca(length + 1);
+
+	memcpy(path, name, length);
+	path[length] = '\0';
+	return fits && access(path, R_OK) == 0;
+}
+
 /* Whether LIST, of paths to preload, has one of ours that cannot be loaded here. */
 static bool has_unseen(const char *list)
 {
 	bool fits = mal_unseen_libc_fits();
-	char path[PATH_MAX];
 
 	for (; *list; list += *list != '\0') {
 		size_t length = strcspn(list, ": ");
 
-		if (length < sizeof(path) && *list == '/' && mal_setup_is_ours(list, length)) {
-			memcpy(path, list, length);
-			path[length] = '\0';
-			if (!fits || access(path, R_OK) < 0)
-				return true;
-		}
+		if (length < PATH_MAX && *list == '/' && mal_setup_is_ours(list, length) &&
+		    !is_seen(list, length, fits))
+			return true;
 		list += length;
 	}
 	return false;
@@ -115,7 +119,7 @@ static bool has_unseen(const char *list)
 
 size_t mal_unseen_room(char *const *environment)
 {
-	const char *preload = value_of(environment, "LD_PRELOAD");
+	const char *preload = value_of(environment, PRELOAD);
 	int saved = errno;
 	size_t count = 0, room;
 
@@ -126,7 +130,7 @@ size_t mal_unseen_room(char *const *environment)
 	errno = saved;
 	while (environment[count])
 		count++;
-	room = (count + 1) * sizeof(*environment) + sizeof("LD_PRELOAD=") + strlen(preload);
+	room = (count + 1) * sizeof(*environment) + sizeof(PRELOAD "=") + strlen(preload);
 	return room <= LARGEST ? room : 0;
 }
 
@@ -139,33 +143,11 @@ static void tell(char *const *environment)
 		mal_segment_tell_unseen((int)fd);
 }
 
-static int get(void *context, const char *name, char *value, size_t size)
-{
-	const struct copy *copy = context;
-	const char *found = value_of(copy->variables, name);
-
-	if (!found || strlen(found) >= size)
-		return found ? -1 : 0;
-	strcpy(value, found);
-	return 1;
-}
-
-/* NAME is set, as LD_PRELOAD, and the only one that is set again. */
-static int set(void *context, const char *name, const char *value)
-{
-	struct copy *copy = context;
-
-	strcpy(stpcpy(stpcpy(copy->preload, name), "="), value);
-	*(char **)find(copy->variables, name) = copy->preload;
-	return 0;
-}
-
 static void unset(void *context, const char *name)
 {
-	struct copy *copy = context;
 	char **found;
 
-	while ((found = (char **)find(copy->variables, name)))
+	while ((found = (char **)find(context, name)))
 		do
 			found[0] = found[1];
 		while (*found++);
@@ -173,19 +155,25 @@ static void unset(void *context, const char *name)
 
 char *const *mal_unseen_leave_out(char *const *environment, void *room)
 {
-	struct copy copy = {.variables = room};
-	const struct mal_setup_env env = {get, set, unset, &copy};
+	char **variables = room, **preload;
+	const struct mal_setup_env env = {.unset = unset, .context = variables};
 	int saved = errno;
 	size_t count = 0;
+	char *value;
 
 	for (; environment[count]; count++)
-		copy.variables[count] = environment[count];
-	copy.variables[count] = NULL;
-	copy.preload = (char *)(copy.variables + count + 1);
+		variables[count] = environment[count];
+	variables[count] = NULL;
 	tell(environment);
-	mal_setup_remove(&env);
+	preload = (char **)find(variables, PRELOAD);
+	*preload = strcpy((char *)(variables + count + 1), *preload);
+	value = *preload + sizeof(PRELOAD);
+	mal_setup_strip(value);
+	if (!*value)
+		unset(variables, PRELOAD);
+	mal_setup_forget(&env, value_of(variables, MAL_ENV_HOT_TEAMS));
 	errno = saved;
-	return copy.variables;
+	return variables;
 }
 
 void mal_unseen_clean_up(void)
