@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 14
+plan 16
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -59,6 +59,38 @@ ok "what libomp answers is its own, one place" all_of "answers answers-clang" \
 	"says '^ places 1:'"
 ok "and a hard pause does not end balancing" paused answers-clang
 ok "with places too" answers answers-clang OMP_PLACES=cores
+# A package was installed again meanwhile, or a loader keeps its program in memory.
+cat >"$work/gone" <<GONE
+#!/bin/bash
+cp "$programs/gomp" "$work/copy" && exec 9<"$work/copy" && rm "$work/copy" && exec /proc/self/fd/9
+GONE
+chmod +x "$work/gone"
+rm -f "$work/report.json"
+run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/gone"
+ok "a program whose file is gone runs on libomp" \
+	all_of "says '^cells 91'" "report_has '.per_rank[0].regions >= 1'"
+# The largest environment with which it can be executed: not a second time, with more.
+cat >"$work/fill.py" <<'PY'
+import os, sys
+def start(size, command):
+    fill = {f"FILL{i}": "x" * min(100000, size - i) for i in range(0, size, 100000)}
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.execve(command[0], command, os.environ | fill)
+        except OSError:
+            os._exit(99)
+    return os.waitpid(pid, 0)[1] >> 8
+low, high = 0, 8 << 20
+while high - low > 16:
+    middle = (low + high) // 2
+    low, high = (low, middle) if start(middle, ["/bin/true"]) == 99 else (middle, high)
+sys.exit(start(low - 2 * len(sys.argv[1]), sys.argv[1:]))
+PY
+${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp.c" || exit 1
+run srun -n1 -c2 --balance --balance-report=off python3 "$work/fill.py" "$work/preload"
+ok "one that cannot be executed again keeps libgomp, and its children do not get libomp" \
+	all_of "exits 0" "says '^preload'" "! says 'preload .*libomp'"
 if command -v valgrind >/dev/null; then
 	run srun -n1 -c1 --balance --balance-report=off valgrind "$programs/gomp"
 	ok "valgrind keeps its program" all_of "exits 0" "complains 'ERROR SUMMARY: 0 errors'"

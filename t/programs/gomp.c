@@ -22,6 +22,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	return system("echo \"OMP_SCHEDULE ${OMP_SCHEDULE-unset}\"");
 #endif
+#ifdef PRELOAD
+	printf("preload %s\n", getenv("LD_PRELOAD"));
+#endif
 #ifdef DOACROSS
 #pragma omp parallel for ordered(1) schedule(static, 1)
 	for (int i = 1; i < 10; i++) {

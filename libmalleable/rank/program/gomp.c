@@ -27,6 +27,7 @@
 
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/program/gomp_only.h"
+#include "libmalleable/rank/program/gomp_variables.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/outside.h"
 #include "libmalleable/rank/program/registered.h"
@@ -41,13 +42,8 @@
 #define REPLACED "MALLEABLE_REPLACED"
 #define WORD_REPLACED "replaced"
 #define WORD_KEPT "kept"
-
-/* omp_proc_bind_true */
-#define BIND_TRUE 1
-/* omp_sched_dynamic */
-#define SCHED_DYNAMIC 2
-/* What may stand around a number in a variable. */
-#define SPACES " \t\n\v\f\r"
+/* The file that runs, whatever its name. */
+#define RUNNING "/proc/self/exe"
 
 static struct {
 	bool replaced; /* the program was built for libgomp and runs on libomp */
@@ -95,35 +91,6 @@ static void silence(void)
 	*(void **)&warnings_off = dlsym(RTLD_DEFAULT, "kmp_set_warnings_off");
 	if (warnings_off && !getenv("KMP_WARNINGS"))
 		warnings_off();
-}
-
-static bool is_of_openmp(const char *entry)
-{
-	return strncmp(entry, "OMP_", 4) == 0 || strncmp(entry, "GOMP_", 5) == 0 ||
-	       strncmp(entry, "KMP_", 4) == 0;
-}
-
-/* The variables of OpenMP, "NAME=VALUE" each, NULL behind the last. NULL: out of memory. */
-static char **copy_variables(void)
-{
-	size_t count = 0;
-	char **copy;
-
-	for (char **entry = environ; entry && *entry; entry++)
-		count += is_of_openmp(*entry);
-	copy = calloc(count + 1, sizeof(*copy));
-	count = 0;
-	for (char **entry = environ; copy && entry && *entry; entry++)
-		if (is_of_openmp(*entry) && strchr(*entry, '=') && (copy[count] = strdup(*entry)))
-			count++;
-	return copy;
-}
-
-static void free_variables(char **copy)
-{
-	for (char **entry = copy; entry && *entry; entry++)
-		free(*entry);
-	free(copy);
 }
 
 /* Which object has FUNCTION of HANDLE. NULL: none. */
@@ -208,29 +175,50 @@ static bool add_to_preload(const char *path)
 	return done;
 }
 
-/* The name by which PROGRAM was executed, if it still is the same file: AT_EXECFN says it. */
+static bool is_running(const char *name, const struct stat *running)
+{
+	struct stat named;
+
+	return name && stat(name, &named) == 0 && named.st_dev == running->st_dev &&
+	       named.st_ino == running->st_ino;
+}
+
+/*
+ * The name by which PROGRAM was executed, if it still is the same file: AT_EXECFN says it. A file
+ * may have been removed, or replaced.
+ */
 static const char *name_of(const char *program)
 {
 	const char *name = (const char *)getauxval(AT_EXECFN);
-	struct stat named, running;
+	struct stat running;
 
-	return name && stat(name, &named) == 0 && stat(program, &running) == 0 &&
-			       named.st_dev == running.st_dev && named.st_ino == running.st_ino
-		       ? name
-		       : program;
+	if (stat(RUNNING, &running) < 0)
+		return program;
+	if (is_running(name, &running))
+		return name;
+	return is_running(program, &running) ? program : RUNNING;
 }
 
 /* Returns if it cannot be. RUNTIME is the path of libomp if that shall run; NULL: libgomp. */
 static void execute_again(const char *program, char **argv, const char *runtime)
 {
+	const char *before = getenv("LD_PRELOAD");
+	char *preload = before ? strdup(before) : NULL;
 	char name[16] = "", value[64];
 
+	if (before && !preload)
+		return;
 	prctl(PR_GET_NAME, name);
 	snprintf(value, sizeof(value), "%d %s %s", (int)getpid(),
 		 runtime ? WORD_REPLACED : WORD_KEPT, name);
-	if (setenv(REPLACED, value, 1) || (runtime && !add_to_preload(runtime)))
-		return;
-	execv(name_of(program), argv);
+	if (setenv(REPLACED, value, 1) == 0 && (!runtime || add_to_preload(runtime)))
+		execv(name_of(program), argv);
+	/* What this program starts is not to have it either. */
+	if (preload)
+		setenv("LD_PRELOAD", preload, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	free(preload);
 	unsetenv(REPLACED);
 }
 
@@ -265,7 +253,7 @@ static void go_on(void)
 	if (!gomp.replaced)
 		return;
 	silence();
-	gomp.at_start = copy_variables();
+	gomp.at_start = mal_gomp_copy_variables();
 	syscall(SYS_sched_getaffinity, 0, sizeof(gomp.cpus), &gomp.cpus);
 }
 
@@ -285,7 +273,7 @@ static void choose_runtime(char **argv)
 	    getauxval(AT_SECURE) || under_valgrind() || !is_loaded(GOMP) || is_loaded(OMP) ||
 	    mal_gomp_is_wanted())
 		return;
-	length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	length = readlink(RUNNING, program, sizeof(program) - 1);
 	program[length > 0 ? length : 0] = '\0';
 	/* If the loader was named on the command line, the file that runs is not the program. */
 	if (!*program || strstr(program, "/ld-linux"))
@@ -299,101 +287,6 @@ static void choose_runtime(char **argv)
 	else
 		execute_again(program, argv, NULL);
 	dlclose(omp);
-}
-
-/* The variables of OpenMP are those in COPY, and no others. */
-static void put_variables(char **copy)
-{
-	char **now = copy_variables();
-
-	for (char **entry = now; entry && *entry; entry++) {
-		*strchr(*entry, '=') = '\0';
-		unsetenv(*entry);
-	}
-	free_variables(now);
-	for (char **entry = copy; *entry; entry++) {
-		char *value = strchr(*entry, '=');
-
-		*value = '\0';
-		setenv(*entry, value + 1, 1);
-		*value = '=';
-	}
-}
-
-/*
- * The variables of libomp's own mean nothing to libgomp. Not hidden are those that no program can
- * see the effect of.
- */
-static void hide_others(void)
-{
-	static const char *const kept[] = {
-		"KMP_HOT_TEAMS_MODE=", "KMP_DUPLICATE_LIB_OK=", "KMP_AFFINITY=disabled", NULL};
-	char **now = copy_variables();
-
-	for (char **entry = now; entry && *entry; entry++) {
-		bool keep = strncmp(*entry, "KMP_", 4) != 0;
-
-		for (int i = 0; kept[i]; i++)
-			keep |= strncmp(*entry, kept[i], strlen(kept[i])) == 0;
-		*strchr(*entry, '=') = '\0';
-		if (!keep)
-			unsetenv(*entry);
-	}
-	free_variables(now);
-}
-
-/* Whether VALUE is a list as libgomp reads it, of which the first is FIRST. */
-static bool lists(const char *value, int first)
-{
-	char *end;
-
-	for (bool begins = true;; begins = false) {
-		unsigned long number;
-
-		value += strspn(value, SPACES);
-		number = strtoul(value, &end, 10);
-		if (*value < '0' || *value > '9' || !number || number > INT_MAX ||
-		    (begins && number != (unsigned long)first))
-			return false;
-		value = end + strspn(end, SPACES);
-		if (!*value)
-			return true;
-		if (*value++ != ',')
-			return false;
-	}
-}
-
-/* What libgomp cannot read it leaves out. So shall libomp, which may end the program instead. */
-static void leave_out_unread(void)
-{
-	const struct mal_runtime *original = &gomp.original;
-	int kind = 0, chunk = 0;
-
-	if (original->get_thread_limit && original->get_thread_limit() == INT_MAX)
-		unsetenv("OMP_THREAD_LIMIT");
-	if (original->get_num_places && original->get_num_places() == 0)
-		unsetenv("OMP_PLACES");
-	/* Dynamic is what it takes then. */
-	if (original->get_schedule)
-		original->get_schedule(&kind, &chunk);
-	setenv("OMP_SCHEDULE", "dynamic,1", kind == SCHED_DYNAMIC && chunk == 1);
-}
-
-/* libgomp counted the CPUs before main(), which may have bound its thread since. */
-static void set_number(void)
-{
-	const char *value = getenv("OMP_NUM_THREADS");
-	char number[16];
-	int threads = gomp.original.get_max_threads ? gomp.original.get_max_threads() : 0;
-
-	snprintf(number, sizeof(number), "%d", threads);
-	if (threads > 0)
-		setenv("OMP_NUM_THREADS", number, !value || !lists(value, threads));
-	/*
-	 * libgomp's threads round as they did when they started, libomp's as the primary one does
-	 * now; and libomp clears the primary one's flags at the end of a region of one thread.
-	 */
-	setenv("KMP_INHERIT_FP_CONTROL", "false", 1);
 }
 
 bool mal_gomp_manages(const void *caller)
@@ -414,19 +307,11 @@ void mal_gomp_runtime_starts(void)
 	if (!gomp.replaced || !gomp.at_start || gomp.programs)
 		return;
 	find_runtimes();
-	gomp.programs = copy_variables();
+	gomp.programs = mal_gomp_copy_variables();
 	if (!gomp.programs)
 		return;
-	put_variables(gomp.at_start);
-	hide_others();
-	set_number();
-	leave_out_unread();
-	setenv("OMP_AFFINITY_FORMAT", "level %L thread %i affinity %A", 0);
-	/* For libgomp that is thread by thread from place to place, for libomp spread. */
-	if (gomp.original.get_proc_bind && gomp.original.get_proc_bind() == BIND_TRUE)
-		setenv("OMP_PROC_BIND", "close", 1);
-	/* libgomp has printed them already. */
-	unsetenv("OMP_DISPLAY_ENV");
+	mal_gomp_put_variables(gomp.at_start);
+	mal_gomp_translate(&gomp.original);
 	/* A library of the program's may have started a runtime of LLVM's before. */
 	setenv("KMP_DUPLICATE_LIB_OK", "TRUE", 1);
 }
@@ -437,8 +322,8 @@ void mal_gomp_runtime_started(void)
 		return;
 	/* One may start one later, which bears libgomp. */
 	mal_registered_remove(gomp.replacement);
-	put_variables(gomp.programs);
-	free_variables(gomp.programs);
+	mal_gomp_put_variables(gomp.programs);
+	mal_gomp_free_variables(gomp.programs);
 	gomp.programs = NULL;
 }
 

@@ -54,12 +54,21 @@ static bool list_is_in(const char *list, const cpu_set_t *cpus)
 	return true;
 }
 
+/* libomp reads these before it looks for us: it prints something, or does not look at all. */
+static bool is_about_tools(const char *name, const char *usual)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcasecmp(value, usual) != 0;
+}
+
 bool mal_gomp_is_wanted(void)
 {
 	const char *display = getenv("OMP_DISPLAY_AFFINITY"), *list = getenv("GOMP_CPU_AFFINITY");
 	cpu_set_t cpus;
 
-	if (display && is_true(display))
+	if ((display && is_true(display)) || is_about_tools("OMP_TOOL", "enabled") ||
+	    is_about_tools("OMP_TOOL_VERBOSE_INIT", "disabled"))
 		return true;
 	CPU_ZERO(&cpus);
 	return list && syscall(SYS_sched_getaffinity, 0, sizeof(cpus), &cpus) > 0 &&

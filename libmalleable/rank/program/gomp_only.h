@@ -7,7 +7,8 @@
 
 /*
  * Whether a program for libgomp had better keep it: its threads are to be printed, or bound to CPUs
- * that it may not use, of which the two runtimes say different things. Reads the environment.
+ * that it may not use, of which the two runtimes say different things; or libomp is to look for no
+ * tool, such as we are. Reads the environment.
  */
 bool mal_gomp_is_wanted(void);
 

@@ -115,6 +115,11 @@ bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 	RESOLVE(get_num_procs, "omp_get_num_procs");
 	RESOLVE(get_thread_limit, "omp_get_thread_limit");
 	RESOLVE(get_max_active_levels, "omp_get_max_active_levels");
+	RESOLVE(get_max_task_priority, "omp_get_max_task_priority");
+	RESOLVE(get_max_teams, "omp_get_max_teams");
+	RESOLVE(get_teams_thread_limit, "omp_get_teams_thread_limit");
+	RESOLVE(get_default_device, "omp_get_default_device");
+	RESOLVE(get_cancellation, "omp_get_cancellation");
 	RESOLVE(get_supported_active_levels, "omp_get_supported_active_levels");
 	RESOLVE(get_level, "omp_get_level");
 	RESOLVE(get_active_level, "omp_get_active_level");

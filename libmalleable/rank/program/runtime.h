@@ -42,6 +42,11 @@ struct mal_runtime {
 	int (*get_num_procs)(void);
 	int (*get_thread_limit)(void);
 	int (*get_max_active_levels)(void);
+	int (*get_max_task_priority)(void);
+	int (*get_max_teams)(void);
+	int (*get_teams_thread_limit)(void);
+	int (*get_default_device)(void);
+	int (*get_cancellation)(void);
 	int (*get_supported_active_levels)(void);
 	int (*get_level)(void);
 	int (*get_active_level)(void);
