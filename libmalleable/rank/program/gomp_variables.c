@@ -115,8 +115,7 @@ static bool lists(const char *value, int first)
 	}
 }
 
-/* ASK answers with what NAME is about, if this libgomp has that. ABSENT: the answer where it is not
- * limited. */
+/* What NAME is about is answered by ASK, if this libgomp has that; ABSENT: there is no limit. */
 static void set_number(const char *name, int (*ask)(void), int absent)
 {
 	char text[16];
@@ -258,7 +257,9 @@ void mal_gomp_translate(const struct mal_runtime *libgomp)
 	set_number("OMP_MAX_ACTIVE_LEVELS", libgomp->get_max_active_levels, -1);
 	unsetenv("OMP_NESTED");
 	set_number("OMP_MAX_TASK_PRIORITY", libgomp->get_max_task_priority, -1);
-	set_number("OMP_DEFAULT_DEVICE", libgomp->get_default_device, -1);
+	/* Newer ones may look for devices to answer that. */
+	if (getenv("OMP_DEFAULT_DEVICE"))
+		set_number("OMP_DEFAULT_DEVICE", libgomp->get_default_device, -1);
 	set_number("OMP_NUM_TEAMS", libgomp->get_max_teams, 0);
 	set_number("OMP_TEAMS_THREAD_LIMIT", libgomp->get_teams_thread_limit, 0);
 	set_truth("OMP_DYNAMIC", libgomp->get_dynamic);
