@@ -75,12 +75,27 @@ static bool is_taken(const char *path, const struct mal_file_claimant *by)
 	return taken;
 }
 
+/* A stream of the process's own: in the controller that is nothing of the user's. */
+static bool is_stream(const char *path)
+{
+	static const char *const prefixes[] = {"/dev/std", "/dev/fd/", "/proc/self/"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
 const char *mal_file_claim(const char *path, const char *what, const struct mal_file_claimant *by,
 			   char *own, size_t size, struct mal_error *note)
 {
 	int length;
 
 	note->text[0] = '\0';
+	if (is_stream(path)) {
+		mal_fail(note, "cannot write the %s to %s: name a file", what, path);
+		return NULL;
+	}
 	if (!is_taken(path, by))
 		return path;
 	length = job_length(by->step) ? snprintf(own, size, "%s.%s", path, by->step)

@@ -22,8 +22,9 @@ struct mal_file_claimant {
  * process has claimed it, if something was written into it since BY began, and if it is the report
  * or trace of another step of the same job. Then PATH.JOB.STEP is claimed (outside Slurm PATH.PID),
  * which is written into OWN, of SIZE bytes. WHAT names the content. Returns the name to write, PATH
- * or OWN, or NULL: both are taken. NOTE is what to tell the user, empty for PATH. PATH is not
- * emptied, and what else is wrong with it is for who opens it.
+ * or OWN, or NULL: both are taken, or PATH is a stream, such as /dev/stdout, which is another one
+ * for the controller. NOTE is what to tell the user, empty for PATH. PATH is not emptied, and what
+ * else is wrong with it is for who opens it.
  */
 const char *mal_file_claim(const char *path, const char *what, const struct mal_file_claimant *by,
 			   char *own, size_t size, struct mal_error *note);

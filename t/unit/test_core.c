@@ -299,6 +299,10 @@ static void devices_are_not_claimed(void **state)
 			"/dev/null");
 	assert_string_equal(mal_file_claim("/nowhere/r", "report", &by, own, sizeof(own), &note),
 			    "/nowhere/r");
+	/* What they are for the user they are not for the controller. */
+	assert_null(mal_file_claim("/dev/stdout", "report", &by, own, sizeof(own), &note));
+	assert_string_equal(note.text, "cannot write the report to /dev/stdout: name a file");
+	assert_null(mal_file_claim("/proc/self/fd/2", "trace", &by, own, sizeof(own), &note));
 }
 
 /* Whether our libraries are here, and what the loader links to. NULL: no link, "": no loader. */
