@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run.c: malleable run: the controller and the library without Slurm, on one node. */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/base/channel.h"
 #include "libmalleable/base/options.h"
-#include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
+#include "libmalleable/cmd/alone.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
-#include "libmalleable/core/rundir.h"
-#include "libmalleable/core/segment.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 #include "libmalleable/loadable/list.h"
@@ -26,9 +21,6 @@
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 
-/* How long the controller may take to report and end. */
-#define END_TIMEOUT_MS 2500
-#define START_TIMEOUT_MS 10000
 /* What mal_option() returns for the settings, and how many there are at most. */
 #define FIRST_SETTING 256
 #define SETTINGS_MAX 8
@@ -133,12 +125,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-/* NULL: none. */
-static const char *file_of(const char *name)
-{
-	return *name && strcmp(name, "off") != 0 ? name : NULL;
-}
-
 static pid_t child_pid;
 
 static void pass_on(int number)
@@ -186,139 +172,44 @@ static int read_home(const char *list, const struct mal_cpumask *cpus, struct ma
 		       : mal_fail(err, "--home=%.64s: this process has none of these CPUs", list);
 }
 
-/* The controller's socket, empty: none. */
-static char own_socket[MAL_SOCKET_PATH];
-
-/* Named by our process number, which no other running process of the user has. */
-static int make_socket(char *path, size_t size, int *fd)
-{
-	char directory[MAL_SOCKET_PATH];
-
-	*fd = -1;
-	if (mal_rundir_find_own(true, directory, sizeof(directory), NULL) < 0 ||
-	    snprintf(path, size, "%s/%ld", directory, (long)getpid()) >= (int)size) {
-		path[0] = '\0';
-		return -1;
-	}
-	unlink(path);
-	*fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
-	if (*fd < 0)
-		path[0] = '\0';
-	return *fd < 0 ? -1 : 0;
-}
-
-static void remove_socket(void)
-{
-	char *end = strrchr(own_socket, '/');
-
-	if (!end)
-		return;
-	unlink(own_socket);
-	/* Fails, and keeps the directory, while other sockets are in it. */
-	*end = '\0';
-	rmdir(own_socket);
-	own_socket[0] = '\0';
-}
-
 static int start(const struct arguments *arguments, const struct mal_choice *choice,
-		 const char *command, struct mal_launched *launched, int *segment_fd,
-		 struct mal_error *err)
+		 const char *command, struct mal_alone *alone, struct mal_error *err)
 {
 	const char *slash = strrchr(command, '/');
 	struct mal_cpumask cpus, home, idle;
-	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[PATH_MAX],
-		host[256] = "this node";
-	struct mal_launch_options options = {
-		.path = path,
-		.arguments =
-			{
-				MAL_ARGUMENTS_NO_FDS,
-				.policy = arguments->wish.spec,
-				.cpus = list,
-				.step = command,
-				.libdir = arguments->libdir,
-				.node = host,
-				.job_name = slash ? slash + 1 : command,
-				.report_file = mal_report_wish_file(arguments->wish.report),
-				.brief =
-					mal_report_wish(arguments->wish.report) == MAL_REPORT_BRIEF,
-				.trace_file = file_of(arguments->wish.trace),
-			},
-		.users_topology = true,
-	};
-	struct mal_setup setup = {
+	struct mal_alone_wish wish = {
+		.wish = &arguments->wish,
+		.choice = choice,
 		.libdir = arguments->libdir,
+		.step = command,
+		.job_name = slash ? slash + 1 : command,
 		.cpus = &cpus,
-		.max_threads = choice->keys.max_threads,
-		.prove = choice->keys.prove,
-		.keep_gomp = choice->keys.keep_gomp,
-		.events = choice->keys.events,
-		.local_rank = -1,
-		.mode = mal_choice_mode(choice),
 	};
-	int result;
+	struct mal_setup setup;
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
 		return mal_fail_errno(err, "cannot read this process's CPUs");
-	mal_cpumask_format(&cpus, list, sizeof(list));
+	wish.ranks = mal_cpumask_count(&cpus);
 	if (arguments->home) {
 		if (read_home(arguments->home, &cpus, &home, &idle, err) < 0)
 			return -1;
-		setup.home = &home;
-		options.arguments.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
+		wish.idle = &idle;
 	}
-	if (snprintf(path, sizeof(path), "%s/malleabled", arguments->libdir) >= (int)sizeof(path))
-		return mal_fail(err, "%.64s...: too long", arguments->libdir);
-	gethostname(host, sizeof(host) - 1);
-	*segment_fd = mal_segment_create_for_ranks(mal_cpumask_count(&cpus), &cpus, err);
-	if (*segment_fd < 0)
+	if (mal_alone_start(alone, &wish, err) < 0)
 		return -1;
-	options.arguments.segment_fd = setup.segment_fd = *segment_fd;
-	/* Without a socket the command is still balanced, but malleable status does not see it. */
-	if (make_socket(own_socket, sizeof(own_socket), &options.arguments.listen_fd) == 0)
-		options.arguments.socket = setup.socket = own_socket;
-	result = mal_launch(launched, &options, mal_patience_ms(START_TIMEOUT_MS), err);
-	if (options.arguments.listen_fd >= 0)
-		close(options.arguments.listen_fd);
-	return result < 0 ? -1 : mal_setup_apply(&setup, &mal_setup_own, err);
-}
-
-static bool ends_in_time(struct mal_launched *launched, char *text, size_t size)
-{
-	return mal_launched_end(launched, mal_patience_ms(END_TIMEOUT_MS), text, size);
-}
-
-/* End the controller. TEXT, all 0 before, is its report. Says what became of it if it has none. */
-static void end_controller(struct mal_launched *launched, char *text, size_t size)
-{
-	if (!ends_in_time(launched, text, size))
-		fputs("balance: the controller did not end in time and was killed\n", stderr);
-	else if (mal_outcome_is_missing(text))
-		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
-		      "the command went on without it\n",
-		      stderr);
-}
-
-/* The record at the start is for logs. */
-static void print_report(const char *text)
-{
-	text += sizeof(struct mal_outcome_record);
-	while (*text) {
-		size_t length = strcspn(text, "\n");
-
-		fprintf(stderr, "balance: %.*s\n", (int)length, text);
-		text += length + (text[length] == '\n');
-	}
+	setup = mal_alone_setup(alone, &wish);
+	if (arguments->home)
+		setup.home = &home;
+	return mal_setup_apply(&setup, &mal_setup_own, err);
 }
 
 int mal_cmd_run(int argc, char **argv)
 {
-	struct mal_launched launched = MAL_LAUNCHED_NONE;
+	struct mal_alone alone = {.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
 	struct arguments arguments;
 	struct mal_choice choice;
 	struct mal_error err;
-	char text[4096] = {0};
-	int segment_fd = -1;
+	char text[MAL_ALONE_TEXT] = {0};
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
@@ -334,19 +225,16 @@ int mal_cmd_run(int argc, char **argv)
 	}
 	if (!choice.policy->decide)
 		return run_command(argv + optind);
-	if (start(&arguments, &choice, argv[optind], &launched, &segment_fd, &err) < 0) {
+	if (start(&arguments, &choice, argv[optind], &alone, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
-		ends_in_time(&launched, text, sizeof(text));
-		remove_socket();
+		mal_alone_end(&alone, false, text);
 		return 125;
 	}
 	result = run_command(argv + optind);
-	close(segment_fd);
-	end_controller(&launched, text, sizeof(text));
-	remove_socket();
+	mal_alone_end(&alone, true, text);
 	/* A command that failed has said so: that no rank came is no news then. */
 	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF &&
 	    (result == 0 || !mal_outcome_is_nothing(text)))
-		print_report(text);
+		mal_alone_print(text);
 	return result;
 }

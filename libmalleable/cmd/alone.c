@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* alone.c: a controller that no plugin started. */
+#include "libmalleable/cmd/alone.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/core/outcome.h"
+#include "libmalleable/core/report_wish.h"
+#include "libmalleable/core/segment.h"
+
+/* How long the controller may take to report and end. */
+#define END_TIMEOUT_MS 2500
+#define START_TIMEOUT_MS 10000
+
+/* NULL: none. */
+static const char *file_of(const char *name)
+{
+	return *name && strcmp(name, "off") != 0 ? name : NULL;
+}
+
+/* Named by our process number, which no other running process of the user has. */
+static int make_socket(char *path, size_t size, int *fd)
+{
+	char directory[MAL_SOCKET_PATH];
+
+	*fd = -1;
+	if (mal_rundir_find_own(true, directory, sizeof(directory), NULL) < 0 ||
+	    snprintf(path, size, "%s/%ld", directory, (long)getpid()) >= (int)size) {
+		path[0] = '\0';
+		return -1;
+	}
+	unlink(path);
+	*fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
+	if (*fd < 0)
+		path[0] = '\0';
+	return *fd < 0 ? -1 : 0;
+}
+
+static void remove_socket(char *path)
+{
+	char *end = strrchr(path, '/');
+
+	if (!end)
+		return;
+	unlink(path);
+	/* Fails, and keeps the directory, while other sockets are in it. */
+	*end = '\0';
+	rmdir(path);
+	path[0] = '\0';
+}
+
+static int launch(struct mal_alone *alone, struct mal_launch_options *options,
+		  struct mal_error *err)
+{
+	int result;
+
+	options->arguments.segment_fd = alone->segment_fd;
+	if (make_socket(alone->socket, sizeof(alone->socket), &options->arguments.listen_fd) == 0)
+		options->arguments.socket = alone->socket;
+	result = mal_launch(&alone->launched, options, mal_patience_ms(START_TIMEOUT_MS), err);
+	if (options->arguments.listen_fd >= 0)
+		close(options->arguments.listen_fd);
+	return result;
+}
+
+int mal_alone_start(struct mal_alone *alone, const struct mal_alone_wish *wish,
+		    struct mal_error *err)
+{
+	const char *report = wish->wish->report;
+	char list[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT], path[PATH_MAX],
+		host[256] = "this node";
+	struct mal_launch_options options = {
+		.path = path,
+		.arguments =
+			{
+				MAL_ARGUMENTS_NO_FDS,
+				.policy = wish->wish->spec,
+				.cpus = mal_cpumask_format(wish->cpus, list, sizeof(list)),
+				.step = wish->step,
+				.libdir = wish->libdir,
+				.node = host,
+				.job_name = wish->job_name,
+				.report_file = mal_report_wish_file(report),
+				.brief = mal_report_wish(report) == MAL_REPORT_BRIEF,
+				.trace_file = file_of(wish->wish->trace),
+				.off_file = wish->off_file,
+			},
+		.users_topology = true,
+	};
+
+	*alone = (struct mal_alone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	if (wish->idle)
+		options.arguments.idle = mal_cpumask_format(wish->idle, idle, sizeof(idle));
+	if (snprintf(path, sizeof(path), "%s/malleabled", wish->libdir) >= (int)sizeof(path))
+		return mal_fail(err, "%.64s...: too long", wish->libdir);
+	gethostname(host, sizeof(host) - 1);
+	alone->segment_fd = mal_segment_create_for_ranks(wish->ranks, wish->cpus, err);
+	return alone->segment_fd < 0 ? -1 : launch(alone, &options, err);
+}
+
+struct mal_setup mal_alone_setup(const struct mal_alone *alone, const struct mal_alone_wish *wish)
+{
+	return (struct mal_setup){
+		.libdir = wish->libdir,
+		.cpus = wish->cpus,
+		.socket = alone->socket[0] ? alone->socket : NULL,
+		.segment_fd = alone->segment_fd,
+		.max_threads = wish->choice->keys.max_threads,
+		.prove = wish->choice->keys.prove,
+		.keep_gomp = wish->choice->keys.keep_gomp,
+		.events = wish->choice->keys.events,
+		.local_rank = -1,
+		.mode = mal_choice_mode(wish->choice),
+	};
+}
+
+void mal_alone_end(struct mal_alone *alone, bool say, char text[MAL_ALONE_TEXT])
+{
+	bool in_time = mal_launched_end(&alone->launched, mal_patience_ms(END_TIMEOUT_MS), text,
+					MAL_ALONE_TEXT);
+
+	if (say && !in_time)
+		fputs("balance: the controller did not end in time and was killed\n", stderr);
+	else if (say && mal_outcome_is_missing(text))
+		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
+		      "the command went on without it\n",
+		      stderr);
+	if (alone->segment_fd >= 0)
+		close(alone->segment_fd);
+	alone->segment_fd = -1;
+	remove_socket(alone->socket);
+}
+
+void mal_alone_print(const char *text)
+{
+	/* The record at the start is for logs. */
+	text += sizeof(struct mal_outcome_record);
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		fprintf(stderr, "balance: %.*s\n", (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+}
