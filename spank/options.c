@@ -3,6 +3,7 @@
  * options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch,
  * salloc and slurmstepd.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
+#include "spank/launchers.h"
 #include "spank/plugin.h"
 
 /* The first option is --balance itself; the others name files. */
@@ -110,6 +112,10 @@ static int on_balance(int value, const char *text, int remote)
 	/* Steps inside sbatch and salloc read it from their environment. */
 	if (spank_context() == S_CTX_ALLOCATOR)
 		setenv(option_at(SPEC)->variable, text, 1);
+	/* What runs in the shell of salloc is in no step: ranks there say so. */
+	if (spank_context() == S_CTX_ALLOCATOR &&
+	    strcmp(program_invocation_short_name, "salloc") == 0)
+		balance_launchers_set(&mal_setup_own, NULL);
 	return 0;
 }
 

@@ -70,6 +70,8 @@ void balance_make_printable(char *text);
  * SLURM_MAX_NORMAL_STEP_ID).
  */
 #define BALANCE_FIRST_SPECIAL_STEP 0xfffffff0u
+#define BALANCE_INTERACTIVE_STEP 0xfffffffau
+#define BALANCE_BATCH_STEP 0xfffffffbu
 
 /* Numbers of tasks from here on are none (slurm.h, INFINITE and NO_VAL). */
 #define BALANCE_NO_TASK 0xfffffffdu
@@ -87,16 +89,19 @@ void balance_step_left(void);
 
 /*
  * task.c: prepare the environment of a task of a balanced step, in the task's process, as SETUP
- * says; the task's number is found here, and max_threads bounded as the administrator wants. A
- * failure is reported; the task runs unbalanced.
+ * says; the task's number is found here, but for a launcher's DAEMON, and max_threads bounded as
+ * the administrator wants. A failure is reported; the task runs unbalanced.
  */
-void balance_task_prepare(spank_t spank, struct mal_setup *setup);
+void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon);
 
 /*
  * task.c: the task is of a step that is not balanced, and may have been submitted from inside one
  * that is: nothing of that one is in its environment.
  */
 void balance_task_forget(spank_t spank);
+
+/* task.c: the task is a balanced job's batch script: ranks of its launchers are to be balanced. */
+void balance_task_prepare_script(spank_t spank);
 
 /* outcome.c: report a balanced step's outcome to the user and the administrator. */
 struct balance_outcome {

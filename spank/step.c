@@ -27,6 +27,7 @@
 #include "spank/deadline.h"
 #include "spank/identity.h"
 #include "spank/job_cpus.h"
+#include "spank/launchers.h"
 #include "spank/plugin.h"
 #include "spank/socket.h"
 #include "spank/tracker.h"
@@ -35,6 +36,8 @@ static struct {
 	bool numbered; /* a user's step, balanced or not */
 	uint32_t job, id;
 	bool active;
+	bool daemon;	   /* of a launcher, which forks the ranks */
+	bool script;	   /* a batch script, in which launchers are balanced */
 	bool limits_known; /* those of its partition */
 	struct mal_launched controller;
 	struct balance_socket socket;
@@ -121,32 +124,52 @@ static void read_array(spank_t spank)
 	snprintf(step.array_task, sizeof(step.array_task), "%u", task);
 }
 
-/* Whether the step is to be balanced; STEP.CHOICE says how. */
-static bool is_wanted(spank_t spank)
+/* Read what the user and the site want into STEP.CHOICE. */
+static bool choose(spank_t spank)
 {
 	struct mal_error err;
-	uint32_t tasks;
 
-	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks)
-		return false;
 	step.limits_known = balance_asking_use_partition(step.job);
 	balance_options_complete(spank);
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
-			       &step.choice, &err) < 0) {
-		balance_error("balance: %s; the step runs unbalanced", err.text);
+			       &step.choice, &err) == 0)
+		return true;
+	balance_error("balance: %s; the step runs unbalanced", err.text);
+	return false;
+}
+
+/* Nothing keeps the step from being balanced as STEP.CHOICE says. */
+static bool is_allowed(void)
+{
+	return step.choice.policy->decide && !is_off() && !lacks_limits();
+}
+
+/* Whether the step is to be balanced; STEP.CHOICE says how. */
+static bool is_wanted(spank_t spank)
+{
+	uint32_t tasks;
+
+	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks ||
+	    !choose(spank))
 		return false;
-	}
 	if (spank_getenv(spank, "SLURM_JOB_NAME", step.job_name, sizeof(step.job_name)) !=
 	    ESPANK_SUCCESS)
 		step.job_name[0] = '\0';
 	read_array(spank);
 	step.tasks = step.ranks = tasks;
+	step.daemon = tasks == 1 && balance_launchers_is_daemon(spank);
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
 	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
 		step.node = 0;
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
-	return step.choice.policy->decide && !is_off() && !lacks_limits();
+	return is_allowed();
+}
+
+/* The ranks of a launcher's daemon have Slurm's PMIx server for none of theirs. */
+static uint32_t joined_nodes(void)
+{
+	return step.daemon ? 1 : step.nodes;
 }
 
 /* The site's report, NULL: none. */
@@ -211,7 +234,9 @@ static int make_channels(struct mal_error *err)
 	balance_sockets_clean_up();
 	if (balance_socket_make(&step.socket, step.job, step.id, step.user, step.group, err) < 0)
 		return -1;
-	step.segment_fd = mal_segment_create_for_ranks(step.tasks, &step.all, err);
+	if (step.daemon && mal_cpumask_count(&step.all) > 1)
+		step.ranks = mal_cpumask_count(&step.all);
+	step.segment_fd = mal_segment_create_for_ranks(step.ranks, &step.all, err);
 	return step.segment_fd < 0 ? -1 : 0;
 }
 
@@ -269,7 +294,7 @@ static int start(struct mal_error *err)
 				.report_file = mal_report_wish_file(balance_wish.report),
 				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
 				.brief = mal_report_wish(balance_wish.report) == MAL_REPORT_BRIEF,
-				.nodes = step.nodes > 1 ? step.nodes : 0,
+				.nodes = joined_nodes() > 1 ? step.nodes : 0,
 				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 				.socket = step.socket.path,
 				.becomes_user = true,
@@ -314,6 +339,10 @@ static void begin(spank_t spank)
 	struct mal_error err;
 
 	balance_deadline_set(get_wait_ms());
+	if (!step.numbered) {
+		step.script = choose(spank) && is_allowed();
+		return;
+	}
 	balance_job_cpus_claim(step.job, step.id);
 	if (!is_wanted(spank))
 		return;
@@ -330,7 +359,7 @@ void balance_step_begin(spank_t spank)
 	struct mal_error err;
 	uid_t user;
 
-	if (!find_number(spank))
+	if (!find_number(spank) && !balance_launchers_may_run(spank))
 		return;
 	step.group = getegid();
 	step.user = geteuid();
@@ -375,17 +404,19 @@ void balance_step_prepare_task(spank_t spank)
 		.segment_fd = step.segment_fd,
 		.max_threads = step.choice.keys.max_threads,
 		.prove = step.choice.keys.prove,
-		.nodes = step.nodes,
+		.nodes = joined_nodes(),
 		.events = step.choice.keys.events,
 		.keep_gomp = step.choice.keys.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),
 	};
 
 	balance_task_forget(spank);
+	if (step.script)
+		balance_task_prepare_script(spank);
 	if (!step.active)
 		return;
 	mal_launched_forget(&step.controller);
-	balance_task_prepare(spank, &setup);
+	balance_task_prepare(spank, &setup, step.daemon);
 }
 
 /* TEXT, all 0 before, gets the controller's report. Says what became of it if it has none. */

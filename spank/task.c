@@ -10,6 +10,7 @@
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/unseen.h"
+#include "spank/launchers.h"
 #include "spank/plugin.h"
 
 static int get_variable(void *context, const char *name, char *value, size_t size)
@@ -36,6 +37,14 @@ void balance_task_forget(spank_t spank)
 	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
 
 	mal_setup_remove(&env);
+	balance_launchers_unset(&env);
+}
+
+void balance_task_prepare_script(spank_t spank)
+{
+	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
+
+	balance_launchers_set(&env, balance_wish.spec);
 }
 
 /* WANTED threads, bounded by the administrator's limit on the task's own CPUs. */
@@ -70,7 +79,7 @@ static bool has_library(const struct mal_setup *setup)
 	return !why;
 }
 
-void balance_task_prepare(spank_t spank, struct mal_setup *setup)
+void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 {
 	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
 	char cgroup[PATH_MAX];
@@ -82,7 +91,12 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup)
 		return;
 	if (!has_library(setup)) {
 		mal_segment_refuse(setup->segment_fd);
-	} else if (mal_setup_apply(setup, &env, &err) < 0) {
+		return;
+	}
+	/* What a daemon forks finds its number by itself. */
+	if (daemon)
+		setup->local_rank = -1;
+	if (mal_setup_apply(setup, &env, &err) < 0) {
 		mal_segment_refuse(setup->segment_fd);
 		balance_error("balance: %s; the task runs unbalanced", err.text);
 	}

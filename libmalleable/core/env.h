@@ -34,6 +34,10 @@
 #define MAL_ENV_PROVE "MALLEABLE_PROVE"
 /* The factor for all deadlines (base/patience.h). */
 #define MAL_ENV_PATIENCE "MALLEABLE_PATIENCE"
+/*
+ * In a batch script of a balanced job: the policy, as in --balance, for ranks that are started there.
+ */
+#define MAL_ENV_JOB "MALLEABLE_JOB"
 
 /*
  * The segment's descriptor gets the first free number from here on: high, so that programs do not

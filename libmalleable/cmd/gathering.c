@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gathering.c: the ranks that one launcher forks on this node get a controller of their own. */
+#include "libmalleable/cmd/gathering.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/base/printable.h"
+#include "libmalleable/cmd/alone.h"
+#include "libmalleable/cmd/claim.h"
+#include "libmalleable/core/admin.h"
+#include "libmalleable/core/report_wish.h"
+
+/* How long the ranks of a launcher may take to come, and one of them to send its request. */
+#define COME_MS 5000
+#define REQUEST_MS 1000
+
+static struct {
+	const struct mal_gathering *wish;
+	/* of the ranks that run: the first is what we listen on, the others end as the ranks do */
+	struct pollfd *polled;
+	int *waiting; /* their connections while they wait for an answer, else -1 */
+	size_t count; /* of both */
+	unsigned int expected;
+	struct mal_cpumask cpus;
+	int claim;
+	bool started, balanced;
+	struct mal_alone alone;
+} all = {.claim = -1};
+
+static int add(int listening_or_process, int connection)
+{
+	struct pollfd *polled = realloc(all.polled, (all.count + 1) * sizeof(*polled));
+	int *waiting = realloc(all.waiting, (all.count + 1) * sizeof(*waiting));
+
+	all.polled = polled ? polled : all.polled;
+	all.waiting = waiting ? waiting : all.waiting;
+	if (!polled || !waiting)
+		return -1;
+	polled[all.count] = (struct pollfd){.fd = listening_or_process, .events = POLLIN};
+	waiting[all.count++] = connection;
+	return 0;
+}
+
+static void answer(size_t index)
+{
+	struct mal_gathering_answer text = {.cpus = all.cpus};
+
+	strcpy(text.socket, all.alone.socket);
+	mal_descriptor_send(all.waiting[index], all.balanced ? all.alone.segment_fd : -1, &text,
+			    sizeof(text));
+	close(all.waiting[index]);
+	all.waiting[index] = -1;
+}
+
+/* Take the next rank that connects. */
+static void take(void)
+{
+	int connection = accept4(all.polled[0].fd, NULL, NULL, SOCK_CLOEXEC), process = -1, fd = -1;
+	struct mal_gathering_request request;
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (connection < 0)
+		return;
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	    peer.uid == geteuid() &&
+	    mal_descriptor_wait(connection, POLLIN, mal_now_ms() + mal_patience_ms(REQUEST_MS)) &&
+	    mal_descriptor_receive(connection, &fd, &request, sizeof(request)) ==
+		    (ssize_t)sizeof(request))
+		process = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+	if (fd >= 0)
+		close(fd);
+	if (process < 0 || add(process, connection) < 0) {
+		if (process >= 0)
+			close(process);
+		close(connection);
+		return;
+	}
+	if (!all.started) {
+		mal_cpumask_join(&all.cpus, &request.cpus);
+		all.expected = request.expected;
+	} else {
+		answer(all.count - 1);
+	}
+}
+
+/* The rank at INDEX has ended. */
+static void drop(size_t index)
+{
+	close(all.polled[index].fd);
+	if (all.waiting[index] >= 0)
+		close(all.waiting[index]);
+	all.count--;
+	all.polled[index] = all.polled[all.count];
+	all.waiting[index] = all.waiting[all.count];
+}
+
+static int begin(struct mal_error *err)
+{
+	const struct mal_gathering *wish = all.wish;
+	char step[48];
+	struct mal_alone_wish alone = {
+		.wish = &wish->wish,
+		.choice = &wish->choice,
+		.libdir = wish->libdir,
+		.step = step,
+		.job_name = getenv("SLURM_JOB_NAME"),
+		.off_file = MAL_OFF_FILE,
+		.cpus = &all.cpus,
+	};
+
+	/* Where nobody knows who comes, all that the launcher may give them. */
+	if (!all.expected && mal_cpumask_get_affinity(wish->launcher, &all.cpus) < 0)
+		return mal_fail_errno(err, "cannot read the launcher's CPUs");
+	snprintf(step, sizeof(step), "%.20s.%s", getenv("SLURM_JOB_ID") ?: "0", wish->name);
+	alone.ranks = mal_cpumask_count(&all.cpus);
+	if (alone.ranks < all.expected)
+		alone.ranks = all.expected;
+	all.claim = mal_claim(&all.cpus, err);
+	return all.claim < 0 ? -1 : mal_alone_start(&all.alone, &alone, err);
+}
+
+static void start(void)
+{
+	struct mal_error err;
+
+	all.started = true;
+	all.balanced = begin(&err) == 0;
+	if (!all.balanced)
+		mal_print_line(stderr, "balance: %s; the ranks of %s run unbalanced", err.text,
+			       all.wish->name);
+	for (size_t i = 1; i < all.count; i++)
+		answer(i);
+}
+
+static void end(void)
+{
+	char text[MAL_ALONE_TEXT] = {0};
+
+	/* Before the controller's end, which removes the directory of both. */
+	if (all.claim >= 0)
+		mal_claim_end(all.claim);
+	if (!all.started)
+		return;
+	mal_alone_end(&all.alone, all.balanced, text);
+	if (all.balanced && mal_report_wish(all.wish->wish.report) != MAL_REPORT_OFF)
+		mal_alone_print(text);
+}
+
+void mal_gathering_run(const struct mal_gathering *gathering, int listening)
+{
+	long deadline = mal_now_ms() + mal_patience_ms(COME_MS);
+	bool any = false;
+
+	all.wish = gathering;
+	all.alone = (struct mal_alone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	if (add(listening, -1) < 0)
+		return;
+	while (!any || all.count > 1) {
+		long left = all.started ? -1 : deadline - mal_now_ms();
+
+		if (!all.started && left < 0)
+			left = 0;
+		if (poll(all.polled, all.count, (int)left) < 0 && errno != EINTR)
+			break;
+		for (size_t i = all.count - 1; i > 0; i--)
+			if (all.polled[i].revents)
+				drop(i);
+		if (all.polled[0].revents)
+			take();
+		any |= all.count > 1;
+		if (!all.started && any && (all.count > all.expected || mal_now_ms() >= deadline))
+			start();
+		else if (!any && mal_now_ms() >= deadline)
+			break;
+		if (all.started && !all.balanced)
+			break;
+	}
+	end();
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* launchers.c: launchers such as mpirun, in balanced jobs. */
+#include "spank/launchers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libmalleable/core/env.h"
+
+#define PROGRAM "malleable-join"
+
+/* How Open MPI up to 4 and PRRTE, of Open MPI 5, call what they start in front of each rank. */
+static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_prte_fork_agent"};
+
+bool balance_launchers_is_daemon(spank_t spank)
+{
+	static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy", "pmi_proxy",
+					      "hydra_bstrap_proxy"};
+	const char *name;
+	char **words;
+	int count;
+
+	if (spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || count < 1)
+		return false;
+	name = strrchr(words[0], '/');
+	name = name ? name + 1 : words[0];
+	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++)
+		if (strcmp(name, daemons[i]) == 0)
+			return true;
+	return false;
+}
+
+bool balance_launchers_may_run(spank_t spank)
+{
+	uint32_t step;
+
+	return spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS &&
+	       (step == BALANCE_BATCH_STEP || step == BALANCE_INTERACTIVE_STEP);
+}
+
+/*
+ * A launcher does not start at all if its fork agent is missing, as in a container: the shell looks
+ * first. The launcher splits the text at blanks, so the shell's own ones come from IFS.
+ */
+static bool make_agent(char *text, size_t size)
+{
+	const char *libdir = balance_config.libdir;
+	int length = snprintf(text, size,
+			      "/bin/sh -c test${IFS}-x${IFS}%s/" PROGRAM "&&exec${IFS}%s/" PROGRAM
+			      "${IFS}\"$@\";exec${IFS}\"$@\" " PROGRAM,
+			      libdir, libdir);
+
+	return length < (int)size && !strpbrk(libdir, " \t\n'\"\\$`;&|<>()*?[]~#");
+}
+
+void balance_launchers_set(const struct mal_setup_env *env, const char *policy)
+{
+	char agent[2048], old[2048];
+
+	if (!make_agent(agent, sizeof(agent)))
+		return;
+	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
+		if (env->get(env->context, agents[i], old, sizeof(old)) == 0)
+			env->set(env->context, agents[i], agent);
+	if (policy)
+		env->set(env->context, MAL_ENV_JOB, policy);
+}
+
+void balance_launchers_unset(const struct mal_setup_env *env)
+{
+	char value[2048];
+
+	if (env->get(env->context, MAL_ENV_JOB, value, sizeof(value)))
+		env->unset(env->context, MAL_ENV_JOB);
+	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
+		if (env->get(env->context, agents[i], value, sizeof(value)) == 1 &&
+		    strstr(value, "/" PROGRAM))
+			env->unset(env->context, agents[i]);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * launchers.h: launchers such as mpirun, in balanced jobs.
+ *
+ * They fork ranks on their own host, through malleable-join: the environment of a batch script
+ * makes that their fork agent. On other hosts their daemons fork ranks, in steps of one task a
+ * node.
+ */
+#ifndef MAL_SPANK_LAUNCHERS_H
+#define MAL_SPANK_LAUNCHERS_H
+
+#include <stdbool.h>
+
+#include "libmalleable/core/setup.h"
+#include "spank/plugin.h"
+
+/* Whether the step's program is the daemon of a launcher, which forks the ranks. */
+bool balance_launchers_is_daemon(spank_t spank);
+
+/* Whether the step is a batch script, or the shell of an salloc on the node. */
+bool balance_launchers_may_run(spank_t spank);
+
+/* Make malleable-join the fork agent in ENV, but for one of the user's. POLICY NULL: stays. */
+void balance_launchers_set(const struct mal_setup_env *env, const char *policy);
+
+/* Undo that. */
+void balance_launchers_unset(const struct mal_setup_env *env);
+
+#endif
