@@ -6,7 +6,7 @@
 malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
 commands=(run status top set admin replay report convert acct inspect policies)
-programs=(malleabled malleable-agent malleable-policy malleable-slurm)
+programs=(malleabled malleable-agent malleable-join malleable-policy malleable-slurm)
 
 # refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
 failed() { echo "# ${*:2}: $1"; sed 's/^/#   /' "$work/err"; return 1; }

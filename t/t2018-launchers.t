@@ -14,7 +14,7 @@ script() { { echo '#!/bin/bash' && cat; } >"$work/job"; }
 batch() { run sbatch --wait --parsable -n2 -o "$work/job.out" -e "$work/job.err" "$@" "$work/job"; }
 job() {
 	script
-	rm -f "$work"/job.out "$work"/job.err
+	rm -f "$work"/job.out "$work"/job.err "$work/stop"
 	batch "$@"
 	mv "$work/job.out" "$work/out" && mv "$work/job.err" "$work/err"
 }
@@ -40,8 +40,9 @@ batch --balance --balance-report="$work/report.json" 8>&- &
 waiting=$!
 wait_until lends
 ok "mpirun in a batch script is balanced" lends
+inside() { [ -n "$(masks)" ] && ! masks | grep -qvxE '0|1|0,1'; }
 masks() { for pid in $(pids_of load); do taskset -acp "$pid" | sed 's/.*: //'; done; }
-ok "all masks are inside the allocation" [ -z "$(masks | grep -vxE '0|1|0,1')" ]
+ok "all masks are inside the allocation" inside
 ok "nothing of ours is in the shell or in mpirun, which the shell started" \
 	all_of "grep -qx 'preload none' seen" "grep -qx child seen" "grep -qx 0 seen"
 : >stop
@@ -50,4 +51,113 @@ mv job.err err && mv job.out out
 ok "it has one report of two ranks" all_of "reports 1" "report_has '.ranks == 2'" \
 	"report_has '.cpu_changes.lends > 0'"
 ok "and nothing is left" all_of nothing_left "[ ! -e /tmp/malleable-0 ]"
+
+# quick: a run that needs no more than to be seen.
+quick="$load --work=10,10 --iterations=1"
+export quick
+
+job --balance <<'JOB'
+mpirun -n 2 $quick; echo "status $?"
+mpirun -n 2 sh -c 'exit 7'; echo "status $?"
+mpirun -n 1 $quick
+JOB
+ok "each mpirun has a report, and the status of its ranks" all_of "exits 0" \
+	"reports 2" "says 'status 0'" "says 'status 7'" "complains ', 1 ranks'"
+
+job --balance=lewi <<'JOB'
+time -p mpirun -n 2 $quick
+timeout 100 mpirun -n 2 $quick
+env A=b orterun -n 2 $quick
+printf 'all:\n\tmpiexec -n 2 $(quick)\n' | make -s -f -
+python3 -c 'import os, subprocess
+done = subprocess.run(["/usr/bin/mpirun", "-n", "2", *os.environ["quick"].split()],
+	capture_output=True, text=True)
+print("python saw", done.stderr.count("policy lewi, 2 ranks"), done.returncode)'
+JOB
+ok "so it is under time, timeout, env, make and Python, with the job's policy" all_of \
+	"exits 0" "says 'python saw 1 0'" "reports 2" "reports 1 orterun" "reports 1 mpiexec"
+
+job --balance --balance-report="$work/%j.json" <<'JOB'
+"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance-report=off -- \
+	mpirun -n 2 $quick
+SLURM_BALANCE=off mpirun -n 2 $quick
+srun --balance=off -n1 mpirun -n 2 --oversubscribe $quick
+JOB
+ok "malleable run is not doubled, and off is off" all_of "exits 0" "reports 0" \
+	"silent_about 'balance: '" "[ ! -e $work/0.json ]"
+
+job --balance <<'JOB'
+srun -n2 sh -c 'env | grep -E "fork_agent|MALLEABLE_JOB"'
+srun -n2 $quick
+JOB
+ok "srun is as ever" all_of "silent_about fork_agent" "silent_about MALLEABLE_JOB" \
+	"complains '^balance: step [0-9]+\.1'" "reports 0"
+
+job --balance <<'JOB'
+mpirun --cpu-set 0 -n 1 "$load" --iterations=1 --until="$work/stop" &
+mpirun --cpu-set 1 -n 1 "$load" --iterations=1 --until="$work/stop" &
+until [ "$(pgrep -xc malleabled)" = 2 ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done
+mpirun --bind-to none -n 2 $quick
+: >"$work/stop"
+wait
+JOB
+ok "two at once have CPUs of their own" all_of "exits 0" "reports 2" "silent_about '2 ranks'"
+ok "a third one has one line" \
+	[ "$(grep -c 'ranks of another launcher have CPU 0.*mpirun run unbalanced' err)" = 1 ]
+
+mkdir -p elsewhere
+printf '#!/bin/sh\necho "named $0 $1"\n' | tee elsewhere/named >named
+chmod +x named elsewhere/named
+job --balance <<'JOB'
+mpirun -n 1 named "a  b"
+mpirun -n 1 --path "$work/elsewhere" named c
+mpirun -n 1 -wdir elsewhere ./named d
+mpirun -n 1 nonexistent || echo "none $?"
+JOB
+ok "programs are found as without us" all_of "exits 0" "says 'named ./named a  b'" \
+	"says 'named $work/elsewhere/named c'" "says 'named ./named d'" "complains nonexistent"
+
+job --balance <<'JOB'
+unshare -m sh -c 'mount -t tmpfs none "$stage" && exec mpirun -n 2 $quick'
+JOB
+ok "where our files are not it runs without" all_of "exits 0" "silent_about balance" \
+	"says checksum"
+
+job <<'JOB'
+env | grep fork_agent
+mpirun -n 2 $quick
+JOB
+ok "without --balance nothing is changed" all_of "exits 0" "silent_about fork_agent" \
+	"silent_about balance"
+
+script <<'JOB'
+mpirun -n 2 "$load" --iterations=1 --until="$work/never"
+JOB
+for way in "" --full; do
+	id=$(sbatch --balance --parsable -n2 -o "$work/job.out" -e "$work/job.err" "$work/job")
+	wait_until computes
+	# shellcheck disable=SC2086 # no word if it is empty
+	scancel $way "$id"
+	gone() { ! living load && ! living malleable-join; }
+	ok "scancel${way:+ }$way ends it, and nothing is left" all_of "wait_until gone" nothing_left
+done
+
+job --balance <<<'mpirun -n 2 $quick'
+ok "what was killed there is tidied up" all_of "reports 1" "[ ! -e /tmp/malleable-0 ]"
+
+# shellcheck disable=SC2086 # words are wanted
+run salloc --balance -n2 mpirun -n 2 $quick
+ok "in the shell of salloc, one line says what to type" all_of "exits 0" \
+	"[ \$(grep -c 'outside of the job.*srun --balance' err) = 1 ]" "reports 0"
+
+if [ -x "$programs/load-mpich" ]; then
+	job --balance --balance-report="$work/report.json" <<'JOB'
+mpiexec.hydra -n 2 "$programs/load-mpich" --work=10,10 --iterations=1
+JOB
+	ok "mpiexec.hydra, whose ranks are its daemon's, is balanced" all_of "exits 0" \
+		"report_has '.ranks == 2'" "complains '^balance: step [0-9]+\.0.* 2 ranks'"
+else
+	skip "mpiexec.hydra, whose ranks are its daemon's, is balanced" "without MPICH"
+fi
+ok "nothing is left at the end" nothing_left
 done_testing

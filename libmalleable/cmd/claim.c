@@ -45,7 +45,7 @@ static int lock_all(int fd, const struct mal_cpumask *cpus, struct mal_error *er
 		if (lock(fd, cpu, 1) < 0)
 			return mal_fail(err,
 					"ranks of another launcher have CPU %u: give each "
-					"launcher CPUs of its own, as by taskset -c 0-3 mpirun",
+					"launcher CPUs of its own, as by mpirun --cpu-set 0-3",
 					cpu);
 	return 0;
 }

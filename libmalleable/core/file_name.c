@@ -39,13 +39,13 @@ static void add_number(struct writing *to, unsigned long number, unsigned int wi
 	add(to, text, (size_t)length);
 }
 
-/* The numbers in JOB.STEP, 0 where it is anything else. */
+/* The numbers in JOB.STEP, JOB alone where a launcher's name follows, 0 for anything else. */
 static void read_step(const char *step, unsigned long *job, unsigned long *number)
 {
 	size_t digits = strspn(step, DIGITS);
 
 	*job = *number = 0;
-	if (!digits || step[digits] != '.' || !strchr(DIGITS, step[digits + 1]))
+	if (!digits || step[digits] != '.')
 		return;
 	*job = strtoul(step, NULL, 10);
 	*number = strtoul(step + digits + 1, NULL, 10);

@@ -11,7 +11,7 @@
 
 /* What stands for the letters. */
 struct mal_file_facts {
-	const char *step;	  /* JOB.STEP; anything else has job 0 and step 0 */
+	const char *step;	  /* JOB.STEP, JOB.LAUNCHER; without a number job and step are 0 */
 	const char *node;	  /* its name, %h is that up to the first point */
 	const char *job_name;	  /* NULL: unknown */
 	const char *array_job;	  /* NULL: it is no task of an array */
