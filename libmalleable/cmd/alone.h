@@ -32,7 +32,7 @@ struct mal_alone_wish {
 struct mal_alone {
 	struct mal_launched launched;
 	int segment_fd;
-	/* Empty: none. The step is balanced without it too, but malleable status does not see it. */
+	/* Empty: none. Then malleable status does not see the step, which is balanced all the same. */
 	char socket[MAL_SOCKET_PATH];
 };
 

@@ -35,7 +35,8 @@
 /* The factor for all deadlines (base/patience.h). */
 #define MAL_ENV_PATIENCE "MALLEABLE_PATIENCE"
 /*
- * In a batch script of a balanced job: the policy, as in --balance, for ranks that are started there.
+ * In a batch script of a balanced job: the policy, as in --balance, for ranks that are started
+ * there.
  */
 #define MAL_ENV_JOB "MALLEABLE_JOB"
 
