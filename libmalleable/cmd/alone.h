@@ -32,7 +32,7 @@ struct mal_alone_wish {
 struct mal_alone {
 	struct mal_launched launched;
 	int segment_fd;
-	/* Empty: none. Then malleable status does not see the step, which is balanced all the same. */
+	/* Empty: none. The step is balanced then, but malleable status does not see it. */
 	char socket[MAL_SOCKET_PATH];
 };
 
