@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# mpirun in balanced jobs over two nodes: each node's ranks are balanced, whoever forks them.
+. "$(dirname "$0")/lib.sh"
+need_cluster
+start_cluster --second-host
+# As in t3007-nodes.t: the cable between both hosts, and a directory of each run's own.
+export OMPI_MCA_btl_tcp_if_include=10.213.77.0/30 OMPI_MCA_oob_tcp_if_include=10.213.77.0/30
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_orte_tmpdir_base=$work/mpi
+mkdir "$work/mpi"
+cd "$work" || exit 1
+
+cat >job <<JOB
+#!/bin/bash
+mpirun -n 4 --map-by ppr:2:node --oversubscribe "$load" --work=30,10,30,10 --iterations=5
+JOB
+run sbatch --wait -N2 --ntasks-per-node=2 -o "$work/job.out" -e "$work/job.err" \
+	--balance --balance-report="$work/report.json" "$work/job"
+mv job.out out && mv job.err err
+ok "the batch script's node is balanced, and has the report" all_of "exits 0" \
+	"report_has '.ranks == 2'" "complains '^balance: step [0-9]+\.mpirun .* 2 ranks'"
+mv report.json.*.0 report.json
+ok "so is the other one, whose ranks a daemon forks" report_has '.ranks == 2'
+
+rm -f report.json
+run salloc --balance --balance-report="$work/report.json" -N1 -n2 -w "$(hostname -s)-2" \
+	mpirun -n 2 "$load" --work=30,10 --iterations=5
+ok "mpirun under salloc is balanced where it is not on the nodes" all_of "exits 0" \
+	"report_has '.ranks == 2'" "silent_about 'outside of the job'"
+ok "nothing is left" nothing_left
+done_testing
