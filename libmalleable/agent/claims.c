@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmalleable/agent/lives.h"
+#include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
 
@@ -200,14 +201,12 @@ static void look_at_freezers(void)
 /* Accept connections of root only, going by the kernel. */
 void mal_claims_accept(int listening)
 {
-	struct ucred peer = {.uid = (uid_t)-1};
-	socklen_t size = sizeof(peer);
+	struct ucred peer;
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;
-	if (client_count == MAL_CLAIMS_MAX ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != 0) {
+	if (client_count == MAL_CLAIMS_MAX || !mal_channel_peer(fd, &peer) || peer.uid != 0) {
 		close(fd);
 		return;
 	}

@@ -57,7 +57,7 @@ int mal_channel_listen(const char *path, uid_t uid, gid_t gid, struct mal_error 
 	return -1;
 }
 
-static bool get_peer(int fd, struct ucred *peer)
+bool mal_channel_peer(int fd, struct ucred *peer)
 {
 	socklen_t size = sizeof(*peer);
 
@@ -132,7 +132,7 @@ int mal_channel_accept(int listening, char *text, size_t size)
 	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		struct ucred peer;
 
-		if (get_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0) &&
+		if (mal_channel_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0) &&
 		    read_line(fd, text, size) && has_our_version(fd, text))
 			return fd;
 		close(fd);

@@ -19,6 +19,8 @@
 
 #include "libmalleable/base/error.h"
 
+struct ucred;
+
 /*
  * Version of the requests. It changes where an old `malleable`, plugin or controller would
  * misunderstand a new one.
@@ -70,6 +72,9 @@ int mal_channel_ask_fd(const char *path, const char *request, int timeout_ms,
  * allocates no memory. Returns false if that does not come within TIMEOUT_MS.
  */
 bool mal_channel_tell(const char *path, const char *request, int timeout_ms);
+
+/* Who connected to the socket FD, or listens on its other end. Returns whether that is known. */
+bool mal_channel_peer(int fd, struct ucred *peer);
 
 /* Whether a process listens on PATH. Does not wait. */
 bool mal_channel_is_open(const char *path);

@@ -11,12 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/alone.h"
-#include "libmalleable/cmd/claim.h"
+#include "libmalleable/cmd/cpu_claim.h"
 #include "libmalleable/core/admin.h"
 #include "libmalleable/core/report_wish.h"
 
@@ -68,12 +69,10 @@ static void take(void)
 	int connection = accept4(all.polled[0].fd, NULL, NULL, SOCK_CLOEXEC), process = -1, fd = -1;
 	struct mal_gathering_request request;
 	struct ucred peer;
-	socklen_t size = sizeof(peer);
 
 	if (connection < 0)
 		return;
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	    peer.uid == geteuid() &&
+	if (mal_channel_peer(connection, &peer) && peer.uid == geteuid() &&
 	    mal_descriptor_wait(connection, POLLIN, mal_now_ms() + mal_patience_ms(REQUEST_MS)) &&
 	    mal_descriptor_receive(connection, &fd, &request, sizeof(request)) ==
 		    (ssize_t)sizeof(request))
@@ -126,7 +125,7 @@ static int begin(struct mal_error *err)
 	alone.ranks = mal_cpumask_count(&all.cpus);
 	if (alone.ranks < all.expected)
 		alone.ranks = all.expected;
-	all.claim = mal_claim(&all.cpus, err);
+	all.claim = mal_cpu_claim(&all.cpus, err);
 	return all.claim < 0 ? -1 : mal_alone_start(&all.alone, &alone, err);
 }
 
@@ -149,7 +148,7 @@ static void end(void)
 
 	/* Before the controller's end, which removes the directory of both. */
 	if (all.claim >= 0)
-		mal_claim_end(all.claim);
+		mal_cpu_claim_end(all.claim);
 	if (!all.started)
 		return;
 	mal_alone_end(&all.alone, all.balanced, text);

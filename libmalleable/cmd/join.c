@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/number.h"
@@ -186,9 +187,8 @@ static int meet(const struct mal_gathering *gathering, long deadline)
 static bool is_ours(int fd)
 {
 	struct ucred peer;
-	socklen_t size = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+	return mal_channel_peer(fd, &peer) && peer.uid == geteuid();
 }
 
 /* Ask once. Returns whether there was an answer. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * claim.c: a file in the user's directory of sockets has a byte for each CPU, which is locked. It
- * is created and removed under a lock of the directory.
+ * cpu_claim.c: a file in the user's directory of sockets has a byte for each CPU, which is locked.
+ * It is created and removed under a lock of the directory.
  */
-#include "libmalleable/cmd/claim.h"
+#include "libmalleable/cmd/cpu_claim.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static int lock_all(int fd, const struct mal_cpumask *cpus, struct mal_error *er
 	return 0;
 }
 
-int mal_claim(const struct mal_cpumask *cpus, struct mal_error *err)
+int mal_cpu_claim(const struct mal_cpumask *cpus, struct mal_error *err)
 {
 	char path[MAL_SOCKET_PATH];
 	int directory = open_directory(path, sizeof(path), err), fd;
@@ -68,7 +68,7 @@ int mal_claim(const struct mal_cpumask *cpus, struct mal_error *err)
 	return fd;
 }
 
-void mal_claim_end(int claim)
+void mal_cpu_claim_end(int claim)
 {
 	char path[MAL_SOCKET_PATH];
 	int directory = open_directory(path, sizeof(path), NULL);
