@@ -9,8 +9,9 @@
 
 #define PROGRAM "malleable-join"
 
-/* How Open MPI up to 4 and PRRTE, of Open MPI 5, call what they start in front of each rank. */
-static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_prte_fork_agent"};
+/* How Open MPI 4, PRRTE 3 (Open MPI 5) and PRRTE 2 call what they start in front of each rank. */
+static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_odls_base_exec_agent",
+				     "PRTE_MCA_prte_fork_agent"};
 
 bool balance_launchers_is_daemon(spank_t spank)
 {
