@@ -4,9 +4,11 @@
 # shellcheck shell=bash disable=SC2034
 set -u
 
-# Whatever the caller's shell, runtime, MPI or job has set means nothing here.
+# Whatever the caller's shell, runtime, MPI, job or make has set means nothing here. (A test that
+# runs make would get the caller's list of tests.)
 foreign='OMP|KMP|GOMP|OMPI|PMIX?|PRTE|MPICH|HYDRA|I_MPI|SLURM|SBATCH|SALLOC|MALLEABLE|LD'
 for name in $(compgen -e | grep -E "^($foreign)_"); do unset "$name"; done
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export SHELL=/bin/bash LANG=C.UTF-8
 
 builddir=${abs_top_builddir:-$(pwd)}

@@ -18,6 +18,13 @@ spank_err_t spank_getenv(spank_t spank, const char *variable, char *value, int s
 	return length < size ? ESPANK_SUCCESS : ESPANK_NOSPACE;
 }
 
+spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
+{
+	(void)spank;
+	(void)item;
+	return ESPANK_NOT_AVAIL;
+}
+
 spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
 {
 	(void)spank;
