@@ -5,10 +5,10 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/linger.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"
+#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
@@ -35,8 +35,8 @@ static enum mal_linger choose_linger(const struct mal_region *region, bool progr
 {
 	if (mal.stacked)
 		return program ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
-	if (!atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed) ||
-	    !mal_linger_may_sleep())
+	if (!mal_rule(MAL_RULE_LEND) || !mal_sharing() ||
+	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;
 	if (mal_sizing_is_long(region))
 		return MAL_LINGER_NONE;
@@ -114,7 +114,8 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		mal_team_follow(mal_cpus_to_use(mal.own_count));
 	if (!mal.own_count)
 		return changed;
-	if (mal_rule(MAL_RULE_LEND) && now - mal.left_mpi > mal.region.settle &&
+	if (mal_rule(MAL_RULE_LEND) && mal_sizing_may_share(current) &&
+	    now - mal.left_mpi > mal.region.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max =
 			mal_team_may_differ() && !clause ? mal.segment.thread_count : team;

@@ -9,7 +9,7 @@
 #include "libmalleable/rank/sizing.h"
 
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/linger.h"
+#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -54,6 +54,17 @@ bool mal_sizing_is_long(const struct mal_region *region)
 	return region->work >= (double)mal.region.grow_region * mal.own_count;
 }
 
+/* Whether the region takes so long that neither a wake-up nor a second thread on a CPU matters. */
+static bool is_very_long(const struct mal_region *region)
+{
+	return region->work >= (double)mal.region.insure_region * mal.own_count;
+}
+
+bool mal_sizing_may_share(const struct mal_region *region)
+{
+	return mal_sharing() || is_very_long(region);
+}
+
 /*
  * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
  */
@@ -61,7 +72,7 @@ static unsigned int insured_team(const struct mal_region *region)
 {
 	unsigned int home;
 
-	if (region->work < (double)mal.region.insure_region * mal.own_count)
+	if (!is_very_long(region))
 		return mal.own_count;
 	home = mal_cpumask_count(&mal.home);
 	if (mal.own_count >= home)
@@ -80,7 +91,7 @@ unsigned int mal_sizing_team(const struct mal_region *region)
 		return mal.planned;
 	if (!mal_rule(MAL_RULE_GROW) || region->harmed || region->suspect > 0)
 		return cpus;
-	if (!mal_sizing_is_long(region))
+	if (!mal_sizing_is_long(region) || !mal_sizing_may_share(region))
 		return cpus;
 	if (region->offer >= GROW_OFFER && region->offered_cpus >= mal.own_count)
 		team = 2 * mal.own_count;
@@ -149,7 +160,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
 		mal_cpus_want(false);
 	}
-	turned = mal_linger_learn(now, mal.slot->count.regions, mal.slot->count.region);
+	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region);
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&

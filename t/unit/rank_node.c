@@ -15,9 +15,9 @@
 #include "libmalleable/rank/cpus/bind.c"
 #include "libmalleable/rank/lend.c"
 #undef LOOK_EVERY_S
-#include "libmalleable/rank/linger.c"
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
+#include "libmalleable/rank/sharing.c"
 #include "libmalleable/rank/sizing.c"
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/period.h"
@@ -38,9 +38,9 @@ static bool period_event(uint32_t event);
 static const struct {
 	void *at;
 	size_t size;
-} kept[] = {KEPT(current), KEPT(waiting), KEPT(runtime)};
+} kept[] = {KEPT(current), KEPT(sharing), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
-#define KEPT_MAX 64
+#define KEPT_MAX 96
 
 struct node_rank node_rank[NODE_RANKS];
 struct node_thread node_thread[NODE_CONTROLLER + 1];

@@ -9,10 +9,10 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/bind.h"
-#include "libmalleable/rank/linger.c"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
+#include "libmalleable/rank/sharing.c"
 #include "libmalleable/rank/sizing.c"
 #include "libmalleable/rank/team.h"
 
@@ -79,13 +79,23 @@ void mal_cpus_want(bool want)
 	wants = want;
 }
 
+static unsigned int borrows;
+
+unsigned int mal_cpus_borrow(unsigned int limit)
+{
+	(void)limit;
+	borrows++;
+	return 0;
+}
+
 static int open_all(void **state)
 {
 	(void)state;
 	wants = false;
+	borrows = 0;
 	open_node(RANKS, CPUS / RANKS, THREADS);
 	mal_region_table_clear();
-	mal_linger_clear();
+	mal_sharing_clear();
 	current = NULL;
 	free_one = passing_one = said = NULL;
 	asked = 0;
@@ -123,10 +133,13 @@ static void run(const void *where, unsigned int clause, bool offered)
 	end(where, offered);
 }
 
+/* Runs until it is known what regions of this length take by themselves. */
+#define ALONE 11
+
 /* A region that others wait for is opened with twice as many threads. */
 static void widen(const void *where)
 {
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < ALONE; i++)
 		run(where, NONE, true);
 	begin(where, NONE);
 	assert_int_equal(mal.team, 4);
@@ -221,9 +234,9 @@ static void proofs(void **state)
 	begin(&bound, NONE);
 	assert_int_equal(mal.team, 2);
 	end(&bound, true);
-	assert_int_equal(mal.slot->count.free, 21);
-	assert_int_equal(mal.slot->count.regions, 32);
-	assert_int_equal(mal.proofs.free_ticks, 21 * LONG);
+	assert_int_equal(mal.slot->count.free, ALONE + 11);
+	assert_int_equal(mal.slot->count.regions, ALONE + 22);
+	assert_int_equal(mal.proofs.free_ticks, (ALONE + 11) * LONG);
 }
 
 /* Nobody needs to lend to a rank whose threads have a CPU each, and whose teams are bound. */
@@ -272,7 +285,7 @@ static void passing_by(void **state)
 	free_one = passing_one = &region;
 	mal.proofs.on = true;
 	widen(&region);
-	assert_int_equal(asked, 11);
+	assert_int_equal(asked, ALONE + 1);
 	free_one = NULL;
 	begin(&region, NONE);
 	assert_int_equal(mal.team, 2);
@@ -282,9 +295,9 @@ static void passing_by(void **state)
 	begin(&region, NONE);
 	assert_int_equal(mal.team, 4);
 	end(&region, true);
-	assert_int_equal(asked, 13);
+	assert_int_equal(asked, ALONE + 3);
 	run(&region, NONE, true);
-	assert_int_equal(asked, 13);
+	assert_int_equal(asked, ALONE + 3);
 }
 
 /* An if clause leaves one thread, once: that is not the region's number. */
@@ -389,6 +402,53 @@ static unsigned int until_turned(uint64_t awake, uint64_t asleep)
 	return 0;
 }
 
+/* Nothing is shared before it is known what regions take by themselves, but for very long ones. */
+static void alone_at_first(void **state)
+{
+	static const char region, very_long;
+
+	(void)state;
+	let_want(1);
+	mal.segment.header->free_cpus = 1;
+	for (int i = 0; i < ALONE; i++) {
+		begin(&region, NONE);
+		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+		assert_int_equal(borrows, 0);
+		end(&region, true);
+	}
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 4);
+	assert_int_equal(borrows, 1);
+	end(&region, true);
+	mal_sharing_clear();
+	for (int i = 0; i < 3; i++) {
+		begin(&very_long, NONE);
+		turn_clock(5 * LONG);
+		end(&very_long, true);
+	}
+	begin(&very_long, NONE);
+	assert_int_equal(mal.team, 4);
+	assert_int_equal(borrows, 1 + 3);
+	end(&very_long, true);
+}
+
+/* Where nothing is lent, threads wait as without us. */
+static void of_no_lending(void **state)
+{
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	for (int i = 0; i < ALONE; i++)
+		run(&region, NONE, true);
+	run(&region, NONE, true);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	run(&region, NONE, true);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+}
+
 /* Threads that wait sleep where others borrow, unless regions take longer then. */
 static void lingers(void **state)
 {
@@ -397,16 +457,17 @@ static void lingers(void **state)
 	(void)state;
 	let_want(1);
 	/* What ran before the first call says nothing. */
-	mal_linger_learn(1, 10 * REGIONS, 0);
-	assert_false(mal_linger_may_sleep());
-	mal_linger_clear();
+	mal_sharing_learn(1, 10 * REGIONS, 0);
+	assert_false(mal_sharing());
+	mal_sharing_clear();
 	/* It is tried, does harm, and is tried again, ever less often. */
 	for (int i = 0; i < 4; i++) {
 		last = awake;
 		awake = until_turned(2 * MS, 8 * MS);
 		assert_in_range(awake, i ? 3 * last : REGIONS_MIN, 100000);
 		asleep = until_turned(2 * MS, 8 * MS);
-		assert_in_range(asleep, REGIONS_MIN, REGIONS + 2);
+		/* It has failed as soon as it takes what REGIONS would take by themselves. */
+		assert_in_range(asleep, REGIONS_MIN, HARM * REGIONS * 2 / 8 + 2);
 	}
 	/* It does none any more: the other way is what is tried now and then, ever less often. */
 	assert_in_range(until_turned(2 * MS, 2 * MS), 1, 400000);
@@ -417,6 +478,23 @@ static void lingers(void **state)
 		assert_true(asleep > last);
 		assert_in_range(until_turned(2 * MS, 2 * MS), REGIONS_MIN, REGIONS + 2);
 	}
+}
+
+/* The first regions take long for another reason: sharing was kept, and is soon left. */
+static void slow_start(void **state)
+{
+	(void)state;
+	let_want(1);
+	take(ALONE, 25 * MS, 25 * MS);
+	take(REGIONS, MS, MS);
+	assert_true(mal_sharing());
+	/* As long as this takes to be seen, and to be tried. */
+	take(REGIONS, MS / 10, 10 * MS);
+	take(2 * REGIONS, MS / 10, 10 * MS);
+	assert_false(mal_sharing());
+	/* It stays so but for a short trial now and then. */
+	take(20 * REGIONS, MS / 10, 10 * MS);
+	assert_false(mal_sharing());
 }
 
 int main(void)
@@ -432,7 +510,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
+		cmocka_unit_test_setup_teardown(alone_at_first, open_all, close_all),
+		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
+		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

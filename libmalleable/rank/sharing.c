@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sharing.c: whether short regions share CPUs. */
+#include "libmalleable/rank/sharing.h"
+
+#include "libmalleable/base/clock.h"
+
+/* A way is known after this many regions, or where they are long after this time and a few. */
+#define REGIONS 128
+#define REGIONS_MIN 8
+#define TRY_S 0.2
+/* Sharing harms where regions take this many times as long. */
+#define HARM 1.5
+/*
+ * The other way is tried again after this time, or after the longer one where sharing is what is
+ * kept; four times as long while the answer is the same.
+ */
+#define REST_S 1.0
+#define REST_SHARING_S 4.0
+#define REST_MAX_S 1000.0
+/*
+ * Regions that take HARM times as long as when sharing was kept make it be tried anew, as the first
+ * regions of a program tell little; after this time, twice as long each time that it is kept.
+ */
+#define CALM_S 0.4
+#define CALM_MAX_S 100.0
+
+static struct sharing {
+	bool on;
+	bool trying;		 /* to compare with the time before */
+	uint64_t window;	 /* tick at which the regions below began */
+	uint64_t regions, ticks; /* until then */
+	uint64_t since;		 /* tick at which the way was chosen or tried last */
+	double before;		 /* ticks of a region in the other way */
+	double kept;		 /* and when sharing was kept */
+	float rest, calm;	 /* seconds until the other way is tried */
+} sharing;
+
+static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
+{
+	sharing.window = now;
+	sharing.regions = regions;
+	sharing.ticks = ticks;
+}
+
+/* Whether REGIONS that took TICKS since the window began say enough. */
+static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
+{
+	if (regions < REGIONS_MIN)
+		return false;
+	/* Sharing has failed before it is tried to the end: a trial costs little. */
+	if (sharing.trying && sharing.on && (double)ticks > HARM * REGIONS * sharing.before)
+		return true;
+	return regions >= REGIONS || mal_ticks_to_s(now - sharing.window) >= TRY_S;
+}
+
+/* The other way was tried: keep to the better one. Returns whether that is the one before. */
+static bool keep_better(double mean)
+{
+	double shared = sharing.on ? mean : sharing.before;
+	double alone = sharing.on ? sharing.before : mean;
+	bool keep = shared <= HARM * alone, back = keep != sharing.on;
+
+	sharing.trying = false;
+	if (!back)
+		sharing.rest = sharing.on ? REST_SHARING_S : REST_S;
+	else if (sharing.rest < REST_MAX_S)
+		sharing.rest *= 4;
+	if (keep) {
+		sharing.kept = shared;
+		if (sharing.calm < CALM_MAX_S)
+			sharing.calm = back && sharing.calm > 0 ? 2 * sharing.calm : CALM_S;
+	} else {
+		sharing.calm = 0;
+	}
+	return back;
+}
+
+/* Whether to try the other way, as regions take MEAN ticks. */
+static bool is_time(uint64_t now, double mean)
+{
+	double passed = mal_ticks_to_s(now - sharing.since);
+
+	return passed >= sharing.rest ||
+	       (sharing.on && mean > HARM * sharing.kept && passed >= sharing.calm);
+}
+
+bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
+{
+	uint64_t count = regions - sharing.regions, taken = ticks - sharing.ticks;
+	double mean;
+
+	if (!sharing.window) {
+		start_from(now, regions, ticks);
+		return false;
+	}
+	if (!is_known(now, count, taken))
+		return false;
+	mean = (double)taken / (double)count;
+	start_from(now, regions, ticks);
+	if (sharing.trying) {
+		sharing.since = now;
+		if (!keep_better(mean))
+			return false;
+	} else {
+		if (!is_time(now, mean))
+			return false;
+		sharing.since = now;
+		sharing.trying = true;
+		sharing.before = mean;
+		if (sharing.rest <= 0)
+			sharing.rest = REST_S;
+	}
+	sharing.on = !sharing.on;
+	return true;
+}
+
+bool mal_sharing(void)
+{
+	return sharing.on;
+}
+
+void mal_sharing_clear(void)
+{
+	sharing = (struct sharing){0};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sharing.h: whether short regions share CPUs: they are opened with more threads than CPUs, borrow
+ * CPUs, and let threads that wait for work sleep. That helps where others wait, but each region
+ * then begins with a wake-up: 10 to 60 us, or milliseconds where other threads have the CPU. Both
+ * ways are tried in turn, and what makes regions longer is left. Primary thread only.
+ */
+#ifndef MAL_RANK_SHARING_H
+#define MAL_RANK_SHARING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * By tick NOW so many REGIONS ran, for TICKS in sum. Returns whether mal_sharing() differs from now
+ * on.
+ */
+bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks);
+
+/* Whether they share now. Not at first: what regions take by themselves has to be known. */
+bool mal_sharing(void);
+
+/* Forget all, for tests. */
+void mal_sharing_clear(void);
+
+#endif
