@@ -265,6 +265,7 @@ static void execute(pid_t launcher, char **argv)
 				execute_in(word, argv);
 			is_list = strcmp(word, "--path") == 0 || strcmp(word, "-path") == 0;
 		}
+		free(word);
 		if (words)
 			fclose(words);
 	}
@@ -298,7 +299,7 @@ int main(int argc, char **argv)
 {
 	static struct mal_gathering gathering;
 	const struct option options[] = {MAL_OPTIONS_END};
-	char libdir[PATH_MAX];
+	static char libdir[PATH_MAX];
 	int option = mal_option(&tool, argc, argv, "+", options);
 
 	if (option != MAL_OPTION_END)
