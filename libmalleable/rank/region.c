@@ -104,12 +104,16 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 {
 	bool clause = requested && (requested != mal.team || current->clause);
 	unsigned int team = clause ? requested : mal.team;
+	uint32_t seen = mal.seen_changes;
 	bool changed, impatient;
 
 	mal_team_look();
 	if (!clause && mal_phase_has_plan() && mal_team_is_free())
 		mal_phase_follow_plan();
-	changed = mal_cpus_refresh();
+	if (mal.borrowed_count && !mal_sizing_may_share(current))
+		mal_cpus_release();
+	mal_cpus_refresh();
+	changed = mal.seen_changes != seen;
 	if (changed && mal_team_is_free())
 		mal_team_follow(mal_cpus_to_use(mal.own_count));
 	if (!mal.own_count)

@@ -4,10 +4,13 @@
 
 #include "libmalleable/base/clock.h"
 
-/* A way is known after this many regions, or where they are long after this time and a few. */
-#define REGIONS 128
-#define REGIONS_MIN 8
+/* A way is known after this time and so many regions: phases have regions of all lengths. */
 #define TRY_S 0.2
+#define REGIONS_MIN 8
+/* What is tried has failed if it takes more than so many regions may. */
+#define REGIONS 128
+/* Where regions are shorter a wake-up takes too large a part of them. */
+#define SHORT_S 200e-6
 /* Sharing harms where regions take this many times as long. */
 #define HARM 1.5
 /*
@@ -30,7 +33,8 @@ static struct sharing {
 	uint64_t window;	 /* tick at which the regions below began */
 	uint64_t regions, ticks; /* until then */
 	uint64_t since;		 /* tick at which the way was chosen or tried last */
-	double before;		 /* ticks of a region in the other way */
+	double usual;		 /* ticks of a region in the last windows, moving average */
+	double before;		 /* and in the other way */
 	double kept;		 /* and when sharing was kept */
 	float rest, calm;	 /* seconds until the other way is tried */
 } sharing;
@@ -47,10 +51,10 @@ static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
 {
 	if (regions < REGIONS_MIN)
 		return false;
-	/* Sharing has failed before it is tried to the end: a trial costs little. */
+	/* A trial that fails ends early, and costs little. */
 	if (sharing.trying && sharing.on && (double)ticks > HARM * REGIONS * sharing.before)
 		return true;
-	return regions >= REGIONS || mal_ticks_to_s(now - sharing.window) >= TRY_S;
+	return mal_ticks_to_s(now - sharing.window) >= TRY_S;
 }
 
 /* The other way was tried: keep to the better one. Returns whether that is the one before. */
@@ -75,11 +79,18 @@ static bool keep_better(double mean)
 	return back;
 }
 
+bool mal_sharing_is_of_no_use(void)
+{
+	return sharing.usual < (double)mal_s_to_ticks(SHORT_S);
+}
+
 /* Whether to try the other way, as regions take MEAN ticks. */
 static bool is_time(uint64_t now, double mean)
 {
 	double passed = mal_ticks_to_s(now - sharing.since);
 
+	if (!sharing.on && mal_sharing_is_of_no_use())
+		return false;
 	return passed >= sharing.rest ||
 	       (sharing.on && mean > HARM * sharing.kept && passed >= sharing.calm);
 }
@@ -93,10 +104,16 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
 		start_from(now, regions, ticks);
 		return false;
 	}
-	if (!is_known(now, count, taken))
+	if (!count)
 		return false;
 	mean = (double)taken / (double)count;
+	if (!is_known(now, count, taken)) {
+		if (sharing.usual <= 0 && mal_ticks_to_s(now - sharing.window) >= TRY_S)
+			sharing.usual = mean;
+		return false;
+	}
 	start_from(now, regions, ticks);
+	sharing.usual = sharing.usual > 0 ? (3 * sharing.usual + mean) / 4 : mean;
 	if (sharing.trying) {
 		sharing.since = now;
 		if (!keep_better(mean))

@@ -20,6 +20,9 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks);
 /* Whether they share now. Not at first: what regions take by themselves has to be known. */
 bool mal_sharing(void);
 
+/* Whether regions are too short to gain by CPUs of others, or not known yet. */
+bool mal_sharing_is_of_no_use(void);
+
 /* Forget all, for tests. */
 void mal_sharing_clear(void);
 

@@ -175,7 +175,8 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
 		region->harmed = false;
 	}
-	if (!mal.stacked)
+	/* With CPUs of others it may take longer than alone. */
+	if (!mal.stacked && (!mal.borrowed_count || work < region->work))
 		region->work = region->work > 0 ? (region->work + work) / 2 : work;
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)

@@ -14,6 +14,7 @@
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 
 /* Of omp_sched_t. */
@@ -321,7 +322,7 @@ bool mal_team_is_mostly_free(void)
 	       2 * mal.proofs.free_ticks >= atomic_load(&mal.slot->count.region);
 }
 
-unsigned int mal_team_max(void)
+static unsigned int max_threads(void)
 {
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
@@ -332,6 +333,18 @@ unsigned int mal_team_max(void)
 	if (mal.teams.no_room && !reported)
 		return mal.teams.room;
 	return mal.mode == MAL_MODE_CPUSET && mal.base > reported ? mal.base : reported;
+}
+
+unsigned int mal_team_max(void)
+{
+	unsigned int max = max_threads(), home = mal_cpumask_count(&mal.home);
+
+	/* What it was told may be more. */
+	if (home < mal.base)
+		home = mal.base;
+	if (!mal.slot->count.regions || !mal_sharing_is_of_no_use())
+		return max;
+	return max && max < home ? max : home;
 }
 
 void mal_team_set(unsigned int threads)

@@ -26,6 +26,7 @@
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
+#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
@@ -131,6 +132,7 @@ STUB(bool, mal_prove_all_free, (void), false)
 STUB(void, mal_region_begin, (const void *where, unsigned int requested), NOTHING)
 STUB(void, mal_region_resized, (unsigned int size), NOTHING)
 STUB(void, mal_region_end, (const void *where), NOTHING)
+STUB(bool, mal_sharing_is_of_no_use, (void), false)
 STUB(void, mal_team_open, (void), NOTHING)
 STUB(bool, mal_team_is_free, (void), true)
 STUB(bool, mal_team_may_differ, (void), true)

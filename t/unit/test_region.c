@@ -88,6 +88,11 @@ unsigned int mal_cpus_borrow(unsigned int limit)
 	return 0;
 }
 
+void mal_cpus_release(void)
+{
+	mal.borrowed_count = 0;
+}
+
 static int open_all(void **state)
 {
 	(void)state;
@@ -480,6 +485,47 @@ static void lingers(void **state)
 	}
 }
 
+/* Short regions share nothing, and CPUs of others are of no use to them. */
+static void too_short(void **state)
+{
+	(void)state;
+	let_want(1);
+	assert_true(mal_sharing_is_of_no_use());
+	take(40 * REGIONS, MS / 10, MS / 10);
+	assert_false(mal_sharing());
+	assert_true(mal_sharing_is_of_no_use());
+	take(40 * REGIONS, MS / 2, MS / 2);
+	assert_true(mal_sharing());
+	assert_false(mal_sharing_is_of_no_use());
+}
+
+/* One long region a phase tells as much in the time of a window. */
+static void few_and_long(void **state)
+{
+	(void)state;
+	take(3, 100 * MS, 100 * MS);
+	assert_false(mal_sharing_is_of_no_use());
+}
+
+/* What is borrowed goes back where sharing ended. */
+static void gives_back(void **state)
+{
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	take(2 * ALONE, 25 * MS, 25 * MS);
+	assert_true(mal_sharing());
+	mal.borrowed_count = 1;
+	begin(&region, NONE);
+	end(&region, true);
+	assert_int_equal(mal.borrowed_count, 1);
+	mal_sharing_clear();
+	begin(&region, NONE);
+	assert_int_equal(mal.borrowed_count, 0);
+	end(&region, true);
+}
+
 /* The first regions take long for another reason: sharing was kept, and is soon left. */
 static void slow_start(void **state)
 {
@@ -513,6 +559,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(alone_at_first, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
+		cmocka_unit_test_setup_teardown(too_short, open_all, close_all),
+		cmocka_unit_test_setup_teardown(few_and_long, open_all, close_all),
+		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
 	};
 

@@ -507,6 +507,31 @@ static void may_be_resized(void **state)
 }
 
 /* In a widened region the answer is what there is, and the next ones are as large. */
+static bool of_no_use;
+
+bool mal_sharing_is_of_no_use(void)
+{
+	return of_no_use;
+}
+
+/* Regions of a few microseconds gain nothing by more CPUs; where none ran nothing is known. */
+static void too_short_for_more(void **state)
+{
+	unsigned int home;
+
+	(void)state;
+	mal_team_open();
+	home = mal_cpumask_count(&mal.home);
+	of_no_use = true;
+	assert_int_equal(mal_team_max(), 0);
+	mal_count(&mal.slot->count.regions, 1);
+	assert_int_equal(mal_team_max(), home);
+	mal.base = home + 3;
+	assert_int_equal(mal_team_max(), home + 3);
+	of_no_use = false;
+	assert_int_equal(mal_team_max(), 0);
+}
+
 static void asks_inside(void **state)
 {
 	(void)state;
@@ -876,6 +901,7 @@ int main(void)
 		CASE(schedules),
 		CASE(asks_outside),
 		CASE(may_be_resized),
+		CASE(too_short_for_more),
 		CASE(asks_inside),
 		CASE(sets),
 		CASE(calls),
