@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define FORMAT "malleable verdicts 1 " PACKAGE_VERSION
-enum { FILES = 1024, FILE_SIZE = 64 << 10 };
+enum { FILES = 1024, FILE_SIZE = 256 << 10 };
 /* The writer of a file that is this old and not complete has died. */
 #define ABANDONED_S 60
 
@@ -111,9 +111,11 @@ static void print(FILE *to, const struct mal_verdicts *verdicts)
 	for (size_t i = 0; i < found->count; i++) {
 		const struct mal_verdict *verdict = &found->verdicts[i];
 
+		/* Nobody asks for the name of a free one, and there may be thousands. */
 		fprintf(to, "region %" PRIx64 " %d %d %d %" PRIx64 " %s\t%s\n", verdict->address,
 			verdict->free != 0, verdict->clause != 0, verdict->indirect != 0,
-			verdict->where, word(verdict->name, name, sizeof(name)),
+			verdict->where,
+			word(verdict->free ? NULL : verdict->name, name, sizeof(name)),
 			word(verdict->reason, reason, sizeof(reason)));
 	}
 }

@@ -2,9 +2,10 @@
 /*
  * verdicts.h: what was found in an object, kept in a file of the user's for the next start.
  *
- * The files are in $XDG_CACHE_HOME/malleable, else ~/.cache/malleable: no more than 1024, of 64 KiB
- * at most. They are a hint. One that is not whole, of another version, another object, or not the
- * user's alone counts as none, and where none can be written nothing is lost.
+ * The files are in $XDG_CACHE_HOME/malleable, else ~/.cache/malleable: no more than 1024, of 256
+ * KiB at most. They are a hint. One that is not whole, of another version, another object, or not
+ * the user's alone counts as none, and where none can be written nothing is lost. Free regions come
+ * back without their names.
  */
 #ifndef MAL_RANK_PROGRAM_VERDICTS_H
 #define MAL_RANK_PROGRAM_VERDICTS_H
