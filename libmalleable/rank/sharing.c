@@ -10,7 +10,11 @@
 /* What is tried has failed if it takes more than so many regions may. */
 #define REGIONS 128
 /* Where regions are shorter a wake-up takes too large a part of them. */
-#define SHORT_S 200e-6
+#define SHORT_S 300e-6
+/* At the start regions take longer than later: the first windows count for the shortest of them. */
+#define EARLY 4
+/* And one of these is not enough where they take less than so many times as long. */
+#define UNSURE 5
 /* Sharing harms where regions take this many times as long. */
 #define HARM 1.5
 /*
@@ -32,6 +36,7 @@ static struct sharing {
 	bool trying;		 /* to compare with the time before */
 	uint64_t window;	 /* tick at which the regions below began */
 	uint64_t regions, ticks; /* until then */
+	unsigned int windows;	 /* so far */
 	uint64_t since;		 /* tick at which the way was chosen or tried last */
 	double usual;		 /* ticks of a region in the last windows, moving average */
 	double before;		 /* and in the other way */
@@ -81,7 +86,9 @@ static bool keep_better(double mean)
 
 bool mal_sharing_is_of_no_use(void)
 {
-	return sharing.usual < (double)mal_s_to_ticks(SHORT_S);
+	double least = (double)mal_s_to_ticks(SHORT_S);
+
+	return sharing.usual < least || (sharing.windows == 1 && sharing.usual < UNSURE * least);
 }
 
 /* Whether to try the other way, as regions take MEAN ticks. */
@@ -93,6 +100,16 @@ static bool is_time(uint64_t now, double mean)
 		return false;
 	return passed >= sharing.rest ||
 	       (sharing.on && mean > HARM * sharing.kept && passed >= sharing.calm);
+}
+
+static void learn_usual(double mean)
+{
+	bool early = sharing.windows++ < EARLY;
+
+	if (sharing.usual <= 0 || (early && mean < sharing.usual))
+		sharing.usual = mean;
+	else if (!early)
+		sharing.usual = (3 * sharing.usual + mean) / 4;
 }
 
 bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
@@ -113,7 +130,7 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
 		return false;
 	}
 	start_from(now, regions, ticks);
-	sharing.usual = sharing.usual > 0 ? (3 * sharing.usual + mean) / 4 : mean;
+	learn_usual(mean);
 	if (sharing.trying) {
 		sharing.since = now;
 		if (!keep_better(mean))

@@ -499,6 +499,18 @@ static void too_short(void **state)
 	assert_false(mal_sharing_is_of_no_use());
 }
 
+/* At the start they take longer. */
+static void too_short_after_all(void **state)
+{
+	(void)state;
+	let_want(1);
+	take(300, 4 * MS / 5, 10 * MS);
+	assert_true(mal_sharing_is_of_no_use());
+	take(40 * REGIONS, MS / 10, 10 * MS);
+	assert_true(mal_sharing_is_of_no_use());
+	assert_false(mal_sharing());
+}
+
 /* One long region a phase tells as much in the time of a window. */
 static void few_and_long(void **state)
 {
@@ -560,6 +572,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short, open_all, close_all),
+		cmocka_unit_test_setup_teardown(too_short_after_all, open_all, close_all),
 		cmocka_unit_test_setup_teardown(few_and_long, open_all, close_all),
 		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
