@@ -11,10 +11,14 @@
 #define REGIONS 128
 /* Where regions are shorter a wake-up takes too large a part of them. */
 #define SHORT_S 300e-6
-/* At the start regions take longer than later: the first windows count for the shortest of them. */
-#define EARLY 4
-/* And one of these is not enough where they take less than so many times as long. */
+/*
+ * At the start regions take longer than later: where they take less than so many times as long, the
+ * shortest window of the first time counts, and one is not enough.
+ */
+#define EARLY_S 0.8
 #define UNSURE 5
+/* Regions that are shorter by this are over soon, as those that read input: some are a window. */
+#define TINY 0.1
 /* Sharing harms where regions take this many times as long. */
 #define HARM 1.5
 /*
@@ -34,6 +38,7 @@
 static struct sharing {
 	bool on;
 	bool trying;		 /* to compare with the time before */
+	uint64_t first;		 /* tick at which the first window began */
 	uint64_t window;	 /* tick at which the regions below began */
 	uint64_t regions, ticks; /* until then */
 	unsigned int windows;	 /* so far */
@@ -51,6 +56,11 @@ static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
 	sharing.ticks = ticks;
 }
 
+static double short_region(void)
+{
+	return (double)mal_s_to_ticks(SHORT_S);
+}
+
 /* Whether REGIONS that took TICKS since the window began say enough. */
 static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
 {
@@ -58,6 +68,8 @@ static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
 		return false;
 	/* A trial that fails ends early, and costs little. */
 	if (sharing.trying && sharing.on && (double)ticks > HARM * REGIONS * sharing.before)
+		return true;
+	if (regions >= REGIONS && (double)ticks < TINY * short_region() * (double)regions)
 		return true;
 	return mal_ticks_to_s(now - sharing.window) >= TRY_S;
 }
@@ -86,9 +98,8 @@ static bool keep_better(double mean)
 
 bool mal_sharing_is_of_no_use(void)
 {
-	double least = (double)mal_s_to_ticks(SHORT_S);
-
-	return sharing.usual < least || (sharing.windows == 1 && sharing.usual < UNSURE * least);
+	return sharing.usual < short_region() ||
+	       (sharing.windows == 1 && sharing.usual < UNSURE * short_region());
 }
 
 /* Whether to try the other way, as regions take MEAN ticks. */
@@ -102,11 +113,13 @@ static bool is_time(uint64_t now, double mean)
 	       (sharing.on && mean > HARM * sharing.kept && passed >= sharing.calm);
 }
 
-static void learn_usual(double mean)
+static void learn_usual(uint64_t now, double mean)
 {
-	bool early = sharing.windows++ < EARLY;
+	bool early = mal_ticks_to_s(now - sharing.first) < EARLY_S;
 
-	if (sharing.usual <= 0 || (early && mean < sharing.usual))
+	sharing.windows++;
+	if (sharing.usual <= 0 ||
+	    (early && (mean < sharing.usual || mean >= UNSURE * short_region())))
 		sharing.usual = mean;
 	else if (!early)
 		sharing.usual = (3 * sharing.usual + mean) / 4;
@@ -118,6 +131,7 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
 	double mean;
 
 	if (!sharing.window) {
+		sharing.first = now;
 		start_from(now, regions, ticks);
 		return false;
 	}
@@ -130,7 +144,7 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
 		return false;
 	}
 	start_from(now, regions, ticks);
-	learn_usual(mean);
+	learn_usual(now, mean);
 	if (sharing.trying) {
 		sharing.since = now;
 		if (!keep_better(mean))

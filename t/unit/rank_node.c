@@ -40,7 +40,7 @@ static const struct {
 	size_t size;
 } kept[] = {KEPT(current), KEPT(sharing), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
-#define KEPT_MAX 96
+#define KEPT_MAX 128
 
 struct node_rank node_rank[NODE_RANKS];
 struct node_thread node_thread[NODE_CONTROLLER + 1];

@@ -511,6 +511,17 @@ static void too_short_after_all(void **state)
 	assert_false(mal_sharing());
 }
 
+/* Regions that run once, before those of the time loop, do not keep that from sharing. */
+static void short_setup(void **state)
+{
+	(void)state;
+	let_want(1);
+	take(1500, MS / 100, MS / 100);
+	assert_true(mal_sharing_is_of_no_use());
+	take(ALONE + 1, 20 * MS, 20 * MS);
+	assert_true(mal_sharing());
+}
+
 /* One long region a phase tells as much in the time of a window. */
 static void few_and_long(void **state)
 {
@@ -573,6 +584,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short_after_all, open_all, close_all),
+		cmocka_unit_test_setup_teardown(short_setup, open_all, close_all),
 		cmocka_unit_test_setup_teardown(few_and_long, open_all, close_all),
 		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
