@@ -140,6 +140,18 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
+/*
+ * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
+ * took far less shows that what is believed is wrong.
+ */
+static void learn_work(struct mal_region *region, double work)
+{
+	if (region->work <= 0 || work < region->work / 4)
+		region->work = work;
+	else if (work < region->work || (!mal.stacked && !mal.borrowed_count))
+		region->work = (region->work + work) / 2;
+}
+
 /* Learn from the region that ended. */
 __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint64_t now)
 {
@@ -152,6 +164,11 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	if (now <= mal.region_begin)
 		return false;
 	mal.region.last_look = now;
+	/* It took long to create threads, and will not the next time. */
+	if (mal.running > mal.region.threads) {
+		mal.region.threads = mal.running;
+		return false;
+	}
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
 	if (offer > GROW_OFFER && can_borrow()) {
@@ -175,9 +192,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
 		region->harmed = false;
 	}
-	/* With CPUs of others it may take longer than alone. */
-	if (!mal.stacked && (!mal.borrowed_count || work < region->work))
-		region->work = region->work > 0 ? (region->work + work) / 2 : work;
+	learn_work(region, work);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;

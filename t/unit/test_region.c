@@ -99,6 +99,7 @@ static int open_all(void **state)
 	wants = false;
 	borrows = 0;
 	open_node(RANKS, CPUS / RANKS, THREADS);
+	mal.region.threads = THREADS;
 	mal_region_table_clear();
 	mal_sharing_clear();
 	current = NULL;
@@ -438,6 +439,37 @@ static void alone_at_first(void **state)
 	end(&very_long, true);
 }
 
+/* The first region takes long, as it creates the threads: that is not taken for its work. */
+static void creates_threads(void **state)
+{
+	static const char region, other;
+
+	(void)state;
+	let_want(1);
+	mal.segment.header->free_cpus = 1;
+	mal.region.threads = 0;
+	begin(&region, NONE);
+	turn_clock(5 * LONG);
+	end(&region, true);
+	run(&region, NONE, true);
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 2);
+	assert_int_equal(borrows, 0);
+	end(&region, true);
+	/* Nor for ever, where the first run of another took long by chance. */
+	begin(&other, NONE);
+	turn_clock(5 * LONG);
+	end(&other, true);
+	for (int i = 0; i < 2; i++) {
+		begin(&other, NONE);
+		assert_int_equal(mal.team, 4);
+		end(&other, true);
+	}
+	begin(&other, NONE);
+	assert_int_equal(mal.team, 2);
+	end(&other, true);
+}
+
 /* Where nothing is lent, threads wait as without us. */
 static void of_no_lending(void **state)
 {
@@ -580,6 +612,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
 		cmocka_unit_test_setup_teardown(alone_at_first, open_all, close_all),
+		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short, open_all, close_all),

@@ -102,6 +102,7 @@ struct mal_rank {
 	struct {
 		uint64_t last_look;	    /* tick */
 		unsigned int looks_without; /* looks since another rank last waited */
+		unsigned int threads;	    /* most in a team so far */
 		/* ticks, set once */
 		uint64_t look_every;
 		uint64_t grow_region;
