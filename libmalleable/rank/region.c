@@ -154,13 +154,32 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	return changed;
 }
 
-__attribute__((noinline)) static bool prepare_unseen(unsigned int requested, uint64_t now)
+/* The program's own threads may share CPUs: then CPU time tells what they worked. */
+static void note_shared(void)
 {
-	struct mal_kept kept = mal_keep();
-	bool changed = prepare(requested, now);
+	mal.shares = mal.own_count && mal.running > mal.own_count;
+}
 
+/* Returns the tick at which the region begins. */
+__attribute__((noinline)) static uint64_t prepare_unseen(unsigned int requested, uint64_t now)
+{
+	struct mal_kept kept;
+	bool changed;
+
+	if (!mal_rule(MAL_RULE_BIND)) {
+		note_shared();
+		return now;
+	}
+	kept = mal_keep();
+	changed = prepare(requested, now);
 	mal_give_back(&kept);
-	return changed;
+	if (changed) {
+		uint64_t ready = mal_ticks();
+
+		mal_count(&mal.slot->count.own, ready - now);
+		now = ready;
+	}
+	return now;
 }
 
 /*
@@ -225,13 +244,8 @@ void mal_region_begin(const void *where, unsigned int requested)
 	if (mal.proofs.on)
 		requested = begin_proved(where, requested);
 	mal.running = mal.team;
-	if (!is_prepared(current, requested) && mal_rule(MAL_RULE_BIND) &&
-	    prepare_unseen(requested, now)) {
-		uint64_t ready = mal_ticks();
-
-		mal_count(&mal.slot->count.own, ready - now);
-		now = ready;
-	}
+	if (!is_prepared(current, requested))
+		now = prepare_unseen(requested, now);
 	mal.region_begin = now;
 }
 
@@ -243,6 +257,8 @@ void mal_region_resized(unsigned int size)
 {
 	mal.running = size;
 	mal.widened = false;
+	if (!mal_rule(MAL_RULE_BIND))
+		note_shared();
 	if (!mal_rule(MAL_RULE_BIND) || !mal.own_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
