@@ -427,6 +427,42 @@ static void sums(void **state)
 	assert_float_equal(mal_totals_of_rank(node, 1)->mpi_s, 1.5, NEAR);
 }
 
+/* A second of half a second's work on two CPUs each. */
+static void lose_inside(void)
+{
+	node_pass(1);
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_say(rank, 0.5, 0, 0);
+	node_take(node);
+}
+
+/* What regions lose inside they lose without us too, where nobody used a CPU of another. */
+static void nothing_shared(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	lose_inside();
+	lose_inside();
+	assert_float_equal(totals->off_s, 1, NEAR);
+	assert_float_equal(totals->ideal_s, 1, NEAR);
+	assert_true(isnan(mal_totals_attained(totals)));
+	node_segment()->ranks[1].count.borrows++;
+	lose_inside();
+	assert_float_equal(totals->off_s, 1.25, NEAR);
+	lose_inside();
+	assert_float_equal(totals->off_s, 2.25, NEAR);
+	/* Rank 1 has a CPU of rank 0 as this window ends and the next begins. */
+	node_set_cpu(0, 0, 1, true);
+	lose_inside();
+	assert_float_equal(totals->off_s, 2.5, NEAR);
+	node_set_cpu(0, 0, 0, false);
+	lose_inside();
+	assert_float_equal(totals->off_s, 2.75, NEAR);
+	lose_inside();
+	assert_float_equal(totals->off_s, 3.75, NEAR);
+}
+
 /* With CPUs from outside there are more than at first. */
 static void sums_of_more(void **state)
 {
@@ -488,7 +524,8 @@ int main(void)
 		CASE(home_is_bounded),	  CASE(comes_and_goes),
 		CASE(other_process),	  CASE(stopped_windows),
 		CASE(unseen_windows),	  CASE(sums),
-		CASE(sums_of_more),	  CASE(changes_are_noted),
+		CASE(nothing_shared),	  CASE(sums_of_more),
+		CASE(changes_are_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,8 @@
 
 struct mal_totalling {
 	struct mal_totals all;
+	uint64_t shared; /* borrows and grants until the last window */
+	bool was_shared; /* a rank had another's CPU as it ended */
 	struct mal_rank_totals ranks[];
 };
 
@@ -49,6 +51,34 @@ static void add_rank(struct mal_rank_totals *totals, const struct mal_sample *sa
 	totals->mpi_s += sample->mpi_s;
 }
 
+/* Returns whether each rank had its first CPUs and no others since the last window. */
+static bool was_alone(struct mal_controller *controller, const struct mal_sample *samples)
+{
+	struct mal_totalling *totalling = controller->totalling;
+	const struct mal_segment *segment = &controller->step->segment;
+	uint64_t before = totalling->shared;
+	bool alone = !totalling->was_shared;
+
+	totalling->shared = 0;
+	totalling->was_shared = false;
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
+		const struct mal_counters *count = &segment->ranks[rank].count;
+
+		totalling->shared += count->borrows + count->grants;
+		if (samples[rank].running &&
+		    samples[rank].cpus != mal_cpumask_count(&mal_rank_view(controller, rank)->home))
+			alone = false;
+	}
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
+		struct mal_cpu_state cpu =
+			mal_word_read(&segment->cpus[controller->step->cpu[i]].word);
+
+		if (cpu.user != cpu.owner && cpu.user < segment->rank_count)
+			totalling->was_shared = true;
+	}
+	return alone && !totalling->was_shared && totalling->shared == before;
+}
+
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
 {
 	struct mal_totals *totals = &controller->totalling->all;
@@ -56,6 +86,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		     home[MAL_MAX_RANKS] = {0};
 	double elapsed = mal_model_elapsed(samples, ranks),
 	       communication = mal_model_communication(samples, ranks);
+	bool alone = was_alone(controller, samples);
 	double sum = 0, off, ideal;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
@@ -76,8 +107,11 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	totals->windows++;
 	mal_last_set_measured(controller);
 	totals->elapsed_s += elapsed;
-	totals->off_s += off;
-	totals->ideal_s += ideal;
+	/* What a team loses inside regions it loses without us too. */
+	totals->off_s += alone ? elapsed : off;
+	totals->ideal_s += !alone	   ? ideal
+			   : off > elapsed ? ideal * elapsed / off
+					   : ideal + elapsed - off;
 	mal_cpu_seconds_add(&totals->cpus, samples, ranks, cpus);
 	/* The mean load, also where no CPU shortens the largest, as that is of one thread. */
 	totals->balance_before += elapsed * (sum / cpus) / (off - communication);
