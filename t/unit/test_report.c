@@ -96,7 +96,7 @@ static void of_known_step(void **state)
 {
 	(void)state;
 	assert_string_equal(text(),
-			    "not faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\n"
+			    "not faster: 3.000 s, estimated 3.000 s without, 2.500 s at best\n"
 			    "step 7.0 on n1: policy lewi, 2 ranks, 4 CPUs, 3.000 s\n"
 			    "load balance (mean/max): 66.7 % as started, 66.7 % as run\n"
 			    "parallel efficiency 66.7 % = MPI 66.7 % x OpenMP 100.0 %\n"
@@ -139,18 +139,18 @@ static void balanced(void **state)
 {
 	(void)state;
 	node_set_totals(node, (struct mal_totals){.windows = 3,
-						  .elapsed_s = 2,
-						  .off_s = 2,
-						  .ideal_s = 2,
+						  .elapsed_s = 20,
+						  .off_s = 20,
+						  .ideal_s = 20,
 						  .cpus = {8, 6, 5, 4.5, 4},
-						  .balance_before = 2,
-						  .balance_after = 2});
-	says("balanced as it is: nothing to gain in 2.000 s");
+						  .balance_before = 20,
+						  .balance_after = 20});
+	says("balanced as it is: nothing to gain in 20.000 s");
 	says("parallel efficiency 50.0 % = MPI 62.5 % x OpenMP 80.0 %");
 	says("  MPI = load balance 83.3 % x communication 75.0 %");
 	says("  OpenMP = serial parts 90.0 % x regions 88.9 %");
-	node_set_totals(node, times(2.5, 2, 2));
-	says("balanced as it is: nothing to gain; 2.500 s, estimated 2.000 s without");
+	node_set_totals(node, times(25, 20, 20));
+	says("balanced as it is: nothing to gain; 25.000 s, estimated 20.000 s without");
 }
 
 /* Nothing to gain, but not balanced: a rank has less to do, and no CPU helps one thread. */
@@ -165,28 +165,38 @@ static void serial(void **state)
 		node_say(1, 0, 1, 1);
 		node_take(node);
 	}
-	says("ranks wait for work of one thread: nothing to gain in 2.000 s");
+	says("ranks wait for work of one thread: nothing to gain in 4.000 s");
 	says("load balance (mean/max): 75.0 % as started, 75.0 % as run");
 	says("  MPI = load balance 75.0 % x communication 100.0 %");
+}
+
+/* What no window measured is the same without us. */
+static void verdict_is_of_the_whole_step(void **state)
+{
+	(void)state;
+	/* The step takes 3 s, and 2 s are in no window. */
+	node_set_totals(node, times(1, 2, 1));
+	says("1.33 times as fast: 3.000 s, estimated 4.000 s without; 100 % of what was possible");
 }
 
 /* The first line: how many times as fast, or why not. */
 static void verdict(void **state)
 {
 	(void)state;
-	node_set_totals(node, times(1.5, 2, 1));
-	says("1.33 times as fast: 1.500 s, estimated 2.000 s without; 50 % of what was possible");
+	node_set_totals(node, times(15, 20, 10));
+	says("1.33 times as fast: 15.000 s, estimated 20.000 s without; 50 % of what was possible");
 	assert_memory_equal(text(), "1.33 times", 10);
-	node_set_totals(node, times(0.9, 2, 1));
-	says("2.22 times as fast: 0.900 s, estimated 2.000 s without; all of what was possible, "
+	node_set_totals(node, times(9, 20, 10));
+	says("2.22 times as fast: 9.000 s, estimated 20.000 s without; all of what was possible, "
 	     "and noise");
-	node_set_totals(node, times(1.999, 2, 1));
-	says("not faster: 1.999 s, estimated 2.000 s without, 1.000 s at best");
-	node_set_totals(node, times(2.2, 2, 1));
-	says("1.10 times as slow: 2.200 s, estimated 2.000 s without, 1.000 s at best; try "
+	node_set_totals(node, times(19.99, 20, 10));
+	says("not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best");
+	node_set_totals(node, times(22, 20, 10));
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
 	     "--balance=measured, which leaves what makes phases longer");
 	atomic_store(&node_slot(1)->reason, MAL_REASON_DYNAMIC);
-	says("1.10 times as slow: 2.200 s, estimated 2.000 s without, 1.000 s at best; the runtime "
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; the "
+	     "runtime "
 	     "chooses the number of threads: try without OMP_DYNAMIC");
 }
 
@@ -213,11 +223,11 @@ static void verdict_says_what_to_try(void **state)
 /* No share is above all of it without a word on why, and none is negative. */
 static void shares(void **state)
 {
-	struct mal_totals totals = times(1.5, 2, 1);
+	struct mal_totals totals = times(15, 20, 10);
 
 	(void)state;
-	totals.balance_before = 1.2;
-	totals.balance_after = 1.65;
+	totals.balance_before = 12;
+	totals.balance_after = 16.5;
 	node_set_totals(node, totals);
 	says("load balance (mean/max): 80.0 % as started, 100.0 % and noise as run");
 }
@@ -233,7 +243,7 @@ static void brief(void **state)
 	node_window(node, 1.5, (const double[]){3, 1});
 	node_window(node, 1.5, (const double[]){3, 1});
 	assert_string_equal(text(),
-			    "not faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\n");
+			    "not faster: 3.000 s, estimated 3.000 s without, 2.500 s at best\n");
 }
 
 /* What is only observed was not got. */
@@ -241,10 +251,10 @@ static void verdict_of_observe(void **state)
 {
 	(void)state;
 	start_again("observe");
-	node_set_totals(node, times(2, 2, 1));
-	says("only observed: at best 2.00 times as fast, 1.000 s instead of 2.000 s");
-	node_set_totals(node, times(2, 2, 2));
-	says("balanced as it is: nothing to gain in 2.000 s");
+	node_set_totals(node, times(20, 20, 10));
+	says("only observed: at best 2.00 times as fast, 10.000 s instead of 20.000 s");
+	node_set_totals(node, times(20, 20, 20));
+	says("balanced as it is: nothing to gain in 20.000 s");
 }
 
 /* Two boundaries are needed. */
@@ -420,12 +430,12 @@ static void lines(void **state)
 	assert_true(mal_report_make(node, &report));
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
 	assert_string_equal(line, "step 7.0 on n1: lewi, 2 ranks, 4 CPUs, 0 lends, 0 moves: not "
-				  "faster: 1.500 s, estimated 1.500 s without, 1.000 s at "
+				  "faster: 3.000 s, estimated 3.000 s without, 2.500 s at "
 				  "best\n" NOT_JOINED);
-	node_set_totals(node, times(2.5, 2, 2));
+	node_set_totals(node, times(25, 20, 20));
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
-	assert_non_null(strstr(line, ": balanced as it is: nothing to gain; 2.500 s, estimated "
-				     "2.000 s without\n"));
+	assert_non_null(strstr(line, ": balanced as it is: nothing to gain; 25.000 s, estimated "
+				     "20.000 s without\n"));
 	node_set_totals(node, (struct mal_totals){0});
 	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
 	assert_non_null(strstr(line, ": too short to measure\n"));
@@ -491,7 +501,7 @@ static void json(void **state)
 	    "\"regions\":1.0}}");
 	has(root, "job", "7");
 	has(root, "command", "[\"./app\",\"--steps=3\",\"?\"]");
-	has(root, "verdict", "\"not faster: 1.500 s, estimated 1.500 s without, 1.000 s at best\"");
+	has(root, "verdict", "\"not faster: 4.000 s, estimated 4.000 s without, 3.500 s at best\"");
 	assert_int_equal(strlen(json_string_value(json_object_get(root, "timestamp"))), 20);
 	has(root, "predicted", "{}");
 	has(root, "schedule", "\"\"");
@@ -629,7 +639,7 @@ static void one_rank(void **state)
 		node_say(0, 4, 0.5, 0);
 		node_take(node);
 	}
-	says("one rank on this node: nothing to balance in 1.500 s");
+	says("one rank on this node: nothing to balance in 3.000 s");
 }
 
 /* The plans in the trace, and those of them that were rejected. */
@@ -700,19 +710,33 @@ static void not_recorded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(of_known_step), CASE(counts),
-		CASE(balanced),	     CASE(too_short),
-		CASE(serial),	     CASE(unseen),
-		CASE(remarks),	     CASE(schedules),
-		CASE(modes),	     CASE(rejected),
-		CASE(predicted),     CASE(lines),
-		CASE(json),	     CASE(json_of_nothing),
-		CASE(status),	     CASE(recorded),
-		CASE(not_recorded),  CASE(json_of_many_cpus),
-		CASE(verdict),	     CASE(verdict_of_observe),
-		CASE(proofs),	     CASE(verdict_says_what_to_try),
-		CASE(shares),	     CASE(brief),
-		CASE(one_rank),	     CASE(shares_that_mean_something),
+		CASE(of_known_step),
+		CASE(counts),
+		CASE(balanced),
+		CASE(too_short),
+		CASE(serial),
+		CASE(unseen),
+		CASE(remarks),
+		CASE(schedules),
+		CASE(modes),
+		CASE(rejected),
+		CASE(predicted),
+		CASE(lines),
+		CASE(json),
+		CASE(json_of_nothing),
+		CASE(status),
+		CASE(recorded),
+		CASE(not_recorded),
+		CASE(json_of_many_cpus),
+		CASE(verdict),
+		CASE(verdict_is_of_the_whole_step),
+		CASE(verdict_of_observe),
+		CASE(proofs),
+		CASE(verdict_says_what_to_try),
+		CASE(shares),
+		CASE(brief),
+		CASE(one_rank),
+		CASE(shares_that_mean_something),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,7 +262,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 
 	if (totals->windows)
 		mal_text_add(&text, "%s\n",
-			     mal_verdict(controller, totals, verdict, sizeof(verdict)));
+			     mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict)));
 	if (totals->windows && lacks_mpi(controller, report))
 		mal_text_add(&text, "%s: ranks that wait lend nothing\n", no_mpi);
 	if (controller->step->arguments.brief) {
@@ -345,7 +345,7 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	char verdict[MAL_VERDICT_SIZE] = "too short to measure";
 
 	if (totals->windows)
-		mal_verdict(controller, totals, verdict, sizeof(verdict));
+		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	mal_text_add(&text,
 		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,

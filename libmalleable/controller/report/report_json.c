@@ -170,7 +170,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 		if (mal_rank_view(controller, rank)->known)
 			json_array_append_new(ranks, rank_json(controller, rank));
 	if (totals->windows)
-		mal_verdict(controller, totals, verdict, sizeof(verdict));
+		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, "
 			 "s:o, s:o, s:o, s:s, s:o}",
 			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,

@@ -99,9 +99,25 @@ static void say_no_gain(const struct mal_controller *controller, const struct ma
 		 why ? why : "");
 }
 
-const char *mal_verdict(const struct mal_controller *controller, const struct mal_totals *totals,
-			char *line, size_t size)
+/* What the windows measured, and what no window did, which is the same however the step runs. */
+static struct mal_totals whole_step(const struct mal_totals *windows, double step_s)
 {
+	double outside = fmax(0, step_s - windows->elapsed_s);
+	struct mal_totals whole = *windows;
+
+	whole.elapsed_s += outside;
+	whole.off_s += outside;
+	whole.ideal_s += outside;
+	whole.balance_before *= whole.elapsed_s / windows->elapsed_s;
+	return whole;
+}
+
+const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
+			size_t size)
+{
+	const struct mal_totals whole = whole_step(mal_totals_read(controller), step_s),
+				*totals = &whole;
+
 	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
 		say_observed(totals, line, size);
 	else if (isnan(mal_totals_attained(totals)))

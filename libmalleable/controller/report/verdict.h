@@ -11,12 +11,13 @@
 #define MAL_VERDICT_SIZE 256
 
 /*
- * Write it into LINE, of SIZE bytes, terminated, without a newline. It compares the time that the
- * windows took with the times that the model gives (policies/model/model.h): how many times as fast
- * the step was, and what part of the possible gain that is. Where there is no gain it says why, as
- * far as that is known, and what to try. TOTALS holds one window at least. Returns LINE.
+ * Write it into LINE, of SIZE bytes, terminated, without a newline. It compares the time of the
+ * step, STEP_S seconds, with the times that the model gives (policies/model/model.h): how many
+ * times as fast it was, and what part of the possible gain that is. What no window measured, such
+ * as the start, would have taken as long without us. Where there is no gain the line gives the
+ * reason, if that is known, and what to try. There was one window at least. Returns LINE.
  */
-const char *mal_verdict(const struct mal_controller *controller, const struct mal_totals *totals,
-			char *line, size_t size);
+const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
+			size_t size);
 
 #endif
