@@ -25,10 +25,13 @@
 
 struct vnode_cores {
 	struct vnode_table *table;
-	char root[64];
-	bool threaded; /* cgroup v2 */
+	char root[64];	/* the node's cgroup */
+	char above[80]; /* of the cores' cgroups, in which turns are shared out */
+	bool threaded;	/* cgroup v2 */
 	unsigned int groups, real_count;
 	unsigned int real[VNODE_MAX_CORES];
+	int weight[VNODE_MAX_CORES]; /* of each group: its cgroup's file */
+	struct timespec begin;	     /* of the first turn, on all real CPUs */
 	unsigned int started;
 	pthread_t burner[VNODE_MAX_CORES];
 	unsigned int ticking;
@@ -54,7 +57,7 @@ static int write_text(const char *path, const char *text)
 static void group_path(const struct vnode_cores *cores, unsigned int number, const char *file,
 		       char *path, size_t size)
 {
-	snprintf(path, size, "%s/%u/%s", cores->root, number, file);
+	snprintf(path, size, "%s/%u%s%s", cores->above, number, *file ? "/" : "", file);
 }
 
 static void pin_to(unsigned int real)
@@ -85,7 +88,7 @@ static void *burn(void *data)
 	struct place *place = data;
 	struct vnode_cores *cores = place->cores;
 	struct sched_param none = {0};
-	char path[128], text[32];
+	char path[160], text[32];
 
 	pin_to(cores->real[place->number % cores->real_count]);
 	group_path(cores, place->number, cores->threaded ? "cgroup.threads" : "tasks", path,
@@ -101,22 +104,52 @@ static void *burn(void *data)
 	return NULL;
 }
 
+/* Give the real CPU to core NUMBER, or let others go before it. */
+static void set_weight(const struct vnode_cores *cores, unsigned int number, bool has_turn)
+{
+	const char *text = !has_turn ? "2" : cores->threaded ? "10000" : "262144";
+
+	if (pwrite(cores->weight[number], text, strlen(text), 0) < 0 && !has_turn)
+		fprintf(stderr, "vnode: core %u has no turns: %s\n", number, strerror(errno));
+}
+
+/* Turns since the first one began. */
+static unsigned long count_turns(const struct vnode_cores *cores)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long)((now.tv_sec - cores->begin.tv_sec) * 1000000000L + now.tv_nsec -
+			       cores->begin.tv_nsec) /
+	       TURN_NS;
+}
+
 static void *tick(void *data)
 {
 	struct place *place = data;
 	struct vnode_cores *cores = place->cores;
 	struct sched_param first = {.sched_priority = 1};
+	unsigned int number = place->number, turns = cores->groups / cores->real_count, has = 0;
 	struct timespec time;
 
-	pin_to(cores->real[place->number]);
+	pin_to(cores->real[number]);
 	free(place);
 	if (sched_setscheduler(0, SCHED_FIFO, &first) < 0) {
 		fprintf(stderr, "vnode: no real-time priority, turns will be longer: %s\n",
 			strerror(errno));
+		for (unsigned int i = 0; i < turns && turns > 1; i++)
+			set_weight(cores, i * cores->real_count + number, true);
 		return NULL;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	time = cores->begin;
 	while (!atomic_load_explicit(&cores->stop, memory_order_relaxed)) {
+		unsigned int next = (unsigned int)(count_turns(cores) % turns);
+
+		if (next != has) {
+			set_weight(cores, has * cores->real_count + number, false);
+			set_weight(cores, next * cores->real_count + number, true);
+			has = next;
+		}
 		time.tv_nsec += TURN_NS;
 		if (time.tv_nsec >= 1000000000L) {
 			time.tv_nsec -= 1000000000L;
@@ -159,9 +192,11 @@ static void remove_stale(const char *base)
 		    errno != ESRCH)
 			continue;
 		for (unsigned int i = 0; i < VNODE_MAX_CORES; i++) {
-			snprintf(path, sizeof(path), "%s/%s/%u", base, entry->d_name, i);
+			snprintf(path, sizeof(path), "%s/%s/cores/%u", base, entry->d_name, i);
 			rmdir(path);
 		}
+		snprintf(path, sizeof(path), "%s/%s/cores", base, entry->d_name);
+		rmdir(path);
 		snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
 		rmdir(path);
 	}
@@ -186,14 +221,23 @@ static int find_hierarchy(struct vnode_cores *cores)
 	}
 	remove_stale(base);
 	snprintf(cores->root, sizeof(cores->root), "%s/vnode-%d", base, getpid());
+	snprintf(cores->above, sizeof(cores->above), "%s/cores", cores->root);
 	return 0;
+}
+
+static int pass_cpu_on(const char *group)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", group);
+	return write_text(path, "+cpu");
 }
 
 static int make_groups(struct vnode_cores *cores)
 {
-	char path[128], text[32];
+	char path[160], text[32];
 
-	if (mkdir(cores->root, 0755) < 0)
+	if (mkdir(cores->root, 0755) < 0 || mkdir(cores->above, 0755) < 0)
 		return -1;
 	if (cores->threaded) {
 		/*
@@ -204,17 +248,38 @@ static int make_groups(struct vnode_cores *cores)
 		snprintf(text, sizeof(text), "%d", getpid());
 		if (write_text(path, text) < 0)
 			return -1;
+		snprintf(path, sizeof(path), "%s/cgroup.type", cores->above);
+		if (write_text(path, "threaded") < 0)
+			return -1;
 	}
 	for (unsigned int i = 0; i < cores->groups; i++) {
-		snprintf(path, sizeof(path), "%s/%u", cores->root, i);
+		group_path(cores, i, "", path, sizeof(path));
 		if (mkdir(path, 0755) < 0)
 			return -1;
 		group_path(cores, i, "cgroup.type", path, sizeof(path));
 		if (cores->threaded && write_text(path, "threaded") < 0)
 			return -1;
 	}
-	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", cores->root);
-	return cores->threaded ? write_text(path, "+cpu") : 0;
+	return cores->threaded ? pass_cpu_on(cores->root) | pass_cpu_on(cores->above) : 0;
+}
+
+/* All cores but the first of each real CPU wait for their turn. */
+static int share_turns_out(struct vnode_cores *cores)
+{
+	char path[160];
+
+	if (cores->groups == cores->real_count)
+		return 0;
+	for (unsigned int i = 0; i < cores->groups; i++) {
+		group_path(cores, i, cores->threaded ? "cpu.weight" : "cpu.shares", path,
+			   sizeof(path));
+		cores->weight[i] = open(path, O_WRONLY | O_CLOEXEC);
+		if (cores->weight[i] < 0)
+			return -1;
+		set_weight(cores, i, i < cores->real_count);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &cores->begin);
+	return 0;
 }
 
 static double seconds(clockid_t clock)
@@ -267,7 +332,7 @@ struct vnode_cores *vnode_cores_create(struct vnode_table *table, unsigned int c
 		free(cores);
 		return NULL;
 	}
-	if (find_hierarchy(cores) < 0 || make_groups(cores) < 0) {
+	if (find_hierarchy(cores) < 0 || make_groups(cores) < 0 || share_turns_out(cores) < 0) {
 		fprintf(stderr, "vnode: cannot create the cgroups in %s: %s\n", cores->root,
 			strerror(errno));
 		goto error;
@@ -402,7 +467,7 @@ static void kill_thread(struct vnode_cores *cores, unsigned int number, pid_t ti
 void vnode_cores_destroy(struct vnode_cores *cores)
 {
 	struct timespec pause = {0, 10000000};
-	char path[128], text[32];
+	char path[160], text[32];
 
 	if (!cores)
 		return;
@@ -420,10 +485,13 @@ void vnode_cores_destroy(struct vnode_cores *cores)
 		write_text("/sys/fs/cgroup/cgroup.procs", text);
 	}
 	for (unsigned int i = 0; i < cores->groups; i++) {
-		snprintf(path, sizeof(path), "%s/%u", cores->root, i);
+		if (cores->weight[i] > 0)
+			close(cores->weight[i]);
+		group_path(cores, i, "", path, sizeof(path));
 		for (int tries = 0; tries < 100 && rmdir(path) < 0 && errno == EBUSY; tries++)
 			nanosleep(&pause, NULL);
 	}
+	rmdir(cores->above);
 	rmdir(cores->root);
 	free(cores);
 }

@@ -2,12 +2,14 @@
 /*
  * cores.h: virtual cores: cgroups that share the real CPUs in equal parts that are always used.
  *
- * Each virtual core is a `cpu` cgroup on one real CPU. All have the same weight and are always
- * busy: while the program leaves a core idle, a thread of the node burns its part (SCHED_IDLE, so
- * that the program's threads on that core go first). So each gets the same, exact part of its real
- * CPU, whatever the others do. A bandwidth quota would not do: on Linux 6.18 with a 4 ms tick a
- * thread limited to 2000 of 10000 us gets 22 to 28 %, not 20 %. A SCHED_FIFO ticker shortens the
- * scheduler's turns of 4 ms to half a millisecond.
+ * Each virtual core is a `cpu` cgroup on one real CPU, and always busy: while the program leaves a
+ * core idle, a thread of the node burns its part (SCHED_IDLE, so that the program's threads on that
+ * core go first). A SCHED_FIFO ticker on each real CPU gives the cores their turns of half a
+ * millisecond by weight. So each gets the same, exact part of its real CPU, whatever the others do,
+ * and the first cores of all real CPUs have their turn at the same time, as the second ones have
+ * (gang scheduling, Ousterhout 1982): threads of a team on them run together, as on a real node. A
+ * bandwidth quota would not do: on Linux 6.18 with a 4 ms tick a thread limited to 2000 of 10000 us
+ * gets 22 to 28 %, not 20 %.
  */
 #ifndef VNODE_CORES_H
 #define VNODE_CORES_H

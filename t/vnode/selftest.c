@@ -3,6 +3,8 @@
  * selftest.c: check that the virtual node is true in time: two ranks with work 3:1 on 8 cores must
  * take what theory says.
  *
+ * Also: cores of different real CPUs have their turns together, as on a real node.
+ *
  * Run by vnode --cores=8. Each rank is a process with one thread per core; threads take pieces of
  * the rank's work from a counter. Expected in units of the light rank's work W, which one thread
  * measures first: 4+4 cores 3W/4, 6+2 cores W/2.
@@ -22,6 +24,9 @@
 
 #define PIECES 240
 #define ALLOWED 0.05
+#define EXCHANGES 20000
+/* Half a turn: on cores that do not run together an exchange takes at least one. */
+#define TOGETHER_US 250
 
 static long units = 4000000; /* of arithmetic per piece */
 
@@ -122,10 +127,50 @@ static int check(const char *what, double time, double theory)
 	return good ? 0 : 1;
 }
 
+static _Atomic int ball;
+
+static void *play(void *data)
+{
+	int me = *(const int *)data;
+
+	bind_to((unsigned int)me, 1);
+	for (int i = 0; i < EXCHANGES; i++) {
+		/* A core whose thread slept keeps its turns. */
+		if (me && i % 1000 == 0)
+			nanosleep(&(struct timespec){0, 700000}, NULL);
+		while (atomic_load(&ball) % 2 != me)
+			;
+		atomic_fetch_add(&ball, 1);
+	}
+	return NULL;
+}
+
+/*
+ * Two threads on cores 0 and 1, which are on different real CPUs, answer each other. Where these
+ * cores have their turns one after the other an exchange takes a turn or more.
+ */
+static int check_together(void)
+{
+	static const int players[] = {0, 1};
+	pthread_t threads[2];
+	double begin = now(), each_us;
+	bool good;
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, play, (void *)&players[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	each_us = (now() - begin) / EXCHANGES * 1e6;
+	good = each_us < TOGETHER_US;
+	printf("%s two cores run together: an exchange takes %.1f us\n", good ? "ok" : "not ok",
+	       each_us);
+	return good ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	double light, even, moved;
-	int failed = 0;
+	int failed = check_together();
 
 	if (argc > 1)
 		units = atol(argv[1]);

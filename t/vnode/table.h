@@ -50,11 +50,11 @@ struct vnode_thread {
 
 struct vnode_table {
 	uint32_t cores;
-	uint32_t threads;		 /* entries of thread[] */
-	double cpu_time_scale;		 /* virtual core's seconds per second of real CPU time */
-	uint32_t real[VNODE_MAX_CORES];	 /* the real CPU of each core */
-	char tasks[VNODE_MAX_CORES][96]; /* the cgroup file that takes thread ids */
-	_Atomic uint32_t movable;	 /* some threads may use several cores */
+	uint32_t threads;		  /* entries of thread[] */
+	double cpu_time_scale;		  /* virtual core's seconds per second of real CPU time */
+	uint32_t real[VNODE_MAX_CORES];	  /* the real CPU of each core */
+	char tasks[VNODE_MAX_CORES][128]; /* the cgroup file that takes thread ids */
+	_Atomic uint32_t movable;	  /* some threads may use several cores */
 	struct vnode_thread thread[];
 };
 
