@@ -9,6 +9,7 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
+#include "spank/asking.h"
 #include "spank/plugin.h"
 
 /* Number of arguments for partitions. */
@@ -77,7 +78,10 @@ static void set(const struct mal_setting *key, const char *argument, const char 
 		return;
 	if (mal_setting_set(key, &balance_config, value, &err) < 0)
 		complain(argument, err.text);
-	else if (key->offset == offsetof(struct mal_site, policies))
+	else if (!balance_asking_has_field(balance_config.comment)) {
+		complain(argument, "this Slurm has no such field to write: try comment=admin");
+		balance_config.comment = MAL_COMMENT_NO;
+	} else if (key->offset == offsetof(struct mal_site, policies))
 		check_policies(argument, value);
 	mal_patience_set(balance_config.patience);
 }

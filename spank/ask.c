@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spank/asking.h"
+
 /* The start of our part of a comment, and the separator of parts. */
 #define OURS "balance: "
 #define BETWEEN "; "
@@ -20,12 +22,14 @@
 static void usage(FILE *out)
 {
 	fputs("Usage: malleable-slurm partition JOB [FD]\n"
-	      "       malleable-slurm comment JOB TEXT\n"
+	      "       malleable-slurm admin|system|extra JOB TEXT\n"
 	      "\n"
 	      "Sends slurmctld requests of the balance plugin.\n"
 	      "\n"
 	      "  partition  print the job's partition on standard output or on descriptor FD\n"
-	      "  comment    add \"balance: TEXT\" to the job's AdminComment, or replace it\n"
+	      "  admin, system, extra\n"
+	      "             write \"balance: TEXT\" into that comment of the job, in place of an\n"
+	      "             earlier one; exit with 3 if it is of others\n"
 	      "  --help, --version\n",
 	      out);
 }
@@ -69,46 +73,57 @@ static uint32_t read_number(const char *text)
 									      : 0;
 }
 
-/* Remove our parts from COMMENT, each from OURS to the next BETWEEN. */
-static void drop_ours(char *comment)
+/* The comment of JOB in FIELD, and where that is in CHANGE; NULL: this Slurm has no such field. */
+static char **find_field(const char *field, const job_info_t *job, job_desc_msg_t *change,
+			 const char **before)
 {
-	char *at = comment;
-
-	while ((at = strstr(at, OURS))) {
-		char *end = strstr(at, BETWEEN);
-
-		if (at != comment && (at < comment + 2 || strncmp(at - 2, BETWEEN, 2) != 0)) {
-			at++;
-			continue;
-		}
-		if (end)
-			memmove(at, end + 2, strlen(end + 2) + 1);
-		else
-			*(at == comment ? at : at - 2) = '\0';
+	if (strcmp(field, "admin") == 0) {
+		*before = job->admin_comment;
+		return &change->admin_comment;
 	}
+#ifdef HAVE_JOB_DESC_MSG_T_SYSTEM_COMMENT
+	if (strcmp(field, "system") == 0) {
+		*before = job->system_comment;
+		return &change->system_comment;
+	}
+#endif
+#ifdef HAVE_JOB_INFO_T_EXTRA
+	if (strcmp(field, "extra") == 0) {
+		*before = job->extra;
+		return &change->extra;
+	}
+#endif
+	return NULL;
 }
 
-static int set_comment(const job_info_t *job, const char *text)
+/* What others wrote behind ours stays. A comment of others may be encoded, and nothing is added. */
+static int set_comment(const job_info_t *job, const char *field, const char *text)
 {
-	char comment[COMMENT_MAX] = "";
-	const char *before = job->admin_comment ? job->admin_comment : "";
+	char comment[COMMENT_MAX];
+	const char *before = NULL, *rest;
 	job_desc_msg_t change;
-	size_t used;
+	char **place;
 
-	if (strlen(before) + strlen(text) + sizeof(OURS BETWEEN) > sizeof(comment)) {
-		fprintf(stderr, "malleable-slurm: the AdminComment of job %u is too long\n",
+	slurm_init_job_desc_msg(&change);
+	place = find_field(field, job, &change, &before);
+	if (!place) {
+		fprintf(stderr, "malleable-slurm: no field of jobs for %s\n", field);
+		return 1;
+	}
+	before = before ? before : "";
+	if (*before && strncmp(before, OURS, strlen(OURS)) != 0)
+		return BALANCE_ASK_TAKEN;
+	rest = strstr(before, BETWEEN);
+	if (snprintf(comment, sizeof(comment), OURS "%s%s", text, rest ? rest : "") >=
+	    (int)sizeof(comment)) {
+		fprintf(stderr, "malleable-slurm: the comment of job %u is too long\n",
 			job->job_id);
 		return 1;
 	}
-	strcpy(comment, before);
-	drop_ours(comment);
-	used = strlen(comment);
-	snprintf(comment + used, sizeof(comment) - used, "%s" OURS "%s", used ? BETWEEN : "", text);
 	if (strcmp(comment, before) == 0)
 		return 0;
-	slurm_init_job_desc_msg(&change);
 	change.job_id = job->job_id;
-	change.admin_comment = comment;
+	*place = comment;
 	if (slurm_update_job(&change) == SLURM_SUCCESS)
 		return 0;
 	fprintf(stderr, "malleable-slurm: job %u: %s\n", job->job_id, slurm_strerror(errno));
@@ -120,7 +135,7 @@ int main(int argc, char **argv)
 	job_info_msg_t *list = NULL;
 	const job_info_t *job;
 	uint32_t number;
-	bool comment;
+	bool partition;
 
 	if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		puts("malleable-slurm " PACKAGE_VERSION);
@@ -130,19 +145,16 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	comment = argc == 4 && strcmp(argv[1], "comment") == 0;
+	partition = argc > 1 && strcmp(argv[1], "partition") == 0;
 	number = argc > 2 ? read_number(argv[2]) : 0;
-	if (!number ||
-	    (!comment && ((argc != 3 && argc != 4) || strcmp(argv[1], "partition") != 0))) {
-		fputs("malleable-slurm: partition JOB or comment JOB TEXT is wanted, see "
-		      "malleable-slurm --help\n",
-		      stderr);
+	if (!number || argc > 4 || (!partition && argc != 4)) {
+		fputs("malleable-slurm: wrong arguments, see malleable-slurm --help\n", stderr);
 		return 2;
 	}
 	slurm_init(NULL);
 	job = load(number, &list);
 	if (!job)
 		return 1;
-	return comment ? set_comment(job, argv[3])
-		       : print_partition(job, argc > 3 ? argv[3] : NULL);
+	return partition ? print_partition(job, argc > 3 ? argv[3] : NULL)
+			 : set_comment(job, argv[1], argv[3]);
 }

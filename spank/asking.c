@@ -25,6 +25,9 @@
 #define ATTRIBUTE "trusted.balance.partition"
 #define NAME_SIZE 256
 
+/* By enum mal_comment, as malleable-slurm and comment= have them. */
+static const char *const field_names[] = {"no", "admin", "system", "extra"};
+
 /*
  * Start malleable-slurm as root, with OUTPUT (-1: none) as descriptor 3. Returns its process, or
  * -1.
@@ -107,11 +110,31 @@ bool balance_asking_use_partition(uint32_t job)
 	return !balance_args_limit_partitions();
 }
 
+bool balance_asking_has_field(unsigned int comment)
+{
+	switch (comment) {
+#ifndef HAVE_JOB_DESC_MSG_T_SYSTEM_COMMENT
+	case MAL_COMMENT_SYSTEM: return false;
+#endif
+#ifndef HAVE_JOB_INFO_T_EXTRA
+	case MAL_COMMENT_EXTRA: return false;
+#endif
+	default: return true;
+	}
+}
+
 void balance_asking_comment(uint32_t job, const char *text)
 {
-	pid_t process = spawn("comment", job, text, -1);
+	const char *name = field_names[balance_config.comment];
+	pid_t process = spawn(name, job, text, -1);
+	int status = process < 0 ? -1
+				 : mal_spawn_end(process,
+						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
 
-	if (process < 0 ||
-	    mal_spawn_end(process, mal_now_ms() + balance_deadline_left(COMMENT_MS)) != 0)
-		balance_info("balance: comment=yes: cannot set the AdminComment of job %u", job);
+	if (status == BALANCE_ASK_TAKEN)
+		balance_info("balance: comment=%s: job %u has a comment of others there, which is "
+			     "left as it is",
+			     name, job);
+	else if (status != 0)
+		balance_info("balance: comment=%s: cannot set that comment of job %u", name, job);
 }

@@ -41,7 +41,7 @@ ok "wrong ones are named and never keep a job from starting" \
 	"complains 'patience=0: a number from 1 to 1000 is wanted'" \
 	"complains 'max_overcommit=many: a number from 1 to 1024 is wanted'" \
 	"complains 'off_file=here: an absolute path is wanted'" \
-	"complains 'comment=perhaps: yes or no is wanted'" \
+	"complains 'comment=perhaps: no, admin, system or extra is wanted'" \
 	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
 	"complains 'policies@shared=fast: unknown policy'"
 
@@ -55,7 +55,7 @@ MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
 ok "and is 1 without it" all_of "says '^rank 1$'" "says '^--patience 1$'"
 
 # The line for each step.
-with comment=yes log=slurmd
+with comment=admin log=slurmd
 begin salloc -Q -n2 bash \
 	-c 'echo $SLURM_JOB_ID;
 	srun -n2 --balance --balance-report=off "$0" --iterations=1 --until="$1" >/dev/null' \
@@ -67,7 +67,7 @@ comment() {
 	scontrol show job "$1" |
 		grep -Eq "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, .* [0-9.]+ s"
 }
-ok "comment=yes: the job's AdminComment has what became of the step" wait_until comment "$job"
+ok "comment=admin: the job's AdminComment has what became of the step" wait_until comment "$job"
 numbers='ranks=2 cpus=2 windows=[0-9]+ elapsed_s=[0-9.]+ unbalanced_s=[0-9.]+ ideal_s=[0-9.]+ lends=[0-9]+ '
 numbers+='moves=[0-9]+'
 ok "log=slurmd: slurmd's log has it, with uid and job" wait_until \

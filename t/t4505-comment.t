@@ -6,22 +6,38 @@
 . "$(dirname "$0")/faults.sh"
 need_cluster
 command -v python3 >/dev/null || skip_all "needs python3"
-start_cluster --plugin-args "comment=yes log=slurmd"
+start_cluster --plugin-args "comment=admin log=slurmd"
 log=$BALANCE_CLUSTER/slurmd.log
 comment() { scontrol show job "$1" | sed -n 's/^ *AdminComment=\(.*[^ ]\) *$/\1/p'; }
 cat >"$work/job.sh" <<'JOB'
 echo "$SLURM_JOB_ID"
-scontrol update job="$SLURM_JOB_ID" admincomment="site: first; last"
-for i in 1 2; do srun -Q -n2 --balance --balance-report=off "$1" --iterations=5 >/dev/null; done
+step() { srun -Q -n2 --balance --balance-report=off "$1" --iterations=5 >/dev/null; }
+step "$1"
+scontrol show job "$SLURM_JOB_ID" | sed -n 's/^ *AdminComment=//p' >"$2"
+scontrol update job="$SLURM_JOB_ID" admincomment="$(cat "$2"); of others; last"
+step "$1"
 JOB
-run salloc -Q -n2 bash "$work/job.sh" "$load"
+run salloc -Q -n2 bash "$work/job.sh" "$load" "$work/first"
 job=$(head -n1 "$work/out")
 line='step [0-9.]* on [^:]*: auto, 2 ranks, 2 CPUs, [0-9]* lends, [0-9]* moves: [^;]*'
 comment "$job" >"$work/comment"
-ok "the comment of others stays, ours of the later step is behind it, once" \
-	grep -Eqx "site: first; last; balance: ${line/\[0-9.\]\*/$job.1}" "$work/comment"
+ok "the later step's line takes the place of the first, what others wrote behind it stays" \
+	all_of "grep -q 'balance: step $job.0 ' $work/first" \
+	"grep -Eqx 'balance: ${line/\[0-9.\]\*/$job.1}; of others; last' $work/comment"
 ok "the log has both" \
 	[ "$(grep -Ec "balance: uid=0 job=$job step=$job.[01] .* ranks=2 " "$log")" = 2 ]
+
+# As Jobstats has it: with a text behind it nobody could decode it.
+cat >"$work/taken.sh" <<'JOB'
+echo "$SLURM_JOB_ID"
+scontrol update job="$SLURM_JOB_ID" admincomment="JS1:H4sIAAAA; balance: x"
+srun -Q -n2 --balance --balance-report=off "$1" --iterations=5 >/dev/null
+JOB
+run salloc -Q -n2 bash "$work/taken.sh" "$load"
+job=$(head -n1 "$work/out")
+ok "a comment that is of others is left as it is, and the log has that" \
+	all_of "[ '$(comment "$job")' = 'JS1:H4sIAAAA; balance: x' ]" \
+	"grep -q 'comment=admin: job $job has a comment of others there' $log"
 
 cat >"$work/forge.py" <<'PY'
 # forge.py PID WHAT: says something to root in the controller's name, before it does.
@@ -80,7 +96,7 @@ exit 0
 SH
 chmod 755 "$work/last.sh"
 begin srun -Q -n2 --balance --balance-report=off "$work/last.sh"
-given_up() { grep -q 'comment=yes: cannot set the AdminComment' "$log"; }
+given_up() { grep -q 'comment=admin: cannot set that comment of job' "$log"; }
 ok "slurmctld does not answer: the log says so" wait_until given_up
 if full; then
 	seconds=$(awk -v ended="$(cat "$work/ended")" -v now="$(date +%s.%N)" \

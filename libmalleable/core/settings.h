@@ -45,6 +45,9 @@ struct mal_keys {
 /* Where the log line of a balanced step goes. */
 enum mal_log { MAL_LOG_SYSLOG, MAL_LOG_SLURMD, MAL_LOG_NONE };
 
+/* The field of the job that has it too. */
+enum mal_comment { MAL_COMMENT_NO, MAL_COMMENT_ADMIN, MAL_COMMENT_SYSTEM, MAL_COMMENT_EXTRA };
+
 /* Arguments of the plugin in plugstack.conf. */
 struct mal_site {
 	char fallback[256];   /* default=: --balance of steps that do not say; empty: off */
@@ -57,7 +60,7 @@ struct mal_site {
 	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */
 	char agent_user[64];
 	unsigned int share;	     /* a job's weight where jobs share CPUs */
-	bool comment;		     /* add the log line to the job's AdminComment */
+	unsigned int comment;	     /* enum mal_comment */
 	unsigned int min_cpus;	     /* of each rank, if there are enough CPUs */
 	unsigned int wait_s;	     /* longest delay of a step's start, and of its end */
 	unsigned int patience;	     /* factor for all deadlines (base/patience.h) */

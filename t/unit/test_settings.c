@@ -51,10 +51,12 @@ static void each_type_is_stored(void **state)
 	(void)state;
 	assert_int_equal(set(&fields, "log", "no", &err), 0);
 	assert_int_equal(fields.log, MAL_LOG_NONE);
-	assert_int_equal(set(&fields, "comment", "yes", &err), 0);
-	assert_true(fields.comment);
-	assert_int_equal(set(&fields, "comment", "no", &err), 0);
-	assert_false(fields.comment);
+	assert_int_equal(set(&fields, "comment", "extra", &err), 0);
+	assert_int_equal(fields.comment, MAL_COMMENT_EXTRA);
+	assert_int_equal(set(&fields, "coschedule", "yes", &err), 0);
+	assert_true(fields.coschedule);
+	assert_int_equal(set(&fields, "coschedule", "no", &err), 0);
+	assert_false(fields.coschedule);
 	assert_int_equal(set(&fields, "share", "1024", &err), 0);
 	assert_int_equal(fields.share, 1024);
 	assert_int_equal(set(&fields, "patience", "1000", &err), 0);
@@ -74,7 +76,8 @@ static void a_wrong_value_changes_nothing(void **state)
 		{"log", "", "syslog, slurmd or no is wanted"},
 		{"log", "sys", "syslog, slurmd or no is wanted"},
 		{"log", "syslog|slurmd", "syslog, slurmd or no is wanted"},
-		{"comment", "1", "yes or no is wanted"},
+		{"comment", "yes", "no, admin, system or extra is wanted"},
+		{"coschedule", "1", "yes or no is wanted"},
 		{"share", "0", "a number from 1 to 1024 is wanted"},
 		{"wait", "61", "a number from 1 to 60 is wanted"},
 		{"patience", "0", "a number from 1 to 1000 is wanted"},
