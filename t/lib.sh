@@ -16,6 +16,8 @@ srcdir=$(cd "${abs_top_srcdir:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
 stage=$builddir/t/stage
 load=$builddir/contrib/examples/load
 programs=$builddir/t/programs
+# The compiler for LLVM's libomp, as configure found it.
+clang=${OMPCC:-clang-$("$srcdir/contrib/llvm")}
 work=$(mktemp -d "${TMPDIR:-/tmp}/balance-test.XXXXXX")
 chmod 755 "$work"
 export BALANCE_CLUSTER=$work/cluster

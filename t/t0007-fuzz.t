@@ -3,11 +3,12 @@
 # Every parser of bytes that come from elsewhere, fuzzed for some seconds each (t/fuzz/run --help;
 # FUZZ_SECONDS, 20 by default: some four minutes for all of them on two CPUs).
 . "$(dirname "$0")/lib.sh"
-[ -n "$(command -v "${FUZZ_CC:-clang-19}")" ] || skip_all "no clang-19"
+fuzzer=${FUZZ_CC:-clang-$("$srcdir/contrib/llvm")}
+[ -n "$(command -v "$fuzzer")" ] || skip_all "no $fuzzer"
 printf 'int LLVMFuzzerTestOneInput(const char *data, long size) {return !data && size;}\n' \
 	>"$work/try.c"
-"${FUZZ_CC:-clang-19}" -fsanitize=fuzzer,address,undefined "$work/try.c" -o "$work/try" \
-	2>/dev/null || skip_all "no libFuzzer: libclang-rt-19-dev"
+"$fuzzer" -fsanitize=fuzzer,address,undefined "$work/try.c" -o "$work/try" \
+	2>/dev/null || skip_all "no libFuzzer: libclang-rt-dev"
 
 mapfile -t targets < <("$srcdir/t/fuzz/run" --list)
 plan $((${#targets[@]} + 1))

@@ -24,9 +24,10 @@ ok "all scripts are among what it reads" all_of "[ ${#shell[@]} -gt 60 ]" \
 	"grep -qx t/bench/kills <(printf '%s\n' ${shell[*]})"
 formatted() {
 	find spank libmalleable policies contrib t -name '*.[ch]' -print0 |
-		xargs -0 clang-format-19 --dry-run -Werror
+		xargs -0 "$format" --dry-run -Werror
 }
-most=5 tool "the sources are formatted as .clang-format says" clang-format-19 quiet formatted
+format=clang-format-$("$srcdir/contrib/llvm")
+most=5 tool "the sources are formatted as .clang-format says" "$format" quiet formatted
 pages() {
 	local page
 	for page in "$builddir"/doc/man/*.[1-8] doc/man/*.[1-8]; do

@@ -16,7 +16,7 @@ if full; then
 	ok "the corpus is right" measured --truth --runs 5 --asan --options O2
 	ok "at each level, stripped too, with teams of any size" measured --runs 3 --asan
 else
-	for compiler in gcc clang-19; do
+	for compiler in gcc clang; do
 		ok "$compiler -O2: no bound region is called free, each hot one is" \
 			measured --compilers "$compiler" --options O2 \
 			carried.c clauses.c constructs.c count.c indirect.c libraries.c locks.c \

@@ -147,7 +147,7 @@ OMPI_CC=${CC:-gcc} mpicc -O1 -fopenmp -w -o "$work/children" "$srcdir/t/programs
 run srun -n1 -c2 --balance "$work/children"
 ok "gcc: each of these ways" all_ways
 if [ -x "$programs/decisions-mpich" ]; then
-	mpicc.mpich -cc=clang-19 -O1 -fopenmp -w -o "$work/children" \
+	mpicc.mpich -cc="$clang" -O1 -fopenmp -w -o "$work/children" \
 		"$srcdir/t/programs/children.c" -lpthread || exit 1
 	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance -- \
 		mpiexec.mpich -n 1 "$work/children"

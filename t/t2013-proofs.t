@@ -6,7 +6,7 @@
 # malleable set moves CPUs. Four CPUs are made up; told one, or two instead, with real ones.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-command -v clang-19 >/dev/null || skip_all "needs clang-19"
+command -v "$clang" >/dev/null || skip_all "needs $clang"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_oob_tcp_if_include=lo
 export XDG_CACHE_HOME=$work/cache
 unset OMP_NUM_THREADS
@@ -97,8 +97,9 @@ if "$malleable" inspect /bin/true | grep -q "built without Zydis"; then
 	exit 0
 fi
 
-for compiler in gcc clang-19; do
-	build "$compiler" "$compiler"
+for compiler in gcc clang; do
+	[ $compiler = clang ] && cc=$clang || cc=gcc
+	build "$compiler" "$cc"
 	once env OMP_NUM_THREADS=2 "$work/$compiler" "$stop"
 	balanced "" "$work/$compiler" "$stop"
 	ok "$compiler: free regions follow the CPUs" all_of "comes_to 0 0 2" "resized 0"
@@ -115,8 +116,8 @@ for compiler in gcc clang-19; do
 	ok "$compiler: the program's code is read at its first start alone" \
 		[ "$first $second" = "yes no" ]
 
-	build libproofs.so "$compiler" -DREGIONS -shared -fPIC
-	build linked "$compiler" -DCALLER "-L$work" "-Wl,-rpath,$work" -lproofs
+	build libproofs.so "$cc" -DREGIONS -shared -fPIC
+	build linked "$cc" -DCALLER "-L$work" "-Wl,-rpath,$work" -lproofs
 	balanced "" "$work/linked" "$stop"
 	comes_to 0 0 2 && resized 0
 	moves=$?
@@ -124,7 +125,7 @@ for compiler in gcc clang-19; do
 	ok "$compiler: so it is in a shared library" \
 		all_of "[ $moves = 0 ]" "exits 0" same "bound_got 2"
 
-	build later "$compiler" -DCALLER -DLATER -ldl
+	build later "$cc" -DCALLER -DLATER -ldl
 	balanced "" "$work/later" "$stop" "$work/libproofs.so"
 	comes_to 0 0 2 && resized 0
 	moves=$?
@@ -178,7 +179,7 @@ alone() {
 	status=0
 	wait "$step" || status=$?
 }
-build free clang-19 -DFREE_ONLY
+build free "$clang" -DFREE_ONLY
 lent "$work/free" "$stop"
 comes_to 0 0 2
 widened=$?
@@ -188,10 +189,10 @@ ok "one CPU and no bound region: told two, and a region has two while it borrows
 alone env OMP_NUM_THREADS=1 "$work/free" "$stop"
 ok "OMP_NUM_THREADS=1: told one, no region has two" all_of "exits 0" "told 1" "got 0 0 1" \
 	"got 0 1 1"
-build set_one clang-19 -DFREE_ONLY -DSET_ONE
+build set_one "$clang" -DFREE_ONLY -DSET_ONE
 alone "$work/set_one" "$stop"
 ok "omp_set_num_threads(1): no region has two" all_of "exits 0" "got 0 0 1" "got 0 1 1"
-alone "$work/clang-19" "$stop"
+alone "$work/clang" "$stop"
 ok "a bound region: told one, no region has two, and the report says why and what would help" \
 	all_of "exits 0" "told 1" "got 0 0 1" "got 0 3 1" \
 	"complains 'bound: run_[a-z]*.omp_outlined: .*told 1 thread.*-c2.*max_threads=2'"

@@ -12,9 +12,11 @@ TRUTH = re.compile(r"omp\b.*?(?:/\*|!)\s*(free|hot|open|bound)\b(?::\s*([^*]*?))
 LINKS = re.compile(r"Libraries: ([a-z ]+)\.")
 # The function that a region was made into, in the names of both compilers.
 OUTLINED = re.compile(r"\._omp_fn\.\d+|omp_outlined(?!_debug)")
+CLANG = os.environ.get("OMPCC") or "clang-" + subprocess.check_output(
+    [os.path.join(HERE, "../../contrib/llvm")], text=True).strip()
 COMPILERS = {
     "gcc": {".c": "gcc", ".cc": "g++", ".f90": "gfortran"},
-    "clang-19": {".c": "clang-19", ".cc": "clang++-19"},
+    "clang": {".c": CLANG, ".cc": re.sub(r"clang(?=-\d+$|$)", "clang++", CLANG)},
 }
 
 
