@@ -9,8 +9,8 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
-#include "spank/asking.h"
 #include "spank/plugin.h"
+#include "spank/version.h"
 
 /* Number of arguments for partitions. */
 #define SCOPED_MAX 64
@@ -78,7 +78,7 @@ static void set(const struct mal_setting *key, const char *argument, const char 
 		return;
 	if (mal_setting_set(key, &balance_config, value, &err) < 0)
 		complain(argument, err.text);
-	else if (!balance_asking_has_field(balance_config.comment)) {
+	else if (!balance_version_has_comment(balance_config.comment)) {
 		complain(argument, "this Slurm has no such field to write: try comment=admin");
 		balance_config.comment = MAL_COMMENT_NO;
 	} else if (key->offset == offsetof(struct mal_site, policies))

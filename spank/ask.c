@@ -5,7 +5,6 @@
  * A program of its own, because a request to slurmctld can take half a minute: slurmstepd kills
  * this process at its deadline.
  */
-#include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "spank/asking.h"
+#include "spank/version.h"
 
 /* The start of our part of a comment, and the separator of parts. */
 #define OURS "balance: "
@@ -46,7 +46,7 @@ static const job_info_t *load(uint32_t job, job_info_msg_t **list)
 	}
 	/* A job of an array comes with the others of the array. */
 	for (uint32_t i = 0; i < (*list)->record_count; i++)
-		if ((*list)->job_array[i].job_id == job)
+		if (balance_version_job(&(*list)->job_array[i]) == job)
 			return &(*list)->job_array[i];
 	fprintf(stderr, "malleable-slurm: unknown job %u\n", job);
 	return NULL;
@@ -73,29 +73,6 @@ static uint32_t read_number(const char *text)
 									      : 0;
 }
 
-/* The comment of JOB in FIELD, and where that is in CHANGE; NULL: this Slurm has no such field. */
-static char **find_field(const char *field, const job_info_t *job, job_desc_msg_t *change,
-			 const char **before)
-{
-	if (strcmp(field, "admin") == 0) {
-		*before = job->admin_comment;
-		return &change->admin_comment;
-	}
-#ifdef HAVE_JOB_DESC_MSG_T_SYSTEM_COMMENT
-	if (strcmp(field, "system") == 0) {
-		*before = job->system_comment;
-		return &change->system_comment;
-	}
-#endif
-#ifdef HAVE_JOB_INFO_T_EXTRA
-	if (strcmp(field, "extra") == 0) {
-		*before = job->extra;
-		return &change->extra;
-	}
-#endif
-	return NULL;
-}
-
 /* What others wrote behind ours stays. A comment of others may be encoded, and nothing is added. */
 static int set_comment(const job_info_t *job, const char *field, const char *text)
 {
@@ -105,7 +82,7 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 	char **place;
 
 	slurm_init_job_desc_msg(&change);
-	place = find_field(field, job, &change, &before);
+	place = balance_version_comment(field, job, &change, &before);
 	if (!place) {
 		fprintf(stderr, "malleable-slurm: no field of jobs for %s\n", field);
 		return 1;
@@ -117,16 +94,17 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 	if (snprintf(comment, sizeof(comment), OURS "%s%s", text, rest ? rest : "") >=
 	    (int)sizeof(comment)) {
 		fprintf(stderr, "malleable-slurm: the comment of job %u is too long\n",
-			job->job_id);
+			balance_version_job(job));
 		return 1;
 	}
 	if (strcmp(comment, before) == 0)
 		return 0;
-	change.job_id = job->job_id;
+	balance_version_set_job(&change, balance_version_job(job));
 	*place = comment;
 	if (slurm_update_job(&change) == SLURM_SUCCESS)
 		return 0;
-	fprintf(stderr, "malleable-slurm: job %u: %s\n", job->job_id, slurm_strerror(errno));
+	fprintf(stderr, "malleable-slurm: job %u: %s\n", balance_version_job(job),
+		slurm_strerror(errno));
 	return 1;
 }
 

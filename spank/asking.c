@@ -110,19 +110,6 @@ bool balance_asking_use_partition(uint32_t job)
 	return !balance_args_limit_partitions();
 }
 
-bool balance_asking_has_field(unsigned int comment)
-{
-	switch (comment) {
-#ifndef HAVE_JOB_DESC_MSG_T_SYSTEM_COMMENT
-	case MAL_COMMENT_SYSTEM: return false;
-#endif
-#ifndef HAVE_JOB_INFO_T_EXTRA
-	case MAL_COMMENT_EXTRA: return false;
-#endif
-	default: return true;
-	}
-}
-
 void balance_asking_comment(uint32_t job, const char *text)
 {
 	const char *name = field_names[balance_config.comment];

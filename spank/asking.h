@@ -20,9 +20,6 @@ bool balance_asking_use_partition(uint32_t job);
 /* Exit status of malleable-slurm: others wrote the comment. */
 #define BALANCE_ASK_TAKEN 3
 
-/* Whether the jobs of this Slurm have the field for COMMENT (enum mal_comment), to be written. */
-bool balance_asking_has_field(unsigned int comment);
-
 /*
  * Write TEXT into the field of JOB that comment= names, within balance_deadline_left(). A failure
  * is logged.

@@ -14,6 +14,7 @@
 #include "spank/deadline.h"
 #include "spank/hierarchy.h"
 #include "spank/plugin.h"
+#include "spank/version.h"
 
 /* How long the cpusets below a step's may take, and how deep they are looked for. */
 #define CHILDREN_MS 50
@@ -22,16 +23,16 @@
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
 {
 	struct balance_hierarchy cpusets;
-	char *step;
+	const char *end;
 
 	if (balance_hierarchy_find("cpuset", &cpusets, err) < 0)
 		return -1;
-	step = strstr(cpusets.own, "/step_");
-	if (!step || !strstr(cpusets.own, "/job_"))
+	end = balance_version_end_of_job(cpusets.own);
+	if (!end || strncmp(end, "/step_", 6) != 0)
 		return mal_fail(err, "%.200s is not the cgroup of a step", cpusets.own);
-	*step = '\0';
 	cgroup->v2 = cpusets.v2;
-	snprintf(cgroup->job, sizeof(cgroup->job), "%s%s", cpusets.mount, cpusets.own);
+	snprintf(cgroup->job, sizeof(cgroup->job), "%s%.*s", cpusets.mount,
+		 (int)(end - cpusets.own), cpusets.own);
 	return 0;
 }
 

@@ -24,8 +24,8 @@ struct balance_cgroup {
 };
 
 /*
- * Find the job's cgroup from this process, a slurmstepd in its step's cgroup (user_init). Slurm
- * names them .../job_J/step_S (cgroup plugins of both versions). Returns 0, or -1 with ERR.
+ * Find the job's cgroup from this process, a slurmstepd in its step's cgroup (user_init), which is
+ * .../JOB/step_S (version.h has the names of JOB). Returns 0, or -1 with ERR.
  */
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err);
 

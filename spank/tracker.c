@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "spank/hierarchy.h"
+#include "spank/version.h"
 
 /* Cut OWN after its step's directory. Returns false if there is none. */
 static bool cut_at_step(char *own)
@@ -41,7 +42,8 @@ static bool find_directory(uint32_t step, bool *v2, char *path, size_t size)
 	struct balance_hierarchy freezer;
 	char name[64] = "";
 
-	if (balance_hierarchy_find("freezer", &freezer, NULL) < 0 || !strstr(freezer.own, "/job_"))
+	if (balance_hierarchy_find("freezer", &freezer, NULL) < 0 ||
+	    !balance_version_end_of_job(freezer.own))
 		return false;
 	if (!cut_at_step(freezer.own))
 		name_step(step, name, sizeof(name));

@@ -4,8 +4,9 @@
  * them.
  *
  * slurmstepd is not in it: its child would outlive the step, and a cancelled job. With
- * proctrack/cgroup it is under v1 .../uid_U/job_J/step_S of the freezer (proctrack_cgroup.c; 22.05,
- * 24.11), under v2 .../job_J/step_S/user/task_special (cgroup_v2.c).
+ * proctrack/cgroup it is under v1 .../uid_U/JOB/step_S of the freezer (proctrack_cgroup.c; 22.05
+ * to 26.05), under v2 .../JOB/step_S/user/task_special (cgroup_v2.c). version.h has the names of
+ * JOB.
  */
 #ifndef MAL_SPANK_TRACKER_H
 #define MAL_SPANK_TRACKER_H

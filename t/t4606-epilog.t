@@ -85,6 +85,40 @@ if [ -n "$freezer" ]; then
 else
 	skip "many processes with its name" "no freezer of cgroup v1"
 fi
+# Slurm 26.05 calls a job's directory in cgroup v2 by its SLUID. Here it is made by hand, in a v2
+# hierarchy that only the epilog sees.
+v2() {
+	unshare --mount bash -c 'mkdir "$1/v2" && mount -t cgroup2 none "$1/v2" || exit 77
+		group=$1/v2/system.slice/slurmstepd.scope/s4SNKN57XZTE00/step_0
+		mkdir -p "$group" "${group%/*/*}/s4SNKN57XZTE01" || exit 77
+		cp /bin/sleep "$1/malleabled"
+		for group in "$group" "${group%/*/*}/s4SNKN57XZTE01"; do
+			(echo "$BASHPID" >"$group/cgroup.procs" && exec "$1/malleabled" 3600) 8>&- &
+			until [[ $(readlink "/proc/$!/exe") == */malleabled ]]; do sleep 0.01; done
+			pids+=($!)
+		done
+		env SLURM_JOB_ID=4711 SLURM_JOB_SLUID="$3" SLURMD_NODENAME=none "$2"
+		for pid in "${pids[@]}"; do
+			readlink "/proc/$pid/exe" >/dev/null && echo left || echo gone
+		done
+		kill -KILL "${pids[@]}"
+		wait
+		until find "$1/v2/system.slice/slurmstepd.scope/" -mindepth 1 -depth -type d -name "s*" \
+			-exec rmdir {} + ; do sleep 0.01; done
+		rmdir "$1/v2/system.slice/slurmstepd.scope" "$1/v2/system.slice"' \
+		v2 "$work" "$epilog" "$1" 2>/dev/null
+	status=$?
+	rmdir "$work/v2"
+	return $status
+}
+killed=$(v2 s4SNKN57XZTE00 | tr '\n' ' ')
+if [ -n "$killed" ]; then
+	ok "cgroup v2, by the SLUID: the controller of this job alone goes" [ "$killed" = "gone left " ]
+	ok "what is no SLUID names no job" [ "$(v2 's*' | tr '\n' ' ')" = "left left " ]
+else
+	skip "cgroup v2, by the SLUID" "no cgroup v2"
+	skip "what is no SLUID" "no cgroup v2"
+fi
 run "$epilog" --help
 ok "--help" all_of "exits 0" "says Usage"
 run env SLURM_JOB_ID=4711 "$epilog"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_cgroup.c: writing a step's cpuset, with what a user may have made below it. */
+/*
+ * test_cgroup.c: where a step's cgroups are, and writing its cpuset, with what a user may have made
+ * below it.
+ */
 #include "t/unit/unit.h"
 
 #include <fcntl.h>
@@ -11,7 +14,11 @@
 
 #include "spank/cgroup.h"
 #include "spank/deadline.h"
+#include "spank/hierarchy.h"
+#include "spank/tracker.h"
 
+int __wrap_balance_hierarchy_find(const char *controller, struct balance_hierarchy *hierarchy,
+				  struct mal_error *err);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 
 static struct balance_cgroup cgroup;
@@ -23,6 +30,21 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 	(void)clock;
 	now_ns += step_ns;
 	*time = (struct timespec){1000 + now_ns / 1000000000, now_ns % 1000000000};
+	return 0;
+}
+
+/* Our own cgroup, in the hierarchy that is mounted at ROOT, and its version. */
+static const char *own;
+static bool v2;
+
+int __wrap_balance_hierarchy_find(const char *controller, struct balance_hierarchy *hierarchy,
+				  struct mal_error *err)
+{
+	(void)controller;
+	(void)err;
+	hierarchy->v2 = v2;
+	strcpy(hierarchy->mount, root);
+	strcpy(hierarchy->own, own);
 	return 0;
 }
 
@@ -65,6 +87,7 @@ static int set_up(void **state)
 	strcpy(root + strlen(root) - 6, "XXXXXX");
 	assert_non_null(mkdtemp(root));
 	strcpy(cgroup.job, root);
+	v2 = false;
 	now_ns = step_ns = 0;
 	balance_deadline_set(1000);
 	return 0;
@@ -142,12 +165,73 @@ static void time_is_bounded(void **state)
 	assert_true(has("", "0-2"));
 }
 
+/* The job's directory that is found from OWN, below ROOT; empty: none. */
+static const char *job_of(const char *path)
+{
+	static struct balance_cgroup found;
+
+	own = path;
+	return balance_cgroup_find(&found, NULL) == 0 ? found.job + strlen(root) : "";
+}
+
+/* Slurm calls a job's directory by its number, or by its SLUID (26.05). */
+static void jobs_have_two_names(void **state)
+{
+	(void)state;
+	assert_string_equal(job_of("/slurm/uid_0/job_7/step_0"), "/slurm/uid_0/job_7");
+	v2 = true;
+	assert_string_equal(job_of("/a.scope/job_7/step_0/slurm"), "/a.scope/job_7");
+	assert_string_equal(job_of("/a.scope/s4SNKN57XZTE00/step_0+1/slurm"),
+			    "/a.scope/s4SNKN57XZTE00");
+	/* A slurmd in a job of another Slurm. */
+	assert_string_equal(job_of("/a/job_1/step_0/user/task_0/b/s4SNKN57XZTE00/step_3/slurm"),
+			    "/a/job_1/step_0/user/task_0/b/s4SNKN57XZTE00");
+	assert_string_equal(job_of("/a.scope/job_7/slurm"), "");
+	assert_string_equal(job_of("/a.scope/job_7x/step_0/slurm"), "");
+	assert_string_equal(job_of("/a.scope/s4SNKN57XZTE0/step_0/slurm"), "");
+	assert_string_equal(job_of("/a.scope/s4SNKN57XZTEIO/step_0/slurm"), "");
+	assert_string_equal(job_of("/"), "");
+}
+
+static void make(const char *directory)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/%s", root, directory);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* Opens what kills the step together with its tasks, in what Slurm made so far. */
+static void a_step_is_tracked(void **state)
+{
+	char procs[200];
+	int fd;
+
+	(void)state;
+	own = "/s4SNKN57XZTE00/step_0/slurm";
+	v2 = true;
+	make("s4SNKN57XZTE00");
+	make("s4SNKN57XZTE00/step_0");
+	make("s4SNKN57XZTE00/step_0/user");
+	assert_int_equal(balance_tracker_open(0, NULL), -2);
+	snprintf(procs, sizeof(procs), "%s/s4SNKN57XZTE00/step_0/user/task_special/cgroup.procs",
+		 root);
+	close(open(procs, O_CREAT | O_WRONLY, 0600));
+	fd = balance_tracker_open(0, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	own = "/user.slice/session_0";
+	assert_int_equal(balance_tracker_open(0, NULL), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_below_become_narrower, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tasks_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(time_is_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(jobs_have_two_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_step_is_tracked, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * version.h: what differs between the versions of Slurm that the plugin is built for (22.05 to
+ * 26.05). No other file asks for the version, or knows what belongs to one version alone.
+ */
+#ifndef MAL_SPANK_VERSION_H
+#define MAL_SPANK_VERSION_H
+
+#include <slurm/slurm.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "libmalleable/core/settings.h"
+
+/* 1 if Slurm's headers are of MAJOR.MINOR or later. */
+#define BALANCE_SLURM_IS(major, minor) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))
+
+/* The number of JOB, as slurmctld describes it. */
+static inline uint32_t balance_version_job(const job_info_t *job)
+{
+#if BALANCE_SLURM_IS(25, 11)
+	return job->step_id.job_id;
+#else
+	return job->job_id;
+#endif
+}
+
+/* CHANGE is for the job of that NUMBER. */
+static inline void balance_version_set_job(job_desc_msg_t *change, uint32_t number)
+{
+#if BALANCE_SLURM_IS(25, 11)
+	change->step_id.job_id = number;
+#else
+	change->job_id = number;
+#endif
+}
+
+/* Whether jobs have the field that COMMENT (enum mal_comment) names, and it can be written. */
+static inline bool balance_version_has_comment(unsigned int comment)
+{
+#ifndef HAVE_JOB_DESC_MSG_T_SYSTEM_COMMENT
+	if (comment == MAL_COMMENT_SYSTEM)
+		return false;
+#endif
+#ifndef HAVE_JOB_INFO_T_EXTRA
+	if (comment == MAL_COMMENT_EXTRA)
+		return false;
+#endif
+	return comment <= MAL_COMMENT_EXTRA;
+}
+
+/* Where CHANGE has the comment FIELD, which is *BEFORE in JOB; NULL: there is no such field. */
+static inline char **balance_version_comment(const char *field, const job_info_t *job,
+					     job_desc_msg_t *change, const char **before)
+{
+	if (strcmp(field, "admin") == 0) {
+		*before = job->admin_comment;
+		return &change->admin_comment;
+	}
+#ifdef HAVE_JOB_DESC_MSG_T_SYSTEM_COMMENT
+	if (strcmp(field, "system") == 0) {
+		*before = job->system_comment;
+		return &change->system_comment;
+	}
+#endif
+#ifdef HAVE_JOB_INFO_T_EXTRA
+	if (strcmp(field, "extra") == 0) {
+		*before = job->extra;
+		return &change->extra;
+	}
+#endif
+	return NULL;
+}
+
+/*
+ * The end of the name of a job's directory in PATH, a cgroup's; NULL: it is not of a job. Slurm
+ * calls the directory job_N; 26.05 under cgroup v2 after the job's SLUID, such as s4SNKN57XZTE00,
+ * unless CgroupJobIdPaths=yes (26.05.2).
+ */
+const char *balance_version_end_of_job(const char *path);
+
+#endif
