@@ -235,6 +235,11 @@ int balance_agent_join(const struct mal_agent_step *step)
 	return result < 0 ? -1 : fd;
 }
 
+int *balance_agent_claim(void)
+{
+	return &claim;
+}
+
 void balance_agent_leave(void)
 {
 	close_all(&claim, 1);

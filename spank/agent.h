@@ -22,6 +22,9 @@ void balance_agent_end(void);
  */
 int balance_agent_join(const struct mal_agent_step *step);
 
+/* The descriptor that keeps the step's claim, -1: none. */
+int *balance_agent_claim(void);
+
 /*
  * The step has ended, whoever still holds its connection. In a forked child: close its copy of the
  * claim, which is slurmstepd's only.

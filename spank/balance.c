@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "spank/agent.h"
+#include "spank/contained.h"
 #include "spank/deadline.h"
 #include "spank/job_cpus.h"
 #include "spank/plugin.h"
@@ -37,10 +38,15 @@ static void balance_node_begin(void)
 
 int slurm_spank_init(spank_t spank, int count, char **arguments)
 {
+	spank_context_t context = spank_context();
+	int result;
+
 	balance_args_parse(count, arguments);
-	if (spank_context() == S_CTX_SLURMD)
+	if (context == S_CTX_SLURMD)
 		balance_node_begin();
-	return balance_options_register(spank);
+	result = balance_options_register(spank);
+	/* In slurmstepd a failure of a required plugin drains the node (22.05 to 26.05). */
+	return context == S_CTX_REMOTE || context == S_CTX_SLURMD ? 0 : result;
 }
 
 int slurm_spank_slurmd_exit(spank_t spank, int count, char **arguments)
@@ -59,6 +65,8 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 	(void)arguments;
 	if (spank_context() == S_CTX_LOCAL)
 		return balance_options_check_environment();
+	if (spank_context() == S_CTX_REMOTE)
+		balance_contained_prepare();
 	return 0;
 }
 
@@ -66,6 +74,7 @@ int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 {
 	(void)count;
 	(void)arguments;
+	balance_contained_begin();
 	balance_step_begin(spank);
 	return 0;
 }

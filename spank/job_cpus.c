@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "spank/cgroup.h"
+#include "spank/contained.h"
 #include "spank/deadline.h"
 #include "spank/entries.h"
 #include "spank/plugin.h"
@@ -136,8 +137,10 @@ struct balance_job_cpus *balance_job_cpus_join(unsigned int job, unsigned int st
 	}
 	balance_job_cpus_clean_up(job);
 	pool->job = job;
-	pool->entry = (struct balance_entry){
-		.step = step, .own = *cpus, .pooled = pooled, .pid = getpid()};
+	pool->entry = (struct balance_entry){.step = step,
+					     .own = *cpus,
+					     .pooled = pooled,
+					     .pid = balance_contained_slurmstepd()};
 	lock = balance_entries_lock(job, true, balance_deadline_left(LOCK_MS), err);
 	if (lock < 0 || take_place(pool, all, idle, err) < 0) {
 		if (lock >= 0)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
+#include "spank/contained.h"
 #include "spank/entries.h"
 
 /* Retries if the last step that leaves removes the directory meanwhile. */
@@ -20,12 +21,12 @@ int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t st
 {
 	*socket = BALANCE_SOCKET_NONE;
 	snprintf(socket->path, sizeof(socket->path), MAL_SOCKET_DIR "/%u.%u.%ld", job, step,
-		 (long)getpid());
+		 (long)balance_contained_slurmstepd());
 	for (int i = 0; i < TRIES && socket->fd < 0; i++) {
 		if (balance_make_directory(MAL_RUN_DIR, 0755, err) < 0 ||
 		    balance_make_directory(MAL_SOCKET_DIR, 0755, err) < 0)
 			continue;
-		/* A socket named by our own process number is left over from a dead process. */
+		/* A socket with our process number is left over from a dead process. */
 		unlink(socket->path);
 		socket->fd = mal_channel_listen(socket->path, uid, gid, err);
 	}

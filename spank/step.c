@@ -6,6 +6,7 @@
  * is created here and never read: root does not trust what ranks write into it. All waits have a
  * deadline: a step whose controller does not start or end in time goes on without it.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "libmalleable/core/admin.h"
+#include "libmalleable/core/env.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
@@ -24,6 +26,7 @@
 #include "spank/agent.h"
 #include "spank/asking.h"
 #include "spank/cgroup.h"
+#include "spank/contained.h"
 #include "spank/deadline.h"
 #include "spank/identity.h"
 #include "spank/job_cpus.h"
@@ -60,6 +63,35 @@ static struct {
 	char job_name[256];		    /* what the user's environment says */
 	char array_job[16], array_task[16]; /* empty: none */
 } step = {.controller = {-1, -1, -1}, .socket = {"", -1}, .segment_fd = -1};
+
+/* The descriptors that the step has between callbacks. */
+#define DESCRIPTORS 5
+static void list_descriptors(int *fds[DESCRIPTORS])
+{
+	fds[0] = &step.segment_fd;
+	fds[1] = &step.controller.pidfd;
+	fds[2] = &step.controller.life;
+	fds[3] = &step.controller.report;
+	fds[4] = balance_agent_claim();
+}
+
+/* Get back what user_init left in slurmstepd, if it did; COPY: as a task. */
+static void take_descriptors(bool copy)
+{
+	int *fds[DESCRIPTORS];
+
+	list_descriptors(fds);
+	balance_contained_take(fds, DESCRIPTORS, copy);
+}
+
+/* Where user_init is run in a child, it leaves them in slurmstepd. */
+static int leave_descriptors(struct mal_error *err)
+{
+	int *fds[DESCRIPTORS];
+
+	list_descriptors(fds);
+	return balance_contained_leave(fds, DESCRIPTORS, err);
+}
 
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)
@@ -346,12 +378,16 @@ static void begin(spank_t spank)
 	balance_job_cpus_claim(step.job, step.id);
 	if (!is_wanted(spank))
 		return;
-	if (find_cpus(&err) == 0 && start(&err) == 0) {
-		step.active = true;
+	if (find_cpus(&err) < 0 || start(&err) < 0) {
+		balance_error("balance: %s; the step runs unbalanced", err.text);
+		clear();
 		return;
 	}
-	balance_error("balance: %s; the step runs unbalanced", err.text);
-	clear();
+	step.active = true;
+	if (leave_descriptors(&err) < 0) {
+		balance_error("balance: %s; the step runs unbalanced", err.text);
+		balance_step_end();
+	}
 }
 
 void balance_step_begin(spank_t spank)
@@ -391,6 +427,15 @@ void balance_step_task_made(spank_t spank)
 
 void balance_step_task_begin(void)
 {
+	int fd = step.segment_fd;
+
+	take_descriptors(true);
+	/* Programs inherit it, as where it was open in slurmstepd. */
+	if (step.segment_fd != fd) {
+		fd = fcntl(step.segment_fd, F_DUPFD, MAL_SEGMENT_FD_MIN);
+		close(step.segment_fd);
+		step.segment_fd = fd;
+	}
 	balance_agent_leave();
 }
 
@@ -441,6 +486,7 @@ void balance_step_end(void)
 		return;
 	step.active = false;
 	balance_deadline_set(get_wait_ms());
+	take_descriptors(false);
 	balance_agent_leave();
 	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;

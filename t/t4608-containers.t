@@ -49,10 +49,15 @@ load=$outside/load
 cd / || exit 1
 
 short=("$load" "--work=20,10" --iterations=2)
-mkdir "$BALANCE_CLUSTER" "$outside/private"
-printf 'AutoBasePath=true\nBasePath=%s\n' "$outside/private" >"$BALANCE_CLUSTER/job_container.conf"
-start_cluster --conf "PrologFlags=Contain
-JobContainerType=job_container/tmpfs"
+# start_contained LINE...: with more lines in slurm.conf.
+start_contained() {
+	mkdir -p "$BALANCE_CLUSTER" "$outside/private"
+	printf 'AutoBasePath=true\nBasePath=%s\n' "$outside/private" \
+		>"$BALANCE_CLUSTER/job_container.conf"
+	start_cluster --conf "$(printf '%s\n' PrologFlags=Contain \
+		JobContainerType=job_container/tmpfs "$@")"
+}
+start_contained
 touch "$hidden/outside"
 namespaces() { srun -n1 sh -c "[ ! -e $hidden/outside ] && echo private"; }
 if [ "$(namespaces 2>/dev/null)" = private ]; then
@@ -68,8 +73,19 @@ if [ "$(namespaces 2>/dev/null)" = private ]; then
 		all_of "exits 0" "says ^elapsed" \
 		"complains 'cannot load $hidden/.* in the job: No such'" \
 		"[ \$(grep -Ec 'balance:|ld.so' $work/err) = 1 ]"
+	"$srcdir/contrib/cluster" stop >/dev/null
+	# Callbacks run in a child of slurmstepd, in the job's namespace (Slurm 24.05 and later).
+	start_contained SlurmdParameters=contain_spank
+	run srun -n2 --balance "${short[@]}"
+	ok "contain_spank: balanced, and its report is printed" \
+		all_of "exits 0" "says ^elapsed" "complains '2 ranks, 2 CPUs'"
+	rm "$outside/report.json"
+	run srun -n2 --balance=auto,grow=job --balance-report="$outside/report.json" "${short[@]}"
+	ok "contain_spank: so is a step that grows" \
+		all_of "exits 0" "jq -e '.ranks == 2' $outside/report.json >/dev/null"
 else
-	for what in "balanced with a /tmp of its own" "its report" "hidden libraries"; do
+	for what in "balanced with a /tmp of its own" "its report" "hidden libraries" \
+		"contain_spank" "contain_spank, a step that grows"; do
 		skip "job_container/tmpfs: $what" "job_container/tmpfs does not work here"
 	done
 fi

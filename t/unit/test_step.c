@@ -36,6 +36,9 @@ static struct {
 	bool no_root, no_return, no_affinity, in_time;
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
 	int task_status;
+	spank_context_t context;
+	int registered; /* what came of the options */
+	int claim;
 	unsigned int launched, ended, outcomes, variables;
 	bool expected;	  /* by the user: that a rank came */
 	int timeout_ms;	  /* of the last wait */
@@ -245,9 +248,9 @@ int balance_agent_join(const struct mal_agent_step *message)
 	}
 #define NOTHING
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-IDLE(spank_context_t, spank_context, (void), S_CTX_SLURMD)
+IDLE(spank_context_t, spank_context, (void), now.context)
 IDLE(void, balance_args_parse, (int count, char **arguments), NOTHING)
-IDLE(int, balance_options_register, (spank_t spank), 0)
+IDLE(int, balance_options_register, (spank_t spank), now.registered)
 IDLE(int, balance_options_check_environment, (void), 0)
 IDLE(int, balance_agent_start, (const char *path, const char *user, struct mal_error *err), 0)
 IDLE(void, balance_agent_end, (void), NOTHING)
@@ -258,6 +261,11 @@ IDLE(void, balance_socket_close, (struct balance_socket * socket), NOTHING)
 IDLE(void, balance_socket_remove, (struct balance_socket * socket), NOTHING)
 IDLE(void, balance_sockets_clean_up, (void), NOTHING)
 IDLE(void, balance_agent_leave, (void), NOTHING)
+IDLE(int *, balance_agent_claim, (void), &now.claim)
+IDLE(void, balance_contained_prepare, (void), NOTHING)
+IDLE(void, balance_contained_begin, (void), NOTHING)
+IDLE(int, balance_contained_leave, (int *const *fds, size_t count, struct mal_error *err), 0)
+IDLE(void, balance_contained_take, (int *const *fds, size_t count, bool copy), NOTHING)
 IDLE(void, balance_job_cpus_claim, (unsigned int job, unsigned int step_id), NOTHING)
 IDLE(void, balance_job_cpus_give, (unsigned int job, unsigned int step_id), NOTHING)
 IDLE(void, balance_job_cpus_leave, (struct balance_job_cpus * pool), NOTHING)
@@ -283,6 +291,7 @@ static int set_up(void **state)
 	now.euid = USER;
 	now.in_time = true;
 	now.magic = MAL_OUTCOME_MAGIC;
+	now.context = S_CTX_SLURMD;
 	memset(&step, 0, sizeof(step));
 	step.controller = MAL_LAUNCHED_NONE;
 	step.segment_fd = -1;
@@ -452,6 +461,18 @@ static void waits_have_limits(void **state)
 	balance_config.wait_s = 1;
 }
 
+/* Where the plugin is required, a failing slurm_spank_init() in slurmstepd drains the node. */
+static void options_fail(void **state)
+{
+	(void)state;
+	now.registered = -1;
+	assert_int_equal(slurm_spank_init(NULL, 0, NULL), 0);
+	now.context = S_CTX_REMOTE;
+	assert_int_equal(slurm_spank_init(NULL, 0, NULL), 0);
+	now.context = S_CTX_LOCAL;
+	assert_int_equal(slurm_spank_init(NULL, 0, NULL), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +486,7 @@ int main(void)
 		cmocka_unit_test_setup(expected, set_up),
 		cmocka_unit_test_setup(too_late, set_up),
 		cmocka_unit_test_setup(waits_have_limits, set_up),
+		cmocka_unit_test_setup(options_fail, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

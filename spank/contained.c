@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* contained.c: keep descriptors of callbacks that Slurm runs in a child of slurmstepd. */
+#include "spank/contained.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FDS_MAX 8
+
+union control {
+	char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	struct cmsghdr align;
+};
+
+static int ends[2] = {-1, -1}; /* one to leave descriptors, one to take them */
+static pid_t slurmstepd;
+static bool left; /* something is in the socket */
+
+void balance_contained_prepare(void)
+{
+	slurmstepd = getpid();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+		ends[0] = ends[1] = -1;
+}
+
+static void close_socket(void)
+{
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] >= 0)
+			close(ends[i]);
+		ends[i] = -1;
+	}
+}
+
+pid_t balance_contained_slurmstepd(void)
+{
+	return slurmstepd ? slurmstepd : getpid();
+}
+
+static bool is_child(void)
+{
+	return balance_contained_slurmstepd() != getpid();
+}
+
+void balance_contained_begin(void)
+{
+	if (!is_child())
+		close_socket();
+}
+
+int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err)
+{
+	union control control = {{0}};
+	char places[FDS_MAX] = {0};
+	int open[FDS_MAX];
+	size_t used = 0;
+	struct iovec part = {places, sizeof(places)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control};
+	struct cmsghdr *header;
+
+	for (size_t i = 0; i < count && i < FDS_MAX; i++)
+		if (*fds[i] >= 0) {
+			places[i] = 1;
+			open[used++] = *fds[i];
+		}
+	if (!used || !is_child())
+		return 0;
+	message.msg_controllen = CMSG_SPACE(used * sizeof(int));
+	header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(used * sizeof(int));
+	memcpy(CMSG_DATA(header), open, used * sizeof(int));
+	if (sendmsg(ends[0], &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return mal_fail_errno(err, "contain_spank: cannot keep descriptors");
+	left = true;
+	/* Our memory is slurmstepd's, where these numbers may be those of other files. */
+	for (size_t i = 0; i < count && i < FDS_MAX; i++)
+		if (places[i]) {
+			close(*fds[i]);
+			*fds[i] = -1;
+		}
+	return 0;
+}
+
+void balance_contained_take(int *const *fds, size_t count, bool copy)
+{
+	union control control;
+	char places[FDS_MAX] = {0};
+	struct iovec part = {places, sizeof(places)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *header;
+	size_t used = 0, got = 0;
+
+	if (left && recvmsg(ends[1], &message,
+			    MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (copy ? MSG_PEEK : 0)) > 0) {
+		header = CMSG_FIRSTHDR(&message);
+		if (header && header->cmsg_type == SCM_RIGHTS)
+			got = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count && i < FDS_MAX; i++)
+			if (places[i] && used < got)
+				memcpy(fds[i], CMSG_DATA(header) + used++ * sizeof(int),
+				       sizeof(int));
+	}
+	left = left && copy;
+	if (copy)
+		close_socket();
+}
