@@ -40,7 +40,7 @@ static void usage(FILE *out)
  */
 static const job_info_t *load(uint32_t job, job_info_msg_t **list)
 {
-	if (slurm_load_job(list, job, SHOW_ALL) != SLURM_SUCCESS) {
+	if (balance_version_load_job(list, job) != SLURM_SUCCESS) {
 		fprintf(stderr, "malleable-slurm: job %u: %s\n", job, slurm_strerror(errno));
 		return NULL;
 	}

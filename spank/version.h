@@ -26,6 +26,19 @@ static inline uint32_t balance_version_job(const job_info_t *job)
 #endif
 }
 
+/* Load the job of that NUMBER, and what belongs to it, into LIST, as slurm_load_job(3). */
+static inline int balance_version_load_job(job_info_msg_t **list, uint32_t number)
+{
+#if BALANCE_SLURM_IS(26, 5)
+	slurm_step_id_t id = SLURM_STEP_ID_INITIALIZER;
+
+	id.job_id = number;
+#else
+	uint32_t id = number;
+#endif
+	return slurm_load_job(list, id, SHOW_ALL);
+}
+
 /* CHANGE is for the job of that NUMBER. */
 static inline void balance_version_set_job(job_desc_msg_t *change, uint32_t number)
 {
