@@ -126,7 +126,9 @@ int main(int argc, char **argv)
 	partition = argc > 1 && strcmp(argv[1], "partition") == 0;
 	number = argc > 2 ? read_number(argv[2]) : 0;
 	if (!number || argc > 4 || (!partition && argc != 4)) {
-		fputs("malleable-slurm: wrong arguments, see malleable-slurm --help\n", stderr);
+		fputs("malleable-slurm: partition JOB or FIELD JOB TEXT is wanted, see "
+		      "malleable-slurm --help\n",
+		      stderr);
 		return 2;
 	}
 	slurm_init(NULL);
