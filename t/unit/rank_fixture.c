@@ -34,7 +34,7 @@ int __wrap_sched_getcpu(void);
 long __wrap_syscall(long number, ...);
 long __real_syscall(long number, ...);
 
-static void call_once(void (**what)(void))
+static void call_and_forget(void (**what)(void))
 {
 	void (*call)(void) = *what;
 
@@ -60,7 +60,7 @@ int __wrap_mal_bind_thread(pid_t tid, unsigned int cpu)
 {
 	unsigned int index = index_of(tid);
 
-	call_once(&while_binding);
+	call_and_forget(&while_binding);
 	let_others();
 	test_kernel.at[index] = cpu;
 	test_kernel.binds++;
@@ -72,7 +72,7 @@ int __wrap_mal_bind_thread(pid_t tid, unsigned int cpu)
 
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask)
 {
-	call_once(&while_binding);
+	call_and_forget(&while_binding);
 	test_kernel.mask[index_of(tid)] = *mask;
 	return 0;
 }
@@ -88,7 +88,7 @@ int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask)
 
 void __wrap_mal_free_check(const struct mal_segment *segment, unsigned int cpu)
 {
-	call_once(&while_changing);
+	call_and_forget(&while_changing);
 	let_others();
 	__real_mal_free_check(segment, cpu);
 }

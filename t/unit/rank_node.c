@@ -103,7 +103,7 @@ static bool period_event(uint32_t event)
 
 /* The coroutines. */
 
-static void stop(void)
+static void stop_here(void)
 {
 	unsigned int thread = inside;
 
@@ -116,7 +116,7 @@ static void run_thread(void)
 	for (;;) {
 		going[inside].does();
 		node_thread[inside].busy = false;
-		stop();
+		stop_here();
 	}
 }
 
@@ -170,7 +170,7 @@ bool node_is_quiet(void)
 	type __real_##name parameters; \
 	type __wrap_##name parameters \
 	{ \
-		stop(); \
+		stop_here(); \
 		return __real_##name arguments; \
 	}
 INTERFERE(bool, mal_word_lend, (mal_word * word, unsigned int me), (word, me))
@@ -466,7 +466,7 @@ void node_open(unsigned int each)
 		keep(initial);
 	have_initial = true;
 	open_node(NODE_RANKS, each, NODE_THREADS);
-	give_way = stop;
+	give_way = stop_here;
 	inside = NOBODY_INSIDE;
 	memset(node_rank, 0, sizeof(node_rank));
 	memset(node_thread, 0, sizeof(node_thread));

@@ -83,7 +83,7 @@ static pthread_t start(struct controller *controller, const char *text)
 	return thread;
 }
 
-static void stop(const struct controller *controller, pthread_t thread)
+static void end_thread(const struct controller *controller, pthread_t thread)
 {
 	pthread_join(thread, NULL);
 	close(controller->listening);
@@ -104,7 +104,7 @@ static void a_request_is_answered(void **state)
 	assert_int_equal(length, 11);
 	assert_string_equal(controller.request, "status");
 	free(text);
-	stop(&controller, thread);
+	end_thread(&controller, thread);
 }
 
 /* More than a socket takes at once, and than is read into the first room. */
@@ -126,7 +126,7 @@ static void long_answers_come_whole(void **state)
 	assert_int_equal(length, sizeof(sent) - 1);
 	assert_string_equal(text, sent);
 	free(text);
-	stop(&controller, thread);
+	end_thread(&controller, thread);
 }
 
 static void no_answer_is_an_error(void **state)
@@ -139,7 +139,7 @@ static void no_answer_is_an_error(void **state)
 	(void)state;
 	assert_null(mal_channel_ask(path, "status", 5000, &length, &err));
 	assert_string_equal(err.text, "the controller does not answer");
-	stop(&controller, thread);
+	end_thread(&controller, thread);
 }
 
 static void only_ok_is_done(void **state)
@@ -153,7 +153,7 @@ static void only_ok_is_done(void **state)
 
 		assert_int_equal(mal_channel_tell(path, "leave 3", 5000), i == 0);
 		assert_string_equal(controller.request, "leave 3");
-		stop(&controller, thread);
+		end_thread(&controller, thread);
 	}
 }
 
@@ -174,13 +174,13 @@ static void descriptors_are_passed(void **state)
 	assert_true(mal_descriptor_wait(ends[0], POLLIN, mal_now_ms() + 5000));
 	assert_true(fcntl(passed, F_GETFD) & FD_CLOEXEC);
 	close(passed);
-	stop(&controller, thread);
+	end_thread(&controller, thread);
 	/* An answer without one. */
 	controller.fd = -1;
 	thread = start(&controller, "ok\n");
 	assert_int_equal(mal_channel_ask_fd(path, MAL_CHANNEL_SEGMENT, 5000, &err), -1);
 	assert_non_null(strstr(err.text, "does not answer"));
-	stop(&controller, thread);
+	end_thread(&controller, thread);
 	close(ends[0]);
 	close(ends[1]);
 }
