@@ -6,7 +6,7 @@
  * their own, user_init, task_post_fork and task_exit run in such a child, in the job's namespaces.
  * It has slurmstepd's memory, but descriptors of its own: what it opens is closed when the callback
  * returns. So it leaves its descriptors in a socket of slurmstepd's. From there tasks get copies,
- * and the callback that ends the step gets them back. They are closed with slurmstepd at the latest.
+ * and the callback that ends the step gets them back. The end of slurmstepd closes them.
  */
 #ifndef MAL_SPANK_CONTAINED_H
 #define MAL_SPANK_CONTAINED_H

@@ -21,7 +21,8 @@ until_told=("$load" "--work=10,10" --iterations=1 --until="$work/stop")
 begin srun -n2 --balance "${until_told[@]}"
 wait_until computes
 pid=$(pids_of malleabled)
-ok "the controller is in the step's cgroup" grep -Eq '/(job_[0-9]+|s[0-9A-Z]{13})/step_0' "/proc/$pid/cgroup"
+ok "the controller is in the step's cgroup" \
+	grep -Eq '/(job_[0-9]+|s[0-9A-Z]{13})/step_0' "/proc/$pid/cgroup"
 ok "it has its own session and no signal blocked" grep -Eq '^SigBlk:\s0+$' "/proc/$pid/status"
 # Besides those that are of the ranks.
 fds() { [ "$(find "/proc/$pid/fd" -mindepth 1 ! -lname "*pidfd*" | wc -l)" -le 8 ]; }

@@ -103,9 +103,9 @@ v2() {
 		done
 		kill -KILL "${pids[@]}"
 		wait
-		until find "$1/v2/system.slice/slurmstepd.scope/" -mindepth 1 -depth -type d -name "s*" \
+		until find "${group%/*}" -mindepth 1 -depth -type d -name "s*" \
 			-exec rmdir {} + ; do sleep 0.01; done
-		rmdir "$1/v2/system.slice/slurmstepd.scope" "$1/v2/system.slice"' \
+		rmdir "${group%/*}" "$1/v2/system.slice"' \
 		v2 "$work" "$epilog" "$1" 2>/dev/null
 	status=$?
 	rmdir "$work/v2"
@@ -113,7 +113,8 @@ v2() {
 }
 killed=$(v2 s4SNKN57XZTE00 | tr '\n' ' ')
 if [ -n "$killed" ]; then
-	ok "cgroup v2, by the SLUID: the controller of this job alone goes" [ "$killed" = "gone left " ]
+	ok "cgroup v2, by the SLUID: the controller of this job alone goes" \
+		[ "$killed" = "gone left " ]
 	ok "what is no SLUID names no job" [ "$(v2 's*' | tr '\n' ' ')" = "left left " ]
 else
 	skip "cgroup v2, by the SLUID" "no cgroup v2"
