@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "libmalleable/core/script.h"
 #include "spank/agent.h"
 #include "spank/contained.h"
 #include "spank/deadline.h"
@@ -63,8 +64,10 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 	(void)spank;
 	(void)count;
 	(void)arguments;
-	if (spank_context() == S_CTX_LOCAL)
+	if (spank_context() == S_CTX_LOCAL) {
+		mal_script_tell();
 		return balance_options_check_environment();
+	}
 	if (spank_context() == S_CTX_REMOTE)
 		balance_contained_prepare();
 	return 0;

@@ -4,10 +4,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/script.h"
 
 #define PROGRAM "malleable-join"
+
+/* The socket of the batch script (core/script.h), -1: none. */
+static int script = -1;
 
 /* How Open MPI 4, PRRTE 3 (Open MPI 5) and PRRTE 2 call what they start in front of each rank. */
 static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_odls_base_exec_agent",
@@ -37,6 +42,24 @@ bool balance_launchers_may_run(spank_t spank)
 
 	return spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS &&
 	       (step == BALANCE_BATCH_STEP || step == BALANCE_INTERACTIVE_STEP);
+}
+
+void balance_launchers_await(uint32_t job)
+{
+	script = mal_script_listen(job);
+}
+
+void balance_launchers_end(uid_t user)
+{
+	if (script < 0)
+		return;
+	if (!mal_script_heard(script, user))
+		balance_tell_user(
+			"nothing in this script was balanced: no srun, and no mpirun that has the "
+			"script's environment; type srun ./app, or mpirun ./app without env -i and "
+			"outside of containers, or malleable run -- mpirun ./app");
+	close(script);
+	script = -1;
 }
 
 /*

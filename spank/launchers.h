@@ -10,6 +10,8 @@
 #define MAL_SPANK_LAUNCHERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "libmalleable/core/setup.h"
 #include "spank/plugin.h"
@@ -19,6 +21,15 @@ bool balance_launchers_is_daemon(spank_t spank);
 
 /* Whether the step is a batch script, or the shell of an salloc on the node. */
 bool balance_launchers_may_run(spank_t spank);
+
+/*
+ * The batch script of JOB starts. One line at its end tells the user if none of its ranks came,
+ * from srun, a launcher, or `malleable run`.
+ */
+void balance_launchers_await(uint32_t job);
+
+/* USER's batch script has ended. */
+void balance_launchers_end(uid_t user);
 
 /* Make malleable-join the fork agent in ENV, but for one of the user's. POLICY NULL: stays. */
 void balance_launchers_set(const struct mal_setup_env *env, const char *policy);

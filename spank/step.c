@@ -373,6 +373,9 @@ static void begin(spank_t spank)
 	balance_deadline_set(get_wait_ms());
 	if (!step.numbered) {
 		step.script = choose(spank) && is_allowed();
+		if (step.script && step.id == BALANCE_BATCH_STEP && balance_wish.asked &&
+		    mal_report_wish(balance_wish.report) != MAL_REPORT_OFF)
+			balance_launchers_await(step.job);
 		return;
 	}
 	balance_job_cpus_claim(step.job, step.id);
@@ -512,6 +515,7 @@ void balance_step_task_ended(spank_t spank)
 {
 	int status;
 
+	balance_launchers_end(step.user);
 	if (!step.active)
 		return;
 	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS) {

@@ -91,6 +91,7 @@ srun -n2 sh -c 'env | grep -E "fork_agent|MALLEABLE_JOB"'
 srun -n2 $quick
 JOB
 ok "srun is as ever" all_of "silent_about fork_agent" "silent_about MALLEABLE_JOB" \
+	"silent_about 'nothing in this script'" \
 	"complains '^balance: step [0-9]+\.1'" "reports 0"
 
 job --balance <<'JOB'
@@ -120,8 +121,27 @@ ok "programs are found as without us" all_of "exits 0" "says 'named ./named a  b
 job --balance <<'JOB'
 unshare -m sh -c 'mount -t tmpfs none "$stage" && exec mpirun -n 2 $quick'
 JOB
-ok "where our files are not it runs without" all_of "exits 0" "silent_about balance" \
-	"says checksum"
+hinted() {
+	[ "$(grep -c 'balance: ' err)" = 1 ] &&
+		grep -q 'balance: nothing in this script was balanced: .* type srun ./app' err
+}
+ok "where our files are not it runs without, and one line says what to type" all_of "exits 0" \
+	hinted "says checksum"
+
+job --balance <<'JOB'
+env -i PATH="$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -n 2 $quick
+false
+JOB
+ok "so it is where the environment was cleared" all_of fails hinted "says checksum"
+job --balance </dev/null
+ok "and in a script that starts no rank" all_of "exits 0" hinted
+job --balance <<'JOB'
+env -i PATH="$PATH" "$stage/bin/malleable" run --libdir "$stage/lib/malleable" -- \
+	"$load" --work=1 --iterations=1
+JOB
+ok "not where malleable run balances" all_of "exits 0" "silent_about 'nothing in this script'"
+job --balance --balance-report=off <<<'true'
+ok "nor where no report is wanted" all_of "exits 0" "silent_about balance"
 
 job <<'JOB'
 env | grep fork_agent

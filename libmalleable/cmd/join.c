@@ -29,6 +29,7 @@
 #include "libmalleable/core/admin.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/loadable/loadable.h"
 
@@ -70,8 +71,10 @@ static void say(const char *text)
 /* The shell of salloc, not in a step: nothing here is in the allocation. */
 static bool is_in_job(void)
 {
-	if (getenv(MAL_ENV_JOB))
+	if (getenv(MAL_ENV_JOB)) {
+		mal_script_tell();
 		return true;
+	}
 	if (getenv("SLURM_BALANCE") && !getenv("SLURM_STEP_ID") && !is("SLURM_BALANCE", "off"))
 		say("the launcher runs outside of the job's steps: the ranks that it starts here "
 		    "run unbalanced; srun --balance starts balanced ones");

@@ -14,6 +14,7 @@
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
+#include "libmalleable/core/script.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 #include "libmalleable/loadable/list.h"
@@ -214,6 +215,7 @@ int mal_cmd_run(int argc, char **argv)
 
 	if (result)
 		return result > 0 ? 0 : 2;
+	mal_script_tell();
 	if (mal_loadable_choose(arguments.wish.spec, arguments.libdir, NULL, &choice, &err) < 0) {
 		mal_option_wrong(&tool, "--balance: %s", err.text);
 		return 2;
