@@ -13,6 +13,7 @@
 #include "spank/job_cpus.h"
 #include "spank/plugin.h"
 #include "spank/socket.h"
+#include "spank/switch.h"
 
 /* How long slurmd may take at its start to clean up after steps that are gone. */
 #define CLEAN_UP_MS 1000
@@ -29,6 +30,7 @@ static void balance_node_begin(void)
 	balance_deadline_set(CLEAN_UP_MS);
 	balance_job_cpus_clean_up(0);
 	balance_sockets_clean_up();
+	balance_switch_link();
 	if (!balance_config.agent)
 		return;
 	snprintf(path, sizeof(path), "%s/malleable-agent", balance_config.libdir);

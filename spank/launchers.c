@@ -86,16 +86,21 @@ void balance_launchers_set(const struct mal_setup_env *env, const char *policy)
 	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
 		if (env->get(env->context, agents[i], old, sizeof(old)) == 0)
 			env->set(env->context, agents[i], agent);
-	if (policy)
-		env->set(env->context, MAL_ENV_JOB, policy);
+	if (!policy)
+		return;
+	env->set(env->context, MAL_ENV_JOB, policy);
+	if (balance_args_policies())
+		env->set(env->context, MAL_ENV_JOB_POLICIES, balance_args_policies());
 }
 
 void balance_launchers_unset(const struct mal_setup_env *env)
 {
+	static const char *const names[] = {MAL_ENV_JOB, MAL_ENV_JOB_POLICIES};
 	char value[2048];
 
-	if (env->get(env->context, MAL_ENV_JOB, value, sizeof(value)))
-		env->unset(env->context, MAL_ENV_JOB);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (env->get(env->context, names[i], value, sizeof(value)))
+			env->unset(env->context, names[i]);
 	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
 		if (env->get(env->context, agents[i], value, sizeof(value)) == 1 &&
 		    strstr(value, "/" PROGRAM))

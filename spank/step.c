@@ -33,6 +33,7 @@
 #include "spank/launchers.h"
 #include "spank/plugin.h"
 #include "spank/socket.h"
+#include "spank/switch.h"
 #include "spank/tracker.h"
 
 static struct {
@@ -314,7 +315,7 @@ static int start(struct mal_error *err)
 				.libdir = balance_config.libdir,
 				.node = node,
 				.allowed = balance_args_policies(),
-				.off_file = balance_config.off_file,
+				.off_file = balance_switch_link(),
 				.min_cpus = balance_config.min_cpus,
 				.job_name = step.job_name,
 				.array_job = step.array_job[0] ? step.array_job : NULL,
@@ -371,6 +372,7 @@ static void begin(spank_t spank)
 	struct mal_error err;
 
 	balance_deadline_set(get_wait_ms());
+	balance_switch_link();
 	if (!step.numbered) {
 		step.script = choose(spank) && is_allowed();
 		if (step.script && step.id == BALANCE_BATCH_STEP && balance_wish.asked &&

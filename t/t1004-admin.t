@@ -149,4 +149,67 @@ ok "malleable status says why, and malleable set refuses" \
 	all_of "says 'switched off by the administrator'" \
 	"complains 'is switched off by the administrator'"
 ok "on again: it goes on as before" says '^on$'
+
+# mpirun in a batch script, whose ranks no slurmstepd starts: what rules at their start.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# script WHAT: submit a script that does WHAT when $work/go is there; scripted: its end.
+script() {
+	rm -f "$work"/{go,begun,stop}
+	printf '#!/bin/bash\n: >%s/begun\nuntil [ -e %s/go ]; do sleep 0.1; done\n%s\n' \
+		"$work" "$work" "$1" >"$work/job"
+	sbatch --wait -Q --balance -n2 -D "$work" -o "$work/out" -e "$work/err" "$work/job" 8>&- &
+	waiting=$!
+	wait_until [ -e "$work/begun" ]
+}
+# A step in its job, which reads plugstack.conf.
+another_step() { run srun --jobid="$(squeue -ho %i)" --overlap -n1 true; }
+scripted() {
+	: >"$work/go"
+	status=0
+	wait "$waiting" || status=$?
+}
+quick="mpirun -n 2 $load --work=10,10 --iterations=1"
+with
+script "$quick"
+: >"$off"
+scripted
+ok "off_file= is for mpirun in a script that runs already" all_of "exits 0" \
+	"silent_about 'ranks,'" \
+	"complains 'switched off by the administrator: the ranks run unbalanced'"
+rm "$off"
+moved=$work/moved
+script "$quick"
+off=$moved with
+another_step
+: >"$moved"
+scripted
+ok "also if it was changed meanwhile, and a step came" all_of "exits 0" \
+	"complains 'switched off by the administrator: the ranks run unbalanced'"
+rm "$moved"
+with
+script "mpirun -n 2 $load --iterations=1 --until=$work/stop"
+: >"$work/go"
+wait_until computes
+off=$moved with
+another_step
+run "$stage/bin/malleable" admin off
+is_off() {
+	"$stage/bin/malleable" status --here --json 2>/dev/null |
+		jq -e '.[0].rejected | test("administrator")' >/dev/null 2>&1
+}
+ok "malleable admin off finds it" [ -e "$moved" ]
+ok "and mpirun's ranks that run are switched off" wait_until is_off
+: >"$work/stop"
+scripted
+run "$stage/bin/malleable" admin on
+ok "malleable admin on likewise" all_of "exits 0" "[ ! -e $moved ]"
+with policies=auto,observe
+script "SLURM_BALANCE=lewi $quick"
+scripted
+ok "policies= is for mpirun too" all_of "exits 0" "silent_about 'ranks,'" \
+	"complains 'not allowed here: allowed are auto,observe'"
+script "$quick"
+with policies=observe
+scripted
+ok "what it was when the script began" all_of "exits 0" "complains 'policy auto, 2 ranks,'"
 done_testing

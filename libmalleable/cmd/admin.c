@@ -20,7 +20,7 @@ static void usage(FILE *out)
 	      "until that is rebooted; on all nodes if plugstack.conf has off_file=F with F in\n"
 	      "a directory that they share.\n"
 	      "\n"
-	      "  --file=F   the switch, if not " MAL_OFF_FILE "\n"
+	      "  --file=F   the switch, if not off_file= or " MAL_OFF_FILE "\n"
 	      "  --help, --version\n"
 	      "\n"
 	      "status prints off or on; its exit status is 0 if balancing is on, 3 if it is\n"
@@ -68,7 +68,8 @@ int mal_cmd_admin(int argc, char **argv)
 		{"file", required_argument, NULL, 'f'},
 		MAL_OPTIONS_END,
 	};
-	const char *file = MAL_OFF_FILE, *what;
+	char path[MAL_OFF_PATH];
+	const char *file = mal_admin_read_link(path, sizeof(path)) ? path : MAL_OFF_FILE, *what;
 	int option;
 
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {

@@ -23,6 +23,7 @@ struct mal_alone_wish {
 	const struct mal_wish *wish; /* all but hostfile */
 	const struct mal_choice *choice;
 	const char *libdir, *step, *job_name;
+	const char *allowed;		/* policies that may be set later, NULL: all */
 	const char *off_file;		/* the administrator's off switch, NULL: none */
 	const struct mal_cpumask *cpus; /* that the ranks may ever use */
 	const struct mal_cpumask *idle; /* those of them that they do not start with, NULL: none */

@@ -19,6 +19,7 @@
 #include "libmalleable/cmd/alone.h"
 #include "libmalleable/cmd/cpu_claim.h"
 #include "libmalleable/core/admin.h"
+#include "libmalleable/core/env.h"
 #include "libmalleable/core/report_wish.h"
 
 /* How long the ranks of a launcher may take to come, and one of them to send its request. */
@@ -114,7 +115,8 @@ static int begin(struct mal_error *err)
 		.libdir = wish->libdir,
 		.step = step,
 		.job_name = getenv("SLURM_JOB_NAME"),
-		.off_file = MAL_OFF_FILE,
+		.allowed = getenv(MAL_ENV_JOB_POLICIES),
+		.off_file = mal_admin_off_file(),
 		.cpus = &all.cpus,
 	};
 

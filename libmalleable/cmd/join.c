@@ -99,14 +99,14 @@ static bool is_wanted(struct mal_gathering *gathering)
 			return false;
 		}
 	}
-	if (mal_loadable_choose(gathering->wish.spec, gathering->libdir, NULL, &gathering->choice,
-				&err) < 0) {
+	if (mal_loadable_choose(gathering->wish.spec, gathering->libdir,
+				getenv(MAL_ENV_JOB_POLICIES), &gathering->choice, &err) < 0) {
 		say(err.text);
 		return false;
 	}
 	if (!gathering->choice.policy->decide)
 		return false;
-	if (mal_admin_is_off(MAL_OFF_FILE)) {
+	if (mal_admin_is_off(mal_admin_off_file())) {
 		say("switched off by the administrator: the ranks run unbalanced");
 		return false;
 	}

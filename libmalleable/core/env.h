@@ -39,6 +39,8 @@
  * there.
  */
 #define MAL_ENV_JOB "MALLEABLE_JOB"
+/* The policies that are allowed there, if not all are. */
+#define MAL_ENV_JOB_POLICIES "MALLEABLE_JOB_POLICIES"
 
 /*
  * The segment's descriptor gets the first free number from here on: high, so that programs do not

@@ -173,6 +173,11 @@ void balance_error(const char *format, ...)
 	va_end(args);
 }
 
+const char *balance_switch_link(void)
+{
+	return balance_config.off_file;
+}
+
 bool balance_tell_user(const char *text)
 {
 	(void)text;
