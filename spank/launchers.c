@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/script.h"
 
@@ -18,21 +19,28 @@ static int script = -1;
 static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_odls_base_exec_agent",
 				     "PRTE_MCA_prte_fork_agent"};
 
-bool balance_launchers_is_daemon(spank_t spank)
+bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes)
 {
+	/* Those of Open MPI and PRRTE, which have PMIx, come first. */
 	static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy", "pmi_proxy",
 					      "hydra_bstrap_proxy"};
+	char **words, number[16];
 	const char *name;
-	char **words;
 	int count;
 
+	*nodes = 1;
 	if (spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || count < 1)
 		return false;
 	name = strrchr(words[0], '/');
 	name = name ? name + 1 : words[0];
-	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++)
-		if (strcmp(name, daemons[i]) == 0)
-			return true;
+	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++) {
+		if (strcmp(name, daemons[i]) != 0)
+			continue;
+		if (i < 2 && spank_getenv(spank, "SLURM_JOB_NUM_NODES", number, sizeof(number)) ==
+				     ESPANK_SUCCESS)
+			mal_number_parse(number, 2, MAL_LAUNCHED_NODES, nodes);
+		return true;
+	}
 	return false;
 }
 

@@ -16,8 +16,11 @@
 #include "libmalleable/core/setup.h"
 #include "spank/plugin.h"
 
-/* Whether the step's program is the daemon of a launcher, which forks the ranks. */
-bool balance_launchers_is_daemon(spank_t spank);
+/*
+ * Whether the step's program is the daemon of a launcher, which forks the ranks. NODES: how many of
+ * the job's nodes may have ranks that report together with these; 1: none but this one.
+ */
+bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes);
 
 /* Whether the step is a batch script, or the shell of an salloc on the node. */
 bool balance_launchers_may_run(spank_t spank);

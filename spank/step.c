@@ -56,8 +56,9 @@ static struct {
 	bool succeeded; /* one of them did */
 	pid_t *made;	/* their processes, if the pool needs them */
 	unsigned int made_count, made_max;
-	uint32_t nodes; /* of the whole step */
-	uint32_t node;	/* this node's number in the step */
+	uint32_t nodes;	 /* of the whole step */
+	uint32_t joined; /* nodes that may be in one report: these, or a launcher's */
+	uint32_t node;	 /* this node's number in the step */
 	uid_t user;
 	gid_t group;
 	char name[64];
@@ -190,19 +191,15 @@ static bool is_wanted(spank_t spank)
 		step.job_name[0] = '\0';
 	read_array(spank);
 	step.tasks = step.ranks = tasks;
-	step.daemon = tasks == 1 && balance_launchers_is_daemon(spank);
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
+	step.daemon = tasks == 1 && balance_launchers_find_daemon(spank, &step.joined);
+	if (!step.daemon)
+		step.joined = step.nodes;
 	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
 		step.node = 0;
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
 	return is_allowed();
-}
-
-/* The ranks of a launcher's daemon have Slurm's PMIx server for none of theirs. */
-static uint32_t joined_nodes(void)
-{
-	return step.daemon ? 1 : step.nodes;
 }
 
 /* The site's report, NULL: none. */
@@ -327,7 +324,7 @@ static int start(struct mal_error *err)
 				.report_file = mal_report_wish_file(balance_wish.report),
 				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
 				.brief = mal_report_wish(balance_wish.report) == MAL_REPORT_BRIEF,
-				.nodes = joined_nodes() > 1 ? step.nodes : 0,
+				.nodes = step.joined > 1 ? step.joined : 0,
 				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 				.socket = step.socket.path,
 				.becomes_user = true,
@@ -454,7 +451,7 @@ void balance_step_prepare_task(spank_t spank)
 		.segment_fd = step.segment_fd,
 		.max_threads = step.choice.keys.max_threads,
 		.prove = step.choice.keys.prove,
-		.nodes = joined_nodes(),
+		.nodes = step.joined,
 		.events = step.choice.keys.events,
 		.keep_gomp = step.choice.keys.keep_gomp,
 		.mode = mal_choice_mode(&step.choice),

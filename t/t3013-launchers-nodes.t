@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# mpirun in balanced jobs over two nodes: each node's ranks are balanced, whoever forks them.
+# mpirun in balanced jobs over two nodes: each node's ranks are balanced, and have one report.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster --second-host
@@ -20,6 +20,11 @@ run sbatch --wait -N2 --ntasks-per-node=2 -o "$work/job.out" -e "$work/job.err" 
 mv job.out out && mv job.err err
 ok "the batch script's node is balanced, and has the report" all_of "exits 0" \
 	"report_has '.ranks == 2'" "complains '^balance: step [0-9]+\.mpirun .* 2 ranks'"
+lines() { [ "$(grep -c '^balance: ' err)" = "$1" ] || { echo "# not $1 lines"; false; }; }
+ok "which is on both nodes, with one line on them together" all_of \
+	"complains '^balance: step [0-9]+\.[0-9]+ on $(hostname -s)-2: auto, 2 ranks'" \
+	"complains '^balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes'" "lines 4" \
+	"report_has '.between_nodes | .nodes == 2 and (.per_node | length) == 2'"
 mv report.json.*.0 report.json
 ok "so is the other one, whose ranks a daemon forks" report_has '.ranks == 2'
 

@@ -118,6 +118,7 @@ static int begin(struct mal_error *err)
 		.allowed = getenv(MAL_ENV_JOB_POLICIES),
 		.off_file = mal_admin_off_file(),
 		.cpus = &all.cpus,
+		.nodes = wish->nodes,
 	};
 
 	/* Where nobody knows who comes, all that the launcher may give them. */

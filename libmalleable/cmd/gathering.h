@@ -23,7 +23,8 @@ struct mal_gathering {
 	struct mal_choice choice;
 	const char *libdir;
 	pid_t launcher;
-	char name[16]; /* the launcher's program */
+	char name[16];	    /* the launcher's program */
+	unsigned int nodes; /* that it may start ranks on, 0: this one alone */
 };
 
 /* What a rank sends, with its process number by the socket. */

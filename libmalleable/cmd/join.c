@@ -115,6 +115,17 @@ static bool is_wanted(struct mal_gathering *gathering)
 	return true;
 }
 
+/* Those of the job, if the launcher starts ranks on others of them than this one; else 0. */
+static unsigned int count_nodes(void)
+{
+	unsigned int here, all, nodes = 0;
+
+	if (mal_number_parse(getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), 0, UINT_MAX, &here) &&
+	    mal_number_parse(getenv("OMPI_COMM_WORLD_SIZE"), 0, UINT_MAX, &all) && all > here)
+		mal_number_parse(getenv("SLURM_JOB_NUM_NODES"), 2, MAL_LAUNCHED_NODES, &nodes);
+	return nodes;
+}
+
 /* Named by the launcher and the ranks that it starts at once. It has no file. */
 static socklen_t make_address(const struct mal_gathering *gathering, struct sockaddr_un *address)
 {
@@ -219,7 +230,11 @@ static void join(const struct mal_gathering *gathering)
 {
 	struct mal_gathering_answer answer;
 	const struct mal_alone_wish wish = {
-		.choice = &gathering->choice, .libdir = gathering->libdir, .cpus = &answer.cpus};
+		.choice = &gathering->choice,
+		.libdir = gathering->libdir,
+		.cpus = &answer.cpus,
+		.nodes = gathering->nodes,
+	};
 	struct mal_alone alone = {.socket = ""};
 	struct mal_error err;
 	struct mal_setup setup;
@@ -314,6 +329,7 @@ int main(int argc, char **argv)
 	argv += optind;
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
 	gathering.launcher = getppid();
+	gathering.nodes = count_nodes();
 	if (look_around(&gathering, libdir, sizeof(libdir)) && is_wanted(&gathering))
 		join(&gathering);
 	execute(gathering.launcher, argv);

@@ -280,6 +280,7 @@ static const struct {
 	/* from ranks */
 	{"node", true, .describe = mal_summaries_describe},
 	{"nodes", true, .act = mal_summaries_add},
+	{"of", true, .act = mal_summaries_expect},
 	{"elsewhere", false, .act = leave_to_other},
 };
 

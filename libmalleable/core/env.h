@@ -50,4 +50,7 @@
  */
 #define MAL_SEGMENT_FD_MIN 40
 
+/* A launcher's ranks are on so many nodes at most. */
+#define MAL_LAUNCHED_NODES 65536
+
 #endif

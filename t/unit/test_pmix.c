@@ -18,7 +18,7 @@ static int opened;
 static char given[2][256]; /* by what rank 0 or 2 gave last: KEY=TEXT;... */
 static uint32_t rank_0_asks;
 static unsigned int not_yet; /* so many questions for the summary are answered: not there yet */
-static char told[512], asked[512], cpus_said[64];
+static char told[512], told_before[512], asked[512], cpus_said[64], looked_up[512];
 static int waited_ms; /* for the controller, at most */
 static const char *controller_answer;
 static unsigned int progressed, polled;
@@ -27,6 +27,7 @@ static pmix_status_t fake_init(pmix_proc_t *me, pmix_info_t *info, size_t count)
 {
 	(void)info, (void)count;
 	memset(me, 0, sizeof(*me));
+	strcpy(me->nspace, "job");
 	me->rank = rank_0_asks;
 	opened++;
 	return PMIX_SUCCESS;
@@ -97,6 +98,34 @@ static pmix_status_t fake_get_nb(const pmix_proc_t *process, const char *key,
 	return PMIX_SUCCESS;
 }
 
+/* A launcher's store, which has the names of jobs and ranks in its keys. */
+static pmix_status_t fake_publish(const pmix_info_t info[], size_t count)
+{
+	assert_int_equal(count, 2);
+	return fake_put(PMIX_GLOBAL, info->key, (pmix_value_t *)&info->value);
+}
+
+static pmix_status_t fake_lookup_nb(char **keys, const pmix_info_t info[], size_t count,
+				    pmix_lookup_cbfunc_t answer_with, void *context)
+{
+	static char text[] = "{\"node\":1}";
+	pmix_pdata_t found;
+
+	(void)info, (void)count;
+	assert_null(keys[1]);
+	memset(&found, 0, sizeof(found));
+	found.value.type = PMIX_STRING;
+	found.value.data.string = text;
+	snprintf(looked_up, sizeof(looked_up), "%s", keys[0]);
+	if (strncmp(keys[0], KEY_SUMMARY, strlen(KEY_SUMMARY)) == 0 && not_yet) {
+		not_yet--;
+		answer_with(PMIX_ERR_NOT_FOUND, NULL, 0, context);
+	} else {
+		answer_with(PMIX_SUCCESS, &found, 1, context);
+	}
+	return PMIX_SUCCESS;
+}
+
 static pmix_status_t fake_resolve_nodes(const pmix_nspace_t space, char **list)
 {
 	(void)space;
@@ -149,6 +178,8 @@ void *__wrap_dlsym(void *library, const char *name)
 		   {"Commit", (void *)fake_commit},
 		   {"Get", (void *)fake_get},
 		   {"Get_nb", (void *)fake_get_nb},
+		   {"Publish", (void *)fake_publish},
+		   {"Lookup_nb", (void *)fake_lookup_nb},
 		   {"Resolve_nodes", (void *)fake_resolve_nodes},
 		   {"Resolve_peers", (void *)fake_resolve_peers},
 		   {"Notify_event", (void *)fake_notify}};
@@ -174,6 +205,7 @@ bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_
 {
 	(void)path;
 	waited_ms = timeout_ms;
+	memcpy(told_before, told, sizeof(told));
 	snprintf(told, sizeof(told), "%s", request);
 	return true;
 }
@@ -196,6 +228,7 @@ static int set_up(void **state)
 	setenv("PMIX_NAMESPACE", "job", 1);
 	setenv(MAL_ENV_NODES, "2", 1);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);
+	setenv(MAL_ENV_LOCAL_RANK, "0", 1);
 	unsetenv(MAL_ENV_EVENTS);
 	memset(&pmix, 0, sizeof(pmix));
 	memset(&nodes, 0, sizeof(nodes));
@@ -262,6 +295,28 @@ static void other_node(void **state)
 	assert_string_equal(told, "elsewhere");
 	assert_int_equal(waited_ms, mal_patience_ms(1000));
 	again(other_node);
+}
+
+/* Under a launcher they give and look in its store, and the first node's is told how many. */
+static void launcher(void **state)
+{
+	(void)state;
+	unsetenv(MAL_ENV_LOCAL_RANK);
+	rank_0_asks = 2;
+	mal_summary_begin();
+	mal_summary_end(progress, poll);
+	assert_string_equal(given[0],
+			    "malleable.here.job.2=yes;malleable.summary.job.2={\"node\":0};");
+	assert_string_equal(looked_up, "malleable.here.job.0");
+	assert_string_equal(told, "elsewhere");
+	memset(&nodes, 0, sizeof(nodes));
+	rank_0_asks = 0;
+	not_yet = 3;
+	mal_summary_begin();
+	mal_summary_end(progress, poll);
+	assert_string_equal(told_before, "of 2");
+	assert_string_equal(told, "nodes {\"node\":1}");
+	assert_string_equal(looked_up, "malleable.summary.job.2");
 }
 
 /* Its controller has none: nobody waits for it. */
@@ -354,7 +409,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(first_node), CASE(other_node), CASE(without_summary), CASE(silence),
-		CASE(never),	  CASE(no_library), CASE(cpus_change),
+		CASE(never),	  CASE(no_library), CASE(cpus_change),	   CASE(launcher),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

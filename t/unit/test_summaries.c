@@ -278,6 +278,11 @@ static void many_nodes(void **state)
 	assert_non_null(strstr(text, "\n1 of 8 nodes did not say what they did\n"));
 	assert_non_null(strstr(text, "\n7 nodes, 8 ranks, 16 CPUs: load balance between nodes"));
 	assert_null(strstr(text, "placed otherwise"));
+	/* There are no more: a launcher used some of the job's nodes. */
+	assert_string_equal(node_ask(node, "of 6"), "error this is no number of nodes\n");
+	assert_string_equal(node_ask(node, "of 9"), "error this is no number of nodes\n");
+	assert_string_equal(node_ask(node, "of 7"), "ok\n");
+	assert_null(strstr(say(), "did not say"));
 }
 
 /* Another node's controller reports on this one too. */

@@ -19,12 +19,12 @@
 #define WORTH 0.01
 
 struct mal_imbalance {
-	unsigned int count;   /* nodes of the step */
 	const char *hostfile; /* NULL: none */
 	const struct mal_file_claimant *writer;
 	char own_hostfile[4096]; /* used where HOSTFILE is another step's */
 	bool brief;		 /* no line for each node */
 	unsigned int known;	 /* nodes, when the step was over */
+	unsigned int count;	 /* nodes of the step */
 	const struct mal_node *list;
 	double balance, possible; /* of the load between nodes; NaN: not known */
 	struct mal_error hostfile_error;
@@ -37,7 +37,6 @@ struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step)
 
 	if (!nodes)
 		return NULL;
-	nodes->count = step->arguments.nodes;
 	nodes->hostfile = step->arguments.hostfile;
 	nodes->writer = &step->writer;
 	nodes->brief = step->arguments.brief;
@@ -181,7 +180,7 @@ void mal_imbalance_find(struct mal_controller *controller)
 
 	if (mal_summaries_part(controller) != MAL_NODES_ALL)
 		return;
-	nodes->list = mal_summaries_list(controller, &nodes->known);
+	nodes->list = mal_summaries_list(controller, &nodes->known, &nodes->count);
 	nodes->balance = find_balance(nodes);
 	if (nodes->known == nodes->count && !isnan(nodes->balance))
 		find_placement(nodes);

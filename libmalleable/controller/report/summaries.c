@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/number.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/core/segment.h"
@@ -44,9 +45,10 @@ void mal_summaries_destroy(struct mal_summaries *nodes)
 }
 
 const struct mal_node *mal_summaries_list(const struct mal_controller *controller,
-					  unsigned int *known)
+					  unsigned int *known, unsigned int *count)
 {
 	*known = controller->summaries->known;
+	*count = controller->summaries->count;
 	return controller->summaries->list;
 }
 
@@ -159,6 +161,16 @@ static int parse(struct mal_node *node, json_t *root, struct mal_error *err)
 		node->ranks[i] = (uint32_t)rank;
 	}
 	return 0;
+}
+
+int mal_summaries_expect(struct mal_controller *controller, const char *text, struct mal_error *err)
+{
+	struct mal_summaries *nodes = controller->summaries;
+	unsigned int least = nodes && nodes->known > 2 ? nodes->known : 2;
+
+	if (nodes && mal_number_parse(text, least, nodes->count, &nodes->count))
+		return 0;
+	return mal_fail(err, "this is no number of nodes");
 }
 
 int mal_summaries_add(struct mal_controller *controller, const char *text, struct mal_error *err)

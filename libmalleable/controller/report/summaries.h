@@ -28,9 +28,9 @@ struct mal_summaries *mal_summaries_create(unsigned int count);
 /* NULL-safe. */
 void mal_summaries_destroy(struct mal_summaries *summaries);
 
-/* The KNOWN nodes so far, ours first. */
+/* The KNOWN nodes so far, ours first, of COUNT. */
 const struct mal_node *mal_summaries_list(const struct mal_controller *controller,
-					  unsigned int *known);
+					  unsigned int *known, unsigned int *count);
 
 /*
  * What this node's ranks did, as one line of JSON, to be freed. TEXT: the node's name for the
@@ -38,6 +38,13 @@ const struct mal_node *mal_summaries_list(const struct mal_controller *controlle
  * where it is wrong, or for a step on one node.
  */
 char *mal_summaries_describe(struct mal_controller *controller, const char *text);
+
+/*
+ * TEXT: how many nodes the step is over, where the controller was started for more. Returns 0, or
+ * -1 with ERR.
+ */
+int mal_summaries_expect(struct mal_controller *controller, const char *text,
+			 struct mal_error *err);
 
 /* Another node's description has come. Returns 0, or -1 with ERR: it is wrong, and not used. */
 int mal_summaries_add(struct mal_controller *controller, const char *text, struct mal_error *err);

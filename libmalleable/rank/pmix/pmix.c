@@ -8,12 +8,14 @@
 #include <dlfcn.h>
 #include <pmix.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
+#include "libmalleable/core/env.h"
 
 #define LIBRARY "libpmix.so.2"
 /*
@@ -31,6 +33,8 @@
 	FUNCTION(Commit) \
 	FUNCTION(Get) \
 	FUNCTION(Get_nb) \
+	FUNCTION(Publish) \
+	FUNCTION(Lookup_nb) \
 	FUNCTION(Resolve_nodes) \
 	FUNCTION(Resolve_peers) \
 	FUNCTION(Notify_event)
@@ -163,11 +167,48 @@ uint32_t *mal_pmix_peers(const char *node, unsigned int *count)
 	return ranks;
 }
 
+/* Slurm's plugin gives its tasks their numbers, and those are its ranks. */
+bool mal_pmix_is_launchers(void)
+{
+	return !getenv(MAL_ENV_LOCAL_RANK);
+}
+
+/* mpirun's own store; for all of a session it may be that of an ompi-server elsewhere. */
+static void set_range(pmix_info_t *info)
+{
+	strncpy(info->key, PMIX_RANGE, PMIX_MAX_KEYLEN);
+	info->value.type = PMIX_DATA_RANGE;
+	info->value.data.range = PMIX_RANGE_NAMESPACE;
+}
+
+/* The name of RANK's text KEY in the store, which all jobs of a launcher share. */
+static void name_in_store(uint32_t rank, const char *key, char *name)
+{
+	snprintf(name, PMIX_MAX_KEYLEN, "%s.%s.%u", key, pmix.me.nspace, rank);
+}
+
+static bool store(const char *key, const char *text)
+{
+	pmix_info_t info[2];
+	bool stored;
+
+	memset(info, 0, sizeof(info));
+	name_in_store(pmix.me.rank, key, info[0].key);
+	info[0].value.type = PMIX_STRING;
+	info[0].value.data.string = strdup(text);
+	set_range(&info[1]);
+	stored = info[0].value.data.string && pmix.Publish(info, 2) == PMIX_SUCCESS;
+	free(info[0].value.data.string);
+	return stored;
+}
+
 bool mal_pmix_give(const char *key, const char *text)
 {
 	pmix_value_t value;
 	bool given;
 
+	if (mal_pmix_is_launchers())
+		return store(key, text);
 	memset(&value, 0, sizeof(value));
 	value.type = PMIX_STRING;
 	value.data.string = strdup(text);
@@ -203,17 +244,36 @@ static void answer(pmix_status_t status, pmix_value_t *value, void *context)
 	leave_question(question);
 }
 
+static void answer_from_store(pmix_status_t status, pmix_pdata_t found[], size_t count,
+			      void *context)
+{
+	answer(status, count ? &found[0].value : NULL, context);
+}
+
+static bool put_question(uint32_t rank, const char *key, struct question *question)
+{
+	char name[PMIX_MAX_KEYLEN + 1], *names[] = {name, NULL};
+	pmix_proc_t process = pmix.me;
+	pmix_info_t range;
+
+	process.rank = rank;
+	if (!mal_pmix_is_launchers())
+		return pmix.Get_nb(&process, key, NULL, 0, answer, question) == PMIX_SUCCESS;
+	name_in_store(rank, key, name);
+	memset(&range, 0, sizeof(range));
+	set_range(&range);
+	return pmix.Lookup_nb(names, &range, 1, answer_from_store, question) == PMIX_SUCCESS;
+}
+
 enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhile)(void),
 				  char **text)
 {
 	struct question *question = calloc(1, sizeof(*question));
 	uint64_t end = mal_ticks() + mal_s_to_ticks(mal_patience_ms(ASK_MS) / 1e3);
 	enum mal_pmix_answer result = MAL_PMIX_SILENCE;
-	pmix_proc_t process = pmix.me;
 
 	*text = NULL;
-	process.rank = rank;
-	if (!question || pmix.Get_nb(&process, key, NULL, 0, answer, question) != PMIX_SUCCESS) {
+	if (!question || !put_question(rank, key, question)) {
 		free(question);
 		return MAL_PMIX_SILENCE;
 	}
@@ -289,6 +349,11 @@ uint32_t *mal_pmix_peers(const char *node, unsigned int *count)
 	(void)node;
 	*count = 0;
 	return NULL;
+}
+
+bool mal_pmix_is_launchers(void)
+{
+	return false;
 }
 
 bool mal_pmix_give(const char *key, const char *text)

@@ -45,6 +45,12 @@ char *mal_pmix_nodes(void);
 /* The ranks on node NODE, ascending, and their COUNT; the caller frees it. NULL: not known. */
 uint32_t *mal_pmix_peers(const char *node, unsigned int *count);
 
+/*
+ * Whether a launcher's server serves us, in a daemon or mpirun itself, and not Slurm's. It has a
+ * store for texts, which Slurm's lacks; but what a rank put it passes to other nodes once only.
+ */
+bool mal_pmix_is_launchers(void);
+
 /* Publish TEXT as our value of KEY. Returns whether it was published. */
 bool mal_pmix_give(const char *key, const char *text);
 

@@ -203,6 +203,15 @@ static uint32_t *find_leaders(char *list, unsigned int *count, const char **own)
 	return leaders;
 }
 
+/* Tell our controller how many nodes there are: a launcher need not use all of the job's. */
+static void tell_count(unsigned int count)
+{
+	char request[32];
+
+	snprintf(request, sizeof(request), "of %u", count);
+	tell(request);
+}
+
 /* Called on the node's leader. */
 static void exchange(void (*progress)(void))
 {
@@ -213,6 +222,8 @@ static void exchange(void (*progress)(void))
 	char *summary = own ? summarize(own) : NULL;
 
 	if (mal_pmix_rank() == 0) {
+		if (summary && count && mal_pmix_is_launchers())
+			tell_count(count + 1);
 		if (summary)
 			collect(leaders, count, progress);
 	} else if (mal_pmix_give(KEY_SUMMARY, summary ? summary : NO_SUMMARY) && summary) {

@@ -3,7 +3,8 @@
  * summary.h: collect the nodes' summaries at the end of a step, so that the first node's controller
  * reports on all nodes.
  *
- * The lowest rank of each node publishes its controller's summary through PMIx in MPI_Finalize. The
+ * The lowest rank of each node publishes its controller's summary through PMIx, that of Slurm or of
+ * a launcher, in MPI_Finalize. The
  * step's rank 0 waits there for the others, which cannot leave MPI_Finalize before it. Where PMIx
  * or a part of it is missing each node reports by itself. Primary thread only.
  */
