@@ -93,7 +93,8 @@ unlisted() {
 	sed 's/[[:space:]]/\n/g; s/:$//' Makefile.am {contrib/examples,doc,t}/Makefile.am.inc |
 		sed '/^contrib\/examples\/[a-z]*$/s/$/.c/' >"$work/listed"
 	find libmalleable policies spank contrib doc t \
-		\( -path t/stage -o -path t/fuzz -o -path t/inspect \) -prune \
+		\( -path t/stage -o -path t/fuzz -o -path t/inspect -o -path contrib/package \) \
+		-prune \
 		-o -type f -regex '.*\.\([ch]\|cc\|[fF]90\|t\|py\|sh\|md\|scd\|map\)' -print |
 		sort | grep -vxFf "$work/listed" | sed 's/$/ is in no Makefile/'
 }
