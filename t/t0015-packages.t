@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What packages are made of: versions agree, each file that is installed is in one package, and
+# Python reads what is Python.
+. "$(dirname "$0")/lib.sh"
+package=$srcdir/contrib/package
+plan 7
+
+# names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
+names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }
+version=$(sed -nE 's/^AC_INIT\(\[malleable\],\[(.*)\]\)/\1/p' "$srcdir/configure.ac")
+ok "versions agree" all_of "[ -n '$version' ]" \
+	"[ '$(names debian/changelog '^malleable \((.*)-[0-9]+\)')' = $version ]" \
+	"[ '$(names malleable.spec '^Version: *([0-9.]+)')' = $version ]" \
+	"[ '$(names malleable.spec '^\* .* ([0-9.]+)-[0-9]+$')' = $version ]" \
+	"[ '$(names spack/package.py '^    version\("(.*)"\)')' = $version ]" \
+	"grep -q 'malleable-$version.tar.xz' $package/spack/package.py" \
+	"grep -qx \"version = '$version'\" $package/malleable-$version-*.eb" \
+	"grep -q '^$version' $srcdir/NEWS"
+parsed() { python3 -c 'import ast, sys; [ast.parse(open(f).read()) for f in sys.argv[1:]]' "$@"; }
+ok "Python reads Spack's and EasyBuild's files" parsed "$package"/spack/package.py "$package"/*.eb
+
+# As a distribution does it: below a directory of its own, with libraries and Slurm's plugins where
+# these are there.
+root=$work/root
+lib=usr/lib/triplet
+run make -C "$builddir" install DESTDIR="$root" prefix=/usr exec_prefix=/usr libdir="/$lib" \
+	plugindir="/$lib/slurm-wlm" completed=
+ok "it is installed into a directory of its own" all_of "exits 0" "[ -x $root/usr/bin/malleable ]" \
+	"[ -r $root/$lib/slurm-wlm/balance.so ]"
+find "$root" ! -type d -printf '%P\n' | sed "s,^$lib,usr/lib/*," | sort >"$work/installed"
+# debian's and the spec's names for them; those that are no files of `make install` have a second
+# word, or begin otherwise.
+sed -n '/^usr/p' "$package"/debian/*.install "$package/debian/not-installed" >"$work/debian"
+expanded() {
+	sed -nE 's,^%\{_bindir\},usr/bin,p; s,^%\{_libdir\}/slurm/,usr/lib/*/slurm-wlm/,p
+		s,^%\{_libdir\},usr/lib/*,p; s,^%\{_datadir\},usr/share,p
+		s,^%\{_mandir\}(.*)\*$,usr/share/man\1,p; s,^%\{_includedir\},usr/include,p'
+}
+sed -n '/^%files/,/^%changelog/p' "$package/malleable.spec" | expanded >"$work/spec"
+# matches LIST: each installed file is in LIST once, and nothing else is; *.la of one directory are
+# one line.
+matches() {
+	local found
+	found=$(sed 's,[^/]*\.la$,*.la,' "$work/installed" | sort -u |
+		diff - <(sed 's,[^/]*\.la$,*.la,' "$1" | sort) | sed -n 's/^[<>]/# &/p')
+	[ -z "$found" ] || { echo "$found" && false; }
+}
+ok "Debian's packages have each file once" matches "$work/debian"
+grep -v '\.la$' "$work/installed" >"$work/kept" && mv "$work/kept" "$work/installed"
+ok "and so have those for RPM" matches "$work/spec"
+echo usr/bin/new >>"$work/installed"
+ok "a file that no package has is found" eval '! matches "$work/spec" >/dev/null'
+
+documents() {
+	sed -nE '/^(usr|#)/!s/ .*//p' "$package/debian/malleable-doc.install" |
+		while read -r pattern; do
+			compgen -G "$srcdir/$pattern" >/dev/null || echo "# no $pattern"
+		done
+}
+ok "the documents are there" [ -z "$(documents)" ]
