@@ -301,7 +301,7 @@ void mal_region_end(const void *where)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)
 		mal_wants_cpus_close(&mal.segment, mal.me);
-	if (now - mal.region.last_look > mal.region.look_every && mal_rule(MAL_RULE_LEND))
+	if (now - mal.region.last_look > mal.region.look_every)
 		learn_unseen(current, now);
 	mal.proofs.free = false;
 	mal.stacked = false;

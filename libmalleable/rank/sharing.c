@@ -125,7 +125,7 @@ static void learn_usual(uint64_t now, double mean)
 		sharing.usual = (3 * sharing.usual + mean) / 4;
 }
 
-bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
+bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends)
 {
 	uint64_t count = regions - sharing.regions, taken = ticks - sharing.ticks;
 	double mean;
@@ -145,6 +145,8 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks)
 	}
 	start_from(now, regions, ticks);
 	learn_usual(now, mean);
+	if (!lends)
+		return false;
 	if (sharing.trying) {
 		sharing.since = now;
 		if (!keep_better(mean))

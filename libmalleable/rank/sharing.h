@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 /*
- * By tick NOW so many REGIONS ran, for TICKS in sum. Returns whether mal_sharing() differs from now
- * on.
+ * By tick NOW so many REGIONS ran, for TICKS in sum. Where nobody LENDS, only their length is
+ * learnt. Returns whether mal_sharing() differs from now on.
  */
-bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks);
+bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends);
 
 /* Whether they share now. Not at first: what regions take by themselves has to be known. */
 bool mal_sharing(void);

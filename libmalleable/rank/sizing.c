@@ -164,10 +164,14 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	if (now <= mal.region_begin)
 		return false;
 	mal.region.last_look = now;
+	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region,
+				   mal_rule(MAL_RULE_LEND));
+	if (!mal_rule(MAL_RULE_LEND))
+		return false;
 	/* It took long to create threads, and will not the next time. */
 	if (mal.running > mal.region.threads) {
 		mal.region.threads = mal.running;
-		return false;
+		return turned;
 	}
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
@@ -177,7 +181,6 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
 		mal_cpus_want(false);
 	}
-	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region);
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&

@@ -21,8 +21,8 @@ bool mal_sizing_may_share(const struct mal_region *region);
 unsigned int mal_sizing_team(const struct mal_region *region);
 
 /*
- * It ended at tick NOW. Ask for CPUs while others wait. Returns whether mal_sharing() differs
- * from the next region on.
+ * It ended at tick NOW. Ask for CPUs while others wait, if ranks lend. Returns whether
+ * mal_sharing() differs from the next region on.
  */
 bool mal_sizing_learn(struct mal_region *region, uint64_t now);
 

@@ -494,7 +494,7 @@ static void lingers(void **state)
 	(void)state;
 	let_want(1);
 	/* What ran before the first call says nothing. */
-	mal_sharing_learn(1, 10 * REGIONS, 0);
+	mal_sharing_learn(1, 10 * REGIONS, 0, true);
 	assert_false(mal_sharing());
 	mal_sharing_clear();
 	/* It is tried, does harm, and is tried again, ever less often. */
@@ -529,6 +529,19 @@ static void too_short(void **state)
 	take(40 * REGIONS, MS / 2, MS / 2);
 	assert_true(mal_sharing());
 	assert_false(mal_sharing_is_of_no_use());
+}
+
+/* Policies ask how long regions take where nothing is lent, too: to move CPUs, or to predict. */
+static void lends_nothing(void **state)
+{
+	(void)state;
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	take(ALONE, 25 * MS, 25 * MS);
+	assert_false(mal_sharing_is_of_no_use());
+	take(40 * REGIONS, MS / 10, MS / 10);
+	assert_true(mal_sharing_is_of_no_use());
+	assert_false(mal_sharing());
+	assert_false(wants);
 }
 
 /* At the start they take longer. */
@@ -616,6 +629,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short, open_all, close_all),
+		cmocka_unit_test_setup_teardown(lends_nothing, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short_after_all, open_all, close_all),
 		cmocka_unit_test_setup_teardown(short_setup, open_all, close_all),
 		cmocka_unit_test_setup_teardown(few_and_long, open_all, close_all),
