@@ -99,7 +99,8 @@ static const char *word(const char *text, char *buffer, size_t size)
 	return buffer;
 }
 
-static void print(FILE *to, const struct mal_verdicts *verdicts)
+/* NAMED: free regions that other objects may bind have their names, as the report has them then. */
+static void print(FILE *to, const struct mal_verdicts *verdicts, bool named)
 {
 	const struct mal_inspection *found = &verdicts->found;
 	char name[256], reason[256];
@@ -110,19 +111,18 @@ static void print(FILE *to, const struct mal_verdicts *verdicts)
 		fprintf(to, "asked %d %s\n", verdicts->asked[i].tells, verdicts->asked[i].symbol);
 	for (size_t i = 0; i < found->count; i++) {
 		const struct mal_verdict *verdict = &found->verdicts[i];
+		bool nameless = verdict->free && !(named && verdict->indirect);
 
-		/* Nobody asks for the name of a free one, and there may be thousands. */
 		fprintf(to, "region %" PRIx64 " %d %d %d %" PRIx64 " %s\t%s\n", verdict->address,
 			verdict->free != 0, verdict->clause != 0, verdict->indirect != 0,
-			verdict->where,
-			word(verdict->free ? NULL : verdict->name, name, sizeof(name)),
+			verdict->where, word(nameless ? NULL : verdict->name, name, sizeof(name)),
 			word(verdict->reason, reason, sizeof(reason)));
 	}
 }
 
 /* The whole file, to be freed; NULL where it is too large or cannot be made. */
 static char *compose(const struct mal_identity *identity, uint64_t prover,
-		     const struct mal_verdicts *verdicts, size_t *size)
+		     const struct mal_verdicts *verdicts, bool named, size_t *size)
 {
 	char head[512], *text = NULL;
 	FILE *to = open_memstream(&text, size);
@@ -131,7 +131,7 @@ static char *compose(const struct mal_identity *identity, uint64_t prover,
 		return NULL;
 	print_head(identity, prover, head, sizeof(head));
 	fputs(head, to);
-	print(to, verdicts);
+	print(to, verdicts, named);
 	if (fflush(to) == 0)
 		fprintf(to, "end %" PRIx64 "\n", mal_identity_hash(0, text, *size));
 	if (fclose(to) != 0 || *size > FILE_SIZE) {
@@ -186,7 +186,10 @@ bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 	int directory;
 	size_t size;
 
-	text = compose(identity, prover, verdicts, &size);
+	text = compose(identity, prover, verdicts, true, &size);
+	/* Of thousands of regions the names may be too much. */
+	if (!text)
+		text = compose(identity, prover, verdicts, false, &size);
 	/* A write beyond the limit would end the program (SIGXFSZ). */
 	if (!text || getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size) {
 		free(text);

@@ -4,8 +4,8 @@
  *
  * The files are in $XDG_CACHE_HOME/malleable, else ~/.cache/malleable: no more than 1024, of 256
  * KiB at most. They are a hint. One that is not whole, of another version, another object, or not
- * the user's alone counts as none, and where none can be written nothing is lost. Free regions come
- * back without their names.
+ * the user's alone counts as none, and where none can be written nothing is lost. Free regions
+ * come back without their names, but for those that other objects may bind, if there is room.
  */
 #ifndef MAL_RANK_PROGRAM_VERDICTS_H
 #define MAL_RANK_PROGRAM_VERDICTS_H
