@@ -30,7 +30,7 @@ static bool read_record(const char *said, size_t size, struct mal_outcome_record
 	return record->magic == MAL_OUTCOME_MAGIC && record->version == MAL_OUTCOME_VERSION &&
 	       record->windows <= COUNT_MAX && record->lends <= COUNT_MAX &&
 	       record->moves <= COUNT_MAX && is_time(record->elapsed_s) && is_time(record->off_s) &&
-	       is_time(record->ideal_s);
+	       is_time(record->ideal_s) && is_time(record->outside_s);
 }
 
 /* Say what was gained, from RECORD. Where a step was only OBSERVED, per cents would be noise. */
@@ -62,13 +62,17 @@ static void format_gain(const struct mal_outcome_record *record, bool observed, 
 	}
 }
 
-/* A line for people, from what root knows, and from RECORD. */
+/* A line for people, of the whole step, from what root knows, and from RECORD. */
 static void format_line(const struct balance_outcome *outcome,
 			const struct mal_outcome_record *record, char *line, size_t size)
 {
+	struct mal_outcome_record whole = *record;
 	char gain[256];
 
-	format_gain(record, strcmp(outcome->policy, "observe") == 0, gain, sizeof(gain));
+	whole.elapsed_s += record->outside_s;
+	whole.off_s += record->outside_s;
+	whole.ideal_s += record->outside_s;
+	format_gain(&whole, strcmp(outcome->policy, "observe") == 0, gain, sizeof(gain));
 	snprintf(line, size, "step %s on %.64s: %s, %u ranks, %u CPUs, %llu lends, %llu moves: %s",
 		 outcome->step, outcome->node, outcome->policy, outcome->ranks, outcome->cpus,
 		 (unsigned long long)record->lends, (unsigned long long)record->moves, gain);

@@ -48,7 +48,8 @@ for fd in os.listdir(f"/proc/{pid}/fd"):
     if os.readlink(path).startswith("pipe:") \
             and int(open(f"/proc/{pid}/fdinfo/{fd}").read().split()[3], 8) & 1:
         pipe = os.open(path, os.O_WRONLY); os.setgid(65534); os.setuid(65534)
-        record = lambda elapsed: struct.pack("=IIQQQddd", 0x6d616c6f, 1, 9, 1, 2, elapsed, 1e3, 1.0)
+        record = lambda elapsed: struct.pack("=IIQQQdddd", 0x6d616c6f, 2, 9, 1, 2, elapsed, 1e3, 1.0,
+                                             3.0)
         os.write(pipe, {
             "text": b"step 1.0 on here: forged\x1b[31m text\nuid=0 job=99 step=99.0 forged line\n",
             "nan": record(float("nan")),
@@ -81,6 +82,8 @@ forged numbers
 numbers="elapsed_s=2.000 unbalanced_s=1000.000 ideal_s=1.000 lends=1 moves=2"
 ok "other numbers do, in root's words" all_of "grep -q said $work/said" \
 	"grep -q 'uid=0 job=$job step=$job.0 node=.* policy=auto ranks=2 cpus=2 windows=9 $numbers$' $log"
+whole="1003.000 s unbalanced, at best 4.000 s, got 5.000 s, 100 % of it, 200.60 times as fast"
+ok "the comment is of the whole step, as the verdict is" grep -q ": $whole$" <(comment "$job")
 ok "what was for the user cannot look like a line of root's" \
 	all_of "! grep -q forged $log" "complains 'balance: for the user .\[31m'"
 

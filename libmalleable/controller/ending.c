@@ -61,6 +61,7 @@ static void send_record(const struct mal_controller *controller, const struct ma
 		.elapsed_s = totals->elapsed_s,
 		.off_s = totals->off_s,
 		.ideal_s = totals->ideal_s,
+		.outside_s = mal_totals_outside(totals, report->elapsed_s),
 	};
 
 	tell(report_fd, &record, sizeof(record));

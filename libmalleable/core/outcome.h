@@ -15,7 +15,7 @@
 #define MAL_OUTCOME_MAGIC 0x6d616c6fu
 /* Stands in its place where no rank ever came: there are no figures. */
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
-#define MAL_OUTCOME_VERSION 1u
+#define MAL_OUTCOME_VERSION 2u
 
 struct mal_outcome_record {
 	uint32_t magic;
@@ -24,6 +24,7 @@ struct mal_outcome_record {
 	uint64_t lends, moves;
 	/* Seconds: as run, predicted without balancing, predicted with perfect balance. */
 	double elapsed_s, off_s, ideal_s;
+	double outside_s; /* in no window: as long in any case */
 };
 
 /*

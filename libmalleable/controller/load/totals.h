@@ -32,6 +32,9 @@ const struct mal_totals *mal_totals_read(const struct mal_controller *controller
 const struct mal_rank_totals *mal_totals_of_rank(const struct mal_controller *controller,
 						 unsigned int rank);
 
+/* Of a step of STEP_S seconds: what no window measured. It takes as long without us. */
+double mal_totals_outside(const struct mal_totals *totals, double step_s);
+
 /* Add one window. */
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples);
 

@@ -102,7 +102,7 @@ static void say_no_gain(const struct mal_controller *controller, const struct ma
 /* What the windows measured, and what no window did, which is the same however the step runs. */
 static struct mal_totals whole_step(const struct mal_totals *windows, double step_s)
 {
-	double outside = fmax(0, step_s - windows->elapsed_s);
+	double outside = mal_totals_outside(windows, step_s);
 	struct mal_totals whole = *windows;
 
 	whole.elapsed_s += outside;
