@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "libmalleable/rank/program/known.c"
+#include "libmalleable/rank/program/parts.h"
 #include "libmalleable/rank/program/regions.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
@@ -151,7 +152,7 @@ static void *load(const char *name)
 	char path[PATH_MAX + 64];
 	void *handle;
 
-	snprintf(path, sizeof(path), "%s/.libs/plugin_%s.so", folder, name);
+	snprintf(path, sizeof(path), "%s/.libs/%s.so", folder, name);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
 		fail_msg("%s", dlerror());
@@ -271,7 +272,7 @@ static void nameless(void **state)
 
 	(void)state;
 	plugin_is_free = 0;
-	loaded_plugin = load("region");
+	loaded_plugin = load("plugin_region");
 	mal_known_look();
 	for (size_t i = 0; i < known_count; i++)
 		for (size_t j = 0; j < known[i].verdicts.found.count; j++) {
@@ -291,7 +292,7 @@ static void loaded_later(void **state)
 	(void)state;
 	assert_true(kind_of(region_free).free);
 	for (int i = 0; i < 2; i++) {
-		loaded_plugin = load("region");
+		loaded_plugin = load("plugin_region");
 		region = dlsym(loaded_plugin, "plugin_region");
 		assert_true(mal_region_of(region).free);
 		assert_false(mal_region_of(region).stays);
@@ -304,7 +305,7 @@ static void loaded_later(void **state)
 	assert_true(kind_of(region_free).free);
 	plugin_is_free = 0;
 	prover.stamp++;
-	loaded_plugin = load("region");
+	loaded_plugin = load("plugin_region");
 	assert_false(mal_region_of(dlsym(loaded_plugin, "plugin_region")).free);
 	dlclose(loaded_plugin);
 	assert_int_equal(inspected, 3);
@@ -313,7 +314,7 @@ static void loaded_later(void **state)
 /* What is found of one object relies on others: not if these are others the next time. */
 static void of_other_objects(void **state)
 {
-	void *handle = load("plain"), *second;
+	void *handle = load("plugin_plain"), *second;
 
 	(void)state;
 	question = "strtol";
@@ -334,16 +335,16 @@ static void of_other_objects(void **state)
 	assert_true(answer);
 	assert_int_equal(inspected, 1);
 	assert_true(mal_loaded_tells(&loaded, NULL, "plugin_plain"));
-	second = load("plain");
+	second = load("plugin_plain");
 	mal_known_look();
 	assert_false(mal_loaded_tells(&loaded, second, "plugin_plain"));
 	dlclose(second);
-	second = load("asks");
+	second = load("plugin_asks");
 	mal_known_look();
 	assert_true(mal_loaded_tells(&loaded, second, "plugin_asks"));
 	dlclose(second);
 	/* It does not ask itself, but calls what does. */
-	second = load("needs");
+	second = load("plugin_needs");
 	mal_known_look();
 	assert_true(mal_loaded_tells(&loaded, second, "plugin_needs"));
 	dlclose(second);
@@ -375,11 +376,11 @@ static void pointers(void **state)
 	question = "pointer";
 	assert_true(kind_of(region_free).free);
 	assert_false(kind_of(region_free).stays);
-	handle = load("plain");
+	handle = load("plugin_plain");
 	assert_true(kind_of(region_free).free);
 	dlclose(handle);
 	taken_tells = 1;
-	handle = load("asks");
+	handle = load("plugin_asks");
 	assert_false(kind_of(region_free).free);
 	dlclose(handle);
 	assert_true(kind_of(region_free).free);
@@ -396,13 +397,13 @@ static void all_free(void **state)
 	for (size_t i = 0; i < known[0].verdicts.found.count; i++)
 		known[0].verdicts.found.verdicts[i].free = 1;
 	assert_true(mal_regions_are_free(text, sizeof(text)));
-	loaded_plugin = load("region");
+	loaded_plugin = load("plugin_region");
 	assert_true(mal_regions_are_free(text, sizeof(text)));
 	dlclose(loaded_plugin);
 	mal_known_look();
 	plugin_is_free = 0;
 	prover.stamp++;
-	loaded_plugin = load("region");
+	loaded_plugin = load("plugin_region");
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	dlclose(loaded_plugin);
 	assert_true(mal_regions_are_free(text, sizeof(text)));
@@ -412,6 +413,39 @@ static void all_free(void **state)
 	known[0].verdicts.found.unknown = 0;
 	known[0].verdicts.found.count = 0;
 	assert_false(mal_regions_are_free(text, sizeof(text)));
+}
+
+static int add_part(struct dl_phdr_info *info, size_t size, void *seen)
+{
+	(void)size;
+	if (strstr(info->dlpi_name, "plugin_asks") && mal_part_of_program(info))
+		*(bool *)seen = true;
+	return 0;
+}
+
+static bool has_part(void)
+{
+	bool seen = false;
+
+	dl_iterate_phdr(add_part, &seen);
+	return seen;
+}
+
+/* What only a known library needs is as little a part of the program as that itself. */
+static void needed(void **state)
+{
+	void *library = load("mca_needs"), *handle;
+
+	(void)state;
+	assert_false(has_part());
+	handle = load("plugin_needs");
+	assert_true(has_part());
+	dlclose(handle);
+	assert_false(has_part());
+	dlclose(library);
+	handle = load("plugin_asks");
+	assert_true(has_part());
+	dlclose(handle);
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, open_all, close_all)
@@ -430,6 +464,7 @@ int main(int argc, char **argv)
 		CASE(pointers),
 		CASE(all_free),
 		CASE(at_once),
+		CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/rank/program/parts.h"
+
 /* The part of an object that dynamic linking needs. */
 struct dynamic {
 	const ElfW(Sym) * symbols;
@@ -119,32 +121,6 @@ static bool starts_with(const char *name, const char *const *beginnings)
 	return false;
 }
 
-/*
- * Libraries known to keep no thread's data on which the program's results depend: ours, those of
- * languages and the system, OpenMP runtimes, MPI and what it loads, allocators.
- */
-static bool is_no_part_of_the_program(const struct dl_phdr_info *info)
-{
-	/* clang-format off */
-	static const char *const known[] = {
-		"libmalleable", "ld-linux", "linux-vdso", "libc.", "libm.", "libpthread.", "libdl.",
-		"librt.", "libstdc++.", "libc++", "libgcc_s.", "libgfortran", "libquadmath.",
-		"libflang", "libunwind.", "libgomp", "libomp.", "libomp5.", "libomp-", "libiomp5",
-		"libompd", "libasan.", "libtsan.", "libubsan.", "libmpi.", "libmpi_", "libmpicxx.",
-		"libmpifort.", "libmpich", "libopen-", "libpmi", "mca_", "libprrte.", "libucc",
-		"libucs", "libucp.", "libuct", "libucm", "libhwloc", "hwloc_", "libevent_",
-		"libfabric.",
-		"libpsm", "libibverbs", "librdmacm.", "libmlx", "libefa", "libnl-", "libnuma.",
-		"libudev.", "libnss_", "libsystemd.", "libselinux.", "libuuid.", "libcap.",
-		"libcap-ng.", "libmunge.", "libslurm", "libcrypto.", "libOpenCL.", "libcuda.",
-		"libcudart.", "libnvidia-ml.", "libamdhip64.", "librocm_smi", "libhsa-", "libze_",
-		"libjemalloc", "libtcmalloc", "libmimalloc", NULL};
-	/* clang-format on */
-	const char *last = strrchr(info->dlpi_name, '/');
-
-	return starts_with(last ? last + 1 : info->dlpi_name, known) && *info->dlpi_name;
-}
-
 /* libomp 19.1.7 has these, but aborts or hangs programs that use them: doc/notes/platform.md. */
 static bool is_broken(const char *name)
 {
@@ -178,7 +154,7 @@ static bool is_missing(const char *name, void *runtime)
 static int calls_more(struct dl_phdr_info *info, size_t size, void *runtime)
 {
 	(void)size;
-	return !is_no_part_of_the_program(info) && any_undefined(info, is_missing, runtime);
+	return mal_part_of_program(info) && any_undefined(info, is_missing, runtime);
 }
 
 /* What the program's objects use. */
@@ -258,7 +234,7 @@ static int note_uses(struct dl_phdr_info *info, size_t size, void *data)
 	struct uses *all = data, uses = {false};
 
 	(void)size;
-	if (is_no_part_of_the_program(info))
+	if (!mal_part_of_program(info))
 		return 0;
 	uses.thread_data = has_thread_data(info);
 	any_undefined(info, note_use, &uses);
@@ -295,7 +271,7 @@ bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
 	struct uses uses = {false};
 	struct dynamic dynamic;
 
-	if (is_no_part_of_the_program(info))
+	if (!mal_part_of_program(info))
 		return false;
 	any_undefined(info, note_use, &uses);
 	read_dynamic(info, &dynamic);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* parts.c: which of the loaded objects are parts of the program. */
+#include "libmalleable/rank/program/parts.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* More objects than this are parts of the program, whatever they are. */
+#define OBJECTS_MAX 512
+
+struct object {
+	const char *name; /* of its file */
+	ElfW(Addr) base;
+	const ElfW(Dyn) * dynamic;
+	const char *strings, *other_name;   /* its SONAME, by which others need it */
+	bool known, for_known, for_program; /* known by name; what needs it */
+};
+static struct object objects[OBJECTS_MAX];
+static size_t count;
+static unsigned long long seen; /* what was loaded and unloaded until then */
+
+static bool is_known(const char *name)
+{
+	/* clang-format off */
+	static const char *const names[] = {
+		"libmalleable", "ld-linux", "linux-vdso", "libc.", "libm.", "libpthread.", "libdl.",
+		"librt.", "libstdc++.", "libc++", "libgcc_s.", "libgfortran", "libquadmath.",
+		"libflang", "libunwind.", "libgomp", "libomp.", "libomp5.", "libomp-", "libiomp5",
+		"libompd", "libasan.", "libtsan.", "libubsan.", "libmpi.", "libmpi_", "libmpicxx.",
+		"libmpifort.", "libmpich", "libopen-", "libpmi", "mca_", "libprrte.", "libucc",
+		"libucs", "libucp.", "libuct", "libucm", "libhwloc", "hwloc_", "libevent_",
+		"libfabric.",
+		"libpsm", "libibverbs", "librdmacm.", "libmlx", "libefa", "libnl-", "libnuma.",
+		"libudev.", "libnss_", "libsystemd.", "libselinux.", "libuuid.", "libcap.",
+		"libcap-ng.", "libmunge.", "libslurm", "libcrypto.", "libOpenCL.", "libcuda.",
+		"libcudart.", "libnvidia-ml.", "libamdhip64.", "librocm_smi", "libhsa-", "libze_",
+		"libjemalloc", "libtcmalloc", "libmimalloc", NULL};
+	/* clang-format on */
+
+	for (size_t i = 0; names[i]; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static const char *name_of(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	return last ? last + 1 : path;
+}
+
+static int add(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct object *object = &objects[count];
+
+	(void)size;
+	(void)data;
+	if (count == OBJECTS_MAX)
+		return 1;
+	*object = (struct object){.name = name_of(info->dlpi_name), .base = info->dlpi_addr};
+	object->known = is_known(object->name);
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			object->dynamic =
+				(const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (const ElfW(Dyn) *entry = object->dynamic; entry && entry->d_tag != DT_NULL; entry++)
+		/* Relocated, but for the kernel's vdso, which needs nothing. */
+		if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= info->dlpi_addr)
+			object->strings = (const char *)(uintptr_t)entry->d_un.d_ptr;
+	for (const ElfW(Dyn) *entry = object->dynamic; entry && entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_SONAME && object->strings)
+			object->other_name = object->strings + entry->d_un.d_val;
+	count++;
+	return 0;
+}
+
+static struct object *find(const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(objects[i].name, name) == 0 ||
+		    (objects[i].other_name && strcmp(objects[i].other_name, name) == 0))
+			return &objects[i];
+	return NULL;
+}
+
+/* What OBJECT needs is there for a known library; or for the program, up to known ones. */
+static void mark_needed(const struct object *object, bool for_program)
+{
+	for (const ElfW(Dyn) *entry = object->dynamic; entry && entry->d_tag != DT_NULL; entry++) {
+		struct object *needed = NULL;
+
+		if (entry->d_tag == DT_NEEDED && object->strings)
+			needed = find(object->strings + entry->d_un.d_val);
+		if (!needed || needed->known ||
+		    (for_program ? needed->for_program : needed->for_known))
+			continue;
+		needed->for_program |= for_program;
+		needed->for_known |= !for_program;
+		mark_needed(needed, for_program);
+	}
+}
+
+static void look(void)
+{
+	count = 0;
+	dl_iterate_phdr(add, NULL);
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].known)
+			mark_needed(&objects[i], false);
+	for (size_t i = 0; i < count; i++)
+		if (!objects[i].known && !objects[i].for_known)
+			mark_needed(&objects[i], true);
+}
+
+bool mal_part_of_program(const struct dl_phdr_info *info)
+{
+	unsigned long long changes = info->dlpi_adds + info->dlpi_subs;
+
+	if (!count || changes != seen)
+		look();
+	seen = changes;
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].base == info->dlpi_addr)
+			return !objects[i].known &&
+			       (objects[i].for_program || !objects[i].for_known);
+	return true;
+}
