@@ -18,6 +18,12 @@ load=$builddir/contrib/examples/load
 programs=$builddir/t/programs
 # The compiler for LLVM's libomp, as configure found it.
 clang=${OMPCC:-clang-$("$srcdir/contrib/llvm")}
+# A launcher that binds no rank, and counts no cores: Open MPI's, or MPICH's where that is mpirun.
+mpirun=(mpirun --bind-to none)
+case $(readlink -f "$(command -v mpirun || true)") in
+*hydra*) ;;
+*) mpirun+=(--oversubscribe) ;;
+esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/balance-test.XXXXXX")
 chmod 755 "$work"
 export BALANCE_CLUSTER=$work/cluster

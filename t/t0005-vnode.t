@@ -30,7 +30,7 @@ ok "threads inherit their core" all_of "exits 0" "says 'thread .4. 4$'"
 on --cores=4 --topology="pack:2 core:2 pu:1" hwloc-calc --number-of package machine:0
 ok "hwloc sees the sockets that were asked for" all_of "exits 0" "says '^2$'"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-on --per-rank=2 mpirun --bind-to none --oversubscribe -n 3 sh -c 'taskset -cp $$'
+on --per-rank=2 "${mpirun[@]}" -n 3 sh -c 'taskset -cp $$'
 ok "ranks start on cores of their own" all_of "exits 0" "says '0,1$'" "says '2,3$'" "says '4,5$'"
 on sh -c 'exit 7'
 ok "the exit status is the command's" exits 7

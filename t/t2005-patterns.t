@@ -55,7 +55,7 @@ moving() {
 	begin env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
 		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$policy" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "$programs/$1" "$2" 5 "$work/stop"
+		"${mpirun[@]}" -n 2 "$programs/$1" "$2" 5 "$work/stop"
 	if [ "$2" = chosen ]; then
 		wait_until computes_or_ended
 	else

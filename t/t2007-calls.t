@@ -105,7 +105,7 @@ ok "another tool that interposes MPI sees the same calls" \
 	all_of "exits 0" "[ \$(grep -c '^pmpi: 10 barriers' $work/plain) = 2 ]" \
 	"[ \$(grep -c '^pmpi: 10 barriers' $work/err) = 2 ]"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-run mpirun --oversubscribe -n 2 "$programs/spawn"
+run "${mpirun[@]}" -n 2 "$programs/spawn"
 if [ "$status" -ne 0 ]; then
 	# Open MPI 5 finds no way from one job to the other on a machine that has the loopback
 	# device alone.
@@ -114,7 +114,7 @@ if [ "$status" -ne 0 ]; then
 else
 	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" \
 		--balance --balance-report="$work/report.json" -- \
-		mpirun --oversubscribe -n 2 "$programs/spawn"
+		"${mpirun[@]}" -n 2 "$programs/spawn"
 	ok "MPI_Comm_spawn: the new process runs beside the balanced ones" \
 		all_of "exits 0" "says 'sum 42'"
 fi

@@ -142,8 +142,8 @@ all_ways() {
 		has "$way" 2 || return
 	done
 }
-OMPI_CC=${CC:-gcc} mpicc -O1 -fopenmp -w -o "$work/children" "$srcdir/t/programs/children.c" \
-	-lpthread || exit 1
+OMPI_CC=${CC:-gcc} MPICH_CC=${CC:-gcc} mpicc -O1 -fopenmp -w -o "$work/children" \
+	"$srcdir/t/programs/children.c" -lpthread || exit 1
 run srun -n1 -c2 --balance "$work/children"
 ok "gcc: each of these ways" all_ways
 if [ -x "$programs/decisions-mpich" ]; then

@@ -16,7 +16,7 @@ stop=$work/stop
 # build NAME COMPILER [FLAG...]: $work/NAME. No compiler computes cbrt() itself.
 build() {
 	local name=$1
-	OMPI_CC=$2 mpicc -O2 -fno-builtin -fopenmp -w -o "$work/$name" \
+	OMPI_CC=$2 MPICH_CC=$2 mpicc -O2 -fno-builtin -fopenmp -w -o "$work/$name" \
 		"$srcdir/t/programs/proofs.c" "${@:3}" -lm || exit 1
 }
 results() { grep -o 'rank [0-9]* sum .*' "$work/out" | sort; }
@@ -34,7 +34,7 @@ balanced() {
 		LD_PRELOAD="$programs/fakecpus.so:$programs/libm.watch.so" \
 		"$malleable" run --libdir "$stage/lib/malleable" --balance="external$1" \
 		--balance-report="$work/report.json" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "${@:2}"
+		"${mpirun[@]}" -n 2 "${@:2}"
 }
 # last RANK KIND, got RANK KIND TEAM...: the team of that kind of region; all that there were.
 last() {
@@ -81,7 +81,7 @@ reads_code() {
 # once COMMAND...: without us, one round.
 once() {
 	touch "$stop"
-	run env LD_PRELOAD="$programs/libm.watch.so" mpirun --bind-to none --oversubscribe -n 2 "$@"
+	run env LD_PRELOAD="$programs/libm.watch.so" "${mpirun[@]}" -n 2 "$@"
 	plain=$(results)
 	[ "$(wc -l <<<"$plain")" = 2 ] || echo "# the plain run: $plain"
 }

@@ -13,7 +13,7 @@ moving() {
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
 		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$1" \
 		--balance-report="$work/report.json" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "$load" --units=200000 --chunks=64 \
+		"${mpirun[@]}" -n 2 "$load" --units=200000 --chunks=64 \
 		--iterations=30 --until="$work/stop" --regions=4 "${@:2}"
 }
 # has JQ: so it is with the step that runs.

@@ -13,7 +13,7 @@ balanced() {
 	begin env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
 		"$malleable" run --libdir "$stage/lib/malleable" --balance="$1" -- \
-		mpirun --bind-to none --oversubscribe -n 2 "$load" --units=200000 --chunks=64 \
+		"${mpirun[@]}" -n 2 "$load" --units=200000 --chunks=64 \
 		--iterations=1 --until="$work/stop" --regions=4 --work=10,10
 	wait_until computes
 }

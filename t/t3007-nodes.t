@@ -183,7 +183,7 @@ ok "mpirun over both nodes runs as without us" \
 ours=(env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 "$stage/bin/malleable" run
 	--libdir "$stage/lib/malleable" --balance-report="$work/report.json")
-mpirun=(mpirun --bind-to none --oversubscribe -n 2)
+mpirun+=(-n 2)
 # moving BALANCE: CPUs move on demand while rank 0 listens.
 of_ranks() {
 	"$stage/bin/malleable" status --here --json | jq -r "[.[0].ranks[].$1] | join(\" \")"
