@@ -20,9 +20,10 @@ programs=$builddir/t/programs
 clang=${OMPCC:-clang-$("$srcdir/contrib/llvm")}
 # A launcher that binds no rank, and counts no cores: Open MPI's, or MPICH's where that is mpirun.
 mpirun=(mpirun --bind-to none)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 case $(readlink -f "$(command -v mpirun || true)") in
-*hydra*) ;;
-*) mpirun+=(--oversubscribe) ;;
+*hydra*) openmpi=no ;;
+*) openmpi=yes && mpirun+=(--oversubscribe) ;;
 esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/balance-test.XXXXXX")
 chmod 755 "$work"

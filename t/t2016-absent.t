@@ -31,7 +31,7 @@ run srun -n2 --balance --balance-report="$work/none.json" true
 ok "a program without MPI and OpenMP, with a file for the report" \
 	all_of "exits 0" "said 1" "[ ! -e $work/none.json ]"
 
-mpi=$(ldd "$load" | sed -n 's/.*=> \(.*libmpi\.so[^ ]*\) .*/\1/p' | head -n1)
+mpi=$(ldd "$load" | sed -n 's/.*=> \(.*libmpi\(ch\)\?\.so[^ ]*\) .*/\1/p' | head -n1)
 cat >"$work/by-dlsym.py" <<'PY'
 import ctypes, sys
 mpi = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)

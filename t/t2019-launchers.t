@@ -3,6 +3,7 @@
 # Launchers in balanced jobs: what mpirun and the like start in a batch script is balanced, and
 # launcher and shells are as without us.
 . "$(dirname "$0")/lib.sh"
+[ $openmpi = yes ] || skip_all "mpirun is MPICH's, which starts ranks in a step"
 need_cluster
 start_cluster
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -74,7 +74,7 @@ ok "a trace that cannot be written is said, and harms nothing" \
 recorded env SLURM_BALANCE_TRACE="$work/trace2" srun -Q -n2 --balance
 ok "SLURM_BALANCE_TRACE does the same" all_of "exits 0" "[ -s '$work/trace2' ]"
 recorded "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
-	--balance-trace="$work/trace3" -- mpirun --allow-run-as-root --bind-to none -n 2
+	--balance-trace="$work/trace3" -- "${mpirun[@]}" -n 2
 ok "and malleable run --balance-trace" all_of "exits 0" "[ -s '$work/trace3' ]"
 
 replay --generate=drift --ranks=4 --cpus=3 --windows=60 --output="$work/made" --json
