@@ -28,6 +28,17 @@ ok "which is on both nodes, with one line on them together" all_of \
 mv report.json.*.0 report.json
 ok "so is the other one, whose ranks a daemon forks" report_has '.ranks == 2'
 
+
+cat >job <<JOB
+#!/bin/bash
+mpirun -n 2 --oversubscribe "$load" --work=30,10 --iterations=5
+JOB
+run sbatch --wait -N2 --ntasks-per-node=2 -o "$work/job.out" -e "$work/job.err" --balance \
+	"$work/job"
+mv job.out out && mv job.err err
+ok "mpirun on one of the nodes has the whole report of that node" all_of "exits 0" \
+	"complains '^balance: load balance .mean/max.'" "silent_about ' nodes'"
+
 rm -f report.json
 run salloc --balance --balance-report="$work/report.json" -N1 -n2 -w "$(hostname -s)-2" \
 	mpirun -n 2 "$load" --work=30,10 --iterations=5
