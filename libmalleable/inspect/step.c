@@ -109,7 +109,8 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 	case MAL_ACTION_ADD: result = mal_plus(values, left, right); break;
 	case MAL_ACTION_SUBTRACT:
 		result = mal_minus(values, left, right);
-		result = mal_is_common(values, result) ? mal_fresh(analysis, 0, 0) : result;
+		if (mal_is_common(values, result))
+			result = left == right ? mal_number(values, 0) : mal_fresh(analysis, 0, 0);
 		break;
 	case MAL_ACTION_INCREMENT: result = mal_plus(values, left, mal_number(values, 1)); break;
 	case MAL_ACTION_DECREMENT: result = mal_plus(values, left, mal_number(values, -1)); break;

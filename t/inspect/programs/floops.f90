@@ -13,6 +13,20 @@ contains
        y(i) = x(i - 1) + x(i) * shared_scale + x(i + 1)
     end do
   end subroutine
+  ! Ghost cells, WIDTH on each side, mirror their neighbours.
+  subroutine mirror(cells, length, width)
+    integer, intent(in) :: length, width
+    real(8), intent(inout) :: cells(1 - width:length + width, 1 - width:length + width)
+    integer :: row, i
+    !$omp parallel do private(i) ! hot
+    do row = 1 - width, length + width
+       !$omp simd
+       do i = 1, width
+          cells(row, 1 - i) = cells(row, i)
+          cells(row, length + i) = cells(row, length + 1 - i)
+       end do
+    end do
+  end subroutine
   pure real(8) function scaled(x, factor)
     real(8), intent(in) :: x
     real(8), intent(in), optional :: factor
@@ -25,7 +39,7 @@ program floops
   use fields
   implicit none
   integer, parameter :: n = 400, m = 30
-  real(8) :: a(n), b(n), c(m, m), row(m), total, most
+  real(8) :: a(n), b(n), c(m, m), row(m), ghosts(-1:m + 2, -1:m + 2), total, most
   integer :: i, j, bins(8), last
   logical :: small
   a = 0
@@ -86,5 +100,9 @@ program floops
      !$omp atomic
      bins(mod(i, 8) + 1) = bins(mod(i, 8) + 1) + 1
   end do
+  ghosts = 1
+  ghosts(1:m, 1:m) = c
+  call mirror(ghosts, m, n / 200)
+  print *, int(sum(ghosts), 8)
   print *, int(sum(a), 8), int(sum(b), 8), int(sum(c), 8), int(total), int(most), bins, last, small
 end program
