@@ -13,7 +13,8 @@
 
 enum {
 	MAL_SLOTS = 256,
-	MAL_LOADS = 8,
+	/* A variable that all add up takes two: where it is, and what. */
+	MAL_LOADS = 32,
 	MAL_SEEDS = 256,
 	MAL_ESCAPES = 64,
 	MAL_NEAR = 256,

@@ -27,6 +27,19 @@ contains
        end do
     end do
   end subroutine
+  subroutine add(x, one, two, three, four, five)
+    real(8), intent(in) :: x(:)
+    real(8), intent(inout) :: one, two, three, four, five
+    integer :: i
+    !$omp parallel do reduction(+:one, two, three, four, five) ! hot
+    do i = 1, size(x)
+       one = one + x(i)
+       two = two + x(i) * 2
+       three = three + x(i) * 3
+       four = four + x(i) * x(i)
+       five = five + 1
+    end do
+  end subroutine
   pure real(8) function scaled(x, factor)
     real(8), intent(in) :: x
     real(8), intent(in), optional :: factor
@@ -39,7 +52,7 @@ program floops
   use fields
   implicit none
   integer, parameter :: n = 400, m = 30
-  real(8) :: a(n), b(n), c(m, m), row(m), ghosts(-1:m + 2, -1:m + 2), total, most
+  real(8) :: a(n), b(n), c(m, m), row(m), ghosts(-1:m + 2, -1:m + 2), sums(5), total, most
   integer :: i, j, bins(8), last
   logical :: small
   a = 0
@@ -103,6 +116,8 @@ program floops
   ghosts = 1
   ghosts(1:m, 1:m) = c
   call mirror(ghosts, m, n / 200)
-  print *, int(sum(ghosts), 8)
+  sums = 0
+  call add(b, sums(1), sums(2), sums(3), sums(4), sums(5))
+  print *, int(sum(ghosts), 8), int(sums, 8)
   print *, int(sum(a), 8), int(sum(b), 8), int(sum(c), 8), int(total), int(most), bins, last, small
 end program
