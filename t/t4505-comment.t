@@ -48,8 +48,8 @@ for fd in os.listdir(f"/proc/{pid}/fd"):
     if os.readlink(path).startswith("pipe:") \
             and int(open(f"/proc/{pid}/fdinfo/{fd}").read().split()[3], 8) & 1:
         pipe = os.open(path, os.O_WRONLY); os.setgid(65534); os.setuid(65534)
-        record = lambda elapsed: struct.pack("=IIQQQdddd", 0x6d616c6f, 2, 9, 1, 2, elapsed, 1e3, 1.0,
-                                             3.0)
+        record = lambda elapsed: struct.pack("=IIQQQdddd", 0x6d616c6f, 2, 9, 1, 2,
+                                             elapsed, 1e3, 1.0, 3.0)
         os.write(pipe, {
             "text": b"step 1.0 on here: forged\x1b[31m text\nuid=0 job=99 step=99.0 forged line\n",
             "nan": record(float("nan")),

@@ -17,7 +17,7 @@
  */
 #define EARLY_S 0.8
 #define UNSURE 5
-/* At the start regions shorter by this, as those that read input, are over soon: a window of some. */
+/* At the start, regions that are shorter by this are over soon: some are a window. */
 #define TINY 0.1
 /* Sharing harms where regions take this many times as long. */
 #define HARM 1.5
