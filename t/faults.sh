@@ -8,7 +8,7 @@
 # does not count.
 plain_text() {
 	sed -E \
-		'/^balance: /d; /srun: job [0-9]+ (queued|has been)/d; s/\[?[0-9-]{4,}[0-9T:-]*\]?/N/g; s/[0-9]+\.[0-9]+/N/g; s/\b(job|JOB|[Jj]obid|JobId|task|allocation) [0-9]+/\1 N/g' "$@" | sort
+		'/^balance: /d; /srun: job [0-9]+ (queued|has been)/d; s/\[?[0-9-]{4,}[0-9T:-]*(\.[0-9]{3})?\]?/N/g; s/[0-9]+\.[0-9]+/N/g; s/\b(job|JOB|[Jj]obid|JobId|task|allocation) [0-9]+/\1 N/g' "$@" | sort
 }
 same() {
 	local word expected=$1 with=() without=()

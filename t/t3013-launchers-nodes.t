@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # mpirun in balanced jobs over two nodes: each node's ranks are balanced, and have one report.
 . "$(dirname "$0")/lib.sh"
+[ $openmpi = yes ] || skip_all "mpirun is MPICH's, which starts ranks in a step"
 need_cluster
 start_cluster --second-host
 # As in t3007-nodes.t: the cable between both hosts, and a directory of each run's own.

@@ -11,7 +11,8 @@ start_cluster
 # Standard error is a pipe that is full, that somebody has open, and that nobody reads.
 cat >"$work/user/fill.py" <<'PY'
 import fcntl, os, subprocess, sys
-subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL)
+# MPI's launcher may be at the other end of a descriptor (PMI_FD).
+subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL, close_fds=False)
 flags = fcntl.fcntl(2, fcntl.F_GETFL)
 fcntl.fcntl(2, fcntl.F_SETFL, flags | os.O_NONBLOCK)
 for size in (4096, 1):

@@ -49,6 +49,8 @@ load=$outside/load
 cd / || exit 1
 
 short=("$load" "--work=20,10" --iterations=2)
+# PMIx 5 in slurmstepd would share files in a /tmp that jobs do not have.
+export PMIX_MCA_gds=hash
 # start_contained LINE...: with more lines in slurm.conf.
 start_contained() {
 	mkdir -p "$BALANCE_CLUSTER" "$outside/private"
