@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need pmix
 need_cluster
+compgen -G "/usr/lib/*/slurm*/mpi_pmix*.so" >/dev/null || skip_all "Slurm has no mpi/pmix"
 {
 	unshare --net --uts --mount true && ip link add balance-a type veth peer name balance-b &&
 		ip link del balance-a
