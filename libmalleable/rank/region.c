@@ -291,10 +291,6 @@ void mal_region_end(const void *where)
 	mal_count(&mal.slot->count.region, duration);
 	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
 	mal_count(&mal.slot->count.regions, 1);
-	if (duration >= mal.region.grow_region) {
-		mal.region.long_count++;
-		mal.region.long_ticks += duration;
-	}
 	if (mal.proofs.free) {
 		mal.proofs.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);

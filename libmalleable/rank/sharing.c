@@ -17,7 +17,7 @@
  */
 #define EARLY_S 0.8
 #define UNSURE 5
-/* At the start, regions that are shorter by this are over soon: some are a window. */
+/* Regions that are shorter by this are over soon, as those that read input: some are a window. */
 #define TINY 0.1
 /* Sharing harms where regions take this many times as long. */
 #define HARM 1.5
@@ -37,22 +37,23 @@
 
 static struct sharing {
 	bool on;
-	bool trying;		     /* to compare with the time before */
-	uint64_t first;		     /* tick at which the first window began */
-	uint64_t window;	     /* tick at which this one began */
-	struct mal_sharing_runs ran; /* until then */
-	unsigned int windows;	     /* so far */
-	uint64_t since;		     /* tick at which the way was chosen or tried last */
-	double usual;		     /* ticks of a region in the last windows, moving average */
-	double before;		     /* and in the other way */
-	double kept;		     /* and when sharing was kept */
-	float rest, calm;	     /* seconds until the other way is tried */
+	bool trying;		 /* to compare with the time before */
+	uint64_t first;		 /* tick at which the first window began */
+	uint64_t window;	 /* tick at which the regions below began */
+	uint64_t regions, ticks; /* until then */
+	unsigned int windows;	 /* so far */
+	uint64_t since;		 /* tick at which the way was chosen or tried last */
+	double usual;		 /* ticks of a region in the last windows, moving average */
+	double before;		 /* and in the other way */
+	double kept;		 /* and when sharing was kept */
+	float rest, calm;	 /* seconds until the other way is tried */
 } sharing;
 
-static void start_from(uint64_t now, const struct mal_sharing_runs *ran)
+static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
 {
 	sharing.window = now;
-	sharing.ran = *ran;
+	sharing.regions = regions;
+	sharing.ticks = ticks;
 }
 
 static double short_region(void)
@@ -60,33 +61,15 @@ static double short_region(void)
 	return (double)mal_s_to_ticks(SHORT_S);
 }
 
-/*
- * How many ticks a region of RUNS takes: of the long ones where these are most of the time, as a
- * program may have hundreds of short ones between two of them.
- */
-static double length_of(const struct mal_sharing_runs *runs)
-{
-	if (2 * runs->long_ticks > runs->ticks)
-		return (double)runs->long_ticks / (double)runs->long_count;
-	return (double)runs->ticks / (double)runs->count;
-}
-
-static bool is_early(uint64_t now)
-{
-	return mal_ticks_to_s(now - sharing.first) < EARLY_S;
-}
-
 /* Whether REGIONS that took TICKS since the window began say enough. */
 static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
 {
 	if (regions < REGIONS_MIN)
 		return false;
-	/* A trial that fails ends early, and costs little. It may have begun with a long region. */
-	if (sharing.trying && sharing.on &&
-	    (double)ticks > HARM * (REGIONS * sharing.before + 2 * sharing.usual))
+	/* A trial that fails ends early, and costs little. */
+	if (sharing.trying && sharing.on && (double)ticks > HARM * REGIONS * sharing.before)
 		return true;
-	if (!sharing.trying && is_early(now) && regions >= REGIONS &&
-	    (double)ticks < TINY * short_region() * (double)regions)
+	if (regions >= REGIONS && (double)ticks < TINY * short_region() * (double)regions)
 		return true;
 	return mal_ticks_to_s(now - sharing.window) >= TRY_S;
 }
@@ -119,51 +102,49 @@ bool mal_sharing_is_of_no_use(void)
 	       (sharing.windows == 1 && sharing.usual < UNSURE * short_region());
 }
 
-/* Whether to try the other way, as regions take MEAN ticks, and what could be shared LENGTH. */
-static bool is_time(uint64_t now, double mean, double length)
+/* Whether to try the other way, as regions take MEAN ticks. */
+static bool is_time(uint64_t now, double mean)
 {
 	double passed = mal_ticks_to_s(now - sharing.since);
 
-	if (!sharing.on && (mal_sharing_is_of_no_use() || length < short_region()))
+	if (!sharing.on && mal_sharing_is_of_no_use())
 		return false;
 	return passed >= sharing.rest ||
 	       (sharing.on && mean > HARM * sharing.kept && passed >= sharing.calm);
 }
 
-static void learn_usual(uint64_t now, double length)
+static void learn_usual(uint64_t now, double mean)
 {
-	bool early = is_early(now);
+	bool early = mal_ticks_to_s(now - sharing.first) < EARLY_S;
 
 	sharing.windows++;
 	if (sharing.usual <= 0 ||
-	    (early && (length < sharing.usual || length >= UNSURE * short_region())))
-		sharing.usual = length;
+	    (early && (mean < sharing.usual || mean >= UNSURE * short_region())))
+		sharing.usual = mean;
 	else if (!early)
-		sharing.usual = (3 * sharing.usual + length) / 4;
+		sharing.usual = (3 * sharing.usual + mean) / 4;
 }
 
-bool mal_sharing_learn(uint64_t now, const struct mal_sharing_runs *ran, bool lends)
+bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends)
 {
-	const struct mal_sharing_runs runs = {
-		ran->count - sharing.ran.count, ran->ticks - sharing.ran.ticks,
-		ran->long_count - sharing.ran.long_count, ran->long_ticks - sharing.ran.long_ticks};
+	uint64_t count = regions - sharing.regions, taken = ticks - sharing.ticks;
 	double mean;
 
 	if (!sharing.window) {
 		sharing.first = now;
-		start_from(now, ran);
+		start_from(now, regions, ticks);
 		return false;
 	}
-	if (!runs.count)
+	if (!count)
 		return false;
-	if (!is_known(now, runs.count, runs.ticks)) {
+	mean = (double)taken / (double)count;
+	if (!is_known(now, count, taken)) {
 		if (sharing.usual <= 0 && mal_ticks_to_s(now - sharing.window) >= TRY_S)
-			sharing.usual = length_of(&runs);
+			sharing.usual = mean;
 		return false;
 	}
-	start_from(now, ran);
-	learn_usual(now, length_of(&runs));
-	mean = (double)runs.ticks / (double)runs.count;
+	start_from(now, regions, ticks);
+	learn_usual(now, mean);
 	if (!lends)
 		return false;
 	if (sharing.trying) {
@@ -171,7 +152,7 @@ bool mal_sharing_learn(uint64_t now, const struct mal_sharing_runs *ran, bool le
 		if (!keep_better(mean))
 			return false;
 	} else {
-		if (!is_time(now, mean, length_of(&runs)))
+		if (!is_time(now, mean))
 			return false;
 		sharing.since = now;
 		sharing.trying = true;

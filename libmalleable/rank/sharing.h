@@ -11,17 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Regions that ran, and for how long in sum; and those of them that threads may share CPUs in. */
-struct mal_sharing_runs {
-	uint64_t count, ticks;
-	uint64_t long_count, long_ticks;
-};
-
 /*
- * So much ran by tick NOW. Where nobody LENDS, only the length of regions is learnt. Returns
- * whether mal_sharing() differs from now on.
+ * By tick NOW so many REGIONS ran, for TICKS in sum. Where nobody LENDS, only their length is
+ * learnt. Returns whether mal_sharing() differs from now on.
  */
-bool mal_sharing_learn(uint64_t now, const struct mal_sharing_runs *ran, bool lends);
+bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends);
 
 /* Whether they share now. Not at first: what regions take by themselves has to be known. */
 bool mal_sharing(void);

@@ -159,14 +159,13 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	unsigned int cpus;
 	double work, offer;
 	bool was_long, turned;
-	const struct mal_sharing_runs ran = {mal.slot->count.regions, mal.slot->count.region,
-					     mal.region.long_count, mal.region.long_ticks};
 
 	/* A coarse clock has not gone on since: there is nothing to divide by. */
 	if (now <= mal.region_begin)
 		return false;
 	mal.region.last_look = now;
-	turned = mal_sharing_learn(now, &ran, mal_rule(MAL_RULE_LEND));
+	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region,
+				   mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
 		return false;
 	/* It took long to create threads, and will not the next time. */

@@ -494,7 +494,7 @@ static void lingers(void **state)
 	(void)state;
 	let_want(1);
 	/* What ran before the first call says nothing. */
-	mal_sharing_learn(1, &(struct mal_sharing_runs){.count = 10 * REGIONS}, true);
+	mal_sharing_learn(1, 10 * REGIONS, 0, true);
 	assert_false(mal_sharing());
 	mal_sharing_clear();
 	/* It is tried, does harm, and is tried again, ever less often. */
@@ -567,30 +567,6 @@ static void short_setup(void **state)
 	assert_true(mal_sharing());
 }
 
-/* Most of the time is in a long region, most regions are short: it counts what is shared. */
-static void short_ones_beside(void **state)
-{
-	(void)state;
-	let_want(1);
-	for (unsigned int count = 50; count < 1500; count += 50) {
-		mal_sharing_clear();
-		for (int i = 0; i < 5 * ALONE; i++) {
-			take(1, 30 * MS, 30 * MS);
-			take(count, MS / 100, MS / 100);
-		}
-		assert_false(mal_sharing_is_of_no_use());
-		assert_true(mal_sharing());
-	}
-	/* But not where the short ones are most of the time. */
-	mal_sharing_clear();
-	for (int i = 0; i < 10 * ALONE; i++) {
-		take(1, 3 * MS, 3 * MS);
-		take(200, MS / 10, MS / 10);
-	}
-	assert_true(mal_sharing_is_of_no_use());
-	assert_false(mal_sharing());
-}
-
 /* One long region a phase tells as much in the time of a window. */
 static void few_and_long(void **state)
 {
@@ -654,7 +630,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lends_nothing, open_all, close_all),
-		cmocka_unit_test_setup_teardown(short_ones_beside, open_all, close_all),
 		cmocka_unit_test_setup_teardown(too_short_after_all, open_all, close_all),
 		cmocka_unit_test_setup_teardown(short_setup, open_all, close_all),
 		cmocka_unit_test_setup_teardown(few_and_long, open_all, close_all),

@@ -100,10 +100,9 @@ struct mal_rank {
 
 	/* region.c */
 	struct {
-		uint64_t last_look;		 /* tick */
-		unsigned int looks_without;	 /* looks since another rank last waited */
-		unsigned int threads;		 /* most in a team so far */
-		uint64_t long_count, long_ticks; /* regions of grow_region and more */
+		uint64_t last_look;	    /* tick */
+		unsigned int looks_without; /* looks since another rank last waited */
+		unsigned int threads;	    /* most in a team so far */
 		/* ticks, set once */
 		uint64_t look_every;
 		uint64_t grow_region;
