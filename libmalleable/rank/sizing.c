@@ -164,15 +164,15 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	if (now <= mal.region_begin)
 		return false;
 	mal.region.last_look = now;
+	/* It took long to create threads, and will not the next time. */
+	if (mal.running > mal.region.threads) {
+		mal.region.threads = mal.running;
+		return false;
+	}
 	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region,
 				   mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
 		return false;
-	/* It took long to create threads, and will not the next time. */
-	if (mal.running > mal.region.threads) {
-		mal.region.threads = mal.running;
-		return turned;
-	}
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
 	if (offer > GROW_OFFER && can_borrow()) {
