@@ -22,6 +22,21 @@
 /* A virtual core's turn on its real CPU. */
 #define TURN_NS 500000L
 #define CALIBRATE_NS 300000000L
+/*
+ * Weights of a core that waits for its turn, that has it, and of all of them in EVEN of EVEN_EVERY
+ * turns. At each change Linux 6.18 multiplies what it owes to a core (place_entity() in
+ * kernel/sched/fair.c), and may let one run for minutes; with the same weights it pays off.
+ */
+#define WAITS "2"
+#define HAS_TURN "10000"
+#define LIKE_ALL "1000"
+#define EVEN 24
+#define EVEN_EVERY 512
+/*
+ * Rounds until the thread that keeps a core busy yields, some microseconds: a thread of the program
+ * that yields would find it in its place for a tick otherwise, and on a real core nobody.
+ */
+#define STAY 4096
 
 struct vnode_cores {
 	struct vnode_table *table;
@@ -99,18 +114,25 @@ static void *burn(void *data)
 	sched_setscheduler(0, SCHED_IDLE, &none);
 	ask_short_turns();
 	free(place);
-	while (!atomic_load_explicit(&cores->stop, memory_order_relaxed))
-		__asm__ volatile("" ::: "memory");
+	while (!atomic_load_explicit(&cores->stop, memory_order_relaxed)) {
+		for (unsigned int i = 0; i < STAY; i++)
+			__asm__ volatile("" ::: "memory");
+		sched_yield();
+	}
 	return NULL;
 }
 
-/* Give the real CPU to core NUMBER, or let others go before it. */
-static void set_weight(const struct vnode_cores *cores, unsigned int number, bool has_turn)
+/* Give the real CPU to core NUMBER, let others go before it, or let it have its part of time. */
+static int set_weight(const struct vnode_cores *cores, unsigned int number, const char *weight)
 {
-	const char *text = !has_turn ? "2" : cores->threaded ? "10000" : "262144";
+	return pwrite(cores->weight[number], weight, strlen(weight), 0) < 0 ? -1 : 0;
+}
 
-	if (pwrite(cores->weight[number], text, strlen(text), 0) < 0 && !has_turn)
-		fprintf(stderr, "vnode: core %u has no turns: %s\n", number, strerror(errno));
+/* Give all of them on real CPU REAL the same. */
+static void set_weights(const struct vnode_cores *cores, unsigned int real, const char *weight)
+{
+	for (unsigned int i = real; i < cores->groups; i += cores->real_count)
+		set_weight(cores, i, weight);
 }
 
 /* Turns since the first one began. */
@@ -129,27 +151,31 @@ static void *tick(void *data)
 	struct place *place = data;
 	struct vnode_cores *cores = place->cores;
 	struct sched_param first = {.sched_priority = 1};
-	unsigned int number = place->number, turns = cores->groups / cores->real_count, has = 0;
+	unsigned int number = place->number, turns = cores->groups / cores->real_count;
+	unsigned int has = turns;
 	struct timespec time;
 
 	pin_to(cores->real[number]);
 	free(place);
+	if (turns == 1)
+		return NULL;
 	if (sched_setscheduler(0, SCHED_FIFO, &first) < 0) {
 		fprintf(stderr, "vnode: no real-time priority, turns will be longer: %s\n",
 			strerror(errno));
-		for (unsigned int i = 0; i < turns && turns > 1; i++)
-			set_weight(cores, i * cores->real_count + number, true);
 		return NULL;
 	}
 	time = cores->begin;
 	while (!atomic_load_explicit(&cores->stop, memory_order_relaxed)) {
-		unsigned int next = (unsigned int)(count_turns(cores) % turns);
+		unsigned long turn = count_turns(cores);
+		unsigned int next = turn % EVEN_EVERY < EVEN ? turns : (unsigned int)(turn % turns);
 
-		if (next != has) {
-			set_weight(cores, has * cores->real_count + number, false);
-			set_weight(cores, next * cores->real_count + number, true);
-			has = next;
-		}
+		if (next != has && (has == turns || next == turns))
+			set_weights(cores, number, next == turns ? LIKE_ALL : WAITS);
+		else if (next != has)
+			set_weight(cores, has * cores->real_count + number, WAITS);
+		if (next != has && next != turns)
+			set_weight(cores, next * cores->real_count + number, HAS_TURN);
+		has = next;
 		time.tv_nsec += TURN_NS;
 		if (time.tv_nsec >= 1000000000L) {
 			time.tv_nsec -= 1000000000L;
@@ -263,7 +289,7 @@ static int make_groups(struct vnode_cores *cores)
 	return cores->threaded ? pass_cpu_on(cores->root) | pass_cpu_on(cores->above) : 0;
 }
 
-/* All cores but the first of each real CPU wait for their turn. */
+/* All cores are alike until the tickers start. */
 static int share_turns_out(struct vnode_cores *cores)
 {
 	char path[160];
@@ -274,9 +300,8 @@ static int share_turns_out(struct vnode_cores *cores)
 		group_path(cores, i, cores->threaded ? "cpu.weight" : "cpu.shares", path,
 			   sizeof(path));
 		cores->weight[i] = open(path, O_WRONLY | O_CLOEXEC);
-		if (cores->weight[i] < 0)
+		if (cores->weight[i] < 0 || set_weight(cores, i, LIKE_ALL) < 0)
 			return -1;
-		set_weight(cores, i, i < cores->real_count);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &cores->begin);
 	return 0;

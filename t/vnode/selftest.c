@@ -3,7 +3,8 @@
  * selftest.c: check that the virtual node is true in time: two ranks with work 3:1 on 8 cores must
  * take what theory says.
  *
- * Also: cores of different real CPUs have their turns together, as on a real node.
+ * Also: cores of different real CPUs have their turns together, and a thread that yields on its own
+ * core goes on at once, as on a real node.
  *
  * Run by vnode --cores=8. Each rank is a process with one thread per core; threads take pieces of
  * the rank's work from a counter. Expected in units of the light rank's work W, which one thread
@@ -27,6 +28,7 @@
 #define EXCHANGES 20000
 /* Half a turn: on cores that do not run together an exchange takes at least one. */
 #define TOGETHER_US 250
+#define YIELD_S 1.0
 
 static long units = 4000000; /* of arithmetic per piece */
 
@@ -48,12 +50,22 @@ static void work(long count)
 	}
 }
 
-static double now(void)
+static double read_clock(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+static double cpu_time(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void bind_to(unsigned int first, unsigned int count)
@@ -167,10 +179,26 @@ static int check_together(void)
 	return good ? 0 : 1;
 }
 
+/* A thread that yields all the time has its core all the same: nobody else is there. */
+static int check_yield(void)
+{
+	double begin = now(), used;
+	bool good;
+
+	bind_to(0, 1);
+	used = -cpu_time();
+	while (now() - begin < YIELD_S)
+		sched_yield();
+	used = (used + cpu_time()) / (now() - begin);
+	good = used > 1 - 2 * ALLOWED;
+	printf("%s a thread that yields has %.2f of its core\n", good ? "ok" : "not ok", used);
+	return good ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	double light, even, moved;
-	int failed = check_together();
+	int failed = check_together() + check_yield();
 
 	if (argc > 1)
 		units = atol(argv[1]);
