@@ -18,6 +18,8 @@ struct mal_region {
 	unsigned int offered_cpus;
 	/* work of a run that may have cost too much with shared CPUs, to compare with another */
 	double suspect;
+	/* a very long one: runs until one is alone, and how many they were the last time */
+	unsigned int until_alone, gap;
 	unsigned int harms; /* number of times that sharing harmed it */
 	unsigned int rest;  /* runs until sharing is tried again */
 	bool harmed;	    /* sharing is not tried now */

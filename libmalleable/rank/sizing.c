@@ -26,6 +26,12 @@
 /* From this part on add threads for few CPUs too, though they share unevenly until these come. */
 #define GROW_SURE 0.5
 /*
+ * It shares CPUs without a trial; only each so many runs it is alone, to see that it is so long:
+ * twice as many runs each time.
+ */
+#define ALONE_AFTER 4u
+#define ALONE_AFTER_MAX 1024u
+/*
  * A region that takes this many times as long with shared CPUs is harmed by them: its threads spin
  * for each other.
  */
@@ -62,7 +68,7 @@ static bool is_very_long(const struct mal_region *region)
 
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return mal_sharing() || is_very_long(region);
+	return mal_sharing() || (is_very_long(region) && region->until_alone);
 }
 
 /*
@@ -140,6 +146,20 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
+/* Choose whether the next run is alone. */
+static void learn_alone(struct mal_region *region)
+{
+	if (mal.stacked || mal.borrowed_count) {
+		region->until_alone -= region->until_alone > 0;
+		return;
+	}
+	if (!region->gap)
+		region->gap = ALONE_AFTER;
+	else if (!region->until_alone && region->gap < ALONE_AFTER_MAX)
+		region->gap *= 2;
+	region->until_alone = region->gap;
+}
+
 /*
  * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
  * took far less shows that what is believed is wrong.
@@ -196,6 +216,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		region->harmed = false;
 	}
 	learn_work(region, work);
+	learn_alone(region);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;

@@ -439,6 +439,29 @@ static void alone_at_first(void **state)
 	end(&very_long, true);
 }
 
+/*
+ * One that took very long in its first run, and on CPUs of others takes as long in sum: a run alone
+ * shows that it is short.
+ */
+static void long_by_others(void **state)
+{
+	static const char region;
+	unsigned int runs = 0;
+
+	(void)state;
+	let_want(1);
+	begin(&region, NONE);
+	turn_clock(5 * LONG);
+	end(&region, true);
+	for (unsigned int alone = 0; alone < 2 && runs < 20; runs++) {
+		begin(&region, NONE);
+		alone += !mal.stacked;
+		turn_clock(mal.stacked ? 5 * LONG : 0);
+		end(&region, true);
+	}
+	assert_in_range(runs, 4, 10);
+}
+
 /* The first region takes long, as it creates the threads: that is not taken for its work. */
 static void creates_threads(void **state)
 {
@@ -625,6 +648,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
 		cmocka_unit_test_setup_teardown(alone_at_first, open_all, close_all),
+		cmocka_unit_test_setup_teardown(long_by_others, open_all, close_all),
 		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
 		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
