@@ -29,7 +29,7 @@
  * It shares CPUs without a trial; only each so many runs it is alone, to see that it is so long:
  * twice as many runs each time.
  */
-#define ALONE_AFTER 4u
+#define ALONE_AFTER 8u
 #define ALONE_AFTER_MAX 1024u
 /*
  * A region that takes this many times as long with shared CPUs is harmed by them: its threads spin
@@ -68,7 +68,7 @@ static bool is_very_long(const struct mal_region *region)
 
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return mal_sharing() || (is_very_long(region) && region->until_alone);
+	return is_very_long(region) ? region->until_alone > 0 : mal_sharing();
 }
 
 /*
