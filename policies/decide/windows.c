@@ -14,13 +14,23 @@ struct mal_windows mal_windows_first(void)
 	return (struct mal_windows){.stride = 1, .window_s = MAL_WINDOW_FIRST_S};
 }
 
+/* The next window is as short at once. */
+static void shorten(struct mal_windows *windows)
+{
+	double part = MAL_WINDOW_FIRST_S / windows->window_s;
+
+	windows->window_s = MAL_WINDOW_FIRST_S;
+	windows->stride = (uint64_t)(part * (double)windows->stride);
+	windows->stride += windows->stride == 0;
+}
+
 void mal_windows_adapt(struct mal_windows *windows, bool moved)
 {
 	if (moved) {
 		windows->steady = 0;
 		windows->window_s = MAL_WINDOW_FIRST_S;
 	} else if (windows->brief) {
-		windows->window_s = MAL_WINDOW_FIRST_S;
+		shorten(windows);
 	} else if (++windows->steady > STEADY) {
 		windows->window_s = 2 * windows->window_s < MAL_WINDOW_LAST_S
 					    ? 2 * windows->window_s

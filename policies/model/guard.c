@@ -7,8 +7,9 @@
 
 /* The first look: so early that little is lost, so late that short programs are left alone. */
 #define FIRST_LOOK 11u
-/* A gain that is seen without a look. */
+/* A gain that is seen without a look, or in one window of it if so many times the noise. */
 #define CLEAR 0.1
+#define FAR 4.0
 /* Parts of the time so far that looks and trials may lose. */
 #define LOOKS 0.004
 #define TRIALS 0.003
@@ -245,12 +246,20 @@ static void go_on(struct mal_guard *guard, const struct mal_guard_window *window
 		begin(guard, next);
 }
 
+/* Does one window of doing nothing say enough? */
+static bool is_clear(const struct mal_guard *guard, double phase_s)
+{
+	return !guard->way &&
+	       log(phase_s / guard->before) > fmax(CLEAR, FAR * sqrt(guard->noise[0]));
+}
+
 /* A window of what is compared with the trusted way. */
 static void add(struct mal_guard *guard, double phase_s)
 {
 	guard->sum += phase_s;
-	if (++guard->had < guard->wanted)
+	if (++guard->had < guard->wanted && !is_clear(guard, phase_s))
 		return;
+	guard->wanted = guard->had;
 	guard->tried = guard->way;
 	guard->way = guard->trusted;
 	guard->part = MAL_GUARD_AFTER;

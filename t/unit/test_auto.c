@@ -72,6 +72,39 @@ static void auto_waits_for_small_gains(void **state)
 }
 
 /*
+ * Where windows differ by 5 %, a look at doing nothing takes two of them, but where one takes twice
+ * as long at once.
+ */
+static void auto_looks_no_longer_than_needed(void **state)
+{
+	unsigned int windows[2] = {0};
+
+	(void)state;
+	for (unsigned int slow = 0; slow < 2; slow++) {
+		static struct node node;
+		void *policy = create(&mal_policy_auto);
+
+		make_node(&node, 2, 1, 2);
+		node.plan.lend = true;
+		for (unsigned int window = 0; window < 30; window++) {
+			bool looks = !node.plan.lend;
+			double phase_s = (slow && looks ? 2 : 1) + window % 2 * 0.05;
+
+			windows[slow] += looks;
+			for (unsigned int i = 0; i < 2; i++)
+				node.samples[i] = (struct mal_sample){.running = true,
+								      .elapsed_s = phase_s,
+								      .cpus = 1,
+								      .work_s = phase_s / (1 + i)};
+			decide(&node, &mal_policy_auto, policy);
+		}
+		mal_policy_auto.destroy(policy);
+	}
+	assert_int_equal(windows[1], 1);
+	assert_true(windows[0] >= 2);
+}
+
+/*
  * The longest rank's time over the ideal time, mean of WINDOWS windows; a plan takes effect after
  * LAG windows.
  */
@@ -292,6 +325,7 @@ int main(void)
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
+		cmocka_unit_test(auto_looks_no_longer_than_needed),
 		cmocka_unit_test(auto_follows_what_can_be_followed),
 		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(auto_learns_how_work_scales),

@@ -266,6 +266,25 @@ static void windows_grow(void **state)
 	assert_float_equal(node_window_s(node), MAL_WINDOW_FIRST_S, NEAR);
 }
 
+/* One that is to be brief is so at once: not as many phases as a long one before had. */
+static void brief_at_once(void **state)
+{
+	static const double work_s[] = {0.001, 0.001, 0.001};
+	struct mal_plan stay = {.bind = true}, brief = {.bind = true, .brief = true};
+
+	(void)state;
+	node_close(node);
+	node = node_start(3, 2, "--policy=puppet");
+	node_puppet(&stay, NULL);
+	for (unsigned int round = 0; round < 1000; round++)
+		node_window(node, 0.002, work_s);
+	assert_int_equal(node_stride(node), 125);
+	node_puppet(&brief, NULL);
+	while (node_window_s(node) > MAL_WINDOW_FIRST_S)
+		node_window(node, 0.002, work_s);
+	assert_int_equal(node_stride(node), 25);
+}
+
 /* Homes are what Slurm gave, whatever a rank says. */
 static void home_is_bounded(void **state)
 {
@@ -516,15 +535,25 @@ static void changes_are_noted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(round_is_complete),  CASE(nobody_runs),
-		CASE(asks_for_next),	  CASE(first_is_start),
-		CASE(claims_are_bounded), CASE(backwards),
-		CASE(no_window),	  CASE(too_short),
-		CASE(stride_grows),	  CASE(windows_grow),
-		CASE(home_is_bounded),	  CASE(comes_and_goes),
-		CASE(other_process),	  CASE(stopped_windows),
-		CASE(unseen_windows),	  CASE(sums),
-		CASE(nothing_shared),	  CASE(sums_of_more),
+		CASE(round_is_complete),
+		CASE(nobody_runs),
+		CASE(asks_for_next),
+		CASE(first_is_start),
+		CASE(claims_are_bounded),
+		CASE(backwards),
+		CASE(no_window),
+		CASE(too_short),
+		CASE(stride_grows),
+		CASE(windows_grow),
+		CASE(brief_at_once),
+		CASE(home_is_bounded),
+		CASE(comes_and_goes),
+		CASE(other_process),
+		CASE(stopped_windows),
+		CASE(unseen_windows),
+		CASE(sums),
+		CASE(nothing_shared),
+		CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};
 
