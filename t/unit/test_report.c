@@ -191,6 +191,11 @@ static void verdict(void **state)
 	     "and noise");
 	node_set_totals(node, times(19.99, 20, 10));
 	says("not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best");
+	node_slot(0)->proves = MAL_PROVES_ONE;
+	atomic_store(&node_slot(0)->proves, MAL_PROVES_ONE);
+	says("not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best; told 1 thread, "
+	     "so no team grows: try -c2 or --balance=max_threads=2");
+	atomic_store(&node_slot(0)->proves, MAL_PROVES_NOT);
 	node_set_totals(node, times(22, 20, 10));
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
 	     "--balance=measured, which leaves what makes phases longer");
