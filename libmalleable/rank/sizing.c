@@ -26,8 +26,8 @@
 /* From this part on add threads for few CPUs too, though they share unevenly until these come. */
 #define GROW_SURE 0.5
 /*
- * It shares CPUs without a trial; only each so many runs it is alone, to see that it is so long:
- * twice as many runs each time.
+ * A very long region shares CPUs without a trial. After so many shared runs it runs alone, which
+ * measures its length; twice as many each time.
  */
 #define ALONE_AFTER 8u
 #define ALONE_AFTER_MAX 1024u
@@ -74,7 +74,7 @@ bool mal_sizing_may_share(const struct mal_region *region)
 /*
  * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
  */
-static unsigned int insured_team(const struct mal_region *region)
+static unsigned int team_for_lost_cpus(const struct mal_region *region)
 {
 	unsigned int home;
 
@@ -104,7 +104,7 @@ unsigned int mal_sizing_team(const struct mal_region *region)
 	else if (region->offer >= GROW_SURE)
 		team = mal.own_count + region->offered_cpus;
 	else
-		team = insured_team(region);
+		team = team_for_lost_cpus(region);
 	if (team > mal.segment.thread_count)
 		team = cpus;
 	return team > cpus ? team : cpus;
@@ -146,7 +146,7 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
-/* Choose whether the next run is alone. */
+/* A run ended: count shared ones until the next alone. */
 static void learn_alone(struct mal_region *region)
 {
 	if (mal.stacked || mal.borrowed_count) {

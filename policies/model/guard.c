@@ -246,7 +246,7 @@ static void go_on(struct mal_guard *guard, const struct mal_guard_window *window
 		begin(guard, next);
 }
 
-/* Does one window of doing nothing say enough? */
+/* Is one window of doing nothing enough? */
 static bool is_clear(const struct mal_guard *guard, double phase_s)
 {
 	return !guard->way &&
