@@ -75,10 +75,11 @@ run srun -n1 --balance --balance-report=off bash \
 ok "a program for libgomp is executed anew before any constructor" \
 	all_of "exits 0" "lines '^constructed' 1"
 
-# Collective calls that do not block.
+# Collective calls that do not block; 80 phases where MPI has persistent ones, else 60.
 run srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/requests"
-ok "their completion is a boundary" all_of "exits 0" "says 'phases 60'" \
-	"report_has '.per_rank[1].boundaries == 60'"
+phases=$(median phases)
+ok "their completion is a boundary" all_of "exits 0" "says '^phases (60|80)$'" \
+	"report_has '.per_rank[1].boundaries == $phases'"
 mpich() {
 	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" \
 		--balance --balance-report="$work/report.json" -- mpiexec.mpich -n 2 "$@"
