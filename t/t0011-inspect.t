@@ -5,7 +5,7 @@
 need clang fortran zydis
 malleable=$abs_top_builddir/malleable
 corpus=$srcdir/t/inspect
-# measured ARGUMENT...: no bound region is called free, each hot one is.
+# measured ARGUMENT...: no bound region is called free, each hot one is (of followed compilers).
 measured() {
 	limit=3600 run "$corpus/run" --inspect "$malleable inspect --json" "$@"
 	sed 's/^/# /' "$work/out"

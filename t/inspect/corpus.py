@@ -19,6 +19,9 @@ COMPILERS = {
     "clang": {".c": CLANG, ".cc": re.sub(r"clang(?=-\d+$|$)", "clang++", CLANG)},
 }
 
+# Versions of which each hot region must be found.
+FOLLOWED = {"gcc": ("12",), "clang": ("19", "21")}
+
 
 class Failure(Exception):
     """What keeps a program from being built or run."""
@@ -76,6 +79,13 @@ def call(command):
     if done.returncode:
         raise Failure("%s: %s" % (" ".join(command), done.stderr.strip()[-2000:]))
     return done.stdout
+
+
+def is_followed(name):
+    """Whether each hot region must be found in this compiler's code."""
+    command = COMPILERS[name][".c"]
+    return bool(shutil.which(command)) and \
+        call([command, "-dumpversion"]).split(".")[0].strip() in FOLLOWED[name]
 
 
 def build_libraries(folder):
