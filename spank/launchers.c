@@ -28,7 +28,6 @@ bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes)
 	const char *name;
 	int count;
 
-	*nodes = 1;
 	if (spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || count < 1)
 		return false;
 	name = strrchr(words[0], '/');

@@ -17,8 +17,8 @@
 #include "spank/plugin.h"
 
 /*
- * Whether the step's program is the daemon of a launcher, which forks the ranks. NODES: how many of
- * the job's nodes may have ranks that report together with these; 1: none but this one.
+ * Whether the step's program is the daemon of a launcher, which forks the ranks. NODES, those of
+ * the step, becomes the job's where nodes that have no daemon may have ranks too.
  */
 bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes);
 

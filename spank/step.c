@@ -193,9 +193,8 @@ static bool is_wanted(spank_t spank)
 	step.tasks = step.ranks = tasks;
 	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
 		step.nodes = 1;
+	step.joined = step.nodes;
 	step.daemon = tasks == 1 && balance_launchers_find_daemon(spank, &step.joined);
-	if (!step.daemon)
-		step.joined = step.nodes;
 	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
 		step.node = 0;
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);

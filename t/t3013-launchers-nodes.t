@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# mpirun in balanced jobs over two nodes: each node's ranks are balanced, and have one report.
+# mpirun and mpiexec.hydra in balanced jobs over two nodes: each node's ranks are balanced, and have
+# one report, or one each.
 . "$(dirname "$0")/lib.sh"
 [ $openmpi = yes ] || skip_all "mpirun is MPICH's, which starts ranks in a step"
 need_cluster
@@ -29,7 +30,6 @@ ok "which is on both nodes, with one line on them together" all_of \
 mv report.json.*.0 report.json
 ok "so is the other one, whose ranks a daemon forks" report_has '.ranks == 2'
 
-
 cat >job <<JOB
 #!/bin/bash
 mpirun -n 2 --oversubscribe "$load" --work=30,10 --iterations=5
@@ -45,5 +45,22 @@ run salloc --balance --balance-report="$work/report.json" -N1 -n2 -w "$(hostname
 	mpirun -n 2 "$load" --work=30,10 --iterations=5
 ok "mpirun under salloc is balanced where it is not on the nodes" all_of "exits 0" \
 	"report_has '.ranks == 2'" "silent_about 'outside of the job'"
+
+if [ -x "$programs/load-mpich" ]; then
+	cat >job <<JOB
+#!/bin/bash
+mpiexec.hydra -localhost 10.213.77.1 -n 4 -ppn 2 "$programs/load-mpich" --work=30,10,30,10 \\
+	--iterations=5
+JOB
+	run sbatch --wait -N2 --ntasks-per-node=2 -o "$work/job.out" -e "$work/job.err" \
+		--balance "$work/job"
+	mv job.out out && mv job.err err
+	alone() { complains "^balance: step [0-9]+\.0 on $1: auto, 2 ranks,.* this node alone: "; }
+	ok "mpiexec.hydra has a line for each node, which tells that it is of one node" all_of \
+		"exits 0" "alone $(hostname -s)" "alone $(hostname -s)-2" "lines 2"
+else
+	skip "mpiexec.hydra has a line for each node, which tells that it is of one node" \
+		"without MPICH"
+fi
 ok "nothing is left" nothing_left
 done_testing

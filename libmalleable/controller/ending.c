@@ -35,7 +35,7 @@ static size_t make_text(const struct mal_controller *controller, const struct ma
 		return mal_report_text(controller, report, text, size);
 	switch (mal_summaries_part(controller)) {
 	case MAL_NODES_ALL: return mal_imbalance_text(controller, text, size);
-	case MAL_NODES_ONE: return mal_report_line(controller, report, text, size);
+	case MAL_NODES_ONE: return mal_report_line(controller, report, true, text, size);
 	default: return 0;
 	}
 }

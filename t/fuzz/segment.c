@@ -48,7 +48,7 @@ static void report(const struct mal_controller *controller)
 
 	if (!mal_report_make(controller, &report))
 		return;
-	mal_report_line(controller, &report, text, sizeof(text));
+	mal_report_line(controller, &report, false, text, sizeof(text));
 	mal_report_text(controller, &report, text, sizeof(text));
 	file = open_memstream(&json, &size);
 	mal_report_json(controller, &report, file);

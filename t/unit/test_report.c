@@ -284,7 +284,7 @@ static void unseen(void **state)
 	says("no call of MPI was seen: none, or found by dlsym, as by Julia: ranks that wait lend "
 	     "nothing");
 	assert_true(mal_report_make(node, &report));
-	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	line[mal_report_line(node, &report, false, line, sizeof(line))] = '\0';
 	assert_non_null(strstr(line, " at best; no call of MPI was seen\n"));
 	node_set_totals(node, (struct mal_totals){0});
 	says("too short to measure: fewer than two phase boundaries were seen; no call of MPI was "
@@ -409,7 +409,7 @@ static void rejected(void **state)
 	node_begin(node);
 	says("policy puppet was rejected: it ended");
 	assert_true(mal_report_make(node, &report));
-	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	line[mal_report_line(node, &report, false, line, sizeof(line))] = '\0';
 	assert_memory_equal(line, "step 7.0 on n1: puppet (rejected), 2 ranks,", 43);
 }
 
@@ -433,19 +433,21 @@ static void lines(void **state)
 
 	(void)state;
 	assert_true(mal_report_make(node, &report));
-	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	line[mal_report_line(node, &report, false, line, sizeof(line))] = '\0';
 	assert_string_equal(line, "step 7.0 on n1: lewi, 2 ranks, 4 CPUs, 0 lends, 0 moves: not "
 				  "faster: 3.000 s, estimated 3.000 s without, 2.500 s at "
 				  "best\n" NOT_JOINED);
+	line[mal_report_line(node, &report, true, line, sizeof(line))] = '\0';
+	assert_non_null(strstr(line, "0 moves, this node alone: not faster: "));
 	node_set_totals(node, times(25, 20, 20));
-	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	line[mal_report_line(node, &report, false, line, sizeof(line))] = '\0';
 	assert_non_null(strstr(line, ": balanced as it is: nothing to gain; 25.000 s, estimated "
 				     "20.000 s without\n"));
 	node_set_totals(node, (struct mal_totals){0});
-	line[mal_report_line(node, &report, line, sizeof(line))] = '\0';
+	line[mal_report_line(node, &report, false, line, sizeof(line))] = '\0';
 	assert_non_null(strstr(line, ": too short to measure\n"));
 	/* What does not fit is left out as a whole. */
-	line[mal_report_line(node, &report, line, 20)] = '\0';
+	line[mal_report_line(node, &report, false, line, 20)] = '\0';
 	assert_null(strstr(line, "step"));
 }
 

@@ -338,7 +338,7 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 }
 
 size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
-		       char *buffer, size_t size)
+		       bool alone, char *buffer, size_t size)
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	struct mal_text text = {buffer, size, 0};
@@ -347,12 +347,12 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	mal_text_add(&text,
-		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves: %s%s\n",
+		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves%s: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     mal_deciding_policy(controller)->name,
 		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
-		     (unsigned long long)report->moves, verdict,
+		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
 		     lacks_mpi(controller, report) ? "; no call of MPI was seen" : "");
 	mal_text_add(&text, "%s", mal_phrase_not_joined);
 	return text.length;

@@ -34,9 +34,12 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 /* The same where no rank came: one line on what may have kept ranks away, or nothing. */
 size_t mal_report_nothing(const struct mal_controller *controller, char *text, size_t size);
 
-/* The same in one line, for a step over several nodes, whose lines make one report. */
+/*
+ * The same in one line, for a step over several nodes, whose lines make one report. ALONE: they do
+ * not come together, and this line tells so.
+ */
 size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
-		       char *text, size_t size);
+		       bool alone, char *text, size_t size);
 
 /*
  * Write the report to FILE as one JSON object; NULL: no rank ever came. Returns 0, or -1: out of

@@ -128,7 +128,7 @@ char *mal_summaries_describe(struct mal_controller *controller, const char *text
 	for (unsigned int i = 0; i < own.rank_count; i++)
 		own.work[i] = mal_totals_of_rank(controller, i)->work_s +
 			      mal_totals_of_rank(controller, i)->serial_s;
-	mal_report_line(controller, &report, own.line, sizeof(own.line));
+	mal_report_line(controller, &report, false, own.line, sizeof(own.line));
 	own.line[strcspn(own.line, "\n")] = '\0';
 	/* Asked for again, it replaces what was said before. */
 	clear(&nodes->list[0]);
