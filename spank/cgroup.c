@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/core/job_path.h"
 #include "spank/deadline.h"
 #include "spank/hierarchy.h"
 #include "spank/plugin.h"
-#include "spank/version.h"
 
 /* How long the cpusets below a step's may take, and how deep they are looked for. */
 #define CHILDREN_MS 50
@@ -27,7 +27,7 @@ int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
 
 	if (balance_hierarchy_find("cpuset", &cpusets, err) < 0)
 		return -1;
-	end = balance_version_end_of_job(cpusets.own);
+	end = mal_job_path_end(cpusets.own);
 	if (!end || strncmp(end, "/step_", 6) != 0)
 		return mal_fail(err, "%.200s is not the cgroup of a step", cpusets.own);
 	cgroup->v2 = cpusets.v2;

@@ -25,7 +25,7 @@ struct balance_cgroup {
 
 /*
  * Find the job's cgroup from this process, a slurmstepd in its step's cgroup (user_init), which is
- * .../JOB/step_S (version.h has the names of JOB). Returns 0, or -1 with ERR.
+ * .../JOB/step_S (core/job_path.h has the names of JOB). Returns 0, or -1 with ERR.
  */
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err);
 

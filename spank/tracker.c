@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/core/job_path.h"
 #include "spank/hierarchy.h"
-#include "spank/version.h"
 
 /* Cut OWN after its step's directory. Returns false if there is none. */
 static bool cut_at_step(char *own)
@@ -42,8 +42,7 @@ static bool find_directory(uint32_t step, bool *v2, char *path, size_t size)
 	struct balance_hierarchy freezer;
 	char name[64] = "";
 
-	if (balance_hierarchy_find("freezer", &freezer, NULL) < 0 ||
-	    !balance_version_end_of_job(freezer.own))
+	if (balance_hierarchy_find("freezer", &freezer, NULL) < 0 || !mal_job_path_end(freezer.own))
 		return false;
 	if (!cut_at_step(freezer.own))
 		name_step(step, name, sizeof(name));

@@ -5,8 +5,8 @@
  *
  * slurmstepd is not in it: its child would outlive the step, and a cancelled job. With
  * proctrack/cgroup it is under v1 .../uid_U/JOB/step_S of the freezer (proctrack_cgroup.c; 22.05
- * to 26.05), under v2 .../JOB/step_S/user/task_special (cgroup_v2.c). version.h has the names of
- * JOB.
+ * to 26.05), under v2 .../JOB/step_S/user/task_special (cgroup_v2.c). core/job_path.h has the
+ * names of JOB.
  */
 #ifndef MAL_SPANK_TRACKER_H
 #define MAL_SPANK_TRACKER_H

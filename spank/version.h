@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * version.h: what differs between the versions of Slurm that the plugin is built for (22.05 to
- * 26.05). No other file asks for the version, or knows what belongs to one version alone.
+ * 26.05). No other file asks for the version, or knows what belongs to one version alone, but for
+ * core/job_path.h: where cgroups are.
  */
 #ifndef MAL_SPANK_VERSION_H
 #define MAL_SPANK_VERSION_H
@@ -85,12 +86,5 @@ static inline char **balance_version_comment(const char *field, const job_info_t
 #endif
 	return NULL;
 }
-
-/*
- * The end of the name of a job's directory in PATH, a cgroup's; NULL: it is not of a job. Slurm
- * calls the directory job_N; 26.05 under cgroup v2 after the job's SLUID, such as s4SNKN57XZTE00,
- * unless CgroupJobIdPaths=yes (26.05.2).
- */
-const char *balance_version_end_of_job(const char *path);
 
 #endif

@@ -11,23 +11,41 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "libmalleable/base/number.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/job_path.h"
 
-static socklen_t make_address(unsigned int job, struct sockaddr_un *address)
+/* NAME: of the job's directory. */
+static socklen_t make_address(const char *name, struct sockaddr_un *address)
 {
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
 			   (size_t)snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
-					    "malleable-script-%u", job));
+					    "malleable-script-%.64s", name));
+}
+
+/* The name of the directory of this process's job; false: it is in none. */
+static bool find_directory(char *name, size_t size)
+{
+	char cgroup[PATH_MAX];
+	const char *path = mal_inside_cgroup(cgroup, sizeof(cgroup));
+	const char *end = path ? mal_job_path_end(path) : NULL, *start = end;
+
+	while (start && start[-1] != '/')
+		start--;
+	return start && snprintf(name, size, "%.*s", (int)(end - start), start) < (int)size;
 }
 
 int mal_script_listen(unsigned int job)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
 	struct sockaddr_un address;
-	socklen_t size = make_address(job, &address);
+	char name[32];
+	socklen_t size;
 
+	/* By number, unless the directory has another name. */
+	if (!find_directory(name, sizeof(name)) || strncmp(name, "job_", 4) == 0)
+		snprintf(name, sizeof(name), "job_%u", job);
+	size = make_address(name, &address);
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
 	    bind(fd, (struct sockaddr *)&address, size) == 0)
 		return fd;
@@ -61,31 +79,29 @@ bool mal_script_heard(int fd, uid_t user)
 	}
 }
 
-/* By the cgroup where the environment was cleared. */
-static bool find_job(unsigned int *job)
-{
-	char cgroup[PATH_MAX];
-	const char *number = getenv("SLURM_JOB_ID");
-
-	if (mal_number_parse(number, 1, UINT_MAX, job))
-		return true;
-	number = mal_inside_cgroup(cgroup, sizeof(cgroup)) ? strstr(cgroup, "/job_") : NULL;
-	return number && sscanf(number, "/job_%u/", job) == 1;
-}
-
-void mal_script_tell(void)
+/* Returns whether a script listens in the job of that NAME. */
+static bool tell(const char *name)
 {
 	struct sockaddr_un address;
-	socklen_t size;
-	unsigned int job;
-	int fd;
+	socklen_t size = make_address(name, &address);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool told = fd >= 0 && sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL,
+				      (struct sockaddr *)&address, size) == 1;
 
-	if (!find_job(&job))
+	if (fd >= 0)
+		close(fd);
+	return told;
+}
+
+/* The environment may have been cleared, and a container may hide the cgroup. */
+void mal_script_tell(void)
+{
+	const char *number = getenv("SLURM_JOB_ID"), *sluid = getenv("SLURM_JOB_SLUID");
+	char name[32];
+
+	if (number && snprintf(name, sizeof(name), "job_%s", number) < (int)sizeof(name) &&
+	    tell(name))
 		return;
-	size = make_address(job, &address);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return;
-	sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, size);
-	close(fd);
+	if (!(sluid && tell(sluid)) && find_directory(name, sizeof(name)))
+		tell(name);
 }

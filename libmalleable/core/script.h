@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Open the socket for the script of JOB. Returns a descriptor, or -1. */
+/* In the cgroup of JOB: open the socket for its script. Returns a descriptor, or -1. */
 int mal_script_listen(unsigned int job);
 
 /* Whether a byte of USER has come to FD, such a socket. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* version.c: what differs between versions of Slurm while it runs. */
-#include "spank/version.h"
+/* job_path.c: a job's directory in the path of a cgroup of Slurm's. */
+#include "libmalleable/core/job_path.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_job(const char *name, size_t length)
 	       strspn(name + 1, SLUID_DIGITS) == length - 1;
 }
 
-const char *balance_version_end_of_job(const char *path)
+const char *mal_job_path_end(const char *path)
 {
 	const char *found = NULL;
 
