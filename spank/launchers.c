@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "libmalleable/base/number.h"
@@ -11,6 +12,8 @@
 #include "libmalleable/core/script.h"
 
 #define PROGRAM "malleable-join"
+/* Less than this nobody wants to have balanced. */
+#define COMPUTED_S 1
 
 /* The socket of the batch script (core/script.h), -1: none. */
 static int script = -1;
@@ -56,14 +59,29 @@ void balance_launchers_await(uint32_t job)
 	script = mal_script_listen(job);
 }
 
+/*
+ * Whether the script, or what it waited for, used so much CPU time that ranks may be among that.
+ * The steps of srun are not.
+ */
+static bool has_computed(void)
+{
+	struct rusage used;
+
+	return getrusage(RUSAGE_CHILDREN, &used) == 0 && used.ru_utime.tv_sec >= COMPUTED_S;
+}
+
 void balance_launchers_end(uid_t user)
 {
+	enum mal_script_news news;
+
 	if (script < 0)
 		return;
-	if (!mal_script_heard(script, user))
+	news = mal_script_hear(script, user);
+	if (news == MAL_SCRIPT_NOTHING || (news == MAL_SCRIPT_NO_RANKS && has_computed()))
 		balance_tell_user(
-			"nothing in this script was balanced: no srun, and no mpirun that has the "
-			"script's environment; type srun ./app, or mpirun ./app without env -i and "
+			"nothing in this script was balanced: no ranks of srun, and no mpirun that "
+			"has the script's environment; type srun ./app, or mpirun ./app without "
+			"env -i and "
 			"outside of containers, or malleable run -- mpirun ./app");
 	close(script);
 	script = -1;

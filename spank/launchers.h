@@ -27,7 +27,8 @@ bool balance_launchers_may_run(spank_t spank);
 
 /*
  * The batch script of JOB starts. One line at its end tells the user if none of its ranks came,
- * from srun, a launcher, or `malleable run`.
+ * from srun, a launcher, or `malleable run`. Where srun was used, but for no ranks, it comes only
+ * if the script itself has computed: its steps have lines of their own.
  */
 void balance_launchers_await(uint32_t job);
 

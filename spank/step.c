@@ -19,6 +19,7 @@
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
+#include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
@@ -479,6 +480,12 @@ static void end_controller(char *text, size_t size)
 			      step.name);
 }
 
+/* Whether a rank should have come: the user asked for it, and a task ended well. */
+static bool is_expected(void)
+{
+	return balance_wish.asked && step.succeeded && step.node == 0;
+}
+
 void balance_step_end(void)
 {
 	char text[4096] = {0}, node[256] = "?";
@@ -493,6 +500,8 @@ void balance_step_end(void)
 	step.pool = NULL;
 	end_controller(text, sizeof(text));
 	clear();
+	if (mal_outcome_is_nothing(text) && is_expected() && !balance_tracker_is_component(step.id))
+		mal_script_tell_no_ranks(step.job);
 	gethostname(node, sizeof(node) - 1);
 	balance_outcome_say(
 		&(struct balance_outcome){.job = step.job,
@@ -505,7 +514,7 @@ void balance_step_end(void)
 					  .first_node = step.node == 0,
 					  .silent = mal_report_wish(balance_wish.report) ==
 						    MAL_REPORT_OFF,
-					  .expected = balance_wish.asked && step.succeeded},
+					  .expected = is_expected()},
 		text, sizeof(text));
 }
 

@@ -134,6 +134,17 @@ env -i PATH="$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mp
 false
 JOB
 ok "so it is where the environment was cleared" all_of fails hinted "says checksum"
+job --balance <<'JOB'
+srun -n1 true
+env -i PATH="$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+	mpirun -n 2 "$load" --work=60,60 --iterations=1
+JOB
+hint='balance: nothing in this script was balanced: no ranks of srun'
+ok "and where srun ran besides, but no ranks" all_of "exits 0" "complains 'no rank came'" \
+	"complains '$hint'"
+job --balance <<<'srun -n1 true'
+ok "not where the script computes nothing" all_of "exits 0" "complains 'no rank came'" \
+	"silent_about '$hint'"
 job --balance </dev/null
 ok "and in a script that starts no rank" all_of "exits 0" hinted
 job --balance <<'JOB'

@@ -14,6 +14,12 @@
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/job_path.h"
 
+/* What is told. */
+#define STARTED 's'
+#define WITHOUT_RANKS 'w'
+/* So many messages wait on any system (net.unix.max_dgram_qlen). */
+#define QUEUE 10
+
 /* NAME: of the job's directory. */
 static socklen_t make_address(const char *name, struct sockaddr_un *address)
 {
@@ -54,38 +60,51 @@ int mal_script_listen(unsigned int job)
 	return -1;
 }
 
-bool mal_script_heard(int fd, uid_t user)
+/* Take the next byte and who sent it. Returns false if there is none. */
+static bool receive(int fd, char *byte, uid_t *user)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
-	char byte;
-	struct iovec iov = {&byte, 1};
+	struct iovec iov = {byte, 1};
+	struct msghdr message = {.msg_iov = &iov,
+				 .msg_iovlen = 1,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *header;
+	struct ucred sender = {.uid = (uid_t)-1};
 
-	for (;;) {
-		struct msghdr message = {.msg_iov = &iov,
-					 .msg_iovlen = 1,
-					 .msg_control = control,
-					 .msg_controllen = sizeof(control)};
-		struct cmsghdr *header;
-		struct ucred sender;
-
-		if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-			return false;
-		header = CMSG_FIRSTHDR(&message);
-		if (!header || header->cmsg_type != SCM_CREDENTIALS)
-			continue;
+	if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+		return false;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_CREDENTIALS)
 		memcpy(&sender, CMSG_DATA(header), sizeof(sender));
-		if (sender.uid == user)
-			return true;
+	*user = sender.uid;
+	return true;
+}
+
+enum mal_script_news mal_script_hear(int fd, uid_t user)
+{
+	unsigned int started = 0, without = 0;
+	uid_t sender;
+	char byte;
+
+	while (receive(fd, &byte, &sender)) {
+		started += byte == STARTED && sender == user;
+		without += byte == WITHOUT_RANKS && (sender == user || sender == 0);
 	}
+	if (!started)
+		return MAL_SCRIPT_NOTHING;
+	/* A full queue took no more. */
+	return without < started || started + without >= QUEUE ? MAL_SCRIPT_RANKS
+							       : MAL_SCRIPT_NO_RANKS;
 }
 
 /* Returns whether a script listens in the job of that NAME. */
-static bool tell(const char *name)
+static bool tell(const char *name, char byte)
 {
 	struct sockaddr_un address;
 	socklen_t size = make_address(name, &address);
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool told = fd >= 0 && sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL,
+	bool told = fd >= 0 && sendto(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
 				      (struct sockaddr *)&address, size) == 1;
 
 	if (fd >= 0)
@@ -100,8 +119,17 @@ void mal_script_tell(void)
 	char name[32];
 
 	if (number && snprintf(name, sizeof(name), "job_%s", number) < (int)sizeof(name) &&
-	    tell(name))
+	    tell(name, STARTED))
 		return;
-	if (!(sluid && tell(sluid)) && find_directory(name, sizeof(name)))
-		tell(name);
+	if (!(sluid && tell(sluid, STARTED)) && find_directory(name, sizeof(name)))
+		tell(name, STARTED);
+}
+
+void mal_script_tell_no_ranks(unsigned int job)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "job_%u", job);
+	if (!tell(name, WITHOUT_RANKS) && find_directory(name, sizeof(name)))
+		tell(name, WITHOUT_RANKS);
 }

@@ -46,6 +46,14 @@ static void tell(const char *where, const char *number, const char *sluid_there)
 	mal_script_tell();
 }
 
+static void listen_in(const char *directory, int *fd)
+{
+	snprintf(cgroup, sizeof(cgroup), "/a/%s/step_batch", directory);
+	*fd = mal_script_listen(job);
+	assert_true(*fd >= 0);
+	assert_int_equal(mal_script_hear(*fd, geteuid()), MAL_SCRIPT_NOTHING);
+}
+
 /* Whether the script in job DIRECTORY hears that. */
 static bool hears(const char *directory, const char *where, const char *number,
 		  const char *sluid_there)
@@ -53,14 +61,11 @@ static bool hears(const char *directory, const char *where, const char *number,
 	bool heard;
 	int fd;
 
-	snprintf(cgroup, sizeof(cgroup), "/a/%s/step_batch", directory);
-	fd = mal_script_listen(job);
-	assert_true(fd >= 0);
-	assert_false(mal_script_heard(fd, geteuid()));
+	listen_in(directory, &fd);
 	tell(where, number, sluid_there);
-	heard = mal_script_heard(fd, geteuid());
+	heard = mal_script_hear(fd, geteuid()) == MAL_SCRIPT_RANKS;
 	tell(where, number, sluid_there);
-	assert_false(mal_script_heard(fd, geteuid() + 1));
+	assert_int_equal(mal_script_hear(fd, geteuid() + 1), MAL_SCRIPT_NOTHING);
 	close(fd);
 	return heard;
 }
@@ -94,11 +99,38 @@ static void by_sluid(void **state)
 	assert_false(hears(sluid, "", number, NULL));
 }
 
+/* Only where each step without ranks has told so, and no message was lost. */
+static void steps_without_ranks(void **state)
+{
+	char number[16];
+	int fd;
+
+	(void)state;
+	snprintf(number, sizeof(number), "%u", job);
+	listen_in(sluid, &fd);
+	tell(cgroup, number, NULL);
+	mal_script_tell_no_ranks(job);
+	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_NO_RANKS);
+	tell(cgroup, number, NULL);
+	tell(cgroup, number, NULL);
+	mal_script_tell_no_ranks(job);
+	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_RANKS);
+	for (int i = 0; i < 5; i++) {
+		tell(cgroup, number, NULL);
+		mal_script_tell_no_ranks(job);
+	}
+	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_RANKS);
+	mal_script_tell_no_ranks(job);
+	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_NOTHING);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_number),
 		cmocka_unit_test(by_sluid),
+		cmocka_unit_test(steps_without_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

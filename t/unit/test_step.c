@@ -29,6 +29,7 @@ int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_o
 bool __wrap_mal_launched_end(struct mal_launched *controller, int timeout_ms, char *text,
 			     size_t size);
 void __wrap_mal_launched_forget(struct mal_launched *controller);
+void __wrap_mal_script_tell_no_ranks(unsigned int job);
 
 /* The system, and what was done. */
 static struct {
@@ -39,7 +40,7 @@ static struct {
 	spank_context_t context;
 	int registered; /* what came of the options */
 	int claim;
-	unsigned int launched, ended, outcomes, variables;
+	unsigned int launched, ended, outcomes, variables, told;
 	bool expected;	  /* by the user: that a rank came */
 	int timeout_ms;	  /* of the last wait */
 	char threads[16]; /* of a task, at most */
@@ -114,6 +115,12 @@ bool __wrap_mal_launched_end(struct mal_launched *controller, int timeout_ms, ch
 void __wrap_mal_launched_forget(struct mal_launched *controller)
 {
 	(void)controller;
+}
+
+void __wrap_mal_script_tell_no_ranks(unsigned int job)
+{
+	assert_int_equal(job, 1);
+	now.told++;
 }
 
 /* Slurm. */
@@ -416,7 +423,10 @@ static void no_silence(void **state)
 	assert_string_equal(now.errors, "");
 }
 
-/* A rank is waited for by a user who asked for it, where a program ended well. */
+/*
+ * A rank is waited for by a user who asked for it, where a program ended well. The batch script is
+ * told where none came.
+ */
 static void expected(void **state)
 {
 	(void)state;
@@ -429,7 +439,13 @@ static void expected(void **state)
 		now.task_status = i & 2 ? 0 : 2 << 8;
 		balance_step_task_ended(NULL);
 		assert_int_equal(now.expected, i == 3);
+		assert_int_equal(now.told, 0);
 	}
+	set_up(NULL);
+	now.magic = MAL_OUTCOME_NOTHING;
+	balance_step_begin(NULL);
+	tasks_end();
+	assert_int_equal(now.told, 1);
 	balance_wish.asked = true;
 }
 
