@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* outcome.c: report a balanced step's outcome to the user and the administrator. */
+#include "spank/outcome.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,12 +6,9 @@
  * is created here and never read: root does not trust what ranks write into it. All waits have a
  * deadline: a step whose controller does not start or end in time goes on without it.
  */
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmalleable/core/admin.h"
@@ -27,11 +24,13 @@
 #include "spank/agent.h"
 #include "spank/asking.h"
 #include "spank/cgroup.h"
-#include "spank/contained.h"
 #include "spank/deadline.h"
+#include "spank/descriptors.h"
+#include "spank/ending.h"
 #include "spank/identity.h"
 #include "spank/job_cpus.h"
 #include "spank/launchers.h"
+#include "spank/outcome.h"
 #include "spank/plugin.h"
 #include "spank/socket.h"
 #include "spank/switch.h"
@@ -44,18 +43,16 @@ static struct {
 	bool daemon;	   /* of a launcher, which forks the ranks */
 	bool script;	   /* a batch script, in which launchers are balanced */
 	bool limits_known; /* those of its partition */
-	struct mal_launched controller;
 	struct balance_socket socket;
-	int segment_fd;
+	struct balance_descriptors fds;
 	struct mal_choice choice;
 	struct mal_cpumask cpus; /* CPUs from Slurm */
 	struct mal_cpumask all;	 /* CPUs that its ranks may ever use: with grow=job, the job's */
 	struct balance_job_cpus *pool; /* with grow=job */
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
-	bool killed;	/* one of them was: whoever kills a step kills its controller too */
-	bool succeeded; /* one of them did */
-	pid_t *made;	/* their processes, if the pool needs them */
+	struct balance_ending ending;
+	pid_t *made; /* their processes, if the pool needs them */
 	unsigned int made_count, made_max;
 	uint32_t nodes;	 /* of the whole step */
 	uint32_t joined; /* nodes that may be in one report: these, or a launcher's */
@@ -65,36 +62,7 @@ static struct {
 	char name[64];
 	char job_name[256];		    /* what the user's environment says */
 	char array_job[16], array_task[16]; /* empty: none */
-} step = {.controller = {-1, -1, -1}, .socket = {"", -1}, .segment_fd = -1};
-
-/* The descriptors that the step has between callbacks. */
-#define DESCRIPTORS 5
-static void list_descriptors(int *fds[DESCRIPTORS])
-{
-	fds[0] = &step.segment_fd;
-	fds[1] = &step.controller.pidfd;
-	fds[2] = &step.controller.life;
-	fds[3] = &step.controller.report;
-	fds[4] = balance_agent_claim();
-}
-
-/* Get back what user_init left in slurmstepd, if it did; COPY: as a task. */
-static void take_descriptors(bool copy)
-{
-	int *fds[DESCRIPTORS];
-
-	list_descriptors(fds);
-	balance_contained_take(fds, DESCRIPTORS, copy);
-}
-
-/* Where user_init is run in a child, it leaves them in slurmstepd. */
-static int leave_descriptors(struct mal_error *err)
-{
-	int *fds[DESCRIPTORS];
-
-	list_descriptors(fds);
-	return balance_contained_leave(fds, DESCRIPTORS, err);
-}
+} step = {.socket = {"", -1}, .fds = {-1, {-1, -1, -1}}};
 
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)
@@ -266,8 +234,8 @@ static int make_channels(struct mal_error *err)
 		return -1;
 	if (step.daemon && mal_cpumask_count(&step.all) > 1)
 		step.ranks = mal_cpumask_count(&step.all);
-	step.segment_fd = mal_segment_create_for_ranks(step.ranks, &step.all, err);
-	return step.segment_fd < 0 ? -1 : 0;
+	step.fds.segment = mal_segment_create_for_ranks(step.ranks, &step.all, err);
+	return step.fds.segment < 0 ? -1 : 0;
 }
 
 /* Start the controller; OPTIONS lack only descriptors. */
@@ -277,12 +245,13 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 
 	if (cgroup < -1)
 		return -1;
-	options->arguments.segment_fd = step.segment_fd;
+	options->arguments.segment_fd = step.fds.segment;
 	options->arguments.listen_fd = step.socket.fd;
 	options->arguments.agent_fd = join_agent();
 	options->arguments.cgroup_fds[0] = cgroup;
 	options->arguments.cgroup_count = cgroup >= 0;
-	result = mal_launch(&step.controller, options, balance_deadline_left(get_wait_ms()), err);
+	result = mal_launch(&step.fds.controller, options, balance_deadline_left(get_wait_ms()),
+			    err);
 	/*
 	 * The agent takes the end of this connection for the end of the step: only the controller
 	 * may hold it.
@@ -355,9 +324,7 @@ static int start(struct mal_error *err)
 /* Free what the step's balancing uses here. */
 static void clear(void)
 {
-	if (step.segment_fd >= 0)
-		close(step.segment_fd);
-	step.segment_fd = -1;
+	balance_descriptors_close_segment(&step.fds);
 	balance_socket_remove(&step.socket);
 	free(step.made);
 	step.made = NULL;
@@ -386,7 +353,7 @@ static void begin(spank_t spank)
 		return;
 	}
 	step.active = true;
-	if (leave_descriptors(&err) < 0) {
+	if (balance_descriptors_leave(&step.fds, &err) < 0) {
 		balance_error("balance: %s; the step runs unbalanced", err.text);
 		balance_step_end();
 	}
@@ -429,15 +396,7 @@ void balance_step_task_made(spank_t spank)
 
 void balance_step_task_begin(void)
 {
-	int fd = step.segment_fd;
-
-	take_descriptors(true);
-	/* Programs inherit it, as where it was open in slurmstepd. */
-	if (step.segment_fd != fd) {
-		fd = fcntl(step.segment_fd, F_DUPFD, MAL_SEGMENT_FD_MIN);
-		close(step.segment_fd);
-		step.segment_fd = fd;
-	}
+	balance_descriptors_copy(&step.fds);
 	balance_agent_leave();
 }
 
@@ -448,7 +407,7 @@ void balance_step_prepare_task(spank_t spank)
 		.cpus = &step.all,
 		.home = step.pool ? &step.cpus : NULL,
 		.socket = step.socket.path,
-		.segment_fd = step.segment_fd,
+		.segment_fd = step.fds.segment,
 		.max_threads = step.choice.keys.max_threads,
 		.prove = step.choice.keys.prove,
 		.nodes = step.joined,
@@ -462,28 +421,14 @@ void balance_step_prepare_task(spank_t spank)
 		balance_task_prepare_script(spank);
 	if (!step.active)
 		return;
-	mal_launched_forget(&step.controller);
+	mal_launched_forget(&step.fds.controller);
 	balance_task_prepare(spank, &setup, step.daemon);
-}
-
-/* TEXT, all 0 before, gets the controller's report. Says what became of it if it has none. */
-static void end_controller(char *text, size_t size)
-{
-	if (!mal_launched_end(&step.controller, balance_deadline_left(get_wait_ms() * 9 / 10), text,
-			      size))
-		balance_error(
-			"balance: the controller of step %s did not end in time and was killed",
-			step.name);
-	else if (mal_outcome_is_missing(text) && !step.killed)
-		balance_error("balance: the controller of step %s ended early: killed, perhaps by "
-			      "a memory limit; the step went on without it",
-			      step.name);
 }
 
 /* Whether a rank should have come: the user asked for it, and a task ended well. */
 static bool is_expected(void)
 {
-	return balance_wish.asked && step.succeeded && step.node == 0;
+	return balance_wish.asked && step.ending.succeeded && step.node == 0;
 }
 
 void balance_step_end(void)
@@ -494,11 +439,12 @@ void balance_step_end(void)
 		return;
 	step.active = false;
 	balance_deadline_set(get_wait_ms());
-	take_descriptors(false);
+	balance_descriptors_take(&step.fds);
 	balance_agent_leave();
 	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;
-	end_controller(text, sizeof(text));
+	balance_ending_read(&step.ending, step.name, &step.fds.controller,
+			    balance_deadline_left(get_wait_ms() * 9 / 10), text, sizeof(text));
 	clear();
 	if (mal_outcome_is_nothing(text) && is_expected() && !balance_tracker_is_component(step.id))
 		mal_script_tell_no_ranks(step.job);
@@ -525,10 +471,8 @@ void balance_step_task_ended(spank_t spank)
 	balance_launchers_end(step.user);
 	if (!step.active)
 		return;
-	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS) {
-		step.killed |= WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-		step.succeeded |= status == 0;
-	}
+	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS)
+		balance_ending_add_task(&step.ending, status);
 	if (--step.tasks == 0)
 		balance_step_end();
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -305,8 +306,8 @@ static int set_up(void **state)
 	now.magic = MAL_OUTCOME_MAGIC;
 	now.context = S_CTX_SLURMD;
 	memset(&step, 0, sizeof(step));
-	step.controller = MAL_LAUNCHED_NONE;
-	step.segment_fd = -1;
+	step.fds.controller = MAL_LAUNCHED_NONE;
+	step.fds.segment = -1;
 	return 0;
 }
 
@@ -322,7 +323,7 @@ static void tasks_end(void)
 	assert_int_equal(now.ended, 0);
 	balance_step_task_ended(NULL);
 	assert_int_equal(now.ended, 1);
-	assert_int_equal(step.segment_fd, -1);
+	assert_int_equal(step.fds.segment, -1);
 }
 
 static void well(void **state)
@@ -375,7 +376,7 @@ static void no_way_back(void **state)
 	balance_step_begin(NULL);
 	assert_int_equal(now.launched, 1);
 	assert_int_equal(now.ended, 1);
-	assert_int_equal(step.segment_fd, -1);
+	assert_int_equal(step.fds.segment, -1);
 	assert_true(was_said("cannot return to user 1000"));
 	balance_step_prepare_task(NULL);
 	assert_int_equal(now.variables, 0);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* descriptors.c: the descriptors that a balanced step has between callbacks. */
+#include "spank/descriptors.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "libmalleable/core/env.h"
+#include "spank/agent.h"
+#include "spank/contained.h"
+
+#define COUNT 5
+
+static void list(struct balance_descriptors *fds, int *all[COUNT])
+{
+	all[0] = &fds->segment;
+	all[1] = &fds->controller.pidfd;
+	all[2] = &fds->controller.life;
+	all[3] = &fds->controller.report;
+	all[4] = balance_agent_claim();
+}
+
+int balance_descriptors_leave(struct balance_descriptors *fds, struct mal_error *err)
+{
+	int *all[COUNT];
+
+	list(fds, all);
+	return balance_contained_leave(all, COUNT, err);
+}
+
+static void take(struct balance_descriptors *fds, bool copy)
+{
+	int *all[COUNT];
+
+	list(fds, all);
+	balance_contained_take(all, COUNT, copy);
+}
+
+void balance_descriptors_take(struct balance_descriptors *fds)
+{
+	take(fds, false);
+}
+
+void balance_descriptors_copy(struct balance_descriptors *fds)
+{
+	int fd = fds->segment;
+
+	take(fds, true);
+	if (fds->segment == fd)
+		return;
+	/* Programs inherit it, as where it was open in slurmstepd. */
+	fd = fcntl(fds->segment, F_DUPFD, MAL_SEGMENT_FD_MIN);
+	close(fds->segment);
+	fds->segment = fd;
+}
+
+void balance_descriptors_close_segment(struct balance_descriptors *fds)
+{
+	if (fds->segment >= 0)
+		close(fds->segment);
+	fds->segment = -1;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* descriptors.h: the descriptors that a balanced step has between callbacks. */
+#ifndef MAL_SPANK_DESCRIPTORS_H
+#define MAL_SPANK_DESCRIPTORS_H
+
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/launch.h"
+
+struct balance_descriptors {
+	int segment; /* -1: none */
+	struct mal_launched controller;
+};
+
+/* Where user_init is run in a child, it leaves them in slurmstepd. Returns 0, or -1 with ERR. */
+int balance_descriptors_leave(struct balance_descriptors *fds, struct mal_error *err);
+
+/* Get back what user_init left in slurmstepd, if it did. */
+void balance_descriptors_take(struct balance_descriptors *fds);
+
+/* The same in a task, as a copy: its program inherits the segment. */
+void balance_descriptors_copy(struct balance_descriptors *fds);
+
+void balance_descriptors_close_segment(struct balance_descriptors *fds);
+
+#endif
