@@ -11,6 +11,7 @@
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
+#include "policies/decide/simulation.h"
 
 /* Less than this part of the time is no difference between two runs of most programs. */
 #define NO_DIFFERENCE 0.005
@@ -48,26 +49,39 @@ static const char *reason(const struct mal_controller *controller, bool slower)
 	return slower ? "try --balance=measured, which leaves what makes phases longer" : NULL;
 }
 
-/* Why there is nothing to gain. */
-static const char *balanced(const struct mal_totals *totals)
+/* Of the whole step: as it was, and as predicted without balancing and at best. */
+struct times {
+	double elapsed_s, off_s, ideal_s;
+};
+
+static double attained(const struct times *times)
 {
+	return mal_attained(times->off_s, times->ideal_s, times->elapsed_s);
+}
+
+/* Why there is nothing to gain. */
+static const char *balanced(const struct mal_controller *controller)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+
 	if (totals->balance_before < BALANCED * totals->elapsed_s)
 		return "ranks wait for work of one thread";
 	return "balanced as it is";
 }
 
-static void say_observed(const struct mal_totals *totals, char *line, size_t size)
+static void say_observed(const struct mal_controller *controller, const struct times *times,
+			 char *line, size_t size)
 {
-	if (isnan(mal_totals_attained(totals)))
-		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(totals),
-			 totals->elapsed_s);
+	if (isnan(attained(times)))
+		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(controller),
+			 times->elapsed_s);
 	else
 		snprintf(line, size,
 			 "only observed: at best %.2f times as fast, %.3f s instead of %.3f s",
-			 totals->off_s / totals->ideal_s, totals->ideal_s, totals->off_s);
+			 times->off_s / times->ideal_s, times->ideal_s, times->off_s);
 }
 
-static void say_balanced(const struct mal_controller *controller, const struct mal_totals *totals,
+static void say_balanced(const struct mal_controller *controller, const struct times *times,
 			 char *line, size_t size)
 {
 	struct mal_kept_teams kept;
@@ -75,18 +89,18 @@ static void say_balanced(const struct mal_controller *controller, const struct m
 	mal_phrase_main_reason(controller, &kept);
 	if (kept.of_ranks == 1)
 		snprintf(line, size, "one rank on this node: nothing to balance in %.3f s",
-			 totals->elapsed_s);
-	else if (totals->elapsed_s > (1 + NO_DIFFERENCE) * totals->off_s)
+			 times->elapsed_s);
+	else if (times->elapsed_s > (1 + NO_DIFFERENCE) * times->off_s)
 		snprintf(line, size, "%s: nothing to gain; %.3f s, estimated %.3f s without",
-			 balanced(totals), totals->elapsed_s, totals->off_s);
+			 balanced(controller), times->elapsed_s, times->off_s);
 	else
-		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(totals),
-			 totals->elapsed_s);
+		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(controller),
+			 times->elapsed_s);
 }
 
-static void say_gain(const struct mal_totals *totals, char *line, size_t size)
+static void say_gain(const struct times *times, char *line, size_t size)
 {
-	double share = mal_totals_attained(totals);
+	double share = attained(times);
 	char part[64];
 
 	if (share > 1)
@@ -94,14 +108,14 @@ static void say_gain(const struct mal_totals *totals, char *line, size_t size)
 	else
 		snprintf(part, sizeof(part), "%.0f %% of what was possible", 100 * share);
 	snprintf(line, size, "%.2f times as fast: %.3f s, estimated %.3f s without; %s",
-		 totals->off_s / totals->elapsed_s, totals->elapsed_s, totals->off_s, part);
+		 times->off_s / times->elapsed_s, times->elapsed_s, times->off_s, part);
 }
 
 /* Neither faster nor balanced. */
-static void say_no_gain(const struct mal_controller *controller, const struct mal_totals *totals,
+static void say_no_gain(const struct mal_controller *controller, const struct times *times,
 			char *line, size_t size)
 {
-	double slower = totals->elapsed_s / totals->off_s;
+	double slower = times->elapsed_s / times->off_s;
 	bool is_slower = slower > 1 + NO_DIFFERENCE;
 	const char *why = reason(controller, is_slower);
 	char how[32] = "not faster";
@@ -109,36 +123,30 @@ static void say_no_gain(const struct mal_controller *controller, const struct ma
 	if (is_slower)
 		snprintf(how, sizeof(how), "%.2f times as slow", slower);
 	snprintf(line, size, "%s: %.3f s, estimated %.3f s without, %.3f s at best%s%s", how,
-		 totals->elapsed_s, totals->off_s, totals->ideal_s, why ? "; " : "",
-		 why ? why : "");
+		 times->elapsed_s, times->off_s, times->ideal_s, why ? "; " : "", why ? why : "");
 }
 
 /* What the windows measured, and what no window did, which is the same however the step runs. */
-static struct mal_totals whole_step(const struct mal_totals *windows, double step_s)
+static struct times whole_step(const struct mal_totals *windows, double step_s)
 {
 	double outside = mal_totals_outside(windows, step_s);
-	struct mal_totals whole = *windows;
 
-	whole.elapsed_s += outside;
-	whole.off_s += outside;
-	whole.ideal_s += outside;
-	whole.balance_before *= whole.elapsed_s / windows->elapsed_s;
-	return whole;
+	return (struct times){windows->elapsed_s + outside, windows->off_s + outside,
+			      windows->ideal_s + outside};
 }
 
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
 			size_t size)
 {
-	const struct mal_totals whole = whole_step(mal_totals_read(controller), step_s),
-				*totals = &whole;
+	const struct times times = whole_step(mal_totals_read(controller), step_s);
 
 	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
-		say_observed(totals, line, size);
-	else if (isnan(mal_totals_attained(totals)))
-		say_balanced(controller, totals, line, size);
-	else if (totals->elapsed_s < (1 - NO_DIFFERENCE) * totals->off_s)
-		say_gain(totals, line, size);
+		say_observed(controller, &times, line, size);
+	else if (isnan(attained(&times)))
+		say_balanced(controller, &times, line, size);
+	else if (times.elapsed_s < (1 - NO_DIFFERENCE) * times.off_s)
+		say_gain(&times, line, size);
 	else
-		say_no_gain(controller, totals, line, size);
+		say_no_gain(controller, &times, line, size);
 	return line;
 }
