@@ -73,9 +73,8 @@ static void remove_socket(char *path)
 	if (!end)
 		return;
 	unlink(path);
-	/* Fails, and keeps the directory, while other sockets are in it. */
 	*end = '\0';
-	rmdir(path);
+	mal_rundir_leave_own(path);
 	path[0] = '\0';
 }
 

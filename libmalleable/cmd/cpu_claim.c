@@ -76,8 +76,7 @@ void mal_cpu_claim_end(int claim)
 	/* With all bytes it is the last. */
 	if (directory >= 0 && lock(claim, 0, MAL_MAX_CPUS) == 0) {
 		unlinkat(directory, FILE_NAME, 0);
-		/* Fails while sockets are in it. */
-		rmdir(path);
+		mal_rundir_leave_own(path);
 	}
 	close(claim);
 	if (directory >= 0)
