@@ -210,7 +210,14 @@ int mal_force_joins(struct mal_analysis *analysis);
 int mal_check_control(struct mal_analysis *analysis);
 void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason);
 
-/* ends.c: the exit, or the guard, at the end of BLOCK. MARKS are the ways of the guard. */
+/* ends.c: whether iterations decide at the end of BLOCK. */
+int mal_is_exit_by_share(const struct mal_analysis *analysis, uint32_t block);
+/* The exits of loop NUMBER: by iterations, and by others, of which EARLY is the last. */
+void mal_count_exits(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number,
+		     unsigned int *shared, unsigned int *others, uint32_t *early);
+/* A loop that ends when memory changes, which it neither writes to nor calls anything for. */
+void mal_check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number);
+/* The exit, or the guard, at the end of BLOCK. MARKS are the ways of the guard. */
 void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint32_t *work);
 void mal_check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks);
 

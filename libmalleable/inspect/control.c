@@ -7,114 +7,9 @@
 
 #ifdef HAVE_ZYDIS
 
-static int is_exit_by_share(const struct mal_analysis *analysis, uint32_t block)
-{
-	uint8_t branch = analysis->facts[block].branch;
-
-	return branch == MAL_BRANCH_SHARE || branch == MAL_BRANCH_CHUNK;
-}
-
 static int is_reached(const struct mal_analysis *analysis, uint32_t block)
 {
 	return analysis->facts[block].end && analysis->facts[block].end->live;
-}
-
-/* Whether VALUE is made of what changes in the loop NUMBER. */
-static int changes(const struct mal_analysis *analysis, mal_value value, const uint32_t *loop,
-		   uint32_t number)
-{
-	const struct mal_node *node = mal_node(&analysis->values, value);
-	const mal_value parts[] = {node->a, node->b, node->c};
-	uint32_t block = (uint32_t)(node->key >> 40) & 0x3fffff;
-
-	if (node->kind == MAL_SYMBOL && node->key >> 62 == 1)
-		return block < analysis->graph.block_count && loop[block] == number;
-	for (size_t i = 0; i < 3 && node->kind != MAL_TELLS; i++)
-		if (parts[i] && changes(analysis, parts[i], loop, number))
-			return 1;
-	return 0;
-}
-
-/* A guard before a loop decides by the same each time. */
-static int is_guard(const struct mal_analysis *analysis, uint32_t block, const uint32_t *loop)
-{
-	const struct mal_block_facts *facts = &analysis->facts[block];
-
-	return is_exit_by_share(analysis, block) && facts->compare && !facts->counts &&
-	       !changes(analysis, facts->compare, loop, loop[block]);
-}
-
-/* Whether iterations decide again what follows BLOCK, before anything else is done. */
-static int leads_to_share(struct mal_analysis *analysis, uint32_t block)
-{
-	const struct mal_block *at = &analysis->graph.blocks[block];
-
-	if (is_exit_by_share(analysis, block) || analysis->facts[block].seen)
-		return 1;
-	if (analysis->facts[block].effects & MAL_EFFECT_RUNTIME || !at->next_count)
-		return !at->ends;
-	analysis->facts[block].seen = 1;
-	for (uint32_t i = 0; i < at->next_count; i++)
-		if (!leads_to_share(analysis, at->next[i]))
-			return 0;
-	return 1;
-}
-
-/* The exits of LOOP: by iterations, and by others. */
-static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number,
-			unsigned int *shared, unsigned int *others, uint32_t *early)
-{
-	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
-		const struct mal_block *block = &analysis->graph.blocks[i];
-
-		for (uint32_t j = 0; loop[i] == number && j < block->next_count; j++) {
-			uint32_t next = block->next[j];
-
-			if (loop[next] == number || !analysis->graph.blocks[next].ends ||
-			    is_guard(analysis, i, loop))
-				continue;
-			for (uint32_t k = 0; k < analysis->graph.block_count; k++)
-				analysis->facts[k].seen = 0;
-			if (is_exit_by_share(analysis, i) || leads_to_share(analysis, next)) {
-				++*shared;
-				continue;
-			}
-			++*others;
-			*early = i;
-		}
-	}
-}
-
-/* A loop that ends when memory changes, which it neither writes to nor calls anything for. */
-static void check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number)
-{
-	const struct mal_node *read = NULL;
-
-	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
-		const struct mal_block_facts *facts = &analysis->facts[i];
-		const struct mal_block *block = &analysis->graph.blocks[i];
-		int leaves = 0;
-
-		if (loop[i] != number)
-			continue;
-		if (facts->effects & (MAL_EFFECT_CALL | MAL_EFFECT_RUNTIME | MAL_EFFECT_ATOMIC))
-			return;
-		for (uint32_t j = 0; j < block->next_count; j++)
-			leaves |= loop[block->next[j]] != number;
-		if (!leaves)
-			continue;
-		read = mal_node(&analysis->values, facts->left);
-		if (read->kind != MAL_SYMBOL || !read->a || read->key >> 62 == 1 ||
-		    mal_node(&analysis->values, facts->right)->kind != MAL_NUMBER ||
-		    changes(analysis, read->a, loop, number))
-			return;
-		for (uint32_t j = 0; j < analysis->graph.block_count; j++)
-			if (loop[j] == number && analysis->facts[j].stored == read->a)
-				return;
-		analysis->at = mal_flow_last(&analysis->graph, i);
-	}
-	if (read)
-		mal_bind(analysis, "waits for another thread", NULL);
 }
 
 /* The loops within the blocks of SET, from the outermost on; those of a shared one only wait. */
@@ -131,9 +26,9 @@ static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
 
 		for (uint32_t i = 0; i < graph->block_count; i++)
 			within |= loop[i] == number && analysis->facts[i].shared;
-		check_wait(analysis, loop, number);
+		mal_check_wait(analysis, loop, number);
 		if (!within)
-			count_exits(analysis, loop, number, &shared, &others, &early);
+			mal_count_exits(analysis, loop, number, &shared, &others, &early);
 		if (shared && others) {
 			analysis->at = mal_flow_last(graph, early);
 			mal_bind(analysis, "a loop of iterations that ends early", NULL);
@@ -273,7 +168,7 @@ int mal_force_joins(struct mal_analysis *analysis)
 		if (!is_reached(analysis, i) || facts->branch == MAL_BRANCH_CLEAN)
 			continue;
 		mark_ways(analysis, i, marks, work);
-		if (!is_exit_by_share(analysis, i))
+		if (!mal_is_exit_by_share(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
 		else if (!is_inner(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_JOIN);

@@ -80,21 +80,6 @@ void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *a
 		result_flags(analysis, value);
 }
 
-static mal_value multiply(struct mal_analysis *analysis, mal_value left, mal_value right)
-{
-	struct mal_values *values = &analysis->values;
-	int64_t a, b;
-	int known = mal_is_number(values, left, &a), other = mal_is_number(values, right, &b);
-
-	if (known && other)
-		return mal_number(values, (int64_t)((uint64_t)a * (uint64_t)b));
-	if ((known && a == 0) || (other && b == 0))
-		return mal_number(values, 0);
-	if ((known && a == 1) || (other && b == 1))
-		return known && a == 1 ? right : left;
-	return mal_make(values, MAL_MULTIPLY, 0, left, right, 0);
-}
-
 /* Sums, differences and products: the expressions that divide iterations. */
 static void step_linear(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
@@ -122,14 +107,14 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 			mal_step_any(analysis, at);
 			return;
 		}
-		result = multiply(analysis, left, mal_number(values, (int64_t)1 << (number & 63)));
+		result = mal_times(values, left, mal_number(values, (int64_t)1 << (number & 63)));
 		break;
 	default:
 		if (at->operand_count == 3) {
 			left = right;
 			right = mal_read(analysis, &at->operands[2]);
 		}
-		result = multiply(analysis, left, right);
+		result = mal_times(values, left, right);
 	}
 	if (mal_node(values, result)->kind == MAL_SHARE &&
 	    (mal_node(values, left)->kind == MAL_STEP || mal_node(values, right)->kind == MAL_STEP))

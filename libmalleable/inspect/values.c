@@ -260,6 +260,20 @@ mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b)
 	return mal_plus(values, a, mal_make(values, MAL_MULTIPLY, 0, b, mal_number(values, -1), 0));
 }
 
+mal_value mal_times(struct mal_values *values, mal_value left, mal_value right)
+{
+	int64_t a, b;
+	int known = mal_is_number(values, left, &a), other = mal_is_number(values, right, &b);
+
+	if (known && other)
+		return mal_number(values, (int64_t)((uint64_t)a * (uint64_t)b));
+	if ((known && a == 0) || (other && b == 0))
+		return mal_number(values, 0);
+	if ((known && a == 1) || (other && b == 1))
+		return known && a == 1 ? right : left;
+	return mal_make(values, MAL_MULTIPLY, 0, left, right, 0);
+}
+
 int mal_is_of_bounds(const struct mal_values *values, mal_value value)
 {
 	const struct mal_node *node = mal_node(values, value);

@@ -154,6 +154,7 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		   mal_value b, mal_value c);
 mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b);
 mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b);
+mal_value mal_times(struct mal_values *values, mal_value left, mal_value right);
 
 /* Whether VALUE is made of the bounds of a thread's iterations. */
 int mal_is_of_bounds(const struct mal_values *values, mal_value value);
