@@ -113,6 +113,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	if (mal.borrowed_count && !mal_sizing_may_share(current))
 		mal_cpus_release();
 	mal_cpus_refresh();
+	/* What follows a plan, and what releases, has refreshed too. */
 	changed = mal.seen_changes != seen;
 	if (changed && mal_team_is_free())
 		mal_team_follow(mal_cpus_to_use(mal.own_count));

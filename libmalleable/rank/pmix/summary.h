@@ -4,9 +4,9 @@
  * reports on all nodes.
  *
  * The lowest rank of each node publishes its controller's summary through PMIx, that of Slurm or of
- * a launcher, in MPI_Finalize. The
- * step's rank 0 waits there for the others, which cannot leave MPI_Finalize before it. Where PMIx
- * or a part of it is missing each node reports by itself. Primary thread only.
+ * a launcher, in MPI_Finalize. The step's rank 0 waits there for the others, which cannot leave
+ * MPI_Finalize before it. Where PMIx or a part of it is missing each node reports by itself.
+ * Primary thread only.
  */
 #ifndef MAL_RANK_PMIX_SUMMARY_H
 #define MAL_RANK_PMIX_SUMMARY_H
