@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # MPI_Comm_spawn under mpirun in a balanced job: the children come, compute, and leave.
 . "$(dirname "$0")/lib.sh"
+[ $openmpi = yes ] || skip_all "mpirun is MPICH's, which starts ranks in a step"
 need_cluster
 start_cluster
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
