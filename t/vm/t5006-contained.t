@@ -9,11 +9,6 @@ export TMPDIR=/var/lib
 unset TMPDIR
 need_cluster
 [ "$(nproc)" -ge 8 ] || skip_all "needs 8 CPUs: contrib/vm run $0"
-version=$(scontrol --version | awk '{print $2}')
-# since VERSION: this Slurm is that one or a later one.
-since() { [ "$(printf '%s\n' "$1" "$version" | sort -V | head -n1)" = "$1" ]; }
-since 24.05 || skip_all "Slurm $version has no contain_spank"
-plan 9
 cp -R "$stage" "$work/stage" && cp "$load" "$work/load" || exit 1
 stage=$work/stage
 load=$work/load
@@ -21,11 +16,16 @@ mkdir -p "$BALANCE_CLUSTER" "$work/private"
 printf 'AutoBasePath=true\nBasePath=%s\n' "$work/private" >"$BALANCE_CLUSTER/job_container.conf"
 start_cluster --conf "$(printf '%s\n' PrologFlags=Contain JobContainerType=job_container/tmpfs \
 	SlurmdParameters=contain_spank)"
+# since VERSION: this Slurm is that one or a later one. It tells with a slurm.conf alone.
+version=$(scontrol --version | awk '{print $2}')
+since() { [ "$(printf '%s\n' "$1" "$version" | sort -V | head -n1)" = "$1" ]; }
+since 24.05 || skip_all "Slurm $version has no contain_spank"
+plan 9
 # PMIx 5 in slurmstepd would share files in a /tmp that jobs do not have.
 export PMIX_MCA_gds=hash
 
 limit=600 begin srun -n2 -c2 --balance=auto,lend=no --balance-report="$work/report.json" "$load" \
-	--units=60000 --chunks=64 --regions=1 --work=200,20 --iterations=100000 \
+	--units=60000 --chunks=64 --regions=1 --work=200,20 --iterations=10 \
 	--until="$work/stop"
 nice -n -15 "$srcdir/t/watch.py" 600 load >"$work/masks" &
 watcher=$!
