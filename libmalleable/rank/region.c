@@ -119,8 +119,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		mal_team_follow(mal_cpus_to_use(mal.own_count));
 	if (!mal.own_count)
 		return changed;
-	if (mal_rule(MAL_RULE_LEND) && mal_sizing_may_share(current) &&
-	    now - mal.left_mpi > mal.region.settle &&
+	if (mal_sizing_may_share(current) && now - mal.left_mpi > mal.region.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max =
 			mal_team_may_differ() && !clause ? mal.segment.thread_count : team;

@@ -13,7 +13,8 @@
 #define SHORT_S 300e-6
 /*
  * At the start regions take longer than later: where they take less than so many times as long, the
- * shortest window of the first time counts, and one is not enough.
+ * shortest window of the first time counts, and one is not enough. Sharing is not compared with a
+ * window within which they became shorter.
  */
 #define EARLY_S 0.8
 #define UNSURE 5
@@ -37,16 +38,19 @@
 
 static struct sharing {
 	bool on;
-	bool trying;		 /* to compare with the time before */
-	uint64_t first;		 /* tick at which the first window began */
-	uint64_t window;	 /* tick at which the regions below began */
-	uint64_t regions, ticks; /* until then */
-	unsigned int windows;	 /* so far */
-	uint64_t since;		 /* tick at which the way was chosen or tried last */
-	double usual;		 /* ticks of a region in the last windows, moving average */
-	double before;		 /* and in the other way */
-	double kept;		 /* and when sharing was kept */
-	float rest, calm;	 /* seconds until the other way is tried */
+	bool lent;			   /* so it was as the window began */
+	bool trying;			   /* to compare with the time before */
+	uint64_t first;			   /* tick at which the first window began */
+	uint64_t window;		   /* tick at which the regions below began */
+	uint64_t regions, ticks;	   /* until then */
+	uint64_t half_regions, half_ticks; /* until its first half was over; 0: it is not */
+	unsigned int windows;		   /* so far */
+	uint64_t since;			   /* tick at which the way was chosen or tried last */
+	double usual;	  /* ticks of a region in the last windows, moving average */
+	double before;	  /* and in the other way */
+	double kept;	  /* and when sharing was kept */
+	double shared;	  /* and in the last window that shared */
+	float rest, calm; /* seconds until the other way is tried */
 } sharing;
 
 static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
@@ -54,6 +58,7 @@ static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
 	sharing.window = now;
 	sharing.regions = regions;
 	sharing.ticks = ticks;
+	sharing.half_regions = 0;
 }
 
 static double short_region(void)
@@ -72,6 +77,32 @@ static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
 	if (regions >= REGIONS && (double)ticks < TINY * short_region() * (double)regions)
 		return true;
 	return mal_ticks_to_s(now - sharing.window) >= TRY_S;
+}
+
+static bool is_early(uint64_t now)
+{
+	return mal_ticks_to_s(now - sharing.first) < EARLY_S;
+}
+
+static void note_half(uint64_t now, uint64_t regions, uint64_t ticks)
+{
+	if (sharing.half_regions || mal_ticks_to_s(now - sharing.window) < TRY_S / 2)
+		return;
+	sharing.half_regions = regions;
+	sharing.half_ticks = ticks;
+}
+
+/* Whether regions took HARM times as long in the first half of the window that ends. */
+static bool became_shorter(uint64_t regions, uint64_t ticks)
+{
+	double first, second;
+
+	if (!sharing.half_regions || sharing.half_regions == regions)
+		return false;
+	first = (double)(sharing.half_ticks - sharing.ticks) /
+		(double)(sharing.half_regions - sharing.regions);
+	second = (double)(ticks - sharing.half_ticks) / (double)(regions - sharing.half_regions);
+	return first > HARM * second;
 }
 
 /* The other way was tried: keep to the better one. Returns whether that is the one before. */
@@ -115,7 +146,7 @@ static bool is_time(uint64_t now, double mean)
 
 static void learn_usual(uint64_t now, double mean)
 {
-	bool early = mal_ticks_to_s(now - sharing.first) < EARLY_S;
+	bool early = is_early(now);
 
 	sharing.windows++;
 	if (sharing.usual <= 0 ||
@@ -125,13 +156,31 @@ static void learn_usual(uint64_t now, double mean)
 		sharing.usual = (3 * sharing.usual + mean) / 4;
 }
 
+/*
+ * Nobody lends: MEAN is what regions take alone, while those of other ranks are alone too. Returns
+ * whether sharing ends as they took far longer.
+ */
+static bool leave_if_harmful(uint64_t now, double mean)
+{
+	if (!sharing.on || sharing.shared <= HARM * mean)
+		return false;
+	sharing.since = now;
+	sharing.rest = REST_S;
+	sharing.calm = 0;
+	sharing.on = sharing.trying = false;
+	return true;
+}
+
 bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends)
 {
 	uint64_t count = regions - sharing.regions, taken = ticks - sharing.ticks;
 	double mean;
+	bool unsure;
 
-	if (!sharing.window) {
-		sharing.first = now;
+	if (!sharing.window || lends != sharing.lent) {
+		if (!sharing.window)
+			sharing.first = now;
+		sharing.lent = lends;
 		start_from(now, regions, ticks);
 		return false;
 	}
@@ -139,20 +188,24 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lend
 		return false;
 	mean = (double)taken / (double)count;
 	if (!is_known(now, count, taken)) {
+		note_half(now, regions, ticks);
 		if (sharing.usual <= 0 && mal_ticks_to_s(now - sharing.window) >= TRY_S)
 			sharing.usual = mean;
 		return false;
 	}
+	unsure = is_early(now) && became_shorter(regions, ticks);
 	start_from(now, regions, ticks);
 	learn_usual(now, mean);
 	if (!lends)
-		return false;
+		return leave_if_harmful(now, mean);
+	if (sharing.on)
+		sharing.shared = mean;
 	if (sharing.trying) {
 		sharing.since = now;
 		if (!keep_better(mean))
 			return false;
 	} else {
-		if (!is_time(now, mean))
+		if (unsure || !is_time(now, mean))
 			return false;
 		sharing.since = now;
 		sharing.trying = true;

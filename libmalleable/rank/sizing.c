@@ -68,7 +68,8 @@ static bool is_very_long(const struct mal_region *region)
 
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return is_very_long(region) ? region->until_alone > 0 : mal_sharing();
+	return mal_rule(MAL_RULE_LEND) &&
+	       (is_very_long(region) ? region->until_alone > 0 : mal_sharing());
 }
 
 /*
@@ -192,7 +193,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region,
 				   mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
-		return false;
+		return turned;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
 	if (offer > GROW_OFFER && can_borrow()) {

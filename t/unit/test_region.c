@@ -617,6 +617,42 @@ static void gives_back(void **state)
 	end(&region, true);
 }
 
+/* Nor is anything kept where nobody lends any more. */
+static void gives_back_without_rule(void **state)
+{
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	take(2 * ALONE, 25 * MS, 25 * MS);
+	mal.borrowed_count = 1;
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	begin(&region, NONE);
+	assert_int_equal(mal.borrowed_count, 0);
+	end(&region, true);
+}
+
+/*
+ * Ranks that harm each other see it when nobody lends: regions that were kept sharing take far less
+ * then.
+ */
+static void alone_at_once(void **state)
+{
+	(void)state;
+	let_want(1);
+	take(ALONE, 25 * MS, 25 * MS);
+	take(2 * ALONE, 25 * MS, 25 * MS);
+	assert_true(mal_sharing());
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	take(ALONE + 1, 20 * MS, 20 * MS);
+	assert_true(mal_sharing());
+	take(40 * REGIONS, MS / 10, MS / 10);
+	assert_false(mal_sharing());
+	mal.segment.header->rules |= MAL_RULE_LEND | MAL_RULE_GROW;
+	take(ALONE, MS / 10, MS / 10);
+	assert_false(mal_sharing());
+}
+
 /* The first regions take long for another reason: sharing was kept, and is soon left. */
 static void slow_start(void **state)
 {
@@ -632,6 +668,19 @@ static void slow_start(void **state)
 	/* It stays so but for a short trial now and then. */
 	take(20 * REGIONS, MS / 10, 10 * MS);
 	assert_false(mal_sharing());
+}
+
+/* What regions take at the start is no measure while they become shorter. */
+static void still_starting(void **state)
+{
+	(void)state;
+	let_want(1);
+	take(8, 12 * MS, 12 * MS);
+	take(30, 4 * MS, 4 * MS);
+	assert_false(mal_sharing());
+	/* As long at the end of a window as at its begin. */
+	take(100, 4 * MS, 4 * MS);
+	assert_true(mal_sharing());
 }
 
 int main(void)
@@ -658,7 +707,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(short_setup, open_all, close_all),
 		cmocka_unit_test_setup_teardown(few_and_long, open_all, close_all),
 		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
+		cmocka_unit_test_setup_teardown(gives_back_without_rule, open_all, close_all),
+		cmocka_unit_test_setup_teardown(alone_at_once, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
+		cmocka_unit_test_setup_teardown(still_starting, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
