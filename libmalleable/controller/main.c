@@ -25,6 +25,7 @@
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/controller.h"
@@ -158,28 +159,34 @@ static int open_controller(struct mal_controller *controller, const struct mal_s
  */
 static void take_round(struct mal_controller *controller, struct mal_window *window)
 {
+	bool moves;
+
 	if (mal_round_read(controller, window)) {
+		mal_overdue_end(controller, window);
 		mal_last_keep(controller, window->samples);
 		mal_totals_add(controller, window->samples);
 		mal_history_note(controller, window);
 		mal_topology_read(controller);
 		mal_recording_window(controller->recording, controller, window);
 		mal_alternatives_window(controller->alternatives, controller, window);
-		mal_sampling_adapt(controller, !mal_doubt_read(controller)->now &&
-						       mal_plan_make(controller, window));
+		moves = !mal_doubt_read(controller)->now && mal_plan_make(controller, window);
+		mal_sampling_adapt(controller, moves);
+		mal_overdue_begin(controller, window, moves);
 		mal_idle_hand_out(controller);
 		mal_pages_follow(controller);
 	}
 	mal_round_begin(controller);
 }
 
-static uint64_t how_long(const struct mal_controller *controller)
+static uint64_t how_long(const struct mal_controller *controller, uint64_t most)
 {
-	if (mal_idle_is_settling(controller))
-		return SLEEP_SETTLE_NS;
+	uint64_t usual = mal_off_has_file(controller) ? SLEEP_SWITCH_NS : SLEEP_NS;
+
 	if (controller->pool)
-		return SLEEP_POOL_NS;
-	return mal_off_has_file(controller) ? SLEEP_SWITCH_NS : SLEEP_NS;
+		usual = SLEEP_POOL_NS;
+	if (mal_idle_is_settling(controller))
+		usual = SLEEP_SETTLE_NS;
+	return usual < most ? usual : most;
 }
 
 static int serve(struct mal_controller *controller, struct mal_error *err)
@@ -191,6 +198,7 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 	if (!window)
 		return mal_fail(err, "out of memory");
 	mal_plan_begin(controller);
+	mal_overdue_begin(controller, NULL, false);
 	while (!atomic_load(&controller->ending)) {
 		uint32_t wake = atomic_load(&header->wake);
 
@@ -198,6 +206,7 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 			if (controller->pool)
 				mal_idle_rebind(controller);
 			mal_round_begin(controller);
+			mal_overdue_begin(controller, NULL, false);
 		} else if (mal_round_is_complete(controller))
 			take_round(controller, window);
 		if (atomic_exchange(&controller->asked, false))
@@ -206,7 +215,8 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 		mal_admin_switch_update(controller);
 		mal_pool_update(controller);
 		mal_idle_settle(controller);
-		mal_futex_wait(&header->wake, wake, how_long(controller));
+		mal_futex_wait(&header->wake, wake,
+			       how_long(controller, mal_overdue_look(controller)));
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->wake) - wake > 1000)
 			nanosleep(&pause, NULL);

@@ -13,6 +13,7 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/state/command.h"
@@ -30,7 +31,7 @@ static bool is_complete(const struct mal_controller *controller)
 	       controller->off && controller->deciding && controller->allocation &&
 	       controller->leaving && controller->settling && controller->agent &&
 	       controller->pages && controller->sampling && controller->totalling &&
-	       controller->doubting && controller->history &&
+	       controller->doubting && controller->history && controller->overdue &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -57,6 +58,7 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.totalling = mal_totalling_create(ranks),
 		.doubting = mal_doubting_create(ranks),
 		.history = mal_history_create(),
+		.overdue = mal_overdue_create(),
 		.summaries = step->arguments.nodes > 1 ? mal_summaries_create(step->arguments.nodes)
 						       : NULL,
 		.imbalance = step->arguments.nodes > 1 ? mal_imbalance_create(step) : NULL,
@@ -91,6 +93,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_totalling_destroy(controller->totalling);
 	mal_doubting_destroy(controller->doubting);
 	mal_history_destroy(controller->history);
+	mal_overdue_destroy(controller->overdue);
 	mal_summaries_destroy(controller->summaries);
 	mal_imbalance_destroy(controller->imbalance);
 }

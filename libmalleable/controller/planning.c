@@ -41,8 +41,7 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	atomic_store(&controller->step->segment.header->max, plan->lending.max);
 	atomic_store(&controller->step->segment.header->schedule,
 		     (plan->schedule.kind & 0xffff) | (plan->schedule.chunk & 0xffff) << 16);
-	if (atomic_load(&controller->step->segment.header->rules) != rules)
-		atomic_store(&controller->step->segment.header->rules, rules);
+	mal_deciding_set_rules(controller, rules);
 }
 
 /* The ranks look again where it is new. */
@@ -56,12 +55,12 @@ static void set_use(struct mal_controller *controller, const unsigned int *use)
 	}
 }
 
-static void publish(struct mal_controller *controller, const struct mal_plan *plan)
+void mal_plan_publish(struct mal_controller *controller, const unsigned int *owner)
 {
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		atomic_store(&controller->step->segment.cpus[controller->step->cpu[i]].target,
-			     plan->owner[i] < controller->step->segment.rank_count ? plan->owner[i]
-										   : MAL_NOBODY);
+			     owner[i] < controller->step->segment.rank_count ? owner[i]
+									     : MAL_NOBODY);
 	atomic_store(&controller->step->segment.header->plan, mal_deciding_next_plan(controller));
 }
 
@@ -105,7 +104,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 		mal_recording_plan(controller->recording, &plan, NULL);
 	if (!plan.move)
 		return false;
-	publish(controller, &plan);
+	mal_plan_publish(controller, plan.owner);
 	return true;
 }
 
@@ -124,7 +123,7 @@ void mal_plan_home(struct mal_controller *controller)
 	set_rules(controller, &plan);
 	set_use(controller, all);
 	if (plan.bind)
-		publish(controller, &plan);
+		mal_plan_publish(controller, owner);
 }
 
 void mal_plan_begin(struct mal_controller *controller)
@@ -167,5 +166,5 @@ void mal_plan_obey(struct mal_controller *controller)
 	if (mal_decide_under(mal_deciding_orders(controller), NULL, NULL, view, &plan,
 			     &rejection) == MAL_DECISION_MADE &&
 	    plan.move)
-		publish(controller, &plan);
+		mal_plan_publish(controller, plan.owner);
 }

@@ -14,6 +14,9 @@
  */
 bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window);
 
+/* The CPUs of the step go to OWNER, by CPU; those of no rank's number stay. */
+void mal_plan_publish(struct mal_controller *controller, const unsigned int *owner);
+
 /* The policy begins: its rules hold from now on, before there are samples. */
 void mal_plan_begin(struct mal_controller *controller);
 

@@ -3,8 +3,8 @@
  * sharing.h: whether short regions share CPUs: they are opened with more threads than CPUs, borrow
  * CPUs, and let threads that wait for work sleep. That helps where others wait, but each region
  * then begins with a wake-up: 10 to 60 us, or milliseconds where other threads have the CPU. Both
- * ways are tried in turn, and what makes regions longer is left; where nobody lends for a while, all
- * ranks learn at once how long theirs take alone. Primary thread only.
+ * ways are tried in turn, and what makes regions longer is left. Where nobody lends for a while,
+ * all ranks learn at once how long theirs take alone. Primary thread only.
  */
 #ifndef MAL_RANK_SHARING_H
 #define MAL_RANK_SHARING_H

@@ -13,6 +13,8 @@
 /* Longer by so many usual differences, and by this part, is longer. */
 #define DEVIATIONS 3.0
 #define LONGER 0.02
+/* Four times as long, in the logarithm: no noise. */
+#define FAR 1.39
 /* Where no CPU moved, so many times that is a change of the load. */
 #define CHANGED 2
 /* The usual difference at first, which counts as one window. */
@@ -102,10 +104,10 @@ static bool judge(struct mal_best *best, const struct mal_view *view, double tim
 	return time <= best->time + margin;
 }
 
-/* The present distribution is worse than the best. */
-static enum mal_best_verdict turn_back(struct mal_best *best)
+/* The present distribution is worse than the best, as phases of TIME show. */
+static enum mal_best_verdict turn_back(struct mal_best *best, double time)
 {
-	if (best->next_pause == PAUSE && !best->doubted) {
+	if (best->next_pause == PAUSE && !best->doubted && time < best->time + FAR) {
 		best->doubted = true;
 		return MAL_BEST_STAY;
 	}
@@ -155,7 +157,7 @@ enum mal_best_verdict mal_best_window(struct mal_best *best, const struct mal_vi
 	best->last_time = time;
 	if (!good && mal_apportion_longest(view, loads, now) <=
 			     mal_apportion_longest(view, loads, best->count))
-		return turn_back(best);
+		return turn_back(best, time);
 	best->doubted = false;
 	if (!best->pause)
 		return MAL_BEST_GO_ON;

@@ -181,6 +181,18 @@ static void one_long_window_says_nothing(void **state)
 	mal_best_clear(&best);
 }
 
+/* One that takes four times as long is no noise. */
+static void one_very_long_window_is_enough(void **state)
+{
+	struct mal_best best = best_of_home();
+
+	(void)state;
+	assert_int_equal(look(&best, 6, 4.1, 0.7), MAL_BEST_RETURN);
+	assert_int_equal(best.count[0], 4);
+	assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_STAY);
+	mal_best_clear(&best);
+}
+
 /* Neither does a good one: plans may take effect a window late. */
 static void one_short_window_says_nothing(void **state)
 {
@@ -384,6 +396,7 @@ int main(void)
 		cmocka_unit_test(the_part_that_does_not_scale_is_learnt),
 		cmocka_unit_test(the_best_that_was_measured_is_taken_again),
 		cmocka_unit_test(one_long_window_says_nothing),
+		cmocka_unit_test(one_very_long_window_is_enough),
 		cmocka_unit_test(one_short_window_says_nothing),
 		cmocka_unit_test(a_wrong_forecast_is_no_wrong_model),
 		cmocka_unit_test(the_best_is_forgotten_with_its_load),

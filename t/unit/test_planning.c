@@ -305,6 +305,77 @@ static void loop(void **state)
 	assert_null(node_wrong(node));
 }
 
+/* A window in which CPUs are moved at its begin, and which lasts very much longer than the last. */
+struct overdue {
+	unsigned int turn, back, paused, on; /* turns at which it was seen */
+	bool orders;			     /* come in between */
+};
+
+static bool overdue_turn(struct mal_controller *controller, void *context)
+{
+	static const double work[] = {0.1, 0.02, 0.02};
+	struct overdue *seen = context;
+	bool lends = rules() & MAL_RULE_LEND;
+
+	if (seen->turn == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	if (seen->turn == 3)
+		node_puppet(&(struct mal_plan){.bind = true, .lend = true, .move = true},
+			    (const unsigned int[]){3, 2, 1});
+	if (seen->turn == 5 && seen->orders)
+		assert_string_equal(node_ask(controller, "set rank=0 count=4"), "ok\n");
+	node_obey();
+	node_pass(0.1);
+	if (seen->turn > 4) {
+		if (!seen->back && strcmp(node_owned(0), "0-1") == 0)
+			seen->back = seen->turn;
+		if (!seen->paused && !lends)
+			seen->paused = seen->turn;
+		if (seen->paused && !seen->on && lends)
+			seen->on = seen->turn;
+	}
+	for (unsigned int rank = 0; (seen->turn < 4 || seen->turn > 20) && rank < 3; rank++)
+		node_say(rank, work[rank], 0, 0);
+	return ++seen->turn < 23;
+}
+
+static struct overdue run_overdue(bool orders)
+{
+	struct overdue seen = {.orders = orders};
+
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, overdue_turn, &seen);
+	assert_null(node_wrong(node));
+	return seen;
+}
+
+/* The move is taken back, and lending pauses, once by then. The window is ascribed to the move. */
+static void overdue(void **state)
+{
+	struct overdue seen = run_overdue(false);
+
+	(void)state;
+	assert_in_range(seen.paused, 4 + 4, 4 + 4 + 2);
+	assert_in_range(seen.back, seen.paused, seen.paused + 1);
+	assert_in_range(seen.on, seen.paused + 3, seen.paused + 5);
+	assert_true(rules() & MAL_RULE_LEND);
+	assert_int_equal(node_sample(node, 0)->cpus, 3);
+}
+
+/* What was ordered meanwhile stays. */
+static void overdue_with_orders(void **state)
+{
+	struct overdue seen = run_overdue(true);
+
+	(void)state;
+	assert_true(seen.paused);
+	assert_int_equal(seen.back, 0);
+	assert_int_equal(node_sample(node, 0)->cpus, 4);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -325,6 +396,8 @@ int main(void)
 		CASE(admin_switch),
 		CASE(no_switch),
 		CASE(loop),
+		CASE(overdue),
+		CASE(overdue_with_orders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,16 @@ void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 	count(controller, owners, counts);
 }
 
+void mal_window_set_owners(const struct mal_controller *controller, struct mal_window *window,
+			   const unsigned int *owners)
+{
+	memcpy(window->owner, owners, controller->step->cpu_count * sizeof(*owners));
+	count(controller, owners, window->counts);
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		window->samples[rank].cpus =
+			window->samples[rank].running ? window->counts[rank] : 0;
+}
+
 void mal_window_begin(const struct mal_controller *controller, struct mal_window *window)
 {
 	window->at_s = mal_ticks_to_s(mal_ticks() - controller->step->started);

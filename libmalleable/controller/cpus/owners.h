@@ -15,6 +15,10 @@ void mal_read_owners(const struct mal_controller *controller, unsigned int *owne
 /* Begin WINDOW: the time, and who owns which CPU. */
 void mal_window_begin(const struct mal_controller *controller, struct mal_window *window);
 
+/* WINDOW is one of OWNERS, by CPU of the step, who had the CPUs for most of it. */
+void mal_window_set_owners(const struct mal_controller *controller, struct mal_window *window,
+			   const unsigned int *owners);
+
 /* The running rank to which Slurm gave CPU; the number of ranks if there is none. */
 unsigned int mal_home_of(const struct mal_controller *controller, unsigned int cpu);
 

@@ -41,6 +41,7 @@ struct mal_controller {
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
 	struct mal_summaries *summaries; /* report/summaries.h */
 	struct mal_imbalance *imbalance; /* report/imbalance.h */
+	struct mal_overdue *overdue;	 /* overdue.h */
 };
 
 #endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * overdue.h: what to do where a window lasts very much longer than the last one.
+ *
+ * Policies act when a window has ended. Where phases take very much longer than before, as threads
+ * have too little of a CPU that was moved or lent, that may be minutes. So while the window lasts
+ * the controller takes a move back that it began with, and pauses lending on the whole node for a
+ * moment. The ranks compare how long their regions take then (rank/sharing.h).
+ */
+#ifndef MAL_CONTROLLER_OVERDUE_H
+#define MAL_CONTROLLER_OVERDUE_H
+
+#include "libmalleable/controller/state/controller.h"
+#include "libmalleable/controller/state/window.h"
+
+/* No window yet. NULL: out of memory. */
+struct mal_overdue *mal_overdue_create(void);
+
+/* NULL-safe. */
+void mal_overdue_destroy(struct mal_overdue *overdue);
+
+/*
+ * A window begins behind WINDOW; NULL: the first, or others than before run. MOVES: with a plan
+ * that moves CPUs.
+ */
+void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
+		       bool moves);
+
+/* Do what is due. Returns after how many nanoseconds to call it again. */
+uint64_t mal_overdue_look(struct mal_controller *controller);
+
+/* WINDOW has ended. If a move was taken back in it, its CPUs are those of the move. */
+void mal_overdue_end(struct mal_controller *controller, struct mal_window *window);
+
+#endif
