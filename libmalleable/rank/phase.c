@@ -97,6 +97,7 @@ static void say_sample(uint64_t round)
 	add_cpu_time(&snapshot);
 
 	mal.phase.said_round = round;
+	mal.phase.said_kind = mal.phase.strongest;
 	mal.phase.last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
@@ -105,10 +106,13 @@ static void say_sample(uint64_t round)
 
 /*
  * Whether to give a sample here. Ranks that count the same boundaries all sample at the same one,
- * others by the clock.
+ * others by the clock. The first boundary of another kind is sampled, as the controller knows
+ * the old count only.
  */
 static bool sample_is_due(const struct mal_header *header)
 {
+	if (mal.phase.said_kind && mal.phase.said_kind != mal.phase.strongest)
+		return true;
 	if (mal.phase.strongest == MAL_BOUNDARY_PERIOD)
 		return mal_ticks() >=
 		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);

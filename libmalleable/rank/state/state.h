@@ -91,7 +91,7 @@ struct mal_rank {
 
 	/* phase.c */
 	struct {
-		enum mal_boundary_kind strongest;
+		enum mal_boundary_kind strongest, said_kind;
 		uint64_t boundaries;
 		uint64_t said_round;
 		uint64_t last_said;  /* tick */

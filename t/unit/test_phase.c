@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_phase.c: at which boundaries a rank gives samples. */
+#include "t/unit/rank_fixture.h"
+
+#include "libmalleable/rank/phase.c"
+
+static struct mal_header *header;
+
+static int set_up(void **state)
+{
+	(void)state;
+	open_node(2, 1, 1);
+	memset(&mal.phase, 0, sizeof(mal.phase));
+	header = mal.segment.header;
+	header->rules = MAL_RULE_READY;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_node();
+	return 0;
+}
+
+/* The controller begins a round, with a window of STRIDE boundaries of the kind that it knows. */
+static void begin_round(uint64_t stride)
+{
+	header->sample_at = mal.slot->count.boundaries + stride;
+	header->sample_after = test_clock.now + 50 * MS;
+	header->round++;
+}
+
+static bool says_sample(enum mal_boundary_kind kind)
+{
+	mal_phase_boundary(kind);
+	return mal.phase.said_round == header->round;
+}
+
+static void by_the_count(void **state)
+{
+	(void)state;
+	begin_round(1);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	begin_round(3);
+	assert_false(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	assert_false(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	assert_false(says_sample(MAL_BOUNDARY_PERIOD));
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+}
+
+static void by_the_clock(void **state)
+{
+	(void)state;
+	begin_round(1);
+	for (int i = 0; i < 5; i++)
+		assert_false(says_sample(MAL_BOUNDARY_PERIOD));
+	turn_clock(60 * MS);
+	assert_true(says_sample(MAL_BOUNDARY_PERIOD));
+}
+
+/*
+ * Boundaries are counted anew from the first stronger one on. The controller reckons with the old
+ * count: it has to learn the new one at once, or there is no window for as many boundaries as there
+ * were.
+ */
+static void stronger_kind(void **state)
+{
+	(void)state;
+	begin_round(1);
+	turn_clock(60 * MS);
+	assert_true(says_sample(MAL_BOUNDARY_PERIOD));
+	for (int i = 0; i < 1000; i++)
+		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
+	begin_round(2);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	begin_round(2);
+	assert_false(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(by_the_count),
+		CASE(by_the_clock),
+		CASE(stronger_kind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
