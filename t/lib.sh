@@ -202,7 +202,8 @@ scripts_of() {
 # pids_of NAME: the processes of that name that are not zombies.
 pids_of() { ps -eo pid=,stat=,comm= | awk -v name="$1" '$2 !~ /^Z/ && $3 == name {print $1}'; }
 living() { [ -n "$(pids_of "$1")" ]; }
-step_cgroups() { find /sys/fs/cgroup -type d -path '*/slurm*' -name 'step_*' 2>/dev/null; }
+# Below slurm in cgroup v1, below node1_slurmstepd.scope in cgroup v2.
+step_cgroups() { find /sys/fs/cgroup -type d -path '*slurm*' -name 'step_*' 2>/dev/null; }
 
 clean() {
 	! living malleabled && [ -z "$(step_cgroups)" ] && ! ls /dev/shm/*malleable* >/dev/null 2>&1

@@ -146,6 +146,22 @@ static unsigned long count_turns(const struct vnode_cores *cores)
 	       TURN_NS;
 }
 
+/* The turn passes from HAS to NEXT on real CPU NUMBER; as many as there are turns: all are even. */
+static void change_turn(struct vnode_cores *cores, unsigned int number, unsigned int has,
+			unsigned int next)
+{
+	unsigned int turns = cores->groups / cores->real_count;
+
+	if (next == has)
+		return;
+	if (has == turns || next == turns)
+		set_weights(cores, number, next == turns ? LIKE_ALL : WAITS);
+	else
+		set_weight(cores, has * cores->real_count + number, WAITS);
+	if (next != turns)
+		set_weight(cores, next * cores->real_count + number, HAS_TURN);
+}
+
 static void *tick(void *data)
 {
 	struct place *place = data;
@@ -169,12 +185,7 @@ static void *tick(void *data)
 		unsigned long turn = count_turns(cores);
 		unsigned int next = turn % EVEN_EVERY < EVEN ? turns : (unsigned int)(turn % turns);
 
-		if (next != has && (has == turns || next == turns))
-			set_weights(cores, number, next == turns ? LIKE_ALL : WAITS);
-		else if (next != has)
-			set_weight(cores, has * cores->real_count + number, WAITS);
-		if (next != has && next != turns)
-			set_weight(cores, next * cores->real_count + number, HAS_TURN);
+		change_turn(cores, number, has, next);
 		has = next;
 		time.tv_nsec += TURN_NS;
 		if (time.tv_nsec >= 1000000000L) {

@@ -121,6 +121,17 @@ const char *mal_phrase_bound(const struct mal_controller *controller, unsigned i
 	return text;
 }
 
+bool mal_phrase_is_told_one(const struct mal_controller *controller)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++)
+		if (mal_rank_view(controller, rank)->known &&
+		    atomic_load(&segment->ranks[rank].proves) == MAL_PROVES_ONE)
+			return true;
+	return false;
+}
+
 const char *mal_phrase_schedule(const struct mal_controller *controller, char *text, size_t size)
 {
 	uint32_t schedule = atomic_load(&controller->step->segment.header->schedule);

@@ -29,6 +29,9 @@ struct mal_kept_teams {
 enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *controller,
 					    struct mal_kept_teams *kept);
 
+/* Whether a rank was told one thread, so that its team does not grow. */
+bool mal_phrase_is_told_one(const struct mal_controller *controller);
+
 /*
  * Of the first region of rank RANK that ran and was bound: its name and why, in TEXT of SIZE bytes,
  * what the rank wrote less what cannot be printed; empty: none.

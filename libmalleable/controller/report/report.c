@@ -180,7 +180,7 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 {
 	unsigned long long runs = 0, free_runs = 0;
 	char bound[MAL_BOUND_TEXT + 1] = "";
-	bool any = false, one = false;
+	bool any = false, one = mal_phrase_is_told_one(controller);
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
@@ -190,7 +190,6 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 		any = true;
 		runs += atomic_load(&slot->count.regions);
 		free_runs += atomic_load(&slot->count.free);
-		one |= atomic_load(&slot->proves) == MAL_PROVES_ONE;
 		if (!*bound)
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}

@@ -10,24 +10,12 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "policies/decide/simulation.h"
 
 /* Less than this part of the time is no difference between two runs of most programs. */
 #define NO_DIFFERENCE 0.005
 /* Ranks with less than this part of the largest load, on average, are not called balanced. */
 #define BALANCED 0.95
-
-static bool is_told_one(const struct mal_controller *controller)
-{
-	const struct mal_segment *segment = &controller->step->segment;
-
-	for (unsigned int rank = 0; rank < segment->rank_count; rank++)
-		if (mal_rank_view(controller, rank)->known &&
-		    atomic_load(&segment->ranks[rank].proves) == MAL_PROVES_ONE)
-			return true;
-	return false;
-}
 
 /* Why nothing could be gained, or why it was SLOWER, and what to try; NULL: not known. */
 static const char *reason(const struct mal_controller *controller, bool slower)
@@ -42,7 +30,7 @@ static const char *reason(const struct mal_controller *controller, bool slower)
 		return "work in threads that OpenMP does not know: try fewer of these";
 	if (mal_doubt_read(controller)->stopped)
 		return "others used the CPUs: try a quiet node";
-	if (is_told_one(controller))
+	if (mal_phrase_is_told_one(controller))
 		return "told 1 thread, so no team grows: try -c2 or --balance=max_threads=2";
 	if (mode != MAL_REASON_NONE)
 		return mal_phrase_to_try(mode);
