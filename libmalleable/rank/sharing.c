@@ -49,7 +49,7 @@ static struct sharing {
 	double usual;	  /* ticks of a region in the last windows, moving average */
 	double before;	  /* and in the other way */
 	double kept;	  /* and when sharing was kept */
-	double shared;	  /* and in the last window that shared */
+	double shared;	  /* and in the last window that shared; 0: none since the way was chosen */
 	float rest, calm; /* seconds until the other way is tried */
 } sharing;
 
@@ -171,6 +171,14 @@ static bool leave_if_harmful(uint64_t now, double mean)
 	return true;
 }
 
+/* Nobody lends from now on. Of very long regions that share, too few end for a window. */
+static void note_unknown(uint64_t now, uint64_t regions, uint64_t ticks)
+{
+	if (sharing.on && regions && mal_ticks_to_s(now - sharing.window) >= TRY_S &&
+	    (double)ticks > sharing.shared * (double)regions)
+		sharing.shared = (double)ticks / (double)regions;
+}
+
 bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends)
 {
 	uint64_t count = regions - sharing.regions, taken = ticks - sharing.ticks;
@@ -180,6 +188,8 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lend
 	if (!sharing.window || lends != sharing.lent) {
 		if (!sharing.window)
 			sharing.first = now;
+		else if (!lends)
+			note_unknown(now, count, taken);
 		sharing.lent = lends;
 		start_from(now, regions, ticks);
 		return false;
@@ -214,6 +224,7 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lend
 			sharing.rest = REST_S;
 	}
 	sharing.on = !sharing.on;
+	sharing.shared = 0;
 	return true;
 }
 

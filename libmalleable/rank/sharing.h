@@ -3,7 +3,7 @@
  * sharing.h: whether short regions share CPUs: they are opened with more threads than CPUs, borrow
  * CPUs, and let threads that wait for work sleep. That helps where others wait, but each region
  * then begins with a wake-up: 10 to 60 us, or milliseconds where other threads have the CPU. Both
- * ways are tried in turn, and what makes regions longer is left. Where nobody lends for a while,
+ * ways are tried in turn, and what makes regions longer is left; where nobody lends for a while,
  * all ranks learn at once how long theirs take alone. Primary thread only.
  */
 #ifndef MAL_RANK_SHARING_H
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * By tick NOW so many REGIONS ran, for TICKS in sum. Where nobody LENDS, only their length is
- * learnt. Returns whether mal_sharing() differs from now on.
+ * By tick NOW so many REGIONS ran, for TICKS in sum. Where nobody LENDS, their length is learnt,
+ * and sharing may end, but does not begin. Returns whether mal_sharing() differs from now on.
  */
 bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends);
 

@@ -653,6 +653,39 @@ static void alone_at_once(void **state)
 	assert_false(mal_sharing());
 }
 
+/* It takes so long that few of them end before nobody lends: in a trial, and later. */
+static void few_in_a_crawl(void **state)
+{
+	(void)state;
+	let_want(1);
+	for (unsigned int windows = 1; windows < 4; windows += 2) {
+		mal_sharing_clear();
+		take(windows * ALONE, 25 * MS, 25 * MS);
+		assert_true(mal_sharing());
+		take(3, 25 * MS, 1000 * MS);
+		assert_true(mal_sharing());
+		mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+		take(ALONE + 1, 25 * MS, 25 * MS);
+		assert_false(mal_sharing());
+		mal.segment.header->rules |= MAL_RULE_LEND | MAL_RULE_GROW;
+	}
+}
+
+/* A trial that has hardly begun does not end for what an older one took. */
+static void not_for_an_older_trial(void **state)
+{
+	(void)state;
+	let_want(1);
+	assert_int_not_equal(until_turned(25 * MS, 100 * MS), 0);
+	assert_int_not_equal(until_turned(25 * MS, 100 * MS), 0);
+	assert_false(mal_sharing());
+	assert_int_not_equal(until_turned(25 * MS, 25 * MS), 0);
+	assert_true(mal_sharing());
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	take(2 * ALONE, 25 * MS, 25 * MS);
+	assert_true(mal_sharing());
+}
+
 /* The first regions take long for another reason: sharing was kept, and is soon left. */
 static void slow_start(void **state)
 {
@@ -709,6 +742,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
 		cmocka_unit_test_setup_teardown(gives_back_without_rule, open_all, close_all),
 		cmocka_unit_test_setup_teardown(alone_at_once, open_all, close_all),
+		cmocka_unit_test_setup_teardown(few_in_a_crawl, open_all, close_all),
+		cmocka_unit_test_setup_teardown(not_for_an_older_trial, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
 		cmocka_unit_test_setup_teardown(still_starting, open_all, close_all),
 	};
