@@ -275,6 +275,12 @@ static bool others_sleep(void)
 	return sleep;
 }
 
+static bool may_lend(void)
+{
+	return mal_rule(MAL_RULE_LEND) && mal.own_count &&
+	       (!mal_rule(MAL_RULE_COLLECTIVES) || mal_self.collective);
+}
+
 /* Others want CPUs, or have some of ours. */
 __attribute__((noinline)) static void lend_now(uint64_t now)
 {
@@ -296,7 +302,7 @@ __attribute__((noinline)) static void lend_now(uint64_t now)
 		mal.lend.next_look = now + (now - mal.last_leave);
 		return;
 	}
-	if (!mal.lending || find_borrower(now) != MAL_NOBODY) {
+	if (!mal.lending || (may_lend() && find_borrower(now) != MAL_NOBODY)) {
 		mal.lending = true;
 		for (unsigned int i = mal.own_count; i-- > (mal_rule(MAL_RULE_KEEP_ONE) ? 1 : 0);)
 			lend_or_grant(mal.own[i], now);
@@ -313,11 +319,8 @@ void mal_wait_poll(void)
 	if (now < mal.lend.next_look)
 		return;
 	mal.lend.next_look = now + mal.lend.look_every;
-	if (!mal_rule(MAL_RULE_LEND) || !mal.own_count ||
-	    (mal_rule(MAL_RULE_COLLECTIVES) && !mal_self.collective))
-		return;
-	if (!mal.lending &&
-	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+	if (!mal.lending && (!may_lend() || !atomic_load_explicit(&mal.segment.header->borrowers,
+								  memory_order_relaxed)))
 		return;
 	kept = mal_keep();
 	lend_now(now);

@@ -454,6 +454,25 @@ static void the_longer_region_first(void **state)
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* Where lending pauses, CPUs that are lent stay lent: the waiting thread leaves them to others. */
+static void sleeps_in_a_pause(void **state)
+{
+	unsigned int naps;
+
+	(void)state;
+	open_region(1);
+	wait_and_lend();
+	mal_word_set(word_of(where_is(0, 0)), (struct mal_cpu_state){0, 1, true});
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	naps = test_kernel.naps;
+	turn_clock(10 * MS);
+	mal_wait_poll();
+	assert_int_equal(test_kernel.naps, naps + 1);
+	assert_int_equal(cpu_state(where_is(0, 0)).user, 1);
+	mal_call_end();
+	assert_int_equal(cpu_state(where_is(0, 0)).user, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +486,7 @@ int main(void)
 		CASE(late_grant),
 		CASE(read_anew),
 		CASE(left_behind),
+		CASE(sleeps_in_a_pause),
 		CASE(bound_is_wrong),
 		CASE(first_refuge),
 		CASE(forgotten),
