@@ -12,6 +12,7 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/cpus/pool.h"
+#include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/report/status.h"
 #include "libmalleable/controller/report/summaries.h"
@@ -207,6 +208,8 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 			"the step was started to be observed: its ranks are not prepared for more");
 	if (mal_deciding_use(controller, choice.policy, choice.values, err) < 0)
 		return -1;
+	/* What the one before moved stays. */
+	mal_overdue_begin(controller, NULL, false);
 	mal_plan_begin(controller);
 	return 0;
 }

@@ -11,11 +11,15 @@
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/deciding.h"
 
-/* A window may last so many times as long as usual, behind a move, and this long in any case. */
+/* Lending pauses where a window lasts so many times as long as usual, and this long at least. */
 #define TIMES 8
-#define TIMES_MOVED 4
 #define LEAST_S 0.5
-/* What is usual at first, and how fast it grows from window to window. */
+/* A move is taken back where it lasts so many times as long as the last one, and LEAST_S. */
+#define TIMES_MOVED 4
+/*
+ * What is usual at first, and how fast it grows from window to window: what was long as ranks
+ * harmed each other is not usual.
+ */
 #define FIRST_S 0.1
 #define GROWS 2
 /* Lending pauses for so long: ranks know how long regions take after 0.2 s. */
@@ -25,11 +29,13 @@
 
 struct mal_overdue {
 	uint64_t began, due; /* ticks of the window's begin, and of the next pause or its end */
+	uint64_t move_due;   /* tick at which the move is taken back */
 	double usual_s;	     /* of a window */
 	double patience_s;   /* from its begin to the next pause */
 	bool pauses;
-	uint32_t plan; /* the one that moved CPUs as the window began; 0: none did */
-	bool taken_back;
+	uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
+	uint32_t back;	     /* the one that took it back; 0: none did */
+	uint64_t taken_back; /* tick at which it did */
 	/* By CPU of the step: owners before the move, and when it was taken back. */
 	unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
 };
@@ -54,35 +60,42 @@ static void pause_lending(struct mal_controller *controller, bool pause)
 	mal_deciding_pause_lending(controller, pause);
 }
 
+static double length_of(const struct mal_controller *controller, const struct mal_window *window)
+{
+	double length_s = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		length_s = fmax(length_s, window->samples[rank].elapsed_s);
+	return length_s;
+}
+
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves)
 {
 	struct mal_overdue *overdue = controller->overdue;
-	double last_s = 0;
+	double last_s = window ? length_of(controller, window) : 0;
 
-	for (unsigned int rank = 0; window && rank < controller->step->segment.rank_count; rank++)
-		if (window->samples[rank].elapsed_s > last_s)
-			last_s = window->samples[rank].elapsed_s;
 	if (window)
 		overdue->usual_s = fmin(last_s, GROWS * overdue->usual_s);
 	overdue->began = mal_ticks();
-	overdue->patience_s = fmax((moves ? TIMES_MOVED : TIMES) * overdue->usual_s, LEAST_S);
+	overdue->patience_s = fmax(TIMES * overdue->usual_s, LEAST_S);
 	overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);
+	overdue->move_due = overdue->began + mal_s_to_ticks(fmax(TIMES_MOVED * last_s, LEAST_S));
 	overdue->plan = moves ? mal_deciding_plans(controller) : 0;
-	if (moves)
-		memcpy(overdue->before, window->owner, sizeof(overdue->before));
+	overdue->back = 0;
 	pause_lending(controller, false);
 }
 
 /* Orders or the administrator's switch may have come after it. */
-static void take_back(struct mal_controller *controller)
+static void take_back(struct mal_controller *controller, uint64_t now)
 {
 	struct mal_overdue *overdue = controller->overdue;
 
-	if (overdue->plan && overdue->plan == mal_deciding_plans(controller)) {
+	if (overdue->plan == mal_deciding_plans(controller)) {
 		mal_read_owners(controller, overdue->moved);
-		mal_plan_publish(controller, overdue->before);
-		overdue->taken_back = true;
+		mal_plan_take_back(controller, overdue->before);
+		overdue->back = mal_deciding_plans(controller);
+		overdue->taken_back = now;
 	}
 	overdue->plan = 0;
 }
@@ -90,10 +103,12 @@ static void take_back(struct mal_controller *controller)
 uint64_t mal_overdue_look(struct mal_controller *controller)
 {
 	struct mal_overdue *overdue = controller->overdue;
-	uint64_t now = mal_ticks();
+	uint64_t now = mal_ticks(), next;
+	bool moved = overdue->plan && now >= overdue->move_due;
 
-	if (now >= overdue->due && !overdue->pauses) {
-		take_back(controller);
+	if (moved)
+		take_back(controller, now);
+	if (!overdue->pauses && (moved || now >= overdue->due)) {
 		pause_lending(controller, true);
 		overdue->due = now + mal_s_to_ticks(PAUSE_S);
 	} else if (now >= overdue->due) {
@@ -101,14 +116,33 @@ uint64_t mal_overdue_look(struct mal_controller *controller)
 		overdue->patience_s *= AGAIN;
 		overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);
 	}
-	return overdue->due > now ? (uint64_t)(mal_ticks_to_s(overdue->due - now) * 1e9) : 0;
+	next = overdue->plan && overdue->move_due < overdue->due ? overdue->move_due : overdue->due;
+	return next > now ? (uint64_t)(mal_ticks_to_s(next - now) * 1e9) : 0;
+}
+
+/*
+ * Whether a move was taken back in WINDOW. One that does not count may have ended since, and orders
+ * may have come, or CPUs been withdrawn.
+ */
+static bool is_of_move(const struct mal_controller *controller, const struct mal_window *window)
+{
+	const struct mal_overdue *overdue = controller->overdue;
+	unsigned int ranks = controller->step->segment.rank_count;
+
+	if (!overdue->back || overdue->back != mal_deciding_plans(controller) ||
+	    length_of(controller, window) < mal_ticks_to_s(mal_ticks() - overdue->taken_back))
+		return false;
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if ((overdue->moved[i] < ranks) != (window->owner[i] < ranks))
+			return false;
+	return true;
 }
 
 void mal_overdue_end(struct mal_controller *controller, struct mal_window *window)
 {
 	struct mal_overdue *overdue = controller->overdue;
 
-	if (overdue->taken_back)
+	memcpy(overdue->before, window->owner, sizeof(overdue->before));
+	if (is_of_move(controller, window))
 		mal_window_set_owners(controller, window, overdue->moved);
-	overdue->taken_back = false;
 }

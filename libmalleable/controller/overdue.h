@@ -20,8 +20,8 @@ struct mal_overdue *mal_overdue_create(void);
 void mal_overdue_destroy(struct mal_overdue *overdue);
 
 /*
- * A window begins behind WINDOW; NULL: the first, or others than before run. MOVES: with a plan
- * that moves CPUs.
+ * A window begins behind WINDOW; NULL: the first, or other ranks run, or another policy decides.
+ * MOVES: with a plan that moves CPUs.
  */
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves);

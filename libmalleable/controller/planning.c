@@ -55,7 +55,7 @@ static void set_use(struct mal_controller *controller, const unsigned int *use)
 	}
 }
 
-void mal_plan_publish(struct mal_controller *controller, const unsigned int *owner)
+static void publish(struct mal_controller *controller, const unsigned int *owner)
 {
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		atomic_store(&controller->step->segment.cpus[controller->step->cpu[i]].target,
@@ -104,7 +104,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 		mal_recording_plan(controller->recording, &plan, NULL);
 	if (!plan.move)
 		return false;
-	mal_plan_publish(controller, plan.owner);
+	publish(controller, plan.owner);
 	return true;
 }
 
@@ -123,7 +123,7 @@ void mal_plan_home(struct mal_controller *controller)
 	set_rules(controller, &plan);
 	set_use(controller, all);
 	if (plan.bind)
-		mal_plan_publish(controller, owner);
+		publish(controller, owner);
 }
 
 void mal_plan_begin(struct mal_controller *controller)
@@ -166,5 +166,24 @@ void mal_plan_obey(struct mal_controller *controller)
 	if (mal_decide_under(mal_deciding_orders(controller), NULL, NULL, view, &plan,
 			     &rejection) == MAL_DECISION_MADE &&
 	    plan.move)
-		mal_plan_publish(controller, plan.owner);
+		publish(controller, plan.owner);
+}
+
+void mal_plan_take_back(struct mal_controller *controller, const unsigned int *owner)
+{
+	struct mal_planning planning;
+	const struct mal_view *view = mal_planning_view(controller, &planning);
+	unsigned int count[MAL_MAX_RANKS], within[MAL_MAX_CPUS];
+	struct mal_plan plan = {
+		.bind = mal_deciding_binds(controller), .count = count, .owner = within};
+	enum mal_decision decision;
+	const char *rejection;
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if (planning.owner[i] < view->rank_count && owner[i] < view->rank_count)
+			planning.owner[i] = owner[i];
+	decision = mal_decide_under(mal_deciding_orders(controller), NULL, NULL, view, &plan,
+				    &rejection);
+	if (decision != MAL_DECISION_REJECTED)
+		publish(controller, decision == MAL_DECISION_MADE ? plan.owner : planning.owner);
 }

@@ -14,8 +14,11 @@
  */
 bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window);
 
-/* The CPUs of the step go to OWNER, by CPU; those of no rank's number stay. */
-void mal_plan_publish(struct mal_controller *controller, const unsigned int *owner);
+/*
+ * CPUs go back to OWNER, by CPU of the step, as far as orders allow it. Those that were withdrawn
+ * or handed out since stay so.
+ */
+void mal_plan_take_back(struct mal_controller *controller, const unsigned int *owner);
 
 /* The policy begins: its rules hold from now on, before there are samples. */
 void mal_plan_begin(struct mal_controller *controller);

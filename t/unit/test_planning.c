@@ -5,6 +5,7 @@
  */
 #include "t/unit/node_controller.h"
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/deciding.h"
@@ -305,11 +306,43 @@ static void loop(void **state)
 	assert_null(node_wrong(node));
 }
 
-/* A window in which CPUs are moved at its begin, and which lasts very much longer than the last. */
+/*
+ * A window of 1.7 s behind some of 0.1 s. CPUs are moved as it begins, and the move is taken back
+ * after 0.5 s, at turn 9.
+ */
 struct overdue {
+	const char *options;
+	unsigned int counts[3];		     /* of the move */
+	const char *request;		     /* from outside, at turn AT */
+	unsigned int at;		     /* 0: never */
+	bool ends, stopped, off;	     /* then rank 2, and rank 0 for a while; the switch */
+	unsigned int turns;		     /* 0: until the window is over */
 	unsigned int turn, back, paused, on; /* turns at which it was seen */
-	bool orders;			     /* come in between */
 };
+
+static void come_in_between(struct mal_controller *controller, const struct overdue *seen)
+{
+	if (seen->request)
+		assert_string_equal(node_ask(controller, seen->request), "ok\n");
+	if (seen->ends)
+		node_rank_end(2);
+	if (!seen->off)
+		return;
+	/* It is looked at once a second. */
+	node_admin_switch(true);
+	node_pass(1.1);
+}
+
+/* Of the time that rank 0 computed, the kernel knows little. */
+static void say_stopped(void)
+{
+	struct mal_snapshot said;
+
+	node_say(0, 1.5, 0, 0);
+	said = node_said(0);
+	said.cpu -= mal_s_to_ticks(1.5);
+	node_lie(0, &said);
+}
 
 static bool overdue_turn(struct mal_controller *controller, void *context)
 {
@@ -322,9 +355,9 @@ static bool overdue_turn(struct mal_controller *controller, void *context)
 			node_rank_start(rank);
 	if (seen->turn == 3)
 		node_puppet(&(struct mal_plan){.bind = true, .lend = true, .move = true},
-			    (const unsigned int[]){3, 2, 1});
-	if (seen->turn == 5 && seen->orders)
-		assert_string_equal(node_ask(controller, "set rank=0 count=4"), "ok\n");
+			    seen->counts);
+	if (seen->at && seen->turn == seen->at)
+		come_in_between(controller, seen);
 	node_obey();
 	node_pass(0.1);
 	if (seen->turn > 4) {
@@ -335,17 +368,21 @@ static bool overdue_turn(struct mal_controller *controller, void *context)
 		if (seen->paused && !seen->on && lends)
 			seen->on = seen->turn;
 	}
+	if (seen->stopped && seen->turn == 21)
+		say_stopped();
 	for (unsigned int rank = 0; (seen->turn < 4 || seen->turn > 20) && rank < 3; rank++)
-		node_say(rank, work[rank], 0, 0);
-	return ++seen->turn < 23;
+		if (node_rank(controller, rank)->running || seen->turn == 0)
+			node_say(rank, work[rank], 0, 0);
+	return ++seen->turn < seen->turns;
 }
 
-static struct overdue run_overdue(bool orders)
+static struct overdue run_overdue(struct overdue seen)
 {
-	struct overdue seen = {.orders = orders};
-
+	if (!seen.counts[0])
+		memcpy(seen.counts, (const unsigned int[]){3, 2, 1}, sizeof(seen.counts));
+	seen.turns = seen.turns ? seen.turns : 23;
 	node_close(node);
-	node = node_open(3, 2, "--policy=puppet");
+	node = node_open(3, 2, seen.options ? seen.options : "--policy=puppet");
 	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
 	node_run(node, overdue_turn, &seen);
 	assert_null(node_wrong(node));
@@ -355,7 +392,7 @@ static struct overdue run_overdue(bool orders)
 /* The move is taken back, and lending pauses, once by then. The window is ascribed to the move. */
 static void overdue(void **state)
 {
-	struct overdue seen = run_overdue(false);
+	struct overdue seen = run_overdue((struct overdue){0});
 
 	(void)state;
 	assert_in_range(seen.paused, 4 + 4, 4 + 4 + 2);
@@ -365,15 +402,144 @@ static void overdue(void **state)
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
 
-/* What was ordered meanwhile stays. */
+/* What was ordered meanwhile stays, even if it is what the policy did. */
 static void overdue_with_orders(void **state)
 {
-	struct overdue seen = run_overdue(true);
+	struct overdue seen =
+		run_overdue((struct overdue){.request = "set rank=0 count=4", .at = 5});
 
 	(void)state;
 	assert_true(seen.paused);
 	assert_int_equal(seen.back, 0);
 	assert_int_equal(node_sample(node, 0)->cpus, 4);
+	seen = run_overdue((struct overdue){.request = "set rank=0 count=3", .at = 5});
+	assert_true(seen.paused);
+	assert_int_equal(seen.back, 0);
+	assert_int_equal(node_sample(node, 0)->cpus, 3);
+	/* Or if it comes later. */
+	seen = run_overdue((struct overdue){.request = "set rank=0 count=4", .at = 12});
+	assert_true(seen.back);
+	assert_int_equal(node_sample(node, 0)->cpus, 4);
+}
+
+/* What another policy did stays, too. */
+static void overdue_with_another_policy(void **state)
+{
+	struct overdue seen =
+		run_overdue((struct overdue){.request = "set policy=external", .at = 5});
+
+	(void)state;
+	assert_int_equal(seen.back, 0);
+	assert_int_equal(node_plans(node), 1);
+}
+
+/* Switched off, ranks go home, and stay there. */
+static void overdue_when_off(void **state)
+{
+	(void)state;
+	run_overdue((struct overdue){
+		.options = "--policy=puppet --off-file=/off", .off = true, .at = 5});
+	assert_int_equal(node_plans(node), 2);
+	assert_string_equal(node_owned(0), "0-1");
+	assert_int_equal(node_sample(node, 0)->cpus, 2);
+	assert_int_equal(rules(), MAL_RULE_READY | MAL_RULE_BIND);
+}
+
+/* CPUs that were withdrawn before are planned for no rank, and after that not counted. */
+static void overdue_with_fewer_cpus(void **state)
+{
+	static const unsigned int turns[] = {5, 12};
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct overdue seen =
+			run_overdue((struct overdue){.options = "--policy=puppet --idle=6-7",
+						     .counts = {4, 2, 2},
+						     .request = "withdraw 6-7",
+						     .at = turns[i]});
+
+		assert_true(seen.paused);
+		assert_string_equal(node_owned(0), "0-1");
+		assert_int_equal(node_sample(node, 0)->cpus, i == 0 ? 3 : 2);
+		for (unsigned int cpu = 6; cpu < 8; cpu++)
+			assert_int_equal(node_segment()->cpus[cpu].target, MAL_NOBODY);
+	}
+}
+
+/* The window behind one that does not count is not ascribed to the move. */
+static void overdue_in_vain(void **state)
+{
+	(void)state;
+	run_overdue((struct overdue){.ends = true, .at = 12});
+	assert_int_equal(node_sample(node, 0)->cpus, 2);
+	run_overdue((struct overdue){.stopped = true, .turns = 24});
+	assert_int_equal(node_sample(node, 0)->cpus, 2);
+}
+
+/* What a policy does behind such a window moves nothing: taken back, it would be the move again. */
+static bool overdue_again_turn(struct mal_controller *controller, void *context)
+{
+	struct overdue *seen = context;
+
+	if (seen->turn < 22)
+		return overdue_turn(controller, context);
+	node_obey();
+	node_pass(1);
+	assert_string_equal(node_owned(0), "0-1");
+	return ++seen->turn < 40;
+}
+
+static bool home_again_turn(struct mal_controller *controller, void *context)
+{
+	const struct overdue *seen = context;
+
+	if (seen->turn == 20)
+		node_puppet(&(struct mal_plan){.bind = true, .lend = true, .move = true},
+			    (const unsigned int[]){2, 2, 2});
+	return overdue_again_turn(controller, context);
+}
+
+static void overdue_again(void **state)
+{
+	struct overdue seen = {.counts = {3, 2, 1}, .turns = 40};
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, home_again_turn, &seen);
+	assert_int_equal(seen.turn, 40);
+}
+
+/* Windows of five seconds from the first one on: a move has the time of one. */
+static bool long_turn(struct mal_controller *controller, void *context)
+{
+	unsigned int *turns = context;
+
+	(void)controller;
+	if (*turns == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	node_obey();
+	node_pass(0.5);
+	for (unsigned int rank = 0; *turns % 10 == 9 && rank < 3; rank++)
+		node_say(rank, 1, 0, 0);
+	if (*turns > 20)
+		assert_string_not_equal(node_owned(0), "0-1");
+	return ++*turns < 50;
+}
+
+static void long_windows(void **state)
+{
+	unsigned int turns = 0;
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true, .move = true},
+		    (const unsigned int[]){3, 2, 1});
+	node_run(node, long_turn, &turns);
+	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -398,6 +564,12 @@ int main(void)
 		CASE(loop),
 		CASE(overdue),
 		CASE(overdue_with_orders),
+		CASE(overdue_with_another_policy),
+		CASE(overdue_when_off),
+		CASE(overdue_with_fewer_cpus),
+		CASE(overdue_in_vain),
+		CASE(overdue_again),
+		CASE(long_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
