@@ -26,6 +26,12 @@
 #define PAUSE_S 0.3
 /* If the window goes on, lending pauses again when it has lasted so many times as long. */
 #define AGAIN 4
+/*
+ * All pauses take so long, and this part of the time so far, at most: where some phases are just
+ * longer than others, pauses help nothing.
+ */
+#define PAUSES_S 1.5
+#define PAUSES_PART 0.01
 
 struct mal_overdue {
 	uint64_t began, due; /* ticks of the window's begin, and of the next pause or its end */
@@ -33,6 +39,7 @@ struct mal_overdue {
 	double usual_s;	     /* of a window */
 	double patience_s;   /* from its begin to the next pause */
 	bool pauses;
+	double paused_s;     /* so far, in sum */
 	uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
 	uint32_t back;	     /* the one that took it back; 0: none did */
 	uint64_t taken_back; /* tick at which it did */
@@ -100,6 +107,13 @@ static void take_back(struct mal_controller *controller, uint64_t now)
 	overdue->plan = 0;
 }
 
+static bool may_pause(const struct mal_controller *controller, uint64_t now)
+{
+	double run_s = mal_ticks_to_s(now - controller->step->started);
+
+	return controller->overdue->paused_s < PAUSES_S + PAUSES_PART * run_s;
+}
+
 uint64_t mal_overdue_look(struct mal_controller *controller)
 {
 	struct mal_overdue *overdue = controller->overdue;
@@ -108,8 +122,9 @@ uint64_t mal_overdue_look(struct mal_controller *controller)
 
 	if (moved)
 		take_back(controller, now);
-	if (!overdue->pauses && (moved || now >= overdue->due)) {
+	if (!overdue->pauses && (moved || now >= overdue->due) && may_pause(controller, now)) {
 		pause_lending(controller, true);
+		overdue->paused_s += PAUSE_S;
 		overdue->due = now + mal_s_to_ticks(PAUSE_S);
 	} else if (now >= overdue->due) {
 		pause_lending(controller, false);

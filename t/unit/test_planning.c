@@ -542,6 +542,44 @@ static void long_windows(void **state)
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
 
+/* Each tenth phase takes a second, the others 0.1 s. */
+struct uneven {
+	unsigned int turn, begun, phases;
+	unsigned int paused; /* turns in which nobody lent */
+};
+
+static bool uneven_turn(struct mal_controller *controller, void *context)
+{
+	struct uneven *seen = context;
+
+	(void)controller;
+	if (seen->turn == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	node_pass(0.1);
+	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
+	if (++seen->turn - seen->begun < (seen->phases % 10 == 9 ? 10 : 1))
+		return true;
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_say(rank, 0.1, 0, 0);
+	seen->begun = seen->turn;
+	seen->phases++;
+	return seen->turn < 3000;
+}
+
+/* Pauses that help nothing take 1.5 s and a hundredth of five minutes at most. */
+static void pauses_in_vain(void **state)
+{
+	struct uneven seen = {0};
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, uneven_turn, &seen);
+	assert_in_range(seen.paused, 15, 10 * (1.5 + 3 + 0.3));
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -570,6 +608,7 @@ int main(void)
 		CASE(overdue_in_vain),
 		CASE(overdue_again),
 		CASE(long_windows),
+		CASE(pauses_in_vain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
