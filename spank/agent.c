@@ -227,8 +227,8 @@ int balance_agent_join(const struct mal_agent_step *step)
 		result =
 			tell(fd, step, (const int[]){ends[0], freezer}, freezer >= 0 ? 2 : 1, &err);
 	if (fd >= 0 && result < 0)
-		balance_info("balance: coschedule=yes: step %u.%u takes turns with others: %s",
-			     step->job, step->step, err.text);
+		balance_info("coschedule=yes: step %u.%u takes turns with others: %s", step->job,
+			     step->step, err.text);
 	claim = result == 0 ? ends[1] : -1;
 	close_all((const int[]){result < 0 ? fd : -1, result < 0 ? ends[1] : -1, ends[0], freezer},
 		  4);

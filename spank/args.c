@@ -36,7 +36,7 @@ static unsigned int scoped_count;
 static void complain(const char *argument, const char *why)
 {
 	if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_SLURMD)
-		balance_error("balance: plugstack.conf: %s: %s", argument, why);
+		balance_error("plugstack.conf: %s: %s", argument, why);
 }
 
 /* Policies are unknown to the table of settings: say what is wrong with VALUE of default=. */

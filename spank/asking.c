@@ -103,7 +103,7 @@ bool balance_asking_use_partition(uint32_t job)
 		balance_args_use_partition(name);
 		return true;
 	}
-	balance_info("balance: slurmctld does not tell in time where job %u runs: %s", job,
+	balance_info("slurmctld does not tell in time where job %u runs: %s", job,
 		     balance_args_limit_partitions()
 			     ? "partitions have limits, so this step runs unbalanced"
 			     : "settings for partitions do not apply to this step");
@@ -119,9 +119,9 @@ void balance_asking_comment(uint32_t job, const char *text)
 						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
 
 	if (status == BALANCE_ASK_TAKEN)
-		balance_info("balance: comment=%s: job %u has a comment of others there, which is "
+		balance_info("comment=%s: job %u has a comment of others there, which is "
 			     "left as it is",
 			     name, job);
 	else if (status != 0)
-		balance_info("balance: comment=%s: cannot set that comment of job %u", name, job);
+		balance_info("comment=%s: cannot set that comment of job %u", name, job);
 }

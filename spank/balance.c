@@ -35,8 +35,7 @@ static void balance_node_begin(void)
 		return;
 	snprintf(path, sizeof(path), "%s/malleable-agent", balance_config.libdir);
 	if (balance_agent_start(path, balance_config.agent_user, &err) < 0)
-		balance_error("balance: coschedule=yes: %s; jobs that share CPUs take turns",
-			      err.text);
+		balance_error("coschedule=yes: %s; jobs that share CPUs take turns", err.text);
 }
 
 int slurm_spank_init(spank_t spank, int count, char **arguments)

@@ -18,11 +18,9 @@ void balance_ending_read(const struct balance_ending *ending, const char *step,
 			 struct mal_launched *controller, int timeout_ms, char *text, size_t size)
 {
 	if (!mal_launched_end(controller, timeout_ms, text, size))
-		balance_error(
-			"balance: the controller of step %s did not end in time and was killed",
-			step);
+		balance_error("the controller of step %s did not end in time and was killed", step);
 	else if (mal_outcome_is_missing(text) && !ending->killed)
-		balance_error("balance: the controller of step %s ended early: killed, perhaps by "
+		balance_error("the controller of step %s ended early: killed, perhaps by "
 			      "a memory limit; the step went on without it",
 			      step);
 }

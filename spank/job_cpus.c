@@ -40,7 +40,7 @@ static int enter(unsigned int job, struct balance_cgroup *cgroup, int timeout_ms
 		return -1;
 	lock = balance_entries_lock(job, false, timeout_ms, &err);
 	if (lock < 0 && timeout_ms && balance_entries_exist(job))
-		balance_error("balance: %s", err.text);
+		balance_error("%s", err.text);
 	if (lock < 0)
 		return -1;
 	/* A step that was killed at its start leaves files that no step has. */
@@ -170,7 +170,7 @@ int balance_job_cpus_settle(struct balance_job_cpus *pool, const char *socket)
 
 	/* The file says which CPUs other steps have taken meanwhile. */
 	if (lock < 0 || !balance_entry_read(pool->job, pool->entry.step, &pool->entry)) {
-		balance_error("balance: %s", lock < 0 ? err.text : "the step's files are gone");
+		balance_error("%s", lock < 0 ? err.text : "the step's files are gone");
 		balance_entry_remove(pool->job, pool->entry.step);
 	} else if (!*socket) {
 		give_up(pool);

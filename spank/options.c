@@ -39,7 +39,7 @@ static int check(const char *spec)
 	if (mal_loadable_choose(spec, balance_config.libdir, balance_args_policies(), &choice,
 				&err) == 0)
 		return 0;
-	balance_error("balance: %s", err.text);
+	balance_error("%s", err.text);
 	return -1;
 }
 
@@ -77,7 +77,7 @@ static void hint_at_equals_sign(void)
 	while (words && getdelim(&word, &size, '\0', words) > 0) {
 		if (behind && *word &&
 		    mal_loadable_trust(word, balance_config.libdir, NULL, &choice, NULL) == 0)
-			balance_error("balance: --balance %.64s: a policy comes after an equals "
+			balance_error("--balance %.64s: a policy comes after an equals "
 				      "sign: --balance=%.64s; without, it is the program to run",
 				      word, word);
 		if (behind)
@@ -102,7 +102,7 @@ static int on_balance(int value, const char *text, int remote)
 	if (is_bare(text))
 		text = MAL_POLICY_DEFAULT;
 	if (strlen(text) >= sizeof(balance_wish.spec)) {
-		balance_error("balance: --balance=%.40s...: too long", text);
+		balance_error("--balance=%.40s...: too long", text);
 		return -1;
 	}
 	if (!remote && check(text) < 0)
@@ -135,7 +135,7 @@ static int keep_path(const struct mal_setting *option, const char *text)
 		directory[0] = '\0';
 	if (snprintf(path, sizeof(path), "%s%s%s", directory, directory[0] ? "/" : "", text) >=
 	    (int)sizeof(path)) {
-		balance_error("balance: --%s=%.40s...: too long", option->name, text);
+		balance_error("--%s=%.40s...: too long", option->name, text);
 		return -1;
 	}
 	setenv(option->variable, path, 1);
@@ -163,7 +163,7 @@ int balance_options_register(spank_t spank)
 		};
 
 		if (spank_option_register(spank, &option) != ESPANK_SUCCESS) {
-			balance_error("balance: cannot register --%s", setting->name);
+			balance_error("cannot register --%s", setting->name);
 			return -1;
 		}
 	}

@@ -101,7 +101,7 @@ static void log_line(const struct balance_outcome *outcome, const struct mal_out
 	if (balance_config.log == MAL_LOG_SYSLOG)
 		syslog(LOG_DAEMON | LOG_INFO, "balance: %s", line);
 	else
-		balance_info("balance: %s", line);
+		balance_info("%s", line);
 }
 
 void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)

@@ -52,9 +52,22 @@ int balance_options_check_environment(void);
 /* In slurmstepd: complete balance_wish from the step's environment and plugstack.conf. */
 void balance_options_complete(spank_t spank);
 
-/* say.c: write a line to Slurm's log, without control characters. No other file writes there. */
+/*
+ * say.c: write "balance: ..." to Slurm's log, without control characters. No other file writes
+ * there. Users get errors too: in a step over several nodes with the node's name, as an error may
+ * be of one node alone.
+ */
 void balance_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void balance_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * An error that all nodes of the step have, by its options or the site's configuration: users get
+ * it from the first node alone.
+ */
+void balance_error_of_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* In slurmstepd: this is node NUMBER of the COUNT of a step. */
+void balance_say_as(uint32_t number, uint32_t count);
 
 /*
  * In slurmstepd: print a line for the user. Returns false if the program's standard error does not

@@ -27,6 +27,12 @@
 /* How long the user's standard error may block in all. */
 #define READY_MS 1000
 
+/* In slurmstepd: this node's number in the step, and "NAME: " where there are others. */
+static struct {
+	uint32_t number;
+	char name[68];
+} node;
+
 void balance_make_printable(char *text)
 {
 	mal_make_printable(text, strlen(text), false);
@@ -128,26 +134,51 @@ bool balance_tell_user(const char *text)
 	return put_line(slurm_spank_log, "balance: %s", text);
 }
 
-void balance_error(const char *format, ...)
+void balance_say_as(uint32_t number, uint32_t count)
+{
+	char name[65] = "?";
+
+	gethostname(name, sizeof(name) - 1);
+	node.number = number;
+	snprintf(node.name, sizeof(node.name), "%s: ", name);
+	if (count <= 1)
+		node.name[0] = '\0';
+}
+
+static void put(void (*say)(const char *format, ...), const char *name, const char *format,
+		va_list args)
 {
 	char text[1024];
+	size_t used = (size_t)snprintf(text, sizeof(text), "balance: %s", name);
+
+	vsnprintf(text + used, sizeof(text) - used, format, args);
+	balance_make_printable(text);
+	put_line(say, "%s", text);
+}
+
+void balance_error(const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	put(slurm_error, node.name, format, args);
 	va_end(args);
-	balance_make_printable(text);
-	put_line(slurm_error, "%s", text);
+}
+
+void balance_error_of_step(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put(node.number == 0 ? slurm_error : slurm_info, "", format, args);
+	va_end(args);
 }
 
 void balance_info(const char *format, ...)
 {
-	char text[1024];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	put(slurm_info, "", format, args);
 	va_end(args);
-	balance_make_printable(text);
-	put_line(slurm_info, "%s", text);
 }

@@ -42,7 +42,7 @@ bool balance_sharer_write(unsigned int job, const struct balance_entry *entry)
 
 	if (balance_entry_write(job, entry, &err) == 0)
 		return true;
-	balance_error("balance: %s", err.text);
+	balance_error("%s", err.text);
 	return false;
 }
 
@@ -68,7 +68,7 @@ static int apply(unsigned int job, const struct balance_cgroup *cgroup,
 	mal_cpumask_join(&cpus, &entry->idle);
 	result = balance_cgroup_write(cgroup, entry->step, &cpus, &err);
 	if (result < 0)
-		balance_error("balance: step %u.%u: %s", job, entry->step, err.text);
+		balance_error("step %u.%u: %s", job, entry->step, err.text);
 	balance_sharer_tell(entry, "rebind", NULL, BALANCE_LEAVE_MS);
 	return result;
 }
@@ -109,7 +109,7 @@ void balance_sharers_tell_peers(unsigned int job)
 						 mal_cpumask_format(&all, may, sizeof(may)));
 	}
 	if (used >= sizeof(text)) {
-		balance_error("balance: pool=job: too many steps in job %u", job);
+		balance_error("pool=job: too many steps in job %u", job);
 		return;
 	}
 	for (next = 0; balance_entry_next(job, &next, &entry);)

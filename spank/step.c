@@ -79,6 +79,20 @@ static bool find_number(spank_t spank)
 	return step.numbered;
 }
 
+/* Find this node among those of the step, and its tasks. */
+static void find_place(spank_t spank)
+{
+	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.tasks) != ESPANK_SUCCESS)
+		step.tasks = 0;
+	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
+		step.nodes = 1;
+	step.joined = step.nodes;
+	step.daemon = step.tasks == 1 && balance_launchers_find_daemon(spank, &step.joined);
+	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
+		step.node = 0;
+	balance_say_as(step.node, step.joined);
+}
+
 /* Under cgroup v2 slurmstepd itself may have more CPUs than its step. */
 static int find_cpus(struct mal_error *err)
 {
@@ -107,9 +121,9 @@ static bool lacks_limits(void)
 {
 	if (step.limits_known)
 		return false;
-	if (balance_wish.asked && step.node == 0)
-		balance_tell_user("slurmctld did not say in time which partition this job runs in, "
-				  "and partitions have limits here: the step runs unbalanced");
+	if (balance_wish.asked)
+		balance_error("slurmctld did not say in time which partition this job runs in, and "
+			      "partitions have limits here: the step runs unbalanced");
 	return true;
 }
 
@@ -127,6 +141,15 @@ static void read_array(spank_t spank)
 	snprintf(step.array_task, sizeof(step.array_task), "%u", task);
 }
 
+/* Whether the policy is in a file, which one node alone may lack: srun has found it. */
+static bool is_in_file(void)
+{
+	struct mal_spec spec;
+
+	return mal_spec_parse(balance_wish.spec, &spec, NULL) == 0 && spec.policy[0] &&
+	       !mal_policy_find(spec.policy);
+}
+
 /* Read what the user and the site want into STEP.CHOICE. */
 static bool choose(spank_t spank)
 {
@@ -137,7 +160,10 @@ static bool choose(spank_t spank)
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) == 0)
 		return true;
-	balance_error("balance: %s; the step runs unbalanced", err.text);
+	if (is_in_file())
+		balance_error("%s; the step runs unbalanced", err.text);
+	else
+		balance_error_of_step("%s; the step runs unbalanced", err.text);
 	return false;
 }
 
@@ -150,22 +176,13 @@ static bool is_allowed(void)
 /* Whether the step is to be balanced; STEP.CHOICE says how. */
 static bool is_wanted(spank_t spank)
 {
-	uint32_t tasks;
-
-	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || !tasks ||
-	    !choose(spank))
+	if (!step.tasks || !choose(spank))
 		return false;
 	if (spank_getenv(spank, "SLURM_JOB_NAME", step.job_name, sizeof(step.job_name)) !=
 	    ESPANK_SUCCESS)
 		step.job_name[0] = '\0';
 	read_array(spank);
-	step.tasks = step.ranks = tasks;
-	if (spank_get_item(spank, S_JOB_NNODES, &step.nodes) != ESPANK_SUCCESS)
-		step.nodes = 1;
-	step.joined = step.nodes;
-	step.daemon = tasks == 1 && balance_launchers_find_daemon(spank, &step.joined);
-	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
-		step.node = 0;
+	step.ranks = step.tasks;
 	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
 	return is_allowed();
 }
@@ -192,7 +209,7 @@ static void join_pool(struct mal_cpumask *idle)
 	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
 	step.made_max = step.made ? step.tasks : 0;
 	if (!step.pool)
-		balance_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
+		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 
 /* Say in the pool whether the controller runs. */
@@ -348,13 +365,13 @@ static void begin(spank_t spank)
 	if (!is_wanted(spank))
 		return;
 	if (find_cpus(&err) < 0 || start(&err) < 0) {
-		balance_error("balance: %s; the step runs unbalanced", err.text);
+		balance_error("%s; the step runs unbalanced", err.text);
 		clear();
 		return;
 	}
 	step.active = true;
 	if (balance_descriptors_leave(&step.fds, &err) < 0) {
-		balance_error("balance: %s; the step runs unbalanced", err.text);
+		balance_error("%s; the step runs unbalanced", err.text);
 		balance_step_end();
 	}
 }
@@ -364,18 +381,20 @@ void balance_step_begin(spank_t spank)
 	struct mal_error err;
 	uid_t user;
 
-	if (!find_number(spank) && !balance_launchers_may_run(spank))
+	if (find_number(spank))
+		find_place(spank);
+	else if (!balance_launchers_may_run(spank))
 		return;
 	step.group = getegid();
 	step.user = geteuid();
 	if (balance_become_root(&user, &err) < 0) {
-		balance_error("balance: %s; the step runs unbalanced", err.text);
+		balance_error("%s; the step runs unbalanced", err.text);
 		return;
 	}
 	begin(spank);
 	if (balance_become(user, &err) == 0)
 		return;
-	balance_error("balance: %s; the step runs unbalanced", err.text);
+	balance_error("%s; the step runs unbalanced", err.text);
 	balance_step_end();
 }
 
@@ -391,7 +410,7 @@ void balance_step_task_made(spank_t spank)
 	/* The tasks are held until the last callback returns. */
 	if (step.made_count == step.made_max &&
 	    balance_job_cpus_widen(step.pool, step.made, step.made_count, &err) < 0)
-		balance_error("balance: grow=job: %s; the step keeps to its own CPUs", err.text);
+		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 
 void balance_step_task_begin(void)

@@ -74,8 +74,7 @@ static bool has_library(const struct mal_setup *setup)
 	else if (!mal_unseen_libc_fits())
 		why = "the C library there is too old, or none of GNU's";
 	if (why && setup->local_rank == 0)
-		balance_error("balance: cannot load %s in the job: %s; the step runs unbalanced",
-			      path, why);
+		balance_error("cannot load %s in the job: %s; the step runs unbalanced", path, why);
 	return !why;
 }
 
@@ -84,6 +83,7 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
 	char cgroup[PATH_MAX];
 	struct mal_error err;
+	bool first;
 
 	setup->cgroup = mal_inside_cgroup(cgroup, sizeof(cgroup));
 	setup->max_threads = limit_threads(setup->max_threads);
@@ -93,11 +93,14 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 		mal_segment_refuse(setup->segment_fd);
 		return;
 	}
+	first = setup->local_rank == 0;
 	/* What a daemon forks finds its number by itself. */
 	if (daemon)
 		setup->local_rank = -1;
 	if (mal_setup_apply(setup, &env, &err) < 0) {
 		mal_segment_refuse(setup->segment_fd);
-		balance_error("balance: %s; the task runs unbalanced", err.text);
+		/* srun gave all tasks the same environment. */
+		if (first)
+			balance_error_of_step("%s; the step runs unbalanced", err.text);
 	}
 }

@@ -128,6 +128,26 @@ ended
 ok "so does the second where the first is not" \
 	all_of "exits 0" "complains 'balance: step [0-9.]+ on $second: auto'" \
 	"silent_about 'on $first: auto'"
+
+# What holds for the whole step is one line; what may be true of one node alone has its name.
+unmeasured() {
+	run srun -Q -N2 -n2 --ntasks-per-node=1 --balance=auto --balance-report=off "$@"
+}
+sed -i.all 's/$/ policies@main=lewi/' "$BALANCE_CLUSTER/plugstack.conf"
+unmeasured true
+mv "$BALANCE_CLUSTER/plugstack.conf.all" "$BALANCE_CLUSTER/plugstack.conf"
+ok "a policy that is allowed on no node: one line" all_of "exits 0" "lines 1" \
+	"complains 'balance: policy .auto. is not allowed here: .*; the step runs unbalanced'"
+long=$(printf '%9000s' '' | tr ' ' :)
+unmeasured --ntasks-per-node=2 -n4 --export="ALL,LD_PRELOAD=$long" true
+ok "an environment that serves no task: one line" all_of "exits 0" "lines 1" \
+	"complains 'balance: LD_PRELOAD is longer than .*; the step runs unbalanced'"
+second_run mkdir -p /run/malleable
+second_run mount -t tmpfs -o ro,mode=755 none /run/malleable
+unmeasured "$load" --iterations=1
+second_run umount /run/malleable
+ok "a fault of the second node alone: one line, with its name" all_of "exits 0" "lines 1" \
+	"complains 'balance: $second: cannot .*; the step runs unbalanced'"
 # One deadline passes here.
 deadlines() { sed -i "s/patience=[0-9]*/patience=$1/" "$BALANCE_CLUSTER/plugstack.conf"; }
 deadlines 1

@@ -253,9 +253,9 @@ fi
 long=$(printf '/lib/x86_64-linux-gnu/libm.so.6:%.0s' $(seq 400))
 run env LD_PRELOAD="$long" srun -Q -n1 --balance --balance-report=off sh \
 	-c 'echo "<${#LD_PRELOAD}>"'
-ok "a long LD_PRELOAD is kept, and it is said that the task runs unbalanced" \
+ok "a long LD_PRELOAD is kept, and it is said that the step runs unbalanced" \
 	all_of "exits 0" "says '^<${#long}>$'" \
-	"complains 'LD_PRELOAD is longer than .* bytes; the task runs unbalanced'"
+	"complains 'LD_PRELOAD is longer than .* bytes; the step runs unbalanced'"
 cat >"$work/signalled" <<SH
 #!/bin/sh
 # Runs the load, which ignores the signal, and prints when it gets one.

@@ -35,13 +35,13 @@ void __wrap_mal_script_tell_no_ranks(unsigned int job);
 /* The system, and what was done. */
 static struct {
 	uid_t euid;
-	bool no_root, no_return, no_affinity, in_time;
+	bool no_root, no_return, no_affinity, no_files, in_time;
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
 	int task_status;
 	spank_context_t context;
 	int registered; /* what came of the options */
 	int claim;
-	unsigned int launched, ended, outcomes, variables, told;
+	unsigned int launched, ended, outcomes, variables, told, of_step;
 	bool expected;	  /* by the user: that a rank came */
 	int timeout_ms;	  /* of the last wait */
 	char threads[16]; /* of a task, at most */
@@ -55,7 +55,7 @@ int __wrap_access(const char *path, int mode)
 {
 	(void)path;
 	(void)mode;
-	return 0;
+	return now.no_files ? -1 : 0;
 }
 
 /* Time stands still. */
@@ -171,13 +171,29 @@ spank_err_t spank_unsetenv(spank_t spank, const char *name)
 }
 
 /* The plugin's other files. */
-void balance_error(const char *format, ...)
+static void add_error(const char *format, va_list args)
 {
 	size_t used = strlen(now.errors);
+
+	vsnprintf(now.errors + used, sizeof(now.errors) - used, format, args);
+}
+
+void balance_error(const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(now.errors + used, sizeof(now.errors) - used, format, args);
+	add_error(format, args);
+	va_end(args);
+}
+
+void balance_error_of_step(const char *format, ...)
+{
+	va_list args;
+
+	now.of_step++;
+	va_start(args, format);
+	add_error(format, args);
 	va_end(args);
 }
 
@@ -269,6 +285,7 @@ IDLE(int, balance_agent_start, (const char *path, const char *user, struct mal_e
 IDLE(void, balance_agent_end, (void), NOTHING)
 IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(bool, balance_asking_use_partition, (uint32_t job), true)
+IDLE(void, balance_say_as, (uint32_t number, uint32_t count), NOTHING)
 IDLE(const char *, balance_socket_name, (const struct balance_socket *socket), "")
 IDLE(void, balance_socket_close, (struct balance_socket * socket), NOTHING)
 IDLE(void, balance_socket_remove, (struct balance_socket * socket), NOTHING)
@@ -483,6 +500,25 @@ static void waits_have_limits(void **state)
 	balance_config.wait_s = 1;
 }
 
+/* Wrong parameters are wrong on all nodes; a policy's file may be missing on this one alone. */
+static void policy_is_refused(void **state)
+{
+	struct mal_wish before = balance_wish;
+
+	(void)state;
+	strcpy(balance_wish.spec, "lewi,colour=blue");
+	balance_step_begin(NULL);
+	assert_true(was_said("colour"));
+	assert_int_equal(now.of_step, 1);
+	now.no_files = true;
+	strcpy(balance_wish.spec, "inafile");
+	balance_step_begin(NULL);
+	assert_true(was_said("inafile"));
+	assert_int_equal(now.of_step, 1);
+	assert_int_equal(now.launched, 0);
+	balance_wish = before;
+}
+
 /* Where the plugin is required, a failing slurm_spank_init() in slurmstepd drains the node. */
 static void options_fail(void **state)
 {
@@ -508,6 +544,7 @@ int main(void)
 		cmocka_unit_test_setup(expected, set_up),
 		cmocka_unit_test_setup(too_late, set_up),
 		cmocka_unit_test_setup(waits_have_limits, set_up),
+		cmocka_unit_test_setup(policy_is_refused, set_up),
 		cmocka_unit_test_setup(options_fail, set_up),
 	};
 
