@@ -142,12 +142,20 @@ long=$(printf '%9000s' '' | tr ' ' :)
 unmeasured --ntasks-per-node=2 -n4 --export="ALL,LD_PRELOAD=$long" true
 ok "an environment that serves no task: one line" all_of "exits 0" "lines 1" \
 	"complains 'balance: LD_PRELOAD is longer than .*; the step runs unbalanced'"
+unmeasured bash -c "LD_PRELOAD=\$LD_PRELOAD:$programs/checkpoints.so exec $load --iterations=1"
+ok "a program that cannot be balanced: one line" all_of "exits 0" "lines 1" \
+	"complains '^balance: DMTCP takes checkpoints'"
 second_run mkdir -p /run/malleable
 second_run mount -t tmpfs -o ro,mode=755 none /run/malleable
 unmeasured "$load" --iterations=1
 second_run umount /run/malleable
 ok "a fault of the second node alone: one line, with its name" all_of "exits 0" "lines 1" \
 	"complains 'balance: $second: cannot .*; the step runs unbalanced'"
+# shellcheck disable=SC2016 # the task's shell expands it
+unmeasured sh -c '[ $SLURM_NODEID = 0 ] || export MALLEABLE_CPUS=none; exec "$0" --iterations=1' \
+	"$load"
+ok "likewise of a rank there" all_of "exits 0" "lines 1" \
+	"complains '^balance: $second: MALLEABLE_CPUS is .* wrong; this rank runs unbalanced'"
 # One deadline passes here.
 deadlines() { sed -i "s/patience=[0-9]*/patience=$1/" "$BALANCE_CLUSTER/plugstack.conf"; }
 deadlines 1

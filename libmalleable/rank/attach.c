@@ -17,6 +17,7 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
@@ -38,20 +39,31 @@ int dmtcp_is_enabled(void) __attribute__((weak));
 /* Not in mal_rank: set before there is a rank, and if there is none. */
 static _Atomic bool tried;
 
-void mal_warn_once(const char *format, ...)
+static void warn(const char *node, const char *text)
 {
 	static _Atomic bool warned;
-	char text[400];
-	va_list args;
-	int used;
 
-	if (atomic_exchange(&warned, true))
-		return;
+	if (!atomic_exchange(&warned, true))
+		dprintf(STDERR_FILENO, "balance: %s%s%s\n", node, *node ? ": " : "", text);
+}
+
+void mal_warn_once(const char *format, ...)
+{
+	char node[65] = "", text[400];
+	va_list args;
+
+	if (getenv(MAL_ENV_NODES))
+		gethostname(node, sizeof(node) - 1);
 	va_start(args, format);
-	used = vsnprintf(text, sizeof(text), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (used > 0)
-		dprintf(STDERR_FILENO, "balance: %s\n", text);
+	warn(node, text);
+}
+
+void mal_warn_for_all(const char *text)
+{
+	if (mal_is_first(environ))
+		warn("", text);
 }
 
 bool mal_become_primary(void)
@@ -301,9 +313,6 @@ static int attach(struct mal_error *err)
 
 	mal_clock_open();
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
-	/* Restarted elsewhere, the rank would find neither its segment nor its CPUs. */
-	if (dmtcp_is_enabled && dmtcp_is_enabled())
-		return mal_fail(err, "DMTCP takes checkpoints of the program");
 	if (!cpus || mal_cpumask_parse(cpus, &mal.allocation, err) < 0)
 		return mal_fail(err, "%s is missing or wrong", MAL_ENV_CPUS);
 	if (open_segment(err) < 0)
@@ -350,11 +359,15 @@ void mal_attach(void)
 	/* A daemon may have outlived its step since it was executed. */
 	if (!mal_inside())
 		return;
-	if (attach(&err) == 0) {
+	/* Restarted elsewhere, the rank would find neither its segment nor its CPUs. */
+	if (dmtcp_is_enabled && dmtcp_is_enabled()) {
+		mal_warn_for_all(
+			"DMTCP takes checkpoints of the program; its ranks run unbalanced");
+	} else if (attach(&err) == 0) {
 		mal.active = true;
 		pthread_atfork(mal_children_fork, NULL, forget_in_child);
 		if (mal_tools_before())
-			mal_warn_once("another OMPT tool goes first: " MAL_NOT_TIMED);
+			mal_warn_for_all("another OMPT tool goes first: " MAL_NOT_TIMED);
 	} else {
 		if (mal.segment.header)
 			atomic_store(&mal.segment.header->refused, true);

@@ -8,8 +8,14 @@
 /* Join the balanced step that the environment names, if any. Idempotent, thread safe. */
 void mal_attach(void);
 
-/* Print "balance: ..." on standard error, the first time only. Thread safe. */
+/*
+ * Print "balance: ..." on standard error, the first time only; in a step over several nodes with
+ * this one's name. Thread safe.
+ */
 __attribute__((format(printf, 1, 2))) void mal_warn_once(const char *format, ...);
+
+/* The same of what all ranks of the step have in common: its first rank alone prints TEXT. */
+void mal_warn_for_all(const char *text);
 
 /* Make the calling thread the primary one if there is none. Returns whether it did. */
 bool mal_become_primary(void);

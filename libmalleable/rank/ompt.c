@@ -360,7 +360,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 	asking = false;
 	mal_attach();
 	if (other && mal.active)
-		mal_warn_once("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
+		mal_warn_for_all("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
 	if (other || !mal.active)
 		return other;
 	if (!mal_gomp_manages(__builtin_return_address(0)) ||

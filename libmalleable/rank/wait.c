@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/threads.h"
@@ -23,6 +24,11 @@ __thread bool mal_mpi_in_test;
 bool mal_mpi_is_inside(void)
 {
 	return mal.active || mal_inside();
+}
+
+bool mal_mpi_is_first(void)
+{
+	return mal_is_first(environ);
 }
 
 void mal_mpi_init(enum mal_mpi_polling how)

@@ -14,6 +14,7 @@
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/core/file_claim.h"
+#include "libmalleable/core/first.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/spec.h"
 #include "libmalleable/core/unseen.h"
@@ -451,6 +452,20 @@ static void unseen_is_told(void **state)
 	close(fd);
 }
 
+/* By the innermost launcher; what none started is alone. */
+static void first_ranks(void **state)
+{
+	(void)state;
+	assert_true(mal_is_first((char *[]){"SLURM_PROCID=0", "A=1", NULL}));
+	assert_false(mal_is_first((char *[]){"SLURM_PROCID=10", NULL}));
+	assert_false(mal_is_first((char *[]){"SLURM_PROCID=0", "PMIX_RANK=1", NULL}));
+	assert_true(mal_is_first((char *[]){"SLURM_PROCID=1", "OMPI_COMM_WORLD_RANK=0", NULL}));
+	assert_false(mal_is_first((char *[]){"PMI_RANK=01", NULL}));
+	assert_true(mal_is_first((char *[]){"SLURM_PROCID_=1", NULL}));
+	assert_true(mal_is_first((char *[]){NULL}));
+	assert_true(mal_is_first(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +485,7 @@ int main(void)
 		cmocka_unit_test(older_libc),
 		cmocka_unit_test(unseen_is_left_out),
 		cmocka_unit_test(unseen_is_told),
+		cmocka_unit_test(first_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -353,6 +353,7 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 		     controller->step->cpu_count, (unsigned long long)report->lends,
 		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
 		     lacks_mpi(controller, report) ? "; no call of MPI was seen" : "");
-	mal_text_add(&text, "%s", mal_phrase_not_joined);
+	if (controller->step->arguments.node_number == 0)
+		mal_text_add(&text, "%s", mal_phrase_not_joined);
 	return text.length;
 }

@@ -47,10 +47,11 @@ static void get_to_know(void)
 	mpi.known = true;
 	mal_mpi_look_at_library(&mpi.library);
 	if (mpi.library.kind == MAL_MPI_UNKNOWN) {
-		fprintf(stderr,
-			"balance: unknown MPI library (%s): its handles are not read, so its "
-			"collective calls mark no phases\n",
-			mpi.library.name);
+		if (mal_mpi_is_first())
+			fprintf(stderr,
+				"balance: unknown MPI library (%s): its handles are not read, so "
+				"its collective calls mark no phases\n",
+				mpi.library.name);
 		return;
 	}
 	if (mpi.library.kind == MAL_MPI_MPICH)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/first.h"
 #include "libmalleable/core/segment.h"
 
 #define BARRIER() __asm__ volatile("" ::: "memory")
@@ -155,7 +156,7 @@ bool mal_sanitizer_step_aside(char **argv, char **variables)
 {
 	static const char line[] =
 		"balance: the program has a sanitizer, which must be loaded first; "
-		"this rank runs unbalanced\n";
+		"its ranks run unbalanced\n";
 	char program[4096];
 	long length;
 	bool inside;
@@ -166,7 +167,7 @@ bool mal_sanitizer_step_aside(char **argv, char **variables)
 	program[length > 0 ? length : 0] = '\0';
 	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
 		return true;
-	inside = is_inside(variables);
+	inside = is_inside(variables) && mal_is_first(variables);
 	forget(variables);
 	if (inside)
 		syscall(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* The consequence, for messages. */
-#define MAL_NOT_TIMED "the OpenMP threads of this rank are not timed, and share its CPUs"
+#define MAL_NOT_TIMED "OpenMP threads are not timed, and share their rank's CPUs"
 
 /*
  * Look for another tool in place of the runtime, with the arguments that it passes to

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* first.h: which rank prints what is the same in all ranks of a step. */
+#ifndef MAL_CORE_FIRST_H
+#define MAL_CORE_FIRST_H
+
+#include <stdbool.h>
+
+/*
+ * Whether VARIABLES, an environment, which may be NULL, are those of a step's first rank, or of a
+ * program that no launcher started. Calls no function of libc's: rank/program/sanitizer.c may not.
+ */
+bool mal_is_first(char *const *variables);
+
+#endif
