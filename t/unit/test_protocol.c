@@ -213,6 +213,46 @@ static void late_grant(void **state)
 	mal_call_end();
 }
 
+static void rank_1_waits(void)
+{
+	rank_1_ends_its_region();
+	for (unsigned int cpu = 2; cpu < 4; cpu++)
+		assert_true(mal_word_lend(word_of(cpu), 1));
+}
+
+/* The same, and rank 1 has lent all its CPUs by then: its thread goes home all the same. */
+static void late_grant_to_a_lender(void **state)
+{
+	(void)state;
+	open_region(1);
+	while_binding = rank_1_waits;
+	wait_and_lend();
+	assert_null(while_binding);
+	assert_int_equal(where_is(1, 1) / 2, 1);
+	mal_call_end();
+}
+
+static void rank_1_sends_home_and_waits(void)
+{
+	uint32_t expected = 4;
+
+	assert_true(atomic_compare_exchange_strong(&thread_of(1, 1)->cpu, &expected, 2));
+	test_kernel.at[thread_of(1, 1)->tid] = 2;
+	assert_true(mal_word_release(word_of(4), 1));
+	rank_1_waits();
+}
+
+/* Rank 1 returns a CPU, and lends all its own, while its thread is sent to that CPU. */
+static void late_spread_of_a_lender(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 1, true});
+	while_binding = rank_1_sends_home_and_waits;
+	assert_int_equal(mal_bind_spread(1, 4), MAL_SPREAD_DONE);
+	assert_null(while_binding);
+	assert_int_equal(where_is(1, 1), 2);
+}
+
 /* Another process changes our CPUs while some are lent: those are still ours, and come back. */
 static void read_anew(void **state)
 {
@@ -484,6 +524,8 @@ int main(void)
 		CASE(late_wish),
 		CASE(wish),
 		CASE(late_grant),
+		CASE(late_grant_to_a_lender),
+		CASE(late_spread_of_a_lender),
 		CASE(read_anew),
 		CASE(left_behind),
 		CASE(sleeps_in_a_pause),

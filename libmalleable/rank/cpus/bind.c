@@ -35,9 +35,9 @@ static uint32_t home_of(unsigned int thread, unsigned int team)
 	return mal.own[at];
 }
 
-static struct mal_placing placing_of(unsigned int rank)
+static struct mal_placing placing_of(unsigned int rank, bool lent)
 {
-	return (struct mal_placing){&mal.segment, &mal.allocation, rank, false};
+	return (struct mal_placing){&mal.segment, &mal.allocation, rank, lent};
 }
 
 /*
@@ -46,15 +46,18 @@ static struct mal_placing placing_of(unsigned int rank)
  */
 __attribute__((noinline)) static bool is_used_by(uint32_t cpu, unsigned int rank)
 {
-	const struct mal_placing placing = placing_of(rank);
+	const struct mal_placing placing = placing_of(rank, false);
 
 	return mal_place_is_allowed(&placing, cpu);
 }
 
-/* A CPU that RANK uses: HOME, or else any; MAL_NO_CPU: none. */
+/*
+ * A CPU that RANK uses: HOME, or else any; if it has lent all of its own while it waits, one of
+ * these; MAL_NO_CPU: none.
+ */
 __attribute__((noinline)) static uint32_t refuge(unsigned int rank, uint32_t home)
 {
-	const struct mal_placing placing = placing_of(rank);
+	const struct mal_placing placing = placing_of(rank, true);
 
 	return mal_place_refuge(&placing, home);
 }
@@ -65,7 +68,7 @@ __attribute__((noinline)) static uint32_t refuge(unsigned int rank, uint32_t hom
  */
 __attribute__((noinline)) static void bind_to(unsigned int rank, struct mal_thread_slot *slot)
 {
-	const struct mal_placing placing = placing_of(rank);
+	const struct mal_placing placing = placing_of(rank, true);
 
 	atomic_fetch_add(&mal.slot->binding, 1);
 	mal_place_bind(&placing, slot);
