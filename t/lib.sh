@@ -20,11 +20,14 @@ programs=$builddir/t/programs
 clang=${OMPCC:-clang-$("$srcdir/contrib/llvm")}
 # A launcher that binds no rank, and counts no cores: Open MPI's, or MPICH's where that is mpirun.
 mpirun=(mpirun --bind-to none)
+# What mpirun's process is called: Open MPI 5, which has no orterun, executes prterun.
+launcher=mpirun
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 case $(readlink -f "$(command -v mpirun || true)") in
 *hydra*) openmpi=no ;;
 *) openmpi=yes && mpirun+=(--oversubscribe) ;;
 esac
+[ $openmpi = no ] || command -v orterun >/dev/null || launcher=prterun
 work=$(mktemp -d "${TMPDIR:-/tmp}/balance-test.XXXXXX")
 chmod 755 "$work"
 export BALANCE_CLUSTER=$work/cluster

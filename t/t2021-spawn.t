@@ -29,7 +29,7 @@ status_json() { "$stage/bin/malleable" status --here --json 2>/dev/null; }
 controllers() {
 	[ "$(status_json | jq 'map(select(.windows > 0)) | length' 2>/dev/null)" = "$1" ]
 }
-reports() { [ "$(grep -c '^balance: step [0-9]*\.mpirun' "$work/err")" = "$1" ]; }
+reports() { [ "$(grep -c '^balance: step [0-9]*\.'$launcher "$work/err")" = "$1" ]; }
 right() { all_of "says 'parents: 0 rounds were wrong'" "says 'children: 0 rounds were wrong'"; }
 
 job <<'JOB'

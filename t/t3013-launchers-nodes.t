@@ -21,7 +21,7 @@ run sbatch --wait -N2 --ntasks-per-node=2 -o "$work/job.out" -e "$work/job.err" 
 	--balance --balance-report="$work/report.json" "$work/job"
 mv job.out out && mv job.err err
 ok "the batch script's node is balanced, and has the report" all_of "exits 0" \
-	"report_has '.ranks == 2'" "complains '^balance: step [0-9]+\.mpirun .* 2 ranks'"
+	"report_has '.ranks == 2'" "complains '^balance: step [0-9]+\.$launcher .* 2 ranks'"
 lines() { [ "$(grep -c '^balance: ' err)" = "$1" ] || { echo "# not $1 lines"; false; }; }
 ok "which is on both nodes, with one line on them together" all_of \
 	"complains '^balance: step [0-9]+\.[0-9]+ on $(hostname -s)-2: auto, 2 ranks'" \
