@@ -76,8 +76,9 @@ balanced --balance=auto,grow=job --balance-report=off
 ok "with grow=job and without a report too" all_of "exits $expected" said_once
 ok "nothing is left of that" unharmed
 
-# Slurm 24.11 loses a step whose slurmstepd the kernel kills too, and leaves its cgroups. Our socket
-# of such a step is removed by the next one.
+# Slurm 24.11 loses a step whose slurmstepd the kernel kills too, and leaves its cgroups; srun waits
+# for it until it is ended. Our socket of such a step is removed by the next one.
+limit=60
 forget_lost() {
 	[ "$lost" = no ] || find /sys/fs/cgroup/*/slurm* -depth -type d -path '*/step_*' \
 		-exec rmdir {} + 2>/dev/null
@@ -93,6 +94,7 @@ balanced --balance
 ok "the program is killed behind it: as without us" \
 	all_of "exits $expected" "! grep -q eaten $work/out"
 ok "then Slurm's word is enough" silent_about "$ended_early"
+unset limit
 
 # At its end: it has nothing to report, and was not killed.
 run srun -n1 --balance true
