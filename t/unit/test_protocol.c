@@ -346,6 +346,16 @@ static void evicted(void **state)
 	assert_int_equal(mal.slot->binding, 0);
 }
 
+/* Its team has become smaller since: the thread that is left out is sent away too. */
+static void evicted_from_a_smaller_team(void **state)
+{
+	(void)state;
+	put_thread(1, 2, 4);
+	mal.segment.ranks[1].team = 1;
+	assert_int_equal(mal_bind_evict(1, 4), 1);
+	assert_int_equal(where_is(1, 2), 3);
+}
+
 static void cpu_1_is_lent(void)
 {
 	mal_word_set(word_of(1), (struct mal_cpu_state){2, 2, false});
@@ -533,6 +543,7 @@ int main(void)
 		CASE(first_refuge),
 		CASE(forgotten),
 		CASE(evicted),
+		CASE(evicted_from_a_smaller_team),
 		CASE(late_mask),
 		CASE(nothing_is_bound),
 		CASE(more_threads_than_slots),

@@ -385,11 +385,14 @@ unsigned int mal_bind_evict(unsigned int borrower, uint32_t cpu)
 
 	if (is_unmanaged(borrower))
 		sent = bind_unmanaged(borrower);
-	for (unsigned int i = 0; i < team; i++) {
+	/* Its team may be smaller by now than when a thread was sent to CPU. */
+	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		struct mal_thread_slot *slot = mal_thread_slot(&mal.segment, borrower, i);
 		uint32_t expected = cpu;
 		uint32_t to;
 
+		if (i >= team && atomic_load_explicit(&slot->tid, memory_order_relaxed) <= 0)
+			break;
 		if (atomic_load_explicit(&slot->cpu, memory_order_seq_cst) != cpu)
 			continue;
 		to = refuge(borrower, atomic_load_explicit(&slot->home, memory_order_relaxed));
