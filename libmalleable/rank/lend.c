@@ -143,11 +143,17 @@ static void expect_earlier(unsigned int rank, uint64_t now)
 				      memory_order_relaxed);
 }
 
-/* Take back the CPU granted to RANK, and send away the threads that it already has there. */
+/*
+ * Take back the CPU granted to RANK, and send away the threads that it already has there. It may
+ * have returned the CPU before its thread was sent, and another rank have borrowed it.
+ */
 static void roll_back(struct mal_cpu_slot *slot, unsigned int cpu, unsigned int rank)
 {
-	if (mal_word_reclaim(&slot->word, mal.me) == rank)
-		mal_bind_evict(rank, cpu);
+	unsigned int borrower = mal_word_reclaim(&slot->word, mal.me);
+
+	mal_bind_evict(rank, cpu);
+	if (borrower != rank && borrower < mal.segment.rank_count)
+		mal_bind_evict(borrower, cpu);
 }
 
 /*

@@ -232,6 +232,27 @@ static void late_grant_to_a_lender(void **state)
 	mal_call_end();
 }
 
+static void rank_2_borrows_what_is_returned(void)
+{
+	rank_1_ends_its_region();
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		if (mal_word_release(word_of(cpu), 1) && mal_word_borrow(word_of(cpu), 2))
+			put_thread(2, 1, cpu);
+}
+
+/* Rank 1 has returned the CPU when the grant is rolled back, and rank 2 has borrowed it. */
+static void returned_and_borrowed(void **state)
+{
+	(void)state;
+	open_region(1);
+	while_binding = rank_2_borrows_what_is_returned;
+	wait_and_lend();
+	assert_null(while_binding);
+	assert_int_equal(where_is(1, 1) / 2, 1);
+	assert_int_equal(where_is(2, 1) / 2, 2);
+	mal_call_end();
+}
+
 static void rank_1_sends_home_and_waits(void)
 {
 	uint32_t expected = 4;
@@ -536,6 +557,7 @@ int main(void)
 		CASE(late_grant),
 		CASE(late_grant_to_a_lender),
 		CASE(late_spread_of_a_lender),
+		CASE(returned_and_borrowed),
 		CASE(read_anew),
 		CASE(left_behind),
 		CASE(sleeps_in_a_pause),
