@@ -6,7 +6,7 @@
 for tool in spin gcc; do
 	command -v $tool >/dev/null || skip_all "needs $tool"
 done
-plan 17
+plan 19
 
 # explore DEFINITIONS...: what pan says, in $work/out. Fails if not all states were looked at. To
 # optimise pan takes longer than it saves.
@@ -23,7 +23,8 @@ right() {
 }
 wrong() { explore "$@" && grep -q "assertion violated.*$pattern" "$work/out"; }
 
-ok "a rank computes twice, another lends and takes back" right -DSCENE_LEND -DREGIONS=2
+ok "a rank computes twice and lends, another lends and takes back" right -DSCENE_LEND \
+	-DREGIONS=2 -DPOLLS=1
 ok "a rank computes, two others lend" right -DSCENE_LEND -DREGIONS=1 -DBOTH_WAIT
 ok "three ranks with two CPUs each: one computes, one gives a CPU away, one ends" right \
 	-DSCENE_MOVE -DCPUS_EACH=2
@@ -36,10 +37,15 @@ pattern='state\[owner'
 ok "a CPU moved to a rank that has ended is found lost" wrong -DSCENE_MOVE -DCPUS_EACH=2 \
 	-DFAULT_MOVED_TO_ENDED
 pattern='computing'
-ok "a thread that nobody sends away where a grant is rolled back is found" wrong \
-	-DSCENE_LEND -DREGIONS=2 -DFAULT_ROLL_BACK
 ok "a late thread that does not look again is found" wrong -DSCENE_LEND -DREGIONS=2 \
 	-DFAULT_LATE_THREAD
+pattern='owner\[at'
+ok "a thread that has no place to go to, as its rank has lent all, is found" wrong \
+	-DSCENE_LEND -DREGIONS=1 -DPOLLS=1 -DFAULT_NO_WAY_HOME
+ok "a thread that nobody sends away where a grant is rolled back is found" wrong \
+	-DSCENE_LEND -DREGIONS=2 -DFAULT_ROLL_BACK
+ok "so is one whose rank had returned the CPU before" wrong -DSCENE_LEND -DREGIONS=1 \
+	-DBOTH_WAIT -DFAULT_RETURNED
 pattern='waiting'
 ok "a CPU granted to a rank that waits by now is found parked" wrong -DSCENE_LEND -DREGIONS=2 \
 	-DFAULT_LATE_GRANT

@@ -8,6 +8,7 @@
  *
  *   SCENE_LEND, SCENE_MOVE, SCENE_DIE   what the three ranks do (see init)
  *   CPUS_EACH                           CPUs of each rank at its start
+ *   POLLS                               how often a rank that computes looks, in each wait, for others to lend to (SCENE_LEND)
  *   HINTS                               with header.free_cpus and header.borrowers (only with one CPU each)
  *   FAULT_...                           a defect that the code once had: spin must find it
  *
@@ -31,6 +32,9 @@
 #define CPUS_EACH 1
 #endif
 #define CPUS (RANKS * CPUS_EACH)
+#ifndef POLLS
+#define POLLS 0
+#endif
 #define NOBODY 7
 #define NONE 7
 #define RUNNING 1
@@ -82,6 +86,12 @@ bool planned;
 #define HIGH(m) ((m) & 32 -> 5 : ((m) & 16 -> 4 : ((m) & 8 -> 3 : ((m) & 4 -> 2 : ((m) & 2 -> 1 : ((m) & 1 -> 0 : NONE))))))
 /* place.c: mal_place_is_allowed */
 #define USED_BY(c, r) (user[c] == (r) || (owner[c] == (r) && user[c] == NOBODY && !lent[c]))
+/* The same where threads are bound: those of a rank that waits have no other place than CPUs that it has lent. */
+#ifdef FAULT_NO_WAY_HOME
+#define PLACE_OF(c, r) USED_BY(c, r)
+#else
+#define PLACE_OF(c, r) (USED_BY(c, r) || owner[c] == (r))
+#endif
 
 /* Properties, at each moment at which no operation is under way. */
 #define QUIET (!under_way[0] && !under_way[1] && !under_way[2] && (alive[0] || recovered[0]) && (alive[1] || recovered[1]) && \
@@ -97,6 +107,8 @@ inline check_now()
 			assert(!(alive[j] && computing[j] && tid[j] && !USED_BY(at[j], j)));
 			/* And where its place is, so that no CPU that was won stands idle. */
 			assert(!(alive[j] && computing[j] && tid[j] && !starting[j] && at[j] != place[j]));
+			/* One that waits for its next region is on no CPU of others. */
+			assert(!(alive[j] && tid[j] && !starting[j] && user[at[j]] != j && owner[at[j]] != j));
 			/* Nobody wishes for CPUs whose region is over. */
 			assert(!(alive[j] && hungry[j] && !open[j]));
 			j++
@@ -184,6 +196,12 @@ inline find_refuge(r)
 		:: own[r] && user[HIGH(own[r])] == r -> rf = HIGH(own[r])
 		:: else
 		fi;
+		j = 0;
+		do
+		:: j < CPUS && rf == NONE && PLACE_OF(j, r) -> rf = j
+		:: j < CPUS && rf == NONE && !PLACE_OF(j, r) -> j++
+		:: else -> break
+		od;
 		j = 0
 	}
 }
@@ -199,9 +217,9 @@ inline bind_to(r, c)
 		break
 #else
 		if
-		:: atomic { place[r] == x && USED_BY(x, r) -> break }
+		:: atomic { place[r] == x && PLACE_OF(x, r) -> break }
 		:: atomic { place[r] != x -> x = place[r] }
-		:: atomic { place[r] == x && !USED_BY(x, r) -> find_refuge(r) };
+		:: atomic { place[r] == x && !PLACE_OF(x, r) -> find_refuge(r) };
 			d_step {
 				if
 				:: rf == NONE -> skip
@@ -332,13 +350,34 @@ inline mal_cpus_refresh()
 	fi
 }
 
+/* bind.c: mal_bind_send_home */
+inline mal_bind_send_home(c)
+{
+	d_step {
+		b = tid[me] && place[me] == c;
+		p = HIGH(own[me]);
+		if
+		:: b -> place[me] = p
+		:: else
+		fi
+	};
+	if
+	:: b -> bind_to(me, p)
+	:: else
+	fi;
+	atomic { p = 0; b = 0 }
+}
+
 /* cpus.c: mal_cpus_release */
 inline mal_cpus_release()
 {
 	mal_cpus_refresh();
 	do
 	:: borrowed[me] ->
+		i = LOW(borrowed[me]);
+		mal_bind_send_home(i);
 		d_step {
+			i = 0;
 			c = LOW(borrowed[me]);
 			if
 			:: lent[c] && user[c] == me -> user[c] = NOBODY
@@ -482,17 +521,25 @@ inline mal_call_begin()
 inline roll_back(c, h)
 {
 	d_step {
-		sent = false;
+		b = NOBODY;
 		if
-		:: owner[c] == me && lent[c] -> sent = user[c] == h; user[c] = me; lent[c] = false
+		:: owner[c] == me && lent[c] -> b = user[c]; user[c] = me; lent[c] = false
 		:: else
 		fi
 	};
 #ifndef FAULT_ROLL_BACK
+#ifdef FAULT_RETURNED
 	if
-	:: sent -> mal_bind_evict(h, c)
+	:: b == h -> mal_bind_evict(h, c)
 	:: else
 	fi;
+#else
+	mal_bind_evict(h, c);
+	if
+	:: b != h && b != NOBODY -> mal_bind_evict(b, c)
+	:: else
+	fi;
+#endif
 #endif
 	sent = false
 }
@@ -849,7 +896,7 @@ init
 	atomic {
 #ifdef SCENE_LEND
 		/* One computes twice; one waits and lends, or both others do, whoever is named. */
-		run computes(0, REGIONS, 0);
+		run computes(0, REGIONS, POLLS);
 		run thread(0);
 		run waits(1, 1, 1);
 #ifdef BOTH_WAIT
