@@ -8,6 +8,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/deciding.h"
 
@@ -24,6 +25,11 @@
 #define GROWS 2
 /* Lending pauses for so long: ranks know how long regions take after 0.2 s. */
 #define PAUSE_S 0.3
+/*
+ * Regions of this length are none the longer where ranks share CPUs: a pause would help nothing.
+ * It is looked at again after a pause's time.
+ */
+#define LONG_REGION_S 20e-3
 /* If the window goes on, lending pauses again when it has lasted so many times as long. */
 #define AGAIN 4
 /*
@@ -45,6 +51,10 @@ struct mal_overdue {
 	uint64_t taken_back; /* tick at which it did */
 	/* By CPU of the step: owners before the move, and when it was taken back. */
 	unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
+	/* By rank: its regions as the window began, and their ticks. */
+	struct regions {
+		uint64_t count, ticks;
+	} regions[MAL_MAX_RANKS];
 };
 
 struct mal_overdue *mal_overdue_create(void)
@@ -76,6 +86,13 @@ static double length_of(const struct mal_controller *controller, const struct ma
 	return length_s;
 }
 
+static struct regions regions_of(const struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
+
+	return (struct regions){atomic_load(&count->regions), atomic_load(&count->region)};
+}
+
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves)
 {
@@ -90,6 +107,8 @@ void mal_overdue_begin(struct mal_controller *controller, const struct mal_windo
 	overdue->move_due = overdue->began + mal_s_to_ticks(fmax(TIMES_MOVED * last_s, LEAST_S));
 	overdue->plan = moves ? mal_deciding_plans(controller) : 0;
 	overdue->back = 0;
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		overdue->regions[rank] = regions_of(controller, rank);
 	pause_lending(controller, false);
 }
 
@@ -107,6 +126,23 @@ static void take_back(struct mal_controller *controller, uint64_t now)
 	overdue->plan = 0;
 }
 
+/* Whether regions of the window are short, in the rank that spent most of it in regions. */
+static bool regions_are_short(const struct mal_controller *controller)
+{
+	struct regions most = {0, 0};
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct regions *before = &controller->overdue->regions[rank];
+		struct regions now = regions_of(controller, rank);
+
+		/* Another process may have come in its place. */
+		if (now.count < before->count || now.ticks < before->ticks + most.ticks)
+			continue;
+		most = (struct regions){now.count - before->count, now.ticks - before->ticks};
+	}
+	return mal_ticks_to_s(most.ticks) < LONG_REGION_S * (double)most.count;
+}
+
 static bool may_pause(const struct mal_controller *controller, uint64_t now)
 {
 	double run_s = mal_ticks_to_s(now - controller->step->started);
@@ -118,15 +154,19 @@ uint64_t mal_overdue_look(struct mal_controller *controller)
 {
 	struct mal_overdue *overdue = controller->overdue;
 	uint64_t now = mal_ticks(), next;
-	bool moved = overdue->plan && now >= overdue->move_due;
+	bool moved = overdue->plan && now >= overdue->move_due, due = now >= overdue->due;
 
 	if (moved)
 		take_back(controller, now);
-	if (!overdue->pauses && (moved || now >= overdue->due) && may_pause(controller, now)) {
-		pause_lending(controller, true);
-		overdue->paused_s += PAUSE_S;
+	if (due && !moved && !overdue->pauses && mal_round_hurry(controller)) {
+		overdue->due = now + mal_s_to_ticks(LEAST_S);
+	} else if (!overdue->pauses && (moved || due) && may_pause(controller, now)) {
+		if (moved || regions_are_short(controller)) {
+			pause_lending(controller, true);
+			overdue->paused_s += PAUSE_S;
+		}
 		overdue->due = now + mal_s_to_ticks(PAUSE_S);
-	} else if (now >= overdue->due) {
+	} else if (due) {
 		pause_lending(controller, false);
 		overdue->patience_s *= AGAIN;
 		overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);

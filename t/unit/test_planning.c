@@ -542,8 +542,9 @@ static void long_windows(void **state)
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
 
-/* Each tenth phase takes a second, the others 0.1 s. */
+/* Each tenth phase takes a second, the others 0.1 s. Rank 1 spends all of it in regions. */
 struct uneven {
+	double region_s; /* each takes */
 	unsigned int turn, begun, phases;
 	unsigned int paused; /* turns in which nobody lent */
 };
@@ -557,6 +558,10 @@ static bool uneven_turn(struct mal_controller *controller, void *context)
 		for (unsigned int rank = 0; rank < 3; rank++)
 			node_rank_start(rank);
 	node_pass(0.1);
+	node_slot(1)->count.region += mal_s_to_ticks(0.1);
+	node_slot(1)->count.regions += (uint64_t)(0.1 / seen->region_s);
+	node_slot(0)->count.region += mal_s_to_ticks(0.01);
+	node_slot(0)->count.regions++;
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
 	if (++seen->turn - seen->begun < (seen->phases % 10 == 9 ? 10 : 1))
 		return true;
@@ -567,17 +572,69 @@ static bool uneven_turn(struct mal_controller *controller, void *context)
 	return seen->turn < 3000;
 }
 
-/* Pauses that help nothing take 1.5 s and a hundredth of five minutes at most. */
+/* For how many turns lending pauses in five minutes where regions take REGION_S. */
+static unsigned int pauses_with(double region_s)
+{
+	struct uneven seen = {.region_s = region_s};
+
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, uneven_turn, &seen);
+	return seen.paused;
+}
+
+/* Pauses that help nothing take 1.5 s and a hundredth of the time at most. */
 static void pauses_in_vain(void **state)
 {
-	struct uneven seen = {0};
+	(void)state;
+	assert_in_range(pauses_with(1e-3), 15, 10 * (1.5 + 3 + 0.3));
+}
+
+/* Sharing CPUs costs long regions nothing. */
+static void no_pause_for_long_regions(void **state)
+{
+	(void)state;
+	assert_int_equal(pauses_with(50e-3), 0);
+}
+
+/* A window of 100 phases, as those before were short, and the next ones take 0.2 s each. */
+static bool longer_turn(struct mal_controller *controller, void *context)
+{
+	struct uneven *seen = context;
+	struct mal_header *header = node_segment()->header;
+
+	(void)controller;
+	if (seen->turn == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	node_pass(0.1);
+	for (unsigned int rank = 0; seen->turn < 2 && rank < 3; rank++)
+		node_say(rank, 0.1, 0, 0);
+	if (seen->turn == 3)
+		header->sample_at = node_slot(0)->count.boundaries + 100;
+	if (seen->turn > 3 && seen->turn % 2 == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_slot(rank)->count.boundaries++;
+	if (seen->turn > 3 && !seen->phases &&
+	    header->sample_at == node_slot(0)->count.boundaries + 1)
+		seen->phases = seen->turn;
+	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
+	return ++seen->turn < 14;
+}
+
+/* It ends with a phase before lending would pause. */
+static void longer_phases(void **state)
+{
+	struct uneven seen = {.region_s = 1};
 
 	(void)state;
 	node_close(node);
 	node = node_open(3, 2, "--policy=puppet");
 	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, uneven_turn, &seen);
-	assert_in_range(seen.paused, 15, 10 * (1.5 + 3 + 0.3));
+	node_run(node, longer_turn, &seen);
+	assert_in_range(seen.phases, 5, 12);
+	assert_int_equal(seen.paused, 0);
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -609,6 +666,8 @@ int main(void)
 		CASE(overdue_again),
 		CASE(long_windows),
 		CASE(pauses_in_vain),
+		CASE(no_pause_for_long_regions),
+		CASE(longer_phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,24 @@ static void asks_for_next(void **state)
 	assert_true(header->sample_after > 0);
 }
 
+/*
+ * Boundaries are counted anew from the first one of a stronger kind on. A rank that has not come
+ * there yet may have a higher count.
+ */
+static void asks_by_strongest_kind(void **state)
+{
+	struct mal_snapshot weaker;
+
+	(void)state;
+	all_say(1, 0.5);
+	weaker = node_said(1);
+	weaker.kind = MAL_BOUNDARY_PERIOD;
+	weaker.boundary = node_slot(1)->count.boundaries = 285;
+	node_lie(1, &weaker);
+	node_take(node);
+	assert_int_equal(node_segment()->header->sample_at, node_said(0).boundary + 1);
+}
+
 /* The first round is the start of the first window. */
 static void first_is_start(void **state)
 {
@@ -535,25 +553,16 @@ static void changes_are_noted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(round_is_complete),
-		CASE(nobody_runs),
-		CASE(asks_for_next),
-		CASE(first_is_start),
-		CASE(claims_are_bounded),
-		CASE(backwards),
-		CASE(no_window),
-		CASE(too_short),
-		CASE(stride_grows),
-		CASE(windows_grow),
-		CASE(brief_at_once),
-		CASE(home_is_bounded),
-		CASE(comes_and_goes),
-		CASE(other_process),
-		CASE(stopped_windows),
-		CASE(unseen_windows),
-		CASE(sums),
-		CASE(nothing_shared),
-		CASE(sums_of_more),
+		CASE(round_is_complete), CASE(nobody_runs),
+		CASE(asks_for_next),	 CASE(asks_by_strongest_kind),
+		CASE(first_is_start),	 CASE(claims_are_bounded),
+		CASE(backwards),	 CASE(no_window),
+		CASE(too_short),	 CASE(stride_grows),
+		CASE(windows_grow),	 CASE(brief_at_once),
+		CASE(home_is_bounded),	 CASE(comes_and_goes),
+		CASE(other_process),	 CASE(stopped_windows),
+		CASE(unseen_windows),	 CASE(sums),
+		CASE(nothing_shared),	 CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};
 

@@ -25,6 +25,7 @@
 
 struct mal_sampling {
 	struct mal_windows windows;
+	uint64_t began_at; /* the furthest boundary as the present round began */
 	struct said {
 		bool valid;
 		struct mal_snapshot snapshot;
@@ -170,27 +171,59 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 	return count;
 }
 
-void mal_round_begin(struct mal_controller *controller)
+/*
+ * How many boundaries were reached, of the strongest kind that a rank gave a sample at: only those
+ * does each rank count from there on.
+ */
+static uint64_t furthest_boundary(const struct mal_controller *controller)
 {
-	struct mal_header *header = controller->step->segment.header;
+	uint64_t strongest = MAL_BOUNDARY_NONE;
 	uint64_t boundary = 0;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct said *last = &controller->sampling->last[rank];
+		uint64_t kind = last->valid ? last->snapshot.kind : MAL_BOUNDARY_NONE;
 		uint64_t reached =
 			atomic_load(&controller->step->segment.ranks[rank].count.boundaries);
 
-		if (mal_rank_view(controller, rank)->running && reached > boundary)
+		if (!mal_rank_view(controller, rank)->running || kind < strongest)
+			continue;
+		if (kind > strongest)
+			boundary = 0;
+		strongest = kind;
+		if (reached > boundary)
 			boundary = reached;
 	}
-	atomic_store(&header->sample_at, boundary + controller->sampling->windows.stride);
+	return boundary;
+}
+
+void mal_round_begin(struct mal_controller *controller)
+{
+	struct mal_header *header = controller->step->segment.header;
+	struct mal_sampling *sampling = controller->sampling;
+
+	sampling->began_at = furthest_boundary(controller);
+	atomic_store(&header->sample_at, sampling->began_at + sampling->windows.stride);
 	atomic_store(&header->sample_after,
-		     mal_ticks() + mal_s_to_ticks(controller->sampling->windows.window_s));
+		     mal_ticks() + mal_s_to_ticks(sampling->windows.window_s));
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
-	atomic_store(&header->round, ++controller->sampling->windows.round);
+	atomic_store(&header->round, ++sampling->windows.round);
 	atomic_fetch_add(&header->answers, 1);
 	if (atomic_load(&header->awaiting))
 		mal_futex_wake(&header->answers, INT32_MAX);
+}
+
+bool mal_round_hurry(struct mal_controller *controller)
+{
+	struct mal_header *header = controller->step->segment.header;
+	uint64_t reached = furthest_boundary(controller);
+
+	if (reached <= controller->sampling->began_at ||
+	    atomic_load(&header->sample_at) <= reached + 1)
+		return false;
+	atomic_store(&header->sample_at, reached + 1);
+	return true;
 }
 
 bool mal_round_is_complete(const struct mal_controller *controller)
