@@ -25,11 +25,8 @@
 #define GROWS 2
 /* Lending pauses for so long: ranks know how long regions take after 0.2 s. */
 #define PAUSE_S 0.3
-/*
- * Regions of this length are none the longer where ranks share CPUs: a pause would help nothing.
- * It is looked at again after a pause's time.
- */
-#define LONG_REGION_S 20e-3
+/* Regions of this length share CPUs without a trial (rank/sizing.c): a pause teaches nothing. */
+#define LONG_REGION_S 40e-3
 /* If the window goes on, lending pauses again when it has lasted so many times as long. */
 #define AGAIN 4
 /*
@@ -43,6 +40,7 @@ struct mal_overdue {
 	uint64_t began, due; /* ticks of the window's begin, and of the next pause or its end */
 	uint64_t move_due;   /* tick at which the move is taken back */
 	double usual_s;	     /* of a window */
+	double region_s;     /* usual length of a region; INFINITY: none has ended */
 	double patience_s;   /* from its begin to the next pause */
 	bool pauses;
 	double paused_s;     /* so far, in sum */
@@ -61,8 +59,10 @@ struct mal_overdue *mal_overdue_create(void)
 {
 	struct mal_overdue *overdue = calloc(1, sizeof(*overdue));
 
-	if (overdue)
+	if (overdue) {
 		overdue->usual_s = FIRST_S;
+		overdue->region_s = INFINITY;
+	}
 	return overdue;
 }
 
@@ -93,14 +93,33 @@ static struct regions regions_of(const struct mal_controller *controller, unsign
 	return (struct regions){atomic_load(&count->regions), atomic_load(&count->region)};
 }
 
+/* How long regions of the window take, in the rank that spent most of it in regions. */
+static double length_of_regions(const struct mal_controller *controller)
+{
+	struct regions most = {0, 0};
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct regions *before = &controller->overdue->regions[rank];
+		struct regions now = regions_of(controller, rank);
+
+		/* Another process may have come in its place. */
+		if (now.count < before->count || now.ticks < before->ticks + most.ticks)
+			continue;
+		most = (struct regions){now.count - before->count, now.ticks - before->ticks};
+	}
+	return most.count ? mal_ticks_to_s(most.ticks) / (double)most.count : INFINITY;
+}
+
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves)
 {
 	struct mal_overdue *overdue = controller->overdue;
 	double last_s = window ? length_of(controller, window) : 0;
 
-	if (window)
+	if (window) {
 		overdue->usual_s = fmin(last_s, GROWS * overdue->usual_s);
+		overdue->region_s = fmin(length_of_regions(controller), GROWS * overdue->region_s);
+	}
 	overdue->began = mal_ticks();
 	overdue->patience_s = fmax(TIMES * overdue->usual_s, LEAST_S);
 	overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);
@@ -126,21 +145,10 @@ static void take_back(struct mal_controller *controller, uint64_t now)
 	overdue->plan = 0;
 }
 
-/* Whether regions of the window are short, in the rank that spent most of it in regions. */
+/* Regions that take long now may be short ones in which ranks harm each other. */
 static bool regions_are_short(const struct mal_controller *controller)
 {
-	struct regions most = {0, 0};
-
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct regions *before = &controller->overdue->regions[rank];
-		struct regions now = regions_of(controller, rank);
-
-		/* Another process may have come in its place. */
-		if (now.count < before->count || now.ticks < before->ticks + most.ticks)
-			continue;
-		most = (struct regions){now.count - before->count, now.ticks - before->ticks};
-	}
-	return mal_ticks_to_s(most.ticks) < LONG_REGION_S * (double)most.count;
+	return fmin(length_of_regions(controller), controller->overdue->region_s) < LONG_REGION_S;
 }
 
 static bool may_pause(const struct mal_controller *controller, uint64_t now)
@@ -158,16 +166,14 @@ uint64_t mal_overdue_look(struct mal_controller *controller)
 
 	if (moved)
 		take_back(controller, now);
-	if (due && !moved && !overdue->pauses && mal_round_hurry(controller)) {
-		overdue->due = now + mal_s_to_ticks(LEAST_S);
-	} else if (!overdue->pauses && (moved || due) && may_pause(controller, now)) {
-		if (moved || regions_are_short(controller)) {
-			pause_lending(controller, true);
-			overdue->paused_s += PAUSE_S;
-		}
+	if (!overdue->pauses && (moved || (due && regions_are_short(controller))) &&
+	    may_pause(controller, now)) {
+		pause_lending(controller, true);
+		overdue->paused_s += PAUSE_S;
 		overdue->due = now + mal_s_to_ticks(PAUSE_S);
 	} else if (due) {
 		pause_lending(controller, false);
+		mal_round_hurry(controller);
 		overdue->patience_s *= AGAIN;
 		overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);
 	}

@@ -542,6 +542,14 @@ static void long_windows(void **state)
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
 
+/* Rank 1 spends SECONDS in regions of REGION_S. */
+static void pass_in_regions(double seconds, double region_s)
+{
+	node_pass(seconds);
+	node_slot(1)->count.region += mal_s_to_ticks(seconds);
+	node_slot(1)->count.regions += (uint64_t)(seconds / region_s);
+}
+
 /* Each tenth phase takes a second, the others 0.1 s. Rank 1 spends all of it in regions. */
 struct uneven {
 	double region_s; /* each takes */
@@ -557,9 +565,7 @@ static bool uneven_turn(struct mal_controller *controller, void *context)
 	if (seen->turn == 0)
 		for (unsigned int rank = 0; rank < 3; rank++)
 			node_rank_start(rank);
-	node_pass(0.1);
-	node_slot(1)->count.region += mal_s_to_ticks(0.1);
-	node_slot(1)->count.regions += (uint64_t)(0.1 / seen->region_s);
+	pass_in_regions(0.1, seen->region_s);
 	node_slot(0)->count.region += mal_s_to_ticks(0.01);
 	node_slot(0)->count.regions++;
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
@@ -591,11 +597,59 @@ static void pauses_in_vain(void **state)
 	assert_in_range(pauses_with(1e-3), 15, 10 * (1.5 + 3 + 0.3));
 }
 
-/* Sharing CPUs costs long regions nothing. */
+/* Ranks learn nothing of regions that share CPUs without a trial. */
 static void no_pause_for_long_regions(void **state)
 {
 	(void)state;
 	assert_int_equal(pauses_with(50e-3), 0);
+	assert_in_range(pauses_with(25e-3), 15, 10 * (1.5 + 3 + 0.3));
+}
+
+/* Ranks harm each other from turn 10 on: regions of 5 ms take 0.4 s, the first one a second. */
+static bool crawl_turn(struct mal_controller *controller, void *context)
+{
+	struct uneven *seen = context;
+
+	(void)controller;
+	if (seen->turn == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	if (seen->turn < 10)
+		pass_in_regions(0.1, 5e-3);
+	else if (seen->turn == 20)
+		pass_in_regions(1, 1);
+	else if (seen->turn > 20)
+		pass_in_regions(0.4, 0.4);
+	for (unsigned int rank = 0; seen->turn < 10 && rank < 3; rank++)
+		node_say(rank, 0.1, 0, 0);
+	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
+	return ++seen->turn < 30;
+}
+
+/* What takes long only in the window that lasts is no long region. */
+static void pause_in_crawl(void **state)
+{
+	struct uneven seen = {0};
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, crawl_turn, &seen);
+	assert_int_not_equal(seen.paused, 0);
+}
+
+/* A phase of all ranks ends: they give a sample if they are to. */
+static void end_phase(const struct mal_header *header)
+{
+	for (unsigned int rank = 0; rank < 3; rank++) {
+		struct mal_rank_slot *slot = node_slot(rank);
+
+		if (++slot->count.boundaries < header->sample_at)
+			continue;
+		slot->snapshot.boundary = slot->count.boundaries - 1;
+		node_say(rank, 0.1, 0, 0);
+	}
 }
 
 /* A window of 100 phases, as those before were short, and the next ones take 0.2 s each. */
@@ -608,33 +662,40 @@ static bool longer_turn(struct mal_controller *controller, void *context)
 	if (seen->turn == 0)
 		for (unsigned int rank = 0; rank < 3; rank++)
 			node_rank_start(rank);
-	node_pass(0.1);
-	for (unsigned int rank = 0; seen->turn < 2 && rank < 3; rank++)
-		node_say(rank, 0.1, 0, 0);
+	pass_in_regions(0.1, seen->region_s);
 	if (seen->turn == 3)
-		header->sample_at = node_slot(0)->count.boundaries + 100;
-	if (seen->turn > 3 && seen->turn % 2 == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_slot(rank)->count.boundaries++;
+		header->sample_at += 100;
+	if (seen->turn < 2 || (seen->turn > 3 && seen->turn % 2 == 0))
+		end_phase(header);
 	if (seen->turn > 3 && !seen->phases &&
 	    header->sample_at == node_slot(0)->count.boundaries + 1)
 		seen->phases = seen->turn;
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
-	return ++seen->turn < 14;
+	return ++seen->turn < 18;
 }
 
-/* It ends with a phase before lending would pause. */
-static void longer_phases(void **state)
+static struct uneven run_longer(double region_s)
 {
-	struct uneven seen = {.region_s = 1};
+	struct uneven seen = {.region_s = region_s};
 
-	(void)state;
 	node_close(node);
 	node = node_open(3, 2, "--policy=puppet");
 	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
 	node_run(node, longer_turn, &seen);
+	return seen;
+}
+
+/* It ends with a phase. Where sharing may be why phases are longer, lending pauses before. */
+static void longer_phases(void **state)
+{
+	struct uneven seen = run_longer(0.1);
+
+	(void)state;
 	assert_in_range(seen.phases, 5, 12);
 	assert_int_equal(seen.paused, 0);
+	seen = run_longer(1e-3);
+	assert_in_range(seen.paused, 3, 4);
+	assert_in_range(seen.phases, 8, 16);
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -667,6 +728,7 @@ int main(void)
 		CASE(long_windows),
 		CASE(pauses_in_vain),
 		CASE(no_pause_for_long_regions),
+		CASE(pause_in_crawl),
 		CASE(longer_phases),
 	};
 

@@ -25,7 +25,6 @@
 
 struct mal_sampling {
 	struct mal_windows windows;
-	uint64_t began_at; /* the furthest boundary as the present round began */
 	struct said {
 		bool valid;
 		struct mal_snapshot snapshot;
@@ -200,30 +199,25 @@ static uint64_t furthest_boundary(const struct mal_controller *controller)
 void mal_round_begin(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_sampling *sampling = controller->sampling;
+	struct mal_windows *windows = &controller->sampling->windows;
 
-	sampling->began_at = furthest_boundary(controller);
-	atomic_store(&header->sample_at, sampling->began_at + sampling->windows.stride);
-	atomic_store(&header->sample_after,
-		     mal_ticks() + mal_s_to_ticks(sampling->windows.window_s));
+	atomic_store(&header->sample_at, furthest_boundary(controller) + windows->stride);
+	atomic_store(&header->sample_after, mal_ticks() + mal_s_to_ticks(windows->window_s));
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
-	atomic_store(&header->round, ++sampling->windows.round);
+	atomic_store(&header->round, ++windows->round);
 	atomic_fetch_add(&header->answers, 1);
 	if (atomic_load(&header->awaiting))
 		mal_futex_wake(&header->answers, INT32_MAX);
 }
 
-bool mal_round_hurry(struct mal_controller *controller)
+void mal_round_hurry(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	uint64_t reached = furthest_boundary(controller);
+	uint64_t next = furthest_boundary(controller) + 1;
 
-	if (reached <= controller->sampling->began_at ||
-	    atomic_load(&header->sample_at) <= reached + 1)
-		return false;
-	atomic_store(&header->sample_at, reached + 1);
-	return true;
+	if (next < atomic_load(&header->sample_at))
+		atomic_store(&header->sample_at, next);
 }
 
 bool mal_round_is_complete(const struct mal_controller *controller)

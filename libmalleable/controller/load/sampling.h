@@ -33,11 +33,8 @@ bool mal_ranks_update(struct mal_controller *controller);
 /* Ask the ranks for the next round of samples. */
 void mal_round_begin(struct mal_controller *controller);
 
-/*
- * Ask for the samples of the present round at the next boundary, as phases are longer than those
- * that the round was planned by. Returns whether they would have come later.
- */
-bool mal_round_hurry(struct mal_controller *controller);
+/* Ask for the samples of the present round at the next boundary, if they were to come later. */
+void mal_round_hurry(struct mal_controller *controller);
 
 /* Has every running rank answered the present round? */
 bool mal_round_is_complete(const struct mal_controller *controller);
