@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
@@ -110,6 +111,26 @@ static void asks_by_strongest_kind(void **state)
 	node_lie(1, &weaker);
 	node_take(node);
 	assert_int_equal(node_segment()->header->sample_at, node_said(0).boundary + 1);
+}
+
+/* So is what lies between two rounds, where a rank counts far more boundaries of a weaker kind. */
+static void strides_by_strongest_kind(void **state)
+{
+	struct mal_snapshot weaker = {0};
+
+	(void)state;
+	for (unsigned int round = 0; round < 50; round++) {
+		node_pass(0.1);
+		node_say(0, 0.05, 0, 0);
+		node_say(2, 0.05, 0, 0);
+		weaker.round = node_segment()->header->round;
+		weaker.kind = MAL_BOUNDARY_PERIOD;
+		weaker.tick = mal_ticks();
+		weaker.boundary = node_slot(1)->count.boundaries += 1000;
+		node_lie(1, &weaker);
+		node_take(node);
+	}
+	assert_in_range(node_segment()->header->sample_at - node_said(0).boundary, 1, 5);
 }
 
 /* The first round is the start of the first window. */
@@ -553,16 +574,27 @@ static void changes_are_noted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(round_is_complete), CASE(nobody_runs),
-		CASE(asks_for_next),	 CASE(asks_by_strongest_kind),
-		CASE(first_is_start),	 CASE(claims_are_bounded),
-		CASE(backwards),	 CASE(no_window),
-		CASE(too_short),	 CASE(stride_grows),
-		CASE(windows_grow),	 CASE(brief_at_once),
-		CASE(home_is_bounded),	 CASE(comes_and_goes),
-		CASE(other_process),	 CASE(stopped_windows),
-		CASE(unseen_windows),	 CASE(sums),
-		CASE(nothing_shared),	 CASE(sums_of_more),
+		CASE(round_is_complete),
+		CASE(nobody_runs),
+		CASE(asks_for_next),
+		CASE(asks_by_strongest_kind),
+		CASE(strides_by_strongest_kind),
+		CASE(first_is_start),
+		CASE(claims_are_bounded),
+		CASE(backwards),
+		CASE(no_window),
+		CASE(too_short),
+		CASE(stride_grows),
+		CASE(windows_grow),
+		CASE(brief_at_once),
+		CASE(home_is_bounded),
+		CASE(comes_and_goes),
+		CASE(other_process),
+		CASE(stopped_windows),
+		CASE(unseen_windows),
+		CASE(sums),
+		CASE(nothing_shared),
+		CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};
 

@@ -170,14 +170,21 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 	return count;
 }
 
-/*
- * How many boundaries were reached, of the strongest kind that a rank gave a sample at: only those
- * does each rank count from there on.
- */
+/* The most boundaries of any rank, of the strongest kind of all ranks. */
+struct furthest {
+	uint64_t kind, boundaries;
+};
+
+static void note_boundaries(struct furthest *furthest, uint64_t kind, uint64_t boundaries)
+{
+	if (kind > furthest->kind || (kind == furthest->kind && boundaries > furthest->boundaries))
+		*furthest = (struct furthest){kind, boundaries};
+}
+
+/* How many boundaries were reached, of the strongest kind that a rank gave a sample at. */
 static uint64_t furthest_boundary(const struct mal_controller *controller)
 {
-	uint64_t strongest = MAL_BOUNDARY_NONE;
-	uint64_t boundary = 0;
+	struct furthest furthest = {MAL_BOUNDARY_NONE, 0};
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct said *last = &controller->sampling->last[rank];
@@ -185,15 +192,10 @@ static uint64_t furthest_boundary(const struct mal_controller *controller)
 		uint64_t reached =
 			atomic_load(&controller->step->segment.ranks[rank].count.boundaries);
 
-		if (!mal_rank_view(controller, rank)->running || kind < strongest)
-			continue;
-		if (kind > strongest)
-			boundary = 0;
-		strongest = kind;
-		if (reached > boundary)
-			boundary = reached;
+		if (mal_rank_view(controller, rank)->running)
+			note_boundaries(&furthest, kind, reached);
 	}
-	return boundary;
+	return furthest.boundaries;
 }
 
 void mal_round_begin(struct mal_controller *controller)
@@ -296,7 +298,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	struct mal_sample *samples = round->samples;
 	bool window = true;
 	double elapsed = 0;
-	uint64_t boundaries = 0;
+	struct furthest furthest = {MAL_BOUNDARY_NONE, 0};
 
 	mal_window_begin(controller, round);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
@@ -315,8 +317,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		}
 		make_sample(controller, rank, now, round->counts[rank], &samples[rank]);
 		times[rank] = cpu_time(controller, rank, now, samples[rank].elapsed_s);
-		if (now->boundary - before->snapshot.boundary > boundaries)
-			boundaries = now->boundary - before->snapshot.boundary;
+		note_boundaries(&furthest, now->kind, now->boundary - before->snapshot.boundary);
 		if (samples[rank].elapsed_s > elapsed)
 			elapsed = samples[rank].elapsed_s;
 	}
@@ -324,7 +325,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		remember_round(controller, said);
 		return false;
 	}
-	if (!mal_windows_end(&controller->sampling->windows, boundaries, elapsed))
+	if (!mal_windows_end(&controller->sampling->windows, furthest.boundaries, elapsed))
 		return false;
 	remember_round(controller, said);
 	return mal_doubt_window(controller, samples, times);
