@@ -27,6 +27,8 @@
 #define PAUSE_S 0.3
 /* Regions of this length share CPUs without a trial (rank/sizing.c): a pause teaches nothing. */
 #define LONG_REGION_S 40e-3
+/* Shorter ones share when so many have ended (rank/sharing.c), not before. */
+#define REGIONS_MIN 8
 /* If the window goes on, lending pauses again when it has lasted so many times as long. */
 #define AGAIN 4
 /*
@@ -93,8 +95,11 @@ static struct regions regions_of(const struct mal_controller *controller, unsign
 	return (struct regions){atomic_load(&count->regions), atomic_load(&count->region)};
 }
 
-/* How long regions of the window take, in the rank that spent most of it in regions. */
-static double length_of_regions(const struct mal_controller *controller)
+/*
+ * How long regions of the window take, in the rank that spent most of it in regions; INFINITY:
+ * fewer than LEAST have ended.
+ */
+static double length_of_regions(const struct mal_controller *controller, uint64_t least)
 {
 	struct regions most = {0, 0};
 
@@ -107,7 +112,7 @@ static double length_of_regions(const struct mal_controller *controller)
 			continue;
 		most = (struct regions){now.count - before->count, now.ticks - before->ticks};
 	}
-	return most.count ? mal_ticks_to_s(most.ticks) / (double)most.count : INFINITY;
+	return most.count >= least ? mal_ticks_to_s(most.ticks) / (double)most.count : INFINITY;
 }
 
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
@@ -118,7 +123,8 @@ void mal_overdue_begin(struct mal_controller *controller, const struct mal_windo
 
 	if (window) {
 		overdue->usual_s = fmin(last_s, GROWS * overdue->usual_s);
-		overdue->region_s = fmin(length_of_regions(controller), GROWS * overdue->region_s);
+		overdue->region_s =
+			fmin(length_of_regions(controller, 1), GROWS * overdue->region_s);
 	}
 	overdue->began = mal_ticks();
 	overdue->patience_s = fmax(TIMES * overdue->usual_s, LEAST_S);
@@ -148,7 +154,8 @@ static void take_back(struct mal_controller *controller, uint64_t now)
 /* Regions that take long now may be short ones in which ranks harm each other. */
 static bool regions_are_short(const struct mal_controller *controller)
 {
-	return fmin(length_of_regions(controller), controller->overdue->region_s) < LONG_REGION_S;
+	return fmin(length_of_regions(controller, REGIONS_MIN), controller->overdue->region_s) <
+	       LONG_REGION_S;
 }
 
 static bool may_pause(const struct mal_controller *controller, uint64_t now)

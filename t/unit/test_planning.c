@@ -639,6 +639,36 @@ static void pause_in_crawl(void **state)
 	assert_int_not_equal(seen.paused, 0);
 }
 
+/* Six regions of 14 ms end in the first window, and the next one lasts. */
+static bool few_regions_turn(struct mal_controller *controller, void *context)
+{
+	struct uneven *seen = context;
+
+	(void)controller;
+	if (seen->turn == 0)
+		for (unsigned int rank = 0; rank < 3; rank++)
+			node_rank_start(rank);
+	if (seen->turn == 1)
+		pass_in_regions(6 * 14e-3 + 1e-6, 14e-3);
+	else
+		node_pass(0.1);
+	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
+	return ++seen->turn < 20;
+}
+
+/* Ranks do not share CPUs yet: nothing pauses. */
+static void no_pause_for_few_regions(void **state)
+{
+	struct uneven seen = {0};
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, few_regions_turn, &seen);
+	assert_int_equal(seen.paused, 0);
+}
+
 /* A phase of all ranks ends: they give a sample if they are to. */
 static void end_phase(const struct mal_header *header)
 {
@@ -729,6 +759,7 @@ int main(void)
 		CASE(pauses_in_vain),
 		CASE(no_pause_for_long_regions),
 		CASE(pause_in_crawl),
+		CASE(no_pause_for_few_regions),
 		CASE(longer_phases),
 	};
 
