@@ -114,13 +114,17 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 		 times->elapsed_s, times->off_s, times->ideal_s, why ? "; " : "", why ? why : "");
 }
 
-/* What the windows measured, and what no window did, which is the same however the step runs. */
+/*
+ * What the windows measured, and what no window did, which is the same however the step runs. Where
+ * ranks come to a boundary one long after the other, windows are more than the step together.
+ */
 static struct times whole_step(const struct mal_totals *windows, double step_s)
 {
 	double outside = mal_totals_outside(windows, step_s);
+	double part = windows->elapsed_s > step_s ? step_s / windows->elapsed_s : 1;
 
-	return (struct times){windows->elapsed_s + outside, windows->off_s + outside,
-			      windows->ideal_s + outside};
+	return (struct times){part * windows->elapsed_s + outside, part * windows->off_s + outside,
+			      part * windows->ideal_s + outside};
 }
 
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
