@@ -79,15 +79,6 @@ static void pause_lending(struct mal_controller *controller, bool pause)
 	mal_deciding_pause_lending(controller, pause);
 }
 
-static double length_of(const struct mal_controller *controller, const struct mal_window *window)
-{
-	double length_s = 0;
-
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		length_s = fmax(length_s, window->samples[rank].elapsed_s);
-	return length_s;
-}
-
 static struct regions regions_of(const struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
@@ -119,7 +110,7 @@ void mal_overdue_begin(struct mal_controller *controller, const struct mal_windo
 		       bool moves)
 {
 	struct mal_overdue *overdue = controller->overdue;
-	double last_s = window ? length_of(controller, window) : 0;
+	double last_s = window ? window->elapsed_s : 0;
 
 	if (window) {
 		overdue->usual_s = fmin(last_s, GROWS * overdue->usual_s);
@@ -198,7 +189,7 @@ static bool is_of_move(const struct mal_controller *controller, const struct mal
 	unsigned int ranks = controller->step->segment.rank_count;
 
 	if (!overdue->back || overdue->back != mal_deciding_plans(controller) ||
-	    length_of(controller, window) < mal_ticks_to_s(mal_ticks() - overdue->taken_back))
+	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - overdue->taken_back))
 		return false;
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if ((overdue->moved[i] < ranks) != (window->owner[i] < ranks))

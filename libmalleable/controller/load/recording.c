@@ -10,7 +10,6 @@
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/topology.h"
 #include "libmalleable/trace/trace.h"
-#include "policies/model/model.h"
 
 struct mal_recording {
 	const char *path;
@@ -66,10 +65,8 @@ void mal_recording_window(struct mal_recording *recording, const struct mal_cont
 		open_file(recording, controller);
 	if (!recording->writer)
 		return;
-	mal_trace_write_window(
-		recording->writer, window->at_s,
-		mal_model_elapsed(window->samples, controller->step->segment.rank_count),
-		window->samples, window->owner);
+	mal_trace_write_window(recording->writer, window->at_s, window->elapsed_s, window->samples,
+			       window->owner);
 }
 
 void mal_recording_plan(struct mal_recording *recording, const struct mal_plan *plan,

@@ -297,10 +297,10 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	struct mal_cpu_time times[MAL_MAX_RANKS];
 	struct mal_sample *samples = round->samples;
 	bool window = true;
-	double elapsed = 0;
 	struct furthest furthest = {MAL_BOUNDARY_NONE, 0};
 
 	mal_window_begin(controller, round);
+	round->elapsed_s = 0;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct said *before = &controller->sampling->last[rank];
 		struct mal_snapshot *now = &said[rank];
@@ -318,14 +318,14 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		make_sample(controller, rank, now, round->counts[rank], &samples[rank]);
 		times[rank] = cpu_time(controller, rank, now, samples[rank].elapsed_s);
 		note_boundaries(&furthest, now->kind, now->boundary - before->snapshot.boundary);
-		if (samples[rank].elapsed_s > elapsed)
-			elapsed = samples[rank].elapsed_s;
+		if (samples[rank].elapsed_s > round->elapsed_s)
+			round->elapsed_s = samples[rank].elapsed_s;
 	}
-	if (!window || elapsed <= 0) {
+	if (!window || round->elapsed_s <= 0) {
 		remember_round(controller, said);
 		return false;
 	}
-	if (!mal_windows_end(&controller->sampling->windows, furthest.boundaries, elapsed))
+	if (!mal_windows_end(&controller->sampling->windows, furthest.boundaries, round->elapsed_s))
 		return false;
 	remember_round(controller, said);
 	return mal_doubt_window(controller, samples, times);

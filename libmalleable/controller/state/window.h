@@ -11,6 +11,7 @@
 
 struct mal_window {
 	double at_s;			  /* since the step started */
+	double elapsed_s;		  /* of the rank with the longest */
 	unsigned int owner[MAL_MAX_CPUS]; /* by CPU of the step; no rank's number: nobody */
 	uint16_t counts[MAL_MAX_RANKS];	  /* of these, by rank; samples have the same */
 	struct mal_sample samples[MAL_MAX_RANKS];
