@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 need_cluster
 [ "$(nproc)" -ge 8 ] || skip_all "needs 8 CPUs: contrib/vm run $0"
-plan 13
+plan 14
 start_cluster --plugin-args "coschedule=yes share@shared=1 share@main=1 log=no"
 cp "$load" "$work/heavy" && cp "$programs/serial" "$work/light" &&
 	cp "$(command -v sleep)" "$work/resident"
@@ -80,16 +80,25 @@ ok "nothing is left" all_of nothing_left "[ ! -e /run/malleable ]"
 # Two jobs on the same 8 CPUs.
 # shellcheck disable=SC1091
 . "$work/lib"
-jobs_of() {
+# of_both FILTER: what jq makes of the status of both jobs, the first one first.
+of_both() {
 	nice -n -15 "$stage/bin/malleable" status --here --json 2>/dev/null |
-		jq -c '[sort_by(.step)[] | .share]'
+		jq -c "sort_by(.step) | $1" 2>/dev/null
 }
-is() { [ "$(jobs_of)" = "$1" ]; }
+is() { [ "$(of_both 'map(.share)')" = "$1" ]; }
+all_have_cpus() {
+	[ "$(of_both 'map(.ranks | map(.count > 0))')" = '[[true,true],[true,true]]' ]
+}
+# went_on WINDOWS: each has ended two more windows at least.
+went_on() { [ "$(of_both "[map(.windows), $1] | transpose | all(.[0] > .[1] + 1)")" = true ]; }
 heavy auto -Q -p shared -n2 -c4
 wait_until is '["0-7"]'
 light auto -Q -p shared -n2 -c4
 ok "coschedule=yes: two jobs have half of the CPUs each" wait_until is '["0-3","4-7"]'
-sleep 3
+# Until it has come through MPI_Init a program is no rank, and runs where Slurm has put it. That
+# takes many seconds here.
+ok "and compute there" all_of "wait_until all_have_cpus" \
+	'wait_until went_on "$(of_both "map(.windows)")"'
 nice -n -5 "$srcdir/t/watch.py" 40 heavy light resident >"$work/masks"
 ok "no thread of one on a CPU of the other" apart 2 3
 kill -9 "$(pids_of malleable-agent)"
