@@ -115,7 +115,9 @@ ok "nothing is left of them" nothing_left
 	sleep 2
 	pids_of load | head -n1 | xargs -r kill -KILL
 ) &
-run srun -n4 -c4 --balance "$load" --units=3000 --work=400,50 --regions=2 --iterations=60
+# Without mpi/pmix it is Slurm that ends the others, and only if told so.
+run srun -n4 -c4 --kill-on-bad-exit=1 --balance "$load" --units=3000 --work=400,50 --regions=2 \
+	--iterations=60
 wait
 ok "a killed rank ends the step as without us" all_of fails "wait_until nothing_left"
 run srun -n16 --balance bash -c 'taskset -cp $$'
