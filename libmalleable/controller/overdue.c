@@ -21,14 +21,12 @@
  * What is usual at first, and how fast it grows from window to window: what was long as ranks
  * harmed each other is not usual.
  */
-#define FIRST_S 0.1
+#define FIRST_S 0.2
 #define GROWS 2
+/* A window of LEAST_S in which so many phases ended was planned for shorter ones. */
+#define PHASES_MANY 8
 /* Lending pauses for so long: ranks know how long regions take after 0.2 s. */
 #define PAUSE_S 0.3
-/* Regions of this length share CPUs without a trial (rank/sizing.c): a pause teaches nothing. */
-#define LONG_REGION_S 40e-3
-/* Shorter ones share when so many have ended (rank/sharing.c), not before. */
-#define REGIONS_MIN 8
 /* If the window goes on, lending pauses again when it has lasted so many times as long. */
 #define AGAIN 4
 /*
@@ -41,8 +39,8 @@
 struct mal_overdue {
 	uint64_t began, due; /* ticks of the window's begin, and of the next pause or its end */
 	uint64_t move_due;   /* tick at which the move is taken back */
+	uint64_t phases_due; /* tick at which phases are looked at */
 	double usual_s;	     /* of a window */
-	double region_s;     /* usual length of a region; INFINITY: none has ended */
 	double patience_s;   /* from its begin to the next pause */
 	bool pauses;
 	double paused_s;     /* so far, in sum */
@@ -51,20 +49,14 @@ struct mal_overdue {
 	uint64_t taken_back; /* tick at which it did */
 	/* By CPU of the step: owners before the move, and when it was taken back. */
 	unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
-	/* By rank: its regions as the window began, and their ticks. */
-	struct regions {
-		uint64_t count, ticks;
-	} regions[MAL_MAX_RANKS];
 };
 
 struct mal_overdue *mal_overdue_create(void)
 {
 	struct mal_overdue *overdue = calloc(1, sizeof(*overdue));
 
-	if (overdue) {
+	if (overdue)
 		overdue->usual_s = FIRST_S;
-		overdue->region_s = INFINITY;
-	}
 	return overdue;
 }
 
@@ -79,52 +71,21 @@ static void pause_lending(struct mal_controller *controller, bool pause)
 	mal_deciding_pause_lending(controller, pause);
 }
 
-static struct regions regions_of(const struct mal_controller *controller, unsigned int rank)
-{
-	const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
-
-	return (struct regions){atomic_load(&count->regions), atomic_load(&count->region)};
-}
-
-/*
- * How long regions of the window take, in the rank that spent most of it in regions; INFINITY:
- * fewer than LEAST have ended.
- */
-static double length_of_regions(const struct mal_controller *controller, uint64_t least)
-{
-	struct regions most = {0, 0};
-
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct regions *before = &controller->overdue->regions[rank];
-		struct regions now = regions_of(controller, rank);
-
-		/* Another process may have come in its place. */
-		if (now.count < before->count || now.ticks < before->ticks + most.ticks)
-			continue;
-		most = (struct regions){now.count - before->count, now.ticks - before->ticks};
-	}
-	return most.count >= least ? mal_ticks_to_s(most.ticks) / (double)most.count : INFINITY;
-}
-
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves)
 {
 	struct mal_overdue *overdue = controller->overdue;
 	double last_s = window ? window->elapsed_s : 0;
 
-	if (window) {
+	if (window)
 		overdue->usual_s = fmin(last_s, GROWS * overdue->usual_s);
-		overdue->region_s =
-			fmin(length_of_regions(controller, 1), GROWS * overdue->region_s);
-	}
 	overdue->began = mal_ticks();
 	overdue->patience_s = fmax(TIMES * overdue->usual_s, LEAST_S);
 	overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);
 	overdue->move_due = overdue->began + mal_s_to_ticks(fmax(TIMES_MOVED * last_s, LEAST_S));
+	overdue->phases_due = overdue->began + mal_s_to_ticks(LEAST_S);
 	overdue->plan = moves ? mal_deciding_plans(controller) : 0;
 	overdue->back = 0;
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		overdue->regions[rank] = regions_of(controller, rank);
 	pause_lending(controller, false);
 }
 
@@ -142,13 +103,6 @@ static void take_back(struct mal_controller *controller, uint64_t now)
 	overdue->plan = 0;
 }
 
-/* Regions that take long now may be short ones in which ranks harm each other. */
-static bool regions_are_short(const struct mal_controller *controller)
-{
-	return fmin(length_of_regions(controller, REGIONS_MIN), controller->overdue->region_s) <
-	       LONG_REGION_S;
-}
-
 static bool may_pause(const struct mal_controller *controller, uint64_t now)
 {
 	double run_s = mal_ticks_to_s(now - controller->step->started);
@@ -160,22 +114,26 @@ uint64_t mal_overdue_look(struct mal_controller *controller)
 {
 	struct mal_overdue *overdue = controller->overdue;
 	uint64_t now = mal_ticks(), next;
-	bool moved = overdue->plan && now >= overdue->move_due, due = now >= overdue->due;
+	bool moved = overdue->plan && now >= overdue->move_due;
 
+	if (now >= overdue->phases_due) {
+		mal_round_hurry(controller, PHASES_MANY);
+		overdue->phases_due = now + mal_s_to_ticks(LEAST_S);
+	}
 	if (moved)
 		take_back(controller, now);
-	if (!overdue->pauses && (moved || (due && regions_are_short(controller))) &&
-	    may_pause(controller, now)) {
+	if (!overdue->pauses && (moved || now >= overdue->due) && may_pause(controller, now)) {
 		pause_lending(controller, true);
 		overdue->paused_s += PAUSE_S;
 		overdue->due = now + mal_s_to_ticks(PAUSE_S);
-	} else if (due) {
+	} else if (now >= overdue->due) {
 		pause_lending(controller, false);
-		mal_round_hurry(controller);
 		overdue->patience_s *= AGAIN;
 		overdue->due = overdue->began + mal_s_to_ticks(overdue->patience_s);
 	}
-	next = overdue->plan && overdue->move_due < overdue->due ? overdue->move_due : overdue->due;
+	next = overdue->phases_due < overdue->due ? overdue->phases_due : overdue->due;
+	if (overdue->plan && overdue->move_due < next)
+		next = overdue->move_due;
 	return next > now ? (uint64_t)(mal_ticks_to_s(next - now) * 1e9) : 0;
 }
 

@@ -5,8 +5,8 @@
  * Policies act when a window has ended. Where phases take very much longer than before, as threads
  * have too little of a CPU that was moved or lent, that may be minutes. So while the window lasts
  * the controller takes a move back that it began with, and pauses lending on the whole node for a
- * moment. The ranks compare how long their regions take then (rank/sharing.h). After that the
- * window ends with the next phase, as it was planned for shorter ones.
+ * moment. The ranks compare how long their regions take then (rank/sharing.h). A window that was
+ * planned for shorter phases ends with the next one.
  */
 #ifndef MAL_CONTROLLER_OVERDUE_H
 #define MAL_CONTROLLER_OVERDUE_H

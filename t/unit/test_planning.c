@@ -542,17 +542,8 @@ static void long_windows(void **state)
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
 
-/* Rank 1 spends SECONDS in regions of REGION_S. */
-static void pass_in_regions(double seconds, double region_s)
-{
-	node_pass(seconds);
-	node_slot(1)->count.region += mal_s_to_ticks(seconds);
-	node_slot(1)->count.regions += (uint64_t)(seconds / region_s);
-}
-
-/* Each tenth phase takes a second, the others 0.1 s. Rank 1 spends all of it in regions. */
+/* Each tenth phase takes a second, the others 0.1 s. */
 struct uneven {
-	double region_s; /* each takes */
 	unsigned int turn, begun, phases;
 	unsigned int paused; /* turns in which nobody lent */
 };
@@ -565,9 +556,7 @@ static bool uneven_turn(struct mal_controller *controller, void *context)
 	if (seen->turn == 0)
 		for (unsigned int rank = 0; rank < 3; rank++)
 			node_rank_start(rank);
-	pass_in_regions(0.1, seen->region_s);
-	node_slot(0)->count.region += mal_s_to_ticks(0.01);
-	node_slot(0)->count.regions++;
+	node_pass(0.1);
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
 	if (++seen->turn - seen->begun < (seen->phases % 10 == 9 ? 10 : 1))
 		return true;
@@ -578,35 +567,21 @@ static bool uneven_turn(struct mal_controller *controller, void *context)
 	return seen->turn < 3000;
 }
 
-/* For how many turns lending pauses in five minutes where regions take REGION_S. */
-static unsigned int pauses_with(double region_s)
+/* Pauses that help nothing take 1.5 s and a hundredth of five minutes at most. */
+static void pauses_in_vain(void **state)
 {
-	struct uneven seen = {.region_s = region_s};
+	struct uneven seen = {0};
 
+	(void)state;
 	node_close(node);
 	node = node_open(3, 2, "--policy=puppet");
 	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
 	node_run(node, uneven_turn, &seen);
-	return seen.paused;
+	assert_in_range(seen.paused, 15, 10 * (1.5 + 3 + 0.3));
 }
 
-/* Pauses that help nothing take 1.5 s and a hundredth of the time at most. */
-static void pauses_in_vain(void **state)
-{
-	(void)state;
-	assert_in_range(pauses_with(1e-3), 15, 10 * (1.5 + 3 + 0.3));
-}
-
-/* Ranks learn nothing of regions that share CPUs without a trial. */
-static void no_pause_for_long_regions(void **state)
-{
-	(void)state;
-	assert_int_equal(pauses_with(50e-3), 0);
-	assert_in_range(pauses_with(25e-3), 15, 10 * (1.5 + 3 + 0.3));
-}
-
-/* Ranks harm each other from turn 10 on: regions of 5 ms take 0.4 s, the first one a second. */
-static bool crawl_turn(struct mal_controller *controller, void *context)
+/* The first window lasts. */
+static bool first_turn(struct mal_controller *controller, void *context)
 {
 	struct uneven *seen = context;
 
@@ -614,20 +589,13 @@ static bool crawl_turn(struct mal_controller *controller, void *context)
 	if (seen->turn == 0)
 		for (unsigned int rank = 0; rank < 3; rank++)
 			node_rank_start(rank);
-	if (seen->turn < 10)
-		pass_in_regions(0.1, 5e-3);
-	else if (seen->turn == 20)
-		pass_in_regions(1, 1);
-	else if (seen->turn > 20)
-		pass_in_regions(0.4, 0.4);
-	for (unsigned int rank = 0; seen->turn < 10 && rank < 3; rank++)
-		node_say(rank, 0.1, 0, 0);
+	node_pass(0.1);
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
-	return ++seen->turn < 30;
+	return ++seen->turn < 15;
 }
 
-/* What takes long only in the window that lasts is no long region. */
-static void pause_in_crawl(void **state)
+/* Setting up data takes programs a second or so: nothing pauses. */
+static void first_window(void **state)
 {
 	struct uneven seen = {0};
 
@@ -635,37 +603,7 @@ static void pause_in_crawl(void **state)
 	node_close(node);
 	node = node_open(3, 2, "--policy=puppet");
 	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, crawl_turn, &seen);
-	assert_int_not_equal(seen.paused, 0);
-}
-
-/* Six regions of 14 ms end in the first window, and the next one lasts. */
-static bool few_regions_turn(struct mal_controller *controller, void *context)
-{
-	struct uneven *seen = context;
-
-	(void)controller;
-	if (seen->turn == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_rank_start(rank);
-	if (seen->turn == 1)
-		pass_in_regions(6 * 14e-3 + 1e-6, 14e-3);
-	else
-		node_pass(0.1);
-	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
-	return ++seen->turn < 20;
-}
-
-/* Ranks do not share CPUs yet: nothing pauses. */
-static void no_pause_for_few_regions(void **state)
-{
-	struct uneven seen = {0};
-
-	(void)state;
-	node_close(node);
-	node = node_open(3, 2, "--policy=puppet");
-	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, few_regions_turn, &seen);
+	node_run(node, first_turn, &seen);
 	assert_int_equal(seen.paused, 0);
 }
 
@@ -682,50 +620,48 @@ static void end_phase(const struct mal_header *header)
 	}
 }
 
-/* A window of 100 phases, as those before were short, and the next ones take 0.2 s each. */
+/* A window of 1000 phases, as those before were short, and the next ones take 0.1 s or longer. */
+struct longer {
+	unsigned int turns_each; /* of 0.1 s, in a phase */
+	unsigned int turn, windows;
+};
+
 static bool longer_turn(struct mal_controller *controller, void *context)
 {
-	struct uneven *seen = context;
+	struct longer *seen = context;
 	struct mal_header *header = node_segment()->header;
 
-	(void)controller;
 	if (seen->turn == 0)
 		for (unsigned int rank = 0; rank < 3; rank++)
 			node_rank_start(rank);
-	pass_in_regions(0.1, seen->region_s);
-	if (seen->turn == 3)
-		header->sample_at += 100;
-	if (seen->turn < 2 || (seen->turn > 3 && seen->turn % 2 == 0))
+	node_pass(0.1);
+	if (seen->turn == 3) {
+		seen->windows = node_totals(controller)->windows;
+		header->sample_at += 1000;
+	}
+	if (seen->turn < 2 || (seen->turn > 3 && seen->turn % seen->turns_each == 0))
 		end_phase(header);
-	if (seen->turn > 3 && !seen->phases &&
-	    header->sample_at == node_slot(0)->count.boundaries + 1)
-		seen->phases = seen->turn;
-	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
-	return ++seen->turn < 18;
+	return ++seen->turn < 20;
 }
 
-static struct uneven run_longer(double region_s)
+/* How many windows come in 1.6 s of such phases. */
+static unsigned int windows_with(unsigned int turns_each)
 {
-	struct uneven seen = {.region_s = region_s};
+	struct longer seen = {.turns_each = turns_each};
 
 	node_close(node);
 	node = node_open(3, 2, "--policy=puppet");
 	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
 	node_run(node, longer_turn, &seen);
-	return seen;
+	return (unsigned int)node_totals(node)->windows - seen.windows;
 }
 
-/* It ends with a phase. Where sharing may be why phases are longer, lending pauses before. */
+/* The window ends when many have ended. Few long ones may be of ranks that harm each other. */
 static void longer_phases(void **state)
 {
-	struct uneven seen = run_longer(0.1);
-
 	(void)state;
-	assert_in_range(seen.phases, 5, 12);
-	assert_int_equal(seen.paused, 0);
-	seen = run_longer(1e-3);
-	assert_in_range(seen.paused, 3, 4);
-	assert_in_range(seen.phases, 8, 16);
+	assert_in_range(windows_with(1), 1, 5);
+	assert_int_equal(windows_with(4), 0);
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -757,9 +693,7 @@ int main(void)
 		CASE(overdue_again),
 		CASE(long_windows),
 		CASE(pauses_in_vain),
-		CASE(no_pause_for_long_regions),
-		CASE(pause_in_crawl),
-		CASE(no_pause_for_few_regions),
+		CASE(first_window),
 		CASE(longer_phases),
 	};
 

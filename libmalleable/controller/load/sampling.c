@@ -25,6 +25,7 @@
 
 struct mal_sampling {
 	struct mal_windows windows;
+	uint64_t began_at; /* the furthest boundary as the present round began */
 	struct said {
 		bool valid;
 		struct mal_snapshot snapshot;
@@ -203,7 +204,8 @@ void mal_round_begin(struct mal_controller *controller)
 	struct mal_header *header = controller->step->segment.header;
 	struct mal_windows *windows = &controller->sampling->windows;
 
-	atomic_store(&header->sample_at, furthest_boundary(controller) + windows->stride);
+	controller->sampling->began_at = furthest_boundary(controller);
+	atomic_store(&header->sample_at, controller->sampling->began_at + windows->stride);
 	atomic_store(&header->sample_after, mal_ticks() + mal_s_to_ticks(windows->window_s));
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
@@ -213,13 +215,14 @@ void mal_round_begin(struct mal_controller *controller)
 		mal_futex_wake(&header->answers, INT32_MAX);
 }
 
-void mal_round_hurry(struct mal_controller *controller)
+void mal_round_hurry(struct mal_controller *controller, uint64_t least)
 {
 	struct mal_header *header = controller->step->segment.header;
-	uint64_t next = furthest_boundary(controller) + 1;
+	uint64_t reached = furthest_boundary(controller), began = controller->sampling->began_at;
 
-	if (next < atomic_load(&header->sample_at))
-		atomic_store(&header->sample_at, next);
+	if (reached > began && reached - began >= least &&
+	    reached + 1 < atomic_load(&header->sample_at))
+		atomic_store(&header->sample_at, reached + 1);
 }
 
 bool mal_round_is_complete(const struct mal_controller *controller)

@@ -33,8 +33,11 @@ bool mal_ranks_update(struct mal_controller *controller);
 /* Ask the ranks for the next round of samples. */
 void mal_round_begin(struct mal_controller *controller);
 
-/* Ask for the samples of the present round at the next boundary, if they were to come later. */
-void mal_round_hurry(struct mal_controller *controller);
+/*
+ * If LEAST boundaries were reached since the present round began, ask for its samples at the next
+ * one.
+ */
+void mal_round_hurry(struct mal_controller *controller, uint64_t least);
 
 /* Has every running rank answered the present round? */
 bool mal_round_is_complete(const struct mal_controller *controller);
