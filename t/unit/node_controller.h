@@ -150,6 +150,8 @@ void node_set_was_off(struct mal_controller *node);
 void node_admin_switch(bool off);
 /* The controller cannot look at threads, for want of descriptors. */
 void node_set_blind(bool blind);
+/* What /proc/stat says; NULL: it cannot be read, as at first. It must outlive the node. */
+void node_set_stat(const char *stat);
 /*
  * What /proc/PID/maps of a rank says, and the NUMA node of each page that move_pages(2) is asked
  * about.

@@ -146,6 +146,10 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 		return __real_fopen(path, mode);
 	if (strstr(path, "/cmdline"))
 		return fmemopen((void *)(uintptr_t)command, sizeof(command), "r");
+	if (strcmp(path, "/proc/stat") == 0)
+		return node_kernel.stat ? fmemopen((void *)(uintptr_t)node_kernel.stat,
+						   strlen(node_kernel.stat), "r")
+					: NULL;
 	return node_kernel.maps ? fmemopen((void *)node_kernel.maps, strlen(node_kernel.maps), "r")
 				: NULL;
 }

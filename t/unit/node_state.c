@@ -193,6 +193,11 @@ void node_set_blind(bool blind)
 	node_kernel.blind = blind;
 }
 
+void node_set_stat(const char *stat)
+{
+	node_kernel.stat = stat;
+}
+
 void node_set_maps(const char *maps, int page_node)
 {
 	node_kernel.maps = maps;

@@ -14,6 +14,7 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
+#include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/trace/trace.h"
 
 static struct mal_controller *node;
@@ -225,6 +226,32 @@ static void verdict(void **state)
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; the "
 	     "runtime "
 	     "chooses the number of threads: try without OMP_DYNAMIC");
+}
+
+/* Where others use the CPUs, it would not have run as estimated, and no setting helps. */
+static void verdict_beside_others(void **state)
+{
+	(void)state;
+	measured(times(22, 20, 10));
+	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
+	does_not_say("times as slow");
+	/* Not where it is little, or no rank lost by it. */
+	node_set_doubt(node, (struct mal_doubt){.others_part = 0.09, .lost_part = 0.5});
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
+	     "--balance=measured, which leaves what makes phases longer");
+	node_set_doubt(node, (struct mal_doubt){.others_part = 0.5, .lost_part = 0.09});
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
+	     "--balance=measured, which leaves what makes phases longer");
+	node_set_doubt(node,
+		       (struct mal_doubt){
+			       .others_part = 0.5, .lost_part = 0.5, .unseen = 1, .unseen_s = 1});
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; work in "
+	     "threads that OpenMP does not know: try fewer of these");
+	node_set_doubt(node, (struct mal_doubt){.others_part = 0.5, .lost_part = 0.5});
+	mal_deciding_reject(node, "CPU 3 twice");
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; the "
+	     "policy was rejected: try another one");
 }
 
 /* Each reason says what to try, and the longest verdict is whole. */
@@ -520,7 +547,8 @@ static void json(void **state)
 	has(root, "cpus", "4");
 	has(root, "elapsed_s", "4.0");
 	has(root, "measured",
-	    "{\"windows\":1,\"stopped_windows\":0,\"unseen_windows\":0,\"elapsed_s\":1.5,"
+	    "{\"windows\":1,\"stopped_windows\":0,\"unseen_windows\":0,\"others_part\":null,"
+	    "\"elapsed_s\":1.5,"
 	    "\"unbalanced_s\":1.5,"
 	    "\"ideal_s\":1.0,\"share_of_attainable\":0.0,\"load_balance_before\":0.6667,\"load_"
 	    "balance_after\":0.6667,"
@@ -759,6 +787,7 @@ int main(void)
 		CASE(not_recorded),
 		CASE(json_of_many_cpus),
 		CASE(verdict),
+		CASE(verdict_beside_others),
 		CASE(verdict_is_of_the_whole_step),
 		CASE(verdict_is_no_longer_than_the_step),
 		CASE(verdict_of_observe),

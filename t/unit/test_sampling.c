@@ -7,8 +7,11 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
@@ -457,6 +460,98 @@ static void unseen_windows(void **state)
 	assert_int_equal(node_doubt(node)->unseen, 1);
 }
 
+/* For how long each of the six CPUs was busy, by the kernel. */
+static char kernel_stat[512];
+static double cpu_busy_s[6];
+
+/* The CPUs from FIRST on, COUNT of them, are busy for SECONDS each. */
+static void keep_busy(unsigned int first, unsigned int count, double seconds)
+{
+	char *end = kernel_stat;
+
+	for (unsigned int cpu = first; cpu < first + count; cpu++)
+		cpu_busy_s[cpu] += seconds;
+	for (unsigned int cpu = 0; cpu < 6; cpu++)
+		end += sprintf(end, "cpu%u %.0f 0 0 0 0 0 0 0 0 0\n", cpu,
+			       (1000 + cpu_busy_s[cpu]) * (double)sysconf(_SC_CLK_TCK));
+	node_set_stat(kernel_stat);
+}
+
+/* Windows of 1 s with all CPUs busy. Ranks compute all the time, and have CPUs for PART of it. */
+static void take_windows(unsigned int windows, double part)
+{
+	for (unsigned int i = 0; i < windows; i++) {
+		node_pass(1);
+		keep_busy(0, 6, 1);
+		for (unsigned int rank = 0; rank < 3; rank++)
+			if (node_rank(node, rank)->running)
+				say_doubtful(rank, 2, 2 * part, 0);
+		node_take(node);
+	}
+}
+
+static void others_use_cpus(void **state)
+{
+	(void)state;
+	/* The first round is a start, and the window behind it the start of counting. */
+	take_windows(2, 1);
+	assert_true(isnan(node_doubt(node)->others_part));
+	take_windows(1, 1);
+	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	take_windows(2, 0.5);
+	assert_float_equal(node_doubt(node)->others_part, 1.0 / 3, NEAR);
+	assert_float_equal(node_doubt(node)->lost_part, 1.0 / 4, NEAR);
+	node_set_stat(NULL);
+}
+
+/* A rank's last work is in no sample. What runs behind it may be its script's next program. */
+static void ended_ranks_are_no_others(void **state)
+{
+	(void)state;
+	take_windows(3, 1);
+	node_rank_end(0);
+	assert_true(mal_ranks_update(node));
+	mal_round_begin(node);
+	take_windows(3, 1);
+	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	node_set_stat(NULL);
+}
+
+/* Where a round makes no window, what the ranks used in it is not known. */
+static void rounds_without_window_are_no_others(void **state)
+{
+	struct mal_snapshot said;
+
+	(void)state;
+	take_windows(3, 1);
+	node_pass(1);
+	keep_busy(0, 6, 1);
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_say(rank, 2, 0, 0);
+	said = node_said(2);
+	said.kind = MAL_BOUNDARY_PERIOD;
+	node_lie(2, &said);
+	node_take(node);
+	take_windows(3, 1);
+	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	node_set_stat(NULL);
+}
+
+/* Another step has a part of the CPUs for a time. */
+static void other_steps_are_no_others(void **state)
+{
+	struct mal_cpumask share;
+	struct mal_error err;
+
+	(void)state;
+	take_windows(3, 1);
+	assert_int_equal(mal_cpumask_parse("0-3", &share, &err), 0);
+	mal_allocation_set_share(node, &share);
+	take_windows(3, 0.5);
+	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	node_set_stat(NULL);
+}
+
 /* Ranks of 2, 1 and 1 s of work on two CPUs each: 1 s, where 4 s on six CPUs would take 2/3. */
 static void sums(void **state)
 {
@@ -592,6 +687,10 @@ int main(void)
 		CASE(other_process),
 		CASE(stopped_windows),
 		CASE(unseen_windows),
+		CASE(others_use_cpus),
+		CASE(ended_ranks_are_no_others),
+		CASE(rounds_without_window_are_no_others),
+		CASE(other_steps_are_no_others),
 		CASE(sums),
 		CASE(nothing_shared),
 		CASE(sums_of_more),

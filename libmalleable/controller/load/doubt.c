@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* doubt.c: what ranks measured against what the kernel says of their CPU time. */
+/* doubt.c: what ranks measured against the CPU time that the kernel counts. */
 #include "libmalleable/controller/load/doubt.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/load/others.h"
+#include "libmalleable/controller/state/ranks.h"
 
 /* A rank was stopped if it got less than this part of the time that it computed, */
 #define STOPPED_PART 0.25
@@ -16,12 +23,20 @@
 
 struct mal_doubting {
 	struct mal_doubt doubt;
+	struct mal_others others;
+	struct mal_cpumask cpus; /* for which they are counted */
+	double computed_s, lost_s;
 	double usual_lost_s[]; /* by rank: moving average */
 };
 
 struct mal_doubting *mal_doubting_create(unsigned int ranks)
 {
-	return calloc(1, sizeof(struct mal_doubting) + ranks * sizeof(double));
+	struct mal_doubting *doubting =
+		calloc(1, sizeof(struct mal_doubting) + ranks * sizeof(double));
+
+	if (doubting)
+		doubting->doubt.others_part = NAN;
+	return doubting;
 }
 
 void mal_doubting_destroy(struct mal_doubting *doubting)
@@ -53,16 +68,75 @@ static bool works_unseen(const struct mal_sample *sample, const struct mal_cpu_t
 	       time->unseen_s > UNSEEN_MIN * sample->elapsed_s;
 }
 
+/*
+ * The CPUs that ranks alone should use. None while another step may use some, or what a script runs
+ * behind a rank that has ended.
+ */
+static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
+{
+	const struct mal_cpumask none = {{0}}, foreign = mal_allocation_foreign(controller);
+	struct mal_cpumask cpus = *mal_allocation_idle(controller);
+
+	if (controller->pool || mal_cpumask_count(&foreign))
+		return none;
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_rank_view *view = mal_rank_view(controller, rank);
+
+		if (view->known && !view->running)
+			return none;
+		mal_cpumask_join(&cpus, &view->home);
+	}
+	return cpus;
+}
+
+static void look_for_others(struct mal_controller *controller, double ranks_s)
+{
+	struct mal_doubting *doubting = controller->doubting;
+	struct mal_cpumask cpus = cpus_of_ranks(controller);
+	unsigned int count = mal_cpumask_count(&cpus);
+	double now_s = mal_ticks_to_s(mal_ticks());
+	FILE *stat;
+
+	if (!count || memcmp(&cpus, &doubting->cpus, sizeof(cpus)) != 0)
+		mal_others_skip(&doubting->others);
+	doubting->cpus = cpus;
+	if (!mal_others_add(&doubting->others, ranks_s, now_s) || !count)
+		return;
+	stat = fopen("/proc/stat", "re");
+	mal_others_count(&doubting->others, mal_others_busy(stat, &cpus), count, now_s);
+	if (stat)
+		fclose(stat);
+	doubting->doubt.others_part = mal_others_part(&doubting->others);
+}
+
+/* Add what a rank computed in a window, and how much of it without a CPU. */
+static void add_lost(struct mal_doubting *doubting, double computed_s, double cpu_s)
+{
+	doubting->computed_s += computed_s;
+	doubting->lost_s += computed_s > cpu_s ? computed_s - cpu_s : 0;
+	if (doubting->computed_s > 0)
+		doubting->doubt.lost_part = doubting->lost_s / doubting->computed_s;
+}
+
+void mal_doubt_skip(struct mal_controller *controller)
+{
+	mal_others_skip(&controller->doubting->others);
+}
+
 bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample *samples,
 		      const struct mal_cpu_time *times)
 {
 	struct mal_doubt *doubt = &controller->doubting->doubt;
 	bool stopped = false;
+	double ranks_s = 0;
 
 	doubt->now = false;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!samples[rank].running)
 			continue;
+		ranks_s += times[rank].cpu_s;
+		add_lost(controller->doubting, samples[rank].work_s + samples[rank].serial_s,
+			 times[rank].cpu_s);
 		stopped |= was_stopped(&controller->doubting->usual_lost_s[rank], &samples[rank],
 				       &times[rank]);
 		if (!works_unseen(&samples[rank], &times[rank]))
@@ -72,6 +146,7 @@ bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample
 		doubt->unseen_s += times[rank].unseen_s;
 		doubt->seen_s += samples[rank].work_s + samples[rank].serial_s;
 	}
+	look_for_others(controller, ranks_s);
 	doubt->stopped += stopped;
 	doubt->unseen += doubt->now && !stopped;
 	return !stopped;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* doubt.h: what ranks measured against what the kernel says of their CPU time. */
+/* doubt.h: what ranks measured against the CPU time that the kernel counts. */
 #ifndef MAL_CONTROLLER_LOAD_DOUBT_H
 #define MAL_CONTROLLER_LOAD_DOUBT_H
 
@@ -12,6 +12,9 @@ struct mal_doubt {
 	unsigned int rank;    /* the last such */
 	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
 	bool now;		 /* the last window was one */
+	/* Of the ranks' CPUs, used by others (others.h); NAN: not known. */
+	double others_part;
+	double lost_part; /* of the time for which ranks computed, without a CPU */
 };
 
 /* For so many RANKS, before the first window. NULL: out of memory. */
@@ -36,5 +39,8 @@ struct mal_cpu_time {
  */
 bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample *samples,
 		      const struct mal_cpu_time *times);
+
+/* What the ranks used since the last window is not known: a rank came, ended, or gave no sample. */
+void mal_doubt_skip(struct mal_controller *controller);
 
 #endif

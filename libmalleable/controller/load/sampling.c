@@ -326,6 +326,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	}
 	if (!window || round->elapsed_s <= 0) {
 		remember_round(controller, said);
+		mal_doubt_skip(controller);
 		return false;
 	}
 	if (!mal_windows_end(&controller->sampling->windows, furthest.boundaries, round->elapsed_s))

@@ -17,6 +17,9 @@
 /* Ranks with less than this part of the largest load, on average, are not called balanced. */
 #define BALANCED 0.95
 
+/* More than this part of the CPUs for others is too much for an estimate without balancing. */
+#define MUCH 0.1
+
 /* Why nothing could be gained, or why it was SLOWER, and what to try; NULL: not known. */
 static const char *reason(const struct mal_controller *controller, bool slower)
 {
@@ -99,6 +102,15 @@ static void say_gain(const struct times *times, char *line, size_t size)
 		 times->off_s / times->elapsed_s, times->elapsed_s, times->off_s, part);
 }
 
+/* Others used the CPUs, the ranks lost time by that, and nothing else explains it. */
+static bool is_beside_others(const struct mal_controller *controller)
+{
+	const struct mal_doubt *doubt = mal_doubt_read(controller);
+
+	return doubt->others_part > MUCH && doubt->lost_part > MUCH && !doubt->unseen &&
+	       !mal_deciding_rejected(controller) && !mal_off_was(controller);
+}
+
 /* Neither faster nor balanced. */
 static void say_no_gain(const struct mal_controller *controller, const struct times *times,
 			char *line, size_t size)
@@ -108,6 +120,12 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 	const char *why = reason(controller, is_slower);
 	char how[32] = "not faster";
 
+	if (is_beside_others(controller)) {
+		snprintf(line, size,
+			 "no estimate: %.3f s, others used %.0f %% of the CPUs: try a quiet node",
+			 times->elapsed_s, 100 * mal_doubt_read(controller)->others_part);
+		return;
+	}
 	if (is_slower)
 		snprintf(how, sizeof(how), "%.2f times as slow", slower);
 	snprintf(line, size, "%s: %.3f s, estimated %.3f s without, %.3f s at best%s%s", how,
