@@ -19,7 +19,8 @@
 #define TIMES_MOVED 4
 /*
  * What is usual at first, and how fast it grows from window to window: what was long as ranks
- * harmed each other is not usual.
+ * harmed each other is not usual. At first it is so long that no pause hits the setup of data,
+ * whose regions may take a second.
  */
 #define FIRST_S 0.2
 #define GROWS 2

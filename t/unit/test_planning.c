@@ -306,6 +306,22 @@ static void loop(void **state)
 	assert_null(node_wrong(node));
 }
 
+static void start_ranks(void)
+{
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_rank_start(rank);
+}
+
+/* Three ranks that may lend, for as long as EACH returns true. */
+static void run_lending(bool (*each)(struct mal_controller *controller, void *context),
+			void *context)
+{
+	node_close(node);
+	node = node_open(3, 2, "--policy=puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
+	node_run(node, each, context);
+}
+
 /*
  * A window of 1.7 s behind some of 0.1 s. CPUs are moved as it begins, and the move is taken back
  * after 0.5 s, at turn 9.
@@ -351,8 +367,7 @@ static bool overdue_turn(struct mal_controller *controller, void *context)
 	bool lends = rules() & MAL_RULE_LEND;
 
 	if (seen->turn == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_rank_start(rank);
+		start_ranks();
 	if (seen->turn == 3)
 		node_puppet(&(struct mal_plan){.bind = true, .lend = true, .move = true},
 			    seen->counts);
@@ -504,10 +519,7 @@ static void overdue_again(void **state)
 	struct overdue seen = {.counts = {3, 2, 1}, .turns = 40};
 
 	(void)state;
-	node_close(node);
-	node = node_open(3, 2, "--policy=puppet");
-	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, home_again_turn, &seen);
+	run_lending(home_again_turn, &seen);
 	assert_int_equal(seen.turn, 40);
 }
 
@@ -518,8 +530,7 @@ static bool long_turn(struct mal_controller *controller, void *context)
 
 	(void)controller;
 	if (*turns == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_rank_start(rank);
+		start_ranks();
 	node_obey();
 	node_pass(0.5);
 	for (unsigned int rank = 0; *turns % 10 == 9 && rank < 3; rank++)
@@ -554,8 +565,7 @@ static bool uneven_turn(struct mal_controller *controller, void *context)
 
 	(void)controller;
 	if (seen->turn == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_rank_start(rank);
+		start_ranks();
 	node_pass(0.1);
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
 	if (++seen->turn - seen->begun < (seen->phases % 10 == 9 ? 10 : 1))
@@ -573,10 +583,7 @@ static void pauses_in_vain(void **state)
 	struct uneven seen = {0};
 
 	(void)state;
-	node_close(node);
-	node = node_open(3, 2, "--policy=puppet");
-	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, uneven_turn, &seen);
+	run_lending(uneven_turn, &seen);
 	assert_in_range(seen.paused, 15, 10 * (1.5 + 3 + 0.3));
 }
 
@@ -587,8 +594,7 @@ static bool first_turn(struct mal_controller *controller, void *context)
 
 	(void)controller;
 	if (seen->turn == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_rank_start(rank);
+		start_ranks();
 	node_pass(0.1);
 	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
 	return ++seen->turn < 15;
@@ -600,10 +606,7 @@ static void first_window(void **state)
 	struct uneven seen = {0};
 
 	(void)state;
-	node_close(node);
-	node = node_open(3, 2, "--policy=puppet");
-	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, first_turn, &seen);
+	run_lending(first_turn, &seen);
 	assert_int_equal(seen.paused, 0);
 }
 
@@ -632,8 +635,7 @@ static bool longer_turn(struct mal_controller *controller, void *context)
 	struct mal_header *header = node_segment()->header;
 
 	if (seen->turn == 0)
-		for (unsigned int rank = 0; rank < 3; rank++)
-			node_rank_start(rank);
+		start_ranks();
 	node_pass(0.1);
 	if (seen->turn == 3) {
 		seen->windows = node_totals(controller)->windows;
@@ -649,10 +651,7 @@ static unsigned int windows_with(unsigned int turns_each)
 {
 	struct longer seen = {.turns_each = turns_each};
 
-	node_close(node);
-	node = node_open(3, 2, "--policy=puppet");
-	node_puppet(&(struct mal_plan){.bind = true, .lend = true}, NULL);
-	node_run(node, longer_turn, &seen);
+	run_lending(longer_turn, &seen);
 	return (unsigned int)node_totals(node)->windows - seen.windows;
 }
 
