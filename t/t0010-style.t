@@ -26,7 +26,7 @@ formatted() {
 	find spank libmalleable policies contrib t -name '*.[ch]' -print0 |
 		xargs -0 "$format" --dry-run -Werror
 }
-format=clang-format-$("$srcdir/contrib/llvm")
+format=clang-format-$(OMPCC='' "$srcdir/contrib/llvm")
 most=5 tool "the sources are formatted as .clang-format says" "$format" quiet formatted
 pages() {
 	local page
