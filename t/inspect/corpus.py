@@ -20,7 +20,7 @@ COMPILERS = {
 }
 
 # Versions of which each hot region must be found.
-FOLLOWED = {"gcc": ("12",), "clang": ("19", "21")}
+FOLLOWED = {"gcc": ("12",), "clang": ("14", "19", "21")}
 
 
 class Failure(Exception):
