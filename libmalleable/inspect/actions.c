@@ -2,8 +2,6 @@
 /* actions.c: the table of actions, by names of instructions. */
 #include "libmalleable/inspect/actions.h"
 
-#ifdef HAVE_ZYDIS
-
 #include <Zydis/Zydis.h>
 #include <string.h>
 
@@ -113,5 +111,3 @@ uint8_t mal_action_of(uint16_t mnemonic, uint8_t *condition)
 	*condition = found[mnemonic];
 	return (uint8_t)(actions[mnemonic] - 1);
 }
-
-#endif

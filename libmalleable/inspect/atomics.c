@@ -3,8 +3,6 @@
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 /* Whether combining memory with VALUE leaves it as it is. */
 static int is_neutral(struct mal_analysis *analysis, const struct mal_instruction *at,
 		      mal_value value)
@@ -61,5 +59,3 @@ void mal_step_atomic(struct mal_analysis *analysis, const struct mal_instruction
 	state->left = mal_fresh(analysis, 7, 0);
 	state->right = mal_number(&analysis->values, 0);
 }
-
-#endif

@@ -2,26 +2,7 @@
 /* branches.c: what a branch decides by, and which way a thread without iterations takes. */
 #include "libmalleable/inspect/analysis.h"
 
-int mal_compare(enum mal_condition condition, int64_t a, int64_t b)
-{
-	switch (condition) {
-	case MAL_EQUAL: return a == b;
-	case MAL_NOT_EQUAL: return a != b;
-	case MAL_LESS: return a < b;
-	case MAL_NOT_LESS: return a >= b;
-	case MAL_LESS_EQUAL: return a <= b;
-	case MAL_MORE: return a > b;
-	case MAL_BELOW: return (uint64_t)a < (uint64_t)b;
-	case MAL_NOT_BELOW: return (uint64_t)a >= (uint64_t)b;
-	case MAL_BELOW_EQUAL: return (uint64_t)a <= (uint64_t)b;
-	case MAL_ABOVE: return (uint64_t)a > (uint64_t)b;
-	case MAL_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) < 0;
-	case MAL_NOT_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) >= 0;
-	default: return 0;
-	}
-}
-
-enum mal_condition mal_swapped(enum mal_condition condition)
+static enum mal_condition swapped(enum mal_condition condition)
 {
 	switch (condition) {
 	case MAL_LESS: return MAL_MORE;
@@ -37,8 +18,6 @@ enum mal_condition mal_swapped(enum mal_condition condition)
 	default: return MAL_OTHER_CONDITION;
 	}
 }
-
-#ifdef HAVE_ZYDIS
 
 /* Whether a number compares so with the least or the greatest one; being the same is not seen. */
 static int by_extreme(enum mal_condition condition, int64_t extreme)
@@ -69,7 +48,7 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 	if (a->kind == MAL_SYMBOL && b->kind == MAL_NUMBER)
 		return by_extreme(condition, b->key);
 	if (a->kind == MAL_NUMBER && b->kind == MAL_SYMBOL)
-		return by_extreme(mal_swapped(condition), a->key);
+		return by_extreme(swapped(condition), a->key);
 	if (!(a->flags & b->flags & MAL_EXACT) || (!a->class && !b->class))
 		return -1;
 	return mal_without_share(values, condition, left, right);
@@ -221,7 +200,7 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 		return MAL_BRANCH_SHARE;
 	choice = choice_of(analysis, condition, left, right);
 	if (choice == MAL_BRANCH_CLEAN)
-		choice = choice_of(analysis, mal_swapped(condition), right, left);
+		choice = choice_of(analysis, swapped(condition), right, left);
 	if (choice != MAL_BRANCH_CLEAN)
 		return choice;
 	if (condition == MAL_OTHER_CONDITION)
@@ -369,5 +348,3 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	if (facts->compare && !(mal_node(values, facts->compare)->flags & MAL_EXACT))
 		facts->compare = 0;
 }
-
-#endif

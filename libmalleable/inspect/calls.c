@@ -4,8 +4,6 @@
 
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 static const uint8_t arguments[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 static const uint64_t saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
 			      MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
@@ -347,5 +345,3 @@ void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *
 	else
 		step_indirect(analysis);
 }
-
-#endif

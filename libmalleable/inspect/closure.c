@@ -7,8 +7,6 @@
 #include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/program.h"
 
-#ifdef HAVE_ZYDIS
-
 enum { MEMBERS = 8192 };
 int mal_is_late(const struct mal_program *program)
 {
@@ -111,8 +109,6 @@ int mal_taken_tells(struct mal_program *program)
 	program->taken_tells = 1;
 	return 0;
 }
-
-#endif
 
 void mal_program_free(struct mal_program *program)
 {

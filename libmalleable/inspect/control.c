@@ -5,8 +5,6 @@
 
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 static int is_reached(const struct mal_analysis *analysis, uint32_t block)
 {
 	return analysis->facts[block].end && analysis->facts[block].end->live;
@@ -301,5 +299,3 @@ int mal_check_control(struct mal_analysis *analysis)
 	free(work);
 	return 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* decode.c: instructions as Zydis decodes them, put into the form that the analysis wants. */
 #include "libmalleable/inspect/decode.h"
 
-#ifdef HAVE_ZYDIS
-
+#include <Zydis/Zydis.h>
 #include <string.h>
 
 #include "libmalleable/inspect/actions.h"
@@ -239,15 +238,3 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 		to->lock = 1;
 	return 1;
 }
-
-#else
-
-int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to)
-{
-	(void)image;
-	(void)address;
-	(void)to;
-	return 0;
-}
-
-#endif

@@ -5,10 +5,6 @@
 
 #include "libmalleable/inspect/image.h"
 
-#ifdef HAVE_ZYDIS
-#include <Zydis/Zydis.h>
-#endif
-
 /* Registers, whole: 16 general ones, 32 of vectors, 8 masks, the flags, and x87 as one. */
 enum mal_register {
 	MAL_RAX,

@@ -4,8 +4,6 @@
 
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 int mal_is_exit_by_share(const struct mal_analysis *analysis, uint32_t block)
 {
 	uint8_t branch = analysis->facts[block].branch;
@@ -159,5 +157,3 @@ void mal_check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_
 	if (done && !(done & facts->few))
 		mal_bind_block(analysis, block, "a loop that leaves out an iteration");
 }
-
-#endif

@@ -8,8 +8,6 @@
 #include "libmalleable/inspect/cursor.h"
 #include "libmalleable/inspect/walk.h"
 
-#ifdef HAVE_ZYDIS
-
 enum { PADS = 256, ULEB = 1, UDATA4 = 3, OMIT = 0xff };
 
 static const char not_understood[] = "a table of exceptions that is not understood";
@@ -102,5 +100,3 @@ void mal_check_handlers(struct mal_analysis *analysis)
 				mal_bind(analysis, "an exception that is caught", function->name);
 	}
 }
-
-#endif

@@ -6,8 +6,6 @@
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/walk.h"
 
-#ifdef HAVE_ZYDIS
-
 enum { DEPTH = 4 };
 
 static const uint64_t six = MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_RDX) |
@@ -81,5 +79,3 @@ uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int
 	mal_flow_free(&graph);
 	return result;
 }
-
-#endif

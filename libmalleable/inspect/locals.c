@@ -3,6 +3,7 @@
  * locals.c: what each function does by itself. The whole of it is read, whether it is reached or
  * not, so that what exceptions run is seen too.
  */
+#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,6 @@
 #include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/waits.h"
-
-#ifdef HAVE_ZYDIS
 
 static const uint64_t instructions_most = 3000000;
 
@@ -313,5 +312,3 @@ int64_t mal_takes_stack(struct mal_program *program, uint64_t entry)
 
 	return local ? local->stack : 256;
 }
-
-#endif

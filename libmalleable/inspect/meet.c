@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#ifdef HAVE_ZYDIS
-
 static const char differs[] = "a value that differs among threads";
 /* What is left in a register is rarely used. */
 static const char left_over[] = "a register that a call may have changed";
@@ -362,5 +360,3 @@ mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
 	memcpy(meeting->before, before, count * sizeof(*before));
 	return result;
 }
-
-#endif

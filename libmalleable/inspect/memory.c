@@ -6,8 +6,6 @@
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
 {
 	struct mal_finding *finding = analysis->finding;
@@ -379,5 +377,3 @@ void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand,
 	}
 	state->registers[operand->reg] = value;
 }
-
-#endif

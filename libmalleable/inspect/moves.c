@@ -3,8 +3,6 @@
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 void mal_step_stack(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	struct mal_values *values = &analysis->values;
@@ -147,5 +145,3 @@ void mal_step_pair(struct mal_analysis *analysis, const struct mal_instruction *
 	else
 		mal_step_any(analysis, at);
 }
-
-#endif

@@ -5,12 +5,12 @@
  * until what is known where ways meet holds on all of them.
  */
 #include "libmalleable/inspect/regions.h"
-#include "libmalleable/inspect/actions.h"
 
+#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef HAVE_ZYDIS
+#include "libmalleable/inspect/actions.h"
 
 enum { JOINS = 4096, PASSES = 16 };
 
@@ -384,15 +384,3 @@ int mal_find_regions(struct mal_program *program, struct mal_starts *starts, str
 		qsort(starts->starts, starts->count, sizeof(*starts->starts), by_entry);
 	return 0;
 }
-
-#else
-
-int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err)
-{
-	(void)program;
-	(void)err;
-	*starts = (struct mal_starts){0};
-	return 0;
-}
-
-#endif

@@ -12,6 +12,25 @@ static int64_t of_symbol(const struct mal_node *node, mal_value value, unsigned 
 	return ((int64_t)((hash >> 33) % 97) + 1) * (seed & 1 ? -1 : 1);
 }
 
+int mal_compare(enum mal_condition condition, int64_t a, int64_t b)
+{
+	switch (condition) {
+	case MAL_EQUAL: return a == b;
+	case MAL_NOT_EQUAL: return a != b;
+	case MAL_LESS: return a < b;
+	case MAL_NOT_LESS: return a >= b;
+	case MAL_LESS_EQUAL: return a <= b;
+	case MAL_MORE: return a > b;
+	case MAL_BELOW: return (uint64_t)a < (uint64_t)b;
+	case MAL_NOT_BELOW: return (uint64_t)a >= (uint64_t)b;
+	case MAL_BELOW_EQUAL: return (uint64_t)a <= (uint64_t)b;
+	case MAL_ABOVE: return (uint64_t)a > (uint64_t)b;
+	case MAL_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) < 0;
+	case MAL_NOT_NEGATIVE: return (int64_t)((uint64_t)a - (uint64_t)b) >= 0;
+	default: return 0;
+	}
+}
+
 int64_t mal_evaluate(const struct mal_values *values, mal_value value,
 		     const struct mal_sample *sample)
 {

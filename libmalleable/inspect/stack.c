@@ -4,8 +4,6 @@
 
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 uint32_t mal_slot_at(const struct mal_state *state, int64_t offset)
 {
 	uint32_t low = 0, high = state->slot_count;
@@ -177,5 +175,3 @@ void mal_forget_escaped(struct mal_analysis *analysis)
 	}
 	state->slot_count = kept;
 }
-
-#endif

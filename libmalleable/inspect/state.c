@@ -4,8 +4,6 @@
 
 #include "libmalleable/inspect/meet.h"
 
-#ifdef HAVE_ZYDIS
-
 /* Whether a branch is by a thread's number, or selects bounds. */
 static int is_side(const struct mal_analysis *analysis, uint32_t block)
 {
@@ -156,5 +154,3 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		       sizeof(state->load_addresses));
 	}
 }
-
-#endif

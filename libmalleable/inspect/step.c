@@ -3,8 +3,6 @@
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
 
-#ifdef HAVE_ZYDIS
-
 enum { PARTS = 12 };
 
 static void compare(struct mal_analysis *analysis, mal_value left, mal_value right)
@@ -408,5 +406,3 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 			mal_step_any(analysis, at);
 	}
 }
-
-#endif

@@ -8,8 +8,6 @@
 #include "libmalleable/inspect/handlers.h"
 #include "libmalleable/inspect/walk.h"
 
-#ifdef HAVE_ZYDIS
-
 enum { SWEEPS = 40, RESTARTS = 24, DEPTH = 16 };
 
 static void begin(struct mal_analysis *analysis, struct mal_state *state)
@@ -290,5 +288,3 @@ const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry)
 	callee->done = 1;
 	return callee;
 }
-
-#endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* switch.c: where an indirect jump of a switch goes, by the tables that compilers write. */
+#include <Zydis/Zydis.h>
 #include <string.h>
 
 #include "libmalleable/inspect/flow.h"
-
-#ifdef HAVE_ZYDIS
 
 /* What is known of a table. */
 struct table {
@@ -138,17 +137,3 @@ size_t mal_switch_targets(const struct mal_image *image, const struct mal_instru
 	}
 	return found < least || found == MAL_FLOW_TARGETS ? 0 : found;
 }
-
-#else
-
-size_t mal_switch_targets(const struct mal_image *image, const struct mal_instruction *instructions,
-			  size_t count, uint64_t *targets)
-{
-	(void)image;
-	(void)instructions;
-	(void)count;
-	(void)targets;
-	return 0;
-}
-
-#endif

@@ -208,7 +208,6 @@ int mal_is_share(struct mal_values *values, mal_value value);
 int mal_without_share(struct mal_values *values, enum mal_condition condition, mal_value a,
 		      mal_value b);
 int mal_compare(enum mal_condition condition, int64_t a, int64_t b);
-enum mal_condition mal_swapped(enum mal_condition condition);
 
 static inline const struct mal_node *mal_node(const struct mal_values *values, mal_value value)
 {

@@ -5,8 +5,6 @@
  */
 #include "libmalleable/inspect/waits.h"
 
-#ifdef HAVE_ZYDIS
-
 #include "libmalleable/inspect/actions.h"
 
 enum { LONGEST = 80 };
@@ -152,5 +150,3 @@ uint64_t mal_waits(const struct mal_program *program, const struct mal_instructi
 	}
 	return 0;
 }
-
-#endif
