@@ -161,6 +161,25 @@ static inline int mal_combines(const struct mal_analysis *analysis)
 /* Bind the region: the first reason is kept. SYMBOL may be NULL. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
 
+/* handlers.c: bind a region that goes on after an exception that it caught: that is not followed. */
+void mal_check_handlers(struct mal_analysis *analysis);
+
+enum { MAL_MEETING = 64 };
+
+/* Values of one location on the ways that meet in a block. */
+struct mal_meeting {
+	struct mal_analysis *analysis;
+	uint32_t block, count;
+	const struct mal_state *states[MAL_MEETING];
+	uint32_t sides[MAL_MEETING], before[MAL_MEETING];
+	mal_value values[MAL_MEETING];
+	/* On one of the ways the thread has few iterations. */
+	int few;
+};
+
+/* What LOCATION holds, by its values on each of the ways. */
+mal_value mal_meet(struct mal_meeting *meeting, uint64_t location);
+
 /* state.c: what is in registers and in the stack where BLOCK begins. */
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);
 

@@ -5,11 +5,25 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline int mal_compare_address(const void *address, const void *item)
+{
+	uint64_t of_item;
+
+	memcpy(&of_item, item, sizeof(of_item));
+	return (*(const uint64_t *)address > of_item) - (*(const uint64_t *)address < of_item);
+}
 
 /*
  * The one of COUNT items of SIZE bytes that is at ADDRESS, or NULL. Each begins with its address;
  * they are sorted by that.
  */
-const void *mal_find_address(const void *items, size_t count, size_t size, uint64_t address);
+static inline const void *mal_find_address(const void *items, size_t count, size_t size,
+					   uint64_t address)
+{
+	return count ? bsearch(&address, items, count, size, mal_compare_address) : NULL;
+}
 
 #endif

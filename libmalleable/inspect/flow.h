@@ -47,6 +47,9 @@ int mal_flow_cut(struct mal_flow_graph *graph, const struct mal_switch *switches
 /* Order, dominators and loops of the blocks. */
 int mal_flow_order(struct mal_flow_graph *graph);
 
+/* walk.c: the graph of the function at ENTRY. Only for want of memory it returns -1. */
+int mal_flow_build(const struct mal_image *image, uint64_t entry, struct mal_flow_graph *graph);
+
 void mal_flow_free(struct mal_flow_graph *graph);
 
 /* The number of the instruction at ADDRESS, or -1. */

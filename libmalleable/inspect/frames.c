@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/cursor.h"
-#include "libmalleable/inspect/image_parts.h"
+#include "libmalleable/inspect/read.h"
 
 enum { PCREL_SDATA4 = 0x1b, DATAREL_SDATA4 = 0x3b, UDATA4 = 0x03 };
 

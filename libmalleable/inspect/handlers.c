@@ -3,10 +3,7 @@
  * handlers.c: landing pads, by the table that a function's FDE names. An exception cannot leave a
  * region: what does not come back into the function ends the program.
  */
-#include "libmalleable/inspect/handlers.h"
-
-#include "libmalleable/inspect/cursor.h"
-#include "libmalleable/inspect/walk.h"
+#include "libmalleable/inspect/analysis.h"
 
 enum { PADS = 256, ULEB = 1, UDATA4 = 3, OMIT = 0xff };
 

@@ -32,6 +32,40 @@ int mal_image_copy(const struct mal_image *image, uint64_t address, void *to, si
 	return 1;
 }
 
+uint8_t mal_cursor_byte(struct mal_cursor *cursor)
+{
+	uint8_t byte = 0;
+
+	if (!mal_image_copy(cursor->image, cursor->at++, &byte, 1))
+		cursor->failed = 1;
+	return byte;
+}
+
+uint32_t mal_cursor_word(struct mal_cursor *cursor)
+{
+	uint32_t word = 0;
+
+	if (!mal_image_copy(cursor->image, cursor->at, &word, sizeof(word)))
+		cursor->failed = 1;
+	cursor->at += sizeof(word);
+	return word;
+}
+
+uint64_t mal_cursor_leb(struct mal_cursor *cursor)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 64 && !cursor->failed; shift += 7) {
+		uint8_t byte = mal_cursor_byte(cursor);
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	cursor->failed = 1;
+	return 0;
+}
+
 static const struct mal_image_segment *segment_of(const struct mal_image *image, uint64_t address)
 {
 	for (size_t i = 0; i < image->segment_count; i++)

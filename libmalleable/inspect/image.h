@@ -90,4 +90,20 @@ const struct mal_slot *mal_image_stub(const struct mal_image *image, uint64_t ad
 /* The function that ADDRESS is in, or NULL. */
 const struct mal_function *mal_image_function(const struct mal_image *image, uint64_t address);
 
+/*
+ * Bytes that are read one after the other, as tables of frames are. FAILED once something was not
+ * stored, or was no number; what is read then means nothing.
+ */
+struct mal_cursor {
+	const struct mal_image *image;
+	uint64_t at;
+	int failed;
+};
+
+uint8_t mal_cursor_byte(struct mal_cursor *cursor);
+uint32_t mal_cursor_word(struct mal_cursor *cursor);
+
+/* A number in LEB128, without sign (DWARF 5, sect. 7.6). */
+uint64_t mal_cursor_leb(struct mal_cursor *cursor);
+
 #endif

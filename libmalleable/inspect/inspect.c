@@ -8,7 +8,6 @@
 
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/read.h"
-#include "libmalleable/inspect/regions.h"
 
 #ifdef HAVE_ZYDIS
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/flow.h"
 #include "libmalleable/inspect/program.h"
-#include "libmalleable/inspect/walk.h"
 
 enum { DEPTH = 4 };
 

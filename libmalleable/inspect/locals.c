@@ -11,7 +11,6 @@
 #include "libmalleable/inspect/flow.h"
 #include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/program.h"
-#include "libmalleable/inspect/waits.h"
 
 static const uint64_t instructions_most = 3000000;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* meet.c: the value of one location where ways meet. */
-#include "libmalleable/inspect/meet.h"
+#include "libmalleable/inspect/analysis.h"
 
 #include <string.h>
 

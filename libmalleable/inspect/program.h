@@ -4,7 +4,27 @@
 #define MAL_INSPECT_PROGRAM_H
 
 #include "libmalleable/inspect/names.h"
-#include "libmalleable/inspect/starts.h"
+
+/* The functions that calls start as parallel regions. */
+enum { MAL_REGIONS = 20000 };
+
+enum mal_runtime { MAL_RUNTIME_LIBOMP, MAL_RUNTIME_LIBGOMP };
+
+struct mal_start {
+	uint64_t entry;
+	enum mal_runtime runtime;
+	/* A size of the team is asked for. */
+	int clause;
+	/* Started by another call than the plain ones: teams, sections, reductions. */
+	int other;
+};
+
+struct mal_starts {
+	struct mal_start *starts;
+	size_t count;
+	/* A call starts a region whose function was not found. */
+	int unknown;
+};
 
 /* What functions do: each by itself, and with all that they call. */
 enum {
@@ -96,8 +116,15 @@ struct mal_program {
 /* Why the other library's function in SLOT binds, or NULL. */
 const char *mal_external_binds(const struct mal_program *program, const struct mal_slot *slot);
 
+/* regions.c: all regions, each once, sorted by address. */
+int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err);
+
 /* locals.c: the function at ENTRY by itself, NULL where it is not known. */
 const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry);
+
+/* waits.c: where a function has a loop that waits until another thread changes memory, or 0. */
+uint64_t mal_waits(const struct mal_program *program, const struct mal_instruction *text,
+		   size_t count);
 
 /* The function at ENTRY, NULL for want of memory. Valid until the next call. */
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);

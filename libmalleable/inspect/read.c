@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "libmalleable/inspect/image_parts.h"
-
 static int add_segment(struct mal_image *image, const Elf64_Phdr *header, struct mal_error *err)
 {
 	struct mal_image_segment *segment;

@@ -4,7 +4,7 @@
  * are searched for such calls first; the functions that have one are then decoded, again and again
  * until what is known where ways meet holds on all of them.
  */
-#include "libmalleable/inspect/regions.h"
+#include "libmalleable/inspect/program.h"
 
 #include <Zydis/Zydis.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/inspect/image_parts.h"
+#include "libmalleable/inspect/read.h"
 
 struct tables {
 	uint64_t symbols, strings, strings_size;

@@ -2,7 +2,7 @@
 /* state.c: what registers and the stack hold at the beginning of a block. */
 #include <string.h>
 
-#include "libmalleable/inspect/meet.h"
+#include "libmalleable/inspect/analysis.h"
 
 /* Whether a branch is by a thread's number, or selects bounds. */
 static int is_side(const struct mal_analysis *analysis, uint32_t block)

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "libmalleable/inspect/analysis.h"
-#include "libmalleable/inspect/handlers.h"
-#include "libmalleable/inspect/walk.h"
 
 enum { SWEEPS = 40, RESTARTS = 24, DEPTH = 16 };
 

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "libmalleable/inspect/image_parts.h"
+#include "libmalleable/inspect/read.h"
 
 static int section_at(const struct mal_image *image, const Elf64_Ehdr *header, unsigned int index,
 		      Elf64_Shdr *section)

@@ -3,9 +3,8 @@
  * waits.c: a loop waits if it reads memory and changes nothing by itself: no register is stepped,
  * nothing is called that may change memory, and nothing is stored outside the stack.
  */
-#include "libmalleable/inspect/waits.h"
-
 #include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/program.h"
 
 enum { LONGEST = 80 };
 

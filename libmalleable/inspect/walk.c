@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* walk.c: follows a function's instructions from its entry, and cuts them into blocks. */
-#include "libmalleable/inspect/walk.h"
-
 #include <stdlib.h>
 #include <string.h>
 
