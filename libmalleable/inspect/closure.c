@@ -104,7 +104,6 @@ int mal_taken_tells(struct mal_program *program)
 		if (!reach || (reach->reason && strcmp(reach->reason, MAL_CALL_OF_MPI) != 0) ||
 		    reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
 			return 1;
-		program->taken_effect |= (reach->does & MAL_DOES_EFFECT) != 0;
 	}
 	program->taken_tells = 1;
 	return 0;

@@ -8,11 +8,8 @@
 /* The functions that calls start as parallel regions. */
 enum { MAL_REGIONS = 20000 };
 
-enum mal_runtime { MAL_RUNTIME_LIBOMP, MAL_RUNTIME_LIBGOMP };
-
 struct mal_start {
 	uint64_t entry;
-	enum mal_runtime runtime;
 	/* A size of the team is asked for. */
 	int clause;
 	/* Started by another call than the plain ones: teams, sections, reductions. */
@@ -106,8 +103,8 @@ struct mal_program {
 	/* Functions whose address is taken, other than by the calls that start a region. */
 	uint64_t *taken;
 	size_t taken_count;
-	/* Whether one of them can tell: 0 not yet known, 1 no, 2 yes; has an effect. */
-	int taken_tells, taken_effect;
+	/* Whether one of them can tell: 0 not yet known, 1 no, 2 yes. */
+	int taken_tells;
 	/* The address of another library's function is taken that asks. */
 	int stub_taken;
 	uint64_t instructions;

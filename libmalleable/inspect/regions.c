@@ -161,7 +161,6 @@ static int note_call(struct reading *reading, const char *name, struct trace *tr
 	unsigned int where = gnu ? MAL_RDI : MAL_RDX;
 	struct mal_start start = {
 		.entry = trace->value[where],
-		.runtime = gnu ? MAL_RUNTIME_LIBGOMP : MAL_RUNTIME_LIBOMP,
 		.clause = trace->clause || (gnu && !is_condition(trace, MAL_RDX)),
 		.other = !is_plain(name),
 	};
