@@ -237,7 +237,7 @@ void mal_count_exits(struct mal_analysis *analysis, const uint32_t *loop, uint32
 /* A loop that ends when memory changes, which it neither writes to nor calls anything for. */
 void mal_check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number);
 /* The exit, or the guard, at the end of BLOCK. MARKS are the ways of the guard. */
-void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint32_t *work);
+void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint8_t *set);
 void mal_check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks);
 
 /* sweep.c: the function at ENTRY. Only for want of memory it returns -1. */

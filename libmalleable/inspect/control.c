@@ -74,39 +74,21 @@ int mal_find_shared_loops(struct mal_analysis *analysis)
 	return result < 0 ? -1 : 0;
 }
 
-/* Blocks that are reached from FROM before the ways of BLOCK meet again: WHICH is set in MARKS. */
-static void mark(const struct mal_analysis *analysis, uint32_t block, uint32_t from, uint8_t *marks,
-		 uint8_t which, uint32_t *work)
-{
-	const struct mal_flow_graph *graph = &analysis->graph;
-	int end = graph->blocks[block].postdominator;
-	uint32_t count = 0;
-
-	if ((int)from == end || marks[from] & which)
-		return;
-	marks[from] |= which;
-	work[count++] = from;
-	while (count) {
-		const struct mal_block *at = &graph->blocks[work[--count]];
-
-		/* Not through the branch again. */
-		for (uint32_t i = 0; at != &graph->blocks[block] && i < at->next_count; i++)
-			if ((int)at->next[i] != end && !(marks[at->next[i]] & which)) {
-				marks[at->next[i]] |= which;
-				work[count++] = at->next[i];
-			}
-	}
-}
-
-/* The ways of a branch: bit 1 is set on the first, 2 on others. */
+/* What the ways of a branch lead to before they meet again: 1 the first, 2 others. */
 static void mark_ways(const struct mal_analysis *analysis, uint32_t block, uint8_t *marks,
-		      uint32_t *work)
+		      uint8_t *set)
 {
 	const struct mal_block *at = &analysis->graph.blocks[block];
 
 	memset(marks, 0, analysis->graph.block_count);
+	memset(set, 1, analysis->graph.block_count);
+	/* Not through the branch again. */
+	set[block] = 2;
+	if (at->postdominator >= 0)
+		set[at->postdominator] = 0;
 	for (uint32_t i = 0; i < at->next_count; i++)
-		mark(analysis, block, at->next[i], marks, i ? 2 : 1, work);
+		if (set[at->next[i]])
+			mal_flow_reach(&analysis->graph, set, at->next[i], 0, i ? 2 : 1, marks);
 }
 
 /* Where ways of a branch meet, values may differ by it. */
@@ -152,11 +134,12 @@ static int is_inner(const struct mal_analysis *analysis, uint32_t block)
 int mal_force_joins(struct mal_analysis *analysis)
 {
 	uint32_t count = analysis->graph.block_count;
-	uint8_t *marks = calloc((size_t)count + 1, 1);
-	uint32_t *work = calloc((size_t)count + 1, sizeof(*work));
+	uint8_t *marks = calloc((size_t)count + 1, 2), *set = marks + count + 1;
 	int changed = 0;
 
-	for (uint32_t i = 0; marks && work && i < count; i++) {
+	if (!marks)
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
 		struct mal_block_facts *facts = &analysis->facts[i];
 
 		if (facts->header && !(facts->force & MAL_FORCE_LOOP)) {
@@ -165,15 +148,13 @@ int mal_force_joins(struct mal_analysis *analysis)
 		}
 		if (!is_reached(analysis, i) || facts->branch == MAL_BRANCH_CLEAN)
 			continue;
-		mark_ways(analysis, i, marks, work);
+		mark_ways(analysis, i, marks, set);
 		if (!mal_is_exit_by_share(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
 		else if (!is_inner(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_JOIN);
 	}
-	changed = marks && work ? changed : -1;
 	free(marks);
-	free(work);
 	return changed;
 }
 
@@ -269,33 +250,27 @@ static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 int mal_check_control(struct mal_analysis *analysis)
 {
 	uint32_t count = analysis->graph.block_count;
-	uint8_t *marks = calloc(3 * (size_t)count + 3, 1), *in_share, *once;
-	uint32_t *work = calloc((size_t)count + 1, sizeof(*work));
+	uint8_t *marks = calloc((size_t)count + 1, 4), *set = marks + count + 1;
+	uint8_t *in_share = set + count + 1, *once = in_share + count + 1;
 
-	if (!marks || !work) {
-		free(marks);
-		free(work);
+	if (!marks)
 		return -1;
-	}
-	in_share = marks + count + 1;
-	once = in_share + count + 1;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[i];
 
 		if (!is_reached(analysis, i) ||
 		    (facts->branch == MAL_BRANCH_CLEAN && !facts->carried))
 			continue;
-		mark_ways(analysis, i, marks, work);
+		mark_ways(analysis, i, marks, set);
 		analysis->chooses |= facts->branch == MAL_BRANCH_CHOSEN ||
 				     facts->branch == MAL_BRANCH_NOT_CHOSEN;
 		check_branch(analysis, i, marks, in_share, once);
 		if (!facts->shared && facts->some)
 			mal_check_guard(analysis, i, marks);
 		if (facts->shared && facts->ends)
-			mal_check_end(analysis, i, marks, work);
+			mal_check_end(analysis, i, marks, set);
 	}
 	check_blocks(analysis, in_share, once);
 	free(marks);
-	free(work);
 	return 0;
 }

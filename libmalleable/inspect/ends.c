@@ -108,34 +108,25 @@ void mal_check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_
 }
 
 /* What a loop does with its iterations must all be before its exit, or all behind it. */
-void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint32_t *work)
+void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint8_t *set)
 {
 	const struct mal_flow_graph *graph = &analysis->graph;
-	const unsigned int effects = MAL_EFFECT_STORE | MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
 	int after = analysis->facts[block].ends == 2;
-	uint32_t count = 0;
+	unsigned int effects = MAL_EFFECT_STORE | MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL |
+			       (after ? MAL_EFFECT_ITEM : 0);
 
 	if (analysis->facts[block].ends == 3)
 		mal_bind_block(analysis, block, "a loop that takes several iterations at once");
 	memset(marks, 0, graph->block_count);
-	work[count++] = block;
-	while (count) {
-		uint32_t i = work[--count];
-		const struct mal_block *at = &graph->blocks[i];
-
-		if ((i != block || !after) &&
-		    analysis->facts[i].effects & (after ? effects | MAL_EFFECT_ITEM : effects))
+	for (uint32_t i = 0; i < graph->block_count; i++)
+		set[i] = !analysis->facts[i].shared   ? 0
+			 : !analysis->facts[i].header ? 1
+			 : after		      ? i == block
+						      : 2;
+	mal_flow_reach(graph, set, block, !after, 1, marks);
+	for (uint32_t i = 0; i < graph->block_count; i++)
+		if (marks[i] && (i != block || !after) && analysis->facts[i].effects & effects)
 			mal_bind_block(analysis, block, "a loop that leaves out an iteration");
-		for (uint32_t j = 0; j < (after ? at->next_count : at->before_count); j++) {
-			uint32_t next = after ? at->next[j] : at->before[j];
-
-			if (analysis->facts[next].shared && !marks[next] &&
-			    !analysis->facts[after ? next : i].header) {
-				marks[next] = 1;
-				work[count++] = next;
-			}
-		}
-	}
 }
 
 /* A guard before a loop that a thread with some iterations does not pass. */

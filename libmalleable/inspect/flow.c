@@ -68,90 +68,57 @@ static void find_ends(struct mal_flow_graph *graph)
 	}
 }
 
-/* Of two blocks the first that every way to the end from both comes through; -1: the end. */
-static int meet(const struct mal_flow_graph *graph, const uint32_t *rank, int left, int right)
+static int has(const uint64_t *set, uint32_t block)
 {
-	while (left != right) {
-		if (left < 0 || right < 0)
-			return -1;
-		if (rank[left] > rank[right])
-			left = graph->blocks[left].postdominator;
-		else
-			right = graph->blocks[right].postdominator;
-	}
-	return left;
+	return set[block / 64] >> block % 64 & 1;
 }
 
-/* Blocks in reversed depth-first order, backwards from the ends; their ranks in RANK. */
-static uint32_t order_backwards(const struct mal_flow_graph *graph, uint32_t *order, uint32_t *rank,
-				uint32_t *stack, uint32_t *at)
+/* A block, and what all have in common that follow it. Returns whether that became less. */
+static int narrow(const struct mal_flow_graph *graph, uint32_t block, uint64_t *sets, size_t words)
 {
-	uint32_t done = graph->block_count, depth;
+	const struct mal_block *at = &graph->blocks[block];
+	int changed = 0;
 
-	for (uint32_t i = 0; i < graph->block_count; i++) {
-		if (!graph->blocks[i].ends || graph->blocks[i].next_count || rank[i])
-			continue;
-		depth = 0;
-		stack[depth++] = i;
-		rank[i] = 1;
-		while (depth) {
-			const struct mal_block *block = &graph->blocks[stack[depth - 1]];
-			uint32_t before;
+	for (size_t i = 0; at->ends && i < words; i++) {
+		uint64_t common = at->next_count ? UINT64_MAX : 0;
 
-			if (at[stack[depth - 1]] == block->before_count) {
-				order[--done] = stack[--depth];
-				continue;
-			}
-			before = block->before[at[stack[depth - 1]]++];
-			if (!rank[before] && graph->blocks[before].order >= 0) {
-				rank[before] = 1;
-				stack[depth++] = before;
-			}
-		}
+		for (uint32_t j = 0; j < at->next_count; j++)
+			if (graph->blocks[at->next[j]].ends)
+				common &= sets[at->next[j] * words + i];
+		if (i == block / 64)
+			common |= (uint64_t)1 << block % 64;
+		changed |= common != sets[block * words + i];
+		sets[block * words + i] = common;
 	}
-	for (uint32_t i = done; i < graph->block_count; i++)
-		rank[order[i]] = i + 1;
-	return done;
+	return changed;
 }
 
-static int best_of(const struct mal_flow_graph *graph, const uint32_t *rank, uint32_t at)
-{
-	const struct mal_block *block = &graph->blocks[at];
-	int best = block->next_count ? -2 : -1;
-
-	for (uint32_t i = 0; i < block->next_count; i++) {
-		const struct mal_block *next = &graph->blocks[block->next[i]];
-
-		if (next->ends && next->postdominator != -2)
-			best = best == -2 ? (int)block->next[i]
-					  : meet(graph, rank, best, (int)block->next[i]);
-	}
-	return best;
-}
-
+/* Of the blocks that every way to the end comes through the nearest: it comes through the others. */
 static int find_postdominators(struct mal_flow_graph *graph)
 {
-	size_t count = (size_t)graph->block_count + 1;
-	uint32_t *room = calloc(4 * count, sizeof(*room)), *order = room, *rank = room + count;
-	uint32_t first;
+	size_t words = (size_t)graph->block_count / 64 + 1;
+	size_t size = (graph->block_count + 1) * words * sizeof(uint64_t);
+	uint64_t *sets = malloc(size);
 	int changed = 1;
 
-	if (!room)
+	if (!sets)
 		return -1;
-	/* -1 is behind every end, -2 is not yet known. */
-	for (uint32_t i = 0; i < graph->block_count; i++)
-		graph->blocks[i].postdominator = -2;
-	first = order_backwards(graph, order, rank, room + 2 * count, room + 3 * count);
+	memset(sets, 0xff, size);
 	while (changed) {
 		changed = 0;
-		for (uint32_t i = first; i < graph->block_count; i++) {
-			int best = best_of(graph, rank, order[i]);
-
-			changed |= best != graph->blocks[order[i]].postdominator;
-			graph->blocks[order[i]].postdominator = best;
-		}
+		for (uint32_t i = graph->order_count; i-- > 0;)
+			changed |= narrow(graph, graph->order[i], sets, words);
 	}
-	free(room);
+	for (uint32_t i = 0; i < graph->block_count; i++) {
+		int *best = &graph->blocks[i].postdominator;
+
+		*best = -1;
+		for (uint32_t j = 0; graph->blocks[i].ends && j < graph->block_count; j++)
+			if (j != i && has(sets + i * words, j) &&
+			    (*best < 0 || has(sets + j * words, (uint32_t)*best)))
+				*best = (int)j;
+	}
+	free(sets);
 	return 0;
 }
 
@@ -163,85 +130,63 @@ int mal_flow_order(struct mal_flow_graph *graph)
 	return find_postdominators(graph);
 }
 
-struct components {
-	const struct mal_flow_graph *graph;
-	const uint8_t *set;
-	uint32_t *loop, *index, *low, *at, *stack, *path;
-	uint32_t depth, on_stack, next_index;
-	int count;
-};
-
-static void close_component(struct components *find, uint32_t root)
+void mal_flow_reach(const struct mal_flow_graph *graph, const uint8_t *set, uint32_t from, int back,
+		    uint8_t which, uint8_t *marks)
 {
-	const struct mal_block *block = &find->graph->blocks[root];
-	int loops = find->stack[find->on_stack - 1] != root;
-	uint32_t member;
+	int changed = 1;
 
-	for (uint32_t i = 0; i < block->next_count; i++)
-		loops |= block->next[i] == root;
-	find->count += loops;
-	do {
-		member = find->stack[--find->on_stack];
-		find->loop[member] = loops ? (uint32_t)find->count : 0;
-		find->low[member] = UINT32_MAX;
-	} while (member != root);
-}
+	marks[from] |= which;
+	while (changed) {
+		changed = 0;
+		for (uint32_t i = 0; i < graph->order_count; i++) {
+			uint32_t at = graph->order[back ? graph->order_count - 1 - i : i];
+			const struct mal_block *block = &graph->blocks[at];
+			const uint32_t *next = back ? block->before : block->next;
+			uint32_t count = back ? block->before_count : block->next_count;
 
-static void open_block(struct components *find, uint32_t block)
-{
-	find->index[block] = find->low[block] = ++find->next_index;
-	find->stack[find->on_stack++] = block;
-	find->path[find->depth++] = block;
-}
-
-/* Strongly connected components, as Tarjan finds them. */
-static void search(struct components *find, uint32_t root)
-{
-	open_block(find, root);
-	while (find->depth) {
-		uint32_t block = find->path[find->depth - 1], next;
-
-		if (find->at[block] < find->graph->blocks[block].next_count) {
-			next = find->graph->blocks[block].next[find->at[block]++];
-			if (!find->set[next])
-				continue;
-			if (!find->index[next])
-				open_block(find, next);
-			else if (find->low[next] != UINT32_MAX &&
-				 find->index[next] < find->low[block])
-				find->low[block] = find->index[next];
-			continue;
+			for (uint32_t j = 0; marks[at] & which && set[at] == 1 && j < count; j++) {
+				if (!set[next[j]] || marks[next[j]] & which)
+					continue;
+				marks[next[j]] |= which;
+				changed = 1;
+			}
 		}
-		find->depth--;
-		if (find->depth && find->low[block] < find->low[find->path[find->depth - 1]])
-			find->low[find->path[find->depth - 1]] = find->low[block];
-		if (find->low[block] == find->index[block])
-			close_component(find, block);
 	}
 }
 
 int mal_flow_loops(const struct mal_flow_graph *graph, const uint8_t *set, uint32_t *loop)
 {
-	size_t count = (size_t)graph->block_count + 1;
-	uint32_t *room = calloc(5 * count, sizeof(*room));
-	struct components find = {.graph = graph,
-				  .set = set,
-				  .loop = loop,
-				  .index = room,
-				  .low = room + count,
-				  .at = room + 2 * count,
-				  .stack = room + 3 * count,
-				  .path = room + 4 * count};
+	uint8_t *marks = malloc((size_t)graph->block_count + 1);
+	int count = 0;
 
-	if (!room)
+	if (!marks)
 		return -1;
-	for (uint32_t i = 0; i < graph->block_count; i++)
-		loop[i] = 0;
-	for (uint32_t i = 0; i < graph->order_count; i++)
-		if (set[graph->order[i]] && !find.index[graph->order[i]])
-			search(&find, graph->order[i]);
-	free(room);
-	return find.count;
+	memset(loop, 0, graph->block_count * sizeof(*loop));
+	for (uint32_t i = 0; i < graph->order_count; i++) {
+		uint32_t at = graph->order[i];
+		const struct mal_block *block = &graph->blocks[at];
+		int back = 0, loops = 0;
+
+		/* Each loop has a way back, by the order of the blocks, to one that leads there. */
+		for (uint32_t j = 0; j < block->before_count; j++)
+			back |= set[block->before[j]] &&
+				graph->blocks[block->before[j]].order >= (int)i;
+		if (!set[at] || loop[at] || !back)
+			continue;
+		memset(marks, 0, graph->block_count);
+		mal_flow_reach(graph, set, at, 0, 1, marks);
+		for (uint32_t j = 0; j < block->before_count; j++)
+			loops |= marks[block->before[j]];
+		if (!loops)
+			continue;
+		mal_flow_reach(graph, set, at, 1, 2, marks);
+		count++;
+		for (uint32_t j = 0; j < graph->block_count; j++)
+			if (marks[j] == 3)
+				loop[j] = (uint32_t)count;
+	}
+	free(marks);
+	return count;
 }
 
 void mal_flow_free(struct mal_flow_graph *graph)

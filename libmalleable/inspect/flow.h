@@ -59,6 +59,13 @@ int64_t mal_flow_find(const struct mal_flow_graph *graph, uint64_t address);
 const struct mal_instruction *mal_flow_last(const struct mal_flow_graph *graph, uint32_t block);
 
 /*
+ * Mark with WHICH what is reached from FROM, BACK against the ways, through blocks that SET has;
+ * no way leads on from those that it has as 2.
+ */
+void mal_flow_reach(const struct mal_flow_graph *graph, const uint8_t *set, uint32_t from, int back,
+		    uint8_t which, uint8_t *marks);
+
+/*
  * Cut the blocks that SET marks into loops. LOOP[i] becomes the number, from 1 on, of the loop
  * that block i is in, or 0. Returns how many loops there are; -1 without memory.
  */
