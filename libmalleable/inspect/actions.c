@@ -28,7 +28,6 @@ static const struct {
 	{MAL_ACTION_DECREMENT, " dec "},
 	{MAL_ACTION_NEGATE, " neg "},
 	{MAL_ACTION_SHIFT_LEFT, " shl "},
-	{MAL_ACTION_SHIFT_RIGHT, " shr "},
 	{MAL_ACTION_MULTIPLY, " imul "},
 	{MAL_ACTION_DIVIDE, " idiv div "},
 	{MAL_ACTION_EXTEND, " cdqe cwde cbw "},

@@ -78,24 +78,6 @@ void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *a
 		result_flags(analysis, value);
 }
 
-/* A share's length is divided into whole vectors. */
-static void step_shift_right(struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	const struct mal_operand *to = &at->operands[0];
-	mal_value left = 0;
-	int64_t bits = 1;
-
-	if (to->kind == MAL_OPERAND_REGISTER && to->bytes >= 4)
-		left = mal_read(analysis, to);
-	if (at->operand_count > 1)
-		bits = at->operands[1].kind == MAL_OPERAND_NUMBER ? at->operands[1].number : 0;
-	mal_step_any(analysis, at);
-	if (left && bits > 0 && bits < 8 && mal_is_length(&analysis->values, left))
-		mal_write(analysis, to,
-			  mal_vectors(&analysis->values, (int64_t)at->address * 8,
-				      (int64_t)1 << bits));
-}
-
 /* Sums, differences and products: the expressions that divide iterations. */
 static void step_linear(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
@@ -370,7 +352,6 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_DECREMENT:
 	case MAL_ACTION_NEGATE:
 	case MAL_ACTION_SHIFT_LEFT: step_linear(analysis, at); return;
-	case MAL_ACTION_SHIFT_RIGHT: step_shift_right(analysis, at); return;
 	case MAL_ACTION_DIVIDE: step_divide(analysis, at); return;
 	case MAL_ACTION_SIGN: step_sign(analysis, at); return;
 	case MAL_ACTION_CLEAR_SAME: step_clear(analysis, at); return;

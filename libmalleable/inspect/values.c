@@ -103,17 +103,6 @@ mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags)
 	return intern(values, &node);
 }
 
-mal_value mal_vectors(struct mal_values *values, int64_t key, int64_t words)
-{
-	struct mal_node node = {.kind = MAL_SHARE,
-				.class = MAL_ITERATIONS,
-				.size = 1,
-				.b = mal_number(values, words),
-				.key = key};
-
-	return intern(values, &node);
-}
-
 mal_value mal_tells(struct mal_values *values, const char *text)
 {
 	struct mal_node node = {.kind = MAL_TELLS, .class = MAL_UNKNOWN, .size = 1, .text = text};
@@ -182,9 +171,6 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 			return parts[i];
 		if (kind == MAL_ON_WAY)
 			continue;
-		if (kind == MAL_MULTIPLY && part->kind == MAL_SHARE && part->b &&
-		    part->b == parts[1 - i])
-			return mal_leaf(values, MAL_SHARE, MAL_ROUNDED);
 		if (kind == MAL_ADD && begins_rest(values, parts[i], parts[1 - i]))
 			return mal_share(values,
 					 values->inner || mal_is_of_bounds(values, parts[1 - i])

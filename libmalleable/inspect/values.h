@@ -43,7 +43,7 @@ enum mal_kind {
 	MAL_ON_WAY,
 	/*
 	 * Something that follows from the iterations that a thread has: from one iteration alone if
-	 * KEY is 0, else from the bounds, and made at KEY. B of mal_vectors(): the words.
+	 * KEY is 0, else from the bounds, and made at KEY.
 	 */
 	MAL_SHARE,
 	/* Something that a thread can tell itself by, or that is not understood. */
@@ -149,8 +149,6 @@ mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal
 mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key);
 /* What follows from the iterations that a thread has. */
 mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags);
-/* How many vectors of so many words are in a share: times WORDS it is a rounded length. */
-mal_value mal_vectors(struct mal_values *values, int64_t key, int64_t words);
 mal_value mal_tells(struct mal_values *values, const char *text);
 mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
 		   mal_value b, mal_value c);

@@ -135,29 +135,6 @@ static void knows_a_share(void **state)
 	mal_values_free(&values);
 }
 
-static void knows_whole_vectors(void **state)
-{
-	struct mal_values values;
-	mal_value vectors, plain;
-
-	(void)state;
-	assert_int_equal(mal_values_make(&values), 0);
-	plain = mal_share(&values, 8, 0);
-	vectors = mal_vectors(&values, 8, 4);
-	assert_int_not_equal(vectors, plain);
-	assert_true(mal_is_of_bounds(&values, vectors));
-	for (int64_t by = 2; by <= 8; by *= 2) {
-		mal_value number = mal_number(&values, by);
-
-		assert_int_equal(mal_is_rounded(&values, mal_make(&values, MAL_MULTIPLY, 0, vectors,
-								  number, 0)),
-				 by == 4);
-		assert_false(mal_is_rounded(&values,
-					    mal_make(&values, MAL_MULTIPLY, 0, plain, number, 0)));
-	}
-	mal_values_free(&values);
-}
-
 static void knows_names(void **state)
 {
 	(void)state;
@@ -181,7 +158,6 @@ int main(void)
 		cmocka_unit_test(checks_headers),
 		cmocka_unit_test(adds_values),
 		cmocka_unit_test(knows_a_share),
-		cmocka_unit_test(knows_whole_vectors),
 		cmocka_unit_test(knows_names),
 	};
 
