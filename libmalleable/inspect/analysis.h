@@ -240,7 +240,4 @@ void mal_check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_
 void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint8_t *set);
 void mal_check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks);
 
-/* sweep.c: the function at ENTRY. Only for want of memory it returns -1. */
-int mal_sweep(struct mal_program *program, uint64_t entry, struct mal_callee *callee);
-
 #endif

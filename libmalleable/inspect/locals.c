@@ -23,7 +23,8 @@ static void bind_at(struct mal_local *local, uint64_t where, const char *reason,
 	local->where = where;
 }
 
-const char *mal_external_binds(const struct mal_program *program, const struct mal_slot *slot)
+/* Why the other library's function in SLOT binds, or NULL. */
+static const char *binds(const struct mal_program *program, const struct mal_slot *slot)
 {
 	const struct mal_external *external;
 
@@ -42,7 +43,7 @@ const char *mal_external_binds(const struct mal_program *program, const struct m
 static void visit_external(struct mal_program *program, struct mal_local *local, uint64_t where,
 			   const struct mal_slot *slot, int called)
 {
-	const char *reason = mal_external_binds(program, slot);
+	const char *reason = binds(program, slot);
 	enum mal_external_kind kind = mal_slot_external(slot)->kind;
 
 	local->writes |= MAL_VOLATILE;
@@ -52,8 +53,8 @@ static void visit_external(struct mal_program *program, struct mal_local *local,
 	case MAL_EXTERNAL_ASKS:
 	case MAL_EXTERNAL_BINDS:
 	case MAL_EXTERNAL_PURE:
+	case MAL_EXTERNAL_MEMORY:
 	case MAL_EXTERNAL_END: return;
-	case MAL_EXTERNAL_MEMORY: local->does |= MAL_DOES_STORE; return;
 	case MAL_EXTERNAL_THREAD:
 	case MAL_EXTERNAL_THREADS:
 		local->does |= MAL_DOES_ASK;
@@ -63,7 +64,7 @@ static void visit_external(struct mal_program *program, struct mal_local *local,
 		return;
 	case MAL_EXTERNAL_OTHER:
 	case MAL_EXTERNAL_CALLBACK: local->does |= MAL_DOES_INDIRECT; /* fall through */
-	case MAL_EXTERNAL_EFFECT: local->does |= MAL_DOES_EFFECT | MAL_DOES_STORE; return;
+	case MAL_EXTERNAL_EFFECT: local->does |= MAL_DOES_EFFECT; return;
 	default: local->does |= MAL_DOES_RUNTIME;
 	}
 }
@@ -160,15 +161,6 @@ static void visit_operand(struct mal_program *program, struct mal_local *local,
 		add_call(program, local, at->address, function->start);
 }
 
-static int writes_memory(const struct mal_instruction *at)
-{
-	for (unsigned int i = 0; i < at->operand_count; i++)
-		if (at->operands[i].kind == MAL_OPERAND_MEMORY && at->operands[i].written &&
-		    at->operands[i].base != MAL_RSP && at->operands[i].base != MAL_RBP)
-			return 1;
-	return 0;
-}
-
 /* Arguments on the stack are beyond the frame, by what was pushed and reserved so far. */
 static void visit_stack(struct mal_local *local, const struct mal_instruction *at, int64_t *depth)
 {
@@ -201,9 +193,7 @@ static void visit_instruction(struct mal_program *program, struct mal_local *loc
 		bind_at(local, at->address, "a system instruction", function->name);
 	local->writes |= at->writes;
 	if (at->lock)
-		local->does |= MAL_DOES_EFFECT | MAL_DOES_STORE;
-	if (writes_memory(at) || at->action == MAL_ACTION_STRING)
-		local->does |= MAL_DOES_STORE;
+		local->does |= MAL_DOES_EFFECT;
 	switch (at->flow) {
 	case MAL_FLOW_CALL: visit_call(program, local, at); return;
 	case MAL_FLOW_JUMP:

@@ -32,7 +32,6 @@ enum {
 	/* Something that counts how often it is done. */
 	MAL_DOES_EFFECT = 4,
 	MAL_DOES_INDIRECT = 8,
-	MAL_DOES_STORE = 16,
 };
 
 /* Registers that a call of another library may write. */
@@ -109,9 +108,6 @@ struct mal_program {
 	int stub_taken;
 	uint64_t instructions;
 };
-
-/* Why the other library's function in SLOT binds, or NULL. */
-const char *mal_external_binds(const struct mal_program *program, const struct mal_slot *slot);
 
 /* regions.c: all regions, each once, sorted by address. */
 int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err);

@@ -233,7 +233,8 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 	return result < 0 ? -1 : 0;
 }
 
-int mal_sweep(struct mal_program *program, uint64_t entry, struct mal_callee *callee)
+/* The function at ENTRY. Only for want of memory it returns -1. */
+static int sweep(struct mal_program *program, uint64_t entry, struct mal_callee *callee)
 {
 	struct mal_analysis *analysis = calloc(1, sizeof(*analysis));
 	int result = -1;
@@ -281,7 +282,7 @@ const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry)
 		return NULL;
 	program->callees[program->callee_count++] = callee;
 	callee->entry = entry;
-	if (open >= DEPTH || mal_sweep(program, entry, callee) < 0)
+	if (open >= DEPTH || sweep(program, entry, callee) < 0)
 		return NULL;
 	callee->done = 1;
 	return callee;

@@ -7,25 +7,16 @@
 
 enum { NODES = 1 << 15, SIZE = 600 };
 
+/* Value 0 is a symbol of which nothing is known. */
 int mal_values_make(struct mal_values *values)
 {
-	memset(values, 0, sizeof(*values));
-	values->nodes = malloc(NODES * sizeof(*values->nodes));
-	values->table = malloc(2 * NODES * sizeof(*values->table));
+	*values = (struct mal_values){.nodes = malloc(NODES * sizeof(*values->nodes)),
+				      .table = calloc(2 * NODES, sizeof(*values->table)),
+				      .count = 1};
 	if (!values->nodes || !values->table)
 		return -1;
-	mal_values_clear(values);
+	values->nodes[0] = (struct mal_node){0};
 	return 0;
-}
-
-/* Value 0 is a symbol of which nothing is known. */
-void mal_values_clear(struct mal_values *values)
-{
-	memset(values->table, 0, 2 * NODES * sizeof(*values->table));
-	memset(values->nodes, 0, sizeof(*values->nodes));
-	values->count = 1;
-	values->full = values->truth = 0;
-	values->compare = 0;
 }
 
 void mal_values_free(struct mal_values *values)

@@ -139,7 +139,6 @@ struct mal_values {
 void mal_mark_counter(struct mal_values *values, mal_value value, int counts);
 
 int mal_values_make(struct mal_values *values);
-void mal_values_clear(struct mal_values *values);
 void mal_values_free(struct mal_values *values);
 
 mal_value mal_number(struct mal_values *values, int64_t number);
