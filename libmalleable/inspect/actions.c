@@ -53,6 +53,11 @@ static const struct {
 	{MAL_ACTION_FLOAT_MULTIPLY, " mulsd mulss mulpd mulps vmulsd vmulss vmulpd vmulps "},
 	{MAL_ACTION_FLOAT_LESS, " minsd minss minpd minps vminsd vminss vminpd vminps "},
 	{MAL_ACTION_FLOAT_MORE, " maxsd maxss maxpd maxps vmaxsd vmaxss vmaxpd vmaxps "},
+	{MAL_ACTION_SYSTEM,
+	 " rdtscp rdpid cpuid lsl str sldt sgdt sidt rdfsbase rdgsbase wrfsbase wrgsbase rdpkru "
+	 "rdrand "
+	 "rdseed int fxsave fxsave64 fnsave fnstenv stmxcsr vstmxcsr ldmxcsr vldmxcsr "},
+	{MAL_ACTION_CONVERT, " cvtsi2sd cvtsi2ss cvtss2sd cvtsd2ss sqrtsd sqrtss "},
 	{MAL_ACTION_STRING,
 	 " movsb movsw movsq stosb stosw stosd stosq lodsb lodsw lodsd lodsq scasb scasw scasd "
 	 "scasq cmpsb cmpsw cmpsq "},

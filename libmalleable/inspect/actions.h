@@ -45,6 +45,10 @@ enum mal_action {
 	MAL_ACTION_FLOAT_LESS,
 	MAL_ACTION_FLOAT_MORE,
 	MAL_ACTION_JUMP,
+	/* What a thread can learn about itself or its processor, or puts its registers' state into. */
+	MAL_ACTION_SYSTEM,
+	/* It replaces the first part of a vector; the rest of it is used by no compiler. */
+	MAL_ACTION_CONVERT,
 };
 
 /* The action of an instruction by its mnemonic, and its condition (enum mal_condition). */

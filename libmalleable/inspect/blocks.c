@@ -6,13 +6,6 @@
 #include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/flow.h"
 
-static int by_address(const void *left, const void *right)
-{
-	const struct mal_instruction *a = left, *b = right;
-
-	return (a->address > b->address) - (a->address < b->address);
-}
-
 int64_t mal_flow_find(const struct mal_flow_graph *graph, uint64_t address)
 {
 	const struct mal_instruction *found =
@@ -158,8 +151,8 @@ int mal_flow_cut(struct mal_flow_graph *graph, const struct mal_switch *switches
 
 	if (!leaders)
 		return -1;
-	qsort(graph->instructions, graph->instruction_count, sizeof(*graph->instructions),
-	      by_address);
+	mal_sort_by_address(graph->instructions, graph->instruction_count,
+			    sizeof(*graph->instructions));
 	mark_leaders(graph, switches, count, leaders);
 	if (make_blocks(graph, leaders) == 0) {
 		result = 0;

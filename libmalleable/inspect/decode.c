@@ -110,10 +110,7 @@ static void take_flow(const ZydisDecodedInstruction *from, struct mal_instructio
 		to->slot = (uint64_t)first->number;
 }
 
-/*
- * Memory that an instruction reads or writes by itself: only the stack and strings are followed,
- * and what saves the state of a thread's registers is in memory for all to see.
- */
+/* Whether it reads or writes memory by itself: only the stack and strings are followed. */
 static int has_hidden_memory(const ZydisDecodedInstruction *from,
 			     const ZydisDecodedOperand *operands)
 {
@@ -123,68 +120,24 @@ static int has_hidden_memory(const ZydisDecodedInstruction *from,
 	case ZYDIS_CATEGORY_PUSH:
 	case ZYDIS_CATEGORY_POP:
 	case ZYDIS_CATEGORY_STRINGOP: return 0;
-	case ZYDIS_CATEGORY_XSAVE:
-	case ZYDIS_CATEGORY_XSAVEOPT: return 1;
-	default: break;
-	}
-	switch (from->mnemonic) {
-	case ZYDIS_MNEMONIC_LEAVE: return 0;
-	case ZYDIS_MNEMONIC_FXSAVE:
-	case ZYDIS_MNEMONIC_FXSAVE64:
-	case ZYDIS_MNEMONIC_FNSAVE:
-	case ZYDIS_MNEMONIC_FNSTENV:
-	case ZYDIS_MNEMONIC_STMXCSR:
-	case ZYDIS_MNEMONIC_VSTMXCSR:
-	case ZYDIS_MNEMONIC_LDMXCSR:
-	case ZYDIS_MNEMONIC_VLDMXCSR: return 1;
 	default: break;
 	}
 	for (unsigned int i = 0; i < from->operand_count; i++)
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		    operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
-			return 1;
+			return from->mnemonic != ZYDIS_MNEMONIC_LEAVE;
 	return 0;
 }
 
-/* What a thread can learn about itself, or about its processor, without a call. */
 static int is_system(const ZydisDecodedInstruction *from)
 {
-	switch (from->mnemonic) {
-	case ZYDIS_MNEMONIC_RDTSCP:
-	case ZYDIS_MNEMONIC_RDPID:
-	case ZYDIS_MNEMONIC_CPUID:
-	case ZYDIS_MNEMONIC_LSL:
-	case ZYDIS_MNEMONIC_STR:
-	case ZYDIS_MNEMONIC_SLDT:
-	case ZYDIS_MNEMONIC_SGDT:
-	case ZYDIS_MNEMONIC_SIDT:
-	case ZYDIS_MNEMONIC_RDFSBASE:
-	case ZYDIS_MNEMONIC_RDGSBASE:
-	case ZYDIS_MNEMONIC_WRFSBASE:
-	case ZYDIS_MNEMONIC_WRGSBASE:
-	case ZYDIS_MNEMONIC_RDPKRU:
-	case ZYDIS_MNEMONIC_RDRAND:
-	case ZYDIS_MNEMONIC_RDSEED:
-	case ZYDIS_MNEMONIC_INT: return 1;
-	default:
-		return from->meta.category == ZYDIS_CATEGORY_SYSCALL ||
-		       from->meta.category == ZYDIS_CATEGORY_SYSTEM ||
-		       from->meta.category == ZYDIS_CATEGORY_INTERRUPT ||
-		       (from->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
-	}
-}
-
-/* What replaces the first part of a vector; the rest of it is used by no compiler. */
-static int is_conversion(ZydisMnemonic mnemonic)
-{
-	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_CVTSI2SD:
-	case ZYDIS_MNEMONIC_CVTSI2SS:
-	case ZYDIS_MNEMONIC_CVTSS2SD:
-	case ZYDIS_MNEMONIC_CVTSD2SS:
-	case ZYDIS_MNEMONIC_SQRTSD:
-	case ZYDIS_MNEMONIC_SQRTSS: return 1;
-	default: return 0;
+	switch (from->meta.category) {
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSTEM:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_XSAVE:
+	case ZYDIS_CATEGORY_XSAVEOPT: return 1;
+	default: return (from->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
 	}
 }
 
@@ -213,7 +166,7 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->repeat = (instruction.attributes & repeats) != 0;
 	for (unsigned int i = 0; i < instruction.operand_count; i++)
 		take_operand(&operands[i], to);
-	if (is_conversion(instruction.mnemonic)) {
+	if (to->action == MAL_ACTION_CONVERT) {
 		const struct mal_operand *from = &to->operands[1];
 
 		to->operands[0].read = 0;
@@ -228,8 +181,8 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 		if (flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
 			to->writes |= MAL_BIT(MAL_FLAGS);
 	}
-	to->system =
-		(uint8_t)(is_system(&instruction) || has_hidden_memory(&instruction, operands));
+	to->system = to->action == MAL_ACTION_SYSTEM || is_system(&instruction) ||
+		     has_hidden_memory(&instruction, operands);
 	take_flow(&instruction, to);
 	/* Locked without a prefix. */
 	if (instruction.mnemonic == ZYDIS_MNEMONIC_XCHG &&

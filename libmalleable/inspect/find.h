@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* find.h: items that are sorted by their addresses. */
+/* find.h: lists that grow; items that are sorted by their addresses. */
 #ifndef MAL_INSPECT_FIND_H
 #define MAL_INSPECT_FIND_H
 
@@ -8,22 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline int mal_compare_address(const void *address, const void *item)
+/* ITEMS, COUNT of SIZE bytes each, with room for one more: it doubles. NULL without memory. */
+static inline void *mal_room(void *items, size_t count, size_t size)
 {
-	uint64_t of_item;
-
-	memcpy(&of_item, item, sizeof(of_item));
-	return (*(const uint64_t *)address > of_item) - (*(const uint64_t *)address < of_item);
+	return count & (count - 1) ? items : realloc(items, (count ? 2 * count : 1) * size);
 }
 
-/*
- * The one of COUNT items of SIZE bytes that is at ADDRESS, or NULL. Each begins with its address;
- * they are sorted by that.
- */
+/* Compares two items, or an address with an item; each item begins with its address. */
+static inline int mal_by_address(const void *left, const void *right)
+{
+	uint64_t a, b;
+
+	memcpy(&a, left, sizeof(a));
+	memcpy(&b, right, sizeof(b));
+	return (a > b) - (a < b);
+}
+
+/* The one of COUNT sorted items of SIZE bytes that is at ADDRESS, or NULL. */
 static inline const void *mal_find_address(const void *items, size_t count, size_t size,
 					   uint64_t address)
 {
-	return count ? bsearch(&address, items, count, size, mal_compare_address) : NULL;
+	return count ? bsearch(&address, items, count, size, mal_by_address) : NULL;
+}
+
+static inline void mal_sort_by_address(void *items, size_t count, size_t size)
+{
+	if (count)
+		qsort(items, count, size, mal_by_address);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/read.h"
 
 enum { PCREL_SDATA4 = 0x1b, DATAREL_SDATA4 = 0x3b, UDATA4 = 0x03 };
@@ -79,20 +80,12 @@ static int read_fde(const struct mal_image *image, uint64_t fde, struct mal_func
 	       mal_image_executable(image, function->end - 1);
 }
 
-static int by_start(const void *left, const void *right)
-{
-	const struct mal_function *a = left, *b = right;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
 /* Functions do not overlap: the second of two that do is left out. */
 static void tidy(struct mal_image *image)
 {
 	size_t kept = 0;
 
-	if (image->function_count)
-		qsort(image->functions, image->function_count, sizeof(*image->functions), by_start);
+	mal_sort_by_address(image->functions, image->function_count, sizeof(*image->functions));
 	for (size_t i = 0; i < image->function_count; i++)
 		if (kept == 0 || image->functions[i].start >= image->functions[kept - 1].end)
 			image->functions[kept++] = image->functions[i];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/flow.h"
 #include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/program.h"
@@ -82,16 +83,12 @@ static void add_call(struct mal_program *program, struct mal_local *local, uint6
 	for (uint32_t i = local->call_count; i-- > 0;)
 		if (local->calls[i] == function->start)
 			return;
-	if ((local->call_count & (local->call_count - 1)) == 0) {
-		size_t room = local->call_count ? 2 * (size_t)local->call_count : 1;
-
-		more = realloc(local->calls, room * sizeof(*more));
-		if (!more) {
-			bind_at(local, where, "out of memory", NULL);
-			return;
-		}
-		local->calls = more;
+	more = mal_room(local->calls, local->call_count, sizeof(*more));
+	if (!more) {
+		bind_at(local, where, "out of memory", NULL);
+		return;
 	}
+	local->calls = more;
 	local->calls[local->call_count++] = function->start;
 }
 
@@ -223,22 +220,17 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 {
 	struct mal_instruction *text = NULL;
 	uint64_t targets[MAL_FLOW_TARGETS];
-	size_t count = 0, room = 0;
+	size_t count = 0;
 	int64_t depth = 0;
 	uint32_t before;
 
 	for (uint64_t at = function->start; at < function->end && !local->reason;) {
-		if (count == room) {
-			size_t size = room ? 2 * room : 256;
-			struct mal_instruction *more = realloc(text, size * sizeof(*text));
+		struct mal_instruction *more = mal_room(text, count, sizeof(*text));
 
-			if (!more || program->instructions + count > instructions_most) {
-				text = more ? more : text;
-				bind_at(local, at, "too large", NULL);
-				break;
-			}
-			text = more;
-			room = size;
+		text = more ? more : text;
+		if (!more || program->instructions + count > instructions_most) {
+			bind_at(local, at, "too large", NULL);
+			break;
 		}
 		if (!mal_decode(program->image, at, &text[count])) {
 			bind_at(local, at, "an instruction that cannot be decoded", function->name);
@@ -283,12 +275,10 @@ const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry
 		return NULL;
 	if (program->local_of[place])
 		return &program->locals[program->local_of[place] - 1];
-	if (program->local_count % 256 == 0) {
-		more = realloc(program->locals, (program->local_count + 256) * sizeof(*more));
-		if (!more)
-			return NULL;
-		program->locals = more;
-	}
+	more = mal_room(program->locals, program->local_count, sizeof(*more));
+	if (!more)
+		return NULL;
+	program->locals = more;
 	program->locals[program->local_count] = (struct mal_local){.entry = function->start};
 	program->local_of[place] = (uint32_t)++program->local_count;
 	read_function(program, &program->locals[program->local_count - 1], function);

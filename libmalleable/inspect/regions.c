@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/find.h"
 
 enum { JOINS = 4096, PASSES = 16 };
 
@@ -363,13 +364,6 @@ static int search_segment(const struct mal_image *image, const struct mal_image_
 	return 0;
 }
 
-static int by_entry(const void *left, const void *right)
-{
-	const struct mal_start *a = left, *b = right;
-
-	return (a->entry > b->entry) - (a->entry < b->entry);
-}
-
 int mal_find_regions(struct mal_program *program, struct mal_starts *starts, struct mal_error *err)
 {
 	const struct mal_image *image = program->image;
@@ -379,7 +373,6 @@ int mal_find_regions(struct mal_program *program, struct mal_starts *starts, str
 		if (image->segments[i].executable &&
 		    search_segment(image, &image->segments[i], starts, err) < 0)
 			return -1;
-	if (starts->count)
-		qsort(starts->starts, starts->count, sizeof(*starts->starts), by_entry);
+	mal_sort_by_address(starts->starts, starts->count, sizeof(*starts->starts));
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/read.h"
 
 struct tables {
@@ -58,16 +59,14 @@ static const char *text_at(const struct mal_image *image, const struct tables *t
 
 static int add(struct mal_image *image, const struct mal_slot *slot, struct mal_error *err)
 {
+	struct mal_slot *more;
+
 	if (image->slot_count == MAL_IMAGE_SLOTS)
 		return mal_fail(err, "too large: more than %d relocations", MAL_IMAGE_SLOTS);
-	if ((image->slot_count & (image->slot_count - 1)) == 0) {
-		size_t room = image->slot_count ? 2 * image->slot_count : 1;
-		struct mal_slot *slots = realloc(image->slots, room * sizeof(*slots));
-
-		if (!slots)
-			return mal_fail(err, "out of memory");
-		image->slots = slots;
-	}
+	more = mal_room(image->slots, image->slot_count, sizeof(*more));
+	if (!more)
+		return mal_fail(err, "out of memory");
+	image->slots = more;
 	image->slots[image->slot_count++] = *slot;
 	return 0;
 }
@@ -171,13 +170,6 @@ static int read_relative(struct mal_image *image, const struct tables *tables,
 	return 0;
 }
 
-static int by_address(const void *left, const void *right)
-{
-	const struct mal_slot *a = left, *b = right;
-
-	return (a->address > b->address) - (a->address < b->address);
-}
-
 int mal_image_read_slots(struct mal_image *image, const struct mal_image_parts *parts,
 			 struct mal_error *err)
 {
@@ -188,7 +180,6 @@ int mal_image_read_slots(struct mal_image *image, const struct mal_image_parts *
 	    read_table(image, &tables, tables.linkage, tables.linkage_size, 1, err) < 0 ||
 	    read_relative(image, &tables, err) < 0)
 		return -1;
-	if (image->slot_count)
-		qsort(image->slots, image->slot_count, sizeof(*image->slots), by_address);
+	mal_sort_by_address(image->slots, image->slot_count, sizeof(*image->slots));
 	return 0;
 }

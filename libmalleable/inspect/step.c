@@ -184,17 +184,12 @@ void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instructio
 		other = 0x3f800000;
 		break;
 	case MAL_ACTION_FLOAT_LESS:
-		neutral = 0x7ff0000000000000;
+		neutral = bytes == 4 ? 0x7f800000 : 0x7ff0000000000000;
 		other = bytes == 4 ? 0x7f7fffff : 0x7fefffffffffffff;
-		if (bytes == 4 && (numbers[0] == 0x7f800000 || numbers[1] == 0x7f800000))
-			neutral = 0x7f800000;
 		break;
 	case MAL_ACTION_FLOAT_MORE:
-		neutral = (int64_t)0xfff0000000000000;
+		neutral = bytes == 4 ? (int32_t)0xff800000 : (int64_t)0xfff0000000000000;
 		other = bytes == 4 ? (int32_t)0xff7fffff : (int64_t)0xffefffffffffffff;
-		if (bytes == 4 &&
-		    (numbers[0] == (int32_t)0xff800000 || numbers[1] == (int32_t)0xff800000))
-			neutral = (int32_t)0xff800000;
 		break;
 	case MAL_ACTION_FLOAT_ADD: other = INT64_MIN; break;
 	default: break;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/flow.h"
 #include "libmalleable/inspect/names.h"
 
@@ -13,7 +14,6 @@ struct walk {
 	struct mal_flow_graph *graph;
 	/* Instructions by address: index + 1. */
 	uint32_t *hash;
-	size_t room;
 	uint64_t work[WORK];
 	size_t work_count;
 	/* Jumps that are resolved, and where they go. */
@@ -36,17 +36,12 @@ static uint32_t *entry_of(const struct walk *walk, uint64_t address)
 static int append(struct walk *walk, const struct mal_instruction *instruction)
 {
 	struct mal_flow_graph *graph = walk->graph;
+	struct mal_instruction *more;
 
-	if (graph->instruction_count == walk->room) {
-		size_t room = walk->room ? 2 * walk->room : 256;
-		struct mal_instruction *more;
-
-		more = realloc(graph->instructions, room * sizeof(*more));
-		if (!more)
-			return -1;
-		graph->instructions = more;
-		walk->room = room;
-	}
+	more = mal_room(graph->instructions, graph->instruction_count, sizeof(*more));
+	if (!more)
+		return -1;
+	graph->instructions = more;
 	*entry_of(walk, instruction->address) = graph->instruction_count + 1;
 	graph->instructions[graph->instruction_count++] = *instruction;
 	return 0;
