@@ -43,8 +43,6 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 		return mal_compare(condition, a->key, b->key);
 	if (!analysis->without)
 		return -1;
-	if (left == right && a->kind == MAL_SYMBOL)
-		return mal_compare(condition, 0, 0);
 	if (a->kind == MAL_SYMBOL && b->kind == MAL_NUMBER)
 		return by_extreme(condition, b->key);
 	if (a->kind == MAL_NUMBER && b->kind == MAL_SYMBOL)
@@ -54,17 +52,11 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 	return mal_without_share(values, condition, left, right);
 }
 
-static enum mal_branch chosen_if(int yes)
-{
-	return yes ? MAL_BRANCH_CHOSEN : MAL_BRANCH_NOT_CHOSEN;
-}
-
 /* Whether the thread is the one that was chosen, or the first one. */
 static enum mal_branch choice_of(struct mal_analysis *analysis, enum mal_condition condition,
 				 mal_value left, mal_value right)
 {
 	const struct mal_node *node = mal_node(&analysis->values, left);
-	enum mal_branch inner;
 	int64_t number;
 
 	if (!mal_is_number(&analysis->values, right, &number) || number < 0 || number > 1)
@@ -76,23 +68,12 @@ static enum mal_branch choice_of(struct mal_analysis *analysis, enum mal_conditi
 		if (condition == MAL_NOT_EQUAL || condition == MAL_MORE || condition == MAL_ABOVE)
 			return MAL_BRANCH_NOT_CHOSEN;
 	}
-	if (node->kind == MAL_THREAD && number == 1) {
-		if (condition == MAL_LESS || condition == MAL_BELOW)
-			return MAL_BRANCH_CHOSEN;
-		if (condition == MAL_NOT_LESS || condition == MAL_NOT_BELOW)
-			return MAL_BRANCH_NOT_CHOSEN;
-	}
-	if (node->kind != MAL_CHOSEN && node->kind != MAL_COMPARE)
+	if (node->kind != MAL_CHOSEN)
 		return MAL_BRANCH_CLEAN;
 	if (condition != MAL_EQUAL && condition != MAL_NOT_EQUAL)
-		return node->kind == MAL_CHOSEN ? MAL_BRANCH_TELLS : MAL_BRANCH_CLEAN;
-	if (node->kind == MAL_CHOSEN)
-		return chosen_if((condition == MAL_EQUAL) == (number == 1));
-	inner = choice_of(analysis, (enum mal_condition)node->key, node->a, node->b);
-	if (inner != MAL_BRANCH_CHOSEN && inner != MAL_BRANCH_NOT_CHOSEN)
-		return MAL_BRANCH_CLEAN;
-	return chosen_if((inner == MAL_BRANCH_CHOSEN) ==
-			 ((condition == MAL_EQUAL) == (number == 1)));
+		return MAL_BRANCH_TELLS;
+	return (condition == MAL_EQUAL) == (number == 1) ? MAL_BRANCH_CHOSEN
+							 : MAL_BRANCH_NOT_CHOSEN;
 }
 
 /* VALUE as it is in the first iteration, and how much it is stepped. */

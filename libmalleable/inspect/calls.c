@@ -32,7 +32,7 @@ static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 		if (node->class == MAL_IDENTITY &&
 		    mal_is_share(&analysis->values, state->registers[reg]) &&
 		    mal_shape_of(&analysis->values, state->registers[reg])->start) {
-			mal_effect(analysis, state->few || lenient ? 0 : MAL_EFFECT_BOUND);
+			mal_effect(analysis, lenient ? 0 : MAL_EFFECT_BOUND);
 			continue;
 		}
 		if (node->class != MAL_ITERATIONS)

@@ -129,17 +129,10 @@ static int is_stepped(struct mal_meeting *meeting, uint64_t key, mal_value a, ma
 		      mal_value *result)
 {
 	struct mal_values *values = &meeting->analysis->values;
-	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+	const struct mal_node *left = mal_node(values, a);
 	int known = left->kind == MAL_STEP && left->key == (int64_t)key;
 	mal_value first = known ? left->a : a, step;
 
-	/* What another register steps, one step ahead. */
-	if (right->kind == MAL_STEP && right->key != (int64_t)key) {
-		step = mal_minus(values, right->a, first);
-		return mal_node(values, first)->class == MAL_IDENTITY &&
-		       mal_is_chunk_step(values, first, step) &&
-		       note_step(meeting, key, first, step, result);
-	}
 	if (known) {
 		*result = keeps_pace(meeting, key, first, left->b) ? a : mal_tells(values, differs);
 		return mal_difference(values, a, b, &step) && step == left->b;

@@ -252,16 +252,15 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	for (uint32_t i = 0; i < state->load_count; i++)
 		if (state->load_addresses[i] == address)
 			return state->loads[i];
-	value = mal_loaded(&analysis->values, analysis->at->address * 8 + 1,
-			   (uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM) |
-				     (mal_is_edge(&analysis->values, address) && !state->few &&
-						      !stepped_by(analysis, address)
-					      ? MAL_PLACE
-					      : 0) |
-				     (node->flags & MAL_OWN ? MAL_CARRIED : 0)),
-			   node->class || node->flags & MAL_CARRIED
-				   ? 0
-				   : canonical(&analysis->values, address));
+	value = mal_loaded(
+		&analysis->values, analysis->at->address * 8 + 1,
+		(uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM) |
+			  (mal_is_edge(&analysis->values, address) && !stepped_by(analysis, address)
+				   ? MAL_PLACE
+				   : 0) |
+			  (node->flags & MAL_OWN ? MAL_CARRIED : 0)),
+		node->class || node->flags & MAL_CARRIED ? 0
+							 : canonical(&analysis->values, address));
 	if (address && state->load_count < MAL_LOADS) {
 		state->load_addresses[state->load_count] = address;
 		state->loads[state->load_count++] = value;

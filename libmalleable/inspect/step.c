@@ -198,8 +198,6 @@ void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instructio
 		result = values[0];
 	else if (known[0] && (numbers[0] == neutral || numbers[0] == other))
 		result = values[1];
-	else if (known[0] && known[1] && numbers[0] == 0 && numbers[1] == 0)
-		result = values[0];
 	else if (at->action == MAL_ACTION_AND && known[0] && known[1])
 		result = mal_number(&analysis->values, numbers[0] & numbers[1]);
 	else if (at->action == MAL_ACTION_AND && mal_combines(analysis) && (known[0] || known[1]))
@@ -253,8 +251,6 @@ static void step_test(struct mal_analysis *analysis, const struct mal_instructio
 	} else if (mal_is_number(&analysis->values, left, &a) &&
 		   mal_is_number(&analysis->values, right, &b)) {
 		result_flags(analysis, mal_number(&analysis->values, a & b));
-	} else if (mal_node(&analysis->values, left)->kind == MAL_CHOSEN) {
-		result_flags(analysis, left);
 	} else {
 		flags_of(analysis, (mal_value[]){left, right}, 2);
 	}
@@ -325,8 +321,6 @@ static int align(struct mal_analysis *analysis, const struct mal_instruction *at
 
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	mal_value left;
-
 	if (at->lock || at->action == MAL_ACTION_COMPARE_EXCHANGE) {
 		mal_step_atomic(analysis, at);
 		return;
@@ -366,11 +360,6 @@ void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 	case MAL_ACTION_PAIR: mal_step_pair(analysis, at); return;
 	case MAL_ACTION_VECTOR_ADD:
 	case MAL_ACTION_SPREAD: mal_step_lanes(analysis, at); return;
-	case MAL_ACTION_EXCHANGE:
-		left = mal_read(analysis, &at->operands[0]);
-		mal_write(analysis, &at->operands[0], mal_read(analysis, &at->operands[1]));
-		mal_write(analysis, &at->operands[1], left);
-		return;
 	case MAL_ACTION_PUSH:
 	case MAL_ACTION_POP:
 	case MAL_ACTION_LEAVE: mal_step_stack(analysis, at); return;

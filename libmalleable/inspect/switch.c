@@ -11,15 +11,6 @@ struct table {
 	int relative;
 };
 
-static int is_load(const struct mal_instruction *instruction, uint8_t to, unsigned int scale)
-{
-	return instruction->operand_count == 2 && instruction->operands[0].reg == to &&
-	       instruction->operands[1].kind == MAL_OPERAND_MEMORY &&
-	       instruction->operands[1].scale == scale &&
-	       (instruction->mnemonic == ZYDIS_MNEMONIC_MOVSXD ||
-		instruction->mnemonic == ZYDIS_MNEMONIC_MOV);
-}
-
 /* The only table whose address is ever put into REG, 0 where there is none or more. */
 static uint64_t table_in(const struct mal_image *image, const struct mal_instruction *instructions,
 			 size_t count, uint8_t reg)
@@ -70,10 +61,6 @@ static int find_table(const struct mal_image *image, const struct mal_instructio
 
 			table->relative = 1;
 			table->address = left ? left : right;
-			return table->address != 0;
-		}
-		if (is_load(at, to->reg, 8) && at->operands[1].base == MAL_NO_REGISTER) {
-			table->address = (uint64_t)at->operands[1].number;
 			return table->address != 0;
 		}
 	}
