@@ -101,8 +101,7 @@ struct mal_block_facts {
 	int64_t paces[2];
 	/* It decides by the bounds of a share: 1 where these may be an exit's. */
 	uint8_t decides;
-	/* It compares what counts chunks. */
-	uint8_t counts, seen;
+	uint8_t seen;
 };
 
 enum { MAL_FORCE_LOOP = 1, MAL_FORCE_JOIN = 2, MAL_FORCE_TELLS = 4 };

@@ -194,8 +194,7 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 		return MAL_BRANCH_SHARE;
 	if (analysis->state->guarded && mal_is_share(values, left) && mal_is_share(values, right))
 		return MAL_BRANCH_SHARE;
-	if (mal_shape_of(values, distance)->shape == MAL_SHAPE_CHUNK ||
-	    mal_shape_of(values, distance)->shape == MAL_SHAPE_COUNTED)
+	if (mal_shape_of(values, distance)->shape == MAL_SHAPE_CHUNK)
 		return MAL_BRANCH_CHUNK;
 	return mal_node(values, left)->flags & mal_node(values, right)->flags & MAL_EXACT
 		       ? MAL_BRANCH_DIVISION
@@ -313,10 +312,6 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 		mal_check_pace(analysis, mal_minus(values, left, right));
 	facts->left = left;
 	facts->right = right;
-	facts->counts = (a->class == MAL_IDENTITY &&
-			 mal_shape_of(values, left)->shape == MAL_SHAPE_COUNTED) ||
-			(b->class == MAL_IDENTITY &&
-			 mal_shape_of(values, right)->shape == MAL_SHAPE_COUNTED);
 	facts->compare = 0;
 	if (facts->branch == MAL_BRANCH_TELLS &&
 	    mal_check_value(analysis, a->class >= b->class ? left : right, "in a branch"))

@@ -32,7 +32,7 @@ static int is_guard(const struct mal_analysis *analysis, uint32_t block, const u
 {
 	const struct mal_block_facts *facts = &analysis->facts[block];
 
-	return mal_is_exit_by_share(analysis, block) && facts->compare && !facts->counts &&
+	return mal_is_exit_by_share(analysis, block) && facts->compare &&
 	       !changes(analysis, facts->compare, loop, loop[block]);
 }
 

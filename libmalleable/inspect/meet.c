@@ -67,8 +67,7 @@ static int begins_share(struct mal_values *values, mal_value value, mal_value st
 
 	if (node->class < MAL_IDENTITY)
 		return 1;
-	if (mal_shape_of(values, value)->shape == MAL_SHAPE_COUNTED)
-		return 1;
+	node = mal_shape_of(values, value);
 	if (node->shape != MAL_SHAPE_BLOCK)
 		return 0;
 	return !node->length ||
@@ -158,18 +157,6 @@ static int steps_by_number(const struct mal_values *values, const struct mal_nod
 	       mal_node(values, next->a)->key == (int64_t)key;
 }
 
-static int counts(const struct mal_values *values, const struct mal_node *first,
-		  const struct mal_node *next, mal_value counter)
-{
-	if (first->kind != MAL_NUMBER || first->key != 0)
-		return first == mal_node(values, counter) && next->kind == MAL_ADD &&
-		       next->a == counter;
-	if (next->kind == MAL_NUMBER)
-		return next->key == 1;
-	return next->kind == MAL_ADD && next->a == counter &&
-	       mal_node(values, next->b)->kind == MAL_NUMBER && mal_node(values, next->b)->key == 1;
-}
-
 /* Whether the loop steps another value from the first iteration on: none begins later then. */
 static int is_stepping(const struct mal_meeting *meeting, uint64_t key)
 {
@@ -240,8 +227,6 @@ static mal_value pair(struct mal_meeting *meeting, uint64_t key, mal_value a, ma
 		if (back && steps_by_number(values, right, key) &&
 		    meeting->analysis->facts[meeting->block].header)
 			values->nodes[result].step = mal_node(values, right->b)->key;
-		if (back)
-			mal_mark_counter(values, result, counts(values, left, right, result));
 		return result;
 	}
 	if (left->kind == MAL_LOST || right->kind == MAL_LOST) {

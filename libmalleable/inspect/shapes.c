@@ -32,60 +32,6 @@ static mal_value dividend(const struct mal_values *values, mal_value value, int 
 	return found;
 }
 
-void mal_mark_counter(struct mal_values *values, mal_value value, int counts)
-{
-	uint8_t counter = values->nodes[value].counter;
-
-	if (counter == 2 || counter == counts)
-		return;
-	values->nodes[value].counter = counts ? 1 : 2;
-	for (uint32_t i = 0; i < values->count; i++)
-		values->nodes[i].shape = MAL_SHAPE_UNKNOWN;
-}
-
-/* Whether only a counter of chunks is multiplied by the number of threads in VALUE. */
-static int counts_chunks(const struct mal_values *values, mal_value value)
-{
-	const struct mal_node *node = mal_node(values, value);
-
-	if (node->class == MAL_CLEAN || node->kind == MAL_THREAD)
-		return 1;
-	if (node->kind == MAL_MULTIPLY && mal_node(values, node->a)->kind == MAL_THREADS)
-		return mal_node(values, node->b)->counter == 1;
-	if (node->kind == MAL_MULTIPLY && mal_node(values, node->b)->kind == MAL_THREADS)
-		return mal_node(values, node->a)->counter == 1;
-	if (node->kind != MAL_ADD && node->kind != MAL_MULTIPLY)
-		return 0;
-	return counts_chunks(values, node->a) && counts_chunks(values, node->b);
-}
-
-/* REST + CHUNK * (thread + COUNTER * threads). */
-static int is_counted(const struct mal_values *values, mal_value value)
-{
-	if (!counts_chunks(values, value))
-		return 0;
-	for (unsigned int seed = 0; seed < 2 * SEEDS; seed += 2) {
-		struct mal_sample one = {.threads = 1, .seed = seed},
-				  two = {.threads = 2, .seed = seed};
-		int64_t first = mal_evaluate(values, value, &one), more, chunk;
-
-		more = mal_evaluate(values, value, &two) - first;
-		two.thread = 1;
-		chunk = mal_evaluate(values, value, &two) - first - more;
-		if (!chunk || more % chunk)
-			return 0;
-		for (size_t i = 0; i < MAL_TEAMS; i++) {
-			struct mal_sample sample = {
-				.thread = mal_teams[i] - 1, .threads = mal_teams[i], .seed = seed};
-
-			if (mal_evaluate(values, value, &sample) !=
-			    first + chunk * (mal_teams[i] - 1) + more * (mal_teams[i] - 1))
-				return 0;
-		}
-	}
-	return 1;
-}
-
 static enum mal_shape find_shape(const struct mal_values *values, mal_value value,
 				 struct mal_node *node)
 {
@@ -123,9 +69,7 @@ static enum mal_shape find_shape(const struct mal_values *values, mal_value valu
 		seen += saw;
 	}
 	if (!n)
-		return possible && seen		   ? MAL_SHAPE_CHUNK
-		       : is_counted(values, value) ? MAL_SHAPE_COUNTED
-						   : MAL_SHAPE_NONE;
+		return possible && seen ? MAL_SHAPE_CHUNK : MAL_SHAPE_NONE;
 	return possible && seen && !(possible & (possible - 1)) ? MAL_SHAPE_BLOCK : MAL_SHAPE_NONE;
 }
 
@@ -189,8 +133,7 @@ int mal_is_share(struct mal_values *values, mal_value value)
 
 	if (node->class != MAL_IDENTITY)
 		return node->class < MAL_IDENTITY;
-	node = mal_shape_of(values, value);
-	return node->shape == MAL_SHAPE_BLOCK || node->shape == MAL_SHAPE_COUNTED;
+	return mal_shape_of(values, value)->shape == MAL_SHAPE_BLOCK;
 }
 
 int mal_is_bound(struct mal_values *values, mal_value value)

@@ -103,14 +103,10 @@ enum mal_shape {
 	MAL_SHAPE_BLOCK,
 	/* START times the thread's number, plus others. */
 	MAL_SHAPE_CHUNK,
-	/* The same of a loop that counts its chunks. */
-	MAL_SHAPE_COUNTED,
 };
 
 struct mal_node {
 	uint8_t kind, class, flags, shape;
-	/* Counts a loop from 0 on: 1 as far as it is seen, 2 no. */
-	uint8_t counter;
 	uint16_t size;
 	mal_value a, b, c;
 	/* The number, the instruction, the condition; of MAL_TELLS the text. */
@@ -135,8 +131,6 @@ struct mal_values {
 	/* Too many. */
 	int full;
 };
-
-void mal_mark_counter(struct mal_values *values, mal_value value, int counts);
 
 int mal_values_make(struct mal_values *values);
 void mal_values_free(struct mal_values *values);
