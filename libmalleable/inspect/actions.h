@@ -45,7 +45,7 @@ enum mal_action {
 	MAL_ACTION_FLOAT_LESS,
 	MAL_ACTION_FLOAT_MORE,
 	MAL_ACTION_JUMP,
-	/* What a thread can learn about itself or its processor, or puts its registers' state into. */
+	/* A thread learns about itself or its processor, or saves the state of its registers. */
 	MAL_ACTION_SYSTEM,
 	/* It replaces the first part of a vector; the rest of it is used by no compiler. */
 	MAL_ACTION_CONVERT,

@@ -160,7 +160,7 @@ static inline int mal_combines(const struct mal_analysis *analysis)
 /* Bind the region: the first reason is kept. SYMBOL may be NULL. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
 
-/* handlers.c: bind a region that goes on after an exception that it caught: that is not followed. */
+/* handlers.c: bind a region that goes on after an exception that it caught: not followed. */
 void mal_check_handlers(struct mal_analysis *analysis);
 
 enum { MAL_MEETING = 64 };

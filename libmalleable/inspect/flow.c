@@ -93,7 +93,7 @@ static int narrow(const struct mal_flow_graph *graph, uint32_t block, uint64_t *
 	return changed;
 }
 
-/* Of the blocks that every way to the end comes through the nearest: it comes through the others. */
+/* The nearest of the blocks that every way to the end comes through: the others follow it. */
 static int find_postdominators(struct mal_flow_graph *graph)
 {
 	size_t words = (size_t)graph->block_count / 64 + 1;
