@@ -24,6 +24,7 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 {
 	const struct mal_reach *reach = mal_closure(program, start->entry);
 	const struct mal_callee *callee = NULL;
+	uint64_t pointer;
 
 	*finding = (struct mal_finding){0};
 	if (start->other)
@@ -37,9 +38,11 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 	if (finding->reason[0])
 		return;
 	*indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
+	/* REACH is not valid once more functions are looked at. */
+	pointer = reach->pointer;
 	if (*indirect && mal_taken_tells(program)) {
-		bind(finding, reach->pointer,
-		     "calls through a pointer, and a function that can tell", NULL);
+		bind(finding, pointer, "calls through a pointer, and a function that can tell",
+		     NULL);
 		return;
 	}
 	callee = mal_callee(program, start->entry);
