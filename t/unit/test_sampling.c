@@ -33,6 +33,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	node_close(node);
+	node_set_stat(NULL);
 	return 0;
 }
 
@@ -462,18 +463,18 @@ static void unseen_windows(void **state)
 
 /* For how long each of the six CPUs was busy, by the kernel. */
 static char kernel_stat[512];
-static double cpu_busy_s[6];
+static double cpu_busy_s;
 
-/* The CPUs from FIRST on, COUNT of them, are busy for SECONDS each. */
-static void keep_busy(unsigned int first, unsigned int count, double seconds)
+/* A second passes in which all CPUs are busy. */
+static void pass_busy(void)
 {
 	char *end = kernel_stat;
 
-	for (unsigned int cpu = first; cpu < first + count; cpu++)
-		cpu_busy_s[cpu] += seconds;
+	node_pass(1);
+	cpu_busy_s++;
 	for (unsigned int cpu = 0; cpu < 6; cpu++)
 		end += sprintf(end, "cpu%u %.0f 0 0 0 0 0 0 0 0 0\n", cpu,
-			       (1000 + cpu_busy_s[cpu]) * (double)sysconf(_SC_CLK_TCK));
+			       (1000 + cpu_busy_s) * (double)sysconf(_SC_CLK_TCK));
 	node_set_stat(kernel_stat);
 }
 
@@ -481,8 +482,7 @@ static void keep_busy(unsigned int first, unsigned int count, double seconds)
 static void take_windows(unsigned int windows, double part)
 {
 	for (unsigned int i = 0; i < windows; i++) {
-		node_pass(1);
-		keep_busy(0, 6, 1);
+		pass_busy();
 		for (unsigned int rank = 0; rank < 3; rank++)
 			if (node_rank(node, rank)->running)
 				say_doubtful(rank, 2, 2 * part, 0);
@@ -501,7 +501,6 @@ static void others_use_cpus(void **state)
 	take_windows(2, 0.5);
 	assert_float_equal(node_doubt(node)->others_part, 1.0 / 3, NEAR);
 	assert_float_equal(node_doubt(node)->lost_part, 1.0 / 4, NEAR);
-	node_set_stat(NULL);
 }
 
 /* A rank's last work is in no sample. What runs behind it may be its script's next program. */
@@ -514,7 +513,6 @@ static void ended_ranks_are_no_others(void **state)
 	mal_round_begin(node);
 	take_windows(3, 1);
 	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
-	node_set_stat(NULL);
 }
 
 /* Where a round makes no window, what the ranks used in it is not known. */
@@ -524,8 +522,7 @@ static void rounds_without_window_are_no_others(void **state)
 
 	(void)state;
 	take_windows(3, 1);
-	node_pass(1);
-	keep_busy(0, 6, 1);
+	pass_busy();
 	for (unsigned int rank = 0; rank < 3; rank++)
 		node_say(rank, 2, 0, 0);
 	said = node_said(2);
@@ -534,7 +531,6 @@ static void rounds_without_window_are_no_others(void **state)
 	node_take(node);
 	take_windows(3, 1);
 	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
-	node_set_stat(NULL);
 }
 
 /* Another step has a part of the CPUs for a time. */
@@ -549,7 +545,6 @@ static void other_steps_are_no_others(void **state)
 	mal_allocation_set_share(node, &share);
 	take_windows(3, 0.5);
 	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
-	node_set_stat(NULL);
 }
 
 /* Ranks of 2, 1 and 1 s of work on two CPUs each: 1 s, where 4 s on six CPUs would take 2/3. */

@@ -49,20 +49,30 @@ const struct mal_doubt *mal_doubt_read(const struct mal_controller *controller)
 	return &controller->doubting->doubt;
 }
 
+static double computed_in(const struct mal_sample *sample)
+{
+	return sample->work_s + sample->serial_s;
+}
+
+/* For how long a rank computed without a CPU. */
+static double lost_in(const struct mal_sample *sample, const struct mal_cpu_time *time)
+{
+	return fmax(0, computed_in(sample) - time->cpu_s);
+}
+
 static bool was_stopped(double *usual_lost_s, const struct mal_sample *sample,
 			const struct mal_cpu_time *time)
 {
-	double computed = sample->work_s + sample->serial_s;
-	double lost = computed > time->cpu_s ? computed - time->cpu_s : 0, usual = *usual_lost_s;
+	double lost = lost_in(sample, time), usual = *usual_lost_s;
 
 	*usual_lost_s = (usual + lost) / 2;
-	return time->cpu_s < STOPPED_PART * computed &&
+	return time->cpu_s < STOPPED_PART * computed_in(sample) &&
 	       lost > STOPPED_MIN_S + STOPPED_TIMES * usual;
 }
 
 static bool works_unseen(const struct mal_sample *sample, const struct mal_cpu_time *time)
 {
-	double seen = sample->work_s + sample->serial_s;
+	double seen = computed_in(sample);
 
 	return seen < SEEN_PART * (seen + time->unseen_s) &&
 	       time->unseen_s > UNSEEN_MIN * sample->elapsed_s;
@@ -100,7 +110,7 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 	if (!count || memcmp(&cpus, &doubting->cpus, sizeof(cpus)) != 0)
 		mal_others_skip(&doubting->others);
 	doubting->cpus = cpus;
-	if (!mal_others_add(&doubting->others, ranks_s, now_s) || !count)
+	if (!count || !mal_others_add(&doubting->others, ranks_s, now_s))
 		return;
 	stat = fopen("/proc/stat", "re");
 	mal_others_count(&doubting->others, mal_others_busy(stat, &cpus), count, now_s);
@@ -110,10 +120,11 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 }
 
 /* Add what a rank computed in a window, and how much of it without a CPU. */
-static void add_lost(struct mal_doubting *doubting, double computed_s, double cpu_s)
+static void add_lost(struct mal_doubting *doubting, const struct mal_sample *sample,
+		     const struct mal_cpu_time *time)
 {
-	doubting->computed_s += computed_s;
-	doubting->lost_s += computed_s > cpu_s ? computed_s - cpu_s : 0;
+	doubting->computed_s += computed_in(sample);
+	doubting->lost_s += lost_in(sample, time);
 	if (doubting->computed_s > 0)
 		doubting->doubt.lost_part = doubting->lost_s / doubting->computed_s;
 }
@@ -135,8 +146,7 @@ bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample
 		if (!samples[rank].running)
 			continue;
 		ranks_s += times[rank].cpu_s;
-		add_lost(controller->doubting, samples[rank].work_s + samples[rank].serial_s,
-			 times[rank].cpu_s);
+		add_lost(controller->doubting, &samples[rank], &times[rank]);
 		stopped |= was_stopped(&controller->doubting->usual_lost_s[rank], &samples[rank],
 				       &times[rank]);
 		if (!works_unseen(&samples[rank], &times[rank]))
@@ -144,7 +154,7 @@ bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample
 		doubt->now = true;
 		doubt->rank = rank;
 		doubt->unseen_s += times[rank].unseen_s;
-		doubt->seen_s += samples[rank].work_s + samples[rank].serial_s;
+		doubt->seen_s += computed_in(&samples[rank]);
 	}
 	look_for_others(controller, ranks_s);
 	doubt->stopped += stopped;
