@@ -11,13 +11,6 @@
 #define REGIONS 128
 /* Where regions are shorter a wake-up takes too large a part of them. */
 #define SHORT_S 300e-6
-/*
- * At the start regions take longer than later: where they take less than so many times as long, the
- * shortest window of the first time counts, and one is not enough. Sharing is not compared with a
- * window within which they became shorter.
- */
-#define EARLY_S 0.8
-#define UNSURE 5
 /* Regions that are shorter by this are over soon, as those that read input: some are a window. */
 #define TINY 0.1
 /* Sharing harms where regions take this many times as long. */
@@ -38,27 +31,22 @@
 
 static struct sharing {
 	bool on;
-	bool lent;			   /* so it was as the window began */
-	bool trying;			   /* to compare with the time before */
-	uint64_t first;			   /* tick at which the first window began */
-	uint64_t window;		   /* tick at which the regions below began */
-	uint64_t regions, ticks;	   /* until then */
-	uint64_t half_regions, half_ticks; /* until its first half was over; 0: it is not */
-	unsigned int windows;		   /* so far */
-	uint64_t since;			   /* tick at which the way was chosen or tried last */
-	double usual;	  /* ticks of a region in the last windows, moving average */
+	bool lent;	 /* so it was as the window began */
+	bool trying;	 /* to compare with the time before */
+	uint64_t window; /* tick at which the runs below began */
+	struct mal_runs runs;
+	uint64_t since;	  /* tick at which the way was chosen or tried last */
+	double typical;	  /* ticks of a region by itself in the last window */
 	double before;	  /* and in the other way */
 	double kept;	  /* and when sharing was kept */
 	double shared;	  /* and in the last window that shared; 0: none since the way was chosen */
 	float rest, calm; /* seconds until the other way is tried */
 } sharing;
 
-static void start_from(uint64_t now, uint64_t regions, uint64_t ticks)
+static void start_from(uint64_t now, const struct mal_runs *runs)
 {
 	sharing.window = now;
-	sharing.regions = regions;
-	sharing.ticks = ticks;
-	sharing.half_regions = 0;
+	sharing.runs = *runs;
 }
 
 static double short_region(void)
@@ -77,32 +65,6 @@ static bool is_known(uint64_t now, uint64_t regions, uint64_t ticks)
 	if (regions >= REGIONS && (double)ticks < TINY * short_region() * (double)regions)
 		return true;
 	return mal_ticks_to_s(now - sharing.window) >= TRY_S;
-}
-
-static bool is_early(uint64_t now)
-{
-	return mal_ticks_to_s(now - sharing.first) < EARLY_S;
-}
-
-static void note_half(uint64_t now, uint64_t regions, uint64_t ticks)
-{
-	if (sharing.half_regions || mal_ticks_to_s(now - sharing.window) < TRY_S / 2)
-		return;
-	sharing.half_regions = regions;
-	sharing.half_ticks = ticks;
-}
-
-/* Whether regions took HARM times as long in the first half of the window that ends. */
-static bool became_shorter(uint64_t regions, uint64_t ticks)
-{
-	double first, second;
-
-	if (!sharing.half_regions || sharing.half_regions == regions)
-		return false;
-	first = (double)(sharing.half_ticks - sharing.ticks) /
-		(double)(sharing.half_regions - sharing.regions);
-	second = (double)(ticks - sharing.half_ticks) / (double)(regions - sharing.half_regions);
-	return first > HARM * second;
 }
 
 /* The other way was tried: keep to the better one. Returns whether that is the one before. */
@@ -129,8 +91,7 @@ static bool keep_better(double mean)
 
 bool mal_sharing_is_of_no_use(void)
 {
-	return sharing.usual < short_region() ||
-	       (sharing.windows == 1 && sharing.usual < UNSURE * short_region());
+	return sharing.typical < short_region();
 }
 
 /* Whether to try the other way, as regions take MEAN ticks. */
@@ -142,18 +103,6 @@ static bool is_time(uint64_t now, double mean)
 		return false;
 	return passed >= sharing.rest ||
 	       (sharing.on && mean > HARM * sharing.kept && passed >= sharing.calm);
-}
-
-static void learn_usual(uint64_t now, double mean)
-{
-	bool early = is_early(now);
-
-	sharing.windows++;
-	if (sharing.usual <= 0 ||
-	    (early && (mean < sharing.usual || mean >= UNSURE * short_region())))
-		sharing.usual = mean;
-	else if (!early)
-		sharing.usual = (3 * sharing.usual + mean) / 4;
 }
 
 /*
@@ -179,33 +128,30 @@ static void note_unknown(uint64_t now, uint64_t regions, uint64_t ticks)
 		sharing.shared = (double)ticks / (double)regions;
 }
 
-bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends)
+bool mal_sharing_learn(uint64_t now, const struct mal_runs *runs, bool lends)
 {
-	uint64_t count = regions - sharing.regions, taken = ticks - sharing.ticks;
-	double mean;
-	bool unsure;
+	uint64_t count = runs->count - sharing.runs.count;
+	uint64_t taken = runs->ticks - sharing.runs.ticks;
+	double mean, typical;
 
 	if (!sharing.window || lends != sharing.lent) {
-		if (!sharing.window)
-			sharing.first = now;
-		else if (!lends)
+		if (sharing.window && !lends)
 			note_unknown(now, count, taken);
 		sharing.lent = lends;
-		start_from(now, regions, ticks);
+		start_from(now, runs);
 		return false;
 	}
 	if (!count)
 		return false;
 	mean = (double)taken / (double)count;
+	typical = (double)(runs->typical - sharing.runs.typical) / (double)count;
 	if (!is_known(now, count, taken)) {
-		note_half(now, regions, ticks);
-		if (sharing.usual <= 0 && mal_ticks_to_s(now - sharing.window) >= TRY_S)
-			sharing.usual = mean;
+		if (sharing.typical <= 0 && mal_ticks_to_s(now - sharing.window) >= TRY_S)
+			sharing.typical = typical;
 		return false;
 	}
-	unsure = is_early(now) && became_shorter(regions, ticks);
-	start_from(now, regions, ticks);
-	learn_usual(now, mean);
+	start_from(now, runs);
+	sharing.typical = typical;
 	if (!lends)
 		return leave_if_harmful(now, mean);
 	if (sharing.on)
@@ -215,7 +161,7 @@ bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lend
 		if (!keep_better(mean))
 			return false;
 	} else {
-		if (unsure || !is_time(now, mean))
+		if (!is_time(now, mean))
 			return false;
 		sharing.since = now;
 		sharing.trying = true;

@@ -12,11 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Runs of regions whose length is known: so many, the ticks they took, and typically take. */
+struct mal_runs {
+	uint64_t count, ticks, typical;
+};
+
 /*
- * By tick NOW so many REGIONS ran, for TICKS in sum. Where nobody LENDS, their length is learnt,
- * and sharing may end, but does not begin. Returns whether mal_sharing() differs from now on.
+ * By tick NOW there were these RUNS. Where nobody LENDS, their length is learnt, and sharing may
+ * end, but does not begin. Returns whether mal_sharing() differs from now on.
  */
-bool mal_sharing_learn(uint64_t now, uint64_t regions, uint64_t ticks, bool lends);
+bool mal_sharing_learn(uint64_t now, const struct mal_runs *runs, bool lends);
 
 /* Whether they share now. Not at first: what regions take by themselves has to be known. */
 bool mal_sharing(void);

@@ -9,7 +9,6 @@
 #include "libmalleable/rank/sizing.h"
 
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -21,6 +20,8 @@
  * 0.3 % there.)
  */
 #define INSURE_REGION_S 40e-3
+/* A long region may be as many times as long as it typically is: its runs may differ in size. */
+#define TYPICAL_PART 8
 /* Part of a region's time for which others must have waited. */
 #define GROW_OFFER 0.08
 /* From this part on add threads for few CPUs too, though they share unevenly until these come. */
@@ -54,16 +55,26 @@ void mal_sizing_open(void)
 	mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
 }
 
+/*
+ * Whether the region takes TICKS on the rank's CPUs. One that the system interrupted seems to, but
+ * typically takes far less.
+ */
+static bool takes(const struct mal_region *region, uint64_t ticks)
+{
+	return region->work >= (double)ticks * mal.own_count &&
+	       region->typical >= ticks / TYPICAL_PART;
+}
+
 /* Whether the region is long enough for threads to share CPUs. */
 bool mal_sizing_is_long(const struct mal_region *region)
 {
-	return region->work >= (double)mal.region.grow_region * mal.own_count;
+	return takes(region, mal.region.grow_region);
 }
 
 /* Whether the region takes so long that neither a wake-up nor a second thread on a CPU matters. */
 static bool is_very_long(const struct mal_region *region)
 {
-	return region->work >= (double)mal.region.insure_region * mal.own_count;
+	return takes(region, mal.region.insure_region);
 }
 
 bool mal_sizing_may_share(const struct mal_region *region)
@@ -174,7 +185,8 @@ static void learn_work(struct mal_region *region, double work)
 }
 
 /* Learn from the region that ended. */
-__attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint64_t now)
+__attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region,
+						const struct mal_runs *runs, uint64_t now)
 {
 	double duration = (double)(now - mal.region_begin);
 	unsigned int cpus;
@@ -190,13 +202,12 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		mal.region.threads = mal.running;
 		return false;
 	}
-	turned = mal_sharing_learn(now, mal.slot->count.regions, mal.slot->count.region,
-				   mal_rule(MAL_RULE_LEND));
+	turned = mal_sharing_learn(now, runs, mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
 		return turned;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
-	if (offer > GROW_OFFER && can_borrow()) {
+	if (offer > GROW_OFFER && can_borrow() && (mal.stacked || mal_sizing_may_share(region))) {
 		mal_cpus_want(true);
 		mal.region.looks_without = 0;
 	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {

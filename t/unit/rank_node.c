@@ -38,7 +38,7 @@ static bool period_event(uint32_t event);
 static const struct {
 	void *at;
 	size_t size;
-} kept[] = {KEPT(current), KEPT(sharing), KEPT(runtime)};
+} kept[] = {KEPT(current), KEPT(known), KEPT(sharing), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
 #define KEPT_MAX 128
 

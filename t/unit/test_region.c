@@ -207,6 +207,9 @@ static void of_no_length(void **state)
 	turn_clock(LONG);
 	begin(&where, NONE);
 	mal_region_end(&where);
+	/* Its typical length has to grow from nothing. */
+	for (int i = 0; i < FIRST_RUNS; i++)
+		run(&where, NONE, false);
 	widen(&where);
 }
 
@@ -253,7 +256,7 @@ static void of_no_use(void **state)
 	(void)state;
 	free_one = &is_free;
 	mal.proofs.on = true;
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < ALONE; i++)
 		run(&bound, NONE, true);
 	assert_false(wants);
 	run(&is_free, NONE, true);
@@ -384,15 +387,19 @@ static void after_many(void **state)
 }
 
 /* COUNT regions, as long as they are while threads wait as usual, or sleep. */
+static void take_of(const void *region, uint64_t awake, uint64_t asleep)
+{
+	begin(region, NONE);
+	turn_clock(mal.teams.linger == MAL_LINGER_USUAL ? awake : asleep);
+	mal_region_end(region);
+}
+
 static void take(unsigned int count, uint64_t awake, uint64_t asleep)
 {
 	static const char region;
 
-	while (count--) {
-		begin(&region, NONE);
-		turn_clock(mal.teams.linger == MAL_LINGER_USUAL ? awake : asleep);
-		mal_region_end(&region);
-	}
+	while (count--)
+		take_of(&region, awake, asleep);
 }
 
 /* How many regions run until threads wait in the other way, 0: too many. */
@@ -517,7 +524,7 @@ static void lingers(void **state)
 	(void)state;
 	let_want(1);
 	/* What ran before the first call says nothing. */
-	mal_sharing_learn(1, 10 * REGIONS, 0, true);
+	mal_sharing_learn(1, &(struct mal_runs){10 * REGIONS, 0, 0}, true);
 	assert_false(mal_sharing());
 	mal_sharing_clear();
 	/* It is tried, does harm, and is tried again, ever less often. */
@@ -573,18 +580,20 @@ static void too_short_after_all(void **state)
 	(void)state;
 	let_want(1);
 	take(300, 4 * MS / 5, 10 * MS);
-	assert_true(mal_sharing_is_of_no_use());
 	take(40 * REGIONS, MS / 10, 10 * MS);
 	assert_true(mal_sharing_is_of_no_use());
 	assert_false(mal_sharing());
 }
 
-/* Regions that run once, before those of the time loop, do not keep that from sharing. */
+/* Those that read input, before those of the time loop, do not keep that from sharing. */
 static void short_setup(void **state)
 {
+	static const char setup[10];
+
 	(void)state;
 	let_want(1);
-	take(1500, MS / 100, MS / 100);
+	for (int i = 0; i < 1500; i++)
+		take_of(&setup[i % 10], MS / 100, MS / 100);
 	assert_true(mal_sharing_is_of_no_use());
 	take(ALONE + 1, 20 * MS, 20 * MS);
 	assert_true(mal_sharing());
@@ -594,7 +603,7 @@ static void short_setup(void **state)
 static void few_and_long(void **state)
 {
 	(void)state;
-	take(3, 100 * MS, 100 * MS);
+	take(UNKNOWN_RUNS + 1, 100 * MS, 100 * MS);
 	assert_false(mal_sharing_is_of_no_use());
 }
 
@@ -703,16 +712,36 @@ static void slow_start(void **state)
 	assert_false(mal_sharing());
 }
 
-/* What regions take at the start is no measure while they become shorter. */
-static void still_starting(void **state)
+/*
+ * Short regions; the system interrupts some runs for long: nobody shares or lends for them.
+ */
+static void interrupted(void **state)
 {
+	static const char regions[30];
+
 	(void)state;
 	let_want(1);
-	take(8, 12 * MS, 12 * MS);
-	take(30, 4 * MS, 4 * MS);
-	assert_false(mal_sharing());
-	/* As long at the end of a window as at its begin. */
-	take(100, 4 * MS, 4 * MS);
+	for (int i = 0; i < 3000; i++) {
+		begin(&regions[i % 30], NONE);
+		assert_int_equal(mal.team, 2);
+		turn_clock(i % 7 || i < 30 ? MS / 20 : 6 * LONG);
+		mal.segment.ranks[1].waiting_since = mal.region_begin;
+		mal_region_end(&regions[i % 30]);
+		assert_false(mal_sharing());
+		assert_false(wants);
+	}
+}
+
+/* Large runs of a region among small ones share as if all were large. */
+static void of_several_sizes(void **state)
+{
+	static const uint64_t us[] = {5000, 700, 100, 20, 100, 700};
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	for (int i = 0; i < 600 && !mal_sharing(); i++)
+		take_of(&region, us[i % 6] * MS / 1000, us[i % 6] * MS / 1000);
 	assert_true(mal_sharing());
 }
 
@@ -745,7 +774,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(few_in_a_crawl, open_all, close_all),
 		cmocka_unit_test_setup_teardown(not_for_an_older_trial, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
-		cmocka_unit_test_setup_teardown(still_starting, open_all, close_all),
+		cmocka_unit_test_setup_teardown(interrupted, open_all, close_all),
+		cmocka_unit_test_setup_teardown(of_several_sizes, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
