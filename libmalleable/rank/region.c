@@ -5,6 +5,7 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"
@@ -22,18 +23,9 @@
  */
 #define SHORT_REGION_S 10e-6
 #define TIMED_EVERY 8
-/*
- * What a region typically takes is the least of its first runs, which pay for new threads and new
- * memory, and is known after a few of these. From then on it doubles with a longer run and falls by
- * a quarter with a shorter one, so that some 30 % of the runs are longer: large runs among small
- * ones count, and those that the system interrupts do not.
- */
-#define FIRST_RUNS 8
-#define UNKNOWN_RUNS 3
 
 /* The last region that began. */
 static struct mal_region *current;
-static struct mal_runs known;
 
 /*
  * Waiting threads must not occupy CPUs that they share or that their rank may soon lend. But where
@@ -196,7 +188,7 @@ __attribute__((noinline)) static uint64_t prepare_unseen(unsigned int requested,
  */
 static unsigned int choose_weight(struct mal_region *region)
 {
-	if (!region->typical || region->typical >= mal.short_region)
+	if (!region->usual || region->usual >= mal.short_region)
 		return 1;
 	return region->runs++ % TIMED_EVERY ? 0 : TIMED_EVERY;
 }
@@ -221,6 +213,7 @@ static unsigned int begin_proved(const void *where, unsigned int requested)
 
 __attribute__((noinline)) static void set_up(void)
 {
+	mal_length_open();
 	mal_sizing_open();
 	mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
 	mal.region.settle = mal_s_to_ticks(SETTLE_S);
@@ -287,28 +280,9 @@ __attribute__((noinline)) static void learn_unseen(struct mal_region *region, ui
 {
 	struct mal_kept kept = mal_keep();
 
-	if (mal_sizing_learn(region, &known, now))
+	if (mal_sizing_learn(region, now))
 		stand();
 	mal_give_back(&kept);
-}
-
-static inline void learn_length(struct mal_region *region, uint64_t duration)
-{
-	if (region->met >= UNKNOWN_RUNS) {
-		known.count++;
-		known.ticks += duration;
-		known.typical += region->typical;
-	}
-	if (region->met < FIRST_RUNS) {
-		if (!region->met++ || duration < region->typical)
-			region->typical = duration;
-	} else if (duration <= region->typical) {
-		region->typical -= mal.shares ? 0 : region->typical / 4;
-	} else if (!mal.shares) {
-		region->typical += region->typical + mal.short_region;
-		if (region->typical > duration)
-			region->typical = duration;
-	}
 }
 
 void mal_region_end(const void *where)
@@ -324,7 +298,9 @@ void mal_region_end(const void *where)
 		mal_count(&mal.slot->count.free, 1);
 	}
 	current->heat += duration;
-	learn_length(current, duration);
+	current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
+	mal_length_learn(&current->length, duration,
+			 !mal.borrowed_count && !(mal.stacked && mal.widened));
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmalleable/rank/length.h"
+
 struct mal_region {
 	const void *where;
-	/* ticks that most runs by itself take at most; the least of its first runs */
-	uint64_t typical;
+	struct mal_length length;
+	uint64_t usual;	   /* ticks, moving average */
 	uint64_t heat;	   /* ticks in it, halved each time that its place is looked for */
 	unsigned int runs; /* short ones */
-	unsigned int met;  /* its first runs, counted until it is known */
 	/* mal.standing.number when it was last prepared and needed nothing of its own */
 	uint32_t prepared;
 	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */

@@ -12,14 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Runs of regions whose length is known: so many, the ticks they took, and typically take. */
-struct mal_runs {
-	uint64_t count, ticks, typical;
-};
+#include "libmalleable/rank/length.h"
 
 /*
- * By tick NOW there were these RUNS. Where nobody LENDS, their length is learnt, and sharing may
- * end, but does not begin. Returns whether mal_sharing() differs from now on.
+ * By tick NOW there were these RUNS (length.h). Where nobody LENDS, their length is learnt, and
+ * sharing may end, but does not begin. Returns whether mal_sharing() differs from now on.
  */
 bool mal_sharing_learn(uint64_t now, const struct mal_runs *runs, bool lends);
 

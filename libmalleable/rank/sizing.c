@@ -9,6 +9,8 @@
 #include "libmalleable/rank/sizing.h"
 
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/length.h"
+#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -62,7 +64,7 @@ void mal_sizing_open(void)
 static bool takes(const struct mal_region *region, uint64_t ticks)
 {
 	return region->work >= (double)ticks * mal.own_count &&
-	       region->typical >= ticks / TYPICAL_PART;
+	       region->length.typical >= ticks / TYPICAL_PART;
 }
 
 /* Whether the region is long enough for threads to share CPUs. */
@@ -185,8 +187,7 @@ static void learn_work(struct mal_region *region, double work)
 }
 
 /* Learn from the region that ended. */
-__attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region,
-						const struct mal_runs *runs, uint64_t now)
+__attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint64_t now)
 {
 	double duration = (double)(now - mal.region_begin);
 	unsigned int cpus;
@@ -202,7 +203,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region,
 		mal.region.threads = mal.running;
 		return false;
 	}
-	turned = mal_sharing_learn(now, runs, mal_rule(MAL_RULE_LEND));
+	turned = mal_sharing_learn(now, mal_length_runs(), mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
 		return turned;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "libmalleable/rank/region_table.h"
-#include "libmalleable/rank/sharing.h"
 
 /* Set lengths in ticks (mal_rank.region). Once, before the others. */
 void mal_sizing_open(void);
@@ -22,9 +21,9 @@ bool mal_sizing_may_share(const struct mal_region *region);
 unsigned int mal_sizing_team(const struct mal_region *region);
 
 /*
- * It ended at tick NOW, and these are the RUNS so far (sharing.h). Ask for CPUs while others wait,
- * if ranks lend and it may share. Returns whether mal_sharing() differs from the next region on.
+ * It ended at tick NOW. Ask for CPUs while others wait, if ranks lend and it may share. Returns
+ * whether mal_sharing() differs from the next region on.
  */
-bool mal_sizing_learn(struct mal_region *region, const struct mal_runs *runs, uint64_t now);
+bool mal_sizing_learn(struct mal_region *region, uint64_t now);
 
 #endif

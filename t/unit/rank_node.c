@@ -14,6 +14,7 @@
  */
 #include "libmalleable/rank/cpus/bind.c"
 #include "libmalleable/rank/lend.c"
+#include "libmalleable/rank/length.c"
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
@@ -38,9 +39,9 @@ static bool period_event(uint32_t event);
 static const struct {
 	void *at;
 	size_t size;
-} kept[] = {KEPT(current), KEPT(known), KEPT(sharing), KEPT(runtime)};
+} kept[] = {KEPT(current), KEPT(lengths), KEPT(sharing), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
-#define KEPT_MAX 128
+#define KEPT_MAX 256
 
 struct node_rank node_rank[NODE_RANKS];
 struct node_thread node_thread[NODE_CONTROLLER + 1];

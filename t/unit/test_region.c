@@ -9,6 +9,7 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/length.c"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
@@ -101,6 +102,7 @@ static int open_all(void **state)
 	open_node(RANKS, CPUS / RANKS, THREADS);
 	mal.region.threads = THREADS;
 	mal_region_table_clear();
+	mal_length_clear();
 	mal_sharing_clear();
 	current = NULL;
 	free_one = passing_one = said = NULL;
@@ -712,24 +714,104 @@ static void slow_start(void **state)
 	assert_false(mal_sharing());
 }
 
-/*
- * Short regions; the system interrupts some runs for long: nobody shares or lends for them.
- */
+/* A run of WHERE, during all of which rank 1 waited. */
+static void take_waited_for(const void *where, uint64_t ticks)
+{
+	begin(where, NONE);
+	turn_clock(ticks);
+	mal.segment.ranks[1].waiting_since = mal.region_begin;
+	mal_region_end(where);
+}
+
+/* Short regions; the system interrupts some runs for long: nobody shares or lends for them. */
 static void interrupted(void **state)
 {
 	static const char regions[30];
 
 	(void)state;
 	let_want(1);
-	for (int i = 0; i < 3000; i++) {
-		begin(&regions[i % 30], NONE);
+	srand(1);
+	for (int i = 0; i < 30000; i++) {
+		take_waited_for(&regions[i % 30], rand() % 20 || i < 30 ? MS / 20 : 6 * LONG);
 		assert_int_equal(mal.team, 2);
-		turn_clock(i % 7 || i < 30 ? MS / 20 : 6 * LONG);
-		mal.segment.ranks[1].waiting_since = mal.region_begin;
-		mal_region_end(&regions[i % 30]);
 		assert_false(mal_sharing());
 		assert_false(wants);
 	}
+}
+
+/* One run in four takes nearly all of the time. */
+static void few_large(void **state)
+{
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	for (int i = 0; i < 400 && !mal_sharing(); i++)
+		take_waited_for(&region, i % 4 ? MS / 200 : 20 * MS);
+	assert_true(mal_sharing());
+}
+
+/* Each region runs once or twice, or there are too many to remember. */
+static void never_known(void **state)
+{
+	static const char regions[400];
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		take_waited_for(&regions[i], 1000 * MS);
+	assert_false(mal_sharing_is_of_no_use());
+	mal_sharing_clear();
+	mal_length_clear();
+	let_want(1);
+	for (int i = 0; i < 200; i++)
+		take_waited_for(&regions[i % 400], 20 * MS);
+	assert_true(mal_sharing());
+}
+
+/* Regions that appear while others share, and are harmed by that, end it though they are new. */
+static void harmed_and_new(void **state)
+{
+	static const char regions[121];
+
+	(void)state;
+	let_want(1);
+	for (int i = 0; i < 60; i++)
+		take_waited_for(&regions[120], 20 * MS);
+	assert_true(mal_sharing());
+	for (int i = 0; i < 200; i++) {
+		begin(&regions[i % 120], NONE);
+		turn_clock(i < 120 ? 5 * MS : mal.stacked ? 100 * MS : MS / 20);
+		mal.segment.ranks[1].waiting_since = mal.region_begin;
+		mal_region_end(&regions[i % 120]);
+	}
+	assert_false(mal_sharing());
+}
+
+/* The first run had nothing to do. */
+static void empty_at_first(void **state)
+{
+	static const char region;
+
+	(void)state;
+	take_waited_for(&region, MS / 200);
+	for (int i = 0; i < 8; i++)
+		take_waited_for(&region, 1000 * MS);
+	assert_false(mal_sharing_is_of_no_use());
+}
+
+/* The program itself chose two threads for one CPU: what they take is what the region takes. */
+static void more_threads_than_cpus(void **state)
+{
+	static const char region;
+
+	(void)state;
+	mal.own_count = 1;
+	mal.proofs.on = true;
+	for (int i = 0; i < 8; i++)
+		take_waited_for(&region, MS / 20);
+	for (int i = 0; i < 100; i++)
+		take_waited_for(&region, 20 * MS);
+	assert_false(mal_sharing_is_of_no_use());
 }
 
 /* Large runs of a region among small ones share as if all were large. */
@@ -775,6 +857,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(not_for_an_older_trial, open_all, close_all),
 		cmocka_unit_test_setup_teardown(slow_start, open_all, close_all),
 		cmocka_unit_test_setup_teardown(interrupted, open_all, close_all),
+		cmocka_unit_test_setup_teardown(few_large, open_all, close_all),
+		cmocka_unit_test_setup_teardown(never_known, open_all, close_all),
+		cmocka_unit_test_setup_teardown(harmed_and_new, open_all, close_all),
+		cmocka_unit_test_setup_teardown(empty_at_first, open_all, close_all),
+		cmocka_unit_test_setup_teardown(more_threads_than_cpus, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_several_sizes, open_all, close_all),
 	};
 
