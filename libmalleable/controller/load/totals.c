@@ -15,16 +15,25 @@
 #include "policies/decide/simulation.h"
 #include "policies/model/model.h"
 
+struct rank_load {
+	struct mal_rank_totals totals;
+	/*
+	 * The time that regions take over that of their work spread evenly, as a team of the rank's
+	 * own CPUs loses some inside: the least of the windows alone; 0: none yet
+	 */
+	double stretch;
+};
+
 struct mal_totalling {
 	struct mal_totals all;
 	uint64_t shared; /* borrows and grants until the last window */
 	bool was_shared; /* a rank had another's CPU as it ended */
-	struct mal_rank_totals ranks[];
+	struct rank_load ranks[];
 };
 
 struct mal_totalling *mal_totalling_create(unsigned int ranks)
 {
-	return calloc(1, sizeof(struct mal_totalling) + ranks * sizeof(struct mal_rank_totals));
+	return calloc(1, sizeof(struct mal_totalling) + ranks * sizeof(struct rank_load));
 }
 
 void mal_totalling_destroy(struct mal_totalling *totalling)
@@ -40,7 +49,7 @@ const struct mal_totals *mal_totals_read(const struct mal_controller *controller
 const struct mal_rank_totals *mal_totals_of_rank(const struct mal_controller *controller,
 						 unsigned int rank)
 {
-	return &controller->totalling->ranks[rank];
+	return &controller->totalling->ranks[rank].totals;
 }
 
 static void add_rank(struct mal_rank_totals *totals, const struct mal_sample *sample)
@@ -79,6 +88,38 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 	return alone && !totalling->was_shared && totalling->shared == before;
 }
 
+/* Each rank had its own CPUs alone. In the first window it created its threads. */
+static void learn_stretch(struct mal_totalling *totalling, const struct mal_sample *samples,
+			  unsigned int ranks)
+{
+	if (!totalling->all.windows)
+		return;
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		const struct mal_sample *sample = &samples[rank];
+		double inside = sample->elapsed_s - sample->serial_s - sample->mpi_s;
+		double *stretch = &totalling->ranks[rank].stretch, now;
+
+		if (!sample->running || sample->work_s <= 0)
+			continue;
+		now = fmax(1, inside * sample->cpus / sample->work_s);
+		if (*stretch <= 0 || now < *stretch)
+			*stretch = now;
+	}
+}
+
+/* What the window takes without us. */
+static double without(const struct mal_totalling *totalling, const struct mal_sample *samples,
+		      unsigned int ranks, const unsigned int *home)
+{
+	struct mal_sample stretched[MAL_MAX_RANKS];
+
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		stretched[rank] = samples[rank];
+		stretched[rank].work_s *= fmax(1, totalling->ranks[rank].stretch);
+	}
+	return mal_model_window(stretched, ranks, &(struct mal_usage){.count = home}, NULL);
+}
+
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
 {
 	struct mal_totals *totals = &controller->totalling->all;
@@ -87,7 +128,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	double elapsed = mal_model_elapsed(samples, ranks),
 	       communication = mal_model_communication(samples, ranks);
 	bool alone = was_alone(controller, samples);
-	double sum = 0, off, ideal;
+	double sum = 0, even, off, ideal;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!samples[rank].running)
@@ -96,25 +137,26 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		cpus += home[rank];
 		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
-		add_rank(&controller->totalling->ranks[rank], &samples[rank]);
+		add_rank(&controller->totalling->ranks[rank].totals, &samples[rank]);
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)
 		return;
 	/* With CPUs from outside there are more than at first. */
 	cpus = own > cpus ? own : cpus;
-	off = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
+	even = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
+	if (alone)
+		learn_stretch(controller->totalling, samples, ranks);
+	/* What a team loses inside regions it loses without us too. */
+	off = alone ? elapsed : without(controller->totalling, samples, ranks, home);
 	totals->windows++;
 	mal_last_set_measured(controller);
 	totals->elapsed_s += elapsed;
-	/* What a team loses inside regions it loses without us too. */
-	totals->off_s += alone ? elapsed : off;
-	totals->ideal_s += !alone	   ? ideal
-			   : off > elapsed ? ideal * elapsed / off
-					   : ideal + elapsed - off;
+	totals->off_s += off;
+	totals->ideal_s += off < even ? ideal * off / even : ideal + off - even;
 	mal_cpu_seconds_add(&totals->cpus, samples, ranks, cpus);
 	/* The mean load, also where no CPU shortens the largest, as that is of one thread. */
-	totals->balance_before += elapsed * (sum / cpus) / (off - communication);
+	totals->balance_before += elapsed * (sum / cpus) / (even - communication);
 	if (elapsed > communication)
 		totals->balance_after += elapsed * (sum / cpus) / (elapsed - communication);
 }
