@@ -31,8 +31,9 @@ static bool read_record(const char *said, size_t size, struct mal_outcome_record
 	memcpy(record, said, sizeof(*record));
 	return record->magic == MAL_OUTCOME_MAGIC && record->version == MAL_OUTCOME_VERSION &&
 	       record->windows <= COUNT_MAX && record->lends <= COUNT_MAX &&
-	       record->moves <= COUNT_MAX && is_time(record->elapsed_s) && is_time(record->off_s) &&
-	       is_time(record->ideal_s) && is_time(record->outside_s);
+	       record->moves <= COUNT_MAX && is_time(record->elapsed_s) &&
+	       (isnan(record->off_s) || is_time(record->off_s)) && is_time(record->ideal_s) &&
+	       is_time(record->outside_s);
 }
 
 /* Say what was gained, from RECORD. Where a step was only OBSERVED, per cents would be noise. */
@@ -50,6 +51,9 @@ static void format_gain(const struct mal_outcome_record *record, bool observed, 
 			 slow ? "slow" : "fast");
 	if (!record->windows)
 		snprintf(text, size, "too short to measure");
+	else if (isnan(record->off_s))
+		snprintf(text, size, "no estimate: %.3f s, others used the CPUs",
+			 record->elapsed_s);
 	else if (!isfinite(share) || fabs(share) > 1e6)
 		snprintf(text, size, "nothing to gain in %.3f s%s", record->elapsed_s,
 			 observed ? "" : faster);

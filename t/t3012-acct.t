@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
-plan 15
+plan 16
 
 malleable=$stage/bin/malleable
 acct() { run "$malleable" acct "$@"; }
@@ -86,6 +86,11 @@ else
 	skip "and reads nothing as long as it is root" "needs root"
 fi
 mkdir "$work/none"
+report ../none/1.0.n1.json auto solver 2026-01-06T10:00:00Z 3600 null 1800
+acct --by=program "$work/none"
+ok "a step beside others, of which there is no estimate, saved and lost nothing" all_of "exits 0" \
+	"[ \"\$(row solver)\" = '1 4.00 0.00 0.00' ]"
+rm "$work/none/1.0.n1.json"
 acct "$work/none"
 ok "no report is no fault" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
 

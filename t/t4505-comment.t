@@ -48,11 +48,12 @@ for fd in os.listdir(f"/proc/{pid}/fd"):
     if os.readlink(path).startswith("pipe:") \
             and int(open(f"/proc/{pid}/fdinfo/{fd}").read().split()[3], 8) & 1:
         pipe = os.open(path, os.O_WRONLY); os.setgid(65534); os.setuid(65534)
-        record = lambda elapsed: struct.pack("=IIQQQdddd", 0x6d616c6f, 2, 9, 1, 2,
-                                             elapsed, 1e3, 1.0, 3.0)
+        record = lambda elapsed, off=1e3: struct.pack("=IIQQQdddd", 0x6d616c6f, 2, 9, 1, 2,
+                                                      elapsed, off, 1.0, 3.0)
         os.write(pipe, {
             "text": b"step 1.0 on here: forged\x1b[31m text\nuid=0 job=99 step=99.0 forged line\n",
             "nan": record(float("nan")),
+            "none": record(2.0, float("nan")),
             "numbers": record(2.0) +
             b"uid=0 job=99 step=99.0 forged line\nfor the user \x1b[31m\n"}[what])
         print("said")
@@ -86,6 +87,10 @@ whole="1003.000 s unbalanced, at best 4.000 s, got 5.000 s, 100 % of it, 200.60 
 ok "the comment is of the whole step, as the verdict is" grep -q ": $whole$" <(comment "$job")
 ok "what was for the user cannot look like a line of root's" \
 	all_of "! grep -q forged $log" "complains 'balance: for the user .\[31m'"
+forged none
+ok "where there is no estimate, neither has one" all_of "grep -q said $work/said" \
+	"grep -q 'job=$job step=$job.0 .* elapsed_s=2.000 unbalanced_s=nan ideal_s=1.000 ' $log" \
+	"comment $job | grep -q ': no estimate: 5.000 s, others used the CPUs\$'"
 
 # slurmctld is stopped when the step ends: the time that it has passes, and is as short as it is for
 # users.

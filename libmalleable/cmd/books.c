@@ -114,10 +114,14 @@ static bool read_report(const json_t *root, struct account *sum)
 		return true;
 	if (!read_number(root, "cpus", &cpus) || !read_number(root, "elapsed_s", &all_s) ||
 	    !read_number(measured, "elapsed_s", &elapsed_s) ||
-	    !read_number(measured, "unbalanced_s", &off_s) ||
 	    !read_number(measured, "ideal_s", &ideal_s))
 		return false;
 	sum->used_s = all_s * cpus;
+	/* Others used the CPUs: there is no estimate. */
+	if (json_is_null(json_object_get(measured, "unbalanced_s")))
+		return true;
+	if (!read_number(measured, "unbalanced_s", &off_s))
+		return false;
 	/* What is only observed saves nothing. */
 	if (strcmp(policy, "observe") != 0)
 		sum->saved_s = (off_s - elapsed_s) * cpus;

@@ -11,6 +11,7 @@
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/outcome.h"
@@ -59,7 +60,7 @@ static void send_record(const struct mal_controller *controller, const struct ma
 		.lends = report->lends,
 		.moves = report->moves,
 		.elapsed_s = totals->elapsed_s,
-		.off_s = totals->off_s,
+		.off_s = mal_verdict_off(controller, report->elapsed_s),
 		.ideal_s = totals->ideal_s,
 		.outside_s = mal_totals_outside(totals, report->elapsed_s),
 	};

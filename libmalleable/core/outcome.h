@@ -22,7 +22,10 @@ struct mal_outcome_record {
 	uint32_t version;
 	uint64_t windows; /* 0: too short to measure, the times are 0 then */
 	uint64_t lends, moves;
-	/* Seconds: as run, predicted without balancing, predicted with perfect balance. */
+	/*
+	 * Seconds: as run, predicted without balancing (NaN: no estimate, as others used the CPUs),
+	 * predicted with perfect balance.
+	 */
 	double elapsed_s, off_s, ideal_s;
 	double outside_s; /* in no window: as long in any case */
 };

@@ -6,6 +6,7 @@
 #include "t/unit/node_controller.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -236,6 +237,7 @@ static void verdict_beside_others(void **state)
 	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
+	assert_true(isnan(mal_verdict_off(node, 22)));
 	/* Not where it is little, or no rank lost by it. */
 	node_set_doubt(node, (struct mal_doubt){.others_part = 0.09, .lost_part = 0.5});
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
@@ -252,6 +254,7 @@ static void verdict_beside_others(void **state)
 	mal_deciding_reject(node, "CPU 3 twice");
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; the "
 	     "policy was rejected: try another one");
+	assert_float_equal(mal_verdict_off(node, 22), 20, 1e-9);
 }
 
 /* Each reason says what to try, and the longest verdict is whole. */

@@ -79,18 +79,19 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 			 atomic_load(&slot->state) == MAL_RANK_DEAD);
 }
 
-static json_t *measured_json(const struct mal_controller *controller)
+static json_t *measured_json(const struct mal_controller *controller, double step_s)
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
 	double share = mal_totals_got(controller);
 
-	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:f, s:f, s:o, s:f, s:f, s:f}", "windows",
+	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
 			 (int)mal_doubt_read(controller)->stopped, "unseen_windows",
 			 (int)mal_doubt_read(controller)->unseen, "others_part",
 			 mal_json_number(mal_doubt_read(controller)->others_part), "elapsed_s",
-			 totals->elapsed_s, "unbalanced_s", totals->off_s, "ideal_s",
+			 totals->elapsed_s, "unbalanced_s",
+			 mal_json_number(mal_verdict_off(controller, step_s)), "ideal_s",
 			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
 			 "load_balance_before", totals->balance_before / elapsed,
 			 "load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
@@ -172,19 +173,19 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			json_array_append_new(ranks, rank_json(controller, rank));
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
-	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, "
-			 "s:o, s:o, s:o, s:s, s:o}",
-			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
-			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
-			 efficiency_json(&totals->cpus), "measured", measured_json(controller),
-			 "cpu_changes", changes_json(report), "pages", "sent",
-			 (json_int_t)report->pages_sent, "seconds", report->pages_s, "overhead",
-			 "ranks_s", report->own_s, "ranks_part", report->own_part,
-			 "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
-			 "cpus_over_time", mal_history_json(controller), "predicted",
-			 alternatives_json(controller->alternatives), "schedule",
-			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
-			 "between_nodes", mal_imbalance_json(controller));
+	return json_pack(
+		"{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, "
+		"s:o, s:o, s:o, s:s, s:o}",
+		"ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count, "elapsed_s",
+		report->elapsed_s, "verdict", verdict, "efficiency", efficiency_json(&totals->cpus),
+		"measured", measured_json(controller, report->elapsed_s), "cpu_changes",
+		changes_json(report), "pages", "sent", (json_int_t)report->pages_sent, "seconds",
+		report->pages_s, "overhead", "ranks_s", report->own_s, "ranks_part",
+		report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
+		"cpus_over_time", mal_history_json(controller), "predicted",
+		alternatives_json(controller->alternatives), "schedule",
+		mal_phrase_schedule(controller, schedule, sizeof(schedule)), "between_nodes",
+		mal_imbalance_json(controller));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,

@@ -15,7 +15,7 @@
 /* Less than this part of the time is no difference between two runs of most programs. */
 #define NO_DIFFERENCE 0.005
 /* Ranks with less than this part of the largest load, on average, are not called balanced. */
-#define BALANCED 0.95
+#define EVEN_LOAD 0.95
 
 /* More than this part of the CPUs for others is too much for an estimate without balancing. */
 #define MUCH 0.1
@@ -50,12 +50,23 @@ static double attained(const struct times *times)
 	return mal_attained(times->off_s, times->ideal_s, times->elapsed_s);
 }
 
+enum kind { OBSERVED, BALANCED, GAIN, NO_GAIN };
+
+static enum kind find_kind(const struct mal_controller *controller, const struct times *times)
+{
+	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+		return OBSERVED;
+	if (isnan(attained(times)))
+		return BALANCED;
+	return times->elapsed_s < (1 - NO_DIFFERENCE) * times->off_s ? GAIN : NO_GAIN;
+}
+
 /* Why there is nothing to gain. */
 static const char *balanced(const struct mal_controller *controller)
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 
-	if (totals->balance_before < BALANCED * totals->elapsed_s)
+	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
 		return "ranks wait for work of one thread";
 	return "balanced as it is";
 }
@@ -145,18 +156,26 @@ static struct times whole_step(const struct mal_totals *windows, double step_s)
 			      part * windows->ideal_s + outside};
 }
 
+double mal_verdict_off(const struct mal_controller *controller, double step_s)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct times times = whole_step(totals, step_s);
+
+	return find_kind(controller, &times) == NO_GAIN && is_beside_others(controller)
+		       ? NAN
+		       : totals->off_s;
+}
+
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
 			size_t size)
 {
 	const struct times times = whole_step(mal_totals_read(controller), step_s);
 
-	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
-		say_observed(controller, &times, line, size);
-	else if (isnan(attained(&times)))
-		say_balanced(controller, &times, line, size);
-	else if (times.elapsed_s < (1 - NO_DIFFERENCE) * times.off_s)
-		say_gain(&times, line, size);
-	else
-		say_no_gain(controller, &times, line, size);
+	switch (find_kind(controller, &times)) {
+	case OBSERVED: say_observed(controller, &times, line, size); break;
+	case BALANCED: say_balanced(controller, &times, line, size); break;
+	case GAIN: say_gain(&times, line, size); break;
+	case NO_GAIN: say_no_gain(controller, &times, line, size); break;
+	}
 	return line;
 }

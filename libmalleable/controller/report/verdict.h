@@ -20,4 +20,10 @@
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
 			size_t size);
 
+/*
+ * What the windows would have taken without balancing, in seconds; NaN where the verdict is that
+ * there is no estimate.
+ */
+double mal_verdict_off(const struct mal_controller *controller, double step_s);
+
 #endif
