@@ -78,6 +78,7 @@ void mal_wait_begin(void)
 	mal.last_leave = now;
 	if (mal.unmanaged)
 		mal_unmanaged_wait_begin();
+	mal.lend.granted = MAL_NOBODY;
 	mal.lend.next_look = now + mal.lend.after;
 	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
 		mal.lend.next_look = now + LEND_WORTH * mal.lend.usual_cost;
@@ -88,13 +89,16 @@ void mal_wait_begin(void)
 	mal_self.waiting = true;
 }
 
-/* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
+/*
+ * Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. Not
+ * if it had our CPU in this wait: it runs region after region, with calls between that end at once.
+ */
 static bool is_settled(unsigned int rank, uint64_t now)
 {
 	uint64_t since = atomic_load_explicit(&mal.segment.ranks[rank].wants_cpus_since,
 					      memory_order_relaxed);
 
-	return now > since && now - since > mal.lend.after;
+	return now > since && (now - since > mal.lend.after || rank == mal.lend.granted);
 }
 
 /*
@@ -176,6 +180,7 @@ static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
 					  memory_order_seq_cst);
 		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&mal.segment, borrower)) {
 			mal_count(&mal.slot->count.grants, 1);
+			mal.lend.granted = borrower;
 			expect_earlier(borrower, now);
 			return true;
 		}
