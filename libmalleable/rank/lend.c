@@ -78,7 +78,6 @@ void mal_wait_begin(void)
 	mal.last_leave = now;
 	if (mal.unmanaged)
 		mal_unmanaged_wait_begin();
-	mal.lend.granted = MAL_NOBODY;
 	mal.lend.next_look = now + mal.lend.after;
 	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
 		mal.lend.next_look = now + LEND_WORTH * mal.lend.usual_cost;
@@ -89,16 +88,13 @@ void mal_wait_begin(void)
 	mal_self.waiting = true;
 }
 
-/*
- * Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. Not
- * if it had our CPU in this wait: it runs region after region, with calls between that end at once.
- */
+/* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
 static bool is_settled(unsigned int rank, uint64_t now)
 {
 	uint64_t since = atomic_load_explicit(&mal.segment.ranks[rank].wants_cpus_since,
 					      memory_order_relaxed);
 
-	return now > since && (now - since > mal.lend.after || rank == mal.lend.granted);
+	return now > since && now - since > mal.lend.after;
 }
 
 /*
@@ -180,7 +176,6 @@ static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
 					  memory_order_seq_cst);
 		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&mal.segment, borrower)) {
 			mal_count(&mal.slot->count.grants, 1);
-			mal.lend.granted = borrower;
 			expect_earlier(borrower, now);
 			return true;
 		}

@@ -523,33 +523,6 @@ static void the_longer_region_first(void **state)
 	mal_call_end();
 }
 
-/* RANK begins a region now. */
-static void begin_region(unsigned int rank)
-{
-	open_region(rank);
-	mal.segment.ranks[rank].wants_cpus_since = test_clock.now;
-	turn_clock(30 * US);
-	mal_wait_poll();
-}
-
-/* A rank that had our CPU in this wait gets it for its next region at once, another one later. */
-static void region_after_region(void **state)
-{
-	(void)state;
-	open_region(1);
-	wait_and_lend();
-	assert_int_equal(cpu_state(1).user, 1);
-	rank_1_ends_its_region();
-	put_thread(1, 1, 2);
-	assert_true(mal_word_release(word_of(1), 1));
-	begin_region(2);
-	assert_int_equal(cpu_state(0).user, MAL_NOBODY);
-	assert_int_equal(cpu_state(1).user, MAL_NOBODY);
-	begin_region(1);
-	assert_true(cpu_state(0).user == 1 || cpu_state(1).user == 1);
-	mal_call_end();
-}
-
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 /* Where lending pauses, CPUs that are lent stay lent: the waiting thread leaves them to others. */
@@ -601,7 +574,6 @@ int main(void)
 		CASE(planned),
 		CASE(nobody_would_borrow),
 		CASE(the_longer_region_first),
-		CASE(region_after_region),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,6 @@ struct mal_rank {
 		uint64_t usual_cost;
 		uint64_t look_cost; /* of the last look at our other threads */
 		uint64_t last_poll;
-		unsigned int granted; /* the rank that got a CPU last in this wait */
 		/* the last poll before the wait was abandoned, 0: it was not */
 		_Atomic uint64_t abandoned;
 	} lend;
