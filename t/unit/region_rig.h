@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * region_rig.h: the rank library's region.c as rank 0 with two CPUs; rank 1 has two more and may
+ * wait. run() acts as the OpenMP runtime: a team has the number in the clause, else the number set
+ * last. It has one includer in each test program.
+ */
+#ifndef MAL_UNIT_REGION_RIG_H
+#define MAL_UNIT_REGION_RIG_H
+
+#include "t/unit/rank_fixture.h"
+
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/length.c"
+#include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/region.c"
+#include "libmalleable/rank/region_table.c"
+#include "libmalleable/rank/sharing.c"
+#include "libmalleable/rank/sizing.c"
+#include "libmalleable/rank/team.h"
+
+#define RANKS 2u
+#define CPUS 4u
+#define THREADS 8u
+#define NONE 0u
+#define LONG (20 * MS)
+
+/* What mal_team_set_linger() set. */
+static enum mal_linger waits;
+
+bool mal_team_set_linger(enum mal_linger how)
+{
+	bool changed = waits != how;
+
+	waits = how;
+	mal.teams.linger = how;
+	return changed;
+}
+
+static unsigned int placed; /* the team placed last */
+static unsigned int max_placed;
+
+bool mal_bind_team(unsigned int team)
+{
+	placed = team;
+	max_placed = team > max_placed ? team : max_placed;
+	return true;
+}
+
+unsigned int mal_team_bound(unsigned int threads)
+{
+	return threads < THREADS ? threads : THREADS;
+}
+
+/* What is known: the region that is free, and one that may be unloaded. */
+static const void *free_one, *passing_one;
+static unsigned int asked;
+
+struct mal_region_kind mal_prove_region(const void *key)
+{
+	asked++;
+	return (struct mal_region_kind){.free = key == free_one, .stays = key != passing_one};
+}
+
+static const void *said;
+
+void mal_prove_say_bound(const void *key)
+{
+	said = key;
+}
+
+bool mal_team_may_differ(void)
+{
+	return !mal.proofs.on || mal.proofs.free;
+}
+
+/* Whether the rank may borrow: while one of the ranks does, those that wait lend. */
+static bool wants;
+
+void mal_cpus_want(bool want)
+{
+	wants = want;
+}
+
+static unsigned int borrows;
+
+unsigned int mal_cpus_borrow(unsigned int limit)
+{
+	(void)limit;
+	borrows++;
+	return 0;
+}
+
+void mal_cpus_release(void)
+{
+	mal.borrowed_count = 0;
+}
+
+static inline int open_all(void **state)
+{
+	(void)state;
+	wants = false;
+	borrows = 0;
+	open_node(RANKS, CPUS / RANKS, THREADS);
+	mal.region.threads = THREADS;
+	mal_region_table_clear();
+	mal_length_clear();
+	mal_sharing_clear();
+	current = NULL;
+	free_one = passing_one = said = NULL;
+	asked = 0;
+	return 0;
+}
+
+static inline int close_all(void **state)
+{
+	(void)state;
+	close_node();
+	return 0;
+}
+
+static inline void begin(const void *where, unsigned int clause)
+{
+	unsigned int size;
+
+	mal_region_begin(where, clause ? clause : mal.team);
+	size = clause ? clause : mal.team;
+	if (size != mal.running)
+		mal_region_resized(size);
+}
+
+/* After 20 ms, in all of which rank 1 waited if OFFERED. */
+static inline void end(const void *where, bool offered)
+{
+	turn_clock(LONG);
+	mal.segment.ranks[1].waiting_since = offered ? mal.region_begin : 0;
+	mal_region_end(where);
+}
+
+static inline void run(const void *where, unsigned int clause, bool offered)
+{
+	begin(where, clause);
+	end(where, offered);
+}
+
+/* Runs until it is known what regions of this length take by themselves. */
+#define ALONE 11
+
+/* A region that others wait for is opened with twice as many threads. */
+static inline void widen(const void *where)
+{
+	for (int i = 0; i < ALONE; i++)
+		run(where, NONE, true);
+	begin(where, NONE);
+	assert_int_equal(mal.team, 4);
+	assert_int_equal(placed, 4);
+	end(where, true);
+}
+
+#endif
