@@ -29,6 +29,9 @@ static bool read_record(const char *said, size_t size, struct mal_outcome_record
 	if (size < sizeof(*record))
 		return false;
 	memcpy(record, said, sizeof(*record));
+	/* Its sign would be printed. */
+	if (isnan(record->off_s))
+		record->off_s = NAN;
 	return record->magic == MAL_OUTCOME_MAGIC && record->version == MAL_OUTCOME_VERSION &&
 	       record->windows <= COUNT_MAX && record->lends <= COUNT_MAX &&
 	       record->moves <= COUNT_MAX && is_time(record->elapsed_s) &&

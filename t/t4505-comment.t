@@ -53,7 +53,7 @@ for fd in os.listdir(f"/proc/{pid}/fd"):
         os.write(pipe, {
             "text": b"step 1.0 on here: forged\x1b[31m text\nuid=0 job=99 step=99.0 forged line\n",
             "nan": record(float("nan")),
-            "none": record(2.0, float("nan")),
+            "none": record(2.0, float("-nan")),
             "numbers": record(2.0) +
             b"uid=0 job=99 step=99.0 forged line\nfor the user \x1b[31m\n"}[what])
         print("said")

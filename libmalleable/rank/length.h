@@ -18,7 +18,7 @@ struct mal_length {
 	unsigned int met; /* first runs so far */
 };
 
-/* Runs whose length was known: so many, the ticks that they took, and typically take. */
+/* Of runs whose length was known: their number, the ticks that they took, and typically take. */
 struct mal_runs {
 	uint64_t count, ticks, typical;
 };

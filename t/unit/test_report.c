@@ -768,6 +768,21 @@ static void not_recorded(void **state)
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* Where others used the CPUs, the JSON has no figure of an estimate either. */
+static void no_estimate_in_json(void **state)
+{
+	json_t *root, *measure;
+
+	(void)state;
+	measured(times(22, 20, 10));
+	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	root = read_json(true);
+	measure = json_object_get(root, "measured");
+	assert_true(json_is_null(json_object_get(measure, "unbalanced_s")));
+	assert_true(json_is_null(json_object_get(measure, "share_of_attainable")));
+	json_decref(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -791,6 +806,7 @@ int main(void)
 		CASE(json_of_many_cpus),
 		CASE(verdict),
 		CASE(verdict_beside_others),
+		CASE(no_estimate_in_json),
 		CASE(verdict_is_of_the_whole_step),
 		CASE(verdict_is_no_longer_than_the_step),
 		CASE(verdict_of_observe),

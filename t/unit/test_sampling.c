@@ -575,12 +575,12 @@ static void sums(void **state)
 	assert_float_equal(mal_totals_of_rank(node, 1)->mpi_s, 1.5, NEAR);
 }
 
-/* A second of half a second's work on two CPUs each. */
-static void lose_inside(void)
+/* A second of so much work on two CPUs each. */
+static void take_second(double work_s)
 {
 	node_pass(1);
 	for (unsigned int rank = 0; rank < 3; rank++)
-		node_say(rank, 0.5, 0, 0);
+		node_say(rank, work_s, 0, 0);
 	node_take(node);
 }
 
@@ -590,31 +590,61 @@ static void nothing_shared(void **state)
 	const struct mal_totals *totals = node_totals(node);
 
 	(void)state;
-	lose_inside();
-	lose_inside();
+	take_second(0.5);
+	take_second(0.5);
 	assert_float_equal(totals->off_s, 1, NEAR);
 	assert_float_equal(totals->ideal_s, 1, NEAR);
 	assert_true(isnan(mal_totals_attained(totals)));
 	/* In the first window they lost more, as they created their threads. */
 	node_segment()->ranks[1].count.borrows++;
-	lose_inside();
+	take_second(0.5);
 	assert_float_equal(totals->off_s, 1.25, NEAR);
-	lose_inside();
+	take_second(0.5);
 	assert_float_equal(totals->off_s, 2.25, NEAR);
 	/* Rank 1 has a CPU of rank 0 as this window ends and the next begins. */
 	node_set_cpu(0, 0, 1, true);
-	lose_inside();
+	take_second(0.5);
 	assert_float_equal(totals->off_s, 3.25, NEAR);
 	node_set_cpu(0, 0, 0, false);
-	lose_inside();
+	take_second(0.5);
 	assert_float_equal(totals->off_s, 4.25, NEAR);
-	lose_inside();
+	take_second(0.5);
 	assert_float_equal(totals->off_s, 5.25, NEAR);
-	/* What even regions take is known as well as the least that was lost. */
-	node_window(node, 1, (const double[]){2, 1, 1});
+}
+
+/* A window loses no more inside regions without us than it lost. */
+static void loss_is_bounded(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	take_second(0.5);
+	take_second(0.5);
+	take_second(1e-6);
 	node_segment()->ranks[1].count.borrows++;
-	lose_inside();
-	assert_float_equal(totals->off_s, 6.5, NEAR);
+	take_second(2);
+	assert_float_equal(totals->off_s, 3, NEAR);
+	node_segment()->ranks[1].count.borrows++;
+	take_second(1.6);
+	assert_float_equal(totals->off_s, 4, NEAR);
+}
+
+/* Where all lose as much, they lose it at best as well. */
+static void loss_is_everywhere(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+	double off, ideal;
+
+	(void)state;
+	take_second(0.5);
+	take_second(0.5);
+	take_second(0.5);
+	off = totals->off_s;
+	ideal = totals->ideal_s;
+	node_segment()->ranks[1].count.borrows++;
+	take_second(0.5);
+	assert_float_equal(totals->off_s - off, 1, NEAR);
+	assert_float_equal(totals->ideal_s - ideal, 1, NEAR);
 }
 
 /* With CPUs from outside there are more than at first. */
@@ -694,6 +724,8 @@ int main(void)
 		CASE(other_steps_are_no_others),
 		CASE(sums),
 		CASE(nothing_shared),
+		CASE(loss_is_bounded),
+		CASE(loss_is_everywhere),
 		CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};

@@ -17,11 +17,8 @@
 
 struct rank_load {
 	struct mal_rank_totals totals;
-	/*
-	 * The time that regions take over that of their work spread evenly, as a team of the rank's
-	 * own CPUs loses some inside: the least of the windows alone; 0: none yet
-	 */
-	double stretch;
+	/* In windows in which nobody shared: CPU seconds of its regions, and work in them. */
+	double alone_s, alone_work_s;
 };
 
 struct mal_totalling {
@@ -88,36 +85,54 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 	return alone && !totalling->was_shared && totalling->shared == before;
 }
 
-/* Each rank had its own CPUs alone. In the first window it created its threads. */
-static void learn_stretch(struct mal_totalling *totalling, const struct mal_sample *samples,
-			  unsigned int ranks)
+static double inside(const struct mal_sample *sample)
+{
+	return sample->elapsed_s - sample->serial_s - sample->mpi_s;
+}
+
+/* Nobody shared: learn what teams lose inside regions. In the first window they were created. */
+static void learn_alone(struct mal_totalling *totalling, const struct mal_sample *samples,
+			unsigned int ranks)
 {
 	if (!totalling->all.windows)
 		return;
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		const struct mal_sample *sample = &samples[rank];
-		double inside = sample->elapsed_s - sample->serial_s - sample->mpi_s;
-		double *stretch = &totalling->ranks[rank].stretch, now;
 
-		if (!sample->running || sample->work_s <= 0)
+		if (!sample->running || inside(sample) <= 0)
 			continue;
-		now = fmax(1, inside * sample->cpus / sample->work_s);
-		if (*stretch <= 0 || now < *stretch)
-			*stretch = now;
+		totalling->ranks[rank].alone_s += inside(sample) * sample->cpus;
+		totalling->ranks[rank].alone_work_s += sample->work_s;
 	}
+}
+
+/*
+ * RANK's work, and what a team of HOME CPUs loses inside regions: as in windows in which nobody
+ * shared, but no more than was lost in this one. (A window may be of another kind of regions.)
+ */
+static double work_and_loss(const struct rank_load *load, const struct mal_sample *sample,
+			    unsigned int home)
+{
+	double most = fmax(inside(sample) * home, sample->work_s + sample->barrier_s);
+
+	if (load->alone_work_s <= 0)
+		return sample->work_s;
+	return fmax(sample->work_s,
+		    fmin(sample->work_s * load->alone_s / load->alone_work_s, most));
 }
 
 /* What the window takes without us. */
 static double without(const struct mal_totalling *totalling, const struct mal_sample *samples,
 		      unsigned int ranks, const unsigned int *home)
 {
-	struct mal_sample stretched[MAL_MAX_RANKS];
+	struct mal_sample lossy[MAL_MAX_RANKS];
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		stretched[rank] = samples[rank];
-		stretched[rank].work_s *= fmax(1, totalling->ranks[rank].stretch);
+		lossy[rank] = samples[rank];
+		lossy[rank].work_s =
+			work_and_loss(&totalling->ranks[rank], &samples[rank], home[rank]);
 	}
-	return mal_model_window(stretched, ranks, &(struct mal_usage){.count = home}, NULL);
+	return mal_model_window(lossy, ranks, &(struct mal_usage){.count = home}, NULL);
 }
 
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
@@ -146,14 +161,14 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	even = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
 	if (alone)
-		learn_stretch(controller->totalling, samples, ranks);
+		learn_alone(controller->totalling, samples, ranks);
 	/* What a team loses inside regions it loses without us too. */
 	off = alone ? elapsed : without(controller->totalling, samples, ranks, home);
 	totals->windows++;
 	mal_last_set_measured(controller);
 	totals->elapsed_s += elapsed;
 	totals->off_s += off;
-	totals->ideal_s += off < even ? ideal * off / even : ideal + off - even;
+	totals->ideal_s += alone && off > even ? ideal + off - even : ideal * off / even;
 	mal_cpu_seconds_add(&totals->cpus, samples, ranks, cpus);
 	/* The mean load, also where no CPU shortens the largest, as that is of one thread. */
 	totals->balance_before += elapsed * (sum / cpus) / (even - communication);

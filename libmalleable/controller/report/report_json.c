@@ -83,15 +83,15 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 {
 	const struct mal_totals *totals = mal_totals_read(controller);
 	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
-	double share = mal_totals_got(controller);
+	double off = mal_verdict_off(controller, step_s);
+	double share = isnan(off) ? NAN : mal_totals_got(controller);
 
 	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
 			 (int)mal_doubt_read(controller)->stopped, "unseen_windows",
 			 (int)mal_doubt_read(controller)->unseen, "others_part",
 			 mal_json_number(mal_doubt_read(controller)->others_part), "elapsed_s",
-			 totals->elapsed_s, "unbalanced_s",
-			 mal_json_number(mal_verdict_off(controller, step_s)), "ideal_s",
+			 totals->elapsed_s, "unbalanced_s", mal_json_number(off), "ideal_s",
 			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
 			 "load_balance_before", totals->balance_before / elapsed,
 			 "load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
