@@ -34,6 +34,11 @@ struct scene {
 	double now;
 };
 
+double mal_model_inside(const struct mal_sample *sample)
+{
+	return sample->elapsed_s - sample->serial_s - sample->mpi_s;
+}
+
 double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count)
 {
 	double longest = 0;
@@ -92,9 +97,7 @@ double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count
 /* The regions of a rank in the window; 1 if that is not known. */
 static double count_regions(const struct mal_sample *sample)
 {
-	double inside = sample->elapsed_s - sample->serial_s - sample->mpi_s;
-
-	return sample->region_s > 0 ? fmax(inside / sample->region_s, 1) : 1;
+	return sample->region_s > 0 ? fmax(mal_model_inside(sample) / sample->region_s, 1) : 1;
 }
 
 /* The phases of a window in which ranks compute: some have a collective call and no region. */

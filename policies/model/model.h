@@ -20,6 +20,9 @@ struct mal_usage {
 	struct mal_lending lending; /* only keep_one and max matter here */
 };
 
+/* Returns the seconds that a rank spent inside parallel regions. */
+double mal_model_inside(const struct mal_sample *sample);
+
 /* Returns the window's length: the longest that a rank measured. */
 double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_count);
 

@@ -85,35 +85,31 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 	return alone && !totalling->was_shared && totalling->shared == before;
 }
 
-static double inside(const struct mal_sample *sample)
-{
-	return sample->elapsed_s - sample->serial_s - sample->mpi_s;
-}
-
 /* Nobody shared: learn what teams lose inside regions. In the first window they were created. */
-static void learn_alone(struct mal_totalling *totalling, const struct mal_sample *samples,
-			unsigned int ranks)
+static void learn_loss(struct mal_totalling *totalling, const struct mal_sample *samples,
+		       unsigned int ranks)
 {
 	if (!totalling->all.windows)
 		return;
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		const struct mal_sample *sample = &samples[rank];
+		double inside = mal_model_inside(sample);
 
-		if (!sample->running || inside(sample) <= 0)
+		if (!sample->running || inside <= 0)
 			continue;
-		totalling->ranks[rank].alone_s += inside(sample) * sample->cpus;
+		totalling->ranks[rank].alone_s += inside * sample->cpus;
 		totalling->ranks[rank].alone_work_s += sample->work_s;
 	}
 }
 
 /*
- * RANK's work, and what a team of HOME CPUs loses inside regions: as in windows in which nobody
+ * A rank's work, and what its team of HOME CPUs loses inside regions: as in windows in which nobody
  * shared, but no more than was lost in this one. (A window may be of another kind of regions.)
  */
 static double work_and_loss(const struct rank_load *load, const struct mal_sample *sample,
 			    unsigned int home)
 {
-	double most = fmax(inside(sample) * home, sample->work_s + sample->barrier_s);
+	double most = fmax(mal_model_inside(sample) * home, sample->work_s + sample->barrier_s);
 
 	if (load->alone_work_s <= 0)
 		return sample->work_s;
@@ -161,7 +157,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	even = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
 	if (alone)
-		learn_alone(controller->totalling, samples, ranks);
+		learn_loss(controller->totalling, samples, ranks);
 	/* What a team loses inside regions it loses without us too. */
 	off = alone ? elapsed : without(controller->totalling, samples, ranks, home);
 	totals->windows++;
