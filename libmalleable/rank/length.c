@@ -29,6 +29,11 @@ void mal_length_open(void)
 	lengths.step = mal_s_to_ticks(STEP_S);
 }
 
+bool mal_length_is_known(const struct mal_length *length)
+{
+	return length->met >= UNKNOWN_RUNS;
+}
+
 static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 {
 	if (own && ticks > lengths.sure) {
@@ -50,7 +55,7 @@ void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 {
 	const struct mal_length *known = length;
 
-	if (length->met < UNKNOWN_RUNS) {
+	if (!mal_length_is_known(length)) {
 		adapt(&lengths.unknown, ticks, own);
 		lengths.unknown_ticks += ticks;
 		known = &lengths.unknown;

@@ -32,6 +32,9 @@ void mal_length_open(void);
  */
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own);
 
+/* Whether the region ran often enough for its typical length to be known. */
+bool mal_length_is_known(const struct mal_length *length);
+
 /*
  * All runs so far whose length was known: of regions from their fourth run on, and of others, as if
  * they were one region, once these took long in sum.

@@ -33,10 +33,12 @@ static struct sharing {
 	bool on;
 	bool lent;	 /* so it was as the window began */
 	bool trying;	 /* to compare with the time before */
+	bool learnt;	 /* the first window has ended */
 	uint64_t window; /* tick at which the runs below began */
 	struct mal_runs runs;
 	uint64_t since;	  /* tick at which the way was chosen or tried last */
 	double typical;	  /* ticks of a region by itself in the last window */
+	double early;	  /* and in the first window so far; 0 from its end on */
 	double before;	  /* and in the other way */
 	double kept;	  /* and when sharing was kept */
 	double shared;	  /* and in the last window that shared; 0: none since the way was chosen */
@@ -146,11 +148,15 @@ bool mal_sharing_learn(uint64_t now, const struct mal_runs *runs, bool lends)
 	mean = (double)taken / (double)count;
 	typical = (double)(runs->typical - sharing.runs.typical) / (double)count;
 	if (!is_known(now, count, taken)) {
+		if (!sharing.learnt)
+			sharing.early = typical;
 		if (sharing.typical <= 0 && mal_ticks_to_s(now - sharing.window) >= TRY_S)
 			sharing.typical = typical;
 		return false;
 	}
 	start_from(now, runs);
+	sharing.learnt = true;
+	sharing.early = 0;
 	sharing.typical = typical;
 	if (!lends)
 		return leave_if_harmful(now, mean);
@@ -177,6 +183,11 @@ bool mal_sharing_learn(uint64_t now, const struct mal_runs *runs, bool lends)
 bool mal_sharing(void)
 {
 	return sharing.on;
+}
+
+bool mal_sharing_may_begin(void)
+{
+	return !sharing.on && sharing.early >= short_region();
 }
 
 void mal_sharing_clear(void)

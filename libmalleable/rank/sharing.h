@@ -23,6 +23,9 @@ bool mal_sharing_learn(uint64_t now, const struct mal_runs *runs, bool lends);
 /* Whether they share now. Not at first: what regions take by themselves has to be known. */
 bool mal_sharing(void);
 
+/* Whether long regions may share before that is known: so far, most regions are long enough. */
+bool mal_sharing_may_begin(void);
+
 /* Whether regions are too short to gain by CPUs of others, or not known yet. */
 bool mal_sharing_is_of_no_use(void);
 

@@ -79,10 +79,20 @@ static bool is_very_long(const struct mal_region *region)
 	return takes(region, mal.region.insure_region);
 }
 
+/* Whether the region is long, and each of several runs was. */
+static bool is_surely_long(const struct mal_region *region)
+{
+	return mal_length_is_known(&region->length) &&
+	       region->length.typical >= mal.region.grow_region && mal_sizing_is_long(region);
+}
+
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return mal_rule(MAL_RULE_LEND) &&
-	       (is_very_long(region) ? region->until_alone > 0 : mal_sharing());
+	if (!mal_rule(MAL_RULE_LEND))
+		return false;
+	if (is_very_long(region))
+		return region->until_alone > 0;
+	return mal_sharing() || (mal_sharing_may_begin() && is_surely_long(region));
 }
 
 /*

@@ -128,12 +128,17 @@ static inline void begin(const void *where, unsigned int clause)
 		mal_region_resized(size);
 }
 
-/* After 20 ms, in all of which rank 1 waited if OFFERED. */
-static inline void end(const void *where, bool offered)
+/* After TICKS, in all of which rank 1 waited if OFFERED. */
+static inline void end_after(const void *where, uint64_t ticks, bool offered)
 {
-	turn_clock(LONG);
+	turn_clock(ticks);
 	mal.segment.ranks[1].waiting_since = offered ? mal.region_begin : 0;
 	mal_region_end(where);
+}
+
+static inline void end(const void *where, bool offered)
+{
+	end_after(where, LONG, offered);
 }
 
 static inline void run(const void *where, unsigned int clause, bool offered)
@@ -142,7 +147,7 @@ static inline void run(const void *where, unsigned int clause, bool offered)
 	end(where, offered);
 }
 
-/* Runs until it is known what regions of this length take by themselves. */
+/* Runs of 20 ms until it is known what regions take by themselves. */
 #define ALONE 11
 
 /* A region that others wait for is opened with twice as many threads. */

@@ -31,26 +31,26 @@ static unsigned int until_turned(uint64_t awake, uint64_t asleep)
 	return 0;
 }
 
-/* Nothing is shared before it is known what regions take by themselves, but for very long ones. */
+/* Nothing is shared before it is known what regions take by themselves, but for long ones. */
 static void alone_at_first(void **state)
 {
 	static const char region, very_long;
+	uint64_t ticks = 0;
 
 	(void)state;
 	let_want(1);
 	mal.segment.header->free_cpus = 1;
-	for (int i = 0; i < ALONE; i++) {
-		begin(&region, NONE);
+	for (begin(&region, NONE); !borrows; begin(&region, NONE)) {
 		assert_int_equal(mal.team, 2);
 		assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
-		assert_int_equal(borrows, 0);
-		end(&region, true);
+		end_after(&region, MS, true);
+		ticks += MS;
+		assert_true(ticks < 2 * mal_s_to_ticks(TRY_S));
 	}
-	begin(&region, NONE);
-	assert_int_equal(mal.team, 4);
-	assert_int_equal(borrows, 1);
-	end(&region, true);
+	assert_true(ticks >= mal_s_to_ticks(TRY_S));
+	end_after(&region, MS, true);
 	mal_sharing_clear();
+	borrows = 0;
 	for (int i = 0; i < 3; i++) {
 		begin(&very_long, NONE);
 		turn_clock(5 * LONG);
@@ -58,8 +58,58 @@ static void alone_at_first(void **state)
 	}
 	begin(&very_long, NONE);
 	assert_int_equal(mal.team, 4);
-	assert_int_equal(borrows, 1 + 3);
+	assert_int_equal(borrows, 3);
 	end(&very_long, true);
+}
+
+/* A region that took long each time shares at once, unless most regions are short. */
+static void long_each_time(void **state)
+{
+	static const char region, once_short, brief;
+
+	(void)state;
+	let_want(1);
+	mal.segment.header->free_cpus = 1;
+	begin(&once_short, NONE);
+	end_after(&once_short, MS, true);
+	for (int i = 0; i < 3; i++) {
+		begin(&region, NONE);
+		assert_int_equal(mal.team, 2);
+		end_after(&region, 6 * MS, true);
+		begin(&once_short, NONE);
+		assert_int_equal(borrows, 0);
+		end_after(&once_short, 6 * MS, true);
+	}
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 4);
+	assert_int_equal(borrows, 1);
+	end_after(&region, 6 * MS, true);
+	begin(&once_short, NONE);
+	assert_int_equal(mal.team, 2);
+	end_after(&once_short, 6 * MS, true);
+	for (int i = 0; i < 200; i++) {
+		begin(&brief, NONE);
+		end_after(&brief, MS / 100, true);
+	}
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 2);
+	end_after(&region, 6 * MS, true);
+}
+
+/* Once sharing was tried, what was kept holds for long regions too. */
+static void long_after_harm(void **state)
+{
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	until_turned(2 * MS, 8 * MS);
+	until_turned(2 * MS, 8 * MS);
+	for (int i = 0; i < 6; i++) {
+		begin(&region, NONE);
+		assert_int_equal(mal.team, 2);
+		end_after(&region, 6 * MS, true);
+	}
 }
 
 /*
@@ -106,11 +156,9 @@ static void creates_threads(void **state)
 	begin(&other, NONE);
 	turn_clock(5 * LONG);
 	end(&other, true);
-	for (int i = 0; i < 2; i++) {
-		begin(&other, NONE);
-		assert_int_equal(mal.team, 4);
-		end(&other, true);
-	}
+	begin(&other, NONE);
+	assert_int_equal(mal.team, 4);
+	end_after(&other, 4 * MS, true);
 	begin(&other, NONE);
 	assert_int_equal(mal.team, 2);
 	end(&other, true);
@@ -445,6 +493,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(alone_at_first, open_all, close_all),
+		cmocka_unit_test_setup_teardown(long_each_time, open_all, close_all),
+		cmocka_unit_test_setup_teardown(long_after_harm, open_all, close_all),
 		cmocka_unit_test_setup_teardown(long_by_others, open_all, close_all),
 		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_lending, open_all, close_all),
