@@ -146,6 +146,14 @@ static unsigned long count_turns(const struct vnode_cores *cores)
 	       TURN_NS;
 }
 
+static struct timespec turn_begin(const struct vnode_cores *cores, unsigned long turn)
+{
+	unsigned long ns = (unsigned long)cores->begin.tv_nsec + turn * TURN_NS;
+
+	return (struct timespec){cores->begin.tv_sec + (time_t)(ns / 1000000000L),
+				 (long)(ns % 1000000000L)};
+}
+
 /* The turn passes from HAS to NEXT on real CPU NUMBER; as many as there are turns: all are even. */
 static void change_turn(struct vnode_cores *cores, unsigned int number, unsigned int has,
 			unsigned int next)
@@ -180,18 +188,13 @@ static void *tick(void *data)
 			strerror(errno));
 		return NULL;
 	}
-	time = cores->begin;
 	while (!atomic_load_explicit(&cores->stop, memory_order_relaxed)) {
 		unsigned long turn = count_turns(cores);
 		unsigned int next = turn % EVEN_EVERY < EVEN ? turns : (unsigned int)(turn % turns);
 
 		change_turn(cores, number, has, next);
 		has = next;
-		time.tv_nsec += TURN_NS;
-		if (time.tv_nsec >= 1000000000L) {
-			time.tv_nsec -= 1000000000L;
-			time.tv_sec++;
-		}
+		time = turn_begin(cores, turn + 1);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 	}
 	return NULL;
