@@ -30,13 +30,12 @@
 #include "policies/model/model.h"
 #include "policies/model/options.h"
 #include "policies/model/record.h"
+#include "policies/model/unit.h"
 
 static const struct mal_param params[MAL_OPTIONS] = MAL_OPTIONS_TABLE(3);
 
 /* Act at once on a forecast gain this many times the least one. */
 #define AT_ONCE 3.0
-/* No phase is shorter. */
-#define SHORTEST_S 1e-9
 
 struct state {
 	struct mal_options options;
@@ -47,6 +46,7 @@ struct state {
 	struct mal_best best;
 	struct mal_home home;
 	struct mal_guard guard;
+	struct mal_unit unit;
 	unsigned int *last;		 /* owners in the last window */
 	unsigned int *left, *left_count; /* owners where a look began, and CPUs by rank */
 	unsigned int *planned;		 /* by rank: what the last plan asked for */
@@ -57,6 +57,7 @@ struct state {
 
 static void reset_guard(struct state *state)
 {
+	state->unit = (struct mal_unit){0};
 	mal_guard_reset(&state->guard, (state->options.lend ? MAL_WAY_LEND : 0) |
 					       (state->options.move ? MAL_WAY_MOVE : 0));
 }
@@ -176,7 +177,9 @@ static enum mal_best_verdict judge(struct state *state, const struct mal_view *v
 	if (state->moved)
 		state->late = memcmp(now, state->planned, view->rank_count * sizeof(now[0])) != 0;
 	mal_record_judge(&state->record, view, loads, state->home.cpus, state->late);
-	return counts ? mal_best_window(&state->best, view, loads) : MAL_BEST_GO_ON;
+	return counts ? mal_best_window(&state->best, view, loads,
+					mal_unit_length(&state->unit, view))
+		      : MAL_BEST_GO_ON;
 }
 
 static bool is_at(const unsigned int *owner, const struct mal_view *view)
@@ -184,15 +187,30 @@ static bool is_at(const unsigned int *owner, const struct mal_view *view)
 	return memcmp(owner, view->owner, view->topology->cpu_count * sizeof(*owner)) == 0;
 }
 
+static void reset_best(struct state *state, const struct mal_view *view)
+{
+	mal_best_reset(&state->best, view->rank_count, view->topology->cpu_count);
+}
+
+/* Choose what progress is counted in. */
+static void count(struct state *state, const struct mal_view *view)
+{
+	if (state->guard.part != MAL_GUARD_BASE || !is_at(state->last, view)) {
+		mal_unit_pause(&state->unit);
+	} else if (mal_unit_learn(&state->unit, view)) {
+		mal_guard_renew(&state->guard);
+		reset_best(state, view);
+	}
+}
+
 /* Enter the window into the guard. Returns whether it says something of the trusted way. */
 static bool watch(struct state *state, const struct mal_view *view)
 {
 	struct mal_guard *guard = &state->guard;
-	double phase_s = mal_model_phase(view->samples, view->rank_count);
 	bool home = mal_home_is_here(&state->home, view), base = guard->part == MAL_GUARD_BASE;
 	bool trial = mal_guard_is_trying(guard);
 	struct mal_guard_window window = {
-		.phase_s = fmax(phase_s, SHORTEST_S),
+		.phase_s = mal_unit_length(&state->unit, view),
 		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
 		.settled = is_at(state->last, view),
 		.apart = (guard->way & MAL_WAY_LEND) || !home};
@@ -242,10 +260,11 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		return 0;
 	was_trying = mal_guard_is_trying(guard);
 	trusted = guard->trusted;
+	count(state, view);
 	counts = watch(state, view);
 	verdict = judge(state, view, now, counts && trusted, plan);
 	if (trusted != guard->trusted)
-		mal_best_reset(&state->best, view->rank_count, view->topology->cpu_count);
+		reset_best(state, view);
 	mal_options_lend(&state->options, guard->way & MAL_WAY_LEND, plan);
 	plan->brief = guard->part != MAL_GUARD_BASE;
 	can_share = mal_record_want(&state->record, view, state->forecast, cpus);

@@ -232,7 +232,8 @@ static void move(struct state *state, const struct mal_view *view, const unsigne
 	enum mal_best_verdict verdict;
 
 	mal_forecast_get(state->forecast, MAL_FORECAST_LAST, loads);
-	verdict = mal_best_window(&state->best, view, loads);
+	verdict = mal_best_window(&state->best, view, loads,
+				  mal_model_phase(view->samples, view->rank_count));
 	if (!(state->arm & MAL_ARM_MOVE))
 		go_home(state, view, plan);
 	else if (verdict == MAL_BEST_RETURN)

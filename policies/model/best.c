@@ -131,10 +131,9 @@ static void learn_noise(struct mal_best *best, double step)
 }
 
 enum mal_best_verdict mal_best_window(struct mal_best *best, const struct mal_view *view,
-				      const struct mal_load *loads)
+				      const struct mal_load *loads, double phase_s)
 {
-	double time = log(fmax(mal_model_phase(view->samples, view->rank_count), SHORTEST_S));
-	double step = time - best->last_time;
+	double time = log(fmax(phase_s, SHORTEST_S)), step = time - best->last_time;
 	double margin = fmax(LONGER, DEVIATIONS * sqrt(best->noise));
 	unsigned int now[MAL_MAX_RANKS];
 	bool good = true;

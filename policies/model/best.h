@@ -45,8 +45,11 @@ int mal_best_reset(struct mal_best *best, size_t rank_count, size_t cpu_count);
 
 void mal_best_clear(struct mal_best *best);
 
-/* Learn a window, in which ranks had LOADS by the model's word. */
+/*
+ * Learn a window with phases of PHASE_S seconds, above 0, in which ranks had LOADS by the model's
+ * word.
+ */
 enum mal_best_verdict mal_best_window(struct mal_best *best, const struct mal_view *view,
-				      const struct mal_load *loads);
+				      const struct mal_load *loads, double phase_s);
 
 #endif

@@ -49,6 +49,14 @@ void mal_guard_reset(struct mal_guard *guard, unsigned int allowed)
 				    .gap = FIRST_LOOK};
 }
 
+void mal_guard_renew(struct mal_guard *guard)
+{
+	guard->began_s = 0;
+	guard->run = 0;
+	guard->still = 0;
+	guard->noise[0] = guard->noise[1] = NOISE_FIRST * NOISE_FIRST;
+}
+
 bool mal_guard_is_trying(const struct mal_guard *guard)
 {
 	return guard->part == MAL_GUARD_OTHER;

@@ -62,6 +62,9 @@ struct mal_guard_window {
 /* Begin: the user allows LEND and MOVE. */
 void mal_guard_reset(struct mal_guard *guard, unsigned int allowed);
 
+/* Between blocks only: from the next window on, seconds of a phase are of another kind of it. */
+void mal_guard_renew(struct mal_guard *guard);
+
 /* Learn a window, which ran by guard->way, and choose the way of the next one. */
 void mal_guard_learn(struct mal_guard *guard, const struct mal_guard_window *window);
 

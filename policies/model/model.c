@@ -65,6 +65,11 @@ double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count
 	return mal_model_elapsed(samples, rank_count) / count_phases(samples, rank_count);
 }
 
+double mal_model_regions(const struct mal_sample *sample)
+{
+	return sample->region_s > 0 ? fmax(mal_model_inside(sample) / sample->region_s, 1) : 1;
+}
+
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count)
 {
 	double min = 0;
@@ -94,12 +99,6 @@ double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count
 	return fmax(sum / cpus, longest) + mal_model_communication(samples, rank_count);
 }
 
-/* The regions of a rank in the window; 1 if that is not known. */
-static double count_regions(const struct mal_sample *sample)
-{
-	return sample->region_s > 0 ? fmax(mal_model_inside(sample) / sample->region_s, 1) : 1;
-}
-
 /* The phases of a window in which ranks compute: some have a collective call and no region. */
 static double count_computing(const struct mal_sample *samples, unsigned int rank_count)
 {
@@ -107,14 +106,14 @@ static double count_computing(const struct mal_sample *samples, unsigned int ran
 
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		if (samples[rank].running)
-			regions = fmax(regions, count_regions(&samples[rank]));
+			regions = fmax(regions, mal_model_regions(&samples[rank]));
 	return fmin(count_phases(samples, rank_count), regions);
 }
 
 /* Returns the core seconds of one region: the rank's work over its number of regions in a phase. */
 static double work_of_region(const struct mal_sample *sample, double phases)
 {
-	return sample->work_s / fmax(count_regions(sample) / phases, 1);
+	return sample->work_s / fmax(mal_model_regions(sample) / phases, 1);
 }
 
 static struct runner start(const struct mal_sample *sample, unsigned int cpus,

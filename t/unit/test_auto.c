@@ -105,6 +105,37 @@ static void auto_looks_no_longer_than_needed(void **state)
 }
 
 /*
+ * A program that makes six collective calls in one time step and fifteen in the next: its regions
+ * show at once that doing nothing takes half as long again.
+ */
+static void auto_counts_what_is_steady(void **state)
+{
+	static const double calls[] = {6, 15, 8, 14, 7, 12, 15, 9, 6, 13, 11};
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+	unsigned int looks = 0;
+
+	(void)state;
+	make_node(&node, 2, 1, 2);
+	node.plan.lend = true;
+	for (unsigned int window = 0; window < 60; window++) {
+		double step_s = node.plan.lend ? 0.2 : 0.3;
+
+		looks += !node.plan.lend;
+		for (unsigned int i = 0; i < 2; i++)
+			node.samples[i] = (struct mal_sample){.running = true,
+							      .elapsed_s = step_s,
+							      .cpus = 1,
+							      .work_s = step_s / (1 + i),
+							      .region_s = step_s / 20,
+							      .phases = calls[window % 11]};
+		decide(&node, &mal_policy_auto, policy);
+	}
+	mal_policy_auto.destroy(policy);
+	assert_int_equal(looks, 1);
+}
+
+/*
  * The longest rank's time over the ideal time, mean of WINDOWS windows; a plan takes effect after
  * LAG windows.
  */
@@ -326,6 +357,7 @@ int main(void)
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
 		cmocka_unit_test(auto_looks_no_longer_than_needed),
+		cmocka_unit_test(auto_counts_what_is_steady),
 		cmocka_unit_test(auto_follows_what_can_be_followed),
 		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(auto_learns_how_work_scales),

@@ -16,6 +16,7 @@
 #include "policies/model/ledger.h"
 #include "policies/model/model.h"
 #include "policies/model/scaling.h"
+#include "policies/model/unit.h"
 
 #define RANKS 3
 
@@ -116,6 +117,45 @@ static void the_part_that_does_not_scale_is_learnt(void **state)
 	assert_float_equal(learn(0.2, 12, 7), 0.2 / 1.25, 1e-9);
 }
 
+/* A window of ELAPSED_S with PHASES and REGIONS. Returns whether the unit is another one. */
+static bool count(struct mal_unit *unit, double elapsed_s, double phases, double regions)
+{
+	struct mal_sample samples[2] = {
+		{.running = true,
+		 .elapsed_s = elapsed_s,
+		 .region_s = elapsed_s / regions,
+		 .phases = phases},
+		{.running = true, .elapsed_s = elapsed_s, .phases = phases}};
+	struct mal_view view = {.rank_count = 2, .samples = samples};
+	bool another = mal_unit_learn(unit, &view);
+
+	assert_float_equal(mal_unit_length(unit, &view),
+			   elapsed_s / (unit->kind ? regions : phases), 1e-9);
+	return another;
+}
+
+/* Progress is counted in what is steady; phases where both are, or neither. */
+static void units(void **state)
+{
+	struct mal_unit even = {0}, rough = {0}, phases = {0}, apart = {0};
+	unsigned int changes = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 40; i++) {
+		double wave = 1 + i % 3, small = 1 + 0.01 * (i % 3);
+
+		assert_false(count(&even, 1, 10 * small, 20));
+		assert_false(count(&rough, wave, 10, 20));
+		changes += count(&phases, small, 10 * wave, 20);
+		/* What runs in another way in between is no difference. */
+		assert_false(count(&apart, 1, i % 10 ? 10 : 100, 20));
+		assert_false(count(&apart, 1, i % 10 ? 10 : 100, 20));
+		mal_unit_pause(&apart);
+	}
+	assert_int_equal(changes, 1);
+	assert_int_equal(phases.kind, 1);
+}
+
 /*
  * A window of 2 ranks with 8 CPUs, of which rank 0 has FIRST, with phases of PHASE_S; by the
  * model's word rank 0 has the part HEAVY of the work.
@@ -133,7 +173,7 @@ static enum mal_best_verdict look(struct mal_best *best, unsigned int first, dou
 
 	for (unsigned int cpu = 0; cpu < 8; cpu++)
 		owner[cpu] = cpu >= first;
-	return mal_best_window(best, &view, loads);
+	return mal_best_window(best, &view, loads, phase_s);
 }
 
 static struct mal_best best_of_home(void)
@@ -391,6 +431,7 @@ static void efficiency_of_crowds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(units),
 		cmocka_unit_test(the_longest_rank_is_as_short_as_can_be),
 		cmocka_unit_test(what_cannot_be_shared_out),
 		cmocka_unit_test(the_part_that_does_not_scale_is_learnt),
