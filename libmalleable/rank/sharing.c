@@ -190,6 +190,13 @@ bool mal_sharing_may_begin(void)
 	return !sharing.on && sharing.early >= short_region();
 }
 
+void mal_sharing_begin_later(void)
+{
+	sharing.learnt = true;
+	sharing.early = 0;
+	sharing.window = 0;
+}
+
 void mal_sharing_clear(void)
 {
 	sharing = (struct sharing){0};

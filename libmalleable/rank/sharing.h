@@ -26,6 +26,12 @@ bool mal_sharing(void);
 /* Whether long regions may share before that is known: so far, most regions are long enough. */
 bool mal_sharing_may_begin(void);
 
+/*
+ * They may no longer: one took far longer than alone. The first window starts anew, for a trial to
+ * be compared with regions that were alone.
+ */
+void mal_sharing_begin_later(void);
+
 /* Whether regions are too short to gain by CPUs of others, or not known yet. */
 bool mal_sharing_is_of_no_use(void);
 

@@ -170,6 +170,13 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
+/* Whether a run of DURATION ticks on shared CPUs took far longer than alone. */
+static bool is_harmed(const struct mal_region *region, double duration)
+{
+	return (mal.stacked || mal.borrowed_count) && region->work > 0 &&
+	       duration * mal.own_count > GROW_HARM * region->work;
+}
+
 /* A run ended: count shared ones until the next alone. */
 static void learn_alone(struct mal_region *region)
 {
@@ -213,6 +220,8 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		mal.region.threads = mal.running;
 		return false;
 	}
+	if (mal_sharing_may_begin() && is_harmed(region, duration))
+		mal_sharing_begin_later();
 	turned = mal_sharing_learn(now, mal_length_runs(), mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
 		return turned;

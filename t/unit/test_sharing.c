@@ -96,6 +96,42 @@ static void long_each_time(void **state)
 	end_after(&region, 6 * MS, true);
 }
 
+/* Its threads spin for each other: it runs alone from then on, until sharing is tried. */
+static void long_and_harmed(void **state)
+{
+	static const char region;
+	unsigned int shared = 0;
+
+	(void)state;
+	let_want(1);
+	for (uint64_t ticks = 0, last; ticks < mal_s_to_ticks(2); ticks += last) {
+		begin(&region, NONE);
+		last = mal.team > 2 ? 30 * MS : 6 * MS;
+		shared += mal.team > 2;
+		end_after(&region, last, true);
+	}
+	assert_in_range(shared, 1 + REGIONS_MIN, 2 + REGIONS_MIN);
+	assert_false(mal_sharing());
+}
+
+/* Nor where lending pauses more often than a window ends. */
+static void long_and_harmed_in_pauses(void **state)
+{
+	static const char region;
+	unsigned int shared = 0;
+
+	(void)state;
+	let_want(1);
+	for (int i = 0; i < 1000; i++) {
+		if (i % 7 == 6)
+			mal.segment.header->rules ^= MAL_RULE_LEND | MAL_RULE_GROW;
+		begin(&region, NONE);
+		shared += mal.team > 2;
+		end_after(&region, mal.team > 2 ? 30 * MS : 6 * MS, true);
+	}
+	assert_int_equal(shared, 1);
+}
+
 /* Once sharing was tried, what was kept holds for long regions too. */
 static void long_after_harm(void **state)
 {
@@ -494,6 +530,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(alone_at_first, open_all, close_all),
 		cmocka_unit_test_setup_teardown(long_each_time, open_all, close_all),
+		cmocka_unit_test_setup_teardown(long_and_harmed, open_all, close_all),
+		cmocka_unit_test_setup_teardown(long_and_harmed_in_pauses, open_all, close_all),
 		cmocka_unit_test_setup_teardown(long_after_harm, open_all, close_all),
 		cmocka_unit_test_setup_teardown(long_by_others, open_all, close_all),
 		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
