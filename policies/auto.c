@@ -266,7 +266,8 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	if (trusted != guard->trusted)
 		reset_best(state, view);
 	mal_options_lend(&state->options, guard->way & MAL_WAY_LEND, plan);
-	plan->brief = guard->part != MAL_GUARD_BASE;
+	/* A short window may have none of the regions of a time step, or all. */
+	plan->brief = guard->part != MAL_GUARD_BASE && !state->unit.kind;
 	can_share = mal_record_want(&state->record, view, state->forecast, cpus);
 	look(state, view, !was_trying && mal_guard_is_trying(guard), plan);
 	ended = was_trying && !mal_guard_is_trying(guard);

@@ -16,26 +16,24 @@
 /* No unit is shorter. */
 #define SHORTEST_S 1e-9
 
-/* The regions of the rank that works most: others may run some while they wait. */
+/*
+ * The regions of all ranks; 0: not known. Those of one rank would be no measure: which one works
+ * most may depend on what is tried.
+ */
 static double count_regions(const struct mal_view *view)
 {
-	double most = -1, regions = 1;
+	double regions = 0;
 
-	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		const struct mal_sample *sample = &view->samples[rank];
-
-		if (!sample->running || sample->work_s <= most)
-			continue;
-		most = sample->work_s;
-		regions = mal_model_regions(sample);
-	}
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && view->samples[rank].region_s > 0)
+			regions += mal_model_regions(&view->samples[rank]);
 	return regions;
 }
 
 static double length_in(unsigned int kind, const struct mal_view *view)
 {
 	double elapsed_s = mal_model_elapsed(view->samples, view->rank_count);
-	double length_s = kind ? elapsed_s / count_regions(view)
+	double length_s = kind ? elapsed_s / fmax(count_regions(view), 1)
 			       : mal_model_phase(view->samples, view->rank_count);
 
 	return fmax(length_s, SHORTEST_S);
@@ -44,7 +42,12 @@ static double length_in(unsigned int kind, const struct mal_view *view)
 bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view)
 {
 	unsigned int other = !unit->kind;
+	bool changes = unit->kind;
 
+	if (count_regions(view) <= 0) {
+		*unit = (struct mal_unit){0};
+		return changes;
+	}
 	for (unsigned int kind = 0; kind < MAL_UNITS; kind++) {
 		double now = log(length_in(kind, view)), step = now - unit->last[kind];
 		double weight = fmax(NEW, 1.0 / (1 + unit->windows));

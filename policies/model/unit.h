@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * unit.h: what a program's progress is counted in, so that windows can be compared: phases, or the
- * regions of the rank that works most.
+ * regions of all ranks.
  *
  * A phase ends with a collective call. Some programs test in a loop whether all ranks are done, and
  * make six such calls in one time step and fifteen in the next; their regions go on evenly. The

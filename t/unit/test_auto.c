@@ -135,6 +135,78 @@ static void auto_counts_what_is_steady(void **state)
 	assert_int_equal(looks, 1);
 }
 
+/* Two ranks do as much in regions of two lengths; with lending another one does a little more. */
+static void auto_counts_all_ranks_regions(void **state)
+{
+	static const double calls[] = {6, 15, 8, 14, 7, 12, 15, 9, 6, 13, 11};
+
+	(void)state;
+	for (unsigned int many = 0; many < 2; many++) {
+		static struct node node;
+		void *policy = create(&mal_policy_auto);
+		unsigned int looks = 0;
+
+		make_node(&node, 2, 2, 4);
+		node.plan.lend = true;
+		for (unsigned int window = 0; window < 300; window++) {
+			bool lends = node.plan.lend;
+			double step_s = lends ? 0.14 : 0.2;
+
+			looks += !lends;
+			for (unsigned int i = 0; i < 2; i++)
+				node.samples[i] = (struct mal_sample){
+					.running = true,
+					.elapsed_s = step_s,
+					.cpus = 2,
+					.work_s = lends == (i == 0) ? 0.19 : 0.18,
+					.mpi_s = step_s / 2,
+					.region_s = step_s / 2 / (i == many ? 100 : 20),
+					.phases = calls[window % 11]};
+			decide(&node, &mal_policy_auto, policy);
+		}
+		mal_policy_auto.destroy(policy);
+		assert_true(looks < 30);
+	}
+}
+
+/*
+ * Regions that never end are no measure. Where regions are one, windows stay as long as they are: a
+ * short one has all regions of a time step, or none.
+ */
+static void auto_counts_in_windows_of_one_length(void **state)
+{
+	static const double calls[] = {6, 15, 8, 14, 7, 12, 15, 9, 6, 13, 11};
+
+	(void)state;
+	for (unsigned int ends = 0; ends < 2; ends++) {
+		static struct node node;
+		void *policy = create(&mal_policy_auto);
+		unsigned int looks = 0;
+
+		make_node(&node, 2, 2, 4);
+		node.plan.lend = true;
+		for (unsigned int window = 0; window < 300; window++) {
+			double step_s = node.plan.lend ? 0.14 : 0.2,
+			       steps = node.plan.brief ? 1 : 5;
+
+			looks += !node.plan.lend;
+			for (unsigned int i = 0; i < 2; i++)
+				node.samples[i] = (struct mal_sample){
+					.running = true,
+					.elapsed_s = steps * step_s,
+					.cpus = 2,
+					.work_s = steps * 0.18,
+					.mpi_s = steps * step_s / 2,
+					.region_s = ends ? steps * step_s / 100 : 0,
+					.phases = steps * calls[window % 11]};
+			assert_false(ends && window > 20 && node.plan.brief);
+			decide(&node, &mal_policy_auto, policy);
+		}
+		mal_policy_auto.destroy(policy);
+		assert_true(looks < 30);
+	}
+}
+
 /*
  * The longest rank's time over the ideal time, mean of WINDOWS windows; a plan takes effect after
  * LAG windows.
@@ -358,6 +430,8 @@ int main(void)
 		cmocka_unit_test(auto_waits_for_small_gains),
 		cmocka_unit_test(auto_looks_no_longer_than_needed),
 		cmocka_unit_test(auto_counts_what_is_steady),
+		cmocka_unit_test(auto_counts_all_ranks_regions),
+		cmocka_unit_test(auto_counts_in_windows_of_one_length),
 		cmocka_unit_test(auto_follows_what_can_be_followed),
 		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(auto_learns_how_work_scales),
