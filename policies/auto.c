@@ -177,8 +177,7 @@ static enum mal_best_verdict judge(struct state *state, const struct mal_view *v
 	if (state->moved)
 		state->late = memcmp(now, state->planned, view->rank_count * sizeof(now[0])) != 0;
 	mal_record_judge(&state->record, view, loads, state->home.cpus, state->late);
-	return counts ? mal_best_window(&state->best, view, loads,
-					mal_unit_length(&state->unit, view))
+	return counts ? mal_best_window(&state->best, view, loads, mal_unit_length(&state->unit))
 		      : MAL_BEST_GO_ON;
 }
 
@@ -192,29 +191,28 @@ static void reset_best(struct state *state, const struct mal_view *view)
 	mal_best_reset(&state->best, view->rank_count, view->topology->cpu_count);
 }
 
-/* Choose what progress is counted in. */
-static void count(struct state *state, const struct mal_view *view)
+/* Choose what progress is counted in. STILL: no CPU has moved. */
+static void count(struct state *state, const struct mal_view *view, bool still)
 {
-	if (state->guard.part != MAL_GUARD_BASE || !is_at(state->last, view)) {
-		mal_unit_pause(&state->unit);
-	} else if (mal_unit_learn(&state->unit, view)) {
-		mal_guard_renew(&state->guard);
-		reset_best(state, view);
-	}
+	if (!mal_unit_learn(&state->unit, view, still && state->guard.part == MAL_GUARD_BASE))
+		return;
+	mal_guard_renew(&state->guard);
+	reset_best(state, view);
 }
 
-/* Enter the window into the guard. Returns whether it says something of the trusted way. */
+/* Enter the window into the guard. Returns whether it tells something of the trusted way. */
 static bool watch(struct state *state, const struct mal_view *view)
 {
 	struct mal_guard *guard = &state->guard;
 	bool home = mal_home_is_here(&state->home, view), base = guard->part == MAL_GUARD_BASE;
-	bool trial = mal_guard_is_trying(guard);
+	bool trial = mal_guard_is_trying(guard), still = is_at(state->last, view);
 	struct mal_guard_window window = {
-		.phase_s = mal_unit_length(&state->unit, view),
 		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
-		.settled = is_at(state->last, view),
+		.settled = still,
 		.apart = (guard->way & MAL_WAY_LEND) || !home};
 
+	count(state, view, still);
+	window.phase_s = mal_unit_length(&state->unit);
 	if (!(guard->way & MAL_WAY_MOVE))
 		window.settled = window.settled && home;
 	else if (!trial)
@@ -260,7 +258,6 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		return 0;
 	was_trying = mal_guard_is_trying(guard);
 	trusted = guard->trusted;
-	count(state, view);
 	counts = watch(state, view);
 	verdict = judge(state, view, now, counts && trusted, plan);
 	if (trusted != guard->trusted)

@@ -40,21 +40,19 @@
 #define NOISY 0.02
 #define NEW 0.1
 
-void mal_guard_reset(struct mal_guard *guard, unsigned int allowed)
-{
-	*guard = (struct mal_guard){.allowed = allowed,
-				    .trusted = allowed,
-				    .way = allowed,
-				    .noise = {NOISE_FIRST * NOISE_FIRST, NOISE_FIRST * NOISE_FIRST},
-				    .gap = FIRST_LOOK};
-}
-
 void mal_guard_renew(struct mal_guard *guard)
 {
 	guard->began_s = 0;
 	guard->run = 0;
 	guard->still = 0;
 	guard->noise[0] = guard->noise[1] = NOISE_FIRST * NOISE_FIRST;
+}
+
+void mal_guard_reset(struct mal_guard *guard, unsigned int allowed)
+{
+	*guard = (struct mal_guard){
+		.allowed = allowed, .trusted = allowed, .way = allowed, .gap = FIRST_LOOK};
+	mal_guard_renew(guard);
 }
 
 bool mal_guard_is_trying(const struct mal_guard *guard)

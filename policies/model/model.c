@@ -67,7 +67,7 @@ double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count
 
 double mal_model_regions(const struct mal_sample *sample)
 {
-	return sample->region_s > 0 ? fmax(mal_model_inside(sample) / sample->region_s, 1) : 1;
+	return sample->region_s > 0 ? fmax(mal_model_inside(sample) / sample->region_s, 1) : 0;
 }
 
 double mal_model_communication(const struct mal_sample *samples, unsigned int rank_count)

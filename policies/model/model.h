@@ -29,7 +29,7 @@ double mal_model_elapsed(const struct mal_sample *samples, unsigned int rank_cou
 /* Returns the length of a phase in the window, or of the window if ranks count no phases. */
 double mal_model_phase(const struct mal_sample *samples, unsigned int rank_count);
 
-/* Returns the number of a rank's regions; 1 if that is not known. */
+/* Returns the number of a rank's regions, at least 1; 0: not known. */
 double mal_model_regions(const struct mal_sample *sample);
 
 /* Returns the shortest time that a running rank spent in MPI, 0 if none runs. */

@@ -3,6 +3,7 @@
 #include "policies/model/unit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "policies/model/model.h"
 
@@ -25,52 +26,53 @@ static double count_regions(const struct mal_view *view)
 	double regions = 0;
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
-		if (view->samples[rank].running && view->samples[rank].region_s > 0)
+		if (view->samples[rank].running)
 			regions += mal_model_regions(&view->samples[rank]);
 	return regions;
 }
 
-static double length_in(unsigned int kind, const struct mal_view *view)
+/* The window can be compared with the last one: how far do the lengths NOW differ from its? */
+static void learn_noise(struct mal_unit *unit, const double *now)
+{
+	double weight = fmax(NEW, 1.0 / (1 + unit->windows));
+
+	for (unsigned int kind = 0; kind < MAL_UNITS; kind++) {
+		double step = log(now[kind] / unit->last[kind]);
+
+		unit->noise[kind] += weight * (step * step - unit->noise[kind]);
+	}
+	unit->windows++;
+}
+
+static bool is_other_steadier(const struct mal_unit *unit)
+{
+	double noise = unit->noise[unit->kind];
+
+	return unit->windows >= LEAST && noise >= STEADY * STEADY &&
+	       STEADIER * unit->noise[!unit->kind] <= noise;
+}
+
+bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool plain)
 {
 	double elapsed_s = mal_model_elapsed(view->samples, view->rank_count);
-	double length_s = kind ? elapsed_s / fmax(count_regions(view), 1)
-			       : mal_model_phase(view->samples, view->rank_count);
+	double phase_s = mal_model_phase(view->samples, view->rank_count);
+	double regions = count_regions(view);
+	double now[MAL_UNITS] = {fmax(phase_s, SHORTEST_S),
+				 fmax(elapsed_s / fmax(regions, 1), SHORTEST_S)};
+	unsigned int before = unit->kind;
 
-	return fmax(length_s, SHORTEST_S);
-}
-
-bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view)
-{
-	unsigned int other = !unit->kind;
-	bool changes = unit->kind;
-
-	if (count_regions(view) <= 0) {
+	if (plain && regions <= 0)
 		*unit = (struct mal_unit){0};
-		return changes;
-	}
-	for (unsigned int kind = 0; kind < MAL_UNITS; kind++) {
-		double now = log(length_in(kind, view)), step = now - unit->last[kind];
-		double weight = fmax(NEW, 1.0 / (1 + unit->windows));
-
-		unit->last[kind] = now;
-		if (unit->follows)
-			unit->noise[kind] += weight * (step * step - unit->noise[kind]);
-	}
-	unit->windows += unit->follows;
-	unit->follows = true;
-	if (unit->windows < LEAST || unit->noise[unit->kind] < STEADY * STEADY ||
-	    STEADIER * unit->noise[other] > unit->noise[unit->kind])
-		return false;
-	unit->kind = other;
-	return true;
+	else if (plain && unit->follows)
+		learn_noise(unit, now);
+	memcpy(unit->last, now, sizeof(now));
+	unit->follows = plain && regions > 0;
+	if (unit->follows && is_other_steadier(unit))
+		unit->kind = !unit->kind;
+	return unit->kind != before;
 }
 
-void mal_unit_pause(struct mal_unit *unit)
+double mal_unit_length(const struct mal_unit *unit)
 {
-	unit->follows = false;
-}
-
-double mal_unit_length(const struct mal_unit *unit, const struct mal_view *view)
-{
-	return length_in(unit->kind, view);
+	return unit->last[unit->kind];
 }

@@ -20,21 +20,18 @@
 struct mal_unit {
 	unsigned int kind;	 /* 0: phases, 1: regions */
 	unsigned int windows;	 /* learnt */
-	double last[MAL_UNITS];	 /* logarithm of the length in the last window */
-	double noise[MAL_UNITS]; /* mean square of the differences of these */
+	double last[MAL_UNITS];	 /* seconds of each in the last window, above 0 */
+	double noise[MAL_UNITS]; /* mean square of the differences of their logarithms */
 	bool follows;		 /* the last window can be compared with the next one */
 };
 
 /*
- * Learn a window in which nothing was tried and no CPU moved. Returns whether the unit is another
- * one from this window on: what was measured before cannot be compared with it.
+ * Learn a window. PLAIN: nothing was tried in it and no CPU moved. Returns whether the unit is
+ * another one from this window on: what was measured before cannot be compared with it.
  */
-bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view);
+bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool plain);
 
-/* Instead, for any other window. */
-void mal_unit_pause(struct mal_unit *unit);
-
-/* Returns the seconds of a unit in the window, above 0. */
-double mal_unit_length(const struct mal_unit *unit, const struct mal_view *view);
+/* Returns the seconds of a unit in the last window learnt. */
+double mal_unit_length(const struct mal_unit *unit);
 
 #endif

@@ -71,102 +71,119 @@ static void auto_waits_for_small_gains(void **state)
 	mal_policy_auto.destroy(policy);
 }
 
-/*
- * Where windows differ by 5 %, a look at doing nothing takes two of them, but where one takes twice
- * as long at once.
- */
-static void auto_looks_no_longer_than_needed(void **state)
+/* Fills SAMPLES with two ranks' next window, which ran by PLAN, of one of a test's programs. */
+typedef void fill_samples(const struct mal_plan *plan, unsigned int window, unsigned int variant,
+			  struct mal_sample *samples);
+
+/* Two ranks of CPUS CPUs that lend. Returns the number of WINDOWS in which nothing was done. */
+static unsigned int count_looks(fill_samples *fill, unsigned int variant, unsigned int cpus,
+				unsigned int windows)
 {
-	unsigned int windows[2] = {0};
-
-	(void)state;
-	for (unsigned int slow = 0; slow < 2; slow++) {
-		static struct node node;
-		void *policy = create(&mal_policy_auto);
-
-		make_node(&node, 2, 1, 2);
-		node.plan.lend = true;
-		for (unsigned int window = 0; window < 30; window++) {
-			bool looks = !node.plan.lend;
-			double phase_s = (slow && looks ? 2 : 1) + window % 2 * 0.05;
-
-			windows[slow] += looks;
-			for (unsigned int i = 0; i < 2; i++)
-				node.samples[i] = (struct mal_sample){.running = true,
-								      .elapsed_s = phase_s,
-								      .cpus = 1,
-								      .work_s = phase_s / (1 + i)};
-			decide(&node, &mal_policy_auto, policy);
-		}
-		mal_policy_auto.destroy(policy);
-	}
-	assert_int_equal(windows[1], 1);
-	assert_true(windows[0] >= 2);
-}
-
-/*
- * A program that makes six collective calls in one time step and fifteen in the next: its regions
- * show at once that doing nothing takes half as long again.
- */
-static void auto_counts_what_is_steady(void **state)
-{
-	static const double calls[] = {6, 15, 8, 14, 7, 12, 15, 9, 6, 13, 11};
 	static struct node node;
 	void *policy = create(&mal_policy_auto);
 	unsigned int looks = 0;
 
-	(void)state;
-	make_node(&node, 2, 1, 2);
+	make_node(&node, 2, cpus, 2 * cpus);
 	node.plan.lend = true;
-	for (unsigned int window = 0; window < 60; window++) {
-		double step_s = node.plan.lend ? 0.2 : 0.3;
-
+	for (unsigned int window = 0; window < windows; window++) {
 		looks += !node.plan.lend;
-		for (unsigned int i = 0; i < 2; i++)
-			node.samples[i] = (struct mal_sample){.running = true,
-							      .elapsed_s = step_s,
-							      .cpus = 1,
-							      .work_s = step_s / (1 + i),
-							      .region_s = step_s / 20,
-							      .phases = calls[window % 11]};
+		fill(&node.plan, window, variant, node.samples);
 		decide(&node, &mal_policy_auto, policy);
 	}
 	mal_policy_auto.destroy(policy);
-	assert_int_equal(looks, 1);
+	return looks;
 }
 
-/* Two ranks do as much in regions of two lengths; with lending another one does a little more. */
-static void auto_counts_all_ranks_regions(void **state)
+/* Without lending a phase takes as long, or twice as long; windows differ by 5 %. */
+static void fill_noisy(const struct mal_plan *plan, unsigned int window, unsigned int variant,
+		       struct mal_sample *samples)
+{
+	double phase_s = (variant && !plan->lend ? 2 : 1) + window % 2 * 0.05;
+
+	for (unsigned int i = 0; i < 2; i++)
+		samples[i] = (struct mal_sample){.running = true,
+						 .elapsed_s = phase_s,
+						 .cpus = 1,
+						 .work_s = phase_s / (1 + i)};
+}
+
+/* A look takes two windows of these, but one where doing nothing takes twice as long at once. */
+static void auto_looks_no_longer_than_needed(void **state)
+{
+	(void)state;
+	assert_true(count_looks(fill_noisy, 0, 1, 30) >= 2);
+	assert_int_equal(count_looks(fill_noisy, 1, 1, 30), 1);
+}
+
+/* The collective calls in a time step of a program that makes six in one and fifteen in another. */
+static double calls_in(unsigned int window)
 {
 	static const double calls[] = {6, 15, 8, 14, 7, 12, 15, 9, 6, 13, 11};
 
+	return calls[window % (sizeof(calls) / sizeof(calls[0]))];
+}
+
+/* As many regions in each time step, which takes half as long again without lending. */
+static void fill_steady_regions(const struct mal_plan *plan, unsigned int window,
+				unsigned int variant, struct mal_sample *samples)
+{
+	double step_s = plan->lend ? 0.2 : 0.3;
+
+	(void)variant;
+	for (unsigned int i = 0; i < 2; i++)
+		samples[i] = (struct mal_sample){.running = true,
+						 .elapsed_s = step_s,
+						 .cpus = 1,
+						 .work_s = step_s / (1 + i),
+						 .region_s = step_s / 20,
+						 .phases = calls_in(window)};
+}
+
+/* The regions show at once that doing nothing takes longer. */
+static void auto_counts_what_is_steady(void **state)
+{
 	(void)state;
-	for (unsigned int many = 0; many < 2; many++) {
-		static struct node node;
-		void *policy = create(&mal_policy_auto);
-		unsigned int looks = 0;
+	assert_int_equal(count_looks(fill_steady_regions, 0, 1, 60), 1);
+}
 
-		make_node(&node, 2, 2, 4);
-		node.plan.lend = true;
-		for (unsigned int window = 0; window < 300; window++) {
-			bool lends = node.plan.lend;
-			double step_s = lends ? 0.14 : 0.2;
+/* Rank VARIANT has the shorter regions; with lending the other rank does a little more. */
+static void fill_two_lengths(const struct mal_plan *plan, unsigned int window, unsigned int variant,
+			     struct mal_sample *samples)
+{
+	double step_s = plan->lend ? 0.14 : 0.2;
 
-			looks += !lends;
-			for (unsigned int i = 0; i < 2; i++)
-				node.samples[i] = (struct mal_sample){
-					.running = true,
-					.elapsed_s = step_s,
-					.cpus = 2,
-					.work_s = lends == (i == 0) ? 0.19 : 0.18,
-					.mpi_s = step_s / 2,
-					.region_s = step_s / 2 / (i == many ? 100 : 20),
-					.phases = calls[window % 11]};
-			decide(&node, &mal_policy_auto, policy);
-		}
-		mal_policy_auto.destroy(policy);
-		assert_true(looks < 30);
-	}
+	for (unsigned int i = 0; i < 2; i++)
+		samples[i] = (struct mal_sample){.running = true,
+						 .elapsed_s = step_s,
+						 .cpus = 2,
+						 .work_s = plan->lend == (i == 0) ? 0.19 : 0.18,
+						 .mpi_s = step_s / 2,
+						 .region_s = step_s / 2 / (i == variant ? 100 : 20),
+						 .phases = calls_in(window)};
+}
+
+static void auto_counts_all_ranks_regions(void **state)
+{
+	(void)state;
+	assert_true(count_looks(fill_two_lengths, 0, 2, 300) < 30);
+	assert_true(count_looks(fill_two_lengths, 1, 2, 300) < 30);
+}
+
+/* Regions that never end, or end in VARIANT 1; then windows stay as long as they are. */
+static void fill_one_length(const struct mal_plan *plan, unsigned int window, unsigned int variant,
+			    struct mal_sample *samples)
+{
+	double step_s = plan->lend ? 0.14 : 0.2, steps = plan->brief ? 1 : 5;
+
+	for (unsigned int i = 0; i < 2; i++)
+		samples[i] = (struct mal_sample){.running = true,
+						 .elapsed_s = steps * step_s,
+						 .cpus = 2,
+						 .work_s = steps * 0.18,
+						 .mpi_s = steps * step_s / 2,
+						 .region_s = variant ? steps * step_s / 100 : 0,
+						 .phases = steps * calls_in(window)};
+	assert_false(variant && window > 20 && plan->brief);
 }
 
 /*
@@ -175,36 +192,9 @@ static void auto_counts_all_ranks_regions(void **state)
  */
 static void auto_counts_in_windows_of_one_length(void **state)
 {
-	static const double calls[] = {6, 15, 8, 14, 7, 12, 15, 9, 6, 13, 11};
-
 	(void)state;
-	for (unsigned int ends = 0; ends < 2; ends++) {
-		static struct node node;
-		void *policy = create(&mal_policy_auto);
-		unsigned int looks = 0;
-
-		make_node(&node, 2, 2, 4);
-		node.plan.lend = true;
-		for (unsigned int window = 0; window < 300; window++) {
-			double step_s = node.plan.lend ? 0.14 : 0.2,
-			       steps = node.plan.brief ? 1 : 5;
-
-			looks += !node.plan.lend;
-			for (unsigned int i = 0; i < 2; i++)
-				node.samples[i] = (struct mal_sample){
-					.running = true,
-					.elapsed_s = steps * step_s,
-					.cpus = 2,
-					.work_s = steps * 0.18,
-					.mpi_s = steps * step_s / 2,
-					.region_s = ends ? steps * step_s / 100 : 0,
-					.phases = steps * calls[window % 11]};
-			assert_false(ends && window > 20 && node.plan.brief);
-			decide(&node, &mal_policy_auto, policy);
-		}
-		mal_policy_auto.destroy(policy);
-		assert_true(looks < 30);
-	}
+	assert_true(count_looks(fill_one_length, 0, 2, 300) < 30);
+	assert_true(count_looks(fill_one_length, 1, 2, 300) < 30);
 }
 
 /*
