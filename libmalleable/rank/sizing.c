@@ -170,17 +170,38 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
-/* Whether a run of DURATION ticks on shared CPUs took far longer than alone. */
-static bool is_harmed(const struct mal_region *region, double duration)
+/* Whether CPUs were shared in the region that ended, or some were those of others. */
+static bool was_shared(void)
 {
-	return (mal.stacked || mal.borrowed_count) && region->work > 0 &&
-	       duration * mal.own_count > GROW_HARM * region->work;
+	return mal.stacked || mal.borrowed_count;
+}
+
+/* Whether WORK is far more than the region's. */
+static bool is_far_more(const struct mal_region *region, double work)
+{
+	return region->work > 0 && work > GROW_HARM * region->work;
+}
+
+/* A run took WORK, and others waited for the part OFFER of it: do shared CPUs harm the region? */
+static void learn_harm(struct mal_region *region, double work, double offer)
+{
+	if (mal.stacked && offer < GROW_OFFER && is_far_more(region, work)) {
+		region->suspect = work;
+	} else if (!mal.stacked && region->suspect > 0) {
+		/* Or was there just more work? */
+		region->harmed = region->suspect > GROW_HARM * work;
+		region->suspect = 0;
+		if (region->harmed)
+			region->rest = HARM_REST << 3 * region->harms++;
+	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
+		region->harmed = false;
+	}
 }
 
 /* A run ended: count shared ones until the next alone. */
 static void learn_alone(struct mal_region *region)
 {
-	if (mal.stacked || mal.borrowed_count) {
+	if (was_shared()) {
 		region->until_alone -= region->until_alone > 0;
 		return;
 	}
@@ -199,7 +220,7 @@ static void learn_work(struct mal_region *region, double work)
 {
 	if (region->work <= 0 || work < region->work / 4)
 		region->work = work;
-	else if (work < region->work || (!mal.stacked && !mal.borrowed_count))
+	else if (work < region->work || !was_shared())
 		region->work = (region->work + work) / 2;
 }
 
@@ -220,7 +241,8 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		mal.region.threads = mal.running;
 		return false;
 	}
-	if (mal_sharing_may_begin() && is_harmed(region, duration))
+	if (mal_sharing_may_begin() && was_shared() &&
+	    is_far_more(region, duration * mal.own_count))
 		mal_sharing_begin_later();
 	turned = mal_sharing_learn(now, mal_length_runs(), mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
@@ -235,18 +257,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	}
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
-	if (mal.stacked && offer < GROW_OFFER && region->work > 0 &&
-	    work > GROW_HARM * region->work) {
-		region->suspect = work;
-	} else if (!mal.stacked && region->suspect > 0) {
-		/* Or was there just more work? */
-		region->harmed = region->suspect > GROW_HARM * work;
-		region->suspect = 0;
-		if (region->harmed)
-			region->rest = HARM_REST << 3 * region->harms++;
-	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
-		region->harmed = false;
-	}
+	learn_harm(region, work, offer);
 	learn_work(region, work);
 	learn_alone(region);
 	region->offer = (region->offer + offer) / 2;
