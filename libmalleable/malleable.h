@@ -16,9 +16,9 @@ extern "C" {
 /*
  * Mark the end of a phase: one round of computing and exchanging, such as a time step. Call it on
  * every rank, on the thread that opens parallel regions and outside them, best after the exchange.
- * The rank's CPUs may change here. Without marks, phases are found from MPI collectives and
- * repeating regions. Does nothing outside a balanced step, on other threads, and inside parallel
- * regions. Takes about 10 ns.
+ * The rank's CPUs may change here. Without marks, and where they come no more, phases are found
+ * from MPI collectives, repeating regions and other MPI calls. Does nothing outside a balanced
+ * step, on other threads, and inside parallel regions. Takes about 10 ns.
  */
 void malleable_phase(void);
 

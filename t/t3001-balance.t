@@ -49,8 +49,10 @@ if full; then
 fi
 step lewi "$programs/waits" "$work/stop"
 wait_until counts lends
+wait_until computes
 ended
-ok "lewi lends in MPI_Recv" exits 0
+ok "lewi lends in MPI_Recv, and measures without collective calls" all_of "exits 0" \
+	"report_has '.measured.windows > 0'"
 step lewi,calls=collective "$programs/waits" "$work/stop"
 wait_until says 'ten times' >"$work/log"
 lends=$(sum lends)

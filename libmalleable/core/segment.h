@@ -46,9 +46,11 @@ enum mal_rule {
 /* What ends a phase, in ascending order of strength. */
 enum mal_boundary_kind {
 	MAL_BOUNDARY_NONE,
+	MAL_BOUNDARY_CALL,	 /* any call of MPI */
 	MAL_BOUNDARY_PERIOD,	 /* a repeating sequence of the rank's regions */
 	MAL_BOUNDARY_COLLECTIVE, /* a collective call of all ranks */
 	MAL_BOUNDARY_MARK,	 /* malleable_phase() */
+	MAL_BOUNDARY_KINDS
 };
 
 enum mal_rank_state {

@@ -23,6 +23,7 @@
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/tools.h"
@@ -312,6 +313,7 @@ static int attach(struct mal_error *err)
 	struct mal_cpumask before;
 
 	mal_clock_open();
+	mal_phase_open();
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
 	if (!cpus || mal_cpumask_parse(cpus, &mal.allocation, err) < 0)
 		return mal_fail(err, "%s is missing or wrong", MAL_ENV_CPUS);

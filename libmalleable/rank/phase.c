@@ -28,9 +28,22 @@
 #define HAND_OVER_PART 0.02
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
+/*
+ * Boundaries of a weaker kind count where a window should have ended so long ago: many programs
+ * make collective calls only to begin. If a stronger one comes before weaker ones gave
+ * WINDOWS_ENOUGH samples, phases are long: the next may be late by PATIENCE_GROWS times as much.
+ */
+#define PATIENCE_S 1.0
+#define PATIENCE_GROWS 2
+#define WINDOWS_ENOUGH 4
 
 /* Not in mal_rank: it is large, and its type is that of period.h, which knows of no rank. */
 static struct mal_period period;
+
+void mal_phase_open(void)
+{
+	mal.phase.patience = mal_s_to_ticks(PATIENCE_S);
+}
 
 static uint64_t busy_ticks(void)
 {
@@ -81,8 +94,8 @@ static void say_sample(uint64_t round)
 	mal.last_leave = now;
 	snapshot = (struct mal_snapshot){
 		.round = round,
-		.boundary = mal.phase.boundaries,
-		.kind = mal.phase.strongest,
+		.boundary = mal.phase.boundaries[mal.phase.kind],
+		.kind = mal.phase.kind,
 		.tick = now,
 		.busy = busy_ticks(),
 		.serial = count->serial,
@@ -97,7 +110,8 @@ static void say_sample(uint64_t round)
 	add_cpu_time(&snapshot);
 
 	mal.phase.said_round = round;
-	mal.phase.said_kind = mal.phase.strongest;
+	mal.phase.said_kind = mal.phase.kind;
+	mal.phase.weak++;
 	mal.phase.last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
@@ -111,12 +125,12 @@ static void say_sample(uint64_t round)
  */
 static bool sample_is_due(const struct mal_header *header)
 {
-	if (mal.phase.said_kind && mal.phase.said_kind != mal.phase.strongest)
+	if (mal.phase.said_kind && mal.phase.said_kind != mal.phase.kind)
 		return true;
-	if (mal.phase.strongest == MAL_BOUNDARY_PERIOD)
+	if (mal.phase.kind <= MAL_BOUNDARY_PERIOD)
 		return mal_ticks() >=
 		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);
-	return mal.phase.boundaries >=
+	return mal.phase.boundaries[mal.phase.kind] >=
 	       atomic_load_explicit(&header->sample_at, memory_order_relaxed);
 }
 
@@ -184,7 +198,7 @@ __attribute__((noinline)) static void sample(uint64_t round)
 
 	mal_events_say();
 	say_sample(round);
-	if (mal_rule(MAL_RULE_BIND) && before && mal.phase.strongest > MAL_BOUNDARY_PERIOD)
+	if (mal_rule(MAL_RULE_BIND) && before && mal.phase.kind > MAL_BOUNDARY_PERIOD)
 		follow_answer(answers, mal.phase.last_said - before);
 }
 
@@ -196,19 +210,50 @@ __attribute__((noinline)) static void sample_unseen(uint64_t round)
 	mal_give_back(&kept);
 }
 
+/*
+ * Whether NOW the controller has waited far too long for a boundary of the kind that counts, TIMES
+ * as long as is the rank's patience.
+ */
+static bool is_overdue(uint64_t now, unsigned int times)
+{
+	const struct mal_header *header = mal.segment.header;
+
+	return now > atomic_load_explicit(&header->sample_after, memory_order_relaxed) +
+			       times * mal.phase.patience &&
+	       atomic_load_explicit(&header->round, memory_order_acquire) != mal.phase.said_round &&
+	       mal_rule(MAL_RULE_READY);
+}
+
+/* Boundaries of KIND count from now on. */
+__attribute__((noinline)) static void count_by(enum mal_boundary_kind kind)
+{
+	mal.phase.kind = kind;
+	if (kind >= mal.phase.strongest) {
+		if (mal.phase.left && mal.phase.weak < WINDOWS_ENOUGH)
+			mal.phase.patience = PATIENCE_GROWS * (mal_ticks() - mal.phase.left);
+		mal.phase.strongest = kind;
+		mal.phase.left = 0;
+	} else if (!mal.phase.left) {
+		mal.phase.left = atomic_load_explicit(&mal.segment.header->sample_after,
+						      memory_order_relaxed);
+		mal.phase.weak = 0;
+	}
+}
+
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	struct mal_header *header = mal.segment.header;
 	uint64_t round;
 
-	if (kind < mal.phase.strongest || mal.depth)
+	if (mal.depth)
 		return;
-	if (kind > mal.phase.strongest) {
-		mal.phase.strongest = kind;
-		mal.phase.boundaries = 0;
+	mal.phase.boundaries[kind]++;
+	if (kind != mal.phase.kind) {
+		if (kind < mal.phase.kind && !is_overdue(mal_ticks(), 1))
+			return;
+		count_by(kind);
 	}
-	mal.phase.boundaries++;
-	atomic_store_explicit(&mal.slot->count.boundaries, mal.phase.boundaries,
+	atomic_store_explicit(&mal.slot->count.boundaries, mal.phase.boundaries[kind],
 			      memory_order_relaxed);
 	if (mal_phase_has_plan())
 		mal_phase_follow_plan();
@@ -219,8 +264,15 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 
 void mal_phase_region(const void *where)
 {
-	if (mal.phase.strongest > MAL_BOUNDARY_PERIOD)
+	if (mal.phase.kind > MAL_BOUNDARY_PERIOD && !is_overdue(mal.last_leave, 1))
 		return;
 	if (mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
+}
+
+void mal_phase_call(void)
+{
+	/* Regions that repeat are found meanwhile, where there are any. */
+	if (mal.phase.kind == MAL_BOUNDARY_CALL || is_overdue(mal.left_mpi, 2))
+		mal_phase_boundary(MAL_BOUNDARY_CALL);
 }

@@ -8,8 +8,12 @@
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/state.h"
 
+/* Call once the clock is open. */
+void mal_phase_open(void);
+
 /*
- * The program reached a boundary of KIND. Once a stronger kind was seen, weaker ones are ignored.
+ * The program reached a boundary of KIND. Once a stronger kind was seen, weaker ones are ignored
+ * unless no stronger one comes any more.
  */
 void mal_phase_boundary(enum mal_boundary_kind kind);
 
@@ -31,5 +35,11 @@ void mal_phase_follow_plan(void);
  * A region at code address WHERE ended. Regions that repeat mark boundaries where MPI gives none.
  */
 void mal_phase_region(const void *where);
+
+/*
+ * A call of MPI ended that is no boundary. It is one where the rank has no other, as a rank that
+ * hands out work and has no regions.
+ */
+void mal_phase_call(void);
 
 #endif

@@ -104,6 +104,8 @@ void mal_mpi_leave(bool boundary)
 		mal_call_end();
 		if (boundary)
 			mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
+		else
+			mal_phase_call();
 	} else if (mal_self.mpi_begin) {
 		/* Inside a region: do not count the wait as work. */
 		if (mal_self.begin)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * waits.c: waits FILE: until FILE exists, rank 1 waits in MPI_Recv for rank 0, which computes in 30
- * regions of 3 ms before it sends. There is no collective call in between. The tenth time is told.
+ * regions of 3 ms before it sends. There is a collective call at the start, and no more after that.
+ * The tenth time is told.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ int main(int argc, char **argv)
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	compute();
+	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 1; on; i++) {
 		for (int j = 0; rank == 0 && j < 30; j++)
 			compute();

@@ -11,6 +11,7 @@ static int set_up(void **state)
 	(void)state;
 	open_node(2, 1, 1);
 	memset(&mal.phase, 0, sizeof(mal.phase));
+	mal_phase_open();
 	header = mal.segment.header;
 	header->rules = MAL_RULE_READY;
 	return 0;
@@ -79,14 +80,102 @@ static void stronger_kind(void **state)
 	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
 }
 
+/* Collective calls that come no more, as those with which programs begin, hold up no window. */
+static void weaker_kind(void **state)
+{
+	(void)state;
+	begin_round(1);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	begin_round(1);
+	turn_clock(1000 * MS);
+	assert_false(says_sample(MAL_BOUNDARY_PERIOD));
+	turn_clock(2000 * MS);
+	assert_true(says_sample(MAL_BOUNDARY_PERIOD));
+	for (int i = 0; i < 4; i++) {
+		begin_round(1);
+		turn_clock(60 * MS);
+		assert_true(says_sample(MAL_BOUNDARY_PERIOD));
+	}
+	begin_round(5);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	begin_round(1);
+	turn_clock(60 * MS);
+	assert_false(says_sample(MAL_BOUNDARY_PERIOD));
+	turn_clock(2000 * MS);
+	assert_true(says_sample(MAL_BOUNDARY_PERIOD));
+}
+
+/* Any call of MPI is a boundary where nothing else is, but not before regions would be known. */
+static void any_call(void **state)
+{
+	(void)state;
+	begin_round(1);
+	for (int i = 0; i < 200; i++) {
+		turn_clock(10 * MS);
+		mal.left_mpi = test_clock.now;
+		mal_phase_call();
+	}
+	assert_int_equal(mal.phase.said_round, 0);
+	turn_clock(100 * MS);
+	mal.left_mpi = test_clock.now;
+	mal_phase_call();
+	assert_int_equal(mal.phase.said_round, header->round);
+	begin_round(1);
+	mal_phase_call();
+	assert_int_equal(mal.phase.said_round, header->round - 1);
+	turn_clock(60 * MS);
+	mal_phase_call();
+	assert_int_equal(mal.phase.said_round, header->round);
+	/* A collective call is one at once, and the next call no more. */
+	begin_round(1);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	begin_round(1);
+	turn_clock(60 * MS);
+	mal_phase_call();
+	assert_int_equal(mal.phase.said_round, header->round - 1);
+}
+
+/* Regions that repeat within a phase of 10 s are no boundaries from the second phase on. */
+static void long_phases(void **state)
+{
+	(void)state;
+	begin_round(1);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	for (int phase = 0; phase < 10; phase++) {
+		begin_round(1);
+		for (int i = 0; i < 100; i++) {
+			mal_phase_boundary(MAL_BOUNDARY_PERIOD);
+			turn_clock(100 * MS);
+		}
+		assert_int_equal(mal.phase.said_round == header->round, !phase);
+		begin_round(phase ? 1 : 2);
+		assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	}
+}
+
+/* All ranks count the collective calls alike, whenever they begin to go by them. */
+static void kinds_apart(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
+	mal_phase_boundary(MAL_BOUNDARY_MARK);
+	for (int i = 0; i < 5; i++)
+		mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
+	assert_int_equal(mal.slot->count.boundaries, 1);
+	begin_round(1);
+	turn_clock(3000 * MS);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	assert_int_equal(mal.slot->count.boundaries, 13);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_the_count),
-		CASE(by_the_clock),
-		CASE(stronger_kind),
+		CASE(by_the_count), CASE(by_the_clock), CASE(stronger_kind), CASE(weaker_kind),
+		CASE(any_call),	    CASE(long_phases),	CASE(kinds_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
