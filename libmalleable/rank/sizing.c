@@ -170,6 +170,18 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
+/* The CPUs of the region that ended, at most: some may have been granted while it ran. */
+static unsigned int count_cpus(void)
+{
+	unsigned int cpus = mal.own_count + mal.borrowed_count, granted;
+
+	if (!mal.stacked)
+		return cpus;
+	granted = atomic_load_explicit(&mal.slot->wants_cpus_count, memory_order_relaxed);
+	granted = granted < mal.running ? granted : mal.running;
+	return granted > cpus ? granted : cpus;
+}
+
 /* Whether CPUs were shared in the region that ended, or some were those of others. */
 static bool was_shared(void)
 {
@@ -213,8 +225,8 @@ static void learn_alone(struct mal_region *region)
 }
 
 /*
- * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
- * took far less shows that what is believed is wrong.
+ * A run took WORK at most. On shared CPUs, or with those of others, it may take longer than alone.
+ * One that took far less shows that what is believed is wrong.
  */
 static void learn_work(struct mal_region *region, double work)
 {
@@ -258,7 +270,7 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	learn_harm(region, work, offer);
-	learn_work(region, work);
+	learn_work(region, duration * count_cpus());
 	learn_alone(region);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_region.c: the number of threads that a region is prepared for, where a num_threads clause
- * looks like the runtime's own choice.
+ * looks like the runtime's own choice, and where CPUs come while it runs.
  */
 #include "t/unit/region_rig.h"
 
@@ -238,6 +238,31 @@ static void after_many(void **state)
 	widen(&warm);
 }
 
+/* CPUs that come while a region runs shorten it: the next run, without them, is not harmed. */
+static void granted_while_it_runs(void **state)
+{
+	static const char region;
+
+	(void)state;
+	widen(&region);
+	for (int i = 0; i < 40; i++) {
+		begin(&region, NONE);
+		assert_int_equal(mal.team, 4);
+		end(&region, false);
+		begin(&region, NONE);
+		assert_int_equal(mal.team, 4);
+		atomic_store(&mal.slot->wants_cpus_count, 4);
+		end_after(&region, LONG / 2 + 2 * MS, true);
+	}
+	/* They may also come as it is over. */
+	begin(&region, NONE);
+	atomic_store(&mal.slot->wants_cpus_count, 4);
+	end(&region, false);
+	begin(&region, NONE);
+	assert_int_equal(mal.team, 4);
+	end(&region, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +276,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
+		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
