@@ -126,9 +126,27 @@ static int is_plain(const char *name)
 	       strncmp(name, "GOMP_parallel_loop_", strlen("GOMP_parallel_loop_")) == 0;
 }
 
-/* One call for several regions: all whose address is put into the register for it. */
-static int add_candidates(struct reading *reading, struct mal_start *start, unsigned int where,
-			  struct mal_error *err)
+/* The function whose address is put into the register WHERE, or into any; NULL: none is. */
+static const struct mal_function *loaded(const struct mal_image *image,
+					 const struct mal_instruction *at, unsigned int where)
+{
+	const struct mal_operand *to = &at->operands[0], *from = &at->operands[1];
+	uint64_t address = (uint64_t)from->number;
+	const struct mal_function *function;
+
+	if (to->kind != MAL_OPERAND_REGISTER || (where != MAL_NO_REGISTER && to->reg != where))
+		return NULL;
+	if (at->action == MAL_ACTION_LEA ? from->base != MAL_NO_REGISTER
+					 : at->action != MAL_ACTION_MOVE || !image->fixed ||
+						   from->kind != MAL_OPERAND_NUMBER)
+		return NULL;
+	function = mal_image_executable(image, address) ? mal_image_function(image, address) : NULL;
+	return function && function->start == address ? function : NULL;
+}
+
+/* Add the functions whose address is put into WHERE. Returns how many, or -1. */
+static int add_loaded(struct reading *reading, struct mal_start *start, unsigned int where,
+		      struct mal_error *err)
 {
 	struct mal_instruction at;
 	int found = 0;
@@ -139,20 +157,30 @@ static int add_candidates(struct reading *reading, struct mal_start *start, unsi
 
 		if (!mal_decode(reading->image, address, &at))
 			break;
-		if (at.action != MAL_ACTION_LEA || at.operands[0].reg != where ||
-		    at.operands[1].base != MAL_NO_REGISTER ||
-		    !mal_image_executable(reading->image, (uint64_t)at.operands[1].number))
+		function = loaded(reading->image, &at, where);
+		if (!function)
 			continue;
-		start->entry = (uint64_t)at.operands[1].number;
-		function = mal_image_function(reading->image, start->entry);
-		if (!function || function->start != start->entry)
-			continue;
-		found = 1;
+		start->entry = function->start;
+		found++;
 		if (add_start(reading->starts, start, err) < 0)
 			return -1;
 	}
+	return found;
+}
+
+/*
+ * One call for several regions: all whose address is put into the register for it, or if there are
+ * none, into any, as one of these is moved there.
+ */
+static int add_candidates(struct reading *reading, struct mal_start *start, unsigned int where,
+			  struct mal_error *err)
+{
+	int found = add_loaded(reading, start, where, err);
+
+	if (!found)
+		found = add_loaded(reading, start, MAL_NO_REGISTER, err);
 	reading->starts->unknown |= !found;
-	return 0;
+	return found < 0 ? -1 : 0;
 }
 
 static int note_call(struct reading *reading, const char *name, struct trace *trace,
