@@ -200,7 +200,10 @@ static void count(struct state *state, const struct mal_view *view, bool still)
 	reset_best(state, view);
 }
 
-/* Enter the window into the guard. Returns whether it tells something of the trusted way. */
+/*
+ * Choose the unit, and enter the window into the guard. Returns whether it tells something of the
+ * trusted way.
+ */
 static bool watch(struct state *state, const struct mal_view *view)
 {
 	struct mal_guard *guard = &state->guard;

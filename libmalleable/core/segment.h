@@ -173,7 +173,7 @@ struct mal_rank_slot {
 	_Atomic uint64_t wants_cpus_since; /* start of a region that may get CPUs, 0: none */
 	/*
 	 * When that region is expected to end with the CPUs it has, going by past runs, and their
-	 * number. Lenders update both as they grant.
+	 * number. Lenders update both as they grant, and not as they take back.
 	 */
 	_Atomic uint64_t wants_cpus_until;
 	_Atomic uint32_t wants_cpus_count;

@@ -83,18 +83,20 @@ static bool is_prepared(const struct mal_region *region, unsigned int requested)
 }
 
 /*
- * Say that the region could use more CPUs, and when it is expected to end: lenders help the one
- * that ends last.
+ * A region begins in which threads share CPUs, or use those of others. If it could use more, say so,
+ * and when it is expected to end: lenders help the one that ends last.
  */
-static void say_wants_cpus(uint64_t now)
+static void begin_sharing(uint64_t now)
 {
 	unsigned int cpus = mal.own_count + mal.borrowed_count;
 	uint64_t length = (uint64_t)(current->work / cpus);
 
-	mal_cpus_want(true);
 	atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
-	atomic_store_explicit(&mal.slot->wants_cpus_until, now + length, memory_order_relaxed);
 	atomic_store_explicit(&mal.slot->wants_cpus_count, cpus, memory_order_relaxed);
+	if (!mal.stacked || !mal_rule(MAL_RULE_LEND))
+		return;
+	mal_cpus_want(true);
+	atomic_store_explicit(&mal.slot->wants_cpus_until, now + length, memory_order_relaxed);
 	mal_wants_cpus_say(&mal.segment, mal.me, true);
 }
 
@@ -148,10 +150,8 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		current->prepared = mal.standing.number;
 	mal_team_set_schedule(
 		atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
-	if (mal.stacked && mal_rule(MAL_RULE_LEND))
-		say_wants_cpus(now);
-	else if (mal.shares)
-		atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
+	if (mal.shares)
+		begin_sharing(now);
 	return changed;
 }
 
@@ -271,7 +271,7 @@ void mal_region_resized(unsigned int size)
 	mal_bind_team(size);
 	if (mal.stacked && !mal.shares && mal_rule(MAL_RULE_LEND)) {
 		mal.shares = true;
-		say_wants_cpus(mal.region_begin);
+		begin_sharing(mal.region_begin);
 	}
 	stand();
 }

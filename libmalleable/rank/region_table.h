@@ -16,7 +16,7 @@ struct mal_region {
 	unsigned int runs; /* short ones */
 	/* mal.standing.number when it was last prepared and needed nothing of its own */
 	uint32_t prepared;
-	double work;  /* ticks times CPUs, moving average of runs with one thread per CPU */
+	double work;  /* ticks times CPUs: average of runs that share none, and of shorter ones */
 	double offer; /* moving average of the part of its time in which others waited */
 	unsigned int offered_cpus;
 	/* work of a run that may have cost too much with shared CPUs, to compare with another */

@@ -170,16 +170,17 @@ static bool can_borrow(void)
 	return mal.running > mal.own_count || mal_team_may_differ();
 }
 
-/* The CPUs of the region that ended, at most: some may have been granted while it ran. */
-static unsigned int count_cpus(void)
+/* How many CPUs lenders granted while the region ran; they may have taken them back since. */
+static unsigned int count_granted(void)
 {
-	unsigned int cpus = mal.own_count + mal.borrowed_count, granted;
+	unsigned int began = mal.own_count + mal.borrowed_count, had;
 
-	if (!mal.stacked)
-		return cpus;
-	granted = atomic_load_explicit(&mal.slot->wants_cpus_count, memory_order_relaxed);
-	granted = granted < mal.running ? granted : mal.running;
-	return granted > cpus ? granted : cpus;
+	if (!mal.shares)
+		return 0;
+	had = atomic_load_explicit(&mal.slot->wants_cpus_count, memory_order_relaxed);
+	/* Others write it. */
+	had = had < mal.running ? had : mal.running;
+	return had > began ? had - began : 0;
 }
 
 /* Whether CPUs were shared in the region that ended, or some were those of others. */
@@ -194,7 +195,10 @@ static bool is_far_more(const struct mal_region *region, double work)
 	return region->work > 0 && work > GROW_HARM * region->work;
 }
 
-/* A run took WORK, and others waited for the part OFFER of it: do shared CPUs harm the region? */
+/*
+ * A run took WORK at least, on the CPUs that it began with, and others waited for the part OFFER of
+ * it: do shared CPUs harm the region?
+ */
 static void learn_harm(struct mal_region *region, double work, double offer)
 {
 	if (mal.stacked && offer < GROW_OFFER && is_far_more(region, work)) {
@@ -225,8 +229,8 @@ static void learn_alone(struct mal_region *region)
 }
 
 /*
- * A run took WORK at most. On shared CPUs, or with those of others, it may take longer than alone.
- * One that took far less shows that what is believed is wrong.
+ * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
+ * took far less shows that what is believed is wrong.
  */
 static void learn_work(struct mal_region *region, double work)
 {
@@ -270,7 +274,8 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 	was_long = mal_sizing_is_long(region);
 	work = duration * (mal.own_count + mal.borrowed_count);
 	learn_harm(region, work, offer);
-	learn_work(region, duration * count_cpus());
+	/* A CPU is granted while its rank waits. */
+	learn_work(region, work + duration * offer * count_granted());
 	learn_alone(region);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)

@@ -52,7 +52,7 @@ static bool is_other_steadier(const struct mal_unit *unit)
 	       STEADIER * unit->noise[!unit->kind] <= noise;
 }
 
-bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool plain)
+bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool comparable)
 {
 	double elapsed_s = mal_model_elapsed(view->samples, view->rank_count);
 	double phase_s = mal_model_phase(view->samples, view->rank_count);
@@ -61,12 +61,12 @@ bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool pla
 				 fmax(elapsed_s / fmax(regions, 1), SHORTEST_S)};
 	unsigned int before = unit->kind;
 
-	if (plain && regions <= 0)
+	if (comparable && regions <= 0)
 		*unit = (struct mal_unit){0};
-	else if (plain && unit->follows)
+	else if (comparable && unit->follows)
 		learn_noise(unit, now);
 	memcpy(unit->last, now, sizeof(now));
-	unit->follows = plain && regions > 0;
+	unit->follows = comparable && regions > 0;
 	if (unit->follows && is_other_steadier(unit))
 		unit->kind = !unit->kind;
 	return unit->kind != before;

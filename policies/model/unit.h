@@ -26,12 +26,12 @@ struct mal_unit {
 };
 
 /*
- * Learn a window. PLAIN: nothing was tried in it and no CPU moved. Returns whether the unit is
+ * Learn a window. COMPARABLE: nothing was tried in it and no CPU moved. Returns whether the unit is
  * another one from this window on: what was measured before cannot be compared with it.
  */
-bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool plain);
+bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool comparable);
 
-/* Returns the seconds of a unit in the last window learnt. */
+/* Returns the seconds of a unit in the last window learnt, above 0. */
 double mal_unit_length(const struct mal_unit *unit);
 
 #endif

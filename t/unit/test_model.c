@@ -118,11 +118,11 @@ static void the_part_that_does_not_scale_is_learnt(void **state)
 }
 
 /*
- * A window of ELAPSED_S with PHASES and REGIONS; PLAIN: nothing was tried in it. Returns whether
+ * A window of ELAPSED_S with PHASES and REGIONS; COMPARABLE: nothing was tried in it. Returns whether
  * the unit is another one.
  */
 static bool count(struct mal_unit *unit, double elapsed_s, double phases, double regions,
-		  bool plain)
+		  bool comparable)
 {
 	struct mal_sample samples[2] = {
 		{.running = true,
@@ -131,7 +131,7 @@ static bool count(struct mal_unit *unit, double elapsed_s, double phases, double
 		 .phases = phases},
 		{.running = true, .elapsed_s = elapsed_s, .phases = phases}};
 	struct mal_view view = {.rank_count = 2, .samples = samples};
-	bool another = mal_unit_learn(unit, &view, plain);
+	bool another = mal_unit_learn(unit, &view, comparable);
 
 	assert_float_equal(mal_unit_length(unit), elapsed_s / (unit->kind ? regions : phases),
 			   1e-9);

@@ -238,6 +238,16 @@ static void after_many(void **state)
 	widen(&warm);
 }
 
+/* The region that is open ends after TICKS, with both CPUs of rank 1, which waits from FROM on. */
+static void end_granted(const void *where, uint64_t ticks, uint64_t from)
+{
+	/* Whatever is written there, a team of four uses no more. */
+	atomic_store(&mal.slot->wants_cpus_count, UINT32_MAX);
+	turn_clock(ticks);
+	mal.segment.ranks[1].waiting_since = mal.region_begin + from;
+	mal_region_end(where);
+}
+
 /* CPUs that come while a region runs shorten it: the next run, without them, is not harmed. */
 static void granted_while_it_runs(void **state)
 {
@@ -251,16 +261,72 @@ static void granted_while_it_runs(void **state)
 		end(&region, false);
 		begin(&region, NONE);
 		assert_int_equal(mal.team, 4);
-		atomic_store(&mal.slot->wants_cpus_count, 4);
-		end_after(&region, LONG / 2 + 2 * MS, true);
+		end_granted(&region, LONG / 2 + 2 * MS, 1);
+		assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
 	}
 	/* They may also come as it is over. */
 	begin(&region, NONE);
-	atomic_store(&mal.slot->wants_cpus_count, 4);
-	end(&region, false);
+	end_granted(&region, LONG, LONG - 1);
+	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
 	begin(&region, NONE);
 	assert_int_equal(mal.team, 4);
 	end(&region, true);
+}
+
+/* Shared CPUs harm a region whose work fell, though CPUs come late in every other run. */
+static void harmed_after_less_work(void **state)
+{
+	static const char region;
+
+	(void)state;
+	widen(&region);
+	for (int i = 0; i < 200; i++) {
+		begin(&region, NONE);
+		if (!mal.stacked)
+			end_after(&region, 6 * MS, true);
+		else if (i % 2)
+			end_after(&region, 15 * MS, false);
+		else
+			end_granted(&region, 5400 * US, 3 * MS);
+	}
+	assert_true(current->harms > 0);
+}
+
+/* A region that became short gets no more threads than CPUs, though CPUs come late in each run. */
+static void shorter_while_granted(void **state)
+{
+	static const char region;
+	unsigned int wide = 0;
+
+	(void)state;
+	for (int i = 0; i < 21; i++) {
+		begin(&region, NONE);
+		end_after(&region, 15 * MS, true);
+	}
+	for (int i = 0; i < 200; i++) {
+		begin(&region, NONE);
+		wide += mal.team == 4;
+		if (mal.team == 4)
+			end_granted(&region, 1350 * US, 1200 * US);
+		else
+			end_after(&region, 1500 * US, false);
+	}
+	assert_in_range(wide, 1, 10);
+}
+
+/* No CPU can be granted to a region that begins in a pause of lending. */
+static void begins_in_a_pause(void **state)
+{
+	static const char first, region;
+
+	(void)state;
+	begin(&first, THREADS);
+	end_granted(&first, LONG, 1);
+	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_LEND;
+	begin(&region, THREADS);
+	mal.segment.header->rules |= MAL_RULE_LEND;
+	end(&region, true);
+	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
 }
 
 int main(void)
@@ -277,6 +343,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
 		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
+		cmocka_unit_test_setup_teardown(harmed_after_less_work, open_all, close_all),
+		cmocka_unit_test_setup_teardown(shorter_while_granted, open_all, close_all),
+		cmocka_unit_test_setup_teardown(begins_in_a_pause, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
