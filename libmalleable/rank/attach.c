@@ -23,7 +23,6 @@
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
-#include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/tools.h"
@@ -272,6 +271,7 @@ static void forget_earlier_program(void)
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->binding, 0);
 	atomic_store(&mal.slot->wants, 0);
+	atomic_store(&mal.slot->count.boundaries, 0);
 	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
 	mal.slot->bound[0] = '\0';
 	mal_borrower_check(&mal.segment, mal.me);
@@ -313,7 +313,6 @@ static int attach(struct mal_error *err)
 	struct mal_cpumask before;
 
 	mal_clock_open();
-	mal_phase_open();
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
 	if (!cpus || mal_cpumask_parse(cpus, &mal.allocation, err) < 0)
 		return mal_fail(err, "%s is missing or wrong", MAL_ENV_CPUS);

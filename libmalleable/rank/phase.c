@@ -29,21 +29,15 @@
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 /*
- * Boundaries of a weaker kind count where a window should have ended so long ago: many programs
- * make collective calls only to begin. If a stronger one comes before weaker ones gave
- * WINDOWS_ENOUGH samples, phases are long: the next may be late by PATIENCE_GROWS times as much.
+ * Boundaries of a weaker kind count after so long without one of the kind that counts: many
+ * programs make collective calls only to begin. Where the strongest kind comes back phases are
+ * long: the next one may take that many times as long.
  */
 #define PATIENCE_S 1.0
 #define PATIENCE_GROWS 2
-#define WINDOWS_ENOUGH 4
 
 /* Not in mal_rank: it is large, and its type is that of period.h, which knows of no rank. */
 static struct mal_period period;
-
-void mal_phase_open(void)
-{
-	mal.phase.patience = mal_s_to_ticks(PATIENCE_S);
-}
 
 static uint64_t busy_ticks(void)
 {
@@ -111,7 +105,6 @@ static void say_sample(uint64_t round)
 
 	mal.phase.said_round = round;
 	mal.phase.said_kind = mal.phase.kind;
-	mal.phase.weak++;
 	mal.phase.last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
@@ -210,49 +203,63 @@ __attribute__((noinline)) static void sample_unseen(uint64_t round)
 	mal_give_back(&kept);
 }
 
+/* The rate of ticks may not be known before. */
+__attribute__((noinline)) static void begin_patience(uint64_t now)
+{
+	struct mal_kept kept = mal_keep();
+
+	mal.phase.patience = mal_s_to_ticks(PATIENCE_S);
+	if (!mal.phase.last)
+		mal.phase.last = now;
+	mal_give_back(&kept);
+}
+
 /*
- * Whether NOW the controller has waited far too long for a boundary of the kind that counts, TIMES
- * as long as is the rank's patience.
+ * Whether the controller waits NOW for a sample, and no boundary of the kind that counts has come
+ * for TIMES as long as the rank's patience.
  */
 static bool is_overdue(uint64_t now, unsigned int times)
 {
 	const struct mal_header *header = mal.segment.header;
 
-	return now > atomic_load_explicit(&header->sample_after, memory_order_relaxed) +
-			       times * mal.phase.patience &&
+	if (!mal.phase.patience)
+		begin_patience(now);
+	return now > mal.phase.last + times * mal.phase.patience &&
+	       now > atomic_load_explicit(&header->sample_after, memory_order_relaxed) &&
 	       atomic_load_explicit(&header->round, memory_order_acquire) != mal.phase.said_round &&
 	       mal_rule(MAL_RULE_READY);
 }
 
-/* Boundaries of KIND count from now on. */
-__attribute__((noinline)) static void count_by(enum mal_boundary_kind kind)
+/* At tick NOW comes a boundary of another kind than counts. Returns whether that counts now. */
+__attribute__((noinline)) static bool changes_to(enum mal_boundary_kind kind, uint64_t now)
 {
-	mal.phase.kind = kind;
-	if (kind >= mal.phase.strongest) {
-		if (mal.phase.left && mal.phase.weak < WINDOWS_ENOUGH)
-			mal.phase.patience = PATIENCE_GROWS * (mal_ticks() - mal.phase.left);
+	uint64_t missed = now - mal.phase.last_strongest;
+
+	if (kind < mal.phase.kind) {
+		if (!is_overdue(now, 1))
+			return false;
+		if (mal.phase.kind == mal.phase.strongest)
+			mal.phase.last_strongest = mal.phase.last;
+	} else if (kind >= mal.phase.strongest) {
+		if (kind == mal.phase.strongest && PATIENCE_GROWS * missed > mal.phase.patience)
+			mal.phase.patience = PATIENCE_GROWS * missed;
 		mal.phase.strongest = kind;
-		mal.phase.left = 0;
-	} else if (!mal.phase.left) {
-		mal.phase.left = atomic_load_explicit(&mal.segment.header->sample_after,
-						      memory_order_relaxed);
-		mal.phase.weak = 0;
 	}
+	mal.phase.kind = kind;
+	return true;
 }
 
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	struct mal_header *header = mal.segment.header;
-	uint64_t round;
+	uint64_t now = mal.left_mpi > mal.last_leave ? mal.left_mpi : mal.last_leave, round;
 
 	if (mal.depth)
 		return;
 	mal.phase.boundaries[kind]++;
-	if (kind != mal.phase.kind) {
-		if (kind < mal.phase.kind && !is_overdue(mal_ticks(), 1))
-			return;
-		count_by(kind);
-	}
+	if (kind != mal.phase.kind && !changes_to(kind, now))
+		return;
+	mal.phase.last = now;
 	atomic_store_explicit(&mal.slot->count.boundaries, mal.phase.boundaries[kind],
 			      memory_order_relaxed);
 	if (mal_phase_has_plan())

@@ -8,9 +8,6 @@
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/state.h"
 
-/* Call once the clock is open. */
-void mal_phase_open(void);
-
 /*
  * The program reached a boundary of KIND. Once a stronger kind was seen, weaker ones are ignored
  * unless no stronger one comes any more.

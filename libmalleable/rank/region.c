@@ -83,8 +83,8 @@ static bool is_prepared(const struct mal_region *region, unsigned int requested)
 }
 
 /*
- * A region begins in which threads share CPUs, or use those of others. If it could use more, say so,
- * and when it is expected to end: lenders help the one that ends last.
+ * A region begins in which threads share CPUs, or use those of others. If it could use more, say
+ * so, and when it is expected to end: lenders help the one that ends last.
  */
 static void begin_sharing(uint64_t now)
 {

@@ -59,6 +59,25 @@ void mal_mpi_finalize(void (*progress)(void))
  */
 #define SAME_STACK (8u << 20)
 
+/* Leave a call. Returns whether it was one of the primary thread outside regions. */
+static inline bool leave(void)
+{
+	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !mal.active)
+		return false;
+	if (mal_self.calling) {
+		mal_self.calling = false;
+		mal_call_end();
+		return true;
+	}
+	if (mal_self.mpi_begin) {
+		/* Inside a region: do not count the wait as work. */
+		if (mal_self.begin)
+			mal_self.begin += mal_ticks() - mal_self.mpi_begin;
+		mal_self.mpi_begin = 0;
+	}
+	return false;
+}
+
 void mal_mpi_look_back(const void *frame)
 {
 	if ((uintptr_t)frame - mal_self.mpi_frame < SAME_STACK)
@@ -70,7 +89,7 @@ void mal_mpi_unwound(void)
 	if (!mal_self.mpi_depth)
 		return;
 	mal_self.mpi_depth = 1;
-	mal_mpi_leave(false);
+	leave();
 }
 
 void mal_mpi_enter(bool collective)
@@ -97,21 +116,12 @@ void mal_mpi_enter(bool collective)
 
 void mal_mpi_leave(bool boundary)
 {
-	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !mal.active)
+	if (!leave())
 		return;
-	if (mal_self.calling) {
-		mal_self.calling = false;
-		mal_call_end();
-		if (boundary)
-			mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
-		else
-			mal_phase_call();
-	} else if (mal_self.mpi_begin) {
-		/* Inside a region: do not count the wait as work. */
-		if (mal_self.begin)
-			mal_self.begin += mal_ticks() - mal_self.mpi_begin;
-		mal_self.mpi_begin = 0;
-	}
+	if (boundary)
+		mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
+	else
+		mal_phase_call();
 }
 
 void mal_mpi_poll(void)

@@ -62,3 +62,8 @@ bool mal_windows_end(struct mal_windows *windows, uint64_t boundaries, double el
 	adapt_stride(windows, boundaries, elapsed_s);
 	return elapsed_s >= LEAST_PART * windows->window_s;
 }
+
+void mal_windows_count_anew(struct mal_windows *windows)
+{
+	windows->stride = 1;
+}

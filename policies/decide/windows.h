@@ -38,4 +38,7 @@ void mal_windows_adapt(struct mal_windows *windows, bool moved);
  */
 bool mal_windows_end(struct mal_windows *windows, uint64_t boundaries, double elapsed_s);
 
+/* Boundaries of another kind count: how many there are in a window is not known yet. */
+void mal_windows_count_anew(struct mal_windows *windows);
+
 #endif

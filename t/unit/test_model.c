@@ -118,8 +118,8 @@ static void the_part_that_does_not_scale_is_learnt(void **state)
 }
 
 /*
- * A window of ELAPSED_S with PHASES and REGIONS; COMPARABLE: nothing was tried in it. Returns whether
- * the unit is another one.
+ * A window of ELAPSED_S with PHASES and REGIONS; COMPARABLE: nothing was tried in it. Returns
+ * whether the unit is another one.
  */
 static bool count(struct mal_unit *unit, double elapsed_s, double phases, double regions,
 		  bool comparable)

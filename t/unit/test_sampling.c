@@ -137,6 +137,27 @@ static void strides_by_strongest_kind(void **state)
 	assert_in_range(node_segment()->header->sample_at - node_said(0).boundary, 1, 5);
 }
 
+/* How many of one kind there are in a window tells nothing of another kind. */
+static void strides_anew_by_another_kind(void **state)
+{
+	(void)state;
+	for (unsigned int round = 0; round < 50; round++) {
+		all_say(0.002, 0.001);
+		node_take(node);
+	}
+	assert_true(node_segment()->header->sample_at - node_said(0).boundary > 10);
+	for (unsigned int rank = 0; rank < 3; rank++) {
+		struct mal_snapshot said;
+
+		node_say(rank, 0.001, 0, 0);
+		said = node_said(rank);
+		said.kind = MAL_BOUNDARY_MARK;
+		node_lie(rank, &said);
+	}
+	node_take(node);
+	assert_int_equal(node_segment()->header->sample_at - node_said(0).boundary, 1);
+}
+
 /* The first round is the start of the first window. */
 static void first_is_start(void **state)
 {
@@ -705,6 +726,7 @@ int main(void)
 		CASE(asks_for_next),
 		CASE(asks_by_strongest_kind),
 		CASE(strides_by_strongest_kind),
+		CASE(strides_anew_by_another_kind),
 		CASE(first_is_start),
 		CASE(claims_are_bounded),
 		CASE(backwards),

@@ -266,8 +266,9 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 		sample->region_s =
 			span(now->region, before->region, sample->elapsed_s) / (double)regions;
 	sample->cpus = cpus;
-	sample->phases =
-		now->boundary > before->boundary ? (double)(now->boundary - before->boundary) : 0;
+	/* Any call of MPI ends no phase. */
+	if (now->boundary > before->boundary && now->kind > MAL_BOUNDARY_CALL)
+		sample->phases = (double)(now->boundary - before->boundary);
 	sample->max = now->max < 65536 ? (unsigned int)now->max : 0;
 	sample->team = now->team < 65536 ? (unsigned int)now->team : 65536;
 }
@@ -315,6 +316,8 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
 		    now->round != controller->sampling->windows.round || !before->valid ||
 		    now->kind != before->snapshot.kind || now->tick <= before->snapshot.tick) {
+			if (before->valid && now->kind != before->snapshot.kind)
+				mal_windows_count_anew(&controller->sampling->windows);
 			window = false;
 			continue;
 		}

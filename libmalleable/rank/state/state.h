@@ -91,12 +91,12 @@ struct mal_rank {
 
 	/* phase.c */
 	struct {
-		enum mal_boundary_kind kind, said_kind; /* of boundaries that count */
-		enum mal_boundary_kind strongest;	/* so far */
+		/* of boundaries: that count now, of the last sample, the strongest so far */
+		enum mal_boundary_kind kind, said_kind, strongest;
 		uint64_t boundaries[MAL_BOUNDARY_KINDS];
-		uint64_t patience; /* ticks that one of this kind may be late */
-		uint64_t left;	   /* tick at which the strongest was missed; 0: it counts */
-		unsigned int weak; /* samples since */
+		uint64_t last;		 /* tick of the last one that counted */
+		uint64_t last_strongest; /* and of the strongest kind, where another counts */
+		uint64_t patience;	 /* ticks from the last one on; 0: not known yet */
 		uint64_t said_round;
 		uint64_t last_said;  /* tick */
 		unsigned int missed; /* answers in a row */
