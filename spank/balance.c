@@ -11,6 +11,7 @@
 #include "spank/contained.h"
 #include "spank/deadline.h"
 #include "spank/job_cpus.h"
+#include "spank/launchers.h"
 #include "spank/plugin.h"
 #include "spank/socket.h"
 #include "spank/switch.h"
@@ -30,6 +31,7 @@ static void balance_node_begin(void)
 	balance_deadline_set(CLEAN_UP_MS);
 	balance_job_cpus_clean_up(0);
 	balance_sockets_clean_up();
+	balance_launchers_clean_up();
 	balance_switch_link();
 	if (!balance_config.agent)
 		return;

@@ -9,7 +9,7 @@
 #include "spank/agent.h"
 #include "spank/contained.h"
 
-#define COUNT 5
+#define COUNT 6
 
 static void list(struct balance_descriptors *fds, int *all[COUNT])
 {
@@ -18,6 +18,7 @@ static void list(struct balance_descriptors *fds, int *all[COUNT])
 	all[2] = &fds->controller.life;
 	all[3] = &fds->controller.report;
 	all[4] = balance_agent_claim();
+	all[5] = &fds->script;
 }
 
 int balance_descriptors_leave(struct balance_descriptors *fds, struct mal_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* descriptors.h: the descriptors that a balanced step has between callbacks. */
+/* descriptors.h: the descriptors that a balanced step or script has between callbacks. */
 #ifndef MAL_SPANK_DESCRIPTORS_H
 #define MAL_SPANK_DESCRIPTORS_H
 
@@ -8,6 +8,7 @@
 
 struct balance_descriptors {
 	int segment; /* -1: none */
+	int script;  /* the pipe of a batch script (core/script.h), -1: none */
 	struct mal_launched controller;
 };
 

@@ -2,6 +2,9 @@
 /* launchers.c: launchers such as mpirun, in balanced jobs. */
 #include "spank/launchers.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,13 +13,16 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/script.h"
+#include "spank/entries.h"
 
 #define PROGRAM "malleable-join"
 /* Less than this nobody wants to have balanced. */
 #define COMPUTED_S 1
+/* Retries if the last step that leaves removes the directory meanwhile. */
+#define TRIES 10
 
-/* The socket of the batch script (core/script.h), -1: none. */
-static int script = -1;
+/* Where the script's pipe is (core/script.h); empty: there is none. */
+static char script_path[MAL_SCRIPT_PATH];
 
 /* How Open MPI 4, PRRTE 3 (Open MPI 5) and PRRTE 2 call what they start in front of each rank. */
 static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_odls_base_exec_agent",
@@ -54,9 +60,41 @@ bool balance_launchers_may_run(spank_t spank)
 	       (step == BALANCE_BATCH_STEP || step == BALANCE_INTERACTIVE_STEP);
 }
 
-void balance_launchers_await(uint32_t job)
+void balance_launchers_clean_up(void)
 {
-	script = mal_script_listen(job);
+	DIR *directory = opendir(MAL_SCRIPT_DIR);
+	struct dirent *file;
+
+	while (directory && (file = readdir(directory))) {
+		int fd = file->d_name[0] == '.'
+				 ? -1
+				 : openat(dirfd(directory), file->d_name,
+					  O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd >= 0)
+			close(fd);
+		else if (errno == ENXIO)
+			unlinkat(dirfd(directory), file->d_name, 0);
+		errno = 0;
+	}
+	if (directory)
+		closedir(directory);
+	rmdir(MAL_SCRIPT_DIR);
+	rmdir(MAL_RUN_DIR);
+}
+
+int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_error *err)
+{
+	int fd = -1;
+
+	balance_launchers_clean_up();
+	for (int i = 0; i < TRIES && fd < 0; i++)
+		if (balance_make_directory(MAL_RUN_DIR, 0755, err) == 0 &&
+		    balance_make_directory(MAL_SCRIPT_DIR, 0755, err) == 0)
+			fd = mal_script_listen(job, user, group, script_path, err);
+	if (fd < 0)
+		script_path[0] = '\0';
+	return fd;
 }
 
 /*
@@ -70,21 +108,26 @@ static bool has_computed(void)
 	return getrusage(RUSAGE_CHILDREN, &used) == 0 && used.ru_utime.tv_sec >= COMPUTED_S;
 }
 
-void balance_launchers_end(uid_t user)
+void balance_launchers_end(int *script, bool tell)
 {
 	enum mal_script_news news;
 
-	if (script < 0)
-		return;
-	news = mal_script_hear(script, user);
-	if (news == MAL_SCRIPT_NOTHING || (news == MAL_SCRIPT_NO_RANKS && has_computed()))
-		balance_tell_user(
-			"nothing in this script was balanced: no ranks of srun, and no mpirun that "
-			"has the script's environment; type srun ./app, or mpirun ./app without "
-			"env -i and "
-			"outside of containers, or malleable run -- mpirun ./app");
-	close(script);
-	script = -1;
+	if (*script >= 0) {
+		news = mal_script_hear(*script);
+		if (tell &&
+		    (news == MAL_SCRIPT_NOTHING || (news == MAL_SCRIPT_NO_RANKS && has_computed())))
+			balance_tell_user("nothing in this script was balanced: no ranks of srun, "
+					  "and no mpirun that has the script's environment; type "
+					  "srun ./app, or mpirun ./app without env -i and outside "
+					  "of containers, or malleable run -- mpirun ./app");
+		close(*script);
+		*script = -1;
+	}
+	if (script_path[0])
+		unlink(script_path);
+	script_path[0] = '\0';
+	rmdir(MAL_SCRIPT_DIR);
+	rmdir(MAL_RUN_DIR);
 }
 
 /*

@@ -26,14 +26,20 @@ bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes);
 bool balance_launchers_may_run(spank_t spank);
 
 /*
- * The batch script of JOB starts. One line at its end tells the user if none of its ranks came,
- * from srun, a launcher, or `malleable run`. Where srun was used, but for no ranks, it comes only
- * if the script itself has computed: its steps have lines of their own.
+ * A script of USER's in JOB starts: make its pipe (core/script.h). Returns a descriptor, for the
+ * caller to keep, or -1 with ERR.
  */
-void balance_launchers_await(uint32_t job);
+int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_error *err);
 
-/* USER's batch script has ended. */
-void balance_launchers_end(uid_t user);
+/*
+ * The script has ended: close *SCRIPT, its pipe, and remove it. With TELL one line tells the user
+ * if no ranks came, from srun, a launcher, or `malleable run`. Where srun was used, but for no
+ * ranks, it comes only if the script itself has computed: its steps have lines of their own.
+ */
+void balance_launchers_end(int *script, bool tell);
+
+/* Remove the pipes of scripts whose slurmstepd was killed: nobody reads them. */
+void balance_launchers_clean_up(void);
 
 /* Make malleable-join the fork agent in ENV, but for one of the user's. POLICY NULL: stays. */
 void balance_launchers_set(const struct mal_setup_env *env, const char *policy);

@@ -62,7 +62,7 @@ static struct {
 	char name[64];
 	char job_name[256];		    /* what the user's environment says */
 	char array_job[16], array_task[16]; /* empty: none */
-} step = {.socket = {"", -1}, .fds = {-1, {-1, -1, -1}}};
+} step = {.socket = {"", -1}, .fds = {-1, -1, {-1, -1, -1}}};
 
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)
@@ -347,6 +347,29 @@ static void clear(void)
 	step.made = NULL;
 }
 
+/* A batch script, or the shell of an salloc: launchers in it are balanced. */
+static void begin_script(spank_t spank)
+{
+	struct mal_error err;
+
+	step.script = choose(spank) && is_allowed();
+	if (!step.script)
+		return;
+	step.fds.script = balance_launchers_await(step.job, step.user, step.group, &err);
+	if (step.fds.script < 0 || balance_descriptors_leave(&step.fds, &err) < 0)
+		balance_error("%s; launchers in the script run unbalanced", err.text);
+}
+
+/* Its user hears if nothing in it was balanced. */
+static void end_script(void)
+{
+	step.script = false;
+	balance_descriptors_take(&step.fds);
+	balance_launchers_end(&step.fds.script,
+			      step.id == BALANCE_BATCH_STEP && balance_wish.asked &&
+				      mal_report_wish(balance_wish.report) != MAL_REPORT_OFF);
+}
+
 /* Called as root. */
 static void begin(spank_t spank)
 {
@@ -355,10 +378,7 @@ static void begin(spank_t spank)
 	balance_deadline_set(get_wait_ms());
 	balance_switch_link();
 	if (!step.numbered) {
-		step.script = choose(spank) && is_allowed();
-		if (step.script && step.id == BALANCE_BATCH_STEP && balance_wish.asked &&
-		    mal_report_wish(balance_wish.report) != MAL_REPORT_OFF)
-			balance_launchers_await(step.job);
+		begin_script(spank);
 		return;
 	}
 	balance_job_cpus_claim(step.job, step.id);
@@ -487,7 +507,8 @@ void balance_step_task_ended(spank_t spank)
 {
 	int status;
 
-	balance_launchers_end(step.user);
+	if (step.script)
+		end_script();
 	if (!step.active)
 		return;
 	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS)

@@ -122,11 +122,13 @@ chmod +x named elsewhere/named
 job --balance <<'JOB'
 mpirun -n 1 named "a  b"
 mpirun -n 1 --path "$work/elsewhere" named c
+mpirun -n 1 named --path "$work/elsewhere"
 mpirun -n 1 -wdir elsewhere ./named d
 mpirun -n 1 nonexistent || echo "none $?"
 JOB
 ok "programs are found as without us" all_of "exits 0" "says 'named ./named a  b'" \
-	"says 'named $work/elsewhere/named c'" "says 'named ./named d'" "complains nonexistent"
+	"says 'named $work/elsewhere/named c'" "says 'named ./named d'" \
+	"says 'named ./named --path'" "complains nonexistent"
 
 job --balance <<'JOB'
 unshare -m sh -c 'mount -t tmpfs none "$stage" && exec mpirun -n 2 $quick'

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
@@ -64,22 +63,31 @@ static void answer(size_t index)
 	all.waiting[index] = -1;
 }
 
+/* Read the request of CONNECTION's rank. Returns a pidfd of the rank, or -1. */
+static int hear(int connection, struct mal_gathering_request *request)
+{
+	struct ucred peer;
+	int process = -1;
+
+	if (mal_channel_peer(connection, &peer) && peer.uid == geteuid() &&
+	    mal_descriptor_wait(connection, POLLIN, mal_now_ms() + mal_patience_ms(REQUEST_MS)) &&
+	    mal_descriptor_receive(connection, &process, request, sizeof(*request)) ==
+		    (ssize_t)sizeof(*request))
+		return process;
+	if (process >= 0)
+		close(process);
+	return -1;
+}
+
 /* Take the next rank that connects. */
 static void take(void)
 {
-	int connection = accept4(all.polled[0].fd, NULL, NULL, SOCK_CLOEXEC), process = -1, fd = -1;
+	int connection = accept4(all.polled[0].fd, NULL, NULL, SOCK_CLOEXEC), process;
 	struct mal_gathering_request request;
-	struct ucred peer;
 
 	if (connection < 0)
 		return;
-	if (mal_channel_peer(connection, &peer) && peer.uid == geteuid() &&
-	    mal_descriptor_wait(connection, POLLIN, mal_now_ms() + mal_patience_ms(REQUEST_MS)) &&
-	    mal_descriptor_receive(connection, &fd, &request, sizeof(request)) ==
-		    (ssize_t)sizeof(request))
-		process = (int)syscall(SYS_pidfd_open, peer.pid, 0);
-	if (fd >= 0)
-		close(fd);
+	process = hear(connection, &request);
 	if (process < 0 || add(process, connection) < 0) {
 		if (process >= 0)
 			close(process);
@@ -122,8 +130,8 @@ static int begin(struct mal_error *err)
 	};
 
 	/* Where nobody knows who comes, all that the launcher may give them. */
-	if (!all.expected && mal_cpumask_get_affinity(wish->launcher, &all.cpus) < 0)
-		return mal_fail_errno(err, "cannot read the launcher's CPUs");
+	if (!all.expected)
+		all.cpus = wish->cpus;
 	snprintf(step, sizeof(step), "%.20s.%s", getenv("SLURM_JOB_ID") ?: "0", wish->name);
 	alone.ranks = mal_cpumask_count(&all.cpus);
 	if (alone.ranks < all.expected)
@@ -149,9 +157,9 @@ static void end(void)
 {
 	char text[MAL_ALONE_TEXT] = {0};
 
-	/* Before the controller's end, which removes the directory of both. */
+	mal_meeting_end(&all.wish->meeting, all.polled[0].fd);
 	if (all.claim >= 0)
-		mal_cpu_claim_end(all.claim);
+		close(all.claim);
 	if (!all.started)
 		return;
 	mal_alone_end(&all.alone, all.balanced, text);
@@ -159,14 +167,14 @@ static void end(void)
 		mal_alone_print(text);
 }
 
-void mal_gathering_run(const struct mal_gathering *gathering, int listening)
+void mal_gathering_run(const struct mal_gathering *gathering)
 {
 	long deadline = mal_now_ms() + mal_patience_ms(COME_MS);
 	bool any = false;
 
 	all.wish = gathering;
 	all.alone = (struct mal_alone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
-	if (add(listening, -1) < 0)
+	if (add(gathering->listening, -1) < 0)
 		return;
 	while (!any || all.count > 1) {
 		long left = all.started ? -1 : deadline - mal_now_ms();

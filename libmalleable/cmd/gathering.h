@@ -11,9 +11,8 @@
 #ifndef MAL_CMD_GATHERING_H
 #define MAL_CMD_GATHERING_H
 
-#include <sys/types.h>
-
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/cmd/meeting.h"
 #include "libmalleable/core/rundir.h"
 #include "libmalleable/core/settings.h"
 #include "policies/interface/choice.h"
@@ -22,12 +21,14 @@ struct mal_gathering {
 	struct mal_wish wish;
 	struct mal_choice choice;
 	const char *libdir;
-	pid_t launcher;
-	char name[16];	    /* the launcher's program */
-	unsigned int nodes; /* that it may start ranks on, 0: this one alone */
+	struct mal_meeting meeting;
+	int listening;		 /* there, -1: another process does */
+	char name[16];		 /* the launcher's program */
+	struct mal_cpumask cpus; /* the launcher's */
+	unsigned int nodes;	 /* that it may start ranks on, 0: this one alone */
 };
 
-/* What a rank sends, with its process number by the socket. */
+/* What a rank sends, with a pidfd of itself. */
 struct mal_gathering_request {
 	struct mal_cpumask cpus; /* its own */
 	unsigned int expected;	 /* ranks that the launcher starts here, 0: unknown */
@@ -39,7 +40,7 @@ struct mal_gathering_answer {
 	char socket[MAL_SOCKET_PATH]; /* the controller's, empty: none */
 };
 
-/* Be the gathering for those who connect to LISTENING, until all have ended. */
-void mal_gathering_run(const struct mal_gathering *gathering, int listening);
+/* Be the gathering for those who come to the meeting, until all have ended. */
+void mal_gathering_run(const struct mal_gathering *gathering);
 
 #endif

@@ -8,16 +8,13 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/number.h"
@@ -126,25 +123,11 @@ static unsigned int count_nodes(void)
 	return nodes;
 }
 
-/* Named by the launcher and the ranks that it starts at once. It has no file. */
-static socklen_t make_address(const struct mal_gathering *gathering, struct sockaddr_un *address)
-{
-	const char *group = getenv("PMIX_NAMESPACE");
-	int length;
-
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	length = snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
-			  "malleable-%u-%d-%.64s", (unsigned int)geteuid(),
-			  (int)gathering->launcher, group ? group : "");
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
 /* Nothing of the rank's but its standard error, all CPUs of the launcher, and no signals. */
-static void detach(const struct mal_gathering *gathering, int *listening)
+static void detach(const struct mal_gathering *gathering)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2};
 	int null = open("/dev/null", O_RDWR);
-	struct mal_cpumask cpus;
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
@@ -154,79 +137,94 @@ static void detach(const struct mal_gathering *gathering, int *listening)
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS; fd++)
-		if (fd != *listening)
+		if (fd != gathering->listening && fd != gathering->meeting.directory)
 			close(fd);
-	if (mal_cpumask_get_affinity(gathering->launcher, &cpus) == 0)
-		mal_cpumask_set_affinity(0, &cpus);
+	mal_cpumask_set_affinity(0, &gathering->cpus);
 }
 
-/* Its parent is not the rank, which would have a child that it does not know. */
-static void start_gathering(const struct mal_gathering *gathering, int listening)
+/*
+ * Its parent is not the rank, which would have a child that it does not know. Returns whether it
+ * runs.
+ */
+static bool start_gathering(const struct mal_gathering *gathering)
 {
 	pid_t child = fork();
+	int status;
 
-	if (child > 0) {
-		waitpid(child, NULL, 0);
-	} else if (child == 0) {
+	if (child == 0) {
 		setsid();
-		if (fork() == 0) {
-			detach(gathering, &listening);
-			mal_gathering_run(gathering, listening);
+		child = fork();
+		if (child == 0) {
+			detach(gathering);
+			mal_gathering_run(gathering);
 		}
-		_exit(0);
+		_exit(child < 0);
 	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Connect to the gathering; start it if it does not run. Returns -1 if that fails. */
-static int meet(const struct mal_gathering *gathering, long deadline)
+/* Connect to the gathering; start it if it does not run. Returns -1 with ERR if that fails. */
+static int meet(struct mal_gathering *gathering, long deadline, struct mal_error *err)
 {
-	struct sockaddr_un address;
-	socklen_t size = make_address(gathering, &address);
 	int fd;
 
 	do {
-		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-		if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) == 0)
+		fd = mal_meeting_connect(&gathering->meeting, deadline, &gathering->listening, err);
+		if (fd >= 0 || gathering->listening < 0)
 			return fd;
-		if (bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, SOMAXCONN) == 0)
-			start_gathering(gathering, fd);
-		else
-			usleep(1000);
-		close(fd);
+		if (!start_gathering(gathering)) {
+			mal_meeting_end(&gathering->meeting, gathering->listening);
+			return mal_fail(err, "cannot start a process beside the ranks");
+		}
+		close(gathering->listening);
 	} while (mal_now_ms() < deadline);
-	return -1;
+	return mal_fail(err, "the ranks of the launcher did not come together in time");
 }
 
-/* Other users may take the name, too. */
-static bool is_ours(int fd)
-{
-	struct ucred peer;
-
-	return mal_channel_peer(fd, &peer) && peer.uid == geteuid();
-}
-
-/* Ask once. Returns whether there was an answer. */
-static bool ask(const struct mal_gathering *gathering, long deadline, int *segment,
-		struct mal_gathering_answer *answer)
+/* Ask once. Returns 0 with the answer, or -1 with ERR. */
+static int ask(struct mal_gathering *gathering, long deadline, int *segment,
+	       struct mal_gathering_answer *answer, struct mal_error *err)
 {
 	struct mal_gathering_request request = {0};
-	int fd = meet(gathering, deadline);
-	bool answered = false;
+	int own = (int)syscall(SYS_pidfd_open, getpid(), 0), fd, result = -1;
 
+	if (own < 0 || mal_cpumask_get_affinity(0, &request.cpus) < 0)
+		return mal_fail_errno(err, "cannot look at the own process");
 	mal_number_parse(getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), 0, MAL_MAX_RANKS, &request.expected);
-	if (fd < 0)
-		return false;
-	if (is_ours(fd) && mal_cpumask_get_affinity(0, &request.cpus) == 0 &&
-	    mal_descriptor_send(fd, -1, &request, sizeof(request)) == 0 &&
-	    mal_descriptor_wait(fd, POLLIN, deadline))
-		answered = mal_descriptor_receive(fd, segment, answer, sizeof(*answer)) ==
-			   (ssize_t)sizeof(*answer);
-	close(fd);
-	return answered;
+	fd = meet(gathering, deadline, err);
+	if (fd >= 0) {
+		if (mal_descriptor_send(fd, own, &request, sizeof(request)) == 0 &&
+		    mal_descriptor_wait(fd, POLLIN, deadline) &&
+		    mal_descriptor_receive(fd, segment, answer, sizeof(*answer)) ==
+			    (ssize_t)sizeof(*answer))
+			result = 0;
+		else
+			mal_fail(err, "the ranks of the launcher did not come together in time");
+		close(fd);
+	}
+	close(own);
+	return result;
+}
+
+/* Get the segment of the launcher's controller. Returns 0, *RECEIVED -1: there is none. */
+static int come(struct mal_gathering *gathering, int *received, struct mal_gathering_answer *answer,
+		struct mal_error *err)
+{
+	long deadline = mal_now_ms() + mal_patience_ms(JOIN_MS);
+	int result;
+
+	if (mal_meeting_find(&gathering->meeting, err) < 0)
+		return -1;
+	/* The gathering of ranks before us may just have ended. */
+	result = ask(gathering, deadline, received, answer, err);
+	if (result < 0)
+		result = ask(gathering, deadline, received, answer, err);
+	close(gathering->meeting.directory);
+	return result;
 }
 
 /* Make this process's program a rank of the launcher's controller. */
-static void join(const struct mal_gathering *gathering)
+static void join(struct mal_gathering *gathering)
 {
 	struct mal_gathering_answer answer;
 	const struct mal_alone_wish wish = {
@@ -238,14 +236,10 @@ static void join(const struct mal_gathering *gathering)
 	struct mal_alone alone = {.socket = ""};
 	struct mal_error err;
 	struct mal_setup setup;
-	long deadline = mal_now_ms() + mal_patience_ms(JOIN_MS);
 	int received = -1;
 
-	/* The gathering of ranks before us may just have ended. */
-	if (!ask(gathering, deadline, &received, &answer) &&
-	    !ask(gathering, deadline, &received, &answer))
-		say("the ranks of the launcher did not come together in time; "
-		    "they run unbalanced");
+	if (come(gathering, &received, &answer, &err) < 0 && is_first())
+		mal_print_line(stderr, "balance: %s; they run unbalanced", err.text);
 	if (received < 0)
 		return;
 	alone.segment_fd = fcntl(received, F_DUPFD, MAL_SEGMENT_FD_MIN);
@@ -267,49 +261,50 @@ static void execute_in(char *list, char **argv)
 			execv(path, argv);
 }
 
-/* A program's name is looked for where mpirun did: --path, PATH, and the working directory. */
-static void execute(pid_t launcher, char **argv)
+/*
+ * A program's name is looked for where mpirun did: --path, PATH, and the working directory. Open
+ * MPI 4 leaves --path in OMPI_exec_path (orte/mca/odls/base/odls_base_default_fns.c), PRRTE 3 gives
+ * us the whole path. No command line is read: words there may be the program's own.
+ */
+static void execute(char **argv)
 {
-	char file[32], here[] = ".", *word = NULL;
-	size_t size = 0;
-	bool is_list = false;
-	FILE *words;
+	const char *list = getenv("OMPI_exec_path");
+	char here[] = ".", *copy = list && !strchr(argv[0], '/') ? strdup(list) : NULL;
 
-	if (!strchr(argv[0], '/')) {
-		snprintf(file, sizeof(file), "/proc/%d/cmdline", (int)launcher);
-		words = fopen(file, "re");
-		while (words && getdelim(&word, &size, '\0', words) > 0) {
-			if (is_list)
-				execute_in(word, argv);
-			is_list = strcmp(word, "--path") == 0 || strcmp(word, "-path") == 0;
-		}
-		free(word);
-		if (words)
-			fclose(words);
-	}
+	if (copy)
+		execute_in(copy, argv);
+	free(copy);
 	execvp(argv[0], argv);
 	if (errno == ENOENT && !strchr(argv[0], '/'))
 		execute_in(here, argv);
 }
 
-/* The directory that this program is installed in, and what its launcher is called. */
-static bool look_around(struct mal_gathering *gathering, char *libdir, size_t size)
+/* What is read of the launcher before anything is waited for: afterwards it may be another. */
+static void look_at_launcher(struct mal_gathering *gathering)
 {
-	ssize_t length = readlink("/proc/self/exe", libdir, size - 1);
+	pid_t launcher = getppid();
 	char path[32];
 	FILE *file;
 
-	if (length < 0)
-		return false;
-	libdir[length] = '\0';
-	*strrchr(libdir, '/') = '\0';
-	gathering->libdir = libdir;
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)gathering->launcher);
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)launcher);
 	file = fopen(path, "re");
 	if (!file || fscanf(file, "%15s", gathering->name) != 1)
 		strcpy(gathering->name, "launcher");
 	if (file)
 		fclose(file);
+	if (mal_cpumask_get_affinity(launcher, &gathering->cpus) < 0)
+		mal_cpumask_get_affinity(0, &gathering->cpus);
+}
+
+/* The directory that this program is installed in. */
+static bool find_libdir(char *libdir, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", libdir, size - 1);
+
+	if (length < 0)
+		return false;
+	libdir[length] = '\0';
+	*strrchr(libdir, '/') = '\0';
 	return true;
 }
 
@@ -328,11 +323,12 @@ int main(int argc, char **argv)
 	}
 	argv += optind;
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
-	gathering.launcher = getppid();
+	look_at_launcher(&gathering);
 	gathering.nodes = count_nodes();
-	if (look_around(&gathering, libdir, sizeof(libdir)) && is_wanted(&gathering))
+	gathering.libdir = libdir;
+	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&gathering))
 		join(&gathering);
-	execute(gathering.launcher, argv);
+	execute(argv);
 	option = errno == ENOENT ? 127 : 126;
 	mal_print_line(stderr, "malleable-join: cannot run %s: %s", argv[0], strerror(errno));
 	return option;

@@ -238,6 +238,11 @@ static int show_here(const struct arguments *arguments)
 		fprintf(stderr, "malleable status: %s\n", err.text);
 		return 1;
 	}
+	if (steps.hidden.text[0])
+		fprintf(stderr,
+			"malleable status: %s: steps of mpirun and of malleable run are not "
+			"shown\n",
+			steps.hidden.text);
 	if (arguments->json)
 		fputs("[", stdout);
 	for (size_t i = 0; i < steps.count; i++) {

@@ -72,10 +72,13 @@ static int by_name(const void *a, const void *b)
 int mal_steps_find(struct mal_steps *steps, struct mal_error *err)
 {
 	char own[MAL_SOCKET_PATH];
+	bool trusted;
 
 	*steps = (struct mal_steps){0};
-	if (add_all(steps, MAL_SOCKET_DIR) < 0 ||
-	    (mal_rundir_find_own(false, own, sizeof(own), NULL) == 0 && add_all(steps, own) < 0)) {
+	trusted = mal_rundir_find_own(false, own, sizeof(own), &steps->hidden) == 0;
+	if (trusted || access(own, F_OK) < 0)
+		steps->hidden.text[0] = '\0';
+	if (add_all(steps, MAL_SOCKET_DIR) < 0 || (trusted && add_all(steps, own) < 0)) {
 		mal_steps_clear(steps);
 		return mal_fail(err, "out of memory");
 	}

@@ -30,6 +30,8 @@ struct mal_steps {
 	size_t count;
 	struct mal_controller_process *controllers; /* sorted by socket */
 	size_t others;				    /* controllers of other users, not listed */
+	/* why those of mpirun and `malleable run` are not listed; empty: they are */
+	struct mal_error hidden;
 };
 
 /*

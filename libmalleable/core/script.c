@@ -2,13 +2,13 @@
 /* script.c: whether a batch script of a balanced job started ranks where the plugin sees them. */
 #include "libmalleable/core/script.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libmalleable/core/inside.h"
@@ -17,16 +17,16 @@
 /* What is told. */
 #define STARTED 's'
 #define WITHOUT_RANKS 'w'
-/* So many messages wait on any system (net.unix.max_dgram_qlen). */
-#define QUEUE 10
+/* So many bytes wait in a pipe (pipe(7)). */
+#define QUEUE 65536
 
-/* NAME: of the job's directory. */
-static socklen_t make_address(const char *name, struct sockaddr_un *address)
+const char *mal_script_directory = MAL_SCRIPT_DIR;
+
+/* Where the pipe of NAME is. Returns false if that is no name. */
+static bool make_path(const char *name, char *path, size_t size)
 {
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-			   (size_t)snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
-					    "malleable-script-%.64s", name));
+	return *name && !strchr(name, '/') &&
+	       snprintf(path, size, "%s/%s", mal_script_directory, name) < (int)size;
 }
 
 /* The name of the directory of this process's job; false: it is in none. */
@@ -41,95 +41,98 @@ static bool find_directory(char *name, size_t size)
 	return start && snprintf(name, size, "%.*s", (int)(end - start), start) < (int)size;
 }
 
-int mal_script_listen(unsigned int job)
+/* Under another name until it is open: a pipe that nobody reads is taken for a dead script's. */
+int mal_script_listen(unsigned int job, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
+		      struct mal_error *err)
 {
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
-	struct sockaddr_un address;
-	char name[32];
-	socklen_t size;
+	char draft[MAL_SCRIPT_PATH], name[32];
+	int fd = -1;
 
 	/* By number, unless the directory has another name. */
 	if (!find_directory(name, sizeof(name)) || strncmp(name, "job_", 4) == 0)
 		snprintf(name, sizeof(name), "job_%u", job);
-	size = make_address(name, &address);
-	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 &&
-	    bind(fd, (struct sockaddr *)&address, size) == 0)
+	make_path(name, path, MAL_SCRIPT_PATH);
+	snprintf(name, sizeof(name), ".%ld", (long)getpid());
+	make_path(name, draft, sizeof(draft));
+	unlink(draft);
+	if (mkfifo(draft, 0600) == 0 && lchown(draft, user, group) == 0)
+		fd = open(draft, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && rename(draft, path) == 0)
 		return fd;
+	mal_fail_errno(err, "cannot make %s", path);
 	if (fd >= 0)
 		close(fd);
+	unlink(draft);
 	return -1;
 }
 
-/* Take the next byte and who sent it. Returns false if there is none. */
-static bool receive(int fd, char *byte, uid_t *user)
+enum mal_script_news mal_script_hear(int fd)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
-	struct iovec iov = {byte, 1};
-	struct msghdr message = {.msg_iov = &iov,
-				 .msg_iovlen = 1,
-				 .msg_control = control,
-				 .msg_controllen = sizeof(control)};
-	struct cmsghdr *header;
-	struct ucred sender = {.uid = (uid_t)-1};
+	unsigned int started = 0, without = 0, all = 0;
+	char bytes[4096];
+	ssize_t got;
 
-	if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-		return false;
-	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_type == SCM_CREDENTIALS)
-		memcpy(&sender, CMSG_DATA(header), sizeof(sender));
-	*user = sender.uid;
-	return true;
-}
-
-enum mal_script_news mal_script_hear(int fd, uid_t user)
-{
-	unsigned int started = 0, without = 0;
-	uid_t sender;
-	char byte;
-
-	while (receive(fd, &byte, &sender)) {
-		started += byte == STARTED && sender == user;
-		without += byte == WITHOUT_RANKS && (sender == user || sender == 0);
+	while (all < QUEUE && (got = read(fd, bytes, sizeof(bytes))) > 0) {
+		all += (unsigned int)got;
+		while (got-- > 0) {
+			started += bytes[got] == STARTED;
+			without += bytes[got] == WITHOUT_RANKS;
+		}
 	}
 	if (!started)
 		return MAL_SCRIPT_NOTHING;
-	/* A full queue took no more. */
-	return without < started || started + without >= QUEUE ? MAL_SCRIPT_RANKS
-							       : MAL_SCRIPT_NO_RANKS;
+	/* A full pipe took no more. */
+	return without < started || all >= QUEUE ? MAL_SCRIPT_RANKS : MAL_SCRIPT_NO_RANKS;
 }
 
-/* Returns whether a script listens in the job of that NAME. */
-static bool tell(const char *name, char byte)
+static int open_pipe(const char *name)
 {
-	struct sockaddr_un address;
-	socklen_t size = make_address(name, &address);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool told = fd >= 0 && sendto(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
-				      (struct sockaddr *)&address, size) == 1;
+	char path[MAL_SCRIPT_PATH];
 
-	if (fd >= 0)
-		close(fd);
-	return told;
+	return make_path(name, path, sizeof(path))
+		       ? open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+		       : -1;
 }
 
 /* The environment may have been cleared, and a container may hide the cgroup. */
-void mal_script_tell(void)
+int mal_script_open(void)
 {
 	const char *number = getenv("SLURM_JOB_ID"), *sluid = getenv("SLURM_JOB_SLUID");
 	char name[32];
+	int fd = -1;
 
-	if (number && snprintf(name, sizeof(name), "job_%s", number) < (int)sizeof(name) &&
-	    tell(name, STARTED))
+	if (number && snprintf(name, sizeof(name), "job_%s", number) < (int)sizeof(name))
+		fd = open_pipe(name);
+	if (fd < 0 && sluid)
+		fd = open_pipe(sluid);
+	if (fd < 0 && find_directory(name, sizeof(name)))
+		fd = open_pipe(name);
+	return fd;
+}
+
+/* Our own end reads, too: no SIGPIPE. */
+static void tell(int fd, char byte)
+{
+	if (fd < 0)
 		return;
-	if (!(sluid && tell(sluid, STARTED)) && find_directory(name, sizeof(name)))
-		tell(name, STARTED);
+	if (write(fd, &byte, 1) < 0)
+		errno = 0;
+	close(fd);
+}
+
+void mal_script_tell(void)
+{
+	tell(mal_script_open(), STARTED);
 }
 
 void mal_script_tell_no_ranks(unsigned int job)
 {
 	char name[32];
+	int fd;
 
 	snprintf(name, sizeof(name), "job_%u", job);
-	if (!tell(name, WITHOUT_RANKS) && find_directory(name, sizeof(name)))
-		tell(name, WITHOUT_RANKS);
+	fd = open_pipe(name);
+	if (fd < 0 && find_directory(name, sizeof(name)))
+		fd = open_pipe(name);
+	tell(fd, WITHOUT_RANKS);
 }

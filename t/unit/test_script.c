@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libmalleable/core/inside.h"
@@ -15,6 +16,7 @@ const char *__wrap_mal_inside_cgroup(char *text, size_t size);
 /* The job's number and SLUID, which no other test has, and the cgroup that we are in. */
 static unsigned int job;
 static char sluid[16], cgroup[128];
+static char directory[] = "/tmp/test-script.XXXXXX", path[MAL_SCRIPT_PATH];
 
 const char *__wrap_mal_inside_cgroup(char *text, size_t size)
 {
@@ -29,7 +31,14 @@ static int set_up(void **state)
 	(void)state;
 	job = (unsigned int)getpid();
 	snprintf(sluid, sizeof(sluid), "s%013u", job);
-	return 0;
+	mal_script_directory = mkdtemp(directory);
+	return mal_script_directory ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return rmdir(directory);
 }
 
 /* A process in cgroup WHERE, whose environment has NUMBER and SLUID_THERE (NULL: not), tells. */
@@ -46,44 +55,49 @@ static void tell(const char *where, const char *number, const char *sluid_there)
 	mal_script_tell();
 }
 
-static void listen_in(const char *directory, int *fd)
+static void listen_in(const char *name, int *fd)
 {
-	snprintf(cgroup, sizeof(cgroup), "/a/%s/step_batch", directory);
-	*fd = mal_script_listen(job);
+	struct mal_error err;
+
+	snprintf(cgroup, sizeof(cgroup), "/a/%s/step_batch", name);
+	*fd = mal_script_listen(job, geteuid(), getegid(), path, &err);
 	assert_true(*fd >= 0);
-	assert_int_equal(mal_script_hear(*fd, geteuid()), MAL_SCRIPT_NOTHING);
+	assert_int_equal(mal_script_hear(*fd), MAL_SCRIPT_NOTHING);
 }
 
-/* Whether the script in job DIRECTORY hears that. */
-static bool hears(const char *directory, const char *where, const char *number,
-		  const char *sluid_there)
+static void end(int fd)
+{
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Whether the script in job NAME hears that. */
+static bool hears(const char *name, const char *where, const char *number, const char *sluid_there)
 {
 	bool heard;
 	int fd;
 
-	listen_in(directory, &fd);
+	listen_in(name, &fd);
 	tell(where, number, sluid_there);
-	heard = mal_script_hear(fd, geteuid()) == MAL_SCRIPT_RANKS;
-	tell(where, number, sluid_there);
-	assert_int_equal(mal_script_hear(fd, geteuid() + 1), MAL_SCRIPT_NOTHING);
-	close(fd);
+	heard = mal_script_hear(fd) == MAL_SCRIPT_RANKS;
+	end(fd);
 	return heard;
 }
 
 static void by_number(void **state)
 {
-	char directory[32], where[64], number[16];
+	char name[32], where[64], number[16];
 
 	(void)state;
 	snprintf(number, sizeof(number), "%u", job);
-	snprintf(directory, sizeof(directory), "job_%u", job);
+	snprintf(name, sizeof(name), "job_%u", job);
 	snprintf(where, sizeof(where), "/b/job_%u/step_batch", job);
-	assert_true(hears(directory, where, number, NULL));
-	assert_true(hears(directory, "", number, sluid));
-	assert_true(hears(directory, where, NULL, NULL));
+	assert_true(hears(name, where, number, NULL));
+	assert_true(hears(name, "", number, sluid));
+	assert_true(hears(name, where, NULL, NULL));
 	assert_true(hears("nothing", where, NULL, NULL));
-	assert_false(hears(directory, "", NULL, NULL));
-	assert_false(hears(directory, "/b/job_0/step_batch", "0", NULL));
+	assert_false(hears(name, "", NULL, NULL));
+	assert_false(hears(name, "/b/job_0/step_batch", "0", NULL));
 }
 
 static void by_sluid(void **state)
@@ -110,19 +124,50 @@ static void steps_without_ranks(void **state)
 	listen_in(sluid, &fd);
 	tell(cgroup, number, NULL);
 	mal_script_tell_no_ranks(job);
-	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_NO_RANKS);
+	assert_int_equal(mal_script_hear(fd), MAL_SCRIPT_NO_RANKS);
 	tell(cgroup, number, NULL);
 	tell(cgroup, number, NULL);
 	mal_script_tell_no_ranks(job);
-	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_RANKS);
-	for (int i = 0; i < 5; i++) {
+	assert_int_equal(mal_script_hear(fd), MAL_SCRIPT_RANKS);
+	/* The pipe holds 64 KiB. */
+	for (int i = 0; i < 40000; i++) {
 		tell(cgroup, number, NULL);
 		mal_script_tell_no_ranks(job);
 	}
-	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_RANKS);
+	assert_int_equal(mal_script_hear(fd), MAL_SCRIPT_RANKS);
 	mal_script_tell_no_ranks(job);
-	assert_int_equal(mal_script_hear(fd, geteuid()), MAL_SCRIPT_NOTHING);
-	close(fd);
+	assert_int_equal(mal_script_hear(fd), MAL_SCRIPT_NOTHING);
+	end(fd);
+}
+
+/* Nobody but the user and root can open it, or make a name of the user's lead elsewhere. */
+static void of_the_user_alone(void **state)
+{
+	struct mal_error err;
+	struct stat status;
+	int fd;
+
+	(void)state;
+	listen_in(sluid, &fd);
+	assert_int_equal(lstat(path, &status), 0);
+	assert_true(S_ISFIFO(status.st_mode));
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(status.st_uid, geteuid());
+	setenv("SLURM_JOB_ID", "x/../../etc/passwd", 1);
+	*cgroup = '\0';
+	unsetenv("SLURM_JOB_SLUID");
+	assert_int_equal(mal_script_open(), -1);
+	end(fd);
+	/* What is there already, as of a job that is run again, is replaced. */
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	listen_in(sluid, &fd);
+	assert_int_equal(lstat(path, &status), 0);
+	assert_true(S_ISFIFO(status.st_mode));
+	end(fd);
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(mal_script_listen(job, geteuid(), getegid(), path, &err), -1);
+	assert_non_null(strstr(err.text, "cannot make "));
+	assert_int_equal(mkdir(directory, 0700), 0);
 }
 
 int main(void)
@@ -131,7 +176,8 @@ int main(void)
 		cmocka_unit_test(by_number),
 		cmocka_unit_test(by_sluid),
 		cmocka_unit_test(steps_without_ranks),
+		cmocka_unit_test(of_the_user_alone),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

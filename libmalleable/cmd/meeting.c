@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* meeting.c: the socket at which the ranks of one launcher meet. */
+#include "libmalleable/cmd/meeting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+
+#define GROUP_LENGTH 60
+
+int mal_meeting_find(struct mal_meeting *meeting, struct mal_error *err)
+{
+	const char *path = getenv("PMIX_SERVER_TMPDIR"), *group = getenv("PMIX_NAMESPACE");
+	struct stat status;
+
+	if (!path || !group || strchr(group, '/'))
+		return mal_fail(err, "the launcher does not name its directory and its job");
+	/* The end differs between a launcher's jobs: the beginning may be the host's name. */
+	if (strlen(group) > GROUP_LENGTH)
+		group += strlen(group) - GROUP_LENGTH;
+	snprintf(meeting->name, sizeof(meeting->name), "malleable.%s", group);
+	meeting->directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (meeting->directory < 0)
+		return mal_fail_errno(err, "cannot open the launcher's %.200s", path);
+	if (fstat(meeting->directory, &status) == 0 && status.st_uid == geteuid() &&
+	    !(status.st_mode & (S_IRWXG | S_IRWXO)))
+		return 0;
+	close(meeting->directory);
+	return mal_fail(err, "the launcher's %.200s is open to other users", path);
+}
+
+/* By the open directory, whose path may be longer than a socket's. */
+static struct sockaddr_un make_address(const struct mal_meeting *meeting)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
+		 meeting->directory, meeting->name);
+	return address;
+}
+
+/* Whether the other end of FD is of the same user. */
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+
+	return mal_channel_peer(fd, &peer) && peer.uid == geteuid();
+}
+
+int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *listening,
+			struct mal_error *err)
+{
+	const struct sockaddr_un address = make_address(meeting);
+	const struct sockaddr *any = (const struct sockaddr *)&address;
+
+	*listening = -1;
+	do {
+		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+		if (fd < 0)
+			return mal_fail_errno(err, "cannot create a socket");
+		if (connect(fd, any, sizeof(address)) == 0 && is_ours(fd))
+			return fd;
+		if (bind(fd, any, sizeof(address)) == 0 && listen(fd, SOMAXCONN) == 0) {
+			*listening = fd;
+			return -1;
+		}
+		close(fd);
+		/* The one who was first may not listen yet. */
+		usleep(1000);
+	} while (mal_now_ms() < deadline);
+	return mal_fail(err, "nobody listens where the ranks of the launcher meet");
+}
+
+void mal_meeting_end(const struct mal_meeting *meeting, int listening)
+{
+	unlinkat(meeting->directory, meeting->name, 0);
+	close(listening);
+}
