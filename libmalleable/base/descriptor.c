@@ -69,5 +69,9 @@ ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(fd, CMSG_DATA(header), sizeof(int));
+	if (got >= 0 && *fd < 0 && (message.msg_flags & MSG_CTRUNC)) {
+		errno = EMFILE;
+		return -1;
+	}
 	return got;
 }

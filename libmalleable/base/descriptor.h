@@ -26,7 +26,7 @@ int mal_descriptor_send(int socket, int fd, const void *data, size_t size);
 /*
  * Receive up to SIZE bytes into DATA, and a descriptor into *FD (-1: none came), which is
  * close-on-exec and the caller's to close; of several only the first. Does not wait. Returns the
- * number of bytes, or -1 with errno.
+ * number of bytes, or -1 with errno: EMFILE if one came that could not be opened here.
  */
 ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size);
 

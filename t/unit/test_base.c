@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -334,6 +335,27 @@ static void of_several_descriptors_none_stays(void **state)
 	close(ends[1]);
 }
 
+/* A descriptor that has no place here is no message without one. */
+static void a_descriptor_without_a_place(void **state)
+{
+	struct rlimit few, limit;
+	int ends[2], got;
+	char byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(mal_descriptor_send(ends[1], ends[0], "x", 1), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){(rlim_t)ends[1], limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(mal_descriptor_receive(ends[0], &got, &byte, 1), -1);
+	assert_int_equal(errno, EMFILE);
+	assert_int_equal(got, -1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* SCRIPT, run by the shell with DESCRIPTOR as its first one; its exit status. */
 static int run(const char *script, int descriptor, long limit_ms)
 {
@@ -571,6 +593,7 @@ int main(void)
 		cmocka_unit_test(bad_clients_are_turned_away),
 		cmocka_unit_test(descriptors_and_waiting),
 		cmocka_unit_test(of_several_descriptors_none_stays),
+		cmocka_unit_test(a_descriptor_without_a_place),
 		cmocka_unit_test(programs_inherit_nothing_by_accident),
 		cmocka_unit_test(descriptors_keep_apart),
 		cmocka_unit_test(programs_end_in_time),
