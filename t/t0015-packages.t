@@ -4,7 +4,7 @@
 # Python reads what is Python.
 . "$(dirname "$0")/lib.sh"
 package=$srcdir/contrib/package
-plan 7
+plan 10
 
 # names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
 names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }
@@ -59,3 +59,37 @@ documents() {
 		done
 }
 ok "the documents are there" [ -z "$(documents)" ]
+
+# What is below /run, by the names that the source has for it: removed with the packages, but for
+# what steps that run need; kept where they are upgraded.
+sed -nE 's,^#define MAL_[A-Z_]+ "(/run/malleable[^"/]*)"$,\1,p' "$srcdir"/libmalleable/core/*.h \
+	>"$work/names"
+sed -n '/^%postun/,/^%files/p' "$package/malleable.spec" | sed '1d;$d' >"$work/erase"
+grep -v '^#DEBHELPER#' "$package/debian/slurm-wlm-balance-plugin.postrm" >"$work/postrm"
+cp "$(command -v sleep)" "$work/malleabled"
+# left SCRIPT ARGUMENT [STEP]: what it leaves of these, with a step that runs.
+left() {
+	# shellcheck disable=SC2016
+	unshare --mount --pid --fork --mount-proc --kill-child sh -c '
+		mount -t tmpfs none /run && xargs touch <"$0/names" || exit
+		[ -z "$3" ] || "$0/malleabled" 60 &
+		[ -z "$3" ] || until grep -qsx malleabled /proc/[0-9]*/comm; do :; done
+		sh "$0/$1" "$2" >&2; cd /run && echo malleable*' "$work" "$@"
+}
+leaves() { [ "$(left "${@:2}")" = "$1" ] || { echo "# left: $(left "${@:2}")" && false; }; }
+if unshare --mount --pid --fork true 2>/dev/null; then
+	none='malleable*'
+	all='malleable malleable.agent malleable.off malleable.switch'
+	used='malleable malleable.agent malleable.off'
+	ok "removed, packages leave nothing in /run" all_of "[ \$(wc -l <'$work/names') = 4 ]" \
+		"leaves '$none' erase 0" "leaves '$used' postrm remove" \
+		"leaves '$none' postrm purge"
+	ok "but what a step that runs needs" all_of "leaves '$used' erase 0 step" \
+		"leaves '$used' postrm purge step"
+	ok "and upgraded all" all_of "leaves '$all' erase 1" "leaves '$all' postrm upgrade"
+else
+	for what in "removed, packages leave nothing in /run" \
+		"but what a step that runs needs" "and upgraded all"; do
+		skip "$what" "needs root"
+	done
+fi
