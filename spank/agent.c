@@ -18,6 +18,7 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/spawn.h"
+#include "libmalleable/base/user.h"
 #include "spank/plugin.h"
 #include "spank/tracker.h"
 
@@ -152,7 +153,7 @@ static int adopt(int connection, int life_end, struct mal_error *err)
 /* Start an agent, as none runs. */
 static int start(const char *path, const char *user, int life_end, struct mal_error *err)
 {
-	const struct passwd *entry = getpwnam(user);
+	const struct passwd *entry = *user ? getpwnam(user) : mal_user_find();
 	int listening;
 	pid_t pid;
 

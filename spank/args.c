@@ -22,7 +22,6 @@ _Static_assert(sizeof(MAL_LIBDIR) <= sizeof(balance_config.libdir),
 struct mal_site balance_config = {
 	.libdir = MAL_LIBDIR,
 	.off_file = MAL_OFF_FILE,
-	.agent_user = "nobody",
 	.share = 1,
 	.wait_s = 1,
 	.patience = 1,
