@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
-plan 16
+plan 30
 
 malleable=$stage/bin/malleable
 acct() { run "$malleable" acct "$@"; }
@@ -64,14 +64,44 @@ fi
 
 mkfifo "$dir/pipe.json"
 ln -s "$dir/1.0.n1.json" "$dir/link.json"
-echo '{"version": 1, "policy": "auto", "ranks": 1, "cpus": 1e300}' >"$dir/wrong.json"
 printf '%0100000d' 0 | tr 0 '[' >"$dir/deep.json"
-jq '.measured.elapsed_s = -5' "$dir/1.0.n1.json" >"$dir/negative.json"
+jq 'del(.ranks)' "$dir/1.0.n1.json" >"$dir/lacks.json"
 head -c 100 "$dir/1.0.n1.json" >"$dir/cut.json"
+truncate -s 1T "$dir/sparse.json"
 touch "$dir/empty.json" "$dir/notes.txt"
 acct --by=program "$dir"
 ok "what is no report is counted, and harms nothing" all_of "exits 0" \
 	"[ \"\$(row all)\" = '5 16.00 1.00 4.00' ]" "says '^7 files are no reports'"
+# impossible NAME PROGRAM WHY: that of a report that is otherwise good.
+impossible() {
+	jq "$2" "$dir/1.0.n1.json" >"$dir/$1.json"
+	acct --by=program "$dir"
+	ok "left out: $2" all_of "exits 3" \
+		"complains '^malleable acct: left out $1.json: $3'" \
+		"[ \$(wc -l <'$work/err') = 1 ]" "[ \"\$(row all)\" = '5 16.00 1.00 4.00' ]" \
+		"says '^8 files are no reports'"
+	rm "$dir/$1.json"
+}
+impossible negative '.measured.elapsed_s = -5' 'elapsed_s is -5,'
+impossible cpus '.cpus = 1e9' 'cpus is 1e\+09, and only 0 to 1024 can be'
+impossible years '.elapsed_s = 1e9' 'elapsed_s is 1e\+09,'
+impossible saved '.measured.unbalanced_s = 1e6' 'unbalanced_s is 1000000,'
+impossible "$(printf 'a\nb')" '.ranks = 1e300' 'ranks is' # its line end is a question mark
+impossible large '.pad = [range(3000000) | 0]' 'File too large'
+for i in $(seq 30); do jq '.cpus = -1' "$dir/1.0.n1.json" >"$dir/many$i.json"; done
+acct "$dir"
+ok "of many some are named, and the others counted" all_of "exits 3" \
+	"complains '^malleable acct: left out 10 more$'" "[ \$(wc -l <'$work/err') = 21 ]"
+rm "$dir"/many*
+# Ranks that come to a boundary one after the other: windows overlap, and are more than the step.
+mkdir "$work/overlap"
+jq '.measured = {elapsed_s: 7200, unbalanced_s: 9000, ideal_s: 5400}' "$dir/1.0.n1.json" \
+	>"$work/overlap/1.json"
+acct --by=program "$work/overlap"
+ok "windows of a step are no longer than the step" all_of "exits 0" \
+	"[ \"\$(row solver)\" = '1 4.00 1.00 1.00' ]"
+run sh -c "'$malleable' acct '$work/overlap' >/dev/full"
+ok "what cannot be printed is an error" all_of "exits 1" "complains 'cannot print: No space left'"
 if [ "$(id -u)" = 0 ]; then
 	chmod 600 "$dir"/*.json
 	chown 65534 "$dir/2.0.n1.json"
@@ -81,9 +111,60 @@ if [ "$(id -u)" = 0 ]; then
 	run setpriv --bounding-set=-setuid --inh-caps=-setuid "$malleable" acct "$dir"
 	ok "and reads nothing as long as it is root" all_of "exits 1" \
 		"complains 'cannot give up root'" "[ ! -s '$work/out' ]"
+	# beside AS_ROOT AS_USER COMMAND...: what others do beside the reader.
+	beside() {
+		run env LD_PRELOAD="$programs/beside.so" AS_ROOT="$1" AS_USER="$2" \
+			"$malleable" "${@:3}"
+	}
+	# shellcheck disable=SC2016 # that of the shell beside it
+	reader='$PPID'
+	unchanged() {
+		beside "" "prlimit --pid $reader --nofile=3:3" "$@"
+		all_of "exits 0" "complains 'prlimit: .*Operation not permitted'" || return
+		"$malleable" "$@" | cmp - "$work/out"
+	}
+	ok "no process of the reader's user changes its limits" \
+		all_of "unchanged acct '$dir'" "unchanged inspect /bin/true"
+	# cut_off LIMIT WHY COMMAND...: an error is said where a limit is too low.
+	cut_off() {
+		beside "prlimit --pid $reader --$1" "" "${@:3}"
+		all_of "exits 1" "complains '$2'" "[ ! -s '$work/out' ]"
+	}
+	# Which does not fit into what the process has already.
+	jq '.pad = [range(20000) | 0]' "$dir/1.0.n1.json" >"$work/overlap/1.json"
+	ok "reports that a limit keeps off are said to be" all_of \
+		"cut_off nofile=3:3 'did not come: Too many open files' acct '$dir'" \
+		"cut_off as=100000:100000 'out of memory' acct '$work/overlap'" \
+		"cut_off fsize=0:0 'stopped or killed' acct '$dir'"
+	ok "and so are programs" all_of \
+		"cut_off as=100000:100000 '/bin/true: cannot read' inspect /bin/true" \
+		"cut_off fsize=0:0 'stopped or killed' inspect /bin/true"
+	struck() {
+		beside "" "kill -$1 $reader" "${@:2}"
+		all_of "exits 1" "complains 'stopped or killed'" "[ ! -s '$work/out' ]"
+	}
+	ok "a reader that somebody stops or kills is said" all_of "struck STOP acct '$dir'" \
+		"struck KILL acct '$dir'" "struck STOP inspect /bin/true"
+	# as UID: the reader's, where that of the user malleable is UID.
+	as() {
+		(cat /etc/passwd && echo "malleable:x:$1:$1::/:/bin/false") >"$work/passwd"
+		# shellcheck disable=SC2016
+		run env LD_PRELOAD="$programs/beside.so" AS_USER='id -u >&2' unshare --mount sh -c \
+			'mount --bind "$0" /etc/passwd && exec "$@"' "$work/passwd" \
+			"$malleable" acct "$work/overlap"
+		complains "^$2$"
+	}
+	ok "the reader is the system's user malleable, or nobody" \
+		all_of "as 973 973" "as 1973 65534" "as 0 65534"
 else
-	skip "root sees what only the users may read" "needs root"
-	skip "and reads nothing as long as it is root" "needs root"
+	for what in "root sees what only the users may read" \
+		"and reads nothing as long as it is root" \
+		"no process of the reader's user changes its limits" \
+		"reports that a limit keeps off are said to be" "and so are programs" \
+		"a reader that somebody stops or kills is said" \
+		"the reader is the system's user malleable, or nobody"; do
+		skip "$what" "needs root"
+	done
 fi
 mkdir "$work/none"
 report ../none/1.0.n1.json auto solver 2026-01-06T10:00:00Z 3600 null 1800

@@ -13,7 +13,7 @@ void mal_make_printable(char *text, size_t length, bool keep_lines)
 			text[i] = '?';
 }
 
-void mal_print_line(FILE *out, const char *format, ...)
+int mal_print_line(FILE *out, const char *format, ...)
 {
 	char *text;
 	va_list args;
@@ -23,8 +23,9 @@ void mal_print_line(FILE *out, const char *format, ...)
 	length = vasprintf(&text, format, args);
 	va_end(args);
 	if (length < 0)
-		return;
+		return -1;
 	mal_make_printable(text, (size_t)length, false);
-	fprintf(out, "%s\n", text);
+	length = fprintf(out, "%s\n", text);
 	free(text);
+	return length < 0 ? -1 : 0;
 }

@@ -14,7 +14,10 @@
  */
 void mal_make_printable(char *text, size_t length, bool keep_lines);
 
-/* Print a line to OUT, made printable: with names of files and the like in it. */
-void mal_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Print a line to OUT, made printable: with names of files and the like in it. Returns 0, or -1 if
+ * it could not be, as where memory is out.
+ */
+int mal_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -2,19 +2,19 @@
 /*
  * acct.c: malleable acct: what balancing saved, by the reports in report_dir=.
  *
- * The reports belong to users. Run by root, this process opens them, and a child that is nobody
- * reads and prints what is in them.
+ * The reports belong to users. Run by root, this process opens them, and a child that has given up
+ * root reads and prints what is in them.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
@@ -28,11 +28,20 @@
 
 /* How long the child may take for one file. */
 #define READ_MS 60000
+/* Reports that are left out and said by name; the others are counted. */
+#define NAMED 20
 
 struct arguments {
 	enum mal_books_by by;
 	enum mal_books_format format;
 	const char *directory;
+};
+
+struct work {
+	struct mal_books *books;
+	enum mal_books_format format;
+	unsigned long left_out;
+	int ends[2]; /* of the socket between root, which opens reports, and the child */
 };
 
 static void usage(FILE *out)
@@ -48,7 +57,8 @@ static void usage(FILE *out)
 	      "  --prometheus                    print what Prometheus' node_exporter reads\n"
 	      "  --help, --version\n"
 	      "\n"
-	      "Exit status: 0; 1: the directory cannot be read; 2: wrong arguments.\n",
+	      "Exit status: 0; 1: the reports cannot all be read; 2: wrong arguments; 3: reports\n"
+	      "whose numbers cannot be were left out.\n",
 	      out);
 }
 
@@ -98,124 +108,156 @@ static bool is_report(const char *name)
 	return suffix && (!suffix[5] || (suffix[5] == '.' && suffix[6] && !suffix[7]));
 }
 
-/* The next report in DIRECTORY: its descriptor, -1 with errno: it cannot be opened; -2: no more. */
-static int next_report(DIR *directory)
+static int fail(const char *what)
 {
-	const struct dirent *entry;
-
-	while ((entry = readdir(directory)))
-		if (is_report(entry->d_name))
-			return openat(dirfd(directory), entry->d_name,
-				      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return -2;
+	fprintf(stderr, "malleable acct: %s: %s\n", what, strerror(errno));
+	return 1;
 }
 
-static int print(struct mal_books *books, const struct arguments *arguments)
+/* What next_report() returns instead of a descriptor. */
+enum { NOT_OPENED = -1, LAST = -2, FAILED = -3 };
+
+/* The next report in DIRECTORY, its NAME and descriptor. FAILED: it has said why. */
+static int next_report(DIR *directory, const char **name)
 {
-	return mal_books_print(books, stdout, arguments->format) < 0 || fflush(stdout) != 0 ? 1 : 0;
+	const struct dirent *entry;
+	int fd;
+
+	do {
+		errno = 0;
+		entry = readdir(directory);
+	} while (entry && !is_report(entry->d_name));
+	if (!entry && !errno)
+		return LAST;
+	if (!entry) {
+		fail("cannot read the directory");
+		return FAILED;
+	}
+	*name = entry->d_name;
+	fd = openat(dirfd(directory), *name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0 || (errno != EMFILE && errno != ENFILE && errno != ENOMEM))
+		return fd;
+	fail("cannot open a report");
+	return FAILED;
+}
+
+/* Add the report NAME, or what could not be opened (-1). Returns 0, or -1 and has said why. */
+static int add(struct work *work, const char *name, int fd)
+{
+	struct mal_error err;
+	int result = mal_books_add(work->books, name, fd, &err);
+
+	if (result > 0)
+		work->left_out++;
+	if (result < 0 || (result > 0 && work->left_out <= NAMED))
+		fprintf(stderr, "malleable acct: %s\n", err.text);
+	return result < 0 ? -1 : 0;
+}
+
+/* Returns the exit status. */
+static int print(const struct work *work)
+{
+	struct mal_error err;
+
+	if (mal_books_print(work->books, stdout, work->format, &err) < 0) {
+		fprintf(stderr, "malleable acct: %s\n", err.text);
+		return 1;
+	}
+	if (work->left_out > NAMED)
+		fprintf(stderr, "malleable acct: left out %lu more\n", work->left_out - NAMED);
+	return work->left_out ? 3 : 0;
 }
 
 /* Whether SOCKET is ready in time for EVENTS. */
 static bool is_ready(int socket, short events)
 {
+	errno = ETIMEDOUT;
 	return mal_descriptor_wait(socket, events, mal_now_ms() + mal_patience_ms(READ_MS));
 }
 
-/* As nobody: read what comes over SOCKET. Returns the exit status. */
-static int read_as_nobody(int socket, struct mal_books *books, const struct arguments *arguments)
+/* As nobody: read what comes over the socket. Returns the exit status. */
+static int receive_reports(void *argument)
 {
-	char byte;
+	struct work *work = argument;
+	char name[NAME_MAX + 1];
+	ssize_t got;
 	int fd;
 
-	/* Without root's terminal, into which input could be injected, and which could stop it. */
-	setsid();
-	if (mal_become_nobody() < 0) {
-		fprintf(stderr, "malleable acct: cannot give up root: %s\n", strerror(errno));
-		return 1;
-	}
-	while (is_ready(socket, POLLIN) && mal_descriptor_receive(socket, &fd, &byte, 1) > 0) {
-		if (fd >= 0)
-			mal_books_add(books, fd);
-		else
-			mal_books_miss(books);
-	}
-	return print(books, arguments);
+	/* Else we would not see root's end close. */
+	close(work->ends[0]);
+	do {
+		got = is_ready(work->ends[1], POLLIN)
+			      ? mal_descriptor_receive(work->ends[1], &fd, name, sizeof(name))
+			      : -1;
+		if (got < 0)
+			return fail("a report did not come");
+		if (got > 0 && add(work, name, fd) < 0)
+			return 1;
+	} while (got > 0);
+	return print(work);
 }
 
-/* As root: open the reports for the child behind SOCKET. */
-static void send_reports(DIR *directory, int socket)
+/* Hand the report NAME to the child behind SOCKET. */
+static bool send_report(int socket, const char *name, int fd)
 {
+	bool sent = is_ready(socket, POLLOUT) &&
+		    mal_descriptor_send(socket, fd, name, strlen(name) + 1) == 0;
+
+	/* A child that is gone has said why. */
+	if (!sent && errno != EPIPE && errno != ECONNRESET)
+		fail("cannot hand on a report");
+	if (fd >= 0)
+		close(fd);
+	return sent;
+}
+
+/* As root: open the reports for the child. Returns whether it got them all. */
+static bool send_reports(DIR *directory, int socket)
+{
+	const char *name;
 	int fd;
 
-	while ((fd = next_report(directory)) > -2) {
-		bool sent =
-			is_ready(socket, POLLOUT) && mal_descriptor_send(socket, fd, "", 1) == 0;
-
-		if (fd >= 0)
-			close(fd);
-		/* The child is gone, and has said why. */
-		if (!sent)
-			return;
-	}
+	while ((fd = next_report(directory, &name)) >= NOT_OPENED)
+		if (!send_report(socket, name, fd))
+			return false;
+	return fd == LAST;
 }
 
-/* The exit status of CHILD. Any process of nobody's can stop it: then it is ended. */
-static int end_of(pid_t child)
+static int read_as_root(DIR *directory, struct work *work)
 {
-	int status = 0;
-
-	while (waitpid(child, &status, WUNTRACED) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	if (WIFSTOPPED(status)) {
-		kill(child, SIGKILL);
-		waitpid(child, &status, 0);
-	}
-	fputs("malleable acct: somebody stopped or killed what reads the reports\n", stderr);
-	return 1;
-}
-
-static int read_as_root(DIR *directory, struct mal_books *books, const struct arguments *arguments)
-{
-	int ends[2];
 	pid_t child;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
-	    (child = fork()) < 0) {
-		fprintf(stderr, "malleable acct: cannot start a reader: %s\n", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, work->ends) < 0)
+		return fail("cannot start a reader");
+	child = mal_nobody_start("acct", receive_reports, work);
+	if (child < 0)
 		return 1;
-	}
-	if (child == 0) {
-		close(ends[0]);
-		closedir(directory);
-		_exit(read_as_nobody(ends[1], books, arguments));
-	}
-	close(ends[1]);
-	send_reports(directory, ends[0]);
-	close(ends[0]);
-	return end_of(child);
+	close(work->ends[1]);
+	/* It must not print what only some of them add up to. */
+	if (!send_reports(directory, work->ends[0]))
+		kill(child, SIGKILL);
+	close(work->ends[0]);
+	return mal_nobody_end("acct", child);
 }
 
-static int read_all(DIR *directory, struct mal_books *books, const struct arguments *arguments)
+static int read_all(DIR *directory, struct work *work)
 {
+	const char *name;
 	int fd;
 
 	if (geteuid() == 0)
-		return read_as_root(directory, books, arguments);
-	while ((fd = next_report(directory)) > -2) {
-		if (fd >= 0)
-			mal_books_add(books, fd);
-		else
-			mal_books_miss(books);
-	}
-	return print(books, arguments);
+		return read_as_root(directory, work);
+	while ((fd = next_report(directory, &name)) >= NOT_OPENED)
+		if (add(work, name, fd) < 0)
+			return 1;
+	return fd == LAST ? print(work) : 1;
 }
 
 int mal_cmd_acct(int argc, char **argv)
 {
 	struct arguments arguments;
-	struct mal_books *books;
+	struct work work = {0};
 	DIR *directory;
 	int result = parse_arguments(argc, argv, &arguments);
 
@@ -227,12 +269,10 @@ int mal_cmd_acct(int argc, char **argv)
 			strerror(errno));
 		return 1;
 	}
-	books = mal_books_open(arguments.by);
-	if (books)
-		result = read_all(directory, books, &arguments);
-	else
-		fputs("malleable acct: out of memory\n", stderr);
-	mal_books_close(books);
+	work.format = arguments.format;
+	work.books = mal_books_open(arguments.by);
+	result = work.books ? read_all(directory, &work) : fail("cannot begin");
+	mal_books_close(work.books);
 	closedir(directory);
-	return books ? result : 1;
+	return result;
 }

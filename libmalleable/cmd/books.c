@@ -2,8 +2,9 @@
 /* books.c: what reports of steps add up to. */
 #include "libmalleable/cmd/books.h"
 
+#include <errno.h>
 #include <jansson.h>
-#include <math.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,15 @@
 #include <unistd.h>
 
 #include "libmalleable/base/printable.h"
+#include "policies/interface/limits.h"
 
-/* Larger files, times and counts are no reports. */
+/* Of a report, and of memory for what is in it. */
 #define SIZE_MAX_REPORT (8 << 20)
-#define NUMBER_MAX 1e9
+#define MEMORY_MAX (128 << 20)
+/* Longer steps cannot be: a year. */
+#define ELAPSED_MAX (366 * 86400.0)
+/* A window cannot take more without balancing: all work on one CPU, and serial time and waits. */
+#define SLOWER_MAX 3
 #define NAME_SIZE 33
 #define HOUR 3600.0
 
@@ -31,8 +37,8 @@ struct account {
 
 struct mal_books {
 	enum mal_books_by by;
-	struct account *list;
-	size_t count;
+	struct account *list; /* some of one name, until they are merged */
+	size_t count, room;
 	struct account total;
 	unsigned long missed; /* no reports */
 };
@@ -59,15 +65,6 @@ static void set_name(char *name, const char *text)
 	mal_make_printable(name, strlen(name), false);
 }
 
-static void name_user(char *name, uid_t uid)
-{
-	const struct passwd *user = getpwuid(uid);
-	char number[16];
-
-	snprintf(number, sizeof(number), "%u", (unsigned int)uid);
-	set_name(name, user ? user->pw_name : number);
-}
-
 static void name_program(char *name, const json_t *root)
 {
 	const char *word = json_string_value(json_array_get(json_object_get(root, "command"), 0));
@@ -90,60 +87,71 @@ static void name_week(char *name, const json_t *root)
 	strftime(name, NAME_SIZE, "%G-W%V", &date);
 }
 
-static bool read_number(const json_t *object, const char *key, double *number)
+/* What became of a report. */
+enum verdict { GOOD, LEFT_OUT, NO_REPORT };
+
+/* A number of a report that cannot be more than MOST. */
+static enum verdict read_number(const json_t *object, const char *key, double most, double *number,
+				struct mal_error *err)
 {
 	const json_t *item = json_object_get(object, key);
 
 	*number = json_number_value(item);
-	return json_is_number(item) && isfinite(*number) && *number >= 0 && *number <= NUMBER_MAX;
+	if (!json_is_number(item))
+		return NO_REPORT;
+	if (*number >= 0 && *number <= most)
+		return GOOD;
+	mal_fail(err, "%s is %.9g, and only 0 to %.9g can be", key, *number, most);
+	return LEFT_OUT;
 }
 
-/* What one report says. False: it is none. */
-static bool read_report(const json_t *root, struct account *sum)
+/* The CPU seconds of a step that took ALL_S on CPUS CPUs. */
+static enum verdict read_measured(const json_t *measured, bool observed, double all_s, double cpus,
+				  struct account *sum, struct mal_error *err)
 {
-	const json_t *measured = json_object_get(root, "measured");
-	const char *policy = json_string_value(json_object_get(root, "policy"));
-	double ranks, cpus, all_s, elapsed_s, off_s, ideal_s;
+	/* Where ranks come to a boundary one after the other, windows overlap. */
+	double most = all_s * MAL_MAX_RANKS, elapsed_s, ideal_s, off_s, part;
+	enum verdict verdict = read_number(measured, "elapsed_s", most, &elapsed_s, err);
 
-	if (json_integer_value(json_object_get(root, "version")) != 1 || !policy ||
-	    !read_number(root, "ranks", &ranks))
-		return false;
-	*sum = (struct account){.reports = 1};
-	/* No rank ever came. */
-	if (ranks < 1)
-		return true;
-	if (!read_number(root, "cpus", &cpus) || !read_number(root, "elapsed_s", &all_s) ||
-	    !read_number(measured, "elapsed_s", &elapsed_s) ||
-	    !read_number(measured, "ideal_s", &ideal_s))
-		return false;
-	sum->used_s = all_s * cpus;
+	most = SLOWER_MAX * cpus * elapsed_s;
+	if (verdict == GOOD)
+		verdict = read_number(measured, "ideal_s", most, &ideal_s, err);
 	/* Others used the CPUs: there is no estimate. */
-	if (json_is_null(json_object_get(measured, "unbalanced_s")))
-		return true;
-	if (!read_number(measured, "unbalanced_s", &off_s))
-		return false;
+	if (verdict != GOOD || json_is_null(json_object_get(measured, "unbalanced_s")))
+		return verdict;
+	verdict = read_number(measured, "unbalanced_s", most, &off_s, err);
+	if (verdict != GOOD)
+		return verdict;
+	part = cpus * (elapsed_s > all_s ? all_s / elapsed_s : 1);
 	/* What is only observed saves nothing. */
-	if (strcmp(policy, "observe") != 0)
-		sum->saved_s = (off_s - elapsed_s) * cpus;
+	sum->saved_s = observed ? 0 : (off_s - elapsed_s) * part;
 	sum->lost_s = sum->saved_s < 0 ? -sum->saved_s : 0;
-	sum->left_s = elapsed_s > ideal_s ? (elapsed_s - ideal_s) * cpus : 0;
-	return true;
+	sum->left_s = elapsed_s > ideal_s ? (elapsed_s - ideal_s) * part : 0;
+	return GOOD;
 }
 
-static struct account *find(struct mal_books *books, const char *name)
+/* What one report says. */
+static enum verdict read_report(const json_t *root, struct account *sum, struct mal_error *err)
 {
-	struct account *list;
+	const char *policy = json_string_value(json_object_get(root, "policy"));
+	double ranks, cpus, all_s;
+	enum verdict verdict;
 
-	for (size_t i = 0; i < books->count; i++)
-		if (strcmp(books->list[i].name, name) == 0)
-			return &books->list[i];
-	list = reallocarray(books->list, books->count + 1, sizeof(*list));
-	if (!list)
-		return NULL;
-	books->list = list;
-	memset(&list[books->count], 0, sizeof(*list));
-	strcpy(list[books->count].name, name);
-	return &list[books->count++];
+	if (json_integer_value(json_object_get(root, "version")) != 1 || !policy)
+		return NO_REPORT;
+	*sum = (struct account){.reports = 1};
+	verdict = read_number(root, "ranks", MAL_MAX_RANKS, &ranks, err);
+	/* No rank ever came. */
+	if (verdict != GOOD || ranks < 1)
+		return verdict;
+	verdict = read_number(root, "cpus", MAL_MAX_CPUS, &cpus, err);
+	if (verdict == GOOD)
+		verdict = read_number(root, "elapsed_s", ELAPSED_MAX, &all_s, err);
+	if (verdict != GOOD)
+		return verdict;
+	sum->used_s = all_s * cpus;
+	return read_measured(json_object_get(root, "measured"), strcmp(policy, "observe") == 0,
+			     all_s, cpus, sum, err);
 }
 
 static void add(struct account *to, const struct account *sum)
@@ -155,46 +163,150 @@ static void add(struct account *to, const struct account *sum)
 	to->left_s += sum->left_s;
 }
 
-static bool enter(struct mal_books *books, const json_t *root, uid_t owner)
+static int by_name(const void *a, const void *b)
 {
-	char name[NAME_SIZE];
-	struct account sum, *account;
+	return strcmp(((const struct account *)a)->name, ((const struct account *)b)->name);
+}
 
-	if (!read_report(root, &sum))
-		return false;
-	switch (books->by) {
-	case MAL_BY_PROGRAM: name_program(name, root); break;
-	case MAL_BY_POLICY:
-		set_name(name, json_string_value(json_object_get(root, "policy")));
-		break;
-	case MAL_BY_WEEK: name_week(name, root); break;
-	case MAL_BY_USER:
-	default: name_user(name, owner);
+/* Make one account of all that have one name. */
+static void merge(struct mal_books *books)
+{
+	struct account *last = books->list;
+
+	if (books->count)
+		qsort(books->list, books->count, sizeof(*last), by_name);
+	for (size_t i = 1; i < books->count; i++) {
+		if (strcmp(last->name, books->list[i].name) == 0)
+			add(last, &books->list[i]);
+		else
+			*++last = books->list[i];
 	}
-	account = find(books, name);
-	if (!account)
+	books->count = books->count ? (size_t)(last - books->list) + 1 : 0;
+}
+
+/* Make room for one more account. */
+static bool make_room(struct mal_books *books)
+{
+	struct account *list;
+
+	if (books->count < books->room)
+		return true;
+	merge(books);
+	if (books->count < books->room / 2)
+		return true;
+	list = reallocarray(books->list, 2 * books->room + 64, sizeof(*list));
+	if (!list)
 		return false;
-	add(account, &sum);
-	add(&books->total, &sum);
+	books->list = list;
+	books->room = 2 * books->room + 64;
 	return true;
 }
 
-void mal_books_miss(struct mal_books *books)
+/* Returns false if memory is out. */
+static bool enter(struct mal_books *books, const json_t *root, uid_t owner, struct account *sum)
 {
-	books->missed++;
+	if (!make_room(books))
+		return false;
+	switch (books->by) {
+	case MAL_BY_PROGRAM: name_program(sum->name, root); break;
+	case MAL_BY_POLICY:
+		set_name(sum->name, json_string_value(json_object_get(root, "policy")));
+		break;
+	case MAL_BY_WEEK: name_week(sum->name, root); break;
+	case MAL_BY_USER:
+	default: snprintf(sum->name, NAME_SIZE, "%u", (unsigned int)owner);
+	}
+	books->list[books->count++] = *sum;
+	add(&books->total, sum);
+	return true;
 }
 
-void mal_books_add(struct mal_books *books, int fd)
-{
-	struct stat status;
-	json_t *root = NULL;
+/* A report that is read. Memory for what is in it is counted, as a few bytes become many. */
+static struct {
+	int fd;
+	size_t size, memory;
+	int wrong; /* errno */
+	bool out_of_memory;
+} reading;
 
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= SIZE_MAX_REPORT)
-		root = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
-	if (!root || !enter(books, root, status.st_uid))
-		mal_books_miss(books);
+static size_t read_some(void *buffer, size_t size, void *argument)
+{
+	ssize_t got;
+
+	(void)argument;
+	do
+		got = read(reading.fd, buffer, size);
+	while (got < 0 && errno == EINTR);
+	reading.size += got > 0 ? (size_t)got : 0;
+	if (got < 0)
+		reading.wrong = errno;
+	else if (reading.size > SIZE_MAX_REPORT)
+		reading.wrong = EFBIG;
+	return reading.wrong ? (size_t)-1 : (size_t)got;
+}
+
+static void *take_memory(size_t size)
+{
+	void *memory;
+
+	if (reading.memory + size > MEMORY_MAX) {
+		reading.wrong = EFBIG;
+		return NULL;
+	}
+	memory = malloc(size);
+	reading.memory += malloc_usable_size(memory);
+	reading.out_of_memory |= !memory;
+	return memory;
+}
+
+static void give_memory(void *memory)
+{
+	reading.memory -= malloc_usable_size(memory);
+	free(memory);
+}
+
+/* Add the report in a regular file of OWNER. */
+static enum verdict read_file(struct mal_books *books, int fd, uid_t owner, struct mal_error *err)
+{
+	enum verdict verdict = NO_REPORT;
+	struct account sum;
+	json_t *root;
+
+	reading.fd = fd;
+	reading.size = reading.memory = 0;
+	reading.wrong = 0;
+	json_set_alloc_funcs(take_memory, give_memory);
+	root = json_load_callback(read_some, NULL, JSON_REJECT_DUPLICATES, NULL);
+	if (reading.wrong) {
+		mal_fail(err, "%s", strerror(reading.wrong));
+		verdict = LEFT_OUT;
+	} else if (root) {
+		verdict = read_report(root, &sum, err);
+	}
+	if (verdict == GOOD && !enter(books, root, owner, &sum))
+		reading.out_of_memory = true;
 	json_decref(root);
-	close(fd);
+	json_set_alloc_funcs(malloc, free);
+	return verdict;
+}
+
+int mal_books_add(struct mal_books *books, const char *name, int fd, struct mal_error *err)
+{
+	enum verdict verdict = NO_REPORT;
+	struct mal_error why;
+	struct stat status;
+
+	reading.out_of_memory = false;
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		verdict = read_file(books, fd, status.st_uid, &why);
+	if (fd >= 0)
+		close(fd);
+	if (reading.out_of_memory)
+		return mal_fail(err, "cannot read %s: out of memory", name);
+	books->missed += verdict != GOOD;
+	if (verdict == LEFT_OUT)
+		mal_fail(err, "left out %s: %s", name, why.text);
+	return verdict == LEFT_OUT;
 }
 
 /* Who saved most comes first; weeks come in their order. */
@@ -207,11 +319,6 @@ static int by_saved(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct account *)a)->name, ((const struct account *)b)->name);
-}
-
 static json_t *account_json(const struct account *account)
 {
 	return json_pack("{s:s, s:I, s:f, s:f, s:f}", "name", account->name, "reports",
@@ -222,14 +329,15 @@ static json_t *account_json(const struct account *account)
 static int print_json(const struct mal_books *books, FILE *out, const char *by)
 {
 	json_t *list = json_array(), *root;
-	int result;
+	int result = 0;
 
 	for (size_t i = 0; i < books->count; i++)
-		json_array_append_new(list, account_json(&books->list[i]));
+		result |= json_array_append_new(list, account_json(&books->list[i]));
 	root = json_pack("{s:i, s:s, s:o, s:o, s:I}", "version", 1, "by", by, "accounts", list,
 			 "total", account_json(&books->total), "no_reports",
 			 (json_int_t)books->missed);
-	result = root ? json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
+	if (!root || json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0)
+		result = -1;
 	fputc('\n', out);
 	json_decref(root);
 	return result;
@@ -304,7 +412,7 @@ static int print_prometheus(const struct mal_books *books, FILE *out, const char
 		"# HELP malleable_no_reports Files that are no reports.\n"
 		"# TYPE malleable_no_reports gauge\nmalleable_no_reports %lu\n",
 		books->missed);
-	return ferror(out) ? -1 : 0;
+	return 0;
 }
 
 /* The word for BY. */
@@ -317,19 +425,26 @@ static void name_by(enum mal_books_by by, char *name)
 	snprintf(name, NAME_SIZE, "%.*s", (int)strcspn(word, "|"), word);
 }
 
-int mal_books_print(struct mal_books *books, FILE *out, enum mal_books_format format)
+/* Users of whom the system knows the names get these. Returns 0, or -1 with errno. */
+static int name_users(struct mal_books *books)
 {
-	char by[NAME_SIZE];
+	for (size_t i = 0; i < books->count; i++) {
+		char *name = books->list[i].name;
+		const struct passwd *user;
 
-	name_by(books->by, by);
-	if (books->count)
-		qsort(books->list, books->count, sizeof(*books->list),
-		      books->by == MAL_BY_WEEK ? by_name : by_saved);
-	set_name(books->total.name, "all");
-	if (format == MAL_BOOKS_JSON)
-		return print_json(books, out, by);
-	if (format == MAL_BOOKS_PROMETHEUS)
-		return print_prometheus(books, out, by);
+		errno = 0;
+		user = getpwuid((uid_t)strtoul(name, NULL, 10));
+		if (user)
+			set_name(name, user->pw_name);
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+			return -1;
+	}
+	merge(books);
+	return 0;
+}
+
+static int print_table(const struct mal_books *books, FILE *out, const char *by)
+{
 	fprintf(out, "%-32s %9s %12s %12s %12s\n", by, "reports", "CPU hours", "saved",
 		"could save");
 	for (size_t i = 0; i < books->count; i++)
@@ -338,5 +453,28 @@ int mal_books_print(struct mal_books *books, FILE *out, enum mal_books_format fo
 		print_account(out, &books->total);
 	if (books->missed)
 		fprintf(out, "%lu files are no reports\n", books->missed);
-	return ferror(out) ? -1 : 0;
+	return 0;
+}
+
+int mal_books_print(struct mal_books *books, FILE *out, enum mal_books_format format,
+		    struct mal_error *err)
+{
+	static int (*const print[])(const struct mal_books *books, FILE *out, const char *by) = {
+		[MAL_BOOKS_TABLE] = print_table,
+		[MAL_BOOKS_JSON] = print_json,
+		[MAL_BOOKS_PROMETHEUS] = print_prometheus,
+	};
+	char by[NAME_SIZE];
+
+	name_by(books->by, by);
+	merge(books);
+	if (books->by == MAL_BY_USER && name_users(books) < 0)
+		return mal_fail_errno(err, "cannot find the names of users");
+	if (books->count && books->by != MAL_BY_WEEK)
+		qsort(books->list, books->count, sizeof(*books->list), by_saved);
+	set_name(books->total.name, "all");
+	errno = 0;
+	if (print[format](books, out, by) < 0 || fflush(out) != 0 || ferror(out))
+		return mal_fail_errno(err, "cannot print");
+	return 0;
 }

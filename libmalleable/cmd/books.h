@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "libmalleable/base/error.h"
+
 enum mal_books_format { MAL_BOOKS_TABLE, MAL_BOOKS_JSON, MAL_BOOKS_PROMETHEUS };
 enum mal_books_by { MAL_BY_USER, MAL_BY_PROGRAM, MAL_BY_POLICY, MAL_BY_WEEK };
 
@@ -20,19 +22,19 @@ struct mal_books *mal_books_open(enum mal_books_by by);
 void mal_books_close(struct mal_books *books);
 
 /*
- * Add the report in the open file FD, which is closed. What is no report, or no regular file, is
- * counted as such: nothing in it is believed that was not looked at. Its owner says whose it is.
+ * Add the report NAME in the open file FD (-1: it could not be opened), which is closed. What is no
+ * report, or no regular file, is counted as such. Its owner says whose it is. Returns 0; 1 if it
+ * was left out, and -1 if memory is out, both with ERR.
  */
-void mal_books_add(struct mal_books *books, int fd);
-
-/* A file that could not be opened counts as no report too. */
-void mal_books_miss(struct mal_books *books);
+int mal_books_add(struct mal_books *books, const char *name, int fd, struct mal_error *err);
 
 /*
  * Print the sums, those who saved most first: a table, JSON, or what Prometheus' node_exporter
  * reads in its textfile directory (https://prometheus.io/docs/instrumenting/exposition_formats/),
- * where what was saved and what was lost are two sums, as a counter never falls. Returns 0, or -1.
+ * where what was saved and what was lost are two sums, as a counter never falls. Returns 0, or -1
+ * with ERR.
  */
-int mal_books_print(struct mal_books *books, FILE *out, enum mal_books_format format);
+int mal_books_print(struct mal_books *books, FILE *out, enum mal_books_format format,
+		    struct mal_error *err);
 
 #endif

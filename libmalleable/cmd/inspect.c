@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* inspect.c: malleable inspect: which regions of a program can tell how large their team is. */
+/*
+ * inspect.c: malleable inspect: which regions of a program can tell how large their team is.
+ *
+ * Run by root, this process opens the files, and a child that has given up root reads them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -19,6 +23,13 @@
 #include "libmalleable/inspect/inspect.h"
 
 enum { FILES = 1000 };
+
+struct work {
+	int count;
+	char **paths;
+	int fds[FILES]; /* -1: it could not be opened */
+	bool json;
+};
 
 static void usage(FILE *out)
 {
@@ -56,33 +67,41 @@ static uint8_t *map_file(int fd, size_t *size, struct mal_error *err)
 	return bytes;
 }
 
-static void print_text(const char *path, const struct mal_inspection *inspection)
+/* Returns 0, or -1. */
+static int print_text(const char *path, const struct mal_inspection *inspection)
 {
 	size_t found = 0;
+	int result;
 
-	if (inspection->trouble) {
-		mal_print_line(stdout, "%s: all regions bound: %s", path, inspection->trouble);
-		return;
-	}
+	if (inspection->trouble)
+		return mal_print_line(stdout, "%s: all regions bound: %s", path,
+				      inspection->trouble);
 	for (size_t i = 0; i < inspection->count; i++)
 		found += (size_t)inspection->verdicts[i].free;
-	mal_print_line(stdout, "%s: %zu regions, %zu free", path, inspection->count, found);
+	result =
+		mal_print_line(stdout, "%s: %zu regions, %zu free", path, inspection->count, found);
 	for (size_t i = 0; i < inspection->count; i++) {
 		const struct mal_verdict *verdict = &inspection->verdicts[i];
 
-		mal_print_line(
+		result |= mal_print_line(
 			stdout, "  %#llx %s: %s%s", (unsigned long long)verdict->address,
 			verdict->name ? verdict->name : "?",
 			verdict->free ? "free" : "bound: ", verdict->free ? "" : verdict->reason);
 	}
+	return result;
 }
 
-/* TEXT made printable; NULL if it is that. Bytes that are no UTF-8 would be no JSON. */
+/*
+ * TEXT made printable: bytes that are no UTF-8 would be no JSON. Of none, null. Returns NULL if
+ * memory is out.
+ */
 static json_t *as_text(const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 	json_t *string;
 
+	if (!text)
+		return json_null();
 	if (!copy)
 		return NULL;
 	mal_make_printable(copy, strlen(copy), false);
@@ -91,20 +110,26 @@ static json_t *as_text(const char *text)
 	return string;
 }
 
+/* Returns NULL if memory is out. */
 static json_t *as_json(const char *path, const struct mal_inspection *inspection)
 {
 	json_t *regions = json_array();
+	int result = 0;
 
 	for (size_t i = 0; i < inspection->count; i++) {
 		const struct mal_verdict *verdict = &inspection->verdicts[i];
 
-		json_array_append_new(regions,
-				      json_pack("{s:I, s:o?, s:b, s:o?}", "address",
-						(json_int_t)verdict->address, "name",
-						as_text(verdict->name), "free", verdict->free,
-						"reason", as_text(verdict->reason)));
+		result |= json_array_append_new(
+			regions,
+			json_pack("{s:I, s:o, s:b, s:o}", "address", (json_int_t)verdict->address,
+				  "name", as_text(verdict->name), "free", verdict->free, "reason",
+				  as_text(verdict->reason)));
 	}
-	return json_pack("{s:o?, s:s?, s:o}", "file", as_text(path), "trouble", inspection->trouble,
+	if (result < 0) {
+		json_decref(regions);
+		return NULL;
+	}
+	return json_pack("{s:o, s:s?, s:o}", "file", as_text(path), "trouble", inspection->trouble,
 			 "regions", regions);
 }
 
@@ -116,44 +141,66 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	uint8_t *bytes = map_file(fd, &size, &err);
 	int result = -1;
 
+	errno = 0;
 	if (bytes)
 		result = mal_inspect(bytes, size, NULL, &inspection, &err);
-	if (result < 0) {
-		mal_print_line(stderr, "malleable inspect: %s: %s", path, err.text);
-	} else {
-		if (all)
-			json_array_append_new(all, as_json(path, &inspection));
-		else
-			print_text(path, &inspection);
+	if (result == 0) {
+		/* Then regions are bound that are free. */
+		bool lost = errno == ENOMEM;
+
+		if (!lost && all)
+			lost = json_array_append_new(all, as_json(path, &inspection)) < 0;
+		else if (!lost)
+			lost = print_text(path, &inspection) < 0;
+		if (lost)
+			result = mal_fail(&err, "out of memory");
 		mal_inspection_free(&inspection);
 	}
+	if (result < 0)
+		mal_print_line(stderr, "malleable inspect: %s: %s", path, err.text);
 	if (bytes)
 		munmap(bytes, size);
 	return result;
 }
 
-static int inspect_files(int count, char **paths, json_t *all)
+/* Inspect the files that could be opened. Returns the exit status. */
+static int inspect_files(void *argument)
 {
-	int fds[FILES], result = 0;
+	const struct work *work = argument;
+	json_t *all = work->json ? json_array() : NULL;
+	int result = 0;
 
-	for (int i = 0; i < count; i++) {
-		fds[i] = open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fds[i] < 0) {
-			mal_print_line(stderr, "malleable inspect: %s: %s", paths[i],
+	if (work->json && !all) {
+		fputs("malleable inspect: out of memory\n", stderr);
+		return 1;
+	}
+	for (int i = 0; i < work->count; i++)
+		if (work->fds[i] >= 0)
+			result |= inspect_file(work->paths[i], work->fds[i], all);
+	errno = 0;
+	if (all) {
+		result |= json_dumpf(all, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(all);
+	}
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "malleable inspect: cannot print: %s\n", strerror(errno));
+		return 1;
+	}
+	return result < 0;
+}
+
+static int open_files(struct work *work)
+{
+	int result = 0;
+
+	for (int i = 0; i < work->count; i++) {
+		work->fds[i] = open(work->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (work->fds[i] < 0) {
+			mal_print_line(stderr, "malleable inspect: %s: %s", work->paths[i],
 				       strerror(errno));
-			result = -1;
+			result = 1;
 		}
-	}
-	if (mal_become_nobody() < 0) {
-		fprintf(stderr, "malleable inspect: cannot give up root: %s\n", strerror(errno));
-		return -1;
-	}
-	for (int i = 0; i < count; i++) {
-		if (fds[i] < 0)
-			continue;
-		if (inspect_file(paths[i], fds[i], all) < 0)
-			result = -1;
-		close(fds[i]);
 	}
 	return result;
 }
@@ -164,26 +211,24 @@ int mal_cmd_inspect(int argc, char **argv)
 		{"json", no_argument, NULL, 'j'},
 		MAL_OPTIONS_END,
 	};
-	bool json = false;
+	struct work work = {0};
 	int option, result;
-	json_t *all = NULL;
+	pid_t child;
 
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		if (option != 'j')
 			return option == MAL_OPTION_ANSWERED ? 0 : 2;
-		json = true;
+		work.json = true;
 	}
 	if (optind == argc || argc - optind > FILES) {
 		mal_option_wrong(&tool, "give 1 to %d files", FILES);
 		return 2;
 	}
-	if (json)
-		all = json_array();
-	result = inspect_files(argc - optind, argv + optind, all);
-	if (all) {
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(all);
-	}
-	return result < 0 ? 1 : 0;
+	work.count = argc - optind;
+	work.paths = argv + optind;
+	result = open_files(&work);
+	if (geteuid() != 0)
+		return inspect_files(&work) | result;
+	child = mal_nobody_start("inspect", inspect_files, &work);
+	return child < 0 ? 1 : mal_nobody_end("inspect", child) | result;
 }

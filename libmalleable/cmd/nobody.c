@@ -1,21 +1,72 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nobody.c: give up root before what users wrote is read. */
+/* nobody.c: what users wrote is read in a child that has given up root. */
 #include "libmalleable/cmd/nobody.h"
 
+#include <errno.h>
 #include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534 };
+#include "libmalleable/base/user.h"
 
-int mal_become_nobody(void)
+/* NO_GROUP was an error once, as -1 in 16 bits: it is given to no one. */
+enum { NOBODY = 65534, NO_GROUP = 65535 };
+
+static int give_up_root(uid_t uid, gid_t gid)
 {
-	if (geteuid() != 0)
-		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+	/*
+	 * prlimit(2) wants the caller's group to be all three of the other's, which no group is.
+	 * Else a process of that user could make us miss files: by limits of descriptors, memory.
+	 */
+	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, NO_GROUP) < 0 ||
+	    setresuid(uid, uid, uid) < 0)
 		return -1;
-	/* Other processes of nobody's may not look at what root opened (fs.suid_dumpable). */
+	/* Nor may it look at what root opened (fs.suid_dumpable). */
 	prctl(PR_SET_DUMPABLE, 0);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *argument)
+{
+	const struct passwd *user = mal_user_find();
+	uid_t uid = user ? user->pw_uid : NOBODY;
+	gid_t gid = user ? user->pw_gid : NOBODY;
+	pid_t child;
+
+	/* Where whoever started us ignores it, there is nothing to wait for. */
+	signal(SIGCHLD, SIG_DFL);
+	child = fork();
+	if (child < 0)
+		fprintf(stderr, "malleable %s: cannot start a reader: %s\n", command,
+			strerror(errno));
+	if (child)
+		return child;
+	/* Into root's terminal input could be injected, and it could stop us. */
+	setsid();
+	if (give_up_root(uid, gid) == 0)
+		_exit(act(argument));
+	fprintf(stderr, "malleable %s: cannot give up root: %s\n", command, strerror(errno));
+	_exit(1);
+}
+
+int mal_nobody_end(const char *command, pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, WUNTRACED) < 0)
+		if (errno != EINTR)
+			return 1;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (WIFSTOPPED(status)) {
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+	}
+	fprintf(stderr, "malleable %s: what reads the files was stopped or killed\n", command);
+	return 1;
 }

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nobody.h: give up root before what users wrote is read. */
+/*
+ * nobody.h: what users wrote is read in a child that has given up root.
+ *
+ * Its user is the system's user malleable where there is one, else nobody (base/user.h). Other
+ * processes of that user may stop or kill it, which is said, but neither trace it nor change its
+ * limits.
+ */
 #ifndef MAL_CMD_NOBODY_H
 #define MAL_CMD_NOBODY_H
 
-/* Become nobody for good, where this is root. Returns 0, or -1 with errno. */
-int mal_become_nobody(void);
+#include <sys/types.h>
+
+/*
+ * As root, start a child without root and without our terminal, which ends with what ACT returns,
+ * or with 1 if it cannot give up root. Returns its process, or -1. Errors are said, as of
+ * `malleable COMMAND`.
+ */
+pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *argument);
+
+/* Wait for CHILD, and return its exit status: 1, with a word, if it was stopped or killed. */
+int mal_nobody_end(const char *command, pid_t child);
 
 #endif
