@@ -54,7 +54,7 @@ def under(options, way, program):
     libraries = [f"{options.dlb}/lib/libdlb_mpi.so"]
     if "mngo" in parts:
         libraries.insert(0, os.path.abspath(f"{options.build}/t/bench/multiple.so"))
-    if options.rig == "vnode":
-        libraries.append(os.path.abspath(f"{options.build}/t/vnode/shim.so"))
+    if options.rig == "node":
+        libraries.append(os.path.abspath(f"{options.build}/t/node/shim.so"))
     return ["env", *(f"{name}={value}" for name, value in environment.items()),
             f"{options.dlb}/bin/dlb_run", "env", f"LD_PRELOAD={':'.join(libraries)}", *program]

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * shim.c: preloaded library that shows a program the node's cores as its CPUs: affinity calls move
+ * threads between them, work counts as CPU time, and threads that work look as if they ran.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cores.h"
+#include "run.h"
+#include "table.h"
+#include "work.h"
+
+/* What replaces a function of libc. */
+#define SHOWN __attribute__((visibility("default")))
+
+static struct node_table *table;
+static __thread pid_t own_tid;
+/* Works that are put together until they are so long. */
+#define SHORT_NS 20000u
+static __thread uint64_t together;
+static __thread long sleeps; /* in works */
+
+static long (*next_syscall)(long, ...);
+static int (*next_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static int (*next_clock_gettime)(clockid_t, struct timespec *);
+static int (*next_getrusage)(int, struct rusage *);
+static long (*next_sysconf)(int);
+
+static void find_next(void)
+{
+	if (next_syscall)
+		return;
+	*(void **)&next_pthread_create = dlsym(RTLD_NEXT, "pthread_create");
+	*(void **)&next_clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+	*(void **)&next_getrusage = dlsym(RTLD_NEXT, "getrusage");
+	*(void **)&next_sysconf = dlsym(RTLD_NEXT, "sysconf");
+	*(void **)&next_syscall = dlsym(RTLD_NEXT, "syscall");
+}
+
+static uint32_t self(void)
+{
+	if (!own_tid)
+		own_tid = gettid();
+	return (uint32_t)own_tid;
+}
+
+/* The entry of a thread; 0: of the caller. */
+static struct node_thread *entry_of(pid_t tid)
+{
+	uint32_t number = tid ? (uint32_t)tid : self();
+
+	return table && number < table->threads ? &table->thread[number] : NULL;
+}
+
+static int set_affinity(pid_t tid, size_t size, const void *bytes)
+{
+	struct node_thread *thread = entry_of(tid);
+	uint64_t word[NODE_WORDS] = {0};
+	uint64_t any = 0;
+
+	if (!thread) {
+		errno = ESRCH;
+		return -1;
+	}
+	memcpy(word, bytes, size < sizeof(word) ? size : sizeof(word));
+	for (unsigned int i = 0; i < NODE_WORDS; i++) {
+		unsigned int here = table->cores > i * 64 ? table->cores - i * 64 : 0;
+
+		word[i] &= here >= 64 ? ~0ull : (1ull << here) - 1;
+		any |= word[i];
+	}
+	if (!any) {
+		errno = EINVAL;
+		return -1;
+	}
+	node_lock(table, self());
+	for (unsigned int i = 0; i < NODE_WORDS; i++)
+		thread->mask.word[i] = word[i];
+	node_move(table, (uint32_t)(thread - table->thread), node_now());
+	node_unlock(table);
+	return 0;
+}
+
+/* Returns the number of bytes that the system call would write, or -1 with errno. */
+static long get_affinity(pid_t tid, size_t size, void *bytes)
+{
+	struct node_thread *thread = entry_of(tid);
+	uint64_t word[NODE_WORDS];
+
+	if (!thread || size * 8 < table->cores || size % sizeof(long)) {
+		errno = thread ? EINVAL : ESRCH;
+		return -1;
+	}
+	for (unsigned int i = 0; i < NODE_WORDS; i++)
+		word[i] = atomic_load(&thread->mask.word[i]);
+	memset(bytes, 0, size);
+	memcpy(bytes, word, size < sizeof(word) ? size : sizeof(word));
+	return (long)(size < sizeof(word) ? size : sizeof(word));
+}
+
+SHOWN int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
+{
+	find_next();
+	return table ? set_affinity(tid, size, mask)
+		     : (int)next_syscall(SYS_sched_setaffinity, tid, size, mask);
+}
+
+SHOWN int sched_getaffinity(pid_t tid, size_t size, cpu_set_t *mask)
+{
+	long got;
+
+	find_next();
+	if (table)
+		return get_affinity(tid, size, mask) < 0 ? -1 : 0;
+	memset(mask, 0, size);
+	got = next_syscall(SYS_sched_getaffinity, tid, size, mask);
+	return got < 0 ? -1 : 0;
+}
+
+/* The kernel's id of a thread of this process (0: the caller), which its CPU-time clock encodes. */
+static pid_t tid_of_pthread(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (pthread_equal(thread, pthread_self()))
+		return 0;
+	if (pthread_getcpuclockid(thread, &clock))
+		return -1;
+	return (pid_t) ~(clock >> 3);
+}
+
+SHOWN int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
+{
+	pid_t tid = tid_of_pthread(thread);
+
+	return tid < 0 ? ESRCH : sched_setaffinity(tid, size, mask) < 0 ? errno : 0;
+}
+
+SHOWN int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
+{
+	pid_t tid = tid_of_pthread(thread);
+
+	return tid < 0 ? ESRCH : sched_getaffinity(tid, size, mask) < 0 ? errno : 0;
+}
+
+SHOWN int sched_getcpu(void)
+{
+	struct node_thread *thread;
+	unsigned int cpu = 0;
+
+	find_next();
+	thread = entry_of(0);
+	if (thread && thread->place)
+		return (int)thread->place - 1;
+	next_syscall(SYS_getcpu, &cpu, NULL, NULL);
+	return table ? 0 : (int)cpu;
+}
+
+/* A thread that polls has its turns on its core, if others work there. */
+static long yield(void)
+{
+	struct node_thread *thread = entry_of(0);
+
+	if (!thread || !table->spin || !thread->place || !table->core[thread->place - 1].first)
+		return next_syscall(SYS_sched_yield);
+	node_run(table, self(), table->spin);
+	return 0;
+}
+
+SHOWN int sched_yield(void)
+{
+	find_next();
+	return (int)yield();
+}
+
+SHOWN long syscall(long number, ...)
+{
+	long a[6];
+	va_list arguments;
+
+	find_next();
+	va_start(arguments, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(arguments, long);
+	va_end(arguments);
+	if (table && number == SYS_sched_setaffinity)
+		return set_affinity((pid_t)a[0], (size_t)a[1], (const void *)a[2]);
+	if (table && number == SYS_sched_getaffinity)
+		return get_affinity((pid_t)a[0], (size_t)a[1], (void *)a[2]);
+	if (table && number == SYS_getcpu && a[0]) {
+		*(unsigned int *)a[0] = (unsigned int)sched_getcpu();
+		if (a[1])
+			*(unsigned int *)a[1] = 0;
+		return 0;
+	}
+	if (table && number == SYS_sched_yield)
+		return yield();
+	return next_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+SHOWN long sysconf(int name)
+{
+	find_next();
+	if (table && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
+		return table->cores;
+	return next_sysconf(name);
+}
+
+SHOWN int get_nprocs(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+SHOWN int get_nprocs_conf(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+/* What a process worked until now, all threads of it, or one thread. */
+static uint64_t worked(pid_t tid, bool all)
+{
+	struct node_thread *thread = entry_of(tid);
+	uint64_t now = node_now();
+
+	if (!thread)
+		return 0;
+	node_lock(table, self());
+	for (unsigned int core = 0; core < table->cores; core++)
+		node_count(table, core, now);
+	node_unlock(table);
+	return all ? thread->all_worked : thread->worked;
+}
+
+/* A CPU-time clock's number is made as clock_getcpuclockid(3) and pthread_getcpuclockid(3) do. */
+static uint64_t worked_by_clock(clockid_t clock)
+{
+	if (!table ||
+	    (clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID))
+		return 0;
+	if (clock == CLOCK_THREAD_CPUTIME_ID)
+		return entry_of(0) ? entry_of(0)->worked : 0;
+	if (clock == CLOCK_PROCESS_CPUTIME_ID)
+		return worked(getpid(), true);
+	return worked((pid_t) ~(clock >> 3), !(clock & 4));
+}
+
+SHOWN int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	uint64_t ns;
+	int result;
+
+	find_next();
+	result = next_clock_gettime(clock, time);
+	ns = result ? 0 : worked_by_clock(clock);
+	if (ns) {
+		ns += (uint64_t)time->tv_nsec;
+		time->tv_sec += (time_t)(ns / 1000000000u);
+		time->tv_nsec = (long)(ns % 1000000000u);
+	}
+	return result;
+}
+
+/* A thread that works sleeps for it, which is no switch that it wanted. */
+SHOWN int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	int result;
+	uint64_t us;
+
+	find_next();
+	result = next_getrusage((int)who, usage);
+	if (result || !table || who == RUSAGE_CHILDREN)
+		return result;
+	us = (who == RUSAGE_SELF ? worked(getpid(), true) : worked(0, false)) / 1000 +
+	     (uint64_t)usage->ru_utime.tv_usec;
+	usage->ru_utime.tv_sec += (time_t)(us / 1000000);
+	usage->ru_utime.tv_usec = (suseconds_t)(us % 1000000);
+	if (who != RUSAGE_SELF)
+		usage->ru_nvcsw -= sleeps;
+	return result;
+}
+
+/* In /proc the state of a thread that works is R: the same text, of a thread that runs. */
+static int show_running(const char *path, int fd)
+{
+	const char *task = strstr(path, "/task/");
+	pid_t tid = atoi(task ? task + 6 : path + 6);
+	struct node_thread *thread = tid > 0 ? entry_of(tid) : NULL;
+	char text[1024], *bracket;
+	ssize_t length;
+	int shown;
+
+	if (!thread || !thread->working)
+		return fd;
+	length = read(fd, text, sizeof(text) - 1);
+	text[length > 0 ? length : 0] = 0;
+	bracket = strrchr(text, ')');
+	shown = memfd_create("stat", MFD_CLOEXEC);
+	if (shown < 0 || !bracket || !bracket[1])
+		return fd;
+	bracket[2] = 'R';
+	length = pwrite(shown, text, (size_t)length, 0);
+	close(fd);
+	return shown;
+}
+
+static int open_file(const char *path, int flags, mode_t mode)
+{
+	size_t length = strlen(path);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+
+	return fd >= 0 && table && strncmp(path, "/proc/", 6) == 0 && length > 11 &&
+			       strcmp(path + length - 5, "/stat") == 0
+		       ? show_running(path, fd)
+		       : fd;
+}
+
+/* Both read a mode that is not there if none is given, which the kernel does not look at. */
+SHOWN int open(const char *path, int flags, ...)
+{
+	va_list arguments;
+	int fd;
+
+	va_start(arguments, flags);
+	fd = open_file(path, flags, va_arg(arguments, mode_t));
+	va_end(arguments);
+	return fd;
+}
+
+SHOWN int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+/* ---- work ---- */
+
+SHOWN void node_work(uint64_t nanoseconds)
+{
+	find_next();
+	together += nanoseconds;
+	if (!table || together < SHORT_NS)
+		return;
+	nanoseconds = together;
+	together = 0;
+	sleeps += node_run(table, self(), nanoseconds);
+}
+
+/* ---- inheritance ---- */
+
+/* A new thread, or one of a new process. It is where its parent is, and has not worked. */
+static void inherit(pid_t tid, const struct node_thread *parent)
+{
+	struct node_thread *thread = entry_of(tid);
+
+	if (!thread)
+		return;
+	node_lock(table, self());
+	node_drop(table, (uint32_t)(thread - table->thread), node_now());
+	memset(thread, 0, sizeof(*thread));
+	thread->mask = parent->mask;
+	thread->place = parent->place;
+	thread->started = parent->started;
+	thread->process = (uint32_t)getpid();
+	node_unlock(table);
+}
+
+struct start {
+	void *(*run)(void *);
+	void *argument;
+	struct node_thread parent;
+};
+
+static void *start_thread(void *data)
+{
+	struct start start = *(struct start *)data;
+
+	free(data);
+	inherit(0, &start.parent);
+	return start.run(start.argument);
+}
+
+SHOWN int pthread_create(pthread_t *new, const pthread_attr_t *attributes, void *(*run)(void *),
+			 void *argument)
+{
+	struct node_thread *parent;
+	struct start *start;
+	int failed;
+
+	find_next();
+	parent = entry_of(0);
+	start = parent ? malloc(sizeof(*start)) : NULL;
+	if (!start)
+		return next_pthread_create(new, attributes, run, argument);
+	start->run = run;
+	start->argument = argument;
+	start->parent = *parent;
+	failed = next_pthread_create(new, attributes, start_thread, start);
+	if (failed)
+		free(start);
+	return failed;
+}
+
+/* When process PID started, in the kernel's ticks; 0: unknown. */
+static uint64_t start_of(pid_t pid)
+{
+	char path[64], text[1024], *at;
+	unsigned long long started = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return 0;
+	text[got] = 0;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		sscanf(at, "%llu", &started);
+	return started;
+}
+
+static void after_fork(void)
+{
+	struct node_thread *parent = own_tid ? entry_of(own_tid) : NULL;
+
+	own_tid = 0;
+	together = 0;
+	if (!parent)
+		return;
+	inherit(0, parent);
+	entry_of(0)->started = start_of(getpid());
+}
+
+static long rank_on_node(void)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+					    "SLURM_LOCALID", "PMI_LOCAL_RANK"};
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]))
+			return atol(getenv(names[i]));
+	return -1;
+}
+
+static void map_table(void)
+{
+	const char *path = getenv(NODE_TABLE_ENV);
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	struct stat status;
+	void *mapped;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return;
+	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (mapped != MAP_FAILED)
+		table = mapped;
+}
+
+/*
+ * Place a starting process: where it was before exec, where its parent is or, if it is a rank, on
+ * the rank's cores.
+ */
+static void settle(void)
+{
+	const char *text = getenv(NODE_PER_RANK_ENV);
+	unsigned int per_rank = text ? (unsigned int)atoi(text) : 0;
+	long rank = rank_on_node();
+	struct node_thread *thread = entry_of(0), *parent = entry_of(getppid());
+	uint64_t started = start_of(getpid());
+	static const struct node_thread nobody;
+
+	if (!thread)
+		return;
+	if (thread->started != started || !started) {
+		inherit(0, parent && parent->started ? parent : &nobody);
+		thread->started = started;
+	}
+	if (thread->place)
+		return;
+	for (unsigned int i = 0; i < NODE_WORDS; i++)
+		thread->mask.word[i] = 0;
+	for (unsigned int core = 0; core < table->cores; core++)
+		if (!per_rank || rank < 0 ||
+		    (long)(core / per_rank) == rank % (long)(table->cores / per_rank))
+			atomic_fetch_or(&thread->mask.word[core / 64], 1ull << core % 64);
+	/* A launcher has no core that its ranks would inherit. */
+	if (rank >= 0 || !per_rank)
+		set_affinity(0, sizeof(thread->mask), &thread->mask);
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	find_next();
+	map_table();
+	if (!table)
+		return;
+	pthread_atfork(NULL, NULL, after_fork);
+	settle();
+}
