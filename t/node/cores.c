@@ -191,14 +191,15 @@ static void put_in(struct node_table *table, uint32_t tid, unsigned int number, 
 	}
 }
 
-void node_begin(struct node_table *table, uint32_t tid, uint64_t ns, uint64_t begin)
+uint64_t node_begin(struct node_table *table, uint32_t tid, uint64_t ns, uint64_t begin)
 {
 	struct node_thread *thread = &table->thread[tid];
 	int core = node_choose_core(table, tid, begin);
 
 	thread->left = ns;
 	thread->away = false;
-	put_in(table, tid, core < 0 ? 0 : (unsigned int)core, begin);
+	put_in(table, tid, (unsigned int)core, begin);
+	return table->core[core].at;
 }
 
 static void move_to(struct node_table *table, uint32_t tid, unsigned int core, uint64_t now)

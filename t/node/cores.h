@@ -23,8 +23,8 @@
 /* The core for a thread: its present one if it may use it and nobody is there, else the best. */
 int node_choose_core(struct node_table *table, uint32_t tid, uint64_t now);
 
-/* TID has NS of work from BEGIN on, or from when its core's last work was counted. */
-void node_begin(struct node_table *table, uint32_t tid, uint64_t ns, uint64_t begin);
+/* TID has NS of work from BEGIN on, or from when its core's last work was counted: that moment. */
+uint64_t node_begin(struct node_table *table, uint32_t tid, uint64_t ns, uint64_t begin);
 
 /* When TID's work will be done, if nobody comes. */
 uint64_t node_end(const struct node_table *table, uint32_t tid);

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <hwloc.h>
 #include <libgen.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -311,13 +312,15 @@ static int wait_for_end(void)
 /* Whether the run was true in time, and what it took. */
 static int report(const struct node_table *table, const char *path, uint64_t elapsed)
 {
-	double late = table->worked ? (double)table->late / (double)table->worked : 0;
+	const struct node_lateness *one = &table->lateness;
+	double late_s = fmax((double)llabs(one->late), (double)one->waited) * 1e-9;
+	double late = late_s / ((double)elapsed * 1e-9);
 	bool believable = late <= BELIEVABLE;
 	FILE *file = path ? fopen(path, "we") : NULL;
 
 	if (!believable)
 		fprintf(stderr,
-			"node: not believable: %.1f %% of the work's time was lost to late "
+			"node: not believable: %.1f %% of the time was lost to late "
 			"wake-ups\n",
 			late * 100);
 	if (!path)
@@ -327,9 +330,9 @@ static int report(const struct node_table *table, const char *path, uint64_t ela
 			"{\"cores\":%u,\"elapsed_s\":%.6f,\"worked_s\":%.6f,\"late_s\":%.6f,"
 			"\"late_part\":%.4f,\"wakeups\":%lu,\"late_wakeups\":%lu,"
 			"\"believable\":%s}\n",
-			table->cores, (double)elapsed * 1e-9, (double)table->worked * 1e-9,
-			(double)table->late * 1e-9, late, (unsigned long)table->wakeups,
-			(unsigned long)table->late_wakeups, believable ? "true" : "false");
+			table->cores, (double)elapsed * 1e-9, (double)table->worked * 1e-9, late_s,
+			late, (unsigned long)table->wakeups, (unsigned long)table->late_wakeups,
+			believable ? "true" : "false");
 	if (file && fclose(file) == 0)
 		return 0;
 	fprintf(stderr, "node: cannot write %s: %s\n", path, strerror(errno));

@@ -21,6 +21,10 @@
 #define SPINS_AND_NAPS 1200
 
 static __thread uint64_t credit;
+static __thread struct {
+	uint32_t number;
+	uint64_t late; /* by how much the thread was late as it began to work in it */
+} phase;
 
 static bool is_gone(uint32_t tid)
 {
@@ -82,21 +86,57 @@ static uint64_t look_around(struct node_table *table, uint32_t self, uint64_t no
 	return now + LOOK_IDLE_NS;
 }
 
+/* A thread of PROCESS begins to work at NOW, late by LATE. */
+static void enter_phase(struct node_thread *process, uint64_t now, uint64_t late)
+{
+	if (!process->busy++) {
+		process->phase++;
+		process->phase_begin = now;
+	}
+	if (phase.number != process->phase)
+		phase.late = late;
+	phase.number = process->phase;
+}
+
+/* It has worked, and woke up late by LATE. */
+static void leave_phase(struct node_table *table, struct node_thread *process, uint64_t now,
+			uint64_t late)
+{
+	if (--process->busy)
+		return;
+	process->lateness.computed += now - process->phase_begin;
+	process->lateness.late += (int64_t)(late - phase.late);
+	if (process->lateness.computed > table->lateness.computed)
+		table->lateness = process->lateness;
+}
+
+void node_waited(struct node_table *table, uint32_t self, uint64_t ns)
+{
+	struct node_thread *process = &table->thread[table->thread[self].process];
+
+	node_lock(table, self);
+	process->lateness.waited = ns;
+	if (process->lateness.computed >= table->lateness.computed)
+		table->lateness = process->lateness;
+	node_unlock(table);
+}
+
 static void count_wakeup(struct node_table *table, uint64_t late)
 {
 	atomic_fetch_add(&table->wakeups, 1);
 	atomic_fetch_add(&table->late_wakeups, late > LATE_NS);
-	atomic_fetch_add(&table->late, late);
 }
 
 unsigned int node_run(struct node_table *table, uint32_t self, uint64_t ns)
 {
 	struct node_thread *thread = &table->thread[self];
-	uint64_t now = node_now(), end, until;
+	struct node_thread *process = &table->thread[thread->process];
+	uint64_t now = node_now(), begun, end, until;
 	unsigned int sleeps = 0;
 
 	node_lock(table, self);
-	node_begin(table, self, ns, now - credit);
+	begun = node_begin(table, self, ns, now - credit);
+	enter_phase(process, now, now - begun);
 	for (;;) {
 		uint32_t bell = atomic_load(&thread->bell);
 
@@ -115,6 +155,7 @@ unsigned int node_run(struct node_table *table, uint32_t self, uint64_t ns)
 			break;
 	}
 	credit = now - thread->ended;
+	leave_phase(table, process, now, credit);
 	node_unlock(table);
 	if (sleeps)
 		count_wakeup(table, credit);

@@ -3,6 +3,7 @@
  * shim.c: preloaded library that shows a program the node's cores as its CPUs: affinity calls move
  * threads between them, work counts as CPU time, and threads that work look as if they ran.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,10 @@ static __thread pid_t own_tid;
 /* Works that are put together until they are so long. */
 #define SHORT_NS 20000u
 static __thread uint64_t together;
+/* So many polls in a row are as fast as they are, further ones take a nap. */
+#define POLLS 256
+#define POLL_NS 50000
+static __thread unsigned int polls;
 static __thread long sleeps; /* in works */
 
 static long (*next_syscall)(long, ...);
@@ -172,14 +177,24 @@ SHOWN int sched_getcpu(void)
 	return table ? 0 : (int)cpu;
 }
 
-/* A thread that polls has its turns on its core, if others work there. */
+/*
+ * A thread that polls has its turns on its core, if others work there. One that polls for long
+ * leaves the real CPUs to others.
+ */
 static long yield(void)
 {
+	const struct timespec nap = {0, POLL_NS};
 	struct node_thread *thread = entry_of(0);
 
-	if (!thread || !table->spin || !thread->place || !table->core[thread->place - 1].first)
+	if (!thread)
 		return next_syscall(SYS_sched_yield);
-	node_run(table, self(), table->spin);
+	polls++;
+	if (table->spin && thread->place && table->core[thread->place - 1].first)
+		node_run(table, self(), table->spin);
+	else if (polls < POLLS)
+		return next_syscall(SYS_sched_yield);
+	else
+		nanosleep(&nap, NULL);
 	return 0;
 }
 
@@ -354,6 +369,7 @@ SHOWN void node_work(uint64_t nanoseconds)
 		return;
 	nanoseconds = together;
 	together = 0;
+	polls = 0;
 	sleeps += node_run(table, self(), nanoseconds);
 }
 
@@ -505,6 +521,43 @@ static void settle(void)
 	/* A launcher has no core that its ranks would inherit. */
 	if (rank >= 0 || !per_rank)
 		set_affinity(0, sizeof(thread->mask), &thread->mask);
+}
+
+/* How long a thread of this process waited for a real CPU: the second number of its schedstat. */
+static uint64_t waited(const char *tid)
+{
+	unsigned long long run, wait = 0;
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", tid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%llu %llu", &run, &wait) != 2)
+		wait = 0;
+	if (file)
+		fclose(file);
+	return wait;
+}
+
+/* The first thread is left out if there are others: it polls for MPI, and waits between polls. */
+__attribute__((destructor)) static void end(void)
+{
+	DIR *tasks = table ? opendir("/proc/self/task") : NULL;
+	struct dirent *entry;
+	uint64_t sum = 0, count = 0;
+
+	while (tasks && (entry = readdir(tasks))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0 || tid == getpid() || !entry_of(tid)->worked)
+			continue;
+		sum += waited(entry->d_name);
+		count++;
+	}
+	if (tasks)
+		closedir(tasks);
+	if (count)
+		node_waited(table, self(), sum / count);
 }
 
 __attribute__((constructor(101))) static void begin(void)

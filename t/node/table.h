@@ -27,6 +27,13 @@ struct node_mask {
 	_Atomic uint64_t word[NODE_WORDS];
 };
 
+/* How a process was held up, see run.h. */
+struct node_lateness {
+	uint64_t computed; /* time in which at least one of its threads worked */
+	int64_t late;	   /* how much later its phases ended than their work was done */
+	uint64_t waited;   /* for a real CPU, the mean of its threads; known at its end */
+};
+
 static inline unsigned int node_mask_weight(const struct node_mask *mask)
 {
 	unsigned int weight = 0;
@@ -50,14 +57,18 @@ struct node_thread {
 	_Atomic uint32_t bell;	/* another number: look anew when the work will be done */
 	_Atomic uint64_t worked;
 	_Atomic bool working;
-	uint32_t process;	     /* id of its process's first thread, whose entry has: */
-	_Atomic uint64_t all_worked; /* of all threads */
-	uint32_t home;		     /* the NUMA node of its memory plus one; 0: none yet */
-	uint32_t core;		     /* where it worked last plus one; 0: nowhere */
-	uint32_t next;		     /* who has the core after it, by thread id; 0: nobody */
-	bool away;		     /* it works on another NUMA node than its process's */
-	uint64_t left, used;	     /* still to work; of its turn */
-	uint64_t ended;		     /* when its last work was done */
+	bool away;	     /* it works on another NUMA node than its process's */
+	uint32_t core;	     /* where it worked last plus one; 0: nowhere */
+	uint32_t next;	     /* who has the core after it, by thread id; 0: nobody */
+	uint64_t left, used; /* still to work; of its turn */
+	uint64_t ended;	     /* when its last work was done */
+
+	uint32_t process; /* the id of its process's first thread, whose entry has: */
+	_Atomic uint64_t all_worked;
+	uint32_t home;	      /* the NUMA node of its memory plus one; 0: none yet */
+	uint32_t busy, phase; /* threads that work; how often the first one began to */
+	uint64_t phase_begin;
+	struct node_lateness lateness;
 };
 
 struct node_core {
@@ -76,7 +87,8 @@ struct node_table {
 	double slow;	  /* factor of work away from the process's NUMA node */
 	uint64_t spin;	  /* of a turn that a thread holds which yields; 0: none */
 	struct node_core core[NODE_MAX_CORES];
-	_Atomic uint64_t worked, wakeups, late_wakeups, late;
+	_Atomic uint64_t worked, wakeups, late_wakeups;
+	struct node_lateness lateness; /* of the process that computed longest */
 	struct node_thread thread[];
 };
 
