@@ -231,6 +231,7 @@ static void step(struct mesh *mesh)
 			if (block->fine && !next->fine &&
 			    !(next->fine = malloc(sizeof(double[FINE][FINE]))))
 				MPI_Abort(MPI_COMM_WORLD, 1);
+			example_take(block->fine ? FINE * FINE * REFINE : CELLS * CELLS);
 			if (block->fine) {
 				step_fine(west, block, east, next);
 			} else {
@@ -303,7 +304,8 @@ int main(int argc, char **argv)
 
 	example_begin(
 		&example, argc, argv,
-		"A wave that travels through an adaptive mesh; the refined part travels with it.",
+		"A wave that travels through an adaptive mesh; the refined part travels with it.\n"
+		"A unit is a step of a cell.",
 		"  --rows=N         blocks along y (default 64)\n"
 		"  --columns=N      blocks along x, divided among the ranks (default 16)\n",
 		200);

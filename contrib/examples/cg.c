@@ -91,6 +91,7 @@ static double multiply(const struct slab *slab, const double *vector, double *re
 
 		for (int i = 0; i < 27; i++)
 			sum += slab->value[row * 27 + i] * vector[slab->column[row * 27 + i]];
+		example_take(1);
 		result[row] = sum;
 		product += sum * own[row];
 	}
@@ -146,7 +147,8 @@ int main(int argc, char **argv)
 
 	example_begin(
 		&example, argc, argv,
-		"Conjugate gradients for a finite-element Poisson problem, as MiniFE.",
+		"Conjugate gradients for a finite-element Poisson problem, as MiniFE.\n"
+		"A unit is a row of the matrix, multiplied.",
 		"  --n=N            nodes per direction in a plane (default 64)\n"
 		"  --planes=N       planes, divided among the ranks (default 16 per rank)\n"
 		"  --imbalance=P    rank 0 has P percent more than the others (default 100)\n",

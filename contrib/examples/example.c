@@ -3,15 +3,28 @@
 #include "contrib/examples/example.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char common_help[] = "  --iterations=N   timed iterations\n"
 				  "  --warm-up=N      iterations before, not timed (default 0)\n"
+				  "  --unit-ns=N      what a unit takes on the timed node, t/node\n"
 				  "  --mark-phases    call malleable_phase() after each iteration\n"
 				  "  --verbose        print the time of each iteration\n";
+
+double example_unit_ns;
+
+/* The timed node works, while Linux has no such sleep. Returns 0 if there is one. */
+int example_take_ns(double ns)
+{
+	const struct timespec time = {(time_t)(ns / 1e9), (long)fmod(ns, 1e9)};
+
+	return clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &time, NULL);
+}
 
 void (*example_find_mark(void))(void)
 {
@@ -83,6 +96,7 @@ void example_begin(struct example *example, int argc, char **argv, const char *s
 	example->used = example_reserve((size_t)argc, sizeof(*example->used));
 	example->iterations = (int)example_number(example, "iterations", iterations);
 	example->warm_up = (int)example_number(example, "warm-up", 0);
+	example_unit_ns = example_number(example, "unit-ns", 0);
 	example->verbose = given(example, "--verbose");
 	if (given(example, "--mark-phases"))
 		example->mark = example_find_mark();

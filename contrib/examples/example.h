@@ -25,6 +25,19 @@ struct example {
 	double began, iteration_began;
 };
 
+/*
+ * On the timed node (t/node), where work is time, UNITS of the program's work take --unit-ns each;
+ * for short ones the node waits until some are together. Elsewhere nothing happens, and work takes
+ * what it takes.
+ */
+extern double example_unit_ns;
+int example_take_ns(double ns);
+static inline void example_take(double units)
+{
+	if (example_unit_ns > 0)
+		example_take_ns(units * example_unit_ns);
+}
+
 /* malleable_phase() if the library is loaded, else NULL. */
 void (*example_find_mark(void))(void);
 

@@ -79,6 +79,7 @@ static long track(struct particle *particle, double drift, double collisions)
 		particle->x += (draw(particle) - 0.5) * 1e-3 * sqrt(particle->energy);
 		count++;
 	}
+	example_take((double)count);
 	particle->x += drift;
 	if (particle->x < 0)
 		particle->x = -particle->x;
@@ -148,7 +149,8 @@ int main(int argc, char **argv)
 
 	example_begin(
 		&example, argc, argv,
-		"Monte Carlo particle transport, as Quicksilver; particles drift over the ranks.",
+		"Monte Carlo particle transport, as Quicksilver; particles drift over the ranks.\n"
+		"A unit is a collision.",
 		"  --particles=N    in sum (default 10000 per rank)\n"
 		"  --collisions=N   per particle and iteration (default 200)\n"
 		"  --spread=F       the particles start in this part of the box (default 0.3)\n",

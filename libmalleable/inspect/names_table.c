@@ -123,6 +123,7 @@ const struct mal_external mal_external_table[] = {
 	    "strtoul strtoll __powidf2 __powisf2 __powitf2 _gfortran_pow_r4_i4 "
 	    "_gfortran_pow_r8_i4 _gfortran_pow_r8_i8 _gfortran_pow_c8_i4 usleep sleep "
 	    "sched_yield remquo "),
+	ROW(PURE, 4, NULL, " clock_nanosleep "),
 	ROW(PURE, 0, NULL,
 	    " acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf "
 	    "cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf erf erfc erfcf erff exp "

@@ -112,6 +112,12 @@ static unsigned int distance(const struct node_table *table, unsigned int a, uns
 	return a == b ? 0 : one->l3 == other->l3 ? 1 : one->socket == other->socket ? 2 : 3;
 }
 
+/* Nobody works on it, but one that did a moment ago may go on. */
+static bool is_awaited(const struct node_core *core, uint32_t tid, uint64_t now)
+{
+	return !core->first && core->last != tid && now < core->at + NODE_STAYS_NS;
+}
+
 /* How much speaks against a core: threads on it, one that may go on, the way there. */
 static unsigned int against(struct node_table *table, uint32_t tid, unsigned int number,
 			    uint64_t now)
@@ -123,9 +129,7 @@ static unsigned int against(struct node_table *table, uint32_t tid, unsigned int
 	node_count(table, number, now);
 	for (uint32_t other = core->first; other; other = table->thread[other].next)
 		sum += other == tid ? 0 : 8;
-	if (!core->first && core->last != tid && now < core->at + NODE_STAYS_NS)
-		sum += 4;
-	return sum;
+	return sum + (is_awaited(core, tid, now) ? 4 : 0);
 }
 
 int node_choose_core(struct node_table *table, uint32_t tid, uint64_t now)
@@ -232,7 +236,7 @@ void node_balance(struct node_table *table, uint32_t tid, uint64_t now)
 	struct node_thread *thread = &table->thread[tid];
 	int to = node_choose_core(table, tid, now);
 
-	if (thread->working && to + 1 != (int)thread->core && !table->core[to].first)
+	if (thread->working && !table->core[to].first && !is_awaited(&table->core[to], tid, now))
 		move_to(table, tid, (unsigned int)to, now);
 }
 

@@ -17,13 +17,18 @@
 #define LOOK_IDLE_NS 1000000u
 #define LOOK_KILLED_NS 50000000u
 #define LATE_NS 100000u
+/* By how much a work begins earlier at most: the next one at once, one after a wait. */
+#define MOST_NS 100000000u
+#define MOST_WAITED_NS 1000000u
+/* So late is a thread that need not wait for a real CPU. */
+#define USUAL_NS 25000u
 #define SPINS 200
 #define SPINS_AND_NAPS 1200
 
-static __thread uint64_t credit;
+static __thread uint64_t credit, woke; /* how late, and when, its last work ended */
 static __thread struct {
 	uint32_t number;
-	uint64_t late; /* by how much the thread was late as it began to work in it */
+	int64_t late; /* by how much the thread was late as it began to work in it */
 } phase;
 
 static bool is_gone(uint32_t tid)
@@ -86,8 +91,9 @@ static uint64_t look_around(struct node_table *table, uint32_t self, uint64_t no
 	return now + LOOK_IDLE_NS;
 }
 
-/* A thread of PROCESS begins to work at NOW, late by LATE. */
-static void enter_phase(struct node_thread *process, uint64_t now, uint64_t late)
+/* A thread begins to work at NOW, late by LATE. */
+static void enter_phase(struct node_thread *process, struct node_thread *thread, uint64_t now,
+			int64_t late)
 {
 	if (!process->busy++) {
 		process->phase++;
@@ -95,17 +101,19 @@ static void enter_phase(struct node_thread *process, uint64_t now, uint64_t late
 	}
 	if (phase.number != process->phase)
 		phase.late = late;
+	else
+		thread->made_good += credit < USUAL_NS ? 0 : credit - USUAL_NS;
 	phase.number = process->phase;
 }
 
 /* It has worked, and woke up late by LATE. */
 static void leave_phase(struct node_table *table, struct node_thread *process, uint64_t now,
-			uint64_t late)
+			int64_t late)
 {
 	if (--process->busy)
 		return;
 	process->lateness.computed += now - process->phase_begin;
-	process->lateness.late += (int64_t)(late - phase.late);
+	process->lateness.late += late - phase.late;
 	if (process->lateness.computed > table->lateness.computed)
 		table->lateness = process->lateness;
 }
@@ -127,39 +135,49 @@ static void count_wakeup(struct node_table *table, uint64_t late)
 	atomic_fetch_add(&table->late_wakeups, late > LATE_NS);
 }
 
+/* Sleep until the work that began is done. Returns how often. */
+static unsigned int sleep_off(struct node_table *table, uint32_t self, uint64_t *now)
+{
+	struct node_thread *thread = &table->thread[self];
+	unsigned int sleeps = 0;
+
+	while (thread->working) {
+		uint32_t bell = atomic_load(&thread->bell);
+		uint64_t look = look_around(table, self, *now), end = node_end(table, self);
+
+		if (end > *now) {
+			node_unlock(table);
+			sleep_until(thread, bell, end < look ? end : look);
+			*now = node_now();
+			node_lock(table, self);
+			sleeps++;
+		}
+		/* Its turn ends then, and others may have the core from then on. */
+		node_count(table, thread->core - 1, *now < end ? *now : end);
+	}
+	return sleeps;
+}
+
 unsigned int node_run(struct node_table *table, uint32_t self, uint64_t ns)
 {
 	struct node_thread *thread = &table->thread[self];
 	struct node_thread *process = &table->thread[thread->process];
-	uint64_t now = node_now(), begun, end, until;
-	unsigned int sleeps = 0;
+	uint64_t now = node_now(), begun;
+	unsigned int sleeps;
+	uint64_t late;
 
+	if (credit > (now < woke + NODE_STAYS_NS ? MOST_NS : MOST_WAITED_NS))
+		credit = now < woke + NODE_STAYS_NS ? MOST_NS : MOST_WAITED_NS;
 	node_lock(table, self);
 	begun = node_begin(table, self, ns, now - credit);
-	enter_phase(process, now, now - begun);
-	for (;;) {
-		uint32_t bell = atomic_load(&thread->bell);
-
-		until = look_around(table, self, now);
-		end = node_end(table, self);
-		node_unlock(table);
-		if (end > now) {
-			sleep_until(thread, bell, end < until ? end : until);
-			sleeps++;
-			now = node_now();
-		}
-		node_lock(table, self);
-		/* Others may have been told that this thread has its turn until then, no longer. */
-		node_count(table, thread->core - 1, now < end ? now : end);
-		if (!thread->working)
-			break;
-	}
-	credit = now - thread->ended;
-	leave_phase(table, process, now, credit);
+	enter_phase(process, thread, now, (int64_t)(now - begun));
+	sleeps = sleep_off(table, self, &now);
+	late = now - thread->ended;
+	leave_phase(table, process, now, (int64_t)late);
 	node_unlock(table);
 	if (sleeps)
-		count_wakeup(table, credit);
-	if (credit > NODE_CREDIT_NS)
-		credit = NODE_CREDIT_NS;
+		count_wakeup(table, late);
+	woke = now;
+	credit = late;
 	return sleeps;
 }

@@ -33,7 +33,7 @@
 static struct node_table *table;
 static __thread pid_t own_tid;
 /* Works that are put together until they are so long. */
-#define SHORT_NS 20000u
+#define SHORT_NS 100000u
 static __thread uint64_t together;
 /* So many polls in a row are as fast as they are, further ones take a nap. */
 #define POLLS 256
@@ -46,6 +46,7 @@ static int (*next_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)
 static int (*next_clock_gettime)(clockid_t, struct timespec *);
 static int (*next_getrusage)(int, struct rusage *);
 static long (*next_sysconf)(int);
+static int (*next_clock_nanosleep)(clockid_t, int, const struct timespec *, struct timespec *);
 
 static void find_next(void)
 {
@@ -55,6 +56,7 @@ static void find_next(void)
 	*(void **)&next_clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
 	*(void **)&next_getrusage = dlsym(RTLD_NEXT, "getrusage");
 	*(void **)&next_sysconf = dlsym(RTLD_NEXT, "sysconf");
+	*(void **)&next_clock_nanosleep = dlsym(RTLD_NEXT, "clock_nanosleep");
 	*(void **)&next_syscall = dlsym(RTLD_NEXT, "syscall");
 }
 
@@ -373,6 +375,17 @@ SHOWN void node_work(uint64_t nanoseconds)
 	sleeps += node_run(table, self(), nanoseconds);
 }
 
+/* To sleep until the thread has used so much CPU time, which Linux has not, is to work. */
+SHOWN int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			  struct timespec *left)
+{
+	find_next();
+	if (!table || clock != CLOCK_THREAD_CPUTIME_ID || flags)
+		return next_clock_nanosleep(clock, flags, time, left);
+	node_work((uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec);
+	return 0;
+}
+
 /* ---- inheritance ---- */
 
 /* A new thread, or one of a new process. It is where its parent is, and has not worked. */
@@ -523,20 +536,24 @@ static void settle(void)
 		set_affinity(0, sizeof(thread->mask), &thread->mask);
 }
 
-/* How long a thread of this process waited for a real CPU: the second number of its schedstat. */
-static uint64_t waited(const char *tid)
+/*
+ * How long a thread of this process waited for a real CPU, the second number of its schedstat, less
+ * what was made good.
+ */
+static uint64_t lost_by(pid_t tid)
 {
 	unsigned long long run, wait = 0;
-	char path[300];
+	uint64_t made_good = entry_of(tid)->made_good;
+	char path[64];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
 	file = fopen(path, "re");
 	if (file && fscanf(file, "%llu %llu", &run, &wait) != 2)
 		wait = 0;
 	if (file)
 		fclose(file);
-	return wait;
+	return wait > made_good ? wait - made_good : 0;
 }
 
 /* The first thread is left out if there are others: it polls for MPI, and waits between polls. */
@@ -551,7 +568,7 @@ __attribute__((destructor)) static void end(void)
 
 		if (tid <= 0 || tid == getpid() || !entry_of(tid)->worked)
 			continue;
-		sum += waited(entry->d_name);
+		sum += lost_by(tid);
 		count++;
 	}
 	if (tasks)

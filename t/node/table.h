@@ -62,6 +62,7 @@ struct node_thread {
 	uint32_t next;	     /* who has the core after it, by thread id; 0: nobody */
 	uint64_t left, used; /* still to work; of its turn */
 	uint64_t ended;	     /* when its last work was done */
+	uint64_t made_good;  /* of how late it woke up, see run.h */
 
 	uint32_t process; /* the id of its process's first thread, whose entry has: */
 	_Atomic uint64_t all_worked;

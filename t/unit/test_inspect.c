@@ -143,6 +143,7 @@ static void knows_names(void **state)
 	assert_int_equal(mal_external("sched_getcpu")->kind, MAL_EXTERNAL_ASKS);
 	assert_int_equal(mal_external("cudaSetDevice")->kind, MAL_EXTERNAL_ASKS);
 	assert_int_equal(mal_external("sqrt")->kind, MAL_EXTERNAL_PURE);
+	assert_int_equal(mal_external("clock_nanosleep")->kind, MAL_EXTERNAL_PURE);
 	assert_int_equal(mal_external("MPI_Send")->kind, MAL_EXTERNAL_BINDS);
 	assert_int_equal(mal_external("MPI_Abort")->kind, MAL_EXTERNAL_END);
 	assert_int_equal(mal_external("_ZSt20__throw_length_errorPKc")->kind, MAL_EXTERNAL_END);
