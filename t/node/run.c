@@ -13,23 +13,16 @@
 
 #include "cores.h"
 
-/* Looks of a thread that is not alone on its core: for an idle one, for threads that were killed. */
+/* How often a thread that is not alone looks: for an idle core, for threads that were killed. */
 #define LOOK_IDLE_NS 1000000u
 #define LOOK_KILLED_NS 50000000u
 #define LATE_NS 100000u
-/* By how much a work begins earlier at most: the next one at once, one after a wait. */
-#define MOST_NS 100000000u
-#define MOST_WAITED_NS 1000000u
-/* So late is a thread that need not wait for a real CPU. */
-#define USUAL_NS 25000u
+/* By how much a work begins earlier at most after a wait. */
+#define MOST_NS 1000000u
 #define SPINS 200
 #define SPINS_AND_NAPS 1200
 
-static __thread uint64_t credit, woke; /* how late, and when, its last work ended */
-static __thread struct {
-	uint32_t number;
-	int64_t late; /* by how much the thread was late as it began to work in it */
-} phase;
+static __thread uint64_t late, woke; /* by how much, and when, its last work ended */
 
 static bool is_gone(uint32_t tid)
 {
@@ -91,50 +84,6 @@ static uint64_t look_around(struct node_table *table, uint32_t self, uint64_t no
 	return now + LOOK_IDLE_NS;
 }
 
-/* A thread begins to work at NOW, late by LATE. */
-static void enter_phase(struct node_thread *process, struct node_thread *thread, uint64_t now,
-			int64_t late)
-{
-	if (!process->busy++) {
-		process->phase++;
-		process->phase_begin = now;
-	}
-	if (phase.number != process->phase)
-		phase.late = late;
-	else
-		thread->made_good += credit < USUAL_NS ? 0 : credit - USUAL_NS;
-	phase.number = process->phase;
-}
-
-/* It has worked, and woke up late by LATE. */
-static void leave_phase(struct node_table *table, struct node_thread *process, uint64_t now,
-			int64_t late)
-{
-	if (--process->busy)
-		return;
-	process->lateness.computed += now - process->phase_begin;
-	process->lateness.late += late - phase.late;
-	if (process->lateness.computed > table->lateness.computed)
-		table->lateness = process->lateness;
-}
-
-void node_waited(struct node_table *table, uint32_t self, uint64_t ns)
-{
-	struct node_thread *process = &table->thread[table->thread[self].process];
-
-	node_lock(table, self);
-	process->lateness.waited = ns;
-	if (process->lateness.computed >= table->lateness.computed)
-		table->lateness = process->lateness;
-	node_unlock(table);
-}
-
-static void count_wakeup(struct node_table *table, uint64_t late)
-{
-	atomic_fetch_add(&table->wakeups, 1);
-	atomic_fetch_add(&table->late_wakeups, late > LATE_NS);
-}
-
 /* Sleep until the work that began is done. Returns how often. */
 static unsigned int sleep_off(struct node_table *table, uint32_t self, uint64_t *now)
 {
@@ -161,23 +110,24 @@ static unsigned int sleep_off(struct node_table *table, uint32_t self, uint64_t 
 unsigned int node_run(struct node_table *table, uint32_t self, uint64_t ns)
 {
 	struct node_thread *thread = &table->thread[self];
-	struct node_thread *process = &table->thread[thread->process];
-	uint64_t now = node_now(), begun;
+	uint64_t now = node_now();
+	bool waited = now > woke + NODE_STAYS_NS;
 	unsigned int sleeps;
-	uint64_t late;
 
-	if (credit > (now < woke + NODE_STAYS_NS ? MOST_NS : MOST_WAITED_NS))
-		credit = now < woke + NODE_STAYS_NS ? MOST_NS : MOST_WAITED_NS;
+	if (!waited)
+		thread->made_good += late;
+	if (waited && late > MOST_NS)
+		late = MOST_NS;
 	node_lock(table, self);
-	begun = node_begin(table, self, ns, now - credit);
-	enter_phase(process, thread, now, (int64_t)(now - begun));
+	node_begin(table, self, ns, now - late);
 	sleeps = sleep_off(table, self, &now);
-	late = now - thread->ended;
-	leave_phase(table, process, now, (int64_t)late);
 	node_unlock(table);
-	if (sleeps)
-		count_wakeup(table, late);
+	late = now - thread->ended;
 	woke = now;
-	credit = late;
+	thread->late += late;
+	if (sleeps) {
+		atomic_fetch_add(&table->wakeups, 1);
+		atomic_fetch_add(&table->late_wakeups, late > LATE_NS);
+	}
 	return sleeps;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,38 +68,34 @@ static uint32_t self(void)
 	return (uint32_t)own_tid;
 }
 
-/* The entry of a thread; 0: of the caller. */
+/* The entry of a thread; 0: of the caller. NULL with errno if there is none. */
 static struct node_thread *entry_of(pid_t tid)
 {
 	uint32_t number = tid ? (uint32_t)tid : self();
 
-	return table && number < table->threads ? &table->thread[number] : NULL;
+	if (table && number < table->threads &&
+	    (number == self() || kill(tid, 0) == 0 || errno != ESRCH))
+		return &table->thread[number];
+	errno = ESRCH;
+	return NULL;
 }
 
 static int set_affinity(pid_t tid, size_t size, const void *bytes)
 {
 	struct node_thread *thread = entry_of(tid);
-	uint64_t word[NODE_WORDS] = {0};
-	uint64_t any = 0;
+	struct node_mask mask = {{0}};
 
-	if (!thread) {
-		errno = ESRCH;
+	if (!thread)
 		return -1;
-	}
-	memcpy(word, bytes, size < sizeof(word) ? size : sizeof(word));
-	for (unsigned int i = 0; i < NODE_WORDS; i++) {
-		unsigned int here = table->cores > i * 64 ? table->cores - i * 64 : 0;
-
-		word[i] &= here >= 64 ? ~0ull : (1ull << here) - 1;
-		any |= word[i];
-	}
-	if (!any) {
+	memcpy(&mask, bytes, size < sizeof(mask) ? size : sizeof(mask));
+	for (unsigned int i = table->cores; i < NODE_MAX_CORES; i++)
+		mask.word[i / 64] &= ~(1ull << i % 64);
+	if (!node_mask_weight(&mask)) {
 		errno = EINVAL;
 		return -1;
 	}
 	node_lock(table, self());
-	for (unsigned int i = 0; i < NODE_WORDS; i++)
-		thread->mask.word[i] = word[i];
+	thread->mask = mask;
 	node_move(table, (uint32_t)(thread - table->thread), node_now());
 	node_unlock(table);
 	return 0;
@@ -108,17 +105,19 @@ static int set_affinity(pid_t tid, size_t size, const void *bytes)
 static long get_affinity(pid_t tid, size_t size, void *bytes)
 {
 	struct node_thread *thread = entry_of(tid);
-	uint64_t word[NODE_WORDS];
+	size_t used = size < sizeof(thread->mask) ? size : sizeof(thread->mask);
 
-	if (!thread || size * 8 < table->cores || size % sizeof(long)) {
-		errno = thread ? EINVAL : ESRCH;
+	if (!thread)
+		return -1;
+	if (size * 8 < table->cores || size % sizeof(long)) {
+		errno = EINVAL;
 		return -1;
 	}
-	for (unsigned int i = 0; i < NODE_WORDS; i++)
-		word[i] = atomic_load(&thread->mask.word[i]);
 	memset(bytes, 0, size);
-	memcpy(bytes, word, size < sizeof(word) ? size : sizeof(word));
-	return (long)(size < sizeof(word) ? size : sizeof(word));
+	node_lock(table, self());
+	memcpy(bytes, &thread->mask, used);
+	node_unlock(table);
+	return (long)used;
 }
 
 SHOWN int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
@@ -168,15 +167,13 @@ SHOWN int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
 
 SHOWN int sched_getcpu(void)
 {
-	struct node_thread *thread;
 	unsigned int cpu = 0;
 
 	find_next();
-	thread = entry_of(0);
-	if (thread && thread->place)
-		return (int)thread->place - 1;
+	if (table)
+		return entry_of(0)->place ? (int)entry_of(0)->place - 1 : 0;
 	next_syscall(SYS_getcpu, &cpu, NULL, NULL);
-	return table ? 0 : (int)cpu;
+	return (int)cpu;
 }
 
 /*
@@ -186,14 +183,10 @@ SHOWN int sched_getcpu(void)
 static long yield(void)
 {
 	const struct timespec nap = {0, POLL_NS};
-	struct node_thread *thread = entry_of(0);
 
-	if (!thread)
-		return next_syscall(SYS_sched_yield);
-	polls++;
-	if (table->spin && thread->place && table->core[thread->place - 1].first)
+	if (table && table->spin && table->core[sched_getcpu()].first)
 		node_run(table, self(), table->spin);
-	else if (polls < POLLS)
+	else if (!table || polls++ < POLLS)
 		return next_syscall(SYS_sched_yield);
 	else
 		nanosleep(&nap, NULL);
@@ -244,11 +237,6 @@ SHOWN int get_nprocs(void)
 	return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-SHOWN int get_nprocs_conf(void)
-{
-	return (int)sysconf(_SC_NPROCESSORS_CONF);
-}
-
 /* What a process worked until now, all threads of it, or one thread. */
 static uint64_t worked(pid_t tid, bool all)
 {
@@ -271,7 +259,7 @@ static uint64_t worked_by_clock(clockid_t clock)
 	    (clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID))
 		return 0;
 	if (clock == CLOCK_THREAD_CPUTIME_ID)
-		return entry_of(0) ? entry_of(0)->worked : 0;
+		return entry_of(0)->worked;
 	if (clock == CLOCK_PROCESS_CPUTIME_ID)
 		return worked(getpid(), true);
 	return worked((pid_t) ~(clock >> 3), !(clock & 4));
@@ -389,14 +377,12 @@ SHOWN int clock_nanosleep(clockid_t clock, int flags, const struct timespec *tim
 /* ---- inheritance ---- */
 
 /* A new thread, or one of a new process. It is where its parent is, and has not worked. */
-static void inherit(pid_t tid, const struct node_thread *parent)
+static void inherit(const struct node_thread *parent)
 {
-	struct node_thread *thread = entry_of(tid);
+	struct node_thread *thread = entry_of(0);
 
-	if (!thread)
-		return;
 	node_lock(table, self());
-	node_drop(table, (uint32_t)(thread - table->thread), node_now());
+	node_drop(table, self(), node_now());
 	memset(thread, 0, sizeof(*thread));
 	thread->mask = parent->mask;
 	thread->place = parent->place;
@@ -416,25 +402,21 @@ static void *start_thread(void *data)
 	struct start start = *(struct start *)data;
 
 	free(data);
-	inherit(0, &start.parent);
+	inherit(&start.parent);
 	return start.run(start.argument);
 }
 
 SHOWN int pthread_create(pthread_t *new, const pthread_attr_t *attributes, void *(*run)(void *),
 			 void *argument)
 {
-	struct node_thread *parent;
 	struct start *start;
 	int failed;
 
 	find_next();
-	parent = entry_of(0);
-	start = parent ? malloc(sizeof(*start)) : NULL;
+	start = table ? malloc(sizeof(*start)) : NULL;
 	if (!start)
 		return next_pthread_create(new, attributes, run, argument);
-	start->run = run;
-	start->argument = argument;
-	start->parent = *parent;
+	*start = (struct start){run, argument, *entry_of(0)};
 	failed = next_pthread_create(new, attributes, start_thread, start);
 	if (failed)
 		free(start);
@@ -445,36 +427,25 @@ SHOWN int pthread_create(pthread_t *new, const pthread_attr_t *attributes, void 
 static uint64_t start_of(pid_t pid)
 {
 	char path[64], text[1024], *at;
-	unsigned long long started = 0;
-	ssize_t got;
-	int fd;
+	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (got <= 0)
-		return 0;
-	text[got] = 0;
-	at = strrchr(text, ')');
+	file = fopen(path, "re");
+	at = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+	if (file)
+		fclose(file);
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	if (at)
-		sscanf(at, "%llu", &started);
-	return started;
+	return at ? strtoull(at, NULL, 10) : 0;
 }
 
 static void after_fork(void)
 {
-	struct node_thread *parent = own_tid ? entry_of(own_tid) : NULL;
+	const struct node_thread *parent = entry_of(0);
 
 	own_tid = 0;
 	together = 0;
-	if (!parent)
-		return;
-	inherit(0, parent);
+	inherit(parent);
 	entry_of(0)->started = start_of(getpid());
 }
 
@@ -500,8 +471,7 @@ static void map_table(void)
 		return;
 	mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	if (mapped != MAP_FAILED)
-		table = mapped;
+	table = mapped != MAP_FAILED ? mapped : NULL;
 }
 
 /*
@@ -517,46 +487,45 @@ static void settle(void)
 	uint64_t started = start_of(getpid());
 	static const struct node_thread nobody;
 
-	if (!thread)
-		return;
 	if (thread->started != started || !started) {
-		inherit(0, parent && parent->started ? parent : &nobody);
+		inherit(parent && parent->started ? parent : &nobody);
 		thread->started = started;
 	}
 	if (thread->place)
 		return;
-	for (unsigned int i = 0; i < NODE_WORDS; i++)
-		thread->mask.word[i] = 0;
+	thread->mask = nobody.mask;
 	for (unsigned int core = 0; core < table->cores; core++)
 		if (!per_rank || rank < 0 ||
 		    (long)(core / per_rank) == rank % (long)(table->cores / per_rank))
-			atomic_fetch_or(&thread->mask.word[core / 64], 1ull << core % 64);
+			thread->mask.word[core / 64] |= 1ull << core % 64;
 	/* A launcher has no core that its ranks would inherit. */
 	if (rank >= 0 || !per_rank)
 		set_affinity(0, sizeof(thread->mask), &thread->mask);
 }
 
 /*
- * How long a thread of this process waited for a real CPU, the second number of its schedstat, less
- * what was made good.
+ * What a thread of this process lost: how late it woke up or, if that is more, how long it waited
+ * for a real CPU, the second number of its schedstat; less what was made good. The first thread
+ * waits for one between polls, too.
  */
 static uint64_t lost_by(pid_t tid)
 {
-	unsigned long long run, wait = 0;
-	uint64_t made_good = entry_of(tid)->made_good;
+	const struct node_thread *thread = &table->thread[tid];
+	unsigned long long run, wait;
 	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
 	file = fopen(path, "re");
-	if (file && fscanf(file, "%llu %llu", &run, &wait) != 2)
-		wait = 0;
+	if (!file || fscanf(file, "%llu %llu", &run, &wait) != 2 || tid == getpid() ||
+	    wait < thread->late)
+		wait = thread->late;
 	if (file)
 		fclose(file);
-	return wait > made_good ? wait - made_good : 0;
+	return wait > thread->made_good ? wait - thread->made_good : 0;
 }
 
-/* The first thread is left out if there are others: it polls for MPI, and waits between polls. */
+/* Say what the threads lost on average, if no process worked more. */
 __attribute__((destructor)) static void end(void)
 {
 	DIR *tasks = table ? opendir("/proc/self/task") : NULL;
@@ -566,15 +535,17 @@ __attribute__((destructor)) static void end(void)
 	while (tasks && (entry = readdir(tasks))) {
 		pid_t tid = atoi(entry->d_name);
 
-		if (tid <= 0 || tid == getpid() || !entry_of(tid)->worked)
-			continue;
-		sum += lost_by(tid);
-		count++;
+		if (tid > 0 && table->thread[tid].worked) {
+			sum += lost_by(tid);
+			count++;
+		}
 	}
 	if (tasks)
 		closedir(tasks);
-	if (count)
-		node_waited(table, self(), sum / count);
+	if (count && table->thread[getpid()].all_worked > table->most) {
+		table->most = table->thread[getpid()].all_worked;
+		table->lost = sum / count;
+	}
 }
 
 __attribute__((constructor(101))) static void begin(void)

@@ -24,14 +24,7 @@
 
 /* Cores, as bits. */
 struct node_mask {
-	_Atomic uint64_t word[NODE_WORDS];
-};
-
-/* How a process was held up, see run.h. */
-struct node_lateness {
-	uint64_t computed; /* time in which at least one of its threads worked */
-	int64_t late;	   /* how much later its phases ended than their work was done */
-	uint64_t waited;   /* for a real CPU, the mean of its threads; known at its end */
+	uint64_t word[NODE_WORDS];
 };
 
 static inline unsigned int node_mask_weight(const struct node_mask *mask)
@@ -62,14 +55,12 @@ struct node_thread {
 	uint32_t next;	     /* who has the core after it, by thread id; 0: nobody */
 	uint64_t left, used; /* still to work; of its turn */
 	uint64_t ended;	     /* when its last work was done */
-	uint64_t made_good;  /* of how late it woke up, see run.h */
+	uint64_t late;	     /* how late it woke up, in sum, and */
+	uint64_t made_good;  /* how much of that the next work did, see run.h */
 
 	uint32_t process; /* the id of its process's first thread, whose entry has: */
 	_Atomic uint64_t all_worked;
-	uint32_t home;	      /* the NUMA node of its memory plus one; 0: none yet */
-	uint32_t busy, phase; /* threads that work; how often the first one began to */
-	uint64_t phase_begin;
-	struct node_lateness lateness;
+	uint32_t home; /* the NUMA node of its memory plus one; 0: none yet */
 };
 
 struct node_core {
@@ -89,7 +80,7 @@ struct node_table {
 	uint64_t spin;	  /* of a turn that a thread holds which yields; 0: none */
 	struct node_core core[NODE_MAX_CORES];
 	_Atomic uint64_t worked, wakeups, late_wakeups;
-	struct node_lateness lateness; /* of the process that computed longest */
+	uint64_t most, lost; /* what the process worked that worked most, and what it lost */
 	struct node_thread thread[];
 };
 
