@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable convert: every figure of a trace comes back from each format, read as its readers do.
 . "$(dirname "$0")/lib.sh"
-plan 13
+plan 14
 
 malleable=$stage/bin/malleable
 convert() { run "$malleable" convert "$@"; }
@@ -31,6 +31,14 @@ convert --to=csv -o - trace
 ok "to standard output" cmp "$work/out" trace.csv
 convert --to=paraver -o named.prv trace
 ok "to files of another name" all_of "exits 0" "comes_back paraver trace named.prv"
+
+# Lines that name none of many ranks are short.
+{
+	head -n1 trace | jq -c '.ranks = 1024'
+	yes "$(sed -n 2p trace | jq -c '.ranks = []')" | head -n 10000
+} >sparse
+run sh -c "ulimit -v 300000; exec '$malleable' convert --to=csv -o - sparse"
+ok "a trace takes as much memory as it says much" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
 
 # refused STATUS MESSAGE ARGUMENTS...
 refused() {

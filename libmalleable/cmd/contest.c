@@ -38,8 +38,8 @@ static int run(struct mal_contender *contender, const struct mal_trace *trace,
 	if (!contender->simulation || !contender->window_s)
 		return mal_fail(err, "out of memory");
 	for (size_t i = 0; i < trace->window_count; i++)
-		contender->window_s[i] =
-			mal_simulation_window(contender->simulation, trace->windows[i].samples);
+		contender->window_s[i] = mal_simulation_window(
+			contender->simulation, mal_trace_samples(trace, &trace->windows[i]));
 	return 0;
 }
 

@@ -105,12 +105,14 @@ static const struct {
 const char mal_generate_kinds[] = "steady, drift, burst, random, balanced, amr";
 
 /* Turn loads into parts of the whole, then into times of a window. */
-static void fill_window(struct scene *scene, double (*load)(struct scene *scene, unsigned int rank),
-			struct mal_trace_window *window)
+static int add_window(struct scene *scene, double (*load)(struct scene *scene, unsigned int rank),
+		      struct mal_trace *trace, struct mal_error *err)
 {
+	struct mal_sample *samples = trace->samples;
+	struct mal_trace_window *window;
 	const struct mal_generation *wanted = scene->wanted;
 	unsigned int count[MAL_MAX_RANKS];
-	double loads[MAL_MAX_RANKS], mpi_s[MAL_MAX_RANKS], sum = 0;
+	double loads[MAL_MAX_RANKS], mpi_s[MAL_MAX_RANKS], sum = 0, elapsed_s;
 
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
 		loads[rank] = load(scene, rank);
@@ -118,7 +120,7 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 		count[rank] = wanted->cpus;
 	}
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
-		struct mal_sample *sample = &window->samples[rank];
+		struct mal_sample *sample = &samples[rank];
 		double part = loads[rank] / sum * wanted->ranks *
 			      (1 + NOISE * (2 * next(&scene->random) - 1));
 
@@ -133,14 +135,17 @@ static void fill_window(struct scene *scene, double (*load)(struct scene *scene,
 		};
 		sample->region_s = sample->work_s / wanted->cpus / REGIONS;
 	}
-	window->elapsed_s = mal_model_window(window->samples, wanted->ranks,
-					     &(struct mal_usage){.count = count}, mpi_s);
+	elapsed_s = mal_model_window(samples, wanted->ranks, &(struct mal_usage){.count = count},
+				     mpi_s);
 	for (unsigned int rank = 0; rank < wanted->ranks; rank++) {
-		window->samples[rank].mpi_s = mpi_s[rank];
-		window->samples[rank].elapsed_s = window->elapsed_s;
+		samples[rank].mpi_s = mpi_s[rank];
+		samples[rank].elapsed_s = elapsed_s;
 	}
-	for (unsigned int cpu = 0; cpu < wanted->ranks * wanted->cpus; cpu++)
-		window->owner[cpu] = cpu / wanted->cpus;
+	window = mal_trace_add_window(trace, samples, trace->parts);
+	if (!window)
+		return mal_fail(err, "out of memory for the trace");
+	window->elapsed_s = elapsed_s;
+	return 0;
 }
 
 int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace,
@@ -163,12 +168,8 @@ int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace,
 	snprintf(trace->step, sizeof(trace->step), "%s", wanted->kind);
 	snprintf(trace->node, sizeof(trace->node), "none");
 	snprintf(trace->policy, sizeof(trace->policy), "off");
-	for (; scene.window < wanted->windows; scene.window++) {
-		struct mal_trace_window *window = mal_trace_add_window(trace);
-
-		if (!window)
-			return mal_fail(err, "out of memory for the trace");
-		fill_window(&scene, load, window);
-	}
+	for (; scene.window < wanted->windows; scene.window++)
+		if (add_window(&scene, load, trace, err) < 0)
+			return -1;
 	return 0;
 }

@@ -202,8 +202,8 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 	for (size_t i = 0; i < trace->window_count; i++) {
 		const struct mal_trace_window *window = &trace->windows[i];
 
-		mal_trace_write_window(writer, 0, window->elapsed_s, window->samples,
-				       window->owner);
+		mal_trace_write_window(writer, 0, window->elapsed_s,
+				       mal_trace_samples(trace, window), window->owner);
 	}
 	return mal_trace_close(writer, err);
 }

@@ -2,6 +2,7 @@
 /* series.c: a trace made small enough for a picture. */
 #include "libmalleable/cmd/series.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,6 @@ static unsigned int count_cpus(const struct mal_trace *trace, const struct mal_t
 
 static void add_rank(struct mal_series_rank *sum, const struct mal_sample *sample, bool is_first)
 {
-	if (!sample->running)
-		return;
 	if (is_first)
 		sum->cpus_first = sample->cpus;
 	sum->cpus_last = sample->cpus;
@@ -27,48 +26,46 @@ static void add_rank(struct mal_series_rank *sum, const struct mal_sample *sampl
 	sum->barrier_s += sample->barrier_s;
 }
 
-/* Add RANK's part of column NUMBER to its row. */
-static void add_cell(struct mal_series *series, const struct mal_trace *trace, unsigned int rank,
-		     size_t number)
+/* Sums of column NUMBER become means of its time and of a row's ranks. */
+static void scale_column(struct mal_series *series, unsigned int rank_count, size_t number,
+			 double elapsed_s)
 {
-	const struct mal_series_column *column = &series->columns[number];
-	unsigned int row = rank / series->ranks_per_row, first = row * series->ranks_per_row;
-	unsigned int in_row = trace->rank_count - first < series->ranks_per_row
-				      ? trace->rank_count - first
-				      : series->ranks_per_row;
-	size_t cell = row * series->column_count + number;
-	double elapsed = 0, owned = 0, useful = 0;
+	for (unsigned int row = 0; row < series->rows; row++) {
+		unsigned int left = rank_count - row * series->ranks_per_row;
+		unsigned int in_row = left < series->ranks_per_row ? left : series->ranks_per_row;
+		size_t cell = row * series->column_count + number;
 
-	for (size_t i = column->first; i < column->first + column->count; i++) {
-		const struct mal_trace_window *window = &trace->windows[i];
-		const struct mal_sample *sample = &window->samples[rank];
-
-		elapsed += window->elapsed_s;
-		owned += window->elapsed_s * sample->cpus;
-		useful += sample->work_s + sample->serial_s;
+		series->cpus[cell] /= elapsed_s > 0 ? elapsed_s * in_row : INFINITY;
+		series->active[cell] /= elapsed_s > 0 ? elapsed_s * in_row : INFINITY;
 	}
-	if (elapsed <= 0)
-		return;
-	series->cpus[cell] += owned / elapsed / in_row;
-	series->active[cell] += useful / elapsed / in_row;
 }
 
 static void fill_column(struct mal_series *series, const struct mal_trace *trace, size_t number)
 {
 	struct mal_series_column *column = &series->columns[number];
+	double elapsed_s = 0;
 
 	for (size_t i = column->first; i < column->first + column->count; i++) {
 		const struct mal_trace_window *window = &trace->windows[i];
+		const struct mal_sample *samples = mal_trace_samples(trace, window);
 		unsigned int cpus = count_cpus(trace, window);
 
-		mal_cpu_seconds_add(&column->cpus, window->samples, trace->rank_count, cpus);
-		mal_cpu_seconds_add(&series->all, window->samples, trace->rank_count, cpus);
-		for (unsigned int rank = 0; rank < trace->rank_count; rank++)
-			add_rank(&series->ranks[rank], &window->samples[rank],
-				 series->ranks[rank].cpus_first == 0);
+		mal_cpu_seconds_add(&column->cpus, samples, trace->rank_count, cpus);
+		mal_cpu_seconds_add(&series->all, samples, trace->rank_count, cpus);
+		elapsed_s += window->elapsed_s;
+		for (unsigned int k = 0; k < window->count; k++) {
+			const struct mal_sample *sample = &window->kept[k];
+			struct mal_series_rank *rank = &series->ranks[window->ranks[k]];
+			size_t cell =
+				window->ranks[k] / series->ranks_per_row * series->column_count +
+				number;
+
+			add_rank(rank, sample, rank->cpus_first == 0);
+			series->cpus[cell] += window->elapsed_s * sample->cpus;
+			series->active[cell] += sample->work_s + sample->serial_s;
+		}
 	}
-	for (unsigned int rank = 0; rank < trace->rank_count; rank++)
-		add_cell(series, trace, rank, number);
+	scale_column(series, trace->rank_count, number, elapsed_s);
 }
 
 static void find_max(struct mal_series *series)

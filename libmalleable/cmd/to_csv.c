@@ -25,11 +25,10 @@ void mal_to_csv(FILE *out, const struct mal_trace *trace)
 	for (size_t i = 0; i < trace->window_count; i++) {
 		const struct mal_trace_window *window = &trace->windows[i];
 
-		for (unsigned int rank = 0; rank < trace->rank_count; rank++) {
-			const struct mal_sample *sample = &window->samples[rank];
+		for (unsigned int k = 0; k < window->count; k++) {
+			const struct mal_sample *sample = &window->kept[k];
+			unsigned int rank = window->ranks[k];
 
-			if (!sample->running)
-				continue;
 			fprintf(out,
 				"%zu,%.9f,%.9f,%u,%u,\"%s\",%u,%u,%.9g,%.9f,%.9f,%.9f,%.9f,%.9f\n",
 				i + 1, mal_window_begin(window), window->end_s, rank, sample->cpus,

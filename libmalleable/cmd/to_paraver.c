@@ -89,23 +89,20 @@ static long long write_window(FILE *out, const struct mal_trace *trace,
 			      long long begin)
 {
 	long long own = ns(mal_window_begin(window)), end = ns(window->end_s);
-	size_t count = 0;
 
 	begin = own > begin ? own : begin;
-	for (unsigned int rank = 0; rank < trace->rank_count; rank++) {
-		const struct mal_sample *sample = &window->samples[rank];
-		unsigned int cpu = cpu_of(trace, window, rank);
+	for (unsigned int i = 0; i < window->count; i++) {
+		const struct mal_sample *sample = &window->kept[i];
+		unsigned int rank = window->ranks[i], cpu = cpu_of(trace, window, rank);
 		long long middle = end - ns(sample->mpi_s);
 
-		if (!sample->running)
-			continue;
 		middle = middle > begin ? middle : begin;
 		write_figures(out, sample, rank, cpu, begin);
 		write_state(out, &(struct state){rank, cpu, begin, middle}, COMPUTING);
-		waiting[count++] = (struct state){rank, cpu, middle, end};
+		waiting[i] = (struct state){rank, cpu, middle, end};
 	}
-	qsort(waiting, count, sizeof(*waiting), by_begin);
-	for (size_t i = 0; i < count; i++)
+	qsort(waiting, window->count, sizeof(*waiting), by_begin);
+	for (size_t i = 0; i < window->count; i++)
 		write_state(out, &waiting[i], IN_MPI);
 	return end;
 }

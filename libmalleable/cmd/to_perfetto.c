@@ -56,10 +56,12 @@ static void write_counter(FILE *out, const char *what, unsigned int rank, double
 				   RANKS, "ts", at_s * 1e6, "args", "CPUs", value));
 }
 
+/* The rank at INDEX among those that ran. */
 static void write_rank(FILE *out, const struct mal_trace_window *window, size_t number,
-		       unsigned int rank)
+		       unsigned int index)
 {
-	const struct mal_sample *sample = &window->samples[rank];
+	const struct mal_sample *sample = &window->kept[index];
+	unsigned int rank = window->ranks[index];
 	double begin_s = mal_window_begin(window), elapsed_s = window->elapsed_s;
 	double mpi_s = sample->mpi_s < elapsed_s ? sample->mpi_s : elapsed_s;
 
@@ -119,9 +121,8 @@ void mal_to_perfetto(FILE *out, const struct mal_trace *trace)
 	for (unsigned int i = 0; i < trace->topology.cpu_count; i++)
 		name_thread(out, CPUS, trace->cpu[i], "CPU", trace->cpu[i]);
 	for (size_t i = 0; i < trace->window_count; i++)
-		for (unsigned int rank = 0; rank < trace->rank_count; rank++)
-			if (trace->windows[i].samples[rank].running)
-				write_rank(out, &trace->windows[i], i + 1, rank);
+		for (unsigned int k = 0; k < trace->windows[i].count; k++)
+			write_rank(out, &trace->windows[i], i + 1, k);
 	for (unsigned int i = 0; i < trace->topology.cpu_count; i++)
 		write_cpu(out, trace, i);
 	fputs("\n]}\n", out);

@@ -2,20 +2,20 @@
 /* read.c: read a trace from JSON lines, trusting none of them. */
 #include <fcntl.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/trace/trace.h"
 
-/* A line of 1024 ranks and CPUs has half of this. */
-#define LINE_MAX_BYTES ((size_t)4 << 20)
+/* A line of 1024 ranks and CPUs has a third of this. */
+#define LINE_MAX_BYTES ((size_t)1 << 20)
+/* Objects and arrays in a line: one for each rank, and some. */
+#define PARTS_MAX (MAL_MAX_RANKS + 64)
 /* Longest time accepted: a year. */
 #define MAX_SECONDS 3.2e7
 
@@ -101,15 +101,15 @@ static bool read_count(const json_t *object, const char *name, unsigned int *cou
 	return json_is_integer(item) && value >= 0 && value <= 65536;
 }
 
-static int read_sample(struct reader *reader, const json_t *item, struct mal_sample *samples)
+static int read_sample(struct reader *reader, const json_t *item)
 {
 	unsigned int rank;
 	struct mal_sample *sample;
 
 	if (!read_count(item, "rank", &rank) || rank >= reader->trace->rank_count ||
-	    samples[rank].running)
+	    reader->trace->samples[rank].running)
 		return wrong(reader, "a rank does not exist, or appears twice");
-	sample = &samples[rank];
+	sample = &reader->trace->samples[rank];
 	sample->running = true;
 	if (!read_seconds(item, "elapsed_s", &sample->elapsed_s) ||
 	    !read_seconds(item, "work_s", &sample->work_s) ||
@@ -128,38 +128,44 @@ static int read_sample(struct reader *reader, const json_t *item, struct mal_sam
 static int read_window(struct reader *reader, const json_t *line)
 {
 	const json_t *ranks = json_object_get(line, "ranks");
-	struct mal_trace_window *window = mal_trace_add_window(reader->trace);
-	double after_s, at_s;
+	struct mal_trace *trace = reader->trace;
+	unsigned int owner[MAL_MAX_CPUS];
+	struct mal_trace_window *window;
+	double elapsed_s, at_s;
 	json_t *item;
 	size_t i;
 
-	if (!window)
-		return mal_fail(reader->err, "out of memory for the trace");
-	if (!read_seconds(line, "elapsed_s", &window->elapsed_s))
+	if (!read_seconds(line, "elapsed_s", &elapsed_s))
 		return wrong(reader, "the window's length is missing or out of range");
-	after_s = window > reader->trace->windows ? window[-1].end_s : 0;
-	/* When it was written is a little later, or not known. */
-	window->end_s = after_s + window->elapsed_s;
-	if (read_seconds(line, "at_s", &at_s) && at_s > window->end_s)
-		window->end_s = at_s;
-	if (read_numbers(json_object_get(line, "owner"), window->owner,
-			 reader->trace->topology.cpu_count, -1, reader->trace->rank_count,
-			 reader->trace->rank_count) < 0)
+	if (read_numbers(json_object_get(line, "owner"), owner, trace->topology.cpu_count, -1,
+			 trace->rank_count, trace->rank_count) < 0)
 		return wrong(reader, "not one owner for each CPU");
 	if (!json_is_array(ranks))
 		return wrong(reader, "the ranks are missing");
-	json_array_foreach(ranks, i,
-			   item) if (read_sample(reader, item, window->samples) < 0) return -1;
+	memset(trace->samples, 0, trace->rank_count * sizeof(*trace->samples));
+	json_array_foreach(ranks, i, item) if (read_sample(reader, item) < 0) return -1;
+	window = mal_trace_add_window(trace, trace->samples, owner);
+	if (!window)
+		return mal_fail(reader->err, "out of memory for the trace");
+	window->elapsed_s = elapsed_s;
+	/* When it was written is a little later, or not known. */
+	window->end_s = (window > trace->windows ? window[-1].end_s : 0) + elapsed_s;
+	if (read_seconds(line, "at_s", &at_s) && at_s > window->end_s)
+		window->end_s = at_s;
 	return 0;
 }
 
 static int read_line(struct reader *reader, const char *text, size_t length)
 {
 	json_error_t why;
-	json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
-	const char *type = json_string_value(json_object_get(line, "type"));
+	json_t *line;
+	const char *type;
 	int result = 0;
 
+	if (mal_input_parts(text, length) > PARTS_MAX)
+		return wrong(reader, "it has too many parts");
+	line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+	type = json_string_value(json_object_get(line, "type"));
 	if (!line || !type)
 		result = wrong(reader, line ? "it has no type" : why.text);
 	else if ((reader->line == 1) != (strcmp(type, "step") == 0))
@@ -171,25 +177,6 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	/* Skip other lines: they say what was decided then, and a replay decides anew. */
 	json_decref(line);
 	return result;
-}
-
-/* Open PATH; a pipe or a device may have no end. */
-static FILE *open_trace(const char *path, uid_t *owner, struct mal_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
-	FILE *file = NULL;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		mal_fail_errno(err, "cannot read %s", path);
-	else if (!S_ISREG(status.st_mode))
-		mal_fail(err, "cannot read %s: not a regular file", path);
-	else if (!(file = fdopen(fd, "r")))
-		mal_fail_errno(err, "cannot read %s", path);
-	if (!file && fd >= 0)
-		close(fd);
-	*owner = file ? status.st_uid : (uid_t)-1;
-	return file;
 }
 
 /* The next line is in TEXT, with its end; it may contain null bytes. Returns its length. */
@@ -225,21 +212,29 @@ static int read_lines(struct reader *reader, FILE *file, char *text)
 	return result;
 }
 
-int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
+int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
+			struct mal_error *err)
 {
 	struct reader reader = {trace, path, 0, err};
-	FILE *file;
-	char *text;
+	char *text = malloc(LINE_MAX_BYTES);
 	int result;
 
 	memset(trace, 0, sizeof(*trace));
-	file = open_trace(path, &trace->owner, err);
-	if (!file)
-		return -1;
-	text = malloc(LINE_MAX_BYTES);
 	result =
 		text ? read_lines(&reader, file, text) : mal_fail(err, "out of memory for a trace");
 	free(text);
+	return result;
+}
+
+int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
+{
+	FILE *file = mal_input_open(AT_FDCWD, path, path, err);
+	int result;
+
+	memset(trace, 0, sizeof(*trace));
+	if (!file)
+		return -1;
+	result = mal_trace_read_file(trace, file, path, err);
 	fclose(file);
 	return result;
 }

@@ -8,7 +8,7 @@
 
 static int make_places(struct mal_trace *trace, unsigned int cpu_count, struct mal_error *err)
 {
-	unsigned int *arrays = calloc(4 * (size_t)cpu_count, sizeof(*arrays));
+	unsigned int *arrays = calloc(5 * (size_t)cpu_count, sizeof(*arrays));
 
 	if (!arrays)
 		return mal_fail(err, "out of memory for a trace");
@@ -17,10 +17,13 @@ static int make_places(struct mal_trace *trace, unsigned int cpu_count, struct m
 	trace->l3 = arrays + cpu_count;
 	trace->numa = trace->l3 + cpu_count;
 	trace->package = trace->numa + cpu_count;
+	trace->parts = trace->package + cpu_count;
 	trace->topology =
 		(struct mal_topology){cpu_count, trace->l3, trace->numa, trace->package, NULL};
-	for (unsigned int cpu = 0; cpu < cpu_count; cpu++)
+	for (unsigned int cpu = 0; cpu < cpu_count; cpu++) {
 		trace->cpu[cpu] = cpu;
+		trace->parts[cpu] = (unsigned int)((uint64_t)cpu * trace->rank_count / cpu_count);
+	}
 	return 0;
 }
 
@@ -29,6 +32,9 @@ int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned 
 {
 	memset(trace, 0, sizeof(*trace));
 	trace->rank_count = rank_count;
+	trace->samples = calloc(rank_count, sizeof(*trace->samples));
+	if (!trace->samples)
+		return mal_fail(err, "out of memory for a trace");
 	return make_places(trace, cpu_count, err);
 }
 
@@ -36,22 +42,40 @@ int mal_trace_change_cpus(struct mal_trace *trace, unsigned int cpu_count, struc
 {
 	if (make_places(trace, cpu_count, err) < 0)
 		return -1;
-	for (size_t i = 0; i < trace->window_count; i++) {
-		unsigned int *owner = realloc(trace->windows[i].owner, cpu_count * sizeof(*owner));
-
-		if (!owner)
-			return mal_fail(err, "out of memory for a trace");
-		for (unsigned int cpu = 0; cpu < cpu_count; cpu++)
-			owner[cpu] = (unsigned int)((uint64_t)cpu * trace->rank_count / cpu_count);
-		trace->windows[i].owner = owner;
-	}
+	for (size_t i = 0; i < trace->window_count; i++)
+		trace->windows[i].owner = trace->parts;
 	return 0;
 }
 
-struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace)
+/* One allocation: samples, then ranks, then owners. */
+static bool fill(struct mal_trace_window *window, const struct mal_trace *trace,
+		 const struct mal_sample *samples, const unsigned int *owner)
+{
+	size_t cpus = trace->topology.cpu_count;
+	unsigned int *ranks, count = 0;
+
+	for (unsigned int rank = 0; rank < trace->rank_count; rank++)
+		count += samples[rank].running;
+	*window = (struct mal_trace_window){.count = count};
+	window->kept = malloc(count * (sizeof(*samples) + sizeof(*ranks)) + cpus * sizeof(*owner));
+	if (!window->kept)
+		return false;
+	window->ranks = ranks = (unsigned int *)(window->kept + count);
+	window->owner = memcpy(ranks + count, owner, cpus * sizeof(*owner));
+	for (unsigned int rank = 0, i = 0; rank < trace->rank_count; rank++) {
+		if (!samples[rank].running)
+			continue;
+		window->kept[i] = samples[rank];
+		ranks[i++] = rank;
+	}
+	return true;
+}
+
+struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace,
+					      const struct mal_sample *samples,
+					      const unsigned int *owner)
 {
 	size_t count = trace->window_count;
-	struct mal_trace_window *window;
 
 	/* Capacity doubles at powers of two. */
 	if ((count & (count - 1)) == 0) {
@@ -62,28 +86,26 @@ struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace)
 			return NULL;
 		trace->windows = windows;
 	}
-	window = &trace->windows[count];
-	window->elapsed_s = 0;
-	window->samples = calloc(trace->rank_count, sizeof(*window->samples));
-	window->owner = malloc(trace->topology.cpu_count * sizeof(*window->owner));
-	if (!window->samples || !window->owner) {
-		free(window->samples);
-		free(window->owner);
+	if (!fill(&trace->windows[count], trace, samples, owner))
 		return NULL;
-	}
-	for (unsigned int cpu = 0; cpu < trace->topology.cpu_count; cpu++)
-		window->owner[cpu] = trace->rank_count;
-	trace->window_count++;
-	return window;
+	return &trace->windows[trace->window_count++];
+}
+
+const struct mal_sample *mal_trace_samples(const struct mal_trace *trace,
+					   const struct mal_trace_window *window)
+{
+	memset(trace->samples, 0, trace->rank_count * sizeof(*trace->samples));
+	for (unsigned int i = 0; i < window->count; i++)
+		trace->samples[window->ranks[i]] = window->kept[i];
+	return trace->samples;
 }
 
 void mal_trace_destroy(struct mal_trace *trace)
 {
-	for (size_t i = 0; i < trace->window_count; i++) {
-		free(trace->windows[i].samples);
-		free(trace->windows[i].owner);
-	}
+	for (size_t i = 0; i < trace->window_count; i++)
+		free(trace->windows[i].kept);
 	free(trace->windows);
+	free(trace->samples);
 	free(trace->cpu);
 	memset(trace, 0, sizeof(*trace));
 }

@@ -9,6 +9,7 @@
 #define MAL_TRACE_TRACE_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"
@@ -17,12 +18,14 @@
 /* Version of the format; files of other versions are refused. */
 #define MAL_TRACE_VERSION 1
 
-/* A window: samples by rank, owning rank by CPU. */
+/* A window. It keeps the samples of ranks that ran: a file may name few of many in each line. */
 struct mal_trace_window {
 	double elapsed_s;
-	double end_s; /* since the step's start; windows that were read do not overlap */
-	struct mal_sample *samples;
-	unsigned int *owner;
+	double end_s;		 /* since the step's start; windows that were read do not overlap */
+	unsigned int count;	 /* ranks that ran */
+	struct mal_sample *kept; /* theirs; mal_trace_samples() has them by rank */
+	const unsigned int *ranks; /* their numbers */
+	const unsigned int *owner; /* by CPU */
 };
 
 struct mal_trace {
@@ -33,6 +36,8 @@ struct mal_trace {
 	unsigned int *cpu; /* numbers of the CPUs on the node */
 	unsigned int *l3, *numa, *package;
 	struct mal_topology topology; /* views of the arrays above, for policies */
+	unsigned int *parts;	      /* by CPU: its rank, where ranks own equal parts */
+	struct mal_sample *samples;   /* by rank: room for those of one window */
 	bool cut;		      /* the file's last line is incomplete: the step was killed */
 	uid_t owner;		      /* of a file that was read */
 	size_t window_count;
@@ -53,9 +58,16 @@ int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned 
 int mal_trace_change_cpus(struct mal_trace *trace, unsigned int cpu_count, struct mal_error *err);
 
 /*
- * Append a window, all 0, for the caller to fill. Valid until the next call. NULL: out of memory.
+ * Append a window with copies of SAMPLES, by rank, and OWNER, by CPU; its times are 0, for the
+ * caller to fill. Valid until the next call. NULL: out of memory.
  */
-struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace);
+struct mal_trace_window *mal_trace_add_window(struct mal_trace *trace,
+					      const struct mal_sample *samples,
+					      const unsigned int *owner);
+
+/* The samples of WINDOW by rank, in trace->samples: valid until the next call. */
+const struct mal_sample *mal_trace_samples(const struct mal_trace *trace,
+					   const struct mal_trace_window *window);
 
 /* Free all of TRACE, which may be all 0. */
 void mal_trace_destroy(struct mal_trace *trace);
@@ -66,6 +78,10 @@ void mal_trace_destroy(struct mal_trace *trace);
  * cases the caller destroys TRACE.
  */
 int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err);
+
+/* The same of FILE, which is open, and called PATH in errors. */
+int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
+			struct mal_error *err);
 
 /* A file that is being written. */
 struct mal_trace_writer;

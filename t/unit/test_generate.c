@@ -23,7 +23,7 @@ static struct mal_trace generate(const char *kind, unsigned int ranks, unsigned 
 /* RANK's work in WINDOW over the mean of all ranks. */
 static double part(const struct mal_trace *trace, unsigned int window, unsigned int rank)
 {
-	const struct mal_sample *samples = trace->windows[window].samples;
+	const struct mal_sample *samples = trace->windows[window].kept;
 	double sum = 0;
 
 	for (unsigned int i = 0; i < trace->rank_count; i++)
@@ -66,7 +66,7 @@ static void all_kinds_are_steps(void **state)
 					    window->elapsed_s < 0.1 * ranks + 0.01);
 				assert_int_equal(window->owner[4 * ranks - 1], ranks - 1);
 				for (unsigned int rank = 0; rank < ranks; rank++) {
-					const struct mal_sample *sample = &window->samples[rank];
+					const struct mal_sample *sample = &window->kept[rank];
 
 					assert_true(sample->running && sample->cpus == 4 &&
 						    sample->work_s > 0);
@@ -114,9 +114,9 @@ static void a_seed_repeats_a_trace(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
-		assert_memory_equal(a.windows[i].samples, b.windows[i].samples,
+		assert_memory_equal(a.windows[i].kept, b.windows[i].kept,
 				    4 * sizeof(struct mal_sample));
-		assert_true(a.windows[i].samples[0].work_s != c.windows[i].samples[0].work_s);
+		assert_true(a.windows[i].kept[0].work_s != c.windows[i].kept[0].work_s);
 	}
 	mal_trace_destroy(&a);
 	mal_trace_destroy(&b);

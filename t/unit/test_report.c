@@ -744,9 +744,9 @@ static void recorded(void **state)
 	assert_int_equal(trace.rank_count, 2);
 	assert_int_equal(trace.topology.cpu_count, 4);
 	assert_int_equal(trace.window_count, 2);
-	assert_float_equal(trace.windows[0].samples[0].work_s, 3, 1e-6);
+	assert_float_equal(trace.windows[0].kept[0].work_s, 3, 1e-6);
 	assert_int_equal(trace.windows[0].owner[2], 1);
-	assert_int_equal(trace.windows[1].samples[0].cpus, 3);
+	assert_int_equal(trace.windows[1].kept[0].cpus, 3);
 	mal_trace_destroy(&trace);
 	count_plans(&plans, &rejected);
 	assert_int_equal(plans, 2);

@@ -42,7 +42,9 @@ static void write_text(const char *text)
 static void read_as_written(void **state)
 {
 	struct mal_trace trace, again;
-	struct mal_trace_window *window;
+	const struct mal_sample samples[2] = {
+		[1] = {true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2}};
+	const unsigned int owner[4] = {2, 1, 2, 2};
 	struct mal_trace_writer *writer;
 	struct mal_error err;
 
@@ -51,14 +53,9 @@ static void read_as_written(void **state)
 	strcpy(trace.step, "7.0");
 	trace.l3[3] = 5;
 	trace.package[2] = 1;
-	window = mal_trace_add_window(&trace);
-	window->elapsed_s = 0.25;
-	window->owner[1] = 1;
-	window->samples[1] =
-		(struct mal_sample){true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2};
 	writer = mal_trace_open(path, &trace, &err);
 	assert_non_null(writer);
-	mal_trace_write_window(writer, 1, window->elapsed_s, window->samples, window->owner);
+	mal_trace_write_window(writer, 1, 0.25, samples, owner);
 	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true}, "for a test");
 	assert_int_equal(mal_trace_close(writer, &err), 0);
 	assert_int_equal(mal_trace_read(&again, path, &err), 0);
@@ -68,10 +65,8 @@ static void read_as_written(void **state)
 	assert_int_equal(again.topology.l3[3], 5);
 	assert_int_equal(again.topology.package[2], 1);
 	assert_int_equal(again.window_count, 1);
-	assert_memory_equal(again.windows[0].owner, window->owner, 4 * sizeof(unsigned int));
-	assert_memory_equal(&again.windows[0].samples[1], &window->samples[1],
-			    sizeof(window->samples[1]));
-	assert_false(again.windows[0].samples[0].running);
+	assert_memory_equal(again.windows[0].owner, owner, sizeof(owner));
+	assert_memory_equal(mal_trace_samples(&again, &again.windows[0]), samples, sizeof(samples));
 	assert_false(again.cut);
 	mal_trace_destroy(&again);
 	mal_trace_destroy(&trace);
@@ -165,6 +160,26 @@ static void what_has_no_end_is_refused(void **state)
 	assert_int_equal(truncate(path, 0), 0);
 }
 
+/* A parser needs much more memory for a part than the file has for it. */
+static void many_parts_are_refused(void **state)
+{
+	struct mal_trace trace;
+	struct mal_error err;
+	FILE *file;
+
+	(void)state;
+	write_text(STEP WINDOW(RANK("0", "1")) "[");
+	file = fopen(path, "a");
+	assert_non_null(file);
+	for (int i = 0; i < 10000; i++)
+		fputs("{},", file);
+	fputs("{}]\n", file);
+	fclose(file);
+	assert_int_equal(mal_trace_read(&trace, path, &err), -1);
+	assert_non_null(strstr(err.text, "line 3: it has too many parts"));
+	mal_trace_destroy(&trace);
+}
+
 /* A null byte at a line's start must not make code look at bytes before the line. */
 static void bytes_of_value_0_are_refused(void **state)
 {
@@ -214,6 +229,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_believed),
 		cmocka_unit_test(cut_last_line_is_left_out),
 		cmocka_unit_test(bytes_of_value_0_are_refused),
+		cmocka_unit_test(many_parts_are_refused),
 		cmocka_unit_test(what_has_no_end_is_refused),
 		cmocka_unit_test(other_machines),
 	};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* input.c: files of others, which may change while they are read. */
+#include "libmalleable/base/input.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+FILE *mal_input_open(int directory, const char *name, const char *path, struct mal_error *err)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	FILE *file = NULL;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		mal_fail_errno(err, "cannot read %s", path);
+	else if (!S_ISREG(status.st_mode))
+		mal_fail(err, "cannot read %s: not a regular file", path);
+	else if (!(file = fdopen(fd, "r")))
+		mal_fail_errno(err, "cannot read %s", path);
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
+static int read_bytes(int fd, uint8_t *bytes, size_t size, struct mal_error *err)
+{
+	for (size_t got = 0; got < size;) {
+		ssize_t more = pread(fd, bytes + got, size - got, (off_t)got);
+
+		if (more < 0)
+			return mal_fail_errno(err, "cannot read");
+		if (more == 0)
+			return mal_fail(err, "it got shorter while it was read");
+		got += (size_t)more;
+	}
+	return 0;
+}
+
+uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err)
+{
+	struct stat status;
+	uint8_t *bytes = NULL;
+
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+		mal_fail(err, "not a file with something in it");
+	else if ((size_t)status.st_size > most)
+		mal_fail(err, "too large");
+	else if (!(bytes = malloc((size_t)status.st_size)))
+		mal_fail(err, "out of memory");
+	if (!bytes)
+		return NULL;
+	*size = (size_t)status.st_size;
+	if (read_bytes(fd, bytes, *size, err) == 0)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+size_t mal_input_parts(const char *text, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < length; i++)
+		count += text[i] == '{' || text[i] == '[';
+	return count;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* input.h: files of others, which may change while they are read. All functions are thread safe. */
+#ifndef MAL_BASE_INPUT_H
+#define MAL_BASE_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "libmalleable/base/error.h"
+
+/*
+ * Open NAME in DIRECTORY (AT_FDCWD: the current one), called PATH in errors, for reading. Takes
+ * regular files only: a pipe or a device may have no end. Returns NULL with ERR on failure.
+ */
+FILE *mal_input_open(int directory, const char *name, const char *path, struct mal_error *err);
+
+/*
+ * The bytes of regular file FD, for the caller to free, and their number in *SIZE: at least one,
+ * and MOST at most. They are a copy: a mapping of a file that gets shorter ends whoever looks at
+ * it. Returns NULL with ERR on failure.
+ */
+uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err);
+
+/*
+ * How many objects and arrays are in JSON text, or more where strings have brackets. Two bytes of
+ * text are a hundred times as many in a parser's memory.
+ */
+size_t mal_input_parts(const char *text, size_t length);
+
+#endif
