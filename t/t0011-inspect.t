@@ -34,6 +34,26 @@ run "$malleable" inspect "$work/static"
 ok "a static one is bound" all_of "exits 0" "says 'all regions bound: statically linked'"
 run "$malleable" inspect "$corpus/README.md"
 ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
+cat >"$work/shrink.c" <<'C'
+/* The file gets shorter as soon as somebody has asked how long it is. */
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <stdlib.h>
+#include <unistd.h>
+int fstat(int fd, struct stat *status)
+{
+	int result = (int)syscall(SYS_fstat, fd, status);
+
+	if (result == 0 && S_ISREG(status->st_mode) && ftruncate(9, 4096) < 0)
+		abort();
+	return result;
+}
+C
+gcc -shared -fPIC -w -o "$work/shrink.so" "$work/shrink.c" || exit 1
+run env LD_PRELOAD="$work/shrink.so" "$stage/bin/malleable" inspect "$work/stripped" \
+	9<>"$work/stripped"
+ok "so is a file that gets shorter while it is read" all_of "exits 1" \
+	"complains 'stripped: it got shorter while it was read'"
 run "$malleable" inspect
 ok "no file is one of usage" all_of "exits 2" "complains 'see malleable inspect --help'"
 done_testing

@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libmalleable/base/error.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nobody.h"
+#include "libmalleable/inspect/image.h"
 #include "libmalleable/inspect/inspect.h"
 
 enum { FILES = 1000 };
@@ -47,25 +47,6 @@ static void usage(FILE *out)
 }
 
 static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
-
-/* The bytes of an open file; NULL with a text in ERR. */
-static uint8_t *map_file(int fd, size_t *size, struct mal_error *err)
-{
-	struct stat status;
-	void *bytes;
-
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-		mal_fail(err, "not a file with something in it");
-		return NULL;
-	}
-	*size = (size_t)status.st_size;
-	bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED) {
-		mal_fail_errno(err, "cannot read");
-		return NULL;
-	}
-	return bytes;
-}
 
 /* Returns 0, or -1. */
 static int print_text(const char *path, const struct mal_inspection *inspection)
@@ -138,7 +119,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	struct mal_inspection inspection;
 	struct mal_error err;
 	size_t size;
-	uint8_t *bytes = map_file(fd, &size, &err);
+	uint8_t *bytes = mal_input_read(fd, MAL_IMAGE_BYTES, &size, &err);
 	int result = -1;
 
 	errno = 0;
@@ -158,8 +139,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 	}
 	if (result < 0)
 		mal_print_line(stderr, "malleable inspect: %s: %s", path, err.text);
-	if (bytes)
-		munmap(bytes, size);
+	free(bytes);
 	return result;
 }
 
