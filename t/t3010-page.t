@@ -3,7 +3,7 @@
 # malleable report: a page that is well-formed, needs nothing beside itself, and has the figures of
 # malleable replay; looked at in a real browser where there is one.
 . "$(dirname "$0")/lib.sh"
-plan 17
+plan 19
 
 malleable=$stage/bin/malleable
 report() { run "$malleable" report "$@"; }
@@ -75,6 +75,24 @@ report --policy=off -o "$work/large.html" "$work/large"
 size=$(stat -c %s "$work/large.html")
 ok "a page of many ranks is bounded (130 ranks, 200 windows: $((size >> 10)) KiB)" \
 	all_of "exits 0" "[ $size -lt 5000000 ]" "page '$work/large.html' check"
+
+cd "$work" || exit 1
+cp drift named
+# The longest path that the kernel takes: with .html it is none.
+longest=$(head -c $((4095 - 5 - ${#work})) /dev/zero | tr '\0' /)
+report --policy=off "$work$longest"named
+ok "a name that is too long for a page is no other file's" all_of "exits 1" "complains 'too long'" \
+	"cmp drift named"
+mkdir theirs && cp drift theirs/drift
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 theirs
+	report --policy=off theirs/drift
+	ok "root writes no page into a directory of others, unless told to" all_of "exits 1" \
+		"complains 'name the page with -o: theirs/drift is in a directory of others'" \
+		"[ ! -e theirs/drift.html ]"
+else
+	skip "root writes no page into a directory of others, unless told to" "needs root"
+fi
 
 # refused STATUS MESSAGE ARGUMENTS...
 refused() {

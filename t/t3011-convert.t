@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable convert: every figure of a trace comes back from each format, read as its readers do.
 . "$(dirname "$0")/lib.sh"
-plan 14
+plan 15
 
 malleable=$stage/bin/malleable
 convert() { run "$malleable" convert "$@"; }
@@ -31,6 +31,18 @@ convert --to=csv -o - trace
 ok "to standard output" cmp "$work/out" trace.csv
 convert --to=paraver -o named.prv trace
 ok "to files of another name" all_of "exits 0" "comes_back paraver trace named.prv"
+
+mkdir theirs && cp trace theirs/trace
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 theirs
+	convert --to=csv theirs/trace
+	ok "root writes nothing into a directory of others, unless told to" all_of "exits 1" \
+		"complains 'name the trace with -o: theirs/trace is in a directory of others'" \
+		"[ ! -e theirs/trace.csv ]" "convert --to=csv -o theirs/trace.csv theirs/trace" \
+		"cmp trace.csv theirs/trace.csv"
+else
+	skip "root writes nothing into a directory of others, unless told to" "needs root"
+fi
 
 # Lines that name none of many ranks are short.
 {

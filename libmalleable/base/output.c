@@ -4,31 +4,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define NAMES 10
 
-/* FOLLOW: 0, or O_NOFOLLOW. */
-static FILE *open_output(const char *path, int follow, const char *what, struct mal_error *err)
+/* Do not wait for a reader; a terminal must not become ours. */
+#define FLAGS (O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_error *err)
 {
-	/* O_NONBLOCK: do not wait for a reader. O_NOCTTY: a terminal must not become ours. */
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | follow, 0666);
 	struct stat status;
 	FILE *file = NULL;
 
 	if (fd < 0 && errno == ENXIO)
 		mal_fail(err, "cannot write the %s to %s: not a file or device", what, path);
-	else if (fd < 0 && errno == ELOOP && follow)
-		mal_fail(err, "cannot write the %s to %s: a link; name the file with -o", what,
-			 path);
 	else if (fd < 0 || fstat(fd, &status) < 0)
 		mal_fail_errno(err, "cannot write the %s to %s", what, path);
 	else if (!S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode))
 		mal_fail(err, "cannot write the %s to %s: not a file or device", what, path);
-	else if (follow && status.st_nlink > 1)
-		mal_fail(err, "cannot write the %s to %s: it has other names too; name it with -o",
-			 what, path);
 	else if (fcntl(fd, F_SETFL, 0) < 0 || (S_ISREG(status.st_mode) && ftruncate(fd, 0) < 0) ||
 		 !(file = fdopen(fd, "w")))
 		mal_fail_errno(err, "cannot write the %s to %s", what, path);
@@ -39,15 +34,39 @@ static FILE *open_output(const char *path, int follow, const char *what, struct 
 
 FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
 {
-	return open_output(path, 0, what, err);
+	return mal_output_take(open(path, O_WRONLY | O_CREAT | FLAGS, 0666), path, what, err);
 }
 
-FILE *mal_output_open_beside(const char *path, uid_t owner, const char *what, struct mal_error *err)
+/* Whether FD is a file of the caller's own that NAME in DIRECTORY is the only name of. */
+static bool is_own(int fd, int directory, const char *name)
 {
-	if (geteuid() != 0 || owner == 0)
-		return open_output(path, O_NOFOLLOW, what, err);
-	mal_fail(err, "root writes no %s beside a file of others: name it with -o", what);
-	return NULL;
+	struct stat file, named;
+
+	return fstat(fd, &file) == 0 &&
+	       fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       file.st_dev == named.st_dev && file.st_ino == named.st_ino &&
+	       S_ISREG(named.st_mode) && named.st_nlink == 1 && named.st_uid == geteuid();
+}
+
+int mal_output_derive(int directory, const char *name, const char *path, const char *what,
+		      struct mal_error *err)
+{
+	static const int flags = O_RDWR | O_NOFOLLOW | FLAGS;
+	int fd = openat(directory, name, flags | O_CREAT | O_EXCL, 0666);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == EEXIST)
+		fd = openat(directory, name, flags);
+	if (fd >= 0 && is_own(fd, directory, name))
+		return fd;
+	if (fd < 0 && errno != ELOOP)
+		return mal_fail_errno(err, "cannot write the %s to %s", what, path);
+	if (fd >= 0)
+		close(fd);
+	return mal_fail(
+		err, "cannot write the %s to %.200s: a link, or not yours alone; name another file",
+		what, path);
 }
 
 int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *err)

@@ -16,11 +16,19 @@
 FILE *mal_output_open(const char *path, const char *what, struct mal_error *err);
 
 /*
- * The same for PATH beside a file of OWNER's, where nobody named PATH itself: through no link, and
- * as root only beside root's own files, as others may exchange theirs, and their directories.
+ * The same for FD, which was opened for writing as PATH, or is -1 with errno: that is the error. It
+ * is closed on failure.
  */
-FILE *mal_output_open_beside(const char *path, uid_t owner, const char *what,
-			     struct mal_error *err);
+FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_error *err);
+
+/*
+ * Open NAME in DIRECTORY (AT_FDCWD: the current one), called PATH in errors, for reading and
+ * writing, where nobody named it but us: somebody may have put something else there. What exists is
+ * taken if it is a file of the caller's own and no link, and it is not emptied. Returns a
+ * descriptor, or -1 with ERR.
+ */
+int mal_output_derive(int directory, const char *name, const char *path, const char *what,
+		      struct mal_error *err);
 
 /*
  * Create a file owned by UID and GID in a directory that others may write to: follows no link, and

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* convert.c: malleable convert: a trace in a format that other programs read. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/beside.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/base/printable.h"
@@ -116,8 +118,9 @@ static int name_file(const struct arguments *arguments, const char *suffix, char
 						      : mal_fail(err, "%.64s...: too long", base);
 }
 
-static int write_file(const struct arguments *arguments, const struct mal_trace *trace,
-		      size_t index, struct mal_error *err)
+/* DIRECTORY: where it is written beside the trace, the one that this was read from. */
+static int write_file(const struct arguments *arguments, int directory,
+		      const struct mal_trace *trace, size_t index, struct mal_error *err)
 {
 	char path[4096];
 	FILE *out;
@@ -132,7 +135,7 @@ static int write_file(const struct arguments *arguments, const struct mal_trace 
 	    0)
 		return -1;
 	out = arguments->output ? mal_output_open(path, "trace", err)
-				: mal_output_open_beside(path, trace->owner, "trace", err);
+				: mal_beside_output(directory, path, "trace", err);
 	if (!out)
 		return -1;
 	arguments->format->files[index].write(out, trace);
@@ -142,20 +145,27 @@ static int write_file(const struct arguments *arguments, const struct mal_trace 
 	return 0;
 }
 
+static int convert(const struct arguments *arguments, int directory, struct mal_error *err)
+{
+	struct mal_trace trace;
+	int result = mal_trace_read_at(&trace, directory, arguments->trace, err);
+
+	for (size_t i = 0; result == 0 && i < FILES && arguments->format->files[i].suffix; i++)
+		result = write_file(arguments, directory, &trace, i, err);
+	mal_trace_destroy(&trace);
+	return result;
+}
+
 int mal_cmd_convert(int argc, char **argv)
 {
 	struct arguments arguments;
-	struct mal_trace trace = {0};
 	struct mal_error err;
-	int result = parse_arguments(argc, argv, &arguments);
+	int result = parse_arguments(argc, argv, &arguments), directory;
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	result = mal_trace_read(&trace, arguments.trace, &err);
-	for (size_t i = 0; result == 0 && i < FILES && arguments.format->files[i].suffix; i++)
-		result = write_file(&arguments, &trace, i, &err);
-	mal_trace_destroy(&trace);
-	if (result == 0)
+	directory = arguments.output ? AT_FDCWD : mal_beside_open(arguments.trace, "trace", &err);
+	if (directory != -1 && convert(&arguments, directory, &err) == 0)
 		return 0;
 	fprintf(stderr, "malleable convert: %s\n", err.text);
 	return 1;

@@ -14,7 +14,6 @@ void mal_page_row(struct mal_page_row *row, const char *name, const struct mal_t
 	const struct mal_outcome *first = mal_simulation_outcome(contest->list[0].simulation);
 
 	*row = (struct mal_page_row){
-		.owner = trace->owner,
 		.ranks = trace->rank_count,
 		.cpus = trace->topology.cpu_count,
 		.off_s = first->off_s,

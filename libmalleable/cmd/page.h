@@ -11,7 +11,6 @@
 /* What the comparison of several traces has of each. */
 struct mal_page_row {
 	char name[256]; /* of the file */
-	uid_t owner;	/* of the file */
 	char step[64], node[64], policy[64];
 	unsigned int ranks, cpus;
 	double recorded_s, off_s, ideal_s;

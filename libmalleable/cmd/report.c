@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* report.c: malleable report: one page of HTML from traces. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/beside.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/base/printable.h"
@@ -17,7 +19,8 @@
 #define TRACES_MAX 64
 
 struct arguments {
-	const char *output; /* NULL: named after the first trace; "-": standard output */
+	const char *output; /* "-": standard output */
+	int directory; /* of the first trace, after which the output is named; AT_FDCWD: not so */
 	const char *libdir;
 	struct mal_contest contest;
 };
@@ -57,7 +60,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	struct mal_error err = {""};
 	int option;
 
-	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
+	*arguments = (struct arguments){.directory = AT_FDCWD, .libdir = MAL_LIBDIR};
 	while ((option = mal_option(&tool, argc, argv, "o:", options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'o': arguments->output = optarg; break;
@@ -76,13 +79,13 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return mal_option_wrong(&tool, "%s", err.text);
 }
 
-/* Read the trace in PATH and write its part of the page to OUT, and ROW for the comparison. */
-static int add_trace(struct mal_contest *contest, const char *path, FILE *out,
+/* As mal_trace_read_at(); write the trace's part of the page to OUT, and ROW for the comparison. */
+static int add_trace(struct mal_contest *contest, int directory, const char *path, FILE *out,
 		     struct mal_page_row *row, struct mal_error *err)
 {
 	struct mal_series series = {0};
 	struct mal_trace trace;
-	int result = mal_trace_read(&trace, path, err);
+	int result = mal_trace_read_at(&trace, directory, path, err);
 
 	if (result == 0)
 		result = mal_contest_run(contest, &trace, err);
@@ -99,7 +102,7 @@ static int add_trace(struct mal_contest *contest, const char *path, FILE *out,
 }
 
 /* The parts of all traces, in memory: the comparison comes before them. Returns NULL with ERR. */
-static char *make_parts(struct mal_contest *contest, char **paths, size_t count,
+static char *make_parts(struct arguments *arguments, char **paths, size_t count,
 			struct mal_page_row *rows, struct mal_error *err)
 {
 	char *text = NULL;
@@ -108,7 +111,8 @@ static char *make_parts(struct mal_contest *contest, char **paths, size_t count,
 	int result = out ? 0 : mal_fail(err, "out of memory");
 
 	for (size_t i = 0; result == 0 && i < count; i++)
-		result = add_trace(contest, paths[i], out, &rows[i], err);
+		result = add_trace(&arguments->contest, i ? AT_FDCWD : arguments->directory,
+				   paths[i], out, &rows[i], err);
 	if (out && fclose(out) != 0 && result == 0)
 		result = mal_fail(err, "out of memory");
 	if (result == 0)
@@ -117,19 +121,19 @@ static char *make_parts(struct mal_contest *contest, char **paths, size_t count,
 	return NULL;
 }
 
-/* BESIDE: nobody named PATH, it follows from that of the first trace. */
-static FILE *open_page(const char *path, bool beside, const struct mal_page_row *first,
-		       struct mal_error *err)
+static FILE *open_page(const struct arguments *arguments, struct mal_error *err)
 {
-	if (beside)
-		return mal_output_open_beside(path, first->owner, "page", err);
-	return strcmp(path, "-") == 0 ? stdout : mal_output_open(path, "page", err);
+	if (arguments->directory != AT_FDCWD)
+		return mal_beside_output(arguments->directory, arguments->output, "page", err);
+	return strcmp(arguments->output, "-") == 0
+		       ? stdout
+		       : mal_output_open(arguments->output, "page", err);
 }
 
-static int write_page(const char *path, bool beside, const struct mal_page_row *rows, size_t count,
-		      const char *parts, struct mal_error *err)
+static int write_page(const struct arguments *arguments, const struct mal_page_row *rows,
+		      size_t count, const char *parts, struct mal_error *err)
 {
-	FILE *out = open_page(path, beside, rows, err);
+	FILE *out = open_page(arguments, err);
 	bool to_stdout = out == stdout;
 
 	if (!out)
@@ -143,33 +147,46 @@ static int write_page(const char *path, bool beside, const struct mal_page_row *
 		return fflush(out) == 0 && !ferror(out)
 			       ? 0
 			       : mal_fail_errno(err, "cannot write the page");
-	if (mal_output_close(out, path, "page", err) < 0)
+	if (mal_output_close(out, arguments->output, "page", err) < 0)
 		return -1;
-	mal_print_line(stdout, "%s: open it in a browser", path);
+	mal_print_line(stdout, "%s: open it in a browser", arguments->output);
 	return 0;
+}
+
+/* Name the page, of SIZE bytes, after the trace in PATH, and find where both are. */
+static int put_beside(struct arguments *arguments, const char *path, char *name, size_t size,
+		      struct mal_error *err)
+{
+	if (snprintf(name, size, "%s.html", path) >= (int)size)
+		return mal_fail(err, "%.64s...: too long", path);
+	arguments->output = name;
+	arguments->directory = mal_beside_open(path, "page", err);
+	return arguments->directory < 0 ? -1 : 0;
+}
+
+static int make_page(struct arguments *arguments, char **paths, size_t count, struct mal_error *err)
+{
+	struct mal_page_row rows[TRACES_MAX];
+	char *parts = make_parts(arguments, paths, count, rows, err);
+	int result = parts ? write_page(arguments, rows, count, parts, err) : -1;
+
+	free(parts);
+	return result;
 }
 
 int mal_cmd_report(int argc, char **argv)
 {
-	struct mal_page_row rows[TRACES_MAX];
 	struct arguments arguments;
 	struct mal_error err;
-	char name[4096], *parts;
+	char name[4096];
 	int result = parse_arguments(argc, argv, &arguments);
-	bool beside;
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	beside = !arguments.output;
-	if (beside) {
-		snprintf(name, sizeof(name), "%s.html", argv[optind]);
-		arguments.output = name;
-	}
-	parts = make_parts(&arguments.contest, argv + optind, (size_t)(argc - optind), rows, &err);
-	result = parts ? write_page(arguments.output, beside, rows, (size_t)(argc - optind), parts,
-				    &err)
-		       : -1;
-	free(parts);
+	if (!arguments.output)
+		result = put_beside(&arguments, argv[optind], name, sizeof(name), &err);
+	if (result == 0)
+		result = make_page(&arguments, argv + optind, (size_t)(argc - optind), &err);
 	if (result == 0)
 		return 0;
 	fprintf(stderr, "malleable report: %s\n", err.text);

@@ -10,7 +10,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "libmalleable/base/error.h"
 #include "policies/interface/policy.h"
@@ -39,7 +38,6 @@ struct mal_trace {
 	unsigned int *parts;	      /* by CPU: its rank, where ranks own equal parts */
 	struct mal_sample *samples;   /* by rank: room for those of one window */
 	bool cut;		      /* the file's last line is incomplete: the step was killed */
-	uid_t owner;		      /* of a file that was read */
 	size_t window_count;
 	struct mal_trace_window *windows;
 };
@@ -78,6 +76,10 @@ void mal_trace_destroy(struct mal_trace *trace);
  * cases the caller destroys TRACE.
  */
 int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err);
+
+/* The same of what PATH ends with, in DIRECTORY of mal_beside_open(). AT_FDCWD: of PATH. */
+int mal_trace_read_at(struct mal_trace *trace, int directory, const char *path,
+		      struct mal_error *err);
 
 /* The same of FILE, which is open, and called PATH in errors. */
 int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
