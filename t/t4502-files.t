@@ -45,6 +45,21 @@ run "${user[@]}" srun -Q -D / -n2 --balance --balance-report=off "$load" --itera
 whole() { jq -e '.ranks == 2' "$work"/reports/*.json >/dev/null; }
 ok "a report_dir that root alone may write has them too" all_of "exits 0" whole
 
+# Somebody else locks the report, and has put links where a name of the step's own would be.
+mkdir -m 777 "$work/open"
+"${user[@]}" touch "$work/open/r"
+for job in $(seq 1 99); do
+	"${other[@]}" ln -s "$work/user/precious" "$work/open/r.$job.0"
+done
+"${other[@]}" flock -F "$work/open/r" sh -c "echo held; exec sleep 1000" >"$work/locked" &
+locker=$!
+wait_until grep -q held "$work/locked"
+run "${user[@]}" srun -Q -D / -n2 --balance --balance-report="$work/open/r" "$load" --iterations=3
+kill $locker
+ok "names that a controller chose itself lead to nobody's file" all_of "exits 0" \
+	"complains 'cannot write the report to .*/r.[0-9]+.0: a link, or not yours alone'" \
+	"grep -qx precious '$work/user/precious'"
+
 # Files of the user's own that would stop whoever opens them.
 mkfifo -m 666 "$work/user/fifo"
 run "${user[@]}" srun -Q -D / -n2 --balance --balance-report="$work/user/fifo" \

@@ -9,6 +9,7 @@
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/options.h"
+#include "libmalleable/base/output.h"
 #include "libmalleable/cmd/closed.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/contest.h"
@@ -188,6 +189,7 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 		     struct mal_error *err)
 {
 	struct mal_trace_writer *writer;
+	FILE *file;
 
 	if (arguments->generation.kind ? mal_generate(&arguments->generation, trace, err) < 0
 				       : mal_trace_read(trace, arguments->path, err) < 0)
@@ -196,7 +198,8 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 		return -1;
 	if (!arguments->output)
 		return 0;
-	writer = mal_trace_open(arguments->output, trace, err);
+	file = mal_output_open(arguments->output, "trace", err);
+	writer = file ? mal_trace_open(file, arguments->output, trace, err) : NULL;
 	if (!writer)
 		return -1;
 	for (size_t i = 0; i < trace->window_count; i++) {

@@ -83,10 +83,10 @@ static void send_nothing(int report_fd)
 static void write_json(const struct mal_controller *controller, const struct mal_report *report,
 		       FILE *file, const char *path, int report_fd, struct mal_error *err)
 {
-	if (file && mal_report_json(controller, report, file) < 0) {
+	if (mal_report_json(controller, report, file) < 0) {
 		mal_fail_errno(err, "cannot write the report to %s", path);
 		fclose(file);
-	} else if (file && mal_output_close(file, path, "report", err) == 0) {
+	} else if (mal_output_close(file, path, "report", err) == 0) {
 		return;
 	}
 	if (report_fd >= 0)
@@ -98,16 +98,16 @@ static void write_users_file(const struct mal_controller *controller,
 			     const struct mal_report *report)
 {
 	const struct mal_arguments *arguments = &controller->step->arguments;
+	const char *path = arguments->report_file;
 	char own[4096];
 	struct mal_error err = {""};
-	const char *path = mal_file_claim(arguments->report_file, "report",
-					  &controller->step->writer, own, sizeof(own), &err);
+	FILE *file =
+		mal_file_claim(&path, "report", &controller->step->writer, own, sizeof(own), &err);
 
 	if (arguments->report_fd >= 0 && *err.text)
 		dprintf(arguments->report_fd, "%s\n", err.text);
-	if (path)
-		write_json(controller, report, mal_output_open(path, "report", &err), path,
-			   arguments->report_fd, &err);
+	if (file)
+		write_json(controller, report, file, path, arguments->report_fd, &err);
 }
 
 /* REPORT: NULL where no rank ever came. The site's file is there by now. */

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/base/output.h"
+
 #define DIGITS "0123456789"
 /* A report and a trace name their step within so many bytes. */
 #define HEAD 4096
@@ -23,17 +25,14 @@ static size_t job_length(const char *step)
 	return digits && step[digits] == '.' ? digits + 1 : 0;
 }
 
-/* Whether PATH is a report or a trace of another step of STEP's job. */
-static bool is_of_same_job(const char *path, const char *step)
+/* Whether FD is a report or a trace of another step of STEP's job. */
+static bool is_of_same_job(int fd, const char *step)
 {
 	static const char key[] = "\"step\":";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char head[HEAD + 1];
-	ssize_t length = fd >= 0 ? read(fd, head, HEAD) : -1;
+	ssize_t length = pread(fd, head, HEAD, 0);
 	const char *at;
 
-	if (fd >= 0)
-		close(fd);
 	if (length <= 0 || !job_length(step))
 		return false;
 	head[length] = '\0';
@@ -51,28 +50,27 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec >= b->tv_nsec);
 }
 
-/* Whether PATH is another's; if not it is locked. */
-static bool is_taken(const char *path, const struct mal_file_claimant *by)
+/* Whether the file that is FD is another's; if not it is locked. */
+static bool is_taken(int fd, const struct mal_file_claimant *by)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
 	struct stat status;
-	bool taken;
 
-	if (fd < 0)
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return false;
-	}
 	/* Some file systems have no locks: there the time alone tells. */
-	taken = (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
-		fstat(fd, &status) < 0 ||
-		(status.st_size && is_later(&status.st_mtim, &by->since)) ||
-		is_of_same_job(path, by->step);
-	/* The lock ends with the process. */
-	if (taken)
-		close(fd);
-	return taken;
+	return (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+	       fstat(fd, &status) < 0 ||
+	       (status.st_size && is_later(&status.st_mtim, &by->since)) ||
+	       is_of_same_job(fd, by->step);
+}
+
+/* For reading too, to see whose it is, where its user may. */
+static int open_named(const char *path)
+{
+	static const int flags = O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int fd = open(path, O_RDWR | flags, 0666);
+
+	return fd < 0 && errno == EACCES ? open(path, O_WRONLY | flags, 0666) : fd;
 }
 
 /* A stream of the process's own: in the controller that is nothing of the user's. */
@@ -86,25 +84,44 @@ static bool is_stream(const char *path)
 	return false;
 }
 
-const char *mal_file_claim(const char *path, const char *what, const struct mal_file_claimant *by,
-			   char *own, size_t size, struct mal_error *note)
+/* The file of the step's own, instead of PATH. */
+static FILE *claim_own(const char **path, const char *what, const struct mal_file_claimant *by,
+		       char *own, size_t size, struct mal_error *note)
 {
-	int length;
+	int length = job_length(by->step) ? snprintf(own, size, "%s.%s", *path, by->step)
+					  : snprintf(own, size, "%s.%d", *path, (int)getpid());
+	int fd = -1;
 
-	note->text[0] = '\0';
-	if (is_stream(path)) {
-		mal_fail(note, "cannot write the %s to %s: name a file", what, path);
-		return NULL;
+	if (length < (int)size) {
+		fd = mal_output_derive(AT_FDCWD, own, own, what, note);
+		if (fd < 0)
+			return NULL;
 	}
-	if (!is_taken(path, by))
-		return path;
-	length = job_length(by->step) ? snprintf(own, size, "%s.%s", path, by->step)
-				      : snprintf(own, size, "%s.%d", path, (int)getpid());
-	if (length >= (int)size || is_taken(own, by)) {
-		mal_fail(note, "cannot write the %s to %s: it is another step's", what, path);
+	if (fd < 0 || is_taken(fd, by)) {
+		mal_fail(note, "cannot write the %s to %s: it is another step's", what, *path);
+		if (fd >= 0)
+			close(fd);
 		return NULL;
 	}
 	mal_fail(note, "the %s is in %s, as the file without %s is another step's", what, own,
-		 own + strlen(path));
-	return own;
+		 own + strlen(*path));
+	*path = own;
+	return mal_output_take(fd, own, what, note);
+}
+
+FILE *mal_file_claim(const char **path, const char *what, const struct mal_file_claimant *by,
+		     char *own, size_t size, struct mal_error *note)
+{
+	int fd;
+
+	note->text[0] = '\0';
+	if (is_stream(*path)) {
+		mal_fail(note, "cannot write the %s to %s: name a file", what, *path);
+		return NULL;
+	}
+	fd = open_named(*path);
+	if (fd < 0 || !is_taken(fd, by))
+		return mal_output_take(fd, *path, what, note);
+	close(fd);
+	return claim_own(path, what, by, own, size, note);
 }

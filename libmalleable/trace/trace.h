@@ -89,10 +89,10 @@ int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
 struct mal_trace_writer;
 
 /*
- * Create file PATH and write the description of the step in TRACE. Returns NULL with ERR on
- * failure.
+ * Write the description of the step in TRACE to FILE, of mal_output_open() and the like, which PATH
+ * names. FILE is the writer's from then on. Returns NULL with ERR on failure, and FILE is closed.
  */
-struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace,
+struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const struct mal_trace *trace,
 					struct mal_error *err);
 
 /*

@@ -46,7 +46,7 @@ static void write_line(struct mal_trace_writer *writer, json_t *line)
 	json_decref(line);
 }
 
-struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace *trace,
+struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const struct mal_trace *trace,
 					struct mal_error *err)
 {
 	struct mal_trace_writer *writer = calloc(1, sizeof(*writer));
@@ -56,11 +56,11 @@ struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace
 		writer->path = strdup(path);
 	if (!writer || !writer->path) {
 		mal_fail(err, "out of memory for a trace");
-		goto fail;
+		free(writer);
+		fclose(file);
+		return NULL;
 	}
-	writer->file = mal_output_open(path, "trace", err);
-	if (!writer->file)
-		goto fail;
+	writer->file = file;
 	writer->rank_count = trace->rank_count;
 	writer->cpu_count = topology->cpu_count;
 	write_line(writer,
@@ -72,11 +72,6 @@ struct mal_trace_writer *mal_trace_open(const char *path, const struct mal_trace
 			     numbers(topology->numa, topology->cpu_count), "package",
 			     numbers(topology->package, topology->cpu_count)));
 	return writer;
-fail:
-	if (writer)
-		free(writer->path);
-	free(writer);
-	return NULL;
 }
 
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,

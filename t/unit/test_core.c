@@ -211,14 +211,26 @@ static void make_file(const char *text, int ago)
 	close(fd);
 }
 
-/* Whether STEP, which began at BEGUN, gets the file of that name; else it has one of its own. */
-static bool gets_it(const char *step)
+/* STEP, which began at BEGUN, claims the file of that name, into PATH and NOTE. */
+static FILE *claim(const char *step, const char **path, struct mal_error *note)
 {
 	const struct mal_file_claimant by = {step, {BEGUN, 0}};
-	char own[64], expected[64];
-	struct mal_error note;
-	const char *path = mal_file_claim(claimed, "trace", &by, own, sizeof(own), &note);
+	static char own[64];
 
+	*path = claimed;
+	return mal_file_claim(path, "trace", &by, own, sizeof(own), note);
+}
+
+/* Whether it gets it; else it has one of its own. */
+static bool gets_it(const char *step)
+{
+	char expected[64];
+	struct mal_error note;
+	const char *path;
+	FILE *file = claim(step, &path, &note);
+
+	assert_non_null(file);
+	fclose(file);
 	if (path == claimed) {
 		assert_string_equal(note.text, "");
 		return true;
@@ -238,13 +250,13 @@ static void files_are_claimed(void **state)
 
 	(void)state;
 	close(mkstemp(claimed));
-	/* One that is new or older is taken, whatever is in it, and not emptied. */
+	/* One that is new or older is taken, whatever is in it, and emptied. */
 	make_file("", 0);
 	assert_true(gets_it("12.3"));
 	make_file("{\"step\": \"11.2\"}", 1);
 	assert_true(gets_it("12.3"));
 	assert_int_equal(stat(claimed, &status), 0);
-	assert_int_equal(status.st_size, 16);
+	assert_int_equal(status.st_size, 0);
 	/* One that was written meanwhile is not. */
 	make_file("x", 0);
 	assert_false(gets_it("12.3"));
@@ -271,9 +283,11 @@ static void claims_hold(void **state)
 	assert_int_equal(pipe(ends) | pipe(back), 0);
 	other = fork();
 	if (other == 0) {
-		bool got = gets_it("12.0");
+		struct mal_error note;
+		const char *path;
+		FILE *file = claim("12.0", &path, &note);
 
-		if (write(back[1], got ? "1" : "0", 1) == 1)
+		if (write(back[1], file && path == claimed ? "1" : "0", 1) == 1)
 			close(ends[1]);
 		_exit(read(ends[0], &byte, 1) > 0);
 	}
@@ -286,24 +300,74 @@ static void claims_hold(void **state)
 	unlink(claimed);
 }
 
-/* What is no file is for who opens it. */
-static void devices_are_not_claimed(void **state)
+/* A step that was requeued writes into its own file again. */
+static void own_names_are_written_again(void **state)
 {
-	const struct mal_file_claimant by = {"12.3", {0, 0}};
-	struct mal_error note;
 	char own[64];
 
 	(void)state;
-	for (int i = 0; i < 2; i++)
-		assert_string_equal(
-			mal_file_claim("/dev/null", "report", &by, own, sizeof(own), &note),
-			"/dev/null");
-	assert_string_equal(mal_file_claim("/nowhere/r", "report", &by, own, sizeof(own), &note),
-			    "/nowhere/r");
+	snprintf(own, sizeof(own), "%s.12.3", claimed);
+	make_file("{\"step\": \"12.3\"}", 1);
+	assert_int_equal(rename(claimed, own), 0);
+	make_file("x", 0);
+	assert_false(gets_it("12.3"));
+	unlink(claimed);
+}
+
+/* No step writes into a file that somebody else led its name to. */
+static void own_names_are_no_links(void **state)
+{
+	char own[64], precious[64];
+	struct mal_error note;
+	struct stat status;
+	const char *path;
+
+	(void)state;
+	snprintf(own, sizeof(own), "%s.12.3", claimed);
+	snprintf(precious, sizeof(precious), "%s.precious", claimed);
+	make_file("precious", 1);
+	assert_int_equal(rename(claimed, precious), 0);
+	make_file("x", 0);
+	for (int hard = 0; hard < 2; hard++) {
+		assert_int_equal(hard ? link(precious, own) : symlink(precious, own), 0);
+		assert_null(claim("12.3", &path, &note));
+		assert_non_null(strstr(note.text, ": a link, or not yours alone"));
+		unlink(own);
+	}
+	assert_int_equal(stat(precious, &status), 0);
+	assert_int_equal(status.st_size, strlen("precious"));
+	unlink(precious);
+	unlink(claimed);
+}
+
+/* What is no file is not shared. */
+static void devices_are_not_claimed(void **state)
+{
+	const struct mal_file_claimant by = {"12.3", {0, 0}};
+	const char *path;
+	struct mal_error note;
+	char own[64];
+	FILE *file;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		path = "/dev/null";
+		file = mal_file_claim(&path, "report", &by, own, sizeof(own), &note);
+		assert_non_null(file);
+		assert_string_equal(path, "/dev/null");
+		assert_string_equal(note.text, "");
+		fclose(file);
+	}
+	path = "/nowhere/r";
+	assert_null(mal_file_claim(&path, "report", &by, own, sizeof(own), &note));
+	assert_string_equal(note.text,
+			    "cannot write the report to /nowhere/r: No such file or directory");
 	/* What they are for the user they are not for the controller. */
-	assert_null(mal_file_claim("/dev/stdout", "report", &by, own, sizeof(own), &note));
+	path = "/dev/stdout";
+	assert_null(mal_file_claim(&path, "report", &by, own, sizeof(own), &note));
 	assert_string_equal(note.text, "cannot write the report to /dev/stdout: name a file");
-	assert_null(mal_file_claim("/proc/self/fd/2", "trace", &by, own, sizeof(own), &note));
+	path = "/proc/self/fd/2";
+	assert_null(mal_file_claim(&path, "trace", &by, own, sizeof(own), &note));
 }
 
 /* Whether our libraries are here, and what the loader links to. NULL: no link, "": no loader. */
@@ -480,6 +544,8 @@ int main(void)
 		cmocka_unit_test(snapshots),
 		cmocka_unit_test(files_are_claimed),
 		cmocka_unit_test(claims_hold),
+		cmocka_unit_test(own_names_are_written_again),
+		cmocka_unit_test(own_names_are_no_links),
 		cmocka_unit_test(devices_are_not_claimed),
 		cmocka_unit_test(unseen_libraries),
 		cmocka_unit_test(older_libc),

@@ -53,7 +53,7 @@ static void read_as_written(void **state)
 	strcpy(trace.step, "7.0");
 	trace.l3[3] = 5;
 	trace.package[2] = 1;
-	writer = mal_trace_open(path, &trace, &err);
+	writer = mal_trace_open(fopen(path, "w"), path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, 0.25, samples, owner);
 	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true}, "for a test");

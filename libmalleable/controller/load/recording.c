@@ -32,15 +32,14 @@ struct mal_recording *mal_recording_create(const char *path, const char *step, c
 static void open_file(struct mal_recording *recording, const struct mal_controller *controller)
 {
 	struct mal_topology places = mal_topology_view(controller);
-	const char *path;
+	const char *path = recording->path;
 	char own[4096];
 	struct mal_trace trace;
+	FILE *file;
 
 	recording->failed = true;
-	path = mal_file_claim(recording->path, "trace", &controller->step->writer, own, sizeof(own),
-			      &recording->note);
-	if (!path || mal_trace_create(&trace, controller->step->segment.rank_count,
-				      controller->step->cpu_count, &recording->err) < 0)
+	if (mal_trace_create(&trace, controller->step->segment.rank_count,
+			     controller->step->cpu_count, &recording->err) < 0)
 		return;
 	snprintf(trace.step, sizeof(trace.step), "%s", recording->step);
 	snprintf(trace.node, sizeof(trace.node), "%s", recording->node);
@@ -51,7 +50,10 @@ static void open_file(struct mal_recording *recording, const struct mal_controll
 		trace.numa[i] = places.numa[i];
 		trace.package[i] = places.package[i];
 	}
-	recording->writer = mal_trace_open(path, &trace, &recording->err);
+	file = mal_file_claim(&path, "trace", &controller->step->writer, own, sizeof(own),
+			      &recording->note);
+	if (file)
+		recording->writer = mal_trace_open(file, path, &trace, &recording->err);
 	recording->failed = !recording->writer;
 	mal_trace_destroy(&trace);
 }

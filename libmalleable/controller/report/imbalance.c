@@ -84,19 +84,14 @@ static bool read_placement(const struct mal_imbalance *nodes, unsigned int count
 static int write_hostfile(struct mal_imbalance *nodes, const unsigned int *node_of,
 			  unsigned int count)
 {
-	const char *path =
-		mal_file_claim(nodes->hostfile, "hostfile", nodes->writer, nodes->own_hostfile,
+	FILE *file =
+		mal_file_claim(&nodes->hostfile, "hostfile", nodes->writer, nodes->own_hostfile,
 			       sizeof(nodes->own_hostfile), &nodes->hostfile_error);
-	FILE *file;
 
-	if (!path)
+	if (!file)
 		return -1;
 	/* The lines on the placement name it. */
 	nodes->hostfile_error.text[0] = '\0';
-	nodes->hostfile = path;
-	file = mal_output_open(path, "hostfile", &nodes->hostfile_error);
-	if (!file)
-		return -1;
 	for (unsigned int rank = 0; rank < count; rank++)
 		fprintf(file, "%s\n", nodes->list[node_of[rank]].name);
 	return mal_output_close(file, nodes->hostfile, "hostfile", &nodes->hostfile_error);
