@@ -3,7 +3,7 @@
 # malleable report: a page that is well-formed, needs nothing beside itself, and has the figures of
 # malleable replay; looked at in a real browser where there is one.
 . "$(dirname "$0")/lib.sh"
-plan 19
+plan 20
 
 malleable=$stage/bin/malleable
 report() { run "$malleable" report "$@"; }
@@ -77,6 +77,13 @@ ok "a page of many ranks is bounded (130 ranks, 200 windows: $((size >> 10)) KiB
 	all_of "exits 0" "[ $size -lt 5000000 ]" "page '$work/large.html' check"
 
 cd "$work" || exit 1
+{
+	head -n1 moved
+	echo '{"type": "window", "elapsed_s": 5e-324, "owner": [0, 0, 0, 1], "ranks": []}'
+} >instant
+report -o - instant
+ok "what cannot be divided is no number" all_of "exits 0" "! says '[>-]nan|[>-]inf'" \
+	"[ \"\$(page '$work/out' table policies | sed -n 2p | xargs)\" = 'off 0.000 - - 0' ]"
 cp drift named
 # The longest path that the kernel takes: with .html it is none.
 longest=$(head -c $((4095 - 5 - ${#work})) /dev/zero | tr '\0' /)

@@ -2,6 +2,8 @@
 /* contest.c: policies that run over a trace. */
 #include "libmalleable/cmd/contest.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "libmalleable/loadable/loadable.h"
@@ -60,4 +62,10 @@ void mal_contest_clear(struct mal_contest *contest)
 		contest->list[i].simulation = NULL;
 		contest->list[i].window_s = NULL;
 	}
+}
+
+const char *mal_contest_number(double value, int digits, char *text, size_t size)
+{
+	snprintf(text, size, isfinite(value) ? "%.*f" : "-", digits, value);
+	return text;
 }

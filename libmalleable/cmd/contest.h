@@ -43,4 +43,7 @@ int mal_contest_run(struct mal_contest *contest, const struct mal_trace *trace,
 /* Forget the trace, and what came of it; the policies stay. */
 void mal_contest_clear(struct mal_contest *contest);
 
+/* VALUE in TEXT, of SIZE bytes, with DIGITS behind the point, or - where it is not known. */
+const char *mal_contest_number(double value, int digits, char *text, size_t size);
+
 #endif

@@ -70,7 +70,8 @@ void mal_page_compare(FILE *out, const struct mal_page_row *rows, size_t count)
 /* In words: was it worth it, could it be? */
 static void say_verdict(FILE *out, const struct mal_page_row *row)
 {
-	double gain = row->off_s / row->ideal_s, got = row->off_s / row->recorded_s;
+	double gain = row->off_s / row->ideal_s;
+	double got = row->recorded_s > 0 ? row->off_s / row->recorded_s : 0;
 
 	fprintf(out, "<p class=\"verdict\">%.3f s were recorded. ", row->recorded_s);
 	if (isnan(mal_attained(row->off_s, row->ideal_s, row->recorded_s)))
@@ -136,15 +137,15 @@ static void put_policies(FILE *out, const struct mal_contest *contest)
 	for (size_t i = 0; i < contest->count; i++) {
 		const struct mal_outcome *outcome =
 			mal_simulation_outcome(contest->list[i].simulation);
-		double share = mal_outcome_attained(outcome);
-		char text[16] = "-";
+		char to_off[32], share[32];
 
-		if (!isnan(share))
-			snprintf(text, sizeof(text), "%.3f", share);
 		fputs("<tr>", out);
 		put_text(out, contest->list[i].spec);
-		fprintf(out, "<td>%.3f</td><td>%.4f</td><td>%s</td><td>%lu</td></tr>\n",
-			outcome->elapsed_s, outcome->elapsed_s / outcome->off_s, text,
+		fprintf(out, "<td>%.3f</td><td>%s</td><td>%s</td><td>%lu</td></tr>\n",
+			outcome->elapsed_s,
+			mal_contest_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
+					   sizeof(to_off)),
+			mal_contest_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
 			outcome->moves);
 		if (outcome->rejection) {
 			fputs("<tr><td colspan=\"5\">rejected: ", out);

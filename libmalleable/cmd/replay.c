@@ -250,13 +250,13 @@ static void print_text(const struct mal_trace *trace, const struct mal_contender
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_outcome *outcome =
 			mal_simulation_outcome(contenders[i].simulation);
-		double share = mal_outcome_attained(outcome);
-		char text[16] = "-";
+		char to_off[32], share[32];
 
-		if (!isnan(share))
-			snprintf(text, sizeof(text), "%.3f", share);
-		printf("%-32s %12.3f %12.4f %8s %8lu\n", contenders[i].spec, outcome->elapsed_s,
-		       outcome->elapsed_s / outcome->off_s, text, outcome->moves);
+		printf("%-32s %12.3f %12s %8s %8lu\n", contenders[i].spec, outcome->elapsed_s,
+		       mal_contest_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
+					  sizeof(to_off)),
+		       mal_contest_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
+		       outcome->moves);
 		if (outcome->rejection)
 			printf("  rejected: %s\n", outcome->rejection);
 	}

@@ -17,8 +17,9 @@
 #define LINE_MAX_BYTES ((size_t)1 << 20)
 /* Objects and arrays in a line: one for each rank, and some. */
 #define PARTS_MAX (MAL_MAX_RANKS + 64)
-/* Longest time accepted: a year. */
+/* Longest time accepted: a year; and the shortest one that is not 0. */
 #define MAX_SECONDS 3.2e7
+#define MIN_SECONDS 1e-9
 
 struct reader {
 	struct mal_trace *trace;
@@ -85,12 +86,14 @@ static int read_step(struct reader *reader, const json_t *line)
 	return 0;
 }
 
+/* Times that no clock shows are none: what is divided by them would be no number any more. */
 static bool read_seconds(const json_t *object, const char *name, double *seconds)
 {
 	const json_t *item = json_object_get(object, name);
+	double value = json_number_value(item);
 
-	*seconds = json_number_value(item);
-	return json_is_number(item) && *seconds >= 0 && *seconds < MAX_SECONDS;
+	*seconds = value < MIN_SECONDS ? 0 : value;
+	return json_is_number(item) && value >= 0 && value < MAX_SECONDS;
 }
 
 static bool read_count(const json_t *object, const char *name, unsigned int *count)

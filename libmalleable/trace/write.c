@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/trace/trace.h"
 
@@ -101,9 +102,10 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,
 			  const char *why)
 {
-	json_t *line = json_pack("{s:s, s:b, s:b, s:b, s:b, s:f, s:f}", "type", "plan", "bind",
+	json_t *line = json_pack("{s:s, s:b, s:b, s:b, s:b, s:o, s:o}", "type", "plan", "bind",
 				 plan->bind, "lend", plan->lend, "grow", plan->grow, "move",
-				 plan->move, "now_s", plan->now_s, "forecast_s", plan->forecast_s);
+				 plan->move, "now_s", mal_json_number(plan->now_s), "forecast_s",
+				 mal_json_number(plan->forecast_s));
 
 	if (plan->move) {
 		json_object_set_new(line, "count", numbers(plan->count, writer->rank_count));

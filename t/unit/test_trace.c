@@ -2,6 +2,7 @@
 /* test_trace.c: traces are read as they were written, and nothing in them is trusted. */
 #include "t/unit/unit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,9 @@ static void read_as_written(void **state)
 	writer = mal_trace_open(fopen(path, "w"), path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, 0.25, samples, owner);
-	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true}, "for a test");
+	/* A policy of the site's may forecast anything. */
+	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true, .forecast_s = INFINITY},
+			     "for a test");
 	assert_int_equal(mal_trace_close(writer, &err), 0);
 	assert_int_equal(mal_trace_read(&again, path, &err), 0);
 	assert_string_equal(again.step, "7.0");
@@ -124,6 +127,21 @@ static void nothing_is_believed(void **state)
 			fail_msg("case %zu: '%s' does not say '%s'", i, err.text, cases[i].why);
 		mal_trace_destroy(&trace);
 	}
+}
+
+/* What is divided by it is a number. */
+static void times_of_no_clock_are_none(void **state)
+{
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	write_text(STEP "{\"type\":\"window\",\"elapsed_s\":5e-324,\"owner\":[0],\"ranks\":[" RANK(
+		"0", "2e-9") "]}\n");
+	assert_int_equal(mal_trace_read(&trace, path, &err), 0);
+	assert_true(trace.windows[0].elapsed_s == 0);
+	assert_true(trace.windows[0].kept[0].work_s > 0);
+	mal_trace_destroy(&trace);
 }
 
 static void cut_last_line_is_left_out(void **state)
@@ -227,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_as_written),
 		cmocka_unit_test(nothing_is_believed),
+		cmocka_unit_test(times_of_no_clock_are_none),
 		cmocka_unit_test(cut_last_line_is_left_out),
 		cmocka_unit_test(bytes_of_value_0_are_refused),
 		cmocka_unit_test(many_parts_are_refused),

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/output.h"
-#include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/state/text.h"
 #include "policies/mapping/placement.h"

@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
-#include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/talp_json.h"

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/totals.h"
-#include "libmalleable/controller/report/json_number.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"

@@ -2,7 +2,7 @@
 /* talp_json.c: the report's efficiencies under the keys that TALP-Pages reads. */
 #include "libmalleable/controller/report/talp_json.h"
 
-#include "libmalleable/controller/report/json_number.h"
+#include "libmalleable/base/json_number.h"
 
 /* The version of DLB whose keys these are. */
 #define KEYS_OF "3.8"
