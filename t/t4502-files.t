@@ -59,6 +59,12 @@ kill $locker
 ok "names that a controller chose itself lead to nobody's file" all_of "exits 0" \
 	"complains 'cannot write the report to .*/r.[0-9]+.0: a link, or not yours alone'" \
 	"grep -qx precious '$work/user/precious'"
+"${other[@]}" ln -s "$work/user/precious" "$work/open/a.7"
+run "${user[@]}" sbatch -W -D / -n1 -a 7 -o "$work/user/said" --balance \
+	--balance-report="$work/open/a" --wrap "srun -Q -n1 $load --iterations=3"
+ok "nor do names to which it added a part" all_of "exits 0" \
+	"grep -q 'cannot write the report to .*/a.7: a link, or not yours alone' '$work/user/said'" \
+	"grep -qx precious '$work/user/precious'"
 
 # Files of the user's own that would stop whoever opens them.
 mkfifo -m 666 "$work/user/fifo"

@@ -101,8 +101,8 @@ static void write_users_file(const struct mal_controller *controller,
 	const char *path = arguments->report_file;
 	char own[4096];
 	struct mal_error err = {""};
-	FILE *file =
-		mal_file_claim(&path, "report", &controller->step->writer, own, sizeof(own), &err);
+	FILE *file = mal_file_claim(&path, controller->step->derived[MAL_FILE_REPORT], "report",
+				    &controller->step->writer, own, sizeof(own), &err);
 
 	if (arguments->report_fd >= 0 && *err.text)
 		dprintf(arguments->report_fd, "%s\n", err.text);

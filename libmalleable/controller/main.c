@@ -90,10 +90,10 @@ static int parse_arguments(int argc, char **argv, struct mal_arguments *argument
 static void name_files(struct mal_step_facts *step)
 {
 	struct mal_arguments *arguments = &step->arguments;
-	const char **files[] = {&arguments->report_file, &arguments->trace_file,
-				&arguments->hostfile};
+	const char **files[MAL_FILES] = {&arguments->report_file, &arguments->trace_file,
+					 &arguments->hostfile};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < MAL_FILES; i++) {
 		const struct mal_file_facts facts = {
 			.step = arguments->step,
 			.node = arguments->node,
@@ -106,7 +106,7 @@ static void name_files(struct mal_step_facts *step)
 
 		if (*files[i])
 			*files[i] = mal_file_name(*files[i], &facts, step->files[i],
-						  sizeof(step->files[i]));
+						  sizeof(step->files[i]), &step->derived[i]);
 	}
 }
 

@@ -109,8 +109,9 @@ static FILE *claim_own(const char **path, const char *what, const struct mal_fil
 	return mal_output_take(fd, own, what, note);
 }
 
-FILE *mal_file_claim(const char **path, const char *what, const struct mal_file_claimant *by,
-		     char *own, size_t size, struct mal_error *note)
+FILE *mal_file_claim(const char **path, bool derived, const char *what,
+		     const struct mal_file_claimant *by, char *own, size_t size,
+		     struct mal_error *note)
 {
 	int fd;
 
@@ -119,7 +120,9 @@ FILE *mal_file_claim(const char **path, const char *what, const struct mal_file_
 		mal_fail(note, "cannot write the %s to %s: name a file", what, *path);
 		return NULL;
 	}
-	fd = open_named(*path);
+	fd = derived ? mal_output_derive(AT_FDCWD, *path, *path, what, note) : open_named(*path);
+	if (fd < 0 && derived)
+		return NULL;
 	if (fd < 0 || !is_taken(fd, by))
 		return mal_output_take(fd, *path, what, note);
 	close(fd);

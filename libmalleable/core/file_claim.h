@@ -6,6 +6,7 @@
 #ifndef MAL_CORE_FILE_CLAIM_H
 #define MAL_CORE_FILE_CLAIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>
@@ -19,16 +20,18 @@ struct mal_file_claimant {
 };
 
 /*
- * Claim the file *PATH, which a user named, and open it for writing, empty. It is claimed until it
- * is closed. It is taken while another process has claimed it, if something was written into it
- * since BY began, and if it is the report or trace of another step of the same job. Then it is
- * PATH.JOB.STEP (outside Slurm PATH.PID), which is written into OWN, of SIZE bytes, and *PATH
- * points there; as nobody named that, it has to be a new file or an own one, and no link. WHAT
- * names the content. Returns a file to close with mal_output_close(), or NULL: it cannot be
- * written, both are taken, or *PATH is a stream, such as /dev/stdout, which is another one for the
- * controller. NOTE is what to tell the user, empty for a file that was claimed as it was named.
+ * Claim the file *PATH and open it for writing, empty. It is claimed until it is closed. It is
+ * taken while another process has claimed it, if something was written into it since BY began, and
+ * if it is the report or trace of another step of the same job. Then it is PATH.JOB.STEP (outside
+ * Slurm PATH.PID), which is written into OWN, of SIZE bytes, and *PATH points there. Nobody named
+ * that, nor a part of PATH if it is DERIVED: such a file has to be a new one or the user's own, and
+ * no link. WHAT names the content. Returns a file to close with mal_output_close(), or NULL: it
+ * cannot be written, both are taken, or *PATH is a stream, such as /dev/stdout, which is another
+ * one for the controller. NOTE is what to tell the user, empty for a file that was claimed as it
+ * was named.
  */
-FILE *mal_file_claim(const char **path, const char *what, const struct mal_file_claimant *by,
-		     char *own, size_t size, struct mal_error *note);
+FILE *mal_file_claim(const char **path, bool derived, const char *what,
+		     const struct mal_file_claimant *by, char *own, size_t size,
+		     struct mal_error *note);
 
 #endif

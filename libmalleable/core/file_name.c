@@ -79,7 +79,7 @@ static bool add_letter(struct writing *to, char letter, unsigned int width)
 }
 
 const char *mal_file_name(const char *name, const struct mal_file_facts *facts, char *path,
-			  size_t size)
+			  size_t size, bool *added)
 {
 	struct writing to = {.facts = facts, .path = path, .size = size};
 
@@ -94,11 +94,14 @@ const char *mal_file_name(const char *name, const struct mal_file_facts *facts, 
 		else
 			add(&to, at++, 1);
 	}
+	*added = false;
 	if (facts->array_task && !to.has_task) {
+		*added = true;
 		add(&to, ".", 1);
 		add(&to, facts->array_task, strlen(facts->array_task));
 	}
 	if (facts->node_files && !to.has_node) {
+		*added = true;
 		add(&to, ".", 1);
 		add(&to, facts->node, strlen(facts->node));
 	}

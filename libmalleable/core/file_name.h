@@ -24,10 +24,10 @@ struct mal_file_facts {
  * Make PATH, of SIZE bytes, of NAME: %j job, %s step, %a task of the array (0: none), %A job of the
  * whole array, %n number of the node, %h its name, %x the job's name, %% a percent sign; %4j has
  * leading zeros. Anything else stays. In an array .TASK is added to a name with neither %a nor %j,
- * and with NODE_FILES .NODE to one with neither %n nor %h. Returns PATH, or NAME where that would
- * not fit. Thread safe.
+ * and with NODE_FILES .NODE to one with neither %n nor %h; *ADDED says whether. Returns PATH, or
+ * NAME where that would not fit. Thread safe.
  */
 const char *mal_file_name(const char *name, const struct mal_file_facts *facts, char *path,
-			  size_t size);
+			  size_t size, bool *added);
 
 #endif

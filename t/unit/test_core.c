@@ -218,7 +218,7 @@ static FILE *claim(const char *step, const char **path, struct mal_error *note)
 	static char own[64];
 
 	*path = claimed;
-	return mal_file_claim(path, "trace", &by, own, sizeof(own), note);
+	return mal_file_claim(path, false, "trace", &by, own, sizeof(own), note);
 }
 
 /* Whether it gets it; else it has one of its own. */
@@ -317,7 +317,8 @@ static void own_names_are_written_again(void **state)
 /* No step writes into a file that somebody else led its name to. */
 static void own_names_are_no_links(void **state)
 {
-	char own[64], precious[64];
+	const struct mal_file_claimant by = {"12.3", {BEGUN, 0}};
+	char own[64], other[64], precious[64];
 	struct mal_error note;
 	struct stat status;
 	const char *path;
@@ -334,8 +335,15 @@ static void own_names_are_no_links(void **state)
 		assert_non_null(strstr(note.text, ": a link, or not yours alone"));
 		unlink(own);
 	}
+	/* Nor does a name with a part that was added; a whole one its user may have linked. */
+	unlink(claimed);
+	assert_int_equal(symlink(precious, claimed), 0);
+	path = claimed;
+	assert_null(mal_file_claim(&path, true, "trace", &by, other, sizeof(other), &note));
+	assert_non_null(strstr(note.text, ": a link, or not yours alone"));
 	assert_int_equal(stat(precious, &status), 0);
 	assert_int_equal(status.st_size, strlen("precious"));
+	assert_true(gets_it("12.3"));
 	unlink(precious);
 	unlink(claimed);
 }
@@ -352,22 +360,22 @@ static void devices_are_not_claimed(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		path = "/dev/null";
-		file = mal_file_claim(&path, "report", &by, own, sizeof(own), &note);
+		file = mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note);
 		assert_non_null(file);
 		assert_string_equal(path, "/dev/null");
 		assert_string_equal(note.text, "");
 		fclose(file);
 	}
 	path = "/nowhere/r";
-	assert_null(mal_file_claim(&path, "report", &by, own, sizeof(own), &note));
+	assert_null(mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note));
 	assert_string_equal(note.text,
 			    "cannot write the report to /nowhere/r: No such file or directory");
 	/* What they are for the user they are not for the controller. */
 	path = "/dev/stdout";
-	assert_null(mal_file_claim(&path, "report", &by, own, sizeof(own), &note));
+	assert_null(mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note));
 	assert_string_equal(note.text, "cannot write the report to /dev/stdout: name a file");
 	path = "/proc/self/fd/2";
-	assert_null(mal_file_claim(&path, "trace", &by, own, sizeof(own), &note));
+	assert_null(mal_file_claim(&path, false, "trace", &by, own, sizeof(own), &note));
 }
 
 /* Whether our libraries are here, and what the loader links to. NULL: no link, "": no loader. */

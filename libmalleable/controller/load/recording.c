@@ -50,8 +50,8 @@ static void open_file(struct mal_recording *recording, const struct mal_controll
 		trace.numa[i] = places.numa[i];
 		trace.package[i] = places.package[i];
 	}
-	file = mal_file_claim(&path, "trace", &controller->step->writer, own, sizeof(own),
-			      &recording->note);
+	file = mal_file_claim(&path, controller->step->derived[MAL_FILE_TRACE], "trace",
+			      &controller->step->writer, own, sizeof(own), &recording->note);
 	if (file)
 		recording->writer = mal_trace_open(file, path, &trace, &recording->err);
 	recording->failed = !recording->writer;

@@ -20,6 +20,7 @@
 
 struct mal_imbalance {
 	const char *hostfile; /* NULL: none */
+	bool derived;	      /* a part of its name was added */
 	const struct mal_file_claimant *writer;
 	char own_hostfile[4096]; /* used where HOSTFILE is another step's */
 	bool brief;		 /* no line for each node */
@@ -38,6 +39,7 @@ struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step)
 	if (!nodes)
 		return NULL;
 	nodes->hostfile = step->arguments.hostfile;
+	nodes->derived = step->derived[MAL_FILE_HOSTFILE];
 	nodes->writer = &step->writer;
 	nodes->brief = step->arguments.brief;
 	nodes->balance = nodes->possible = NAN;
@@ -84,9 +86,9 @@ static bool read_placement(const struct mal_imbalance *nodes, unsigned int count
 static int write_hostfile(struct mal_imbalance *nodes, const unsigned int *node_of,
 			  unsigned int count)
 {
-	FILE *file =
-		mal_file_claim(&nodes->hostfile, "hostfile", nodes->writer, nodes->own_hostfile,
-			       sizeof(nodes->own_hostfile), &nodes->hostfile_error);
+	FILE *file = mal_file_claim(&nodes->hostfile, nodes->derived, "hostfile", nodes->writer,
+				    nodes->own_hostfile, sizeof(nodes->own_hostfile),
+				    &nodes->hostfile_error);
 
 	if (!file)
 		return -1;

@@ -8,9 +8,13 @@
 #include "libmalleable/core/segment.h"
 #include "policies/interface/choice.h"
 
+/* Files that users name. */
+enum mal_file { MAL_FILE_REPORT, MAL_FILE_TRACE, MAL_FILE_HOSTFILE, MAL_FILES };
+
 struct mal_step_facts {
 	struct mal_arguments arguments;	 /* its texts outlive the controller */
-	char files[3][4096];		 /* names of the user's files, which the arguments name */
+	char files[MAL_FILES][4096];	 /* names of the user's files, which the arguments name */
+	bool derived[MAL_FILES];	 /* a part of the name was added */
 	struct mal_choice choice;	 /* of the policy, as the step was started */
 	uint64_t started;		 /* ticks */
 	struct mal_file_claimant writer; /* of the user's files */
