@@ -19,7 +19,7 @@ unsigned int mal_home_count(const struct mal_view *view, unsigned int *now)
 
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		now[rank] = view->samples[rank].cpus;
-		cpus += now[rank];
+		cpus += view->samples[rank].running ? now[rank] : 0;
 	}
 	return cpus;
 }

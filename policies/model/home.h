@@ -20,7 +20,10 @@ struct mal_home {
 
 void mal_home_clear(struct mal_home *home);
 
-/* NOW, by rank, gets how many CPUs each rank of VIEW uses, which has samples. Returns the sum. */
+/*
+ * NOW, by rank, gets how many CPUs each rank of VIEW has, which has samples. Returns the sum of
+ * those of running ranks: what others had stays with them.
+ */
 unsigned int mal_home_count(const struct mal_view *view, unsigned int *now);
 
 /* Are the same ranks there as at home, with the same CPUs in all, which they can use? */
