@@ -12,8 +12,9 @@
  * time: if phases became longer, the best distribution that was measured is taken again, and moves
  * pause (best.h). Home, and what was measured, are the very CPUs.
  *
- * Now and then the step does nothing for a window or two. If that is faster, moving and lending
- * end, and come back one by one where they prove good (guard.h).
+ * Moves come first: where ranks have several CPUs a step begins with these alone. When no CPU moves
+ * any more, lending is compared with them, for what they leave. Now and then the step does without
+ * for a window or two: the way that measures best is the one that the step runs by (judge.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@
 #include "policies/model/apportion.h"
 #include "policies/model/best.h"
 #include "policies/model/forecast.h"
-#include "policies/model/guard.h"
 #include "policies/model/home.h"
+#include "policies/model/judge.h"
 #include "policies/model/model.h"
 #include "policies/model/options.h"
 #include "policies/model/record.h"
@@ -45,7 +46,7 @@ struct state {
 	struct mal_record record;
 	struct mal_best best;
 	struct mal_home home;
-	struct mal_guard guard;
+	struct mal_judge judge;
 	struct mal_unit unit;
 	unsigned int *last;		 /* owners in the last window */
 	unsigned int *left, *left_count; /* owners where a look began, and CPUs by rank */
@@ -55,11 +56,14 @@ struct state {
 	bool late; /* plans take effect a window late */
 };
 
-static void reset_guard(struct state *state)
+/* SPREAD: CPUs can move, as a rank has more than one. */
+static void reset_judge(struct state *state, bool spread)
 {
+	unsigned int move = state->options.move && spread ? MAL_WAY_MOVE : 0;
+	unsigned int lend = state->options.lend ? MAL_WAY_LEND : 0;
+
 	state->unit = (struct mal_unit){0};
-	mal_guard_reset(&state->guard, (state->options.lend ? MAL_WAY_LEND : 0) |
-					       (state->options.move ? MAL_WAY_MOVE : 0));
+	mal_judge_reset(&state->judge, move | lend, move ? move : lend);
 }
 
 static void *create(const double *values)
@@ -69,7 +73,7 @@ static void *create(const double *values)
 	if (!state)
 		return NULL;
 	state->options = mal_options_read(values);
-	reset_guard(state);
+	reset_judge(state, true);
 	state->forecast = mal_forecast_create(state->options.smooth);
 	if (!state->forecast) {
 		free(state);
@@ -93,6 +97,14 @@ static void destroy(void *opaque)
 	free(state);
 }
 
+static bool is_spread(const struct mal_view *view)
+{
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && view->samples[rank].cpus > 1)
+			return true;
+	return false;
+}
+
 /* The present CPUs are home from now on. Returns 0, or -1: out of memory. */
 static int settle(struct state *state, const struct mal_view *view, unsigned int cpus)
 {
@@ -105,7 +117,7 @@ static int settle(struct state *state, const struct mal_view *view, unsigned int
 	state->planned = calloc(ranks ? ranks : 1, sizeof(*state->planned));
 	state->last = calloc(2 * all + ranks + 1, sizeof(*state->last));
 	state->moved = state->seen_once = state->late = false;
-	reset_guard(state);
+	reset_judge(state, is_spread(view));
 	if (!state->planned || !state->last || mal_home_settle(&state->home, view, cpus) < 0)
 		return -1;
 	if (mal_record_reset(&state->record, ranks, state->home.count) < 0 ||
@@ -129,10 +141,10 @@ static void go(struct state *state, const struct mal_view *view, const unsigned 
 	plan->move = true;
 }
 
-/* Lending already removes most imbalance, so the first move can wait for a second window. */
+/* Where lending already removes most imbalance, the first move can wait for a second window. */
 static bool is_convincing(const struct state *state, double gain)
 {
-	bool at_once = state->proved || !(state->options.lend && state->options.grow);
+	bool at_once = state->proved || !(state->judge.way & MAL_WAY_LEND);
 
 	return gain > state->options.gain &&
 	       (state->seen_once || (at_once && gain >= AT_ONCE * state->options.gain));
@@ -166,8 +178,9 @@ static void follow(struct state *state, const struct mal_view *view, const unsig
 }
 
 /* Judge what was wanted for the last window by the loads that came. */
-static enum mal_best_verdict judge(struct state *state, const struct mal_view *view,
-				   const unsigned int *now, bool counts, struct mal_plan *plan)
+static enum mal_best_verdict judge_moves(struct state *state, const struct mal_view *view,
+					 const unsigned int *now, bool counts,
+					 struct mal_plan *plan)
 {
 	struct mal_load loads[MAL_MAX_RANKS];
 
@@ -194,41 +207,56 @@ static void reset_best(struct state *state, const struct mal_view *view)
 /* Choose what progress is counted in. STILL: no CPU has moved. */
 static void count(struct state *state, const struct mal_view *view, bool still)
 {
-	if (!mal_unit_learn(&state->unit, view, still && state->guard.part == MAL_GUARD_BASE))
+	if (!mal_unit_learn(&state->unit, view, still && state->judge.part == MAL_JUDGE_BASE))
 		return;
-	mal_guard_renew(&state->guard);
+	mal_judge_renew(&state->judge);
 	reset_best(state, view);
 }
 
+/* In this block CPUs stay where the trusted way put them. */
+static bool holds_still(const struct mal_judge *judge)
+{
+	return judge->part != MAL_JUDGE_BASE && (judge->trusted & judge->way & MAL_WAY_MOVE) &&
+	       (judge->part != MAL_JUDGE_AFTER || (judge->tried & MAL_WAY_MOVE));
+}
+
+/* The time of the window with all work spread evenly over the step's CPUs. */
+static double even_time(const struct state *state, const struct mal_view *view)
+{
+	return mal_model_ideal(view->samples, view->rank_count, state->home.cpus);
+}
+
 /*
- * Choose the unit, and enter the window into the guard. Returns whether it tells something of the
+ * Choose the unit, and enter the window into the judge. Returns whether it tells something of the
  * trusted way.
  */
 static bool watch(struct state *state, const struct mal_view *view)
 {
-	struct mal_guard *guard = &state->guard;
-	bool home = mal_home_is_here(&state->home, view), base = guard->part == MAL_GUARD_BASE;
-	bool trial = mal_guard_is_trying(guard), still = is_at(state->last, view);
-	struct mal_guard_window window = {
+	struct mal_judge *judge = &state->judge;
+	bool home = mal_home_is_here(&state->home, view), base = judge->part == MAL_JUDGE_BASE;
+	bool trial = mal_judge_is_trying(judge), still = is_at(state->last, view);
+	struct mal_judge_window window = {
 		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
+		.even_s = even_time(state, view),
+		.still = still,
 		.settled = still,
-		.apart = (guard->way & MAL_WAY_LEND) || !home};
+		.apart = (judge->way & MAL_WAY_LEND) || !home};
 
 	count(state, view, still);
 	window.phase_s = mal_unit_length(&state->unit);
-	if (!(guard->way & MAL_WAY_MOVE))
-		window.settled = window.settled && home;
+	if (!(judge->way & MAL_WAY_MOVE))
+		window.settled = still && home;
 	else if (!trial)
-		window.settled = window.settled || base || guard->waited;
-	else
-		window.settled = (window.settled || guard->waited > 1) &&
-				 (!home || (guard->way & MAL_WAY_LEND));
+		window.settled = still || base || judge->waited;
+	else if (!holds_still(judge))
+		window.settled =
+			(still || judge->waited > 1) && (!home || (judge->way & MAL_WAY_LEND));
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
-	mal_guard_learn(guard, &window);
+	mal_judge_learn(judge, &window);
 	return !trial && (base || window.settled);
 }
 
-/* The guard wants CPUs at home. BEGAN: a look or a trial begins, from where CPUs are now. */
+/* The judge wants CPUs at home. BEGAN: a challenger begins, from where CPUs are now. */
 static void look(struct state *state, const struct mal_view *view, bool began,
 		 struct mal_plan *plan)
 {
@@ -238,49 +266,51 @@ static void look(struct state *state, const struct mal_view *view, bool began,
 		for (unsigned int rank = 0; rank < view->rank_count; rank++)
 			state->left_count[rank] = view->samples[rank].cpus;
 	}
-	if (!(state->guard.way & MAL_WAY_MOVE) && !mal_home_is_here(&state->home, view))
+	if (!(state->judge.way & MAL_WAY_MOVE) && !mal_home_is_here(&state->home, view))
 		go(state, view, state->home.count, state->home.owner, plan);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
-	struct mal_guard *guard = &state->guard;
+	struct mal_judge *judge = &state->judge;
 	unsigned int cpus, now[MAL_MAX_RANKS], trusted;
 	enum mal_best_verdict verdict = MAL_BEST_GO_ON;
 	bool can_share, was_trying, counts, ended;
 
 	plan->bind = true;
 	state->going = NULL;
-	mal_options_lend(&state->options, guard->way & MAL_WAY_LEND, plan);
-	if (!view->samples || !guard->allowed)
+	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
+	if (!view->samples || !judge->allowed)
 		return 0;
 	cpus = mal_home_count(view, now);
 	if ((!mal_home_is_of(&state->home, view, cpus) && settle(state, view, cpus) < 0) ||
 	    mal_forecast_learn(state->forecast, view) <= 0)
 		return 0;
-	was_trying = mal_guard_is_trying(guard);
-	trusted = guard->trusted;
+	was_trying = mal_judge_is_trying(judge);
+	trusted = judge->trusted;
 	counts = watch(state, view);
-	verdict = judge(state, view, now, counts && trusted, plan);
-	if (trusted != guard->trusted)
+	verdict = judge_moves(state, view, now, counts && trusted, plan);
+	if (trusted != judge->trusted) {
 		reset_best(state, view);
-	mal_options_lend(&state->options, guard->way & MAL_WAY_LEND, plan);
-	/* A short window may have none of the regions of a time step, or all. */
-	plan->brief = guard->part != MAL_GUARD_BASE && !state->unit.kind;
-	can_share = mal_record_want(&state->record, view, state->forecast, cpus);
-	look(state, view, !was_trying && mal_guard_is_trying(guard), plan);
-	ended = was_trying && !mal_guard_is_trying(guard);
-	if (!(guard->way & MAL_WAY_MOVE) || (!counts && state->best.pause))
 		verdict = MAL_BEST_STAY;
-	if (mal_guard_is_trying(guard) || ended)
+	}
+	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
+	/* A short window may have none of the regions of a time step, or all. */
+	plan->brief = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
+	can_share = mal_record_want(&state->record, view, state->forecast, cpus);
+	look(state, view, !was_trying && mal_judge_is_trying(judge), plan);
+	ended = was_trying && !mal_judge_is_trying(judge);
+	if (!(judge->way & MAL_WAY_MOVE) || holds_still(judge) || (!counts && state->best.pause))
+		verdict = MAL_BEST_STAY;
+	if (mal_judge_is_trying(judge) || ended)
 		state->seen_once = true;
 	/* The way back is open even if nothing else can be worked out. */
 	if (verdict == MAL_BEST_RETURN)
 		go(state, view, state->best.count, state->best.owner, plan);
 	else if (verdict == MAL_BEST_GO_ON && can_share)
 		follow(state, view, now, plan);
-	if (ended && !plan->move && (guard->way & MAL_WAY_MOVE) && !is_at(state->left, view))
+	if (ended && !plan->move && (judge->way & MAL_WAY_MOVE) && !is_at(state->left, view))
 		go(state, view, state->left_count, state->left, plan);
 	if (state->moved)
 		state->proved = verdict != MAL_BEST_RETURN;

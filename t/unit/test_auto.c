@@ -22,11 +22,10 @@ static void auto_moves_to_the_heavy_rank(void **state)
 	make_node(&node, 8, 6, 3);
 	for (unsigned int i = 0; i < 8; i++)
 		node.samples[i].work_s = i == 0 ? 6 : 2;
-	/* It decides at the second look. */
-	decide(&node, &mal_policy_auto, policy);
-	assert_false(node.plan.move);
+	/* At once: it begins with moves alone. */
 	decide(&node, &mal_policy_auto, policy);
 	assert_true(node.plan.move);
+	assert_false(node.plan.lend);
 	assert_null(mal_plan_check(&node.view, &node.plan));
 	assert_int_equal(node.count[0], 13);
 	for (unsigned int i = 1; i < 8; i++)
@@ -380,7 +379,7 @@ static void auto_learns_how_work_scales(void **state)
 	} cases[] = {
 		{{{1.0, 8, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 32},
 		{{{1.78, 1.78, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.02, 32},
-		{{{2.0, 0, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 32},
+		{{{2.0, 0, 0}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 56},
 		{{{0, 8, 0.12}, {0, 14.4, 0}, {0, 9.6, 0}, {0, 9.6, 0}}, 1.01, 16},
 		/*
 		 * Slower with each CPU more: taken back, and tried less and less often (using fewer

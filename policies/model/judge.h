@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * judge.h: which way of running a step is the best: nothing, lending, moving, or both? Measured, in
+ * blocks.
+ *
+ * A step runs by the way that is trusted. Now and then it runs by another one for a window or two,
+ * the challenger, which differs in one thing. The windows right before and after are what that is
+ * compared with, so a drift of the load cancels, and with two windows a load that alternates too
+ * (A-B-B-A; Cochran, Cox: Experimental designs, 1957). Only clocks are compared: where threads are
+ * in each other's way, or CPUs are slow, work itself grows with the CPUs, and every model that goes
+ * by work sees a gain. A challenger that measured better by more than the error of the mean is
+ * trusted from then on; so is one that lends besides and measured no worse, where moves leave much:
+ * blocks seldom meet the windows in which the load changes.
+ *
+ * Challengers cost time. Of those that may be better the most hopeful one goes first, and only
+ * where all that challengers lost, with what it is expected to lose, is a small part of the time so
+ * far (Wu, Shariff, Lattimore, Szepesvari: Conservative bandits, ICML 2016):
+ *
+ *	what challengers lose <= LOOKS * time so far + the first block of each way
+ *
+ * Invariant: this bound, by the clock (t/unit/test_closed.c).
+ */
+#ifndef MAL_POLICIES_MODEL_JUDGE_H
+#define MAL_POLICIES_MODEL_JUDGE_H
+
+#include <stdbool.h>
+
+/* Ways to run a step; 0: do nothing. */
+#define MAL_WAY_LEND 1u
+#define MAL_WAY_MOVE 2u
+#define MAL_WAYS 4u
+
+/* What blocks say of a way: logarithm of the trusted way's time over its time. */
+struct mal_way {
+	double blocks, mean, squares; /* of differences from the mean, summed; old ones fade */
+	unsigned int rest;	      /* windows until it may challenge again */
+};
+
+struct mal_judge {
+	struct mal_way ways[MAL_WAYS];
+	unsigned int allowed; /* ways, as bits of one word */
+	unsigned int trusted; /* way */
+	unsigned int way;     /* by which the next window runs */
+	unsigned int tried;   /* in the block that is nearly over */
+	enum { MAL_JUDGE_BASE, MAL_JUDGE_OTHER, MAL_JUDGE_AFTER } part; /* of a block */
+	/* Windows of that part. */
+	unsigned int wanted, had, waited;
+	double began_s;	    /* of a phase, in the last window that was as doing nothing; 0: none */
+	double before, sum; /* seconds of a phase: in the window before, and the others' sum */
+	unsigned int run;   /* windows of the trusted way, one after the other */
+	/* Seconds of a phase in the last windows of the trusted way, the last one first. */
+	double past[3];
+	/* Mean squares of what blocks of one and two windows would say of those alone. */
+	double noise[2];
+	unsigned int still, since, steady; /* windows; since the last block, and the last move */
+	double left; /* what is left to gain, as a logarithm, moving average */
+	double run_s, lost_s;
+};
+
+struct mal_judge_window {
+	double phase_s, elapsed_s; /* above 0 */
+	double even_s;		   /* what it would take with all work spread evenly */
+	bool still;		   /* the CPUs were the same all the time */
+	bool settled;		   /* they are those of the way, or may be */
+	bool apart; /* something differs from doing nothing: CPUs are lent, or elsewhere */
+};
+
+/* Begin with way FIRST: the user allows the ways of ALLOWED. */
+void mal_judge_reset(struct mal_judge *judge, unsigned int allowed, unsigned int first);
+
+/* Between blocks only: from the next window on, seconds of a phase are of another kind of it. */
+void mal_judge_renew(struct mal_judge *judge);
+
+/* Learn a window, which ran by judge->way, and choose the way of the next one. */
+void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window);
+
+/* Does a challenger run, of which models of the trusted way learn nothing? */
+bool mal_judge_is_trying(const struct mal_judge *judge);
+
+#endif
