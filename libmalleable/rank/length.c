@@ -4,34 +4,27 @@
 
 #include "libmalleable/base/clock.h"
 
-/* The least of so many runs is typical at first; after fewer it is not known. */
+/* The least of so many runs is typical at first. */
 #define FIRST_RUNS 8
-#define UNKNOWN_RUNS 3
 /* A run longer than this was not just interrupted, and is typical at once. */
 #define SURE_S 0.5
-/* Runs of regions that are not known count once they took so long in sum. */
-#define UNKNOWN_S 1.0
 /* What a longer run adds at least. */
 #define STEP_S 10e-6
+/* Lately: what was before counts for half after this time in regions. */
+#define LATELY_S 1.0
 
 static struct lengths {
-	struct mal_runs runs;
-	struct mal_length unknown; /* of all regions that are not known yet */
-	uint64_t unknown_ticks;
+	uint64_t all, brief; /* ticks in regions lately, and in short ones */
 	/* ticks, set once */
-	uint64_t sure, enough, step;
+	uint64_t sure, step, lately, short_region;
 } lengths;
 
-void mal_length_open(void)
+void mal_length_open(uint64_t short_region)
 {
 	lengths.sure = mal_s_to_ticks(SURE_S);
-	lengths.enough = mal_s_to_ticks(UNKNOWN_S);
 	lengths.step = mal_s_to_ticks(STEP_S);
-}
-
-bool mal_length_is_known(const struct mal_length *length)
-{
-	return length->met >= UNKNOWN_RUNS;
+	lengths.lately = mal_s_to_ticks(LATELY_S);
+	lengths.short_region = short_region;
 }
 
 static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
@@ -53,29 +46,22 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 {
-	const struct mal_length *known = length;
-
-	if (!mal_length_is_known(length)) {
-		adapt(&lengths.unknown, ticks, own);
-		lengths.unknown_ticks += ticks;
-		known = &lengths.unknown;
-	}
-	if (known == length || lengths.unknown_ticks > lengths.enough) {
-		lengths.runs.count++;
-		lengths.runs.ticks += ticks;
-		lengths.runs.typical += known->typical;
-	}
 	adapt(length, ticks, own);
+	lengths.all += ticks;
+	if (length->typical < lengths.short_region)
+		lengths.brief += ticks;
+	if (lengths.all > lengths.lately) {
+		lengths.all /= 2;
+		lengths.brief /= 2;
+	}
 }
 
-const struct mal_runs *mal_length_runs(void)
+bool mal_length_is_mostly_short(void)
 {
-	return &lengths.runs;
+	return 2 * lengths.brief > lengths.all;
 }
 
 void mal_length_clear(void)
 {
-	lengths.runs = (struct mal_runs){0};
-	lengths.unknown = (struct mal_length){0};
-	lengths.unknown_ticks = 0;
+	lengths.all = lengths.brief = 0;
 }

@@ -18,13 +18,8 @@ struct mal_length {
 	unsigned int met; /* first runs so far */
 };
 
-/* Of runs whose length was known: their number, the ticks that they took, and typically take. */
-struct mal_runs {
-	uint64_t count, ticks, typical;
-};
-
-/* Set lengths in ticks. Once, before the others. */
-void mal_length_open(void);
+/* Set lengths in ticks; regions below SHORT_REGION are short. Once, before the others. */
+void mal_length_open(uint64_t short_region);
 
 /*
  * A run of the region with this LENGTH took so many TICKS, on the rank's OWN CPUs if so: what it
@@ -32,16 +27,10 @@ void mal_length_open(void);
  */
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own);
 
-/* Whether the region ran often enough for its typical length to be known. */
-bool mal_length_is_known(const struct mal_length *length);
+/* Whether short regions took most of the time in regions lately. */
+bool mal_length_is_mostly_short(void);
 
-/*
- * All runs so far whose length was known: of regions from their fourth run on, and of others, as if
- * they were one region, once these took long in sum.
- */
-const struct mal_runs *mal_length_runs(void);
-
-/* Forget all runs, for tests. */
+/* Forget all, for tests. */
 void mal_length_clear(void);
 
 #endif

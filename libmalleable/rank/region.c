@@ -9,7 +9,6 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"
-#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
@@ -36,11 +35,9 @@ static enum mal_linger choose_linger(const struct mal_region *region, bool progr
 {
 	if (mal.stacked)
 		return program ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
-	if (!mal_rule(MAL_RULE_LEND) || !mal_sharing() ||
+	if (!mal_sizing_may_share(region) ||
 	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;
-	if (mal_sizing_is_long(region))
-		return MAL_LINGER_NONE;
 	return MAL_LINGER_SHORT;
 }
 
@@ -213,7 +210,6 @@ static unsigned int begin_proved(const void *where, unsigned int requested)
 
 __attribute__((noinline)) static void set_up(void)
 {
-	mal_length_open();
 	mal_sizing_open();
 	mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
 	mal.region.settle = mal_s_to_ticks(SETTLE_S);
@@ -280,8 +276,7 @@ __attribute__((noinline)) static void learn_unseen(struct mal_region *region, ui
 {
 	struct mal_kept kept = mal_keep();
 
-	if (mal_sizing_learn(region, now))
-		stand();
+	mal_sizing_learn(region, now);
 	mal_give_back(&kept);
 }
 

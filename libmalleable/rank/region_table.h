@@ -19,13 +19,13 @@ struct mal_region {
 	double work;  /* ticks times CPUs: average of runs that share none, and of shorter ones */
 	double offer; /* moving average of the part of its time in which others waited */
 	unsigned int offered_cpus;
-	/* work of a run that may have cost too much with shared CPUs, to compare with another */
+	/* shared runs since the last one alone, and how many there may be */
+	unsigned int shared, gap;
+	/* shared runs in a row that cost too much; the work of the last, until one alone is over */
+	unsigned int bad;
 	double suspect;
-	/* a very long one: runs until one is alone, and how many they were the last time */
-	unsigned int until_alone, gap;
-	unsigned int harms; /* number of times that sharing harmed it */
-	unsigned int rest;  /* runs until sharing is tried again */
-	bool harmed;	    /* sharing is not tried now */
+	/* runs until it may share again, and how often that was said */
+	unsigned int rest, rests;
 	/* it has a num_threads clause, or cannot get the number of threads that we choose */
 	bool clause;
 	bool free; /* it cannot tell what team it has */

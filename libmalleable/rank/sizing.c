@@ -10,41 +10,31 @@
 
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
-#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
+/* Shorter regions neither borrow nor lend: a wake-up takes too large a part of them. */
+#define SHARE_REGION_S 300e-6
 /* Shorter regions get no extra threads: sharing a CPU costs 17 % at 1 ms, 1.6 % at 10 ms. */
 #define GROW_REGION_S 2e-3
-/*
- * A rank that gave CPUs away opens regions of this length with as many threads as it had CPUs: if
- * its load comes back at once, others can help while the region runs. (Two threads on a CPU cost
- * 0.3 % there.)
- */
-#define INSURE_REGION_S 40e-3
 /* A long region may be as many times as long as it typically is: its runs may differ in size. */
 #define TYPICAL_PART 8
 /* Part of a region's time for which others must have waited. */
 #define GROW_OFFER 0.08
 /* From this part on add threads for few CPUs too, though they share unevenly until these come. */
 #define GROW_SURE 0.5
+/* After so many shared runs one is alone, which measures the region; four times as many later. */
+#define ALONE_AFTER 16u
+#define ALONE_AFTER_MAX 256u
 /*
- * A very long region shares CPUs without a trial. After so many shared runs it runs alone, which
- * measures its length; twice as many each time.
+ * A region is harmed where so many shared runs in a row take this many times the work of one alone:
+ * its threads spin for each other. It shares no more for so many runs, each time eight times as
+ * many.
  */
-#define ALONE_AFTER 8u
-#define ALONE_AFTER_MAX 1024u
-/*
- * A region that takes this many times as long with shared CPUs is harmed by them: its threads spin
- * for each other.
- */
-#define GROW_HARM 1.5
-/*
- * Try shared CPUs again after this many runs, as the machine may just have been busy; after the
- * second time eight times as many; after the third never.
- */
-#define HARM_REST 32
-#define HARMS_MAX 3
+#define BAD_RUNS 3u
+#define HARM 1.5
+#define REST 64u
+#define RESTS_MAX 4u
 /* How often to look for how long other ranks waited. */
 #define LOOK_EVERY_S 1e-3
 /* Stop asking for CPUs after this many looks at which nobody waited. */
@@ -53,85 +43,47 @@
 void mal_sizing_open(void)
 {
 	mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	mal.region.share_region = mal_s_to_ticks(SHARE_REGION_S);
 	mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
-	mal.region.insure_region = mal_s_to_ticks(INSURE_REGION_S);
+	mal_length_open(mal.region.share_region);
 }
 
 /*
- * Whether the region takes TICKS on the rank's CPUs. One that the system interrupted seems to, but
- * typically takes far less.
+ * Whether the region is long enough for threads to share CPUs. One that the system interrupted
+ * seems to, but typically takes far less.
  */
-static bool takes(const struct mal_region *region, uint64_t ticks)
+bool mal_sizing_is_long(const struct mal_region *region)
 {
+	uint64_t ticks = mal.region.grow_region;
+
 	return region->work >= (double)ticks * mal.own_count &&
 	       region->length.typical >= ticks / TYPICAL_PART;
 }
 
-/* Whether the region is long enough for threads to share CPUs. */
-bool mal_sizing_is_long(const struct mal_region *region)
-{
-	return takes(region, mal.region.grow_region);
-}
-
-/* Whether the region takes so long that neither a wake-up nor a second thread on a CPU matters. */
-static bool is_very_long(const struct mal_region *region)
-{
-	return takes(region, mal.region.insure_region);
-}
-
-/* Whether the region is long, and each of several runs was. */
-static bool is_surely_long(const struct mal_region *region)
-{
-	return mal_length_is_known(&region->length) &&
-	       region->length.typical >= mal.region.grow_region && mal_sizing_is_long(region);
-}
-
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	if (!mal_rule(MAL_RULE_LEND))
-		return false;
-	if (is_very_long(region))
-		return region->until_alone > 0;
-	return mal_sharing() || (mal_sharing_may_begin() && is_surely_long(region));
-}
-
-/*
- * Team size of a long region in a rank with fewer CPUs than at home: the same number on each CPU.
- */
-static unsigned int team_for_lost_cpus(const struct mal_region *region)
-{
-	unsigned int home;
-
-	if (!is_very_long(region))
-		return mal.own_count;
-	home = mal_cpumask_count(&mal.home);
-	if (mal.own_count >= home)
-		return mal.own_count;
-	return (home + mal.own_count - 1) / mal.own_count * mal.own_count;
+	return mal_rule(MAL_RULE_LEND) && region->length.typical >= mal.region.share_region &&
+	       !region->rest && region->suspect <= 0 &&
+	       (!region->gap || region->shared < region->gap);
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(const struct mal_region *region)
 {
 	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
-	unsigned int team;
+	unsigned int team = cpus;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
-	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count && !region->harmed)
+	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count && !region->rest)
 		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || region->harmed || region->suspect > 0)
+	if (!mal_rule(MAL_RULE_GROW) || !mal_sizing_is_long(region) ||
+	    !mal_sizing_may_share(region) || region->offer < GROW_OFFER)
 		return cpus;
-	if (!mal_sizing_is_long(region) || !mal_sizing_may_share(region))
-		return cpus;
-	if (region->offer >= GROW_OFFER && region->offered_cpus >= mal.own_count)
+	if (region->offered_cpus >= mal.own_count)
 		team = 2 * mal.own_count;
 	else if (region->offer >= GROW_SURE)
 		team = mal.own_count + region->offered_cpus;
-	else
-		team = team_for_lost_cpus(region);
-	if (team > mal.segment.thread_count)
-		team = cpus;
-	return team > cpus ? team : cpus;
+	return team > cpus && team <= mal.segment.thread_count ? team : cpus;
 }
 
 /*
@@ -189,43 +141,29 @@ static bool was_shared(void)
 	return mal.stacked || mal.borrowed_count;
 }
 
-/* Whether WORK is far more than the region's. */
-static bool is_far_more(const struct mal_region *region, double work)
-{
-	return region->work > 0 && work > GROW_HARM * region->work;
-}
-
-/*
- * A run took WORK at least, on the CPUs that it began with, and others waited for the part OFFER of
- * it: do shared CPUs harm the region?
- */
-static void learn_harm(struct mal_region *region, double work, double offer)
-{
-	if (mal.stacked && offer < GROW_OFFER && is_far_more(region, work)) {
-		region->suspect = work;
-	} else if (!mal.stacked && region->suspect > 0) {
-		/* Or was there just more work? */
-		region->harmed = region->suspect > GROW_HARM * work;
-		region->suspect = 0;
-		if (region->harmed)
-			region->rest = HARM_REST << 3 * region->harms++;
-	} else if (region->harmed && region->harms < HARMS_MAX && --region->rest == 0) {
-		region->harmed = false;
-	}
-}
-
-/* A run ended: count shared ones until the next alone. */
-static void learn_alone(struct mal_region *region)
+/* A run took WORK: do shared CPUs harm the region? Now and then a run alone tells. */
+static void learn_harm(struct mal_region *region, double work)
 {
 	if (was_shared()) {
-		region->until_alone -= region->until_alone > 0;
+		region->shared++;
+		region->bad = region->work > 0 && work > HARM * region->work ? region->bad + 1 : 0;
+		/* Or was there just more work? */
+		if (region->bad >= BAD_RUNS)
+			region->suspect = work;
 		return;
 	}
+	region->rest -= region->rest > 0;
+	if (region->suspect > HARM * work) {
+		region->rest = REST << 3 * region->rests;
+		region->rests += region->rests < RESTS_MAX;
+	}
+	region->suspect = 0;
+	region->bad = 0;
 	if (!region->gap)
 		region->gap = ALONE_AFTER;
-	else if (!region->until_alone && region->gap < ALONE_AFTER_MAX)
-		region->gap *= 2;
-	region->until_alone = region->gap;
+	else if (region->shared >= region->gap && region->gap < ALONE_AFTER_MAX)
+		region->gap *= 4;
+	region->shared = 0;
 }
 
 /*
@@ -241,28 +179,24 @@ static void learn_work(struct mal_region *region, double work)
 }
 
 /* Learn from the region that ended. */
-__attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint64_t now)
+__attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint64_t now)
 {
 	double duration = (double)(now - mal.region_begin);
 	unsigned int cpus;
 	double work, offer;
-	bool was_long, turned;
+	bool was_long;
 
 	/* A coarse clock has not gone on since: there is nothing to divide by. */
 	if (now <= mal.region_begin)
-		return false;
+		return;
 	mal.region.last_look = now;
 	/* It took long to create threads, and will not the next time. */
 	if (mal.running > mal.region.threads) {
 		mal.region.threads = mal.running;
-		return false;
+		return;
 	}
-	if (mal_sharing_may_begin() && was_shared() &&
-	    is_far_more(region, duration * mal.own_count))
-		mal_sharing_begin_later();
-	turned = mal_sharing_learn(now, mal_length_runs(), mal_rule(MAL_RULE_LEND));
 	if (!mal_rule(MAL_RULE_LEND))
-		return turned;
+		return;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
 	if (offer > GROW_OFFER && can_borrow() && (mal.stacked || mal_sizing_may_share(region))) {
@@ -272,15 +206,13 @@ __attribute__((noinline)) bool mal_sizing_learn(struct mal_region *region, uint6
 		mal_cpus_want(false);
 	}
 	was_long = mal_sizing_is_long(region);
-	work = duration * (mal.own_count + mal.borrowed_count);
-	learn_harm(region, work, offer);
 	/* A CPU is granted while its rank waits. */
-	learn_work(region, work + duration * offer * count_granted());
-	learn_alone(region);
+	work = duration * (mal.own_count + mal.borrowed_count + offer * count_granted());
+	learn_harm(region, work);
+	learn_work(region, work);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
 	if (was_long || mal_sizing_is_long(region))
 		region->prepared = 0;
-	return turned;
 }

@@ -14,16 +14,13 @@ void mal_sizing_open(void);
 /* Whether the region is long enough for threads to share CPUs. */
 bool mal_sizing_is_long(const struct mal_region *region);
 
-/* Whether it may borrow CPUs, and have more threads than CPUs (sharing.h). */
+/* Whether it may borrow CPUs, and have more threads than CPUs. */
 bool mal_sizing_may_share(const struct mal_region *region);
 
 /* Its team: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(const struct mal_region *region);
 
-/*
- * It ended at tick NOW. Ask for CPUs while others wait, if ranks lend and it may share. Returns
- * whether mal_sharing() differs from the next region on.
- */
-bool mal_sizing_learn(struct mal_region *region, uint64_t now);
+/* It ended at tick NOW. Ask for CPUs while others wait, if ranks lend and it may share. */
+void mal_sizing_learn(struct mal_region *region, uint64_t now);
 
 #endif

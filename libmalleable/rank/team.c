@@ -14,7 +14,7 @@
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/sharing.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/state/state.h"
 
 /* Of omp_sched_t. */
@@ -342,7 +342,7 @@ unsigned int mal_team_max(void)
 	/* What it was told may be more. */
 	if (home < mal.base)
 		home = mal.base;
-	if (!mal.slot->count.regions || !mal_sharing_is_of_no_use())
+	if (!mal.slot->count.regions || !mal_length_is_mostly_short())
 		return max;
 	return max && max < home ? max : home;
 }

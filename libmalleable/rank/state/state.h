@@ -110,7 +110,7 @@ struct mal_rank {
 		/* ticks, set once */
 		uint64_t look_every;
 		uint64_t grow_region;
-		uint64_t insure_region;
+		uint64_t share_region;
 		uint64_t settle;
 	} region;
 	/*
