@@ -9,7 +9,6 @@ extern const struct mal_policy mal_policy_auto;
 extern const struct mal_policy mal_policy_explore;
 extern const struct mal_policy mal_policy_external;
 extern const struct mal_policy mal_policy_lewi;
-extern const struct mal_policy mal_policy_measured;
 extern const struct mal_policy mal_policy_observe;
 extern const struct mal_policy mal_policy_off;
 extern const struct mal_policy mal_policy_random;

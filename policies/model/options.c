@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options.c: the parameters of the policies that move CPUs by forecasts. */
+/* options.c: the parameters of a policy that moves CPUs by forecasts. */
 #include "policies/model/options.h"
 
 struct mal_options mal_options_read(const double *values)

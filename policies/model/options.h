@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* options.h: the parameters of the policies that move CPUs by forecasts, auto and measured. */
+/* options.h: the parameters of a policy that moves CPUs by forecasts. */
 #ifndef MAL_POLICIES_MODEL_OPTIONS_H
 #define MAL_POLICIES_MODEL_OPTIONS_H
 

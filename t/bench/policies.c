@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * policies.c: every policy on made-up programs in a closed loop (policies/decide/closed.h): a table
- * of loads and shapes, and a search for the programs on which auto and measured do worst.
+ * of loads and shapes, and a search for the programs on which auto does worst.
  *
  * Prints times over off; needs nothing but a built tree.
  */
@@ -20,10 +20,9 @@
 #define ALLOWED 1.01
 #define KEPT 50
 
-/* From NO_LEND on they are tested: in pairs, without lending and with it. */
-enum { LEWI, SABO, EXPLORE, NO_LEND, AUTO, MEASURED_NO_LEND, MEASURED, POLICIES };
-static const char *const specs[POLICIES] = {
-	"lewi", "sabo", "explore", "auto,lend=no", "auto", "measured,lend=no", "measured"};
+/* From NO_LEND on they are tested. */
+enum { LEWI, SABO, EXPLORE, NO_LEND, AUTO, POLICIES };
+static const char *const specs[POLICIES] = {"lewi", "sabo", "explore", "auto,lend=no", "auto"};
 static struct mal_choice choices[POLICIES];
 static const unsigned int shapes[][2] = {{8, 6}, {16, 3}, {4, 2}, {64, 4}, {2, 1}};
 
@@ -52,7 +51,7 @@ static int run(const char *text, unsigned int ranks, unsigned int cpus, uint64_t
 		return -1;
 	}
 	mal_closed_place(&program, &places);
-	for (unsigned int i = from; i < (from == AUTO ? AUTO + 1 : POLICIES); i++) {
+	for (unsigned int i = from; i < POLICIES; i++) {
 		struct mal_closed closed;
 
 		if (mal_closed_run(choices[i].policy, choices[i].values, &program, &places.topology,
@@ -70,8 +69,8 @@ static double behind(const struct found *found, unsigned int policy)
 {
 	double best = fmin(1, found->over[SABO]);
 
-	if (policy == AUTO || policy == MEASURED)
-		best = fmin(best, fmin(found->over[LEWI], found->over[policy - 1]));
+	if (policy == AUTO)
+		best = fmin(best, fmin(found->over[LEWI], found->over[NO_LEND]));
 	return found->over[policy] / best;
 }
 
@@ -82,7 +81,7 @@ static unsigned int table(const struct options *options)
 	printf("| load | shape |");
 	for (unsigned int i = 0; i < POLICIES; i++)
 		printf(" %s |", specs[i]);
-	printf("\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+	printf("\n| --- | --- | --- | --- | --- | --- | --- |\n");
 	for (size_t load = 0; load < LOADS; load++)
 		for (size_t shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++) {
 			struct found found;
@@ -191,9 +190,7 @@ static unsigned long search(const struct options *options)
 			keep(losses[i], behind(&found, i), seed);
 		}
 	}
-	for (unsigned int i = NO_LEND; i < POLICIES; i++) {
-		if (options->only_auto && i != AUTO)
-			continue;
+	for (unsigned int i = options->only_auto ? AUTO : NO_LEND; i < POLICIES; i++) {
 		sum += options->only_auto ? (unsigned long)slower[i] : lost[i];
 		printf("%s: %lu of %lu more than 1 %% behind, %.0f more than 1 %% slower than "
 		       "off\n",

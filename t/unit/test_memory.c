@@ -133,7 +133,6 @@ static void policies_survive(void **state)
 {
 	(void)state;
 	fail_each(live_with, &mal_policy_auto);
-	fail_each(live_with, &mal_policy_measured);
 	fail_each(live_with, &mal_policy_sabo);
 	fail_each(live_with, &mal_policy_lewi);
 	fail_each(live_with, &mal_policy_random);

@@ -13,7 +13,6 @@
 #include "policies/model/best.h"
 #include "policies/model/efficiency.h"
 #include "policies/model/home.h"
-#include "policies/model/ledger.h"
 #include "policies/model/model.h"
 #include "policies/model/scaling.h"
 #include "policies/model/unit.h"
@@ -307,47 +306,6 @@ static void home_is_left_with_its_cpus(void **state)
 	mal_home_clear(&home);
 }
 
-/* Play what the ledger chooses; TIME has a phase's length, by arm. Returns the time of all. */
-static double play(const double *time, unsigned int windows, unsigned int *last)
-{
-	static const double model[MAL_ARMS] = {0, -0.02, -0.3, -0.32};
-	struct mal_ledger ledger;
-	unsigned int arm = MAL_ARM_LEND;
-	double sum = 0;
-	bool trial;
-
-	mal_ledger_reset(&ledger);
-	for (unsigned int i = 0; i < windows; i++) {
-		sum += time[arm];
-		/* Where phases are longer, work looks longer too. */
-		mal_ledger_learn(&ledger, &(struct mal_ledger_window){
-						  arm, time[arm], time[arm], fmax(1, time[arm]),
-						  8 * fmax(1, time[arm]), -0.5, true});
-		arm = mal_ledger_choose(&ledger, 15, model, &trial);
-	}
-	*last = arm;
-	return sum;
-}
-
-static void the_ledger_finds_the_best_arm(void **state)
-{
-	static const double cases[][MAL_ARMS] = {
-		{1, 0.9, 0.8, 0.7}, {1, 1.3, 0.8, 1.2}, {1, 0.9, 2, 2}, {1, 1.2, 1.5, 3}};
-	unsigned int last;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		double best = 1e9, time = play(cases[i], 1000, &last);
-
-		for (unsigned int arm = 0; arm < MAL_ARMS; arm++)
-			best = fmin(best, cases[i][arm]);
-		print_message("# case %zu: %.1f windows of 1000 more than the best\n", i,
-			      (time - 1000 * best) / best);
-		assert_true(time < 1000 * best * 1.01 + 2);
-		assert_float_equal(cases[i][last], best, 1e-9);
-	}
-}
-
 /*
  * A rank whose program cannot use all its CPUs is as long as with those that it can use; one that
  * ended lends nothing.
@@ -446,7 +404,6 @@ int main(void)
 		cmocka_unit_test(a_wrong_forecast_is_no_wrong_model),
 		cmocka_unit_test(the_best_is_forgotten_with_its_load),
 		cmocka_unit_test(home_is_left_with_its_cpus),
-		cmocka_unit_test(the_ledger_finds_the_best_arm),
 		cmocka_unit_test(cpus_that_cannot_be_used),
 		cmocka_unit_test(no_step_has_so_many_ranks),
 		cmocka_unit_test(efficiencies),

@@ -221,8 +221,7 @@ static void verdict(void **state)
 	     "so no team grows: try -c2 or --balance=max_threads=2");
 	atomic_store(&node_slot(0)->proves, MAL_PROVES_NOT);
 	measured(times(22, 20, 10));
-	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
-	     "--balance=measured, which leaves what makes phases longer");
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
 	atomic_store(&node_slot(1)->reason, MAL_REASON_DYNAMIC);
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; the "
 	     "runtime "
@@ -240,11 +239,9 @@ static void verdict_beside_others(void **state)
 	assert_true(isnan(mal_verdict_off(node, 22)));
 	/* Not where it is little, or no rank lost by it. */
 	node_set_doubt(node, (struct mal_doubt){.others_part = 0.09, .lost_part = 0.5});
-	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
-	     "--balance=measured, which leaves what makes phases longer");
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
 	node_set_doubt(node, (struct mal_doubt){.others_part = 0.5, .lost_part = 0.09});
-	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; try "
-	     "--balance=measured, which leaves what makes phases longer");
+	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
 	node_set_doubt(node,
 		       (struct mal_doubt){
 			       .others_part = 0.5, .lost_part = 0.5, .unseen = 1, .unseen_s = 1});

@@ -20,8 +20,8 @@
 /* More than this part of the CPUs for others is too much for an estimate without balancing. */
 #define MUCH 0.1
 
-/* Why nothing could be gained, or why it was SLOWER, and what to try; NULL: not known. */
-static const char *reason(const struct mal_controller *controller, bool slower)
+/* Why nothing could be gained, and what to try; NULL: not known. */
+static const char *reason(const struct mal_controller *controller)
 {
 	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
 
@@ -35,9 +35,7 @@ static const char *reason(const struct mal_controller *controller, bool slower)
 		return "others used the CPUs: try a quiet node";
 	if (mal_phrase_is_told_one(controller))
 		return "told 1 thread, so no team grows: try -c2 or --balance=max_threads=2";
-	if (mode != MAL_REASON_NONE)
-		return mal_phrase_to_try(mode);
-	return slower ? "try --balance=measured, which leaves what makes phases longer" : NULL;
+	return mode == MAL_REASON_NONE ? NULL : mal_phrase_to_try(mode);
 }
 
 /* Of the whole step: as it was, and as predicted without balancing and at best. */
@@ -127,8 +125,7 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 			char *line, size_t size)
 {
 	double slower = times->elapsed_s / times->off_s;
-	bool is_slower = slower > 1 + NO_DIFFERENCE;
-	const char *why = reason(controller, is_slower);
+	const char *why = reason(controller);
 	char how[32] = "not faster";
 
 	if (is_beside_others(controller)) {
@@ -137,7 +134,7 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 			 times->elapsed_s, 100 * mal_doubt_read(controller)->others_part);
 		return;
 	}
-	if (is_slower)
+	if (slower > 1 + NO_DIFFERENCE)
 		snprintf(how, sizeof(how), "%.2f times as slow", slower);
 	snprintf(line, size, "%s: %.3f s, estimated %.3f s without, %.3f s at best%s%s", how,
 		 times->elapsed_s, times->off_s, times->ideal_s, why ? "; " : "", why ? why : "");
