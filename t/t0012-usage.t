@@ -95,8 +95,7 @@ ok "an argument too few" few
 no_number() {
 	local each
 	for each in "top --interval=x" "replay --cores=x f" "replay --ranks=0 f" \
-		"replay --seed=1x f" "status --watch=0" \
-		"replay --shape=8 f" "run --balance=auto,max_threads=x true"; do
+		"replay --seed=1x f" "status --watch=0" "run --balance=auto,max_threads=x true"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
 	done

@@ -93,7 +93,7 @@ refused 1 "cannot read .*: No such file" "$work/absent"
 echo '{"type":"step","version":9}' >"$work/wrong"
 refused 1 "line 1: not a trace of version 1" "$work/wrong"
 refused 1 "known are steady, drift" --generate=fast
-refused 2 "give one trace, --generate=KIND or --closed=LOAD" --generate=steady "$trace"
+refused 2 "give one trace, or --generate=KIND" --generate=steady "$trace"
 refused 2 "unknown policy .best." --policy=best "$trace"
 refused 1 "2 ranks cannot share 1 CPUs" --cores=1 "$trace"
 refused 1 "is not a synthetic topology" --topology=rubbish "$trace"

@@ -4,13 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/output.h"
-#include "libmalleable/cmd/closed.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/contest.h"
 #include "libmalleable/cmd/generate.h"
@@ -27,7 +24,6 @@ struct arguments {
 	const char *synthetic; /* topology */
 	unsigned int cores;    /* 0: as recorded */
 	struct mal_generation generation;
-	const char *closed; /* load */
 	struct mal_contest contest;
 	bool phases;
 	bool json;
@@ -38,11 +34,9 @@ static void usage(FILE *out)
 	fprintf(out,
 		"Usage: malleable replay [OPTIONS] TRACE\n"
 		"       malleable replay [OPTIONS] --generate=KIND\n"
-		"       malleable replay [OPTIONS] --closed=LOAD[,NAME=NUMBER...]\n"
 		"\n"
-		"Runs policies over a trace of srun --balance-trace, over a synthetic one, or\n"
-		"against a made-up program, and prints what time the step would have taken with\n"
-		"each.\n"
+		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and\n"
+		"prints what time the step would have taken with each.\n"
 		"\n"
 		"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
 		"                                  (default: off, lewi, sabo and auto)\n"
@@ -52,11 +46,8 @@ static void usage(FILE *out)
 		"  --phases                        print each window too\n"
 		"  --json                          print JSON\n"
 		"  --generate=KIND                 %s\n"
-		"  --closed=LOAD                   in a closed loop: what ranks need follows from\n"
-		"                                  the CPUs that they get\n"
 		"    --ranks=N --cpus=N            ranks, and CPUs of each (default: 8, 6)\n"
-		"    --shape=RANKSxCPUS            both, such as 16x3\n"
-		"    --windows=N                   of --generate (default: 400)\n"
+		"    --windows=N                   (default: 400)\n"
 		"    --seed=N                      (default: 1)\n"
 		"  --output=FILE                   write the trace to FILE too\n"
 		"  --libdir=DIR                    where loadable policies are\n"
@@ -64,7 +55,6 @@ static void usage(FILE *out)
 		"\n"
 		"Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
 		mal_generate_kinds);
-	mal_closed_help(out);
 }
 
 static const struct mal_tool tool = {"malleable replay", PACKAGE_VERSION, usage};
@@ -75,21 +65,6 @@ static int parse_count(const char *name, const char *text, unsigned int max, uns
 	if (mal_number_parse(text, 1, max, value))
 		return 0;
 	return mal_option_wrong(&tool, "--%s=%s: not a number from 1 to %u", name, text, max);
-}
-
-/* Parse RANKSxCPUS. */
-static int parse_shape(const char *text, struct mal_generation *generation)
-{
-	const char *by = strchr(text, 'x');
-	char ranks[16] = "";
-
-	if (by && (size_t)(by - text) < sizeof(ranks)) {
-		memcpy(ranks, text, (size_t)(by - text));
-		if (mal_number_parse(ranks, 1, MAL_MAX_RANKS, &generation->ranks) &&
-		    mal_number_parse(by + 1, 1, MAL_MAX_CPUS, &generation->cpus))
-			return 0;
-	}
-	return mal_option_wrong(&tool, "--shape=%s: not ranks and CPUs of each, such as 8x6", text);
 }
 
 /* Handle one option. Returns 0, or what mal_option() returns where there is no more to do. */
@@ -110,8 +85,6 @@ static int take(int option, struct arguments *arguments)
 	case 'j': arguments->json = true; return 0;
 	case 'g': generation->kind = optarg; return 0;
 	case 'o': arguments->output = optarg; return 0;
-	case 'l': arguments->closed = optarg; return 0;
-	case 'S': return parse_shape(optarg, generation);
 	case 'r': return parse_count("ranks", optarg, MAL_MAX_RANKS, &generation->ranks);
 	case 'C': return parse_count("cpus", optarg, MAL_MAX_CPUS, &generation->cpus);
 	case 'w': return parse_count("windows", optarg, MAX_WINDOWS, &generation->windows);
@@ -134,8 +107,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"phases", no_argument, NULL, 'P'},
 		{"json", no_argument, NULL, 'j'},
 		{"generate", required_argument, NULL, 'g'},
-		{"closed", required_argument, NULL, 'l'},
-		{"shape", required_argument, NULL, 'S'},
 		{"ranks", required_argument, NULL, 'r'},
 		{"cpus", required_argument, NULL, 'C'},
 		{"windows", required_argument, NULL, 'w'},
@@ -150,8 +121,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
 		if ((result = take(option, arguments)) != 0)
 			return result;
-	if (argc - optind + (arguments->generation.kind != NULL) + (arguments->closed != NULL) != 1)
-		return mal_option_wrong(&tool, "give one trace, --generate=KIND or --closed=LOAD");
+	if (argc - optind + (arguments->generation.kind != NULL) != 1)
+		return mal_option_wrong(&tool, "give one trace, or --generate=KIND");
 	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS)
 		return mal_option_wrong(&tool, "more than %d CPUs in all", MAL_MAX_CPUS);
 	arguments->path = argv[optind];
@@ -299,21 +270,6 @@ static int print_json(const struct mal_trace *trace, const struct mal_contender 
 	return failed ? 1 : 0;
 }
 
-static int run_closed(const struct arguments *arguments)
-{
-	struct mal_closed_wanted wanted = {arguments->closed,		arguments->synthetic,
-					   arguments->generation.ranks, arguments->generation.cpus,
-					   arguments->generation.seed,	arguments->json};
-	const char *specs[MAL_CONTEST_MAX];
-	struct mal_choice choices[MAL_CONTEST_MAX];
-
-	for (size_t i = 0; i < arguments->contest.count; i++) {
-		specs[i] = arguments->contest.list[i].spec;
-		choices[i] = arguments->contest.list[i].choice;
-	}
-	return mal_closed_compare(&wanted, specs, choices, arguments->contest.count);
-}
-
 int mal_cmd_replay(int argc, char **argv)
 {
 	struct arguments arguments;
@@ -328,8 +284,6 @@ int mal_cmd_replay(int argc, char **argv)
 		mal_option_wrong(&tool, "%s", err.text);
 		return 2;
 	}
-	if (arguments.closed)
-		return run_closed(&arguments);
 	result = get_trace(&arguments, &trace, &err);
 	if (result == 0)
 		result = mal_contest_run(contest, &trace, &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * policies.c: every policy on made-up programs in a closed loop (policies/decide/closed.h): a table
- * of loads and shapes, and a search for the programs on which auto does worst.
+ * policies.c: policies on made-up programs in a closed loop (t/closed/closed.h): one program, a
+ * table of loads and shapes, and a search for the programs on which auto does worst.
  *
  * Prints times over off; needs nothing but a built tree.
  */
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/decide/closed.h"
+#include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
-#include "policies/interface/registry.h"
-#include "t/bench/programs.h"
+#include "t/closed/closed.h"
+#include "t/closed/programs.h"
 
 /* Behind by more than this is a loss. */
 #define ALLOWED 1.01
@@ -26,10 +26,14 @@ static const char *const specs[POLICIES] = {"lewi", "sabo", "explore", "auto,len
 static struct mal_choice choices[POLICIES];
 static const unsigned int shapes[][2] = {{8, 6}, {16, 3}, {4, 2}, {64, 4}, {2, 1}};
 
+#define MOST 16
+
 struct options {
 	unsigned long search;
 	uint64_t seed;
 	bool shrink, only_auto;
+	const char *load, *policies[MOST], *libdir;
+	unsigned int ranks, cpus, count;
 };
 
 /* What policies made of a program: times over off. */
@@ -55,7 +59,7 @@ static int run(const char *text, unsigned int ranks, unsigned int cpus, uint64_t
 		struct mal_closed closed;
 
 		if (mal_closed_run(choices[i].policy, choices[i].values, &program, &places.topology,
-				   NULL, NULL, &closed, &err) < 0)
+				   &closed, &err) < 0)
 			return -1;
 		found->over[i] = closed.elapsed_s / closed.off_s;
 		if (closed.rejection)
@@ -205,8 +209,8 @@ static unsigned long search(const struct options *options)
 				factor = try(&made, i);
 			}
 			describe(&made, text);
-			printf("  %.3f behind: malleable replay --closed=%s --shape=%ux%u "
-			       "--seed=%llu --policy=%s\n",
+			printf("  %.3f behind: policies --load=%s --shape=%ux%u --seed=%llu "
+			       "--policy=%s\n",
 			       factor, text, made.ranks, made.cpus, (unsigned long long)made.seed,
 			       specs[i]);
 		}
@@ -214,8 +218,46 @@ static unsigned long search(const struct options *options)
 	return sum;
 }
 
+/* Run the policies that were asked for against one program. Returns the exit status. */
+static int compare(const struct options *options)
+{
+	static struct mal_program program;
+	static struct mal_closed_places places;
+	struct mal_error err;
+
+	if (mal_program_read(options->load, options->ranks, options->cpus, options->seed, &program,
+			     &err) < 0) {
+		fprintf(stderr, "policies: %s\n", err.text);
+		return 2;
+	}
+	mal_closed_place(&program, &places);
+	printf("%-24s %10s %8s %8s %8s\n", "policy", "s", "to off", "windows", "moves");
+	for (unsigned int i = 0; i < options->count; i++) {
+		struct mal_choice choice;
+		struct mal_closed closed;
+
+		if (mal_loadable_choose(options->policies[i], options->libdir, NULL, &choice,
+					&err) < 0 ||
+		    mal_closed_run(choice.policy, choice.values, &program, &places.topology,
+				   &closed, &err) < 0) {
+			fprintf(stderr, "policies: %s\n", err.text);
+			return 2;
+		}
+		if (!i)
+			printf("%-24s %10.3f\n%-24s %10.3f\n", "off", closed.off_s, "attainable",
+			       closed.ideal_s);
+		printf("%-24s %10.3f %8.4f %8u %8lu%s%s\n", options->policies[i], closed.elapsed_s,
+		       closed.elapsed_s / closed.off_s, closed.windows, closed.moves,
+		       closed.rejection ? " rejected: " : "",
+		       closed.rejection ? closed.rejection : "");
+	}
+	return 0;
+}
+
 static int usage(FILE *out, int status)
 {
+	const char *name, *help;
+
 	fputs("Usage: policies [OPTIONS]\n"
 	      "\n"
 	      "Prints a table of policies over loads and shapes, times over off.\n"
@@ -224,10 +266,18 @@ static int usage(FILE *out, int status)
 	      "  --auto         with auto alone, and compared with off alone: for many programs\n"
 	      "  --shrink       make the worst five simpler first\n"
 	      "  --seed=N       of the table's programs, or the first one's (default: 1)\n"
+	      "  --load=LOAD[,NAME=NUMBER...]\n"
+	      "                 one program instead\n"
+	      "    --shape=RANKSxCPUS            its ranks, and CPUs of each (default: 8x6)\n"
+	      "    --policy=POLICY[,KEY=VALUE...]  may be given several times (default: all)\n"
+	      "    --libdir=DIR                  where loadable policies are\n"
 	      "  --help\n"
 	      "\n"
 	      "Exit status 1: one of them is more than 1 % behind off or another policy.\n",
 	      out);
+	fprintf(out, "\nLoads: %s.\nTheir parameters:\n", mal_program_names);
+	for (size_t i = 0; (help = mal_program_help(i, &name)); i++)
+		fprintf(out, "  %-10s %s\n", name, help);
 	return status;
 }
 
@@ -236,8 +286,10 @@ int main(int argc, char **argv)
 	static const struct option names[] = {
 		{"search", required_argument, NULL, 'n'}, {"shrink", no_argument, NULL, 'r'},
 		{"auto", no_argument, NULL, 'a'},	  {"seed", required_argument, NULL, 's'},
+		{"load", required_argument, NULL, 'l'},	  {"shape", required_argument, NULL, 'S'},
+		{"policy", required_argument, NULL, 'p'}, {"libdir", required_argument, NULL, 'L'},
 		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0}};
-	struct options options = {.seed = 1};
+	struct options options = {.seed = 1, .ranks = 8, .cpus = 6, .libdir = MAL_LIBDIR};
 	struct mal_error err;
 	int option;
 
@@ -247,9 +299,25 @@ int main(int argc, char **argv)
 		case 'a': options.only_auto = true; break;
 		case 'r': options.shrink = true; break;
 		case 's': options.seed = strtoul(optarg, NULL, 10); break;
+		case 'l': options.load = optarg; break;
+		case 'S':
+			if (sscanf(optarg, "%ux%u", &options.ranks, &options.cpus) != 2)
+				return usage(stderr, 2);
+			break;
+		case 'p':
+			if (options.count == MOST)
+				return usage(stderr, 2);
+			options.policies[options.count++] = optarg;
+			break;
+		case 'L': options.libdir = optarg; break;
 		case 'h': return usage(stdout, 0);
 		default: return usage(stderr, 2);
 		}
+	for (unsigned int i = 0; !options.count && i < POLICIES; i++)
+		options.policies[i] = specs[i];
+	options.count = options.count ? options.count : POLICIES;
+	if (options.load)
+		return compare(&options);
 	for (unsigned int i = 0; i < POLICIES; i++)
 		if (mal_choose(specs[i], NULL, "auto", &choices[i], &err) < 0) {
 			fprintf(stderr, "policies: %s\n", err.text);

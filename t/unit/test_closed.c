@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-#include "policies/decide/closed.h"
 #include "policies/interface/choice.h"
-#include "t/bench/programs.h"
+#include "t/closed/closed.h"
+#include "t/closed/programs.h"
 
 /* Random programs; of 10^5 and more: t/bench/policies --auto --search=N. */
 #define RANDOM_FIRST 900000
@@ -31,7 +31,7 @@ static struct mal_closed run(const char *load, unsigned int ranks, unsigned int 
 		fail_msg("%s", err.text);
 	mal_closed_place(&program, &places);
 	assert_int_equal(mal_closed_run(choice.policy, choice.values, &program, &places.topology,
-					NULL, NULL, &closed, &err),
+					&closed, &err),
 			 0);
 	assert_null(closed.rejection);
 	return closed;

@@ -6,11 +6,11 @@
  * (loads.h, phase.h), and the policy sees no more of it than samples, as in a real step: windows
  * are the controller's (windows.h), and a plan holds from the window after it on.
  */
-#ifndef MAL_POLICIES_DECIDE_CLOSED_H
-#define MAL_POLICIES_DECIDE_CLOSED_H
+#ifndef MAL_T_CLOSED_CLOSED_H
+#define MAL_T_CLOSED_CLOSED_H
 
-#include "policies/decide/loads.h"
 #include "policies/interface/policy.h"
+#include "t/closed/loads.h"
 
 struct mal_closed {
 	unsigned int windows;
@@ -23,17 +23,10 @@ struct mal_closed {
 		*rejection; /* why a plan was unfit: nothing moves after it. Static text, or NULL */
 };
 
-/* What happened in a window, for who wants to look at it. */
-struct mal_closed_window {
-	const struct mal_view *view;
-	const struct mal_plan *plan;
-	double off_s;
-};
-
-/* A machine of two sockets, for callers without one. */
+/* A machine of two sockets. */
 struct mal_closed_places {
 	struct mal_topology topology;
-	unsigned int l3[MAL_MAX_CPUS], numa[MAL_MAX_CPUS], package[MAL_MAX_CPUS];
+	unsigned int l3[MAL_MAX_CPUS], numa[MAL_MAX_CPUS];
 };
 
 /* Fill PLACES with as many CPUs as PROGRAM has. */
@@ -41,12 +34,10 @@ void mal_closed_place(const struct mal_program *program, struct mal_closed_place
 
 /*
  * Run PROGRAM from its first phase under POLICY with VALUES. TOPOLOGY has the CPUs of all ranks;
- * each rank owns its part of them at first. WATCH, if not NULL, is called with DATA after each
- * decision. Returns 0, or -1 with ERR: out of memory.
+ * each rank owns its part of them at first. Returns 0, or -1 with ERR: out of memory.
  */
 int mal_closed_run(const struct mal_policy *policy, const double *values,
 		   struct mal_program *program, const struct mal_topology *topology,
-		   void (*watch)(void *data, const struct mal_closed_window *window), void *data,
 		   struct mal_closed *closed, struct mal_error *err);
 
 #endif

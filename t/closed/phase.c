@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* phase.c: how long a made-up program's phase takes, from event to event. */
-#include "policies/decide/phase.h"
+#include "t/closed/phase.h"
 
 #include <limits.h>
 #include <math.h>

@@ -7,8 +7,8 @@
  * and CPUs of another NUMA node may be slow. Waiting ranks lend as in the model of a replay
  * (model.h).
  */
-#ifndef MAL_POLICIES_DECIDE_PHASE_H
-#define MAL_POLICIES_DECIDE_PHASE_H
+#ifndef MAL_T_CLOSED_PHASE_H
+#define MAL_T_CLOSED_PHASE_H
 
 #include "policies/interface/policy.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* loads.c: made-up programs for the closed loop. */
-#include "policies/decide/loads.h"
+#include "t/closed/loads.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * The same seed gives the same work whatever a policy does, so that two policies meet the same
  * program.
  */
-#ifndef MAL_POLICIES_DECIDE_LOADS_H
-#define MAL_POLICIES_DECIDE_LOADS_H
+#ifndef MAL_T_CLOSED_LOADS_H
+#define MAL_T_CLOSED_LOADS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* closed.c: run a policy against a made-up program, in a closed loop. */
-#include "policies/decide/closed.h"
+#include "t/closed/closed.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policies/decide/decision.h"
-#include "policies/decide/phase.h"
 #include "policies/decide/windows.h"
+#include "t/closed/phase.h"
 
 /* A rank waits this long for each CPU that it gets, as in a replay (simulation.c). */
 #define MOVE_S 30e-6
@@ -31,7 +31,7 @@ struct loop {
 	struct mal_windows windows;
 	bool waiting;	       /* for the plan to take effect */
 	uint64_t takes_effect; /* in this phase */
-	double boundaries, window_off_s;
+	double boundaries;
 	struct mal_runner *runners, *at_home;
 	struct mal_sample *samples;
 	double *late_s; /* by rank: work that moves have cost it */
@@ -206,7 +206,6 @@ static void run_phase(struct loop *loop, uint64_t phase, double times)
 	}
 	off_s = times * (mal_phase_run(loop->at_home, ranks, &off) + wait_s);
 	loop->closed->off_s += off_s;
-	loop->window_off_s += off_s;
 	loop->closed->elapsed_s += add_phase(loop, &rules, times);
 	loop->closed->ideal_s += times * (sum / loop->topology->cpu_count + wait_s);
 	loop->closed->phases += times;
@@ -226,10 +225,8 @@ static uint64_t step(struct loop *loop, uint64_t phase)
 }
 
 /* A window is over: ask the policy. */
-static void decide(struct loop *loop, uint64_t phase,
-		   void (*watch)(void *data, const struct mal_closed_window *window), void *data)
+static void decide(struct loop *loop, uint64_t phase)
 {
-	struct mal_view view = {loop->topology, loop->program->ranks, loop->samples, loop->owner};
 	bool moves;
 
 	mal_count_cpus(loop->owner, loop->topology->cpu_count, loop->program->ranks, loop->count);
@@ -244,8 +241,6 @@ static void decide(struct loop *loop, uint64_t phase,
 	moves = ask(loop, loop->samples);
 	loop->windows.brief = loop->plan.brief;
 	mal_windows_adapt(&loop->windows, moves);
-	if (watch)
-		watch(data, &(struct mal_closed_window){&view, &loop->plan, loop->window_off_s});
 	if (moves) {
 		memcpy(loop->planned, loop->asked,
 		       loop->topology->cpu_count * sizeof(loop->planned[0]));
@@ -253,11 +248,10 @@ static void decide(struct loop *loop, uint64_t phase,
 		loop->takes_effect = phase + (uint64_t)loop->program->number[MAL_LOAD_LATE];
 	}
 	memset(loop->samples, 0, loop->program->ranks * sizeof(loop->samples[0]));
-	loop->boundaries = loop->window_off_s = 0;
+	loop->boundaries = 0;
 }
 
-static void run(struct loop *loop,
-		void (*watch)(void *data, const struct mal_closed_window *window), void *data)
+static void run(struct loop *loop)
 {
 	uint64_t phases = (uint64_t)mal_program_phases(loop->program), sampled = 0;
 
@@ -281,7 +275,7 @@ static void run(struct loop *loop,
 		loop->windows.round++;
 		if (mal_windows_end(&loop->windows, (uint64_t)loop->boundaries,
 				    loop->samples[0].elapsed_s))
-			decide(loop, phase, watch, data);
+			decide(loop, phase);
 	}
 }
 
@@ -299,7 +293,6 @@ void mal_closed_place(const struct mal_program *program, struct mal_closed_place
 
 int mal_closed_run(const struct mal_policy *policy, const double *values,
 		   struct mal_program *program, const struct mal_topology *topology,
-		   void (*watch)(void *data, const struct mal_closed_window *window), void *data,
 		   struct mal_closed *closed, struct mal_error *err)
 {
 	struct loop loop = {
@@ -312,7 +305,7 @@ int mal_closed_run(const struct mal_policy *policy, const double *values,
 	for (unsigned int cpu = 0; opened && cpu < topology->cpu_count; cpu++)
 		loop.owner[cpu] = loop.home[cpu] = cpu / program->cpus;
 	if (opened)
-		run(&loop, watch, data);
+		run(&loop);
 	close_loop(&loop);
 	return opened ? 0 : mal_fail(err, "out of memory");
 }

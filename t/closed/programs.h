@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* programs.h: random made-up programs for the closed loop (policies/decide/closed.h). */
-#ifndef MAL_T_BENCH_PROGRAMS_H
-#define MAL_T_BENCH_PROGRAMS_H
+/* programs.h: random made-up programs for the closed loop (t/closed/closed.h). */
+#ifndef MAL_T_CLOSED_PROGRAMS_H
+#define MAL_T_CLOSED_PROGRAMS_H
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "policies/decide/loads.h"
+#include "t/closed/loads.h"
 
 #define TEXT 512
 
