@@ -8,7 +8,7 @@
 #include <syslog.h>
 
 #include "libmalleable/core/outcome.h"
-#include "policies/decide/simulation.h"
+#include "policies/interface/attained.h"
 #include "spank/asking.h"
 #include "spank/plugin.h"
 

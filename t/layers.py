@@ -46,7 +46,7 @@ LAYERS = {
     "libmalleable/controller/load": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus", "libmalleable/trace",
         "policies/decide", "policies/model"},
-    "libmalleable/controller/report": CORE | {
+    "libmalleable/controller/report": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
         "policies/decide", "policies/mapping", "policies/model"},
@@ -58,7 +58,7 @@ LAYERS = {
                                             "libmalleable/trace", "policies/decide",
                                             "policies/model"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
-    "spank": CORE | INTERFACE | {"libmalleable/loadable", "policies/decide"},
+    "spank": CORE | INTERFACE | {"libmalleable/loadable"},
 }
 # Policies are pure: these headers of the system, and these functions, are all that they need of it.
 PURE_HEADERS = {"assert.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",

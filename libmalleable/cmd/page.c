@@ -7,6 +7,7 @@
 
 #include "libmalleable/cmd/charts.h"
 #include "libmalleable/cmd/html.h"
+#include "policies/interface/attained.h"
 
 void mal_page_row(struct mal_page_row *row, const char *name, const struct mal_trace *trace,
 		  const struct mal_series *series, const struct mal_contest *contest)

@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "policies/decide/decision.h"
+#include "policies/interface/attained.h"
 #include "policies/interface/limits.h"
 #include "policies/model/model.h"
 
 /* A rank waits this long for each CPU that it gets: threads go there one after the other. */
 #define MOVE_S 30e-6
-/* A gain below this part of the time is noise. */
-#define NOTHING_TO_GAIN 0.01
 
 struct mal_simulation {
 	const struct mal_policy *policy;
@@ -157,15 +156,6 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 const struct mal_outcome *mal_simulation_outcome(const struct mal_simulation *simulation)
 {
 	return &simulation->outcome;
-}
-
-double mal_attained(double off_s, double ideal_s, double elapsed_s)
-{
-	double attainable = off_s - ideal_s;
-
-	if (off_s <= 0 || attainable < NOTHING_TO_GAIN * off_s)
-		return NAN;
-	return (off_s - elapsed_s) / attainable;
 }
 
 double mal_outcome_attained(const struct mal_outcome *outcome)

@@ -41,13 +41,7 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 /* Valid until the next window. */
 const struct mal_outcome *mal_simulation_outcome(const struct mal_simulation *simulation);
 
-/* The outcome's share of the attainable. */
+/* The outcome's share of the attainable (attained.h). */
 double mal_outcome_attained(const struct mal_outcome *outcome);
-
-/*
- * Share of the attainable: (off - elapsed) / (off - ideal); NaN where there is less than one
- * percent to gain.
- */
-double mal_attained(double off_s, double ideal_s, double elapsed_s);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "policies/decide/decision.h"
 #include "policies/decide/simulation.h"
+#include "policies/interface/attained.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/limits.h"
 #include "policies/interface/registry.h"

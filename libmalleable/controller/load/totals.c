@@ -12,7 +12,7 @@
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/ranks.h"
-#include "policies/decide/simulation.h"
+#include "policies/interface/attained.h"
 #include "policies/model/model.h"
 
 struct rank_load {

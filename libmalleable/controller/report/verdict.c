@@ -10,7 +10,7 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/off.h"
-#include "policies/decide/simulation.h"
+#include "policies/interface/attained.h"
 
 /* Less than this part of the time is no difference between two runs of most programs. */
 #define NO_DIFFERENCE 0.005
