@@ -10,13 +10,15 @@
 #define SURE_S 0.5
 /* What a longer run adds at least. */
 #define STEP_S 10e-6
+/* A region that lasts is short when it typically takes less by this part. */
+#define SLACK_PART 3
 /* Lately: what was before counts for half after this time in regions. */
 #define LATELY_S 1.0
 
 static struct lengths {
 	uint64_t all, brief; /* ticks in regions lately, and in short ones */
 	/* ticks, set once */
-	uint64_t sure, step, lately, short_region;
+	uint64_t sure, step, lately, short_region, slack;
 } lengths;
 
 void mal_length_open(uint64_t short_region)
@@ -25,6 +27,7 @@ void mal_length_open(uint64_t short_region)
 	lengths.step = mal_s_to_ticks(STEP_S);
 	lengths.lately = mal_s_to_ticks(LATELY_S);
 	lengths.short_region = short_region;
+	lengths.slack = short_region / SLACK_PART;
 }
 
 static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
@@ -36,9 +39,9 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 		if (!length->met++ || ticks < length->typical)
 			length->typical = ticks;
 	} else if (own && ticks <= length->typical) {
-		length->typical -= length->typical / 6;
+		length->typical -= length->typical / 10;
 	} else if (own) {
-		length->typical += length->typical + lengths.step;
+		length->typical += length->typical / 2 + lengths.step;
 		if (length->typical > ticks)
 			length->typical = ticks;
 	}
@@ -48,7 +51,9 @@ void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 {
 	adapt(length, ticks, own);
 	lengths.all += ticks;
-	if (length->typical < lengths.short_region)
+	/* What is typical falls and rises all the time: it must not change sides with that. */
+	length->lasts = length->typical >= lengths.short_region - length->lasts * lengths.slack;
+	if (!length->lasts)
 		lengths.brief += ticks;
 	if (lengths.all > lengths.lately) {
 		lengths.all /= 2;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * length.h: how long a parallel region typically is. Busy CPUs interrupt some runs of a short one
- * for milliseconds, and their mean would be that of a long one. Primary thread only.
+ * length.h: how long a parallel region typically is. Primary thread only.
  *
- * What it typically takes is the least of its first runs, which pay for new threads and new memory.
- * From then on it doubles with a longer run and falls by a sixth with a shorter one, so that some
- * 20 % of the runs are longer: large runs among small ones count, and interrupted ones do not.
+ * Busy CPUs interrupt some runs of a short region for milliseconds, and its mean would be that of a
+ * long one. So typical is the least of its first runs, which pay for new threads and new memory.
+ * From then on it grows by half with a longer run and falls by a tenth with a shorter one: some
+ * 20 % of the runs are longer, so large runs among small ones count, and interrupted ones do not
+ * (t/unit/test_sizing.c: interrupted, of_several_sizes).
  */
 #ifndef MAL_RANK_LENGTH_H
 #define MAL_RANK_LENGTH_H
@@ -16,6 +17,7 @@
 struct mal_length {
 	uint64_t typical; /* ticks */
 	unsigned int met; /* first runs so far */
+	bool lasts;	  /* it is not short */
 };
 
 /* Set lengths in ticks; regions below SHORT_REGION are short. Once, before the others. */

@@ -135,6 +135,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	}
 	mal.running = team;
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
+	mal.sized = !clause && mal_team_may_differ();
 	mal.shares = mal.stacked || mal.borrowed_count;
 	impatient = mal_team_set_linger(choose_linger(
 		current, clause || (team == mal.base && !mal.reported_more && !mal.proofs.raised &&
@@ -145,6 +146,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		stand();
 	if (!clause && !mal.shares)
 		current->prepared = mal.standing.number;
+	current->prepared_to_share = mal_sizing_may_share(current);
 	mal_team_set_schedule(
 		atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
 	if (mal.shares)
@@ -254,7 +256,7 @@ void mal_region_begin(const void *where, unsigned int requested)
 void mal_region_resized(unsigned int size)
 {
 	mal.running = size;
-	mal.widened = false;
+	mal.widened = mal.sized = false;
 	if (!mal_rule(MAL_RULE_BIND))
 		note_shared();
 	if (!mal_rule(MAL_RULE_BIND) || !mal.own_count)
@@ -294,8 +296,7 @@ void mal_region_end(const void *where)
 	}
 	current->heat += duration;
 	current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
-	mal_length_learn(&current->length, duration,
-			 !mal.borrowed_count && !(mal.stacked && mal.widened));
+	mal_length_learn(&current->length, duration, !mal_sizing_is_shared());
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)

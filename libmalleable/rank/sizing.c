@@ -23,16 +23,20 @@
 #define GROW_OFFER 0.08
 /* From this part on add threads for few CPUs too, though they share unevenly until these come. */
 #define GROW_SURE 0.5
-/* After so many shared runs one is alone, which measures the region; four times as many later. */
-#define ALONE_AFTER 16u
-#define ALONE_AFTER_MAX 256u
 /*
- * A region is harmed where so many shared runs in a row take this many times the work of one alone:
- * its threads spin for each other. It shares no more for so many runs, each time eight times as
- * many.
+ * The first run is alone, and measures the region, then one after 16 shared runs, later one after
+ * four and sixteen times as many: 4 << 2 * calm.
+ */
+#define CALM_MAX 3u
+/*
+ * A region is harmed where so many shared runs in a row take this many times the work of as many
+ * alone that follow: its threads spin for each other. Where its work just varies so many runs tell
+ * nothing, and twice as many are asked for.
  */
 #define BAD_RUNS 3u
 #define HARM 1.5
+#define DOUBTS_MAX 2u
+/* It shares no more for so many runs then, each time eight times as many. */
 #define REST 64u
 #define RESTS_MAX 4u
 /* How often to look for how long other ranks waited. */
@@ -62,9 +66,8 @@ bool mal_sizing_is_long(const struct mal_region *region)
 
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return mal_rule(MAL_RULE_LEND) && region->length.typical >= mal.region.share_region &&
-	       !region->rest && region->suspect <= 0 &&
-	       (!region->gap || region->shared < region->gap);
+	return mal_rule(MAL_RULE_LEND) && region->length.lasts && region->left && !region->rest &&
+	       !region->suspect;
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
@@ -135,35 +138,48 @@ static unsigned int count_granted(void)
 	return had > began ? had - began : 0;
 }
 
-/* Whether CPUs were shared in the region that ended, or some were those of others. */
-static bool was_shared(void)
+/* A shared run took WORK. */
+static void learn_shared(struct mal_region *region, double work)
 {
-	return mal.stacked || mal.borrowed_count;
-}
-
-/* A run took WORK: do shared CPUs harm the region? Now and then a run alone tells. */
-static void learn_harm(struct mal_region *region, double work)
-{
-	if (was_shared()) {
-		region->shared++;
-		region->bad = region->work > 0 && work > HARM * region->work ? region->bad + 1 : 0;
-		/* Or was there just more work? */
-		if (region->bad >= BAD_RUNS)
-			region->suspect = work;
+	region->left -= region->left > 0;
+	if (work <= HARM * region->work || region->work <= 0) {
+		region->bad = 0;
 		return;
 	}
-	region->rest -= region->rest > 0;
-	if (region->suspect > HARM * work) {
-		region->rest = REST << 3 * region->rests;
-		region->rests += region->rests < RESTS_MAX;
+	if (!region->bad++ || work < region->least)
+		region->least = work;
+	region->suspect = region->bad >= BAD_RUNS << region->doubts;
+}
+
+/* A run alone took WORK: was it harm, or just more work? Returns whether it is known. */
+static bool judge(struct mal_region *region, double work)
+{
+	if (region->least <= HARM * work) {
+		region->doubts += region->doubts < DOUBTS_MAX;
+		return true;
 	}
-	region->suspect = 0;
-	region->bad = 0;
-	if (!region->gap)
-		region->gap = ALONE_AFTER;
-	else if (region->shared >= region->gap && region->gap < ALONE_AFTER_MAX)
-		region->gap *= 4;
-	region->shared = 0;
+	if (++region->good < BAD_RUNS << region->doubts)
+		return false;
+	region->rest = REST << 3 * region->rests;
+	region->rests += region->rests < RESTS_MAX;
+	return true;
+}
+
+/* A run alone took WORK. */
+static void learn_alone(struct mal_region *region, double work)
+{
+	region->rest -= region->rest > 0;
+	if (region->suspect) {
+		if (!judge(region, work))
+			return;
+		region->suspect = false;
+	} else if (!region->left) {
+		region->calm += region->calm < CALM_MAX;
+		/* What harmed it may have been a busy machine. */
+		region->rests -= region->rests > 0;
+	}
+	region->left = 4u << 2 * region->calm;
+	region->bad = region->good = 0;
 }
 
 /*
@@ -174,8 +190,19 @@ static void learn_work(struct mal_region *region, double work)
 {
 	if (region->work <= 0 || work < region->work / 4)
 		region->work = work;
-	else if (work < region->work || !was_shared())
+	else if (work < region->work || !mal_sizing_is_shared())
 		region->work = (region->work + work) / 2;
+}
+
+/* Ranks that wait lend, at a cost, as soon as one could borrow. */
+static void ask_for_cpus(const struct mal_region *region, double offer)
+{
+	if (offer > GROW_OFFER && can_borrow() && (mal.stacked || mal_sizing_may_share(region))) {
+		mal_cpus_want(true);
+		mal.region.looks_without = 0;
+	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
+		mal_cpus_want(false);
+	}
 }
 
 /* Learn from the region that ended. */
@@ -198,21 +225,19 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint6
 	if (!mal_rule(MAL_RULE_LEND))
 		return;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
-	/* Ranks that wait lend, at a cost, as soon as one could borrow. */
-	if (offer > GROW_OFFER && can_borrow() && (mal.stacked || mal_sizing_may_share(region))) {
-		mal_cpus_want(true);
-		mal.region.looks_without = 0;
-	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
-		mal_cpus_want(false);
-	}
 	was_long = mal_sizing_is_long(region);
 	/* A CPU is granted while its rank waits. */
 	work = duration * (mal.own_count + mal.borrowed_count + offer * count_granted());
-	learn_harm(region, work);
+	if (mal_sizing_is_shared())
+		learn_shared(region, work);
+	else
+		learn_alone(region, work);
 	learn_work(region, work);
+	ask_for_cpus(region, offer);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
-	if (was_long || mal_sizing_is_long(region))
+	if (was_long || mal_sizing_is_long(region) ||
+	    region->prepared_to_share != mal_sizing_may_share(region))
 		region->prepared = 0;
 }

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sizing.h: how many threads a region gets, by what its past runs took. Primary thread only. */
+/*
+ * sizing.h: how many threads a region gets, by what its past runs took. Primary thread only.
+ *
+ * A region shares CPUs for what is known of it alone: it lasts, and no run was far longer for that.
+ * It never shares for ever without a run alone, nor is kept from it for ever (t/unit/test_sizing.c:
+ * alone_now_and_then, harmed, varies).
+ */
 #ifndef MAL_RANK_SIZING_H
 #define MAL_RANK_SIZING_H
 
@@ -7,6 +13,7 @@
 #include <stdint.h>
 
 #include "libmalleable/rank/region_table.h"
+#include "libmalleable/rank/state/state.h"
 
 /* Set lengths in ticks (mal_rank.region). Once, before the others. */
 void mal_sizing_open(void);
@@ -16,6 +23,15 @@ bool mal_sizing_is_long(const struct mal_region *region);
 
 /* Whether it may borrow CPUs, and have more threads than CPUs. */
 bool mal_sizing_may_share(const struct mal_region *region);
+
+/*
+ * Whether the current region shares CPUs by our choice, or uses those of others. A program's own
+ * threads share them in each run: none would be alone.
+ */
+static inline bool mal_sizing_is_shared(void)
+{
+	return mal.borrowed_count || (mal.stacked && mal.sized);
+}
 
 /* Its team: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(const struct mal_region *region);

@@ -10,11 +10,11 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/state/state.h"
 
 /* Of omp_sched_t. */

@@ -18,7 +18,6 @@
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
-#include "libmalleable/rank/sharing.c"
 #include "libmalleable/rank/sizing.c"
 #undef LOOK_EVERY_S
 #include "libmalleable/rank/period.h"
@@ -39,7 +38,7 @@ static bool period_event(uint32_t event);
 static const struct {
 	void *at;
 	size_t size;
-} kept[] = {KEPT(current), KEPT(lengths), KEPT(sharing), KEPT(runtime)};
+} kept[] = {KEPT(current), KEPT(lengths), KEPT(runtime)};
 #define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
 #define KEPT_MAX 256
 

@@ -15,6 +15,7 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/pmix/pmix.h"
@@ -26,7 +27,6 @@
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
-#include "libmalleable/rank/sharing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
@@ -134,7 +134,7 @@ STUB(bool, mal_prove_all_free, (void), false)
 STUB(void, mal_region_begin, (const void *where, unsigned int requested), NOTHING)
 STUB(void, mal_region_resized, (unsigned int size), NOTHING)
 STUB(void, mal_region_end, (const void *where), NOTHING)
-STUB(bool, mal_sharing_is_of_no_use, (void), false)
+STUB(bool, mal_length_is_mostly_short, (void), false)
 STUB(void, mal_team_open, (void), NOTHING)
 STUB(bool, mal_team_is_free, (void), true)
 STUB(bool, mal_team_may_differ, (void), true)

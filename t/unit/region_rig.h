@@ -14,7 +14,6 @@
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.c"
 #include "libmalleable/rank/region_table.c"
-#include "libmalleable/rank/sharing.c"
 #include "libmalleable/rank/sizing.c"
 #include "libmalleable/rank/team.h"
 
@@ -104,7 +103,6 @@ static inline int open_all(void **state)
 	mal.region.threads = THREADS;
 	mal_region_table_clear();
 	mal_length_clear();
-	mal_sharing_clear();
 	current = NULL;
 	free_one = passing_one = said = NULL;
 	asked = 0;
@@ -147,14 +145,10 @@ static inline void run(const void *where, unsigned int clause, bool offered)
 	end(where, offered);
 }
 
-/* Runs of 20 ms until it is known what regions take by themselves. */
-#define ALONE 11
-
 /* A region that others wait for is opened with twice as many threads. */
 static inline void widen(const void *where)
 {
-	for (int i = 0; i < ALONE; i++)
-		run(where, NONE, true);
+	run(where, NONE, true);
 	begin(where, NONE);
 	assert_int_equal(mal.team, 4);
 	assert_int_equal(placed, 4);

@@ -506,12 +506,11 @@ static void may_be_resized(void **state)
 	assert_int_equal(mal.base, 3);
 }
 
-/* In a widened region the answer is what there is, and the next ones are as large. */
-static bool of_no_use;
+static bool mostly_short;
 
-bool mal_sharing_is_of_no_use(void)
+bool mal_length_is_mostly_short(void)
 {
-	return of_no_use;
+	return mostly_short;
 }
 
 /* Regions of a few microseconds gain nothing by more CPUs; where none ran nothing is known. */
@@ -522,16 +521,17 @@ static void too_short_for_more(void **state)
 	(void)state;
 	mal_team_open();
 	home = mal_cpumask_count(&mal.home);
-	of_no_use = true;
+	mostly_short = true;
 	assert_int_equal(mal_team_max(), 0);
 	mal_count(&mal.slot->count.regions, 1);
 	assert_int_equal(mal_team_max(), home);
 	mal.base = home + 3;
 	assert_int_equal(mal_team_max(), home + 3);
-	of_no_use = false;
+	mostly_short = false;
 	assert_int_equal(mal_team_max(), 0);
 }
 
+/* In a widened region the answer is what there is, and the next ones are as large. */
 static void asks_inside(void **state)
 {
 	(void)state;

@@ -63,6 +63,7 @@ struct mal_rank {
 	_Atomic uint32_t reported;
 	bool widened; /* the current region has more threads than the program knows of */
 	bool stacked; /* the current region has more threads than CPUs */
+	bool sized;   /* its number of threads was our choice, not the program's */
 	bool shares;  /* it is stacked, or may become so because it uses borrowed CPUs */
 	/*
 	 * Runs of the region that this one counts for in the samples; 0: its threads are not timed.

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_sizing.c: whether regions share CPUs, and with how many threads, by what their runs took. */
+#include "t/unit/region_rig.h"
+
+/* COUNT runs of WHERE that take so long, or as long where CPUs are shared; rank 1 waits. */
+static void take(const void *where, unsigned int count, uint64_t alone, uint64_t shared)
+{
+	while (count--) {
+		begin(where, NONE);
+		end_after(where, mal_sizing_is_shared() ? shared : alone, true);
+	}
+}
+
+/* What run number RUN of a region takes, on shared CPUs if so. */
+typedef uint64_t (*cost_of)(unsigned int run, bool shared);
+
+/* Run WHERE: COUNT times so many runs alike come, alone and then shared, in turn. */
+static void take_turns(const void *where, cost_of cost, const unsigned int *turns,
+		       unsigned int count)
+{
+	for (unsigned int i = 0, run = 0; i < count; i++) {
+		for (unsigned int j = 0; j < turns[i]; j++) {
+			begin(where, NONE);
+			assert_int_equal(mal_sizing_is_shared(), i % 2);
+			end_after(where, cost(run++, i % 2), true);
+		}
+	}
+}
+
+/* The most runs alone, one after the other, of COUNT. */
+static unsigned int most_alone(const void *where, cost_of cost, unsigned int count)
+{
+	unsigned int alone = 0, most = 0;
+
+	for (unsigned int run = 0; run < count; run++) {
+		bool shared;
+
+		begin(where, NONE);
+		shared = mal_sizing_is_shared();
+		alone = shared ? 0 : alone + 1;
+		most = alone > most ? alone : most;
+		end_after(where, cost(run, shared), true);
+	}
+	return most;
+}
+
+/* Regions of 300 us borrow and ask for CPUs. Shorter ones do neither, and let threads wait. */
+static void from_300_us(void **state)
+{
+	static const char brief, region;
+
+	(void)state;
+	let_want(1);
+	mal.segment.header->free_cpus = 1;
+	take(&brief, 100, 290 * US, 290 * US);
+	assert_int_equal(borrows, 0);
+	assert_false(wants);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	take(&region, 9, 310 * US, 310 * US);
+	assert_int_equal(borrows, 8);
+	assert_true(wants);
+	assert_int_equal(mal.team, 2);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+}
+
+/* What is typical falls and rises: it is not now above 300 us, now below. */
+static void of_just_300_us(void **state)
+{
+	static const char region;
+
+	(void)state;
+	take(&region, 1, 310 * US, 310 * US);
+	for (int i = 0; i < 100; i++) {
+		take(&region, 1, 310 * US, 310 * US);
+		assert_true(mal_sizing_may_share(current));
+		assert_false(mal_length_is_mostly_short());
+	}
+	take(&region, 1, 150 * US, 150 * US);
+	take(&region, 10, 150 * US, 150 * US);
+	assert_false(mal_sizing_may_share(current));
+}
+
+/* A region that was prepared as a short one is prepared anew when it lasts, though all stands. */
+static void prepared_anew(void **state)
+{
+	static const char region;
+
+	(void)state;
+	let_want(1);
+	wants = true;
+	take(&region, 20, 100 * US, 100 * US);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	take(&region, 20, MS, MS);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	take(&region, 60, 100 * US, 100 * US);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+}
+
+/* Threads wait for 1 ms where ranks borrow, not at all where they share a CPU, else as usual. */
+static void lingers(void **state)
+{
+	static const char region;
+
+	(void)state;
+	take(&region, 3, MS, MS);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	let_want(1);
+	take(&region, 2, MS, MS);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	take(&region, 9, LONG, LONG);
+	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	take(&region, 1, LONG, LONG);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+}
+
+/* More threads than CPUs from 2 ms on, where others waited for 8 % of it; twice as many at most. */
+static void wide(void **state)
+{
+	static const char region, shorter, unoffered;
+
+	(void)state;
+	take(&shorter, 20, 1900 * US, 1900 * US);
+	assert_int_equal(mal.team, 2);
+	take(&region, 2, 2100 * US, 2100 * US);
+	assert_int_equal(mal.team, 4);
+	for (int i = 0; i < 20; i++) {
+		begin(&unoffered, NONE);
+		assert_int_equal(mal.team, 2);
+		turn_clock(LONG);
+		mal.segment.ranks[1].waiting_since = mal.region_begin + LONG - LONG / 13;
+		mal_region_end(&unoffered);
+	}
+	take(&unoffered, 1, LONG, LONG);
+	begin(&unoffered, NONE);
+	assert_int_equal(mal.team, 4);
+	end(&unoffered, true);
+}
+
+/* Short regions, of which the system interrupts one run in twenty for long, hardly ever share. */
+static void interrupted(void **state)
+{
+	static const char regions[30];
+	unsigned int may = 0;
+
+	(void)state;
+	let_want(1);
+	srand(1);
+	for (int i = 0; i < 30000; i++) {
+		take(&regions[i % 30], 1, rand() % 20 || i < 30 ? MS / 20 : 6 * LONG, 6 * LONG);
+		may += mal_sizing_may_share(current);
+	}
+	assert_in_range(may, 0, 300);
+}
+
+/* Large runs among small ones count, and what the first run did not do. */
+static void of_several_sizes(void **state)
+{
+	static const uint64_t us[] = {5000, 700, 100, 20, 100, 700};
+	static const char varies, few, empty;
+
+	(void)state;
+	for (int i = 0; i < 600; i++)
+		take(&varies, 1, us[i % 6] * US, us[i % 6] * US);
+	take(&varies, 1, 5 * MS, 5 * MS);
+	assert_true(current->length.lasts);
+	for (int i = 0; i < 401; i++)
+		take(&few, 1, i % 4 ? 5 * US : LONG, i % 4 ? 5 * US : LONG);
+	assert_true(current->length.lasts);
+	take(&empty, 1, 5 * US, 5 * US);
+	take(&empty, 8, 1000 * MS, 1000 * MS);
+	assert_true(current->length.lasts);
+}
+
+/* A rank is one of short regions by where its time went lately, not by how many there were. */
+static void mostly_short(void **state)
+{
+	static const char region, brief;
+
+	(void)state;
+	assert_false(mal_length_is_mostly_short());
+	take(&brief, 1500, 10 * US, 10 * US);
+	assert_true(mal_length_is_mostly_short());
+	take(&region, 1, LONG, LONG);
+	assert_false(mal_length_is_mostly_short());
+	take(&region, 500, LONG, LONG);
+	take(&brief, 200000, 10 * US, 10 * US);
+	assert_true(mal_length_is_mostly_short());
+	take(&region, 100, LONG, LONG);
+	assert_false(mal_length_is_mostly_short());
+}
+
+/* Creating the threads takes long: that is not the region's work, and measures nothing. */
+static void creates_threads(void **state)
+{
+	static const char region;
+
+	(void)state;
+	mal.segment.header->free_cpus = 1;
+	mal.region.threads = 0;
+	take(&region, 1, 5 * LONG, 5 * LONG);
+	assert_true(current->work <= 0);
+	take(&region, 1, LONG, LONG);
+	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_int_equal(borrows, 0);
+	take(&region, 1, LONG, LONG);
+	assert_int_equal(borrows, 1);
+}
+
+static uint64_t always_long(unsigned int run, bool shared)
+{
+	(void)run, (void)shared;
+	return LONG;
+}
+
+/* One run is alone at first, one after 16 shared ones, one after 64, one after each 256. */
+static void alone_now_and_then(void **state)
+{
+	static const unsigned int turns[] = {1, 16, 1, 64, 1, 256, 1, 256, 1};
+	static const char region;
+
+	(void)state;
+	take_turns(&region, always_long, turns, 9);
+}
+
+/* What is borrowed goes back where the region may not share, and where nobody lends any more. */
+static void gives_back(void **state)
+{
+	static const char region, brief;
+
+	(void)state;
+	take(&region, 2, 1500 * US, 1500 * US);
+	mal.borrowed_count = 1;
+	take(&region, 1, 1500 * US, 1500 * US);
+	assert_int_equal(mal.borrowed_count, 1);
+	assert_int_equal(current->left, 15);
+	take(&brief, 1, MS / 10, MS / 10);
+	assert_int_equal(mal.borrowed_count, 0);
+	mal.borrowed_count = 1;
+	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+	run(&region, NONE, true);
+	assert_int_equal(mal.borrowed_count, 0);
+}
+
+static uint64_t spins(unsigned int run, bool shared)
+{
+	(void)run;
+	return shared ? 5 * LONG : LONG;
+}
+
+/* Three shared runs that take far more than three alone end sharing, each time for longer. */
+static void harmed(void **state)
+{
+	static const unsigned int turns[] = {1,		 3,	   3 + 64,     3,	  3 + 512,
+					     3,		 3 + 4096, 3,	       3 + 32768, 3,
+					     3 + 262144, 3,	   3 + 262144, 3};
+	static const char region;
+
+	(void)state;
+	take_turns(&region, spins, turns, 14);
+}
+
+/* Harm in the first 40 runs alone. */
+static uint64_t spins_at_first(unsigned int run, bool shared)
+{
+	return shared && run < 40 ? 5 * LONG : LONG;
+}
+
+/* What came of a busy machine is forgotten. */
+static void harmed_once(void **state)
+{
+	static const unsigned int turns[] = {1, 3, 3 + 64, 16};
+	static const char region;
+
+	(void)state;
+	take_turns(&region, spins_at_first, turns, 4);
+	assert_int_equal(current->rests, 1);
+	take(&region, 1, LONG, LONG);
+	assert_int_equal(current->rests, 0);
+}
+
+static uint64_t twice_of_three(unsigned int run, bool shared)
+{
+	return shared && run % 3 ? 5 * LONG : LONG;
+}
+
+/* One or two shared runs that take far more end nothing. */
+static void interrupted_while_shared(void **state)
+{
+	static const char region;
+
+	(void)state;
+	assert_int_equal(most_alone(&region, twice_of_three, 2000), 1);
+	assert_int_equal(current->calm, 3);
+}
+
+static uint64_t three_of_four(unsigned int run, bool shared)
+{
+	(void)shared;
+	return run % 4 ? 5 * LONG : LONG;
+}
+
+/* As a multigrid solver's cycle. */
+static uint64_t cycle(unsigned int run, bool shared)
+{
+	static const unsigned int ms[] = {7, 7, 50, 3};
+
+	(void)shared;
+	return ms[run % 4] * MS;
+}
+
+static uint64_t one_or_five(unsigned int run, bool shared)
+{
+	(void)run, (void)shared;
+	return rand() & 64 ? 5 * LONG : LONG;
+}
+
+static uint64_t more_from_100_on(unsigned int run, bool shared)
+{
+	(void)shared;
+	return run < 100 ? LONG : 5 * LONG;
+}
+
+/* Work that varies, whether CPUs are shared or not, is no harm. */
+static void varies(void **state)
+{
+	static const cost_of work[] = {three_of_four, cycle, one_or_five, more_from_100_on};
+	static const char regions[4];
+
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 4; i++) {
+		assert_in_range(most_alone(&regions[i], work[i], 20000), 1, 12);
+		assert_int_equal(current->rests, 0);
+	}
+}
+
+/* The program itself has two threads on one CPU: no run is alone, so none is compared. */
+static void more_threads_than_cpus(void **state)
+{
+	static const char region;
+
+	(void)state;
+	mal.own_count = 1;
+	mal.proofs.on = true;
+	take(&region, 100, MS / 20, MS / 20);
+	assert_false(current->length.lasts);
+	take(&region, 100, LONG, LONG);
+	assert_true(mal_sizing_may_share(current));
+}
+
+/* The program was told 2 for one CPU, and 2 is what we make of it: such runs are shared. */
+static void wide_as_told(void **state)
+{
+	static const unsigned int turns[] = {1, 16, 1, 64, 1};
+	static const char region;
+
+	(void)state;
+	close_node();
+	open_node(RANKS, 1, THREADS);
+	free_one = &region;
+	mal.region.threads = THREADS;
+	mal.proofs.on = mal.proofs.raised = true;
+	mal.base = 2;
+	mal.team = 1;
+	take_turns(&region, always_long, turns, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(from_300_us, open_all, close_all),
+		cmocka_unit_test_setup_teardown(of_just_300_us, open_all, close_all),
+		cmocka_unit_test_setup_teardown(prepared_anew, open_all, close_all),
+		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
+		cmocka_unit_test_setup_teardown(wide, open_all, close_all),
+		cmocka_unit_test_setup_teardown(interrupted, open_all, close_all),
+		cmocka_unit_test_setup_teardown(of_several_sizes, open_all, close_all),
+		cmocka_unit_test_setup_teardown(mostly_short, open_all, close_all),
+		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
+		cmocka_unit_test_setup_teardown(alone_now_and_then, open_all, close_all),
+		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
+		cmocka_unit_test_setup_teardown(harmed, open_all, close_all),
+		cmocka_unit_test_setup_teardown(harmed_once, open_all, close_all),
+		cmocka_unit_test_setup_teardown(interrupted_while_shared, open_all, close_all),
+		cmocka_unit_test_setup_teardown(varies, open_all, close_all),
+		cmocka_unit_test_setup_teardown(more_threads_than_cpus, open_all, close_all),
+		cmocka_unit_test_setup_teardown(wide_as_told, open_all, close_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
