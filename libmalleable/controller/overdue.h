@@ -3,10 +3,9 @@
  * overdue.h: what to do where a window lasts very much longer than the last one.
  *
  * Policies act when a window has ended. Where phases take very much longer than before, as threads
- * have too little of a CPU that was moved or lent, that may be minutes. So while the window lasts
- * the controller takes a move back that it began with, and pauses lending on the whole node for a
- * moment. The ranks compare how long their regions take then (rank/sharing.h). A window that was
- * planned for shorter phases ends with the next one.
+ * have too little of a CPU that was moved, that may be minutes. So while the window lasts the
+ * controller takes a move back that it began with. A window that was planned for shorter phases ends
+ * with the next one.
  */
 #ifndef MAL_CONTROLLER_OVERDUE_H
 #define MAL_CONTROLLER_OVERDUE_H

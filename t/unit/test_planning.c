@@ -328,12 +328,12 @@ static void run_lending(bool (*each)(struct mal_controller *controller, void *co
  */
 struct overdue {
 	const char *options;
-	unsigned int counts[3];		     /* of the move */
-	const char *request;		     /* from outside, at turn AT */
-	unsigned int at;		     /* 0: never */
-	bool ends, stopped, off;	     /* then rank 2, and rank 0 for a while; the switch */
-	unsigned int turns;		     /* 0: until the window is over */
-	unsigned int turn, back, paused, on; /* turns at which it was seen */
+	unsigned int counts[3];	 /* of the move */
+	const char *request;	 /* from outside, at turn AT */
+	unsigned int at;	 /* 0: never */
+	bool ends, stopped, off; /* then rank 2, and rank 0 for a while; the switch */
+	unsigned int turns;	 /* 0: until the window is over */
+	unsigned int turn, back; /* turns at which it was seen */
 };
 
 static void come_in_between(struct mal_controller *controller, const struct overdue *seen)
@@ -364,7 +364,6 @@ static bool overdue_turn(struct mal_controller *controller, void *context)
 {
 	static const double work[] = {0.1, 0.02, 0.02};
 	struct overdue *seen = context;
-	bool lends = rules() & MAL_RULE_LEND;
 
 	if (seen->turn == 0)
 		start_ranks();
@@ -375,14 +374,8 @@ static bool overdue_turn(struct mal_controller *controller, void *context)
 		come_in_between(controller, seen);
 	node_obey();
 	node_pass(0.1);
-	if (seen->turn > 4) {
-		if (!seen->back && strcmp(node_owned(0), "0-1") == 0)
-			seen->back = seen->turn;
-		if (!seen->paused && !lends)
-			seen->paused = seen->turn;
-		if (seen->paused && !seen->on && lends)
-			seen->on = seen->turn;
-	}
+	if (seen->turn > 4 && !seen->back && strcmp(node_owned(0), "0-1") == 0)
+		seen->back = seen->turn;
 	if (seen->stopped && seen->turn == 21)
 		say_stopped();
 	for (unsigned int rank = 0; (seen->turn < 4 || seen->turn > 20) && rank < 3; rank++)
@@ -404,15 +397,13 @@ static struct overdue run_overdue(struct overdue seen)
 	return seen;
 }
 
-/* The move is taken back, and lending pauses, once by then. The window is ascribed to the move. */
+/* The move is taken back, and ranks still lend. The window is ascribed to the move. */
 static void overdue(void **state)
 {
 	struct overdue seen = run_overdue((struct overdue){0});
 
 	(void)state;
-	assert_in_range(seen.paused, 4 + 4, 4 + 4 + 2);
-	assert_in_range(seen.back, seen.paused, seen.paused + 1);
-	assert_in_range(seen.on, seen.paused + 3, seen.paused + 5);
+	assert_in_range(seen.back, 4 + 4, 4 + 4 + 2);
 	assert_true(rules() & MAL_RULE_LEND);
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 }
@@ -424,11 +415,9 @@ static void overdue_with_orders(void **state)
 		run_overdue((struct overdue){.request = "set rank=0 count=4", .at = 5});
 
 	(void)state;
-	assert_true(seen.paused);
 	assert_int_equal(seen.back, 0);
 	assert_int_equal(node_sample(node, 0)->cpus, 4);
 	seen = run_overdue((struct overdue){.request = "set rank=0 count=3", .at = 5});
-	assert_true(seen.paused);
 	assert_int_equal(seen.back, 0);
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
 	/* Or if it comes later. */
@@ -467,13 +456,10 @@ static void overdue_with_fewer_cpus(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct overdue seen =
-			run_overdue((struct overdue){.options = "--policy=puppet --idle=6-7",
-						     .counts = {4, 2, 2},
-						     .request = "withdraw 6-7",
-						     .at = turns[i]});
-
-		assert_true(seen.paused);
+		run_overdue((struct overdue){.options = "--policy=puppet --idle=6-7",
+					     .counts = {4, 2, 2},
+					     .request = "withdraw 6-7",
+					     .at = turns[i]});
 		assert_string_equal(node_owned(0), "0-1");
 		assert_int_equal(node_sample(node, 0)->cpus, i == 0 ? 3 : 2);
 		for (unsigned int cpu = 6; cpu < 8; cpu++)
@@ -551,63 +537,6 @@ static void long_windows(void **state)
 		    (const unsigned int[]){3, 2, 1});
 	node_run(node, long_turn, &turns);
 	assert_int_equal(node_sample(node, 0)->cpus, 3);
-}
-
-/* Each tenth phase takes a second, the others 0.1 s. */
-struct uneven {
-	unsigned int turn, begun, phases;
-	unsigned int paused; /* turns in which nobody lent */
-};
-
-static bool uneven_turn(struct mal_controller *controller, void *context)
-{
-	struct uneven *seen = context;
-
-	(void)controller;
-	if (seen->turn == 0)
-		start_ranks();
-	node_pass(0.1);
-	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
-	if (++seen->turn - seen->begun < (seen->phases % 10 == 9 ? 10 : 1))
-		return true;
-	for (unsigned int rank = 0; rank < 3; rank++)
-		node_say(rank, 0.1, 0, 0);
-	seen->begun = seen->turn;
-	seen->phases++;
-	return seen->turn < 3000;
-}
-
-/* Pauses that help nothing take 1.5 s and a hundredth of five minutes at most. */
-static void pauses_in_vain(void **state)
-{
-	struct uneven seen = {0};
-
-	(void)state;
-	run_lending(uneven_turn, &seen);
-	assert_in_range(seen.paused, 15, 10 * (1.5 + 3 + 0.3));
-}
-
-/* The first window lasts. */
-static bool first_turn(struct mal_controller *controller, void *context)
-{
-	struct uneven *seen = context;
-
-	(void)controller;
-	if (seen->turn == 0)
-		start_ranks();
-	node_pass(0.1);
-	seen->paused += seen->turn > 0 && !(rules() & MAL_RULE_LEND);
-	return ++seen->turn < 15;
-}
-
-/* Setting up data takes programs a second or so: nothing pauses. */
-static void first_window(void **state)
-{
-	struct uneven seen = {0};
-
-	(void)state;
-	run_lending(first_turn, &seen);
-	assert_int_equal(seen.paused, 0);
 }
 
 /* A phase of all ranks ends: they give a sample if they are to. */
@@ -691,8 +620,6 @@ int main(void)
 		CASE(overdue_in_vain),
 		CASE(overdue_again),
 		CASE(long_windows),
-		CASE(pauses_in_vain),
-		CASE(first_window),
 		CASE(longer_phases),
 	};
 

@@ -9,8 +9,6 @@ struct mal_deciding {
 	void *policy_state;
 	const char *rejected; /* why, NULL: it was not */
 	bool binds;
-	uint32_t rules;
-	bool pauses; /* lending */
 	struct mal_orders orders;
 	uint32_t plans;
 };
@@ -86,28 +84,13 @@ void mal_deciding_set_binds(struct mal_controller *controller, bool binds)
 	controller->deciding->binds = binds;
 }
 
-/* Ranks prepare their regions anew where rules are others than before. */
-static void publish_rules(struct mal_controller *controller)
-{
-	_Atomic uint32_t *published = &controller->step->segment.header->rules;
-	uint32_t rules = controller->deciding->rules;
-
-	if (controller->deciding->pauses)
-		rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
-	if (atomic_load(published) != rules)
-		atomic_store(published, rules);
-}
-
 void mal_deciding_set_rules(struct mal_controller *controller, uint32_t rules)
 {
-	controller->deciding->rules = rules;
-	publish_rules(controller);
-}
+	_Atomic uint32_t *published = &controller->step->segment.header->rules;
 
-void mal_deciding_pause_lending(struct mal_controller *controller, bool pause)
-{
-	controller->deciding->pauses = pause;
-	publish_rules(controller);
+	/* Ranks prepare their regions anew where rules are others than before. */
+	if (atomic_load(published) != rules)
+		atomic_store(published, rules);
 }
 
 const struct mal_orders *mal_deciding_orders(const struct mal_controller *controller)

@@ -35,12 +35,8 @@ const char *mal_deciding_rejected(const struct mal_controller *controller);
 bool mal_deciding_binds(const struct mal_controller *controller);
 void mal_deciding_set_binds(struct mal_controller *controller, bool binds);
 
-/*
- * RULES (MAL_RULE_...) hold for the ranks from now on. While lending is paused they lend and grow
- * nothing, whatever the rules.
- */
+/* RULES (MAL_RULE_...) hold for the ranks from now on. */
 void mal_deciding_set_rules(struct mal_controller *controller, uint32_t rules);
-void mal_deciding_pause_lending(struct mal_controller *controller, bool pause);
 
 /* What is ordered from outside. */
 const struct mal_orders *mal_deciding_orders(const struct mal_controller *controller);
