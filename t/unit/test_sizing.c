@@ -2,12 +2,12 @@
 /* test_sizing.c: whether regions share CPUs, and with how many threads, by what their runs took. */
 #include "t/unit/region_rig.h"
 
-/* COUNT runs of WHERE that take so long, or as long where CPUs are shared; rank 1 waits. */
-static void take(const void *where, unsigned int count, uint64_t alone, uint64_t shared)
+/* COUNT runs of WHERE that take so long; rank 1 waits. */
+static void take(const void *where, unsigned int count, uint64_t ticks)
 {
 	while (count--) {
 		begin(where, NONE);
-		end_after(where, mal_sizing_is_shared() ? shared : alone, true);
+		end_after(where, ticks, true);
 	}
 }
 
@@ -33,13 +33,10 @@ static unsigned int most_alone(const void *where, cost_of cost, unsigned int cou
 	unsigned int alone = 0, most = 0;
 
 	for (unsigned int run = 0; run < count; run++) {
-		bool shared;
-
 		begin(where, NONE);
-		shared = mal_sizing_is_shared();
-		alone = shared ? 0 : alone + 1;
+		alone = mal_sizing_is_shared() ? 0 : alone + 1;
 		most = alone > most ? alone : most;
-		end_after(where, cost(run, shared), true);
+		end_after(where, cost(run, !alone), true);
 	}
 	return most;
 }
@@ -52,11 +49,11 @@ static void from_300_us(void **state)
 	(void)state;
 	let_want(1);
 	mal.segment.header->free_cpus = 1;
-	take(&brief, 100, 290 * US, 290 * US);
+	take(&brief, 100, 290 * US);
 	assert_int_equal(borrows, 0);
 	assert_false(wants);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
-	take(&region, 9, 310 * US, 310 * US);
+	take(&region, 9, 310 * US);
 	assert_int_equal(borrows, 8);
 	assert_true(wants);
 	assert_int_equal(mal.team, 2);
@@ -69,14 +66,14 @@ static void of_just_300_us(void **state)
 	static const char region;
 
 	(void)state;
-	take(&region, 1, 310 * US, 310 * US);
+	take(&region, 1, 310 * US);
 	for (int i = 0; i < 100; i++) {
-		take(&region, 1, 310 * US, 310 * US);
+		take(&region, 1, 310 * US);
 		assert_true(mal_sizing_may_share(current));
 		assert_false(mal_length_is_mostly_short());
 	}
-	take(&region, 1, 150 * US, 150 * US);
-	take(&region, 10, 150 * US, 150 * US);
+	take(&region, 1, 150 * US);
+	take(&region, 10, 150 * US);
 	assert_false(mal_sizing_may_share(current));
 }
 
@@ -88,11 +85,11 @@ static void prepared_anew(void **state)
 	(void)state;
 	let_want(1);
 	wants = true;
-	take(&region, 20, 100 * US, 100 * US);
+	take(&region, 20, 100 * US);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
-	take(&region, 20, MS, MS);
+	take(&region, 20, MS);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
-	take(&region, 60, 100 * US, 100 * US);
+	take(&region, 60, 100 * US);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
 }
 
@@ -102,16 +99,16 @@ static void lingers(void **state)
 	static const char region;
 
 	(void)state;
-	take(&region, 3, MS, MS);
+	take(&region, 3, MS);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
 	let_want(1);
-	take(&region, 2, MS, MS);
+	take(&region, 2, MS);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
-	take(&region, 9, LONG, LONG);
+	take(&region, 9, LONG);
 	assert_int_equal(mal.team, 4);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
-	take(&region, 1, LONG, LONG);
+	take(&region, 1, LONG);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
 }
 
@@ -121,9 +118,9 @@ static void wide(void **state)
 	static const char region, shorter, unoffered;
 
 	(void)state;
-	take(&shorter, 20, 1900 * US, 1900 * US);
+	take(&shorter, 20, 1900 * US);
 	assert_int_equal(mal.team, 2);
-	take(&region, 2, 2100 * US, 2100 * US);
+	take(&region, 2, 2100 * US);
 	assert_int_equal(mal.team, 4);
 	for (int i = 0; i < 20; i++) {
 		begin(&unoffered, NONE);
@@ -132,7 +129,7 @@ static void wide(void **state)
 		mal.segment.ranks[1].waiting_since = mal.region_begin + LONG - LONG / 13;
 		mal_region_end(&unoffered);
 	}
-	take(&unoffered, 1, LONG, LONG);
+	take(&unoffered, 1, LONG);
 	begin(&unoffered, NONE);
 	assert_int_equal(mal.team, 4);
 	end(&unoffered, true);
@@ -148,7 +145,11 @@ static void interrupted(void **state)
 	let_want(1);
 	srand(1);
 	for (int i = 0; i < 30000; i++) {
-		take(&regions[i % 30], 1, rand() % 20 || i < 30 ? MS / 20 : 6 * LONG, 6 * LONG);
+		begin(&regions[i % 30], NONE);
+		if (mal_sizing_is_shared() || (i >= 30 && rand() % 20 == 0))
+			end_after(&regions[i % 30], 6 * LONG, true);
+		else
+			end_after(&regions[i % 30], MS / 20, true);
 		may += mal_sizing_may_share(current);
 	}
 	assert_in_range(may, 0, 300);
@@ -162,14 +163,14 @@ static void of_several_sizes(void **state)
 
 	(void)state;
 	for (int i = 0; i < 600; i++)
-		take(&varies, 1, us[i % 6] * US, us[i % 6] * US);
-	take(&varies, 1, 5 * MS, 5 * MS);
+		take(&varies, 1, us[i % 6] * US);
+	take(&varies, 1, 5 * MS);
 	assert_true(current->length.lasts);
 	for (int i = 0; i < 401; i++)
-		take(&few, 1, i % 4 ? 5 * US : LONG, i % 4 ? 5 * US : LONG);
+		take(&few, 1, i % 4 ? 5 * US : LONG);
 	assert_true(current->length.lasts);
-	take(&empty, 1, 5 * US, 5 * US);
-	take(&empty, 8, 1000 * MS, 1000 * MS);
+	take(&empty, 1, 5 * US);
+	take(&empty, 8, 1000 * MS);
 	assert_true(current->length.lasts);
 }
 
@@ -180,14 +181,14 @@ static void mostly_short(void **state)
 
 	(void)state;
 	assert_false(mal_length_is_mostly_short());
-	take(&brief, 1500, 10 * US, 10 * US);
+	take(&brief, 1500, 10 * US);
 	assert_true(mal_length_is_mostly_short());
-	take(&region, 1, LONG, LONG);
+	take(&region, 1, LONG);
 	assert_false(mal_length_is_mostly_short());
-	take(&region, 500, LONG, LONG);
-	take(&brief, 200000, 10 * US, 10 * US);
+	take(&region, 500, LONG);
+	take(&brief, 200000, 10 * US);
 	assert_true(mal_length_is_mostly_short());
-	take(&region, 100, LONG, LONG);
+	take(&region, 100, LONG);
 	assert_false(mal_length_is_mostly_short());
 }
 
@@ -199,12 +200,12 @@ static void creates_threads(void **state)
 	(void)state;
 	mal.segment.header->free_cpus = 1;
 	mal.region.threads = 0;
-	take(&region, 1, 5 * LONG, 5 * LONG);
+	take(&region, 1, 5 * LONG);
 	assert_true(current->work <= 0);
-	take(&region, 1, LONG, LONG);
+	take(&region, 1, LONG);
 	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
 	assert_int_equal(borrows, 0);
-	take(&region, 1, LONG, LONG);
+	take(&region, 1, LONG);
 	assert_int_equal(borrows, 1);
 }
 
@@ -230,12 +231,12 @@ static void gives_back(void **state)
 	static const char region, brief;
 
 	(void)state;
-	take(&region, 2, 1500 * US, 1500 * US);
+	take(&region, 2, 1500 * US);
 	mal.borrowed_count = 1;
-	take(&region, 1, 1500 * US, 1500 * US);
+	take(&region, 1, 1500 * US);
 	assert_int_equal(mal.borrowed_count, 1);
 	assert_int_equal(current->left, 15);
-	take(&brief, 1, MS / 10, MS / 10);
+	take(&brief, 1, MS / 10);
 	assert_int_equal(mal.borrowed_count, 0);
 	mal.borrowed_count = 1;
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
@@ -276,7 +277,7 @@ static void harmed_once(void **state)
 	(void)state;
 	take_turns(&region, spins_at_first, turns, 4);
 	assert_int_equal(current->rests, 1);
-	take(&region, 1, LONG, LONG);
+	take(&region, 1, LONG);
 	assert_int_equal(current->rests, 0);
 }
 
@@ -295,19 +296,17 @@ static void interrupted_while_shared(void **state)
 	assert_int_equal(current->calm, 3);
 }
 
-static uint64_t three_of_four(unsigned int run, bool shared)
+/* Three large runs of four; as a multigrid solver's cycle. */
+static uint64_t large(unsigned int run, bool shared)
 {
 	(void)shared;
 	return run % 4 ? 5 * LONG : LONG;
 }
 
-/* As a multigrid solver's cycle. */
 static uint64_t cycle(unsigned int run, bool shared)
 {
-	static const unsigned int ms[] = {7, 7, 50, 3};
-
 	(void)shared;
-	return ms[run % 4] * MS;
+	return MS * (unsigned int[]){7, 7, 50, 3}[run % 4];
 }
 
 static uint64_t one_or_five(unsigned int run, bool shared)
@@ -325,7 +324,7 @@ static uint64_t more_from_100_on(unsigned int run, bool shared)
 /* Work that varies, whether CPUs are shared or not, is no harm. */
 static void varies(void **state)
 {
-	static const cost_of work[] = {three_of_four, cycle, one_or_five, more_from_100_on};
+	static const cost_of work[] = {large, cycle, one_or_five, more_from_100_on};
 	static const char regions[4];
 
 	(void)state;
@@ -344,9 +343,9 @@ static void more_threads_than_cpus(void **state)
 	(void)state;
 	mal.own_count = 1;
 	mal.proofs.on = true;
-	take(&region, 100, MS / 20, MS / 20);
+	take(&region, 100, MS / 20);
 	assert_false(current->length.lasts);
-	take(&region, 100, LONG, LONG);
+	take(&region, 100, LONG);
 	assert_true(mal_sizing_may_share(current));
 }
 
