@@ -280,6 +280,9 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 
 	plan->bind = true;
 	state->going = NULL;
+	/* The step starts. */
+	if (!view->samples)
+		reset_judge(state, view->topology->cpu_count > view->rank_count);
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
 	if (!view->samples || !judge->allowed)
 		return 0;

@@ -12,7 +12,7 @@
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/deciding.h"
 
-/* A move is taken back where a window lasts so many times as long as the last one, and this long. */
+/* A move is taken back where a window lasts so many times as long as the last, and this long. */
 #define TIMES 4
 #define LEAST_S 0.5
 /* A window of LEAST_S in which so many phases ended was planned for shorter ones. */

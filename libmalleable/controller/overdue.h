@@ -4,8 +4,8 @@
  *
  * Policies act when a window has ended. Where phases take very much longer than before, as threads
  * have too little of a CPU that was moved, that may be minutes. So while the window lasts the
- * controller takes a move back that it began with. A window that was planned for shorter phases ends
- * with the next one.
+ * controller takes a move back that it began with. A window that was planned for shorter phases
+ * ends with the next one.
  */
 #ifndef MAL_CONTROLLER_OVERDUE_H
 #define MAL_CONTROLLER_OVERDUE_H

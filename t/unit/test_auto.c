@@ -35,6 +35,22 @@ static void auto_moves_to_the_heavy_rank(void **state)
 	mal_policy_auto.destroy(policy);
 }
 
+/* Ranks of one CPU, where nothing can move, lend before anything was measured. */
+static void auto_lends_at_once_where_nothing_can_move(void **state)
+{
+	(void)state;
+	for (unsigned int cpus = 1; cpus <= 2; cpus++) {
+		static struct node node;
+		void *policy = create(&mal_policy_auto);
+
+		make_node(&node, 4, cpus, 4 * cpus);
+		node.view.samples = NULL;
+		decide(&node, &mal_policy_auto, policy);
+		assert_int_equal(node.plan.lend, cpus == 1);
+		mal_policy_auto.destroy(policy);
+	}
+}
+
 static void auto_leaves_balance_alone(void **state)
 {
 	static struct node node;
@@ -417,6 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
+		cmocka_unit_test(auto_lends_at_once_where_nothing_can_move),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
 		cmocka_unit_test(auto_looks_no_longer_than_needed),

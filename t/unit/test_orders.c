@@ -207,7 +207,7 @@ static void a_step_starts_under_orders(void **state)
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_node(&node, 2, 1, 2);
 	node.view.samples = NULL;
 	open_orders(&orders, &node);
 	orders.floor = 2;
