@@ -2,9 +2,6 @@
 /* launchers.c: launchers such as mpirun, in balanced jobs. */
 #include "spank/launchers.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,6 +10,7 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/script.h"
+#include "spank/contained.h"
 #include "spank/entries.h"
 
 #define PROGRAM "malleable-join"
@@ -62,23 +60,7 @@ bool balance_launchers_may_run(spank_t spank)
 
 void balance_launchers_clean_up(void)
 {
-	DIR *directory = opendir(MAL_SCRIPT_DIR);
-	struct dirent *file;
-
-	while (directory && (file = readdir(directory))) {
-		int fd = file->d_name[0] == '.'
-				 ? -1
-				 : openat(dirfd(directory), file->d_name,
-					  O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-
-		if (fd >= 0)
-			close(fd);
-		else if (errno == ENXIO)
-			unlinkat(dirfd(directory), file->d_name, 0);
-		errno = 0;
-	}
-	if (directory)
-		closedir(directory);
+	mal_script_clean_up();
 	rmdir(MAL_SCRIPT_DIR);
 	rmdir(MAL_RUN_DIR);
 }
@@ -91,7 +73,8 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_er
 	for (int i = 0; i < TRIES && fd < 0; i++)
 		if (balance_make_directory(MAL_RUN_DIR, 0755, err) == 0 &&
 		    balance_make_directory(MAL_SCRIPT_DIR, 0755, err) == 0)
-			fd = mal_script_listen(job, user, group, script_path, err);
+			fd = mal_script_listen(job, balance_contained_slurmstepd(), user, group,
+					       script_path, err);
 	if (fd < 0)
 		script_path[0] = '\0';
 	return fd;

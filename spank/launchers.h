@@ -38,7 +38,7 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_er
  */
 void balance_launchers_end(int *script, bool tell);
 
-/* Remove the pipes of scripts whose slurmstepd was killed: nobody reads them. */
+/* Remove the pipes of scripts whose slurmstepd was killed. */
 void balance_launchers_clean_up(void);
 
 /* Make malleable-join the fork agent in ENV, but for one of the user's. POLICY NULL: stays. */

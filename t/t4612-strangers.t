@@ -55,10 +55,16 @@ ok "nor take a name beside it" [ ! -e /run/malleable/scripts/job_99 ]
 wait $waiting
 no_pipe() { ! script_pipe; }
 ok "it goes with its script" all_of no_pipe "[ ! -e /run/malleable ]"
-mkdir -p /run/malleable/scripts && mkfifo /run/malleable/scripts/job_1
+true &
+dead=$!
+wait $dead
+mkdir -p /run/malleable/scripts && mkfifo /run/malleable/scripts/job_1.$dead
+sleep 1000 <>/run/malleable/scripts/job_1.$dead 8>&- &
+held=$!
 job --balance <<<'mpirun -n 2 "$load" --work=10,10 --iterations=1'
-ok "one that a killed slurmstepd left goes with the next" all_of "reports 1" \
-	"[ ! -e /run/malleable ]"
+ok "one that a killed slurmstepd left goes with the next, though its user holds it" all_of \
+	"reports 1" "[ ! -e /run/malleable ]"
+kill $held
 
 # A stranger has made the directory in /tmp, in which malleable status looks.
 for kind in directory link file; do

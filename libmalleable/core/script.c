@@ -2,15 +2,18 @@
 /* script.c: whether a batch script of a balanced job started ranks where the plugin sees them. */
 #include "libmalleable/core/script.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/base/number.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/job_path.h"
 
@@ -21,13 +24,6 @@
 #define QUEUE 65536
 
 const char *mal_script_directory = MAL_SCRIPT_DIR;
-
-/* Where the pipe of NAME is. Returns false if that is no name. */
-static bool make_path(const char *name, char *path, size_t size)
-{
-	return *name && !strchr(name, '/') &&
-	       snprintf(path, size, "%s/%s", mal_script_directory, name) < (int)size;
-}
 
 /* The name of the directory of this process's job; false: it is in none. */
 static bool find_directory(char *name, size_t size)
@@ -41,29 +37,51 @@ static bool find_directory(char *name, size_t size)
 	return start && snprintf(name, size, "%.*s", (int)(end - start), start) < (int)size;
 }
 
-/* Under another name until it is open: a pipe that nobody reads is taken for a dead script's. */
-int mal_script_listen(unsigned int job, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
-		      struct mal_error *err)
+int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t group,
+		      char path[MAL_SCRIPT_PATH], struct mal_error *err)
 {
-	char draft[MAL_SCRIPT_PATH], name[32];
+	char name[32];
 	int fd = -1;
 
 	/* By number, unless the directory has another name. */
 	if (!find_directory(name, sizeof(name)) || strncmp(name, "job_", 4) == 0)
 		snprintf(name, sizeof(name), "job_%u", job);
-	make_path(name, path, MAL_SCRIPT_PATH);
-	snprintf(name, sizeof(name), ".%ld", (long)getpid());
-	make_path(name, draft, sizeof(draft));
-	unlink(draft);
-	if (mkfifo(draft, 0600) == 0 && lchown(draft, user, group) == 0)
-		fd = open(draft, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && rename(draft, path) == 0)
+	snprintf(path, MAL_SCRIPT_PATH, "%s/%s.%ld", mal_script_directory, name, (long)slurmstepd);
+	/* What has our process number is left over from a dead process. */
+	unlink(path);
+	if (mkfifo(path, 0600) == 0 && lchown(path, user, group) == 0)
+		fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
 		return fd;
 	mal_fail_errno(err, "cannot make %s", path);
-	if (fd >= 0)
-		close(fd);
-	unlink(draft);
+	unlink(path);
 	return -1;
+}
+
+/* The slurmstepd in FILE, the name of a pipe of the LENGTH characters at NAME; 0: it is not. */
+static pid_t parse_name(const char *file, const char *name, size_t length)
+{
+	unsigned int pid = 0;
+
+	if (strncmp(file, name, length) == 0 && file[length] == '.')
+		mal_number_parse(file + length + 1, 1, INT_MAX, &pid);
+	return (pid_t)pid;
+}
+
+void mal_script_clean_up(void)
+{
+	DIR *directory = opendir(mal_script_directory);
+	struct dirent *file;
+
+	while (directory && (file = readdir(directory))) {
+		pid_t pid = parse_name(file->d_name, file->d_name, strcspn(file->d_name, "."));
+
+		if (pid && kill(pid, 0) < 0 && errno == ESRCH)
+			unlinkat(dirfd(directory), file->d_name, 0);
+	}
+	if (directory)
+		closedir(directory);
+	errno = 0;
 }
 
 enum mal_script_news mal_script_hear(int fd)
@@ -85,13 +103,24 @@ enum mal_script_news mal_script_hear(int fd)
 	return without < started || all >= QUEUE ? MAL_SCRIPT_RANKS : MAL_SCRIPT_NO_RANKS;
 }
 
+/* The pipe of NAME that we may open. */
 static int open_pipe(const char *name)
 {
-	char path[MAL_SCRIPT_PATH];
+	DIR *directory = opendir(mal_script_directory);
+	struct dirent *file;
+	int fd = -1, wrong = ENOENT;
 
-	return make_path(name, path, sizeof(path))
-		       ? open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-		       : -1;
+	if (!directory)
+		return -1;
+	while (fd < 0 && (file = readdir(directory)))
+		if (parse_name(file->d_name, name, strlen(name))) {
+			fd = openat(dirfd(directory), file->d_name,
+				    O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+			wrong = errno;
+		}
+	closedir(directory);
+	errno = wrong;
+	return fd;
 }
 
 /* The environment may have been cleared, and a container may hide the cgroup. */

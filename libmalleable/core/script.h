@@ -3,10 +3,14 @@
  * script.h: the pipe of a batch script in a balanced job, by which its slurmstepd hears whether
  * ranks started where the plugin sees them, and its launchers share its CPUs out.
  *
- * Root makes it in MAL_SCRIPT_DIR, named by the job, and its user alone may open it: a stranger
- * can neither take the name nor fill the pipe (t/unit/test_script.c). srun, malleable-join and
- * `malleable run` write a byte, and so does the slurmstepd of a step of srun's to which no rank
- * came. What the user writes there changes one line in the job's own output, and nothing else.
+ * Root makes it in MAL_SCRIPT_DIR, named by the job and by slurmstepd's process number, and its user
+ * alone may open it: a stranger can neither take the name nor fill the pipe (t/unit/test_script.c).
+ * srun, malleable-join and `malleable run` write a byte, and so does the slurmstepd of a step of
+ * srun's to which no rank came. What the user writes there changes one line in the job's own output,
+ * and nothing else.
+ *
+ * Root opens no pipe of other jobs: who reads into a page that never comes holds the pipe's lock in
+ * the kernel, upon which O_NONBLOCK waits too.
  */
 #ifndef MAL_CORE_SCRIPT_H
 #define MAL_CORE_SCRIPT_H
@@ -28,8 +32,11 @@ extern const char *mal_script_directory;
  * MAL_SCRIPT_DIR, which exists. Returns a descriptor with PATH, which the caller unlinks, or -1
  * with ERR.
  */
-int mal_script_listen(unsigned int job, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
-		      struct mal_error *err);
+int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t group,
+		      char path[MAL_SCRIPT_PATH], struct mal_error *err);
+
+/* As root: remove the pipes of scripts whose slurmstepd was killed. */
+void mal_script_clean_up(void);
 
 enum mal_script_news {
 	MAL_SCRIPT_NOTHING,  /* nothing was started */

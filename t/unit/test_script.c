@@ -2,10 +2,12 @@
 /* test_script.c: how slurmstepd hears of what a batch script started, by the names of its job. */
 #include "t/unit/unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmalleable/core/inside.h"
@@ -60,7 +62,7 @@ static void listen_in(const char *name, int *fd)
 	struct mal_error err;
 
 	snprintf(cgroup, sizeof(cgroup), "/a/%s/step_batch", name);
-	*fd = mal_script_listen(job, geteuid(), getegid(), path, &err);
+	*fd = mal_script_listen(job, getpid(), geteuid(), getegid(), path, &err);
 	assert_true(*fd >= 0);
 	assert_int_equal(mal_script_hear(*fd), MAL_SCRIPT_NOTHING);
 }
@@ -165,18 +167,43 @@ static void of_the_user_alone(void **state)
 	assert_true(S_ISFIFO(status.st_mode));
 	end(fd);
 	assert_int_equal(rmdir(directory), 0);
-	assert_int_equal(mal_script_listen(job, geteuid(), getegid(), path, &err), -1);
+	assert_int_equal(mal_script_listen(job, getpid(), geteuid(), getegid(), path, &err), -1);
 	assert_non_null(strstr(err.text, "cannot make "));
 	assert_int_equal(mkdir(directory, 0700), 0);
+}
+
+/*
+ * By slurmstepd's number, whoever has the pipe open or not: to open one that its user holds may take
+ * for ever.
+ */
+static void dead_ones_go(void **state)
+{
+	char dead[MAL_SCRIPT_PATH];
+	pid_t child = fork();
+	int fd, held;
+
+	(void)state;
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	snprintf(dead, sizeof(dead), "%s/job_1.%ld", directory, (long)child);
+	assert_int_equal(mkfifo(dead, 0600), 0);
+	held = open(dead, O_RDWR);
+	assert_true(held >= 0);
+	listen_in(sluid, &fd);
+	close(fd);
+	mal_script_clean_up();
+	assert_int_equal(access(dead, F_OK), -1);
+	assert_int_equal(unlink(path), 0);
+	close(held);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_number),
-		cmocka_unit_test(by_sluid),
-		cmocka_unit_test(steps_without_ranks),
-		cmocka_unit_test(of_the_user_alone),
+		cmocka_unit_test(by_number),	       cmocka_unit_test(by_sluid),
+		cmocka_unit_test(steps_without_ranks), cmocka_unit_test(of_the_user_alone),
+		cmocka_unit_test(dead_ones_go),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
