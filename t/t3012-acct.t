@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
-plan 30
+plan 31
 
 malleable=$stage/bin/malleable
 acct() { run "$malleable" acct "$@"; }
@@ -145,6 +145,20 @@ if [ "$(id -u)" = 0 ]; then
 	}
 	ok "a reader that somebody stops or kills is said" all_of "struck STOP acct '$dir'" \
 		"struck KILL acct '$dir'" "struck STOP inspect /bin/true"
+	# Its output is full, so that it is there until then.
+	mkfifo "$work/full"
+	exec 9<>"$work/full"
+	dd if=/dev/zero of="$work/full" bs=4096 count=1000 oflag=nonblock 2>/dev/null
+	"$malleable" acct "$dir" >&9 &
+	command=$!
+	reads() { reader=$(pgrep -P $command) && [ "$(ps -o ruid= -p "$reader" | xargs)" != 0 ]; }
+	gone() { ! kill -0 "$reader" 2>/dev/null; }
+	wait_until reads
+	kill -KILL $command
+	wait $command 2>/dev/null
+	ok "a reader goes with the command, and prints no part of the sums" wait_until gone
+	kill -KILL "$reader" 2>/dev/null
+	exec 9>&-
 	# as UID: the reader's, where that of the user malleable is UID.
 	as() {
 		(cat /etc/passwd && echo "malleable:x:$1:$1::/:/bin/false") >"$work/passwd"
@@ -162,6 +176,7 @@ else
 		"no process of the reader's user changes its limits" \
 		"reports that a limit keeps off are said to be" "and so are programs" \
 		"a reader that somebody stops or kills is said" \
+		"a reader goes with the command, and prints no part of the sums" \
 		"the reader is the system's user malleable, or nobody"; do
 		skip "$what" "needs root"
 	done

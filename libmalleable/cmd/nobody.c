@@ -17,7 +17,7 @@
 /* NO_GROUP was an error once, as -1 in 16 bits: it is given to no one. */
 enum { NOBODY = 65534, NO_GROUP = 65535 };
 
-static int give_up_root(uid_t uid, gid_t gid)
+static int give_up_root(uid_t uid, gid_t gid, pid_t parent)
 {
 	/*
 	 * prlimit(2) wants the caller's group to be all three of the other's, which no group is.
@@ -28,6 +28,9 @@ static int give_up_root(uid_t uid, gid_t gid)
 		return -1;
 	/* Nor may it look at what root opened (fs.suid_dumpable). */
 	prctl(PR_SET_DUMPABLE, 0);
+	/* It must not go on without us, and print what a part of the files adds up to. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		return -1;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
@@ -36,7 +39,7 @@ pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *ar
 	const struct passwd *user = mal_user_find();
 	uid_t uid = user ? user->pw_uid : NOBODY;
 	gid_t gid = user ? user->pw_gid : NOBODY;
-	pid_t child;
+	pid_t child, parent = getpid();
 
 	/* Where whoever started us ignores it, there is nothing to wait for. */
 	signal(SIGCHLD, SIG_DFL);
@@ -48,7 +51,7 @@ pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *ar
 		return child;
 	/* Into root's terminal input could be injected, and it could stop us. */
 	setsid();
-	if (give_up_root(uid, gid) == 0)
+	if (give_up_root(uid, gid, parent) == 0)
 		_exit(act(argument));
 	fprintf(stderr, "malleable %s: cannot give up root: %s\n", command, strerror(errno));
 	_exit(1);
