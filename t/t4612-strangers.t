@@ -99,6 +99,10 @@ for directory in "$PWD/open" "$work/others/closed" "$work/others/open" /nowhere;
 	ok "in $(basename "$directory") nobody meets, and the program runs" all_of "says '^ran$'" \
 		"complains 'balance: .*the launcher.*; they run unbalanced'"
 done
+"${user[@]}" mkdir -m 500 full
+limit=60 joins "$PWD/full"
+ok "where no socket can be made nobody waits" all_of "says '^ran$'" \
+	"complains 'ranks of the launcher cannot meet: Permission denied; they run unbalanced'"
 "${user[@]}" mkdir -m 700 own
 joins "$PWD/own" prlimit --nproc=1
 ok "where no process can be started the program runs" all_of "says '^ran$'" \

@@ -64,7 +64,7 @@ int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *l
 
 	*listening = -1;
 	do {
-		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), wrong;
 
 		if (fd < 0)
 			return mal_fail_errno(err, "cannot create a socket");
@@ -74,7 +74,12 @@ int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *l
 			*listening = fd;
 			return -1;
 		}
+		wrong = errno;
 		close(fd);
+		/* As where the disk is full, which is everybody's. */
+		errno = wrong;
+		if (wrong != EADDRINUSE)
+			return mal_fail_errno(err, "the ranks of the launcher cannot meet");
 		/* The one who was first may not listen yet. */
 		usleep(1000);
 	} while (mal_now_ms() < deadline);
