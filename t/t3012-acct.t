@@ -136,8 +136,9 @@ if [ "$(id -u)" = 0 ]; then
 		"cut_off nofile=3:3 'did not come: Too many open files' acct '$dir'" \
 		"cut_off as=100000:100000 'out of memory' acct '$work/overlap'" \
 		"cut_off fsize=0:0 'stopped or killed' acct '$dir'"
+	large=$stage/lib/malleable/malleabled
 	ok "and so are programs" all_of \
-		"cut_off as=100000:100000 '/bin/true: cannot read' inspect /bin/true" \
+		"cut_off as=100000:100000 'malleabled: out of memory' inspect '$large'" \
 		"cut_off fsize=0:0 'stopped or killed' inspect /bin/true"
 	struck() {
 		beside "" "kill -$1 $reader" "${@:2}"
