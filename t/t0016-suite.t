@@ -4,7 +4,7 @@
 # that each way does the same work. No time.
 . "$(dirname "$0")/lib.sh"
 need mpi clang
-plan 15
+plan 16
 suite=$srcdir/t/bench/suite
 gen=$builddir/t/bench/gen
 
@@ -13,6 +13,13 @@ run "$suite" --list
 ok "it lists its scenarios" all_of "exits 0" "says '^steady +8x6 node: '" "says '^here-even '"
 run "$suite" --list --set sabo --where here
 ok "and those of the paper, none on real CPUs" all_of "exits 0" "[ ! -s $work/out ]"
+# shapes CPUS: those of the scenarios on so many real CPUs.
+shapes() {
+	FAKE_CPUS=$1 LD_PRELOAD=$programs/fakecpus.so "$suite" --list --where here |
+		sed -nE 's/^here-([0-9x]+)-steady +\1 here: .*/\1/p' | tr '\n' ' '
+}
+ok "on real CPUs, ranks are as many as these have room for" all_of "[ -z \"\$(shapes 2)\" ]" \
+	"[ \"\$(shapes 6)\" = '2x3 6x1 ' ]" "[ \"\$(shapes 16)\" = '2x8 4x4 8x2 16x1 ' ]"
 run "$suite" --help
 ok "it helps" all_of "exits 0" "says '^usage: suite '" "says '--quick'"
 wrong() {
