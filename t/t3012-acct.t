@@ -152,7 +152,7 @@ if [ "$(id -u)" = 0 ]; then
 	dd if=/dev/zero of="$work/full" bs=4096 count=1000 oflag=nonblock 2>/dev/null
 	"$malleable" acct "$dir" >&9 &
 	command=$!
-	reads() { reader=$(pgrep -P $command) && [ "$(ps -o ruid= -p "$reader" | xargs)" != 0 ]; }
+	reads() { reader=$(pgrep -P "$command") && [ "$(ps -o ruid= -p "$reader" | xargs)" != 0 ]; }
 	gone() { ! kill -0 "$reader" 2>/dev/null; }
 	wait_until reads
 	kill -KILL $command

@@ -13,8 +13,8 @@
 
 /*
  * As root, start a child without root and without our terminal, which ends with what ACT returns,
- * or with 1 if it cannot give up root, and is killed when we end. Returns its process, or -1. Errors are said, as of
- * `malleable COMMAND`.
+ * or with 1 if it cannot give up root, and is killed when we end. Returns its process, or -1.
+ * Errors are said, as of `malleable COMMAND`.
  */
 pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *argument);
 

@@ -3,11 +3,11 @@
  * script.h: the pipe of a batch script in a balanced job, by which its slurmstepd hears whether
  * ranks started where the plugin sees them, and its launchers share its CPUs out.
  *
- * Root makes it in MAL_SCRIPT_DIR, named by the job and by slurmstepd's process number, and its user
- * alone may open it: a stranger can neither take the name nor fill the pipe (t/unit/test_script.c).
- * srun, malleable-join and `malleable run` write a byte, and so does the slurmstepd of a step of
- * srun's to which no rank came. What the user writes there changes one line in the job's own output,
- * and nothing else.
+ * Root makes it in MAL_SCRIPT_DIR, named by the job and by slurmstepd's process number, and its
+ * user alone may open it: a stranger can neither take the name nor fill the pipe
+ * (t/unit/test_script.c). srun, malleable-join and `malleable run` write a byte, and so does the
+ * slurmstepd of a step of srun's to which no rank came. What the user writes there changes one line
+ * in the job's own output, and nothing else.
  *
  * Root opens no pipe of other jobs: who reads into a page that never comes holds the pipe's lock in
  * the kernel, upon which O_NONBLOCK waits too.

@@ -173,8 +173,8 @@ static void of_the_user_alone(void **state)
 }
 
 /*
- * By slurmstepd's number, whoever has the pipe open or not: to open one that its user holds may take
- * for ever.
+ * By slurmstepd's number, whoever has the pipe open or not: to open one that its user holds may
+ * take for ever.
  */
 static void dead_ones_go(void **state)
 {
