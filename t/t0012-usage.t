@@ -133,7 +133,7 @@ if [ "$(id -u)" = 0 ]; then
 	users_read
 	unread() {
 		local each
-		for each in replay report "convert --to=csv" inspect; do
+		for each in replay "report -o page" "convert --to=csv -o page" inspect; do
 			# shellcheck disable=SC2086 # words are wanted
 			refused 1 "malleable ${each%% *}: .*secret: Permission denied" \
 				setpriv --reuid=65534 --regid=65534 --clear-groups \
