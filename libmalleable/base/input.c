@@ -2,21 +2,39 @@
 /* input.c: files of others, which may change while they are read. */
 #include "libmalleable/base/input.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+int mal_input_descriptor(int directory, const char *name, int flags)
+{
+	int place = openat(directory, name, O_PATH | O_CLOEXEC | flags), fd = -1, wrong;
+	struct stat status;
+	char path[32];
+
+	if (place < 0 || fstat(place, &status) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	errno = EINVAL;
+	if (S_ISREG(status.st_mode))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	wrong = errno;
+	close(place);
+	errno = wrong;
+	return fd;
+}
+
 FILE *mal_input_open(int directory, const char *name, const char *path, struct mal_error *err)
 {
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
+	int fd = mal_input_descriptor(directory, name, 0);
 	FILE *file = NULL;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		mal_fail_errno(err, "cannot read %s", path);
-	else if (!S_ISREG(status.st_mode))
+	if (fd < 0 && errno == EINVAL)
 		mal_fail(err, "cannot read %s: not a regular file", path);
+	else if (fd < 0)
+		mal_fail_errno(err, "cannot read %s", path);
 	else if (!(file = fdopen(fd, "r")))
 		mal_fail_errno(err, "cannot read %s", path);
 	if (!file && fd >= 0)

@@ -10,6 +10,13 @@
 #include "libmalleable/base/error.h"
 
 /*
+ * Open NAME in DIRECTORY (AT_FDCWD: the current one) for reading, with more FLAGS of open(2), if it
+ * is a regular file. Nothing else is opened: who has a pipe may make others wait for ever who open
+ * it, as core/script.h says. Returns a descriptor, or -1 with errno, EINVAL: it is another kind.
+ */
+int mal_input_descriptor(int directory, const char *name, int flags);
+
+/*
  * Open NAME in DIRECTORY (AT_FDCWD: the current one), called PATH in errors, for reading. Takes
  * regular files only: a pipe or a device may have no end. Returns NULL with ERR on failure.
  */

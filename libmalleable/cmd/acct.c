@@ -19,6 +19,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/cmd/books.h"
@@ -134,8 +135,7 @@ static int next_report(DIR *directory, const char **name)
 		return FAILED;
 	}
 	*name = entry->d_name;
-	fd = openat(dirfd(directory), *name,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = mal_input_descriptor(dirfd(directory), *name, O_NOFOLLOW);
 	if (fd >= 0 || (errno != EMFILE && errno != ENFILE && errno != ENOMEM))
 		return fd;
 	fail("cannot open a report");

@@ -175,10 +175,10 @@ static int open_files(struct work *work)
 	int result = 0;
 
 	for (int i = 0; i < work->count; i++) {
-		work->fds[i] = open(work->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		work->fds[i] = mal_input_descriptor(AT_FDCWD, work->paths[i], 0);
 		if (work->fds[i] < 0) {
 			mal_print_line(stderr, "malleable inspect: %s: %s", work->paths[i],
-				       strerror(errno));
+				       errno == EINVAL ? "not a regular file" : strerror(errno));
 			result = 1;
 		}
 	}

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/base/spawn.h"
 
@@ -580,6 +582,33 @@ static void ticks_are_nanoseconds_elsewhere(void **state)
 	mal_clock_is_tsc = tsc;
 }
 
+/* Who opens a pipe may have to wait for who has it open, whatever the flags. */
+static void pipes_are_not_opened(void **state)
+{
+	char place[] = "/tmp/test-base.XXXXXX", name[64], event[512];
+	int watch = inotify_init1(IN_NONBLOCK), fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(place));
+	snprintf(name, sizeof(name), "%s/pipe", place);
+	assert_int_equal(mkfifo(name, 0600), 0);
+	assert_true(inotify_add_watch(watch, name, IN_OPEN) >= 0);
+	assert_int_equal(mal_input_descriptor(AT_FDCWD, name, 0), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(unlink(name), 0);
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, "x", 1), 1);
+	close(fd);
+	fd = mal_input_descriptor(AT_FDCWD, name, O_NOFOLLOW);
+	assert_int_equal(read(fd, event, sizeof(event)), 1);
+	close(fd);
+	close(watch);
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(rmdir(place), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -604,6 +633,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_nobody_does_not_stay),
 		cmocka_unit_test(errors_say_why),
 		cmocka_unit_test(ticks_are_nanoseconds_elsewhere),
+		cmocka_unit_test(pipes_are_not_opened),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
