@@ -280,11 +280,11 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 
 	plan->bind = true;
 	state->going = NULL;
-	/* The step starts. */
+	/* The step starts; where a launcher forks ranks, it has as many places as CPUs. */
 	if (!view->samples)
 		reset_judge(state, view->topology->cpu_count > view->rank_count);
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
-	if (!view->samples || !judge->allowed)
+	if (!view->samples || !(state->options.lend || state->options.move))
 		return 0;
 	cpus = mal_home_count(view, now);
 	if ((!mal_home_is_of(&state->home, view, cpus) && settle(state, view, cpus) < 0) ||

@@ -51,6 +51,25 @@ static void auto_lends_at_once_where_nothing_can_move(void **state)
 	}
 }
 
+/* A launcher may start as many ranks as there are CPUs; it starts two. */
+static void auto_moves_where_fewer_ranks_come(void **state)
+{
+	const double no_lending[] = {3, 0.5, 0, 1, 1};
+	void *policy = mal_policy_auto.create(no_lending);
+	static struct node node;
+
+	(void)state;
+	make_node(&node, 8, 1, 8);
+	node.view.samples = NULL;
+	decide(&node, &mal_policy_auto, policy);
+	make_node(&node, 2, 4, 8);
+	node.samples[0].work_s = 4;
+	node.samples[1].work_s = 1;
+	decide(&node, &mal_policy_auto, policy);
+	assert_true(node.plan.move);
+	mal_policy_auto.destroy(policy);
+}
+
 static void auto_leaves_balance_alone(void **state)
 {
 	static struct node node;
@@ -434,6 +453,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
 		cmocka_unit_test(auto_lends_at_once_where_nothing_can_move),
+		cmocka_unit_test(auto_moves_where_fewer_ranks_come),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
 		cmocka_unit_test(auto_looks_no_longer_than_needed),
