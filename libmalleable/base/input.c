@@ -14,11 +14,11 @@ int mal_input_descriptor(int directory, const char *name, int flags)
 	struct stat status;
 	char path[32];
 
-	if (place < 0 || fstat(place, &status) < 0)
+	if (place < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
 	errno = EINVAL;
-	if (S_ISREG(status.st_mode))
+	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode))
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	wrong = errno;
 	close(place);
