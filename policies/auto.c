@@ -37,6 +37,8 @@ static const struct mal_param params[MAL_OPTIONS] = MAL_OPTIONS_TABLE(3);
 
 /* Act at once on a forecast gain this many times the least one. */
 #define AT_ONCE 3.0
+/* Moves pause no more where the window takes so many times as long as it would at home. */
+#define MISPLACED 3.0
 
 struct state {
 	struct mal_options options;
@@ -199,6 +201,17 @@ static bool is_at(const unsigned int *owner, const struct mal_view *view)
 	return memcmp(owner, view->owner, view->topology->cpu_count * sizeof(*owner)) == 0;
 }
 
+/* Would home serve the present load far better, by the model, than what ranks have now? */
+static bool is_misplaced(const struct state *state, const struct mal_view *view,
+			 const unsigned int *now)
+{
+	struct mal_load loads[MAL_MAX_RANKS];
+
+	mal_forecast_get(state->forecast, MAL_FORECAST_LAST, loads);
+	return mal_apportion_longest(view, loads, now) >
+	       MISPLACED * mal_apportion_longest(view, loads, state->home.count);
+}
+
 static void reset_best(struct state *state, const struct mal_view *view)
 {
 	mal_best_reset(&state->best, view->rank_count, view->topology->cpu_count);
@@ -304,6 +317,10 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	can_share = mal_record_want(&state->record, view, state->forecast, cpus);
 	look(state, view, !was_trying && mal_judge_is_trying(judge), plan);
 	ended = was_trying && !mal_judge_is_trying(judge);
+	if (state->best.pause && is_misplaced(state, view, now)) {
+		reset_best(state, view);
+		verdict = MAL_BEST_GO_ON;
+	}
 	if (!(judge->way & MAL_WAY_MOVE) || holds_still(judge) || (!counts && state->best.pause))
 		verdict = MAL_BEST_STAY;
 	if (mal_judge_is_trying(judge) || ended)
