@@ -75,6 +75,25 @@ run srun -n1 --balance --balance-report=off bash \
 ok "a program for libgomp is executed anew before any constructor" \
 	all_of "exits 0" "lines '^constructed' 1"
 
+# Before them nothing is called that a library replaces whose own constructor has not run.
+ready() {
+	local name="$1: a library that replaces libc's functions is ready before we call it"
+	if [ "$(uname -m)" != x86_64 ]; then
+		skip "$name" "its code is for x86-64"
+		return
+	fi
+	"$2" -O1 -w -shared -fPIC -fno-builtin -o "$work/unready.so" \
+		"$srcdir/t/programs/unready.c" -ldl || exit 1
+	"$2" -O1 -fopenmp -DPROGRAM -o "$work/unready" "$srcdir/t/programs/unready.c" || exit 1
+	rm -f "$work/report.json"
+	run srun -n1 -c2 --balance --balance-report="$work/report.json" bash \
+		-c "LD_PRELOAD=\$LD_PRELOAD:$work/unready.so exec $work/unready"
+	ok "$name" all_of "exits 0" "says '^sum 4950, library there'" \
+		"report_has '.per_rank[0].regions >= 1'"
+}
+ready libgomp "${CC:-gcc}"
+ready libomp "$clang"
+
 # Collective calls that do not block; 80 phases where MPI has persistent ones, else 60.
 run srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/requests"
 phases=$(median phases)

@@ -16,6 +16,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
+#include "libmalleable/base/raw.h"
 
 #define WAITING_CLIENTS 128
 /* How long a client may take to send its request, and to read the answer. */
@@ -181,17 +182,19 @@ static int open_client(const char *path, long deadline, struct mal_error *err)
 
 bool mal_channel_is_open(const char *path)
 {
-	struct sockaddr_un address;
-	bool open;
-	int fd;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	long fd, result;
 
-	if (make_address(&address, path, NULL) < 0 || (fd = open_socket(NULL)) < 0)
+	if (strlen(path) >= sizeof(address.sun_path))
 		return false;
+	strcpy(address.sun_path, path);
+	fd = MAL_RAW(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return false;
+	result = MAL_RAW(SYS_connect, fd, &address, sizeof(address));
+	MAL_RAW(SYS_close, fd);
 	/* EAGAIN: the queue of connections is full. */
-	open = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ||
-	       errno == EAGAIN;
-	close(fd);
-	return open;
+	return result == 0 || result == -EAGAIN;
 }
 
 /* Read up to the end of the connection, into memory that the caller frees. */

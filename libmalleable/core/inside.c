@@ -3,28 +3,29 @@
 #include "libmalleable/core/inside.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/number.h"
+#include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/variables.h"
 
 #define LONGEST 8192
 
-/* Without memory of libc's: it may not have started. */
+/* Raw, as all that mal_inside() calls: libc and what replaces its functions may not have started. */
 static bool read_cgroups(char *text, size_t size)
 {
-	int fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
-	ssize_t got, used = 0;
+	long fd = MAL_RAW(SYS_openat, AT_FDCWD, "/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+	long got, used = 0;
 
 	if (fd < 0)
 		return false;
-	while ((got = read(fd, text + used, size - 1 - (size_t)used)) > 0)
+	while ((got = MAL_RAW(SYS_read, fd, text + used, (long)size - 1 - used)) > 0)
 		used += got;
-	close(fd);
+	MAL_RAW(SYS_close, fd);
 	text[used] = '\0';
 	return used > 0;
 }
@@ -90,7 +91,8 @@ static enum where compare(const char *cgroup)
 
 bool mal_inside(void)
 {
-	const char *socket = getenv(MAL_ENV_SOCKET), *number = getenv(MAL_ENV_SEGMENT_FD);
+	const char *socket = mal_variable(environ, MAL_ENV_SOCKET);
+	const char *number = mal_variable(environ, MAL_ENV_SEGMENT_FD);
 	unsigned int fd;
 
 	if (!number)
@@ -101,7 +103,7 @@ bool mal_inside(void)
 		case MAL_SEGMENT_OVER: return false;
 		case MAL_SEGMENT_NONE: break;
 		}
-	switch (compare(getenv(MAL_ENV_CGROUP))) {
+	switch (compare(mal_variable(environ, MAL_ENV_CGROUP))) {
 	case HERE: return true;
 	case ELSEWHERE: return false;
 	default: return socket && mal_channel_is_open(socket);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
@@ -167,11 +168,11 @@ void mal_segment_tell_unseen(int fd)
 
 enum mal_segment_look mal_segment_look(int fd)
 {
-	int seals = fcntl(fd, F_GET_SEALS);
+	long seals = MAL_RAW(SYS_fcntl, fd, F_GET_SEALS);
 	struct mal_header header;
 
 	if (seals < 0 || (seals & SEALS) != SEALS ||
-	    pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    MAL_RAW(SYS_pread64, fd, &header, sizeof(header), 0) != (long)sizeof(header) ||
 	    header.magic != SEGMENT_MAGIC)
 		return MAL_SEGMENT_NONE;
 	return header.version == SEGMENT_VERSION && header.over ? MAL_SEGMENT_OVER

@@ -11,12 +11,13 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/settings.h"
+#include "libmalleable/core/variables.h"
 
 #define LONGEST 8192
 
 static int get_own(void *context, const char *name, char *value, size_t size)
 {
-	const char *found = getenv(name);
+	const char *found = mal_variable(environ, name);
 
 	(void)context;
 	if (!found || strlen(found) >= size)
@@ -25,10 +26,10 @@ static int get_own(void *context, const char *name, char *value, size_t size)
 	return 1;
 }
 
-/* Libc may not have started: in place where that can be. */
+/* Libc may not have started: in place where that can be (variables.h). */
 static int set_own(void *context, const char *name, const char *value)
 {
-	char *old = getenv(name);
+	char *old = mal_variable(environ, name);
 
 	(void)context;
 	if (!old || strlen(value) > strlen(old))
@@ -40,7 +41,7 @@ static int set_own(void *context, const char *name, const char *value)
 static void unset_own(void *context, const char *name)
 {
 	(void)context;
-	unsetenv(name);
+	mal_variable_remove(environ, name);
 }
 
 const struct mal_setup_env mal_setup_own = {get_own, set_own, unset_own, NULL};

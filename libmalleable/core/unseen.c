@@ -7,6 +7,7 @@
 #include "libmalleable/core/unseen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <features.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -14,9 +15,11 @@
 #include <unistd.h>
 
 #include "libmalleable/base/number.h"
+#include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
+#include "libmalleable/core/variables.h"
 
 /* What is larger than this is handed on as it is: it would be copied to the stack. */
 #define LARGEST 65536
@@ -36,12 +39,12 @@
 static bool look(void)
 {
 	char target[LINK_SIZE];
-	ssize_t length = readlink(LOADER, target, sizeof(target) - 1);
+	long length = MAL_RAW(SYS_readlinkat, AT_FDCWD, LOADER, target, sizeof(target) - 1);
 	const char *name;
 
 	/* Without one the programs are static, or of another C library, such as musl. */
 	if (length < 0)
-		return errno != ENOENT && errno != ENOTDIR;
+		return length != -ENOENT && length != -ENOTDIR;
 	target[length] = '\0';
 	name = strrchr(target, '/');
 	name = name ? name + 1 : target;
@@ -59,11 +62,7 @@ __attribute__((constructor)) static void look_at_start(void)
 
 bool mal_unseen_libc_fits(void)
 {
-	int saved = errno;
-	bool fits = !fitted || look();
-
-	errno = saved;
-	return fits;
+	return !fitted || look();
 }
 #else
 bool mal_unseen_libc_fits(void)
@@ -71,25 +70,6 @@ bool mal_unseen_libc_fits(void)
 	return true;
 }
 #endif
-
-/* The variable NAME at or behind VARIABLES; NULL: it is not set. */
-static char *const *find(char *const *variables, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (; variables && *variables; variables++)
-		if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
-			return variables;
-	return NULL;
-}
-
-/* The value of NAME; NULL: it is not set. */
-static const char *value_of(char *const *variables, const char *name)
-{
-	char *const *found = find(variables, name);
-
-	return found ? *found + strlen(name) + 1 : NULL;
-}
 
 /* Whether a library of ours, whose path is the LENGTH bytes at NAME, can be read here, and FITS. */
 static bool is_seen(const char *name, size_t length, bool fits)
@@ -119,11 +99,11 @@ static bool has_unseen(const char *list)
 
 size_t mal_unseen_room(char *const *environment)
 {
-	const char *preload = value_of(environment, PRELOAD);
+	const char *preload = mal_variable(environment, PRELOAD);
 	int saved = errno;
 	size_t count = 0, room;
 
-	if (!preload || !value_of(environment, MAL_ENV_SEGMENT_FD) || !has_unseen(preload)) {
+	if (!preload || !mal_variable(environment, MAL_ENV_SEGMENT_FD) || !has_unseen(preload)) {
 		errno = saved;
 		return 0;
 	}
@@ -139,18 +119,13 @@ static void tell(char *const *environment)
 {
 	unsigned int fd;
 
-	if (mal_number_parse(value_of(environment, MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd))
+	if (mal_number_parse(mal_variable(environment, MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd))
 		mal_segment_tell_unseen((int)fd);
 }
 
 static void unset(void *context, const char *name)
 {
-	char **found;
-
-	while ((found = (char **)find(context, name)))
-		do
-			found[0] = found[1];
-		while (*found++);
+	mal_variable_remove(context, name);
 }
 
 char *const *mal_unseen_leave_out(char *const *environment, void *room)
@@ -165,13 +140,13 @@ char *const *mal_unseen_leave_out(char *const *environment, void *room)
 		variables[count] = environment[count];
 	variables[count] = NULL;
 	tell(environment);
-	preload = (char **)find(variables, PRELOAD);
+	preload = (char **)mal_variable_at(variables, PRELOAD);
 	*preload = strcpy((char *)(variables + count + 1), *preload);
 	value = *preload + sizeof(PRELOAD);
 	mal_setup_strip(value);
 	if (!*value)
 		unset(variables, PRELOAD);
-	mal_setup_forget(&env, value_of(variables, MAL_ENV_HOT_TEAMS));
+	mal_setup_forget(&env, mal_variable(variables, MAL_ENV_HOT_TEAMS));
 	errno = saved;
 	return variables;
 }

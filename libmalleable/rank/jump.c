@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "libmalleable/rank/jump.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/wait.h"
 
@@ -20,8 +21,7 @@ _Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value);
 static jump_function *next[4];
 static const char *const names[4] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
 
-/* Resolve them before anything may jump, such as a signal handler. */
-__attribute__((constructor)) static void find_all(void)
+void mal_jump_open(void)
 {
 	for (unsigned int i = 0; i < 4; i++)
 		*(void **)&next[i] = dlsym(RTLD_NEXT, names[i]);
@@ -30,7 +30,7 @@ __attribute__((constructor)) static void find_all(void)
 _Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value)
 {
 	if (!next[how])
-		find_all();
+		mal_jump_open();
 	mal_mpi_in_test = false;
 	if (mal_self.mpi_depth)
 		mal_mpi_unwound();

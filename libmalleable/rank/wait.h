@@ -19,6 +19,9 @@ enum mal_mpi_polling {
 	MAL_MPI_POLLS_SEEN, /* mal_mpi_poll() is called between polls */
 };
 
+/* Constructors run, those of libraries that the MPI one is loaded behind have. */
+void mal_mpi_ready(void);
+
 /* Whether this process is inside a balanced step: only there anything is set or said. */
 bool mal_mpi_is_inside(void);
 

@@ -88,7 +88,7 @@ STUB(void, mal_unmanaged_call_begin, (void), NOTHING)
 STUB(void, mal_unmanaged_call_end, (void), NOTHING)
 STUB(bool, mal_unmanaged_is_idle, (void), true)
 /* program/ */
-STUB(bool, mal_objects_call_more_than, (void *runtime), false)
+STUB(bool, mal_objects_call_more_than, (struct mal_libomp * libomp), false)
 STUB(bool, mal_objects_changed, (void), false)
 STUB(enum mal_mode_reason, mal_objects_keep_size, (void), MAL_REASON_NONE)
 STUB(bool, mal_regions_open, (_Atomic int32_t *turn, const char **trouble), false)

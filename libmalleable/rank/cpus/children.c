@@ -210,12 +210,11 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	return result;
 }
 
-/* Resolved early: in a forked child another thread may have left the loader locked. */
 static __typeof__(execve) *next_execve;
 static __typeof__(execvpe) *next_execvpe;
 static __typeof__(fexecve) *next_fexecve;
 
-__attribute__((constructor)) static void find_exec(void)
+void mal_children_open(void)
 {
 	*(void **)&next_execve = dlsym(RTLD_NEXT, "execve");
 	*(void **)&next_execvpe = dlsym(RTLD_NEXT, "execvpe");
@@ -229,7 +228,7 @@ __attribute__((constructor)) static void find_exec(void)
 int execve(const char *path, char *const *arguments, char *const *environment)
 {
 	if (!next_execve)
-		find_exec();
+		mal_children_open();
 	HAND_ON(environment);
 	bool widened = widen();
 	int result = next_execve(path, arguments, environment);
@@ -242,7 +241,7 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 int fexecve(int file, char *const *arguments, char *const *environment)
 {
 	if (!next_fexecve)
-		find_exec();
+		mal_children_open();
 	HAND_ON(environment);
 	bool widened = widen();
 	int result = next_fexecve(file, arguments, environment);
@@ -260,7 +259,7 @@ int execv(const char *path, char *const *arguments)
 int execvpe(const char *file, char *const *arguments, char *const *environment)
 {
 	if (!next_execvpe)
-		find_exec();
+		mal_children_open();
 	HAND_ON(environment);
 	bool widened = widen();
 	int result = next_execvpe(file, arguments, environment);

@@ -13,4 +13,7 @@
 void mal_children_fork(void);
 void mal_children_forked(void);
 
+/* Find what comes after ours: in a forked child another thread may have left the loader locked. */
+void mal_children_open(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/runtime.h"
 
 __thread const void *mal_forked;
@@ -87,7 +88,7 @@ MAL_FORKS(ENTRY)
 #define NEXT(number, name, where) [number] = (void *)find_##name,
 __attribute__((used)) static void *next_entry[MAL_FORK_COUNT] = {MAL_FORKS(NEXT)};
 
-__attribute__((constructor)) static void find_next(void)
+void mal_forks_open(void)
 {
 	for (unsigned int i = 0; i < MAL_FORK_COUNT; i++) {
 		void *next = dlsym(RTLD_NEXT, mal_fork_names[i]);
@@ -95,6 +96,12 @@ __attribute__((constructor)) static void find_next(void)
 		if (next)
 			next_entry[i] = next;
 	}
+}
+
+#else
+
+void mal_forks_open(void)
+{
 }
 
 #endif

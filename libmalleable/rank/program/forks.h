@@ -22,4 +22,7 @@ static inline const void *mal_forked_take(void)
 	return function;
 }
 
+/* Find the runtime with which the process has started. */
+void mal_forks_open(void);
+
 #endif

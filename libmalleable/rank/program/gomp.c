@@ -4,7 +4,8 @@
  *
  * libgomp has no OMPT; libomp has the GOMP_ entry points. A program that needs libgomp executes
  * itself again with libomp preloaded, before anything else runs: the library is linked with -z
- * initfirst, so that no constructor runs twice. It does not if it, or a library of it, calls a
+ * initfirst, so that no constructor runs twice. Until then nothing is called that another library
+ * may replace, as that waits for its own constructor. It does not if it, or a library of it, calls a
  * function that libomp lacks: those calls would go to libgomp, and two runtimes in one program do
  * not know of each other. Wrapper scripts come here too, each program by itself. A library loaded
  * later (a Python module) is not seen here and keeps libgomp.
@@ -12,6 +13,8 @@
 #include "libmalleable/rank/program/gomp.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <sched.h>
@@ -19,29 +22,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/variables.h"
 #include "libmalleable/rank/program/gomp_only.h"
 #include "libmalleable/rank/program/gomp_variables.h"
+#include "libmalleable/rank/program/libomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/outside.h"
 #include "libmalleable/rank/program/registered.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
 #define GOMP "libgomp.so.1"
-#define OMP "libomp.so.5"
 /*
- * Set before the program executes itself again, so that it does so once: the process's number, one
- * of the words below, and the name that the process had.
+ * Set before the program executes itself again, so that it does so once: the process's number, and
+ * the name that the process had.
  */
 #define REPLACED "MALLEABLE_REPLACED"
-#define WORD_REPLACED "replaced"
-#define WORD_KEPT "kept"
+/* A longer environment is left alone: what is added to it is on the stack. */
+#define LONGEST 65536
 /* The file that runs, whatever its name. */
 #define RUNNING "/proc/self/exe"
 
@@ -54,18 +58,16 @@ static struct {
 	cpu_set_t cpus; /* of the first thread, before libgomp was initialised */
 } gomp;
 
-/* Whether the program has executed itself again, and what came of it. */
-static bool has_begun_again(bool *replaced)
+/* Whether the program has executed itself again. */
+static bool has_begun_again(void)
 {
-	const char *value = getenv(REPLACED);
-	char word[16], name[16] = "";
-	int pid;
+	const char *value = mal_variable(environ, REPLACED);
+	char *name;
 
-	if (!value || sscanf(value, "%d %15s %15[^\n]", &pid, word, name) < 2 || pid != getpid())
+	if (!value || strtol(value, &name, 10) != MAL_RAW(SYS_getpid))
 		return false;
-	*replaced = strcmp(word, WORD_REPLACED) == 0;
-	if (*name)
-		prctl(PR_SET_NAME, name);
+	if (*name == ' ')
+		MAL_RAW(SYS_prctl, PR_SET_NAME, name + 1);
 	return true;
 }
 
@@ -75,12 +77,12 @@ static bool has_begun_again(bool *replaced)
  */
 static void forget_replacement(void)
 {
-	char *preload = getenv("LD_PRELOAD");
-	char *last = preload && gomp.replaced ? strrchr(preload, ':') : NULL;
+	char *preload = mal_variable(environ, "LD_PRELOAD");
+	char *last = preload ? strrchr(preload, ':') : NULL;
 
 	if (last)
 		*last = '\0';
-	unsetenv(REPLACED);
+	mal_variable_remove(environ, REPLACED);
 }
 
 /* libomp warns about omp_set_nested(), libgomp does not: turn that off. */
@@ -115,7 +117,8 @@ static void find_runtimes(void)
 		return;
 	library = dlopen(GOMP, RTLD_LAZY | RTLD_NOLOAD);
 	function = library ? dlsym(library, "omp_get_max_threads") : NULL;
-	gomp.replacement = base_of(dlopen(OMP, RTLD_LAZY | RTLD_NOLOAD), "omp_get_max_threads");
+	gomp.replacement =
+		base_of(dlopen(MAL_LIBOMP, RTLD_LAZY | RTLD_NOLOAD), "omp_get_max_threads");
 	if (function)
 		mal_runtime_read(function, &gomp.original);
 	found = true;
@@ -160,27 +163,27 @@ void mal_gomp_unbind(void)
 	syscall(SYS_sched_setaffinity, getpid(), sizeof(gomp.cpus), &gomp.cpus);
 }
 
-/* Add PATH at the end of LD_PRELOAD: our functions stay before the runtime's. */
-static bool add_to_preload(const char *path)
-{
-	const char *before = getenv("LD_PRELOAD");
-	char *value;
-	bool done;
-
-	if (asprintf(&value, "%s%s%s", before ? before : "", before && *before ? ":" : "", path) <
-	    0)
-		return false;
-	done = setenv("LD_PRELOAD", value, 1) == 0;
-	free(value);
-	return done;
-}
-
 static bool is_running(const char *name, const struct stat *running)
 {
 	struct stat named;
 
-	return name && stat(name, &named) == 0 && named.st_dev == running->st_dev &&
-	       named.st_ino == running->st_ino;
+	return name && MAL_RAW(SYS_newfstatat, AT_FDCWD, name, &named) == 0 &&
+	       named.st_dev == running->st_dev && named.st_ino == running->st_ino;
+}
+
+/* What the kernel said of KIND when it executed the program (getauxval(3)); 0: nothing. */
+static unsigned long auxiliary(unsigned long kind)
+{
+	ElfW(auxv_t) entries[64];
+	long fd = MAL_RAW(SYS_openat, AT_FDCWD, "/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+	long size = fd < 0 ? 0 : MAL_RAW(SYS_read, fd, entries, sizeof(entries));
+
+	if (fd >= 0)
+		MAL_RAW(SYS_close, fd);
+	for (long i = 0; i < size / (long)sizeof(entries[0]); i++)
+		if (entries[i].a_type == kind)
+			return entries[i].a_un.a_val;
+	return 0;
 }
 
 /*
@@ -189,37 +192,66 @@ static bool is_running(const char *name, const struct stat *running)
  */
 static const char *name_of(const char *program)
 {
-	const char *name = (const char *)getauxval(AT_EXECFN);
+	const char *name = (const char *)auxiliary(AT_EXECFN);
 	struct stat running;
 
-	if (stat(RUNNING, &running) < 0)
+	if (MAL_RAW(SYS_newfstatat, AT_FDCWD, RUNNING, &running) < 0)
 		return program;
 	if (is_running(name, &running))
 		return name;
 	return is_running(program, &running) ? program : RUNNING;
 }
 
-/* Returns if it cannot be. RUNTIME is the path of libomp if that shall run; NULL: libgomp. */
+/* "NAME=A:B" at *AT, which moves on behind it; without the colon where A is empty. */
+static char *put(char **at, const char *name, const char *a, const char *b)
+{
+	char *begin = *at;
+
+	*at = stpcpy(stpcpy(stpcpy(begin, name), "="), a);
+	*at = stpcpy(*a ? stpcpy(*at, ":") : *at, b) + 1;
+	return begin;
+}
+
+/* This process's number, and the name that it has, into TEXT. */
+static void name_process(char text[64])
+{
+	char digits[16], *digit = digits + sizeof(digits);
+
+	for (long pid = MAL_RAW(SYS_getpid); pid; pid /= 10)
+		*--digit = (char)('0' + pid % 10);
+	memcpy(text, digit, (size_t)(digits + sizeof(digits) - digit));
+	text += digits + sizeof(digits) - digit;
+	*text++ = ' ';
+	*text = '\0';
+	MAL_RAW(SYS_prctl, PR_GET_NAME, text);
+}
+
+/*
+ * With RUNTIME, a path, at the end of LD_PRELOAD: our functions stay before the runtime's. Returns
+ * if it cannot be.
+ */
 static void execute_again(const char *program, char **argv, const char *runtime)
 {
-	const char *before = getenv("LD_PRELOAD");
-	char *preload = before ? strdup(before) : NULL;
-	char name[16] = "", value[64];
+	const char *before = mal_variable(environ, "LD_PRELOAD");
+	size_t count = 0, length = strlen(runtime) + (before ? strlen(before) : 0) + 128;
+	char **variables, *texts, process[64];
 
-	if (before && !preload)
+	while (environ[count])
+		count++;
+	if (length > LONGEST || count > LONGEST)
 		return;
-	prctl(PR_GET_NAME, name);
-	snprintf(value, sizeof(value), "%d %s %s", (int)getpid(),
-		 runtime ? WORD_REPLACED : WORD_KEPT, name);
-	if (setenv(REPLACED, value, 1) == 0 && (!runtime || add_to_preload(runtime)))
-		execv(name_of(program), argv);
-	/* What this program starts is not to have it either. */
-	if (preload)
-		setenv("LD_PRELOAD", preload, 1);
-	else
-		unsetenv("LD_PRELOAD");
-	free(preload);
-	unsetenv(REPLACED);
+	variables = __builtin_alloca((count + 3) * sizeof(*variables));
+	texts = __builtin_alloca(length);
+	memcpy(variables, environ, (count + 1) * sizeof(*variables));
+	mal_variable_remove(variables, "LD_PRELOAD");
+	mal_variable_remove(variables, REPLACED);
+	for (count = 0; variables[count];)
+		count++;
+	name_process(process);
+	variables[count++] = put(&texts, "LD_PRELOAD", before ? before : "", runtime);
+	variables[count++] = put(&texts, REPLACED, "", process);
+	variables[count] = NULL;
+	MAL_RAW(SYS_execve, name_of(program), argv, variables);
 }
 
 /*
@@ -227,66 +259,64 @@ static void execute_again(const char *program, char **argv, const char *runtime)
  */
 static bool under_valgrind(void)
 {
-	const char *preload = getenv("LD_PRELOAD");
+	const char *preload = mal_variable(environ, "LD_PRELOAD");
 
 	return preload && strstr(preload, "/vgpreload_");
 }
 
-static int has_name(struct dl_phdr_info *info, size_t size, void *name)
+/* The path of the loaded file NAME; NULL: it is not loaded. */
+static const char *path_of(const char *name)
 {
-	const char *file = strrchr(info->dlpi_name, '/');
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+		const char *file = strrchr(map->l_name, '/');
 
-	(void)size;
-	return strcmp(file ? file + 1 : info->dlpi_name, name) == 0;
-}
-
-/* dlopen() would initialise it: libgomp binds the thread, and prints what OMP_DISPLAY_ENV wants. */
-static bool is_loaded(char *name)
-{
-	return dl_iterate_phdr(has_name, name);
+		if (strcmp(file ? file + 1 : map->l_name, name) == 0)
+			return map->l_name;
+	}
+	return NULL;
 }
 
 /* After the program has executed itself again. */
 static void go_on(void)
 {
 	forget_replacement();
-	if (!gomp.replaced)
+	gomp.replaced = true;
+	MAL_RAW(SYS_sched_getaffinity, 0, sizeof(gomp.cpus), &gomp.cpus);
+}
+
+void mal_gomp_open(void)
+{
+	if (!gomp.replaced || gomp.at_start)
 		return;
 	silence();
 	gomp.at_start = mal_gomp_copy_variables();
-	syscall(SYS_sched_getaffinity, 0, sizeof(gomp.cpus), &gomp.cpus);
 }
 
 static void choose_runtime(char **argv)
 {
-	const char *wish = getenv(MAL_ENV_GOMP);
+	const char *wish = mal_variable(environ, MAL_ENV_GOMP);
+	struct mal_libomp libomp;
 	char program[4096];
-	struct link_map *map;
-	ssize_t length;
-	void *omp;
+	long length;
 
-	if (has_begun_again(&gomp.replaced)) {
+	if (has_begun_again()) {
 		go_on();
 		return;
 	}
-	if (!getenv(MAL_ENV_SEGMENT_FD) || (wish && strcmp(wish, "keep") == 0) ||
-	    getauxval(AT_SECURE) || under_valgrind() || !is_loaded(GOMP) || is_loaded(OMP) ||
+	if (!mal_variable(environ, MAL_ENV_SEGMENT_FD) || (wish && strcmp(wish, "keep") == 0) ||
+	    !path_of(GOMP) || path_of(MAL_LIBOMP) || auxiliary(AT_SECURE) || under_valgrind() ||
 	    mal_gomp_is_wanted())
 		return;
-	length = readlink(RUNNING, program, sizeof(program) - 1);
+	length = MAL_RAW(SYS_readlinkat, AT_FDCWD, RUNNING, program, sizeof(program) - 1);
 	program[length > 0 ? length : 0] = '\0';
 	/* If the loader was named on the command line, the file that runs is not the program. */
 	if (!*program || strstr(program, "/ld-linux"))
 		return;
-	omp = dlopen(OMP, RTLD_LAZY | RTLD_LOCAL);
-	if (!omp)
+	if (!mal_libomp_open(&libomp, path_of(GOMP)))
 		return;
-	/* It has run libc's constructors without arguments, so the program begins again anyway. */
-	if (!mal_objects_call_more_than(omp) && dlinfo(omp, RTLD_DI_LINKMAP, &map) == 0)
-		execute_again(program, argv, map->l_name);
-	else
-		execute_again(program, argv, NULL);
-	dlclose(omp);
+	if (!mal_objects_call_more_than(&libomp))
+		execute_again(program, argv, libomp.path);
+	mal_libomp_close(&libomp);
 }
 
 bool mal_gomp_manages(const void *caller)
@@ -304,6 +334,7 @@ bool mal_gomp_manages(const void *caller)
 
 void mal_gomp_runtime_starts(void)
 {
+	mal_gomp_open();
 	if (!gomp.replaced || !gomp.at_start || gomp.programs)
 		return;
 	find_runtimes();

@@ -21,6 +21,9 @@
  */
 bool mal_gomp_manages(const void *caller);
 
+/* Constructors run: what was left for that when the program began. Idempotent. */
+void mal_gomp_open(void);
+
 /* The managed runtime looks for a tool. */
 void mal_gomp_runtime_starts(void);
 

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "libmalleable/base/raw.h"
+#include "libmalleable/core/variables.h"
 
 static bool is_true(const char *value)
 {
@@ -57,20 +59,21 @@ static bool list_is_in(const char *list, const cpu_set_t *cpus)
 /* libomp reads these before it looks for us: it prints something, or does not look at all. */
 static bool is_about_tools(const char *name, const char *usual)
 {
-	const char *value = getenv(name);
+	const char *value = mal_variable(environ, name);
 
 	return value && *value && strcasecmp(value, usual) != 0;
 }
 
 bool mal_gomp_is_wanted(void)
 {
-	const char *display = getenv("OMP_DISPLAY_AFFINITY"), *list = getenv("GOMP_CPU_AFFINITY");
+	const char *display = mal_variable(environ, "OMP_DISPLAY_AFFINITY"),
+		   *list = mal_variable(environ, "GOMP_CPU_AFFINITY");
 	cpu_set_t cpus;
 
 	if ((display && is_true(display)) || is_about_tools("OMP_TOOL", "enabled") ||
 	    is_about_tools("OMP_TOOL_VERBOSE_INIT", "disabled"))
 		return true;
 	CPU_ZERO(&cpus);
-	return list && syscall(SYS_sched_getaffinity, 0, sizeof(cpus), &cpus) > 0 &&
+	return list && MAL_RAW(SYS_sched_getaffinity, 0, sizeof(cpus), &cpus) > 0 &&
 	       !list_is_in(list, &cpus);
 }

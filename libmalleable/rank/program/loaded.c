@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/rank/program/listed.h"
+
 /* How many objects the process started with: these are the first that are listed. */
 static size_t first_count;
 
@@ -26,7 +28,7 @@ static int count_one(struct dl_phdr_info *info, size_t size, void *data)
 /* This library is loaded with them, before any code of the program runs. */
 __attribute__((constructor)) static void count_first(void)
 {
-	dl_iterate_phdr(count_one, NULL);
+	mal_listed_each(count_one, NULL);
 }
 
 static int list_one(struct dl_phdr_info *info, size_t size, void *data)

@@ -5,12 +5,12 @@
  */
 #include "libmalleable/rank/program/objects.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/parts.h"
 
 /* The part of an object that dynamic linking needs. */
@@ -143,18 +143,19 @@ static bool is_written_otherwise(const char *name)
 	return starts_with(name, written);
 }
 
-static bool is_missing(const char *name, void *runtime)
+static bool is_missing(const char *name, void *libomp)
 {
 	bool of_gomp = strncmp(name, "GOMP_", 5) == 0 || strncmp(name, "omp_", 4) == 0 ||
 		       strncmp(name, "GOACC_", 6) == 0 || strncmp(name, "acc_", 4) == 0;
 
-	return of_gomp && (is_broken(name) || is_written_otherwise(name) || !dlsym(runtime, name));
+	return of_gomp &&
+	       (is_broken(name) || is_written_otherwise(name) || !mal_libomp_has(libomp, name));
 }
 
-static int calls_more(struct dl_phdr_info *info, size_t size, void *runtime)
+static int calls_more(struct dl_phdr_info *info, size_t size, void *libomp)
 {
 	(void)size;
-	return mal_part_of_program(info) && any_undefined(info, is_missing, runtime);
+	return mal_part_of_program(info) && any_undefined(info, is_missing, libomp);
 }
 
 /* What the program's objects use. */
@@ -261,9 +262,9 @@ unsigned long long mal_objects_changes(void)
 	return changes;
 }
 
-bool mal_objects_call_more_than(void *runtime)
+bool mal_objects_call_more_than(struct mal_libomp *libomp)
 {
-	return dl_iterate_phdr(calls_more, runtime) != 0;
+	return mal_listed_each(calls_more, libomp) != 0;
 }
 
 bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)

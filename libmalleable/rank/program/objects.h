@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 #include "libmalleable/core/segment.h"
+#include "libmalleable/rank/program/libomp.h"
 
 /*
- * Whether an object of the program uses OpenMP through GCC's libgomp, and calls a function that the
- * loaded library RUNTIME (a handle of dlopen()) lacks or breaks.
+ * Whether an object of the program uses OpenMP through GCC's libgomp, and calls a function that
+ * LIBOMP lacks or breaks.
  */
-bool mal_objects_call_more_than(void *runtime);
+bool mal_objects_call_more_than(struct mal_libomp *libomp);
 
 /* Whether objects were loaded or unloaded since the last call; true at the first call. */
 bool mal_objects_changed(void);

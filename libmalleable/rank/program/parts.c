@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/rank/program/listed.h"
+
 /* More objects than this are parts of the program, whatever they are. */
 #define OBJECTS_MAX 512
 
@@ -105,7 +107,7 @@ static void mark_needed(const struct object *object, bool for_program)
 static void look(void)
 {
 	count = 0;
-	dl_iterate_phdr(add, NULL);
+	mal_listed_each(add, NULL);
 	for (size_t i = 0; i < count; i++)
 		if (objects[i].known)
 			mark_needed(&objects[i], false);

@@ -13,9 +13,9 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/segment.h"
@@ -136,8 +136,8 @@ static bool is_inside(char **variables)
 		return false;
 	for (; *digit >= '0' && *digit <= '9' && fd < 1 << 20; digit++)
 		fd = 10 * fd + *digit - '0';
-	return syscall(SYS_fcntl, fd, F_GET_SEALS) >= 0 &&
-	       syscall(SYS_pread64, fd, &header, sizeof(header), 0L) == (long)sizeof(header) &&
+	return MAL_RAW(SYS_fcntl, fd, F_GET_SEALS) >= 0 &&
+	       MAL_RAW(SYS_pread64, fd, &header, sizeof(header), 0L) == (long)sizeof(header) &&
 	       !header.over;
 }
 
@@ -163,14 +163,14 @@ bool mal_sanitizer_step_aside(char **argv, char **variables)
 
 	if (!has_one())
 		return false;
-	length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, sizeof(program) - 1);
+	length = MAL_RAW(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, sizeof(program) - 1);
 	program[length > 0 ? length : 0] = '\0';
 	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
 		return true;
 	inside = is_inside(variables) && mal_is_first(variables);
 	forget(variables);
 	if (inside)
-		syscall(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);
-	syscall(SYS_execve, program, argv, variables);
+		MAL_RAW(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);
+	MAL_RAW(SYS_execve, program, argv, variables);
 	return true;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * variables.h: environments as lists, without getenv() and its like, which other preloaded
+ * libraries may replace. No lock: for a process that has just started, or a copy.
+ */
+#ifndef MAL_CORE_VARIABLES_H
+#define MAL_CORE_VARIABLES_H
+
+/* The first entry of NAME at or behind VARIABLES; NULL: it is not set. */
+char *const *mal_variable_at(char *const *variables, const char *name);
+
+/* The value of NAME in VARIABLES; NULL: it is not set. */
+char *mal_variable(char *const *variables, const char *name);
+
+/* Remove NAME from VARIABLES. */
+void mal_variable_remove(char **variables, const char *name);
+
+#endif

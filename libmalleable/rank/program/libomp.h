@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libomp.h: the file of LLVM's runtime, found and read before it is loaded: dlopen() would run
+ * constructors, and call what other libraries replace.
+ */
+#ifndef MAL_RANK_PROGRAM_LIBOMP_H
+#define MAL_RANK_PROGRAM_LIBOMP_H
+
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MAL_LIBOMP "libomp.so.5"
+
+struct mal_libomp {
+	char path[PATH_MAX];
+	const unsigned char *bytes; /* the whole file */
+	size_t size;
+	const ElfW(Sym) * symbols;
+	size_t count;
+	const char *names;
+};
+
+/*
+ * Find it where ld.so would look for a library that ours needs: LD_LIBRARY_PATH, ld.so's cache, the
+ * usual directories; at last beside the file NEIGHBOR. Returns false if it is nowhere.
+ */
+bool mal_libomp_open(struct mal_libomp *libomp, const char *neighbor);
+
+/* Whether it defines NAME. */
+bool mal_libomp_has(const struct mal_libomp *libomp, const char *name);
+
+void mal_libomp_close(const struct mal_libomp *libomp);
+
+#endif

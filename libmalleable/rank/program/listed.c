@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* listed.c: the loaded objects, from the dynamic linker's own list (link.h). */
+#include "libmalleable/rank/program/listed.h"
+
+#include <stdbool.h>
+
+static bool ready;
+
+int mal_listed_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	int result = 0;
+
+	if (ready)
+		return dl_iterate_phdr(look, data);
+	for (const struct link_map *map = _r_debug.r_map; map && !result; map = map->l_next) {
+		const ElfW(Phdr) dynamic = {.p_type = PT_DYNAMIC,
+					    .p_vaddr = (ElfW(Addr))map->l_ld - map->l_addr};
+		struct dl_phdr_info info = {.dlpi_addr = map->l_addr,
+					    .dlpi_name = map->l_name,
+					    .dlpi_phdr = &dynamic,
+					    .dlpi_phnum = 1};
+
+		result = look(&info, sizeof(info), data);
+	}
+	return result;
+}
+
+void mal_listed_ready(void)
+{
+	ready = true;
+}

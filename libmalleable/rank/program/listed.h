@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * listed.h: the loaded objects, one by one, before any constructor too: dl_iterate_phdr() is a
+ * function that other libraries replace, and these may not be ready.
+ */
+#ifndef MAL_RANK_PROGRAM_LISTED_H
+#define MAL_RANK_PROGRAM_LISTED_H
+
+#include <link.h>
+
+/* As dl_iterate_phdr(), but at first each object has its PT_DYNAMIC alone. */
+int mal_listed_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
+
+/* Constructors have run: go on with dl_iterate_phdr() itself. */
+void mal_listed_ready(void);
+
+#endif

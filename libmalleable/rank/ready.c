@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ready.c: what is done as soon as constructors run. Before them (program/gomp.c) nothing may be
+ * called that another library may replace. The constructor is libmalleable_mpi.so's, as all of this
+ * library's run before.
+ */
+#include "libmalleable/rank/cpus/children.h"
+#include "libmalleable/rank/jump.h"
+#include "libmalleable/rank/program/forks.h"
+#include "libmalleable/rank/program/gomp.h"
+#include "libmalleable/rank/program/listed.h"
+#include "libmalleable/rank/wait.h"
+
+void mal_mpi_ready(void)
+{
+	mal_listed_ready();
+	mal_gomp_open();
+	mal_children_open();
+	mal_jump_open();
+	mal_forks_open();
+}
