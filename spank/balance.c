@@ -48,6 +48,8 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	balance_args_parse(count, arguments);
 	if (context == S_CTX_SLURMD)
 		balance_node_begin();
+	if (context == S_CTX_ALLOCATOR)
+		balance_options_forget_job();
 	result = balance_options_register(spank);
 	/* In slurmstepd a failure of a required plugin drains the node (22.05 to 26.05). */
 	return context == S_CTX_REMOTE || context == S_CTX_SLURMD ? 0 : result;

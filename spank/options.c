@@ -89,6 +89,45 @@ static void hint_at_equals_sign(void)
 		fclose(words);
 }
 
+/* The variable that has what an option of sbatch or salloc gave VARIABLE, for that job alone. */
+static const char *name_given(const char *variable, char name[64])
+{
+	snprintf(name, 64, "%s_GIVEN", variable);
+	return name;
+}
+
+/* Steps inside sbatch and salloc read options from their environment. */
+static void set_for_steps(const char *variable, const char *value)
+{
+	char name[64];
+
+	setenv(variable, value, 1);
+	if (spank_context() == S_CTX_ALLOCATOR)
+		setenv(name_given(variable, name), value, 1);
+}
+
+void balance_options_forget_job(void)
+{
+	const struct mal_setting *option;
+
+	for (int i = 0; (option = option_at(i)); i++) {
+		char name[64], slurms[96] = "SLURM_SPANK__SLURM_SPANK_OPTION_balance_", *end;
+		const char *given = getenv(name_given(option->variable, name));
+		const char *value = getenv(option->variable);
+
+		if (given && value && strcmp(given, value) == 0)
+			unsetenv(option->variable);
+		unsetenv(name);
+		end = slurms + strlen(slurms);
+		snprintf(end, (size_t)(slurms + sizeof(slurms) - end), "%s", option->name);
+		for (; *end; end++)
+			*end = *end == '-' ? '_' : *end;
+		unsetenv(slurms);
+	}
+	balance_launchers_unset(&mal_setup_own);
+	mal_setup_remove(&mal_setup_own);
+}
+
 /* Called once in srun and twice in slurmstepd. */
 static int on_balance(int value, const char *text, int remote)
 {
@@ -109,9 +148,8 @@ static int on_balance(int value, const char *text, int remote)
 		return -1;
 	balance_wish.given = true;
 	strcpy(balance_wish.spec, text);
-	/* Steps inside sbatch and salloc read it from their environment. */
 	if (spank_context() == S_CTX_ALLOCATOR)
-		setenv(option_at(SPEC)->variable, text, 1);
+		set_for_steps(option_at(SPEC)->variable, text);
 	/* What runs in the shell of salloc is in no step: ranks there say so. */
 	if (spank_context() == S_CTX_ALLOCATOR &&
 	    strcmp(program_invocation_short_name, "salloc") == 0)
@@ -138,7 +176,7 @@ static int keep_path(const struct mal_setting *option, const char *text)
 		balance_error("--%s=%.40s...: too long", option->name, text);
 		return -1;
 	}
-	setenv(option->variable, path, 1);
+	set_for_steps(option->variable, path);
 	return 0;
 }
 

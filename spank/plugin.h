@@ -49,6 +49,12 @@ int balance_options_register(spank_t spank);
 /* In srun: check SLURM_BALANCE if no option was given. Returns 0; ends srun if it is wrong. */
 int balance_options_check_environment(void);
 
+/*
+ * In sbatch and salloc, before options: a job's script or a task of it may have called them. What
+ * its options and launchers have set there is not for the next job.
+ */
+void balance_options_forget_job(void);
+
 /* In slurmstepd: complete balance_wish from the step's environment and plugstack.conf. */
 void balance_options_complete(spank_t spank);
 

@@ -34,6 +34,30 @@ ok "a balanced step of it is balanced by itself" jq -e '.ranks == 1' "$work/inne
 preloaded() { sed -n 's/^preload //p' "$work/job.txt" | tr ': ' '\n'; }
 ok "and has our libraries once" [ "$(preloaded | grep -c 'malleable\.so$')" = 1 ]
 
+# The script of a balanced job submits the next one, which has nothing of that, but for what the
+# user has set.
+cat >"$work/next" <<NEXT
+#!/bin/bash
+# The patience is that of all tests.
+unset MALLEABLE_PATIENCE
+compgen -e | grep -iE 'malleable|balance|(fork|exec)_agent|^KMP_' | grep -v _CLUSTER || echo clean
+srun -n1 $work/look
+NEXT
+cat >"$work/first" <<FIRST
+#!/bin/bash
+sbatch -W -n1 -o $work/next.txt $work/next
+SLURM_BALANCE=lewi SLURM_BALANCE_REPORT=off sbatch -W -n1 -o $work/chosen.txt $work/next
+srun -n1 --balance-report=off bash -c 'echo step \$LD_PRELOAD'
+FIRST
+chmod +x "$work/next" "$work/first"
+run sbatch -W -n1 --balance --balance-report=brief -o "$work/first.txt" "$work/first"
+sed 's/^/# next: /' "$work/next.txt"
+ok "nor has a job that a balanced job's script submits" \
+	all_of "exits 0" "[ \$(grep -cx clean $work/next.txt) = 2 ]"
+ok "but for what the user has set for it" \
+	all_of "grep -qx SLURM_BALANCE $work/chosen.txt" "grep -q libmalleable $work/chosen.txt"
+ok "the script's own steps are balanced" grep -q 'step .*libmalleable' "$work/first.txt"
+
 # captured COMMAND...: with the environment of the step, elsewhere and later.
 mapfile -d '' -t variables <"$work/captured"
 captured() { run env -i "${variables[@]}" "$@"; }
