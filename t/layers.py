@@ -40,7 +40,7 @@ LAYERS = {
     "libmalleable/rank": CORE | {"libmalleable", "libmalleable/rank/state",
                                  "libmalleable/rank/program",
                                  "libmalleable/rank/cpus", "libmalleable/rank/pmix"},
-    "libmalleable/rank/mpi": {"libmalleable/rank"},
+    "libmalleable/rank/mpi": {"libmalleable/base", "libmalleable/rank"},
     "libmalleable/controller/state": CORE | INTERFACE | {"libmalleable/trace", "policies/decide"},
     "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "policies/model"},
     "libmalleable/controller/load": CORE | INTERFACE | {

@@ -147,6 +147,16 @@ ok "under DMTCP ranks run unbalanced, and one line says so" \
 	all_of "exits 0" same "lines '^balance: DMTCP takes checkpoints .*unbalanced' 1"
 
 # mpi4py refers weakly to what its MPI may not have, and ended with what we had instead.
+# Libraries conclude from a name that exists what a program has.
+${CC:-gcc} -O1 -o "$work/finds" "$srcdir/t/programs/finds.c" -ldl || exit 1
+OMPI_CC=$clang mpicc -DMPI -O1 -o "$work/finds-mpi" "$srcdir/t/programs/finds.c" -ldl || exit 1
+for program in finds finds-mpi; do
+	plain -n1 "$work/$program"
+	run srun -n1 -c1 --balance --balance-report=off "$work/$program"
+	ok "$program: no function of OpenMP or MPI is found that would not be there without us" \
+		all_of "exits 0" same "says '^end'"
+done
+
 plain "$programs/weak"
 run srun -n2 -c1 --balance --balance-report=off "$programs/weak"
 ok "calls that MPI lacks are not there with us either" all_of "exits 0" same

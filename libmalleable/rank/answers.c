@@ -8,6 +8,7 @@
  */
 #include <stddef.h>
 
+#include "libmalleable/base/shown.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/state/state.h"
@@ -21,34 +22,92 @@
 /* The program's code: only the interposed function lies between. */
 #define CALLER __builtin_return_address(0)
 
-int omp_get_proc_bind(void);
-int omp_get_proc_bind_(void);
-int omp_get_supported_active_levels(void);
-int omp_get_supported_active_levels_(void);
-int omp_get_max_active_levels(void);
-int omp_get_max_active_levels_(void);
-int omp_get_num_places(void);
-int omp_get_num_places_(void);
-int omp_get_place_num_procs(int place);
-int omp_get_place_num_procs_(const int *place);
-void omp_get_place_proc_ids(int place, int *ids);
-void omp_get_place_proc_ids_(const int *place, int *ids);
-int omp_get_place_num(void);
-int omp_get_place_num_(void);
-int omp_get_partition_num_places(void);
-int omp_get_partition_num_places_(void);
-void omp_get_partition_place_nums(int *nums);
-void omp_get_partition_place_nums_(int *nums);
-int omp_get_nested(void);
-int omp_get_nested_(void);
-double omp_get_wtick(void);
-double omp_get_wtick_(void);
-double omp_get_wtime(void);
-double omp_get_wtime_(void);
-int omp_pause_resource(int kind, int device);
-int omp_pause_resource_(const int *kind, const int *device);
-int omp_pause_resource_all(int kind);
-int omp_pause_resource_all_(const int *kind);
+int omp_get_proc_bind(void) MAL_SHOWN("omp_get_proc_bind");
+int omp_get_proc_bind_(void) MAL_SHOWN("omp_get_proc_bind_");
+int omp_get_supported_active_levels(void) MAL_SHOWN("omp_get_supported_active_levels");
+int omp_get_supported_active_levels_(void) MAL_SHOWN("omp_get_supported_active_levels_");
+int omp_get_max_active_levels(void) MAL_SHOWN("omp_get_max_active_levels");
+int omp_get_max_active_levels_(void) MAL_SHOWN("omp_get_max_active_levels_");
+int omp_get_num_places(void) MAL_SHOWN("omp_get_num_places");
+int omp_get_num_places_(void) MAL_SHOWN("omp_get_num_places_");
+int omp_get_place_num_procs(int place) MAL_SHOWN("omp_get_place_num_procs");
+int omp_get_place_num_procs_(const int *place) MAL_SHOWN("omp_get_place_num_procs_");
+void omp_get_place_proc_ids(int place, int *ids) MAL_SHOWN("omp_get_place_proc_ids");
+void omp_get_place_proc_ids_(const int *place, int *ids) MAL_SHOWN("omp_get_place_proc_ids_");
+int omp_get_place_num(void) MAL_SHOWN("omp_get_place_num");
+int omp_get_place_num_(void) MAL_SHOWN("omp_get_place_num_");
+int omp_get_partition_num_places(void) MAL_SHOWN("omp_get_partition_num_places");
+int omp_get_partition_num_places_(void) MAL_SHOWN("omp_get_partition_num_places_");
+void omp_get_partition_place_nums(int *nums) MAL_SHOWN("omp_get_partition_place_nums");
+void omp_get_partition_place_nums_(int *nums) MAL_SHOWN("omp_get_partition_place_nums_");
+int omp_get_nested(void) MAL_SHOWN("omp_get_nested");
+int omp_get_nested_(void) MAL_SHOWN("omp_get_nested_");
+double omp_get_wtick(void) MAL_SHOWN("omp_get_wtick");
+double omp_get_wtick_(void) MAL_SHOWN("omp_get_wtick_");
+double omp_get_wtime(void) MAL_SHOWN("omp_get_wtime");
+double omp_get_wtime_(void) MAL_SHOWN("omp_get_wtime_");
+int omp_pause_resource(int kind, int device) MAL_SHOWN("omp_pause_resource");
+int omp_pause_resource_(const int *kind, const int *device) MAL_SHOWN("omp_pause_resource_");
+int omp_pause_resource_all(int kind) MAL_SHOWN("omp_pause_resource_all");
+int omp_pause_resource_all_(const int *kind) MAL_SHOWN("omp_pause_resource_all_");
+
+/* Of the versions that LLVM's runtime and GCC's have. */
+MAL_SHOWN_AS("omp_get_proc_bind", "VERSION");
+MAL_SHOWN_AS("omp_get_proc_bind_", "VERSION");
+MAL_SHOWN_AS("omp_get_supported_active_levels", "VERSION");
+MAL_SHOWN_AS("omp_get_supported_active_levels_", "VERSION");
+MAL_SHOWN_AS("omp_get_max_active_levels", "VERSION");
+MAL_SHOWN_AS("omp_get_max_active_levels_", "VERSION");
+MAL_SHOWN_AS("omp_get_num_places", "VERSION");
+MAL_SHOWN_AS("omp_get_num_places_", "VERSION");
+MAL_SHOWN_AS("omp_get_place_num_procs", "VERSION");
+MAL_SHOWN_AS("omp_get_place_num_procs_", "VERSION");
+MAL_SHOWN_AS("omp_get_place_proc_ids", "VERSION");
+MAL_SHOWN_AS("omp_get_place_proc_ids_", "VERSION");
+MAL_SHOWN_AS("omp_get_place_num", "VERSION");
+MAL_SHOWN_AS("omp_get_place_num_", "VERSION");
+MAL_SHOWN_AS("omp_get_partition_num_places", "VERSION");
+MAL_SHOWN_AS("omp_get_partition_num_places_", "VERSION");
+MAL_SHOWN_AS("omp_get_partition_place_nums", "VERSION");
+MAL_SHOWN_AS("omp_get_partition_place_nums_", "VERSION");
+MAL_SHOWN_AS("omp_get_nested", "VERSION");
+MAL_SHOWN_AS("omp_get_nested_", "VERSION");
+MAL_SHOWN_AS("omp_get_wtick", "VERSION");
+MAL_SHOWN_AS("omp_get_wtick_", "VERSION");
+MAL_SHOWN_AS("omp_get_wtime", "VERSION");
+MAL_SHOWN_AS("omp_get_wtime_", "VERSION");
+MAL_SHOWN_AS("omp_pause_resource", "VERSION");
+MAL_SHOWN_AS("omp_pause_resource_", "VERSION");
+MAL_SHOWN_AS("omp_pause_resource_all", "VERSION");
+MAL_SHOWN_AS("omp_pause_resource_all_", "VERSION");
+MAL_SHOWN_AS_TOO("omp_get_proc_bind", "OMP_4.0");
+MAL_SHOWN_AS_TOO("omp_get_proc_bind_", "OMP_4.0");
+MAL_SHOWN_AS_TOO("omp_get_supported_active_levels", "OMP_5.0.1");
+MAL_SHOWN_AS_TOO("omp_get_supported_active_levels_", "OMP_5.0.1");
+MAL_SHOWN_AS_TOO("omp_get_max_active_levels", "OMP_3.0");
+MAL_SHOWN_AS_TOO("omp_get_max_active_levels_", "OMP_3.0");
+MAL_SHOWN_AS_TOO("omp_get_num_places", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_num_places_", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_place_num_procs", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_place_num_procs_", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_place_proc_ids", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_place_proc_ids_", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_place_num", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_place_num_", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_partition_num_places", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_partition_num_places_", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_partition_place_nums", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_partition_place_nums_", "OMP_4.5");
+MAL_SHOWN_AS_TOO("omp_get_nested", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_nested_", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_wtick", "OMP_2.0");
+MAL_SHOWN_AS_TOO("omp_get_wtick_", "OMP_2.0");
+MAL_SHOWN_AS_TOO("omp_get_wtime", "OMP_2.0");
+MAL_SHOWN_AS_TOO("omp_get_wtime_", "OMP_2.0");
+MAL_SHOWN_AS_TOO("omp_pause_resource", "OMP_5.0");
+MAL_SHOWN_AS_TOO("omp_pause_resource_", "OMP_5.0");
+MAL_SHOWN_AS_TOO("omp_pause_resource_all", "OMP_5.0");
+MAL_SHOWN_AS_TOO("omp_pause_resource_all_", "OMP_5.0");
 
 /* The runtime that knows: libgomp where it was replaced, else the caller's own. NULL: none. */
 static const struct mal_runtime *teller(const void *caller)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/shown.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/state/state.h"
@@ -18,22 +19,52 @@
 /* The program's code: only the interposed function lies between. */
 #define CALLER __builtin_return_address(0)
 
-int omp_get_max_threads(void);
-int omp_get_num_threads(void);
-int omp_get_num_procs(void);
-void omp_set_num_threads(int threads);
-int omp_get_max_threads_(void);
-int omp_get_num_threads_(void);
-int omp_get_num_procs_(void);
-void omp_set_num_threads_(const int *threads);
-void omp_set_dynamic(int dynamic);
-void omp_set_dynamic_(const int *dynamic);
-void omp_set_schedule(int kind, int chunk);
-void omp_set_schedule_(const int *kind, const int *chunk);
-void kmp_set_blocktime(int ms);
-int kmp_get_blocktime(void);
-void kmp_set_blocktime_(const int *ms);
-int kmp_get_blocktime_(void);
+int omp_get_max_threads(void) MAL_SHOWN("omp_get_max_threads");
+int omp_get_num_threads(void) MAL_SHOWN("omp_get_num_threads");
+int omp_get_num_procs(void) MAL_SHOWN("omp_get_num_procs");
+void omp_set_num_threads(int threads) MAL_SHOWN("omp_set_num_threads");
+int omp_get_max_threads_(void) MAL_SHOWN("omp_get_max_threads_");
+int omp_get_num_threads_(void) MAL_SHOWN("omp_get_num_threads_");
+int omp_get_num_procs_(void) MAL_SHOWN("omp_get_num_procs_");
+void omp_set_num_threads_(const int *threads) MAL_SHOWN("omp_set_num_threads_");
+void omp_set_dynamic(int dynamic) MAL_SHOWN("omp_set_dynamic");
+void omp_set_dynamic_(const int *dynamic) MAL_SHOWN("omp_set_dynamic_");
+void omp_set_schedule(int kind, int chunk) MAL_SHOWN("omp_set_schedule");
+void omp_set_schedule_(const int *kind, const int *chunk) MAL_SHOWN("omp_set_schedule_");
+void kmp_set_blocktime(int ms) MAL_SHOWN("kmp_set_blocktime");
+int kmp_get_blocktime(void) MAL_SHOWN("kmp_get_blocktime");
+void kmp_set_blocktime_(const int *ms) MAL_SHOWN("kmp_set_blocktime_");
+int kmp_get_blocktime_(void) MAL_SHOWN("kmp_get_blocktime_");
+
+/* Of the versions that LLVM's runtime and GCC's have. */
+MAL_SHOWN_AS("omp_get_max_threads", "VERSION");
+MAL_SHOWN_AS("omp_get_num_threads", "VERSION");
+MAL_SHOWN_AS("omp_get_num_procs", "VERSION");
+MAL_SHOWN_AS("omp_set_num_threads", "VERSION");
+MAL_SHOWN_AS("omp_get_max_threads_", "VERSION");
+MAL_SHOWN_AS("omp_get_num_threads_", "VERSION");
+MAL_SHOWN_AS("omp_get_num_procs_", "VERSION");
+MAL_SHOWN_AS("omp_set_num_threads_", "VERSION");
+MAL_SHOWN_AS("omp_set_dynamic", "VERSION");
+MAL_SHOWN_AS("omp_set_dynamic_", "VERSION");
+MAL_SHOWN_AS("omp_set_schedule", "VERSION");
+MAL_SHOWN_AS("omp_set_schedule_", "VERSION");
+MAL_SHOWN_AS("kmp_set_blocktime", "VERSION");
+MAL_SHOWN_AS("kmp_get_blocktime", "VERSION");
+MAL_SHOWN_AS("kmp_set_blocktime_", "VERSION");
+MAL_SHOWN_AS("kmp_get_blocktime_", "VERSION");
+MAL_SHOWN_AS_TOO("omp_get_max_threads", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_num_threads", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_num_procs", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_set_num_threads", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_max_threads_", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_num_threads_", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_get_num_procs_", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_set_num_threads_", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_set_dynamic", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_set_dynamic_", "OMP_1.0");
+MAL_SHOWN_AS_TOO("omp_set_schedule", "OMP_3.0");
+MAL_SHOWN_AS_TOO("omp_set_schedule_", "OMP_3.0");
 
 static bool is_managed(const struct mal_runtime *runtime)
 {

@@ -14,6 +14,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
+#include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/prove.h"
@@ -368,6 +369,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		mal_bind_release();
 		return NULL;
 	}
+	mal_reveal();
 	mal_gomp_runtime_starts();
 	return &result;
 }

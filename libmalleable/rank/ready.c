@@ -4,11 +4,14 @@
  * called that another library may replace. The constructor is libmalleable_mpi.so's, as all of this
  * library's run before.
  */
+#include <dlfcn.h>
+
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/jump.h"
 #include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/listed.h"
+#include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/wait.h"
 
 void mal_mpi_ready(void)
@@ -18,4 +21,6 @@ void mal_mpi_ready(void)
 	mal_children_open();
 	mal_jump_open();
 	mal_forks_open();
+	if (dlsym(RTLD_NEXT, "omp_get_max_threads"))
+		mal_reveal();
 }

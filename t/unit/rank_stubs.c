@@ -23,6 +23,7 @@
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/regions.h"
+#include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/prove.h"
@@ -126,6 +127,7 @@ STUB(void, mal_phase_follow_plan, (void), NOTHING)
 STUB(void, mal_phase_call, (void), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)
 STUB(void, mal_prove, (void), NOTHING)
+STUB(void, mal_reveal, (void), NOTHING)
 STUB(void, mal_prove_told_one, (void), NOTHING)
 STUB(struct mal_region_kind, mal_prove_region, (const void *key),
      (struct mal_region_kind){.stays = true})

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* c.c: the C bindings of the blocking MPI calls. */
+#include "libmalleable/base/shown.h"
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
 #include "libmalleable/rank/mpi/sized.h"
@@ -9,7 +10,8 @@
 
 /* Calls BEFORE, the next definition of MPI_NAME and AFTER. RESULT is what the call returned. */
 #define DEFINE(name, count, before, after) \
-	int MPI_##name(PARAMETERS_##count); \
+	int MPI_##name(PARAMETERS_##count) MAL_SHOWN("MPI_" #name); \
+	MAL_SHOWN_AS("MPI_" #name, "MALLEABLE"); \
 	int MPI_##name(PARAMETERS_##count) \
 	{ \
 		static int (*next)(PARAMETERS_##count); \

@@ -7,6 +7,7 @@
  * Open MPI's Fortran functions call the PMPI_ names of C, so the C wrappers do not see them.
  * MPICH's call the MPI_ names, so both wrappers see the call, which nests.
  */
+#include "libmalleable/base/shown.h"
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
 #include "libmalleable/rank/mpi/sized.h"
@@ -34,7 +35,8 @@
 #define WITH_TEXT_9_2 12
 
 #define DEFINE_(function, count, before, after) \
-	void function(PARAMETERS_##count); \
+	void function(PARAMETERS_##count) MAL_SHOWN(#function); \
+	MAL_SHOWN_AS(#function, "MALLEABLE"); \
 	void function(PARAMETERS_##count) \
 	{ \
 		static void (*next)(PARAMETERS_##count); \

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sized.c: the C forms NAME_c with counts of type MPI_Count (MPI 4).
+ * sized.c: slots of the loaded objects that lead to MPI: those of the C forms NAME_c with counts of
+ * type MPI_Count (MPI 4), and those of what no library here has.
  *
  * Not every MPI library has them, and programs refer to them weakly (mpi4py): if we exported them
  * these would find ours where there are none. So when MPI is initialised, the slots of the loaded
  * objects through which they call the library's are pointed to ours. Not seen are calls by pointers
  * that the program has taken otherwise, and by objects loaded later.
+ *
+ * A weak reference to a function that we have and no MPI library has, as in a program without MPI,
+ * is as without us: nothing.
  */
 #include "libmalleable/rank/mpi/sized.h"
 
@@ -23,10 +27,13 @@
 
 #if defined(__x86_64__)
 #define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#define IS_POINTER(type) (IS_SLOT(type) || (type) == R_X86_64_64)
 #elif defined(__aarch64__)
 #define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#define IS_POINTER(type) (IS_SLOT(type) || (type) == R_AARCH64_ABS64)
 #else
 #define IS_SLOT(type) false
+#define IS_POINTER(type) false
 #endif
 
 #define SLOTS_MAX 512
@@ -87,9 +94,10 @@ static const struct call {
 #include "libmalleable/rank/mpi/calls.h"
 };
 
-/* Slots that name one of the calls. */
+/* Slots that name one of the calls; those without lead to us, weakly, by NAME. */
 struct slot {
 	const struct call *call;
+	const char *name;
 	void **place;
 	bool readonly;
 	uintptr_t begin, end; /* of the object's memory */
@@ -144,10 +152,23 @@ static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynami
 	return dynamic->symbols && dynamic->names && (uintptr_t)dynamic->symbols >= info->dlpi_addr;
 }
 
-static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const struct call *call,
-		     uintptr_t place)
+/* Whether SYMBOL is a weak reference by NAME that RELOCATION has resolved to one of our functions. */
+static bool leads_to_us(const ElfW(Sym) * symbol, const char *name, const ElfW(Rela) * relocation,
+			const void *const *place)
 {
-	struct slot slot = {.call = call, .place = (void **)place, .begin = UINTPTR_MAX};
+	Dl_info there, here;
+
+	return ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
+	       (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0) &&
+	       IS_POINTER(ELF64_R_TYPE(relocation->r_info)) && dladdr(*place, &there) &&
+	       dladdr(calls, &here) && there.dli_fbase == here.dli_fbase;
+}
+
+static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const struct call *call,
+		     const char *name, uintptr_t place)
+{
+	struct slot slot = {
+		.call = call, .name = name, .place = (void **)place, .begin = UINTPTR_MAX};
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
@@ -176,14 +197,15 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context)
 
 		for (size_t i = 0; table && i < dynamic.sizes[t] / sizeof(*table); i++) {
 			const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(table[i].r_info)];
-			const struct call *call =
-				IS_SLOT(ELF64_R_TYPE(table[i].r_info)) &&
-						symbol->st_shndx == SHN_UNDEF
-					? find_call(dynamic.names + symbol->st_name)
-					: NULL;
+			const char *name = dynamic.names + symbol->st_name;
+			uintptr_t place = info->dlpi_addr + table[i].r_offset;
+			const struct call *call;
 
-			if (call)
-				add_slot(context, info, call, info->dlpi_addr + table[i].r_offset);
+			if (symbol->st_shndx != SHN_UNDEF || !symbol->st_name)
+				continue;
+			call = IS_SLOT(ELF64_R_TYPE(table[i].r_info)) ? find_call(name) : NULL;
+			if (call || leads_to_us(symbol, name, &table[i], (const void *)place))
+				add_slot(context, info, call, name, place);
 		}
 	}
 	return 0;
@@ -203,33 +225,52 @@ static bool leads_to(const struct slot *slot, const void *function)
 	       dlsym(RTLD_DEFAULT, slot->call->name) == function;
 }
 
-static void redirect(const struct slot *slot)
+static void redirect(const struct slot *slot, void *function)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	void *page = (void *)((uintptr_t)slot->place & ~(uintptr_t)(size - 1));
 
 	if (slot->readonly && mprotect(page, size, PROT_READ | PROT_WRITE) < 0)
 		return;
-	__atomic_store_n(slot->place, slot->call->ours, __ATOMIC_RELEASE);
+	__atomic_store_n(slot->place, function, __ATOMIC_RELEASE);
 	if (slot->readonly)
 		mprotect(page, size, PROT_READ);
 }
 
+static struct slots slots;
+
+static void clear_weak(void)
+{
+	slots.count = 0;
+	dl_iterate_phdr(collect, &slots);
+	for (size_t i = 0; i < slots.count; i++)
+		if (!slots.all[i].call && !mal_mpi_find(slots.all[i].name))
+			redirect(&slots.all[i], NULL);
+}
+
 void mal_mpi_sized_open(void)
 {
-	static struct slots slots;
 	static bool once;
 
 	if (once)
 		return;
 	once = true;
-	dl_iterate_phdr(collect, &slots);
+	clear_weak();
 	for (size_t i = 0; i < slots.count; i++) {
 		const struct slot *slot = &slots.all[i];
 
+		if (!slot->call)
+			continue;
 		if (!*slot->call->next)
 			*slot->call->next = mal_mpi_find(slot->call->name);
 		if (*slot->call->next && leads_to(slot, *slot->call->next))
-			redirect(slot);
+			redirect(slot, slot->call->ours);
 	}
+}
+
+/* What libmalleable.so leaves until constructors run is done first. */
+__attribute__((constructor)) static void get_ready(void)
+{
+	mal_mpi_ready();
+	clear_weak();
 }

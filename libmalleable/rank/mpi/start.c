@@ -219,8 +219,3 @@ void mal_mpi_after_session_init_fortran(const int *session)
 	if (word)
 		mal_mpi_after_session_init(&word);
 }
-
-__attribute__((constructor)) static void get_ready(void)
-{
-	mal_mpi_ready();
-}

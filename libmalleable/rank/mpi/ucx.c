@@ -7,9 +7,11 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+#include "libmalleable/base/shown.h"
 #include "libmalleable/rank/wait.h"
 
-unsigned int ucp_worker_progress(void *worker);
+unsigned int ucp_worker_progress(void *worker) MAL_SHOWN("ucp_worker_progress");
+MAL_SHOWN_AS("ucp_worker_progress", "MALLEABLE");
 
 unsigned int ucp_worker_progress(void *worker)
 {

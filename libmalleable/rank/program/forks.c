@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libmalleable/rank/program/forks.h"
+#include "libmalleable/base/shown.h"
 #include "libmalleable/rank/program/runtime.h"
 
 __thread const void *mal_forked;
@@ -67,7 +67,8 @@ __attribute__((naked, used)) static void find(void)
 }
 
 #define ENTRY(number, name, where) \
-	__attribute__((naked)) void name(void); \
+	__attribute__((naked)) void name(void) MAL_SHOWN(#name); \
+	MAL_SHOWN_AS(#name, "VERSION"); \
 	void name(void) \
 	{ \
 		__asm__("movq mal_forked@gottpoff(%rip), %r11\n\t" \
@@ -80,6 +81,17 @@ __attribute__((naked, used)) static void find(void)
 			"jmp find"); \
 	}
 MAL_FORKS(ENTRY)
+MAL_SHOWN_AS_TOO("GOMP_parallel", "GOMP_4.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_static", "GOMP_4.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_dynamic", "GOMP_4.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_guided", "GOMP_4.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_runtime", "GOMP_4.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_nonmonotonic_dynamic", "GOMP_4.5");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_nonmonotonic_guided", "GOMP_4.5");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_nonmonotonic_runtime", "GOMP_5.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_loop_maybe_nonmonotonic_runtime", "GOMP_5.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_reductions", "GOMP_5.0");
+MAL_SHOWN_AS_TOO("GOMP_parallel_sections", "GOMP_4.0");
 
 /*
  * Where each goes on. Libraries may have a runtime of their own, loaded privately (Python wheels):
