@@ -58,6 +58,15 @@ ok "but for what the user has set for it" \
 	all_of "grep -qx SLURM_BALANCE $work/chosen.txt" "grep -q libmalleable $work/chosen.txt"
 ok "the script's own steps are balanced" grep -q 'step .*libmalleable' "$work/first.txt"
 
+# What can be no rank and start none is executed without our libraries; what may, is not.
+maps() { run srun -n1 -c1 --balance --balance-report=off "$@" && exits 0; }
+maps bash -c 'cat /proc/self/maps; true'
+ok "a short command does not load our libraries" all_of "says libc" "! says libmalleable"
+maps bash -c 'python3 -c "print(open(\"/proc/self/maps\").read())"; true'
+ok "an interpreter, which may load MPI, does" says libmalleable
+maps bash -c 'LD_PRELOAD=$LD_PRELOAD:libm.so.6 cat /proc/self/maps; true'
+ok "so does a command for which the user preloads something" says libmalleable
+
 # captured COMMAND...: with the environment of the step, elsewhere and later.
 mapfile -d '' -t variables <"$work/captured"
 captured() { run env -i "${variables[@]}" "$@"; }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "libmalleable/core/needless.h"
 #include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
@@ -69,12 +70,18 @@ void mal_children_forked(void)
 		mal_bind_widen(&at_fork);
 }
 
-/* What a program gets as its environment, of which we are a part only where it can load us. */
-#define HAND_ON(environment) \
+/*
+ * What the program of the file PATH gets as its environment, of which we are a part only where it
+ * can load us and may need us. A file that is looked for in PATH would take a large buffer.
+ */
+#define HAND_ON(path, environment) \
 	size_t room = mal_unseen_room(environment); \
+	size_t needless = room ? 0 : mal_needless_room(path, environment); \
 \
 	if (room) \
-	environment = mal_unseen_leave_out(environment, __builtin_alloca(room))
+		environment = mal_unseen_leave_out(environment, __builtin_alloca(room)); \
+	if (needless) \
+	environment = mal_needless_leave_out(environment, __builtin_alloca(needless))
 
 static bool widen(void)
 {
@@ -189,7 +196,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 		char *const *environment)
 {
 	NEXT(posix_spawn);
-	HAND_ON(environment);
+	HAND_ON(path, environment);
 	bool widened = widen();
 	int result = next(pid, path, actions, attributes, arguments, environment);
 
@@ -202,7 +209,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 		 char *const *environment)
 {
 	NEXT(posix_spawnp);
-	HAND_ON(environment);
+	HAND_ON("", environment);
 	bool widened = widen();
 	int result = next(pid, file, actions, attributes, arguments, environment);
 
@@ -229,7 +236,7 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 {
 	if (!next_execve)
 		mal_children_open();
-	HAND_ON(environment);
+	HAND_ON(path, environment);
 	bool widened = widen();
 	int result = next_execve(path, arguments, environment);
 
@@ -242,7 +249,7 @@ int fexecve(int file, char *const *arguments, char *const *environment)
 {
 	if (!next_fexecve)
 		mal_children_open();
-	HAND_ON(environment);
+	HAND_ON("", environment);
 	bool widened = widen();
 	int result = next_fexecve(file, arguments, environment);
 
@@ -260,7 +267,7 @@ int execvpe(const char *file, char *const *arguments, char *const *environment)
 {
 	if (!next_execvpe)
 		mal_children_open();
-	HAND_ON(environment);
+	HAND_ON("", environment);
 	bool widened = widen();
 	int result = next_execvpe(file, arguments, environment);
 

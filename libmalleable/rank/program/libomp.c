@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libomp.c: find LLVM's runtime, and read its symbols (System V ABI, ch. 4; glibc's dl-cache.h). */
+/* libomp.c: find the file of LLVM's runtime (glibc's dl-cache.h). */
 #include "libmalleable/rank/program/libomp.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmalleable/base/raw.h"
 #include "libmalleable/core/variables.h"
 
+/* Of glibc's libraries, for this machine. */
 #if defined(__aarch64__)
-#define MACHINE EM_AARCH64
-#define CACHE_FLAGS 0x0a03 /* of glibc, for this machine */
+#define CACHE_FLAGS 0x0a03
 #else
-#define MACHINE EM_X86_64
 #define CACHE_FLAGS 0x0303
 #endif
 #define CACHE "/etc/ld.so.cache"
@@ -35,54 +30,6 @@ struct cache {
 	} entries[];
 };
 
-/* The file PATH in memory, of *SIZE bytes. NULL: it cannot be read. */
-static const unsigned char *map(const char *path, size_t *size)
-{
-	long fd = MAL_RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), at = -1;
-	struct stat status;
-
-	if (fd < 0)
-		return NULL;
-	if (MAL_RAW(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-		at = MAL_RAW(SYS_mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	MAL_RAW(SYS_close, fd);
-	*size = (size_t)status.st_size;
-	return at > 0 ? (const unsigned char *)at : NULL;
-}
-
-/* Whether COUNT items of SIZE bytes from OFFSET on are in a file of WHOLE bytes. */
-static bool fits(size_t whole, uint64_t offset, uint64_t count, uint64_t size)
-{
-	return offset <= whole && count <= (whole - offset) / size;
-}
-
-/* Find the dynamic symbols. */
-static bool read_symbols(struct mal_libomp *libomp)
-{
-	const ElfW(Ehdr) *header = (const void *)libomp->bytes;
-	const ElfW(Shdr) * sections;
-
-	if (libomp->size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != MACHINE ||
-	    !fits(libomp->size, header->e_shoff, header->e_shnum, sizeof(*sections)))
-		return false;
-	sections = (const void *)(libomp->bytes + header->e_shoff);
-	for (unsigned int i = 0; i < header->e_shnum; i++) {
-		const ElfW(Shdr) *symbols = &sections[i], *names = &sections[symbols->sh_link];
-
-		if (symbols->sh_type != SHT_DYNSYM || symbols->sh_link >= header->e_shnum ||
-		    !fits(libomp->size, symbols->sh_offset, symbols->sh_size, 1) ||
-		    !fits(libomp->size, names->sh_offset, names->sh_size, 1) || !names->sh_size ||
-		    libomp->bytes[names->sh_offset + names->sh_size - 1])
-			continue;
-		libomp->symbols = (const void *)(libomp->bytes + symbols->sh_offset);
-		libomp->count = symbols->sh_size / sizeof(*libomp->symbols);
-		libomp->names = (const char *)libomp->bytes + names->sh_offset;
-		return true;
-	}
-	return false;
-}
-
 /* Try the file of LENGTH characters at DIRECTORY, or in it where NAME is not empty. */
 static bool try(struct mal_libomp *libomp, const char *directory, size_t length, const char *name)
 {
@@ -95,13 +42,7 @@ static bool try(struct mal_libomp *libomp, const char *directory, size_t length,
 	/* These end a name in LD_PRELOAD. */
 	if (strpbrk(libomp->path, ": "))
 		return false;
-	libomp->bytes = map(libomp->path, &libomp->size);
-	if (!libomp->bytes)
-		return false;
-	if (read_symbols(libomp))
-		return true;
-	mal_libomp_close(libomp);
-	return false;
+	return mal_elf_file_open(&libomp->file, libomp->path);
 }
 
 static bool try_all(struct mal_libomp *libomp, const char *directories)
@@ -126,7 +67,7 @@ static const char *text_at(const struct cache *cache, size_t size, uint32_t offs
 
 static bool try_entries(struct mal_libomp *libomp, const struct cache *cache, size_t size)
 {
-	if (!fits(size, sizeof(*cache), cache->count, sizeof(cache->entries[0])))
+	if (!mal_elf_file_fits(size, sizeof(*cache), cache->count, sizeof(cache->entries[0])))
 		return false;
 	for (uint32_t i = 0; i < cache->count; i++) {
 		const struct entry *entry = &cache->entries[i];
@@ -143,7 +84,7 @@ static bool try_entries(struct mal_libomp *libomp, const struct cache *cache, si
 static bool try_cache(struct mal_libomp *libomp)
 {
 	size_t size;
-	const unsigned char *bytes = map(CACHE, &size), *at = NULL;
+	const unsigned char *bytes = mal_elf_file_map(CACHE, &size), *at = NULL;
 	bool found = false;
 
 	if (!bytes)
@@ -153,7 +94,7 @@ static bool try_cache(struct mal_libomp *libomp)
 			at = bytes + i;
 	if (at)
 		found = try_entries(libomp, (const void *)at, size - (size_t)(at - bytes));
-	MAL_RAW(SYS_munmap, bytes, size);
+	mal_elf_file_unmap(bytes, size);
 	return found;
 }
 
@@ -168,14 +109,16 @@ bool mal_libomp_open(struct mal_libomp *libomp, const char *neighbor)
 
 bool mal_libomp_has(const struct mal_libomp *libomp, const char *name)
 {
-	for (size_t i = 1; i < libomp->count; i++)
-		if (libomp->symbols[i].st_shndx != SHN_UNDEF &&
-		    strcmp(libomp->names + libomp->symbols[i].st_name, name) == 0)
+	const struct mal_elf_file *file = &libomp->file;
+
+	for (size_t i = 1; i < file->symbol_count; i++)
+		if (file->symbols[i].st_shndx != SHN_UNDEF &&
+		    strcmp(mal_elf_file_name(file, file->symbols[i].st_name), name) == 0)
 			return true;
 	return false;
 }
 
 void mal_libomp_close(const struct mal_libomp *libomp)
 {
-	MAL_RAW(SYS_munmap, libomp->bytes, libomp->size);
+	mal_elf_file_close(&libomp->file);
 }

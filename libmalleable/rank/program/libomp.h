@@ -7,19 +7,15 @@
 #define MAL_RANK_PROGRAM_LIBOMP_H
 
 #include <limits.h>
-#include <link.h>
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "libmalleable/core/elf_file.h"
 
 #define MAL_LIBOMP "libomp.so.5"
 
 struct mal_libomp {
 	char path[PATH_MAX];
-	const unsigned char *bytes; /* the whole file */
-	size_t size;
-	const ElfW(Sym) * symbols;
-	size_t count;
-	const char *names;
+	struct mal_elf_file file;
 };
 
 /*

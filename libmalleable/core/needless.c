@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* needless.c: programs that can be no rank and start none. */
+#include "libmalleable/core/needless.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "libmalleable/core/elf_file.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/setup.h"
+#include "libmalleable/core/variables.h"
+
+/* What is larger than this is handed on as it is: it would be copied to the stack. */
+#define LARGEST 65536
+#define PRELOAD "LD_PRELOAD"
+
+static bool is_among(const char *name, const char *const *beginnings)
+{
+	for (; *beginnings; beginnings++)
+		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Libraries that have nothing to do with OpenMP and MPI, and start programs only where these are
+ * theirs to start (libselinux for rpm).
+ */
+static bool is_plain_library(const char *name)
+{
+	static const char *const names[] = {"libc.so.6",      "libm.so.6",    "libpthread.so.0",
+					    "librt.so.1",     "ld-linux-",    "libacl.so.1",
+					    "libattr.so.1",   "libcap.so.2",  "libgmp.so.",
+					    "libpcre2-8.so.", "libpcre.so.3", "libselinux.so.1",
+					    "libtinfo.so.",   "libz.so.1",    NULL};
+
+	return is_among(name, names);
+}
+
+static bool may_matter(const char *name)
+{
+	static const char *const names[] = {
+		"dlopen",     "dlmopen", "dlsym",   "exec",    "fexecve",	 "posix_spawn",
+		"system",     "popen",	 "wordexp", "syscall", "pthread_create", "thrd_create",
+		"malleable_", "omp_",	 "GOMP_",   "kmp_",    "__kmpc_",	 "MPI_",
+		"PMPI_",      "mpi_",	 NULL};
+
+	return is_among(name, names);
+}
+
+static bool is_needless(const struct mal_elf_file *file)
+{
+	for (size_t i = 0; i < file->entry_count; i++)
+		if (file->entries[i].d_tag == DT_NEEDED &&
+		    !is_plain_library(mal_elf_file_name(file, file->entries[i].d_un.d_val)))
+			return false;
+	for (size_t i = 1; i < file->symbol_count; i++)
+		if (file->symbols[i].st_shndx == SHN_UNDEF &&
+		    may_matter(mal_elf_file_name(file, file->symbols[i].st_name)))
+			return false;
+	return true;
+}
+
+/* Whether LIST, of paths to preload, has nothing but our libraries. */
+static bool is_all_ours(const char *list)
+{
+	for (; *list; list += *list != '\0') {
+		size_t length = strcspn(list, ": ");
+
+		if (length && !mal_setup_is_ours(list, length))
+			return false;
+		list += length;
+	}
+	return true;
+}
+
+size_t mal_needless_room(const char *path, char *const *environment)
+{
+	const char *preload = mal_variable(environment, PRELOAD);
+	struct mal_elf_file file;
+	size_t count = 1;
+	bool needless;
+
+	if (!preload || !mal_variable(environment, MAL_ENV_SEGMENT_FD) || !is_all_ours(preload) ||
+	    !mal_elf_file_open(&file, path))
+		return 0;
+	needless = is_needless(&file);
+	mal_elf_file_close(&file);
+	while (environment[count - 1])
+		count++;
+	count *= sizeof(*environment);
+	return needless && count <= LARGEST ? count : 0;
+}
+
+char *const *mal_needless_leave_out(char *const *environment, void *room)
+{
+	char **variables = room;
+	size_t i = 0;
+
+	do
+		variables[i] = environment[i];
+	while (environment[i++]);
+	mal_variable_remove(variables, PRELOAD);
+	return variables;
+}
