@@ -60,7 +60,14 @@ unsigned int ucp_worker_progress(void *worker);
 /* What the rank library hears. */
 static unsigned int entered, left, boundaries, tested, done, unwound, polled, finalized;
 static enum mal_mpi_polling initialized;
-__thread bool mal_mpi_in_test;
+__thread signed char mal_mpi_in_test;
+static unsigned int timed;
+
+void mal_mpi_test_begins(void)
+{
+	mal_mpi_in_test = 1;
+	timed++;
+}
 
 void mal_mpi_enter(bool collective)
 {
@@ -298,6 +305,11 @@ static void all_are_passed_on(void **state)
 	assert_true(entered > 100 && tested > 10);
 	assert_int_equal(unwound, 0);
 	assert_int_equal(done, 0);
+	assert_int_equal(timed, 0);
+	mal_mpi_in_test = -2;
+	call(MPI_Iprobe, words);
+	assert_int_equal(timed, 1);
+	assert_int_equal(mal_mpi_in_test, 0);
 }
 
 /* In these neither Open MPI nor MPICH waits where tests run, but others may. */
