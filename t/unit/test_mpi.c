@@ -6,6 +6,7 @@
 #include "t/unit/unit.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,7 +386,14 @@ static void libraries(void **state)
 	set_up(NULL);
 	start("Nobody knows me");
 	assert_int_equal(mpi.library.kind, MAL_MPI_UNKNOWN);
+	assert_string_equal(mpi.library.name, "Nobody knows me");
 	assert_int_equal(over((mpi_word)open_mpi_world), 0);
+	/* One that says nothing is named by its file: here, this program. */
+	for (unsigned int i = 0; i < 3; i++) {
+		set_up(NULL);
+		start((const char *[]){"", "\n", " , of stubs"}[i]);
+		assert_string_equal(mpi.library.name, program_invocation_short_name);
+	}
 }
 
 /* A request of all ranks that has come ends a phase, whoever sees it, once. */
