@@ -87,7 +87,10 @@ builds="clang mpich" each "MPI_Wait lends" recv lends
 each "a loop of MPI_Test lends" tested lends
 each "one that computes now and then lends" gaps lends
 each "one that sleeps between lends" slept lends
+each "one with calls that return at once lends" passed lends
 seen='' each "one that computes between two tests lends nothing" busy \
+	"report_has '.per_rank[1].lends == 0'"
+seen='' each "nor does one that computes for a microsecond between them" pieces \
 	"report_has '.per_rank[1].lends == 0'"
 each "CPUs come back to a rank that leaves such a loop" left "says '^shared 0$'" lends
 seen=

@@ -31,7 +31,7 @@ _Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value
 {
 	if (!next[how])
 		mal_jump_open();
-	mal_mpi_in_test = false;
+	mal_mpi_in_test = 0;
 	if (mal_self.mpi_depth)
 		mal_mpi_unwound();
 	next[how](to, value);

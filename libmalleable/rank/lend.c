@@ -358,6 +358,8 @@ void mal_call_end(void)
 {
 	if (mal_self.waiting)
 		wait_end();
+	else
+		mal_self.tests_left--;
 	mal.left_mpi = mal_ticks();
 	if (mal.unmanaged)
 		mal_unmanaged_call_end();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tests.c: loops of MPI_Test, MPI_Iprobe and the like. A rank that does little else in one is
- * waiting.
+ * waiting. Blocking calls that return at once belong to the loop.
  *
- * The clock is read once in many tests, as reading it takes as long as a test. Such a loop may end
- * without any call: the program just computes again. So while CPUs are lent in one, a watching
+ * The clock is read once in many tests, as reading it takes as long as a test. The test behind some
+ * looks is timed by itself: what the others take beyond that is work between them. Such a loop may
+ * end without any call: the program just computes again. So while CPUs are lent in one, a watching
  * thread follows the CPU time of the primary thread, and takes the CPUs back.
  */
 #include <pthread.h>
@@ -25,8 +26,17 @@
 /* Tests between two looks at the clock: initially, and at most. */
 #define TESTS_FIRST 64
 #define TESTS_MAX 1024
-/* A loop that takes less CPU time per test does little else. */
+/* A loop that takes more CPU time per test does much else. */
 #define TEST_S 2e-6
+/*
+ * So does one that spends more time between tests than this many times what it spends in them:
+ * pieces of work may be as short as a test. A loop that polls for other things too, and reads the
+ * clock, takes twice as long as its tests.
+ */
+#define BETWEEN 3
+/* That is judged over so many looks. After one of TIMED_EVERY a test is timed. */
+#define LOOKS 8
+#define TIMED_EVERY 8
 /* Approximate interval between two looks of a waiting loop. */
 #define LOOK_EVERY_S 20e-6
 /*
@@ -36,18 +46,23 @@
 #define WATCH_EVERY_NS 1000000
 #define LEFT_AFTER_NS 1000000
 
-/* Of the primary thread. Not in mal_rank: it does not begin with zeros. */
+/* Of the primary thread. Not in mal_rank, as nobody else looks at it. */
 static struct {
-	unsigned int in_a_row; /* since the last look */
-	unsigned int look_at;
-	uint64_t looked; /* ticks, 0: not yet */
+	unsigned int due;   /* tests from the last look to the next */
+	unsigned int looks; /* at this loop */
+	bool timing;	    /* the next test, or this one, is timed by itself */
+	uint64_t entered;   /* its tick; 0: not yet */
+	uint64_t inside;    /* ticks that a test takes if nothing disturbs; 0: none was timed yet */
+	uint64_t yielded;   /* ticks in sched_yield() since the last look */
+	uint64_t tested, worked; /* ticks in tests and between them, of the last looks */
+	uint64_t looked;	 /* tick, 0: not yet */
 	/* the tests before the last look took long; USED and SWITCHES were read then */
 	bool slow;
 	uint64_t used;
 	long switches;
 	uint64_t test; /* TEST_S in ticks */
 	uint64_t look_every;
-} tests = {.look_at = TESTS_FIRST};
+} tests;
 
 /*
  * Shared by the primary thread and the watching one. Not in mal_rank, which the primary one writes
@@ -136,49 +151,80 @@ static void arm(void)
 
 void mal_mpi_end_tests(void)
 {
-	tests.in_a_row = 0;
-	tests.look_at = TESTS_FIRST;
+	mal_self.tests_left = TESTS_FIRST;
 	tests.looked = 0;
-	tests.slow = false;
+	tests.timing = false;
 	if (!mal_self.testing)
 		return;
 	take();
 	atomic_store(&watch.armed, 0);
 	mal_self.testing = false;
+	mal_self.waiting = true; /* also where a call of MPI was left by a jump */
 	mal_call_end();
 	drop();
+}
+
+bool mal_mpi_tests_take(bool wait)
+{
+	if (wait) {
+		mal_mpi_end_tests();
+		return false;
+	}
+	mal_self.calling = MAL_CALLS_IN_TESTS;
+	mal_self.waiting = false;
+	return true;
+}
+
+/* Count TICKS, in which COUNT tests were made. Returns whether the loop computes between them. */
+static bool computes(uint64_t count, uint64_t ticks)
+{
+	uint64_t tested = count * tests.inside + tests.yielded;
+
+	if (tested > ticks || !tests.inside)
+		tested = ticks;
+	tests.tested += tested - tests.tested / LOOKS;
+	tests.worked += ticks - tested - tests.worked / LOOKS;
+	return tests.worked > BETWEEN * tests.tested;
 }
 
 /*
  * COUNT tests took TICKS, which is long: did the thread use little CPU time, or sleep in each test?
  */
-static enum { UNKNOWN, IDLE, COMPUTES } judge_slow(unsigned int count, uint64_t ticks)
+static enum { UNKNOWN, WAITS, COMPUTES } judge_slow(uint64_t count, uint64_t ticks)
 {
 	struct rusage usage;
 	uint64_t used, cpu;
-	long switches;
+	uint64_t switches;
 	bool known = tests.slow;
 
 	getrusage(RUSAGE_THREAD, &usage);
 	used = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 	cpu = mal_s_to_ticks((double)(used - tests.used) * 1e-6);
-	switches = usage.ru_nvcsw - tests.switches;
+	switches = (uint64_t)(usage.ru_nvcsw - tests.switches);
 	tests.slow = true;
 	tests.used = used;
 	tests.switches = usage.ru_nvcsw;
 	if (!known)
 		return UNKNOWN;
-	if (cpu <= count * tests.test || (switches >= (long)(count + 1) / 2 && cpu <= ticks / 2))
-		return IDLE;
-	return COMPUTES;
+	if (switches >= (count + 1) / 2 && cpu <= ticks / 2)
+		return WAITS;
+	return cpu > count * tests.test || computes(count, cpu) ? COMPUTES : WAITS;
 }
 
-static void choose_next_look(unsigned int count, uint64_t ticks)
+static int judge(uint64_t count, uint64_t ticks)
+{
+	if (ticks > count * tests.test)
+		return judge_slow(count, ticks);
+	tests.slow = false;
+	return computes(count, ticks) ? COMPUTES : WAITS;
+}
+
+static void choose_next_look(uint64_t count, uint64_t ticks)
 {
 	uint64_t next = ticks ? count * tests.look_every / ticks : TESTS_MAX;
 
-	tests.look_at = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
+	tests.due = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
 }
 
 /* The loop goes on, or becomes a wait. */
@@ -204,52 +250,101 @@ static void wait_on(void)
 	drop();
 }
 
-__attribute__((noinline)) static void look(void)
+static void begin_loop(void)
 {
-	unsigned int count = tests.in_a_row;
-	uint64_t now = mal_ticks(), ticks = now - tests.looked;
+	tests.test = mal_s_to_ticks(TEST_S);
+	tests.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	tests.due = TESTS_FIRST;
+	tests.slow = false;
+	tests.looks = 0;
+	tests.tested = tests.worked = 0;
+}
 
-	tests.in_a_row = 0;
-	if (!tests.test) {
-		tests.test = mal_s_to_ticks(TEST_S);
-		tests.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+void mal_mpi_test_begins(void)
+{
+	mal_mpi_in_test = 1;
+	if (tests.timing && !mal.depth)
+		tests.entered = mal_ticks();
+}
+
+void mal_mpi_yielded(uint64_t ticks)
+{
+	tests.yielded += ticks;
+}
+
+/*
+ * The test was timed, if a wrapper that times is around it. What shares the CPU makes some take
+ * longer, none shorter: longer ones count little by little.
+ */
+static void learn_test(void)
+{
+	uint64_t took = mal_ticks() - tests.entered, most = tests.inside + tests.inside / 8 + 1;
+
+	if (tests.entered)
+		tests.inside = tests.inside && took > most ? most : took;
+	tests.timing = false;
+	mal_self.tests_left = (long)tests.due - 1;
+}
+
+static void look_again(void)
+{
+	tests.looked = mal_ticks();
+	tests.yielded = 0;
+	mal_self.tests_left = tests.due;
+	if (tests.looks++ % TIMED_EVERY)
+		return;
+	tests.timing = true;
+	tests.entered = 0;
+	mal_mpi_in_test = -1;
+	mal_self.tests_left = 1;
+}
+
+__attribute__((noinline)) static void look(uint64_t count)
+{
+	uint64_t ticks = mal_ticks() - tests.looked;
+	int what;
+
+	if (!tests.looked) {
+		begin_loop();
+		look_again();
+		return;
 	}
-	if (tests.looked && ticks > count * tests.test) {
-		switch (judge_slow(count, ticks)) {
-		case COMPUTES: mal_mpi_end_tests(); return;
-		case UNKNOWN:
-			if (!mal_self.testing)
-				goto out;
-			break;
-		case IDLE: break;
-		}
-	} else {
-		tests.slow = false;
+	what = judge(count, ticks);
+	if (what == COMPUTES) {
+		mal_mpi_end_tests();
+		return;
 	}
-	if (tests.looked) {
+	if (what == WAITS || mal_self.testing) {
 		choose_next_look(count, ticks);
 		wait_on();
-		now = mal_ticks();
 	}
-out:
-	tests.looked = now;
+	look_again();
 }
 
 /* Not inlined, so that the caller has no registers to save. */
 __attribute__((noinline)) static void look_unseen(void)
 {
-	struct mal_kept kept = mal_keep();
+	uint64_t count = (uint64_t)(tests.due - mal_self.tests_left);
+	struct mal_kept kept;
 
-	look();
+	mal_self.tests_left = TESTS_FIRST;
+	if (!mal_self.primary || !mal.active || mal.depth)
+		return;
+	if (tests.timing) {
+		learn_test();
+		return;
+	}
+	kept = mal_keep();
+	look(count);
 	mal_give_back(&kept);
 }
 
 void mal_mpi_tested(bool done)
 {
-	if (!mal_self.primary || !mal.active || mal.depth)
-		return;
-	if (done)
+	if (!done) {
+		if (--mal_self.tests_left <= 0)
+			look_unseen();
+	} else if (mal_self.primary && mal.active && !mal.depth) {
 		mal_mpi_end_tests();
-	else if (++tests.in_a_row >= tests.look_at)
-		look_unseen();
+	}
 }

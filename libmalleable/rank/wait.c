@@ -19,7 +19,7 @@
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
 static enum mal_mpi_polling polling;
-__thread bool mal_mpi_in_test;
+__thread signed char mal_mpi_in_test;
 
 bool mal_mpi_is_inside(void)
 {
@@ -64,10 +64,16 @@ static inline bool leave(void)
 {
 	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !mal.active)
 		return false;
-	if (mal_self.calling) {
-		mal_self.calling = false;
+	if (mal_self.calling == MAL_CALLS) {
+		mal_self.calling = MAL_CALLS_NOT;
 		mal_call_end();
 		return true;
+	}
+	if (mal_self.calling) {
+		mal_self.calling = MAL_CALLS_NOT;
+		mal_self.waiting = mal_self.testing;
+		mal_self.tests_left--;
+		return false;
 	}
 	if (mal_self.mpi_begin) {
 		/* Inside a region: do not count the wait as work. */
@@ -101,10 +107,10 @@ void mal_mpi_enter(bool collective)
 	if (mal_self.mpi_depth++)
 		return;
 	mal_self.mpi_frame = (uintptr_t)__builtin_frame_address(0);
-	if (mal_self.testing)
-		mal_mpi_end_tests();
+	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_UNSEEN))
+		return;
 	if (mal_self.primary && !mal.depth) {
-		mal_self.calling = true;
+		mal_self.calling = MAL_CALLS;
 		mal_self.collective = collective;
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN)
@@ -128,10 +134,16 @@ void mal_mpi_poll(void)
 {
 	if (!mal_self.calling)
 		return;
-	if (mal_self.waiting)
+	if (mal_self.waiting) {
 		mal_wait_poll();
-	else
-		mal_wait_begin();
+		return;
+	}
+	if (mal_self.calling == MAL_CALLS_IN_TESTS) {
+		mal_mpi_end_tests();
+		mal_self.calling = MAL_CALLS;
+		mal_call_begin();
+	}
+	mal_wait_begin();
 }
 
 /*
@@ -140,8 +152,16 @@ void mal_mpi_poll(void)
  */
 int sched_yield(void)
 {
+	bool inside = mal_self.mpi_depth || mal_mpi_in_test > 0;
+	uint64_t begin;
+	int result;
+
 	mal_mpi_poll();
-	if (polling == MAL_MPI_POLLS_YIELD && (mal_self.mpi_depth || mal_mpi_in_test))
+	if (inside && polling == MAL_MPI_POLLS_YIELD)
 		return 0;
-	return (int)syscall(SYS_sched_yield);
+	begin = mal_ticks();
+	result = (int)syscall(SYS_sched_yield);
+	if (!inside && mal_self.primary)
+		mal_mpi_yielded(mal_ticks() - begin);
+	return result;
 }

@@ -9,6 +9,7 @@
 #define MAL_RANK_WAIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* How the MPI library polls while a call waits. */
 enum mal_mpi_polling {
@@ -61,8 +62,21 @@ void mal_mpi_poll(void);
  */
 void mal_mpi_tested(bool done);
 
-/* The thread is inside such a call: Open MPI polls there too. */
-extern __thread bool mal_mpi_in_test __attribute__((tls_model("initial-exec")));
+/*
+ * How many such calls the thread is inside: Open MPI polls there too. Below 0: in none, and the
+ * next one begins with mal_mpi_test_begins(), which times it.
+ */
+extern __thread signed char mal_mpi_in_test __attribute__((tls_model("initial-exec")));
+void mal_mpi_test_begins(void);
+
+/*
+ * A blocking call begins in a loop of tests that is a wait; WAIT: the call is one by itself, and
+ * ends the loop. Returns whether it belongs to the loop until it waits. Primary thread.
+ */
+bool mal_mpi_tests_take(bool wait);
+
+/* The program itself yielded its CPU for so long. Primary thread. */
+void mal_mpi_yielded(uint64_t ticks);
 
 /* Something else begins: a wait by testing is over. Primary thread. */
 void mal_mpi_end_tests(void);

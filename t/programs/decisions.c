@@ -13,7 +13,9 @@
  * slept: the same in a loop that sleeps between tests
  * left: rank 1 leaves such a loop after 10 ms and computes, for a minute at most, until no thread
  *   of rank 0 is on its CPU; prints how often there still was one
+ * passed: the same in a loop in which MPI_Wait returns at once, too
  * busy: rank 1 computes for 10 us between two tests
+ * pieces: rank 1 computes for 1 us between two tests
  * jump: before, an error handler leaves an MPI call by longjmp()
  * yields: prints how often rank 1 really called sched_yield() while it waited
  * test-yields: the same in a thousand calls of MPI_Test
@@ -221,8 +223,16 @@ static void test_only(MPI_Request *request)
 static void test_gaps(MPI_Request *request)
 {
 	for (int i = 0; !is_done(request); i++)
-		if (i % 100 == 0)
+		if (i % 1000 == 0)
 			work(30e-6);
+}
+
+static void test_and_wait(MPI_Request *request)
+{
+	MPI_Request none = MPI_REQUEST_NULL;
+
+	while (!is_done(request))
+		MPI_Wait(&none, MPI_STATUS_IGNORE);
 }
 
 static void test_sleeping(MPI_Request *request)
@@ -235,6 +245,13 @@ static void test_busy(MPI_Request *request)
 {
 	while (!is_done(request))
 		work(10e-6);
+}
+
+static void test_pieces(MPI_Request *request)
+{
+	while (!is_done(request))
+		for (volatile int i = 0; i < 500; i++)
+			;
 }
 
 /* The number of threads of process PID that may use CPUs of MASK only; NULL: any. */
@@ -360,7 +377,9 @@ static const struct {
 	     {"tested", NULL, test_only, 0},
 	     {"gaps", NULL, test_gaps, 0},
 	     {"slept", NULL, test_sleeping, 0},
+	     {"passed", NULL, test_and_wait, 0},
 	     {"busy", NULL, test_busy, 0},
+	     {"pieces", NULL, test_pieces, 0},
 	     {"left", left, NULL, 0},
 	     {"jump", jump, NULL, 0},
 	     {"yields", count_yields, NULL, 0},

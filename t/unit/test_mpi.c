@@ -6,6 +6,7 @@
 #include "t/unit/unit.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,14 @@ unsigned int ucp_worker_progress(void *worker);
 /* What the rank library hears. */
 static unsigned int entered, left, boundaries, tested, done, unwound, polled, finalized;
 static enum mal_mpi_polling initialized;
-__thread bool mal_mpi_in_test;
+__thread signed char mal_mpi_in_test;
+static unsigned int timed;
+
+void mal_mpi_test_begins(void)
+{
+	mal_mpi_in_test = 1;
+	timed++;
+}
 
 void mal_mpi_enter(bool collective)
 {
@@ -302,6 +310,11 @@ static void all_are_passed_on(void **state)
 	assert_true(entered > 100 && tested > 10);
 	assert_int_equal(unwound, 0);
 	assert_int_equal(done, 0);
+	assert_int_equal(timed, 0);
+	mal_mpi_in_test = -2;
+	call(MPI_Iprobe, words);
+	assert_int_equal(timed, 1);
+	assert_int_equal(mal_mpi_in_test, 0);
 }
 
 /* In these neither Open MPI nor MPICH waits where tests run, but others may. */
@@ -377,7 +390,14 @@ static void libraries(void **state)
 	set_up(NULL);
 	start("Nobody knows me");
 	assert_int_equal(mpi.library.kind, MAL_MPI_UNKNOWN);
+	assert_string_equal(mpi.library.name, "Nobody knows me");
 	assert_int_equal(over((mpi_word)open_mpi_world), 0);
+	/* One that says nothing is named by its file: here, this program. */
+	for (unsigned int i = 0; i < 3; i++) {
+		set_up(NULL);
+		start((const char *[]){"", "\n", " , of stubs"}[i]);
+		assert_string_equal(mpi.library.name, program_invocation_short_name);
+	}
 }
 
 /* A request of all ranks that has come ends a phase, whoever sees it, once. */

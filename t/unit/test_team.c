@@ -11,6 +11,7 @@
 #include "libmalleable/malleable.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
@@ -186,6 +187,8 @@ void mal_call_begin(void)
 void mal_call_end(void)
 {
 	calls_ended++;
+	if (!mal_self.waiting)
+		mal_self.tests_left--;
 	mal_self.waiting = false;
 	is_abandoned = false;
 }
@@ -253,7 +256,6 @@ static int set_up(void **state)
 	calls_begun = calls_ended = waits_begun = polls = marks = 0;
 	used_us = 0;
 	memset(&tests, 0, sizeof(tests));
-	tests.look_at = TESTS_FIRST;
 	watch.started = true; /* no helper */
 	return 0;
 }
@@ -677,6 +679,17 @@ static void test_often(unsigned int count, uint64_t ns, uint64_t us)
 	}
 }
 
+/* So many tests that take INSIDE ns, and the program BETWEEN ns before each. */
+static void poll_often(unsigned int count, uint64_t between, uint64_t inside)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		turn_clock(between);
+		ENTER_TEST;
+		turn_clock(inside);
+		mal_mpi_tested(false);
+	}
+}
+
 /* A loop that does nothing but test is a wait, until something has come. */
 static void tests_wait(void **state)
 {
@@ -707,6 +720,71 @@ static void tests_compute(void **state)
 	mal_mpi_end_tests();
 }
 
+/* Pieces of work may be as short as tests. Long ones are none if there are few. */
+static void tests_work(void **state)
+{
+	(void)state;
+	poll_often(100 * TESTS_FIRST, 700, 100);
+	assert_false(mal_self.testing);
+	assert_int_equal(waits_begun, 0);
+	mal_mpi_end_tests();
+	for (unsigned int i = 0; i < 100; i++) {
+		poll_often(1000, 100, 100);
+		turn_clock(30 * US);
+	}
+	assert_true(mal_self.testing);
+	assert_int_equal(waits_begun, 1);
+	/* Work in a loop that waited. */
+	poll_often(2000, 700, 100);
+	assert_false(mal_self.testing);
+	assert_int_equal(calls_ended, 1);
+	/* A program that yields its CPU does not work. */
+	for (unsigned int i = 0; i < 2000; i++) {
+		poll_often(1, 10, 100);
+		sched_yield();
+	}
+	assert_true(mal_self.testing);
+	mal_mpi_end_tests();
+}
+
+/* Calls that return at once belong to the loop. One that waits is a wait by itself. */
+static void tests_and_calls(void **state)
+{
+	(void)state;
+	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	for (unsigned int i = 0; i < 20 * TESTS_FIRST; i++) {
+		poll_often(1, 100, 100);
+		turn_clock(250);
+		mal_mpi_enter(false);
+		mal_mpi_leave(false);
+	}
+	assert_true(mal_self.testing && mal_self.waiting);
+	assert_int_equal(waits_begun, 1);
+	assert_int_equal(calls_ended, waits_begun - 1 + calls_begun - 1);
+	mal_mpi_enter(false);
+	sched_yield();
+	assert_false(mal_self.testing);
+	assert_int_equal(waits_begun, 2);
+	sched_yield();
+	mal_mpi_leave(false);
+	assert_false(mal_self.waiting);
+	assert_int_equal(calls_ended, calls_begun);
+	/* One left by a jump: what was lent comes back. */
+	poll_often(20 * TESTS_FIRST, 10, 100);
+	mal_mpi_enter(false);
+	mal_mpi_end_tests();
+	mal_mpi_unwound();
+	assert_false(mal_self.waiting);
+	assert_int_equal(calls_ended, calls_begun);
+	/* Nobody sees whether it waits. */
+	mal_mpi_init(MAL_MPI_POLLS_UNSEEN);
+	poll_often(20 * TESTS_FIRST, 10, 100);
+	assert_true(mal_self.testing);
+	mal_mpi_enter(false);
+	assert_false(mal_self.testing);
+	mal_mpi_leave(false);
+}
+
 /* The helper saw the program compute: the wait is over at the next test. */
 static void tests_abandoned(void **state)
 {
@@ -717,10 +795,10 @@ static void tests_abandoned(void **state)
 	test_often(4000, 100, 0);
 	assert_int_equal(calls_ended, 1);
 	assert_false(is_abandoned);
-	/* A call of MPI ends one too. */
+	/* A collective call ends one too. */
 	test_often(2000, 100, 0);
 	assert_true(mal_self.testing);
-	mal_mpi_enter(false);
+	mal_mpi_enter(true);
 	assert_false(mal_self.testing);
 	mal_mpi_leave(false);
 }
@@ -910,6 +988,8 @@ int main(void)
 		CASE(phases),
 		CASE(tests_wait),
 		CASE(tests_compute),
+		CASE(tests_work),
+		CASE(tests_and_calls),
 		CASE(tests_abandoned),
 		CASE(raises),
 		CASE(raises_not),

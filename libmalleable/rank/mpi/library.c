@@ -2,6 +2,7 @@
 /* library.c: identify the MPI library by its own version text. */
 #include "libmalleable/rank/mpi/library.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,23 @@ static bool is_like_mpich(const char *version)
 	       strstr(version, "MVAPICH");
 }
 
+/* By its version, else by its file: libraries of stubs, and such before MPI 3, have no version. */
+static void name_library(struct mal_mpi_library *library, const char *version)
+{
+	size_t length = strcspn(version, ",\n");
+	const char *last;
+	Dl_info file;
+
+	if (strspn(version, " \t\r") < length) {
+		snprintf(library->name, sizeof(library->name), "%.*s", (int)length, version);
+		return;
+	}
+	if (!dladdr(mal_mpi_find("MPI_Init"), &file) || !file.dli_fname || !*file.dli_fname)
+		file.dli_fname = "of no name";
+	last = strrchr(file.dli_fname, '/');
+	snprintf(library->name, sizeof(library->name), "%s", last ? last + 1 : file.dli_fname);
+}
+
 void mal_mpi_look_at_library(struct mal_mpi_library *library)
 {
 	static char version[LONGEST_VERSION];
@@ -42,8 +60,7 @@ void mal_mpi_look_at_library(struct mal_mpi_library *library)
 	*(void **)&get_version = mal_mpi_find("PMPI_Get_library_version");
 	if (!get_version || get_version(version, &length) != 0)
 		version[0] = '\0';
-	snprintf(library->name, sizeof(library->name), "%.*s", (int)strcspn(version, ",\n"),
-		 *version ? version : "of an unknown version");
+	name_library(library, version);
 	library->intel = strstr(version, "Intel(R) MPI") != NULL;
 	library->over_ucx = strstr(version, "ch4:ucx") != NULL;
 	if (follows_the_standard()) {

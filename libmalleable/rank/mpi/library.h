@@ -22,7 +22,7 @@ struct mal_mpi_library {
 	int fortran_world; /* MPI_COMM_WORLD in Fortran */
 	bool intel;
 	bool over_ucx; /* MPICH over UCX (device ch4:ucx) */
-	char name[64]; /* the version text up to the first comma */
+	char name[64]; /* the version text up to the first comma, else the file */
 };
 
 /* Fill LIBRARY from MPI_Get_library_version() and MPI_Abi_get_version(). Touches no handle. */

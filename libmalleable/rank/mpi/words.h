@@ -34,13 +34,15 @@ typedef uintptr_t mpi_word;
 	mal_mpi_leave(boundary)
 
 #define ENTER_TEST \
-	bool *test __attribute__((cleanup(mal_mpi_cleanup_test), unused)) = &mal_mpi_in_test; \
-	mal_mpi_in_test = true
+	signed char *test __attribute__((cleanup(mal_mpi_cleanup_test), unused)) = \
+		&mal_mpi_in_test; \
+	if (__builtin_expect(++mal_mpi_in_test < 0, 0)) \
+	mal_mpi_test_begins()
 
-static inline void mal_mpi_cleanup_test(bool *const *test)
+static inline void mal_mpi_cleanup_test(signed char *const *test)
 {
 	(void)test;
-	mal_mpi_in_test = false;
+	mal_mpi_in_test--;
 }
 
 static inline void mal_mpi_cleanup(const bool *inside)

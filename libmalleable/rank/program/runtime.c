@@ -7,24 +7,36 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME(number, name, where) [number] = #name,
 const char *const mal_fork_names[MAL_FORK_COUNT] = {MAL_FORKS(NAME)};
 
-/* Callers' objects that are remembered; further ones are looked up at each call. */
-#define MAX_CALLERS 64
+/* Callers' objects in one block of the table. */
+#define CALLERS 64
 
 /* An object, and the runtime that it uses. */
 struct caller {
-	_Atomic bool known;
 	uintptr_t begin;
-	uintptr_t end;
-	struct mal_runtime runtime;
+	_Atomic uintptr_t end; /* 0: not known yet */
+	const struct mal_runtime *runtime;
 };
 
-static struct caller callers[MAX_CALLERS];
-static _Atomic unsigned int caller_count;
+/* The table grows by blocks, and nothing leaves it: callers look at it without a lock. */
+static struct callers {
+	_Atomic unsigned int count;
+	struct caller callers[CALLERS];
+	_Atomic(struct callers *) next;
+} first_callers;
+
+/* The runtimes of callers. Twice in the list where two threads have found one at once. */
+struct found {
+	struct mal_runtime runtime;
+	const struct found *next;
+};
+
+static _Atomic(const struct found *) runtimes;
 static struct mal_runtime managed;
 static _Atomic(const void *) managed_base;
 
@@ -63,7 +75,7 @@ static bool is_ours(const void *function)
 {
 	Dl_info of_function, of_us;
 
-	return dladdr(function, &of_function) && dladdr(&caller_count, &of_us) &&
+	return dladdr(function, &of_function) && dladdr(&managed, &of_us) &&
 	       of_function.dli_fbase == of_us.dli_fbase;
 }
 
@@ -150,17 +162,82 @@ bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 	       runtime->get_num_procs && runtime->set_dynamic && runtime->set_schedule;
 }
 
-static const struct mal_runtime *known_runtime(uintptr_t address)
+static const struct mal_runtime *known_in(const struct callers *block, uintptr_t address)
 {
-	unsigned int count = atomic_load_explicit(&caller_count, memory_order_relaxed);
+	unsigned int count = atomic_load_explicit(&block->count, memory_order_relaxed);
 
 	for (unsigned int i = 0; i < count; i++) {
-		if (!atomic_load_explicit(&callers[i].known, memory_order_acquire))
-			continue;
-		if (address >= callers[i].begin && address < callers[i].end)
-			return &callers[i].runtime;
+		const struct caller *caller = &block->callers[i];
+
+		if (address < atomic_load_explicit(&caller->end, memory_order_acquire) &&
+		    address >= caller->begin)
+			return caller->runtime;
 	}
 	return NULL;
+}
+
+static const struct mal_runtime *known_runtime(uintptr_t address)
+{
+	const struct callers *block = &first_callers;
+	const struct mal_runtime *known = NULL;
+
+	for (; block && !known; block = atomic_load_explicit(&block->next, memory_order_acquire))
+		known = known_in(block, address);
+	return known;
+}
+
+/* The block behind BLOCK; NULL: out of memory. */
+static struct callers *next_block(struct callers *block)
+{
+	struct callers *next = atomic_load(&block->next), *new;
+
+	if (next || !(new = calloc(1, sizeof(*new))))
+		return next;
+	if (atomic_compare_exchange_strong(&block->next, &next, new))
+		return new;
+	free(new);
+	return next;
+}
+
+/* Without memory it is looked up again. */
+static void remember(const struct place *place, const struct mal_runtime *runtime)
+{
+	for (struct callers *block = &first_callers; block; block = next_block(block)) {
+		unsigned int index = atomic_load(&block->count);
+
+		while (index < CALLERS &&
+		       !atomic_compare_exchange_weak(&block->count, &index, index + 1))
+			;
+		if (index == CALLERS)
+			continue;
+		block->callers[index].begin = place->begin;
+		block->callers[index].runtime = runtime;
+		atomic_store_explicit(&block->callers[index].end, place->end, memory_order_release);
+		return;
+	}
+}
+
+/* The functions of the runtime that has FUNCTION; NULL: some are missing. */
+static const struct mal_runtime *read_once(const void *function)
+{
+	const struct found *before = atomic_load(&runtimes);
+	struct found *new;
+	Dl_info info;
+
+	if (!dladdr(function, &info))
+		return NULL;
+	for (const struct found *i = before; i; i = i->next)
+		if (i->runtime.base == info.dli_fbase)
+			return &i->runtime;
+	new = calloc(1, sizeof(*new));
+	if (!new || !mal_runtime_read(function, &new->runtime)) {
+		free(new);
+		return NULL;
+	}
+	do
+		new->next = before;
+	while (!atomic_compare_exchange_weak(&runtimes, &before, new));
+	return &new->runtime;
 }
 
 /*
@@ -169,33 +246,19 @@ static const struct mal_runtime *known_runtime(uintptr_t address)
  */
 const struct mal_runtime *mal_runtime_of(const void *caller)
 {
-	static __thread struct mal_runtime beyond __attribute__((tls_model("initial-exec")));
-	const struct mal_runtime *known = known_runtime((uintptr_t)caller);
+	const struct mal_runtime *runtime = known_runtime((uintptr_t)caller);
 	struct place place = {.address = (uintptr_t)caller};
-	struct mal_runtime found;
-	void *function;
-	unsigned int index;
+	const void *function;
 
-	if (known)
-		return known;
+	if (runtime)
+		return runtime;
 	if (!dl_iterate_phdr(contains, &place))
 		return NULL;
 	function = find_runtime(&place);
-	if (!function || !mal_runtime_read(function, &found))
-		return NULL;
-	index = atomic_load(&caller_count);
-	while (index < MAX_CALLERS &&
-	       !atomic_compare_exchange_weak(&caller_count, &index, index + 1))
-		;
-	if (index == MAX_CALLERS) {
-		beyond = found;
-		return &beyond;
-	}
-	callers[index].begin = place.begin;
-	callers[index].end = place.end;
-	callers[index].runtime = found;
-	atomic_store_explicit(&callers[index].known, true, memory_order_release);
-	return &callers[index].runtime;
+	runtime = function ? read_once(function) : NULL;
+	if (runtime)
+		remember(&place, runtime);
+	return runtime;
 }
 
 bool mal_runtime_manage(const void *caller)

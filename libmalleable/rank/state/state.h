@@ -173,6 +173,13 @@ struct mal_rank {
 #define MAL_BY_CPU_TIME 2 /* they share a CPU: they are timed by CPU time */
 #define MAL_ALIKE 8	  /* they help the only thread of the program, and compute as that does */
 
+/* The primary thread is in a blocking MPI call outside regions. */
+enum mal_calling {
+	MAL_CALLS_NOT,
+	MAL_CALLS,
+	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
+};
+
 /* A thread. */
 struct mal_thread {
 	struct mal_thread_slot *slot; /* in the managed team, NULL outside */
@@ -186,10 +193,12 @@ struct mal_thread {
 	bool primary;
 	uint8_t special; /* MAL_BY_CPU_TIME, MAL_ALIKE */
 	bool met;	 /* was considered as primary thread */
-	bool calling;	 /* primary, in a blocking MPI call outside regions */
+	uint8_t calling; /* enum mal_calling */
 	bool testing;	 /* primary, in a loop of MPI tests that counts as waiting */
 	bool waiting;	 /* in such a call or loop, for long enough to be a wait */
 	bool collective; /* the call is collective */
+	/* tests, and calls that return at once, until the loop of them is looked at */
+	long tests_left;
 };
 
 /* Hidden: it is read without a look at where the linker put it. */
