@@ -146,6 +146,7 @@ struct mal_rank {
 		bool alike;
 		struct mal_arithmetic arithmetic;
 		_Atomic uint64_t raised;
+		unsigned int unbalanced; /* the program's team without us */
 		unsigned int room;   /* the largest team so far, or that there was room for */
 		uint32_t schedule;   /* the one that we set, as in mal_header */
 		int usual_blocktime; /* ms */
