@@ -186,7 +186,6 @@ void mal_team_open(void)
 	mal.teams.levels_differ = numbers && strchr(numbers, ',');
 	mal.teams.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
 			    getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
-	mal.teams.runtime = runtime->base;
 	mal.teams.place = mal.teams.rebinds ? find_place : NULL;
 	mal.teams.block_fixed |=
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;

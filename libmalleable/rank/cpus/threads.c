@@ -36,6 +36,7 @@ struct start {
 	bool placed; /* the program chose its CPUs, MASK */
 	struct mal_cpumask mask;
 	bool extra;
+	bool vanishes;	 /* at exit, see vanish() */
 	bool from_extra; /* but it is the program's: it blocks SIGNALS */
 	sigset_t signals;
 };
@@ -122,16 +123,55 @@ static void settle_in(const struct start *start)
 {
 	struct mal_pin pin;
 
+	if (!mal.active)
+		return;
 	extra = start->extra;
 	if (start->from_extra)
 		pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
 	if (!start->placed) {
 		mal_bind_new_thread();
-	} else if (mal.active) {
+	} else {
 		pin = mal_pins_set(0, &start->mask);
 		if (mal_cpumask_set_affinity(0, &start->mask) < 0)
 			mal_pins_undo(&pin);
 	}
+}
+
+/* Whether CALLER is the runtime, which puts its threads where the user wants them. */
+static bool is_runtime(const void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fbase == mal.teams.runtime;
+}
+
+static _Atomic bool exiting;
+
+static void note_exit(void)
+{
+	exiting = true;
+}
+
+/*
+ * libomp ends its threads when the process exits, and with each its thread_local objects, behind
+ * the program's static ones. libgomp does not end any, and a thread that exists only because of us
+ * has no such objects without us. To the kernel it ends here: that is what pthread_join() waits
+ * for.
+ */
+static void vanish(const struct start *start)
+{
+	if (start->vanishes && exiting)
+		syscall(SYS_exit, 0);
+}
+
+/* Whether the thread that CALLER makes does so. */
+static bool is_to_vanish(const void *caller, bool is_extra)
+{
+	static _Atomic bool noted;
+
+	if (!is_extra && !(mal.teams.outlast_exit && is_runtime(caller)))
+		return false;
+	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
 
 static void *run(void *opaque)
@@ -143,6 +183,7 @@ static void *run(void *opaque)
 	settle_in(&start);
 	pthread_cleanup_push(ended, NULL);
 	result = start.function(start.argument);
+	vanish(&start);
 	pthread_cleanup_pop(1);
 	return result;
 }
@@ -168,14 +209,6 @@ static bool has_cpus(const pthread_attr_t *attributes, struct mal_cpumask *mask)
 		if (CPU_ISSET(cpu, &set))
 			mal_cpumask_add(mask, cpu);
 	return true;
-}
-
-/* Whether CALLER is the runtime, which puts its threads where the user wants them. */
-static bool is_runtime(const void *caller)
-{
-	Dl_info info;
-
-	return dladdr(caller, &info) && info.dli_fbase == mal.teams.runtime;
 }
 
 /*
@@ -214,9 +247,12 @@ static bool makes_extra(const void *caller)
 /* What the calling thread hands on to one that CALLER makes. */
 static void hand_on(struct start *start, const void *caller)
 {
+	start->extra = mal.active && makes_extra(caller);
+	start->vanishes = is_to_vanish(caller, start->extra);
+	if (!mal.active)
+		return;
 	start->placed =
 		start->placed || mal_pins_inherit(&start->mask) || has_place(caller, &start->mask);
-	start->extra = makes_extra(caller);
 	start->from_extra = extra && !start->extra;
 	if (start->from_extra)
 		read_signals(&start->signals);
@@ -230,7 +266,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	int result;
 	bool hides;
 
-	if (!mal.active)
+	/* Of a forked child's threads, too. */
+	if (!mal.active && !mal.teams.outlast_exit)
 		return next_create()(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
 	if (!start)
