@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 16
+plan 18
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -91,6 +91,12 @@ ${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp
 run srun -n1 -c2 --balance --balance-report=off python3 "$work/fill.py" "$work/preload"
 ok "one that cannot be executed again keeps libgomp, and its children do not get libomp" \
 	all_of "exits 0" "says '^preload'" "! says 'preload .*libomp'"
+# libgomp ends no thread at exit: libomp would, behind the destructors of static objects.
+"${CXX:-g++}" -O1 -fopenmp -w -o "$work/ends" "$srcdir/t/programs/ends.cc" || exit 1
+run srun -n1 -c2 --balance --balance-report=off "$work/ends"
+ok "thread_local objects of OpenMP's threads are not destroyed at exit" exits 0
+run srun -n1 -c2 --balance --balance-report=off "$work/ends" exit
+ok "nor in a forked child" exits 0
 if command -v valgrind >/dev/null; then
 	run srun -n1 -c1 --balance --balance-report=off valgrind "$programs/gomp"
 	ok "valgrind keeps its program" all_of "exits 0" "complains 'ERROR SUMMARY: 0 errors'"

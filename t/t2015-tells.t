@@ -6,7 +6,7 @@
 need_cluster
 
 # For which compilers in the gate: c clang, g gcc, - none; a full run has all. Then VARIABLE=VALUE,
-# or -; ranks and CPUs of each; which build of tells; KIND
+# or -, or how to balance; ranks and CPUs of each; which build of tells; KIND
 table="
 	cg -                           n1c2        places
 	-  OMP_PROC_BIND=close         n1c2        places
@@ -21,6 +21,7 @@ table="
 	c  -                           n2c1 -plain process
 	-  OMP_DISPLAY_AFFINITY=true   n2c1 -plain process
 	-  -                           n2c1 -plain alarms
+	c  prove=no                    n2c1 -plain blocked
 	g  -                           n1c2 -display display
 	-  OMP_PROC_BIND=true          n1c2 -display display
 	-  GOMP_CPU_AFFINITY=77        n2c1 -display display
@@ -70,8 +71,10 @@ seen() {
 	} | sed -E 's/(pid|tid|bound to OS proc) [0-9]+/\1/g' | sort
 }
 same() {
+	local keys=auto
 	seen >"$work/without"
-	seen --balance --balance-report=off >"$work/with"
+	[[ $variable = prove=* ]] && keys=$variable
+	seen --balance="$keys" --balance-report=off >"$work/with"
 	diff "$work/without" "$work/with" >"$work/diff" && return
 	sed 's/^/# /' "$work/diff" | head -n 20
 	return 1

@@ -366,7 +366,7 @@ void mal_attach(void)
 			"DMTCP takes checkpoints of the program; its ranks run unbalanced");
 	} else if (attach(&err) == 0) {
 		mal.active = true;
-		pthread_atfork(mal_children_fork, NULL, forget_in_child);
+		pthread_atfork(mal_children_fork, mal_children_fork_done, forget_in_child);
 		if (mal_tools_before())
 			mal_warn_for_all("another OMPT tool goes first: " MAL_NOT_TIMED);
 	} else {

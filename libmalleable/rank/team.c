@@ -169,7 +169,7 @@ void mal_team_open(void)
 		return;
 	runtime = mal_runtime_managed();
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
-	mal.base = threads > 0 ? (unsigned int)threads : 1;
+	mal.base = mal.teams.unbalanced = threads > 0 ? (unsigned int)threads : 1;
 	mal.teams.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
 	if (runtime->set_num_threads &&
 	    mal_number_parse(getenv(MAL_ENV_MAX_THREADS), 1, NO_LIMIT, &told)) {
@@ -186,7 +186,6 @@ void mal_team_open(void)
 	mal.teams.levels_differ = numbers && strchr(numbers, ',');
 	mal.teams.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
 			    getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
-	mal.teams.runtime = runtime->base;
 	mal.teams.place = mal.teams.rebinds ? find_place : NULL;
 	mal.teams.block_fixed |=
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
@@ -257,6 +256,9 @@ void mal_team_chosen(unsigned int threads)
 {
 	if (!mal.base)
 		mal_team_open();
+	/* As many as it has because of us it may have chosen because it was told so. */
+	if (threads > mal.base || threads < mal.teams.unbalanced)
+		mal.teams.unbalanced = threads;
 	mal.base = threads;
 	mal.team = threads;
 	mal.proofs.raised = false;

@@ -220,6 +220,66 @@ static void nap(void)
 		nanosleep(&pause, NULL);
 }
 
+static _Atomic int handled;
+
+static void count(int number)
+{
+	(void)number;
+	handled++;
+}
+
+static void *print_mask(void *nothing)
+{
+	FILE *status = fopen("/proc/thread-self/status", "r");
+	char text[TEXT];
+
+	while (status && fgets(text, sizeof(text), status))
+		if (strncmp(text, "SigBlk", 6) == 0)
+			printf("thread %s", text);
+	if (status)
+		fclose(status);
+	return nothing;
+}
+
+/* From within a region. */
+static void hand_on_mask(void)
+{
+	pthread_t thread;
+	pid_t child;
+
+	fflush(stdout);
+	if (system("grep SigBlk /proc/self/status"))
+		puts("no child");
+	child = fork();
+	if (child == 0) {
+		execl("/bin/grep", "grep", "SigBlk", "/proc/self/status", NULL);
+		_exit(1);
+	}
+	waitpid(child, NULL, 0);
+	if (pthread_create(&thread, NULL, print_mask, NULL) == 0)
+		pthread_join(thread, NULL);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+}
+
+/* A blocked signal comes when the program asks for it. main() has let MPI's threads block it. */
+static void blocked(void)
+{
+	const struct timespec none = {0, 0};
+	sigset_t set;
+
+	signal(SIGUSR1, count);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	work(NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	kill(getpid(), SIGUSR2);
+	printf("came %d\n", sigtimedwait(&set, NULL, &none));
+	work(hand_on_mask);
+	printf("came %d\n", sigtimedwait(&set, NULL, &none));
+	printf("handled %d\n", handled);
+}
+
 static void alarms(void)
 {
 	static char stack[16384];
@@ -354,10 +414,8 @@ static const struct kind {
 #ifdef DISPLAY
 	{"display", display},
 #elif defined(PLAIN)
-	{"children", children},
-	{"threads", threads},
-	{"process", process},
-	{"alarms", alarms},
+	{"children", children}, {"threads", threads}, {"process", process},
+	{"alarms", alarms},	{"blocked", blocked},
 #else
 	{"places", places},
 	{"others", others},
@@ -368,7 +426,13 @@ static const struct kind {
 
 int main(int argc, char **argv)
 {
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	MPI_Init(&argc, &argv);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (argc > 1 && strcmp(argv[1], kinds[i].name) == 0)

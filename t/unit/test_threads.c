@@ -6,9 +6,11 @@
 #include "t/unit/rank_fixture.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -148,6 +150,91 @@ static void foreign_threads(void **state)
 	assert_false(mal_threads_are_foreign());
 	pthread_mutex_unlock(&held);
 	pthread_join(thread, NULL);
+}
+
+static sigset_t signals_seen, signals_inside;
+static _Atomic int handled;
+
+static void *note_signals(void *seen)
+{
+	pthread_sigmask(SIG_SETMASK, NULL, seen);
+	return NULL;
+}
+
+static void count_signal(int number)
+{
+	(void)number;
+	handled++;
+}
+
+/* In a thread of the team, which does what the program has in its region. */
+static void *work_in_region(void *nothing)
+{
+	pthread_t thread;
+
+	note_signals(&signals_seen);
+	mal.teams.runtime = NULL;
+	if (pthread_create(&thread, NULL, note_signals, &signals_inside) == 0)
+		pthread_join(thread, NULL);
+	raise(SIGUSR2);
+	return nothing;
+}
+
+static void let_runtime_create(void)
+{
+	pthread_t thread;
+	Dl_info info;
+
+	/* We are the runtime. */
+	assert_true(dladdr((const void *)(uintptr_t)let_runtime_create, &info));
+	mal.teams.runtime = info.dli_fbase;
+	assert_int_equal(pthread_create(&thread, NULL, work_in_region, NULL), 0);
+	pthread_join(thread, NULL);
+}
+
+static bool has_signals(const sigset_t *set, bool first, bool second, bool crash)
+{
+	return sigismember(set, SIGUSR1) == first && sigismember(set, SIGUSR2) == second &&
+	       sigismember(set, SIGSEGV) == crash;
+}
+
+/* Signals are for the threads that the program has without us. */
+static void extra_threads_take_no_signals(void **state)
+{
+	sigset_t first, now;
+
+	(void)state;
+	signal(SIGUSR2, count_signal);
+	handled = 0;
+	sigemptyset(&first);
+	sigaddset(&first, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &first, NULL);
+	mal.slot->pid = getpid();
+	mal.primary_tid = gettid();
+	mal.depth = 1;
+	mal.base = mal.teams.unbalanced = 1;
+	mal.running = 2;
+	mal.sized = true;
+	let_runtime_create();
+	assert_true(has_signals(&signals_seen, true, true, false));
+	/* A thread of the program's own that it creates there, and a signal that it sends itself. */
+	assert_true(has_signals(&signals_inside, true, false, false));
+	assert_int_equal(handled, 1);
+	note_signals(&now);
+	assert_true(has_signals(&now, true, false, false));
+	/* The program asks for three. */
+	mal.running = 3;
+	mal.sized = false;
+	let_runtime_create();
+	assert_true(has_signals(&signals_seen, true, false, false));
+	let_runtime_create();
+	assert_true(has_signals(&signals_seen, true, true, false));
+	/* Another level's. */
+	mal.depth = 2;
+	let_runtime_create();
+	assert_true(has_signals(&signals_seen, true, false, false));
+	pthread_sigmask(SIG_UNBLOCK, &first, NULL);
+	signal(SIGUSR2, SIG_DFL);
 }
 
 /* The program sees the CPUs that its rank was given, not the one to which we bound it. */
@@ -574,6 +661,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(new_threads),
 		CASE(foreign_threads),
+		CASE(extra_threads_take_no_signals),
 		CASE(sees_its_home),
 		CASE(children),
 		CASE(widened_too_far),

@@ -23,6 +23,7 @@
 #include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/state.h"
 
 /* NEXT: the next definition of the function NAME after ours. */
@@ -60,8 +61,17 @@ static bool is_bound(void)
 
 void mal_children_fork(void)
 {
-	if (mal.active && is_bound())
+	if (!mal.active)
+		return;
+	mal_threads_show_signals();
+	if (is_bound())
 		at_fork = unbalanced(0);
+}
+
+void mal_children_fork_done(void)
+{
+	if (mal.active)
+		mal_threads_hide_signals();
 }
 
 void mal_children_forked(void)
@@ -87,7 +97,10 @@ static bool widen(void)
 {
 	struct mal_cpumask wanted;
 
-	if (!mal.active || mal.observe || !is_bound())
+	if (!mal.active)
+		return false;
+	mal_threads_show_signals();
+	if (mal.observe || !is_bound())
 		return false;
 	wanted = unbalanced(0);
 	return mal_bind_widen(&wanted);
@@ -98,6 +111,8 @@ static void narrow(bool widened)
 {
 	int saved = errno;
 
+	if (mal.active)
+		mal_threads_hide_signals();
 	if (widened && mal.active)
 		mal_bind_narrow();
 	errno = saved;

@@ -9,8 +9,12 @@
 #ifndef MAL_RANK_CPUS_CHILDREN_H
 #define MAL_RANK_CPUS_CHILDREN_H
 
-/* Before a fork, and in the child while it still counts as a rank: let it use those CPUs. */
+/*
+ * Before a fork, behind it in the parent, and in the child while it still counts as a rank: let it
+ * use those CPUs.
+ */
 void mal_children_fork(void);
+void mal_children_fork_done(void);
 void mal_children_forked(void);
 
 /* Find what comes after ours: in a forked child another thread may have left the loader locked. */

@@ -4,11 +4,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
@@ -21,6 +26,8 @@
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
+/* The calling thread exists only because of us: signals are for the threads of the program. */
+static __thread bool extra __attribute__((tls_model("initial-exec")));
 
 struct start {
 	void *(*function)(void *);
@@ -28,6 +35,10 @@ struct start {
 	void *argument;
 	bool placed; /* the program chose its CPUs, MASK */
 	struct mal_cpumask mask;
+	bool extra;
+	bool vanishes;	 /* at exit, see vanish() */
+	bool from_extra; /* but it is the program's: it blocks SIGNALS */
+	sigset_t signals;
 };
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -47,21 +58,120 @@ static void begun(void)
 		;
 }
 
+/* Block all signals but those that come of what the thread itself does. */
+static void block_signals(sigset_t *before)
+{
+	static const int own[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGPIPE,
+				  SIGSEGV, SIGSYS, SIGTRAP, SIGXFSZ};
+	sigset_t others;
+
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&others, own[i]);
+	pthread_sigmask(SIG_BLOCK, &others, before);
+}
+
+/*
+ * What the primary thread blocks: that is the one that would be here without us. Safe between
+ * vfork() and exec.
+ */
+static void read_signals(sigset_t *signals)
+{
+	char path[64], text[4096];
+	unsigned long long bits = 0;
+	const char *line;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)mal.slot->pid,
+		 (int)mal.primary_tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[length > 0 ? length : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	line = strstr(text, "SigBlk:");
+	if (line)
+		bits = strtoull(line + strlen("SigBlk:"), NULL, 16);
+	sigemptyset(signals);
+	for (int number = 1; number <= 64; number++)
+		if (bits >> (number - 1) & 1)
+			sigaddset(signals, number);
+}
+
+void mal_threads_show_signals(void)
+{
+	sigset_t signals;
+
+	if (!extra)
+		return;
+	read_signals(&signals);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+}
+
+void mal_threads_hide_signals(void)
+{
+	if (extra)
+		block_signals(NULL);
+}
+
 /*
  * Set CPUs chosen by the program once more: before the thread had a number they may have been
  * widened.
  */
-static void take_cpus(const struct start *start)
+static void settle_in(const struct start *start)
 {
 	struct mal_pin pin;
 
+	if (!mal.active)
+		return;
+	extra = start->extra;
+	if (start->from_extra)
+		pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
 	if (!start->placed) {
 		mal_bind_new_thread();
-	} else if (mal.active) {
+	} else {
 		pin = mal_pins_set(0, &start->mask);
 		if (mal_cpumask_set_affinity(0, &start->mask) < 0)
 			mal_pins_undo(&pin);
 	}
+}
+
+/* Whether CALLER is the runtime, which puts its threads where the user wants them. */
+static bool is_runtime(const void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fbase == mal.teams.runtime;
+}
+
+static _Atomic bool exiting;
+
+static void note_exit(void)
+{
+	exiting = true;
+}
+
+/*
+ * libomp ends its threads when the process exits, and with each its thread_local objects, behind
+ * the program's static ones. libgomp does not end any, and a thread that exists only because of us
+ * has no such objects without us. To the kernel it ends here: that is what pthread_join() waits
+ * for.
+ */
+static void vanish(const struct start *start)
+{
+	if (start->vanishes && exiting)
+		syscall(SYS_exit, 0);
+}
+
+/* Whether the thread that CALLER makes does so. */
+static bool is_to_vanish(const void *caller, bool is_extra)
+{
+	static _Atomic bool noted;
+
+	if (!is_extra && !(mal.teams.outlast_exit && is_runtime(caller)))
+		return false;
+	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
 
 static void *run(void *opaque)
@@ -70,9 +180,10 @@ static void *run(void *opaque)
 	void *result;
 
 	free(opaque);
-	take_cpus(&start);
+	settle_in(&start);
 	pthread_cleanup_push(ended, NULL);
 	result = start.function(start.argument);
+	vanish(&start);
 	pthread_cleanup_pop(1);
 	return result;
 }
@@ -100,14 +211,6 @@ static bool has_cpus(const pthread_attr_t *attributes, struct mal_cpumask *mask)
 	return true;
 }
 
-/* Whether CALLER is the runtime, which puts its threads where the user wants them. */
-static bool is_runtime(const void *caller)
-{
-	Dl_info info;
-
-	return dladdr(caller, &info) && info.dli_fbase == mal.teams.runtime;
-}
-
 /*
  * Where the user wants the calling thread of the team, by variables of OpenMP: without us the
  * threads that it makes inherit that. Not if CPUs of that place went to other ranks.
@@ -121,22 +224,65 @@ static bool has_place(const void *caller, struct mal_cpumask *mask)
 	       mal.teams.place(mask) && mal_bind_owns(mask);
 }
 
+/*
+ * Whether CALLER makes a thread that the program would not have without us: the runtime, for the
+ * primary thread's team, when that has its own ones; or for a region inside such a thread's work.
+ */
+static bool makes_extra(const void *caller)
+{
+	static unsigned int made;
+	unsigned int team;
+
+	if (!extra && (!mal_self.primary || mal.depth != 1))
+		return false;
+	if (!is_runtime(caller))
+		return false;
+	if (extra)
+		return true;
+	/* The program may have asked for so many by a num_threads clause. */
+	team = mal.sized || mal.running <= mal.base ? mal.teams.unbalanced : mal.running;
+	return ++made >= team;
+}
+
+/* What the calling thread hands on to one that CALLER makes. */
+static void hand_on(struct start *start, const void *caller)
+{
+	start->extra = mal.active && makes_extra(caller);
+	start->vanishes = is_to_vanish(caller, start->extra);
+	if (!mal.active)
+		return;
+	start->placed =
+		start->placed || mal_pins_inherit(&start->mask) || has_place(caller, &start->mask);
+	start->from_extra = extra && !start->extra;
+	if (start->from_extra)
+		read_signals(&start->signals);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
 		   void *argument)
 {
 	struct start *start;
+	sigset_t before;
 	int result;
+	bool hides;
 
-	if (!mal.active)
+	/* Of a forked child's threads, too. */
+	if (!mal.active && !mal.teams.outlast_exit)
 		return next_create()(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
 	if (!start)
 		return EAGAIN;
 	*start = (struct start){.function = function, .argument = argument};
-	start->placed = has_cpus(attributes, &start->mask) || mal_pins_inherit(&start->mask) ||
-			has_place(__builtin_return_address(0), &start->mask);
+	start->placed = has_cpus(attributes, &start->mask);
+	hand_on(start, __builtin_return_address(0));
+	hides = start->extra;
 	begun();
+	/* From its first instruction on. */
+	if (hides)
+		block_signals(&before);
 	result = next_create()(thread, attributes, run, start);
+	if (hides)
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (result) {
 		ended(NULL);
 		free(start);
@@ -150,7 +296,7 @@ static int run_c11(void *opaque)
 	int result;
 
 	free(opaque);
-	take_cpus(&start);
+	settle_in(&start);
 	pthread_cleanup_push(ended, NULL);
 	result = start.function_c11(start.argument);
 	pthread_cleanup_pop(1);
@@ -172,14 +318,33 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	if (!start)
 		return thrd_nomem;
 	*start = (struct start){.function_c11 = function, .argument = argument};
-	start->placed = mal_pins_inherit(&start->mask) ||
-			has_place(__builtin_return_address(0), &start->mask);
+	hand_on(start, __builtin_return_address(0));
 	begun();
 	result = next(thread, run_c11, start);
 	if (result != thrd_success) {
 		ended(NULL);
 		free(start);
 	}
+	return result;
+}
+
+/* What a thread sends to itself is handled there, or waits in the thread that is the program's. */
+int raise(int number)
+{
+	static __typeof__(raise) *next;
+	sigset_t signals;
+	int result;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "raise");
+	if (!extra || !mal.active)
+		return next(number);
+	read_signals(&signals);
+	if (sigismember(&signals, number) == 1)
+		return (int)syscall(SYS_tgkill, getpid(), mal.primary_tid, number);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	result = next(number);
+	mal_threads_hide_signals();
 	return result;
 }
 

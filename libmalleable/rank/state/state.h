@@ -133,6 +133,7 @@ struct mal_rank {
 		/* then: the CPUs of the calling thread's place; false: it has none */
 		bool (*place)(struct mal_cpumask *mask);
 		const void *runtime; /* where the runtime is loaded that has the team */
+		bool outlast_exit;   /* it stands for libgomp, which ends no thread at exit */
 		bool block_fixed;    /* the user or the program chose how threads wait */
 		/* the user or the program chose the schedule of schedule(runtime) loops */
 		_Atomic bool schedule_fixed;
@@ -146,9 +147,10 @@ struct mal_rank {
 		bool alike;
 		struct mal_arithmetic arithmetic;
 		_Atomic uint64_t raised;
-		unsigned int room;   /* the largest team so far, or that there was room for */
-		uint32_t schedule;   /* the one that we set, as in mal_header */
-		int usual_blocktime; /* ms */
+		unsigned int unbalanced; /* the program's team without us */
+		unsigned int room;	 /* the largest team so far, or that there was room for */
+		uint32_t schedule;	 /* the one that we set, as in mal_header */
+		int usual_blocktime;	 /* ms */
 		int usual_kind, usual_chunk; /* of schedule(runtime) */
 		unsigned int linger;	     /* enum mal_linger */
 		/* the size of a widened team in which the program asked for it, 0: it did not */
