@@ -15,6 +15,7 @@
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
+#include "libmalleable/loadable/site.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 #include "spank/launchers.h"
@@ -199,8 +200,13 @@ void balance_options_complete(spank_t spank)
 	balance_wish.asked = balance_wish.given ||
 			     spank_getenv(spank, option_at(SPEC)->variable, balance_wish.spec,
 					  sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
-	if (balance_wish.asked)
-		return;
-	snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
-		 balance_config.fallback[0] ? balance_config.fallback : "off");
+}
+
+void balance_options_fall_back(void)
+{
+	bool any = balance_config.fallback[0] && mal_site_allows_default(&balance_config);
+
+	if (!balance_wish.asked)
+		snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
+			 any ? balance_config.fallback : "off");
 }

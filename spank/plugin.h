@@ -15,8 +15,8 @@
 extern struct mal_site balance_config;
 
 /*
- * Parse the arguments. Wrong ones are reported once, by name, and skipped: the plugin never keeps a
- * job from starting.
+ * Parse the arguments. Wrong ones are skipped: the plugin never keeps a job from starting. slurmd
+ * reports them at its start, by name.
  */
 void balance_args_parse(int count, char **arguments);
 
@@ -49,8 +49,11 @@ int balance_options_register(spank_t spank);
 /* In srun: check SLURM_BALANCE if no option was given. Returns 0; ends srun if it is wrong. */
 int balance_options_check_environment(void);
 
-/* In slurmstepd: complete balance_wish from the step's environment and plugstack.conf. */
+/* In slurmstepd: complete balance_wish from the step's environment. */
 void balance_options_complete(spank_t spank);
+
+/* In slurmstepd: what plugstack.conf has for a step that asked for nothing. */
+void balance_options_fall_back(void);
 
 /*
  * say.c: write "balance: ..." to Slurm's log, without control characters. No other file writes
@@ -65,6 +68,11 @@ void balance_info(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * it from the first node alone.
  */
 void balance_error_of_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * In slurmstepd, where the step asked for nothing: errors go to slurmd's log alone from here on.
+ */
+void balance_say_to_log(bool alone);
 
 /* In slurmstepd: this is node NUMBER of the COUNT of a step. */
 void balance_say_as(uint32_t number, uint32_t count);

@@ -155,8 +155,10 @@ static bool choose(spank_t spank)
 {
 	struct mal_error err;
 
-	step.limits_known = balance_asking_use_partition(step.job);
 	balance_options_complete(spank);
+	balance_say_to_log(!balance_wish.asked);
+	step.limits_known = balance_asking_use_partition(step.job);
+	balance_options_fall_back();
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) == 0)
 		return true;

@@ -3,7 +3,15 @@
 # The administrator's arguments in plugstack.conf, right and wrong.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-start_cluster
+# What is wrong is in slurmd's log.
+start_cluster --plugin-args "patience=$MALLEABLE_PATIENCE colour=blue default=auto policies=lewi \
+	policies@shared=observe report_dir=/nonexistent"
+logged() { grep -q "balance: plugstack.conf: $1" "$BALANCE_CLUSTER/slurmd.log"; }
+once() { [ "$(grep -c "plugstack.conf: colour=" "$BALANCE_CLUSTER/slurmd.log")" = 1 ]; }
+ok "slurmd's log names wrong arguments, each once" all_of "wait_until logged 'colour=blue: unknown'" \
+	"logged 'default=auto: policies= allows lewi alone: '" \
+	"logged 'default@shared=auto: policies= allows observe alone there: '" \
+	"logged 'report_dir=/nonexistent: no such directory'" once
 conf=$BALANCE_CLUSTER/plugstack.conf
 
 # with MODE ARGUMENTS...: the plugin's line; srun and slurmstepd read it anew, slurmd need not.
@@ -36,14 +44,42 @@ with optional "report_dir=$work/reports"
 run srun -n2 --balance "$load" --iterations=1
 ok "report_dir= collects reports" all_of "exits 0" "jq -e .version $work/reports/*.json"
 
+# malleable admin check: of what is in force.
+check() { run "$stage/bin/malleable" admin check "$@"; }
 with optional colour=blue default=fast log=perhaps
 run srun -n1 echo started
-ok "wrong arguments are named and never keep a job from starting" all_of "exits 0" "says started" \
-	"complains 'plugstack.conf: colour=blue: unknown'" \
+ok "wrong arguments never keep a job from starting, and are not its user's" all_of "exits 0" \
+	"says started" "silent_about balance"
+check "$conf"
+ok "malleable admin check names them" all_of "exits 1" \
+	"complains '^malleable admin check: $conf:1: colour=blue: unknown argument, known are'" \
 	"complains 'default=fast: unknown policy'" \
 	"complains 'log=perhaps: syslog, slurmd or no is wanted'"
-once() { [ "$(grep -c colour= "$work/err")" = 1 ]; }
-ok "each once" once
+with optional default=auto policies=lewi
+run srun -n1 sh -c "$balanced"
+ok "nor is a default that policies= forbids: the step runs unbalanced" all_of "exits 0" \
+	"says '^<none>$'" "silent_about balance"
+check
+ok "which is told too, of the file beside slurm.conf" all_of "exits 1" \
+	"complains 'default=auto: policies= allows lewi alone'" "says 'ask for nothing: off'"
+with optional default=lewi,keep=perhaps libdir=/nonexistent
+check
+ok "and a directory that is not there" all_of "exits 1" \
+	"complains 'libdir=/nonexistent: malleabled is not there'" "complains 'default=lewi,keep'"
+mkdir "$work/parts"
+with optional default=lewi,keep=no
+mv "$conf" "$work/parts/ours.conf"
+printf '# ours\ninclude %s/parts/*.conf # all\n' "$work" >"$conf"
+check
+ok "files that it includes are read, and what is right is told" all_of "exits 0" "[ ! -s $work/err ]" \
+	"says 'parts/ours.conf:1: .*balance.so: steps that ask for nothing: lewi,keep=no;'"
+printf 'include %s\noptionally x.so\n' "$conf" >"$conf"
+check
+ok "files that include themselves end, and other lines are looked at" all_of "exits 1" \
+	"complains ':1: .*: too many files'" "complains ':2: optionally: optional, required or include'"
+: >"$conf"
+check
+ok "without a line for the plugin it says so" all_of "exits 1" "complains 'there is no --balance'"
 
 with optional libdir=/nonexistent
 run srun -n1 --balance echo started
