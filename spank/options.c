@@ -202,6 +202,13 @@ void balance_options_complete(spank_t spank)
 					  sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
 }
 
+enum mal_report_wish balance_options_report(void)
+{
+	return balance_wish.asked || balance_wish.report[0]
+		       ? mal_report_wish(balance_wish.report)
+		       : (enum mal_report_wish)balance_config.report;
+}
+
 void balance_options_fall_back(void)
 {
 	bool any = balance_config.fallback[0] && mal_site_allows_default(&balance_config);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 
@@ -54,6 +55,9 @@ void balance_options_complete(spank_t spank);
 
 /* In slurmstepd: what plugstack.conf has for a step that asked for nothing. */
 void balance_options_fall_back(void);
+
+/* What the user is told at the end: as the user, or else the site wants it. */
+enum mal_report_wish balance_options_report(void);
 
 /*
  * say.c: write "balance: ..." to Slurm's log, without control characters. No other file writes

@@ -311,7 +311,7 @@ static int start(struct mal_error *err)
 					step.nodes > 1 || balance_tracker_is_component(step.id),
 				.report_file = mal_report_wish_file(balance_wish.report),
 				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
-				.brief = mal_report_wish(balance_wish.report) == MAL_REPORT_BRIEF,
+				.brief = balance_options_report() == MAL_REPORT_BRIEF,
 				.nodes = step.joined > 1 ? step.joined : 0,
 				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 				.socket = step.socket.path,
@@ -367,9 +367,9 @@ static void end_script(void)
 {
 	step.script = false;
 	balance_descriptors_take(&step.fds);
-	balance_launchers_end(&step.fds.script,
-			      step.id == BALANCE_BATCH_STEP && balance_wish.asked &&
-				      mal_report_wish(balance_wish.report) != MAL_REPORT_OFF);
+	balance_launchers_end(&step.fds.script, step.id == BALANCE_BATCH_STEP &&
+							balance_wish.asked &&
+							balance_options_report() != MAL_REPORT_OFF);
 }
 
 /* Called as root. */
@@ -454,6 +454,7 @@ void balance_step_prepare_task(spank_t spank)
 		.nodes = step.joined,
 		.events = step.choice.keys.events,
 		.keep_gomp = step.choice.keys.keep_gomp,
+		.quiet = !balance_wish.asked && balance_options_report() == MAL_REPORT_OFF,
 		.mode = mal_choice_mode(&step.choice),
 	};
 
@@ -499,8 +500,7 @@ void balance_step_end(void)
 					  .ranks = step.ranks,
 					  .cpus = mal_cpumask_count(&step.all),
 					  .first_node = step.node == 0,
-					  .silent = mal_report_wish(balance_wish.report) ==
-						    MAL_REPORT_OFF,
+					  .silent = balance_options_report() == MAL_REPORT_OFF,
 					  .expected = is_expected()},
 		text, sizeof(text));
 }

@@ -6,6 +6,7 @@ need_cluster
 # What is wrong is in slurmd's log.
 start_cluster --plugin-args "patience=$MALLEABLE_PATIENCE colour=blue default=auto policies=lewi \
 	policies@shared=observe report_dir=/nonexistent"
+logged_now() { wait_until grep -q "$1" "$BALANCE_CLUSTER/slurmd.log"; }
 logged() { grep -q "balance: plugstack.conf: $1" "$BALANCE_CLUSTER/slurmd.log"; }
 once() { [ "$(grep -c "plugstack.conf: colour=" "$BALANCE_CLUSTER/slurmd.log")" = 1 ]; }
 ok "slurmd's log names wrong arguments, each once" all_of "wait_until logged 'colour=blue: unknown'" \
@@ -38,6 +39,50 @@ run srun -n1 sh -c "$balanced"
 ok "default= balances steps that ask for nothing" says '^<[0-9]+>$'
 run srun --balance=off -n1 sh -c "$balanced"
 ok "and --balance=off still switches off" says '^<none>$'
+
+# What users who asked for nothing are told: nothing, or what report= says.
+silent() { [ ! -s "$work/err" ] || { echo "# not silent"; false; }; }
+logs() { wc -l <"$BALANCE_CLUSTER/slurmd.log"; }
+short=("$load" --work=20,10 --iterations=3)
+for policy in auto observe; do
+	with optional default=$policy
+	before=$(logs)
+	run srun -n2 -c1 "${short[@]}"
+	ok "default=$policy: whoever asked for nothing is told nothing, and slurmd's log neither" \
+		all_of "exits 0" "says ^elapsed" silent \
+		"! tail -n +$((before + 1)) '$BALANCE_CLUSTER/slurmd.log' | grep balance: | grep -v uid="
+done
+run srun -n2 -c1 --balance-report=full "${short[@]}"
+ok "who asks for the report has it" complains 'balance: step [0-9.]+ on .*: policy observe'
+with optional default=auto
+run srun -n2 -c1 --balance "${short[@]}"
+ok "who asks for balancing too" complains 'balance: step [0-9.]+ on .*: policy auto'
+run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit "${short[@]}"
+ok "that ranks run unbalanced is no news for others" all_of "exits 0" silent
+with optional default=auto libdir=/nonexistent
+run srun -n2 -c1 "${short[@]}"
+ok "nor that the plugin is broken: slurmd's log has it" all_of "exits 0" silent \
+	"logged_now 'malleabled: No such file or directory; the step runs unbalanced'"
+with optional default=auto report=off report@shared=brief
+run srun -n2 -c1 "${short[@]}"
+ok "report=off: nothing" all_of "exits 0" silent
+run srun -p shared -n2 -c1 "${short[@]}"
+ok "report@PARTITION=brief: the verdict alone" all_of "exits 0" \
+	"[ \$(grep -c ^balance: $work/err) = 1 ]" "silent_about 'policy auto'"
+with optional default=auto report=full
+run srun -n2 -c1 "${short[@]}"
+ok "report=full: all of it" all_of "exits 0" "complains 'policy auto, 2 ranks'"
+with optional default=auto
+if [ $openmpi = yes ]; then
+	printf '#!/bin/sh\nmpirun -n 2 %s\nSLURM_BALANCE=observe mpirun -n 2 %s\n' "${short[*]}" \
+		"${short[*]}" >"$work/job"
+	run sbatch --wait -Q -n2 -D "$work" -o "$work/said" -e "$work/said" "$work/job"
+	cp "$work/said" "$work/err"
+	ok "mpirun in a script likewise" all_of "exits 0" "complains 'policy observe, 2 ranks'" \
+		"silent_about 'policy auto'" "[ \$(grep -c ^elapsed $work/err) = 2 ]"
+else
+	skip "mpirun in a script likewise" "mpirun is MPICH's, which starts ranks in a step"
+fi
 
 mkdir -m 1777 "$work/reports"
 with optional "report_dir=$work/reports"

@@ -55,6 +55,7 @@ struct mal_site {
 	char report_dir[512]; /* directory of JSON reports of all steps; empty: none */
 	char libdir[512];     /* directory of the controller and the libraries */
 	char off_file[512];   /* the administrator's off switch (malleable admin) */
+	unsigned int report;  /* enum mal_report_wish: of steps that asked for nothing */
 	unsigned int log;     /* enum mal_log */
 	bool coschedule;      /* divide CPUs among the jobs that share them */
 	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/patience.h"
+#include "libmalleable/core/report_wish.h"
 
 #define FIELD(container, field) \
 	.offset = offsetof(struct container, field), .size = sizeof(((struct container *)0)->field)
@@ -55,6 +56,8 @@ static const struct mal_setting table[] = {
 	 .help = "--balance of steps that ask for nothing"},
 	{"policies", SITE(policies), TEXT = "name[,name...]", .by_partition = true,
 	 .help = "policies that users may choose"},
+	{"report", SITE(report), WORDS = MAL_REPORT_WORDS, .by_partition = true,
+	 .help = "what is printed of steps that ask for nothing"},
 	{"report_dir", SITE(report_dir), TEXT = "directory", .help = "of all steps' JSON reports"},
 	{"libdir", SITE(libdir), TEXT = "directory", .help = "of malleabled and the libraries"},
 	{"log", SITE(log), WORDS = "syslog|slurmd|no",

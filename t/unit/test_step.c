@@ -285,6 +285,7 @@ IDLE(int, balance_agent_start, (const char *path, const char *user, struct mal_e
 IDLE(void, balance_agent_end, (void), NOTHING)
 IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(void, balance_options_fall_back, (void), NOTHING)
+IDLE(enum mal_report_wish, balance_options_report, (void), MAL_REPORT_FULL)
 IDLE(void, balance_say_to_log, (bool alone), NOTHING)
 IDLE(bool, balance_asking_use_partition, (uint32_t job), true)
 IDLE(void, balance_say_as, (uint32_t number, uint32_t count), NOTHING)
