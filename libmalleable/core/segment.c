@@ -12,7 +12,7 @@
 #include "libmalleable/core/env.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
-#define SEGMENT_VERSION 9
+#define SEGMENT_VERSION 10
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define SNAPSHOT_TRIES 1000
 

@@ -89,6 +89,12 @@ enum mal_proves {
 	MAL_PROVES_ONE, /* but the program was told 1 thread: all its teams keep their size */
 };
 
+/* Who chose the number of threads that a rank started with (mal_rank_slot.chosen), bits. */
+enum mal_chosen {
+	MAL_CHOSEN_BY_VARIABLE = 1, /* OMP_NUM_THREADS */
+	MAL_CHOSEN_BY_KEY = 2,	    /* max_threads= */
+};
+
 /* One CPU, on its own cache line as ranks compete for it. */
 struct mal_cpu_slot {
 	alignas(MAL_CACHE_LINE) mal_word word;
@@ -158,6 +164,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t state;
 	_Atomic uint32_t reported;  /* most threads reported to the program, 0: none */
 	_Atomic uint32_t reason;    /* enum mal_mode_reason */
+	_Atomic uint32_t chosen;    /* bits of enum mal_chosen */
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
 	_Atomic uint32_t uses_mpi;  /* a program of its task called MPI_Init where we see it */
 	struct mal_cpumask home;    /* CPUs that the rank started with */

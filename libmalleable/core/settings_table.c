@@ -35,7 +35,10 @@ static const struct mal_setting table[] = {
 		 "--distribution=arbitrary"},
 
 	{"mode", KEY(mode), WORDS = "auto|team|cpuset",
-	 .help = "change the OpenMP team with the CPUs (team) or keep it (cpuset)"},
+	 .help = "which OpenMP teams change with the CPUs: those that cannot tell (auto), none "
+		 "(cpuset), all (team): wrong results or crashes if anything is sized or indexed "
+		 "by "
+		 "thread"},
 	{"gomp", KEY(keep_gomp), WORDS = "replace|keep",
 	 .help = "run programs built for GCC's libgomp on libomp, or leave them on it"},
 	{"grow", KEY(grow_job), WORDS = "job", .min = 1, .policies_have = true, .slurm_only = true,
