@@ -30,6 +30,7 @@
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/loadable/loadable.h"
 
 /* How long a rank may wait for its controller. */
@@ -266,6 +267,7 @@ static void join(struct mal_gathering *gathering)
 	setup.quiet = is_quiet();
 	if (alone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
 		say(err.text);
+	mal_starts_begin(alone.segment_fd);
 }
 
 /* Execute NAME in the directories of LIST. Returns if it is in none. */

@@ -25,6 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
+#define MAL_SEGMENT_VERSION 10
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -239,7 +240,8 @@ struct mal_header {
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
 	_Atomic int32_t reader;	  /* which rank reads the program for all (rank/program/known.h) */
-	_Atomic uint32_t unseen;  /* a program was executed where our libraries cannot be loaded */
+	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
+	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
 };
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */

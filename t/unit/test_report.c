@@ -16,6 +16,7 @@
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/trace/trace.h"
 
 static struct mal_controller *node;
@@ -404,6 +405,34 @@ static void unseen(void **state)
 	node_slot(0)->uses_mpi = true;
 	says("too short to measure: fewer than two phase boundaries were seen; no OpenMP with OMPT "
 	     "was seen");
+}
+
+/* Where no rank came: why, unless all programs are known to have had none. */
+static void nothing_came(void **state)
+{
+	struct mal_header *header = node_segment()->header;
+	char line[512];
+
+	(void)state;
+	mal_report_nothing(node, line, sizeof(line));
+	assert_non_null(strstr(line, "no rank came, nothing was balanced: LD_PRELOAD was over"));
+	for (int what = MAL_START_BEGUN; what <= MAL_START_ENDED; what++) {
+		assert_false(mal_starts_are_whole(header));
+		header->starts[what] = 2;
+	}
+	line[mal_report_nothing(node, line, sizeof(line))] = '\0';
+	assert_string_equal(line, "nothing to balance: no task used MPI or OpenMP\n");
+	header->starts[MAL_START_HID_MPI] = 1;
+	assert_false(mal_starts_are_whole(header));
+	header->starts[MAL_START_HID_MPI] = 0;
+	header->starts[MAL_START_BEGUN] = 3;
+	assert_false(mal_starts_are_whole(header));
+	header->starts[MAL_START_BEGUN] = 2;
+	header->unseen = 1;
+	mal_report_nothing(node, line, sizeof(line));
+	assert_non_null(strstr(line, "a program ran where our libraries cannot be loaded"));
+	header->refused = 1;
+	assert_int_equal(mal_report_nothing(node, line, sizeof(line)), 0);
 }
 
 /* Whatever the user should know of it. */
@@ -852,6 +881,7 @@ int main(void)
 		CASE(too_short),
 		CASE(serial),
 		CASE(unseen),
+		CASE(nothing_came),
 		CASE(remarks),
 		CASE(schedules),
 		CASE(modes),

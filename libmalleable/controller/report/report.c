@@ -23,6 +23,7 @@
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/starts.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
@@ -327,6 +328,10 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 
 	if (atomic_load(&header->refused))
 		return 0;
+	if (!atomic_load(&header->unseen) && mal_starts_are_whole(header)) {
+		mal_text_add(&text, "nothing to balance: no task used MPI or OpenMP\n");
+		return text.length;
+	}
 	mal_text_add(&text, "no rank came, nothing was balanced: %s\n",
 		     atomic_load(&header->unseen)
 			     ? "a program ran where our libraries cannot be loaded, as in a "

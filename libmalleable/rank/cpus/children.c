@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
@@ -75,6 +77,43 @@ void mal_children_forked(void)
 \
 	if (room) \
 	environment = mal_unseen_leave_out(environment, __builtin_alloca(room))
+
+/* The process that loaded this library, and no forked child of it; 0: not yet. */
+static pid_t loaded;
+
+__attribute__((constructor)) static void count_load(void)
+{
+	loaded = getpid();
+	mal_starts_open();
+	mal_starts_count(MAL_START_LOADED, 1);
+}
+
+static int hides_mpi(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	(void)data;
+	return name && strncmp(name, "/libmpi", strlen("/libmpi")) == 0;
+}
+
+/* Where a rank came nobody asks for the counts. */
+__attribute__((destructor)) static void count_end(void)
+{
+	if (mal.active || getpid() != loaded)
+		return;
+	if (dl_iterate_phdr(hides_mpi, NULL))
+		mal_starts_count(MAL_START_HID_MPI, 1);
+	mal_starts_count(MAL_START_ENDED, 1);
+}
+
+/* A program is executed in place of this one, or BY is -1: it could not be. */
+static void count_exec(int by)
+{
+	mal_starts_count(MAL_START_BEGUN, by);
+	if (getpid() == loaded)
+		mal_starts_count(MAL_START_ENDED, by);
+}
 
 static bool widen(void)
 {
@@ -156,6 +195,7 @@ int system(const char *command)
 	NEXT(system);
 	mal_unseen_clean_up();
 	bool widened = widen();
+	mal_starts_count(MAL_START_BEGUN, command != NULL);
 	int result = next(command);
 
 	narrow(widened);
@@ -167,6 +207,7 @@ FILE *popen(const char *command, const char *mode)
 	NEXT(popen);
 	mal_unseen_clean_up();
 	bool widened = widen();
+	mal_starts_count(MAL_START_BEGUN, 1);
 	FILE *result = next(command, mode);
 
 	narrow(widened);
@@ -193,6 +234,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	bool widened = widen();
 	int result = next(pid, path, actions, attributes, arguments, environment);
 
+	mal_starts_count(MAL_START_BEGUN, result == 0);
 	narrow(widened);
 	return result;
 }
@@ -206,6 +248,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	bool widened = widen();
 	int result = next(pid, file, actions, attributes, arguments, environment);
 
+	mal_starts_count(MAL_START_BEGUN, result == 0);
 	narrow(widened);
 	return result;
 }
@@ -232,8 +275,10 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 		find_exec();
 	HAND_ON(environment);
 	bool widened = widen();
+	count_exec(1);
 	int result = next_execve(path, arguments, environment);
 
+	count_exec(-1);
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);
 	return result;
@@ -245,8 +290,10 @@ int fexecve(int file, char *const *arguments, char *const *environment)
 		find_exec();
 	HAND_ON(environment);
 	bool widened = widen();
+	count_exec(1);
 	int result = next_fexecve(file, arguments, environment);
 
+	count_exec(-1);
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);
 	return result;
@@ -263,8 +310,10 @@ int execvpe(const char *file, char *const *arguments, char *const *environment)
 		find_exec();
 	HAND_ON(environment);
 	bool widened = widen();
+	count_exec(1);
 	int result = next_execvpe(file, arguments, environment);
 
+	count_exec(-1);
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);
 	return result;
