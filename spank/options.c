@@ -143,8 +143,13 @@ static int keep_path(const struct mal_setting *option, const char *text)
 	return 0;
 }
 
+/* The first option that names what to print or to write, in slurmstepd; NULL: none was given. */
+static const char *asked_to_write;
+
 static int on_file(int value, const char *text, int remote)
 {
+	if (remote && !is_bare(text) && strcmp(text, "off") != 0 && !asked_to_write)
+		asked_to_write = option_at(value)->name;
 	return !is_bare(text) && !remote ? keep_path(option_at(value), text) : 0;
 }
 
@@ -207,6 +212,11 @@ enum mal_report_wish balance_options_report(void)
 	return balance_wish.asked || balance_wish.report[0]
 		       ? mal_report_wish(balance_wish.report)
 		       : (enum mal_report_wish)balance_config.report;
+}
+
+const char *balance_options_in_vain(void)
+{
+	return balance_wish.asked ? NULL : asked_to_write;
 }
 
 void balance_options_fall_back(void)

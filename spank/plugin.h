@@ -53,6 +53,11 @@ int balance_options_check_environment(void);
 /* In slurmstepd: complete balance_wish from the step's environment. */
 void balance_options_complete(spank_t spank);
 
+/*
+ * In slurmstepd: an option was given that needs --balance, and that was not: its name. NULL: none.
+ */
+const char *balance_options_in_vain(void);
+
 /* In slurmstepd: what plugstack.conf has for a step that asked for nothing. */
 void balance_options_fall_back(void);
 

@@ -169,9 +169,24 @@ static bool choose(spank_t spank)
 	return false;
 }
 
+/* A user who asked for a report or the like, but not for what it is about, is told so. */
+static void tell_in_vain(void)
+{
+	const char *option = balance_options_in_vain();
+	char text[160];
+
+	if (!option || step.node != 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "--%s does nothing without --balance: add that, or --balance=observe", option);
+	balance_tell_user(text);
+}
+
 /* Nothing keeps the step from being balanced as STEP.CHOICE says. */
 static bool is_allowed(void)
 {
+	if (!step.choice.policy->decide)
+		tell_in_vain();
 	return step.choice.policy->decide && !is_off() && !lacks_limits();
 }
 

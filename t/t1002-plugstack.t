@@ -125,6 +125,21 @@ ok "files that include themselves end, and other lines are looked at" all_of "ex
 : >"$conf"
 check
 ok "without a line for the plugin it says so" all_of "exits 1" "complains 'there is no --balance'"
+# As where the plugin was removed, or is for another Slurm.
+printf '#!/bin/sh\n#SBATCH --balance\necho ran\n' >"$work/option"
+printf '#!/bin/sh\nexport SLURM_BALANCE=auto\nsrun -n2 sh -c "$1"\n' >"$work/variable"
+run sbatch --wait -Q -o "$work/ran" "$work/option"
+ok "scripts with the option end then" all_of "exits 255" "complains 'unrecognized option .*balance'" \
+	"[ ! -e $work/ran ]"
+run srun --balance -n1 true
+ok "so does srun" all_of "exits 255" "complains 'unrecognized option .*balance'"
+scripted() { run sbatch --wait -Q -n2 -o "$work/said" "$work/variable" "$balanced"; }
+scripted
+ok "SLURM_BALANCE=auto does no harm there" all_of "exits 0" \
+	"[ \"\$(sort -u $work/said)\" = '<none>' ]"
+with optional
+scripted
+ok "and balances where the plugin is" all_of "exits 0" "grep -Eq '^<[0-9]+>$' $work/said"
 
 with optional libdir=/nonexistent
 run srun -n1 --balance echo started
