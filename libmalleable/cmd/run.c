@@ -124,6 +124,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	}
 	if (optind == argc)
 		return mal_option_wrong(&tool, "a command is needed");
+	/* The command may change its directory, and then could load nothing from there. */
+	if (*arguments->libdir != '/')
+		return mal_option_wrong(&tool, "--libdir=%s: an absolute path is wanted",
+					arguments->libdir);
 	return 0;
 }
 
