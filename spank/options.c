@@ -37,7 +37,8 @@ static int check(const char *spec)
 	struct mal_choice choice;
 	struct mal_error err;
 
-	if (mal_loadable_choose(spec, balance_config.libdir, balance_args_policies(), &choice,
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) == 0 &&
+	    mal_loadable_choose(spec, balance_config.libdir, balance_args_policies(), &choice,
 				&err) == 0)
 		return 0;
 	balance_error("%s", err.text);
@@ -56,6 +57,7 @@ static bool is_bare(const char *text)
 /* --balance=help: as srun has it for --mpi=list, print it and do nothing else. */
 static void help(void)
 {
+	mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), NULL);
 	mal_policies_print(stdout, balance_config.libdir);
 	if (balance_args_policies())
 		printf("allowed here: %s\n", balance_args_policies());
@@ -202,6 +204,10 @@ void balance_options_complete(spank_t spank)
 		if (path != balance_wish.report && strcmp(path, "off") == 0)
 			path[0] = '\0';
 	}
+	if (spank_getenv(spank, MAL_LOADABLE_VARIABLE, balance_wish.policies,
+			 sizeof(balance_wish.policies)) != ESPANK_SUCCESS ||
+	    mal_loadable_add(balance_wish.policies, NULL) < 0)
+		balance_wish.policies[0] = '\0';
 	balance_wish.asked = balance_wish.given ||
 			     spank_getenv(spank, option_at(SPEC)->variable, balance_wish.spec,
 					  sizeof(balance_wish.spec)) == ESPANK_SUCCESS;

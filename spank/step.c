@@ -314,6 +314,8 @@ static int start(struct mal_error *err)
 				.step = step.name,
 				.libdir = balance_config.libdir,
 				.node = node,
+				.users_own =
+					balance_wish.policies[0] ? balance_wish.policies : NULL,
 				.allowed = balance_args_policies(),
 				.off_file = balance_switch_link(),
 				.min_cpus = balance_config.min_cpus,

@@ -114,7 +114,8 @@ static bool is_wanted(struct mal_gathering *gathering)
 			return false;
 		}
 	}
-	if (mal_loadable_choose(gathering->wish.spec, gathering->libdir,
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0 ||
+	    mal_loadable_choose(gathering->wish.spec, gathering->libdir,
 				getenv(MAL_ENV_JOB_POLICIES), &gathering->choice, &err) < 0) {
 		say(err.text);
 		return false;

@@ -98,11 +98,14 @@ static void list_options(struct option *options)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	struct option options[SETTINGS_MAX + 5];
+	struct mal_error err;
 	int option;
 
 	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
 	if (read_environment(arguments) < 0)
 		return -1;
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0)
+		return mal_option_wrong(&tool, "%s", err.text);
 	list_options(options);
 	while ((option = mal_option(&tool, argc, argv, "+", options)) != MAL_OPTION_END) {
 		switch (option) {

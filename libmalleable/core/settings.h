@@ -22,6 +22,7 @@ struct mal_wish {
 	bool given;	    /* --balance was given as an option */
 	bool asked;	    /* as an option or in the environment, not by default= only */
 	char spec[512];	    /* --balance */
+	char policies[768]; /* MALLEABLE_POLICIES: directory of the user's own policies */
 	char report[768];   /* --balance-report */
 	char trace[768];    /* --balance-trace */
 	char hostfile[768]; /* --balance-hostfile */
