@@ -142,11 +142,14 @@ void balance_launchers_set(const struct mal_setup_env *env, const char *policy)
 	env->set(env->context, MAL_ENV_JOB, policy);
 	if (balance_args_policies())
 		env->set(env->context, MAL_ENV_JOB_POLICIES, balance_args_policies());
+	if (!balance_wish.asked)
+		env->set(env->context, MAL_ENV_JOB_REPORT,
+			 mal_report_wish_word(balance_options_report()));
 }
 
 void balance_launchers_unset(const struct mal_setup_env *env)
 {
-	static const char *const names[] = {MAL_ENV_JOB, MAL_ENV_JOB_POLICIES};
+	static const char *const names[] = {MAL_ENV_JOB, MAL_ENV_JOB_POLICIES, MAL_ENV_JOB_REPORT};
 	char value[2048];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -15,6 +15,7 @@
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
+#include "libmalleable/loadable/site.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 #include "spank/launchers.h"
@@ -36,7 +37,8 @@ static int check(const char *spec)
 	struct mal_choice choice;
 	struct mal_error err;
 
-	if (mal_loadable_choose(spec, balance_config.libdir, balance_args_policies(), &choice,
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) == 0 &&
+	    mal_loadable_choose(spec, balance_config.libdir, balance_args_policies(), &choice,
 				&err) == 0)
 		return 0;
 	balance_error("%s", err.text);
@@ -55,6 +57,7 @@ static bool is_bare(const char *text)
 /* --balance=help: as srun has it for --mpi=list, print it and do nothing else. */
 static void help(void)
 {
+	mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), NULL);
 	mal_policies_print(stdout, balance_config.libdir);
 	if (balance_args_policies())
 		printf("allowed here: %s\n", balance_args_policies());
@@ -180,8 +183,13 @@ static int keep_path(const struct mal_setting *option, const char *text)
 	return 0;
 }
 
+/* The first option that names what to print or to write, in slurmstepd; NULL: none was given. */
+static const char *asked_to_write;
+
 static int on_file(int value, const char *text, int remote)
 {
+	if (remote && !is_bare(text) && strcmp(text, "off") != 0 && !asked_to_write)
+		asked_to_write = option_at(value)->name;
 	return !is_bare(text) && !remote ? keep_path(option_at(value), text) : 0;
 }
 
@@ -234,11 +242,32 @@ void balance_options_complete(spank_t spank)
 		if (path != balance_wish.report && strcmp(path, "off") == 0)
 			path[0] = '\0';
 	}
+	if (spank_getenv(spank, MAL_LOADABLE_VARIABLE, balance_wish.policies,
+			 sizeof(balance_wish.policies)) != ESPANK_SUCCESS ||
+	    mal_loadable_add(balance_wish.policies, NULL) < 0)
+		balance_wish.policies[0] = '\0';
 	balance_wish.asked = balance_wish.given ||
 			     spank_getenv(spank, option_at(SPEC)->variable, balance_wish.spec,
 					  sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
-	if (balance_wish.asked)
-		return;
-	snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
-		 balance_config.fallback[0] ? balance_config.fallback : "off");
+}
+
+enum mal_report_wish balance_options_report(void)
+{
+	return balance_wish.asked || balance_wish.report[0]
+		       ? mal_report_wish(balance_wish.report)
+		       : (enum mal_report_wish)balance_config.report;
+}
+
+const char *balance_options_in_vain(void)
+{
+	return balance_wish.asked ? NULL : asked_to_write;
+}
+
+void balance_options_fall_back(void)
+{
+	bool any = balance_config.fallback[0] && mal_site_allows_default(&balance_config);
+
+	if (!balance_wish.asked)
+		snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
+			 any ? balance_config.fallback : "off");
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 
@@ -15,8 +16,8 @@
 extern struct mal_site balance_config;
 
 /*
- * Parse the arguments. Wrong ones are reported once, by name, and skipped: the plugin never keeps a
- * job from starting.
+ * Parse the arguments. Wrong ones are skipped: the plugin never keeps a job from starting. slurmd
+ * reports them at its start, by name.
  */
 void balance_args_parse(int count, char **arguments);
 
@@ -55,8 +56,19 @@ int balance_options_check_environment(void);
  */
 void balance_options_forget_job(void);
 
-/* In slurmstepd: complete balance_wish from the step's environment and plugstack.conf. */
+/* In slurmstepd: complete balance_wish from the step's environment. */
 void balance_options_complete(spank_t spank);
+
+/*
+ * In slurmstepd: an option was given that needs --balance, and that was not: its name. NULL: none.
+ */
+const char *balance_options_in_vain(void);
+
+/* In slurmstepd: what plugstack.conf has for a step that asked for nothing. */
+void balance_options_fall_back(void);
+
+/* What the user is told at the end: as the user, or else the site wants it. */
+enum mal_report_wish balance_options_report(void);
 
 /*
  * say.c: write "balance: ..." to Slurm's log, without control characters. No other file writes
@@ -71,6 +83,11 @@ void balance_info(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * it from the first node alone.
  */
 void balance_error_of_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * In slurmstepd, where the step asked for nothing: errors go to slurmd's log alone from here on.
+ */
+void balance_say_to_log(bool alone);
 
 /* In slurmstepd: this is node NUMBER of the COUNT of a step. */
 void balance_say_as(uint32_t number, uint32_t count);

@@ -33,6 +33,9 @@ static struct {
 	char name[68];
 } node;
 
+/* In slurmstepd: errors are for slurmd's log alone. */
+static bool log_alone;
+
 void balance_make_printable(char *text)
 {
 	mal_make_printable(text, strlen(text), false);
@@ -95,8 +98,8 @@ static int set_stderr_aside(int *caught)
 	return kept;
 }
 
-/* Returns false if the user did not get all of the lines. */
-static bool put_stderr_back(int kept, int caught)
+/* Returns false if a user who is TOLD did not get all of the lines. */
+static bool put_stderr_back(int kept, int caught, bool told)
 {
 	char text[8192];
 	bool done = true;
@@ -105,16 +108,17 @@ static bool put_stderr_back(int kept, int caught)
 	dup2(kept, STDERR_FILENO);
 	close(kept);
 	while ((got = read(caught, text, sizeof(text))) > 0)
-		done = done && pass_on(text, (size_t)got);
+		done = done && (!told || pass_on(text, (size_t)got));
 	close(caught);
 	return done;
 }
 
 /*
- * Let SAY, a function of Slurm's, write TEXT. Returns false if the user did not get it in time.
- * Outside slurmstepd standard error is the caller's own.
+ * Let SAY, a function of Slurm's, write TEXT. Returns false if a user who is TOLD did not get it in
+ * time. Outside slurmstepd standard error is the caller's own.
  */
-static bool put_line(void (*say)(const char *format, ...), const char *format, const char *text)
+static bool put_line(void (*say)(const char *format, ...), const char *format, const char *text,
+		     bool told)
 {
 	int caught, kept;
 
@@ -123,15 +127,20 @@ static bool put_line(void (*say)(const char *format, ...), const char *format, c
 		return true;
 	}
 	kept = set_stderr_aside(&caught);
-	if (kept < 0 && !mal_descriptor_wait(STDERR_FILENO, POLLOUT, mal_now_ms()))
+	if (kept < 0 && (!told || !mal_descriptor_wait(STDERR_FILENO, POLLOUT, mal_now_ms())))
 		return false;
 	say(format, text);
-	return kept < 0 || put_stderr_back(kept, caught);
+	return kept < 0 || put_stderr_back(kept, caught, told);
 }
 
 bool balance_tell_user(const char *text)
 {
-	return put_line(slurm_spank_log, "balance: %s", text);
+	return put_line(slurm_spank_log, "balance: %s", text, true);
+}
+
+void balance_say_to_log(bool alone)
+{
+	log_alone = alone;
 }
 
 void balance_say_as(uint32_t number, uint32_t count)
@@ -153,7 +162,7 @@ static void put(void (*say)(const char *format, ...), const char *name, const ch
 
 	vsnprintf(text + used, sizeof(text) - used, format, args);
 	balance_make_printable(text);
-	put_line(say, "%s", text);
+	put_line(say, "%s", text, !log_alone);
 }
 
 void balance_error(const char *format, ...)

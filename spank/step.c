@@ -155,8 +155,10 @@ static bool choose(spank_t spank)
 {
 	struct mal_error err;
 
-	step.limits_known = balance_asking_use_partition(step.job);
 	balance_options_complete(spank);
+	balance_say_to_log(!balance_wish.asked);
+	step.limits_known = balance_asking_use_partition(step.job);
+	balance_options_fall_back();
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) == 0)
 		return true;
@@ -167,9 +169,24 @@ static bool choose(spank_t spank)
 	return false;
 }
 
+/* A user who asked for a report or the like, but not for what it is about, is told so. */
+static void tell_in_vain(void)
+{
+	const char *option = balance_options_in_vain();
+	char text[160];
+
+	if (!option || step.node != 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "--%s does nothing without --balance: add that, or --balance=observe", option);
+	balance_tell_user(text);
+}
+
 /* Nothing keeps the step from being balanced as STEP.CHOICE says. */
 static bool is_allowed(void)
 {
+	if (!step.choice.policy->decide)
+		tell_in_vain();
 	return step.choice.policy->decide && !is_off() && !lacks_limits();
 }
 
@@ -297,6 +314,8 @@ static int start(struct mal_error *err)
 				.step = step.name,
 				.libdir = balance_config.libdir,
 				.node = node,
+				.users_own =
+					balance_wish.policies[0] ? balance_wish.policies : NULL,
 				.allowed = balance_args_policies(),
 				.off_file = balance_switch_link(),
 				.min_cpus = balance_config.min_cpus,
@@ -309,7 +328,7 @@ static int start(struct mal_error *err)
 					step.nodes > 1 || balance_tracker_is_component(step.id),
 				.report_file = mal_report_wish_file(balance_wish.report),
 				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
-				.brief = mal_report_wish(balance_wish.report) == MAL_REPORT_BRIEF,
+				.brief = balance_options_report() == MAL_REPORT_BRIEF,
 				.nodes = step.joined > 1 ? step.joined : 0,
 				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 				.socket = step.socket.path,
@@ -365,9 +384,9 @@ static void end_script(void)
 {
 	step.script = false;
 	balance_descriptors_take(&step.fds);
-	balance_launchers_end(&step.fds.script,
-			      step.id == BALANCE_BATCH_STEP && balance_wish.asked &&
-				      mal_report_wish(balance_wish.report) != MAL_REPORT_OFF);
+	balance_launchers_end(&step.fds.script, step.id == BALANCE_BATCH_STEP &&
+							balance_wish.asked &&
+							balance_options_report() != MAL_REPORT_OFF);
 }
 
 /* Called as root. */
@@ -452,6 +471,7 @@ void balance_step_prepare_task(spank_t spank)
 		.nodes = step.joined,
 		.events = step.choice.keys.events,
 		.keep_gomp = step.choice.keys.keep_gomp,
+		.quiet = !balance_wish.asked && balance_options_report() == MAL_REPORT_OFF,
 		.mode = mal_choice_mode(&step.choice),
 	};
 
@@ -497,8 +517,7 @@ void balance_step_end(void)
 					  .ranks = step.ranks,
 					  .cpus = mal_cpumask_count(&step.all),
 					  .first_node = step.node == 0,
-					  .silent = mal_report_wish(balance_wish.report) ==
-						    MAL_REPORT_OFF,
+					  .silent = balance_options_report() == MAL_REPORT_OFF,
 					  .expected = is_expected()},
 		text, sizeof(text));
 }

@@ -9,6 +9,7 @@
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
 #include "spank/launchers.h"
 #include "spank/plugin.h"
@@ -97,6 +98,7 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 	/* What a daemon forks finds its number by itself. */
 	if (daemon)
 		setup->local_rank = -1;
+	mal_starts_begin(setup->segment_fd);
 	if (mal_setup_apply(setup, &env, &err) < 0) {
 		mal_segment_refuse(setup->segment_fd);
 		/* srun gave all tasks the same environment. */

@@ -46,6 +46,14 @@ ok "a program is not" all_of "exits 0" "silent_about 'equals sign'"
 balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 run srun -n1 sh -c "$balanced"
 ok "without --balance nothing is set" says '^<none>$'
+vain='balance: --balance-report does nothing without --balance: add that, or --balance=observe'
+run srun -n2 --balance-report="$work/vain.json" sh -c "$balanced"
+ok "a report without it is not made, and that is said once" all_of "exits 0" "says '^<none>$'" \
+	"[ \"\$(cat $work/err)\" = '$vain' ]" "[ ! -e $work/vain.json ]"
+run srun -n1 --balance=off --balance-report="$work/vain.json" true
+ok "not where it is switched off" all_of "exits 0" "[ ! -s $work/err ]"
+run env SLURM_BALANCE_REPORT=brief srun -n1 true
+ok "nor where the environment has it for all" all_of "exits 0" "[ ! -s $work/err ]"
 run srun --balance -n1 sh -c "$balanced"
 ok "a bare --balance balances" says '^<[0-9]+>$'
 run env SLURM_BALANCE=lewi srun -n1 sh -c "$balanced"

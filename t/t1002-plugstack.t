@@ -3,7 +3,17 @@
 # The administrator's arguments in plugstack.conf, right and wrong.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-start_cluster
+# What is wrong is in slurmd's log.
+start_cluster --plugin-args "patience=$MALLEABLE_PATIENCE colour=blue default=auto policies=lewi \
+	policies@shared=observe report_dir=/nonexistent"
+logged_now() { wait_until grep -q "$1" "$BALANCE_CLUSTER/slurmd.log"; }
+logged() { grep -q "balance: plugstack.conf: $1" "$BALANCE_CLUSTER/slurmd.log"; }
+once() { [ "$(grep -c "plugstack.conf: colour=" "$BALANCE_CLUSTER/slurmd.log")" = 1 ]; }
+ok "slurmd's log names wrong arguments, each once" all_of \
+	"wait_until logged 'colour=blue: unknown'" \
+	"logged 'default=auto: policies= allows lewi alone: '" \
+	"logged 'default@shared=auto: policies= allows observe alone there: '" \
+	"logged 'report_dir=/nonexistent: no such directory'" once
 conf=$BALANCE_CLUSTER/plugstack.conf
 
 # with MODE ARGUMENTS...: the plugin's line; srun and slurmstepd read it anew, slurmd need not.
@@ -31,19 +41,112 @@ ok "default= balances steps that ask for nothing" says '^<[0-9]+>$'
 run srun --balance=off -n1 sh -c "$balanced"
 ok "and --balance=off still switches off" says '^<none>$'
 
+# What users who asked for nothing are told: nothing, or what report= says.
+silent() { [ ! -s "$work/err" ] || { echo "# not silent"; false; }; }
+logs() { wc -l <"$BALANCE_CLUSTER/slurmd.log"; }
+short=("$load" "--work=20,10" --iterations=3)
+for policy in auto observe; do
+	with optional default=$policy
+	before=$(logs)
+	run srun -n2 -c1 "${short[@]}"
+	ok "default=$policy: whoever asked for nothing is told nothing, and slurmd's log neither" \
+		all_of "exits 0" "says ^elapsed" silent \
+		"! tail -n +$((before + 1)) $BALANCE_CLUSTER/slurmd.log | grep balance: | grep -v uid="
+done
+run srun -n2 -c1 --balance-report=full "${short[@]}"
+ok "who asks for the report has it" complains 'balance: step [0-9.]+ on .*: policy observe'
+with optional default=auto
+run srun -n2 -c1 --balance "${short[@]}"
+ok "who asks for balancing too" complains 'balance: step [0-9.]+ on .*: policy auto'
+run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit "${short[@]}"
+ok "that ranks run unbalanced is no news for others" all_of "exits 0" silent
+with optional default=auto libdir=/nonexistent
+run srun -n2 -c1 "${short[@]}"
+ok "nor that the plugin is broken: slurmd's log has it" all_of "exits 0" silent \
+	"logged_now 'malleabled: No such file or directory; the step runs unbalanced'"
+with optional default=auto report=off report@shared=brief
+run srun -n2 -c1 "${short[@]}"
+ok "report=off: nothing" all_of "exits 0" silent
+run srun -p shared -n2 -c1 "${short[@]}"
+ok "report@PARTITION=brief: the verdict alone" all_of "exits 0" \
+	"[ \$(grep -c ^balance: $work/err) = 1 ]" "silent_about 'policy auto'"
+with optional default=auto report=full
+run srun -n2 -c1 "${short[@]}"
+ok "report=full: all of it" all_of "exits 0" "complains 'policy auto, 2 ranks'"
+with optional default=auto
+if [ $openmpi = yes ]; then
+	printf '#!/bin/sh\nmpirun -n 2 %s\nSLURM_BALANCE=observe mpirun -n 2 %s\n' "${short[*]}" \
+		"${short[*]}" >"$work/job"
+	run sbatch --wait -Q -n2 -D "$work" -o "$work/said" -e "$work/said" "$work/job"
+	cp "$work/said" "$work/err"
+	ok "mpirun in a script likewise" all_of "exits 0" "complains 'policy observe, 2 ranks'" \
+		"silent_about 'policy auto'" "[ \$(grep -c ^elapsed $work/err) = 2 ]"
+else
+	skip "mpirun in a script likewise" "mpirun is MPICH's, which starts ranks in a step"
+fi
+
 mkdir -m 1777 "$work/reports"
 with optional "report_dir=$work/reports"
 run srun -n2 --balance "$load" --iterations=1
 ok "report_dir= collects reports" all_of "exits 0" "jq -e .version $work/reports/*.json"
 
+# malleable admin check: of what is in force.
+check() { run "$stage/bin/malleable" admin check "$@"; }
 with optional colour=blue default=fast log=perhaps
 run srun -n1 echo started
-ok "wrong arguments are named and never keep a job from starting" all_of "exits 0" "says started" \
-	"complains 'plugstack.conf: colour=blue: unknown'" \
+ok "wrong arguments never keep a job from starting, and are not its user's" all_of "exits 0" \
+	"says started" "silent_about balance"
+check "$conf"
+ok "malleable admin check names them" all_of "exits 1" \
+	"complains '^malleable admin check: $conf:1: colour=blue: unknown argument, known are'" \
 	"complains 'default=fast: unknown policy'" \
 	"complains 'log=perhaps: syslog, slurmd or no is wanted'"
-once() { [ "$(grep -c colour= "$work/err")" = 1 ]; }
-ok "each once" once
+with optional default=auto policies=lewi
+run srun -n1 sh -c "$balanced"
+ok "nor is a default that policies= forbids: the step runs unbalanced" all_of "exits 0" \
+	"says '^<none>$'" "silent_about balance"
+check
+ok "which is told too, of the file beside slurm.conf" all_of "exits 1" \
+	"complains 'default=auto: policies= allows lewi alone'" "says 'ask for nothing: off'"
+with optional libdir=lib report_dir= 
+check
+ok "relative and empty directories are none" all_of "exits 1" \
+	"complains 'libdir=lib: an absolute path is wanted'" \
+	"complains 'report_dir=: an absolute path'"
+with optional default=lewi,keep=perhaps libdir=/nonexistent
+check
+ok "and a directory that is not there" all_of "exits 1" \
+	"complains 'libdir=/nonexistent: malleabled is not there'" "complains 'default=lewi,keep'"
+mkdir "$work/parts"
+with optional default=lewi,keep=no
+mv "$conf" "$work/parts/ours.conf"
+printf '# ours\ninclude %s/parts/*.conf # all\n' "$work" >"$conf"
+check
+ok "files that it includes are read, and what is right is told" all_of "exits 0" silent \
+	"says 'parts/ours.conf:1: .*balance.so: steps that ask for nothing: lewi,keep=no;'"
+printf 'include %s\noptionally x.so\n' "$conf" >"$conf"
+check
+ok "files that include themselves end, and other lines are looked at" all_of "exits 1" \
+	"complains ':1: .*: too many files'" \
+	"complains ':2: optionally: optional, required or include'"
+: >"$conf"
+check
+ok "without a line for the plugin it says so" all_of "exits 1" "complains 'there is no --balance'"
+# As where the plugin was removed, or is for another Slurm.
+printf '#!/bin/sh\n#SBATCH --balance\necho ran\n' >"$work/option"
+printf '#!/bin/sh\nexport SLURM_BALANCE=auto\nsrun -n2 sh -c "$1"\n' >"$work/variable"
+run sbatch --wait -Q -o "$work/ran" "$work/option"
+ok "scripts with the option end then" all_of "exits 255" \
+	"complains 'unrecognized option .*balance'" "[ ! -e $work/ran ]"
+run srun --balance -n1 true
+ok "so does srun" all_of "exits 255" "complains 'unrecognized option .*balance'"
+scripted() { run sbatch --wait -Q -n2 -o "$work/said" "$work/variable" "$balanced"; }
+scripted
+ok "SLURM_BALANCE=auto does no harm there" all_of "exits 0" \
+	"[ \"\$(sort -u $work/said)\" = '<none>' ]"
+with optional
+scripted
+ok "and balances where the plugin is" all_of "exits 0" "grep -Eq '^<[0-9]+>$' $work/said"
 
 with optional libdir=/nonexistent
 run srun -n1 --balance echo started

@@ -50,6 +50,47 @@ run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --polic
 ok "it can be replayed" all_of "exits 0" \
 	"[ \$(jq '.policies[0].moves > 10 and .policies[0].predicted_s < .policies[1].predicted_s' '$work/out') = true ]"
 
+# The page's own commands, by a user without root, in a directory of the user's.
+sed -i "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable.pc"
+# Users have no place of their own here.
+chmod 711 "$work"
+mkdir -m 777 "$work/own"
+cp "$srcdir/contrib/examples/inch.c" "$work/own/" && cp "$load" "$work/own/load"
+printf '#!/bin/sh\nexec %s/own/load --iterations=3\n' "$work" >"$work/own/app"
+chmod -R a+rX "$work/own" "$stage" && chmod 755 "$work/own/app"
+{
+	echo "set -eu; cd '$work/own'; export PKG_CONFIG_PATH='$stage/lib/pkgconfig'"
+	sed -n '/^## Loadable/,/^## /s/^    //p' "$srcdir/doc/policies.md"
+	echo "'$malleable' policies; cd /; '$malleable' run --libdir '$stage/lib/malleable'" \
+		"--balance=inch -- ${mpirun[*]} -n 2 '$work/own/app'"
+} >"$work/page"
+chmod 644 "$work/page"
+rm "$policies/inch.so"
+run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$work/own" bash "$work/page"
+ok "what doc/policies.md types works for users, in a directory of their own" all_of "exits 0" \
+	"says '^inch: one CPU at a time'" "[ \$(grep -c 'policy inch, 2 ranks' $work/err) = 2 ]" \
+	"silent_about 'rejected|unbalanced'"
+export MALLEABLE_POLICIES=own
+step inch
+ok "a directory that is not absolute is refused" all_of fails \
+	"complains 'MALLEABLE_POLICIES=own: an absolute path is wanted'"
+export MALLEABLE_POLICIES=$work/own
+mv "$work/own/inch.so" "$work/own/inched.so"
+step inch
+ok "so is a name without a file" all_of fails "complains \"unknown policy 'inch'\""
+step inched
+ok "and a file of another name" all_of fails "complains \"its policy is called 'inch'\""
+for i in 1 2 3 4 5 6 7 8 9; do
+	sed "s/\.name = \"inch\"/.name = \"many$i\"/" "$work/own/inch.c" >"$work/many.c"
+	(cd "$work" && $cc -shared -fPIC -I"$stage/include" -o "$work/own/many$i.so" many.c)
+done
+run "$malleable" policies --libdir "$stage/lib/malleable"
+ok "more than eight are not taken without a word" all_of "exits 0" \
+	"[ \$(grep -c ^many $work/out) = 8 ]" \
+	"complains 'there are 8 policies of files, and no place for more'"
+unset MALLEABLE_POLICIES
+compile inch "$srcdir/contrib/examples/inch.c"
+
 # One rank on eight CPUs that do not exist, 2k and 2k + 1 on core k.
 half() {
 	compile half "$srcdir/t/programs/half.c"

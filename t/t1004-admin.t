@@ -34,8 +34,10 @@ ok "by partition too" says '^<2>$'
 with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps \
 	report_dir@shared=/tmp policies@shared=fast
 run srun -n1 echo started
-ok "wrong ones are named and never keep a job from starting" \
-	all_of "exits 0" "says started" \
+ok "wrong ones never keep a job from starting" all_of "exits 0" "says started" \
+	"silent_about balance"
+run "$stage/bin/malleable" admin check
+ok "they are named" all_of "exits 1" \
 	"complains 'min_cpus=0: a number from 1 to 1024 is wanted'" \
 	"complains 'wait=long: a number from 1 to 60 is wanted'" \
 	"complains 'patience=0: a number from 1 to 1000 is wanted'" \
@@ -94,8 +96,8 @@ fi
 # The off switch.
 with default=auto
 run "$stage/bin/malleable" admin sideways
-ok "malleable admin wants off, on or status" all_of "exits 2" \
-	"complains 'off, on or status is wanted'"
+ok "malleable admin wants off, on, status or check" all_of "exits 2" \
+	"complains 'off, on, status or check is wanted'"
 admin status
 ok "it is on at first" all_of "exits 0" "says '^on$'"
 admin off

@@ -27,9 +27,22 @@ run srun -n2 --balance=lewi env -i true
 ok "or the environment is cleared" all_of "exits 0" "said 1"
 run env SLURM_BALANCE=lewi srun -n2 "$work/wrapper" true
 ok "asked for by the environment" all_of "exits 0" "said 1"
+# LD_PRELOAD is as it was: the programs had nothing for us.
+none() {
+	[ "$(grep -o "balance: .*" "$work/err")" = \
+		"balance: nothing to balance: no task used MPI or OpenMP" ]
+}
 run srun -n2 --balance --balance-report="$work/none.json" true
-ok "a program without MPI and OpenMP, with a file for the report" \
-	all_of "exits 0" "said 1" "[ ! -e $work/none.json ]"
+ok "a program without MPI and OpenMP says so, with a file for the report too" \
+	all_of "exits 0" none "[ ! -e $work/none.json ]"
+run srun -n2 --balance hostname
+ok "so does hostname" all_of "exits 0" none
+run srun -n2 --balance python3 -c 'import os; os.system("exec hostname")'
+ok "and Python, also with another program in it" all_of "exits 0" none
+run srun -n2 --balance bash -c 'nowhere 2>/dev/null; hostname; hostname | cat; exec hostname'
+ok "and a script" all_of "exits 0" none
+run srun -n2 --balance python3 -c 'import subprocess; subprocess.run(["true"], env={})'
+ok "not where one of them runs without us" all_of "exits 0" "said 1"
 
 mpi=$(ldd "$load" | sed -n 's/.*=> \(.*libmpi\(ch\)\?\.so[^ ]*\) .*/\1/p' | head -n1)
 cat >"$work/by-dlsym.py" <<'PY'
@@ -61,8 +74,10 @@ ok "nor where ranks have said why they do not come" all_of "exits 0" \
 	"complains '2 ranks share 1 CPUs: .* runs unbalanced'" "silent_about 'no rank came'"
 
 malleable() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
-malleable -- true
+malleable -- env -i true
 ok "malleable run says it too" all_of "exits 0" "said 1"
+malleable -- hostname
+ok "and that there was nothing" all_of "exits 0" none
 malleable -- false
 ok "not of a command that fails" all_of "exits 1" "said 0"
 ok "nothing is left" nothing_left

@@ -36,7 +36,7 @@ run "$malleable" status --ranks
 ok "status says so" says 'at least 6, at most 6'
 set_to mpirun.1 --cpus=4-7
 ok "what contradicts it is refused with the reason" \
-	all_of "exits 1" "complains 'need 6 CPUs at least, and 4 would be left'"
+	all_of "exits 1" "complains 'would need 6 CPUs at least, and there are 4'"
 set_to mpirun --free
 set_to mpirun.1 --cpus=0-3,7
 ok "set --cpus gives a rank just these" all_of "exits 0" \

@@ -3,8 +3,8 @@
  * inch.c: a loadable policy (doc/policies.md): in each window one CPU moves from the rank that
  * waited longest in MPI to the one that waited least, if their waits differ by enough.
  *
- *   cc -shared -fPIC -o inch.so inch.c && cp inch.so $libdir/malleable/policies/
- *   srun --balance=inch,threshold=10 ./app
+ *   cc -shared -fPIC $(pkg-config --cflags malleable) -o inch.so inch.c
+ *   MALLEABLE_POLICIES=$PWD srun --balance=inch,threshold=10 ./app
  */
 #include <malleable/policy.h>
 #include <stdlib.h>

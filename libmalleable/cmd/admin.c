@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* admin.c: malleable admin: the off switch of this node, or of all nodes that share its file. */
+/*
+ * admin.c: malleable admin: the off switch of this node, or of all nodes that share its file, and a
+ * look at plugstack.conf.
+ */
 #include "libmalleable/core/admin.h"
 
 #include <errno.h>
@@ -9,16 +12,22 @@
 #include <unistd.h>
 
 #include "libmalleable/base/options.h"
+#include "libmalleable/cmd/check.h"
 #include "libmalleable/cmd/cmd.h"
 
 static void usage(FILE *out)
 {
 	fputs("Usage: malleable admin off|on|status [--file=F]\n"
+	      "       malleable admin check [PLUGSTACK.CONF]\n"
 	      "\n"
 	      "Switches balancing off and on again, for new steps and, within a second or two,\n"
 	      "for running ones: their ranks return to their own CPUs. It holds on this node\n"
 	      "until that is rebooted; on all nodes if plugstack.conf has off_file=F with F in\n"
 	      "a directory that they share.\n"
+	      "\n"
+	      "check reads plugstack.conf as Slurm does and says what is wrong with the line of\n"
+	      "our plugin; its exit status is 1 then. Without a file it reads the one beside\n"
+	      "$SLURM_CONF, or /etc/slurm/plugstack.conf.\n"
 	      "\n"
 	      "  --file=F   the switch, if not off_file= or " MAL_OFF_FILE "\n"
 	      "  --help, --version\n"
@@ -77,11 +86,15 @@ int mal_cmd_admin(int argc, char **argv)
 			return option == MAL_OPTION_ANSWERED ? 0 : 2;
 		file = optarg;
 	}
-	what = optind + 1 == argc ? argv[optind] : "";
+	what = optind < argc ? argv[optind++] : "";
+	if (strcmp(what, "check") == 0 && argc - optind <= 1)
+		return mal_check_plugstack(argv[optind]);
+	if (optind < argc)
+		what = "";
 	if (strcmp(what, "status") == 0)
 		return tell(file);
 	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0) {
-		mal_option_wrong(&tool, "off, on or status is wanted");
+		mal_option_wrong(&tool, "off, on, status or check is wanted");
 		return 2;
 	}
 	if (geteuid() != 0) {

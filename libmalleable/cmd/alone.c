@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/loadable/loadable.h"
 
 /* How long the controller may take to report and end. */
 #define END_TIMEOUT_MS 2500
@@ -107,6 +109,7 @@ int mal_alone_start(struct mal_alone *alone, const struct mal_alone_wish *wish,
 				.cpus = mal_cpumask_format(wish->cpus, list, sizeof(list)),
 				.step = wish->step,
 				.libdir = wish->libdir,
+				.users_own = getenv(MAL_LOADABLE_VARIABLE),
 				.allowed = wish->allowed,
 				.node = host,
 				.job_name = wish->job_name,

@@ -20,6 +20,8 @@ int mal_contest_add(struct mal_contest *contest, const char *spec, struct mal_er
 
 int mal_contest_choose(struct mal_contest *contest, const char *libdir, struct mal_error *err)
 {
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), err) < 0)
+		return -1;
 	if (!contest->count)
 		for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 			contest->list[contest->count++].spec = usual[i];

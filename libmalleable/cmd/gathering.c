@@ -146,7 +146,7 @@ static void start(void)
 
 	all.started = true;
 	all.balanced = begin(&err) == 0;
-	if (!all.balanced)
+	if (!all.balanced && !all.wish->quiet)
 		mal_print_line(stderr, "balance: %s; the ranks of %s run unbalanced", err.text,
 			       all.wish->name);
 	for (size_t i = 1; i < all.count; i++)
@@ -162,7 +162,7 @@ static void end(void)
 		close(all.claim);
 	if (!all.started)
 		return;
-	mal_alone_end(&all.alone, all.balanced, text);
+	mal_alone_end(&all.alone, all.balanced && !all.wish->quiet, text);
 	if (all.balanced && mal_report_wish(all.wish->wish.report) != MAL_REPORT_OFF)
 		mal_alone_print(text);
 }

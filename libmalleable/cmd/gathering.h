@@ -25,6 +25,7 @@ struct mal_gathering {
 	int listening;		 /* there, -1: another process does */
 	char name[16];		 /* the launcher's program */
 	struct mal_cpumask cpus; /* the launcher's */
+	bool quiet;		 /* nobody asked for balancing: nothing is printed */
 	unsigned int nodes;	 /* that it may start ranks on, 0: this one alone */
 };
 

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,10 @@
 #include "libmalleable/core/admin.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/loadable/loadable.h"
 
 /* How long a rank may wait for its controller. */
@@ -59,9 +62,22 @@ static bool is_first(void)
 						    : is("PMIX_RANK", "0");
 }
 
+/* What the site wants printed of launchers that nobody asked to balance; NULL: somebody did. */
+static const char *report_unasked(void)
+{
+	return getenv("SLURM_BALANCE") ? NULL : getenv(MAL_ENV_JOB_REPORT);
+}
+
+static bool is_quiet(void)
+{
+	const char *report = report_unasked();
+
+	return report && mal_report_wish(report) == MAL_REPORT_OFF;
+}
+
 static void say(const char *text)
 {
-	if (is_first())
+	if (is_first() && !is_quiet())
 		mal_print_line(stderr, "balance: %s", text);
 }
 
@@ -91,12 +107,15 @@ static bool is_wanted(struct mal_gathering *gathering)
 
 		if (i == 0 && !value)
 			value = getenv(MAL_ENV_JOB);
+		if (!value && setting->offset == offsetof(struct mal_wish, report))
+			value = report_unasked();
 		if (mal_setting_set(setting, &gathering->wish, value ? value : "", &err) < 0) {
 			say(err.text);
 			return false;
 		}
 	}
-	if (mal_loadable_choose(gathering->wish.spec, gathering->libdir,
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0 ||
+	    mal_loadable_choose(gathering->wish.spec, gathering->libdir,
 				getenv(MAL_ENV_JOB_POLICIES), &gathering->choice, &err) < 0) {
 		say(err.text);
 		return false;
@@ -238,7 +257,7 @@ static void join(struct mal_gathering *gathering)
 	struct mal_setup setup;
 	int received = -1;
 
-	if (come(gathering, &received, &answer, &err) < 0 && is_first())
+	if (come(gathering, &received, &answer, &err) < 0 && is_first() && !is_quiet())
 		mal_print_line(stderr, "balance: %s; they run unbalanced", err.text);
 	if (received < 0)
 		return;
@@ -246,8 +265,10 @@ static void join(struct mal_gathering *gathering)
 	close(received);
 	memcpy(alone.socket, answer.socket, sizeof(alone.socket) - 1);
 	setup = mal_alone_setup(&alone, &wish);
+	setup.quiet = is_quiet();
 	if (alone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
 		say(err.text);
+	mal_starts_begin(alone.segment_fd);
 }
 
 /* Execute NAME in the directories of LIST. Returns if it is in none. */
@@ -325,6 +346,7 @@ int main(int argc, char **argv)
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
 	look_at_launcher(&gathering);
 	gathering.nodes = count_nodes();
+	gathering.quiet = is_quiet();
 	gathering.libdir = libdir;
 	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&gathering))
 		join(&gathering);

@@ -18,7 +18,7 @@ static const struct {
 	{"status", mal_cmd_status, "balanced steps on this node, or of a job"},
 	{"top", mal_cmd_top, "balanced steps on this node, live"},
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
-	{"admin", mal_cmd_admin, "switch balancing off and on, on this node (root)"},
+	{"admin", mal_cmd_admin, "switch balancing off and on (root); check plugstack.conf"},
 	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
 	{"report", mal_cmd_report, "a page for the browser from recorded steps"},
 	{"convert", mal_cmd_convert, "recorded steps as CSV, for Perfetto and for Paraver"},

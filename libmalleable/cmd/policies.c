@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* policies.c: malleable policies: list the policies and their parameters. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "libmalleable/base/options.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/loadable/list.h"
+#include "libmalleable/loadable/loadable.h"
 
 static void usage(FILE *out)
 {
@@ -13,6 +15,7 @@ static void usage(FILE *out)
 	      "Lists the policies for --balance and their parameters.\n"
 	      "\n"
 	      "  --libdir=DIRECTORY   those in DIRECTORY/policies too\n"
+	      "  $" MAL_LOADABLE_VARIABLE "  a directory with policies of your own\n"
 	      "  --help, --version\n",
 	      out);
 }
@@ -26,6 +29,7 @@ int mal_cmd_policies(int argc, char **argv)
 		MAL_OPTIONS_END,
 	};
 	const char *directory = MAL_LIBDIR;
+	struct mal_error err;
 	int option;
 
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
@@ -35,6 +39,10 @@ int mal_cmd_policies(int argc, char **argv)
 	}
 	if (optind < argc) {
 		mal_option_wrong(&tool, "unexpected argument %s", argv[optind]);
+		return 2;
+	}
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0) {
+		mal_option_wrong(&tool, "%s", err.text);
 		return 2;
 	}
 	mal_policies_print(stdout, directory);

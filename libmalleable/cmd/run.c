@@ -17,6 +17,7 @@
 #include "libmalleable/core/script.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
@@ -97,11 +98,14 @@ static void list_options(struct option *options)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	struct option options[SETTINGS_MAX + 5];
+	struct mal_error err;
 	int option;
 
 	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
 	if (read_environment(arguments) < 0)
 		return -1;
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0)
+		return mal_option_wrong(&tool, "%s", err.text);
 	list_options(options);
 	while ((option = mal_option(&tool, argc, argv, "+", options)) != MAL_OPTION_END) {
 		switch (option) {
@@ -123,6 +127,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	}
 	if (optind == argc)
 		return mal_option_wrong(&tool, "a command is needed");
+	/* The command may change its directory, and then could load nothing from there. */
+	if (*arguments->libdir != '/')
+		return mal_option_wrong(&tool, "--libdir=%s: an absolute path is wanted",
+					arguments->libdir);
 	return 0;
 }
 
@@ -134,8 +142,10 @@ static void pass_on(int number)
 		kill(child_pid, number);
 }
 
-/* Run the command and wait for it; pass signals on. */
-static int run_command(char **argv)
+/*
+ * Run the command and wait for it; pass signals on. SEGMENT_FD: of its controller, -1: none.
+ */
+static int run_command(char **argv, int segment_fd)
 {
 	int status;
 
@@ -145,6 +155,7 @@ static int run_command(char **argv)
 		return 125;
 	}
 	if (child_pid == 0) {
+		mal_starts_begin(segment_fd);
 		execvp(argv[0], argv);
 		mal_print_line(stderr, "malleable run: cannot run %s: %s", argv[0],
 			       strerror(errno));
@@ -226,13 +237,13 @@ int mal_cmd_run(int argc, char **argv)
 		return 2;
 	}
 	if (!choice.policy->decide)
-		return run_command(argv + optind);
+		return run_command(argv + optind, -1);
 	if (start(&arguments, &choice, argv[optind], &alone, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
 		mal_alone_end(&alone, false, text);
 		return 125;
 	}
-	result = run_command(argv + optind);
+	result = run_command(argv + optind, alone.segment_fd);
 	mal_alone_end(&alone, true, text);
 	/* A command that failed has said so: that no rank came is no news then. */
 	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF &&

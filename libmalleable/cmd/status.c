@@ -91,7 +91,7 @@ static void print_rank(FILE *out, const json_t *rank)
 static void print_head(FILE *out)
 {
 	fprintf(out, "%-14s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS",
-		"CPUS", "RUNNING", "GAIN", "ATTAINABLE");
+		"CPUS", "RUNNING", "GAIN", "ATTAINED");
 }
 
 static void print_step(FILE *out, const json_t *status, bool ranks)

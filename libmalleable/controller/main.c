@@ -121,7 +121,8 @@ static int open_step(struct mal_step_facts *step, const struct mal_arguments *ar
 	};
 	clock_gettime(CLOCK_REALTIME, &step->writer.since);
 	name_files(step);
-	if (mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
+	if (mal_loadable_add(arguments->users_own, err) < 0 ||
+	    mal_cpumask_parse(arguments->cpus, &step->allocation, err) < 0 ||
 	    mal_loadable_choose(arguments->policy, arguments->libdir, NULL, &step->choice, err) <
 		    0 ||
 	    mal_segment_open(&step->segment, arguments->segment_fd, err) < 0)
@@ -270,7 +271,7 @@ int main(int argc, char **argv)
 		site_report = mal_ending_site_file(&arguments);
 	mal_wake_at_end(arguments.life_fd);
 	/* Policies that the site adds after this are for steps that start later. */
-	mal_confine(mal_loadable_has_any(arguments.libdir));
+	mal_confine(arguments.users_own || mal_loadable_has_any(arguments.libdir));
 	if (run(&arguments, site_report, &err) == 0)
 		return 0;
 	fprintf(stderr, "malleabled: %s\n", err.text);

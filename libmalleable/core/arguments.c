@@ -168,6 +168,7 @@ static const struct argument table[] = {
 	{"--step", TEXT, FIELD(step), "S", "the step's name in reports"},
 	{"--node", TEXT, FIELD(node), "N", "the node's name in reports"},
 	{"--libdir", TEXT, FIELD(libdir), "D", "where loadable policies and what runs them are"},
+	{"--users-own", TEXT, FIELD(users_own), "D", "where the user's own loadable policies are"},
 	{"--policies", TEXT, FIELD(allowed), "LIST", "those that malleable set may set"},
 	{"--job-name", TEXT, FIELD(job_name), "S", "the job's name, for names of files"},
 	{"--array-job", TEXT, FIELD(array_job), "N", "the job of the whole array, for them too"},

@@ -32,6 +32,8 @@
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
 /* "yes": what a region's code shows decides on its team. */
 #define MAL_ENV_PROVE "MALLEABLE_PROVE"
+/* "yes": nobody asked for balancing, so that ranks do not say why one of them has none. */
+#define MAL_ENV_QUIET "MALLEABLE_QUIET"
 /* The factor for all deadlines (base/patience.h). */
 #define MAL_ENV_PATIENCE "MALLEABLE_PATIENCE"
 /*
@@ -41,6 +43,8 @@
 #define MAL_ENV_JOB "MALLEABLE_JOB"
 /* The policies that are allowed there, if not all are. */
 #define MAL_ENV_JOB_POLICIES "MALLEABLE_JOB_POLICIES"
+/* What is printed there, as in --balance-report, if nobody asked for balancing. */
+#define MAL_ENV_JOB_REPORT "MALLEABLE_JOB_REPORT"
 
 /*
  * The segment's descriptor gets the first free number from here on: high, so that programs do not

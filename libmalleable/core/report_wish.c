@@ -12,6 +12,11 @@ enum mal_report_wish mal_report_wish(const char *text)
 	return strcmp(text, "brief") == 0 ? MAL_REPORT_BRIEF : MAL_REPORT_FULL;
 }
 
+const char *mal_report_wish_word(enum mal_report_wish wish)
+{
+	return wish == MAL_REPORT_OFF ? "off" : wish == MAL_REPORT_BRIEF ? "brief" : "full";
+}
+
 bool mal_report_wish_is_word(const char *text)
 {
 	return mal_report_wish(text) != MAL_REPORT_FULL || strcmp(text, "full") == 0;

@@ -13,7 +13,6 @@
 #include "libmalleable/core/env.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
-#define SEGMENT_VERSION 9
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define SNAPSHOT_TRIES 1000
 
@@ -54,7 +53,7 @@ static void initialise(struct mal_segment *segment)
 {
 	struct mal_header *header = segment->header;
 
-	header->version = SEGMENT_VERSION;
+	header->version = MAL_SEGMENT_VERSION;
 	header->rank_count = segment->rank_count;
 	header->cpu_count = segment->cpu_count;
 	header->thread_count = segment->thread_count;
@@ -130,7 +129,7 @@ int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
 	if (fstat(fd, &status) < 0 ||
 	    pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return mal_fail(err, "the segment cannot be read");
-	if (header.magic != SEGMENT_MAGIC || header.version != SEGMENT_VERSION)
+	if (header.magic != SEGMENT_MAGIC || header.version != MAL_SEGMENT_VERSION)
 		return mal_fail(err, "the segment is of another version of this software");
 	if (header.rank_count == 0 || header.rank_count > MAL_MAX_RANKS || header.cpu_count == 0 ||
 	    header.cpu_count > MAL_MAX_CPUS || header.thread_count == 0 ||
@@ -175,8 +174,8 @@ enum mal_segment_look mal_segment_look(int fd)
 	    MAL_RAW(SYS_pread64, fd, &header, sizeof(header), 0) != (long)sizeof(header) ||
 	    header.magic != SEGMENT_MAGIC)
 		return MAL_SEGMENT_NONE;
-	return header.version == SEGMENT_VERSION && header.over ? MAL_SEGMENT_OVER
-								: MAL_SEGMENT_THERE;
+	return header.version == MAL_SEGMENT_VERSION && header.over ? MAL_SEGMENT_OVER
+								    : MAL_SEGMENT_THERE;
 }
 
 void mal_segment_close(struct mal_segment *segment)

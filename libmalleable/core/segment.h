@@ -25,6 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
+#define MAL_SEGMENT_VERSION 10
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -87,6 +88,12 @@ enum mal_proves {
 	MAL_PROVES_NOT,
 	MAL_PROVES,
 	MAL_PROVES_ONE, /* but the program was told 1 thread: all its teams keep their size */
+};
+
+/* Who chose the number of threads that a rank started with (mal_rank_slot.chosen), bits. */
+enum mal_chosen {
+	MAL_CHOSEN_BY_VARIABLE = 1, /* OMP_NUM_THREADS */
+	MAL_CHOSEN_BY_KEY = 2,	    /* max_threads= */
 };
 
 /* One CPU, on its own cache line as ranks compete for it. */
@@ -158,6 +165,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t state;
 	_Atomic uint32_t reported;  /* most threads reported to the program, 0: none */
 	_Atomic uint32_t reason;    /* enum mal_mode_reason */
+	_Atomic uint32_t chosen;    /* bits of enum mal_chosen */
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
 	_Atomic uint32_t uses_mpi;  /* a program of its task called MPI_Init where we see it */
 	struct mal_cpumask home;    /* CPUs that the rank started with */
@@ -232,7 +240,8 @@ struct mal_header {
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
 	_Atomic int32_t reader;	  /* which rank reads the program for all (rank/program/known.h) */
-	_Atomic uint32_t unseen;  /* a program was executed where our libraries cannot be loaded */
+	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
+	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
 };
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */

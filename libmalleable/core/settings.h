@@ -22,6 +22,7 @@ struct mal_wish {
 	bool given;	    /* --balance was given as an option */
 	bool asked;	    /* as an option or in the environment, not by default= only */
 	char spec[512];	    /* --balance */
+	char policies[768]; /* MALLEABLE_POLICIES: directory of the user's own policies */
 	char report[768];   /* --balance-report */
 	char trace[768];    /* --balance-trace */
 	char hostfile[768]; /* --balance-hostfile */
@@ -55,6 +56,7 @@ struct mal_site {
 	char report_dir[512]; /* directory of JSON reports of all steps; empty: none */
 	char libdir[512];     /* directory of the controller and the libraries */
 	char off_file[512];   /* the administrator's off switch (malleable admin) */
+	unsigned int report;  /* enum mal_report_wish: of steps that asked for nothing */
 	unsigned int log;     /* enum mal_log */
 	bool coschedule;      /* divide CPUs among the jobs that share them */
 	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/patience.h"
+#include "libmalleable/core/report_wish.h"
 
 #define FIELD(container, field) \
 	.offset = offsetof(struct container, field), .size = sizeof(((struct container *)0)->field)
@@ -34,7 +35,10 @@ static const struct mal_setting table[] = {
 		 "--distribution=arbitrary"},
 
 	{"mode", KEY(mode), WORDS = "auto|team|cpuset",
-	 .help = "change the OpenMP team with the CPUs (team) or keep it (cpuset)"},
+	 .help = "which OpenMP teams change with the CPUs: those that cannot tell (auto), none "
+		 "(cpuset), all (team): wrong results or crashes if anything is sized or indexed "
+		 "by "
+		 "thread"},
 	{"gomp", KEY(keep_gomp), WORDS = "replace|keep",
 	 .help = "run programs built for GCC's libgomp on libomp, or leave them on it"},
 	{"grow", KEY(grow_job), WORDS = "job", .min = 1, .policies_have = true, .slurm_only = true,
@@ -55,8 +59,10 @@ static const struct mal_setting table[] = {
 	 .help = "--balance of steps that ask for nothing"},
 	{"policies", SITE(policies), TEXT = "name[,name...]", .by_partition = true,
 	 .help = "policies that users may choose"},
-	{"report_dir", SITE(report_dir), TEXT = "directory", .help = "of all steps' JSON reports"},
-	{"libdir", SITE(libdir), TEXT = "directory", .help = "of malleabled and the libraries"},
+	{"report", SITE(report), WORDS = MAL_REPORT_WORDS, .by_partition = true,
+	 .help = "what is printed of steps that ask for nothing"},
+	{"report_dir", SITE(report_dir), PATH = "directory", .help = "of all steps' JSON reports"},
+	{"libdir", SITE(libdir), PATH = "directory", .help = "of malleabled and the libraries"},
 	{"log", SITE(log), WORDS = "syslog|slurmd|no",
 	 .help = "where the line for each balanced step goes"},
 	{"comment", SITE(comment), WORDS = "no|admin|system|extra",

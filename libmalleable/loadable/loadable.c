@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* loadable.c: register policies that a site adds. */
+/* loadable.c: register policies that a site or a user adds. */
 #include "libmalleable/loadable/loadable.h"
 
 #include <dirent.h>
@@ -23,6 +23,9 @@ struct loaded {
 	struct mal_param params[MAL_CHOICE_PARAMS];
 	struct mal_exchange_param texts[MAL_CHOICE_PARAMS];
 };
+
+/* The user's own directory; empty: there is none. */
+static char users_own[PATH_MAX];
 
 static struct loaded table[MAL_LOADABLE_MAX];
 static size_t loaded_count;
@@ -169,24 +172,41 @@ static bool is_loadable(const struct mal_spec *spec)
 	return !known || known->abi == 0;
 }
 
-/* The table entry for policy NAME, old or new. NULL: it has no file, or the table is full. */
-static struct loaded *place_of(const char *name, const char *directory)
+/* The file of policy NAME, the site's or the user's; of the latter without a look if not LOOKS. */
+static bool find_file(char file[PATH_MAX], const char *name, const char *directory, bool looks)
+{
+	if (snprintf(file, PATH_MAX, "%s/policies/%s.so", directory, name) < PATH_MAX &&
+	    access(file, R_OK) == 0)
+		return true;
+	return users_own[0] && snprintf(file, PATH_MAX, "%s/%s.so", users_own, name) < PATH_MAX &&
+	       (!looks || access(file, R_OK) == 0);
+}
+
+/*
+ * Set *PLACE to the table entry for policy NAME, old or new; NULL: it has no file. Returns -1 with
+ * ERR if the table is full.
+ */
+static int find_place(struct loaded **place, const char *name, const char *directory, bool looks,
+		      struct mal_error *err)
 {
 	struct loaded *loaded = table;
+	char file[PATH_MAX];
 
+	*place = NULL;
+	if (!find_file(file, name, directory, looks))
+		return 0;
 	while (loaded < table + loaded_count && strcmp(loaded->name, name) != 0)
 		loaded++;
 	if (loaded == table + MAL_LOADABLE_MAX)
-		return NULL;
-	if (snprintf(loaded->file, sizeof(loaded->file), "%s/policies/%s.so", directory, name) >=
-		    (int)sizeof(loaded->file) ||
-	    access(loaded->file, R_OK) < 0)
-		return NULL;
+		return mal_fail(err, "%s: there are %d policies of files, and no place for more",
+				file, MAL_LOADABLE_MAX);
+	*place = loaded;
+	strcpy(loaded->file, file);
 	snprintf(loaded->directory, sizeof(loaded->directory), "%s", directory);
 	snprintf(loaded->name, sizeof(loaded->name), "%s", name);
 	loaded->policy = (struct mal_policy){
 		.name = loaded->name, .summary = loaded->summary, .decide = never};
-	return loaded;
+	return 0;
 }
 
 /* Register LOADED, unless it is already. */
@@ -242,11 +262,13 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *sa
 
 static int use(const char *name, const char *directory, struct mal_error *err)
 {
-	struct loaded *loaded = place_of(name, directory);
+	struct loaded *loaded;
 	struct mal_host host;
 	const char *why;
 	int result;
 
+	if (find_place(&loaded, name, directory, true, err) < 0)
+		return -1;
 	if (!loaded)
 		return 0;
 	if (mal_host_start(&host, directory, loaded->file, NULL, err) < 0)
@@ -260,12 +282,22 @@ static int use(const char *name, const char *directory, struct mal_error *err)
 	return result;
 }
 
+int mal_loadable_add(const char *users, struct mal_error *err)
+{
+	if (users && *users && (*users != '/' || strlen(users) >= sizeof(users_own)))
+		return mal_fail(err, "%s=%.64s: an absolute path is wanted", MAL_LOADABLE_VARIABLE,
+				users);
+	strcpy(users_own, users ? users : "");
+	return 0;
+}
+
 bool mal_loadable_has_any(const char *directory)
 {
 	char path[PATH_MAX];
 
-	return snprintf(path, sizeof(path), "%s/policies", directory) < (int)sizeof(path) &&
-	       access(path, F_OK) == 0;
+	return users_own[0] ||
+	       (snprintf(path, sizeof(path), "%s/policies", directory) < (int)sizeof(path) &&
+		access(path, F_OK) == 0);
 }
 
 int mal_loadable_choose(const char *text, const char *directory, const char *allowed,
@@ -282,27 +314,24 @@ int mal_loadable_choose(const char *text, const char *directory, const char *all
 int mal_loadable_trust(const char *text, const char *directory, const char *allowed,
 		       struct mal_choice *choice, struct mal_error *err)
 {
-	struct loaded *loaded;
+	struct loaded *loaded = NULL;
 	struct mal_spec spec;
 
-	if (mal_spec_parse(text, &spec, err) < 0)
+	if (mal_spec_parse(text, &spec, err) < 0 ||
+	    (is_loadable(&spec) && find_place(&loaded, spec.policy, directory, false, err) < 0))
 		return -1;
-	loaded = is_loadable(&spec) ? place_of(spec.policy, directory) : NULL;
 	if (loaded)
 		keep(loaded);
 	return mal_choose_spec(&spec, allowed, MAL_POLICY_DEFAULT, choice, err);
 }
 
-void mal_loadable_use_all(const char *directory)
+/* Those whose files are in FOLDER. */
+static void use_all_of(const char *folder, const char *directory)
 {
-	char path[PATH_MAX];
 	struct dirent *entry;
 	struct mal_error err;
-	DIR *files;
+	DIR *files = opendir(folder);
 
-	if (snprintf(path, sizeof(path), "%s/policies", directory) >= (int)sizeof(path))
-		return;
-	files = opendir(path);
 	while (files && (entry = readdir(files))) {
 		size_t length = strlen(entry->d_name);
 		char name[MAL_SPEC_WORD];
@@ -316,4 +345,14 @@ void mal_loadable_use_all(const char *directory)
 	}
 	if (files)
 		closedir(files);
+}
+
+void mal_loadable_use_all(const char *directory)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/policies", directory) < (int)sizeof(path))
+		use_all_of(path, directory);
+	if (users_own[0])
+		use_all_of(users_own, directory);
 }

@@ -43,7 +43,7 @@ static void warn(const char *node, const char *text)
 {
 	static _Atomic bool warned;
 
-	if (!atomic_exchange(&warned, true))
+	if (!atomic_exchange(&warned, true) && !getenv(MAL_ENV_QUIET))
 		dprintf(STDERR_FILENO, "balance: %s%s%s\n", node, *node ? ": " : "", text);
 }
 

@@ -19,6 +19,7 @@ void mal_mpi_ready(void)
 	mal_listed_ready();
 	mal_gomp_open();
 	mal_children_open();
+	mal_children_count_load();
 	mal_jump_open();
 	mal_forks_open();
 	if (dlsym(RTLD_NEXT, "omp_get_max_threads"))

@@ -179,6 +179,8 @@ void mal_team_open(void)
 		runtime->set_num_threads((int)mal.base);
 		mal.reported_more = true;
 	}
+	atomic_store(&mal.slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
+						(mal.reported_more ? MAL_CHOSEN_BY_KEY : 0u));
 	mal.team = mal.base;
 	mal.teams.alike = mal.base == 1 && mal_gomp_original(runtime);
 	choose_mode();

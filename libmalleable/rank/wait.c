@@ -3,9 +3,11 @@
 #include "libmalleable/rank/wait.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/rank/attach.h"
@@ -26,9 +28,9 @@ bool mal_mpi_is_inside(void)
 	return mal.active || mal_inside();
 }
 
-bool mal_mpi_is_first(void)
+bool mal_mpi_may_tell(void)
 {
-	return mal_is_first(environ);
+	return mal_is_first(environ) && !getenv(MAL_ENV_QUIET);
 }
 
 void mal_mpi_init(enum mal_mpi_polling how)

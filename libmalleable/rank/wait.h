@@ -26,8 +26,8 @@ void mal_mpi_ready(void);
 /* Whether this process is inside a balanced step: only there anything is set or said. */
 bool mal_mpi_is_inside(void);
 
-/* Whether this rank prints what is the same in all ranks. */
-bool mal_mpi_is_first(void);
+/* Whether this rank prints what is the same in all ranks, of which users are told. */
+bool mal_mpi_may_tell(void);
 
 /* MPI is initialised in this process. */
 void mal_mpi_init(enum mal_mpi_polling polling);

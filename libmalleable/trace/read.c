@@ -21,10 +21,15 @@
 #define MAX_SECONDS 3.2e7
 #define MIN_SECONDS 1e-9
 
+/* A report has this key near its beginning (controller/report/report_json.c). */
+#define REPORT_KEY "\"malleable\":"
+#define KIND_BYTES 256
+
 struct reader {
 	struct mal_trace *trace;
 	const char *path;
 	unsigned long line;
+	bool strange; /* already the first line is none of a trace */
 	struct mal_error *err;
 };
 
@@ -170,9 +175,10 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 		return wrong(reader, "it has too many parts");
 	line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
 	type = json_string_value(json_object_get(line, "type"));
-	if (!line || !type)
+	if (!line || !type) {
+		reader->strange = reader->line == 1;
 		result = wrong(reader, line ? "it has no type" : why.text);
-	else if ((reader->line == 1) != (strcmp(type, "step") == 0))
+	} else if ((reader->line == 1) != (strcmp(type, "step") == 0))
 		result = wrong(reader, "the first line, and only it, describes the step");
 	else if (reader->line == 1)
 		result = read_step(reader, line);
@@ -196,6 +202,19 @@ static size_t get_line(FILE *file, char *text)
 	return length;
 }
 
+/* Which file it is that has TEXT, or that and the next lines of FILE, and no trace. */
+static int name_kind(const struct reader *reader, FILE *file, char *text, size_t length)
+{
+	bool report;
+
+	length += fread(text + length, 1, length < KIND_BYTES ? KIND_BYTES - length : 0, file);
+	report = memmem(text, length < KIND_BYTES ? length : KIND_BYTES, REPORT_KEY,
+			strlen(REPORT_KEY));
+	return mal_fail(reader->err, "%s: %s no trace; --balance-trace=FILE writes one",
+			reader->path,
+			report ? "it is a report (of --balance-report), and" : "it is");
+}
+
 static int read_lines(struct reader *reader, FILE *file, char *text)
 {
 	int result = 0;
@@ -208,6 +227,8 @@ static int read_lines(struct reader *reader, FILE *file, char *text)
 			result = read_line(reader, text, length);
 		else if (length == LINE_MAX_BYTES)
 			result = wrong(reader, "it is too long");
+		if (reader->strange)
+			return name_kind(reader, file, text, length);
 	}
 	if (result == 0 && ferror(file))
 		return mal_fail_errno(reader->err, "cannot read %s", reader->path);
@@ -219,7 +240,7 @@ static int read_lines(struct reader *reader, FILE *file, char *text)
 int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
 			struct mal_error *err)
 {
-	struct reader reader = {trace, path, 0, err};
+	struct reader reader = {.trace = trace, .path = path, .err = err};
 	char *text = malloc(LINE_MAX_BYTES);
 	int result;
 

@@ -105,24 +105,26 @@ int mal_orders_check(const struct mal_orders *orders, const struct mal_view *vie
 {
 	struct mal_orders within = with_floor(orders, view);
 	unsigned int cpus = 0, min = 0, max = 0;
+	const char *who = "the ranks";
 
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
 		cpus += !is_set(orders, view, orders->cpus[cpu]) &&
 			view->owner[cpu] < view->rank_count &&
 			view->samples[view->owner[cpu]].running;
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
+		if (is_set(orders, view, rank))
+			who = "the ranks whose CPUs are not set";
 		if (!is_unmanaged(orders, view, rank))
 			continue;
 		min += min_of(&within, view, rank);
 		max += max_of(orders, rank);
 	}
 	if (min > cpus)
-		return mal_fail(err, "the other ranks need %u CPUs at least, and %u would be left",
-				min, cpus);
+		return mal_fail(err, "%s would need %u CPUs at least, and there are %u", who, min,
+				cpus);
 	if (max < cpus)
-		return mal_fail(
-			err, "%u CPUs would be left to nobody: the other ranks may have %u at most",
-			cpus - max, max);
+		return mal_fail(err, "%u CPUs would be left to nobody: %s could have %u at most",
+				cpus - max, who, max);
 	return 0;
 }
 

@@ -46,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(text);
 	free(text);
 	balance_options_complete(NULL);
+	balance_options_fall_back();
 	mal_choose(balance_wish.spec, "auto,lewi", MAL_POLICY_DEFAULT, &choice, &err);
 	return 0;
 }

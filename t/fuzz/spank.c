@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "spank/contained.h"
+
 enum spank_context fuzz_context = S_CTX_LOCAL;
 
 enum spank_context spank_context(void)
@@ -31,3 +33,8 @@ static void say(const char *format, va_list args)
 SAYS(slurm_error)
 SAYS(slurm_info)
 SAYS(slurm_spank_log)
+
+pid_t balance_contained_slurmstepd(void)
+{
+	return 1;
+}

@@ -112,7 +112,7 @@ static void directories_are_kept_whole(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	strcat(path, "/deep.so");
 	close(open(path, O_CREAT | O_WRONLY, 0600));
-	loaded = place_of("deep", directory);
+	assert_int_equal(find_place(&loaded, "deep", directory, true, NULL), 0);
 	assert_non_null(loaded);
 	assert_string_equal(loaded->directory, directory);
 	unlink(path);
@@ -123,12 +123,33 @@ static void directories_are_kept_whole(void **state)
 	}
 }
 
+/* Who only passes a name on does not look into a user's directory; it is an absolute path. */
+static void users_have_their_own(void **state)
+{
+	struct mal_choice choice;
+	struct mal_error err;
+
+	(void)state;
+	assert_int_equal(mal_loadable_trust("mine", "/nowhere", NULL, &choice, &err), -1);
+	assert_int_equal(mal_loadable_add("own", &err), -1);
+	assert_string_equal(err.text, "MALLEABLE_POLICIES=own: an absolute path is wanted");
+	assert_int_equal(mal_loadable_add("/nowhere/own", &err), 0);
+	assert_true(mal_loadable_has_any("/nowhere"));
+	assert_int_equal(mal_loadable_trust("mine,x=1", "/nowhere", NULL, &choice, &err), 0);
+	assert_string_equal(choice.policy->name, "mine");
+	assert_int_equal(mal_loadable_trust("mine", "/nowhere", "auto", &choice, &err), -1);
+	assert_int_equal(mal_loadable_choose("other", "/nowhere", NULL, &choice, &err), -1);
+	assert_int_equal(mal_loadable_add(NULL, &err), 0);
+	assert_false(mal_loadable_has_any("/nowhere"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_count_is_read_once),
 		cmocka_unit_test(directories_are_kept_whole),
 		cmocka_unit_test(truth_is_0_or_1),
+		cmocka_unit_test(users_have_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

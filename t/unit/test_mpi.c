@@ -105,7 +105,7 @@ bool mal_mpi_is_inside(void)
 	return !outside;
 }
 
-bool mal_mpi_is_first(void)
+bool mal_mpi_may_tell(void)
 {
 	return true;
 }

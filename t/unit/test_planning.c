@@ -186,7 +186,8 @@ static void orders(void **state)
 	assert_string_equal(node_owned(0), "0-2");
 	assert_string_equal(node_ask(node, "set rank=2 min=2"), "ok\n");
 	assert_string_equal(node_ask(node, "set rank=1 min=2"),
-			    "error the other ranks need 4 CPUs at least, and 3 would be left\n");
+			    "error the ranks whose CPUs are not set would need 4 CPUs at least, "
+			    "and there are 3\n");
 	/* The policy's again. */
 	assert_string_equal(node_ask(node, "set free"), "ok\n");
 	decide((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){1, 1, 4});

@@ -16,6 +16,7 @@
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/trace/trace.h"
 
 static struct mal_controller *node;
@@ -203,6 +204,18 @@ static void verdict_is_no_longer_than_the_step(void **state)
 	says("1.33 times as fast: 3.000 s, estimated 4.000 s without; 67 % of what was possible");
 }
 
+/* With what to try where a rank was told one thread. */
+static void says_of_one(const char *to_try)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best; told 1 "
+		 "thread, so no team grows%s",
+		 to_try);
+	says(line);
+}
+
 /* The first line: how many times as fast, or why not. */
 static void verdict(void **state)
 {
@@ -215,10 +228,16 @@ static void verdict(void **state)
 	assert_memory_equal(text(), "1.33 times", 10);
 	measured(times(19.99, 20, 10));
 	says("not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best");
-	node_slot(0)->proves = MAL_PROVES_ONE;
 	atomic_store(&node_slot(0)->proves, MAL_PROVES_ONE);
-	says("not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best; told 1 thread, "
-	     "so no team grows: try -c2 or --balance=max_threads=2");
+	says_of_one("");
+	node_slot(0)->chosen = MAL_CHOSEN_BY_VARIABLE;
+	says_of_one(": try without OMP_NUM_THREADS");
+	mal_cpumask_parse("0", &node_slot(0)->home, NULL);
+	says_of_one(": try without OMP_NUM_THREADS, and two CPUs a rank");
+	node_slot(0)->chosen = 0;
+	says_of_one(": try two CPUs a rank, or --balance=max_threads=2");
+	node_slot(0)->chosen = MAL_CHOSEN_BY_KEY;
+	says_of_one(": try max_threads=2");
 	atomic_store(&node_slot(0)->proves, MAL_PROVES_NOT);
 	measured(times(22, 20, 10));
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
@@ -262,16 +281,60 @@ static void verdict_says_what_to_try(void **state)
 	(void)state;
 	measured(times(2200000, 2000000, 1000000));
 	for (int reason = MAL_REASON_USER; reason <= MAL_REASON_REPORTED; reason++) {
-		const char *to_try = mal_phrase_to_try((enum mal_mode_reason)reason);
+		char to_try[160];
 
-		assert_non_null(strstr(to_try, ": try "));
 		node_slot(0)->reason = node_slot(1)->reason = (uint32_t)reason;
+		node_slot(0)->chosen = MAL_CHOSEN_BY_VARIABLE;
+		mal_phrase_to_try(node, (enum mal_mode_reason)reason, to_try, sizeof(to_try));
+		assert_true(strlen(to_try) > 20 && strlen(to_try) < 127);
 		snprintf(wanted, sizeof(wanted),
 			 "1.10 times as slow: 2200000.000 s, estimated 2000000.000 s without, "
 			 "1000000.000 s at best; %s",
 			 to_try);
 		says(wanted);
 	}
+}
+
+/* The advice on the reason of both ranks, of which the first has THREADS, and CPUS. */
+static void advises(enum mal_mode_reason reason, unsigned int threads, const char *cpus,
+		    unsigned int chosen, const char *wanted)
+{
+	struct mal_rank_slot *slot = node_slot(0);
+	char text[160];
+
+	slot->reason = node_slot(1)->reason = reason;
+	slot->unmanaged = node_slot(1)->unmanaged = reason == MAL_REASON_RUNTIME;
+	slot->reported = slot->team = threads;
+	slot->chosen = chosen;
+	assert_int_equal(mal_cpumask_parse(cpus, &slot->home, NULL), 0);
+	assert_string_equal(mal_phrase_to_try(node, reason, text, sizeof(text)), wanted);
+}
+
+/* Only what was looked at is advised: a user who has done it already does not hear it. */
+static void advice_is_looked_at(void **state)
+{
+	(void)state;
+	advises(MAL_REASON_NUMBER, 4, "0-1", MAL_CHOSEN_BY_VARIABLE,
+		"it was started with another number of threads than CPUs: try without "
+		"OMP_NUM_THREADS");
+	advises(MAL_REASON_NUMBER, 4, "0-1", MAL_CHOSEN_BY_KEY,
+		"it was started with another number of threads than CPUs: try without "
+		"max_threads=");
+	advises(MAL_REASON_NUMBER, 4, "0-1", 0,
+		"it was started with another number of threads than CPUs");
+	advises(MAL_REASON_RUNTIME, 1, "0", 0,
+		"its threads are not seen (no OpenMP with OMPT): try more threads than CPUs");
+	advises(MAL_REASON_RUNTIME, 2, "0", 0, "its threads are not seen (no OpenMP with OMPT)");
+	advises(MAL_REASON_REPORTED, 1, "0", 0,
+		"the program relies on its number of threads: try two CPUs a rank, or "
+		"--balance=max_threads=2");
+	advises(MAL_REASON_REPORTED, 3, "0-2", 0,
+		"the program relies on its number of threads: try --balance=max_threads=6");
+	advises(MAL_REASON_REPORTED, 2, "0", 0, "the program relies on its number of threads");
+	advises(MAL_REASON_REPORTED, 1, "0", MAL_CHOSEN_BY_KEY,
+		"the program relies on its number of threads");
+	advises(MAL_REASON_THREAD_DATA, 0, "0-1", 0,
+		"the program keeps data for each thread: try --balance=max_threads=4");
 }
 
 /* No share is above all of it without a word on why, and none is negative. */
@@ -342,6 +405,34 @@ static void unseen(void **state)
 	node_slot(0)->uses_mpi = true;
 	says("too short to measure: fewer than two phase boundaries were seen; no OpenMP with OMPT "
 	     "was seen");
+}
+
+/* Where no rank came: why, unless all programs are known to have had none. */
+static void nothing_came(void **state)
+{
+	struct mal_header *header = node_segment()->header;
+	char line[512];
+
+	(void)state;
+	mal_report_nothing(node, line, sizeof(line));
+	assert_non_null(strstr(line, "no rank came, nothing was balanced: LD_PRELOAD was over"));
+	for (int what = MAL_START_BEGUN; what <= MAL_START_ENDED; what++) {
+		assert_false(mal_starts_are_whole(header));
+		header->starts[what] = 2;
+	}
+	line[mal_report_nothing(node, line, sizeof(line))] = '\0';
+	assert_string_equal(line, "nothing to balance: no task used MPI or OpenMP\n");
+	header->starts[MAL_START_HID_MPI] = 1;
+	assert_false(mal_starts_are_whole(header));
+	header->starts[MAL_START_HID_MPI] = 0;
+	header->starts[MAL_START_BEGUN] = 3;
+	assert_false(mal_starts_are_whole(header));
+	header->starts[MAL_START_BEGUN] = 2;
+	header->unseen = 1;
+	mal_report_nothing(node, line, sizeof(line));
+	assert_non_null(strstr(line, "a program ran where our libraries cannot be loaded"));
+	header->refused = 1;
+	assert_int_equal(mal_report_nothing(node, line, sizeof(line)), 0);
 }
 
 /* Whatever the user should know of it. */
@@ -439,9 +530,10 @@ static void proofs(void **state)
 	node_slot(0)->bound[0] = '\0';
 	node_slot(0)->count.free = 37;
 	node_slot(1)->proves = MAL_PROVES_ONE;
+	mal_cpumask_parse("1", &node_slot(1)->home, NULL);
 	strcpy(node_slot(1)->bound, "f\n\x1b[2J.omp: identity");
-	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; told 1 thread: no team "
-	     "grows (try -c2 or max_threads=2)");
+	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; told 1 thread, so no team "
+	     "grows: try two CPUs a rank, or --balance=max_threads=2");
 	memset(node_slot(1)->bound, 'x', MAL_BOUND_TEXT);
 	assert_int_equal(strlen(mal_phrase_bound(node, 1, line, sizeof(line))), MAL_BOUND_TEXT);
 }
@@ -789,6 +881,7 @@ int main(void)
 		CASE(too_short),
 		CASE(serial),
 		CASE(unseen),
+		CASE(nothing_came),
 		CASE(remarks),
 		CASE(schedules),
 		CASE(modes),
@@ -809,6 +902,7 @@ int main(void)
 		CASE(verdict_of_observe),
 		CASE(proofs),
 		CASE(verdict_says_what_to_try),
+		CASE(advice_is_looked_at),
 		CASE(shares),
 		CASE(brief),
 		CASE(one_rank),

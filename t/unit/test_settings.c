@@ -63,8 +63,10 @@ static void each_type_is_stored(void **state)
 	assert_int_equal(fields.patience, 1000);
 	assert_int_equal(set(&fields, "off_file", "/x", &err), 0);
 	assert_string_equal(fields.off_file, "/x");
-	assert_int_equal(set(&fields, "libdir", "x y", &err), 0);
-	assert_string_equal(fields.libdir, "x y");
+	assert_int_equal(set(&fields, "libdir", "/x y", &err), 0);
+	assert_string_equal(fields.libdir, "/x y");
+	assert_int_equal(set(&fields, "agent_user", "x y", &err), 0);
+	assert_string_equal(fields.agent_user, "x y");
 }
 
 static void a_wrong_value_changes_nothing(void **state)
@@ -83,6 +85,9 @@ static void a_wrong_value_changes_nothing(void **state)
 		{"patience", "0", "a number from 1 to 1000 is wanted"},
 		{"patience", "1001", "a number from 1 to 1000 is wanted"},
 		{"off_file", "x", "an absolute path is wanted"},
+		{"libdir", "lib/malleable", "an absolute path is wanted"},
+		{"libdir", "", "an absolute path is wanted"},
+		{"report_dir", "reports", "an absolute path is wanted"},
 	};
 	const struct mal_site before = {.share = 5, .wait_s = 2, .off_file = "/as/it/was"};
 	struct mal_site fields = before;

@@ -92,8 +92,11 @@ static void nothing_is_believed(void **state)
 		const char *why;
 	} cases[] = {
 		{"", "it has no window"},
-		{"hello\n", "line 1"},
-		{"{}\n", "line 1: it has no type"},
+		{"hello\n", ": it is no trace; --balance-trace=FILE writes one"},
+		{"{}\n", ": it is no trace"},
+		{"{\n  \"version\": 1,\n  \"malleable\": \"0.9.0\",\n",
+		 ": it is a report (of --balance-report), and no trace; --balance-trace=FILE"},
+		{"{\"version\": 1, \"malleable\": \"0.9.0\"}\n", ": it is a report"},
 		{STEP, "it has no window"},
 		{WINDOW(""), "line 1: the first line"},
 		{STEP STEP, "line 2: the first line"},

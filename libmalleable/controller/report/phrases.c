@@ -3,6 +3,7 @@
 #include "libmalleable/controller/report/phrases.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "libmalleable/controller/state/ranks.h"
 
@@ -38,7 +39,7 @@ static const char *const reasons[] = {
 	[MAL_REASON_USER] = "as asked for",
 	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
-	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see mode=team)",
+	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see max_threads=)",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
 	[MAL_REASON_REDUCTION] = "sums are to be the same each time (KMP_DETERMINISTIC_REDUCTION)",
 	[MAL_REASON_DISPLAY] = "its threads are printed (OMP_DISPLAY_AFFINITY, KMP_AFFINITY)",
@@ -53,16 +54,12 @@ const char *mal_phrase_of_reason(enum mal_mode_reason reason)
 	return reasons[reason];
 }
 
-static const char *const to_try[] = {
-	[MAL_REASON_NONE] = "",
+/* What helps whatever the rank has. */
+static const char *const to_try[MAL_REASON_REPORTED + 1] = {
 	[MAL_REASON_USER] = "teams keep their size as asked for: try without mode=cpuset",
-	[MAL_REASON_RUNTIME] =
-		"its threads are not seen (no OpenMP with OMPT): try more threads than CPUs",
-	[MAL_REASON_NUMBER] =
-		"it was started with another number of threads than CPUs: try without "
-		"OMP_NUM_THREADS",
-	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread: try "
-				   "--balance=max_threads=N, twice its CPUs",
+	[MAL_REASON_RUNTIME] = "its threads are not seen (no OpenMP with OMPT)",
+	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
+	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads: try without OMP_DYNAMIC",
 	[MAL_REASON_REDUCTION] =
 		"sums are to be the same each time: try without KMP_DETERMINISTIC_REDUCTION",
@@ -71,14 +68,52 @@ static const char *const to_try[] = {
 	[MAL_REASON_CANCELS] = "the program may leave loops early: try without OMP_CANCELLATION",
 	[MAL_REASON_SYSTEM] =
 		"the system lets it have no more threads: try a higher ulimit -u or -v",
-	[MAL_REASON_REPORTED] =
-		"the program relies on its number of threads: try two CPUs a rank, or "
-		"--balance=max_threads=N",
+	[MAL_REASON_REPORTED] = "the program relies on its number of threads",
 };
 
-const char *mal_phrase_to_try(enum mal_mode_reason reason)
+/* More threads than CPUs spread where CPUs are lent: what to try where a rank has not THREADS. */
+static void add_more_threads(const struct mal_rank_slot *slot, unsigned int threads, char *text,
+			     size_t size)
 {
-	return to_try[reason];
+	unsigned int cpus = mal_cpumask_count(&slot->home);
+	size_t used = strlen(text);
+
+	if (!cpus || threads > cpus || atomic_load(&slot->chosen))
+		return;
+	snprintf(text + used, size - used, ": try %s--balance=max_threads=%u",
+		 cpus == 1 ? "two CPUs a rank, or " : "", 2 * cpus);
+}
+
+/* What to try beside the words for REASON, in TEXT of SIZE bytes, where SLOT shows that it may. */
+static void add_to_try(const struct mal_rank_slot *slot, enum mal_mode_reason reason, char *text,
+		       size_t size)
+{
+	size_t used = strlen(text);
+
+	if (reason == MAL_REASON_RUNTIME &&
+	    atomic_load(&slot->team) <= mal_cpumask_count(&slot->home))
+		snprintf(text + used, size - used, ": try more threads than CPUs");
+	if (reason == MAL_REASON_NUMBER && atomic_load(&slot->chosen) & MAL_CHOSEN_BY_KEY)
+		snprintf(text + used, size - used, ": try without max_threads=");
+	else if (reason == MAL_REASON_NUMBER && atomic_load(&slot->chosen))
+		snprintf(text + used, size - used, ": try without OMP_NUM_THREADS");
+	if (reason == MAL_REASON_THREAD_DATA || reason == MAL_REASON_REPORTED)
+		add_more_threads(slot, atomic_load(&slot->reported), text, size);
+}
+
+const char *mal_phrase_to_try(const struct mal_controller *controller, enum mal_mode_reason reason,
+			      char *text, size_t size)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+
+	snprintf(text, size, "%s", to_try[reason] ?: "");
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++)
+		if (mal_rank_view(controller, rank)->known &&
+		    mal_phrase_reason(controller, rank) == reason) {
+			add_to_try(&segment->ranks[rank], reason, text, size);
+			break;
+		}
+	return text;
 }
 
 enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *controller,
@@ -121,15 +156,33 @@ const char *mal_phrase_bound(const struct mal_controller *controller, unsigned i
 	return text;
 }
 
-bool mal_phrase_is_told_one(const struct mal_controller *controller)
+/* What to try where SLOT's rank was told one thread. */
+static const char *to_try_for_one(const struct mal_rank_slot *slot)
+{
+	uint32_t chosen = atomic_load(&slot->chosen);
+
+	if (chosen & MAL_CHOSEN_BY_KEY)
+		return ": try max_threads=2";
+	if (chosen)
+		return mal_cpumask_count(&slot->home) > 1
+			       ? ": try without OMP_NUM_THREADS"
+			       : ": try without OMP_NUM_THREADS, and two CPUs a rank";
+	return mal_cpumask_count(&slot->home) == 1
+		       ? ": try two CPUs a rank, or --balance=max_threads=2"
+		       : "";
+}
+
+const char *mal_phrase_told_one(const struct mal_controller *controller, char *text, size_t size)
 {
 	const struct mal_segment *segment = &controller->step->segment;
 
-	for (unsigned int rank = 0; rank < segment->rank_count; rank++)
+	text[0] = '\0';
+	for (unsigned int rank = 0; rank < segment->rank_count && !text[0]; rank++)
 		if (mal_rank_view(controller, rank)->known &&
 		    atomic_load(&segment->ranks[rank].proves) == MAL_PROVES_ONE)
-			return true;
-	return false;
+			snprintf(text, size, "told 1 thread, so no team grows%s",
+				 to_try_for_one(&segment->ranks[rank]));
+	return text;
 }
 
 const char *mal_phrase_schedule(const struct mal_controller *controller, char *text, size_t size)

@@ -14,8 +14,12 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 /* The same in words; empty for MAL_REASON_NONE. Static storage. */
 const char *mal_phrase_of_reason(enum mal_mode_reason reason);
 
-/* The same for a verdict: why nothing was gained so, and what to try. Static storage. */
-const char *mal_phrase_to_try(enum mal_mode_reason reason);
+/*
+ * For a verdict, in TEXT of SIZE bytes: why nothing was gained where that is the reason of most
+ * ranks, and what to try where one of them shows that it may help. Returns TEXT.
+ */
+const char *mal_phrase_to_try(const struct mal_controller *controller, enum mal_mode_reason reason,
+			      char *text, size_t size);
 
 /* Of the ranks that came, those whose teams keep their size. */
 struct mal_kept_teams {
@@ -29,8 +33,11 @@ struct mal_kept_teams {
 enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *controller,
 					    struct mal_kept_teams *kept);
 
-/* Whether a rank was told one thread, so that its team does not grow. */
-bool mal_phrase_is_told_one(const struct mal_controller *controller);
+/*
+ * Of a rank that was told one thread, so that its team does not grow, in TEXT of SIZE bytes: that,
+ * and what to try; empty: there is none. Returns TEXT.
+ */
+const char *mal_phrase_told_one(const struct mal_controller *controller, char *text, size_t size);
 
 /*
  * Of the first region of rank RANK that ran and was bound: its name and why, in TEXT of SIZE bytes,

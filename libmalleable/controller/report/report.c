@@ -23,6 +23,7 @@
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/starts.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
@@ -180,7 +181,8 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 {
 	unsigned long long runs = 0, free_runs = 0;
 	char bound[MAL_BOUND_TEXT + 1] = "";
-	bool any = false, one = mal_phrase_is_told_one(controller);
+	char one[128];
+	bool any = false;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
@@ -193,14 +195,13 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 		if (!*bound)
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}
+	mal_phrase_told_one(controller, one, sizeof(one));
 	/* One that never ran matters only where it kept the program at one thread. */
-	if (free_runs >= runs && !one)
+	if (free_runs >= runs && !*one)
 		*bound = '\0';
 	if (any)
-		mal_text_add(text, "regions: %llu of %llu runs free%s%s%s\n", free_runs, runs,
-			     *bound ? "; bound: " : "", bound,
-			     one ? "; told 1 thread: no team grows (try -c2 or max_threads=2)"
-				 : "");
+		mal_text_add(text, "regions: %llu of %llu runs free%s%s%s%s\n", free_runs, runs,
+			     *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
 static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
@@ -327,6 +328,10 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 
 	if (atomic_load(&header->refused))
 		return 0;
+	if (!atomic_load(&header->unseen) && mal_starts_are_whole(header)) {
+		mal_text_add(&text, "nothing to balance: no task used MPI or OpenMP\n");
+		return text.length;
+	}
 	mal_text_add(&text, "no rank came, nothing was balanced: %s\n",
 		     atomic_load(&header->unseen)
 			     ? "a program ran where our libraries cannot be loaded, as in a "

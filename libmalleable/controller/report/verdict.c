@@ -20,8 +20,11 @@
 /* More than this part of the CPUs for others is too much for an estimate without balancing. */
 #define MUCH 0.1
 
-/* Why nothing could be gained, and what to try; NULL: not known. */
-static const char *reason(const struct mal_controller *controller)
+/* Longest reason. */
+#define WHY_SIZE 128
+
+/* Why nothing could be gained, and what to try, perhaps in TEXT of SIZE bytes; empty: not known. */
+static const char *reason(const struct mal_controller *controller, char *text, size_t size)
 {
 	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
 
@@ -33,9 +36,9 @@ static const char *reason(const struct mal_controller *controller)
 		return "work in threads that OpenMP does not know: try fewer of these";
 	if (mal_doubt_read(controller)->stopped)
 		return "others used the CPUs: try a quiet node";
-	if (mal_phrase_is_told_one(controller))
-		return "told 1 thread, so no team grows: try -c2 or --balance=max_threads=2";
-	return mode == MAL_REASON_NONE ? NULL : mal_phrase_to_try(mode);
+	if (*mal_phrase_told_one(controller, text, size))
+		return text;
+	return mal_phrase_to_try(controller, mode, text, size);
 }
 
 /* Of the whole step: as it was, and as predicted without balancing and at best. */
@@ -125,8 +128,8 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 			char *line, size_t size)
 {
 	double slower = times->elapsed_s / times->off_s;
-	const char *why = reason(controller);
-	char how[32] = "not faster";
+	char how[32] = "not faster", text[WHY_SIZE];
+	const char *why = reason(controller, text, sizeof(text));
 
 	if (is_beside_others(controller)) {
 		snprintf(line, size,
@@ -137,7 +140,7 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 	if (slower > 1 + NO_DIFFERENCE)
 		snprintf(how, sizeof(how), "%.2f times as slow", slower);
 	snprintf(line, size, "%s: %.3f s, estimated %.3f s without, %.3f s at best%s%s", how,
-		 times->elapsed_s, times->off_s, times->ideal_s, why ? "; " : "", why ? why : "");
+		 times->elapsed_s, times->off_s, times->ideal_s, *why ? "; " : "", why);
 }
 
 /*

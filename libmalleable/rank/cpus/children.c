@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -20,6 +21,7 @@
 #include <wordexp.h>
 
 #include "libmalleable/core/needless.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
@@ -92,6 +94,46 @@ void mal_children_forked(void)
 		environment = mal_unseen_leave_out(environment, __builtin_alloca(room)); \
 	if (needless) \
 	environment = mal_needless_leave_out(environment, __builtin_alloca(needless))
+
+/* The process that loaded this library, and no forked child of it; 0: not yet. */
+static pid_t loaded;
+
+void mal_children_count_load(void)
+{
+	loaded = getpid();
+	mal_starts_open();
+	mal_starts_count(MAL_START_LOADED, 1);
+}
+
+static int hides_mpi(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	(void)data;
+	return name && strncmp(name, "/libmpi", strlen("/libmpi")) == 0;
+}
+
+/* Where a rank came nobody asks for the counts. */
+__attribute__((destructor)) static void count_end(void)
+{
+	if (mal.active || getpid() != loaded)
+		return;
+	if (dl_iterate_phdr(hides_mpi, NULL))
+		mal_starts_count(MAL_START_HID_MPI, 1);
+	mal_starts_count(MAL_START_ENDED, 1);
+}
+
+/*
+ * A program is executed in place of this one, or BY is -1: it could not be. NEEDLESS: it does not
+ * load this library.
+ */
+static void count_exec(int by, bool needless)
+{
+	mal_starts_count(MAL_START_BEGUN, needless ? 0 : by);
+	if (getpid() == loaded)
+		mal_starts_count(MAL_START_ENDED, by);
+}
 
 static bool widen(void)
 {
@@ -178,6 +220,7 @@ int system(const char *command)
 	NEXT(system);
 	mal_unseen_clean_up();
 	bool widened = widen();
+	mal_starts_count(MAL_START_BEGUN, command != NULL);
 	int result = next(command);
 
 	narrow(widened);
@@ -189,6 +232,7 @@ FILE *popen(const char *command, const char *mode)
 	NEXT(popen);
 	mal_unseen_clean_up();
 	bool widened = widen();
+	mal_starts_count(MAL_START_BEGUN, 1);
 	FILE *result = next(command, mode);
 
 	narrow(widened);
@@ -215,6 +259,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	bool widened = widen();
 	int result = next(pid, path, actions, attributes, arguments, environment);
 
+	mal_starts_count(MAL_START_BEGUN, result == 0 && !needless);
 	narrow(widened);
 	return result;
 }
@@ -228,6 +273,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	bool widened = widen();
 	int result = next(pid, file, actions, attributes, arguments, environment);
 
+	mal_starts_count(MAL_START_BEGUN, result == 0 && !needless);
 	narrow(widened);
 	return result;
 }
@@ -253,8 +299,10 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 		mal_children_open();
 	HAND_ON(path, environment);
 	bool widened = widen();
+	count_exec(1, needless);
 	int result = next_execve(path, arguments, environment);
 
+	count_exec(-1, needless);
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);
 	return result;
@@ -266,8 +314,10 @@ int fexecve(int file, char *const *arguments, char *const *environment)
 		mal_children_open();
 	HAND_ON("", environment);
 	bool widened = widen();
+	count_exec(1, needless);
 	int result = next_fexecve(file, arguments, environment);
 
+	count_exec(-1, needless);
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);
 	return result;
@@ -284,8 +334,10 @@ int execvpe(const char *file, char *const *arguments, char *const *environment)
 		mal_children_open();
 	HAND_ON("", environment);
 	bool widened = widen();
+	count_exec(1, needless);
 	int result = next_execvpe(file, arguments, environment);
 
+	count_exec(-1, needless);
 	if (mal.active && getpid() == mal.slot->pid)
 		narrow(widened);
 	return result;

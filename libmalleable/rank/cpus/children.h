@@ -20,4 +20,7 @@ void mal_children_forked(void);
 /* Find what comes after ours: in a forked child another thread may have left the loader locked. */
 void mal_children_open(void);
 
+/* Count this program in its step as one that loaded this library (core/starts.h). Once. */
+void mal_children_count_load(void);
+
 #endif

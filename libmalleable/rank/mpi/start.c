@@ -47,7 +47,7 @@ static void get_to_know(void)
 	mpi.known = true;
 	mal_mpi_look_at_library(&mpi.library);
 	if (mpi.library.kind == MAL_MPI_UNKNOWN) {
-		if (mal_mpi_is_first())
+		if (mal_mpi_may_tell())
 			fprintf(stderr,
 				"balance: unknown MPI library (%s): its handles are not read, so "
 				"its collective calls mark no phases\n",

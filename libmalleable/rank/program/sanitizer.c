@@ -167,7 +167,8 @@ bool mal_sanitizer_step_aside(char **argv, char **variables)
 	program[length > 0 ? length : 0] = '\0';
 	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
 		return true;
-	inside = is_inside(variables) && mal_is_first(variables);
+	inside = is_inside(variables) && mal_is_first(variables) &&
+		 !find(variables, MAL_ENV_QUIET "=");
 	forget(variables);
 	if (inside)
 		MAL_RAW(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);

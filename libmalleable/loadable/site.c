@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* site.c: the plugin's arguments in plugstack.conf. */
+#include "libmalleable/loadable/site.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libmalleable/base/patience.h"
+#include "libmalleable/core/admin.h"
+#include "libmalleable/loadable/loadable.h"
+#include "policies/interface/choice.h"
+#include "policies/interface/registry.h"
+
+/* It would be cut without a word, and no step would find its controller. */
+_Static_assert(sizeof(MAL_LIBDIR) <= sizeof(mal_site_default.libdir),
+	       "the directory of the libraries is too long: choose a shorter prefix");
+
+const struct mal_site mal_site_default = {
+	.libdir = MAL_LIBDIR,
+	.off_file = MAL_OFF_FILE,
+	.share = 1,
+	.wait_s = 1,
+	.patience = 1,
+};
+
+static void complain(const struct mal_site_arguments *arguments, const char *argument,
+		     const char *why)
+{
+	if (arguments->complain)
+		arguments->complain(argument, why);
+}
+
+/* Policies are unknown to the table of settings: look at VALUE of default=. */
+static bool check_default(const struct mal_site_arguments *arguments, const char *argument,
+			  const char *value)
+{
+	struct mal_choice choice;
+	struct mal_error err;
+
+	if (mal_loadable_trust(value, arguments->site->libdir, NULL, &choice, &err) == 0)
+		return true;
+	complain(arguments, argument, err.text);
+	return false;
+}
+
+/* An unknown policy is named, and the others stay allowed. */
+static void check_policies(const struct mal_site_arguments *arguments, const char *argument,
+			   const char *value)
+{
+	char names[sizeof(arguments->site->policies)], known[160];
+	char *save, *name;
+	struct mal_choice choice;
+	struct mal_error why;
+
+	snprintf(names, sizeof(names), "%s", value);
+	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		mal_loadable_trust(name, arguments->site->libdir, NULL, &choice, &why);
+		if (mal_policy_find(name))
+			continue;
+		mal_fail(&why, "unknown policy '%.32s', known are %s", name,
+			 mal_policy_names(known, sizeof(known)));
+		complain(arguments, argument, why.text);
+	}
+}
+
+static void set(const struct mal_site_arguments *arguments, const struct mal_setting *key,
+		const char *argument, const char *value)
+{
+	struct mal_site *site = arguments->site;
+	struct mal_error err;
+
+	if (key->offset == offsetof(struct mal_site, fallback) &&
+	    !check_default(arguments, argument, value))
+		return;
+	if (mal_setting_set(key, site, value, &err) < 0)
+		complain(arguments, argument, err.text);
+	else if (arguments->has_comment && !arguments->has_comment(site->comment)) {
+		complain(arguments, argument,
+			 "this Slurm has no such field to write: try comment=admin");
+		site->comment = MAL_COMMENT_NO;
+	} else if (key->offset == offsetof(struct mal_site, policies))
+		check_policies(arguments, argument, value);
+	mal_patience_set(site->patience);
+}
+
+static void complain_unknown(const struct mal_site_arguments *arguments, const char *argument)
+{
+	char names[256];
+	struct mal_error why;
+
+	mal_fail(&why, "unknown argument, known are %s",
+		 mal_setting_names(MAL_SETTING_SITE, names, sizeof(names)));
+	complain(arguments, argument, why.text);
+}
+
+/*
+ * Check an argument for a partition like the others, and keep it until the job's partition is
+ * known.
+ */
+static void keep_scoped(struct mal_site_arguments *arguments, const struct mal_setting *key,
+			const char *argument, const char *value)
+{
+	struct mal_site before = *arguments->site;
+
+	if (!key->by_partition) {
+		complain(arguments, argument, "cannot be set by partition");
+		return;
+	}
+	if (arguments->scoped_count == MAL_SITE_SCOPED_MAX) {
+		complain(arguments, argument, "too many arguments for partitions");
+		return;
+	}
+	set(arguments, key, argument, value);
+	before.agent |= arguments->site->coschedule;
+	*arguments->site = before;
+	arguments->scoped[arguments->scoped_count++] = argument;
+}
+
+static void parse_one(struct mal_site_arguments *arguments, const char *argument)
+{
+	size_t length = strcspn(argument, "=");
+	const char *value = argument[length] ? argument + length + 1 : "";
+	const char *at = memchr(argument, '@', length);
+	const struct mal_setting *key =
+		mal_setting_find(MAL_SETTING_SITE, argument, at ? (size_t)(at - argument) : length);
+
+	if (!key || !argument[length])
+		complain_unknown(arguments, argument);
+	else if (at)
+		keep_scoped(arguments, key, argument, value);
+	else
+		set(arguments, key, argument, value);
+}
+
+/* Whether others may need it: they may name policies, which are loaded from libdir= in time. */
+static bool is_first(const char *argument)
+{
+	return strncmp(argument, "libdir=", strlen("libdir=")) == 0 ||
+	       strncmp(argument, "patience=", strlen("patience=")) == 0;
+}
+
+void mal_site_parse(struct mal_site_arguments *arguments, int count, char **texts)
+{
+	for (int i = 0; i < count; i++)
+		if (is_first(texts[i]))
+			parse_one(arguments, texts[i]);
+	for (int i = 0; i < count; i++)
+		if (!is_first(texts[i]))
+			parse_one(arguments, texts[i]);
+	arguments->site->agent |= arguments->site->coschedule;
+}
+
+static void check_libdir(const struct mal_site_arguments *arguments)
+{
+	const char *libdir = arguments->site->libdir;
+	char argument[sizeof(arguments->site->libdir) + 16], path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/malleabled", libdir);
+	if (access(path, X_OK) == 0)
+		return;
+	snprintf(argument, sizeof(argument), "libdir=%s", libdir);
+	complain(arguments, argument, "malleabled is not there: nothing is balanced");
+}
+
+static void check_report_dir(const struct mal_site_arguments *arguments)
+{
+	const char *directory = arguments->site->report_dir;
+	char argument[sizeof(arguments->site->report_dir) + 16];
+	struct stat status;
+
+	if (!*directory || (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)))
+		return;
+	snprintf(argument, sizeof(argument), "report_dir=%s", directory);
+	complain(arguments, argument, "no such directory: no report is left");
+}
+
+/* WHERE: empty, or "@PARTITION". */
+static void check_fallback(const struct mal_site_arguments *arguments, const char *where)
+{
+	char argument[512], why[512];
+
+	if (mal_site_allows_default(arguments->site))
+		return;
+	snprintf(argument, sizeof(argument), "default%s=%s", where, arguments->site->fallback);
+	snprintf(why, sizeof(why),
+		 "policies= allows %s alone%s: steps that ask for nothing run unbalanced",
+		 arguments->site->policies, *where ? " there" : "");
+	complain(arguments, argument, why);
+}
+
+/* Whether another argument before number COUNT is for the same partition, AT. */
+static bool is_seen(const struct mal_site_arguments *arguments, unsigned int count, const char *at)
+{
+	size_t length = strcspn(at, "=") + 1;
+
+	for (unsigned int i = 0; i < count; i++)
+		if (strncmp(strchr(arguments->scoped[i], '@'), at, length) == 0)
+			return true;
+	return false;
+}
+
+static void check_partitions(const struct mal_site_arguments *arguments)
+{
+	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
+		const char *at = strchr(arguments->scoped[i], '@');
+		struct mal_site there = *arguments->site;
+		struct mal_site_arguments copy = *arguments;
+		char where[256];
+
+		if (is_seen(arguments, i, at))
+			continue;
+		snprintf(where, sizeof(where), "%.*s", (int)strcspn(at, "="), at);
+		copy.site = &there;
+		mal_site_use_partition(&copy, where + 1);
+		/* What is the same everywhere was said. */
+		if (strcmp(there.fallback, arguments->site->fallback) != 0 ||
+		    strcmp(there.policies, arguments->site->policies) != 0)
+			check_fallback(&copy, where);
+	}
+}
+
+void mal_site_check(const struct mal_site_arguments *arguments)
+{
+	check_libdir(arguments);
+	check_report_dir(arguments);
+	check_fallback(arguments, "");
+	check_partitions(arguments);
+}
+
+void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition)
+{
+	/* What is wrong was said when it was read. */
+	struct mal_site_arguments silent = {.site = arguments->site,
+					    .has_comment = arguments->has_comment};
+
+	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
+		const char *argument = arguments->scoped[i];
+		const char *at = strchr(argument, '@'), *equals = strchr(argument, '=');
+		size_t length = (size_t)(equals - at - 1);
+
+		if (length == strlen(partition) && strncmp(at + 1, partition, length) == 0)
+			set(&silent,
+			    mal_setting_find(MAL_SETTING_SITE, argument, (size_t)(at - argument)),
+			    argument, equals + 1);
+	}
+}
+
+bool mal_site_allows_default(const struct mal_site *site)
+{
+	struct mal_choice choice;
+
+	return !site->fallback[0] ||
+	       mal_loadable_trust(site->fallback, site->libdir, mal_site_policies(site), &choice,
+				  NULL) == 0;
+}
+
+const char *mal_site_policies(const struct mal_site *site)
+{
+	return site->policies[0] ? site->policies : NULL;
+}
