@@ -8,9 +8,7 @@
  * The cheapest so far is followed; where none is cheaper than staying at home, that is home.
  *
  * The policy carries out a plan that is better by more than noise if the next window confirms it,
- * or at once if it is much better and earlier moves proved good. A move is judged by the measured
- * time: if phases became longer, the best distribution that was measured is taken again, and moves
- * pause (best.h). Home, and what was measured, are the very CPUs.
+ * or at once if it is much better. Home, and what a challenger interrupted, are the very CPUs.
  *
  * Moves come first: where ranks have several CPUs a step begins with these alone. When no CPU moves
  * any more, lending is compared with them, for what they leave. Now and then the step does without
@@ -24,7 +22,6 @@
 #include "policies/interface/limits.h"
 #include "policies/mapping/mapping.h"
 #include "policies/model/apportion.h"
-#include "policies/model/best.h"
 #include "policies/model/forecast.h"
 #include "policies/model/home.h"
 #include "policies/model/judge.h"
@@ -37,16 +34,12 @@ static const struct mal_param params[MAL_OPTIONS] = MAL_OPTIONS_TABLE(3);
 
 /* Act at once on a forecast gain this many times the least one. */
 #define AT_ONCE 3.0
-/* Moves pause no more where the window takes so many times as long as it would at home. */
-#define MISPLACED 3.0
 
 struct state {
 	struct mal_options options;
 	bool seen_once; /* the last window asked for a move that has not been carried out yet */
-	bool proved;	/* the last move was not taken back */
 	struct mal_forecast *forecast;
 	struct mal_record record;
-	struct mal_best best;
 	struct mal_home home;
 	struct mal_judge judge;
 	struct mal_unit unit;
@@ -55,7 +48,8 @@ struct state {
 	unsigned int *planned;		 /* by rank: what the last plan asked for */
 	const unsigned int *going;	 /* to these owners, by CPU; NULL: anywhere */
 	bool moved;
-	bool late; /* plans take effect a window late */
+	bool can_share; /* forecasts' wishes can be worked out */
+	bool late;	/* plans take effect a window late */
 };
 
 /* SPREAD: CPUs can move, as a rank has more than one. */
@@ -91,7 +85,6 @@ static void destroy(void *opaque)
 	if (!state)
 		return;
 	mal_record_clear(&state->record);
-	mal_best_clear(&state->best);
 	mal_home_clear(&state->home);
 	mal_forecast_destroy(state->forecast);
 	free(state->planned);
@@ -122,8 +115,7 @@ static int settle(struct state *state, const struct mal_view *view, unsigned int
 	reset_judge(state, is_spread(view));
 	if (!state->planned || !state->last || mal_home_settle(&state->home, view, cpus) < 0)
 		return -1;
-	if (mal_record_reset(&state->record, ranks, state->home.count) < 0 ||
-	    mal_best_reset(&state->best, ranks, view->topology->cpu_count) < 0) {
+	if (mal_record_reset(&state->record, ranks, state->home.count) < 0) {
 		mal_home_clear(&state->home);
 		return -1;
 	}
@@ -141,15 +133,6 @@ static void go(struct state *state, const struct mal_view *view, const unsigned 
 	state->seen_once = false;
 	memcpy(plan->count, count, view->rank_count * sizeof(count[0]));
 	plan->move = true;
-}
-
-/* Where lending already removes most imbalance, the first move can wait for a second window. */
-static bool is_convincing(const struct state *state, double gain)
-{
-	bool at_once = state->proved || !(state->judge.way & MAL_WAY_LEND);
-
-	return gain > state->options.gain &&
-	       (state->seen_once || (at_once && gain >= AT_ONCE * state->options.gain));
 }
 
 /* Carry out what the best forecast wants if that is worth it. */
@@ -171,7 +154,8 @@ static void follow(struct state *state, const struct mal_view *view, const unsig
 	before = mal_apportion_longest(view, loads, now);
 	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
 	gain = before > 0 ? 1 - mal_apportion_longest(view, loads, wanted) / before : 0;
-	if (is_convincing(state, gain)) {
+	if (gain > state->options.gain &&
+	    (state->seen_once || gain >= AT_ONCE * state->options.gain)) {
 		go(state, view, wanted, NULL, plan);
 		plan->forecast_s = plan->now_s * (1 - gain);
 	} else {
@@ -180,9 +164,8 @@ static void follow(struct state *state, const struct mal_view *view, const unsig
 }
 
 /* Judge what was wanted for the last window by the loads that came. */
-static enum mal_best_verdict judge_moves(struct state *state, const struct mal_view *view,
-					 const unsigned int *now, bool counts,
-					 struct mal_plan *plan)
+static void judge_forecasts(struct state *state, const struct mal_view *view,
+			    const unsigned int *now, struct mal_plan *plan)
 {
 	struct mal_load loads[MAL_MAX_RANKS];
 
@@ -192,45 +175,11 @@ static enum mal_best_verdict judge_moves(struct state *state, const struct mal_v
 	if (state->moved)
 		state->late = memcmp(now, state->planned, view->rank_count * sizeof(now[0])) != 0;
 	mal_record_judge(&state->record, view, loads, state->home.cpus, state->late);
-	return counts ? mal_best_window(&state->best, view, loads, mal_unit_length(&state->unit))
-		      : MAL_BEST_GO_ON;
 }
 
 static bool is_at(const unsigned int *owner, const struct mal_view *view)
 {
 	return memcmp(owner, view->owner, view->topology->cpu_count * sizeof(*owner)) == 0;
-}
-
-/* Would home serve the present load far better, by the model, than what ranks have now? */
-static bool is_misplaced(const struct state *state, const struct mal_view *view,
-			 const unsigned int *now)
-{
-	struct mal_load loads[MAL_MAX_RANKS];
-
-	mal_forecast_get(state->forecast, MAL_FORECAST_LAST, loads);
-	return mal_apportion_longest(view, loads, now) >
-	       MISPLACED * mal_apportion_longest(view, loads, state->home.count);
-}
-
-static void reset_best(struct state *state, const struct mal_view *view)
-{
-	mal_best_reset(&state->best, view->rank_count, view->topology->cpu_count);
-}
-
-/* Choose what progress is counted in. STILL: no CPU has moved. */
-static void count(struct state *state, const struct mal_view *view, bool still)
-{
-	if (!mal_unit_learn(&state->unit, view, still && state->judge.part == MAL_JUDGE_BASE))
-		return;
-	mal_judge_renew(&state->judge);
-	reset_best(state, view);
-}
-
-/* In this block CPUs stay where the trusted way put them. */
-static bool holds_still(const struct mal_judge *judge)
-{
-	return judge->part != MAL_JUDGE_BASE && (judge->trusted & judge->way & MAL_WAY_MOVE) &&
-	       (judge->part != MAL_JUDGE_AFTER || (judge->tried & MAL_WAY_MOVE));
 }
 
 /* The time of the window with all work spread evenly over the step's CPUs. */
@@ -239,57 +188,71 @@ static double even_time(const struct state *state, const struct mal_view *view)
 	return mal_model_ideal(view->samples, view->rank_count, state->home.cpus);
 }
 
-/*
- * Choose the unit, and enter the window into the judge. Returns whether it tells something of the
- * trusted way.
- */
-static bool watch(struct state *state, const struct mal_view *view)
+/* Whether the window ran as the judge's way has it, from its first phase on. */
+static bool is_settled(const struct mal_judge *judge, bool still, bool home)
+{
+	if (!(judge->way & MAL_WAY_MOVE))
+		return still && home;
+	return (judge->trusted & MAL_WAY_MOVE) || !home;
+}
+
+/* Enter the window into the judge. */
+static void watch(struct state *state, const struct mal_view *view, struct mal_judge_window *window)
 {
 	struct mal_judge *judge = &state->judge;
-	bool home = mal_home_is_here(&state->home, view), base = judge->part == MAL_JUDGE_BASE;
-	bool trial = mal_judge_is_trying(judge), still = is_at(state->last, view);
-	struct mal_judge_window window = {
+	bool home = mal_home_is_here(&state->home, view), still = is_at(state->last, view);
+
+	if (mal_unit_learn(&state->unit, view, still && judge->part == MAL_JUDGE_BASE))
+		mal_judge_renew(judge);
+	*window = (struct mal_judge_window){
+		.phase_s = mal_unit_length(&state->unit),
 		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
 		.even_s = even_time(state, view),
 		.still = still,
-		.settled = still,
+		.settled = is_settled(judge, still, home),
 		.apart = (judge->way & MAL_WAY_LEND) || !home};
-
-	count(state, view, still);
-	window.phase_s = mal_unit_length(&state->unit);
-	if (!(judge->way & MAL_WAY_MOVE))
-		window.settled = still && home;
-	else if (!trial)
-		window.settled = still || base || judge->waited;
-	else if (!holds_still(judge))
-		window.settled =
-			(still || judge->waited > 1) && (!home || (judge->way & MAL_WAY_LEND));
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
-	mal_judge_learn(judge, &window);
-	return !trial && (base || window.settled);
+	mal_judge_learn(judge, window);
 }
 
-/* The judge wants CPUs at home. BEGAN: a challenger begins, from where CPUs are now. */
-static void look(struct state *state, const struct mal_view *view, bool began,
-		 struct mal_plan *plan)
+/* A challenger begins, and CPUs stay where they are, or go home. */
+static void begin_block(struct state *state, const struct mal_view *view, const unsigned int *now,
+			struct mal_plan *plan)
 {
-	if (began) {
-		memcpy(state->left, view->owner,
-		       view->topology->cpu_count * sizeof(state->left[0]));
-		for (unsigned int rank = 0; rank < view->rank_count; rank++)
-			state->left_count[rank] = view->samples[rank].cpus;
+	size_t ranks = view->rank_count * sizeof(now[0]);
+
+	plan->move = false;
+	state->going = NULL;
+	memcpy(plan->count, now, ranks);
+	memcpy(state->left, view->owner, view->topology->cpu_count * sizeof(state->left[0]));
+	memcpy(state->left_count, now, ranks);
+}
+
+/* Where CPUs shall be in the next window. ENDED: the last one was a challenger's last. */
+static void place(struct state *state, const struct mal_view *view, const unsigned int *now,
+		  bool ended, struct mal_plan *plan)
+{
+	const struct mal_judge *judge = &state->judge;
+
+	if (!(judge->way & MAL_WAY_MOVE)) {
+		if (!mal_home_is_here(&state->home, view))
+			go(state, view, state->home.count, state->home.owner, plan);
+	} else if (ended && ((judge->tried ^ judge->trusted) & MAL_WAY_MOVE)) {
+		/* The trusted way goes on where it was. */
+		if (!is_at(state->left, view))
+			go(state, view, state->left_count, state->left, plan);
+	} else if (state->can_share) {
+		follow(state, view, now, plan);
 	}
-	if (!(state->judge.way & MAL_WAY_MOVE) && !mal_home_is_here(&state->home, view))
-		go(state, view, state->home.count, state->home.owner, plan);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
 	struct mal_judge *judge = &state->judge;
-	unsigned int cpus, now[MAL_MAX_RANKS], trusted;
-	enum mal_best_verdict verdict = MAL_BEST_GO_ON;
-	bool can_share, was_trying, counts, ended;
+	struct mal_judge_window window;
+	unsigned int cpus, now[MAL_MAX_RANKS];
+	bool was_trying;
 
 	plan->bind = true;
 	state->going = NULL;
@@ -304,36 +267,18 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	    mal_forecast_learn(state->forecast, view) <= 0)
 		return 0;
 	was_trying = mal_judge_is_trying(judge);
-	trusted = judge->trusted;
-	counts = watch(state, view);
-	verdict = judge_moves(state, view, now, counts && trusted, plan);
-	if (trusted != judge->trusted) {
-		reset_best(state, view);
-		verdict = MAL_BEST_STAY;
+	watch(state, view, &window);
+	judge_forecasts(state, view, now, plan);
+	state->can_share = mal_record_want(&state->record, view, state->forecast, cpus);
+	place(state, view, now, was_trying && !mal_judge_is_trying(judge), plan);
+	if (mal_judge_begin(judge, &window, plan->move)) {
+		begin_block(state, view, now, plan);
+		if (!(judge->way & MAL_WAY_MOVE))
+			place(state, view, now, false, plan);
 	}
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
 	/* A short window may have none of the regions of a time step, or all. */
 	plan->brief = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
-	can_share = mal_record_want(&state->record, view, state->forecast, cpus);
-	look(state, view, !was_trying && mal_judge_is_trying(judge), plan);
-	ended = was_trying && !mal_judge_is_trying(judge);
-	if (state->best.pause && is_misplaced(state, view, now)) {
-		reset_best(state, view);
-		verdict = MAL_BEST_GO_ON;
-	}
-	if (!(judge->way & MAL_WAY_MOVE) || holds_still(judge) || (!counts && state->best.pause))
-		verdict = MAL_BEST_STAY;
-	if (mal_judge_is_trying(judge) || ended)
-		state->seen_once = true;
-	/* The way back is open even if nothing else can be worked out. */
-	if (verdict == MAL_BEST_RETURN)
-		go(state, view, state->best.count, state->best.owner, plan);
-	else if (verdict == MAL_BEST_GO_ON && can_share)
-		follow(state, view, now, plan);
-	if (ended && !plan->move && (judge->way & MAL_WAY_MOVE) && !is_at(state->left, view))
-		go(state, view, state->left_count, state->left, plan);
-	if (state->moved)
-		state->proved = verdict != MAL_BEST_RETURN;
 	state->moved = plan->move;
 	memcpy(state->planned, plan->count, view->rank_count * sizeof(now[0]));
 	return 0;

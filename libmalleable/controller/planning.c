@@ -34,6 +34,8 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	mal_deciding_set_binds(controller, plan->bind);
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
+	if (plan->bind && (plan->move || plan->brief || !mal_sampling_is_steady(controller)))
+		rules |= MAL_RULE_AWAIT;
 	if (plan->bind && plan->lend)
 		rules |= rules_of_lending(&plan->lending);
 	if (plan->bind && plan->lend && plan->grow)

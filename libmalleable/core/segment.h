@@ -42,6 +42,7 @@ enum mal_rule {
 	MAL_RULE_COLLECTIVES = 32, /* lend in collective calls only */
 	MAL_RULE_NEAR_ONLY = 64,   /* borrow on the own NUMA node only */
 	MAL_RULE_ANY_ORDER = 128,  /* borrow in the order of CPU numbers */
+	MAL_RULE_AWAIT = 256,	   /* wait for the answer to a sample: it may be a plan */
 };
 
 /* What ends a phase, in ascending order of strength. */

@@ -16,10 +16,10 @@
 #include "libmalleable/rank/team.h"
 
 /*
- * Where all ranks meet they wait for the controller's decision, so that it takes effect in this
- * phase, not the next: for this part of the window, and ANSWER_MAX_S at most.
+ * Where all ranks meet, and the decision may be a plan, they wait for it, so that it takes effect in
+ * this phase, not the next: for this part of the window, and ANSWER_MAX_S at most.
  */
-#define ANSWER_PART 0.003
+#define ANSWER_PART 0.02
 #define ANSWER_MAX_S 1e-3
 /*
  * They also wait for the CPUs that a plan brings: the giver is here too, but may have woken later.
@@ -191,7 +191,7 @@ __attribute__((noinline)) static void sample(uint64_t round)
 
 	mal_events_say();
 	say_sample(round);
-	if (mal_rule(MAL_RULE_BIND) && before && mal.phase.kind > MAL_BOUNDARY_PERIOD)
+	if (mal_rule(MAL_RULE_AWAIT) && before && mal.phase.kind > MAL_BOUNDARY_PERIOD)
 		follow_answer(answers, mal.phase.last_said - before);
 }
 

@@ -24,12 +24,16 @@ static void shorten(struct mal_windows *windows)
 	windows->stride += windows->stride == 0;
 }
 
+bool mal_windows_are_steady(const struct mal_windows *windows)
+{
+	return windows->steady > STEADY;
+}
+
 void mal_windows_adapt(struct mal_windows *windows, bool moved)
 {
-	if (moved) {
+	if (moved)
 		windows->steady = 0;
-		windows->window_s = MAL_WINDOW_FIRST_S;
-	} else if (windows->brief) {
+	if (moved || windows->brief) {
 		shorten(windows);
 	} else if (++windows->steady > STEADY) {
 		windows->window_s = 2 * windows->window_s < MAL_WINDOW_LAST_S

@@ -13,7 +13,7 @@
 
 /* Length that is wanted for windows at first and at most. */
 #define MAL_WINDOW_FIRST_S 0.05
-#define MAL_WINDOW_LAST_S 0.25
+#define MAL_WINDOW_LAST_S 0.1
 
 struct mal_windows {
 	uint64_t round;	     /* of samples */
@@ -37,6 +37,9 @@ void mal_windows_adapt(struct mal_windows *windows, bool moved);
  * true if that is a window; else it goes on growing.
  */
 bool mal_windows_end(struct mal_windows *windows, uint64_t boundaries, double elapsed_s);
+
+/* Has nothing moved for some windows? */
+bool mal_windows_are_steady(const struct mal_windows *windows);
 
 /* Boundaries of another kind count: how many there are in a window is not known yet. */
 void mal_windows_count_anew(struct mal_windows *windows);

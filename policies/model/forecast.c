@@ -85,15 +85,15 @@ static double above_zero(double value)
 	return value > 0 ? value : 0;
 }
 
-static void expect(struct past *past, const struct mal_load *now, double smooth)
+static void expect(struct past *past, const struct mal_load *now, double smooth, bool jumped)
 {
 	struct mal_load *expected = past->expected;
-	struct mal_load before = past->known ? expected[MAL_FORECAST_LAST] : *now;
+	struct mal_load before = past->known && !jumped ? expected[MAL_FORECAST_LAST] : *now;
 
 	expected[MAL_FORECAST_TREND].work = above_zero(2 * now->work - before.work);
 	expected[MAL_FORECAST_TREND].serial = above_zero(2 * now->serial - before.serial);
 	expected[MAL_FORECAST_AVERAGE] =
-		mix(&expected[MAL_FORECAST_AVERAGE], now, past->known ? smooth : 0);
+		mix(&expected[MAL_FORECAST_AVERAGE], now, past->known && !jumped ? smooth : 0);
 	expected[MAL_FORECAST_SLOW] =
 		mix(&expected[MAL_FORECAST_SLOW], now, past->known ? LONG : 0);
 	expected[MAL_FORECAST_LAST] = *now;
@@ -149,7 +149,7 @@ int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *vie
 	jumped = missed > JUMP_MIN + JUMP * forecast->error;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		if (view->samples[rank].running)
-			expect(&forecast->ranks[rank], &now[rank], jumped ? 0 : forecast->smooth);
+			expect(&forecast->ranks[rank], &now[rank], forecast->smooth, jumped);
 	forecast->error = part(forecast->error, missed, 1 - FORGET);
 	return 1;
 }

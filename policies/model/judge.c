@@ -7,10 +7,7 @@
 
 /* Doing nothing challenges so early that little is lost, so late that short programs go on. */
 #define FIRST_LOOK 11u
-/*
- * A way with more than the trusted one challenges when no CPU has moved for so many windows, or
- * where they always do, as late as doing nothing.
- */
+/* A block begins when no CPU has moved for so many windows, or CPUs always move. */
 #define STEADY 3u
 /* A gain that is seen without a block, or in one window of it if so many times the noise. */
 #define CLEAR 0.1
@@ -79,19 +76,30 @@ static double clip(double difference, double noise)
 /* Windows of the trusted way alone: what would blocks say of them? Nothing is the truth. */
 static void learn_noise(struct mal_judge *judge, double phase_s)
 {
-	const double *past = judge->past;
+	double *past = judge->past;
 	double weight = fmax(NEW, 1.0 / (2 + judge->still)), one, two;
 
-	if (judge->run >= 3) {
+	if (judge->run >= MAL_JUDGE_PAST) {
 		one = log(2 * past[0] / (past[1] + phase_s));
-		two = log((past[0] + past[1]) / (past[2] + phase_s));
+		two = log(2 * (past[1] + past[2]) / (past[3] + past[4] + past[0] + phase_s));
 		judge->still++;
 		judge->noise[0] += weight * (clip(one, judge->noise[0]) - judge->noise[0]);
 		judge->noise[1] += weight * (clip(two, judge->noise[1]) - judge->noise[1]);
 	}
 	judge->run++;
-	memmove(judge->past + 1, judge->past, 2 * sizeof(judge->past[0]));
-	judge->past[0] = phase_s;
+	memmove(past + 1, past, (MAL_JUDGE_PAST - 1) * sizeof(past[0]));
+	past[0] = phase_s;
+}
+
+/* Seconds of a phase in the last COUNT windows of the trusted way, as far as there are. */
+static double past_of(const struct mal_judge *judge, unsigned int count)
+{
+	double sum = 0;
+
+	count = count < judge->run ? count : judge->run;
+	for (unsigned int i = 0; i < count; i++)
+		sum += judge->past[i];
+	return sum / count;
 }
 
 static void learn_block(struct mal_way *way, double gain)
@@ -134,7 +142,7 @@ static bool is_better(const struct mal_judge *judge, const struct mal_way *way, 
 	double error = SURE * error_of(judge, way);
 
 	if (!more)
-		return way->blocks >= 2 && way->mean > fmax(LEAST, error);
+		return way->mean > fmax(way->blocks < 2 ? CLEAR : LEAST, error);
 	return way->mean > fmax(WORTH, error) ||
 	       (way->blocks >= 2 && judge->left > MUCH && way->mean - error > -HARMLESS);
 }
@@ -143,10 +151,10 @@ static bool is_better(const struct mal_judge *judge, const struct mal_way *way, 
 static void conclude(struct mal_judge *judge, const struct mal_judge_window *window)
 {
 	struct mal_way *way = &judge->ways[judge->tried];
-	double ratio = log(2 * judge->sum / judge->had / (judge->before + window->phase_s));
+	double ratio =
+		log(2 * judge->sum / judge->had / (judge->before + judge->after / judge->had));
 	bool more = judge->tried & ~judge->trusted;
 
-	judge->since = 0;
 	judge->lost_s = fmax(0, judge->lost_s + ratio * window->elapsed_s * judge->had);
 	learn_block(way, -ratio);
 	if (is_better(judge, way, more))
@@ -161,12 +169,12 @@ static void conclude(struct mal_judge *judge, const struct mal_judge_window *win
 }
 
 /* What WAY is expected to lose, as a part of the time. */
-static double expected_loss(const struct mal_judge *judge, unsigned int way, double phase_s)
+static double expected_loss(const struct mal_judge *judge, unsigned int way)
 {
 	if (judge->ways[way].blocks > 0)
 		return fmax(0, -judge->ways[way].mean);
 	if (way == 0 && judge->began_s > 0)
-		return fmax(0, log(judge->began_s / phase_s));
+		return fmax(0, log(judge->began_s / past_of(judge, MAL_JUDGE_PAST)));
 	return UNKNOWN;
 }
 
@@ -185,11 +193,9 @@ static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 			  const struct mal_judge_window *window)
 {
 	const struct mal_way *known = &judge->ways[way];
-	double loss = expected_loss(judge, way, window->phase_s);
-	bool more = way & ~judge->trusted;
+	double loss = expected_loss(judge, way);
 
-	if ((way & ~judge->allowed) || known->rest || (!more && !window->apart) ||
-	    (more && judge->steady < STEADY && judge->since < FIRST_LOOK))
+	if ((way & ~judge->allowed) || known->rest || (!(way & ~judge->trusted) && !window->apart))
 		return false;
 	/* The first block is free, but of what is known to be slow. */
 	return (known->blocks < 1 && loss < CLEAR) ||
@@ -224,8 +230,9 @@ static void begin(struct mal_judge *judge, unsigned int way)
 	judge->way = way;
 	judge->part = MAL_JUDGE_OTHER;
 	judge->wanted = judge->noise[0] > NOISY * NOISY ? 2 : 1;
-	judge->had = judge->waited = 0;
-	judge->sum = 0;
+	judge->had = judge->waited = judge->rested = 0;
+	judge->before = past_of(judge, judge->wanted);
+	judge->sum = judge->after = 0;
 }
 
 static void give_up(struct mal_judge *judge)
@@ -235,26 +242,31 @@ static void give_up(struct mal_judge *judge)
 	judge->ways[way].rest = REST;
 	judge->way = judge->trusted;
 	judge->part = MAL_JUDGE_BASE;
-	judge->since = 0;
 	judge->run = 0;
 }
 
 /* A window of the trusted way, and no block has begun. */
 static void go_on(struct mal_judge *judge, const struct mal_judge_window *window)
 {
-	unsigned int next;
-
-	judge->since++;
 	learn_noise(judge, window->phase_s);
 	judge->left += NEW * (log(window->elapsed_s / window->even_s) - judge->left);
 	if (!window->apart)
 		judge->began_s = window->phase_s;
-	if (!window->settled || judge->since < GAP)
-		return;
-	judge->before = window->phase_s;
+}
+
+bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves)
+{
+	unsigned int next;
+
+	if (judge->part != MAL_JUDGE_BASE || !window->settled || judge->run < GAP ||
+	    ((moves || judge->steady < STEADY) && judge->restless < FIRST_LOOK))
+		return false;
 	next = choose(judge, window);
-	if (next != judge->trusted)
-		begin(judge, next);
+	if (next == judge->trusted)
+		return false;
+	begin(judge, next);
+	judge->restless = 0;
+	return true;
 }
 
 /* Is one window of doing less enough? */
@@ -283,6 +295,7 @@ void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *win
 	for (unsigned int way = 0; way < MAL_WAYS; way++)
 		judge->ways[way].rest -= judge->ways[way].rest > 0;
 	judge->steady = window->still ? judge->steady + 1 : 0;
+	judge->restless = judge->steady >= STEADY ? 0 : judge->restless + 1;
 	if (judge->part == MAL_JUDGE_BASE) {
 		go_on(judge, window);
 	} else if (!window->settled) {
@@ -291,6 +304,9 @@ void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *win
 	} else if (judge->part == MAL_JUDGE_OTHER) {
 		add(judge, window->phase_s);
 	} else {
+		judge->after += window->phase_s;
+		if (++judge->rested < judge->had)
+			return;
 		judge->part = MAL_JUDGE_BASE;
 		judge->run = 0;
 		conclude(judge, window);

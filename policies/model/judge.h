@@ -4,9 +4,9 @@
  * blocks.
  *
  * A step runs by the way that is trusted. Now and then it runs by another one for a window or two,
- * the challenger, which differs in one thing. The windows right before and after are what that is
- * compared with, so a drift of the load cancels, and with two windows a load that alternates too
- * (A-B-B-A; Cochran, Cox: Experimental designs, 1957). Only clocks are compared: where threads are
+ * the challenger, which differs in one thing. As many windows right before and after are what that
+ * is compared with, so a drift of the load cancels, and with two windows a load that alternates too
+ * (A-B-A; Cochran, Cox: Experimental designs, 1957). Only clocks are compared: where threads are
  * in each other's way, or CPUs are slow, work itself grows with the CPUs, and every model that goes
  * by work sees a gain. A challenger that measured better by more than the error of the mean is
  * trusted from then on; so is one that lends besides and measured no worse, where moves leave much:
@@ -30,6 +30,9 @@
 #define MAL_WAY_MOVE 2u
 #define MAL_WAYS 4u
 
+/* Windows of the trusted way that are remembered. */
+#define MAL_JUDGE_PAST 5u
+
 /* What blocks say of a way: logarithm of the trusted way's time over its time. */
 struct mal_way {
 	double blocks, mean, squares; /* of differences from the mean, summed; old ones fade */
@@ -44,16 +47,19 @@ struct mal_judge {
 	unsigned int tried;   /* in the block that is nearly over */
 	enum { MAL_JUDGE_BASE, MAL_JUDGE_OTHER, MAL_JUDGE_AFTER } part; /* of a block */
 	/* Windows of that part. */
-	unsigned int wanted, had, waited;
-	double began_s;	    /* of a phase, in the last window that was as doing nothing; 0: none */
-	double before, sum; /* seconds of a phase: in the window before, and the others' sum */
-	unsigned int run;   /* windows of the trusted way, one after the other */
+	unsigned int wanted, had, waited, rested;
+	double began_s; /* of a phase, in the last window that was as doing nothing; 0: none */
+	/* Seconds of a phase: the mean before, the challenger's sum, and that after. */
+	double before, sum, after;
+	unsigned int run; /* windows of the trusted way, one after the other */
 	/* Seconds of a phase in the last windows of the trusted way, the last one first. */
-	double past[3];
+	double past[MAL_JUDGE_PAST];
 	/* Mean squares of what blocks of one and two windows would say of those alone. */
 	double noise[2];
-	unsigned int still, since, steady; /* windows; since the last block, and the last move */
-	double left; /* what is left to gain, as a logarithm, moving average */
+	unsigned int still,
+		steady;	       /* windows that noise is learned from, and since the last move */
+	unsigned int restless; /* windows in which CPUs have moved again and again */
+	double left;	       /* what is left to gain, as a logarithm, moving average */
 	double run_s, lost_s;
 };
 
@@ -71,8 +77,14 @@ void mal_judge_reset(struct mal_judge *judge, unsigned int allowed, unsigned int
 /* Between blocks only: from the next window on, seconds of a phase are of another kind of it. */
 void mal_judge_renew(struct mal_judge *judge);
 
-/* Learn a window, which ran by judge->way, and choose the way of the next one. */
+/* Learn a window, which ran by judge->way. */
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window);
+
+/*
+ * Begin a block after WINDOW, if it is time for one: the challenger is judge->way then. MOVES: the
+ * trusted way is about to move CPUs. Returns whether one begins.
+ */
+bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves);
 
 /* Does a challenger run, of which models of the trusted way learn nothing? */
 bool mal_judge_is_trying(const struct mal_judge *judge);

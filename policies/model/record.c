@@ -12,7 +12,7 @@
 /* Weight of a new cost in the moving average. */
 #define NEW 0.2
 /* Leave home for what was cheaper by so many times the error of its mean. */
-#define DOUBT 1.0
+#define DOUBT 1.6
 /* Follow another forecast if it was cheaper by this factor. */
 #define BETTER 0.995
 
@@ -57,34 +57,32 @@ static bool is_sure(const struct mal_record *record, unsigned int kind)
 	return gain * gain * windows > DOUBT * DOUBT * record->spread[kind];
 }
 
+/* Home is left for what is surely cheaper. */
 static void choose(struct mal_record *record)
 {
-	unsigned int best = record->best;
+	unsigned int best = record->best == MAL_RECORD_HOME ? 0 : record->best;
 
-	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++) {
-		if (record->cost[kind] >= BETTER * record->cost[best])
-			continue;
-		/* Home is left, and taken, where that is no luck. */
-		if ((record->best == MAL_RECORD_HOME && !is_sure(record, kind)) ||
-		    (kind == MAL_RECORD_HOME && !is_sure(record, best)))
-			continue;
-		best = kind;
-	}
-	record->best = best;
+	for (unsigned int kind = 0; kind < MAL_FORECAST_KINDS; kind++)
+		if (record->cost[kind] < BETTER * record->cost[best])
+			best = kind;
+	record->best = record->cost[best] < record->cost[MAL_RECORD_HOME] && is_sure(record, best)
+			       ? best
+			       : MAL_RECORD_HOME;
 }
 
 void mal_record_judge(struct mal_record *record, const struct mal_view *view,
 		      const struct mal_load *loads, unsigned int cpus, bool late)
 {
-	double costs[MAL_RECORDS];
+	double costs[MAL_RECORDS], weight;
 
 	/* In the first window nothing was forecast. */
 	if (record->judged++ == 0)
 		return;
+	/* At first the plain mean: one lucky window is no record. */
+	weight = fmax(NEW, 1.0 / (record->judged - 1));
 	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++) {
 		const unsigned int *wanted = late ? record->older[kind] : record->count[kind];
 		double cost = mal_apportion_longest(view, loads, wanted) * cpus;
-		double weight = record->judged == 2 ? 1 : NEW;
 
 		record->cost[kind] += weight * (cost - record->cost[kind]);
 		costs[kind] = cost;
@@ -93,7 +91,7 @@ void mal_record_judge(struct mal_record *record, const struct mal_view *view,
 		double gain = record->cost[MAL_RECORD_HOME] - record->cost[kind];
 		double off = costs[MAL_RECORD_HOME] - costs[kind] - gain;
 
-		record->spread[kind] += NEW * (off * off - record->spread[kind]);
+		record->spread[kind] += weight * (off * off - record->spread[kind]);
 	}
 	choose(record);
 }

@@ -253,7 +253,8 @@ void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
 		.rank_count = ranks,
 		.cpu_count = cpus,
 		.thread_count = threads};
-	mal.segment.header->rules = MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND | MAL_RULE_GROW;
+	mal.segment.header->rules =
+		MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND | MAL_RULE_GROW | MAL_RULE_AWAIT;
 	mal.active = true;
 	mal.rank_count = ranks;
 	mal.slot = &mal.segment.ranks[0];

@@ -10,7 +10,6 @@
 
 #include "policies/interface/limits.h"
 #include "policies/model/apportion.h"
-#include "policies/model/best.h"
 #include "policies/model/efficiency.h"
 #include "policies/model/home.h"
 #include "policies/model/model.h"
@@ -159,125 +158,6 @@ static void units(void **state)
 	assert_int_equal(phases.kind, 1);
 }
 
-/*
- * A window of 2 ranks with 8 CPUs, of which rank 0 has FIRST, with phases of PHASE_S; by the
- * model's word rank 0 has the part HEAVY of the work.
- */
-static enum mal_best_verdict look(struct mal_best *best, unsigned int first, double phase_s,
-				  double heavy)
-{
-	struct mal_sample samples[2] = {
-		{.running = true, .elapsed_s = phase_s, .phases = 1, .cpus = first},
-		{.running = true, .elapsed_s = phase_s, .phases = 1, .cpus = 8 - first}};
-	struct mal_load loads[2] = {{heavy, 0}, {1 - heavy, 0}};
-	struct mal_topology topology = {.cpu_count = 8};
-	unsigned int owner[8];
-	struct mal_view view = {&topology, 2, samples, owner};
-
-	for (unsigned int cpu = 0; cpu < 8; cpu++)
-		owner[cpu] = cpu >= first;
-	return mal_best_window(best, &view, loads, phase_s);
-}
-
-static struct mal_best best_of_home(void)
-{
-	struct mal_best best = {0};
-
-	assert_int_equal(mal_best_reset(&best, 2, 8), 0);
-	for (int i = 0; i < 20; i++)
-		assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_GO_ON);
-	return best;
-}
-
-/* A move that made phases longer in two windows is taken back, and moves pause. */
-static void the_best_that_was_measured_is_taken_again(void **state)
-{
-	struct mal_best best = best_of_home();
-
-	(void)state;
-	assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_STAY);
-	for (unsigned int pause = 4; pause <= 64; pause *= 4) {
-		assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_RETURN);
-		assert_int_equal(best.count[0], 4);
-		assert_int_equal(best.owner[4], 1);
-		for (unsigned int i = 0; i < pause; i++)
-			assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_STAY);
-		assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_GO_ON);
-	}
-	/* A good move forgives. */
-	assert_int_equal(look(&best, 6, 0.8, 0.7), MAL_BEST_GO_ON);
-	assert_int_equal(look(&best, 6, 0.8, 0.7), MAL_BEST_GO_ON);
-	assert_int_equal(look(&best, 7, 1, 0.95), MAL_BEST_STAY);
-	mal_best_clear(&best);
-}
-
-/* One long window after a move is noise, or cold caches. */
-static void one_long_window_says_nothing(void **state)
-{
-	struct mal_best best = best_of_home();
-
-	(void)state;
-	assert_int_equal(look(&best, 6, 1.5, 0.7), MAL_BEST_STAY);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(look(&best, 6, 0.9, 0.7), MAL_BEST_GO_ON);
-	assert_int_equal(best.count[0], 6);
-	mal_best_clear(&best);
-}
-
-/* One that takes four times as long is no noise. */
-static void one_very_long_window_is_enough(void **state)
-{
-	struct mal_best best = best_of_home();
-
-	(void)state;
-	assert_int_equal(look(&best, 6, 4.1, 0.7), MAL_BEST_RETURN);
-	assert_int_equal(best.count[0], 4);
-	assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_STAY);
-	mal_best_clear(&best);
-}
-
-/* Neither does a good one: plans may take effect a window late. */
-static void one_short_window_says_nothing(void **state)
-{
-	struct mal_best best = best_of_home();
-
-	(void)state;
-	assert_int_equal(look(&best, 6, 1, 0.7), MAL_BEST_GO_ON);
-	assert_int_equal(best.count[0], 4);
-	assert_int_equal(look(&best, 6, 1.5, 0.7), MAL_BEST_STAY);
-	assert_int_equal(look(&best, 6, 1.5, 0.7), MAL_BEST_RETURN);
-	mal_best_clear(&best);
-}
-
-/* Where the model sees that the load is elsewhere again, there is no pause. */
-static void a_wrong_forecast_is_no_wrong_model(void **state)
-{
-	struct mal_best best = best_of_home();
-
-	(void)state;
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(look(&best, 6, 1.5, 0.25), MAL_BEST_GO_ON);
-	mal_best_clear(&best);
-}
-
-/* A change of the load ends a pause; times that differ anyway change nothing. */
-static void the_best_is_forgotten_with_its_load(void **state)
-{
-	struct mal_best best = best_of_home();
-
-	(void)state;
-	assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_STAY);
-	assert_int_equal(look(&best, 6, 1.1, 0.7), MAL_BEST_RETURN);
-	assert_int_equal(look(&best, 4, 1, 0.7), MAL_BEST_STAY);
-	assert_int_equal(look(&best, 4, 1.5, 0.7), MAL_BEST_GO_ON);
-	mal_best_clear(&best);
-	assert_int_equal(mal_best_reset(&best, 2, 8), 0);
-	for (int i = 0; i < 20; i++)
-		assert_int_equal(look(&best, 4, i % 2 ? 2 : 1, 0.7), MAL_BEST_GO_ON);
-	assert_int_equal(look(&best, 6, 2.1, 0.7), MAL_BEST_GO_ON);
-	mal_best_clear(&best);
-}
-
 /* Home is the very CPUs, as long as the step has them. */
 static void home_is_left_with_its_cpus(void **state)
 {
@@ -397,12 +277,6 @@ int main(void)
 		cmocka_unit_test(the_longest_rank_is_as_short_as_can_be),
 		cmocka_unit_test(what_cannot_be_shared_out),
 		cmocka_unit_test(the_part_that_does_not_scale_is_learnt),
-		cmocka_unit_test(the_best_that_was_measured_is_taken_again),
-		cmocka_unit_test(one_long_window_says_nothing),
-		cmocka_unit_test(one_very_long_window_is_enough),
-		cmocka_unit_test(one_short_window_says_nothing),
-		cmocka_unit_test(a_wrong_forecast_is_no_wrong_model),
-		cmocka_unit_test(the_best_is_forgotten_with_its_load),
 		cmocka_unit_test(home_is_left_with_its_cpus),
 		cmocka_unit_test(cpus_that_cannot_be_used),
 		cmocka_unit_test(no_step_has_so_many_ranks),

@@ -26,15 +26,38 @@ static int tear_down(void **state)
 	return 0;
 }
 
+/* But for whether ranks wait. */
 static uint32_t rules(void)
 {
-	return node_segment()->header->rules;
+	return node_segment()->header->rules & ~(uint32_t)MAL_RULE_AWAIT;
 }
 
 static void decide(struct mal_plan plan, const unsigned int *count)
 {
 	node_puppet(&plan, count);
 	node_begin(node);
+}
+
+/* Ranks wait for decisions while CPUs move or a policy tries something, and at first. */
+static void lets_wait_for_plans(void **state)
+{
+	const struct mal_plan stay = {.bind = true}, brief = {.bind = true, .brief = true};
+	_Atomic uint32_t *told = &node_segment()->header->rules;
+
+	(void)state;
+	decide(stay, NULL);
+	assert_true(*told & MAL_RULE_AWAIT);
+	for (unsigned int i = 0; i < 8; i++)
+		decide(stay, NULL);
+	assert_false(*told & MAL_RULE_AWAIT);
+	decide(brief, NULL);
+	assert_true(*told & MAL_RULE_AWAIT);
+	decide(stay, NULL);
+	assert_false(*told & MAL_RULE_AWAIT);
+	decide((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){3, 2, 1});
+	assert_true(*told & MAL_RULE_AWAIT);
+	decide(stay, NULL);
+	assert_true(*told & MAL_RULE_AWAIT);
 }
 
 /* Each word of a policy about lending is a rule that the ranks read. */
@@ -599,6 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(says_rules),
+		CASE(lets_wait_for_plans),
 		CASE(says_schedule),
 		CASE(moves),
 		CASE(no_opinion),

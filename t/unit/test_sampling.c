@@ -342,7 +342,7 @@ static void brief_at_once(void **state)
 	node_puppet(&stay, NULL);
 	for (unsigned int round = 0; round < 1000; round++)
 		node_window(node, 0.002, work_s);
-	assert_int_equal(node_stride(node), 125);
+	assert_int_equal(node_stride(node), 50);
 	node_puppet(&brief, NULL);
 	while (node_window_s(node) > MAL_WINDOW_FIRST_S)
 		node_window(node, 0.002, work_s);

@@ -53,6 +53,11 @@ void mal_sampling_set_brief(struct mal_controller *controller, bool brief)
 	controller->sampling->windows.brief = brief;
 }
 
+bool mal_sampling_is_steady(const struct mal_controller *controller)
+{
+	return mal_windows_are_steady(&controller->sampling->windows);
+}
+
 void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 {
 	mal_windows_adapt(&controller->sampling->windows, moved);

@@ -24,6 +24,9 @@ void mal_sampling_set_brief(struct mal_controller *controller, bool brief);
  */
 void mal_sampling_adapt(struct mal_controller *controller, bool moved);
 
+/* Whether no CPU has moved for some windows: the next decision is hardly a plan. */
+bool mal_sampling_is_steady(const struct mal_controller *controller);
+
 /*
  * Notice new, ended and dead ranks. What a dead one used or had lent is free, and what it was about
  * to do is undone. Returns true if any rank came or runs no more.
