@@ -279,6 +279,8 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
 	/* A short window may have none of the regions of a time step, or all. */
 	plan->brief = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
+	plan->move_times = mal_judge_times(judge, MAL_WAY_MOVE);
+	plan->lend_times = mal_judge_times(judge, MAL_WAY_LEND);
 	state->moved = plan->move;
 	memcpy(state->planned, plan->count, view->rank_count * sizeof(now[0]));
 	return 0;

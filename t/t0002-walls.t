@@ -65,7 +65,7 @@ a circle: libmalleable/controller/load/doubt -> |libmalleable/controller/load/do
 #include "libmalleable/controller/load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'
-mpi does not include it|libmalleable/rank/mpi/c.c|int f(void) { return mal_cpumask_count(0); }
+mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
 mpi does not include it|libmalleable/rank/mpi/c.c|unsigned int nobody = MAL_NOBODY;
 rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
 extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; mal_x = 0; }

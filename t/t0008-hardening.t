@@ -98,7 +98,7 @@ ok "a program is balanced all the same" all_of "exits 0" "complains 'policy auto
 # compiles DIRECTORY: the plugin's arguments, with this one for the libraries.
 compiles() {
 	"${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -w -fsyntax-only -I"$srcdir" -I"$builddir" \
-		-DMAL_LIBDIR="\"$1\"" "$srcdir/spank/args.c" 2>"$work/err"
+		-DMAL_LIBDIR="\"$1\"" "$srcdir/libmalleable/loadable/site.c" 2>"$work/err"
 }
 if [ -e "$stage/lib/slurm/balance.so" ]; then
 	ok "a prefix that is too long for the plugin is refused when it is built" \

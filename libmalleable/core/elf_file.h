@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * elf_file.h: a program's or library's file, which need not be loaded (System V ABI, ch. 4). Raw
- * system calls and no memory of libc's: for a process that has just started, or a child of vfork(2).
+ * system calls and no memory of libc's: for a process that has just started, or a vfork(2) child.
  */
 #ifndef MAL_CORE_ELF_FILE_H
 #define MAL_CORE_ELF_FILE_H

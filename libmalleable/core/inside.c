@@ -15,7 +15,7 @@
 
 #define LONGEST 8192
 
-/* Raw, as all that mal_inside() calls: libc and what replaces its functions may not have started. */
+/* Raw, as all that mal_inside() calls: what replaces libc's functions may not have started. */
 static bool read_cgroups(char *text, size_t size)
 {
 	long fd = MAL_RAW(SYS_openat, AT_FDCWD, "/proc/self/cgroup", O_RDONLY | O_CLOEXEC);

@@ -16,8 +16,8 @@
 #include "libmalleable/rank/team.h"
 
 /*
- * Where all ranks meet, and the decision may be a plan, they wait for it, so that it takes effect in
- * this phase, not the next: for this part of the window, and ANSWER_MAX_S at most.
+ * Where all ranks meet, and the decision may be a plan, they wait for it, so that it takes effect
+ * in this phase, not the next: for this part of the window, and ANSWER_MAX_S at most.
  */
 #define ANSWER_PART 0.02
 #define ANSWER_MAX_S 1e-3

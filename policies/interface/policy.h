@@ -108,7 +108,12 @@ struct mal_plan {
 	bool brief;	     /* a trial runs: keep windows short */
 	double now_s;	     /* predicted length of the window without the plan */
 	double forecast_s;   /* the same with the plan; equal if nothing moves */
-	const char *broken;  /* not for policies: whoever runs a failed one says why. Static text */
+	/*
+	 * For the report: the time of a phase with moves over that without, and the same of
+	 * lending, as measured in this step. 0: not compared.
+	 */
+	double move_times, lend_times;
+	const char *broken; /* not for policies: whoever runs a failed one says why. Static text */
 };
 
 struct mal_policy {

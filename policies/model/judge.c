@@ -289,6 +289,15 @@ static void add(struct mal_judge *judge, double phase_s)
 	judge->waited = 0;
 }
 
+double mal_judge_times(const struct mal_judge *judge, unsigned int way)
+{
+	const struct mal_way *other = &judge->ways[judge->trusted ^ way];
+
+	if (other->blocks <= 0)
+		return 0;
+	return exp(judge->trusted & way ? other->mean : -other->mean);
+}
+
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window)
 {
 	judge->run_s += window->elapsed_s;

@@ -86,6 +86,12 @@ void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *win
  */
 bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves);
 
+/*
+ * The time of a phase with WAY, MAL_WAY_LEND or MAL_WAY_MOVE, over that without, the other one as
+ * trusted. 0: not compared.
+ */
+double mal_judge_times(const struct mal_judge *judge, unsigned int way);
+
 /* Does a challenger run, of which models of the trusted way learn nothing? */
 bool mal_judge_is_trying(const struct mal_judge *judge);
 

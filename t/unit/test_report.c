@@ -554,6 +554,30 @@ static void rejected(void **state)
 	assert_memory_equal(line, "step 7.0 on n1: puppet (rejected), 2 ranks,", 43);
 }
 
+/* Which way the step ran at last, and why. */
+static void ways(void **state)
+{
+	(void)state;
+	does_not_say("moved:");
+	does_not_say("lent:");
+	start_again("puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .move_times = 1.2, .lend_times = 1.4}, NULL);
+	node_begin(node);
+	says("moved: no, it made phases 1.20 times as long");
+	says("lent: no, it made phases 1.40 times as long");
+	node_puppet(&(struct mal_plan){.bind = true,
+				       .lend = true,
+				       .move = true,
+				       .move_times = 0.6,
+				       .lend_times = 0.8},
+		    (const unsigned int[]){3, 1});
+	node_begin(node);
+	node_obey();
+	node_begin(node);
+	says("moved: rank 0 has 3 of 4 CPUs");
+	says("lent: yes, phases take 0.80 times as long as without");
+}
+
 /* What the policies would have made of a step that is only observed. */
 static void predicted(void **state)
 {
@@ -886,6 +910,7 @@ int main(void)
 		CASE(schedules),
 		CASE(modes),
 		CASE(rejected),
+		CASE(ways),
 		CASE(predicted),
 		CASE(lines),
 		CASE(json),

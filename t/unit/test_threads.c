@@ -217,7 +217,7 @@ static void extra_threads_take_no_signals(void **state)
 	mal.sized = true;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
-	/* A thread of the program's own that it creates there, and a signal that it sends itself. */
+	/* A thread of the program's own that it creates there, and a signal that it raises. */
 	assert_true(has_signals(&signals_inside, true, false, false));
 	assert_int_equal(handled, 1);
 	note_signals(&now);

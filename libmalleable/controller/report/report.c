@@ -19,6 +19,7 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
@@ -143,6 +144,49 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 			     owned);
 	if (*mal_phrase_schedule(controller, name, sizeof(name)))
 		mal_text_add(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
+}
+
+/* The rank that has most CPUs more than at its start; RANKS: none has more. HAS: how many. */
+static unsigned int find_receiver(const struct mal_controller *controller, unsigned int *has)
+{
+	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
+	unsigned int home[MAL_MAX_RANKS] = {0};
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
+		unsigned int owner = mal_home_of(controller, controller->step->cpu[i]);
+
+		if (owner < ranks)
+			home[owner]++;
+	}
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		unsigned int cpus = mal_last_sample(controller, rank)->cpus;
+
+		if (cpus <= home[rank] + most)
+			continue;
+		most = cpus - home[rank];
+		found = rank;
+		*has = cpus;
+	}
+	return found;
+}
+
+/* Which way the step ran at last, and why. */
+static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+{
+	double move = mal_deciding_move_times(controller),
+	       lend = mal_deciding_lend_times(controller);
+	bool lends = atomic_load(&controller->step->segment.header->rules) & MAL_RULE_LEND;
+	unsigned int has, rank = find_receiver(controller, &has);
+
+	if (rank < controller->step->segment.rank_count)
+		mal_text_add(text, "moved: rank %u has %u of %u CPUs\n", rank, has,
+			     controller->step->cpu_count);
+	else if (move > 1)
+		mal_text_add(text, "moved: no, it made phases %.2f times as long\n", move);
+	if (!lends && lend > 1)
+		mal_text_add(text, "lent: no, it made phases %.2f times as long\n", lend);
+	else if (lends && lend > 0)
+		mal_text_add(text, "lent: yes, phases take %.2f times as long as without\n", lend);
 }
 
 /* How many ranks keep their teams, and why most of them do. */
@@ -311,6 +355,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			&text,
 			"pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
 			(unsigned long long)report->pages_sent, 1e3 * report->pages_s);
+	say_ways(&text, controller);
 	say_use(&text, controller);
 	say_mode(&text, controller);
 	say_doubt(&text, mal_doubt_read(controller));

@@ -11,6 +11,7 @@ struct mal_deciding {
 	bool binds;
 	struct mal_orders orders;
 	uint32_t plans;
+	double move_times, lend_times; /* of the last decision's plan */
 };
 
 struct mal_deciding *mal_deciding_create(const struct mal_step_facts *step)
@@ -108,8 +109,24 @@ enum mal_decision mal_deciding_ask(struct mal_controller *controller, const stru
 {
 	struct mal_deciding *deciding = controller->deciding;
 
-	return mal_decide_under(&deciding->orders, deciding->policy, deciding->policy_state, view,
-				plan, rejection);
+	enum mal_decision decision = mal_decide_under(
+		&deciding->orders, deciding->policy, deciding->policy_state, view, plan, rejection);
+
+	if (decision == MAL_DECISION_MADE) {
+		deciding->move_times = plan->move_times;
+		deciding->lend_times = plan->lend_times;
+	}
+	return decision;
+}
+
+double mal_deciding_move_times(const struct mal_controller *controller)
+{
+	return controller->deciding->move_times;
+}
+
+double mal_deciding_lend_times(const struct mal_controller *controller)
+{
+	return controller->deciding->lend_times;
 }
 
 uint32_t mal_deciding_plans(const struct mal_controller *controller)

@@ -46,6 +46,13 @@ void mal_deciding_set_orders(struct mal_controller *controller, const struct mal
 enum mal_decision mal_deciding_ask(struct mal_controller *controller, const struct mal_view *view,
 				   struct mal_plan *plan, const char **rejection);
 
+/*
+ * What the policy measured, for the report, by its last decision: the time of a phase with moves
+ * (lending) over that without. 0: not compared.
+ */
+double mal_deciding_move_times(const struct mal_controller *controller);
+double mal_deciding_lend_times(const struct mal_controller *controller);
+
 /* Plans so far; the number of a new one. */
 uint32_t mal_deciding_plans(const struct mal_controller *controller);
 uint32_t mal_deciding_next_plan(struct mal_controller *controller);

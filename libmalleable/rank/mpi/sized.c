@@ -152,7 +152,7 @@ static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynami
 	return dynamic->symbols && dynamic->names && (uintptr_t)dynamic->symbols >= info->dlpi_addr;
 }
 
-/* Whether SYMBOL is a weak reference by NAME that RELOCATION has resolved to one of our functions. */
+/* Whether SYMBOL is a weak reference by NAME that RELOCATION resolved to one of our functions. */
 static bool leads_to_us(const ElfW(Sym) * symbol, const char *name, const ElfW(Rela) * relocation,
 			const void *const *place)
 {

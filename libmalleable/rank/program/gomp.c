@@ -5,8 +5,8 @@
  * libgomp has no OMPT; libomp has the GOMP_ entry points. A program that needs libgomp executes
  * itself again with libomp preloaded, before anything else runs: the library is linked with -z
  * initfirst, so that no constructor runs twice. Until then nothing is called that another library
- * may replace, as that waits for its own constructor. It does not if it, or a library of it, calls a
- * function that libomp lacks: those calls would go to libgomp, and two runtimes in one program do
+ * may replace, as that waits for its own constructor. It does not if it, or a library of it, calls
+ * a function that libomp lacks: those calls would go to libgomp, and two runtimes in one program do
  * not know of each other. Wrapper scripts come here too, each program by itself. A library loaded
  * later (a Python module) is not seen here and keeps libgomp.
  */
