@@ -84,7 +84,7 @@ def start(size, command):
 low, high = 0, 8 << 20
 while high - low > 16:
     middle = (low + high) // 2
-    low, high = (low, middle) if start(middle, ["/bin/true"]) == 99 else (middle, high)
+    low, high = (low, middle) if start(middle, ["/bin/sh", "-c", ":"]) == 99 else (middle, high)
 sys.exit(start(low - 2 * len(sys.argv[1]), sys.argv[1:]))
 PY
 ${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp.c" || exit 1

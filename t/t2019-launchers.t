@@ -152,10 +152,10 @@ env -i PATH="$PATH" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT
 	mpirun -n 2 "$load" --work=60,60 --iterations=1
 JOB
 hint='balance: nothing in this script was balanced: no ranks of srun'
-ok "and where srun ran besides, but no ranks" all_of "exits 0" "complains 'no rank came'" \
+ok "and where srun ran besides, but no ranks" all_of "exits 0" "complains 'nothing to balance'" \
 	"complains '$hint'"
 job --balance <<<'srun -n1 true'
-ok "not where the script computes nothing" all_of "exits 0" "complains 'no rank came'" \
+ok "not where the script computes nothing" all_of "exits 0" "complains 'nothing to balance'" \
 	"silent_about '$hint'"
 job --balance </dev/null
 ok "and in a script that starts no rank" all_of "exits 0" hinted
