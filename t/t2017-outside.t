@@ -38,9 +38,9 @@ ok "and has our libraries once" [ "$(preloaded | grep -c 'malleable\.so$')" = 1 
 # user has set.
 cat >"$work/next" <<NEXT
 #!/bin/bash
-# The patience is that of all tests.
-unset MALLEABLE_PATIENCE
-compgen -e | grep -iE 'malleable|balance|(fork|exec)_agent|^KMP_' | grep -vE '_CLUSTER|BALANCE_LOCKED' || echo clean
+# These are of all tests.
+unset MALLEABLE_PATIENCE BALANCE_LOCKED
+compgen -e | grep -iE 'malleable|balance|(fork|exec)_agent|^KMP_' | grep -v _CLUSTER || echo clean
 srun -n1 $work/look
 NEXT
 cat >"$work/first" <<FIRST

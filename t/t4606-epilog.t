@@ -14,13 +14,15 @@ controller_of() {
 	for p in $(pids_of malleabled); do grep -q "/job_$1/" "/proc/$p/cgroup" && echo "$p"; done
 }
 has_controller() { [ -n "$(controller_of "$1")" ]; }
+# Before, the one that is seen may be the process that the controller detaches itself from.
+serves() { "$stage/bin/malleable" status 2>/dev/null | grep -q "$1"; }
 # A job NAME with a step that has files and a controller.
 start_job() {
 	timeout -k 5 600 salloc -Q -J "$1" -p shared -n2 -c1 srun \
 		-Q --exact -n1 -c1 --balance=auto,grow=job \
 		"$load" --until="$work/stop" >"$work/$1.out" 2>&1 </dev/null 8>&- &
 	wait_until has_job "$1" && job=$(job_of "$1") && wait_until has_controller "$job" &&
-		wait_until files_of "$job"
+		wait_until files_of "$job" && wait_until serves "$job"
 }
 
 start_job other
