@@ -40,7 +40,8 @@ cat >"$work/next" <<NEXT
 #!/bin/bash
 # The patience is that of all tests.
 unset MALLEABLE_PATIENCE
-compgen -e | grep -iE 'malleable|balance|(fork|exec)_agent|^KMP_' | grep -vE '_CLUSTER|BALANCE_LOCKED' || echo clean
+compgen -e | grep -iE 'malleable|balance|(fork|exec)_agent|^KMP_' |
+	grep -vE '_CLUSTER|BALANCE_LOCKED' || echo clean
 srun -n1 $work/look
 NEXT
 cat >"$work/first" <<FIRST

@@ -231,7 +231,8 @@ run "$malleable" replay "$trace"
 ok "what a user wrote into a trace reaches no terminal" all_of "exits 0" "says '^step 1'" \
 	"harmless $work/out"
 run "$malleable" replay "$work/user/wrong"
-ok "nor do words that are wrong in it" all_of "exits 1" "complains 'it is no trace'" "harmless $work/err"
+ok "nor do words that are wrong in it" all_of "exits 1" \
+	"complains 'it is no trace'" "harmless $work/err"
 run "$malleable" convert --to=paraver -o "$work/other.prv" "$trace"
 ok "nor the files made of it" all_of "exits 0" "harmless $work/other.row"
 for suffix in html csv json; do
