@@ -67,6 +67,10 @@ ok "an interpreter, which may load MPI, does" says libmalleable
 maps bash -c 'LD_PRELOAD=$LD_PRELOAD:libm.so.6 cat /proc/self/maps; true'
 ok "so does a command for which the user preloads something" says libmalleable
 
+run srun -n1 -c1 --balance --balance-report=off bash -c 'printenv LD_PRELOAD; true'
+ok "nor is it hidden from printenv, on whose word the user may add to it" \
+	all_of "exits 0" "says libmalleable"
+
 # captured COMMAND...: with the environment of the step, elsewhere and later.
 mapfile -d '' -t variables <"$work/captured"
 captured() { run env -i "${variables[@]}" "$@"; }

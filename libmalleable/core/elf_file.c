@@ -59,6 +59,9 @@ static void read_section(struct mal_elf_file *file, const ElfW(Shdr) * sections,
 	section = &sections[section->sh_link];
 	if ((file->names = find(file, section)))
 		file->names_size = section->sh_size;
+	/* Names end within: else each symbol's may be as long as the file. */
+	if (!file->names_size || file->names[file->names_size - 1])
+		file->names = NULL;
 }
 
 static bool read_sections(struct mal_elf_file *file)
@@ -94,7 +97,5 @@ void mal_elf_file_close(const struct mal_elf_file *file)
 
 const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset)
 {
-	const char *name = file->names + offset;
-
-	return offset < file->names_size && memchr(name, 0, file->names_size - offset) ? name : "";
+	return offset < file->names_size ? file->names + offset : "";
 }

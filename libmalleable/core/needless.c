@@ -10,8 +10,11 @@
 #include "libmalleable/core/setup.h"
 #include "libmalleable/core/variables.h"
 
-/* What is larger than this is handed on as it is: it would be copied to the stack. */
-#define LARGEST 65536
+/*
+ * What is larger than this is handed on as it is: it would be copied to the stack, which may be a
+ * thread's of PTHREAD_STACK_MIN bytes.
+ */
+#define LARGEST 4096
 #define PRELOAD "LD_PRELOAD"
 
 static bool is_among(const char *name, const char *const *beginnings)
@@ -48,16 +51,25 @@ static bool may_matter(const char *name)
 	return is_among(name, names);
 }
 
+/* Whether a program that imports NAME, or has a copy of it, may print its environment. */
+static bool is_environment(const char *name)
+{
+	return strcmp(name, "environ") == 0 || strcmp(name, "__environ") == 0;
+}
+
 static bool is_needless(const struct mal_elf_file *file)
 {
 	for (size_t i = 0; i < file->entry_count; i++)
 		if (file->entries[i].d_tag == DT_NEEDED &&
 		    !is_plain_library(mal_elf_file_name(file, file->entries[i].d_un.d_val)))
 			return false;
-	for (size_t i = 1; i < file->symbol_count; i++)
-		if (file->symbols[i].st_shndx == SHN_UNDEF &&
-		    may_matter(mal_elf_file_name(file, file->symbols[i].st_name)))
+	for (size_t i = 1; i < file->symbol_count; i++) {
+		const char *name = mal_elf_file_name(file, file->symbols[i].st_name);
+
+		if (is_environment(name) ||
+		    (file->symbols[i].st_shndx == SHN_UNDEF && may_matter(name)))
 			return false;
+	}
 	return true;
 }
 

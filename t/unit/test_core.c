@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,10 @@
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/raw.h"
+#include "libmalleable/core/elf_file.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/first.h"
+#include "libmalleable/core/needless.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/spec.h"
 #include "libmalleable/core/unseen.h"
@@ -541,6 +544,84 @@ static void first_ranks(void **state)
 	assert_true(mal_is_first(NULL));
 }
 
+/* Our library is left out for the file PATH in an environment of COUNT variables. */
+static bool is_needless(const char *path, size_t count)
+{
+	static char *environment[2048] = {"LD_PRELOAD=" OURS, "MALLEABLE_SEGMENT_FD=9"};
+
+	for (size_t i = 2; i < count; i++)
+		environment[i] = "X=";
+	environment[count] = NULL;
+	return mal_needless_room(path, environment) > 0;
+}
+
+static void needless_programs(void **state)
+{
+	(void)state;
+	assert_true(is_needless("/bin/true", 2));
+	assert_false(is_needless("/bin/sh", 2));
+	/* They show the environment. */
+	assert_false(is_needless("/usr/bin/printenv", 2));
+	/* The copy is on the stack of a thread, which may be small. */
+	assert_true(is_needless("/bin/true", 400));
+	assert_false(is_needless("/bin/true", 1200));
+}
+
+/* A file of a section of each kind; the last name ends with LAST. */
+static bool opens_file(char last)
+{
+	struct {
+		ElfW(Ehdr) header;
+		ElfW(Shdr) sections[3];
+		ElfW(Sym) symbols[2];
+		ElfW(Dyn) entries[1];
+		char names[8];
+	} file = {.names = "abcdefg"};
+	char path[] = "/tmp/test_core.XXXXXX";
+	int fd = mkstemp(path);
+	struct mal_elf_file elf;
+	bool opened;
+
+	file.names[7] = last;
+	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+	file.header.e_ident[EI_CLASS] = ELFCLASS64;
+#if defined(__aarch64__)
+	file.header.e_machine = EM_AARCH64;
+#else
+	file.header.e_machine = EM_X86_64;
+#endif
+	file.header.e_shoff = offsetof(__typeof__(file), sections);
+	file.header.e_shnum = 3;
+	file.sections[0] = (ElfW(Shdr)){.sh_type = SHT_DYNAMIC,
+					.sh_offset = offsetof(__typeof__(file), entries),
+					.sh_size = sizeof(file.entries)};
+	file.sections[1] = (ElfW(Shdr)){.sh_type = SHT_DYNSYM,
+					.sh_offset = offsetof(__typeof__(file), symbols),
+					.sh_size = sizeof(file.symbols),
+					.sh_link = 2};
+	file.sections[2] = (ElfW(Shdr)){.sh_type = SHT_STRTAB,
+					.sh_offset = offsetof(__typeof__(file), names),
+					.sh_size = sizeof(file.names)};
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	close(fd);
+	opened = mal_elf_file_open(&elf, path);
+	if (opened) {
+		assert_string_equal(mal_elf_file_name(&elf, 2), "cdefg");
+		assert_string_equal(mal_elf_file_name(&elf, 8), "");
+		mal_elf_file_close(&elf);
+	}
+	unlink(path);
+	return opened;
+}
+
+/* Names that do not end would each be as long as the file. */
+static void names_of_files_end(void **state)
+{
+	(void)state;
+	assert_true(opens_file('\0'));
+	assert_false(opens_file('h'));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +644,8 @@ int main(void)
 		cmocka_unit_test(unseen_is_left_out),
 		cmocka_unit_test(unseen_is_told),
 		cmocka_unit_test(first_ranks),
+		cmocka_unit_test(needless_programs),
+		cmocka_unit_test(names_of_files_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
