@@ -19,6 +19,10 @@
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/state.h"
 
+/* SIGCANCEL and SIGSETXID of glibc, as bits of SigBlk (proc(5)); how often to look again. */
+#define GLIBCS_OWN (3ull << 31)
+#define MOMENTS 1000
+
 /*
  * Threads of the program: alive now, those of them that are MPI's, the most that were alive. Not in
  * mal_rank: any thread writes here.
@@ -71,14 +75,10 @@ static void block_signals(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &others, before);
 }
 
-/*
- * What the primary thread blocks: that is the one that would be here without us. Safe between
- * vfork() and exec.
- */
-static void read_signals(sigset_t *signals)
+/* What the primary thread blocks at this moment. */
+static unsigned long long read_blocked(void)
 {
 	char path[64], text[4096];
-	unsigned long long bits = 0;
 	const char *line;
 	ssize_t length;
 	int fd;
@@ -91,8 +91,22 @@ static void read_signals(sigset_t *signals)
 	if (fd >= 0)
 		close(fd);
 	line = strstr(text, "SigBlk:");
-	if (line)
-		bits = strtoull(line + strlen("SigBlk:"), NULL, 16);
+	return line ? strtoull(line + strlen("SigBlk:"), NULL, 16) : 0;
+}
+
+/*
+ * What the primary thread blocks: that is the one that would be here without us. glibc blocks all
+ * signals while it makes a thread, also its own ones, which a program cannot block. Safe between
+ * vfork() and exec.
+ */
+static void read_signals(sigset_t *signals)
+{
+	unsigned long long bits = read_blocked();
+
+	for (int i = 0; i < MOMENTS && (bits & GLIBCS_OWN); i++) {
+		syscall(SYS_sched_yield);
+		bits = read_blocked();
+	}
 	sigemptyset(signals);
 	for (int number = 1; number <= 64; number++)
 		if (bits >> (number - 1) & 1)
@@ -346,6 +360,17 @@ int raise(int number)
 	result = next(number);
 	mal_threads_hide_signals();
 	return result;
+}
+
+int pthread_kill(pthread_t thread, int number)
+{
+	static __typeof__(pthread_kill) *next;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_kill");
+	if (number && extra && pthread_equal(thread, pthread_self()))
+		return raise(number) ? errno : 0;
+	return next(thread, number);
 }
 
 void mal_threads_start_own(void *(*function)(void *))
