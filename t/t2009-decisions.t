@@ -84,6 +84,8 @@ fi
 lends() { report_has '.per_rank[1].lends >= 5'; }
 seen='.[1].lends >= 5'
 builds="clang mpich" each "MPI_Wait lends" recv lends
+builds="clang mpich" each "all of it in a thread: MPI_Wait lends" thread lends
+builds="clang mpich" each "each phase in a thread: MPI_Wait lends" threads lends
 each "a loop of MPI_Test lends" tested lends
 each "one that computes now and then lends" gaps lends
 each "one that sleeps between lends" slept lends

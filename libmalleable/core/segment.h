@@ -25,7 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
-#define MAL_SEGMENT_VERSION 10
+#define MAL_SEGMENT_VERSION 11
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -95,6 +95,13 @@ enum mal_proves {
 enum mal_chosen {
 	MAL_CHOSEN_BY_VARIABLE = 1, /* OMP_NUM_THREADS */
 	MAL_CHOSEN_BY_KEY = 2,	    /* max_threads= */
+};
+
+/* What threads beside the primary one and its team do in a rank (mal_rank_slot.strays), bits. */
+enum mal_strays {
+	MAL_STRAYS_COMPUTE = 1, /* or may do so while that waits in MPI: it lent nothing then */
+	MAL_STRAYS_OPEN = 2,	/* they open regions, which are not balanced */
+	MAL_STRAYS_WAIT = 4,	/* they wait in MPI, and that has opened no region yet */
 };
 
 /* One CPU, on its own cache line as ranks compete for it. */
@@ -169,6 +176,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t chosen;    /* bits of enum mal_chosen */
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
 	_Atomic uint32_t uses_mpi;  /* a program of its task called MPI_Init where we see it */
+	_Atomic uint32_t strays;    /* bits of enum mal_strays */
 	struct mal_cpumask home;    /* CPUs that the rank started with */
 	/*
 	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/futex.h"
+#include "libmalleable/base/kept.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
@@ -22,9 +24,12 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
+#include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/state/state.h"
 
@@ -33,6 +38,12 @@ __thread struct mal_thread mal_self;
 
 /* How long the controller may take to pass the segment. */
 #define ANSWER_MS 1000
+/*
+ * How long threads that open regions wait for the first one to sleep, all together. A thread that
+ * did not become the primary one will not: the program may have been told of its team.
+ */
+#define MOMENTS 100
+#define MOMENT_NS 100000
 /* Defined by DMTCP, which preloads itself (dmtcp.h). */
 int dmtcp_is_enabled(void) __attribute__((weak));
 
@@ -66,14 +77,85 @@ void mal_warn_for_all(const char *text)
 		warn("", text);
 }
 
+/* The process's first thread, if it was the primary one: its data outlive all other threads. */
+static struct mal_thread *volatile first_thread;
+
+/*
+ * Whether thread OLD has ended; or is the first, has opened no region, and sleeps in code of the
+ * program. Asleep it is not between reading that it is the primary one and writing that it begins
+ * something.
+ */
+static bool is_vacant(int32_t old)
+{
+	const volatile struct mal_thread *thread = first_thread;
+
+	if (old != getpid())
+		return old == MAL_PRIMARY_ENDED;
+	return thread && !mal.depth && !mal.region_begin && mal_thread_sleeps(old) &&
+	       !thread->mpi_depth && !thread->testing;
+}
+
+/* It may be about to wait for the thread that it has just made. */
+static bool becomes_vacant(int32_t old)
+{
+	static _Atomic int moments = MOMENTS;
+
+	while (!is_vacant(old)) {
+		if (old != getpid() || mal.region_begin || atomic_fetch_sub(&moments, 1) <= 0)
+			return false;
+		nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
+	}
+	return true;
+}
+
+/* Thread OLD is the primary one no more. Returns false if it has woken up: it still is then. */
+static bool dismiss(int32_t old)
+{
+	if (old != getpid())
+		return true;
+	first_thread->primary = false;
+	/* It sees that should it wake up now. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (is_vacant(old)) {
+		first_thread->met = false;
+		return true;
+	}
+	first_thread->primary = true;
+	atomic_store(&mal.primary_tid, old);
+	return false;
+}
+
+static bool take_over(int32_t old)
+{
+	const struct mal_runtime *runtime = mal_runtime_managed();
+	struct mal_kept kept = mal_keep();
+	bool taken;
+
+	/* Not inside a region of another thread. */
+	taken = !(runtime->get_level && runtime->get_level()) && becomes_vacant(old) &&
+		atomic_compare_exchange_strong(&mal.primary_tid, &old, mal_self.tid) &&
+		dismiss(old);
+	mal_give_back(&kept);
+	if (!taken)
+		return false;
+	atomic_store(&mal.slot->strays, 0);
+	/* The team's settings are each thread's own. */
+	mal.base = 0;
+	return true;
+}
+
 bool mal_become_primary(void)
 {
-	int32_t nobody = 0;
+	int32_t old = 0;
 
 	mal_self.met = true;
 	mal_self.tid = (int32_t)syscall(SYS_gettid);
-	if (!atomic_compare_exchange_strong(&mal.primary_tid, &nobody, mal_self.tid))
+	if (!atomic_compare_exchange_strong(&mal.primary_tid, &old, mal_self.tid) &&
+	    !take_over(old))
 		return false;
+	mal_threads_spare_self();
+	if (mal_self.tid == getpid())
+		first_thread = &mal_self;
 	mal_self.primary = true;
 	mal.last_leave = mal_ticks();
 	return true;
@@ -271,6 +353,7 @@ static void forget_earlier_program(void)
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->binding, 0);
 	atomic_store(&mal.slot->wants, 0);
+	atomic_store(&mal.slot->strays, 0);
 	atomic_store(&mal.slot->count.boundaries, 0);
 	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
 	mal.slot->bound[0] = '\0';

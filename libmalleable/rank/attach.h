@@ -17,7 +17,11 @@ __attribute__((format(printf, 1, 2))) void mal_warn_once(const char *format, ...
 /* The same of what all ranks of the step have in common: its first rank alone prints TEXT. */
 void mal_warn_for_all(const char *text);
 
-/* Make the calling thread the primary one if there is none. Returns whether it did. */
+/*
+ * Make the calling thread the primary one if there is none, if that one has ended, or if it is the
+ * process's first, has opened no region and sleeps: the program runs in the calling thread then, as
+ * one with a large stack. Returns whether it did.
+ */
 bool mal_become_primary(void);
 
 #endif

@@ -281,6 +281,13 @@ static bool others_sleep(void)
 	return sleep;
 }
 
+/* The report says why nothing is lent. */
+static void note_computing(void)
+{
+	if (!(atomic_load(&mal.slot->strays) & MAL_STRAYS_COMPUTE))
+		atomic_fetch_or(&mal.slot->strays, MAL_STRAYS_COMPUTE);
+}
+
 static bool may_lend(void)
 {
 	return mal_rule(MAL_RULE_LEND) && mal.own_count &&
@@ -302,10 +309,12 @@ __attribute__((noinline)) static void lend_now(uint64_t now)
 			return;
 		}
 	} else if (!mal.lending && mal_threads_are_foreign()) {
+		note_computing();
 		return;
 	} else if (!mal.lending && !others_sleep()) {
 		/* Threads from before we came, or by clone(2): look again at twice the wait. */
 		mal.lend.next_look = now + (now - mal.last_leave);
+		note_computing();
 		return;
 	}
 	if (!mal.lending || (may_lend() && find_borrower(now) != MAL_NOBODY)) {

@@ -46,6 +46,19 @@ __attribute__((noinline)) static uint64_t let_compute_alike(void)
 	return MAL_ALIKE;
 }
 
+/* A thread outside the team opens a region. Where it is not the primary one the report says so. */
+__attribute__((noinline)) static bool becomes_primary(void)
+{
+	const struct mal_runtime *runtime = mal_runtime_managed();
+
+	if (!mal.active || (runtime->get_level && runtime->get_level()))
+		return false;
+	if (!mal_self.met && mal_become_primary())
+		return true;
+	atomic_fetch_or_explicit(&mal.slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
+	return false;
+}
+
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned int requested, int flags, const void *where)
 {
@@ -54,7 +67,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	(void)task;
 	(void)frame;
 	(void)flags;
-	if (!mal_self.primary && (mal_self.met || !mal.active || !mal_become_primary()))
+	if (!mal_self.primary && (mal_self.slot || !becomes_primary()))
 		return;
 	if (!mal.active || mal.depth++)
 		return;

@@ -128,9 +128,12 @@ static bool system_has_room(unsigned int threads)
  */
 static void raise_base(bool chosen)
 {
+	bool told_so = mal.proofs.raised; /* while another thread was the primary one */
+
+	mal.proofs.raised = false;
 	if (!mal.proofs.on || mal.mode != MAL_MODE_AUTO || mal.base != 1)
 		return;
-	if (!chosen && !atomic_load(&mal.reported) && !mal.proofs.told_one &&
+	if (!chosen && (told_so || !atomic_load(&mal.reported)) && !mal.proofs.told_one &&
 	    runtime->set_num_threads && get_limit() >= 2 && mal_prove_all_free() &&
 	    system_has_room(2)) {
 		mal.base = 2;
@@ -182,6 +185,8 @@ void mal_team_open(void)
 	atomic_store(&mal.slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
 						(mal.reported_more ? MAL_CHOSEN_BY_KEY : 0u));
 	mal.team = mal.base;
+	mal.teams.linger = MAL_LINGER_USUAL;
+	mal.teams.schedule = 0;
 	mal.teams.alike = mal.base == 1 && mal_gomp_original(runtime);
 	choose_mode();
 	raise_base(numbers || mal.reported_more);

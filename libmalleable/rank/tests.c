@@ -18,6 +18,7 @@
 
 #include "libmalleable/base/futex.h"
 #include "libmalleable/base/kept.h"
+#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/state.h"
@@ -75,7 +76,6 @@ static struct {
 	_Atomic uint32_t looks;
 	uint32_t loops; /* twice the number of loops watched so far; primary thread */
 	bool started;
-	clockid_t clock; /* of the primary thread's CPU time */
 } watch;
 
 static bool try_take(void)
@@ -102,7 +102,7 @@ static void watch_loop(uint32_t loop)
 	uint64_t begin = 0;
 
 	while (atomic_load(&watch.armed) == loop) {
-		uint64_t now = mal_clock_ns(watch.clock);
+		uint64_t now = mal_clock_ns(mal_thread_clock(mal.primary_tid));
 
 		if (looks != atomic_load(&watch.looks)) {
 			looks = atomic_load(&watch.looks);
@@ -139,7 +139,6 @@ static void arm(void)
 {
 	if (!watch.started) {
 		watch.started = true;
-		pthread_getcpuclockid(pthread_self(), &watch.clock);
 		mal_threads_start_own(watch_loops);
 	}
 	if (atomic_load_explicit(&watch.armed, memory_order_relaxed))

@@ -132,10 +132,21 @@ void mal_mpi_leave(bool boundary)
 		mal_phase_call();
 }
 
+/* The report says why it knows of no phases: the primary thread neither waits nor computes. */
+__attribute__((noinline)) static void note_waiting(void)
+{
+	if (!mal.active || atomic_load(&mal.slot->strays) & MAL_STRAYS_WAIT)
+		return;
+	atomic_fetch_or(&mal.slot->strays, MAL_STRAYS_WAIT);
+}
+
 void mal_mpi_poll(void)
 {
-	if (!mal_self.calling)
+	if (!mal_self.calling) {
+		if (mal_self.mpi_depth && !mal_self.primary && !mal.region_begin)
+			note_waiting();
 		return;
+	}
 	if (mal_self.waiting) {
 		mal_wait_poll();
 		return;

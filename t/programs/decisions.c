@@ -8,6 +8,8 @@
  * unseen: other threads than OpenMP's compute while the primary one waits in MPI
  * stopped: rank 0 is stopped for 1.5 s, and does not compute
  * recv: rank 1 waits for rank 0 in MPI_Recv
+ * thread: the same, and all of it but MPI_Init is in another thread than the first
+ * threads: and each phase is in a thread of its own
  * tested: rank 1 waits in a loop of MPI_Test
  * gaps: the same in a loop that computes for 30 us now and then
  * slept: the same in a loop that sleeps between tests
@@ -30,6 +32,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -374,6 +377,8 @@ static const struct {
 	     {"unseen", unseen, NULL, 0},
 	     {"stopped", stopped, NULL, 0},
 	     {"recv", NULL, wait_blocking, 0},
+	     {"thread", NULL, wait_blocking, 0},
+	     {"threads", NULL, wait_blocking, 0},
 	     {"tested", NULL, test_only, 0},
 	     {"gaps", NULL, test_gaps, 0},
 	     {"slept", NULL, test_sleeping, 0},
@@ -388,16 +393,20 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void run(size_t kind)
+static size_t kind;
+static const char *file; /* NULL: for some phases */
+
+static void *run(void *nothing)
 {
 	if (kinds[kind].wait)
 		receive(kinds[kind].wait);
 	else
 		kinds[kind].run();
+	return nothing;
 }
 
-/* Whether FILE is still missing, as rank 0 sees it. */
-static int goes_on(const char *file)
+/* Whether the file is still missing, as rank 0 sees it. */
+static int goes_on(void)
 {
 	int on = access(file, F_OK) != 0;
 
@@ -405,7 +414,43 @@ static int goes_on(const char *file)
 	return on;
 }
 
-static void tell(size_t kind)
+static void in_thread(void *(*function)(void *))
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, function, NULL))
+		_exit(2);
+	pthread_join(thread, NULL);
+}
+
+static bool is_kind(const char *name)
+{
+	return strcmp(kinds[kind].name, name) == 0;
+}
+
+static void *run_all(void *nothing)
+{
+	unsigned int phases = PHASES * (kinds[kind].times ? kinds[kind].times : 1);
+
+	for (unsigned int i = 0; file ? goes_on() : i < phases; i++) {
+		if (is_kind("threads"))
+			in_thread(run);
+		else
+			run(NULL);
+	}
+	return nothing;
+}
+
+/* How many threads call MPI. */
+static int level_of_kind(void)
+{
+	if (is_kind("unseen"))
+		return MPI_THREAD_MULTIPLE;
+	return is_kind("thread") || is_kind("threads") ? MPI_THREAD_SERIALIZED
+						       : MPI_THREAD_FUNNELED;
+}
+
+static void tell(void)
 {
 	if (rank == 1 && kinds[kind].run == left)
 		printf("shared %d\n", shared);
@@ -419,9 +464,6 @@ static void tell(size_t kind)
 
 int main(int argc, char **argv)
 {
-	const char *file = argc > 2 ? argv[2] : NULL;
-	unsigned int phases;
-	size_t kind = 0;
 	int level;
 
 	stack = (uintptr_t)__builtin_frame_address(0);
@@ -431,15 +473,15 @@ int main(int argc, char **argv)
 		kind++;
 	if (argc < 2 || kind == KINDS)
 		return 2;
-	MPI_Init_thread(&argc, &argv,
-			kinds[kind].run == unseen ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
-			&level);
+	file = argc > 2 ? argv[2] : NULL;
+	MPI_Init_thread(&argc, &argv, level_of_kind(), &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	phases = PHASES * (kinds[kind].times ? kinds[kind].times : 1);
-	for (unsigned int i = 0; file ? goes_on(file) : i < phases; i++)
-		run(kind);
+	if (is_kind("thread"))
+		in_thread(run_all);
+	else
+		run_all(NULL);
 	meet();
 	MPI_Finalize();
-	tell(kind);
+	tell();
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "t/unit/rank_fixture.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "libmalleable/rank/attach.c"
@@ -138,6 +139,71 @@ static void shares(void **state)
 	assert_false(mal.active);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_ENDED);
 	assert_true(seen(0).lent && seen(1).lent);
+}
+
+static unsigned int sleeps; /* for so many looks the first thread sleeps */
+
+bool mal_thread_sleeps(int32_t tid)
+{
+	assert_int_equal(tid, getpid());
+	return sleeps && sleeps--;
+}
+
+static void *becomes_primary(void *result)
+{
+	*(bool *)result = mal_become_primary();
+	return NULL;
+}
+
+/* Whether a new thread becomes the primary one where the first sleeps for LOOKS, and ends. */
+static bool another_becomes(unsigned int looks)
+{
+	bool result;
+	pthread_t thread;
+
+	sleeps = looks;
+	assert_int_equal(pthread_create(&thread, NULL, becomes_primary, &result), 0);
+	pthread_join(thread, NULL);
+	return result;
+}
+
+/* The first thread only began with MPI: the program runs in another one. */
+static void taken_over(void **state)
+{
+	(void)state;
+	mal_attach();
+	test_kernel.caller = 0;
+	assert_true(mal_become_primary());
+	/* It computes, or wakes meanwhile. */
+	assert_false(another_becomes(0));
+	assert_false(another_becomes(1));
+	/* It waits in MPI, or opens regions. */
+	mal_self.mpi_depth = 1;
+	assert_false(another_becomes(2));
+	mal_self.mpi_depth = 0;
+	mal_self.testing = true;
+	assert_false(another_becomes(2));
+	mal_self.testing = false;
+	mal.depth = 1;
+	assert_false(another_becomes(2));
+	mal.depth = 0;
+	mal.region_begin = 1;
+	assert_false(another_becomes(2));
+	mal.region_begin = 0;
+	assert_true(mal_self.primary);
+	assert_int_equal(mal.primary_tid, getpid());
+	mal.base = 2;
+	mal.slot->strays = MAL_STRAYS_WAIT;
+	assert_true(another_becomes(2));
+	assert_false(mal_self.primary || mal_self.met);
+	assert_int_equal(mal.base, 0);
+	assert_int_equal(mal.slot->strays, 0);
+	assert_false(another_becomes(2));
+	/* That has ended, whatever it did. */
+	mal.region_begin = 1;
+	mal.primary_tid = MAL_PRIMARY_ENDED;
+	assert_true(mal_become_primary());
+	assert_false(another_becomes(2));
 }
 
 /* What the one before in the slot left there is not believed: its threads and its home. */
@@ -352,6 +418,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(shares),
+		CASE(taken_over),
 		CASE(after_another),
 		CASE(bound),
 		CASE(begins_with_less),

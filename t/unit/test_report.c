@@ -461,6 +461,28 @@ static void remarks(void **state)
 	says("faster with another loop schedule: OMP_SCHEDULE=dynamic,8");
 }
 
+/* Threads of the program that keep it from gaining. */
+static void strays(void **state)
+{
+	(void)state;
+	does_not_say("lent nothing");
+	does_not_say("not balanced");
+	node_slot(1)->strays = MAL_STRAYS_COMPUTE | MAL_STRAYS_OPEN;
+	node_slot(1)->count.lends = node_slot(1)->count.grants = 0;
+	says("1 ranks such as 1 lent nothing: other threads of the program may compute while one "
+	     "waits in MPI");
+	says("regions of 1 ranks such as 1 were not balanced: they began in another thread than "
+	     "the first that used MPI or OpenMP");
+	node_slot(1)->count.grants = 1;
+	does_not_say("lent nothing");
+	node_slot(1)->strays |= MAL_STRAYS_WAIT;
+	node_set_totals(node, (struct mal_totals){0});
+	says("too short to measure: fewer than two phase boundaries were seen; another thread than "
+	     "the first that used MPI waits in it");
+	says("regions of 1 ranks such as 1 were not balanced: they began in another thread than "
+	     "the first that used MPI or OpenMP");
+}
+
 static void schedules(void **state)
 {
 	char name[32];
@@ -907,6 +929,7 @@ int main(void)
 		CASE(unseen),
 		CASE(nothing_came),
 		CASE(remarks),
+		CASE(strays),
 		CASE(schedules),
 		CASE(modes),
 		CASE(rejected),

@@ -844,6 +844,28 @@ static void raises(void **state)
 	assert_false(mal_team_is_free());
 }
 
+/* The program runs in another thread than the first one that asked: it is told the same there. */
+static void raises_in_another_thread(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	assert_int_equal(omp_get_max_threads(), 2);
+	/* Nobody would be told but the process's first. */
+	mal_self.primary = mal_self.met = false;
+	mal.base = 0;
+	mal.primary_tid = 1;
+	mal.teams.schedule = mal.teams.linger = 1;
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_true(mal_self.primary && mal.proofs.raised);
+	assert_int_equal(mal.team, 1);
+	assert_int_equal(mal.teams.schedule + mal.teams.linger, 0);
+	/* One that has chosen another number keeps that. */
+	threads_set = 5;
+	mal.base = 0;
+	assert_int_equal(omp_get_max_threads(), 5);
+	assert_false(mal.proofs.raised);
+}
+
 static void raises_not(void **state)
 {
 	(void)state;
@@ -992,6 +1014,7 @@ int main(void)
 		CASE(tests_and_calls),
 		CASE(tests_abandoned),
 		CASE(raises),
+		CASE(raises_in_another_thread),
 		CASE(raises_not),
 		CASE(raises_not_what_was_chosen),
 		CASE(raises_not_above_limits),

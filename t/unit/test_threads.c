@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -63,6 +64,16 @@ static void bind_us(void)
 	thread_of(0, 0)->bound = MAL_NO_CPU;
 	mal_bind_self(thread_of(0, 0));
 	assert_string_equal(mask_of_thread(1), "0");
+}
+
+static sem_t ignored;
+
+/* It becomes the primary one behind MPI_Init. */
+static void *spares_later(void *nothing)
+{
+	sem_wait(&ignored);
+	mal_threads_spare_self();
+	return nothing;
 }
 
 static void *answer(void *value)
@@ -150,6 +161,66 @@ static void foreign_threads(void **state)
 	assert_false(mal_threads_are_foreign());
 	pthread_mutex_unlock(&held);
 	pthread_join(thread, NULL);
+}
+
+/* It becomes the primary one, as the program runs in it. */
+static void *is_primary(void *others)
+{
+	mal_self.primary = true;
+	mal.primary_tid = 7;
+	mal_threads_spare_self();
+	mal_threads_spare_self();
+	assert_int_equal(mal_threads_are_foreign(), *(bool *)others);
+	return NULL;
+}
+
+/* The primary thread is none beside itself, and leaves its part to another one. */
+static void primary_is_not_foreign(void **state)
+{
+	bool others = false;
+	pthread_t thread, other;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(mal.primary_tid, MAL_PRIMARY_ENDED);
+	assert_false(mal_threads_are_foreign());
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
+	others = true;
+	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
+	pthread_join(thread, NULL);
+	assert_true(mal_threads_are_foreign());
+	pthread_mutex_unlock(&held);
+	pthread_join(other, NULL);
+	assert_false(mal_threads_are_foreign());
+	/* In the middle of something it does not. */
+	others = false;
+	mal.lending = true;
+	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(mal.primary_tid, 7);
+	mal.lending = false;
+}
+
+/* It is older than MPI, which has a thread of its own. */
+static void primary_is_older(void **state)
+{
+	pthread_t thread, mpi, other;
+
+	(void)state;
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&mpi, NULL, wait_on, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, spares_later, NULL), 0);
+	mal_threads_ignore();
+	sem_post(&ignored);
+	pthread_join(thread, NULL);
+	assert_false(mal_threads_are_foreign());
+	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
+	assert_true(mal_threads_are_foreign());
+	pthread_mutex_unlock(&held);
+	pthread_join(mpi, NULL);
+	pthread_join(other, NULL);
 }
 
 static sigset_t signals_seen, signals_inside;
@@ -638,6 +709,7 @@ static void older_threads(void **state)
 	mal_call_begin();
 	wait_long();
 	assert_false(mal.lending);
+	assert_int_equal(mal.slot->strays, MAL_STRAYS_COMPUTE);
 	mal_call_end();
 	/* A thread of the team may poll for work. */
 	thread_of(0, 0)->tid = 1;
@@ -662,6 +734,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(new_threads),
 		CASE(foreign_threads),
+		CASE(primary_is_not_foreign),
+		CASE(primary_is_older),
 		CASE(extra_threads_take_no_signals),
 		CASE(sees_its_home),
 		CASE(children),

@@ -264,6 +264,42 @@ static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
 			doubt->stopped);
 }
 
+/* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
+static unsigned int count_strays(const struct mal_controller *controller, uint32_t strays,
+				 unsigned int *one)
+{
+	unsigned int count = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
+		uint32_t seen = atomic_load(&slot->strays);
+
+		if (atomic_load(&slot->count.lends) || atomic_load(&slot->count.grants))
+			seen &= ~(uint32_t)MAL_STRAYS_COMPUTE;
+		if (seen & strays && !count++)
+			*one = rank;
+	}
+	return count;
+}
+
+/* Which threads of the program keep ranks from gaining what others gain. */
+static void say_strays(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned int one, count = count_strays(controller, MAL_STRAYS_COMPUTE, &one);
+
+	if (count)
+		mal_text_add(text,
+			     "%u ranks such as %u lent nothing: other threads of the program may "
+			     "compute while one waits in MPI\n",
+			     count, one);
+	count = count_strays(controller, MAL_STRAYS_OPEN, &one);
+	if (count)
+		mal_text_add(text,
+			     "regions of %u ranks such as %u were not balanced: they began in "
+			     "another thread than the first that used MPI or OpenMP\n",
+			     count, one);
+}
+
 static void say_kept(struct mal_text *text, const struct mal_cpumask *kept)
 {
 	char list[MAL_CPUMASK_TEXT];
@@ -290,11 +326,13 @@ static void say_too_short(struct mal_text *text, const struct mal_controller *co
 {
 	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
 	bool lacks = lacks_mpi(controller, report);
+	unsigned int one, strays = count_strays(controller, MAL_STRAYS_WAIT, &one);
 
 	mal_text_add(text,
-		     "too short to measure: fewer than two phase boundaries were seen%s%s%s\n",
+		     "too short to measure: fewer than two phase boundaries were seen%s%s%s%s\n",
 		     lacks ? "; " : "", lacks ? no_mpi : "",
-		     lacks_openmp ? "; no OpenMP with OMPT was seen" : "");
+		     lacks_openmp ? "; no OpenMP with OMPT was seen" : "",
+		     strays ? "; another thread than the first that used MPI waits in it" : "");
 }
 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
@@ -316,6 +354,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	}
 	say_proofs(&text, controller);
 	say_unproved(&text, controller);
+	say_strays(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     mal_deciding_policy(controller)->name, report->ranks,

@@ -19,14 +19,14 @@
  * The state of thread TID: the field after the name's bracket in /proc/self/task/TID/stat
  * (proc(5)).
  */
-static char state_of(const char *tid)
+static char state_of(int32_t tid)
 {
 	char path[64], text[512];
 	const char *bracket;
 	ssize_t length;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%.20s/stat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 'X';
@@ -38,31 +38,37 @@ static char state_of(const char *tid)
 }
 
 /*
- * Whether thread TID, called NAME, runs. One that slept at the last look and used no CPU time
- * since, as its clock tells, still sleeps: that takes a tenth of the time. The kernel's number of
- * the clock is that of pthread_getcpuclockid(3).
+ * Whether thread TID runs. One that slept at the last look and used no CPU time since, as its clock
+ * tells, still sleeps: that takes a tenth of the time.
  */
-static bool runs(long tid, const char *name, unsigned int index)
+static bool runs(int32_t tid, unsigned int index)
 {
 	static struct {
-		long tid;
+		int32_t tid;
 		struct timespec used;
 		bool ran;
 	} last[LOOK_MAX];
 	struct timespec now = {0, 0};
 
-	if (clock_gettime((clockid_t)(~(unsigned int)tid << 3 | 6), &now) < 0)
+	if (clock_gettime(mal_thread_clock(tid), &now) < 0)
 		return false;
 	if (last[index].tid != tid || last[index].ran || last[index].used.tv_sec != now.tv_sec ||
 	    last[index].used.tv_nsec != now.tv_nsec)
-		last[index].ran = state_of(name) == 'R';
+		last[index].ran = state_of(tid) == 'R';
 	last[index].tid = tid;
 	last[index].used = now;
 	return last[index].ran;
 }
 
+bool mal_thread_sleeps(int32_t tid)
+{
+	char state = state_of(tid);
+
+	return state == 'S' || state == 'Z';
+}
+
 /* The team's threads wait for work, whether they poll or sleep. */
-static bool is_of_team(long tid)
+static bool is_of_team(int32_t tid)
 {
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		int32_t one = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
@@ -87,11 +93,11 @@ bool mal_others_sleep(void)
 		self[0] = '\0';
 	while (sleep && (entry = readdir(tasks))) {
 		const char *own = strrchr(self, '/');
-		long tid = strtol(entry->d_name, NULL, 10);
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
 			continue;
-		sleep = count < LOOK_MAX && (is_of_team(tid) || !runs(tid, entry->d_name, count));
+		sleep = count < LOOK_MAX && (is_of_team(tid) || !runs(tid, count));
 		count++;
 	}
 	if (tasks)

@@ -4,6 +4,17 @@
 #define MAL_RANK_CPUS_OTHERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/* The clock of the CPU time of thread TID, any of this process's: as pthread_getcpuclockid(3). */
+static inline clockid_t mal_thread_clock(int32_t tid)
+{
+	return (clockid_t)(~(uint32_t)tid << 3 | 6);
+}
+
+/* Whether that thread sleeps in a system call, or has ended as the first one can. About 10 us. */
+bool mal_thread_sleeps(int32_t tid);
 
 /*
  * Whether no thread of this process runs but the caller and the team, made by anybody at any time.

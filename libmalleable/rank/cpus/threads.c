@@ -30,6 +30,7 @@
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
+static __thread bool counted; /* the calling thread is one of those alive */
 /* The calling thread exists only because of us: signals are for the threads of the program. */
 static __thread bool extra __attribute__((tls_model("initial-exec")));
 
@@ -50,7 +51,13 @@ typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void 
 static void ended(void *nothing)
 {
 	(void)nothing;
-	atomic_fetch_sub(&alive, 1);
+	if (counted)
+		atomic_fetch_sub(&alive, 1);
+	if (!mal_self.primary || mal.depth || mal.lending)
+		return;
+	/* Another thread may follow it. */
+	mal_self.primary = false;
+	atomic_store(&mal.primary_tid, MAL_PRIMARY_ENDED);
 }
 
 static void begun(void)
@@ -137,6 +144,7 @@ static void settle_in(const struct start *start)
 {
 	struct mal_pin pin;
 
+	counted = true;
 	if (!mal.active)
 		return;
 	extra = start->extra;
@@ -298,7 +306,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	if (hides)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (result) {
-		ended(NULL);
+		atomic_fetch_sub(&alive, 1);
 		free(start);
 	}
 	return result;
@@ -336,7 +344,7 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	begun();
 	result = next(thread, run_c11, start);
 	if (result != thrd_success) {
-		ended(NULL);
+		atomic_fetch_sub(&alive, 1);
 		free(start);
 	}
 	return result;
@@ -450,6 +458,20 @@ unsigned int mal_threads_peak(void)
 	int peak = atomic_exchange(&max, now) - atomic_load(&ignored);
 
 	return peak > 0 ? (unsigned int)peak + 1 : 1;
+}
+
+void mal_threads_spare_self(void)
+{
+	int others, most;
+
+	if (!counted)
+		return;
+	counted = false;
+	others = atomic_fetch_sub(&alive, 1) - 1;
+	/* It may be older than MPI. */
+	most = atomic_load(&ignored);
+	if (most > others)
+		atomic_store(&ignored, others);
 }
 
 void mal_threads_ignore(void)

@@ -36,6 +36,9 @@ void mal_threads_start_own(void *(*function)(void *));
  */
 bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack);
 
+/* The calling thread is the primary one: it is none of those that the program has beside it. */
+void mal_threads_spare_self(void);
+
 /*
  * MPI is initialised: do not count the threads alive now that are not in the team, which are MPI's
  * own.

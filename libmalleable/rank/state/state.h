@@ -11,6 +11,8 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/core/segment.h"
 
+#define MAL_PRIMARY_ENDED (-1)
+
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
  * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c).
@@ -74,7 +76,8 @@ struct mal_rank {
 	uint64_t left_mpi;   /* tick at which it last left MPI */
 
 	/* attach.c */
-	_Atomic int32_t primary_tid; /* 0: no thread is the primary one yet */
+	/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
+	_Atomic int32_t primary_tid;
 
 	/* lend.c: all in ticks */
 	struct {
