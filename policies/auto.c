@@ -210,7 +210,8 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 		.even_s = even_time(state, view),
 		.still = still,
 		.settled = is_settled(judge, still, home),
-		.apart = (judge->way & MAL_WAY_LEND) || !home};
+		/* In the first window ranks meet their regions, and lend for none or few. */
+		.apart = ((judge->way & MAL_WAY_LEND) && judge->run_s > 0) || !home};
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
 	mal_judge_learn(judge, window);
 }
