@@ -48,8 +48,7 @@ struct state {
 	unsigned int *planned;		 /* by rank: what the last plan asked for */
 	const unsigned int *going;	 /* to these owners, by CPU; NULL: anywhere */
 	bool moved;
-	bool can_share; /* forecasts' wishes can be worked out */
-	bool late;	/* plans take effect a window late */
+	bool late; /* plans take effect a window late */
 };
 
 /* SPREAD: CPUs can move, as a rank has more than one. */
@@ -229,9 +228,12 @@ static void begin_block(struct state *state, const struct mal_view *view, const 
 	memcpy(state->left_count, now, ranks);
 }
 
-/* Where CPUs shall be in the next window. ENDED: the last one was a challenger's last. */
+/*
+ * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS: there
+ * are forecasts to follow.
+ */
 static void place(struct state *state, const struct mal_view *view, const unsigned int *now,
-		  bool ended, struct mal_plan *plan)
+		  bool ended, bool follows, struct mal_plan *plan)
 {
 	const struct mal_judge *judge = &state->judge;
 
@@ -242,7 +244,7 @@ static void place(struct state *state, const struct mal_view *view, const unsign
 		/* The trusted way goes on where it was. */
 		if (!is_at(state->left, view))
 			go(state, view, state->left_count, state->left, plan);
-	} else if (state->can_share) {
+	} else if (follows) {
 		follow(state, view, now, plan);
 	}
 }
@@ -253,7 +255,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	struct mal_judge *judge = &state->judge;
 	struct mal_judge_window window;
 	unsigned int cpus, now[MAL_MAX_RANKS];
-	bool was_trying;
+	bool was_trying, follows;
 
 	plan->bind = true;
 	state->going = NULL;
@@ -270,12 +272,12 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	was_trying = mal_judge_is_trying(judge);
 	watch(state, view, &window);
 	judge_forecasts(state, view, now, plan);
-	state->can_share = mal_record_want(&state->record, view, state->forecast, cpus);
-	place(state, view, now, was_trying && !mal_judge_is_trying(judge), plan);
+	follows = mal_record_want(&state->record, view, state->forecast, cpus);
+	place(state, view, now, was_trying && !mal_judge_is_trying(judge), follows, plan);
 	if (mal_judge_begin(judge, &window, plan->move)) {
 		begin_block(state, view, now, plan);
 		if (!(judge->way & MAL_WAY_MOVE))
-			place(state, view, now, false, plan);
+			place(state, view, now, false, false, plan);
 	}
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
 	/* A short window may have none of the regions of a time step, or all. */
