@@ -38,7 +38,6 @@ struct mal_keys {
 	unsigned int prove;	  /* enum mal_prove_wish */
 	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
 	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
-	bool events;		  /* ranks announce changes of their CPUs as PMIx events */
 	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
 };
 
