@@ -18,7 +18,7 @@ refused() {
 		"[ ! -e $work/started ]"
 }
 refused foo \
-	"unknown policy .foo.: known are auto, lewi, sabo, explore, external, random, observe, off"
+	"unknown policy .foo.: known are auto, lewi, sabo, explore, external, observe, off"
 refused auto,speed=1 "unknown key .speed."
 refused auto,gain=much "gain=much: a number from 0 to 100"
 refused auto,gain=101 "gain=101: a number from 0 to 100"

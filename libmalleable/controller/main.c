@@ -14,7 +14,6 @@
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/pages.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/detach.h"
@@ -174,7 +173,6 @@ static void take_round(struct mal_controller *controller, struct mal_window *win
 		mal_sampling_adapt(controller, moves);
 		mal_overdue_begin(controller, window, moves);
 		mal_idle_hand_out(controller);
-		mal_pages_follow(controller);
 	}
 	mal_round_begin(controller);
 }

@@ -36,10 +36,8 @@ struct mal_keys {
 	unsigned int mode;	  /* enum mal_mode_wish */
 	unsigned int max_threads; /* 0: not given */
 	unsigned int prove;	  /* enum mal_prove_wish */
-	bool pages_follow;	  /* memory follows its rank to other NUMA nodes */
 	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
 	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
-	bool events;		  /* ranks announce changes of their CPUs as PMIx events */
 	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
 };
 

@@ -11,7 +11,6 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/period.h"
-#include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -189,7 +188,6 @@ __attribute__((noinline)) static void sample(uint64_t round)
 	uint32_t answers = atomic_load(&mal.segment.header->answers);
 	uint64_t before = mal.phase.last_said;
 
-	mal_events_say();
 	say_sample(round);
 	if (mal_rule(MAL_RULE_AWAIT) && before && mal.phase.kind > MAL_BOUNDARY_PERIOD)
 		follow_answer(answers, mal.phase.last_said - before);

@@ -15,7 +15,6 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/state/state.h"
 
@@ -45,14 +44,12 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	if (!mal_self.met)
 		mal_become_primary();
 	mal_summary_begin();
-	mal_events_begin();
 }
 
 void mal_mpi_finalize(void (*progress)(void))
 {
 	mal_mpi_enter(true);
 	mal_summary_end(progress, mal_mpi_poll);
-	mal_events_end();
 }
 
 /*

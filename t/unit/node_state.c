@@ -198,12 +198,6 @@ void node_set_stat(const char *stat)
 	node_kernel.stat = stat;
 }
 
-void node_set_maps(const char *maps, int page_node)
-{
-	node_kernel.maps = maps;
-	node_kernel.page_node = page_node;
-}
-
 /* The CPUs outside of the step, of which nobody here may have any. */
 static const char *wrong_outside(const struct mal_controller *controller)
 {

@@ -17,7 +17,6 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/program/gomp.h"
@@ -110,9 +109,6 @@ STUB(void, mal_gomp_runtime_started, (void), NOTHING)
 STUB(void *, mal_tools_start, (unsigned int version, const char *runtime), NULL)
 STUB(bool, mal_tools_before, (void), false)
 /* pmix/ */
-STUB(void, mal_events_begin, (void), NOTHING)
-STUB(void, mal_events_say, (void), NOTHING)
-STUB(void, mal_events_end, (void), NOTHING)
 STUB(void, mal_summary_begin, (void), NOTHING)
 STUB(void, mal_summary_end, (void (*progress)(void), void (*poll)(void)), NOTHING)
 STUB(bool, mal_pmix_open, (bool load), false)

@@ -14,7 +14,7 @@ class Malleable(AutotoolsPackage):
     license("LGPL-2.1-or-later")
     version("0.9.0")
 
-    variant("pmix", default=True, description="One report over all nodes, and events=yes")
+    variant("pmix", default=True, description="One report over all nodes")
     variant("seccomp", default=True, description="A filter of system calls for the controller")
     variant("ncurses", default=True, description="malleable top")
 

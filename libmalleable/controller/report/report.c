@@ -12,7 +12,6 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/cpus/pages.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/totals.h"
@@ -69,7 +68,6 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	rank_time = report->elapsed_s * report->ranks;
 	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
-	mal_pages_count(&report->pages_sent, &report->pages_s);
 	return true;
 }
 
@@ -350,11 +348,6 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
 			(unsigned long long)report->evictions,
 			1e6 * report->overlap_s / (double)report->evictions);
-	if (report->pages_sent)
-		mal_text_add(
-			&text,
-			"pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
-			(unsigned long long)report->pages_sent, 1e3 * report->pages_s);
 	say_ways(&text, controller);
 	say_use(&text, controller);
 	say_mode(&text, controller);

@@ -173,19 +173,18 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			json_array_append_new(ranks, rank_json(controller, rank));
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
-	return json_pack(
-		"{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, "
-		"s:o, s:o, s:o, s:s, s:o}",
-		"ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count, "elapsed_s",
-		report->elapsed_s, "verdict", verdict, "efficiency", efficiency_json(&totals->cpus),
-		"measured", measured_json(controller, report->elapsed_s), "cpu_changes",
-		changes_json(report), "pages", "sent", (json_int_t)report->pages_sent, "seconds",
-		report->pages_s, "overhead", "ranks_s", report->own_s, "ranks_part",
-		report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
-		"cpus_over_time", mal_history_json(controller), "predicted",
-		alternatives_json(controller->alternatives), "schedule",
-		mal_phrase_schedule(controller, schedule, sizeof(schedule)), "between_nodes",
-		mal_imbalance_json(controller));
+	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f}, "
+			 "s:o, s:o, s:o, s:s, s:o}",
+			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
+			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
+			 efficiency_json(&totals->cpus), "measured",
+			 measured_json(controller, report->elapsed_s), "cpu_changes",
+			 changes_json(report), "overhead", "ranks_s", report->own_s, "ranks_part",
+			 report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
+			 ranks, "cpus_over_time", mal_history_json(controller), "predicted",
+			 alternatives_json(controller->alternatives), "schedule",
+			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
+			 "between_nodes", mal_imbalance_json(controller));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,
