@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 18
+plan 19
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -97,6 +97,8 @@ run srun -n1 -c2 --balance --balance-report=off "$work/ends"
 ok "thread_local objects of OpenMP's threads are not destroyed at exit" exits 0
 run srun -n1 -c2 --balance --balance-report=off "$work/ends" exit
 ok "nor in a forked child" exits 0
+run srun -n1 -c2 --balance --balance-report=off "$work/ends" _exit
+ok "a forked child that ends by _exit() leaves no file of libomp's" exits 0
 if command -v valgrind >/dev/null; then
 	run srun -n1 -c1 --balance --balance-report=off valgrind "$programs/gomp"
 	ok "valgrind keeps its program" all_of "exits 0" "complains 'ERROR SUMMARY: 0 errors'"

@@ -25,7 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
-#define MAL_SEGMENT_VERSION 10
+#define MAL_SEGMENT_VERSION 11
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -157,7 +157,7 @@ struct mal_snapshot {
 };
 
 #define MAL_GIVEN_MASKS 16
-#define MAL_BOUND_TEXT 96
+#define MAL_BOUND_TEXT 160
 #define MAL_PINS 128
 
 struct mal_rank_slot {

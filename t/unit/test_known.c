@@ -472,7 +472,8 @@ int main(int argc, char **argv)
 	folder[length > 0 ? length : 0] = '\0';
 	*strrchr(folder, '/') = '\0';
 	node = mmap(NULL, sizeof(*node), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	/* It is a program with regions. */
+	/* It is a program in C++, with regions. */
+	dlopen("libstdc++.so.6", RTLD_NOW);
 	if (argc > 1)
 		GOMP_parallel(region_free, &argc, 1, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);

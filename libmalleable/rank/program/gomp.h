@@ -15,6 +15,9 @@
 
 #include "libmalleable/rank/program/runtime.h"
 
+/* Whether CALLER is part of the libomp that runs in libgomp's place. */
+bool mal_gomp_is_replacement(const void *caller);
+
 /*
  * Whether the runtime that CALLER is part of may be the managed one: in a program whose libgomp was
  * replaced only the one in its place, though a library's own may start before.

@@ -2,10 +2,15 @@
 /* regions.c: which of the program's regions may have any team. */
 #include "libmalleable/rank/program/regions.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/readable.h"
 #include "libmalleable/rank/program/known.h"
+
+/* Names of C++ functions are long. */
+enum { WHY_LONGEST = 2560 };
 
 /* Whether a pointer may lead from OBJECT to a function of another one that can tell. */
 static bool others_tell(const struct mal_known *object)
@@ -59,12 +64,15 @@ static void write_why(const struct mal_known *object, const struct mal_verdict *
 		      size_t size)
 {
 	const char *reason = verdict->reason ? verdict->reason : "a pointer may lead to what tells";
+	char whole[WHY_LONGEST];
 
 	if (verdict->name)
-		snprintf(text, size, "%s: %s", verdict->name, reason);
+		snprintf(whole, sizeof(whole), "%s: %s", verdict->name, reason);
 	else
-		snprintf(text, size, "%#llx%s%s: %s", (unsigned long long)verdict->address,
-			 *object->file ? " of " : "", name_of(object), reason);
+		snprintf(whole, sizeof(whole), "%#llx%s%s: %s",
+			 (unsigned long long)verdict->address, *object->file ? " of " : "",
+			 name_of(object), reason);
+	mal_make_readable(mal_demangler(RTLD_NOLOAD), whole, text, size);
 }
 
 static void write_trouble(const struct mal_known *object, char *text, size_t size)
