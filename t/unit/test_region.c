@@ -326,6 +326,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
 		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
+		cmocka_unit_test_setup_teardown(shorter_while_granted, open_all, close_all),
 		cmocka_unit_test_setup_teardown(begins_in_a_pause, open_all, close_all),
 	};
 
