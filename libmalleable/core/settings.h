@@ -117,9 +117,6 @@ char *mal_setting_text(const struct mal_setting *setting, void *fields);
 /* The place of TEXT among WORDS, which | separates, or -1. */
 int mal_word_find(const char *words, const char *text);
 
-/* The word of a WORD's VALUE, and its LENGTH. The word is not terminated. */
-const char *mal_setting_word(const struct mal_setting *setting, unsigned int value, int *length);
-
 /* All names of PLACE, separated by commas, in TEXT, which is cut at SIZE. Returns TEXT. */
 const char *mal_setting_names(enum mal_setting_place place, char *text, size_t size);
 

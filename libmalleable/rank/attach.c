@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,31 +38,28 @@ int dmtcp_is_enabled(void) __attribute__((weak));
 /* Not in mal_rank: set before there is a rank, and if there is none. */
 static _Atomic bool tried;
 
-static void warn(const char *node, const char *text)
+static void warn(const char *node, const char *text, const char *rest)
 {
 	static _Atomic bool warned;
 
 	if (!atomic_exchange(&warned, true) && !getenv(MAL_ENV_QUIET))
-		dprintf(STDERR_FILENO, "balance: %s%s%s\n", node, *node ? ": " : "", text);
+		dprintf(STDERR_FILENO, "balance: %s%s%s%s\n", node, *node ? ": " : "", text, rest);
 }
 
-void mal_warn_once(const char *format, ...)
+/* In a step over several nodes with this one's name. */
+static void warn_unbalanced(const char *why)
 {
-	char node[65] = "", text[400];
-	va_list args;
+	char node[65] = "";
 
 	if (getenv(MAL_ENV_NODES))
 		gethostname(node, sizeof(node) - 1);
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	warn(node, text);
+	warn(node, why, "; this rank runs unbalanced");
 }
 
 void mal_warn_for_all(const char *text)
 {
 	if (mal_is_first(environ))
-		warn("", text);
+		warn("", text, "");
 }
 
 bool mal_become_primary(void)
@@ -372,7 +368,7 @@ void mal_attach(void)
 	} else {
 		if (mal.segment.header)
 			atomic_store(&mal.segment.header->refused, true);
-		mal_warn_once("%s; this rank runs unbalanced", err.text);
+		warn_unbalanced(err.text);
 	}
 	errno = saved;
 }

@@ -42,7 +42,7 @@ void mal_sizing_open(void)
  * Whether the region is long enough for threads to share CPUs. One that the system interrupted
  * seems to, but typically takes far less.
  */
-bool mal_sizing_is_long(const struct mal_region *region)
+static bool is_long(const struct mal_region *region)
 {
 	uint64_t ticks = mal.region.grow_region;
 
@@ -64,8 +64,8 @@ unsigned int mal_sizing_team(const struct mal_region *region)
 	/* Others are about to hand us CPUs: they send a thread to each. */
 	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count)
 		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || !mal_sizing_is_long(region) ||
-	    !mal_sizing_may_share(region) || region->offer < GROW_OFFER)
+	if (!mal_rule(MAL_RULE_GROW) || !is_long(region) || !mal_sizing_may_share(region) ||
+	    region->offer < GROW_OFFER)
 		return cpus;
 	if (region->offered_cpus >= mal.own_count)
 		team = 2 * mal.own_count;
@@ -166,7 +166,7 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint6
 	if (!mal_rule(MAL_RULE_LEND))
 		return;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
-	was_long = mal_sizing_is_long(region);
+	was_long = is_long(region);
 	/* A CPU is granted while its rank waits. */
 	work = duration * (mal.own_count + mal.borrowed_count + offer * count_granted());
 	region->left = mal_sizing_is_shared() ? region->left - (region->left > 0) : SHARED_RUNS;
@@ -175,7 +175,7 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint6
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
-	if (was_long || mal_sizing_is_long(region) ||
+	if (was_long || is_long(region) ||
 	    region->prepared_to_share != mal_sizing_may_share(region))
 		region->prepared = 0;
 }

@@ -17,9 +17,6 @@
 /* Set lengths in ticks (mal_rank.region). Once, before the others. */
 void mal_sizing_open(void);
 
-/* Whether the region is long enough for threads to share CPUs. */
-bool mal_sizing_is_long(const struct mal_region *region);
-
 /* Whether it may borrow CPUs, and have more threads than CPUs. */
 bool mal_sizing_may_share(const struct mal_region *region);
 

@@ -45,7 +45,6 @@ static const struct mal_runtime no_runtime;
 
 /* state/state.h */
 STUB(void, mal_attach, (void), NOTHING)
-STUB(void, mal_warn_once, (const char *format, ...), NOTHING)
 STUB(void, mal_warn_for_all, (const char *text), NOTHING)
 STUB(bool, mal_become_primary, (void), false)
 /* cpus/ */

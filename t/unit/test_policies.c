@@ -168,19 +168,17 @@ static void sabo_searches_as_published(void **state)
 	static const unsigned int cores[] = {24, 24}, order[] = {0, 2, 3, 1},
 				  wanted[] = {14, 9, 13, 12};
 	unsigned int socket[4];
-	struct mal_socket_search search = {2, cores, 4, order, wanted, 1000, socket, 0, 0, false};
+	struct mal_socket_search search = {2, cores, 4, order, wanted, 1000, socket, 0, 0};
 
 	(void)state;
 	assert_int_equal(mal_socket_search(&search), 0);
 	assert_int_equal(search.missing, 1);
 	assert_int_equal(search.nodes, 4);
-	assert_false(search.bounded);
 	assert_int_equal(socket[0], socket[1]);
 	assert_int_equal(socket[2], socket[3]);
 	assert_int_not_equal(socket[0], socket[2]);
 	search.max_nodes = 1;
 	assert_int_equal(mal_socket_search(&search), 0);
-	assert_true(search.bounded);
 	assert_int_equal(search.missing, 2);
 }
 
