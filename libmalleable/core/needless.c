@@ -17,14 +17,6 @@
 #define LARGEST 4096
 #define PRELOAD "LD_PRELOAD"
 
-static bool is_among(const char *name, const char *const *beginnings)
-{
-	for (; *beginnings; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Libraries that have nothing to do with OpenMP and MPI, and start programs only where these are
  * theirs to start (libselinux for rpm).
@@ -37,7 +29,7 @@ static bool is_plain_library(const char *name)
 					    "libpcre2-8.so.", "libpcre.so.3", "libselinux.so.1",
 					    "libtinfo.so.",   "libz.so.1",    NULL};
 
-	return is_among(name, names);
+	return mal_elf_name_is_of(name, names);
 }
 
 static bool may_matter(const char *name)
@@ -48,7 +40,7 @@ static bool may_matter(const char *name)
 		"malleable_", "omp_",	 "GOMP_",   "kmp_",    "__kmpc_",	 "MPI_",
 		"PMPI_",      "mpi_",	 NULL};
 
-	return is_among(name, names);
+	return mal_elf_name_is_of(name, names);
 }
 
 /* Whether a program that imports NAME, or has a copy of it, may print its environment. */
