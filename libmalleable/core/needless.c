@@ -10,11 +10,6 @@
 #include "libmalleable/core/setup.h"
 #include "libmalleable/core/variables.h"
 
-/*
- * What is larger than this is handed on as it is: it would be copied to the stack, which may be a
- * thread's of PTHREAD_STACK_MIN bytes.
- */
-#define LARGEST 4096
 #define PRELOAD "LD_PRELOAD"
 
 /*
@@ -82,7 +77,6 @@ size_t mal_needless_room(const char *path, char *const *environment)
 {
 	const char *preload = mal_variable(environment, PRELOAD);
 	struct mal_elf_file file;
-	size_t count = 1;
 	bool needless;
 
 	if (!preload || !mal_variable(environment, MAL_ENV_SEGMENT_FD) || !is_all_ours(preload) ||
@@ -90,20 +84,12 @@ size_t mal_needless_room(const char *path, char *const *environment)
 		return 0;
 	needless = is_needless(&file);
 	mal_elf_file_close(&file);
-	while (environment[count - 1])
-		count++;
-	count *= sizeof(*environment);
-	return needless && count <= LARGEST ? count : 0;
+	return needless ? mal_variables_room(environment, 0) : 0;
 }
 
 char *const *mal_needless_leave_out(char *const *environment, void *room)
 {
-	char **variables = room;
-	size_t i = 0;
-
-	do
-		variables[i] = environment[i];
-	while (environment[i++]);
-	mal_variable_remove(variables, PRELOAD);
-	return variables;
+	mal_variables_copy(environment, room);
+	mal_variable_remove(room, PRELOAD);
+	return room;
 }
