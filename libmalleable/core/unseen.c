@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/base/number.h"
 #include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/segment.h"
@@ -118,10 +117,7 @@ size_t mal_unseen_room(char *const *environment)
 /* The controller says why no rank came. */
 static void tell(char *const *environment)
 {
-	unsigned int fd;
-
-	if (mal_number_parse(mal_variable(environment, MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd))
-		mal_segment_tell_unseen((int)fd);
+	mal_segment_tell_unseen(mal_segment_named(environment));
 }
 
 static void unset(void *context, const char *name)
