@@ -84,18 +84,13 @@ ok "a synthetic step is the same from its file" \
 	all_of "exits 0" \
 	"[ \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/first')\" = \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/out')\" ]"
 
-# refused STATUS MESSAGE ARGUMENTS...
-refused() {
-	replay "${@:3}"
-	ok "refused: ${*:3}" all_of "exits $1" "complains '$2'" "[ \$(wc -l <'$work/err') = 1 ]"
-}
-refused 1 "cannot read .*: No such file" "$work/absent"
+refuses replay 1 "cannot read .*: No such file" "$work/absent"
 echo '{"type":"step","version":9}' >"$work/wrong"
-refused 1 "line 1: not a trace of version 1" "$work/wrong"
-refused 1 "known are steady, drift" --generate=fast
-refused 2 "give one trace, or --generate=KIND" --generate=steady "$trace"
-refused 2 "unknown policy .best." --policy=best "$trace"
-refused 1 "2 ranks cannot share 1 CPUs" --cores=1 "$trace"
-refused 1 "is not a synthetic topology" --topology=rubbish "$trace"
-refused 2 "--ranks=many: not a number" --generate=steady --ranks=many
+refuses replay 1 "line 1: not a trace of version 1" "$work/wrong"
+refuses replay 1 "known are steady, drift" --generate=fast
+refuses replay 2 "give one trace, or --generate=KIND" --generate=steady "$trace"
+refuses replay 2 "unknown policy .best." --policy=best "$trace"
+refuses replay 1 "2 ranks cannot share 1 CPUs" --cores=1 "$trace"
+refuses replay 1 "is not a synthetic topology" --topology=rubbish "$trace"
+refuses replay 2 "--ranks=many: not a number" --generate=steady --ranks=many
 done_testing

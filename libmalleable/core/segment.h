@@ -283,6 +283,9 @@ int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpuma
  */
 int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err);
 
+/* The number of the descriptor that ENVIRONMENT names; -1: none, or no number. */
+int mal_segment_named(char *const *environment);
+
 /* What descriptor FD is: a segment, of any version, whose step runs; has ended; no segment. */
 enum mal_segment_look { MAL_SEGMENT_THERE, MAL_SEGMENT_OVER, MAL_SEGMENT_NONE };
 enum mal_segment_look mal_segment_look(int fd);

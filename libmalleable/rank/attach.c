@@ -78,12 +78,11 @@ bool mal_become_primary(void)
 static int open_segment(struct mal_error *err)
 {
 	const char *socket = getenv(MAL_ENV_SOCKET);
-	unsigned int number;
-	int fd, result;
+	int fd = mal_segment_named(environ), result;
 
-	if (!mal_number_parse(getenv(MAL_ENV_SEGMENT_FD), 0, (1u << 20) - 1, &number))
+	if (fd < 0)
 		mal_fail(err, "%s is wrong", MAL_ENV_SEGMENT_FD);
-	else if (mal_segment_open(&mal.segment, (int)number, err) == 0)
+	else if (mal_segment_open(&mal.segment, fd, err) == 0)
 		return 0;
 	/* A wrapper may have closed the descriptor: ask the controller for it. */
 	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, mal_patience_ms(ANSWER_MS),

@@ -12,6 +12,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
@@ -75,8 +76,8 @@ STUB(struct mal_pin, mal_pins_set, (int32_t tid, const struct mal_cpumask *mask)
 STUB(void, mal_pins_undo, (const struct mal_pin *pin), NOTHING)
 STUB(bool, mal_pins_inherit, (struct mal_cpumask * mask), false)
 STUB(unsigned int, mal_threads_peak, (void), 1)
-STUB(void, mal_threads_show_signals, (void), NOTHING)
-STUB(void, mal_threads_hide_signals, (void), NOTHING)
+STUB(void, mal_signals_show, (void), NOTHING)
+STUB(void, mal_signals_hide, (void), NOTHING)
 STUB(void, mal_threads_start_own, (void *(*function)(void *)), NOTHING)
 STUB(bool, mal_threads_have_room, (unsigned int team, unsigned int spare, size_t stack), true)
 STUB(void, mal_threads_ignore, (void), NOTHING)

@@ -491,7 +491,7 @@ static void unseen_is_left_out(void **state)
 				NULL};
 	char *const plain[] = {"LD_PRELOAD=" OURS, "KMP_HOT_TEAMS_MODE=1", "MALLEABLE_SEGMENT_FD=9",
 			       NULL};
-	static char large[70000] = "LD_PRELOAD=" OURS ":";
+	static char large[5000] = "LD_PRELOAD=" OURS ":";
 
 	(void)state;
 	here.libraries = false;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
@@ -560,7 +561,17 @@ static void ways(void **state)
 	(void)state;
 	does_not_say("moved:");
 	does_not_say("lent:");
+	/* Nor do ranks have more than at their start because they ended. */
+	node_rank_end(0);
+	node_rank_end(1);
+	mal_ranks_update(node);
+	does_not_say("moved:");
 	start_again("puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .move_times = 1.004, .lend_times = 1.004},
+		    NULL);
+	node_begin(node);
+	says("moved: no, phases took as long with it");
+	says("lent: no, phases took as long with it");
 	node_puppet(&(struct mal_plan){.bind = true, .move_times = 1.2, .lend_times = 1.4}, NULL);
 	node_begin(node);
 	says("moved: no, it made phases 1.20 times as long");

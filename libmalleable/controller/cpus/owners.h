@@ -25,4 +25,10 @@ unsigned int mal_home_of(const struct mal_controller *controller, unsigned int c
 /* Fill COUNTS, by rank, with the CPUs that each owns now. */
 void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
 
+/*
+ * The rank, also one that has ended, that had most CPUs more in the last window than at its start;
+ * the number of ranks if none had more. HAS: how many it had.
+ */
+unsigned int mal_find_receiver(const struct mal_controller *controller, unsigned int *has);
+
 #endif

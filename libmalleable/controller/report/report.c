@@ -18,7 +18,6 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
@@ -26,6 +25,9 @@
 #include "libmalleable/core/starts.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
+
+/* Less is none in two decimals. */
+#define NO_LOSS 0.005
 
 static const char no_mpi[] = "no call of MPI was seen: none, or found by dlsym, as by Julia";
 
@@ -144,46 +146,30 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 		mal_text_add(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
 }
 
-/* The rank that has most CPUs more than at its start; RANKS: none has more. HAS: how many. */
-static unsigned int find_receiver(const struct mal_controller *controller, unsigned int *has)
+/* The step was tried with WHAT, and phases took TIMES as long. */
+static void say_rejected(struct mal_text *text, const char *what, double times)
 {
-	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
-	unsigned int home[MAL_MAX_RANKS] = {0};
-
-	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		unsigned int owner = mal_home_of(controller, controller->step->cpu[i]);
-
-		if (owner < ranks)
-			home[owner]++;
-	}
-	for (unsigned int rank = 0; rank < ranks; rank++) {
-		unsigned int cpus = mal_last_sample(controller, rank)->cpus;
-
-		if (cpus <= home[rank] + most)
-			continue;
-		most = cpus - home[rank];
-		found = rank;
-		*has = cpus;
-	}
-	return found;
+	if (times > 1 + NO_LOSS)
+		mal_text_add(text, "%s: no, it made phases %.2f times as long\n", what, times);
+	else if (times > 1)
+		mal_text_add(text, "%s: no, phases took as long with it\n", what);
 }
 
 /* Which way the step ran at last, and why. */
 static void say_ways(struct mal_text *text, const struct mal_controller *controller)
 {
-	double move = mal_deciding_move_times(controller),
-	       lend = mal_deciding_lend_times(controller);
+	double lend = mal_deciding_lend_times(controller);
 	bool lends = atomic_load(&controller->step->segment.header->rules) & MAL_RULE_LEND;
-	unsigned int has, rank = find_receiver(controller, &has);
+	unsigned int has, rank = mal_find_receiver(controller, &has);
 
 	if (rank < controller->step->segment.rank_count)
 		mal_text_add(text, "moved: rank %u has %u of %u CPUs\n", rank, has,
 			     controller->step->cpu_count);
-	else if (move > 1)
-		mal_text_add(text, "moved: no, it made phases %.2f times as long\n", move);
-	if (!lends && lend > 1)
-		mal_text_add(text, "lent: no, it made phases %.2f times as long\n", lend);
-	else if (lends && lend > 0)
+	else
+		say_rejected(text, "moved", mal_deciding_move_times(controller));
+	if (!lends)
+		say_rejected(text, "lent", lend);
+	else if (lend > 0)
 		mal_text_add(text, "lent: yes, phases take %.2f times as long as without\n", lend);
 }
 

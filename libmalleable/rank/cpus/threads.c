@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* threads.c: the threads that the program creates itself. */
+/* threads.c: the threads that the program creates itself: where they start, how many count. */
 #include "libmalleable/rank/cpus/threads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/state/state.h"
-
-/* SIGCANCEL and SIGSETXID of glibc, as bits of SigBlk (proc(5)); how often to look again. */
-#define GLIBCS_OWN (3ull << 31)
-#define MOMENTS 1000
 
 /*
  * Threads of the program: alive now, those of them that are MPI's, the most that were alive. Not in
@@ -30,8 +24,6 @@
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
-/* The calling thread exists only because of us: signals are for the threads of the program. */
-static __thread bool extra __attribute__((tls_model("initial-exec")));
 
 struct start {
 	void *(*function)(void *);
@@ -62,73 +54,6 @@ static void begun(void)
 		;
 }
 
-/* Block all signals but those that come of what the thread itself does. */
-static void block_signals(sigset_t *before)
-{
-	static const int own[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGPIPE,
-				  SIGSEGV, SIGSYS, SIGTRAP, SIGXFSZ};
-	sigset_t others;
-
-	sigfillset(&others);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		sigdelset(&others, own[i]);
-	pthread_sigmask(SIG_BLOCK, &others, before);
-}
-
-/* What the primary thread blocks at this moment. */
-static unsigned long long read_blocked(void)
-{
-	char path[64], text[4096];
-	const char *line;
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)mal.slot->pid,
-		 (int)mal.primary_tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	text[length > 0 ? length : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
-	line = strstr(text, "SigBlk:");
-	return line ? strtoull(line + strlen("SigBlk:"), NULL, 16) : 0;
-}
-
-/*
- * What the primary thread blocks: that is the one that would be here without us. glibc blocks all
- * signals while it makes a thread, also its own ones, which a program cannot block. Safe between
- * vfork() and exec.
- */
-static void read_signals(sigset_t *signals)
-{
-	unsigned long long bits = read_blocked();
-
-	for (int i = 0; i < MOMENTS && (bits & GLIBCS_OWN); i++) {
-		syscall(SYS_sched_yield);
-		bits = read_blocked();
-	}
-	sigemptyset(signals);
-	for (int number = 1; number <= 64; number++)
-		if (bits >> (number - 1) & 1)
-			sigaddset(signals, number);
-}
-
-void mal_threads_show_signals(void)
-{
-	sigset_t signals;
-
-	if (!extra)
-		return;
-	read_signals(&signals);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-}
-
-void mal_threads_hide_signals(void)
-{
-	if (extra)
-		block_signals(NULL);
-}
-
 /*
  * Set CPUs chosen by the program once more: before the thread had a number they may have been
  * widened.
@@ -139,7 +64,7 @@ static void settle_in(const struct start *start)
 
 	if (!mal.active)
 		return;
-	extra = start->extra;
+	mal_signals_begin(start->extra);
 	if (start->from_extra)
 		pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
 	if (!start->placed) {
@@ -244,6 +169,7 @@ static bool has_place(const void *caller, struct mal_cpumask *mask)
  */
 static bool makes_extra(const void *caller)
 {
+	bool extra = mal_signals_are_hidden();
 	static unsigned int made;
 	unsigned int team;
 
@@ -267,9 +193,9 @@ static void hand_on(struct start *start, const void *caller)
 		return;
 	start->placed =
 		start->placed || mal_pins_inherit(&start->mask) || has_place(caller, &start->mask);
-	start->from_extra = extra && !start->extra;
+	start->from_extra = mal_signals_are_hidden() && !start->extra;
 	if (start->from_extra)
-		read_signals(&start->signals);
+		mal_signals_read(&start->signals);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
@@ -293,7 +219,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	begun();
 	/* From its first instruction on. */
 	if (hides)
-		block_signals(&before);
+		mal_signals_block(&before);
 	result = next_create()(thread, attributes, run, start);
 	if (hides)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -340,37 +266,6 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 		free(start);
 	}
 	return result;
-}
-
-/* What a thread sends to itself is handled there, or waits in the thread that is the program's. */
-int raise(int number)
-{
-	static __typeof__(raise) *next;
-	sigset_t signals;
-	int result;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "raise");
-	if (!extra || !mal.active)
-		return next(number);
-	read_signals(&signals);
-	if (sigismember(&signals, number) == 1)
-		return (int)syscall(SYS_tgkill, getpid(), mal.primary_tid, number);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-	result = next(number);
-	mal_threads_hide_signals();
-	return result;
-}
-
-int pthread_kill(pthread_t thread, int number)
-{
-	static __typeof__(pthread_kill) *next;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "pthread_kill");
-	if (number && extra && pthread_equal(thread, pthread_self()))
-		return raise(number) ? errno : 0;
-	return next(thread, number);
 }
 
 void mal_threads_start_own(void *(*function)(void *))

@@ -17,14 +17,6 @@
  */
 unsigned int mal_threads_peak(void);
 
-/*
- * A thread that exists only because of us, as the program's team has fewer, takes no signals but
- * those that it causes itself. Where a child process or the like takes over its mask, it has that
- * of the primary thread in between. In other threads nothing happens.
- */
-void mal_threads_show_signals(void);
-void mal_threads_hide_signals(void);
-
 /* Start a detached thread of the library's own: it is not counted, and gets no signals. */
 void mal_threads_start_own(void *(*function)(void *));
 

@@ -7,17 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/parts.h"
 #include "libmalleable/rank/program/symbols.h"
-
-static bool starts_with(const char *name, const char *const *beginnings)
-{
-	for (; *beginnings; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
-			return true;
-	return false;
-}
 
 /* libomp 19.1.7 has these, but aborts or hangs programs that use them: doc/notes/platform.md. */
 static bool is_broken(const char *name)
@@ -30,7 +23,7 @@ static bool is_broken(const char *name)
 					     "omp_fulfill_event",
 					     NULL};
 
-	return starts_with(name, broken);
+	return mal_elf_name_is_of(name, broken);
 }
 
 /* libgomp writes CPUs otherwise than libomp, and prints to standard error. */
@@ -38,7 +31,7 @@ static bool is_written_otherwise(const char *name)
 {
 	static const char *const written[] = {"omp_capture_affinity", "omp_display_affinity", NULL};
 
-	return starts_with(name, written);
+	return mal_elf_name_is_of(name, written);
 }
 
 static bool is_missing(const char *name, void *libomp)
@@ -110,13 +103,13 @@ static bool note_use(const char *name, void *data)
 					    NULL};
 	struct uses *uses = data;
 
-	uses->threads |= starts_with(name, threads);
-	uses->regions |= starts_with(name, regions);
-	uses->numbers |= starts_with(name, numbers);
-	uses->thread_data |= starts_with(name, thread_data);
-	uses->keys |= starts_with(name, keys);
-	uses->cancels |= starts_with(name, cancels);
-	uses->tells |= starts_with(name, tells);
+	uses->threads |= mal_elf_name_is_of(name, threads);
+	uses->regions |= mal_elf_name_is_of(name, regions);
+	uses->numbers |= mal_elf_name_is_of(name, numbers);
+	uses->thread_data |= mal_elf_name_is_of(name, thread_data);
+	uses->keys |= mal_elf_name_is_of(name, keys);
+	uses->cancels |= mal_elf_name_is_of(name, cancels);
+	uses->tells |= mal_elf_name_is_of(name, tells);
 	return false;
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/symbols.h"
 
@@ -44,10 +45,7 @@ static bool is_known(const char *name)
 		"libjemalloc", "libtcmalloc", "libmimalloc", NULL};
 	/* clang-format on */
 
-	for (size_t i = 0; names[i]; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return mal_elf_name_is_of(name, names);
 }
 
 static const char *name_of(const char *path)
