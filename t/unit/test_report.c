@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
@@ -578,6 +579,17 @@ static void ways(void **state)
 	says("lent: yes, phases take 0.80 times as long as without");
 }
 
+/* Ranks that have ended, with the CPUs that they began with. */
+static void ended_unmoved(void **state)
+{
+	(void)state;
+	for (unsigned int rank = 0; rank < 2; rank++)
+		node_rank_end(rank);
+	mal_ranks_update(node);
+	assert_false(node_rank(node, 0)->running);
+	does_not_say("moved:");
+}
+
 /* What the policies would have made of a step that is only observed. */
 static void predicted(void **state)
 {
@@ -911,6 +923,7 @@ int main(void)
 		CASE(modes),
 		CASE(rejected),
 		CASE(ways),
+		CASE(ended_unmoved),
 		CASE(predicted),
 		CASE(lines),
 		CASE(json),
