@@ -41,7 +41,7 @@ void mal_prove(void)
 	uint64_t begin = mal_ticks();
 
 	/* What the user says of the mode stands above what can be proved. */
-	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.observe || mal.proofs.on)
+	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.proofs.on)
 		return;
 	mal.proofs.on = !trouble && mal_regions_open(&mal.segment.header->reader, &trouble);
 	if (!mal.proofs.on)

@@ -589,15 +589,35 @@ static void ways(void **state)
 	says("lent: yes, phases take 0.80 times as long as without");
 }
 
+/* Ranks that have ended, with the CPUs that they began with. */
+static void ended_unmoved(void **state)
+{
+	(void)state;
+	for (unsigned int rank = 0; rank < 2; rank++)
+		node_rank_end(rank);
+	mal_ranks_update(node);
+	assert_false(node_rank(node, 0)->running);
+	does_not_say("moved:");
+}
+
 /* What the policies would have made of a step that is only observed. */
 static void predicted(void **state)
 {
+	double predicted_s;
+
 	(void)state;
 	does_not_say("predicted");
 	start_again("observe");
 	for (unsigned int i = 0; i < 10; i++)
 		node_window(node, 1.5, (const double[]){3, 1});
-	says("predicted with --balance: auto 11.500 s (91 %), sabo 11.500 s (91 %), lewi 16.500 s "
+	/* Of the whole step: of two of its seconds no window knows. */
+	assert_true(mal_verdict_predict(node, &(struct mal_outcome){.elapsed_s = 13, .off_s = 18},
+					20, &predicted_s) > 0.9);
+	assert_float_equal(predicted_s, 15, 1e-9);
+	mal_verdict_predict(node, &(struct mal_outcome){.elapsed_s = 13, .trial_s = 0.7}, 20,
+			    &predicted_s);
+	assert_true(isnan(predicted_s));
+	says("predicted with --balance: auto 13.000 s (91 %), sabo 13.000 s (91 %), lewi 18.000 s "
 	     "(0 %)");
 }
 
@@ -922,6 +942,7 @@ int main(void)
 		CASE(modes),
 		CASE(rejected),
 		CASE(ways),
+		CASE(ended_unmoved),
 		CASE(predicted),
 		CASE(lines),
 		CASE(json),

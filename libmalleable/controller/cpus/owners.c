@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/ranks.h"
 
 void mal_read_owners(const struct mal_controller *controller, unsigned int *owners)
@@ -45,19 +44,17 @@ void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 	count(controller, owners, counts);
 }
 
-unsigned int mal_find_receiver(const struct mal_controller *controller, unsigned int *has)
+unsigned int mal_find_receiver(const struct mal_controller *controller, const unsigned int *cpus)
 {
 	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		unsigned int cpus = mal_last_sample(controller, rank)->cpus;
 		unsigned int home = mal_cpumask_count(&mal_rank_view(controller, rank)->home);
 
-		if (cpus <= home + most)
+		if (cpus[rank] <= home + most)
 			continue;
-		most = cpus - home;
+		most = cpus[rank] - home;
 		found = rank;
-		*has = cpus;
 	}
 	return found;
 }

@@ -18,6 +18,7 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/controller/state/text.h"
@@ -102,25 +103,22 @@ static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *
 		     percent(part.regions, right, sizeof(right)));
 }
 
-/* What the policies would have made of it. */
-static void say_alternatives(struct mal_text *text, const struct mal_alternatives *alternatives)
+/* What a policy would have made of it, behind BEFORE. */
+static void say_alternative(struct mal_text *text, const struct mal_controller *controller,
+			    double step_s, const char *before, const char *name,
+			    const struct mal_outcome *outcome)
 {
-	const struct mal_outcome *outcome;
-	const struct mal_policy *policy;
+	double predicted_s, share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 
-	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_outcome_attained(outcome);
-
-		mal_text_add(text, "%s%s %.3f s",
-			     i ? ", " : "predicted with --balance: ", policy->name,
-			     outcome->elapsed_s);
-		if (share < -0.005)
-			mal_text_add(text, " (slower)");
-		else if (!isnan(share))
-			mal_text_add(text, " (%.0f %%)", fabs(share) * 100);
+	if (isnan(predicted_s)) {
+		mal_text_add(text, "%s%s no estimate", before, name);
+		return;
 	}
-	if (mal_alternatives_at(alternatives, 0, &outcome))
-		mal_text_add(text, "\n");
+	mal_text_add(text, "%s%s %.3f s", before, name, predicted_s);
+	if (share < -0.005)
+		mal_text_add(text, " (slower)");
+	else if (!isnan(share))
+		mal_text_add(text, " (%.0f %%)", fabs(share) * 100);
 }
 
 /* Where the policy found that the program is faster with fewer threads. */
@@ -146,31 +144,71 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 		mal_text_add(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
 }
 
-/* The step was tried with WHAT, and phases took TIMES as long. */
-static void say_rejected(struct mal_text *text, const char *what, double times)
+/* The step was tried with WHAT, and phases took TIMES as long. WHO: a policy, or nothing. */
+static void say_rejected(struct mal_text *text, const char *who, const char *what, double times)
 {
 	if (times > 1 + NO_LOSS)
-		mal_text_add(text, "%s: no, it made phases %.2f times as long\n", what, times);
+		mal_text_add(text, "%s%s: no, it made phases %.2f times as long\n", who, what,
+			     times);
 	else if (times > 1)
-		mal_text_add(text, "%s: no, phases took as long with it\n", what);
+		mal_text_add(text, "%s%s: no, phases took as long with it\n", who, what);
 }
 
-/* Which way the step ran at last, and why. */
-static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+/* Which way a step ran at last, and why: COUNT CPUs by rank, LENDS. WHO: a policy, or nothing. */
+static void say_way(struct mal_text *text, const struct mal_controller *controller, const char *who,
+		    const struct mal_outcome *way)
 {
-	double lend = mal_deciding_lend_times(controller);
-	bool lends = atomic_load(&controller->step->segment.header->rules) & MAL_RULE_LEND;
-	unsigned int has, rank = mal_find_receiver(controller, &has);
+	double lend = way->lend_times;
+	unsigned int rank = mal_find_receiver(controller, way->count);
 
 	if (rank < controller->step->segment.rank_count)
-		mal_text_add(text, "moved: rank %u has %u of %u CPUs\n", rank, has,
-			     controller->step->cpu_count);
+		mal_text_add(text, "%smoved: rank %u has %u of %u CPUs\n", who, rank,
+			     way->count[rank], controller->step->cpu_count);
 	else
-		say_rejected(text, "moved", mal_deciding_move_times(controller));
-	if (!lends)
-		say_rejected(text, "lent", lend);
+		say_rejected(text, who, "moved", way->move_times);
+	if (!way->lends)
+		say_rejected(text, who, "lent", lend);
 	else if (lend > 0)
-		mal_text_add(text, "lent: yes, phases take %.2f times as long as without\n", lend);
+		mal_text_add(text, "%slent: yes, phases take %.2f times as long as without\n", who,
+			     lend);
+}
+
+static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned int count[MAL_MAX_RANKS];
+	struct mal_outcome way = {.count = count,
+				  .lends = atomic_load(&controller->step->segment.header->rules) &
+					   MAL_RULE_LEND,
+				  .move_times = mal_deciding_move_times(controller),
+				  .lend_times = mal_deciding_lend_times(controller)};
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		count[rank] = mal_last_sample(controller, rank)->cpus;
+	say_way(text, controller, "", &way);
+}
+
+/* What the policies would have made of it, and the way of the first. */
+static void say_alternatives(struct mal_text *text, const struct mal_controller *controller,
+			     double step_s)
+{
+	const struct mal_outcome *outcome;
+	const struct mal_policy *policy;
+	double predicted_s;
+	char who[64];
+
+	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
+	     i++)
+		say_alternative(text, controller, step_s,
+				i ? ", " : "predicted with --balance: ", policy->name, outcome);
+	policy = mal_alternatives_at(controller->alternatives, 0, &outcome);
+	if (!policy)
+		return;
+	mal_text_add(text, "\n");
+	mal_verdict_predict(controller, outcome, step_s, &predicted_s);
+	if (isnan(predicted_s))
+		return;
+	snprintf(who, sizeof(who), "  with %s ", policy->name);
+	say_way(text, controller, who, outcome);
 }
 
 /* How many ranks keep their teams, and why most of them do. */
@@ -322,7 +360,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		     percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 		     percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	say_efficiency(&text, &totals->cpus);
-	say_alternatives(&text, controller->alternatives);
+	say_alternatives(&text, controller, report->elapsed_s);
 	mal_text_add(&text,
 		     "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
 		     (unsigned long long)report->lends, (unsigned long long)report->borrows,

@@ -24,19 +24,22 @@
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
-static json_t *alternatives_json(const struct mal_alternatives *alternatives)
+static json_t *alternatives_json(const struct mal_controller *controller, double step_s)
 {
 	json_t *object = json_object();
 	const struct mal_outcome *outcome;
 	const struct mal_policy *policy;
 
-	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_outcome_attained(outcome);
+	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
+	     i++) {
+		double predicted_s,
+			share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 
 		json_object_set_new(object, policy->name,
-				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s,
-					      "share_of_attainable", mal_json_number(share),
-					      "moves", (json_int_t)outcome->moves));
+				    json_pack("{s:o, s:o, s:I}", "elapsed_s",
+					      mal_json_number(predicted_s), "share_of_attainable",
+					      mal_json_number(share), "moves",
+					      (json_int_t)outcome->moves));
 	}
 	return object;
 }
@@ -182,7 +185,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 changes_json(report), "overhead", "ranks_s", report->own_s, "ranks_part",
 			 report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
 			 ranks, "cpus_over_time", mal_history_json(controller), "predicted",
-			 alternatives_json(controller->alternatives), "schedule",
+			 alternatives_json(controller, report->elapsed_s), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
 			 "between_nodes", mal_imbalance_json(controller));
 }

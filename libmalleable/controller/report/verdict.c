@@ -19,6 +19,8 @@
 
 /* More than this part of the CPUs for others is too much for an estimate without balancing. */
 #define MUCH 0.1
+/* So is more than this part of a prediction that hangs on a trial. */
+#define UNSURE 0.05
 
 /* Longest reason. */
 #define WHY_SIZE 128
@@ -164,6 +166,20 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 	return find_kind(controller, &times) == NO_GAIN && is_beside_others(controller)
 		       ? NAN
 		       : totals->off_s;
+}
+
+double mal_verdict_predict(const struct mal_controller *controller,
+			   const struct mal_outcome *simulated, double step_s, double *predicted_s)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct times times = whole_step(totals, step_s);
+	double part = totals->elapsed_s > step_s ? step_s / totals->elapsed_s : 1;
+
+	/* What the model leaves out of its times is the same in both. */
+	*predicted_s = times.off_s + part * (simulated->elapsed_s - simulated->off_s);
+	if (simulated->trial_s > UNSURE * simulated->elapsed_s || is_beside_others(controller))
+		*predicted_s = NAN;
+	return mal_attained(times.off_s, times.ideal_s, *predicted_s);
 }
 
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
