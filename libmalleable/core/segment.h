@@ -45,7 +45,7 @@ enum mal_rule {
 	MAL_RULE_AWAIT = 256,	   /* wait for the answer to a sample: it may be a plan */
 };
 
-/* What ends a phase, in ascending order of strength. */
+/* What ends a phase, in ascending order of strength (mal_header.kind). */
 enum mal_boundary_kind {
 	MAL_BOUNDARY_NONE,
 	MAL_BOUNDARY_CALL,	 /* any call of MPI */
@@ -124,7 +124,7 @@ struct mal_counters {
 	_Atomic uint64_t region;       /* ticks inside regions, primary thread */
 	_Atomic uint64_t thread_ticks; /* ticks inside regions times threads */
 	_Atomic uint64_t regions;
-	_Atomic uint64_t boundaries;
+	_Atomic uint64_t boundaries[MAL_BOUNDARY_KINDS]; /* of each kind */
 	_Atomic uint64_t lends;
 	_Atomic uint64_t borrows;
 	_Atomic uint64_t grants; /* threads of other ranks sent to our CPUs */
@@ -140,8 +140,8 @@ struct mal_counters {
 /* A sample: what a rank says at the end of a phase, all at one moment. */
 struct mal_snapshot {
 	uint64_t round;
-	uint64_t boundary;
-	uint64_t kind;
+	uint64_t kind; /* of the boundary at which it is said */
+	uint64_t boundaries[MAL_BOUNDARY_KINDS];
 	uint64_t tick;
 	uint64_t busy;
 	uint64_t serial;
@@ -218,11 +218,16 @@ struct mal_header {
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t rules;
 	/* of loops with schedule(runtime): kind + chunk * 65536, 0: the program's own */
 	_Atomic uint32_t schedule;
-	_Atomic uint32_t max;	/* CPUs that a rank uses at most when it borrows, 0: any number */
-	_Atomic uint32_t plan;	/* number of the plan in mal_cpu_slot.target */
-	_Atomic uint64_t round; /* number of the round of samples being collected */
-	_Atomic uint64_t sample_at;    /* aligned boundaries: give a sample at this one */
-	_Atomic uint64_t sample_after; /* other boundaries: give a sample after this tick */
+	_Atomic uint32_t max;  /* CPUs that a rank uses at most when it borrows, 0: any number */
+	_Atomic uint32_t plan; /* number of the plan in mal_cpu_slot.target */
+	/*
+	 * Which kind of boundary ends a phase, for all ranks. Ranks meet at those beyond
+	 * MAL_BOUNDARY_PERIOD, and no other counts then; else stronger ones count too.
+	 */
+	_Atomic uint32_t kind;
+	_Atomic uint64_t round;	       /* number of the round of samples being collected */
+	_Atomic uint64_t sample_at;    /* where ranks meet: give a sample at this boundary */
+	_Atomic uint64_t sample_after; /* else: give a sample after this tick */
 	/*
 	 * Ranks that want to borrow, and lent CPUs without a user: bit N is set if any of N, N + 64
 	 * and so on is one. Lenders act only if a bit of the first is set, borrowers only if one of

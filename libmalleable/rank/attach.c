@@ -266,7 +266,8 @@ static void forget_earlier_program(void)
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->binding, 0);
 	atomic_store(&mal.slot->wants, 0);
-	atomic_store(&mal.slot->count.boundaries, 0);
+	for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
+		atomic_store(&mal.slot->count.boundaries[kind], 0);
 	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
 	mal.slot->bound[0] = '\0';
 	mal_borrower_check(&mal.segment, mal.me);

@@ -121,12 +121,8 @@ void mal_mpi_enter(bool collective)
 
 void mal_mpi_leave(bool boundary)
 {
-	if (!leave())
-		return;
-	if (boundary)
-		mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
-	else
-		mal_phase_call();
+	if (leave())
+		mal_phase_boundary(boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL);
 }
 
 void mal_mpi_poll(void)

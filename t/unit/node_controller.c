@@ -338,7 +338,7 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 
 	said.round = node.ranks.header->round;
 	said.kind = MAL_BOUNDARY_COLLECTIVE;
-	said.boundary++;
+	said.boundaries[MAL_BOUNDARY_COLLECTIVE]++;
 	said.tick = node_kernel.ns;
 	said.busy += mal_s_to_ticks(work_s);
 	said.serial += mal_s_to_ticks(serial_s);
@@ -348,7 +348,8 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 	said.cpu += mal_s_to_ticks(work_s + serial_s);
 	said.regions++;
 	said.team = NODE_TEAM;
-	node_slot(rank)->count.boundaries = said.boundary;
+	node_slot(rank)->count.boundaries[MAL_BOUNDARY_COLLECTIVE] =
+		said.boundaries[MAL_BOUNDARY_COLLECTIVE];
 	node_lie(rank, &said);
 }
 

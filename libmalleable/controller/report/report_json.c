@@ -11,6 +11,7 @@
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
@@ -65,21 +66,21 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
 	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT], bound[MAL_BOUND_TEXT + 1];
 
-	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:I, "
-			 "s:I, s:I, s:s, s:s, s:I, s:b}",
-			 "rank", (int)rank, "pid", (int)view->pid, "home",
-			 mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
-			 mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
-			 "barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
-			 totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
-			 (json_int_t)slot->count.free, "bound",
-			 mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
-			 (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends,
-			 "borrows", (json_int_t)slot->count.borrows, "grants",
-			 (json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
-			 reason == MAL_REASON_NONE ? "team" : "cpuset", "why",
-			 mal_phrase_of_reason(reason), "use", (json_int_t)slot->use, "died",
-			 atomic_load(&slot->state) == MAL_RANK_DEAD);
+	return json_pack(
+		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:I, "
+		"s:I, s:I, s:s, s:s, s:I, s:b}",
+		"rank", (int)rank, "pid", (int)view->pid, "home",
+		mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
+		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
+		"barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
+		totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
+		(json_int_t)slot->count.free, "bound",
+		mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
+		(json_int_t)mal_sampling_boundaries(controller, rank), "lends",
+		(json_int_t)slot->count.lends, "borrows", (json_int_t)slot->count.borrows, "grants",
+		(json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
+		reason == MAL_REASON_NONE ? "team" : "cpuset", "why", mal_phrase_of_reason(reason),
+		"use", (json_int_t)slot->use, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
 }
 
 static json_t *measured_json(const struct mal_controller *controller, double step_s)

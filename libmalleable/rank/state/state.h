@@ -92,12 +92,6 @@ struct mal_rank {
 
 	/* phase.c */
 	struct {
-		/* of boundaries: that count now, of the last sample, the strongest so far */
-		enum mal_boundary_kind kind, said_kind, strongest;
-		uint64_t boundaries[MAL_BOUNDARY_KINDS];
-		uint64_t last;		 /* tick of the last one that counted */
-		uint64_t last_strongest; /* and of the strongest kind, where another counts */
-		uint64_t patience;	 /* ticks from the last one on; 0: not known yet */
 		uint64_t said_round;
 		uint64_t last_said;  /* tick */
 		unsigned int missed; /* answers in a row */
