@@ -150,20 +150,15 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 static unsigned int find_receiver(const struct mal_controller *controller, unsigned int *has)
 {
 	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
-	unsigned int home[MAL_MAX_RANKS] = {0};
 
-	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		unsigned int owner = mal_home_of(controller, controller->step->cpu[i]);
-
-		if (owner < ranks)
-			home[owner]++;
-	}
+	/* They may have ended. */
 	for (unsigned int rank = 0; rank < ranks; rank++) {
+		unsigned int home = mal_cpumask_count(&mal_rank_view(controller, rank)->home);
 		unsigned int cpus = mal_last_sample(controller, rank)->cpus;
 
-		if (cpus <= home[rank] + most)
+		if (cpus <= home + most)
 			continue;
-		most = cpus - home[rank];
+		most = cpus - home;
 		found = rank;
 		*has = cpus;
 	}
@@ -176,7 +171,7 @@ static void say_ways(struct mal_text *text, const struct mal_controller *control
 	double move = mal_deciding_move_times(controller),
 	       lend = mal_deciding_lend_times(controller);
 	bool lends = atomic_load(&controller->step->segment.header->rules) & MAL_RULE_LEND;
-	unsigned int has, rank = find_receiver(controller, &has);
+	unsigned int has = 0, rank = find_receiver(controller, &has);
 
 	if (rank < controller->step->segment.rank_count)
 		mal_text_add(text, "moved: rank %u has %u of %u CPUs\n", rank, has,
