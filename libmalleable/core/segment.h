@@ -74,6 +74,7 @@ enum mal_mode_reason {
 	MAL_REASON_NONE,	/* it follows the CPUs */
 	MAL_REASON_USER,	/* mode=cpuset */
 	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
+	MAL_REASON_CROWDED,	/* it keeps libgomp: it asks for more threads than CPUs */
 	MAL_REASON_NUMBER,	/* it started with another number of threads than CPUs */
 	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
 	MAL_REASON_DYNAMIC,	/* the program lets the runtime choose (OMP_DYNAMIC) */

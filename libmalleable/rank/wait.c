@@ -16,6 +16,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/state/state.h"
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
@@ -41,6 +42,8 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
 	mal_threads_ignore();
 	mal_unmanaged_open();
+	if (mal.unmanaged && mal_gomp_is_kept())
+		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
 	if (!mal_self.met)
 		mal_become_primary();
 	mal_summary_begin();

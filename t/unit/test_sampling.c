@@ -784,6 +784,77 @@ static void loss_is_everywhere(void **state)
 	assert_float_equal(totals->ideal_s - ideal, 1, NEAR);
 }
 
+/*
+ * A second, in which rank 0 works and is not in MPI, and rank 1, which waits in MPI for a part,
+ * grants it a CPU.
+ */
+static void take_unmanaged(double work_s, double waiting_s, bool grants)
+{
+	node_pass(1);
+	node_say(0, work_s, fmax(0, 1 - work_s), 0);
+	node_say(1, 1 - waiting_s, 0, waiting_s);
+	node_segment()->ranks[1].count.grants += grants;
+	node_take(node);
+}
+
+/* Two ranks with one CPU each; rank 0 has two threads that are not seen. */
+static void start_unmanaged(void)
+{
+	struct mal_snapshot said;
+
+	node_close(node);
+	node = node_start(2, 1, "--policy=lewi");
+	said = node_said(0);
+	said.max = 2;
+	node_lie(0, &said);
+	take_unmanaged(1, 0.8, false);
+	node_slot(0)->unmanaged = true;
+	node_segment()->ranks[1].count.grants++;
+}
+
+/*
+ * Of threads that are not seen it is known how much they computed, and not when. Where they had a
+ * CPU more it would have taken as long at least, and longer by what they may have computed there.
+ */
+static void bounds_of_unseen_threads(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	start_unmanaged();
+	totals = node_totals(node);
+	/* They waited for half of it, or longer, and worked side by side. */
+	take_unmanaged(0.5, 0.8, true);
+	assert_float_equal(totals->off_s, 1, NEAR);
+	assert_float_equal(totals->unsure_s, 0.25, NEAR);
+	assert_float_equal(totals->shared_s, 1, NEAR);
+	/* They had no more than all that they used. */
+	take_unmanaged(1.8, 0.8, true);
+	assert_float_equal(totals->off_s, 2.8, NEAR);
+	assert_float_equal(totals->unsure_s, 0.25, NEAR);
+	/* One at a time, or all at once and then none. */
+	take_unmanaged(1, 0.8, true);
+	assert_float_equal(totals->off_s, 3.8, NEAR);
+	assert_float_equal(totals->unsure_s, 0.75, NEAR);
+}
+
+/* What they lose where nobody shares they lose in other windows, and then that is known. */
+static void unseen_threads_alone(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	start_unmanaged();
+	totals = node_totals(node);
+	take_unmanaged(1.8, 0.8, true);
+	take_unmanaged(0.8, 0.8, false);
+	assert_float_equal(totals->off_s, 2.8, NEAR);
+	assert_float_equal(totals->shared_s, 1, NEAR);
+	take_unmanaged(1, 0.8, true);
+	assert_float_equal(totals->off_s, 4.05, NEAR);
+	assert_float_equal(totals->unsure_s, 0, NEAR);
+}
+
 /* With CPUs from outside there are more than at first. */
 static void sums_of_more(void **state)
 {
@@ -871,6 +942,8 @@ int main(void)
 		CASE(nothing_shared),
 		CASE(loss_is_bounded),
 		CASE(loss_is_everywhere),
+		CASE(bounds_of_unseen_threads),
+		CASE(unseen_threads_alone),
 		CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};

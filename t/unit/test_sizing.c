@@ -92,6 +92,15 @@ static void lingers(void **state)
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	take(&region, 1, LONG);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	/* Of a program that chose more threads than CPUs itself they wait as in its own runtime. */
+	begin(&region, 4);
+	assert_true(mal.stacked);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	end_after(&region, MS, true);
+	mal.teams.for_gomp = true;
+	begin(&region, 4);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	end_after(&region, MS, true);
 }
 
 /* More threads than CPUs from 2 ms on, where others waited for 8 % of it; twice as many at most. */

@@ -551,6 +551,21 @@ static void loose(void **state)
 	mal_unmanaged_sample(&snapshot);
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
+	/* Longer than they need on all CPUs: then they waited, as for children. */
+	mal.own_count = 1;
+	pthread_create(&thread, NULL, answer, NULL);
+	pthread_join(thread, NULL);
+	test_clock.process += 4 * MS;
+	snapshot = (struct mal_snapshot){.serial = 12 * MS};
+	mal_unmanaged_sample(&snapshot);
+	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
+	mal.own_count = 2;
+	pthread_create(&thread, NULL, answer, NULL);
+	pthread_join(thread, NULL);
+	test_clock.process += 4 * MS;
+	snapshot = (struct mal_snapshot){.serial = 22 * MS};
+	mal_unmanaged_sample(&snapshot);
+	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
 	mal.own_count = 1;
 	mal_unmanaged_call_end();

@@ -108,7 +108,7 @@ static bool is_to_vanish(const void *caller, bool is_extra)
 {
 	static _Atomic bool noted;
 
-	if (!is_extra && !(mal.teams.outlast_exit && is_runtime(caller)))
+	if (!is_extra && !(mal.teams.for_gomp && is_runtime(caller)))
 		return false;
 	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
@@ -207,7 +207,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	bool hides;
 
 	/* Of a forked child's threads, too. */
-	if (!mal.active && !mal.teams.outlast_exit)
+	if (!mal.active && !mal.teams.for_gomp)
 		return next_create()(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
 	if (!start)

@@ -50,6 +50,7 @@
 
 static struct {
 	bool replaced; /* the program was built for libgomp and runs on libomp */
+	bool crowded;  /* it keeps libgomp, for its number of threads */
 	const void *replacement;
 	struct mal_runtime original;
 	/* Variables of OpenMP: as libgomp read them, and as the program has set them since. */
@@ -313,9 +314,15 @@ static void choose_runtime(char **argv)
 		return;
 	if (!mal_libomp_open(&libomp, path_of(GOMP)))
 		return;
-	if (!mal_objects_call_more_than(&libomp))
+	gomp.crowded = mal_gomp_is_crowded();
+	if (!gomp.crowded && !mal_objects_call_more_than(&libomp))
 		execute_again(program, argv, libomp.path);
 	mal_libomp_close(&libomp);
+}
+
+bool mal_gomp_is_kept(void)
+{
+	return gomp.crowded;
 }
 
 bool mal_gomp_is_replacement(const void *caller)

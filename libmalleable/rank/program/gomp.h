@@ -24,6 +24,9 @@ bool mal_gomp_is_replacement(const void *caller);
  */
 bool mal_gomp_manages(const void *caller);
 
+/* Whether the program keeps libgomp because it asks for more threads than it has CPUs. */
+bool mal_gomp_is_kept(void);
+
 /* Constructors run: what was left for that when the program began. Idempotent. */
 void mal_gomp_open(void);
 

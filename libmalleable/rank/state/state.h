@@ -127,8 +127,8 @@ struct mal_rank {
 		/* then: the CPUs of the calling thread's place; false: it has none */
 		bool (*place)(struct mal_cpumask *mask);
 		const void *runtime; /* where the runtime is loaded that has the team */
-		bool outlast_exit;   /* it stands for libgomp, which ends no thread at exit */
-		bool block_fixed;    /* the user or the program chose how threads wait */
+		bool for_gomp; /* it stands for libgomp: no thread ends at exit, nor waits long */
+		bool block_fixed; /* the user or the program chose how threads wait */
 		/* the user or the program chose the schedule of schedule(runtime) loops */
 		_Atomic bool schedule_fixed;
 		bool levels_differ; /* the user chose thread numbers for nested regions */
