@@ -273,6 +273,8 @@ static void forget_earlier_program(void)
 	atomic_store(&mal.slot->wants, 0);
 	atomic_store(&mal.slot->count.boundaries, 0);
 	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
+	atomic_store(&mal.slot->unread, false);
+	atomic_store(&mal.slot->beside_ms, 0);
 	mal.slot->bound[0] = '\0';
 	mal_borrower_check(&mal.segment, mal.me);
 }
