@@ -162,6 +162,7 @@ static int open_all(void **state)
 	plugin_is_free = 1;
 	question = NULL;
 	atomic_store(&node->inspected, 0);
+	atomic_store(&node->held, false);
 	mal_patience_set(1);
 	start();
 	return 0;
@@ -336,6 +337,29 @@ static void others_go_on(void **state)
 		assert_int_equal(status, 0);
 	}
 	assert_int_equal(atomic_load(&node->inspected), 1);
+}
+
+/* The rank that reads ends before it has: another one reads. */
+static void reader_ends(void **state)
+{
+	pid_t child;
+
+	(void)state;
+	atomic_store(&node->held, true);
+	child = fork();
+	if (child == 0) {
+		kind_of(region_free);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(atomic_load(&node->turn), child);
+	kind_of(region_free);
+	assert_int_equal(atomic_load(&node->turn), getpid());
+	atomic_store(&node->held, false);
+	let_it_read(2);
+	assert_true(kind_of(region_free).free);
+	assert_int_equal(inspected, 1);
+	assert_int_equal(atomic_load(&node->turn), 0);
 }
 
 /* It is loaded, begun to be read, and unloaded: nothing keeps it. */
@@ -547,13 +571,14 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),	CASE(kept),
-		CASE(goes_on),		CASE(does_not_wait_again),
-		CASE(others_go_on),	CASE(unloaded_as_it_is_read),
-		CASE(nameless),		CASE(loaded_later),
-		CASE(of_other_objects), CASE(answers_change),
-		CASE(pointers),		CASE(all_free),
-		CASE(at_once),		CASE(needed),
+		CASE(by_function),    CASE(kept),
+		CASE(goes_on),	      CASE(does_not_wait_again),
+		CASE(others_go_on),   CASE(unloaded_as_it_is_read),
+		CASE(reader_ends),    CASE(nameless),
+		CASE(loaded_later),   CASE(of_other_objects),
+		CASE(answers_change), CASE(pointers),
+		CASE(all_free),	      CASE(at_once),
+		CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 
