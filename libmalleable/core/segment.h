@@ -173,9 +173,11 @@ struct mal_rank_slot {
 	struct mal_cpumask home;    /* CPUs that the rank started with */
 	/*
 	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that
-	 * ran and was bound the name and why, any bytes, or empty.
+	 * ran and was bound the name and why, any bytes, or empty. And whether the program is not
+	 * read yet, and how long that went on beside the run.
 	 */
 	_Atomic uint32_t proves;
+	_Atomic uint32_t unread, beside_ms;
 	char bound[MAL_BOUND_TEXT];
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */
@@ -246,7 +248,9 @@ struct mal_header {
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
-	_Atomic int32_t reader;	  /* which rank reads the program for all (rank/program/known.h) */
+	/* Which rank reads the program for all, and how often it has (rank/program/reader.h). */
+	_Atomic int32_t reader;
+	_Atomic uint32_t read;
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
 };

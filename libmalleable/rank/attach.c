@@ -269,6 +269,8 @@ static void forget_earlier_program(void)
 	for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
 		atomic_store(&mal.slot->count.boundaries[kind], 0);
 	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
+	atomic_store(&mal.slot->unread, false);
+	atomic_store(&mal.slot->beside_ms, 0);
 	mal.slot->bound[0] = '\0';
 	mal_borrower_check(&mal.segment, mal.me);
 }

@@ -9,6 +9,7 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/period.h"
 #include "libmalleable/rank/state/state.h"
@@ -49,7 +50,8 @@ static clockid_t clock_of(int32_t tid)
 /* Add the kernel's figures for our threads, by which the controller checks our own. */
 static void add_cpu_time(struct mal_snapshot *snapshot)
 {
-	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID), team = 0;
+	uint64_t read = mal_threads_background_ns(), team = 0;
+	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - read;
 
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		int32_t tid = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);

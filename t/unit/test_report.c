@@ -553,6 +553,17 @@ static void proofs(void **state)
 	node_slot(0)->bound[0] = '\0';
 	node_slot(0)->proves = MAL_PROVES;
 	says("regions: 37 of 40 runs free");
+	/* The program was read meanwhile, or not even then: why one is bound is not known yet. */
+	strcpy(node_slot(0)->bound, "x: it is read in the background");
+	node_slot(0)->unread = true;
+	says("regions: 37 of 40 runs free; proof did not end before the last region");
+	node_slot(0)->unread = false;
+	node_slot(0)->beside_ms = 3400;
+	strcpy(node_slot(0)->bound, "x: tasks");
+	says("regions: 37 of 40 runs free; proof went on beside the run for 3.4 s; bound: x: "
+	     "tasks");
+	node_slot(0)->bound[0] = '\0';
+	node_slot(0)->beside_ms = 0;
 	/* Most were free, so its teams follow. */
 	does_not_say("mode: cpuset");
 	node_slot(0)->count.free = 19;

@@ -670,6 +670,33 @@ static void older_threads(void **state)
 	mal_call_end();
 }
 
+/* What reads the program in the background keeps no CPU from being lent: it gives way. */
+static void background(void **state)
+{
+	int32_t caller = test_kernel.caller;
+
+	(void)state;
+	computing = true;
+	computer = 0;
+	test_kernel.caller = 0;
+	assert_true(mal_threads_start_background(compute));
+	while (!computer)
+		sched_yield();
+	assert_int_equal(mal_threads_background_tid(), computer);
+	test_kernel.caller = caller;
+	let_want(1);
+	mal_self.calling = true;
+	mal_call_begin();
+	wait_long();
+	assert_true(mal.lending);
+	mal_call_end();
+	computing = false;
+	while (mal_threads_background_works())
+		sched_yield();
+	assert_int_equal(mal_threads_background_tid(), 0);
+	assert_true(mal_threads_background_ns() > 0);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -687,6 +714,7 @@ int main(void)
 		CASE(loose),
 		CASE(loose_lends),
 		CASE(older_threads),
+		CASE(background),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),
 		CASE(released),

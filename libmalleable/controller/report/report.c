@@ -246,9 +246,10 @@ static void say_unproved(struct mal_text *text, const struct mal_controller *con
 static void say_proofs(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned long long runs = 0, free_runs = 0;
+	uint32_t beside_ms = 0;
 	char bound[MAL_BOUND_TEXT + 1] = "";
 	char one[128];
-	bool any = false;
+	bool any = false, unread = false;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
@@ -258,16 +259,24 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 		any = true;
 		runs += atomic_load(&slot->count.regions);
 		free_runs += atomic_load(&slot->count.free);
-		if (!*bound)
+		if (atomic_load(&slot->beside_ms) > beside_ms)
+			beside_ms = atomic_load(&slot->beside_ms);
+		unread |= atomic_load(&slot->unread) != 0;
+		if (!*bound && !atomic_load(&slot->unread))
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}
 	mal_phrase_told_one(controller, one, sizeof(one));
 	/* One that never ran matters only where it kept the program at one thread. */
 	if (free_runs >= runs && !*one)
 		*bound = '\0';
-	if (any)
-		mal_text_add(text, "regions: %llu of %llu runs free%s%s%s%s\n", free_runs, runs,
-			     *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
+	if (!any)
+		return;
+	mal_text_add(text, "regions: %llu of %llu runs free", free_runs, runs);
+	if (unread)
+		mal_text_add(text, "; proof did not end before the last region");
+	else if (beside_ms)
+		mal_text_add(text, "; proof went on beside the run for %.1f s", beside_ms / 1e3);
+	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
 static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)

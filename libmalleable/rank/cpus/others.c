@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/state.h"
 
 /* So many are looked at, the team's included. */
@@ -61,9 +62,11 @@ static bool runs(long tid, const char *name, unsigned int index)
 	return last[index].ran;
 }
 
-/* The team's threads wait for work, whether they poll or sleep. */
-static bool is_of_team(long tid)
+/* The team's threads wait for work, whether they poll or sleep; our reader keeps nobody waiting. */
+static bool is_ours(long tid)
 {
+	if (tid == mal_threads_background_tid())
+		return true;
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		int32_t one = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
 
@@ -91,7 +94,7 @@ bool mal_others_sleep(void)
 
 		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
 			continue;
-		sleep = count < LOOK_MAX && (is_of_team(tid) || !runs(tid, entry->d_name, count));
+		sleep = count < LOOK_MAX && (is_ours(tid) || !runs(tid, entry->d_name, count));
 		count++;
 	}
 	if (tasks)

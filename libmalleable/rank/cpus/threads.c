@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
@@ -24,6 +26,15 @@
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
+
+/* The thread in the background. */
+static struct {
+	void *(*function)(void *);
+	_Atomic bool works;
+	_Atomic int32_t tid;
+	uint64_t before_ns; /* CPU time of those before */
+	_Atomic uint64_t used_ns;
+} background;
 
 struct start {
 	void *(*function)(void *);
@@ -268,20 +279,69 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	return result;
 }
 
-void mal_threads_start_own(void *(*function)(void *))
+bool mal_threads_start_own(void *(*function)(void *))
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
 	pthread_t thread;
+	bool started;
 
 	sigfillset(&all);
 	if (pthread_attr_init(&attributes))
-		return;
+		return false;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	next_create()(&thread, &attributes, function, NULL);
+	started = next_create()(&thread, &attributes, function, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+	return started;
+}
+
+static void *run_background(void *nothing)
+{
+	syscall(SYS_sched_setaffinity, 0, sizeof(mal.allocation), &mal.allocation);
+	atomic_store(&background.tid, (int32_t)syscall(SYS_gettid));
+	background.function(NULL);
+	atomic_store(&background.used_ns,
+		     background.before_ns + mal_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	atomic_store(&background.tid, 0);
+	atomic_store(&background.works, false);
+	return nothing;
+}
+
+bool mal_threads_start_background(void *(*function)(void *))
+{
+	bool started;
+
+	background.before_ns = background.used_ns;
+	background.function = function;
+	atomic_store(&background.works, true);
+	started = mal_threads_start_own(run_background);
+	if (!started)
+		atomic_store(&background.works, false);
+	return started;
+}
+
+bool mal_threads_background_works(void)
+{
+	return atomic_load(&background.works);
+}
+
+int32_t mal_threads_background_tid(void)
+{
+	return atomic_load_explicit(&background.tid, memory_order_relaxed);
+}
+
+uint64_t mal_threads_background_ns(void)
+{
+	int32_t tid = atomic_load(&background.tid);
+	struct timespec used;
+
+	/* The clock of a thread, as pthread_getcpuclockid(3) encodes it. */
+	if (tid && clock_gettime((clockid_t)(~(uint32_t)tid << 3 | 6), &used) == 0)
+		return background.before_ns + (uint64_t)used.tv_sec * 1000000000u +
+		       (uint64_t)used.tv_nsec;
+	return atomic_load(&background.used_ns);
 }
 
 /* Wait until the creator has made all threads, and releases the lock. */

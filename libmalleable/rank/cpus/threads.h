@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The largest number of threads that were alive at one time since the last call: those made by
@@ -17,8 +18,24 @@
  */
 unsigned int mal_threads_peak(void);
 
-/* Start a detached thread of the library's own: it is not counted, and gets no signals. */
-void mal_threads_start_own(void *(*function)(void *));
+/*
+ * Start a detached thread of the library's own: it is not counted, and gets no signals. Returns
+ * whether it was started.
+ */
+bool mal_threads_start_own(void *(*function)(void *));
+
+/*
+ * Start one in the background: it may use any CPU of the step. There is one at a time. Returns
+ * whether it was started, and then whether it is at work. Primary thread.
+ */
+bool mal_threads_start_background(void *(*function)(void *));
+bool mal_threads_background_works(void);
+
+/*
+ * Its number, 0: there is none; and the CPU time that all such threads had, never less than before.
+ */
+int32_t mal_threads_background_tid(void);
+uint64_t mal_threads_background_ns(void);
 
 /*
  * Whether the system lets this process create the threads missing in a team of TEAM, with stacks of
