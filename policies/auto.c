@@ -48,8 +48,7 @@ struct state {
 	unsigned int *planned;		 /* by rank: what the last plan asked for */
 	const unsigned int *going;	 /* to these owners, by CPU; NULL: anywhere */
 	bool moved;
-	bool can_share; /* forecasts' wishes can be worked out */
-	bool late;	/* plans take effect a window late */
+	bool late; /* plans take effect a window late */
 };
 
 /* SPREAD: CPUs can move, as a rank has more than one. */
@@ -210,7 +209,8 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 		.even_s = even_time(state, view),
 		.still = still,
 		.settled = is_settled(judge, still, home),
-		.apart = (judge->way & MAL_WAY_LEND) || !home};
+		/* In the first window ranks meet their regions, and lend for none or few. */
+		.apart = ((judge->way & MAL_WAY_LEND) && judge->run_s > 0) || !home};
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
 	mal_judge_learn(judge, window);
 }
@@ -228,9 +228,12 @@ static void begin_block(struct state *state, const struct mal_view *view, const 
 	memcpy(state->left_count, now, ranks);
 }
 
-/* Where CPUs shall be in the next window. ENDED: the last one was a challenger's last. */
+/*
+ * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS: there
+ * are forecasts to follow.
+ */
 static void place(struct state *state, const struct mal_view *view, const unsigned int *now,
-		  bool ended, struct mal_plan *plan)
+		  bool ended, bool follows, struct mal_plan *plan)
 {
 	const struct mal_judge *judge = &state->judge;
 
@@ -241,7 +244,7 @@ static void place(struct state *state, const struct mal_view *view, const unsign
 		/* The trusted way goes on where it was. */
 		if (!is_at(state->left, view))
 			go(state, view, state->left_count, state->left, plan);
-	} else if (state->can_share) {
+	} else if (follows) {
 		follow(state, view, now, plan);
 	}
 }
@@ -252,7 +255,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	struct mal_judge *judge = &state->judge;
 	struct mal_judge_window window;
 	unsigned int cpus, now[MAL_MAX_RANKS];
-	bool was_trying;
+	bool was_trying, follows;
 
 	plan->bind = true;
 	state->going = NULL;
@@ -269,12 +272,12 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	was_trying = mal_judge_is_trying(judge);
 	watch(state, view, &window);
 	judge_forecasts(state, view, now, plan);
-	state->can_share = mal_record_want(&state->record, view, state->forecast, cpus);
-	place(state, view, now, was_trying && !mal_judge_is_trying(judge), plan);
+	follows = mal_record_want(&state->record, view, state->forecast, cpus);
+	place(state, view, now, was_trying && !mal_judge_is_trying(judge), follows, plan);
 	if (mal_judge_begin(judge, &window, plan->move)) {
 		begin_block(state, view, now, plan);
 		if (!(judge->way & MAL_WAY_MOVE))
-			place(state, view, now, false, plan);
+			place(state, view, now, false, false, plan);
 	}
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
 	/* A short window may have none of the regions of a time step, or all. */

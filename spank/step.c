@@ -469,7 +469,6 @@ void balance_step_prepare_task(spank_t spank)
 		.max_threads = step.choice.keys.max_threads,
 		.prove = step.choice.keys.prove,
 		.nodes = step.joined,
-		.events = step.choice.keys.events,
 		.keep_gomp = step.choice.keys.keep_gomp,
 		.quiet = !balance_wish.asked && balance_options_report() == MAL_REPORT_OFF,
 		.mode = mal_choice_mode(&step.choice),

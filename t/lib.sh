@@ -178,6 +178,11 @@ all_of() {
 	local part
 	for part in "$@"; do eval "$part" || return 1; done
 }
+# refuses COMMAND STATUS MESSAGE ARGUMENTS...: it ends so with these, and one line has the message.
+refuses() {
+	"$1" "${@:4}"
+	ok "refused: ${*:4}" all_of "exits $2" "complains '$3'" "[ \$(wc -l <'$work/err') = 1 ]"
+}
 
 # report KEY: a value of the JSON report that the last run wrote to $work/report.json.
 report() { jq -r "$1" "$work/report.json"; }

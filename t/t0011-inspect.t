@@ -32,6 +32,23 @@ ok "a stripped program is read by its unwind information" \
 gcc -O2 -fopenmp -w -static -o "$work/static" "$corpus/programs/tasks.c" || exit 1
 run "$malleable" inspect "$work/static"
 ok "a static one is bound" all_of "exits 0" "says 'all regions bound: statically linked'"
+cat >"$work/names.cc" <<'CC'
+#include <vector>
+namespace ns { template<class T> int count(const std::vector<T> &) {
+	int n = 0;
+#pragma omp parallel
+#pragma omp atomic
+	n++;
+	return n;
+} }
+int main() { return ns::count(std::vector<double>(7)); }
+CC
+g++ -O1 -fopenmp -w -o "$work/names" "$work/names.cc" || exit 1
+run "$malleable" inspect "$work/names"
+ok "C++ names are readable" all_of "exits 0" "says ' ns::count._omp_fn.0: bound: .*, at [+]0x'"
+run "$malleable" inspect --json "$work/names"
+ok "in JSON they are those of the file" all_of "exits 0" \
+	"jq -e '.[0].regions[0].name | startswith(\"_ZN2ns5count\")' $work/out"
 run "$malleable" inspect "$corpus/README.md"
 ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
 cat >"$work/shrink.c" <<'C'

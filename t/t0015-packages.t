@@ -4,7 +4,7 @@
 # Python reads what is Python.
 . "$(dirname "$0")/lib.sh"
 package=$srcdir/contrib/package
-plan 10
+plan 11
 
 # names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
 names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }
@@ -19,6 +19,19 @@ ok "versions agree" all_of "[ -n '$version' ]" \
 	"grep -q '^$version' $srcdir/NEWS"
 parsed() { python3 -c 'import ast, sys; [ast.parse(open(f).read()) for f in sys.argv[1:]]' "$@"; }
 ok "Python reads Spack's and EasyBuild's files" parsed "$package"/spack/package.py "$package"/*.eb
+
+# Without Zydis no region is free: whoever follows a recipe, or the README, has it.
+with_zydis() {
+	local recipe
+	for recipe in package/debian/rules package/malleable.spec package/spack/package.py \
+		package/*.eb prepare; do
+		recipe=$(compgen -G "$srcdir/contrib/$recipe")
+		sed -n '/--without-all/,/^$/p' "$recipe" | grep -qw zydis ||
+			{ echo "# not in $recipe" && return 1; }
+	done
+}
+ok "each way to build it, the demonstration too, has Zydis" all_of with_zydis \
+	"! grep -q 'built without' $srcdir/README.md"
 
 # As a distribution does it: below a directory of its own, with libraries and Slurm's plugins where
 # these are there.

@@ -60,7 +60,7 @@ printf '#!/bin/sh\nexec %s/own/load --iterations=3\n' "$work" >"$work/own/app"
 chmod -R a+rX "$work/own" "$stage" && chmod 755 "$work/own/app"
 {
 	echo "set -eu; cd '$work/own'; export PKG_CONFIG_PATH='$stage/lib/pkgconfig'"
-	sed -n '/^## Loadable/,/^## /s/^    //p' "$srcdir/doc/policies.md"
+	python3 "$srcdir/t/typed.py" --blocks "$srcdir/doc/policies.md" Loadable
 	echo "'$malleable' policies; cd /; '$malleable' run --libdir '$stage/lib/malleable'" \
 		"--balance=inch -- ${mpirun[*]} -n 2 '$work/own/app'"
 } >"$work/page"

@@ -54,6 +54,7 @@ moving() {
 	case $2 in plain | first-touch | orphaned | chosen) policy=random ;; esac
 	begin env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
+		MALLEABLE_POLICIES="$builddir/t/policies" \
 		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$policy" -- \
 		"${mpirun[@]}" -n 2 "$programs/$1" "$2" 5 "$work/stop"
 	if [ "$2" = chosen ]; then
@@ -99,6 +100,24 @@ ok "one with data for each thread, whose regions are bound: cpuset mode" is \
 ok "one with such data elsewhere: its free regions follow, team mode" is \
 	"$(why patterns-tls plain)" "team "
 ok "unless no code is looked at: cpuset mode" is "$(why patterns-tls plain auto,prove=no)" \
+	"cpuset the program keeps data"
+# A driver that a library of MPI's loads, as hwloc does for OpenCL.
+echo '__thread int mine = 1;' >"$work/driver.c"
+cat >"$work/loads.c" <<C
+#include <dlfcn.h>
+__attribute__((constructor)) static void load(void) { dlopen("$work/driver.so", RTLD_NOW); }
+C
+gcc -shared -fPIC -o "$work/driver.so" "$work/driver.c" || exit 1
+gcc -shared -fPIC -o "$work/hwloc_driver.so" "$work/loads.c" || exit 1
+gcc -shared -fPIC -o "$work/own.so" "$work/loads.c" || exit 1
+# beside LIBRARY: why, with a library that is preloaded behind ours.
+beside() {
+	run srun -n2 -c1 --balance=prove=no --balance-report="$work/report.json" bash -c \
+		"LD_PRELOAD=\$LD_PRELOAD:$work/$1 exec $programs/patterns-free plain 5"
+	report '.per_rank[0] | .mode + " " + .why'
+}
+ok "a driver that a library of the system's loads: team mode" is "$(beside hwloc_driver.so)" "team "
+ok "one that a library of the program's loads: cpuset mode" is "$(beside own.so)" \
 	"cpuset the program keeps data"
 ok "one that lets the runtime choose: cpuset mode" is "$(why patterns-free dynamic)" \
 	"cpuset the runtime chooses"

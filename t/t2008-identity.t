@@ -63,7 +63,7 @@ for compiler in clang gcc; do
 		"cmp $work/plain $work/out"
 done
 # In a program for libgomp, which runs on libomp, a library's own libomp is the second of its kind.
-for how in "" last deep "deep last"; do
+for how in "" last deep "deep last" "deep forked" "deep last forked"; do
 	# shellcheck disable=SC2086 # words
 	run srun -n2 -c1 "$identity/wheel-gcc" $how "$identity/libwheel-clang.so"
 	cp "$work/out" "$work/plain"

@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 18
+plan 21
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -91,12 +91,24 @@ ${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp
 run srun -n1 -c2 --balance --balance-report=off python3 "$work/fill.py" "$work/preload"
 ok "one that cannot be executed again keeps libgomp, and its children do not get libomp" \
 	all_of "exits 0" "says '^preload'" "! says 'preload .*libomp'"
+# Where threads share a CPU, libgomp's soon sleep and libomp's do not.
+crowded='.per_rank | all(.regions == 0 and (.why | startswith("more threads than CPUs: it keeps")))'
+run env OMP_NUM_THREADS=2 srun -n2 -c1 --balance --balance-report="$work/report.json" \
+	"$programs/patterns-gcc" plain 20
+ok "one with more threads than CPUs keeps libgomp, and the report says so" all_of "exits 0" \
+	"report_has '$crowded'" "complains 'mode: cpuset, more threads than CPUs: it keeps libgomp'"
+run env OMP_NUM_THREADS=1 srun -n2 -c1 --balance --balance-report="$work/report.json" \
+	"$programs/patterns-gcc" plain 20
+ok "one with as many runs on libomp" all_of "exits 0" \
+	"report_has '.per_rank | all(.regions > 0 and (.why | contains(\"libgomp\") | not))'"
 # libgomp ends no thread at exit: libomp would, behind the destructors of static objects.
 "${CXX:-g++}" -O1 -fopenmp -w -o "$work/ends" "$srcdir/t/programs/ends.cc" || exit 1
 run srun -n1 -c2 --balance --balance-report=off "$work/ends"
 ok "thread_local objects of OpenMP's threads are not destroyed at exit" exits 0
 run srun -n1 -c2 --balance --balance-report=off "$work/ends" exit
 ok "nor in a forked child" exits 0
+run srun -n1 -c2 --balance --balance-report=off "$work/ends" _exit
+ok "a forked child that ends by _exit() leaves no file of libomp's" exits 0
 if command -v valgrind >/dev/null; then
 	run srun -n1 -c1 --balance --balance-report=off valgrind "$programs/gomp"
 	ok "valgrind keeps its program" all_of "exits 0" "complains 'ERROR SUMMARY: 0 errors'"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A step over two nodes: one report on both, what is out of balance between them, and where its
-# ranks had better run. Events.
+# ranks had better run.
 . "$(dirname "$0")/lib.sh"
 need pmix
 need_cluster
@@ -213,28 +213,6 @@ ours=(env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 "$stage/bin/malleable" run
 	--libdir "$stage/lib/malleable" --balance-report="$work/report.json")
 mpirun+=(-n 2)
-# moving BALANCE: CPUs move on demand while rank 0 listens.
-of_ranks() {
-	"$stage/bin/malleable" status --here --json | jq -r "[.[0].ranks[].$1] | join(\" \")"
-}
-has_six() { [ "$(of_ranks count)" = "6 2" ]; }
-moving() {
-	begin "${ours[@]}" --balance="$1" -- "${mpirun[@]}" "$programs/listen" "$work/stop"
-	wait_until grep -q listens "$work/out"
-	"$stage/bin/malleable" set mpirun.0 --count=6
-	wait_until has_six
-	read -r cpus others <<<"$(of_ranks cpus)"
-}
-moving external,events=yes
-ok "events=yes: a listener hears of CPUs that moved" \
-	all_of "wait_until says 'rank 0 has CPUs $cpus$' >'$work/log'" \
-	"wait_until says 'rank 1 has CPUs $others$' >'$work/log'"
-ended
-ok "and the program ends well" exits 0
-moving external
-ended
-ok "without it there are none" all_of "exits 0" "report_has '.cpu_changes.moves >= 2'" \
-	"silent_about 'has CPUs'"
 unset_local=(env -u OMPI_COMM_WORLD_LOCAL_RANK -u OMPI_COMM_WORLD_LOCAL_SIZE)
 run "${ours[@]}" --balance=observe -- "${mpirun[@]}" "${unset_local[@]}" "$load" --units=100000 \
 	--iterations=8

@@ -101,14 +101,9 @@ else
 	skip "root writes no page into a directory of others, unless told to" "needs root"
 fi
 
-# refused STATUS MESSAGE ARGUMENTS...
-refused() {
-	report "${@:3}"
-	ok "refused: ${*:3}" all_of "exits $1" "complains '$2'" "[ \$(wc -l <'$work/err') = 1 ]"
-}
-refused 2 "give 1 to 64 traces"
-refused 1 "cannot read .*: No such file" "$work/absent"
-refused 1 "cannot write the page to /nonexistent" -o /nonexistent/x.html "$work/drift"
+refuses report 2 "give 1 to 64 traces"
+refuses report 1 "cannot read .*: No such file" "$work/absent"
+refuses report 1 "cannot write the page to /nonexistent" -o /nonexistent/x.html "$work/drift"
 
 # picture PAGE OPTION...: in the browser, to $work/picture.png; its log to $work/log.
 picture() {

@@ -56,12 +56,7 @@ fi
 run sh -c "ulimit -v 300000; exec '$malleable' convert --to=csv -o - sparse"
 ok "a trace takes as much memory as it says much" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
 
-# refused STATUS MESSAGE ARGUMENTS...
-refused() {
-	convert "${@:3}"
-	ok "refused: ${*:3}" all_of "exits $1" "complains '$2'" "[ \$(wc -l <'$work/err') = 1 ]"
-}
-refused 2 "csv, perfetto or paraver is wanted" --to=otf trace
-refused 2 "give --to=FORMAT and one trace" trace
-refused 2 "these are several files" --to=paraver -o - trace
-refused 1 "cannot read absent" --to=csv absent
+refuses convert 2 "csv, perfetto or paraver is wanted" --to=otf trace
+refuses convert 2 "give --to=FORMAT and one trace" trace
+refuses convert 2 "these are several files" --to=paraver -o - trace
+refuses convert 1 "cannot read absent" --to=csv absent

@@ -191,11 +191,6 @@ rm "$work/none/1.0.n1.json"
 acct "$work/none"
 ok "no report is no fault" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
 
-# refused STATUS MESSAGE ARGUMENTS...
-refused() {
-	acct "${@:3}"
-	ok "refused: ${*:3}" all_of "exits $1" "complains '$2'" "[ \$(wc -l <'$work/err') = 1 ]"
-}
-refused 2 "user, program, policy or week is wanted" --by=group "$dir"
-refused 2 "give one directory"
-refused 1 "cannot read /nonexistent" /nonexistent
+refuses acct 2 "user, program, policy or week is wanted" --by=group "$dir"
+refuses acct 2 "give one directory"
+refuses acct 1 "cannot read /nonexistent" /nonexistent

@@ -42,7 +42,7 @@ for i in range(int(count)):
             "--agent-fd": [fd()], "--cgroup-fd": [fd()],
             "--user": ["0", "1"], "--group": ["0", "1"],
             "--socket": ["/run/malleable/sockets/1.0.1"], "--idle": ["0-4095"],
-            "--policy": ["auto", "random", "x" * 400], "--libdir": [here],
+            "--policy": ["auto", "lewi", "x" * 400], "--libdir": [here],
             "--report-file": [here + "/r", reports + "/r"], "--trace-file": [reports + "/t"],
             "--site-report": [reports + "/s"], "--off-file": ["/dev/zero"],
             "--hostfile": [reports + "/h"], "--step": ["\x1b[31m"],
@@ -109,7 +109,7 @@ door.bind("\0malleabled.%d" % os.getpid())
 door.listen()
 own = subprocess.Popen([program, "--segment-fd", str(segment), "--life-fd", str(life), "--cpus",
                         "0-%d" % (os.cpu_count() - 1), "--idle", ",".join(map(str, outside)),
-                        "--listen-fd", str(door.fileno()), "--policy", "random", "--step", "1.0"],
+                        "--listen-fd", str(door.fileno()), "--policy", "lewi", "--step", "1.0"],
                        pass_fds=[segment, life, door.fileno()], env=plain)
 subprocess.Popen([fake, "1000"], env=plain, start_new_session=True,
                  preexec_fn=lambda: [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)])

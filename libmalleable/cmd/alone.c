@@ -143,7 +143,6 @@ struct mal_setup mal_alone_setup(const struct mal_alone *alone, const struct mal
 		.max_threads = wish->choice->keys.max_threads,
 		.prove = wish->choice->keys.prove,
 		.keep_gomp = wish->choice->keys.keep_gomp,
-		.events = wish->choice->keys.events,
 		.nodes = wish->nodes,
 		.local_rank = -1,
 		.mode = mal_choice_mode(wish->choice),

@@ -13,22 +13,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/base/error.h"
 #include "libmalleable/base/input.h"
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/printable.h"
+#include "libmalleable/base/readable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nobody.h"
 #include "libmalleable/inspect/image.h"
 #include "libmalleable/inspect/inspect.h"
 
-enum { FILES = 1000 };
+enum { FILES = 1000, TEXT_LONGEST = 2560, READABLE_NS = 500000000 };
 
 struct work {
 	int count;
 	char **paths;
 	int fds[FILES]; /* -1: it could not be opened */
 	bool json;
+	mal_demangle *demangle;
+	uint64_t readable_until_ns; /* names that are left then are printed as they are */
 };
 
 static void usage(FILE *out)
@@ -48,8 +52,20 @@ static void usage(FILE *out)
 
 static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
 
+static int print_region(const struct mal_verdict *verdict, const struct work *work)
+{
+	mal_demangle *demangle = mal_now_ns() < work->readable_until_ns ? work->demangle : NULL;
+	char name[TEXT_LONGEST], reason[TEXT_LONGEST];
+
+	mal_make_readable(demangle, verdict->name ? verdict->name : "?", name, sizeof(name));
+	mal_make_readable(demangle, verdict->free ? "" : verdict->reason, reason, sizeof(reason));
+	return mal_print_line(stdout, "  %#llx %s: %s%s", (unsigned long long)verdict->address,
+			      name, verdict->free ? "free" : "bound: ", reason);
+}
+
 /* Returns 0, or -1. */
-static int print_text(const char *path, const struct mal_inspection *inspection)
+static int print_text(const char *path, const struct mal_inspection *inspection,
+		      const struct work *work)
 {
 	size_t found = 0;
 	int result;
@@ -61,14 +77,8 @@ static int print_text(const char *path, const struct mal_inspection *inspection)
 		found += (size_t)inspection->verdicts[i].free;
 	result =
 		mal_print_line(stdout, "%s: %zu regions, %zu free", path, inspection->count, found);
-	for (size_t i = 0; i < inspection->count; i++) {
-		const struct mal_verdict *verdict = &inspection->verdicts[i];
-
-		result |= mal_print_line(
-			stdout, "  %#llx %s: %s%s", (unsigned long long)verdict->address,
-			verdict->name ? verdict->name : "?",
-			verdict->free ? "free" : "bound: ", verdict->free ? "" : verdict->reason);
-	}
+	for (size_t i = 0; i < inspection->count; i++)
+		result |= print_region(&inspection->verdicts[i], work);
 	return result;
 }
 
@@ -114,17 +124,19 @@ static json_t *as_json(const char *path, const struct mal_inspection *inspection
 			 "regions", regions);
 }
 
-static int inspect_file(const char *path, int fd, json_t *all)
+static int inspect_file(struct work *work, int index, json_t *all)
 {
+	const char *path = work->paths[index];
 	struct mal_inspection inspection;
 	struct mal_error err;
 	size_t size;
-	uint8_t *bytes = mal_input_read(fd, MAL_IMAGE_BYTES, &size, &err);
+	uint8_t *bytes = mal_input_read(work->fds[index], MAL_IMAGE_BYTES, &size, &err);
 	int result = -1;
 
 	errno = 0;
 	if (bytes)
 		result = mal_inspect(bytes, size, NULL, &inspection, &err);
+	work->readable_until_ns = mal_now_ns() + READABLE_NS;
 	if (result == 0) {
 		/* Then regions are bound that are free. */
 		bool lost = errno == ENOMEM;
@@ -132,7 +144,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 		if (!lost && all)
 			lost = json_array_append_new(all, as_json(path, &inspection)) < 0;
 		else if (!lost)
-			lost = print_text(path, &inspection) < 0;
+			lost = print_text(path, &inspection, work) < 0;
 		if (lost)
 			result = mal_fail(&err, "out of memory");
 		mal_inspection_free(&inspection);
@@ -146,7 +158,7 @@ static int inspect_file(const char *path, int fd, json_t *all)
 /* Inspect the files that could be opened. Returns the exit status. */
 static int inspect_files(void *argument)
 {
-	const struct work *work = argument;
+	struct work *work = argument;
 	json_t *all = work->json ? json_array() : NULL;
 	int result = 0;
 
@@ -156,7 +168,7 @@ static int inspect_files(void *argument)
 	}
 	for (int i = 0; i < work->count; i++)
 		if (work->fds[i] >= 0)
-			result |= inspect_file(work->paths[i], work->fds[i], all);
+			result |= inspect_file(work, i, all);
 	errno = 0;
 	if (all) {
 		result |= json_dumpf(all, stdout, JSON_INDENT(2));
@@ -206,6 +218,7 @@ int mal_cmd_inspect(int argc, char **argv)
 	}
 	work.count = argc - optind;
 	work.paths = argv + optind;
+	work.demangle = mal_demangler(0);
 	result = open_files(&work);
 	if (geteuid() != 0)
 		return inspect_files(&work) | result;

@@ -14,7 +14,6 @@
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/pages.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/detach.h"
@@ -30,7 +29,6 @@
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/topology.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/arguments.h"
@@ -38,13 +36,8 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
 
-/*
- * How long the controller sleeps when nobody wakes it: without a switch to look at, with one, with
- * a pool of CPUs, after some were lost.
- */
-#define SLEEP_NS UINT64_C(10000000000)
-#define SLEEP_SWITCH_NS UINT64_C(1000000000)
-#define SLEEP_POOL_NS UINT64_C(250000000)
+/* How long the controller sleeps when nobody wakes it: usually, and after CPUs were lost. */
+#define SLEEP_NS UINT64_C(250000000)
 #define SLEEP_SETTLE_NS UINT64_C(20000000)
 /* Kicks closer together than this are taken together. */
 #define MIN_PAUSE_NS 200000
@@ -174,20 +167,8 @@ static void take_round(struct mal_controller *controller, struct mal_window *win
 		mal_sampling_adapt(controller, moves);
 		mal_overdue_begin(controller, window, moves);
 		mal_idle_hand_out(controller);
-		mal_pages_follow(controller);
 	}
 	mal_round_begin(controller);
-}
-
-static uint64_t how_long(const struct mal_controller *controller, uint64_t most)
-{
-	uint64_t usual = mal_off_has_file(controller) ? SLEEP_SWITCH_NS : SLEEP_NS;
-
-	if (controller->pool)
-		usual = SLEEP_POOL_NS;
-	if (mal_idle_is_settling(controller))
-		usual = SLEEP_SETTLE_NS;
-	return usual < most ? usual : most;
 }
 
 static int serve(struct mal_controller *controller, struct mal_error *err)
@@ -210,14 +191,17 @@ static int serve(struct mal_controller *controller, struct mal_error *err)
 			mal_overdue_begin(controller, NULL, false);
 		} else if (mal_round_is_complete(controller))
 			take_round(controller, window);
+		else
+			mal_round_look(controller);
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
 		mal_share_update(controller);
 		mal_admin_switch_update(controller);
 		mal_pool_update(controller);
 		mal_idle_settle(controller);
+		mal_overdue_look(controller);
 		mal_futex_wait(&header->wake, wake,
-			       how_long(controller, mal_overdue_look(controller)));
+			       mal_idle_is_settling(controller) ? SLEEP_SETTLE_NS : SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->wake) - wake > 1000)
 			nanosleep(&pause, NULL);

@@ -8,19 +8,15 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/state/deciding.h"
 
 /* A move is taken back where a window lasts so many times as long as the last, and this long. */
 #define TIMES 4
 #define LEAST_S 0.5
-/* A window of LEAST_S in which so many phases ended was planned for shorter ones. */
-#define PHASES_MANY 8
 
 struct mal_overdue {
-	uint64_t move_due;   /* tick at which the move is taken back */
-	uint64_t phases_due; /* tick at which phases are looked at */
+	uint64_t due;	     /* tick at which the move is taken back */
 	uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
 	uint32_t back;	     /* the one that took it back; 0: none did */
 	uint64_t taken_back; /* tick at which it did */
@@ -42,44 +38,27 @@ void mal_overdue_begin(struct mal_controller *controller, const struct mal_windo
 		       bool moves)
 {
 	struct mal_overdue *overdue = controller->overdue;
-	uint64_t now = mal_ticks();
 
-	overdue->move_due =
-		now + mal_s_to_ticks(fmax(window ? TIMES * window->elapsed_s : 0, LEAST_S));
-	overdue->phases_due = now + mal_s_to_ticks(LEAST_S);
+	overdue->due =
+		mal_ticks() + mal_s_to_ticks(fmax(window ? TIMES * window->elapsed_s : 0, LEAST_S));
 	overdue->plan = moves ? mal_deciding_plans(controller) : 0;
 	overdue->back = 0;
 }
 
-/* Orders or the administrator's switch may have come after it. */
-static void take_back(struct mal_controller *controller, uint64_t now)
+void mal_overdue_look(struct mal_controller *controller)
 {
 	struct mal_overdue *overdue = controller->overdue;
 
+	if (!overdue->plan || mal_ticks() < overdue->due)
+		return;
+	/* Orders or the administrator's switch may have come after it. */
 	if (overdue->plan == mal_deciding_plans(controller)) {
 		mal_read_owners(controller, overdue->moved);
 		mal_plan_take_back(controller, overdue->before);
 		overdue->back = mal_deciding_plans(controller);
-		overdue->taken_back = now;
+		overdue->taken_back = mal_ticks();
 	}
 	overdue->plan = 0;
-}
-
-uint64_t mal_overdue_look(struct mal_controller *controller)
-{
-	struct mal_overdue *overdue = controller->overdue;
-	uint64_t now = mal_ticks(), next;
-
-	if (now >= overdue->phases_due) {
-		mal_round_hurry(controller, PHASES_MANY);
-		overdue->phases_due = now + mal_s_to_ticks(LEAST_S);
-	}
-	if (overdue->plan && now >= overdue->move_due)
-		take_back(controller, now);
-	next = overdue->phases_due;
-	if (overdue->plan && overdue->move_due < next)
-		next = overdue->move_due;
-	return next > now ? (uint64_t)(mal_ticks_to_s(next - now) * 1e9) : 0;
 }
 
 /*

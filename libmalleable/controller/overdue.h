@@ -4,8 +4,7 @@
  *
  * Policies act when a window has ended. Where phases take very much longer than before, as threads
  * have too little of a CPU that was moved, that may be minutes. So while the window lasts the
- * controller takes a move back that it began with. A window that was planned for shorter phases
- * ends with the next one.
+ * controller takes a move back that it began with.
  */
 #ifndef MAL_CONTROLLER_OVERDUE_H
 #define MAL_CONTROLLER_OVERDUE_H
@@ -26,8 +25,8 @@ void mal_overdue_destroy(struct mal_overdue *overdue);
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves);
 
-/* Do what is due. Returns after how many nanoseconds to call it again. */
-uint64_t mal_overdue_look(struct mal_controller *controller);
+/* Do what is due. */
+void mal_overdue_look(struct mal_controller *controller);
 
 /* WINDOW has ended. If a move was taken back in it, its CPUs are those of the move. */
 void mal_overdue_end(struct mal_controller *controller, struct mal_window *window);

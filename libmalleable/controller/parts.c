@@ -5,7 +5,6 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
-#include "libmalleable/controller/cpus/pages.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/alternatives.h"
@@ -30,8 +29,8 @@ static bool is_complete(const struct mal_controller *controller)
 	return controller->command && controller->places && controller->ranks && controller->last &&
 	       controller->off && controller->deciding && controller->allocation &&
 	       controller->leaving && controller->settling && controller->agent &&
-	       controller->pages && controller->sampling && controller->totalling &&
-	       controller->doubting && controller->history && controller->overdue &&
+	       controller->sampling && controller->totalling && controller->doubting &&
+	       controller->history && controller->overdue &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -53,7 +52,6 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.leaving = mal_leaving_create(),
 		.settling = mal_settling_create(),
 		.agent = mal_agent_link_create(),
-		.pages = mal_pages_create(ranks),
 		.sampling = mal_sampling_create(ranks),
 		.totalling = mal_totalling_create(ranks),
 		.doubting = mal_doubting_create(ranks),
@@ -88,7 +86,6 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_settling_destroy(controller->settling);
 	mal_agent_link_destroy(controller->agent);
 	mal_pool_clear(controller);
-	mal_pages_destroy(controller->pages);
 	mal_sampling_destroy(controller->sampling);
 	mal_totalling_destroy(controller->totalling);
 	mal_doubting_destroy(controller->doubting);

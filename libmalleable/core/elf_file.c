@@ -99,3 +99,11 @@ const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset)
 {
 	return offset < file->names_size ? file->names + offset : "";
 }
+
+bool mal_elf_name_is_of(const char *name, const char *const *beginnings)
+{
+	for (; *beginnings; beginnings++)
+		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+			return true;
+	return false;
+}

@@ -24,8 +24,6 @@
 #define MAL_ENV_MODE "MALLEABLE_MODE"
 /* Number of nodes of a step on several, whose summaries are collected at its end. */
 #define MAL_ENV_NODES "MALLEABLE_NODES"
-/* "yes": changes of a rank's CPUs are reported as PMIx events. */
-#define MAL_ENV_EVENTS "MALLEABLE_EVENTS"
 /* "keep": programs built for GCC's libgomp keep using it. */
 #define MAL_ENV_GOMP "MALLEABLE_GOMP"
 /* Number of threads that is reported to the program at first. */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/number.h"
 #include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/segment.h"
@@ -92,17 +91,14 @@ static enum where compare(const char *cgroup)
 bool mal_inside(void)
 {
 	const char *socket = mal_variable(environ, MAL_ENV_SOCKET);
-	const char *number = mal_variable(environ, MAL_ENV_SEGMENT_FD);
-	unsigned int fd;
 
-	if (!number)
+	if (!mal_variable(environ, MAL_ENV_SEGMENT_FD))
 		return false;
-	if (mal_number_parse(number, 0, (1u << 20) - 1, &fd))
-		switch (mal_segment_look((int)fd)) {
-		case MAL_SEGMENT_THERE: return true;
-		case MAL_SEGMENT_OVER: return false;
-		case MAL_SEGMENT_NONE: break;
-		}
+	switch (mal_segment_look(mal_segment_named(environ))) {
+	case MAL_SEGMENT_THERE: return true;
+	case MAL_SEGMENT_OVER: return false;
+	case MAL_SEGMENT_NONE: break;
+	}
 	switch (compare(mal_variable(environ, MAL_ENV_CGROUP))) {
 	case HERE: return true;
 	case ELSEWHERE: return false;

@@ -10,20 +10,7 @@
 #include "libmalleable/core/setup.h"
 #include "libmalleable/core/variables.h"
 
-/*
- * What is larger than this is handed on as it is: it would be copied to the stack, which may be a
- * thread's of PTHREAD_STACK_MIN bytes.
- */
-#define LARGEST 4096
 #define PRELOAD "LD_PRELOAD"
-
-static bool is_among(const char *name, const char *const *beginnings)
-{
-	for (; *beginnings; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
-			return true;
-	return false;
-}
 
 /*
  * Libraries that have nothing to do with OpenMP and MPI, and start programs only where these are
@@ -37,7 +24,7 @@ static bool is_plain_library(const char *name)
 					    "libpcre2-8.so.", "libpcre.so.3", "libselinux.so.1",
 					    "libtinfo.so.",   "libz.so.1",    NULL};
 
-	return is_among(name, names);
+	return mal_elf_name_is_of(name, names);
 }
 
 static bool may_matter(const char *name)
@@ -48,7 +35,7 @@ static bool may_matter(const char *name)
 		"malleable_", "omp_",	 "GOMP_",   "kmp_",    "__kmpc_",	 "MPI_",
 		"PMPI_",      "mpi_",	 NULL};
 
-	return is_among(name, names);
+	return mal_elf_name_is_of(name, names);
 }
 
 /* Whether a program that imports NAME, or has a copy of it, may print its environment. */
@@ -90,7 +77,6 @@ size_t mal_needless_room(const char *path, char *const *environment)
 {
 	const char *preload = mal_variable(environment, PRELOAD);
 	struct mal_elf_file file;
-	size_t count = 1;
 	bool needless;
 
 	if (!preload || !mal_variable(environment, MAL_ENV_SEGMENT_FD) || !is_all_ours(preload) ||
@@ -98,20 +84,12 @@ size_t mal_needless_room(const char *path, char *const *environment)
 		return 0;
 	needless = is_needless(&file);
 	mal_elf_file_close(&file);
-	while (environment[count - 1])
-		count++;
-	count *= sizeof(*environment);
-	return needless && count <= LARGEST ? count : 0;
+	return needless ? mal_variables_room(environment, 0) : 0;
 }
 
 char *const *mal_needless_leave_out(char *const *environment, void *room)
 {
-	char **variables = room;
-	size_t i = 0;
-
-	do
-		variables[i] = environment[i];
-	while (environment[i++]);
-	mal_variable_remove(variables, PRELOAD);
-	return variables;
+	mal_variables_copy(environment, room);
+	mal_variable_remove(room, PRELOAD);
+	return room;
 }

@@ -4,13 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/base/number.h"
 #include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/variables.h"
 
 #define SEGMENT_MAGIC UINT64_C(0x6d616c6c6561626c)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -163,6 +166,15 @@ void mal_segment_tell_unseen(int fd)
 {
 	if (mal_segment_look(fd) == MAL_SEGMENT_THERE)
 		say_true(fd, offsetof(struct mal_header, unseen));
+}
+
+int mal_segment_named(char *const *environment)
+{
+	unsigned int fd;
+
+	return mal_number_parse(mal_variable(environment, MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd)
+		       ? (int)fd
+		       : -1;
 }
 
 enum mal_segment_look mal_segment_look(int fd)

@@ -45,7 +45,7 @@ enum mal_rule {
 	MAL_RULE_AWAIT = 256,	   /* wait for the answer to a sample: it may be a plan */
 };
 
-/* What ends a phase, in ascending order of strength. */
+/* What ends a phase, in ascending order of strength (mal_header.kind). */
 enum mal_boundary_kind {
 	MAL_BOUNDARY_NONE,
 	MAL_BOUNDARY_CALL,	 /* any call of MPI */
@@ -74,6 +74,7 @@ enum mal_mode_reason {
 	MAL_REASON_NONE,	/* it follows the CPUs */
 	MAL_REASON_USER,	/* mode=cpuset */
 	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
+	MAL_REASON_CROWDED,	/* it keeps libgomp: it asks for more threads than CPUs */
 	MAL_REASON_NUMBER,	/* it started with another number of threads than CPUs */
 	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
 	MAL_REASON_DYNAMIC,	/* the program lets the runtime choose (OMP_DYNAMIC) */
@@ -131,7 +132,7 @@ struct mal_counters {
 	_Atomic uint64_t region;       /* ticks inside regions, primary thread */
 	_Atomic uint64_t thread_ticks; /* ticks inside regions times threads */
 	_Atomic uint64_t regions;
-	_Atomic uint64_t boundaries;
+	_Atomic uint64_t boundaries[MAL_BOUNDARY_KINDS]; /* of each kind */
 	_Atomic uint64_t lends;
 	_Atomic uint64_t borrows;
 	_Atomic uint64_t grants; /* threads of other ranks sent to our CPUs */
@@ -147,8 +148,8 @@ struct mal_counters {
 /* A sample: what a rank says at the end of a phase, all at one moment. */
 struct mal_snapshot {
 	uint64_t round;
-	uint64_t boundary;
-	uint64_t kind;
+	uint64_t kind; /* of the boundary at which it is said */
+	uint64_t boundaries[MAL_BOUNDARY_KINDS];
 	uint64_t tick;
 	uint64_t busy;
 	uint64_t serial;
@@ -164,7 +165,7 @@ struct mal_snapshot {
 };
 
 #define MAL_GIVEN_MASKS 16
-#define MAL_BOUND_TEXT 96
+#define MAL_BOUND_TEXT 160
 #define MAL_PINS 128
 
 struct mal_rank_slot {
@@ -180,9 +181,11 @@ struct mal_rank_slot {
 	struct mal_cpumask home;    /* CPUs that the rank started with */
 	/*
 	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that
-	 * ran and was bound the name and why, any bytes, or empty.
+	 * ran and was bound the name and why, any bytes, or empty. And whether the program is not
+	 * read yet, and how long that went on beside the run.
 	 */
 	_Atomic uint32_t proves;
+	_Atomic uint32_t unread, beside_ms;
 	char bound[MAL_BOUND_TEXT];
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */
@@ -226,11 +229,16 @@ struct mal_header {
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t rules;
 	/* of loops with schedule(runtime): kind + chunk * 65536, 0: the program's own */
 	_Atomic uint32_t schedule;
-	_Atomic uint32_t max;	/* CPUs that a rank uses at most when it borrows, 0: any number */
-	_Atomic uint32_t plan;	/* number of the plan in mal_cpu_slot.target */
-	_Atomic uint64_t round; /* number of the round of samples being collected */
-	_Atomic uint64_t sample_at;    /* aligned boundaries: give a sample at this one */
-	_Atomic uint64_t sample_after; /* other boundaries: give a sample after this tick */
+	_Atomic uint32_t max;  /* CPUs that a rank uses at most when it borrows, 0: any number */
+	_Atomic uint32_t plan; /* number of the plan in mal_cpu_slot.target */
+	/*
+	 * Which kind of boundary ends a phase, for all ranks. Ranks meet at those beyond
+	 * MAL_BOUNDARY_PERIOD, and no other counts then; else stronger ones count too.
+	 */
+	_Atomic uint32_t kind;
+	_Atomic uint64_t round;	       /* number of the round of samples being collected */
+	_Atomic uint64_t sample_at;    /* where ranks meet: give a sample at this boundary */
+	_Atomic uint64_t sample_after; /* else: give a sample after this tick */
 	/*
 	 * Ranks that want to borrow, and lent CPUs without a user: bit N is set if any of N, N + 64
 	 * and so on is one. Lenders act only if a bit of the first is set, borrowers only if one of
@@ -248,7 +256,9 @@ struct mal_header {
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
-	_Atomic int32_t reader;	  /* which rank reads the program for all (rank/program/known.h) */
+	/* Which rank reads the program for all, and how often it has (rank/program/reader.h). */
+	_Atomic int32_t reader;
+	_Atomic uint32_t read;
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
 };
@@ -290,6 +300,9 @@ int mal_segment_create_for_ranks(unsigned int rank_count, const struct mal_cpuma
  * sealed memfd of the right size and version.
  */
 int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err);
+
+/* The number of the descriptor that ENVIRONMENT names; -1: none, or no number. */
+int mal_segment_named(char *const *environment);
 
 /* What descriptor FD is: a segment, of any version, whose step runs; has ended; no segment. */
 enum mal_segment_look { MAL_SEGMENT_THERE, MAL_SEGMENT_OVER, MAL_SEGMENT_NONE };

@@ -107,16 +107,6 @@ char *mal_setting_text(const struct mal_setting *setting, void *fields)
 	return (char *)fields + setting->offset;
 }
 
-const char *mal_setting_word(const struct mal_setting *setting, unsigned int value, int *length)
-{
-	const char *word = setting->value;
-
-	for (unsigned int i = setting->min; i < value && word[strcspn(word, "|")]; i++)
-		word += strcspn(word, "|") + 1;
-	*length = (int)strcspn(word, "|");
-	return word;
-}
-
 const char *mal_setting_names(enum mal_setting_place place, char *text, size_t size)
 {
 	const struct mal_setting *setting;

@@ -36,10 +36,8 @@ struct mal_keys {
 	unsigned int mode;	  /* enum mal_mode_wish */
 	unsigned int max_threads; /* 0: not given */
 	unsigned int prove;	  /* enum mal_prove_wish */
-	bool pages_follow;	  /* memory follows its rank to other NUMA nodes */
 	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
 	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
-	bool events;		  /* ranks announce changes of their CPUs as PMIx events */
 	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
 };
 
@@ -118,9 +116,6 @@ char *mal_setting_text(const struct mal_setting *setting, void *fields);
 
 /* The place of TEXT among WORDS, which | separates, or -1. */
 int mal_word_find(const char *words, const char *text);
-
-/* The word of a WORD's VALUE, and its LENGTH. The word is not terminated. */
-const char *mal_setting_word(const struct mal_setting *setting, unsigned int value, int *length);
 
 /* All names of PLACE, separated by commas, in TEXT, which is cut at SIZE. Returns TEXT. */
 const char *mal_setting_names(enum mal_setting_place place, char *text, size_t size);

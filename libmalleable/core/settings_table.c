@@ -46,9 +46,6 @@ static const struct mal_setting table[] = {
 	{"pool", KEY(pool_job), WORDS = "step|job", .slurm_only = true,
 	 .help = "with job: grow=job, and be balanced against other steps of the job with pool=job "
 		 "on the node"},
-	{"pages", KEY(pages_follow), WORDS = "stay|follow",
-	 .help = "memory stays, or goes to the NUMA nodes where its rank went"},
-	{"events", KEY(events), FLAG, .help = "announce changes of CPUs as PMIx events"},
 	{"max_threads", KEY(max_threads), NUMBER(1, 4096),
 	 .help = "number of threads that is reported to the program at first"},
 	{"prove", KEY(prove), WORDS = "yes|no",

@@ -120,10 +120,10 @@ bool mal_setup_strip(char *list)
 void mal_setup_forget(const struct mal_setup_env *env, bool has_hot_teams)
 {
 	static const char *const names[] = {
-		MAL_ENV_SEGMENT_FD,  MAL_ENV_PATIENCE, MAL_ENV_SOCKET,	  MAL_ENV_CGROUP,
-		MAL_ENV_CPUS,	     MAL_ENV_MODE,     MAL_ENV_HOME,	  MAL_ENV_LOCAL_RANK,
-		MAL_ENV_MAX_THREADS, MAL_ENV_PROVE,    MAL_ENV_NODES,	  MAL_ENV_EVENTS,
-		MAL_ENV_GOMP,	     MAL_ENV_QUIET,    MAL_ENV_HOT_TEAMS,
+		MAL_ENV_SEGMENT_FD,  MAL_ENV_PATIENCE,	MAL_ENV_SOCKET, MAL_ENV_CGROUP,
+		MAL_ENV_CPUS,	     MAL_ENV_MODE,	MAL_ENV_HOME,	MAL_ENV_LOCAL_RANK,
+		MAL_ENV_MAX_THREADS, MAL_ENV_PROVE,	MAL_ENV_NODES,	MAL_ENV_GOMP,
+		MAL_ENV_QUIET,	     MAL_ENV_HOT_TEAMS,
 	};
 
 	if (has_hot_teams)
@@ -178,8 +178,6 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	if (setup->prove != MAL_PROVE_NO && set(env, MAL_ENV_PROVE, "yes", err) < 0)
 		return -1;
 	if (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0)
-		return -1;
-	if (setup->events && set(env, MAL_ENV_EVENTS, "yes", err) < 0)
 		return -1;
 	if (setup->quiet && set(env, MAL_ENV_QUIET, "yes", err) < 0)
 		return -1;

@@ -20,7 +20,6 @@ struct mal_setup {
 	unsigned int max_threads;	/* 0: not set */
 	unsigned int prove;		/* enum mal_prove_wish */
 	unsigned int nodes;		/* of the step; 0 and 1: there is no other */
-	bool events;			/* report changes of CPUs as PMIx events */
 	bool keep_gomp;			/* programs built for libgomp keep using it */
 	bool quiet;			/* ranks that run unbalanced do not say so */
 	int local_rank;			/* -1: the ranks find it themselves */

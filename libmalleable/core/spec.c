@@ -62,11 +62,3 @@ int mal_spec_parse(const char *text, struct mal_spec *spec, struct mal_error *er
 		at += length + 1;
 	}
 }
-
-const char *mal_spec_value(const struct mal_spec *spec, const char *key)
-{
-	for (size_t i = spec->count; i-- > 0;)
-		if (strcmp(spec->pairs[i].key, key) == 0)
-			return spec->pairs[i].value;
-	return NULL;
-}

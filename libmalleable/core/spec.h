@@ -26,7 +26,4 @@ struct mal_spec {
  */
 int mal_spec_parse(const char *text, struct mal_spec *spec, struct mal_error *err);
 
-/* The last value of KEY, NULL: not given. */
-const char *mal_spec_value(const struct mal_spec *spec, const char *key);
-
 #endif

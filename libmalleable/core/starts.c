@@ -3,12 +3,8 @@
 #include "libmalleable/core/starts.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-
-#include "libmalleable/base/number.h"
-#include "libmalleable/core/env.h"
+#include <unistd.h>
 
 /* Of this process's step, also where a child has closed the descriptor; NULL: none. */
 static struct mal_header *mine;
@@ -31,10 +27,8 @@ static struct mal_header *map(int fd)
 void mal_starts_open(void)
 {
 	int saved = errno;
-	unsigned int fd;
 
-	if (mal_number_parse(getenv(MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd))
-		mine = map((int)fd);
+	mine = map(mal_segment_named(environ));
 	errno = saved;
 }
 

@@ -14,15 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/base/number.h"
 #include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
 #include "libmalleable/core/variables.h"
 
-/* What is larger than this is handed on as it is: it would be copied to the stack. */
-#define LARGEST 65536
 #define PRELOAD "LD_PRELOAD"
 /* The loader's path, part of the machine's ABI. */
 #if defined(__x86_64__)
@@ -97,30 +94,30 @@ static bool has_unseen(const char *list)
 	return false;
 }
 
-size_t mal_unseen_room(char *const *environment)
+static bool is_unseen(char *const *environment)
 {
 	const char *preload = mal_variable(environment, PRELOAD);
 	int saved = errno;
-	size_t count = 0, room;
+	bool unseen =
+		preload && mal_variable(environment, MAL_ENV_SEGMENT_FD) && has_unseen(preload);
 
-	if (!preload || !mal_variable(environment, MAL_ENV_SEGMENT_FD) || !has_unseen(preload)) {
-		errno = saved;
-		return 0;
-	}
 	errno = saved;
-	while (environment[count])
-		count++;
-	room = (count + 1) * sizeof(*environment) + sizeof(PRELOAD "=") + strlen(preload);
-	return room <= LARGEST ? room : 0;
+	return unseen;
+}
+
+size_t mal_unseen_room(char *const *environment)
+{
+	const char *preload = mal_variable(environment, PRELOAD);
+
+	if (!is_unseen(environment))
+		return 0;
+	return mal_variables_room(environment, sizeof(PRELOAD "=") + strlen(preload));
 }
 
 /* The controller says why no rank came. */
 static void tell(char *const *environment)
 {
-	unsigned int fd;
-
-	if (mal_number_parse(mal_variable(environment, MAL_ENV_SEGMENT_FD), 0, INT_MAX, &fd))
-		mal_segment_tell_unseen((int)fd);
+	mal_segment_tell_unseen(mal_segment_named(environment));
 }
 
 static void unset(void *context, const char *name)
@@ -130,19 +127,15 @@ static void unset(void *context, const char *name)
 
 char *const *mal_unseen_leave_out(char *const *environment, void *room)
 {
-	char **variables = room, **preload;
+	char **variables = room, **preload, *value;
 	const struct mal_setup_env env = {.unset = unset, .context = variables};
 	int saved = errno;
-	size_t count = 0;
-	char *value;
 
-	for (; environment[count]; count++)
-		variables[count] = environment[count];
-	variables[count] = NULL;
+	value = mal_variables_copy(environment, variables);
 	tell(environment);
 	preload = (char **)mal_variable_at(variables, PRELOAD);
-	*preload = strcpy((char *)(variables + count + 1), *preload);
-	value = *preload + sizeof(PRELOAD);
+	*preload = strcpy(value, *preload);
+	value += sizeof(PRELOAD);
 	mal_setup_strip(value);
 	if (!*value)
 		unset(variables, PRELOAD);
@@ -155,7 +148,7 @@ void mal_unseen_clean_up(void)
 {
 	int saved = errno;
 
-	if (mal_unseen_room(environ)) {
+	if (is_unseen(environ)) {
 		tell(environ);
 		mal_setup_remove(&mal_setup_own);
 	}

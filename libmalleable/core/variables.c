@@ -2,8 +2,9 @@
 /* variables.c: environments as lists. */
 #include "libmalleable/core/variables.h"
 
-#include <stddef.h>
 #include <string.h>
+
+#define LARGEST 4096
 
 char *const *mal_variable_at(char *const *variables, const char *name)
 {
@@ -30,4 +31,22 @@ void mal_variable_remove(char **variables, const char *name)
 		do
 			found[0] = found[1];
 		while (*found++);
+}
+
+size_t mal_variables_room(char *const *variables, size_t extra)
+{
+	size_t count = 1;
+
+	while (variables[count - 1])
+		count++;
+	count = count * sizeof(*variables) + extra;
+	return count <= LARGEST ? count : 0;
+}
+
+char *mal_variables_copy(char *const *variables, char **copy)
+{
+	do
+		*copy++ = *variables;
+	while (*variables++);
+	return (char *)copy;
 }

@@ -6,6 +6,8 @@
 #ifndef MAL_CORE_VARIABLES_H
 #define MAL_CORE_VARIABLES_H
 
+#include <stddef.h>
+
 /* The first entry of NAME at or behind VARIABLES; NULL: it is not set. */
 char *const *mal_variable_at(char *const *variables, const char *name);
 
@@ -14,5 +16,14 @@ char *mal_variable(char *const *variables, const char *name);
 
 /* Remove NAME from VARIABLES. */
 void mal_variable_remove(char **variables, const char *name);
+
+/*
+ * Bytes that a copy of VARIABLES takes, with EXTRA behind it; 0: too many for a stack, which may be
+ * that of a thread of PTHREAD_STACK_MIN bytes.
+ */
+size_t mal_variables_room(char *const *variables, size_t extra);
+
+/* Copy the list, not its texts, to COPY. Returns what is behind that. */
+char *mal_variables_copy(char *const *variables, char **copy);
 
 #endif

@@ -11,6 +11,9 @@
 
 #ifdef HAVE_ZYDIS
 
+/* With the name of a C++ function. */
+enum { REASON_LONGEST = 1280 };
+
 static void bind(struct mal_finding *finding, uint64_t where, const char *reason,
 		 const char *symbol)
 {
@@ -58,7 +61,7 @@ static int keep(struct mal_inspection *inspection, const struct mal_program *pro
 	struct mal_verdict *verdict = &inspection->verdicts[inspection->count++];
 	const struct mal_function *function = mal_image_function(program->image, start->entry);
 	const struct mal_function *there = mal_image_function(program->image, finding->where);
-	char text[400];
+	char text[REASON_LONGEST];
 
 	*verdict = (struct mal_verdict){.address = start->entry,
 					.free = !finding->reason[0],
@@ -72,7 +75,10 @@ static int keep(struct mal_inspection *inspection, const struct mal_program *pro
 	if (verdict->free)
 		return 0;
 	inspection->bound++;
-	if (there && there->name)
+	if (there && there->start == start->entry)
+		snprintf(text, sizeof(text), "%s, at +%#llx", finding->reason,
+			 (unsigned long long)(finding->where - there->start));
+	else if (there && there->name)
 		snprintf(text, sizeof(text), "%s, in %s+%#llx", finding->reason, there->name,
 			 (unsigned long long)(finding->where - there->start));
 	else if (finding->where)

@@ -292,6 +292,15 @@ static void note_kept(const struct mal_meeting *meeting, uint64_t key, mal_value
 	analysis->restart = 1;
 }
 
+/* Whether it has VALUE on all ways; KEPT: on those that do not come back. */
+static int all_are(const struct mal_meeting *meeting, mal_value value, int kept)
+{
+	for (uint32_t i = 1; i < meeting->count; i++)
+		if (meeting->values[i] != value && !(kept && comes_back(meeting, i)))
+			return 0;
+	return 1;
+}
+
 mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
 {
 	struct mal_analysis *analysis = meeting->analysis;
@@ -299,10 +308,12 @@ mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
 	uint32_t count = meeting->count, sides[MAL_MEETING], before[MAL_MEETING];
 	mal_value result = meeting->values[0];
 	uint8_t carried;
-	int same = 1, kept = is_kept(analysis, key);
+	int same = all_are(meeting, result, 0), kept = 0;
 
-	for (uint32_t i = 1; i < count; i++)
-		same &= meeting->values[i] == result || (kept && comes_back(meeting, i));
+	if (!same) {
+		kept = is_kept(analysis, key);
+		same = kept && all_are(meeting, result, kept);
+	}
 	for (uint32_t i = 0; i < analysis->seed_count && !analysis->without; i++)
 		if (analysis->seeds[i].key == key &&
 		    meeting->values[0] == analysis->seeds[i].first) {
@@ -311,6 +322,7 @@ mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
 					 analysis->seeds[i].step, 0);
 			if (count == 1)
 				return result;
+			kept = is_kept(analysis, key);
 			same = 0;
 		}
 	if (same)

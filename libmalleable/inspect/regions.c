@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * regions.c: finds calls that start a region, and which function they give. The bytes of the code
- * are searched for such calls first; the functions that have one are then decoded, again and again
- * until what is known where ways meet holds on all of them.
+ * are searched for such calls first; the functions that have one are then decoded, and gone through
+ * again and again until what is known where ways meet holds on all of them.
  */
 #include "libmalleable/inspect/program.h"
 
@@ -34,6 +34,10 @@ struct reading {
 	const struct mal_image *image;
 	const struct mal_function *function;
 	struct mal_starts *starts;
+	/* All that can be decoded from its beginning on. */
+	struct mal_instruction *text;
+	size_t count;
+	/* Sorted by address. */
 	struct join *joins;
 	size_t join_count;
 	/* The function asks for a size somewhere. */
@@ -148,16 +152,12 @@ static const struct mal_function *loaded(const struct mal_image *image,
 static int add_loaded(struct reading *reading, struct mal_start *start, unsigned int where,
 		      struct mal_error *err)
 {
-	struct mal_instruction at;
 	int found = 0;
 
-	for (uint64_t address = reading->function->start; address < reading->function->end;
-	     address += at.length) {
-		const struct mal_function *function;
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct mal_function *function =
+			loaded(reading->image, &reading->text[i], where);
 
-		if (!mal_decode(reading->image, address, &at))
-			break;
-		function = loaded(reading->image, &at, where);
 		if (!function)
 			continue;
 		start->entry = function->start;
@@ -204,12 +204,10 @@ static int note_call(struct reading *reading, const char *name, struct trace *tr
 	return add_start(reading->starts, &start, err);
 }
 
-static struct join *join_at(struct reading *reading, uint64_t address)
+static struct join *join_at(const struct reading *reading, uint64_t address)
 {
-	for (size_t i = 0; i < reading->join_count; i++)
-		if (reading->joins[i].address == address)
-			return &reading->joins[i];
-	return NULL;
+	return (struct join *)mal_find_address(reading->joins, reading->join_count,
+					       sizeof(*reading->joins), address);
 }
 
 /* One more way leads to JOIN. */
@@ -234,35 +232,63 @@ static void meet(struct reading *reading, struct join *join, const struct trace 
 		reading->changed = 1;
 }
 
-static int is_within(const struct reading *reading, uint64_t address)
+/* Without memory -1. */
+static int decode(struct reading *reading)
 {
-	return address >= reading->function->start && address < reading->function->end;
-}
+	for (uint64_t address = reading->function->start; address < reading->function->end;) {
+		struct mal_instruction *more =
+			mal_room(reading->text, reading->count, sizeof(*more));
 
-/* Where ways may meet, and whether a size is asked for. Without memory -1. */
-static int find_joins(struct reading *reading)
-{
-	struct mal_instruction at;
-
-	reading->joins = calloc(JOINS, sizeof(*reading->joins));
-	if (!reading->joins)
-		return -1;
-	for (uint64_t address = reading->function->start; address < reading->function->end;
-	     address += at.length) {
-		const struct mal_slot *slot;
-
-		if (!mal_decode(reading->image, address, &at))
+		if (!more)
+			return -1;
+		reading->text = more;
+		if (!mal_decode(reading->image, address, &more[reading->count]))
 			return 0;
-		slot = at.flow == MAL_FLOW_CALL ? mal_call_slot(reading->image, &at) : NULL;
-		reading->clauses |= slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_CLAUSE;
-		if ((at.flow != MAL_FLOW_JUMP && at.flow != MAL_FLOW_BRANCH) ||
-		    !is_within(reading, at.target) || join_at(reading, at.target))
-			continue;
-		if (reading->join_count == JOINS)
-			return 1;
-		reading->joins[reading->join_count++].address = at.target;
+		address += more[reading->count++].length;
 	}
 	return 0;
+}
+
+/* Whether AT leads to code of the function. */
+static int leads(const struct reading *reading, const struct mal_instruction *at)
+{
+	return (at->flow == MAL_FLOW_JUMP || at->flow == MAL_FLOW_BRANCH) &&
+	       at->target >= reading->function->start && at->target < reading->function->end;
+}
+
+/* Sorted by address, each once. */
+static void sort_joins(struct reading *reading)
+{
+	size_t kept = 0;
+
+	mal_sort_by_address(reading->joins, reading->join_count, sizeof(*reading->joins));
+	for (size_t i = 0; i < reading->join_count; i++)
+		if (!kept || reading->joins[kept - 1].address != reading->joins[i].address)
+			reading->joins[kept++].address = reading->joins[i].address;
+	reading->join_count = kept;
+}
+
+/* Where ways may meet, and whether a size is asked for. Without memory -1; 1: too large. */
+static int find_joins(struct reading *reading)
+{
+	size_t jumps = 0;
+
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct mal_instruction *at = &reading->text[i];
+		const struct mal_slot *slot =
+			at->flow == MAL_FLOW_CALL ? mal_call_slot(reading->image, at) : NULL;
+
+		reading->clauses |= slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_CLAUSE;
+		jumps += leads(reading, at) != 0;
+	}
+	reading->joins = calloc(jumps + 1, sizeof(*reading->joins));
+	if (!reading->joins)
+		return -1;
+	for (size_t i = 0; i < reading->count; i++)
+		if (leads(reading, &reading->text[i]))
+			reading->joins[reading->join_count++].address = reading->text[i].target;
+	sort_joins(reading);
+	return reading->join_count > JOINS;
 }
 
 /* One call or jump: what it starts, where it leads. Returns whether what is next follows. */
@@ -295,14 +321,16 @@ static int read_once(struct reading *reading, struct mal_error *err)
 {
 	struct trace trace = {0};
 	int goes_on = 1, result = 0;
-	struct mal_instruction at;
+	struct join *next = reading->joins, *end = next + reading->join_count;
 
-	for (uint64_t address = reading->function->start;
-	     address < reading->function->end && result == 0; address += at.length) {
-		struct join *join = join_at(reading, address);
+	for (size_t i = 0; i < reading->count && result == 0; i++) {
+		const struct mal_instruction *at = &reading->text[i];
+		struct join *join = NULL;
 
-		if (!mal_decode(reading->image, address, &at))
-			return 0;
+		while (next < end && next->address < at->address)
+			next++;
+		if (next < end && next->address == at->address)
+			join = next;
 		if (!goes_on && !(join && join->reached)) {
 			if (!reading->all)
 				continue;
@@ -313,12 +341,12 @@ static int read_once(struct reading *reading, struct mal_error *err)
 			meet(reading, join, &trace);
 		if (join)
 			trace = join->trace;
-		if (at.flow == MAL_FLOW_NEXT) {
-			step(&trace, &at);
+		if (at->flow == MAL_FLOW_NEXT) {
+			step(&trace, at);
 			/* Padding is not reached. */
-			goes_on |= at.action != MAL_ACTION_NONE;
+			goes_on |= at->action != MAL_ACTION_NONE;
 		} else {
-			goes_on = step_flow(reading, &at, &trace, &result, err);
+			goes_on = step_flow(reading, at, &trace, &result, err);
 		}
 	}
 	return result;
@@ -328,7 +356,7 @@ static int read_function(const struct mal_image *image, const struct mal_functio
 			 struct mal_starts *starts, struct mal_error *err)
 {
 	struct reading reading = {.image = image, .function = function, .starts = starts};
-	int result = find_joins(&reading);
+	int result = decode(&reading) < 0 ? -1 : find_joins(&reading);
 
 	if (result == 0) {
 		unsigned int passes = 0;
@@ -350,6 +378,7 @@ static int read_function(const struct mal_image *image, const struct mal_functio
 		result = mal_fail(err, "out of memory");
 	}
 	free(reading.joins);
+	free(reading.text);
 	return result;
 }
 

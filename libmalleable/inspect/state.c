@@ -49,11 +49,17 @@ static void collect(struct mal_meeting *meeting)
 		}
 }
 
-/* Whether a slot that begins before has what SLOT holds: zeros, as compilers set whole arrays. */
-static int covered(const struct mal_state *state, const struct mal_stack_slot *slot)
+/* The next slot from AT on that is not before OFFSET. */
+static uint32_t next_slot(const struct mal_state *state, uint32_t at, int64_t offset)
 {
-	uint32_t at = mal_slot_at(state, slot->offset);
+	while (at < state->slot_count && state->slots[at].offset < offset)
+		at++;
+	return at;
+}
 
+/* Whether the slot before AT has what SLOT holds: zeros, as compilers set whole arrays. */
+static int covered(const struct mal_state *state, uint32_t at, const struct mal_stack_slot *slot)
+{
 	return at > 0 && state->slots[at - 1].offset + state->slots[at - 1].bytes > slot->offset;
 }
 
@@ -62,25 +68,30 @@ static void meet_slots(struct mal_meeting *meeting, struct mal_state *state)
 	struct mal_values *values = &meeting->analysis->values;
 
 	state->slot_count = 0;
-	for (uint32_t from = 0; from < meeting->count; from++)
+	for (uint32_t from = 0; from < meeting->count; from++) {
+		/* Slots are in order: what was found is not looked for again. */
+		uint32_t at = 0, places[MAL_MEETING] = {0};
+
 		for (uint32_t i = 0; i < meeting->states[from]->slot_count; i++) {
 			const struct mal_stack_slot *slot = &meeting->states[from]->slots[i];
 			struct mal_stack_slot made = *slot;
-			uint32_t present = 0, at = mal_slot_at(state, slot->offset);
+			uint32_t present = 0;
 
+			at = next_slot(state, at, slot->offset);
 			if (at < state->slot_count && state->slots[at].offset == slot->offset)
 				continue;
 			for (uint32_t j = 0; j < meeting->count; j++) {
 				const struct mal_state *other = meeting->states[j];
-				uint32_t there = mal_slot_at(other, slot->offset);
+				uint32_t there = next_slot(other, places[j], slot->offset);
 
+				places[j] = there;
 				if (there < other->slot_count &&
 				    other->slots[there].offset == slot->offset) {
 					meeting->values[j] = other->slots[there].value;
 					if (other->slots[there].bytes > made.bytes)
 						made.bytes = other->slots[there].bytes;
 					present++;
-				} else if (covered(other, slot)) {
+				} else if (covered(other, there, slot)) {
 					meeting->values[j] = mal_number(values, 0);
 					present++;
 				}
@@ -102,6 +113,7 @@ static void meet_slots(struct mal_meeting *meeting, struct mal_state *state)
 			state->slots[at] = made;
 			state->slot_count++;
 		}
+	}
 }
 
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state)

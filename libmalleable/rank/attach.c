@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,31 +49,28 @@ int dmtcp_is_enabled(void) __attribute__((weak));
 /* Not in mal_rank: set before there is a rank, and if there is none. */
 static _Atomic bool tried;
 
-static void warn(const char *node, const char *text)
+static void warn(const char *node, const char *text, const char *rest)
 {
 	static _Atomic bool warned;
 
 	if (!atomic_exchange(&warned, true) && !getenv(MAL_ENV_QUIET))
-		dprintf(STDERR_FILENO, "balance: %s%s%s\n", node, *node ? ": " : "", text);
+		dprintf(STDERR_FILENO, "balance: %s%s%s%s\n", node, *node ? ": " : "", text, rest);
 }
 
-void mal_warn_once(const char *format, ...)
+/* In a step over several nodes with this one's name. */
+static void warn_unbalanced(const char *why)
 {
-	char node[65] = "", text[400];
-	va_list args;
+	char node[65] = "";
 
 	if (getenv(MAL_ENV_NODES))
 		gethostname(node, sizeof(node) - 1);
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	warn(node, text);
+	warn(node, why, "; this rank runs unbalanced");
 }
 
 void mal_warn_for_all(const char *text)
 {
 	if (mal_is_first(environ))
-		warn("", text);
+		warn("", text, "");
 }
 
 /* The process's first thread, if it was the primary one: its data outlive all other threads. */
@@ -164,12 +160,11 @@ bool mal_become_primary(void)
 static int open_segment(struct mal_error *err)
 {
 	const char *socket = getenv(MAL_ENV_SOCKET);
-	unsigned int number;
-	int fd, result;
+	int fd = mal_segment_named(environ), result;
 
-	if (!mal_number_parse(getenv(MAL_ENV_SEGMENT_FD), 0, (1u << 20) - 1, &number))
+	if (fd < 0)
 		mal_fail(err, "%s is wrong", MAL_ENV_SEGMENT_FD);
-	else if (mal_segment_open(&mal.segment, (int)number, err) == 0)
+	else if (mal_segment_open(&mal.segment, fd, err) == 0)
 		return 0;
 	/* A wrapper may have closed the descriptor: ask the controller for it. */
 	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, mal_patience_ms(ANSWER_MS),
@@ -354,8 +349,11 @@ static void forget_earlier_program(void)
 	atomic_store(&mal.slot->binding, 0);
 	atomic_store(&mal.slot->wants, 0);
 	atomic_store(&mal.slot->strays, 0);
-	atomic_store(&mal.slot->count.boundaries, 0);
+	for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
+		atomic_store(&mal.slot->count.boundaries[kind], 0);
 	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
+	atomic_store(&mal.slot->unread, false);
+	atomic_store(&mal.slot->beside_ms, 0);
 	mal.slot->bound[0] = '\0';
 	mal_borrower_check(&mal.segment, mal.me);
 }
@@ -455,7 +453,7 @@ void mal_attach(void)
 	} else {
 		if (mal.segment.header)
 			atomic_store(&mal.segment.header->refused, true);
-		mal_warn_once("%s; this rank runs unbalanced", err.text);
+		warn_unbalanced(err.text);
 	}
 	errno = saved;
 }

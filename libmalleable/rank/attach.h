@@ -9,12 +9,9 @@
 void mal_attach(void);
 
 /*
- * Print "balance: ..." on standard error, the first time only; in a step over several nodes with
- * this one's name. Thread safe.
+ * Print "balance: TEXT" on standard error, the first time only, of what all ranks of the step have
+ * in common: its first rank alone does. Thread safe.
  */
-__attribute__((format(printf, 1, 2))) void mal_warn_once(const char *format, ...);
-
-/* The same of what all ranks of the step have in common: its first rank alone prints TEXT. */
 void mal_warn_for_all(const char *text);
 
 /*

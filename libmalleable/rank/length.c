@@ -38,7 +38,7 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 	} else if (length->met < FIRST_RUNS) {
 		if (!length->met++ || ticks < length->typical)
 			length->typical = ticks;
-	} else if (own && ticks <= length->typical) {
+	} else if (ticks <= length->typical) {
 		length->typical -= length->typical / 10;
 	} else if (own) {
 		length->typical += length->typical / 2 + lengths.step;

@@ -342,7 +342,7 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 		return 0;
 	mal_prove();
 	mal.teams.runtime = mal_runtime_managed()->base;
-	mal.teams.outlast_exit = mal_gomp_original(mal_runtime_managed()) != NULL;
+	mal.teams.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
 	get_task_info = get.info;
 	mal.ompt = true;
 	mal.unmanaged = false;

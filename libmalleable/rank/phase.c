@@ -9,9 +9,9 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/period.h"
-#include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -28,13 +28,6 @@
 #define HAND_OVER_PART 0.02
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
-/*
- * Boundaries of a weaker kind count after so long without one of the kind that counts: many
- * programs make collective calls only to begin. Where the strongest kind comes back phases are
- * long: the next one may take that many times as long.
- */
-#define PATIENCE_S 1.0
-#define PATIENCE_GROWS 2
 
 /* Not in mal_rank: it is large, and its type is that of period.h, which knows of no rank. */
 static struct mal_period period;
@@ -57,7 +50,8 @@ static clockid_t clock_of(int32_t tid)
 /* Add the kernel's figures for our threads, by which the controller checks our own. */
 static void add_cpu_time(struct mal_snapshot *snapshot)
 {
-	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID), team = 0;
+	uint64_t read = mal_threads_background_ns(), team = 0;
+	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - read;
 
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		int32_t tid = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
@@ -77,7 +71,7 @@ static unsigned int team_of_sample(void)
 	return mal_team_is_mostly_free() && mal.own_count ? mal.own_count : mal.base;
 }
 
-static void say_sample(uint64_t round)
+static void say_sample(uint64_t round, enum mal_boundary_kind kind)
 {
 	struct mal_header *header = mal.segment.header;
 	struct mal_counters *count = &mal.slot->count;
@@ -88,8 +82,7 @@ static void say_sample(uint64_t round)
 	mal.last_leave = now;
 	snapshot = (struct mal_snapshot){
 		.round = round,
-		.boundary = mal.phase.boundaries[mal.phase.kind],
-		.kind = mal.phase.kind,
+		.kind = kind,
 		.tick = now,
 		.busy = busy_ticks(),
 		.serial = count->serial,
@@ -100,30 +93,32 @@ static void say_sample(uint64_t round)
 		.team = team_of_sample(),
 		.max = mal_team_max(),
 	};
+	for (unsigned int i = 0; i < MAL_BOUNDARY_KINDS; i++)
+		snapshot.boundaries[i] = count->boundaries[i];
 	mal_unmanaged_sample(&snapshot);
 	add_cpu_time(&snapshot);
 
 	mal.phase.said_round = round;
-	mal.phase.said_kind = mal.phase.kind;
 	mal.phase.last_said = snapshot.tick;
 	mal_snapshot_write(mal.slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
 }
 
-/*
- * Whether to give a sample here. Ranks that count the same boundaries all sample at the same one,
- * others by the clock. The first boundary of another kind is sampled, as the controller knows
- * the old count only.
- */
-static bool sample_is_due(const struct mal_header *header)
+/* Whether all ranks meet where a phase ends now. */
+static bool all_meet(void)
 {
-	if (mal.phase.said_kind && mal.phase.said_kind != mal.phase.kind)
-		return true;
-	if (mal.phase.kind <= MAL_BOUNDARY_PERIOD)
+	return atomic_load_explicit(&mal.segment.header->kind, memory_order_relaxed) >
+	       MAL_BOUNDARY_PERIOD;
+}
+
+/* Whether to give a sample here: ranks that meet do at the same boundary, others by the clock. */
+static bool sample_is_due(const struct mal_header *header, enum mal_boundary_kind kind)
+{
+	if (!all_meet())
 		return mal_ticks() >=
 		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);
-	return mal.phase.boundaries[mal.phase.kind] >=
+	return atomic_load_explicit(&mal.slot->count.boundaries[kind], memory_order_relaxed) >=
 	       atomic_load_explicit(&header->sample_at, memory_order_relaxed);
 }
 
@@ -184,102 +179,52 @@ static void follow_answer(uint32_t answers, uint64_t window)
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
-__attribute__((noinline)) static void sample(uint64_t round)
+__attribute__((noinline)) static void sample(uint64_t round, enum mal_boundary_kind kind)
 {
 	uint32_t answers = atomic_load(&mal.segment.header->answers);
 	uint64_t before = mal.phase.last_said;
 
-	mal_events_say();
-	say_sample(round);
-	if (mal_rule(MAL_RULE_AWAIT) && before && mal.phase.kind > MAL_BOUNDARY_PERIOD)
+	say_sample(round, kind);
+	if (mal_rule(MAL_RULE_AWAIT) && before && all_meet())
 		follow_answer(answers, mal.phase.last_said - before);
 }
 
-__attribute__((noinline)) static void sample_unseen(uint64_t round)
+__attribute__((noinline)) static void sample_unseen(uint64_t round, enum mal_boundary_kind kind)
 {
 	struct mal_kept kept = mal_keep();
 
-	sample(round);
+	sample(round, kind);
 	mal_give_back(&kept);
 }
 
-/* The rate of ticks may not be known before. */
-__attribute__((noinline)) static void begin_patience(uint64_t now)
-{
-	struct mal_kept kept = mal_keep();
-
-	mal.phase.patience = mal_s_to_ticks(PATIENCE_S);
-	if (!mal.phase.last)
-		mal.phase.last = now;
-	mal_give_back(&kept);
-}
-
-/*
- * Whether the controller waits NOW for a sample, and no boundary of the kind that counts has come
- * for TIMES as long as the rank's patience.
- */
-static bool is_overdue(uint64_t now, unsigned int times)
+/* Apart: where a boundary does not count no register is saved. */
+__attribute__((noinline)) static void pass(enum mal_boundary_kind kind)
 {
 	const struct mal_header *header = mal.segment.header;
+	uint64_t round;
 
-	if (!mal.phase.patience)
-		begin_patience(now);
-	return now > mal.phase.last + times * mal.phase.patience &&
-	       now > atomic_load_explicit(&header->sample_after, memory_order_relaxed) &&
-	       atomic_load_explicit(&header->round, memory_order_acquire) != mal.phase.said_round &&
-	       mal_rule(MAL_RULE_READY);
-}
-
-/* At tick NOW comes a boundary of another kind than counts. Returns whether that counts now. */
-__attribute__((noinline)) static bool changes_to(enum mal_boundary_kind kind, uint64_t now)
-{
-	uint64_t missed = now - mal.phase.last_strongest;
-
-	if (kind < mal.phase.kind) {
-		if (!is_overdue(now, 1))
-			return false;
-		if (mal.phase.kind == mal.phase.strongest)
-			mal.phase.last_strongest = mal.phase.last;
-	} else if (kind >= mal.phase.strongest) {
-		if (kind == mal.phase.strongest && PATIENCE_GROWS * missed > mal.phase.patience)
-			mal.phase.patience = PATIENCE_GROWS * missed;
-		mal.phase.strongest = kind;
-	}
-	mal.phase.kind = kind;
-	return true;
+	if (mal_phase_has_plan())
+		mal_phase_follow_plan();
+	round = atomic_load_explicit(&header->round, memory_order_acquire);
+	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) &&
+	    sample_is_due(header, kind))
+		sample_unseen(round, kind);
 }
 
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
-	struct mal_header *header = mal.segment.header;
-	uint64_t now = mal.left_mpi > mal.last_leave ? mal.left_mpi : mal.last_leave, round;
+	uint32_t chosen = atomic_load_explicit(&mal.segment.header->kind, memory_order_relaxed);
 
 	if (mal.depth)
 		return;
-	mal.phase.boundaries[kind]++;
-	if (kind != mal.phase.kind && !changes_to(kind, now))
-		return;
-	mal.phase.last = now;
-	atomic_store_explicit(&mal.slot->count.boundaries, mal.phase.boundaries[kind],
-			      memory_order_relaxed);
-	if (mal_phase_has_plan())
-		mal_phase_follow_plan();
-	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) && sample_is_due(header))
-		sample_unseen(round);
+	mal_count(&mal.slot->count.boundaries[kind], 1);
+	if (kind == chosen || (kind > chosen && chosen <= MAL_BOUNDARY_PERIOD))
+		pass(kind);
 }
 
 void mal_phase_region(const void *where)
 {
-	if (mal.phase.kind > MAL_BOUNDARY_PERIOD && !is_overdue(mal.last_leave, 1))
-		return;
-	if (mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
+	if (!all_meet() &&
+	    mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
-}
-
-void mal_phase_call(void)
-{
-	/* Regions that repeat are found meanwhile, where there are any. */
-	if (mal.phase.kind == MAL_BOUNDARY_CALL || is_overdue(mal.left_mpi, 2))
-		mal_phase_boundary(MAL_BOUNDARY_CALL);
 }

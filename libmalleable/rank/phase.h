@@ -8,10 +8,7 @@
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/state.h"
 
-/*
- * The program reached a boundary of KIND. Once a stronger kind was seen, weaker ones are ignored
- * unless no stronger one comes any more.
- */
+/* The program reached a boundary of KIND. Whether it counts is the controller's choice. */
 void mal_phase_boundary(enum mal_boundary_kind kind);
 
 /* Whether there is a plan that this rank has not carried out completely. */
@@ -28,15 +25,7 @@ static inline bool mal_phase_has_plan(void)
  */
 void mal_phase_follow_plan(void);
 
-/*
- * A region at code address WHERE ended. Regions that repeat mark boundaries where MPI gives none.
- */
+/* A region at code address WHERE ended. Regions that repeat are boundaries if nobody meets. */
 void mal_phase_region(const void *where);
-
-/*
- * A call of MPI ended that is no boundary. It is one where the rank has no other, as a rank that
- * hands out work and has no regions.
- */
-void mal_phase_call(void);
 
 #endif

@@ -11,8 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/state.h"
+
+/* When the program went on although it was not read. */
+static uint64_t begun_ns;
 
 static void say(const char *text)
 {
@@ -37,16 +42,21 @@ static const char *threads_end(void)
 
 void mal_prove(void)
 {
+	struct mal_header *header = mal.segment.header;
+	struct mal_reading shared = {&header->reader, &header->read, mal_threads_start_background,
+				     mal_threads_background_works};
 	const char *trouble = threads_end();
 	uint64_t begin = mal_ticks();
 
 	/* What the user says of the mode stands above what can be proved. */
-	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.observe || mal.proofs.on)
+	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.proofs.on)
 		return;
-	mal.proofs.on = !trouble && mal_regions_open(&mal.segment.header->reader, &trouble);
+	mal.proofs.on = !trouble && mal_regions_open(shared, &trouble);
 	if (!mal.proofs.on)
 		say(trouble);
 	atomic_store(&mal.slot->proves, mal.proofs.on ? MAL_PROVES : MAL_PROVES_NOT);
+	atomic_store(&mal.slot->unread, mal.proofs.on && mal_regions_are_unread());
+	begun_ns = mal_now_ns();
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
 
@@ -58,11 +68,24 @@ void mal_prove_told_one(void)
 	atomic_store(&mal.slot->proves, MAL_PROVES_ONE);
 }
 
+/* A region starts. Why it is bound is another question once the program is read. */
+static void note_unread(void)
+{
+	if (!atomic_load(&mal.slot->unread))
+		return;
+	if (mal_regions_are_unread())
+		return;
+	mal.slot->bound[0] = '\0';
+	atomic_store(&mal.slot->beside_ms, (uint32_t)((mal_now_ns() - begun_ns) / 1000000));
+	atomic_store(&mal.slot->unread, false);
+}
+
 __attribute__((noinline)) static struct mal_region_kind ask(const void *key)
 {
 	struct mal_kept kept = mal_keep();
 	struct mal_region_kind kind = mal_region_of(key);
 
+	note_unread();
 	mal_give_back(&kept);
 	return kind;
 }

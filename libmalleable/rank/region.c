@@ -28,13 +28,13 @@ static struct mal_region *current;
 
 /*
  * Waiting threads must not occupy CPUs that they share or that their rank may soon lend. But where
- * the PROGRAM chose more threads than CPUs, they wait as they would without us: it may run many
- * nested regions.
+ * the PROGRAM chose more threads than CPUs, they wait as they would without us: libomp's go on, as
+ * it may run many nested regions, and libgomp's soon sleep.
  */
 static enum mal_linger choose_linger(const struct mal_region *region, bool program)
 {
 	if (mal.stacked)
-		return program ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
+		return program && !mal.teams.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
 	if (!mal_sizing_may_share(region) ||
 	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;

@@ -28,6 +28,9 @@ static struct mal_region *classify(struct mal_region *entry, const void *where)
 	struct mal_region_kind kind = mal_prove_region(where);
 
 	entry->where = kind.stays ? where : passing(where);
+	/* It was prepared as what it was. */
+	if (entry->free != kind.free)
+		entry->prepared = 0;
 	entry->free = kind.free;
 	return entry;
 }

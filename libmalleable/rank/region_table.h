@@ -19,15 +19,7 @@ struct mal_region {
 	double work;  /* ticks times CPUs: average of runs that share none, and of shorter ones */
 	double offer; /* moving average of the part of its time in which others waited */
 	unsigned int offered_cpus;
-	/* runs that it may share until one is alone; how often it has used them up */
-	unsigned int left, calm;
-	/* shared runs in a row that cost too much, then runs alone that did not, and their work */
-	unsigned int bad, good;
-	double least;
-	bool suspect;	     /* it runs alone until that is known to be harm, or not */
-	unsigned int doubts; /* how often it was not: there was just more work */
-	/* runs until it may share again, and how often that was said */
-	unsigned int rest, rests;
+	unsigned int left;	/* runs that it may share until one is alone */
 	bool prepared_to_share; /* it might share when it was last prepared */
 	/* it has a num_threads clause, or cannot get the number of threads that we choose */
 	bool clause;

@@ -23,22 +23,8 @@
 #define GROW_OFFER 0.08
 /* From this part on add threads for few CPUs too, though they share unevenly until these come. */
 #define GROW_SURE 0.5
-/*
- * The first run is alone, and measures the region, then one after 16 shared runs, later one after
- * four and sixteen times as many: 4 << 2 * calm.
- */
-#define CALM_MAX 3u
-/*
- * A region is harmed where so many shared runs in a row take this many times the work of as many
- * alone that follow: its threads spin for each other. Where its work just varies so many runs tell
- * nothing, and twice as many are asked for.
- */
-#define BAD_RUNS 3u
-#define HARM 1.5
-#define DOUBTS_MAX 2u
-/* It shares no more for so many runs then, each time eight times as many. */
-#define REST 64u
-#define RESTS_MAX 4u
+/* The first run is alone, and measures the region, then one after so many shared ones. */
+#define SHARED_RUNS 64u
 /* How often to look for how long other ranks waited. */
 #define LOOK_EVERY_S 1e-3
 /* Stop asking for CPUs after this many looks at which nobody waited. */
@@ -56,7 +42,7 @@ void mal_sizing_open(void)
  * Whether the region is long enough for threads to share CPUs. One that the system interrupted
  * seems to, but typically takes far less.
  */
-bool mal_sizing_is_long(const struct mal_region *region)
+static bool is_long(const struct mal_region *region)
 {
 	uint64_t ticks = mal.region.grow_region;
 
@@ -66,8 +52,7 @@ bool mal_sizing_is_long(const struct mal_region *region)
 
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return mal_rule(MAL_RULE_LEND) && region->length.lasts && region->left && !region->rest &&
-	       !region->suspect;
+	return mal_rule(MAL_RULE_LEND) && region->length.lasts && region->left;
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
@@ -77,10 +62,10 @@ unsigned int mal_sizing_team(const struct mal_region *region)
 	unsigned int team = cpus;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
-	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count && !region->rest)
+	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count)
 		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || !mal_sizing_is_long(region) ||
-	    !mal_sizing_may_share(region) || region->offer < GROW_OFFER)
+	if (!mal_rule(MAL_RULE_GROW) || !is_long(region) || !mal_sizing_may_share(region) ||
+	    region->offer < GROW_OFFER)
 		return cpus;
 	if (region->offered_cpus >= mal.own_count)
 		team = 2 * mal.own_count;
@@ -138,50 +123,6 @@ static unsigned int count_granted(void)
 	return had > began ? had - began : 0;
 }
 
-/* A shared run took WORK. */
-static void learn_shared(struct mal_region *region, double work)
-{
-	region->left -= region->left > 0;
-	if (work <= HARM * region->work || region->work <= 0) {
-		region->bad = 0;
-		return;
-	}
-	if (!region->bad++ || work < region->least)
-		region->least = work;
-	region->suspect = region->bad >= BAD_RUNS << region->doubts;
-}
-
-/* A run alone took WORK: was it harm, or just more work? Returns whether it is known. */
-static bool judge(struct mal_region *region, double work)
-{
-	if (region->least <= HARM * work) {
-		region->doubts += region->doubts < DOUBTS_MAX;
-		return true;
-	}
-	if (++region->good < BAD_RUNS << region->doubts)
-		return false;
-	region->rest = REST << 3 * region->rests;
-	region->rests += region->rests < RESTS_MAX;
-	return true;
-}
-
-/* A run alone took WORK. */
-static void learn_alone(struct mal_region *region, double work)
-{
-	region->rest -= region->rest > 0;
-	if (region->suspect) {
-		if (!judge(region, work))
-			return;
-		region->suspect = false;
-	} else if (!region->left) {
-		region->calm += region->calm < CALM_MAX;
-		/* What harmed it may have been a busy machine. */
-		region->rests -= region->rests > 0;
-	}
-	region->left = 4u << 2 * region->calm;
-	region->bad = region->good = 0;
-}
-
 /*
  * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
  * took far less shows that what is believed is wrong.
@@ -218,26 +159,23 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint6
 		return;
 	mal.region.last_look = now;
 	/* It took long to create threads, and will not the next time. */
-	if (mal.running > mal.region.threads) {
+	if (mal.running > 1 && mal.running > mal.region.threads) {
 		mal.region.threads = mal.running;
 		return;
 	}
 	if (!mal_rule(MAL_RULE_LEND))
 		return;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
-	was_long = mal_sizing_is_long(region);
+	was_long = is_long(region);
 	/* A CPU is granted while its rank waits. */
 	work = duration * (mal.own_count + mal.borrowed_count + offer * count_granted());
-	if (mal_sizing_is_shared())
-		learn_shared(region, work);
-	else
-		learn_alone(region, work);
+	region->left = mal_sizing_is_shared() ? region->left - (region->left > 0) : SHARED_RUNS;
 	learn_work(region, work);
 	ask_for_cpus(region, offer);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
-	if (was_long || mal_sizing_is_long(region) ||
+	if (was_long || is_long(region) ||
 	    region->prepared_to_share != mal_sizing_may_share(region))
 		region->prepared = 0;
 }

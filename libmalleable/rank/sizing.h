@@ -2,9 +2,8 @@
 /*
  * sizing.h: how many threads a region gets, by what its past runs took. Primary thread only.
  *
- * A region shares CPUs for what is known of it alone: it lasts, and no run was far longer for that.
- * It never shares for ever without a run alone, nor is kept from it for ever (t/unit/test_sizing.c:
- * alone_now_and_then, harmed, varies).
+ * A region shares CPUs for what is known of it alone: it lasts. It never shares for ever without a
+ * run alone (t/unit/test_sizing.c: alone_now_and_then). Whether sharing pays is not judged here.
  */
 #ifndef MAL_RANK_SIZING_H
 #define MAL_RANK_SIZING_H
@@ -17,9 +16,6 @@
 
 /* Set lengths in ticks (mal_rank.region). Once, before the others. */
 void mal_sizing_open(void);
-
-/* Whether the region is long enough for threads to share CPUs. */
-bool mal_sizing_is_long(const struct mal_region *region);
 
 /* Whether it may borrow CPUs, and have more threads than CPUs. */
 bool mal_sizing_may_share(const struct mal_region *region);

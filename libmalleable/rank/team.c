@@ -136,7 +136,9 @@ static void raise_base(bool chosen)
 	if (!chosen && (told_so || !atomic_load(&mal.reported)) && !mal.proofs.told_one &&
 	    runtime->set_num_threads && get_limit() >= 2 && mal_prove_all_free() &&
 	    system_has_room(2)) {
-		mal.base = 2;
+		/* Who only observes changes nothing, but tells what balancing could do. */
+		if (!mal.observe)
+			mal.base = 2;
 		mal.proofs.raised = true;
 	} else if (chosen) {
 		mal_prove_told_one();
@@ -278,7 +280,7 @@ int mal_team_tell(int threads)
 	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
 
 	/* A region of one thread because of its if clause says nothing of others. */
-	if (threads == 1 && mal.base <= 1)
+	if (threads == 1 && mal.base <= 1 && !mal.proofs.raised)
 		mal_prove_told_one();
 	if (threads > 0 && (unsigned int)threads > reported) {
 		uint32_t reason = MAL_REASON_NONE;

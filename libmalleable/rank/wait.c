@@ -15,8 +15,8 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/state/state.h"
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
@@ -42,17 +42,17 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
 	mal_threads_ignore();
 	mal_unmanaged_open();
+	if (mal.unmanaged && mal_gomp_is_kept())
+		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
 	if (!mal_self.met)
 		mal_become_primary();
 	mal_summary_begin();
-	mal_events_begin();
 }
 
 void mal_mpi_finalize(void (*progress)(void))
 {
 	mal_mpi_enter(true);
 	mal_summary_end(progress, mal_mpi_poll);
-	mal_events_end();
 }
 
 /*
@@ -124,12 +124,8 @@ void mal_mpi_enter(bool collective)
 
 void mal_mpi_leave(bool boundary)
 {
-	if (!leave())
-		return;
-	if (boundary)
-		mal_phase_boundary(MAL_BOUNDARY_COLLECTIVE);
-	else
-		mal_phase_call();
+	if (leave())
+		mal_phase_boundary(boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL);
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */

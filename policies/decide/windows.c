@@ -46,9 +46,9 @@ void mal_windows_adapt(struct mal_windows *windows, bool moved)
  * Boundaries until the next sample, for windows of the wanted length; it grows slowly, phases
  * differ in length.
  */
-static void adapt_stride(struct mal_windows *windows, uint64_t boundaries, double elapsed_s)
+static void adapt_stride(struct mal_windows *windows, double boundaries, double elapsed_s)
 {
-	double wanted = windows->window_s * (double)boundaries / elapsed_s;
+	double wanted = windows->window_s * boundaries / elapsed_s;
 
 	/*
 	 * A program starts with a burst of collective calls; its first real phase is not to be
@@ -61,7 +61,7 @@ static void adapt_stride(struct mal_windows *windows, uint64_t boundaries, doubl
 	windows->stride = wanted < 1 ? 1 : wanted > 1e9 ? 1000000000 : (uint64_t)wanted;
 }
 
-bool mal_windows_end(struct mal_windows *windows, uint64_t boundaries, double elapsed_s)
+bool mal_windows_end(struct mal_windows *windows, double boundaries, double elapsed_s)
 {
 	adapt_stride(windows, boundaries, elapsed_s);
 	return elapsed_s >= LEAST_PART * windows->window_s;

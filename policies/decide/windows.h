@@ -36,7 +36,7 @@ void mal_windows_adapt(struct mal_windows *windows, bool moved);
  * A round of samples is complete, BOUNDARIES and ELAPSED_S after the last window's end. Returns
  * true if that is a window; else it goes on growing.
  */
-bool mal_windows_end(struct mal_windows *windows, uint64_t boundaries, double elapsed_s);
+bool mal_windows_end(struct mal_windows *windows, double boundaries, double elapsed_s);
 
 /* Has nothing moved for some windows? */
 bool mal_windows_are_steady(const struct mal_windows *windows);

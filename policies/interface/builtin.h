@@ -11,7 +11,6 @@ extern const struct mal_policy mal_policy_external;
 extern const struct mal_policy mal_policy_lewi;
 extern const struct mal_policy mal_policy_observe;
 extern const struct mal_policy mal_policy_off;
-extern const struct mal_policy mal_policy_random;
 extern const struct mal_policy mal_policy_sabo;
 
 #endif

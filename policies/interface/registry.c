@@ -8,8 +8,8 @@
 #include "policies/interface/builtin.h"
 
 static const struct mal_policy *const policies[] = {
-	&mal_policy_auto,     &mal_policy_lewi,	  &mal_policy_sabo,    &mal_policy_explore,
-	&mal_policy_external, &mal_policy_random, &mal_policy_observe, &mal_policy_off,
+	&mal_policy_auto,     &mal_policy_lewi,	   &mal_policy_sabo, &mal_policy_explore,
+	&mal_policy_external, &mal_policy_observe, &mal_policy_off,
 };
 
 #define BUILT_IN (sizeof(policies) / sizeof(policies[0]))

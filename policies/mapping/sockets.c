@@ -48,10 +48,8 @@ static void explore(struct tree *tree, unsigned int position)
 		if (tree->free[socket] <= 0)
 			continue;
 		/* Always finish a first complete mapping: its depth is the number of ranks. */
-		if (search->nodes >= search->max_nodes && search->missing != UINT_MAX) {
-			search->bounded = true;
+		if (search->nodes >= search->max_nodes && search->missing != UINT_MAX)
 			return;
-		}
 		search->nodes++;
 		put(tree, rank, socket);
 		explore(tree, position + 1);
@@ -68,7 +66,6 @@ int mal_socket_search(struct mal_socket_search *search)
 	int result = -1;
 
 	search->nodes = 0;
-	search->bounded = false;
 	search->missing = UINT_MAX;
 	for (unsigned int i = 0; i < search->rank_count; i++)
 		max = search->order[i] > max ? search->order[i] : max;

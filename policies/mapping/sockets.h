@@ -11,8 +11,6 @@
 #ifndef MAL_POLICIES_MAPPING_SOCKETS_H
 #define MAL_POLICIES_MAPPING_SOCKETS_H
 
-#include <stdbool.h>
-
 struct mal_socket_search {
 	/* Given by the caller. */
 	unsigned int socket_count;
@@ -22,10 +20,10 @@ struct mal_socket_search {
 	const unsigned int *wanted; /* by rank: cores that it requests */
 	unsigned int max_nodes;	    /* explored at most, beside the root */
 	/* The result. */
-	unsigned int *socket; /* by rank: the caller's array */
+	unsigned int
+		*socket; /* by rank: the caller's array; the best so far where max_nodes was hit */
 	unsigned int missing; /* min_c */
 	unsigned int nodes;   /* explored, beside the root */
-	bool bounded;	      /* max_nodes was hit: socket is the best so far */
 };
 
 /* Run the search. Returns 0, or -1 if there is no rank, no socket, or no memory. */

@@ -19,7 +19,6 @@
 
 struct past {
 	struct mal_load expected[MAL_FORECAST_KINDS];
-	struct mal_load past[2]; /* the last value and the one before */
 	bool known;
 };
 
@@ -80,27 +79,18 @@ static struct mal_load mix(const struct mal_load *past, const struct mal_load *n
 				 part(past->serial, now->serial, keep)};
 }
 
-static double above_zero(double value)
-{
-	return value > 0 ? value : 0;
-}
-
 static void expect(struct past *past, const struct mal_load *now, double smooth, bool jumped)
 {
 	struct mal_load *expected = past->expected;
 	struct mal_load before = past->known && !jumped ? expected[MAL_FORECAST_LAST] : *now;
 
-	expected[MAL_FORECAST_TREND].work = above_zero(2 * now->work - before.work);
-	expected[MAL_FORECAST_TREND].serial = above_zero(2 * now->serial - before.serial);
+	expected[MAL_FORECAST_TREND].work = fmax(2 * now->work - before.work, 0);
+	expected[MAL_FORECAST_TREND].serial = fmax(2 * now->serial - before.serial, 0);
 	expected[MAL_FORECAST_AVERAGE] =
 		mix(&expected[MAL_FORECAST_AVERAGE], now, past->known && !jumped ? smooth : 0);
 	expected[MAL_FORECAST_SLOW] =
 		mix(&expected[MAL_FORECAST_SLOW], now, past->known ? LONG : 0);
 	expected[MAL_FORECAST_LAST] = *now;
-	expected[MAL_FORECAST_SECOND] = past->known ? past->past[0] : *now;
-	expected[MAL_FORECAST_THIRD] = past->known ? past->past[1] : *now;
-	past->past[1] = expected[MAL_FORECAST_SECOND];
-	past->past[0] = *now;
 	past->known = true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * forecast.h: forecast each rank's load in the next window from its past loads.
  *
- * Six simple forecasts run side by side. The caller finds out which one is best: a policy compares
+ * Four simple forecasts run side by side. The caller finds out which one is best: a policy compares
  * what it would have done by each of them with what came.
  */
 #ifndef MAL_POLICIES_MODEL_FORECAST_H
@@ -16,8 +16,6 @@ enum mal_forecast_kind {
 	MAL_FORECAST_LAST,    /* the last value */
 	MAL_FORECAST_TREND,   /* the last value plus its last change */
 	MAL_FORECAST_SLOW,    /* average over a long past */
-	MAL_FORECAST_SECOND,  /* the value of the window before the last: loads that alternate */
-	MAL_FORECAST_THIRD,   /* and the one before that */
 	MAL_FORECAST_KINDS,
 };
 

@@ -58,6 +58,12 @@ bool mal_judge_is_trying(const struct mal_judge *judge)
 	return judge->part == MAL_JUDGE_OTHER;
 }
 
+/* Whether WAY does more than the trusted one. */
+static bool does_more(const struct mal_judge *judge, unsigned int way)
+{
+	return way & ~judge->trusted;
+}
+
 /* The error of a way's mean. */
 static double error_of(const struct mal_judge *judge, const struct mal_way *way)
 {
@@ -136,12 +142,12 @@ static void trust(struct mal_judge *judge, unsigned int way)
 	judge->run = 0;
 }
 
-/* Whether WAY, which does MORE than the trusted one or less, proved to be the better one. */
-static bool is_better(const struct mal_judge *judge, const struct mal_way *way, bool more)
+/* Whether what was tried, WAY, proved to be better than the trusted one. */
+static bool is_better(const struct mal_judge *judge, const struct mal_way *way)
 {
 	double error = SURE * error_of(judge, way);
 
-	if (!more)
+	if (!does_more(judge, judge->tried))
 		return way->mean > fmax(way->blocks < 2 ? CLEAR : LEAST, error);
 	return way->mean > fmax(WORTH, error) ||
 	       (way->blocks >= 2 && judge->left > MUCH && way->mean - error > -HARMLESS);
@@ -153,11 +159,11 @@ static void conclude(struct mal_judge *judge, const struct mal_judge_window *win
 	struct mal_way *way = &judge->ways[judge->tried];
 	double ratio =
 		log(2 * judge->sum / judge->had / (judge->before + judge->after / judge->had));
-	bool more = judge->tried & ~judge->trusted;
+	bool more = does_more(judge, judge->tried);
 
 	judge->lost_s = fmax(0, judge->lost_s + ratio * window->elapsed_s * judge->had);
 	learn_block(way, -ratio);
-	if (is_better(judge, way, more))
+	if (is_better(judge, way))
 		trust(judge, judge->tried);
 	else if (way->mean + SURE * error_of(judge, way) < (more ? -HARMLESS : LEAST))
 		way->rest = REST;
@@ -185,7 +191,7 @@ static double hope_of(const struct mal_judge *judge, unsigned int way)
 	double hope = known->blocks > 0 ? known->mean + SURE * error_of(judge, known) : 1;
 
 	/* With more, time may at best be that of even work. */
-	return way & ~judge->trusted ? fmin(hope, judge->left) : hope;
+	return does_more(judge, way) ? fmin(hope, judge->left) : hope;
 }
 
 /* Whether WAY may challenge the trusted one now. */
@@ -195,7 +201,7 @@ static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 	const struct mal_way *known = &judge->ways[way];
 	double loss = expected_loss(judge, way);
 
-	if ((way & ~judge->allowed) || known->rest || (!(way & ~judge->trusted) && !window->apart))
+	if ((way & ~judge->allowed) || known->rest || (!does_more(judge, way) && !window->apart))
 		return false;
 	/* The first block is free, but of what is known to be slow. */
 	return (known->blocks < 1 && loss < CLEAR) ||
@@ -215,7 +221,7 @@ static unsigned int choose(const struct mal_judge *judge, const struct mal_judge
 		if (!may_challenge(judge, way, window))
 			continue;
 		/* What does less is tried for safety, whatever is hoped of it. */
-		if (!(way & ~judge->trusted))
+		if (!does_more(judge, way))
 			hope = fmax(hope, 2 * WORTH);
 		if (hope <= most)
 			continue;
@@ -272,7 +278,7 @@ bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *win
 /* Is one window of doing less enough? */
 static bool is_clear(const struct mal_judge *judge, double phase_s)
 {
-	return !(judge->way & ~judge->trusted) &&
+	return !does_more(judge, judge->way) &&
 	       log(phase_s / judge->before) > fmax(CLEAR, FAR * sqrt(judge->noise[0]));
 }
 

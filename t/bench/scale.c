@@ -237,8 +237,6 @@ int main(int argc, char **argv)
 	decisions(ranks, cpu_count, "sabo");
 	decisions(8, 48, "auto");
 	decisions(8, 48, "sabo");
-	decisions(8, 48, "random");
-	decisions(64, 256, "random");
 	hand_over(&segment);
 	periods("a region of a sequence that repeats after 40", 40);
 	periods("a region of a sequence that never repeats", 0);

@@ -11,14 +11,8 @@
 #include "t/fuzz/fuzz.h"
 #include "t/fuzz/step.h"
 
-static const char *const policies[] = {"auto",
-				       "lewi",
-				       "sabo",
-				       "explore",
-				       "observe",
-				       "external",
-				       "auto,pages=follow",
-				       "explore,schedule=tune"};
+static const char *const policies[] = {
+	"auto", "lewi", "sabo", "explore", "observe", "external", "explore,schedule=tune"};
 
 /* Eight bytes, or fewer at a part's end, at a place of the input's choice. */
 static void scribble(const struct mal_segment *segment)

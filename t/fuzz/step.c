@@ -124,7 +124,7 @@ void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_
 
 		said->round = controller->step->segment.header->round;
 		said->kind = MAL_BOUNDARY_COLLECTIVE;
-		said->boundary++;
+		said->boundaries[MAL_BOUNDARY_COLLECTIVE]++;
 		said->tick += mal_s_to_ticks(1);
 		said->busy += (uint64_t)busy[rank] * TICKS;
 		said->thread_ticks += (uint64_t)busy[rank] * TICKS;

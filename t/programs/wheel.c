@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wheel.c: a program that loads libraries privately, like Python: wheel [deep] [last] LIBRARY...,
- * with RTLD_DEEPBIND, and its own regions last instead of first. The library (built with LIBRARY
- * defined) brings its own OpenMP runtime. Prints what each library was told and
- * had, and how many of its items were not handled exactly once.
+ * wheel.c: a program that loads libraries privately, like Python: wheel [deep] [last] [forked]
+ * LIBRARY..., with RTLD_DEEPBIND, its own regions last instead of first, and in a forked child that
+ * has opened regions. The library (built with LIBRARY defined) brings its own OpenMP runtime.
+ * Prints what each library was told and had, and how many of its items were not handled exactly
+ * once.
  */
 #include <stdio.h>
 
@@ -57,6 +58,8 @@ int wheel_run(int iterations, int *max, int *threads, int *procs)
 #include <mpi.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int rank;
 
@@ -78,14 +81,45 @@ static bool run_library(const char *name, int flags)
 	return true;
 }
 
+static int run_region(void)
+{
+	int count = 0;
+
+#pragma omp parallel
+#pragma omp atomic
+	count++;
+	return count;
+}
+
+static bool run_libraries(char **names, int flags)
+{
+	bool good = true;
+
+	while (good && *names)
+		good = run_library(*names++, flags);
+	return good;
+}
+
+/* The same in a child, behind a region of its own. */
+static bool run_in_child(char **names, int flags)
+{
+	int status = 0;
+
+	if (fork() == 0) {
+		bool good = run_region() && run_libraries(names, flags);
+
+		fflush(stdout);
+		_exit(good ? 0 : 1);
+	}
+	return wait(&status) > 0 && status == 0;
+}
+
 static int run_regions(void)
 {
 	int count = 0;
 
 	for (int i = 0; i < 10; i++) {
-#pragma omp parallel
-#pragma omp atomic
-		count++;
+		count += run_region();
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	return count;
@@ -94,18 +128,18 @@ static int run_regions(void)
 int main(int argc, char **argv)
 {
 	int flags = RTLD_NOW | RTLD_LOCAL, count = 0;
-	bool good = true, last = false;
+	bool good, last = false, forked = false;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	for (; argc > 1 && !strchr(argv[1], '/'); argc--, argv++) {
 		last |= strcmp(argv[1], "last") == 0;
+		forked |= strcmp(argv[1], "forked") == 0;
 		flags |= strcmp(argv[1], "deep") == 0 ? RTLD_DEEPBIND : 0;
 	}
 	if (!last)
 		count = run_regions();
-	for (int i = 1; i < argc && good; i++)
-		good = run_library(argv[i], flags);
+	good = forked ? run_in_child(argv + 1, flags) : run_libraries(argv + 1, flags);
 	if (last)
 		count = run_regions();
 	MPI_Finalize();

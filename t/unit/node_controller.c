@@ -62,6 +62,9 @@ static int puppet_decide(void *state, const struct mal_view *view, struct mal_pl
 	return 0;
 }
 
+/* Policy "random" (t/policies/random.c). */
+extern const struct mal_policy malleable_policy;
+
 static const struct mal_policy puppet_policy = {
 	.abi = MAL_POLICY_ABI,
 	.name = "puppet",
@@ -126,8 +129,10 @@ struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const ch
 	struct mal_cpumask allocation = {{0}}, idle;
 	struct mal_error err = {""};
 
-	if (!mal_policy_find("puppet"))
+	if (!mal_policy_find("puppet")) {
 		mal_policy_register(&puppet_policy);
+		mal_policy_register(&malleable_policy);
+	}
 	memset(&puppet, 0, sizeof(puppet));
 	memset(&node, 0, sizeof(node));
 	open_kernel(ranks);
@@ -333,7 +338,7 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 
 	said.round = node.ranks.header->round;
 	said.kind = MAL_BOUNDARY_COLLECTIVE;
-	said.boundary++;
+	said.boundaries[MAL_BOUNDARY_COLLECTIVE]++;
 	said.tick = node_kernel.ns;
 	said.busy += mal_s_to_ticks(work_s);
 	said.serial += mal_s_to_ticks(serial_s);
@@ -343,7 +348,8 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 	said.cpu += mal_s_to_ticks(work_s + serial_s);
 	said.regions++;
 	said.team = NODE_TEAM;
-	node_slot(rank)->count.boundaries = said.boundary;
+	node_slot(rank)->count.boundaries[MAL_BOUNDARY_COLLECTIVE] =
+		said.boundaries[MAL_BOUNDARY_COLLECTIVE];
 	node_lie(rank, &said);
 }
 

@@ -152,11 +152,6 @@ void node_admin_switch(bool off);
 void node_set_blind(bool blind);
 /* What /proc/stat says; NULL: it cannot be read, as at first. It must outlive the node. */
 void node_set_stat(const char *stat);
-/*
- * What /proc/PID/maps of a rank says, and the NUMA node of each page that move_pages(2) is asked
- * about.
- */
-void node_set_maps(const char *maps, int page_node);
 
 /*
  * Is all as it must be at any time? NULL, or what is wrong: each CPU has one owner at most, a rank

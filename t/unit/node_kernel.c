@@ -47,7 +47,6 @@ uint64_t __wrap_mal_clock_elsewhere(void);
 int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask);
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
 int __wrap_mal_bind_thread(pid_t tid, unsigned int cpu);
-int __wrap_mal_thread_start(void *(*function)(void *), void *argument);
 int __wrap_mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err);
 void __wrap_mal_watch_process(int32_t pid);
 void __wrap_mal_watch_channel(int fd);
@@ -146,12 +145,10 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 		return __real_fopen(path, mode);
 	if (strstr(path, "/cmdline"))
 		return fmemopen((void *)(uintptr_t)command, sizeof(command), "r");
-	if (strcmp(path, "/proc/stat") == 0)
-		return node_kernel.stat ? fmemopen((void *)(uintptr_t)node_kernel.stat,
-						   strlen(node_kernel.stat), "r")
-					: NULL;
-	return node_kernel.maps ? fmemopen((void *)node_kernel.maps, strlen(node_kernel.maps), "r")
-				: NULL;
+	return node_kernel.stat && strcmp(path, "/proc/stat") == 0
+		       ? fmemopen((void *)(uintptr_t)node_kernel.stat, strlen(node_kernel.stat),
+				  "r")
+		       : NULL;
 }
 
 /* The administrator's switch. */
@@ -184,15 +181,7 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
 	return 0;
 }
 
-/* Pages lie where the test says, or where they were sent. */
-static long move_pages(unsigned long count, const int *to, int *status)
-{
-	for (unsigned long i = 0; i < count; i++)
-		status[i] = to ? to[i] : node_kernel.page_node;
-	return 0;
-}
-
-/* Futexes and pages; no other call is made here. */
+/* Futexes; no other call is made here. */
 long __wrap_syscall(long number, ...)
 {
 	long arguments[6];
@@ -202,9 +191,6 @@ long __wrap_syscall(long number, ...)
 	for (unsigned int i = 0; i < 6; i++)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
-	if (number == SYS_move_pages)
-		return move_pages((unsigned long)arguments[1], (const int *)arguments[3],
-				  (int *)arguments[4]);
 	if (number != SYS_futex)
 		abort();
 	if ((int)arguments[1] == FUTEX_WAIT && node_kernel.sleeps)
@@ -253,13 +239,6 @@ int __wrap_mal_bind_thread(pid_t tid, unsigned int cpu)
 
 	mal_cpumask_add(&mask, cpu);
 	return __wrap_mal_cpumask_set_affinity(tid, &mask);
-}
-
-/* At once, to its end. */
-int __wrap_mal_thread_start(void *(*function)(void *), void *argument)
-{
-	function(argument);
-	return 0;
 }
 
 int __wrap_mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err)

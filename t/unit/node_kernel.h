@@ -30,9 +30,7 @@ struct node_kernel {
 	void (*sleeps)(void);
 	bool off;
 	bool blind; /* /proc shows no threads, for want of descriptors */
-	const char *maps;
 	const char *stat;
-	int page_node;
 	/* Clients that wait with the same request, and what the last of them was answered. */
 	const char *request;
 	unsigned int clients;

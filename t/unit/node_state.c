@@ -11,6 +11,7 @@
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"
@@ -63,8 +64,8 @@ uint64_t node_stride(const struct mal_controller *controller)
 
 	for (unsigned int rank = 0; rank < node_rank_count(); rank++)
 		if (mal_rank_view(controller, rank)->running &&
-		    node_slot(rank)->count.boundaries > boundary)
-			boundary = node_slot(rank)->count.boundaries;
+		    mal_sampling_boundaries(controller, rank) > boundary)
+			boundary = mal_sampling_boundaries(controller, rank);
 	return controller->step->segment.header->sample_at - boundary;
 }
 
@@ -196,12 +197,6 @@ void node_set_blind(bool blind)
 void node_set_stat(const char *stat)
 {
 	node_kernel.stat = stat;
-}
-
-void node_set_maps(const char *maps, int page_node)
-{
-	node_kernel.maps = maps;
-	node_kernel.page_node = page_node;
 }
 
 /* The CPUs outside of the step, of which nobody here may have any. */

@@ -12,12 +12,12 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/pmix/events.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/program/gomp.h"
@@ -46,7 +46,6 @@ static const struct mal_runtime no_runtime;
 
 /* state/state.h */
 STUB(void, mal_attach, (void), NOTHING)
-STUB(void, mal_warn_once, (const char *format, ...), NOTHING)
 STUB(void, mal_warn_for_all, (const char *text), NOTHING)
 STUB(bool, mal_become_primary, (void), false)
 /* cpus/ */
@@ -77,15 +76,17 @@ STUB(struct mal_pin, mal_pins_set, (int32_t tid, const struct mal_cpumask *mask)
 STUB(void, mal_pins_undo, (const struct mal_pin *pin), NOTHING)
 STUB(bool, mal_pins_inherit, (struct mal_cpumask * mask), false)
 STUB(unsigned int, mal_threads_peak, (void), 1)
-STUB(void, mal_threads_show_signals, (void), NOTHING)
-STUB(void, mal_threads_hide_signals, (void), NOTHING)
-STUB(void, mal_threads_start_own, (void *(*function)(void *)), NOTHING)
+STUB(void, mal_signals_show, (void), NOTHING)
+STUB(void, mal_signals_hide, (void), NOTHING)
+STUB(bool, mal_threads_start_own, (void *(*function)(void *)), true)
 STUB(bool, mal_threads_have_room, (unsigned int team, unsigned int spare, size_t stack), true)
 STUB(void, mal_threads_ignore, (void), NOTHING)
 STUB(bool, mal_threads_are_foreign, (void), false)
 STUB(void, mal_threads_spare_self, (void), NOTHING)
 STUB(bool, mal_others_sleep, (void), true)
 STUB(bool, mal_thread_sleeps, (int32_t tid), true)
+STUB(int32_t, mal_threads_background_tid, (void), 0)
+STUB(uint64_t, mal_threads_background_ns, (void), 0)
 STUB(void, mal_unmanaged_open, (void), NOTHING)
 STUB(void, mal_unmanaged_sample, (struct mal_snapshot * snapshot), NOTHING)
 STUB(void, mal_unmanaged_wait_begin, (void), NOTHING)
@@ -97,14 +98,16 @@ STUB(bool, mal_unmanaged_is_idle, (void), true)
 STUB(bool, mal_objects_call_more_than, (struct mal_libomp * libomp), false)
 STUB(bool, mal_objects_changed, (void), false)
 STUB(enum mal_mode_reason, mal_objects_keep_size, (void), MAL_REASON_NONE)
-STUB(bool, mal_regions_open, (_Atomic int32_t *turn, const char **trouble), false)
+STUB(bool, mal_regions_open, (struct mal_reading shared, const char **trouble), false)
 STUB(struct mal_region_kind, mal_region_of, (const void *function), (struct mal_region_kind){0})
 STUB(void, mal_region_why, (const void *function, char *text, size_t size), NOTHING)
+STUB(bool, mal_regions_are_unread, (void), false)
 STUB(bool, mal_regions_are_free, (char *text, size_t size), false)
 STUB(const struct mal_runtime *, mal_runtime_managed, (void), &no_runtime)
 STUB(const struct mal_runtime *, mal_runtime_of, (const void *caller), NULL)
 STUB(bool, mal_runtime_manage, (const void *caller), true)
 STUB(const struct mal_runtime *, mal_gomp_original, (const struct mal_runtime *runtime), NULL)
+STUB(bool, mal_gomp_is_kept, (void), false)
 STUB(void, mal_gomp_unbind, (void), NOTHING)
 STUB(bool, mal_gomp_manages, (const void *caller), true)
 STUB(void, mal_gomp_runtime_starts, (void), NOTHING)
@@ -112,9 +115,6 @@ STUB(void, mal_gomp_runtime_started, (void), NOTHING)
 STUB(void *, mal_tools_start, (unsigned int version, const char *runtime), NULL)
 STUB(bool, mal_tools_before, (void), false)
 /* pmix/ */
-STUB(void, mal_events_begin, (void), NOTHING)
-STUB(void, mal_events_say, (void), NOTHING)
-STUB(void, mal_events_end, (void), NOTHING)
 STUB(void, mal_summary_begin, (void), NOTHING)
 STUB(void, mal_summary_end, (void (*progress)(void), void (*poll)(void)), NOTHING)
 STUB(bool, mal_pmix_open, (bool load), false)
@@ -129,7 +129,6 @@ STUB(void, mal_wait_abandon, (void), NOTHING)
 STUB(bool, mal_wait_is_abandoned, (void), false)
 STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
 STUB(void, mal_phase_follow_plan, (void), NOTHING)
-STUB(void, mal_phase_call, (void), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)
 STUB(void, mal_prove, (void), NOTHING)
 STUB(void, mal_reveal, (void), NOTHING)

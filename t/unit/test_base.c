@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_base.c: requests over sockets, descriptors, programs that are started, files and error
- * texts.
+ * test_base.c: requests over sockets, descriptors, programs that are started, files, error texts
+ * and names of functions.
  */
 #include "t/unit/unit.h"
 
@@ -25,6 +25,7 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/input.h"
 #include "libmalleable/base/output.h"
+#include "libmalleable/base/readable.h"
 #include "libmalleable/base/spawn.h"
 
 static char directory[] = "/tmp/test-base.XXXXXX";
@@ -583,6 +584,91 @@ static void ticks_are_nanoseconds_elsewhere(void **state)
 }
 
 /* Who opens a pipe may have to wait for who has it open, whatever the flags. */
+static void reads_as(const char *text, const char *expected)
+{
+	char out[128];
+
+	assert_string_equal(mal_make_readable(mal_demangler(0), text, out, sizeof(out)), expected);
+}
+
+static void names_are_readable(void **state)
+{
+	char name[2000] = "_Z1fI", out[128];
+
+	(void)state;
+	reads_as("", "");
+	reads_as("main._omp_fn.0: why, at +0x3", "main._omp_fn.0: why, at +0x3");
+	reads_as("_Z18exchangeVertexReqsRK5GraphRmS2_RSt6vectorIiSaIiEE._omp_fn.0: why, in "
+		 "_Z1fv+0x3",
+		 "exchangeVertexReqs._omp_fn.0: why, in f+0x3");
+	reads_as("_ZN2ns12_GLOBAL__N_13parIZ4mainEUliE_EEvT_i.omp_outlined",
+		 "ns::(anonymous namespace)::par.omp_outlined");
+	reads_as("_ZN2ns1S2tfIdEESt6vectorIT_SaIS3_EESt8functionIFviEE._omp_fn.0",
+		 "ns::S::tf._omp_fn.0");
+	reads_as("_ZNK2ns1SclEi", "ns::S::operator()");
+	reads_as("_ZN2ns1SltERKS0_", "ns::S::operator<");
+	reads_as("_ZN2ns1ScvjEv", "ns::S::operator unsigned int");
+	reads_as("_ZZ4mainENKUliE0_clEi", "main::{lambda#2}::operator()");
+	reads_as("_Z", "_Z");
+	reads_as("_Znonsense why", "_Znonsense why");
+	reads_as("it_Z1fv", "it_Z1fv");
+	/* Without a demangler, and what is too long for one. */
+	assert_string_equal(mal_make_readable(NULL, "_Z1fv: why", out, sizeof(out)), "_Z1fv: why");
+	memset(name + 5, 'i', sizeof(name) - 9);
+	memcpy(name + sizeof(name) - 4, "Evv", 4);
+	assert_int_equal(strlen(mal_make_readable(mal_demangler(0), name, out, sizeof(out))), 127);
+}
+
+/* a<a<...>, a<...>> and so on: each level is twice as long. */
+static void names_that_explode_stay(void **state)
+{
+	char name[512] = "_Z1f1aIiiES_IS0_S0_E", out[512];
+
+	(void)state;
+	for (int i = 1; i < 30; i++) {
+		int digit = i <= 9 ? '0' + i : 'A' + i - 10;
+
+		snprintf(name + strlen(name), 16, "S_IS%c_S%c_E", digit, digit);
+	}
+	assert_string_equal(mal_make_readable(mal_demangler(0), name, out, sizeof(out)), name);
+}
+
+static void long_texts_end_at_a_blank(void **state)
+{
+	char out[24];
+
+	(void)state;
+	assert_string_equal(mal_make_readable(NULL, "f: threads of the program's own", out, 24),
+			    "f: threads of the...");
+	assert_string_equal(mal_make_readable(NULL, "f: threads of the pool.", out, 24),
+			    "f: threads of the pool.");
+	assert_string_equal(mal_make_readable(NULL, "abcdefghijklmnopqrstuvwxyz", out, 24),
+			    "abcdefghijklmnopqrst...");
+	assert_string_equal(mal_make_readable(NULL, "ab", out, 2), "a");
+}
+
+static void *read_with_little_stack(void *out)
+{
+	mal_make_readable(mal_demangler(0), "_Z1fv", out, 8);
+	return NULL;
+}
+
+/* A demangler may take more than a small stack has. */
+static void small_stacks_are_spared(void **state)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	char out[8];
+
+	(void)state;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	assert_int_equal(pthread_create(&thread, &attributes, read_with_little_stack, out), 0);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+	assert_string_equal(out, "_Z1fv");
+}
+
 static void pipes_are_not_opened(void **state)
 {
 	char place[] = "/tmp/test-base.XXXXXX", name[64], event[512];
@@ -633,6 +719,10 @@ int main(void)
 		cmocka_unit_test(a_file_of_nobody_does_not_stay),
 		cmocka_unit_test(errors_say_why),
 		cmocka_unit_test(ticks_are_nanoseconds_elsewhere),
+		cmocka_unit_test(names_are_readable),
+		cmocka_unit_test(names_that_explode_stay),
+		cmocka_unit_test(long_texts_end_at_a_blank),
+		cmocka_unit_test(small_stacks_are_spared),
 		cmocka_unit_test(pipes_are_not_opened),
 	};
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_idle.c: CPUs that come and go: idle ones of the job, those that are left, shares of a node,
- * memory that follows.
+ * test_idle.c: CPUs that come and go: idle ones of the job, those that are left, shares of a node.
  */
 #include "t/unit/node_controller.h"
 
@@ -12,7 +11,6 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/cpus/pages.h"
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
@@ -589,89 +587,6 @@ static void begins_outside(void **state)
 	assert_false(node_may_run(0, 2, 3));
 }
 
-static const char maps[] = "00400000-00401000 r-xp 00000000 00:00 0 text\n"
-			   "00600000-00a01000 rw-p 00000000 00:00 0 heap\n"
-			   "00c00000-00c02000 rw-s 00000000 00:00 0 shared\n"
-			   "nonsense\n";
-
-/* Sixteen CPUs, of which eight are on each NUMA node: rank 0 moves to the other. */
-static void memory_follows(void **state)
-{
-	uint64_t pages, before;
-	double seconds;
-
-	(void)state;
-	node_close(node);
-	node = node_start(2, 8, "--policy=puppet,pages=follow");
-	mal_pages_count(&before, &seconds);
-	node_puppet(&(struct mal_plan){.bind = true}, NULL);
-	node_set_maps(maps, 0);
-	node_begin(node);
-	for (unsigned int cpu = 0; cpu < 8; cpu++)
-		node_set_cpu(cpu, 1, 1, false);
-	for (unsigned int cpu = 8; cpu < 16; cpu++)
-		node_set_cpu(cpu, 0, 0, false);
-	mal_pages_follow(node);
-	mal_pages_follow(node);
-	mal_pages_count(&pages, &seconds);
-	assert_int_equal(pages, before);
-	mal_pages_follow(node);
-	mal_pages_count(&pages, &seconds);
-	/*
-	 * Those of rank 0: 4 MiB and a page. Those of rank 1 do not lie on the node that it left.
-	 */
-	assert_int_equal(pages - before, 1025);
-	for (unsigned int i = 0; i < 5; i++)
-		mal_pages_follow(node);
-	mal_pages_count(&before, &seconds);
-	assert_int_equal(pages, before);
-}
-
-/* A rank that had CPUs on both nodes and keeps those on one: its memory leaves the other. */
-static void memory_leaves_with_the_cpus(void **state)
-{
-	uint64_t pages, before;
-	double seconds;
-
-	(void)state;
-	node_close(node);
-	node = node_start(1, 16, "--policy=puppet,pages=follow");
-	node_puppet(&(struct mal_plan){.bind = true}, NULL);
-	node_set_maps(maps, 0);
-	node_begin(node);
-	for (unsigned int i = 0; i < 5; i++)
-		mal_pages_follow(node);
-	mal_pages_count(&before, &seconds);
-	for (unsigned int cpu = 0; cpu < 8; cpu++)
-		node_set_cpu(cpu, MAL_NOBODY, MAL_NOBODY, false);
-	for (unsigned int i = 0; i < 5; i++)
-		mal_pages_follow(node);
-	mal_pages_count(&pages, &seconds);
-	assert_int_equal(pages - before, 1025);
-}
-
-/* Nothing follows where nobody asked for it. */
-static void memory_stays(void **state)
-{
-	uint64_t pages, before;
-	double seconds;
-
-	(void)state;
-	node_close(node);
-	node = node_start(2, 8, "--policy=puppet");
-	mal_pages_count(&before, &seconds);
-	node_set_maps(maps, 0);
-	node_begin(node);
-	for (unsigned int cpu = 0; cpu < 8; cpu++)
-		node_set_cpu(cpu, 1, 1, false);
-	for (unsigned int cpu = 8; cpu < 16; cpu++)
-		node_set_cpu(cpu, 0, 0, false);
-	for (unsigned int i = 0; i < 5; i++)
-		mal_pages_follow(node);
-	mal_pages_count(&pages, &seconds);
-	assert_int_equal(pages, before);
-}
-
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -704,9 +619,6 @@ int main(void)
 		CASE(shared_while_observed),
 		CASE(agent_goes),
 		CASE(begins_outside),
-		CASE(memory_follows),
-		CASE(memory_leaves_with_the_cpus),
-		CASE(memory_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,13 @@
  */
 #include "t/unit/unit.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
 #include "libmalleable/rank/program/known.c"
 #include "libmalleable/rank/program/parts.h"
+#include "libmalleable/rank/program/reader.c"
 #include "libmalleable/rank/program/regions.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
@@ -33,17 +35,43 @@ void region_unknown(void *data)
 	*(int *)data = 3;
 }
 
+/* The thread in the background. */
+static void *(*function_of_thread)(void *);
+static _Atomic bool works;
+
+static void *run(void *nothing)
+{
+	function_of_thread(NULL);
+	atomic_store(&works, false);
+	return nothing;
+}
+
+static bool begin(void *(*function)(void *))
+{
+	pthread_t thread;
+
+	function_of_thread = function;
+	atomic_store(&works, true);
+	return pthread_create(&thread, NULL, run, NULL) == 0 && pthread_detach(thread) == 0;
+}
+
+static bool is_at_work(void)
+{
+	return atomic_load(&works);
+}
+
 /* What the next inspections find: of this program, and of a plugin. */
 static struct mal_verdict list[3];
 static size_t list_count;
-static int taken_tells, unknown, plugin_is_free, is_late, is_large;
+static int taken_tells, unknown, plugin_is_free;
 static const char *question;
-static unsigned int inspected, answer;
-static uint64_t last_deadline_ns;
+static unsigned int inspected, told;
 /* Shared with processes that start at once. */
 static struct {
 	_Atomic int32_t turn;
-	_Atomic unsigned int inspected;
+	_Atomic uint32_t kept;
+	_Atomic unsigned int inspected, arrived;
+	_Atomic bool held; /* no inspection ends */
 } *node;
 static char cache[64], folder[PATH_MAX];
 
@@ -82,16 +110,11 @@ static void choose_list(const uint8_t *bytes, size_t size)
 	qsort(list, list_count, sizeof(list[0]), by_address);
 }
 
-#define NS(milliseconds) ((uint64_t)(milliseconds) * 1000000)
-
 static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
-	uint64_t until = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) + NS(KEEP_DEADLINE_MS) / 2;
-
 	(void)err;
 	inspected++;
-	last_deadline_ns = by->deadline_ns;
 	atomic_fetch_add(&node->inspected, 1);
 	choose_list(bytes, size);
 	*inspection = (struct mal_inspection){.count = list_count,
@@ -100,12 +123,16 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_b
 					      .taken_tells = taken_tells};
 	memcpy(inspection->verdicts, list, list_count * sizeof(list[0]));
 	if (question && memmem(bytes, size, "region_bound", 13))
-		answer = (unsigned int)by->tells(question, by->data);
-	while (is_late && mal_now_ns() < by->deadline_ns)
+		told = (unsigned int)by->tells(question, by->data);
+	while (atomic_load(&node->held))
 		usleep(1000);
-	while (is_large && mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		mal_now_ns();
 	return 0;
+}
+
+/* Which code finds verdicts. */
+static void stamp(uint64_t number)
+{
+	prover_stamp = prover.stamp = number;
 }
 
 /* As when the process starts. */
@@ -116,11 +143,13 @@ static void start(void)
 	memset(known, 0, sizeof(known));
 	known_count = 0;
 	loaded.changes = 0;
-	reader = &node->turn;
-	atomic_store(reader, 0);
+	memset(&unread, 0, sizeof(unread));
+	shared = reader.shared = (struct mal_reading){&node->turn, &node->kept, begin, is_at_work};
+	atomic_store(shared.turn, 0);
+	atomic_store(&reader.gives_way, false);
 	inspected = 0;
 	prover.inspect = inspect;
-	prover.stamp = 1;
+	stamp(1);
 }
 
 static int open_all(void **state)
@@ -129,10 +158,11 @@ static int open_all(void **state)
 	strcpy(cache, "/tmp/known.XXXXXX");
 	assert_non_null(mkdtemp(cache));
 	setenv("XDG_CACHE_HOME", cache, 1);
-	taken_tells = unknown = is_late = is_large = 0;
+	taken_tells = unknown = 0;
 	plugin_is_free = 1;
 	question = NULL;
 	atomic_store(&node->inspected, 0);
+	atomic_store(&node->held, false);
 	mal_patience_set(1);
 	start();
 	return 0;
@@ -193,7 +223,7 @@ static void kept(void **state)
 	assert_false(kind_of(region_bound).free);
 	assert_int_equal(inspected, 0);
 	start();
-	prover.stamp = 2;
+	stamp(2);
 	kind_of(region_free);
 	assert_int_equal(inspected, 1);
 	/* Where no file can be had, each rank reads. */
@@ -229,40 +259,128 @@ static void at_once(void **state)
 	assert_int_equal(atomic_load(&node->turn), 0);
 }
 
-/* There was no time for all of it: the next start may have more. */
-static void late(void **state)
+/* Wait for READ objects to be read, and their verdicts to be kept. */
+static void let_it_read(unsigned int read)
 {
-	(void)state;
-	is_late = 1;
-	kind_of(region_free);
-	start();
-	is_late = 0;
-	kind_of(region_free);
-	assert_int_equal(inspected, 1);
-	/* Unless all that time went into reading. */
-	is_large = is_late = 1;
-	for (unsigned int i = 1; i <= 2; i++) {
-		start();
-		prover.stamp = 2;
-		kind_of(region_free);
-		assert_int_equal(inspected, 2 - i);
-	}
+	while (atomic_load(&node->inspected) < read || !mal_reader_is_free())
+		usleep(1000);
+	usleep(2 * PAUSE_NS / 1000);
 }
 
-/* A large library takes longer than each start may wait: it is read to its end once, to be kept. */
-static void more_time_to_keep(void **state)
+/* A large program takes longer than it waits: it goes on, and its regions are bound until then. */
+static void goes_on(void **state)
 {
-	uint64_t before = mal_now_ns();
+	char text[64];
+
+	(void)state;
+	atomic_store(&node->held, true);
+	assert_false(kind_of(region_free).free);
+	assert_false(kind_of(region_free).stays);
+	assert_true(mal_known_are_unread());
+	assert_false(mal_regions_are_free(text, sizeof(text)));
+	mal_region_why((const void *)region_free, text, sizeof(text));
+	assert_string_equal(text, "the program: it is read in the background");
+	/* It takes next to no CPU time from others then. */
+	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)atomic_load(&reader.tid)), 19);
+	atomic_store(&node->held, false);
+	let_it_read(1);
+	assert_true(kind_of(region_free).free);
+	assert_true(kind_of(region_free).stays);
+	assert_false(kind_of(region_bound).free);
+	assert_false(mal_known_are_unread());
+	/* The next start waits for nothing. */
+	atomic_store(&node->held, true);
+	start();
+	assert_true(kind_of(region_free).free);
+	atomic_store(&node->held, false);
+}
+
+/* Where that had not ended, the next start does not wait again, but reads from the beginning. */
+static void does_not_wait_again(void **state)
+{
+	(void)state;
+	atomic_store(&node->held, true);
+	assert_false(kind_of(region_free).free);
+	assert_true(unread.waited_ns >= (uint64_t)WAIT_MS * 1000000);
+	atomic_store(&node->turn, 0);
+	memset(&unread, 0, sizeof(unread));
+	loaded.changes = 0;
+	known_count = 0;
+	assert_false(kind_of(region_free).free);
+	assert_int_equal(unread.waited_ns, 0);
+	atomic_store(&node->held, false);
+	let_it_read(1);
+	assert_true(kind_of(region_free).free);
+}
+
+/* So do the other ranks: they take what the one that reads has kept. */
+static void others_go_on(void **state)
+{
+	int status;
+
+	(void)state;
+	atomic_store(&node->held, true);
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0) {
+			bool free_at_first = kind_of(region_free).free;
+
+			atomic_fetch_add(&node->arrived, 1);
+			while (!kind_of(region_free).free)
+				usleep(PAUSE_NS / 1000);
+			_exit(free_at_first || !kind_of(region_free).stays);
+		}
+	while (atomic_load(&node->arrived) < 3)
+		usleep(1000);
+	atomic_store(&node->held, false);
+	for (int i = 0; i < 3; i++) {
+		wait(&status);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(atomic_load(&node->inspected), 1);
+}
+
+/* The rank that reads ends before it has: another one reads. */
+static void reader_ends(void **state)
+{
+	pid_t child;
+
+	(void)state;
+	atomic_store(&node->held, true);
+	child = fork();
+	if (child == 0) {
+		kind_of(region_free);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(atomic_load(&node->turn), child);
+	kind_of(region_free);
+	assert_int_equal(atomic_load(&node->turn), getpid());
+	atomic_store(&node->held, false);
+	let_it_read(2);
+	assert_true(kind_of(region_free).free);
+	assert_int_equal(inspected, 1);
+	assert_int_equal(atomic_load(&node->turn), 0);
+}
+
+/* It is loaded, begun to be read, and unloaded: nothing keeps it. */
+static void unloaded_as_it_is_read(void **state)
+{
+	const void *region;
 
 	(void)state;
 	kind_of(region_free);
-	assert_true(last_deadline_ns >= before + NS(KEEP_DEADLINE_MS));
-	/* Not where nothing can be kept. */
-	setenv("XDG_CACHE_HOME", "/proc", 1);
-	start();
-	kind_of(region_free);
-	assert_int_equal(inspected, 1);
-	assert_true(last_deadline_ns <= mal_now_ns() + NS(DEADLINE_MS));
+	atomic_store(&node->held, true);
+	loaded_plugin = load("plugin_region");
+	region = dlsym(loaded_plugin, "plugin_region");
+	assert_false(mal_region_of(region).free);
+	atomic_store(&node->held, false);
+	dlclose(loaded_plugin);
+	let_it_read(1);
+	assert_false(mal_region_of(region).free);
+	assert_false(mal_known_are_unread());
+	loaded_plugin = load("plugin_region");
+	assert_true(mal_region_of(dlsym(loaded_plugin, "plugin_region")).free);
+	dlclose(loaded_plugin);
 }
 
 /* A region without a name is called by its object, of which the path may be long. */
@@ -304,7 +422,7 @@ static void loaded_later(void **state)
 	assert_int_equal(inspected, 2);
 	assert_true(kind_of(region_free).free);
 	plugin_is_free = 0;
-	prover.stamp++;
+	stamp(prover.stamp + 1);
 	loaded_plugin = load("plugin_region");
 	assert_false(mal_region_of(dlsym(loaded_plugin, "plugin_region")).free);
 	dlclose(loaded_plugin);
@@ -319,20 +437,20 @@ static void of_other_objects(void **state)
 	(void)state;
 	question = "strtol";
 	kind_of(region_free);
-	assert_true(answer);
+	assert_true(told);
 	question = "no_such_function";
 	start();
-	prover.stamp++;
+	stamp(prover.stamp + 1);
 	kind_of(region_free);
-	assert_true(answer);
+	assert_true(told);
 	dlclose(handle);
 
 	handle = dlopen(NULL, RTLD_NOW);
 	start();
-	prover.stamp += 2;
+	stamp(prover.stamp + 2);
 	question = "plugin_function";
 	kind_of(region_free);
-	assert_true(answer);
+	assert_true(told);
 	assert_int_equal(inspected, 1);
 	assert_true(mal_loaded_tells(&loaded, NULL, "plugin_plain"));
 	second = load("plugin_plain");
@@ -402,7 +520,7 @@ static void all_free(void **state)
 	dlclose(loaded_plugin);
 	mal_known_look();
 	plugin_is_free = 0;
-	prover.stamp++;
+	stamp(prover.stamp + 1);
 	loaded_plugin = load("plugin_region");
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	dlclose(loaded_plugin);
@@ -453,17 +571,13 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),
-		CASE(kept),
-		CASE(late),
-		CASE(nameless),
-		CASE(more_time_to_keep),
-		CASE(loaded_later),
-		CASE(of_other_objects),
-		CASE(answers_change),
-		CASE(pointers),
-		CASE(all_free),
-		CASE(at_once),
+		CASE(by_function),    CASE(kept),
+		CASE(goes_on),	      CASE(does_not_wait_again),
+		CASE(others_go_on),   CASE(unloaded_as_it_is_read),
+		CASE(reader_ends),    CASE(nameless),
+		CASE(loaded_later),   CASE(of_other_objects),
+		CASE(answers_change), CASE(pointers),
+		CASE(all_free),	      CASE(at_once),
 		CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
@@ -472,7 +586,8 @@ int main(int argc, char **argv)
 	folder[length > 0 ? length : 0] = '\0';
 	*strrchr(folder, '/') = '\0';
 	node = mmap(NULL, sizeof(*node), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	/* It is a program with regions. */
+	/* It is a program in C++, with regions. */
+	dlopen("libstdc++.so.6", RTLD_NOW);
 	if (argc > 1)
 		GOMP_parallel(region_free, &argc, 1, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);

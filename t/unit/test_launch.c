@@ -266,7 +266,6 @@ static const struct mal_setup all = {.libdir = "/none",
 				     .max_threads = 8,
 				     .prove = MAL_PROVE_YES,
 				     .nodes = 2,
-				     .events = true,
 				     .keep_gomp = true,
 				     .quiet = true,
 				     .local_rank = 1};
@@ -288,7 +287,7 @@ static void a_rank_is_told_everything(void **state)
 			    "=/job_1/step_0\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
 			    "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
 			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE "=yes\n" MAL_ENV_NODES
-			    "=2\n" MAL_ENV_EVENTS "=yes\n" MAL_ENV_QUIET "=yes\n" MAL_ENV_GOMP
+			    "=2\n" MAL_ENV_QUIET "=yes\n" MAL_ENV_GOMP
 			    "=keep\nKMP_HOT_TEAMS_MODE=1\n" MAL_ENV_HOT_TEAMS "=yes\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;
@@ -358,10 +357,10 @@ static void libraries_may_lie_deep(void **state)
 static void what_cannot_be_set_is_named(void **state)
 {
 	static const char *const names[] = {
-		"LD_PRELOAD",	      MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,     MAL_ENV_CPUS,
-		MAL_ENV_MODE,	      MAL_ENV_HOME,	  MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
-		MAL_ENV_NODES,	      MAL_ENV_EVENTS,	  MAL_ENV_GOMP,	      MAL_ENV_QUIET,
-		"KMP_HOT_TEAMS_MODE", MAL_ENV_PATIENCE,	  MAL_ENV_CGROUP,     MAL_ENV_HOT_TEAMS};
+		"LD_PRELOAD",	  MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,	  MAL_ENV_CPUS,
+		MAL_ENV_MODE,	  MAL_ENV_HOME,	      MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
+		MAL_ENV_NODES,	  MAL_ENV_GOMP,	      MAL_ENV_QUIET,	  "KMP_HOT_TEAMS_MODE",
+		MAL_ENV_PATIENCE, MAL_ENV_CGROUP,     MAL_ENV_HOT_TEAMS};
 	static char longest[10000];
 	struct mal_error err;
 

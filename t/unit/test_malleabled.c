@@ -220,7 +220,7 @@ static void say(uint64_t round, unsigned int second)
 	for (unsigned int rank = 0; rank < RANKS; rank++) {
 		uint64_t ticks = (second + 1) * mal_s_to_ticks(1);
 		struct mal_snapshot said = {.round = round,
-					    .boundary = second,
+					    .boundaries = {[MAL_BOUNDARY_COLLECTIVE] = second},
 					    .kind = MAL_BOUNDARY_COLLECTIVE,
 					    .tick = ticks,
 					    .busy = rank ? ticks : 2 * ticks,

@@ -135,7 +135,6 @@ static void policies_survive(void **state)
 	fail_each(live_with, &mal_policy_auto);
 	fail_each(live_with, &mal_policy_sabo);
 	fail_each(live_with, &mal_policy_lewi);
-	fail_each(live_with, &mal_policy_random);
 	fail_each(live_with, &mal_policy_explore);
 	fail_each(live_with, &mal_policy_external);
 }

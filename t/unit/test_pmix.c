@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_pmix.c: summaries of two nodes and events, through a PMIx library of functions of this
+ * test_pmix.c: summaries of two nodes, through a PMIx library of functions of this
  * file; four ranks, two on each node.
  */
 #include "t/unit/rank_fixture.h"
@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "libmalleable/core/env.h"
-#include "libmalleable/rank/pmix/events.c"
 #include "libmalleable/rank/pmix/pmix.c"
 #include "libmalleable/rank/pmix/summary.c"
 
@@ -18,7 +17,7 @@ static int opened;
 static char given[2][256]; /* by what rank 0 or 2 gave last: KEY=TEXT;... */
 static uint32_t rank_0_asks;
 static unsigned int not_yet; /* so many questions for the summary are answered: not there yet */
-static char told[512], told_before[512], asked[512], cpus_said[64], looked_up[512];
+static char told[512], told_before[512], asked[512], looked_up[512];
 static int waited_ms; /* for the controller, at most */
 static const char *controller_answer;
 static unsigned int progressed, polled;
@@ -145,16 +144,6 @@ static pmix_status_t fake_resolve_peers(const char *node, const pmix_nspace_t sp
 	return PMIX_SUCCESS;
 }
 
-static pmix_status_t fake_notify(pmix_status_t status, const pmix_proc_t *source,
-				 pmix_data_range_t range, const pmix_info_t info[], size_t count,
-				 pmix_op_cbfunc_t function, void *context)
-{
-	(void)status, (void)source, (void)range, (void)function, (void)context;
-	assert_int_equal(count, 2);
-	snprintf(cpus_said, sizeof(cpus_said), "%s", info[0].value.data.string);
-	return PMIX_SUCCESS;
-}
-
 void *__wrap_dlopen(const char *name, int flags);
 void *__wrap_dlsym(void *library, const char *name);
 char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
@@ -181,8 +170,7 @@ void *__wrap_dlsym(void *library, const char *name)
 		   {"Publish", (void *)fake_publish},
 		   {"Lookup_nb", (void *)fake_lookup_nb},
 		   {"Resolve_nodes", (void *)fake_resolve_nodes},
-		   {"Resolve_peers", (void *)fake_resolve_peers},
-		   {"Notify_event", (void *)fake_notify}};
+		   {"Resolve_peers", (void *)fake_resolve_peers}};
 
 	(void)library;
 	for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++)
@@ -229,12 +217,10 @@ static int set_up(void **state)
 	setenv(MAL_ENV_NODES, "2", 1);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);
 	setenv(MAL_ENV_LOCAL_RANK, "0", 1);
-	unsetenv(MAL_ENV_EVENTS);
 	memset(&pmix, 0, sizeof(pmix));
 	memset(&nodes, 0, sizeof(nodes));
-	memset(&events, 0, sizeof(events));
 	memset(given, 0, sizeof(given));
-	told[0] = asked[0] = cpus_said[0] = '\0';
+	told[0] = asked[0] = '\0';
 	is_there = knows = true;
 	is_silent = false;
 	opened = 0;
@@ -383,33 +369,13 @@ static void no_library(void **state)
 	assert_false(mal_pmix_open(true));
 }
 
-/* CPUs are said where they are others than were said last. */
-static void cpus_change(void **state)
-{
-	(void)state;
-	mal_events_begin();
-	mal_events_say();
-	mal_events_end();
-	setenv(MAL_ENV_EVENTS, "yes", 1);
-	mal_events_begin();
-	mal_events_say();
-	assert_string_equal(cpus_said, "");
-	mal.own[mal.own_count++] = 3;
-	mal_events_say();
-	assert_string_equal(cpus_said, "0-1,3");
-	cpus_said[0] = '\0';
-	mal_events_say();
-	assert_string_equal(cpus_said, "");
-	mal_events_end();
-}
-
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(first_node), CASE(other_node), CASE(without_summary), CASE(silence),
-		CASE(never),	  CASE(no_library), CASE(cpus_change),	   CASE(launcher),
+		CASE(never),	  CASE(no_library), CASE(launcher),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

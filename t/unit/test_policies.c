@@ -168,19 +168,17 @@ static void sabo_searches_as_published(void **state)
 	static const unsigned int cores[] = {24, 24}, order[] = {0, 2, 3, 1},
 				  wanted[] = {14, 9, 13, 12};
 	unsigned int socket[4];
-	struct mal_socket_search search = {2, cores, 4, order, wanted, 1000, socket, 0, 0, false};
+	struct mal_socket_search search = {2, cores, 4, order, wanted, 1000, socket, 0, 0};
 
 	(void)state;
 	assert_int_equal(mal_socket_search(&search), 0);
 	assert_int_equal(search.missing, 1);
 	assert_int_equal(search.nodes, 4);
-	assert_false(search.bounded);
 	assert_int_equal(socket[0], socket[1]);
 	assert_int_equal(socket[2], socket[3]);
 	assert_int_not_equal(socket[0], socket[2]);
 	search.max_nodes = 1;
 	assert_int_equal(mal_socket_search(&search), 0);
-	assert_true(search.bounded);
 	assert_int_equal(search.missing, 2);
 }
 
@@ -344,27 +342,6 @@ static void random_plans_are_fit(void **state)
 	}
 }
 
-/* CPUs of ranks that ended stay, also where nobody else could use them. */
-static void random_leaves_ranks_that_ended(void **state)
-{
-	const struct mal_policy *policy = mal_policy_find("random");
-	static struct node node;
-	void *own = create(policy);
-
-	(void)state;
-	make_node(&node, 4, 2, 2);
-	node.samples[0] = (struct mal_sample){.running = false, .cpus = 2};
-	node.samples[1].max = node.samples[3].max = 3;
-	node.samples[2] = node.samples[0];
-	for (int i = 0; i < 10; i++) {
-		decide(&node, policy, own);
-		assert_null(mal_plan_check(&node.view, &node.plan));
-		assert_int_equal(node.count[0], 2);
-		assert_int_equal(node.count[1] + node.count[3], 4);
-	}
-	policy->destroy(own);
-}
-
 /* Phase time of a program that is fastest with BEST of a rank's 16 CPUs. */
 static double time_with(unsigned int used, unsigned int best)
 {
@@ -483,7 +460,6 @@ int main(void)
 		cmocka_unit_test(explore_tunes_both),
 		cmocka_unit_test(explore_follows_a_change),
 		cmocka_unit_test(random_plans_are_fit),
-		cmocka_unit_test(random_leaves_ranks_that_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

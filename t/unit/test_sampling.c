@@ -86,9 +86,9 @@ static void asks_for_next(void **state)
 	uint32_t answers = header->answers;
 
 	(void)state;
-	node_slot(0)->count.boundaries = 7;
-	node_slot(1)->count.boundaries = 12;
-	node_slot(2)->count.boundaries = 90;
+	node_slot(0)->count.boundaries[MAL_BOUNDARY_COLLECTIVE] = 7;
+	node_slot(1)->count.boundaries[MAL_BOUNDARY_COLLECTIVE] = 12;
+	node_slot(2)->count.boundaries[MAL_BOUNDARY_COLLECTIVE] = 90;
 	node_rank_kill(2);
 	assert_true(mal_ranks_update(node));
 	header->awaiting = 1;
@@ -99,42 +99,165 @@ static void asks_for_next(void **state)
 	assert_true(header->sample_after > 0);
 }
 
-/*
- * Boundaries are counted anew from the first one of a stronger kind on. A rank that has not come
- * there yet may have a higher count.
- */
-static void asks_by_strongest_kind(void **state)
+/* Each of the three ranks passes a boundary of KINDS, and SECONDS later the controller looks. */
+static enum mal_boundary_kind chosen(const enum mal_boundary_kind kinds[3], double seconds)
 {
-	struct mal_snapshot weaker;
-
-	(void)state;
-	all_say(1, 0.5);
-	weaker = node_said(1);
-	weaker.kind = MAL_BOUNDARY_PERIOD;
-	weaker.boundary = node_slot(1)->count.boundaries = 285;
-	node_lie(1, &weaker);
-	node_take(node);
-	assert_int_equal(node_segment()->header->sample_at, node_said(0).boundary + 1);
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_slot(rank)->count.boundaries[kinds[rank]]++;
+	node_pass(seconds);
+	mal_round_look(node);
+	return node_segment()->header->kind;
 }
 
-/* So is what lies between two rounds, where a rank counts far more boundaries of a weaker kind. */
-static void strides_by_strongest_kind(void **state)
+#define CALL MAL_BOUNDARY_CALL
+#define PERIOD MAL_BOUNDARY_PERIOD
+#define COLLECTIVE MAL_BOUNDARY_COLLECTIVE
+#define MARK MAL_BOUNDARY_MARK
+static const enum mal_boundary_kind calls[] = {CALL, CALL, CALL},
+				    periods[] = {PERIOD, PERIOD, PERIOD},
+				    collectives[] = {COLLECTIVE, COLLECTIVE, COLLECTIVE},
+				    marks[] = {MARK, MARK, MARK};
+
+/* The strongest kind that all ranks pass ends a phase, as soon as all have passed one. */
+static void strongest_of_all(void **state)
 {
-	struct mal_snapshot weaker = {0};
+	uint64_t round = node_segment()->header->round;
 
 	(void)state;
-	for (unsigned int round = 0; round < 50; round++) {
-		node_pass(0.1);
-		node_say(0, 0.05, 0, 0);
-		node_say(2, 0.05, 0, 0);
-		weaker.round = node_segment()->header->round;
-		weaker.kind = MAL_BOUNDARY_PERIOD;
-		weaker.tick = mal_ticks();
-		weaker.boundary = node_slot(1)->count.boundaries += 1000;
-		node_lie(1, &weaker);
-		node_take(node);
+	assert_int_equal(node_segment()->header->kind, PERIOD);
+	assert_int_equal(chosen(periods, 0.01), PERIOD);
+	assert_int_equal(chosen((enum mal_boundary_kind[]){MARK, COLLECTIVE, PERIOD}, 0.01),
+			 PERIOD);
+	assert_int_equal(node_segment()->header->round, round);
+	assert_int_equal(chosen((enum mal_boundary_kind[]){COLLECTIVE, MARK, COLLECTIVE}, 0.01),
+			 COLLECTIVE);
+	assert_int_equal(node_segment()->header->round, round + 1);
+	assert_int_equal(chosen(marks, 0.01), MARK);
+	/* Ranks are asked by the count of that kind. */
+	assert_int_equal(node_segment()->header->sample_at, 3);
+	assert_int_equal(chosen(collectives, 0.01), MARK);
+	assert_int_equal(node_segment()->header->sample_at, 3);
+}
+
+/* Collective calls that come no more, as those with which programs begin, hold up no window. */
+static void ceases(void **state)
+{
+	(void)state;
+	assert_int_equal(chosen(collectives, 0.01), COLLECTIVE);
+	assert_int_equal(chosen(calls, 0.9), COLLECTIVE);
+	assert_int_equal(chosen(calls, 0.2), PERIOD);
+	/* Regions that repeat are found from now on, if there are any. */
+	assert_int_equal(chosen(calls, 0.9), PERIOD);
+	assert_int_equal(chosen(calls, 0.2), CALL);
+	assert_int_equal(chosen(calls, 3), CALL);
+	assert_int_equal(chosen(periods, 0.01), PERIOD);
+	assert_int_equal(chosen(collectives, 0.01), COLLECTIVE);
+}
+
+/* Marks as well, and those that one rank alone makes. */
+static void ceases_in_one(void **state)
+{
+	static const enum mal_boundary_kind one[] = {COLLECTIVE, MARK, COLLECTIVE};
+
+	(void)state;
+	assert_int_equal(chosen(marks, 0.1), MARK);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_equal(chosen(one, 0.1), MARK);
+	assert_int_equal(
+		chosen((enum mal_boundary_kind[]){COLLECTIVE, COLLECTIVE, COLLECTIVE}, 0.1),
+		COLLECTIVE);
+}
+
+/* Where phases take 10 s weaker boundaries count in the first one alone. */
+static void long_phases(void **state)
+{
+	(void)state;
+	chosen(collectives, 0.1);
+	for (unsigned int phase = 0; phase < 10; phase++) {
+		unsigned int weaker = 0;
+
+		for (unsigned int i = 0; i < 100; i++)
+			weaker += chosen(periods, 0.1) == PERIOD;
+		assert_int_equal(weaker > 0, !phase);
+		assert_int_equal(chosen(collectives, 0.1), COLLECTIVE);
 	}
-	assert_in_range(node_segment()->header->sample_at - node_said(0).boundary, 1, 5);
+}
+
+/* Collective calls each 0.9 s are not late, though a window takes more of them. */
+static void many_in_a_window(void **state)
+{
+	(void)state;
+	chosen(collectives, 0.1);
+	for (unsigned int i = 0; i < 50; i++)
+		assert_int_equal(chosen(i % 9 ? periods : collectives, 0.1), COLLECTIVE);
+}
+
+/* A rank that hands out work has nothing but calls, and one has no regions. */
+static void ranks_differ(void **state)
+{
+	static const enum mal_boundary_kind master[] = {CALL, PERIOD, PERIOD},
+					    without[] = {COLLECTIVE, PERIOD, PERIOD};
+
+	(void)state;
+	for (unsigned int i = 0; i < 9; i++)
+		assert_int_equal(chosen(master, 0.1), PERIOD);
+	for (unsigned int i = 0; i < 9; i++)
+		chosen(master, 0.1);
+	assert_int_equal(chosen(master, 0.1), CALL);
+	for (unsigned int i = 0; i < 30; i++)
+		assert_int_equal(chosen(without, 0.1), PERIOD);
+}
+
+/* At what the others pass alone they do not meet. */
+static void one_passes_none(void **state)
+{
+	static const enum mal_boundary_kind kinds[] = {COLLECTIVE, MAL_BOUNDARY_NONE, COLLECTIVE};
+
+	(void)state;
+	for (unsigned int i = 0; i < 30; i++)
+		assert_int_equal(chosen(kinds, 0.1), PERIOD);
+	assert_int_equal(mal_sampling_boundaries(node, 0), 30);
+	assert_int_equal(mal_sampling_boundaries(node, 1), 0);
+}
+
+/* What a task executes next has other boundaries, or the same ones. */
+static void next_program(void **state)
+{
+	(void)state;
+	assert_int_equal(chosen(marks, 0.1), MARK);
+	for (unsigned int rank = 0; rank < 3; rank++) {
+		node_rank_end(rank);
+		memset(node_slot(rank)->count.boundaries, 0,
+		       sizeof(node_slot(rank)->count.boundaries));
+	}
+	assert_true(mal_ranks_update(node));
+	mal_round_begin(node);
+	/* The report tells by these. */
+	assert_int_equal(node_segment()->header->kind, MARK);
+	for (unsigned int rank = 0; rank < 3; rank++)
+		node_rank_start(rank);
+	assert_true(mal_ranks_update(node));
+	mal_round_begin(node);
+	assert_int_equal(node_segment()->header->kind, PERIOD);
+	assert_int_equal(chosen(marks, 0.1), MARK);
+}
+
+/* What ranks write may be anything: the choice is one of the kinds, and told again. */
+static void kinds_are_bounded(void **state)
+{
+	struct mal_header *header = node_segment()->header;
+
+	(void)state;
+	chosen(collectives, 0.1);
+	for (unsigned int i = 0; i < 50; i++) {
+		for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
+			node_slot(1)->count.boundaries[kind] =
+				i % 3 ? UINT64_MAX - i * kind : i % 2;
+		header->kind = 1000 + i;
+		header->sample_at = i;
+		mal_round_begin(node);
+		assert_in_range(chosen(collectives, 0.4), CALL, MARK);
+	}
 }
 
 /* How many of one kind there are in a window tells nothing of another kind. */
@@ -145,17 +268,9 @@ static void strides_anew_by_another_kind(void **state)
 		all_say(0.002, 0.001);
 		node_take(node);
 	}
-	assert_true(node_segment()->header->sample_at - node_said(0).boundary > 10);
-	for (unsigned int rank = 0; rank < 3; rank++) {
-		struct mal_snapshot said;
-
-		node_say(rank, 0.001, 0, 0);
-		said = node_said(rank);
-		said.kind = MAL_BOUNDARY_MARK;
-		node_lie(rank, &said);
-	}
-	node_take(node);
-	assert_int_equal(node_segment()->header->sample_at - node_said(0).boundary, 1);
+	assert_true(node_stride(node) > 10);
+	chosen(marks, 0.001);
+	assert_int_equal(node_stride(node), 1);
 }
 
 /* The first round is the start of the first window. */
@@ -217,7 +332,8 @@ static void backwards(void **state)
 	node_begin(node);
 	all_say(1, 0.5);
 	lie = node_said(0);
-	lie.busy = lie.serial = lie.mpi = lie.thread_ticks = lie.boundary = lie.regions = 0;
+	lie.busy = lie.serial = lie.mpi = lie.thread_ticks = lie.regions = 0;
+	memset(lie.boundaries, 0, sizeof(lie.boundaries));
 	node_lie(0, &lie);
 	node_take(node);
 	assert_true(sample->running);
@@ -228,8 +344,8 @@ static void backwards(void **state)
 }
 
 /*
- * Rounds that are no window: a rank is silent, says another round, another sign of the phase's end,
- * or stays at its time.
+ * Rounds that are no window: a rank is silent, says another round, at another boundary than where
+ * ranks meet, or stays at its time.
  */
 static void no_window(void **state)
 {
@@ -668,6 +784,77 @@ static void loss_is_everywhere(void **state)
 	assert_float_equal(totals->ideal_s - ideal, 1, NEAR);
 }
 
+/*
+ * A second, in which rank 0 works and is not in MPI, and rank 1, which waits in MPI for a part,
+ * grants it a CPU.
+ */
+static void take_unmanaged(double work_s, double waiting_s, bool grants)
+{
+	node_pass(1);
+	node_say(0, work_s, fmax(0, 1 - work_s), 0);
+	node_say(1, 1 - waiting_s, 0, waiting_s);
+	node_segment()->ranks[1].count.grants += grants;
+	node_take(node);
+}
+
+/* Two ranks with one CPU each; rank 0 has two threads that are not seen. */
+static void start_unmanaged(void)
+{
+	struct mal_snapshot said;
+
+	node_close(node);
+	node = node_start(2, 1, "--policy=lewi");
+	said = node_said(0);
+	said.max = 2;
+	node_lie(0, &said);
+	take_unmanaged(1, 0.8, false);
+	node_slot(0)->unmanaged = true;
+	node_segment()->ranks[1].count.grants++;
+}
+
+/*
+ * Of threads that are not seen it is known how much they computed, and not when. Where they had a
+ * CPU more it would have taken as long at least, and longer by what they may have computed there.
+ */
+static void bounds_of_unseen_threads(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	start_unmanaged();
+	totals = node_totals(node);
+	/* They waited for half of it, or longer, and worked side by side. */
+	take_unmanaged(0.5, 0.8, true);
+	assert_float_equal(totals->off_s, 1, NEAR);
+	assert_float_equal(totals->unsure_s, 0.25, NEAR);
+	assert_float_equal(totals->shared_s, 1, NEAR);
+	/* They had no more than all that they used. */
+	take_unmanaged(1.8, 0.8, true);
+	assert_float_equal(totals->off_s, 2.8, NEAR);
+	assert_float_equal(totals->unsure_s, 0.25, NEAR);
+	/* One at a time, or all at once and then none. */
+	take_unmanaged(1, 0.8, true);
+	assert_float_equal(totals->off_s, 3.8, NEAR);
+	assert_float_equal(totals->unsure_s, 0.75, NEAR);
+}
+
+/* What they lose where nobody shares they lose in other windows, and then that is known. */
+static void unseen_threads_alone(void **state)
+{
+	const struct mal_totals *totals = node_totals(node);
+
+	(void)state;
+	start_unmanaged();
+	totals = node_totals(node);
+	take_unmanaged(1.8, 0.8, true);
+	take_unmanaged(0.8, 0.8, false);
+	assert_float_equal(totals->off_s, 2.8, NEAR);
+	assert_float_equal(totals->shared_s, 1, NEAR);
+	take_unmanaged(1, 0.8, true);
+	assert_float_equal(totals->off_s, 4.05, NEAR);
+	assert_float_equal(totals->unsure_s, 0, NEAR);
+}
+
 /* With CPUs from outside there are more than at first. */
 static void sums_of_more(void **state)
 {
@@ -724,8 +911,15 @@ int main(void)
 		CASE(round_is_complete),
 		CASE(nobody_runs),
 		CASE(asks_for_next),
-		CASE(asks_by_strongest_kind),
-		CASE(strides_by_strongest_kind),
+		CASE(strongest_of_all),
+		CASE(ceases),
+		CASE(ceases_in_one),
+		CASE(long_phases),
+		CASE(many_in_a_window),
+		CASE(ranks_differ),
+		CASE(one_passes_none),
+		CASE(next_program),
+		CASE(kinds_are_bounded),
 		CASE(strides_anew_by_another_kind),
 		CASE(first_is_start),
 		CASE(claims_are_bounded),
@@ -748,6 +942,8 @@ int main(void)
 		CASE(nothing_shared),
 		CASE(loss_is_bounded),
 		CASE(loss_is_everywhere),
+		CASE(bounds_of_unseen_threads),
+		CASE(unseen_threads_alone),
 		CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};

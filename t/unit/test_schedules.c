@@ -79,10 +79,20 @@ static void die(unsigned int rank)
 static void lie(unsigned int rank)
 {
 	struct mal_snapshot said = node_said(rank);
-	uint64_t *numbers[] = {&said.boundary, &said.kind, &said.tick,	 &said.busy,
-			       &said.serial,   &said.mpi,  &said.region, &said.regions,
-			       &said.team,     &said.max,  &said.cpu,	 &said.thread_ticks,
-			       &said.unseen,   &said.round};
+	uint64_t *numbers[] = {&said.boundaries[MAL_BOUNDARY_COLLECTIVE],
+			       &said.kind,
+			       &said.tick,
+			       &said.busy,
+			       &said.serial,
+			       &said.mpi,
+			       &said.region,
+			       &said.regions,
+			       &said.team,
+			       &said.max,
+			       &said.cpu,
+			       &said.thread_ticks,
+			       &said.unseen,
+			       &said.round};
 
 	for (unsigned int i = 0; i < 1 + draw(4); i++) {
 		uint64_t *number = numbers[draw(sizeof(numbers) / sizeof(numbers[0]))];
@@ -94,7 +104,8 @@ static void lie(unsigned int rank)
 	node_lie(rank, &said);
 	node_slot(rank)->reason = draw(20);
 	node_slot(rank)->team = draw(2) ? UINT32_MAX : draw(9);
-	node_slot(rank)->count.boundaries = said.boundary;
+	node_slot(rank)->count.boundaries[draw(MAL_BOUNDARY_KINDS)] =
+		said.boundaries[MAL_BOUNDARY_COLLECTIVE];
 	node_slot(rank)->wants = draw(2);
 	node_thread(rank, draw(NODE_TEAM))->cpu = draw(2) ? draw(5000) : MAL_NO_CPU;
 	if (draw(4) == 0)

@@ -116,21 +116,6 @@ static void only_whole_names_are_found(void **state)
 	assert_ptr_equal(mal_setting_find(MAL_SETTING_SITE, "share@fast", 5), site("share"));
 }
 
-static void words_have_places(void **state)
-{
-	const struct mal_setting *grow = mal_setting_find(MAL_SETTING_KEY, "grow", 4);
-	int length;
-
-	(void)state;
-	assert_int_equal(
-		strncmp(mal_setting_word(site("log"), MAL_LOG_SLURMD, &length), "slurmd", 6), 0);
-	assert_int_equal(length, 6);
-	/* The word of a key that no word stands for is 0. */
-	assert_int_equal(grow->min, 1);
-	assert_int_equal(strncmp(mal_setting_word(grow, 1, &length), "job", 3), 0);
-	assert_int_equal(length, 3);
-}
-
 /* The whole of doc/NAME, for the caller to free. */
 static char *read_page(const char *name)
 {
@@ -382,7 +367,6 @@ int main(void)
 		cmocka_unit_test(each_type_is_stored),
 		cmocka_unit_test(a_wrong_value_changes_nothing),
 		cmocka_unit_test(only_whole_names_are_found),
-		cmocka_unit_test(words_have_places),
 		cmocka_unit_test(man_pages_have_all_keys),
 		cmocka_unit_test(man_pages_have_all_arguments),
 		cmocka_unit_test(guide_has_all_arguments),

@@ -11,34 +11,16 @@ static void take(const void *where, unsigned int count, uint64_t ticks)
 	}
 }
 
-/* What run number RUN of a region takes, on shared CPUs if so. */
-typedef uint64_t (*cost_of)(unsigned int run, bool shared);
-
 /* Run WHERE: COUNT times so many runs alike come, alone and then shared, in turn. */
-static void take_turns(const void *where, cost_of cost, const unsigned int *turns,
-		       unsigned int count)
+static void take_turns(const void *where, const unsigned int *turns, unsigned int count)
 {
-	for (unsigned int i = 0, run = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		for (unsigned int j = 0; j < turns[i]; j++) {
 			begin(where, NONE);
 			assert_int_equal(mal_sizing_is_shared(), i % 2);
-			end_after(where, cost(run++, i % 2), true);
+			end_after(where, LONG, true);
 		}
 	}
-}
-
-/* The most runs alone, one after the other, of COUNT. */
-static unsigned int most_alone(const void *where, cost_of cost, unsigned int count)
-{
-	unsigned int alone = 0, most = 0;
-
-	for (unsigned int run = 0; run < count; run++) {
-		begin(where, NONE);
-		alone = mal_sizing_is_shared() ? 0 : alone + 1;
-		most = alone > most ? alone : most;
-		end_after(where, cost(run, !alone), true);
-	}
-	return most;
 }
 
 /* Regions of 300 us borrow and ask for CPUs. Shorter ones do neither, and let threads wait. */
@@ -110,6 +92,15 @@ static void lingers(void **state)
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	take(&region, 1, LONG);
 	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	/* Of a program that chose more threads than CPUs itself they wait as in its own runtime. */
+	begin(&region, 4);
+	assert_true(mal.stacked);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	end_after(&region, MS, true);
+	mal.teams.for_gomp = true;
+	begin(&region, 4);
+	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	end_after(&region, MS, true);
 }
 
 /* More threads than CPUs from 2 ms on, where others waited for 8 % of it; twice as many at most. */
@@ -209,20 +200,26 @@ static void creates_threads(void **state)
 	assert_int_equal(borrows, 1);
 }
 
-static uint64_t always_long(unsigned int run, bool shared)
-{
-	(void)run, (void)shared;
-	return LONG;
-}
-
-/* One run is alone at first, one after 16 shared ones, one after 64, one after each 256. */
+/* One run is alone at first, and one after 64 shared ones. */
 static void alone_now_and_then(void **state)
 {
-	static const unsigned int turns[] = {1, 16, 1, 64, 1, 256, 1, 256, 1};
+	static const unsigned int turns[] = {1, 64, 1, 64, 1};
 	static const char region;
 
 	(void)state;
-	take_turns(&region, always_long, turns, 9);
+	take_turns(&region, turns, 5);
+}
+
+/* A region that becomes short while it shares ends sharing. */
+static void becomes_short(void **state)
+{
+	static const char region;
+
+	(void)state;
+	take(&region, 20, LONG);
+	assert_true(mal_sizing_may_share(current));
+	take(&region, 60, MS / 20);
+	assert_false(mal_sizing_may_share(current));
 }
 
 /* What is borrowed goes back where the region may not share, and where nobody lends any more. */
@@ -235,104 +232,13 @@ static void gives_back(void **state)
 	mal.borrowed_count = 1;
 	take(&region, 1, 1500 * US);
 	assert_int_equal(mal.borrowed_count, 1);
-	assert_int_equal(current->left, 15);
+	assert_true(mal_sizing_may_share(current));
 	take(&brief, 1, MS / 10);
 	assert_int_equal(mal.borrowed_count, 0);
 	mal.borrowed_count = 1;
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	run(&region, NONE, true);
 	assert_int_equal(mal.borrowed_count, 0);
-}
-
-static uint64_t spins(unsigned int run, bool shared)
-{
-	(void)run;
-	return shared ? 5 * LONG : LONG;
-}
-
-/* Three shared runs that take far more than three alone end sharing, each time for longer. */
-static void harmed(void **state)
-{
-	static const unsigned int turns[] = {1,		 3,	   3 + 64,     3,	  3 + 512,
-					     3,		 3 + 4096, 3,	       3 + 32768, 3,
-					     3 + 262144, 3,	   3 + 262144, 3};
-	static const char region;
-
-	(void)state;
-	take_turns(&region, spins, turns, 14);
-}
-
-/* Harm in the first 40 runs alone. */
-static uint64_t spins_at_first(unsigned int run, bool shared)
-{
-	return shared && run < 40 ? 5 * LONG : LONG;
-}
-
-/* What came of a busy machine is forgotten. */
-static void harmed_once(void **state)
-{
-	static const unsigned int turns[] = {1, 3, 3 + 64, 16};
-	static const char region;
-
-	(void)state;
-	take_turns(&region, spins_at_first, turns, 4);
-	assert_int_equal(current->rests, 1);
-	take(&region, 1, LONG);
-	assert_int_equal(current->rests, 0);
-}
-
-static uint64_t twice_of_three(unsigned int run, bool shared)
-{
-	return shared && run % 3 ? 5 * LONG : LONG;
-}
-
-/* One or two shared runs that take far more end nothing. */
-static void interrupted_while_shared(void **state)
-{
-	static const char region;
-
-	(void)state;
-	assert_int_equal(most_alone(&region, twice_of_three, 2000), 1);
-	assert_int_equal(current->calm, 3);
-}
-
-/* Three large runs of four; as a multigrid solver's cycle. */
-static uint64_t large(unsigned int run, bool shared)
-{
-	(void)shared;
-	return run % 4 ? 5 * LONG : LONG;
-}
-
-static uint64_t cycle(unsigned int run, bool shared)
-{
-	(void)shared;
-	return MS * (unsigned int[]){7, 7, 50, 3}[run % 4];
-}
-
-static uint64_t one_or_five(unsigned int run, bool shared)
-{
-	(void)run, (void)shared;
-	return rand() & 64 ? 5 * LONG : LONG;
-}
-
-static uint64_t more_from_100_on(unsigned int run, bool shared)
-{
-	(void)shared;
-	return run < 100 ? LONG : 5 * LONG;
-}
-
-/* Work that varies, whether CPUs are shared or not, is no harm. */
-static void varies(void **state)
-{
-	static const cost_of work[] = {large, cycle, one_or_five, more_from_100_on};
-	static const char regions[4];
-
-	(void)state;
-	srand(1);
-	for (int i = 0; i < 4; i++) {
-		assert_in_range(most_alone(&regions[i], work[i], 20000), 1, 12);
-		assert_int_equal(current->rests, 0);
-	}
 }
 
 /* The program itself has two threads on one CPU: no run is alone, so none is compared. */
@@ -352,7 +258,7 @@ static void more_threads_than_cpus(void **state)
 /* The program was told 2 for one CPU, and 2 is what we make of it: such runs are shared. */
 static void wide_as_told(void **state)
 {
-	static const unsigned int turns[] = {1, 16, 1, 64, 1};
+	static const unsigned int turns[] = {1, 64, 1};
 	static const char region;
 
 	(void)state;
@@ -363,7 +269,7 @@ static void wide_as_told(void **state)
 	mal.proofs.on = mal.proofs.raised = true;
 	mal.base = 2;
 	mal.team = 1;
-	take_turns(&region, always_long, turns, 5);
+	take_turns(&region, turns, 3);
 }
 
 int main(void)
@@ -379,11 +285,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(mostly_short, open_all, close_all),
 		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
 		cmocka_unit_test_setup_teardown(alone_now_and_then, open_all, close_all),
+		cmocka_unit_test_setup_teardown(becomes_short, open_all, close_all),
 		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
-		cmocka_unit_test_setup_teardown(harmed, open_all, close_all),
-		cmocka_unit_test_setup_teardown(harmed_once, open_all, close_all),
-		cmocka_unit_test_setup_teardown(interrupted_while_shared, open_all, close_all),
-		cmocka_unit_test_setup_teardown(varies, open_all, close_all),
 		cmocka_unit_test_setup_teardown(more_threads_than_cpus, open_all, close_all),
 		cmocka_unit_test_setup_teardown(wide_as_told, open_all, close_all),
 	};

@@ -866,6 +866,20 @@ static void raises_in_another_thread(void **state)
 	assert_false(mal.proofs.raised);
 }
 
+/* Who only observes is told 1 as ever, and what is known is that it could be more. */
+static void raises_not_the_observed(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	mal.observe = true;
+	assert_int_equal(omp_get_num_procs(), 1);
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_false(mal.proofs.told_one);
+	assert_true(mal_team_is_free());
+	omp_set_num_threads(1);
+	assert_true(mal.proofs.told_one);
+}
+
 static void raises_not(void **state)
 {
 	(void)state;
@@ -1016,6 +1030,7 @@ int main(void)
 		CASE(raises),
 		CASE(raises_in_another_thread),
 		CASE(raises_not),
+		CASE(raises_not_the_observed),
 		CASE(raises_not_what_was_chosen),
 		CASE(raises_not_above_limits),
 		CASE(raises_not_without_room),

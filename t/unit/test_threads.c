@@ -622,6 +622,21 @@ static void loose(void **state)
 	mal_unmanaged_sample(&snapshot);
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
+	/* Longer than they need on all CPUs: then they waited, as for children. */
+	mal.own_count = 1;
+	pthread_create(&thread, NULL, answer, NULL);
+	pthread_join(thread, NULL);
+	test_clock.process += 4 * MS;
+	snapshot = (struct mal_snapshot){.serial = 12 * MS};
+	mal_unmanaged_sample(&snapshot);
+	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
+	mal.own_count = 2;
+	pthread_create(&thread, NULL, answer, NULL);
+	pthread_join(thread, NULL);
+	test_clock.process += 4 * MS;
+	snapshot = (struct mal_snapshot){.serial = 22 * MS};
+	mal_unmanaged_sample(&snapshot);
+	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
 	mal.own_count = 1;
 	mal_unmanaged_call_end();
@@ -727,6 +742,33 @@ static void older_threads(void **state)
 	mal_call_end();
 }
 
+/* What reads the program in the background keeps no CPU from being lent: it gives way. */
+static void background(void **state)
+{
+	int32_t caller = test_kernel.caller;
+
+	(void)state;
+	computing = true;
+	computer = 0;
+	test_kernel.caller = 0;
+	assert_true(mal_threads_start_background(compute));
+	while (!computer)
+		sched_yield();
+	assert_int_equal(mal_threads_background_tid(), computer);
+	test_kernel.caller = caller;
+	let_want(1);
+	mal_self.calling = true;
+	mal_call_begin();
+	wait_long();
+	assert_true(mal.lending);
+	mal_call_end();
+	computing = false;
+	while (mal_threads_background_works())
+		sched_yield();
+	assert_int_equal(mal_threads_background_tid(), 0);
+	assert_true(mal_threads_background_ns() > 0);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -746,6 +788,7 @@ int main(void)
 		CASE(loose),
 		CASE(loose_lends),
 		CASE(older_threads),
+		CASE(background),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),
 		CASE(released),

@@ -14,7 +14,8 @@ class Malleable(AutotoolsPackage):
     license("LGPL-2.1-or-later")
     version("0.9.0")
 
-    variant("pmix", default=True, description="One report over all nodes, and events=yes")
+    variant("pmix", default=True, description="One report over all nodes")
+    variant("zydis", default=True, description="Which parallel regions may have any team")
     variant("seccomp", default=True, description="A filter of system calls for the controller")
     variant("ncurses", default=True, description="malleable top")
 
@@ -26,10 +27,11 @@ class Malleable(AutotoolsPackage):
     # Its header to build; it takes the place of libgomp in programs that run.
     depends_on("llvm-openmp")
     depends_on("pmix@4:", when="+pmix")
+    # There it is a static library, of which libmalleable_prove.so has a part.
+    depends_on("zydis@4: cflags=-fPIC", when="+zydis")
     depends_on("libseccomp@2.5:", when="+seccomp")
     depends_on("ncurses", when="+ncurses")
 
-    # Spack has no Zydis: without it no parallel region is known to be free.
     def configure_args(self):
         spec = self.spec
         return [
@@ -38,6 +40,7 @@ class Malleable(AutotoolsPackage):
             f"--with-slurm={spec['slurm'].prefix}",
             f"--with-omp-tools={spec['llvm-openmp'].prefix.include}",
             *self.with_or_without("pmix"),
+            *self.with_or_without("zydis"),
             *self.with_or_without("seccomp"),
             *self.with_or_without("ncurses"),
         ]

@@ -326,7 +326,8 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 	}
 }
 
-void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus)
+/* Ranks that own or use CPUS leave them at once; whose they are then is for others to say. */
+static void vacate(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	unsigned int ranks = controller->step->segment.rank_count;
 	bool lost[MAL_MAX_RANKS] = {false};
@@ -390,14 +391,14 @@ void mal_idle_leave(struct mal_controller *controller)
 	     (cpu = mal_cpumask_next(mal_allocation_idle(controller), cpu)) < MAL_MAX_CPUS; cpu++)
 		if (mal_home_of(controller, cpu) == controller->step->segment.rank_count)
 			mal_cpumask_add(&cpus, cpu);
-	mal_idle_vacate(controller, &cpus);
+	vacate(controller, &cpus);
 }
 
 bool mal_idle_release(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	bool first;
 
-	mal_idle_vacate(controller, cpus);
+	vacate(controller, cpus);
 	first = mal_leaving_begin(controller, cpus);
 	/* Threads of a rank that has no CPU any more need one to go to. */
 	mal_idle_hand_out(controller);

@@ -54,12 +54,6 @@ bool mal_idle_release(struct mal_controller *controller, const struct mal_cpumas
 int mal_idle_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err);
 
 /*
- * Ranks that own or use CPUS leave them at once, as above; whose they are then is for others to
- * say.
- */
-void mal_idle_vacate(struct mal_controller *controller, const struct mal_cpumask *cpus);
-
-/*
  * RANK has come. Where others got its CPUs while it was away it gets an idle one, or one of a rank
  * that can do without.
  */

@@ -44,6 +44,21 @@ void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 	count(controller, owners, counts);
 }
 
+unsigned int mal_find_receiver(const struct mal_controller *controller, const unsigned int *cpus)
+{
+	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
+
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		unsigned int home = mal_cpumask_count(&mal_rank_view(controller, rank)->home);
+
+		if (cpus[rank] <= home + most)
+			continue;
+		most = cpus[rank] - home;
+		found = rank;
+	}
+	return found;
+}
+
 void mal_window_set_owners(const struct mal_controller *controller, struct mal_window *window,
 			   const unsigned int *owners)
 {

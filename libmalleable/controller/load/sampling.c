@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sampling.c: which ranks come, end and die, and their rounds of samples, from the segment to
- * checked numbers.
+ * sampling.c: which ranks come, end and die, what ends a phase for all, and rounds of samples, from
+ * the segment to checked numbers.
  */
 #include "libmalleable/controller/load/sampling.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +25,32 @@
 #include "libmalleable/core/segment.h"
 #include "policies/decide/windows.h"
 
+/*
+ * A kind has ceased where a rank passed none for so long: many programs make collective calls only
+ * to begin. Where it comes back phases are long: the next may take as many times as long.
+ */
+#define PATIENCE_S 1.0
+#define PATIENCE_GROWS 2
+
+/* A round that lasts for so long, and in which so many phases ended, was to be shorter. */
+#define LONG_S 0.5
+#define PHASES_MANY 8
+
 struct mal_sampling {
 	struct mal_windows windows;
-	uint64_t began_at; /* the furthest boundary as the present round began */
+	enum mal_boundary_kind kind; /* that ends a phase */
+	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
+	uint64_t since, patience;
+	/* As the present round began: the furthest boundary, and the tick. */
+	uint64_t began_at, began;
+	enum mal_boundary_kind was; /* as the next window started */
 	struct said {
 		bool valid;
 		struct mal_snapshot snapshot;
+		/* By kind: the count when one was last seen to come, and that tick. */
+		struct passed {
+			uint64_t count, tick;
+		} passed[MAL_BOUNDARY_KINDS];
 	} last[]; /* by rank: where its next window starts */
 };
 
@@ -40,6 +62,8 @@ struct mal_sampling *mal_sampling_create(unsigned int ranks)
 	if (!sampling)
 		return NULL;
 	sampling->windows = mal_windows_first();
+	sampling->kind = MAL_BOUNDARY_PERIOD;
+	sampling->patience = mal_s_to_ticks(PATIENCE_S);
 	return sampling;
 }
 
@@ -121,6 +145,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 
 	mal_cpumask_keep(&home, &controller->step->allocation);
 	mal_rank_begin(controller, rank, pid, &home);
+	controller->sampling->since = mal_ticks();
 	mal_command_note(controller, pid);
 	mal_watch_process(pid);
 	mal_idle_receive(controller, rank);
@@ -176,42 +201,111 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 	return count;
 }
 
-/* The most boundaries of any rank, of the strongest kind of all ranks. */
-struct furthest {
-	uint64_t kind, boundaries;
-};
+#define BIT(kind) (1u << (kind))
 
-static void note_boundaries(struct furthest *furthest, uint64_t kind, uint64_t boundaries)
+/* The kinds that RANK passes, a bit for each. */
+static unsigned int kinds_of(struct mal_controller *controller, unsigned int rank, uint64_t now)
 {
-	if (kind > furthest->kind || (kind == furthest->kind && boundaries > furthest->boundaries))
-		*furthest = (struct furthest){kind, boundaries};
+	const struct mal_counters *said = &controller->step->segment.ranks[rank].count;
+	struct mal_sampling *sampling = controller->sampling;
+	unsigned int bits = 0;
+
+	for (unsigned int kind = MAL_BOUNDARY_CALL; kind < MAL_BOUNDARY_KINDS; kind++) {
+		struct passed *last = &sampling->last[rank].passed[kind];
+		uint64_t count = atomic_load(&said->boundaries[kind]), away = now - last->tick;
+
+		if (count != last->count) {
+			if (last->count && kind > sampling->kind && away > sampling->patience)
+				sampling->patience = PATIENCE_GROWS * away;
+			*last = (struct passed){count, now};
+		}
+		if (count && now - last->tick <= sampling->patience)
+			bits |= BIT(kind);
+	}
+	return bits;
 }
 
-/* How many boundaries were reached, of the strongest kind that a rank gave a sample at. */
-static uint64_t furthest_boundary(const struct mal_controller *controller)
+/*
+ * The strongest kind at which all ranks meet. Else the clock decides where each samples: from
+ * repeating regions on, or if one has no such thing from any call on.
+ */
+static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 {
-	struct furthest furthest = {MAL_BOUNDARY_NONE, 0};
+	struct mal_sampling *sampling = controller->sampling;
+	unsigned int of_all = UINT_MAX;
+	uint64_t now = mal_ticks();
+	bool calls = false;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct said *last = &controller->sampling->last[rank];
-		uint64_t kind = last->valid ? last->snapshot.kind : MAL_BOUNDARY_NONE;
-		uint64_t reached =
-			atomic_load(&controller->step->segment.ranks[rank].count.boundaries);
+		unsigned int bits;
 
-		if (mal_rank_view(controller, rank)->running)
-			note_boundaries(&furthest, kind, reached);
+		if (!mal_rank_view(controller, rank)->running)
+			continue;
+		bits = kinds_of(controller, rank, now);
+		calls |= bits == BIT(MAL_BOUNDARY_CALL);
+		of_all &= bits;
 	}
-	return furthest.boundaries;
+	if (of_all == UINT_MAX) /* nobody runs */
+		return sampling->kind;
+	for (unsigned int kind = MAL_BOUNDARY_MARK; kind > MAL_BOUNDARY_PERIOD; kind--)
+		if (of_all & BIT(kind))
+			return kind;
+	if (sampling->kind > MAL_BOUNDARY_PERIOD)
+		sampling->since = now;
+	return calls && now - sampling->since > mal_s_to_ticks(PATIENCE_S) ? MAL_BOUNDARY_CALL
+									   : MAL_BOUNDARY_PERIOD;
+}
+
+/* Returns whether another kind than before ends a phase. */
+static bool choose_kind(struct mal_controller *controller)
+{
+	enum mal_boundary_kind before = controller->sampling->kind;
+
+	controller->sampling->kind = best_kind(controller);
+	if (controller->sampling->kind == before)
+		return false;
+	mal_windows_count_anew(&controller->sampling->windows);
+	return true;
+}
+
+uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank)
+{
+	enum mal_boundary_kind chosen = controller->sampling->kind;
+	uint64_t sum = 0;
+
+	for (unsigned int kind = chosen; kind < MAL_BOUNDARY_KINDS; kind++)
+		if (kind == chosen || chosen <= MAL_BOUNDARY_PERIOD)
+			sum += controller->step->segment.ranks[rank].count.boundaries[kind];
+	return sum;
+}
+
+static uint64_t furthest_boundary(const struct mal_controller *controller)
+{
+	uint64_t furthest = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		uint64_t reached = mal_sampling_boundaries(controller, rank);
+
+		if (mal_rank_view(controller, rank)->running && reached > furthest)
+			furthest = reached;
+	}
+	return furthest;
 }
 
 void mal_round_begin(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_windows *windows = &controller->sampling->windows;
+	struct mal_sampling *sampling = controller->sampling;
+	struct mal_windows *windows = &sampling->windows;
 
-	controller->sampling->began_at = furthest_boundary(controller);
-	atomic_store(&header->sample_at, controller->sampling->began_at + windows->stride);
-	atomic_store(&header->sample_after, mal_ticks() + mal_s_to_ticks(windows->window_s));
+	choose_kind(controller);
+	sampling->began_at = furthest_boundary(controller);
+	sampling->began = mal_ticks();
+	atomic_store(&header->kind, sampling->kind);
+	atomic_store(&header->sample_at, sampling->began_at + windows->stride);
+	/* The first samples are of no window. */
+	atomic_store(&header->sample_after,
+		     sampling->began + mal_s_to_ticks(sampling->was ? windows->window_s : 0));
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
 	atomic_store(&header->round, ++windows->round);
@@ -220,12 +314,17 @@ void mal_round_begin(struct mal_controller *controller)
 		mal_futex_wake(&header->answers, INT32_MAX);
 }
 
-void mal_round_hurry(struct mal_controller *controller, uint64_t least)
+void mal_round_look(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	uint64_t reached = furthest_boundary(controller), began = controller->sampling->began_at;
+	struct mal_sampling *sampling = controller->sampling;
+	uint64_t reached;
 
-	if (reached > began && reached - began >= least &&
+	if (choose_kind(controller))
+		mal_round_begin(controller);
+	reached = furthest_boundary(controller);
+	if (reached > sampling->began_at && reached - sampling->began_at >= PHASES_MANY &&
+	    mal_ticks_to_s(mal_ticks() - sampling->began) >= LONG_S &&
 	    reached + 1 < atomic_load(&header->sample_at))
 		atomic_store(&header->sample_at, reached + 1);
 }
@@ -255,6 +354,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 {
 	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
 	uint64_t regions = now->regions - before->regions;
+	enum mal_boundary_kind kind = controller->sampling->kind;
 	double inside;
 
 	memset(sample, 0, sizeof(*sample));
@@ -272,8 +372,10 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 			span(now->region, before->region, sample->elapsed_s) / (double)regions;
 	sample->cpus = cpus;
 	/* Any call of MPI ends no phase. */
-	if (now->boundary > before->boundary && now->kind > MAL_BOUNDARY_CALL)
-		sample->phases = (double)(now->boundary - before->boundary);
+	if (kind < MAL_BOUNDARY_PERIOD)
+		kind = MAL_BOUNDARY_PERIOD;
+	if (now->boundaries[kind] > before->boundaries[kind])
+		sample->phases = (double)(now->boundaries[kind] - before->boundaries[kind]);
 	sample->max = now->max < 65536 ? (unsigned int)now->max : 0;
 	sample->team = now->team < 65536 ? (unsigned int)now->team : 65536;
 }
@@ -298,20 +400,22 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 		controller->sampling->last[rank].valid =
 			said[rank].round == controller->sampling->windows.round;
 	}
+	controller->sampling->was = controller->sampling->kind;
 }
 
 bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 {
 	struct mal_snapshot said[MAL_MAX_RANKS];
 	struct mal_cpu_time times[MAL_MAX_RANKS];
+	struct mal_sampling *sampling = controller->sampling;
 	struct mal_sample *samples = round->samples;
 	bool window = true;
-	struct furthest furthest = {MAL_BOUNDARY_NONE, 0};
+	double phases = 0;
 
 	mal_window_begin(controller, round);
 	round->elapsed_s = 0;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct said *before = &controller->sampling->last[rank];
+		const struct said *before = &sampling->last[rank];
 		struct mal_snapshot *now = &said[rank];
 
 		memset(&samples[rank], 0, sizeof(samples[rank]));
@@ -319,16 +423,15 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		if (!mal_rank_view(controller, rank)->running)
 			continue;
 		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
-		    now->round != controller->sampling->windows.round || !before->valid ||
-		    now->kind != before->snapshot.kind || now->tick <= before->snapshot.tick) {
-			if (before->valid && now->kind != before->snapshot.kind)
-				mal_windows_count_anew(&controller->sampling->windows);
+		    now->round != sampling->windows.round || !before->valid ||
+		    (sampling->was > MAL_BOUNDARY_PERIOD && now->kind != sampling->was) ||
+		    now->tick <= before->snapshot.tick) {
 			window = false;
 			continue;
 		}
 		make_sample(controller, rank, now, round->counts[rank], &samples[rank]);
 		times[rank] = cpu_time(controller, rank, now, samples[rank].elapsed_s);
-		note_boundaries(&furthest, now->kind, now->boundary - before->snapshot.boundary);
+		phases = fmax(phases, samples[rank].phases);
 		if (samples[rank].elapsed_s > round->elapsed_s)
 			round->elapsed_s = samples[rank].elapsed_s;
 	}
@@ -337,7 +440,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		mal_doubt_skip(controller);
 		return false;
 	}
-	if (!mal_windows_end(&controller->sampling->windows, furthest.boundaries, round->elapsed_s))
+	if (!mal_windows_end(&sampling->windows, phases, round->elapsed_s))
 		return false;
 	remember_round(controller, said);
 	return mal_doubt_window(controller, samples, times);

@@ -33,14 +33,17 @@ bool mal_sampling_is_steady(const struct mal_controller *controller);
  */
 bool mal_ranks_update(struct mal_controller *controller);
 
+/* How many boundaries RANK passed of the kind that ends a phase, or of those that do. */
+uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank);
+
 /* Ask the ranks for the next round of samples. */
 void mal_round_begin(struct mal_controller *controller);
 
 /*
- * If LEAST boundaries were reached since the present round began, ask for its samples at the next
- * one.
+ * Look at what the ranks passed since. If another kind of boundary counts, ask anew. A round that
+ * was planned for shorter phases ends with the next one.
  */
-void mal_round_hurry(struct mal_controller *controller, uint64_t least);
+void mal_round_look(struct mal_controller *controller);
 
 /* Has every running rank answered the present round? */
 bool mal_round_is_complete(const struct mal_controller *controller);

@@ -17,7 +17,10 @@
 
 struct rank_load {
 	struct mal_rank_totals totals;
-	/* In windows in which nobody shared: CPU seconds of its regions, and work in them. */
+	/*
+	 * In windows in which nobody shared: CPU seconds of its regions, of unmanaged ranks also
+	 * while they compute nothing, and work in them.
+	 */
 	double alone_s, alone_work_s;
 };
 
@@ -85,15 +88,31 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 	return alone && !totalling->was_shared && totalling->shared == before;
 }
 
-/* Nobody shared: learn what teams lose inside regions. In the first window they were created. */
-static void learn_loss(struct mal_totalling *totalling, const struct mal_sample *samples,
-		       unsigned int ranks)
+/* Its threads have said how much they computed, and not when (rank/cpus/unmanaged.h). */
+static bool is_unmanaged(const struct mal_controller *controller, unsigned int rank,
+			 const struct mal_sample *sample)
 {
+	return atomic_load(&controller->step->segment.ranks[rank].unmanaged) && sample->work_s > 0;
+}
+
+/* How long a rank's threads could compute. */
+static double computing(const struct mal_controller *controller, unsigned int rank,
+			const struct mal_sample *sample)
+{
+	return is_unmanaged(controller, rank, sample) ? sample->elapsed_s - sample->mpi_s
+						      : mal_model_inside(sample);
+}
+
+/* Nobody shared: learn what teams lose inside regions. In the first window they were created. */
+static void learn_loss(struct mal_controller *controller, const struct mal_sample *samples)
+{
+	struct mal_totalling *totalling = controller->totalling;
+
 	if (!totalling->all.windows)
 		return;
-	for (unsigned int rank = 0; rank < ranks; rank++) {
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_sample *sample = &samples[rank];
-		double inside = mal_model_inside(sample);
+		double inside = computing(controller, rank, sample);
 
 		if (!sample->running || inside <= 0)
 			continue;
@@ -102,33 +121,69 @@ static void learn_loss(struct mal_totalling *totalling, const struct mal_sample 
 	}
 }
 
-/*
- * A rank's work, and what its team of HOME CPUs loses inside regions: as in windows in which nobody
- * shared, but no more than was lost in this one. (A window may be of another kind of regions.)
- */
-static double work_and_loss(const struct rank_load *load, const struct mal_sample *sample,
-			    unsigned int home)
-{
-	double most = fmax(mal_model_inside(sample) * home, sample->work_s + sample->barrier_s);
+/* What is known of a window. */
+struct scene {
+	const struct mal_controller *controller;
+	const struct mal_sample *samples;
+	const unsigned int *home; /* by rank: CPUs that it started with */
+	double waiting_s;	  /* of CPUs whose ranks waited, added up */
+};
 
-	if (load->alone_work_s <= 0)
-		return sample->work_s;
-	return fmax(sample->work_s,
-		    fmin(sample->work_s * load->alone_s / load->alone_work_s, most));
+/*
+ * How long an unmanaged rank takes on its first CPUs, times their number HOME. If K threads ran at
+ * once for T seconds, that is T * max(1, K / HOME) there. So it takes at least as long as it did,
+ * and as with all CPUs busy; at most as if all CPUs that it had were busy, or none, of which others
+ * lent it LENT_S at most.
+ */
+static void bound(const struct mal_sample *sample, unsigned int home, unsigned int cpus,
+		  double lent_s, double *least, double *most)
+{
+	double busy = sample->elapsed_s - sample->mpi_s, own = sample->cpus,
+	       at_once = sample->max ? fmin(sample->max, cpus) : cpus,
+	       more = lent_s + fmax(own - home, 0) * busy;
+
+	*least = fmax(sample->work_s, busy * fmin(own, home));
+	*most = home * busy + fmin(more, sample->work_s * fmax(1 - home / at_once, 0));
+	*most = fmax(*least, *most);
 }
 
-/* What the window takes without us. */
-static double without(const struct mal_totalling *totalling, const struct mal_sample *samples,
-		      unsigned int ranks, const unsigned int *home)
+/*
+ * Add to a rank's work what its team loses inside regions: as in windows in which nobody shared,
+ * but no more than was lost in this one. (A window may be of another kind of regions.)
+ */
+static void add_loss(const struct scene *scene, unsigned int rank, bool at_most,
+		     struct mal_sample *sample)
 {
+	const struct rank_load *load = &scene->controller->totalling->ranks[rank];
+	unsigned int home = scene->home[rank];
+	bool unmanaged = is_unmanaged(scene->controller, rank, sample),
+	     known = load->alone_work_s > 0;
+	double least = sample->work_s, most = least;
+
+	if (unmanaged) {
+		bound(sample, home, scene->controller->step->cpu_count,
+		      scene->waiting_s - sample->mpi_s * sample->cpus, &least, &most);
+		sample->serial_s = 0;
+	} else if (known) {
+		most = fmax(mal_model_inside(sample) * home, sample->work_s + sample->barrier_s);
+	}
+	if (known)
+		least = most = fmax(
+			least, fmin(sample->work_s * load->alone_s / load->alone_work_s, most));
+	sample->work_s = at_most ? most : least;
+}
+
+/* What the window takes without us: at least, or AT_MOST. */
+static double without(const struct scene *scene, bool at_most)
+{
+	unsigned int ranks = scene->controller->step->segment.rank_count;
 	struct mal_sample lossy[MAL_MAX_RANKS];
 
-	for (unsigned int rank = 0; rank < ranks; rank++) {
-		lossy[rank] = samples[rank];
-		lossy[rank].work_s =
-			work_and_loss(&totalling->ranks[rank], &samples[rank], home[rank]);
-	}
-	return mal_model_window(lossy, ranks, &(struct mal_usage){.count = home}, NULL);
+	memcpy(lossy, scene->samples, ranks * sizeof(lossy[0]));
+	for (unsigned int rank = 0; rank < ranks; rank++)
+		if (lossy[rank].running)
+			add_loss(scene, rank, at_most, &lossy[rank]);
+	return mal_model_window(lossy, ranks, &(struct mal_usage){.count = scene->home}, NULL);
 }
 
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
@@ -138,6 +193,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		     home[MAL_MAX_RANKS] = {0};
 	double elapsed = mal_model_elapsed(samples, ranks),
 	       communication = mal_model_communication(samples, ranks);
+	struct scene scene = {controller, samples, home, 0};
 	bool alone = was_alone(controller, samples);
 	double sum = 0, even, off, ideal;
 
@@ -148,6 +204,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		cpus += home[rank];
 		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
+		scene.waiting_s += samples[rank].mpi_s * samples[rank].cpus;
 		add_rank(&controller->totalling->ranks[rank].totals, &samples[rank]);
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)
@@ -157,9 +214,13 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	even = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
 	if (alone)
-		learn_loss(controller->totalling, samples, ranks);
+		learn_loss(controller, samples);
 	/* What a team loses inside regions it loses without us too. */
-	off = alone ? elapsed : without(controller->totalling, samples, ranks, home);
+	off = alone ? elapsed : without(&scene, false);
+	if (!alone) {
+		totals->shared_s += elapsed;
+		totals->unsure_s += without(&scene, true) - off;
+	}
 	totals->windows++;
 	mal_last_set_measured(controller);
 	totals->elapsed_s += elapsed;

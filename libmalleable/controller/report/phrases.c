@@ -24,7 +24,7 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 	uint32_t reason = atomic_load(&slot->reason);
 
 	if (atomic_load(&slot->unmanaged))
-		return MAL_REASON_RUNTIME;
+		return reason == MAL_REASON_CROWDED ? MAL_REASON_CROWDED : MAL_REASON_RUNTIME;
 	/* What a program could know matters to its bound regions alone. */
 	if ((reason == MAL_REASON_THREAD_DATA || reason == MAL_REASON_CANCELS ||
 	     reason == MAL_REASON_REPORTED) &&
@@ -38,6 +38,8 @@ static const char *const reasons[] = {
 	[MAL_REASON_NONE] = "",
 	[MAL_REASON_USER] = "as asked for",
 	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
+	[MAL_REASON_CROWDED] =
+		"more threads than CPUs: it keeps libgomp, libomp is slow then (OMP_NUM_THREADS)",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see max_threads=)",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
@@ -58,6 +60,7 @@ const char *mal_phrase_of_reason(enum mal_mode_reason reason)
 static const char *const to_try[MAL_REASON_REPORTED + 1] = {
 	[MAL_REASON_USER] = "teams keep their size as asked for: try without mode=cpuset",
 	[MAL_REASON_RUNTIME] = "its threads are not seen (no OpenMP with OMPT)",
+	[MAL_REASON_CROWDED] = "it has more threads than CPUs, and keeps libgomp",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads: try without OMP_DYNAMIC",
@@ -95,7 +98,8 @@ static void add_to_try(const struct mal_rank_slot *slot, enum mal_mode_reason re
 		snprintf(text + used, size - used, ": try more threads than CPUs");
 	if (reason == MAL_REASON_NUMBER && atomic_load(&slot->chosen) & MAL_CHOSEN_BY_KEY)
 		snprintf(text + used, size - used, ": try without max_threads=");
-	else if (reason == MAL_REASON_NUMBER && atomic_load(&slot->chosen))
+	else if (reason == MAL_REASON_CROWDED ||
+		 (reason == MAL_REASON_NUMBER && atomic_load(&slot->chosen)))
 		snprintf(text + used, size - used, ": try without OMP_NUM_THREADS");
 	if (reason == MAL_REASON_THREAD_DATA || reason == MAL_REASON_REPORTED)
 		add_more_threads(slot, atomic_load(&slot->reported), text, size);

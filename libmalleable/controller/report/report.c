@@ -12,7 +12,6 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/cpus/pages.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/totals.h"
@@ -27,6 +26,9 @@
 #include "libmalleable/core/starts.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
+
+/* Less is none in two decimals. */
+#define NO_LOSS 0.005
 
 static const char no_mpi[] = "no call of MPI was seen: none, or found by dlsym, as by Julia";
 
@@ -69,7 +71,6 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	rank_time = report->elapsed_s * report->ranks;
 	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
-	mal_pages_count(&report->pages_sent, &report->pages_s);
 	return true;
 }
 
@@ -102,25 +103,22 @@ static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *
 		     percent(part.regions, right, sizeof(right)));
 }
 
-/* What the policies would have made of it. */
-static void say_alternatives(struct mal_text *text, const struct mal_alternatives *alternatives)
+/* What a policy would have made of it, behind BEFORE. */
+static void say_alternative(struct mal_text *text, const struct mal_controller *controller,
+			    double step_s, const char *before, const char *name,
+			    const struct mal_outcome *outcome)
 {
-	const struct mal_outcome *outcome;
-	const struct mal_policy *policy;
+	double predicted_s, share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 
-	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_outcome_attained(outcome);
-
-		mal_text_add(text, "%s%s %.3f s",
-			     i ? ", " : "predicted with --balance: ", policy->name,
-			     outcome->elapsed_s);
-		if (share < -0.005)
-			mal_text_add(text, " (slower)");
-		else if (!isnan(share))
-			mal_text_add(text, " (%.0f %%)", fabs(share) * 100);
+	if (isnan(predicted_s)) {
+		mal_text_add(text, "%s%s no estimate", before, name);
+		return;
 	}
-	if (mal_alternatives_at(alternatives, 0, &outcome))
-		mal_text_add(text, "\n");
+	mal_text_add(text, "%s%s %.3f s", before, name, predicted_s);
+	if (share < -0.005)
+		mal_text_add(text, " (slower)");
+	else if (!isnan(share))
+		mal_text_add(text, " (%.0f %%)", fabs(share) * 100);
 }
 
 /* Where the policy found that the program is faster with fewer threads. */
@@ -146,47 +144,71 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 		mal_text_add(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
 }
 
-/* The rank that has most CPUs more than at its start; RANKS: none has more. HAS: how many. */
-static unsigned int find_receiver(const struct mal_controller *controller, unsigned int *has)
+/* The step was tried with WHAT, and phases took TIMES as long. WHO: a policy, or nothing. */
+static void say_rejected(struct mal_text *text, const char *who, const char *what, double times)
 {
-	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
-	unsigned int home[MAL_MAX_RANKS] = {0};
-
-	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		unsigned int owner = mal_home_of(controller, controller->step->cpu[i]);
-
-		if (owner < ranks)
-			home[owner]++;
-	}
-	for (unsigned int rank = 0; rank < ranks; rank++) {
-		unsigned int cpus = mal_last_sample(controller, rank)->cpus;
-
-		if (cpus <= home[rank] + most)
-			continue;
-		most = cpus - home[rank];
-		found = rank;
-		*has = cpus;
-	}
-	return found;
+	if (times > 1 + NO_LOSS)
+		mal_text_add(text, "%s%s: no, it made phases %.2f times as long\n", who, what,
+			     times);
+	else if (times > 1)
+		mal_text_add(text, "%s%s: no, phases took as long with it\n", who, what);
 }
 
-/* Which way the step ran at last, and why. */
-static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+/* Which way a step ran at last, and why: COUNT CPUs by rank, LENDS. WHO: a policy, or nothing. */
+static void say_way(struct mal_text *text, const struct mal_controller *controller, const char *who,
+		    const struct mal_outcome *way)
 {
-	double move = mal_deciding_move_times(controller),
-	       lend = mal_deciding_lend_times(controller);
-	bool lends = atomic_load(&controller->step->segment.header->rules) & MAL_RULE_LEND;
-	unsigned int has, rank = find_receiver(controller, &has);
+	double lend = way->lend_times;
+	unsigned int rank = mal_find_receiver(controller, way->count);
 
 	if (rank < controller->step->segment.rank_count)
-		mal_text_add(text, "moved: rank %u has %u of %u CPUs\n", rank, has,
-			     controller->step->cpu_count);
-	else if (move > 1)
-		mal_text_add(text, "moved: no, it made phases %.2f times as long\n", move);
-	if (!lends && lend > 1)
-		mal_text_add(text, "lent: no, it made phases %.2f times as long\n", lend);
-	else if (lends && lend > 0)
-		mal_text_add(text, "lent: yes, phases take %.2f times as long as without\n", lend);
+		mal_text_add(text, "%smoved: rank %u has %u of %u CPUs\n", who, rank,
+			     way->count[rank], controller->step->cpu_count);
+	else
+		say_rejected(text, who, "moved", way->move_times);
+	if (!way->lends)
+		say_rejected(text, who, "lent", lend);
+	else if (lend > 0)
+		mal_text_add(text, "%slent: yes, phases take %.2f times as long as without\n", who,
+			     lend);
+}
+
+static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned int count[MAL_MAX_RANKS];
+	struct mal_outcome way = {.count = count,
+				  .lends = atomic_load(&controller->step->segment.header->rules) &
+					   MAL_RULE_LEND,
+				  .move_times = mal_deciding_move_times(controller),
+				  .lend_times = mal_deciding_lend_times(controller)};
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		count[rank] = mal_last_sample(controller, rank)->cpus;
+	say_way(text, controller, "", &way);
+}
+
+/* What the policies would have made of it, and the way of the first. */
+static void say_alternatives(struct mal_text *text, const struct mal_controller *controller,
+			     double step_s)
+{
+	const struct mal_outcome *outcome;
+	const struct mal_policy *policy;
+	double predicted_s;
+	char who[64];
+
+	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
+	     i++)
+		say_alternative(text, controller, step_s,
+				i ? ", " : "predicted with --balance: ", policy->name, outcome);
+	policy = mal_alternatives_at(controller->alternatives, 0, &outcome);
+	if (!policy)
+		return;
+	mal_text_add(text, "\n");
+	mal_verdict_predict(controller, outcome, step_s, &predicted_s);
+	if (isnan(predicted_s))
+		return;
+	snprintf(who, sizeof(who), "  with %s ", policy->name);
+	say_way(text, controller, who, outcome);
 }
 
 /* How many ranks keep their teams, and why most of them do. */
@@ -224,9 +246,10 @@ static void say_unproved(struct mal_text *text, const struct mal_controller *con
 static void say_proofs(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned long long runs = 0, free_runs = 0;
+	uint32_t beside_ms = 0;
 	char bound[MAL_BOUND_TEXT + 1] = "";
 	char one[128];
-	bool any = false;
+	bool any = false, unread = false;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
@@ -236,16 +259,24 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 		any = true;
 		runs += atomic_load(&slot->count.regions);
 		free_runs += atomic_load(&slot->count.free);
-		if (!*bound)
+		if (atomic_load(&slot->beside_ms) > beside_ms)
+			beside_ms = atomic_load(&slot->beside_ms);
+		unread |= atomic_load(&slot->unread) != 0;
+		if (!*bound && !atomic_load(&slot->unread))
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}
 	mal_phrase_told_one(controller, one, sizeof(one));
 	/* One that never ran matters only where it kept the program at one thread. */
 	if (free_runs >= runs && !*one)
 		*bound = '\0';
-	if (any)
-		mal_text_add(text, "regions: %llu of %llu runs free%s%s%s%s\n", free_runs, runs,
-			     *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
+	if (!any)
+		return;
+	mal_text_add(text, "regions: %llu of %llu runs free", free_runs, runs);
+	if (unread)
+		mal_text_add(text, "; proof did not end before the last region");
+	else if (beside_ms)
+		mal_text_add(text, "; proof went on beside the run for %.1f s", beside_ms / 1e3);
+	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
 static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
@@ -377,7 +408,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		     percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 		     percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	say_efficiency(&text, &totals->cpus);
-	say_alternatives(&text, controller->alternatives);
+	say_alternatives(&text, controller, report->elapsed_s);
 	mal_text_add(&text,
 		     "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
 		     (unsigned long long)report->lends, (unsigned long long)report->borrows,
@@ -389,11 +420,6 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
 			(unsigned long long)report->evictions,
 			1e6 * report->overlap_s / (double)report->evictions);
-	if (report->pages_sent)
-		mal_text_add(
-			&text,
-			"pages that followed their rank to another NUMA node: %llu, in %.0f ms\n",
-			(unsigned long long)report->pages_sent, 1e3 * report->pages_s);
 	say_ways(&text, controller);
 	say_use(&text, controller);
 	say_mode(&text, controller);

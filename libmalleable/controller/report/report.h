@@ -17,8 +17,6 @@ struct mal_report {
 	double own_s;	   /* our code in the ranks, all together */
 	double own_part;   /* of the ranks' time */
 	double controller_cpu_s;
-	uint64_t pages_sent; /* memory that followed its rank */
-	double pages_s;
 };
 
 /* Sum up. False if no rank ever came: there is nothing to report. */

@@ -11,6 +11,7 @@
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
@@ -24,19 +25,22 @@
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
-static json_t *alternatives_json(const struct mal_alternatives *alternatives)
+static json_t *alternatives_json(const struct mal_controller *controller, double step_s)
 {
 	json_t *object = json_object();
 	const struct mal_outcome *outcome;
 	const struct mal_policy *policy;
 
-	for (size_t i = 0; (policy = mal_alternatives_at(alternatives, i, &outcome)); i++) {
-		double share = mal_outcome_attained(outcome);
+	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
+	     i++) {
+		double predicted_s,
+			share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 
 		json_object_set_new(object, policy->name,
-				    json_pack("{s:f, s:o, s:I}", "elapsed_s", outcome->elapsed_s,
-					      "share_of_attainable", mal_json_number(share),
-					      "moves", (json_int_t)outcome->moves));
+				    json_pack("{s:o, s:o, s:I}", "elapsed_s",
+					      mal_json_number(predicted_s), "share_of_attainable",
+					      mal_json_number(share), "moves",
+					      (json_int_t)outcome->moves));
 	}
 	return object;
 }
@@ -62,21 +66,21 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
 	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT], bound[MAL_BOUND_TEXT + 1];
 
-	return json_pack("{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:I, "
-			 "s:I, s:I, s:s, s:s, s:I, s:b}",
-			 "rank", (int)rank, "pid", (int)view->pid, "home",
-			 mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
-			 mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
-			 "barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
-			 totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
-			 (json_int_t)slot->count.free, "bound",
-			 mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
-			 (json_int_t)slot->count.boundaries, "lends", (json_int_t)slot->count.lends,
-			 "borrows", (json_int_t)slot->count.borrows, "grants",
-			 (json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
-			 reason == MAL_REASON_NONE ? "team" : "cpuset", "why",
-			 mal_phrase_of_reason(reason), "use", (json_int_t)slot->use, "died",
-			 atomic_load(&slot->state) == MAL_RANK_DEAD);
+	return json_pack(
+		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:I, "
+		"s:I, s:I, s:s, s:s, s:I, s:b}",
+		"rank", (int)rank, "pid", (int)view->pid, "home",
+		mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
+		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
+		"barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
+		totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
+		(json_int_t)slot->count.free, "bound",
+		mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
+		(json_int_t)mal_sampling_boundaries(controller, rank), "lends",
+		(json_int_t)slot->count.lends, "borrows", (json_int_t)slot->count.borrows, "grants",
+		(json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
+		reason == MAL_REASON_NONE ? "team" : "cpuset", "why", mal_phrase_of_reason(reason),
+		"use", (json_int_t)slot->use, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
 }
 
 static json_t *measured_json(const struct mal_controller *controller, double step_s)
@@ -173,19 +177,18 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			json_array_append_new(ranks, rank_json(controller, rank));
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
-	return json_pack(
-		"{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:I, s:f}, s:{s:f, s:f, s:f}, "
-		"s:o, s:o, s:o, s:s, s:o}",
-		"ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count, "elapsed_s",
-		report->elapsed_s, "verdict", verdict, "efficiency", efficiency_json(&totals->cpus),
-		"measured", measured_json(controller, report->elapsed_s), "cpu_changes",
-		changes_json(report), "pages", "sent", (json_int_t)report->pages_sent, "seconds",
-		report->pages_s, "overhead", "ranks_s", report->own_s, "ranks_part",
-		report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
-		"cpus_over_time", mal_history_json(controller), "predicted",
-		alternatives_json(controller->alternatives), "schedule",
-		mal_phrase_schedule(controller, schedule, sizeof(schedule)), "between_nodes",
-		mal_imbalance_json(controller));
+	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f}, "
+			 "s:o, s:o, s:o, s:s, s:o}",
+			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
+			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
+			 efficiency_json(&totals->cpus), "measured",
+			 measured_json(controller, report->elapsed_s), "cpu_changes",
+			 changes_json(report), "overhead", "ranks_s", report->own_s, "ranks_part",
+			 report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
+			 ranks, "cpus_over_time", mal_history_json(controller), "predicted",
+			 alternatives_json(controller, report->elapsed_s), "schedule",
+			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
+			 "between_nodes", mal_imbalance_json(controller));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,

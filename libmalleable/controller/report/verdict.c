@@ -17,11 +17,25 @@
 /* Ranks with less than this part of the largest load, on average, are not called balanced. */
 #define EVEN_LOAD 0.95
 
-/* More than this part of the CPUs for others is too much for an estimate without balancing. */
+/* Ranks that computed without a CPU for more than this part of the time did something else. */
+#define MOST 0.5
+/* There is no estimate without balancing that may be wrong by more than this part, */
+#define UNSURE 0.1
+/* nor where more than this part of the CPUs was used by others, and of computing lost by that. */
 #define MUCH 0.1
+/* There is no prediction of which more than this part hangs on a trial. */
+#define TRIAL 0.05
 
 /* Longest reason. */
 #define WHY_SIZE 128
+
+/* Others used the CPUs, and the ranks lost time by that. */
+static bool is_beside_others(const struct mal_controller *controller)
+{
+	const struct mal_doubt *doubt = mal_doubt_read(controller);
+
+	return doubt->others_part > MUCH && doubt->lost_part > MUCH;
+}
 
 /* Why nothing could be gained, and what to try, perhaps in TEXT of SIZE bytes; empty: not known. */
 static const char *reason(const struct mal_controller *controller, char *text, size_t size)
@@ -34,6 +48,11 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return "balancing was switched off";
 	if (mal_doubt_read(controller)->unseen)
 		return "work in threads that OpenMP does not know: try fewer of these";
+	if (is_beside_others(controller)) {
+		snprintf(text, size, "others used %.0f %% of the CPUs: try a quiet node",
+			 100 * mal_doubt_read(controller)->others_part);
+		return text;
+	}
 	if (mal_doubt_read(controller)->stopped)
 		return "others used the CPUs: try a quiet node";
 	if (*mal_phrase_told_one(controller, text, size))
@@ -51,12 +70,23 @@ static double attained(const struct times *times)
 	return mal_attained(times->off_s, times->ideal_s, times->elapsed_s);
 }
 
-enum kind { OBSERVED, BALANCED, GAIN, NO_GAIN };
+enum kind { OBSERVED, UNKNOWN, BALANCED, GAIN, NO_GAIN };
+
+/* Where others had the CPUs, windows in which nobody shared are still as they are without us. */
+static bool is_unsure(const struct mal_controller *controller, const struct times *times)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+
+	return totals->unsure_s > UNSURE * times->off_s ||
+	       (totals->shared_s > MUCH * totals->elapsed_s && is_beside_others(controller));
+}
 
 static enum kind find_kind(const struct mal_controller *controller, const struct times *times)
 {
 	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
 		return OBSERVED;
+	if (is_unsure(controller, times))
+		return UNKNOWN;
 	if (isnan(attained(times)))
 		return BALANCED;
 	return times->elapsed_s < (1 - NO_DIFFERENCE) * times->off_s ? GAIN : NO_GAIN;
@@ -68,7 +98,9 @@ static const char *balanced(const struct mal_controller *controller)
 	const struct mal_totals *totals = mal_totals_read(controller);
 
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
-		return "ranks wait for work of one thread";
+		return mal_doubt_read(controller)->lost_part > MOST
+			       ? "ranks wait for other processes or files"
+			       : "ranks wait for work of one thread";
 	return "balanced as it is";
 }
 
@@ -114,13 +146,13 @@ static void say_gain(const struct times *times, char *line, size_t size)
 		 times->off_s / times->elapsed_s, times->elapsed_s, times->off_s, part);
 }
 
-/* Others used the CPUs, the ranks lost time by that, and nothing else explains it. */
-static bool is_beside_others(const struct mal_controller *controller)
+static void say_unknown(const struct mal_controller *controller, const struct times *times,
+			char *line, size_t size)
 {
-	const struct mal_doubt *doubt = mal_doubt_read(controller);
+	char text[WHY_SIZE];
+	const char *why = reason(controller, text, sizeof(text));
 
-	return doubt->others_part > MUCH && doubt->lost_part > MUCH && !doubt->unseen &&
-	       !mal_deciding_rejected(controller) && !mal_off_was(controller);
+	snprintf(line, size, "no estimate: %.3f s%s%s", times->elapsed_s, *why ? ", " : "", why);
 }
 
 /* Neither faster nor balanced. */
@@ -131,12 +163,6 @@ static void say_no_gain(const struct mal_controller *controller, const struct ti
 	char how[32] = "not faster", text[WHY_SIZE];
 	const char *why = reason(controller, text, sizeof(text));
 
-	if (is_beside_others(controller)) {
-		snprintf(line, size,
-			 "no estimate: %.3f s, others used %.0f %% of the CPUs: try a quiet node",
-			 times->elapsed_s, 100 * mal_doubt_read(controller)->others_part);
-		return;
-	}
 	if (slower > 1 + NO_DIFFERENCE)
 		snprintf(how, sizeof(how), "%.2f times as slow", slower);
 	snprintf(line, size, "%s: %.3f s, estimated %.3f s without, %.3f s at best%s%s", how,
@@ -161,9 +187,21 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 	const struct mal_totals *totals = mal_totals_read(controller);
 	const struct times times = whole_step(totals, step_s);
 
-	return find_kind(controller, &times) == NO_GAIN && is_beside_others(controller)
-		       ? NAN
-		       : totals->off_s;
+	return find_kind(controller, &times) == UNKNOWN ? NAN : totals->off_s;
+}
+
+double mal_verdict_predict(const struct mal_controller *controller,
+			   const struct mal_outcome *simulated, double step_s, double *predicted_s)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct times times = whole_step(totals, step_s);
+	double part = totals->elapsed_s > step_s ? step_s / totals->elapsed_s : 1;
+
+	/* What the model leaves out of its times is the same in both. */
+	*predicted_s = times.off_s + part * (simulated->elapsed_s - simulated->off_s);
+	if (simulated->trial_s > TRIAL * simulated->elapsed_s || is_beside_others(controller))
+		*predicted_s = NAN;
+	return mal_attained(times.off_s, times.ideal_s, *predicted_s);
 }
 
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
@@ -173,6 +211,7 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 
 	switch (find_kind(controller, &times)) {
 	case OBSERVED: say_observed(controller, &times, line, size); break;
+	case UNKNOWN: say_unknown(controller, &times, line, size); break;
 	case BALANCED: say_balanced(controller, &times, line, size); break;
 	case GAIN: say_gain(&times, line, size); break;
 	case NO_GAIN: say_no_gain(controller, &times, line, size); break;

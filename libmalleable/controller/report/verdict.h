@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "libmalleable/controller/load/totals.h"
+#include "policies/decide/simulation.h"
 
 /* Enough for any verdict. */
 #define MAL_VERDICT_SIZE 256
@@ -25,5 +26,13 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
  * there is no estimate.
  */
 double mal_verdict_off(const struct mal_controller *controller, double step_s);
+
+/*
+ * The time of the whole step, of STEP_S seconds, with the policy that was simulated, into
+ * *PREDICTED_S; NaN: no estimate, as too much of it hangs on a trial, or others used the CPUs.
+ * Returns its share of the attainable (attained.h), of the verdict's times.
+ */
+double mal_verdict_predict(const struct mal_controller *controller,
+			   const struct mal_outcome *simulated, double step_s, double *predicted_s);
 
 #endif

@@ -30,7 +30,6 @@ struct mal_controller {
 	struct mal_settling *settling;	   /* cpus/idle.h */
 	struct mal_agent_link *agent;	   /* cpus/share.h */
 	struct mal_pool *pool;		   /* cpus/pool.h; NULL without pool=job */
-	struct mal_pages *pages;	   /* cpus/pages.h */
 	/* What the ranks do. */
 	struct mal_sampling *sampling;	       /* load/sampling.h */
 	struct mal_totalling *totalling;       /* load/totals.h */

@@ -46,11 +46,6 @@ bool mal_off_look(struct mal_controller *controller)
 	return true;
 }
 
-bool mal_off_has_file(const struct mal_controller *controller)
-{
-	return controller->off->file;
-}
-
 bool mal_off_is(const struct mal_controller *controller)
 {
 	return controller->off->is;

@@ -17,9 +17,6 @@ void mal_off_destroy(struct mal_off *off);
 /* Look at the switch, once a second at most. Returns whether it was turned since. */
 bool mal_off_look(struct mal_controller *controller);
 
-/* Is there a switch? */
-bool mal_off_has_file(const struct mal_controller *controller);
-
 /* Is balancing switched off now, was it at any time? */
 bool mal_off_is(const struct mal_controller *controller);
 bool mal_off_was(const struct mal_controller *controller);

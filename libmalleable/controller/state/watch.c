@@ -2,14 +2,15 @@
 /* watch.c: notices the end of the step and of each rank (epoll over a pipe and pidfds). */
 #include "libmalleable/controller/state/watch.h"
 
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmalleable/base/futex.h"
-#include "libmalleable/controller/state/thread.h"
 
 #define CHANNELS 4
+#define STACK_SIZE (128 * 1024)
 
 static int epoll_fd = -1;
 static int life = -1;
@@ -60,15 +61,28 @@ static int add(int fd, uint32_t how)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
+/* Start a detached thread with a small stack. Returns 0, or an error number. */
+static int start_thread(struct mal_controller *controller)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int failed;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	failed = pthread_create(&thread, &attributes, watch, controller);
+	pthread_attr_destroy(&attributes);
+	return failed;
+}
+
 int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err)
 {
 	life = life_fd;
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0 || add(life_fd, 0) < 0)
 		return mal_fail_errno(err, "cannot watch the step's end");
-	return mal_thread_start(watch, controller) < 0
-		       ? mal_fail(err, "cannot start the watching thread")
-		       : 0;
+	return start_thread(controller) ? mal_fail(err, "cannot start the watching thread") : 0;
 }
 
 void mal_watch_process(int32_t pid)

@@ -25,7 +25,7 @@
 #include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
-#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/state/state.h"
 
 /* NEXT: the next definition of the function NAME after ours. */
@@ -65,7 +65,7 @@ void mal_children_fork(void)
 {
 	if (!mal.active)
 		return;
-	mal_threads_show_signals();
+	mal_signals_show();
 	if (is_bound())
 		at_fork = unbalanced(0);
 }
@@ -73,7 +73,7 @@ void mal_children_fork(void)
 void mal_children_fork_done(void)
 {
 	if (mal.active)
-		mal_threads_hide_signals();
+		mal_signals_hide();
 }
 
 void mal_children_forked(void)
@@ -141,7 +141,7 @@ static bool widen(void)
 
 	if (!mal.active)
 		return false;
-	mal_threads_show_signals();
+	mal_signals_show();
 	if (mal.observe || !is_bound())
 		return false;
 	wanted = unbalanced(0);
@@ -154,7 +154,7 @@ static void narrow(bool widened)
 	int saved = errno;
 
 	if (mal.active)
-		mal_threads_hide_signals();
+		mal_signals_hide();
 	if (widened && mal.active)
 		mal_bind_narrow();
 	errno = saved;

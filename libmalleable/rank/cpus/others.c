@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/state.h"
 
 /* So many are looked at, the team's included. */
@@ -67,9 +68,11 @@ bool mal_thread_sleeps(int32_t tid)
 	return state == 'S' || state == 'Z';
 }
 
-/* The team's threads wait for work, whether they poll or sleep. */
-static bool is_of_team(int32_t tid)
+/* The team's threads wait for work, whether they poll or sleep; our reader keeps nobody waiting. */
+static bool is_ours(int32_t tid)
 {
+	if (tid == mal_threads_background_tid())
+		return true;
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		int32_t one = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
 
@@ -97,7 +100,7 @@ bool mal_others_sleep(void)
 
 		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
 			continue;
-		sleep = count < LOOK_MAX && (is_of_team(tid) || !runs(tid, count));
+		sleep = count < LOOK_MAX && (is_ours(tid) || !runs(tid, count));
 		count++;
 	}
 	if (tasks)

@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* threads.c: the threads that the program creates itself. */
+/* threads.c: the threads that the program creates itself: where they start, how many count. */
 #include "libmalleable/rank/cpus/threads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/state/state.h"
-
-/* SIGCANCEL and SIGSETXID of glibc, as bits of SigBlk (proc(5)); how often to look again. */
-#define GLIBCS_OWN (3ull << 31)
-#define MOMENTS 1000
 
 /*
  * Threads of the program: alive now, those of them that are MPI's, the most that were alive. Not in
@@ -31,8 +27,15 @@ static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
 static __thread bool counted; /* the calling thread is one of those alive */
-/* The calling thread exists only because of us: signals are for the threads of the program. */
-static __thread bool extra __attribute__((tls_model("initial-exec")));
+
+/* The thread in the background. */
+static struct {
+	void *(*function)(void *);
+	_Atomic bool works;
+	_Atomic int32_t tid;
+	uint64_t before_ns; /* CPU time of those before */
+	_Atomic uint64_t used_ns;
+} background;
 
 struct start {
 	void *(*function)(void *);
@@ -69,73 +72,6 @@ static void begun(void)
 		;
 }
 
-/* Block all signals but those that come of what the thread itself does. */
-static void block_signals(sigset_t *before)
-{
-	static const int own[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGPIPE,
-				  SIGSEGV, SIGSYS, SIGTRAP, SIGXFSZ};
-	sigset_t others;
-
-	sigfillset(&others);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		sigdelset(&others, own[i]);
-	pthread_sigmask(SIG_BLOCK, &others, before);
-}
-
-/* What the primary thread blocks at this moment. */
-static unsigned long long read_blocked(void)
-{
-	char path[64], text[4096];
-	const char *line;
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)mal.slot->pid,
-		 (int)mal.primary_tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	text[length > 0 ? length : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
-	line = strstr(text, "SigBlk:");
-	return line ? strtoull(line + strlen("SigBlk:"), NULL, 16) : 0;
-}
-
-/*
- * What the primary thread blocks: that is the one that would be here without us. glibc blocks all
- * signals while it makes a thread, also its own ones, which a program cannot block. Safe between
- * vfork() and exec.
- */
-static void read_signals(sigset_t *signals)
-{
-	unsigned long long bits = read_blocked();
-
-	for (int i = 0; i < MOMENTS && (bits & GLIBCS_OWN); i++) {
-		syscall(SYS_sched_yield);
-		bits = read_blocked();
-	}
-	sigemptyset(signals);
-	for (int number = 1; number <= 64; number++)
-		if (bits >> (number - 1) & 1)
-			sigaddset(signals, number);
-}
-
-void mal_threads_show_signals(void)
-{
-	sigset_t signals;
-
-	if (!extra)
-		return;
-	read_signals(&signals);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-}
-
-void mal_threads_hide_signals(void)
-{
-	if (extra)
-		block_signals(NULL);
-}
-
 /*
  * Set CPUs chosen by the program once more: before the thread had a number they may have been
  * widened.
@@ -147,7 +83,7 @@ static void settle_in(const struct start *start)
 	counted = true;
 	if (!mal.active)
 		return;
-	extra = start->extra;
+	mal_signals_begin(start->extra);
 	if (start->from_extra)
 		pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
 	if (!start->placed) {
@@ -191,7 +127,7 @@ static bool is_to_vanish(const void *caller, bool is_extra)
 {
 	static _Atomic bool noted;
 
-	if (!is_extra && !(mal.teams.outlast_exit && is_runtime(caller)))
+	if (!is_extra && !(mal.teams.for_gomp && is_runtime(caller)))
 		return false;
 	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
@@ -252,6 +188,7 @@ static bool has_place(const void *caller, struct mal_cpumask *mask)
  */
 static bool makes_extra(const void *caller)
 {
+	bool extra = mal_signals_are_hidden();
 	static unsigned int made;
 	unsigned int team;
 
@@ -275,9 +212,9 @@ static void hand_on(struct start *start, const void *caller)
 		return;
 	start->placed =
 		start->placed || mal_pins_inherit(&start->mask) || has_place(caller, &start->mask);
-	start->from_extra = extra && !start->extra;
+	start->from_extra = mal_signals_are_hidden() && !start->extra;
 	if (start->from_extra)
-		read_signals(&start->signals);
+		mal_signals_read(&start->signals);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
@@ -289,7 +226,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	bool hides;
 
 	/* Of a forked child's threads, too. */
-	if (!mal.active && !mal.teams.outlast_exit)
+	if (!mal.active && !mal.teams.for_gomp)
 		return next_create()(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
 	if (!start)
@@ -301,7 +238,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	begun();
 	/* From its first instruction on. */
 	if (hides)
-		block_signals(&before);
+		mal_signals_block(&before);
 	result = next_create()(thread, attributes, run, start);
 	if (hides)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -350,51 +287,69 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	return result;
 }
 
-/* What a thread sends to itself is handled there, or waits in the thread that is the program's. */
-int raise(int number)
-{
-	static __typeof__(raise) *next;
-	sigset_t signals;
-	int result;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "raise");
-	if (!extra || !mal.active)
-		return next(number);
-	read_signals(&signals);
-	if (sigismember(&signals, number) == 1)
-		return (int)syscall(SYS_tgkill, getpid(), mal.primary_tid, number);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-	result = next(number);
-	mal_threads_hide_signals();
-	return result;
-}
-
-int pthread_kill(pthread_t thread, int number)
-{
-	static __typeof__(pthread_kill) *next;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "pthread_kill");
-	if (number && extra && pthread_equal(thread, pthread_self()))
-		return raise(number) ? errno : 0;
-	return next(thread, number);
-}
-
-void mal_threads_start_own(void *(*function)(void *))
+bool mal_threads_start_own(void *(*function)(void *))
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
 	pthread_t thread;
+	bool started;
 
 	sigfillset(&all);
 	if (pthread_attr_init(&attributes))
-		return;
+		return false;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	next_create()(&thread, &attributes, function, NULL);
+	started = next_create()(&thread, &attributes, function, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+	return started;
+}
+
+static void *run_background(void *nothing)
+{
+	syscall(SYS_sched_setaffinity, 0, sizeof(mal.allocation), &mal.allocation);
+	atomic_store(&background.tid, (int32_t)syscall(SYS_gettid));
+	background.function(NULL);
+	atomic_store(&background.used_ns,
+		     background.before_ns + mal_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	atomic_store(&background.tid, 0);
+	atomic_store(&background.works, false);
+	return nothing;
+}
+
+bool mal_threads_start_background(void *(*function)(void *))
+{
+	bool started;
+
+	background.before_ns = background.used_ns;
+	background.function = function;
+	atomic_store(&background.works, true);
+	started = mal_threads_start_own(run_background);
+	if (!started)
+		atomic_store(&background.works, false);
+	return started;
+}
+
+bool mal_threads_background_works(void)
+{
+	return atomic_load(&background.works);
+}
+
+int32_t mal_threads_background_tid(void)
+{
+	return atomic_load_explicit(&background.tid, memory_order_relaxed);
+}
+
+uint64_t mal_threads_background_ns(void)
+{
+	int32_t tid = atomic_load(&background.tid);
+	struct timespec used;
+
+	/* The clock of a thread, as pthread_getcpuclockid(3) encodes it. */
+	if (tid && clock_gettime((clockid_t)(~(uint32_t)tid << 3 | 6), &used) == 0)
+		return background.before_ns + (uint64_t)used.tv_sec * 1000000000u +
+		       (uint64_t)used.tv_nsec;
+	return atomic_load(&background.used_ns);
 }
 
 /* Wait until the creator has made all threads, and releases the lock. */

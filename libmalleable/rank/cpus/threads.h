@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The largest number of threads that were alive at one time since the last call: those made by
@@ -18,15 +19,23 @@
 unsigned int mal_threads_peak(void);
 
 /*
- * A thread that exists only because of us, as the program's team has fewer, takes no signals but
- * those that it causes itself. Where a child process or the like takes over its mask, it has that
- * of the primary thread in between. In other threads nothing happens.
+ * Start a detached thread of the library's own: it is not counted, and gets no signals. Returns
+ * whether it was started.
  */
-void mal_threads_show_signals(void);
-void mal_threads_hide_signals(void);
+bool mal_threads_start_own(void *(*function)(void *));
 
-/* Start a detached thread of the library's own: it is not counted, and gets no signals. */
-void mal_threads_start_own(void *(*function)(void *));
+/*
+ * Start one in the background: it may use any CPU of the step. There is one at a time. Returns
+ * whether it was started, and then whether it is at work. Primary thread.
+ */
+bool mal_threads_start_background(void *(*function)(void *));
+bool mal_threads_background_works(void);
+
+/*
+ * Its number, 0: there is none; and the CPU time that all such threads had, never less than before.
+ */
+int32_t mal_threads_background_tid(void);
+uint64_t mal_threads_background_ns(void);
 
 /*
  * Whether the system lets this process create the threads missing in a team of TEAM, with stacks of

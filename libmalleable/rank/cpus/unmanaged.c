@@ -16,7 +16,7 @@ static struct {
 	uint64_t last_cpu;    /* CPU time of the process outside waits at the last sample, ns */
 	uint64_t last_serial; /* serial counter at the last sample, ticks */
 	uint64_t busy;	      /* ticks worked while unmanaged */
-	uint64_t not_serial;  /* ticks of the serial counter in which other threads could work */
+	uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
 	unsigned int peak;
 	uint64_t looked; /* tick of the last look at whether the other threads sleep, and: */
 	bool idle;
@@ -29,9 +29,15 @@ void mal_unmanaged_open(void)
 	work.last_serial = atomic_load_explicit(&mal.slot->count.serial, memory_order_relaxed);
 }
 
-/* Add what the threads worked since the last sample. */
+/*
+ * Add what the threads worked since the last sample. Had they worked on all of the rank's CPUs at
+ * once, it would have taken so long; for the rest they waited, for each other, children or files:
+ * no further CPU shortens that.
+ */
 static void look_at_work(const struct mal_snapshot *snapshot)
 {
+	unsigned int cpus = mal.own_count;
+	uint64_t serial = snapshot->serial - work.last_serial, least;
 	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - work.waited;
 	uint64_t worked =
 		cpu > work.last_cpu ? mal_s_to_ticks((double)(cpu - work.last_cpu) * 1e-9) : 0;
@@ -39,8 +45,11 @@ static void look_at_work(const struct mal_snapshot *snapshot)
 	work.peak = mal_threads_peak();
 	/* A single thread is as fast on one CPU as on many. */
 	if (work.peak > 1) {
+		if (!cpus || cpus > work.peak)
+			cpus = work.peak;
+		least = worked / cpus;
 		work.busy += worked;
-		work.not_serial += snapshot->serial - work.last_serial;
+		work.not_serial += least < serial ? least : serial;
 	}
 	work.last_cpu = cpu;
 	work.last_serial = snapshot->serial;

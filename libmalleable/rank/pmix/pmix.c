@@ -36,8 +36,7 @@
 	FUNCTION(Publish) \
 	FUNCTION(Lookup_nb) \
 	FUNCTION(Resolve_nodes) \
-	FUNCTION(Resolve_peers) \
-	FUNCTION(Notify_event)
+	FUNCTION(Resolve_peers)
 
 #define MEMBER(name) __typeof__(PMIx_##name) *name;
 static struct {
@@ -289,26 +288,6 @@ enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhi
 	leave_question(question);
 	return result;
 }
-
-void mal_pmix_say_cpus(const char *list)
-{
-	pmix_info_t info[2];
-
-	memset(info, 0, sizeof(info));
-	strncpy(info[0].key, "malleable.cpus", PMIX_MAX_KEYLEN);
-	info[0].value.type = PMIX_STRING;
-	info[0].value.data.string = (char *)list;
-	/* Skip handlers for all events, such as Slurm's, which ends the step. */
-	strncpy(info[1].key, PMIX_EVENT_NON_DEFAULT, PMIX_MAX_KEYLEN);
-	info[1].value.type = PMIX_BOOL;
-	info[1].value.data.flag = true;
-	/*
-	 * Without a callback the call waits until the server has the event; with one LIST and INFO
-	 * would have to last until then.
-	 */
-	pmix.Notify_event(PMIX_EXTERNAL_ERR_BASE - MAL_PMIX_EVENT_CPUS, &pmix.me, PMIX_RANGE_LOCAL,
-			  info, 2, NULL, NULL);
-}
 #else
 /* Built without PMIx: it is as if no process had the library. */
 bool mal_pmix_open(bool load)
@@ -371,10 +350,5 @@ enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhi
 	(void)meanwhile;
 	*text = NULL;
 	return MAL_PMIX_SILENCE;
-}
-
-void mal_pmix_say_cpus(const char *list)
-{
-	(void)list;
 }
 #endif

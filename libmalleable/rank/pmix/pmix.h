@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pmix.h: the PMIx library of the process, if it has one: our place in the job, short texts for
- * other ranks, and events.
+ * pmix.h: the PMIx library of the process, if it has one: our place in the job, and short texts
+ * for other ranks.
  *
  * Not linked, so that a program without PMIx stays without. Some servers take what they do not know
  * for a failure of the job. Slurm's plugin ends a step in which only some ranks meet in PMIx_Fence,
- * in which a text is asked of a node whose tasks have all ended, or in which an event is not marked
- * PMIX_EVENT_NON_DEFAULT (22.05.8, measured). None of this happens here, if the caller asks for
- * texts only of processes that have not left MPI_Finalize.
+ * or in which a text is asked of a node whose tasks have all ended (22.05.8, measured). None of this
+ * happens here, if the caller asks for texts only of processes that have not left MPI_Finalize.
  *
  * Primary thread only.
  */
@@ -16,9 +15,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Code of the event "CPUs of a rank changed": PMIX_EXTERNAL_ERR_BASE minus this (balance(7)). */
-#define MAL_PMIX_EVENT_CPUS 77
 
 /*
  * Join PMIx, until mal_pmix_close() was called as often. With LOAD, load the library if the process
@@ -66,8 +62,5 @@ enum mal_pmix_answer {
  */
 enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhile)(void),
 				  char **text);
-
-/* Tell listeners on this node that we have the CPUs in LIST now. Returns before they know. */
-void mal_pmix_say_cpus(const char *list);
 
 #endif

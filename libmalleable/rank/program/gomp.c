@@ -35,7 +35,6 @@
 #include "libmalleable/rank/program/libomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/outside.h"
-#include "libmalleable/rank/program/registered.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
 #define GOMP "libgomp.so.1"
@@ -51,6 +50,7 @@
 
 static struct {
 	bool replaced; /* the program was built for libgomp and runs on libomp */
+	bool crowded;  /* it keeps libgomp, for its number of threads */
 	const void *replacement;
 	struct mal_runtime original;
 	/* Variables of OpenMP: as libgomp read them, and as the program has set them since. */
@@ -314,22 +314,28 @@ static void choose_runtime(char **argv)
 		return;
 	if (!mal_libomp_open(&libomp, path_of(GOMP)))
 		return;
-	if (!mal_objects_call_more_than(&libomp))
+	gomp.crowded = mal_gomp_is_crowded();
+	if (!gomp.crowded && !mal_objects_call_more_than(&libomp))
 		execute_again(program, argv, libomp.path);
 	mal_libomp_close(&libomp);
 }
 
-bool mal_gomp_manages(const void *caller)
+bool mal_gomp_is_kept(void)
+{
+	return gomp.crowded;
+}
+
+bool mal_gomp_is_replacement(const void *caller)
 {
 	Dl_info info;
 
 	find_runtimes();
-	if (!gomp.replaced || !gomp.replacement ||
-	    (dladdr(caller, &info) && info.dli_fbase == gomp.replacement))
-		return true;
-	/* In a forked child libomp has entered itself again. */
-	mal_registered_remove(gomp.replacement);
-	return false;
+	return gomp.replacement && dladdr(caller, &info) && info.dli_fbase == gomp.replacement;
+}
+
+bool mal_gomp_manages(const void *caller)
+{
+	return mal_gomp_is_replacement(caller) || !gomp.replacement;
 }
 
 void mal_gomp_runtime_starts(void)
@@ -343,16 +349,12 @@ void mal_gomp_runtime_starts(void)
 		return;
 	mal_gomp_put_variables(gomp.at_start);
 	mal_gomp_translate(&gomp.original);
-	/* A library of the program's may have started a runtime of LLVM's before. */
-	setenv("KMP_DUPLICATE_LIB_OK", "TRUE", 1);
 }
 
 void mal_gomp_runtime_started(void)
 {
 	if (!gomp.programs)
 		return;
-	/* One may start one later, which bears libgomp. */
-	mal_registered_remove(gomp.replacement);
 	mal_gomp_put_variables(gomp.programs);
 	mal_gomp_free_variables(gomp.programs);
 	gomp.programs = NULL;

@@ -15,11 +15,17 @@
 
 #include "libmalleable/rank/program/runtime.h"
 
+/* Whether CALLER is part of the libomp that runs in libgomp's place. */
+bool mal_gomp_is_replacement(const void *caller);
+
 /*
  * Whether the runtime that CALLER is part of may be the managed one: in a program whose libgomp was
  * replaced only the one in its place, though a library's own may start before.
  */
 bool mal_gomp_manages(const void *caller);
+
+/* Whether the program keeps libgomp because it asks for more threads than it has CPUs. */
+bool mal_gomp_is_kept(void);
 
 /* Constructors run: what was left for that when the program began. Idempotent. */
 void mal_gomp_open(void);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/raw.h"
+#include "libmalleable/core/env.h"
 #include "libmalleable/core/variables.h"
 
 static bool is_true(const char *value)
@@ -62,6 +63,38 @@ static bool is_about_tools(const char *name, const char *usual)
 	const char *value = mal_variable(environ, name);
 
 	return value && *value && strcasecmp(value, usual) != 0;
+}
+
+/*
+ * How many of CPUS the rank starts with: where its launcher binds none, each has its part of the
+ * step's (rank/attach.c).
+ */
+static unsigned long cpus_at_start(const cpu_set_t *cpus)
+{
+	const char *all = mal_variable(environ, MAL_ENV_HOME),
+		   *ranks = mal_variable(environ, "OMPI_COMM_WORLD_LOCAL_SIZE");
+	unsigned long count = (unsigned long)CPU_COUNT(cpus), parts;
+
+	if (!all)
+		all = mal_variable(environ, MAL_ENV_CPUS);
+	if (!ranks)
+		ranks = mal_variable(environ, "MPI_LOCALNRANKS");
+	if (all && ranks && list_is_in(all, cpus) && read_number(&ranks, &parts) && parts)
+		count /= parts;
+	return count;
+}
+
+bool mal_gomp_is_crowded(void)
+{
+	const char *value = mal_variable(environ, "OMP_NUM_THREADS");
+	unsigned long threads;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	value += value ? strspn(value, " \t") : 0;
+	return value && read_number(&value, &threads) &&
+	       MAL_RAW(SYS_sched_getaffinity, 0, sizeof(cpus), &cpus) > 0 &&
+	       threads > cpus_at_start(&cpus);
 }
 
 bool mal_gomp_is_wanted(void)

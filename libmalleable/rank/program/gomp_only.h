@@ -12,4 +12,11 @@
  */
 bool mal_gomp_is_wanted(void);
 
+/*
+ * Whether the user asks for more threads than the rank has CPUs at its start. Where threads share a
+ * CPU, libgomp's soon sleep at a barrier and libomp's go on asking for a turn, so short regions
+ * take libomp two to four times as long (doc/notes/platform.md).
+ */
+bool mal_gomp_is_crowded(void);
+
 #endif

@@ -3,13 +3,15 @@
 #ifndef MAL_RANK_PROGRAM_KNOWN_H
 #define MAL_RANK_PROGRAM_KNOWN_H
 
-#include "libmalleable/rank/program/loaded.h"
-#include "libmalleable/rank/program/verdicts.h"
+#include "libmalleable/rank/program/reader.h"
 
 struct mal_known {
 	uintptr_t base;
 	bool first; /* the process started with it: it stays */
 	bool present;
+	bool unread;	  /* nothing is known of it yet */
+	bool large;	  /* and it takes long to find out */
+	size_t index;	  /* among those that are loaded */
 	const char *file; /* empty: the program itself */
 	struct mal_identity identity;
 	struct mal_verdicts verdicts;
@@ -17,19 +19,20 @@ struct mal_known {
 };
 
 /*
- * Of the ranks of a node that start at once, one reads an object, and the others wait for the file
- * of its verdicts. TURN, shared by them, is the process that reads, 0, or MAL_EACH_READS where no
- * file can be kept. Returns false with *TROUBLE, static storage, if nothing can be found out of any
+ * One rank of a node reads an object for all, in the background, and the others take the file of
+ * its verdicts. Returns false with *TROUBLE, static storage, if nothing can be found out of any
  * object.
  */
-enum { MAL_EACH_READS = -1 };
-bool mal_known_open(_Atomic int32_t *turn, const char **trouble);
+bool mal_known_open(struct mal_reading shared, const char **trouble);
 
 /*
- * Classify the regions of what is loaded now, if that has changed. What takes too long is bound.
- * Returns what is loaded.
+ * Look at what is loaded now, if that has changed, and for what was read since. Returns what is
+ * loaded. The first looks wait a moment for it to be read, 100 ms all together.
  */
 const struct mal_loaded *mal_known_look(void);
+
+/* Whether some of it is not read yet. */
+bool mal_known_are_unread(void);
 
 /*
  * The objects that open regions; and, if regions call by pointers, those that such a call may lead

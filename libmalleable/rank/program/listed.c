@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 static bool ready;
+static size_t first_count;
 
 int mal_listed_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *data)
 {
@@ -28,4 +29,24 @@ int mal_listed_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *da
 void mal_listed_ready(void)
 {
 	ready = true;
+}
+
+static int count_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)info;
+	(void)size;
+	(void)data;
+	first_count++;
+	return 0;
+}
+
+/* This library is loaded with them, before any code of the program runs. */
+__attribute__((constructor)) static void count_first(void)
+{
+	mal_listed_each(count_one, NULL);
+}
+
+size_t mal_listed_first(void)
+{
+	return first_count;
 }

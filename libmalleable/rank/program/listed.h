@@ -7,9 +7,16 @@
 #define MAL_RANK_PROGRAM_LISTED_H
 
 #include <link.h>
+#include <stddef.h>
 
 /* As dl_iterate_phdr(), but at first each object has its PT_DYNAMIC alone. */
 int mal_listed_each(int (*look)(struct dl_phdr_info *, size_t, void *), void *data);
+
+/*
+ * How many objects the process started with: these are the first that are listed. Before the
+ * constructors 0.
+ */
+size_t mal_listed_first(void);
 
 /* Constructors have run: go on with dl_iterate_phdr() itself. */
 void mal_listed_ready(void);

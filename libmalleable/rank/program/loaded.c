@@ -8,34 +8,16 @@
 
 #include "libmalleable/rank/program/listed.h"
 
-/* How many objects the process started with: these are the first that are listed. */
-static size_t first_count;
-
 struct listing {
 	struct mal_loaded *loaded;
 	size_t met;
 };
 
-static int count_one(struct dl_phdr_info *info, size_t size, void *data)
-{
-	(void)info;
-	(void)size;
-	(void)data;
-	first_count++;
-	return 0;
-}
-
-/* This library is loaded with them, before any code of the program runs. */
-__attribute__((constructor)) static void count_first(void)
-{
-	mal_listed_each(count_one, NULL);
-}
-
 static int list_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct listing *listing = data;
 	struct mal_loaded *loaded = listing->loaded;
-	bool is_first = listing->met++ < first_count;
+	bool is_first = listing->met++ < mal_listed_first();
 	struct mal_object object;
 
 	(void)size;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * objects.c: dynamic symbols and segments of the loaded objects (System V ABI, ch. 5;
- * dl_iterate_phdr(3)).
- */
+/* objects.c: what the loaded objects use, by their symbols and segments (dl_iterate_phdr(3)). */
 #include "libmalleable/rank/program/objects.h"
 
 #include <link.h>
@@ -10,116 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/parts.h"
-
-/* The part of an object that dynamic linking needs. */
-struct dynamic {
-	const ElfW(Sym) * symbols;
-	const char *names;
-	const uint32_t *gnu_hash;
-	const uint32_t *hash;
-	const ElfW(Rela) * relocations[2]; /* of data, of calls */
-	size_t sizes[2];
-	const ElfW(Dyn) * entries;
-};
-
-/* Called for each undefined symbol; returns true to stop. */
-typedef bool (*look)(const char *name, void *data);
-
-static void read_entry(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
-		       struct dynamic *dynamic)
-{
-	uintptr_t address = (uintptr_t)entry->d_un.d_ptr;
-	/* glibc relocates these addresses in place, but not those of the kernel's vdso. */
-	const void *at =
-		(const void *)(address < info->dlpi_addr ? address + info->dlpi_addr : address);
-
-	if (entry->d_tag == DT_SYMTAB)
-		dynamic->symbols = at;
-	else if (entry->d_tag == DT_STRTAB)
-		dynamic->names = at;
-	else if (entry->d_tag == DT_GNU_HASH)
-		dynamic->gnu_hash = at;
-	else if (entry->d_tag == DT_HASH)
-		dynamic->hash = at;
-	else if (entry->d_tag == DT_RELA)
-		dynamic->relocations[0] = at;
-	else if (entry->d_tag == DT_JMPREL)
-		dynamic->relocations[1] = at;
-	else if (entry->d_tag == DT_RELASZ)
-		dynamic->sizes[0] = entry->d_un.d_val;
-	else if (entry->d_tag == DT_PLTRELSZ)
-		dynamic->sizes[1] = entry->d_un.d_val;
-}
-
-/* One more than the highest symbol number that a relocation names. */
-static uint32_t relocated_symbols(const struct dynamic *dynamic)
-{
-	uint32_t count = 0;
-
-	for (int table = 0; table < 2; table++) {
-		const ElfW(Rela) *relocation = dynamic->relocations[table];
-
-		for (size_t i = 0; relocation && i < dynamic->sizes[table] / sizeof(*relocation);
-		     i++)
-			if (ELF64_R_SYM(relocation[i].r_info) >= count)
-				count = (uint32_t)ELF64_R_SYM(relocation[i].r_info) + 1;
-	}
-	return count;
-}
-
-/*
- * Undefined symbols have lower numbers than this: the old hash table counts all symbols, a GNU one
- * starts with the first defined one. Without defined symbols that number is always 1; look at the
- * relocations then, as each called function has one.
- */
-static uint32_t symbols_to_look_at(const struct dynamic *dynamic)
-{
-	if (dynamic->hash)
-		return dynamic->hash[1];
-	if (dynamic->gnu_hash && dynamic->gnu_hash[1] > 1)
-		return dynamic->gnu_hash[1];
-	return relocated_symbols(dynamic);
-}
-
-static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynamic)
-{
-	*dynamic = (struct dynamic){0};
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Dyn) * entry;
-
-		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
-			continue;
-		dynamic->entries = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-		for (entry = dynamic->entries; entry->d_tag != DT_NULL; entry++)
-			read_entry(info, entry, dynamic);
-	}
-	return dynamic->symbols && dynamic->names;
-}
-
-static bool any_undefined(const struct dl_phdr_info *info, look is_looked_for, void *data)
-{
-	struct dynamic dynamic;
-	uint32_t count;
-
-	if (!read_dynamic(info, &dynamic))
-		return false;
-	count = symbols_to_look_at(&dynamic);
-	for (uint32_t i = 1; i < count; i++)
-		if (dynamic.symbols[i].st_shndx == SHN_UNDEF &&
-		    is_looked_for(dynamic.names + dynamic.symbols[i].st_name, data))
-			return true;
-	return false;
-}
-
-static bool starts_with(const char *name, const char *const *beginnings)
-{
-	for (; *beginnings; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
-			return true;
-	return false;
-}
+#include "libmalleable/rank/program/symbols.h"
 
 /* libomp 19.1.7 has these, but aborts or hangs programs that use them: doc/notes/platform.md. */
 static bool is_broken(const char *name)
@@ -132,7 +23,7 @@ static bool is_broken(const char *name)
 					     "omp_fulfill_event",
 					     NULL};
 
-	return starts_with(name, broken);
+	return mal_elf_name_is_of(name, broken);
 }
 
 /* libgomp writes CPUs otherwise than libomp, and prints to standard error. */
@@ -140,7 +31,7 @@ static bool is_written_otherwise(const char *name)
 {
 	static const char *const written[] = {"omp_capture_affinity", "omp_display_affinity", NULL};
 
-	return starts_with(name, written);
+	return mal_elf_name_is_of(name, written);
 }
 
 static bool is_missing(const char *name, void *libomp)
@@ -155,7 +46,7 @@ static bool is_missing(const char *name, void *libomp)
 static int calls_more(struct dl_phdr_info *info, size_t size, void *libomp)
 {
 	(void)size;
-	return mal_part_of_program(info) && any_undefined(info, is_missing, libomp);
+	return mal_part_of_program(info) && mal_symbols_any(info, is_missing, libomp);
 }
 
 /* What the program's objects use. */
@@ -212,13 +103,13 @@ static bool note_use(const char *name, void *data)
 					    NULL};
 	struct uses *uses = data;
 
-	uses->threads |= starts_with(name, threads);
-	uses->regions |= starts_with(name, regions);
-	uses->numbers |= starts_with(name, numbers);
-	uses->thread_data |= starts_with(name, thread_data);
-	uses->keys |= starts_with(name, keys);
-	uses->cancels |= starts_with(name, cancels);
-	uses->tells |= starts_with(name, tells);
+	uses->threads |= mal_elf_name_is_of(name, threads);
+	uses->regions |= mal_elf_name_is_of(name, regions);
+	uses->numbers |= mal_elf_name_is_of(name, numbers);
+	uses->thread_data |= mal_elf_name_is_of(name, thread_data);
+	uses->keys |= mal_elf_name_is_of(name, keys);
+	uses->cancels |= mal_elf_name_is_of(name, cancels);
+	uses->tells |= mal_elf_name_is_of(name, tells);
 	return false;
 }
 
@@ -238,7 +129,7 @@ static int note_uses(struct dl_phdr_info *info, size_t size, void *data)
 	if (!mal_part_of_program(info))
 		return 0;
 	uses.thread_data = has_thread_data(info);
-	any_undefined(info, note_use, &uses);
+	mal_symbols_any(info, note_use, &uses);
 	all->regions |= uses.regions;
 	all->numbers |= uses.numbers || (uses.regions && uses.threads);
 	all->thread_data |= uses.thread_data || (uses.regions && uses.keys);
@@ -270,18 +161,18 @@ bool mal_objects_call_more_than(struct mal_libomp *libomp)
 bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
 {
 	struct uses uses = {false};
-	struct dynamic dynamic;
+	struct mal_symbols symbols;
 
 	if (!mal_part_of_program(info))
 		return false;
-	any_undefined(info, note_use, &uses);
-	read_dynamic(info, &dynamic);
+	mal_symbols_any(info, note_use, &uses);
+	mal_symbols_read(info, &symbols);
 	*object = (struct mal_object){.base = info->dlpi_addr,
 				      .path = info->dlpi_name,
 				      .headers = info->dlpi_phdr,
 				      .header_count = info->dlpi_phnum,
-				      .dynamic = dynamic.entries,
-				      .names = dynamic.names,
+				      .dynamic = symbols.entries,
+				      .names = symbols.names,
 				      .regions = uses.regions,
 				      .tells = uses.tells || has_thread_data(info)};
 	return true;

@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
+#include "libmalleable/rank/program/symbols.h"
 
 /* More objects than this are parts of the program, whatever they are. */
 #define OBJECTS_MAX 512
@@ -17,6 +19,7 @@ struct object {
 	const ElfW(Dyn) * dynamic;
 	const char *strings, *other_name;   /* its SONAME, by which others need it */
 	bool known, for_known, for_program; /* known by name; what needs it */
+	bool loads;			    /* it may load others while the program runs */
 };
 static struct object objects[OBJECTS_MAX];
 static size_t count;
@@ -35,15 +38,14 @@ static bool is_known(const char *name)
 		"libfabric.",
 		"libpsm", "libibverbs", "librdmacm.", "libmlx", "libefa", "libnl-", "libnuma.",
 		"libudev.", "libnss_", "libsystemd.", "libselinux.", "libuuid.", "libcap.",
-		"libcap-ng.", "libmunge.", "libslurm", "libcrypto.", "libOpenCL.", "libcuda.",
+		"libcap-ng.", "libmunge.", "libslurm", "libcrypto.", "libOpenCL.",
+		"libnvidia-opencl.", "libamdocl", "libigdrcl", "libpocl", "libMesaOpenCL",
+		"libRusticlOpenCL", "libcuda.",
 		"libcudart.", "libnvidia-ml.", "libamdhip64.", "librocm_smi", "libhsa-", "libze_",
 		"libjemalloc", "libtcmalloc", "libmimalloc", NULL};
 	/* clang-format on */
 
-	for (size_t i = 0; names[i]; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return mal_elf_name_is_of(name, names);
 }
 
 static const char *name_of(const char *path)
@@ -51,6 +53,13 @@ static const char *name_of(const char *path)
 	const char *last = strrchr(path, '/');
 
 	return last ? last + 1 : path;
+}
+
+static bool is_loader(const char *name, void *nothing)
+{
+	(void)nothing;
+	return strcmp(name, "dlopen") == 0 || strcmp(name, "dlmopen") == 0 ||
+	       strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0;
 }
 
 static int add(struct dl_phdr_info *info, size_t size, void *data)
@@ -63,6 +72,7 @@ static int add(struct dl_phdr_info *info, size_t size, void *data)
 		return 1;
 	*object = (struct object){.name = name_of(info->dlpi_name), .base = info->dlpi_addr};
 	object->known = is_known(object->name);
+	object->loads = !object->known && mal_symbols_any(info, is_loader, NULL);
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			object->dynamic =
@@ -104,16 +114,47 @@ static void mark_needed(const struct object *object, bool for_program)
 	}
 }
 
+static bool is_part(const struct object *object)
+{
+	return !object->known && (object->for_program || !object->for_known);
+}
+
+/* What the program's objects from BEGIN to END need is there for the program. */
+static void mark_for_program(size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		if (!objects[i].known && !objects[i].for_known)
+			mark_needed(&objects[i], true);
+}
+
+static bool any_loads(size_t end)
+{
+	for (size_t i = 0; i < end; i++)
+		if (objects[i].loads && is_part(&objects[i]))
+			return true;
+	return false;
+}
+
+/*
+ * What came later, where nothing of the program loads anything, is there for a known library that
+ * loaded it by its name, as drivers and plugins are. No region calls it but through that one.
+ */
 static void look(void)
 {
+	size_t first = mal_listed_first();
+
 	count = 0;
 	mal_listed_each(add, NULL);
 	for (size_t i = 0; i < count; i++)
 		if (objects[i].known)
 			mark_needed(&objects[i], false);
-	for (size_t i = 0; i < count; i++)
-		if (!objects[i].known && !objects[i].for_known)
-			mark_needed(&objects[i], true);
+	first = first && first < count ? first : count;
+	mark_for_program(0, first);
+	if (any_loads(first))
+		mark_for_program(first, count);
+	else
+		for (size_t i = first; i < count; i++)
+			objects[i].for_known = true;
 }
 
 bool mal_part_of_program(const struct dl_phdr_info *info)
@@ -125,7 +166,6 @@ bool mal_part_of_program(const struct dl_phdr_info *info)
 	seen = changes;
 	for (size_t i = 0; i < count; i++)
 		if (objects[i].base == info->dlpi_addr)
-			return !objects[i].known &&
-			       (objects[i].for_program || !objects[i].for_known);
+			return is_part(&objects[i]);
 	return true;
 }

@@ -9,8 +9,8 @@
 /*
  * Whether the program's results may depend on data of threads in that object. Not in libraries that
  * are known (ours, those of languages and the system, OpenMP runtimes, MPI and what it loads,
- * allocators), nor in such as are only there because these need them. To be called by one thread at
- * a time.
+ * allocators), nor in such as are only there because these need or load them. To be called by one
+ * thread at a time.
  */
 bool mal_part_of_program(const struct dl_phdr_info *info);
 

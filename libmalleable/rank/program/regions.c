@@ -2,10 +2,15 @@
 /* regions.c: which of the program's regions may have any team. */
 #include "libmalleable/rank/program/regions.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/readable.h"
 #include "libmalleable/rank/program/known.h"
+
+/* Names of C++ functions are long. */
+enum { WHY_LONGEST = 2560 };
 
 /* Whether a pointer may lead from OBJECT to a function of another one that can tell. */
 static bool others_tell(const struct mal_known *object)
@@ -19,7 +24,7 @@ static bool others_tell(const struct mal_known *object)
 
 		if (other == object || (!other && !loaded->objects[i].tells))
 			continue;
-		if (!other || other->trouble || other->verdicts.found.taken_tells)
+		if (!other || other->unread || other->trouble || other->verdicts.found.taken_tells)
 			return true;
 	}
 	return false;
@@ -59,26 +64,31 @@ static void write_why(const struct mal_known *object, const struct mal_verdict *
 		      size_t size)
 {
 	const char *reason = verdict->reason ? verdict->reason : "a pointer may lead to what tells";
+	char whole[WHY_LONGEST];
 
 	if (verdict->name)
-		snprintf(text, size, "%s: %s", verdict->name, reason);
+		snprintf(whole, sizeof(whole), "%s: %s", verdict->name, reason);
 	else
-		snprintf(text, size, "%#llx%s%s: %s", (unsigned long long)verdict->address,
-			 *object->file ? " of " : "", name_of(object), reason);
+		snprintf(whole, sizeof(whole), "%#llx%s%s: %s",
+			 (unsigned long long)verdict->address, *object->file ? " of " : "",
+			 name_of(object), reason);
+	mal_make_readable(mal_demangler(RTLD_NOLOAD), whole, text, size);
 }
 
 static void write_trouble(const struct mal_known *object, char *text, size_t size)
 {
 	snprintf(text, size, "%s: %s", *object->file ? name_of(object) : "the program",
-		 object->trouble ? object->trouble : "a region of which nothing is known");
+		 object->unread	   ? "it is read in the background"
+		 : object->trouble ? object->trouble
+				   : "a region of which nothing is known");
 }
 
-bool mal_regions_open(_Atomic int32_t *turn, const char **trouble)
+bool mal_regions_open(struct mal_reading shared, const char **trouble)
 {
 	const struct mal_known *known;
 	size_t count;
 
-	if (!mal_known_open(turn, trouble))
+	if (!mal_known_open(shared, trouble))
 		return false;
 	mal_known_look();
 	known = mal_known_list(&count);
@@ -101,7 +111,8 @@ struct mal_region_kind mal_region_of(const void *function)
 	object = object_of((uintptr_t)function);
 	verdict = object ? verdict_on(object, (uintptr_t)function) : NULL;
 	if (!verdict)
-		return (struct mal_region_kind){.stays = object && object->first};
+		return (struct mal_region_kind){.stays =
+							object && object->first && !object->unread};
 	return (struct mal_region_kind){.free = is_free(object, verdict),
 					.stays = object->first && !verdict->indirect};
 }
@@ -130,7 +141,7 @@ static bool all_are_free(const struct mal_known *object, size_t *count, char *te
 		write_why(object, &found->verdicts[i], text, size);
 		return false;
 	}
-	if (object->trouble || found->unknown) {
+	if (object->unread || object->trouble || found->unknown) {
 		write_trouble(object, text, size);
 		return false;
 	}
@@ -153,4 +164,9 @@ bool mal_regions_are_free(char *text, size_t size)
 			return false;
 	}
 	return count && !loaded->more;
+}
+
+bool mal_regions_are_unread(void)
+{
+	return mal_known_are_unread();
 }

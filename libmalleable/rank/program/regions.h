@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libmalleable/rank/program/reader.h"
+
 struct mal_region_kind {
 	bool free;
 	/* The same holds as long as the process runs. Otherwise ask again each time. */
@@ -19,10 +21,13 @@ struct mal_region_kind {
 };
 
 /*
- * Classify the regions of what is loaded now. What takes too long is bound. TURN: see known.h.
- * Returns false with *TROUBLE, static storage, if nothing can be found out of any region.
+ * Classify the regions of what is loaded now. What takes too long is bound, until it is read in the
+ * background. Returns false with *TROUBLE, static storage, if nothing can be found out.
  */
-bool mal_regions_open(_Atomic int32_t *turn, const char **trouble);
+bool mal_regions_open(struct mal_reading shared, const char **trouble);
+
+/* Whether some of it is not read yet: regions that are bound now may be free later. */
+bool mal_regions_are_unread(void);
 
 /* The region of FUNCTION. Looks first whether objects were loaded or unloaded since. */
 struct mal_region_kind mal_region_of(const void *function);

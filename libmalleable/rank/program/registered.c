@@ -1,60 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* registered.c: the entry by which runtimes of LLVM's family find each other in a process. */
-#include "libmalleable/rank/program/registered.h"
-
+/*
+ * registered.c: the entry by which runtimes of LLVM's family find each other in a process.
+ *
+ * The first one to start enters itself under the process's number, each further one ends the
+ * program (libomp: "OMP: Error #15"; kmp_runtime.cpp, __kmp_register_library_startup). A libomp
+ * that runs only because of us writes its entry where nobody looks: a library may bring a runtime
+ * that bears libgomp, and a process that ends by _exit() would leave a file.
+ */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
-#define NAME "__KMP_REGISTERED_LIB_"
+#include "libmalleable/rank/program/gomp.h"
 
-/* An entry is "ADDRESS-VALUE-FILE", the address that of a variable of the runtime. */
-static bool is_of(const char *entry, const void *base)
+#define ENTRY "/__KMP_REGISTERED_LIB_"
+
+/* Where glibc is older than 2.34 a library has it whose users may have loaded it for themselves. */
+static void *next_open(void)
 {
-	Dl_info info;
+	void *next = dlsym(RTLD_NEXT, "shm_open"), *library;
 
-	return dladdr((const void *)(uintptr_t)strtoull(entry, NULL, 16), &info) &&
-	       info.dli_fbase == base;
+	if (next)
+		return next;
+	library = dlopen("librt.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	return library ? dlsym(library, "shm_open") : NULL;
 }
 
-/* By open(2): shm_open(3) is in another library where glibc is older than 2.34. */
-static void remove_file(const char *folder, const void *base)
+int shm_open(const char *name, int flags, mode_t mode)
 {
-	char path[64], entry[64] = "";
-	int fd;
+	static __typeof__(shm_open) *next;
 
-	snprintf(path, sizeof(path), "%s/" NAME "%d_%d", folder, (int)getpid(), (int)getuid());
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	if (read(fd, entry, sizeof(entry) - 1) > 0 && is_of(entry, base))
-		unlink(path);
-	close(fd);
-}
-
-/* Libraries of some versions, and those without /dev/shm and /tmp. */
-static void remove_variable(const char *name, const void *base)
-{
-	const char *entry = getenv(name);
-
-	if (entry && is_of(entry, base))
-		unsetenv(name);
-}
-
-void mal_registered_remove(const void *base)
-{
-	char name[64];
-
-	if (!base)
-		return;
-	remove_file("/dev/shm", base);
-	remove_file("/tmp", base);
-	snprintf(name, sizeof(name), NAME "%d_%d", (int)getpid(), (int)getuid());
-	remove_variable(name, base);
-	snprintf(name, sizeof(name), NAME "%d", (int)getpid());
-	remove_variable(name, base);
+	if (strncmp(name, ENTRY, strlen(ENTRY)) == 0 &&
+	    mal_gomp_is_replacement(__builtin_return_address(0))) {
+		if (flags & O_CREAT)
+			return memfd_create(name + 1, MFD_CLOEXEC);
+		errno = ENOENT;
+		return -1;
+	}
+	if (!next)
+		*(void **)&next = next_open();
+	if (next)
+		return next(name, flags, mode);
+	errno = ENOSYS;
+	return -1;
 }

@@ -144,7 +144,7 @@ static char *compose(const struct mal_identity *identity, uint64_t prover,
 /* A file of one's own that is renamed: others see the old one or the whole new one. */
 static bool write_file(int directory, const char *name, const char *text, size_t size)
 {
-	char temporary[16];
+	char temporary[32];
 	struct stat status;
 	bool whole;
 	int fd;
@@ -177,6 +177,64 @@ bool mal_verdicts_can_store(void)
 	return true;
 }
 
+/* The whole file as one string, to be freed, or NULL. */
+static char *read_file(const char *name)
+{
+	int directory = open_directory(false), fd;
+	struct stat status;
+	char *text = NULL;
+	ssize_t length = -1;
+
+	if (directory < 0)
+		return NULL;
+	/* Not blocking, as somebody may have put a pipe there. */
+	fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	close(directory);
+	if (fd < 0)
+		return NULL;
+	if (is_ours(fd, S_IFREG, &status) && status.st_size > 0 && status.st_size <= FILE_SIZE &&
+	    (text = calloc(1, (size_t)status.st_size + 1)))
+		length = read(fd, text, (size_t)status.st_size);
+	close(fd);
+	if (text && (length != status.st_size || strlen(text) != (size_t)length)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void name_large(const struct mal_identity *identity, char *name, size_t size)
+{
+	name_file(identity, name, size);
+	strcat(name, ".large");
+}
+
+void mal_verdicts_note_large(const struct mal_identity *identity, uint64_t prover)
+{
+	char name[16], head[512];
+	int directory = open_directory(true), length;
+
+	if (directory < 0)
+		return;
+	name_large(identity, name, sizeof(name));
+	length = print_head(identity, prover, head, sizeof(head));
+	write_file(directory, name, head, (size_t)length);
+	close(directory);
+}
+
+bool mal_verdicts_are_large(const struct mal_identity *identity, uint64_t prover)
+{
+	char name[16], head[512], *text;
+	bool same;
+
+	name_large(identity, name, sizeof(name));
+	print_head(identity, prover, head, sizeof(head));
+	text = read_file(name);
+	same = text && strcmp(text, head) == 0;
+	free(text);
+	return same;
+}
+
 bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts)
 {
@@ -203,32 +261,6 @@ bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 	}
 	free(text);
 	return stored;
-}
-
-/* The whole file as one string, to be freed, or NULL. */
-static char *read_file(const char *name)
-{
-	int directory = open_directory(false), fd;
-	struct stat status;
-	char *text = NULL;
-	ssize_t length = -1;
-
-	if (directory < 0)
-		return NULL;
-	/* Not blocking, as somebody may have put a pipe there. */
-	fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	close(directory);
-	if (fd < 0)
-		return NULL;
-	if (is_ours(fd, S_IFREG, &status) && status.st_size > 0 && status.st_size <= FILE_SIZE &&
-	    (text = calloc(1, (size_t)status.st_size + 1)))
-		length = read(fd, text, (size_t)status.st_size);
-	close(fd);
-	if (text && (length != status.st_size || strlen(text) != (size_t)length)) {
-		free(text);
-		return NULL;
-	}
-	return text;
 }
 
 /* Whether TEXT ends with the hash of what is before it. Cuts that off. */

@@ -35,6 +35,12 @@ bool mal_verdicts_load(const struct mal_identity *identity, uint64_t prover,
 		       struct mal_verdicts *verdicts);
 bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts);
+/*
+ * That it takes long to find them is kept too, until they are found: the next start need not wait
+ * for them. In files of their own, 1024 at most.
+ */
+void mal_verdicts_note_large(const struct mal_identity *identity, uint64_t prover);
+bool mal_verdicts_are_large(const struct mal_identity *identity, uint64_t prover);
 /* Whether there is a place for the files, which is made if need be. */
 bool mal_verdicts_can_store(void);
 void mal_verdicts_free(struct mal_verdicts *verdicts);

@@ -95,12 +95,6 @@ struct mal_rank {
 
 	/* phase.c */
 	struct {
-		/* of boundaries: that count now, of the last sample, the strongest so far */
-		enum mal_boundary_kind kind, said_kind, strongest;
-		uint64_t boundaries[MAL_BOUNDARY_KINDS];
-		uint64_t last;		 /* tick of the last one that counted */
-		uint64_t last_strongest; /* and of the strongest kind, where another counts */
-		uint64_t patience;	 /* ticks from the last one on; 0: not known yet */
 		uint64_t said_round;
 		uint64_t last_said;  /* tick */
 		unsigned int missed; /* answers in a row */
@@ -136,8 +130,8 @@ struct mal_rank {
 		/* then: the CPUs of the calling thread's place; false: it has none */
 		bool (*place)(struct mal_cpumask *mask);
 		const void *runtime; /* where the runtime is loaded that has the team */
-		bool outlast_exit;   /* it stands for libgomp, which ends no thread at exit */
-		bool block_fixed;    /* the user or the program chose how threads wait */
+		bool for_gomp; /* it stands for libgomp: no thread ends at exit, nor waits long */
+		bool block_fixed; /* the user or the program chose how threads wait */
 		/* the user or the program chose the schedule of schedule(runtime) loops */
 		_Atomic bool schedule_fixed;
 		bool levels_differ; /* the user chose thread numbers for nested regions */

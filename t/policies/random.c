@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * random.c: move CPUs at random, to test programs.
+ * random.c: a loadable policy that moves CPUs at random, to test programs.
  *
  * Any rank may have any number of CPUs after each window. A program that survives this survives
  * every other policy. It makes nothing faster.
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "policies/interface/builtin.h"
+#include "policies/interface/policy.h"
 
 static const struct mal_param params[] = {
 	{"seed", "start of the sequence of random numbers", 1, 0, 4294967295.0, NULL},
@@ -46,7 +46,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	if (!view->samples)
 		return 0;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		/* Those of ranks that ended stay (mapping.h). */
+		/* Those of ranks that ended stay. */
 		if (!view->samples[rank].running)
 			continue;
 		plan->count[rank] = 1;
@@ -67,7 +67,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	return 0;
 }
 
-const struct mal_policy mal_policy_random = {
+const struct mal_policy malleable_policy = {
 	.abi = MAL_POLICY_ABI,
 	.name = "random",
 	.summary = "move CPUs at random, to test whether a program survives it",

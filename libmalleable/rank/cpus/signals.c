@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* signals.c: threads that exist only because of us take no signals of the program's. */
+#include "libmalleable/rank/cpus/signals.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/state/state.h"
+
+/* SIGCANCEL and SIGSETXID of glibc, as bits of SigBlk (proc(5)); how often to look again. */
+#define GLIBCS_OWN (3ull << 31)
+#define MOMENTS 1000
+
+/* The calling thread exists only because of us: signals are for the threads of the program. */
+static __thread bool extra __attribute__((tls_model("initial-exec")));
+
+void mal_signals_block(sigset_t *before)
+{
+	static const int own[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGPIPE,
+				  SIGSEGV, SIGSYS, SIGTRAP, SIGXFSZ};
+	sigset_t others;
+
+	sigfillset(&others);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&others, own[i]);
+	pthread_sigmask(SIG_BLOCK, &others, before);
+}
+
+/* What the primary thread blocks at this moment. */
+static unsigned long long read_blocked(void)
+{
+	char path[64], text[4096];
+	const char *line;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)mal.slot->pid,
+		 (int)mal.primary_tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[length > 0 ? length : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	line = strstr(text, "SigBlk:");
+	return line ? strtoull(line + strlen("SigBlk:"), NULL, 16) : 0;
+}
+
+/*
+ * glibc blocks all signals while it makes a thread, also its own ones, which a program cannot
+ * block: then look again.
+ */
+void mal_signals_read(sigset_t *signals)
+{
+	unsigned long long bits = read_blocked();
+
+	for (int i = 0; i < MOMENTS && (bits & GLIBCS_OWN); i++) {
+		syscall(SYS_sched_yield);
+		bits = read_blocked();
+	}
+	sigemptyset(signals);
+	for (int number = 1; number <= 64; number++)
+		if (bits >> (number - 1) & 1)
+			sigaddset(signals, number);
+}
+
+void mal_signals_begin(bool is_extra)
+{
+	extra = is_extra;
+}
+
+bool mal_signals_are_hidden(void)
+{
+	return extra;
+}
+
+void mal_signals_show(void)
+{
+	sigset_t signals;
+
+	if (!extra)
+		return;
+	mal_signals_read(&signals);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+}
+
+void mal_signals_hide(void)
+{
+	if (extra)
+		mal_signals_block(NULL);
+}
+
+/* What a thread sends to itself is handled there, or waits in the thread that is the program's. */
+int raise(int number)
+{
+	static __typeof__(raise) *next;
+	sigset_t signals;
+	int result;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "raise");
+	if (!extra || !mal.active)
+		return next(number);
+	mal_signals_read(&signals);
+	if (sigismember(&signals, number) == 1)
+		return (int)syscall(SYS_tgkill, getpid(), mal.primary_tid, number);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	result = next(number);
+	mal_signals_hide();
+	return result;
+}
+
+int pthread_kill(pthread_t thread, int number)
+{
+	static __typeof__(pthread_kill) *next;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_kill");
+	if (number && extra && pthread_equal(thread, pthread_self()))
+		return raise(number) ? errno : 0;
+	return next(thread, number);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* symbols.c: dynamic symbols of a loaded object (System V ABI, ch. 5). */
+#include "libmalleable/rank/program/symbols.h"
+
+#include <stdint.h>
+
+static void read_entry(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
+		       struct mal_symbols *symbols)
+{
+	uintptr_t address = (uintptr_t)entry->d_un.d_ptr;
+	/* glibc relocates these addresses in place, but not those of the kernel's vdso. */
+	const void *at =
+		(const void *)(address < info->dlpi_addr ? address + info->dlpi_addr : address);
+
+	if (entry->d_tag == DT_SYMTAB)
+		symbols->symbols = at;
+	else if (entry->d_tag == DT_STRTAB)
+		symbols->names = at;
+	else if (entry->d_tag == DT_GNU_HASH)
+		symbols->gnu_hash = at;
+	else if (entry->d_tag == DT_HASH)
+		symbols->hash = at;
+	else if (entry->d_tag == DT_RELA)
+		symbols->relocations[0] = at;
+	else if (entry->d_tag == DT_JMPREL)
+		symbols->relocations[1] = at;
+	else if (entry->d_tag == DT_RELASZ)
+		symbols->sizes[0] = entry->d_un.d_val;
+	else if (entry->d_tag == DT_PLTRELSZ)
+		symbols->sizes[1] = entry->d_un.d_val;
+}
+
+/* One more than the highest symbol number that a relocation names. */
+static uint32_t relocated_symbols(const struct mal_symbols *symbols)
+{
+	uint32_t count = 0;
+
+	for (int table = 0; table < 2; table++) {
+		const ElfW(Rela) *relocation = symbols->relocations[table];
+
+		for (size_t i = 0; relocation && i < symbols->sizes[table] / sizeof(*relocation);
+		     i++)
+			if (ELF64_R_SYM(relocation[i].r_info) >= count)
+				count = (uint32_t)ELF64_R_SYM(relocation[i].r_info) + 1;
+	}
+	return count;
+}
+
+/*
+ * Undefined symbols have lower numbers than this: the old hash table counts all symbols, a GNU one
+ * starts with the first defined one. Without defined symbols that number is always 1; look at the
+ * relocations then, as each called function has one.
+ */
+static uint32_t symbols_to_look_at(const struct mal_symbols *symbols)
+{
+	if (symbols->hash)
+		return symbols->hash[1];
+	if (symbols->gnu_hash && symbols->gnu_hash[1] > 1)
+		return symbols->gnu_hash[1];
+	return relocated_symbols(symbols);
+}
+
+bool mal_symbols_read(const struct dl_phdr_info *info, struct mal_symbols *symbols)
+{
+	*symbols = (struct mal_symbols){0};
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Dyn) * entry;
+
+		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+			continue;
+		symbols->entries = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		for (entry = symbols->entries; entry->d_tag != DT_NULL; entry++)
+			read_entry(info, entry, symbols);
+	}
+	return symbols->symbols && symbols->names;
+}
+
+bool mal_symbols_any(const struct dl_phdr_info *info, mal_symbols_look *look, void *data)
+{
+	struct mal_symbols symbols;
+	uint32_t count;
+
+	if (!mal_symbols_read(info, &symbols))
+		return false;
+	count = symbols_to_look_at(&symbols);
+	for (uint32_t i = 1; i < count; i++)
+		if (symbols.symbols[i].st_shndx == SHN_UNDEF &&
+		    look(symbols.names + symbols.symbols[i].st_name, data))
+			return true;
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* symbols.h: dynamic symbols of a loaded object. */
+#ifndef MAL_RANK_PROGRAM_SYMBOLS_H
+#define MAL_RANK_PROGRAM_SYMBOLS_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The part of an object that dynamic linking needs. */
+struct mal_symbols {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const uint32_t *gnu_hash;
+	const uint32_t *hash;
+	const ElfW(Rela) * relocations[2]; /* of data, of calls */
+	size_t sizes[2];
+	const ElfW(Dyn) * entries;
+};
+
+/* Called for each undefined symbol; returns true to stop. */
+typedef bool mal_symbols_look(const char *name, void *data);
+
+/* Returns false if the object has none. */
+bool mal_symbols_read(const struct dl_phdr_info *info, struct mal_symbols *symbols);
+
+/* Whether LOOK stops at an undefined symbol of the object. */
+bool mal_symbols_any(const struct dl_phdr_info *info, mal_symbols_look *look, void *data);
+
+#endif
