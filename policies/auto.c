@@ -244,8 +244,8 @@ static void begin_block(struct state *state, const struct mal_view *view, const 
 }
 
 /*
- * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS: there
- * are forecasts to follow.
+ * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS:
+ * there are forecasts to follow.
  */
 static void place(struct state *state, const struct mal_view *view, const unsigned int *now,
 		  bool ended, bool follows, struct mal_plan *plan)

@@ -450,8 +450,8 @@ static void auto_learns_how_work_scales(void **state)
 }
 
 /*
- * Where a window is one long region, that has begun when the window's plan comes: what lending saves
- * is seen in the window after.
+ * Where a window is one long region, that has begun when the window's plan comes: what lending
+ * saves is seen in the window after.
  */
 static void auto_sees_lending_in_long_regions(void **state)
 {
