@@ -187,6 +187,21 @@ static double even_time(const struct state *state, const struct mal_view *view)
 	return mal_model_ideal(view->samples, view->rank_count, state->home.cpus);
 }
 
+/* Whether a challenger begins to lend in a window of one region, which began before it was told. */
+static bool is_too_early(const struct mal_judge *judge, const struct mal_view *view)
+{
+	if (!mal_judge_is_trying(judge) || judge->had || judge->waited ||
+	    !(judge->way & ~judge->trusted & MAL_WAY_LEND))
+		return false;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		double regions = mal_model_regions(&view->samples[rank]);
+
+		if (regions > 0 && regions < 1.5)
+			return true;
+	}
+	return false;
+}
+
 /* Whether the window ran as the judge's way has it, from its first phase on. */
 static bool is_settled(const struct mal_judge *judge, bool still, bool home)
 {
@@ -208,7 +223,7 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
 		.even_s = even_time(state, view),
 		.still = still,
-		.settled = is_settled(judge, still, home),
+		.settled = is_settled(judge, still, home) && !is_too_early(judge, view),
 		/* In the first window ranks meet their regions, and lend for none or few. */
 		.apart = ((judge->way & MAL_WAY_LEND) && judge->run_s > 0) || !home};
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
@@ -229,8 +244,8 @@ static void begin_block(struct state *state, const struct mal_view *view, const 
 }
 
 /*
- * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS: there
- * are forecasts to follow.
+ * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS:
+ * there are forecasts to follow.
  */
 static void place(struct state *state, const struct mal_view *view, const unsigned int *now,
 		  bool ended, bool follows, struct mal_plan *plan)

@@ -44,7 +44,9 @@ ok "and --balance=off still switches off" says '^<none>$'
 # What users who asked for nothing are told: nothing, or what report= says.
 # But for what srun says of itself where the step before has not quite ended.
 silent() {
-	! grep -Ev '^srun: (Job step creation|Step created|Job [0-9]+ step creation)' "$work/err" |
+	local waits='[Jj]ob [0-9]* ?(step creation|queued and|has been)|Step created'
+
+	! grep -Ev "^srun: ($waits)" "$work/err" |
 		sed 's/^/# not silent: /' | grep .
 }
 logs() { wc -l <"$BALANCE_CLUSTER/slurmd.log"; }

@@ -2,14 +2,12 @@
 /* simulation.c: replay a step as a policy would have run it. */
 #include "policies/decide/simulation.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policies/decide/decision.h"
 #include "policies/interface/attained.h"
 #include "policies/interface/limits.h"
-#include "policies/model/lending.h"
 #include "policies/model/model.h"
 
 /* A rank waits this long for each CPU that it gets: threads go there one after the other. */
@@ -27,8 +25,7 @@ struct mal_simulation {
 	unsigned int cpus;    /* with an owner */
 	struct mal_sample *samples;
 	double *mpi_s;
-	double moving_s;    /* that the next window takes longer */
-	bool lends_at_once; /* without a trial: since the first window */
+	double moving_s; /* that the next window takes longer */
 	struct mal_outcome outcome;
 };
 
@@ -123,31 +120,6 @@ static void move(struct mal_simulation *simulation)
 	simulation->moving_s = max * MOVE_S;
 }
 
-/* Whether a phase of a rank is one region, and long enough to grow. */
-static bool has_long_phases(const struct mal_sample *samples, unsigned int rank_count)
-{
-	for (unsigned int rank = 0; rank < rank_count; rank++) {
-		const struct mal_sample *sample = &samples[rank];
-
-		if (sample->running && sample->region_s >= MAL_GROW_REGION_S &&
-		    mal_model_regions(sample) < 1.5 * fmax(sample->phases, 1))
-			return true;
-	}
-	return false;
-}
-
-/* See mal_outcome.trial_s. */
-static void count_trial(struct mal_simulation *simulation, const struct mal_sample *samples,
-			const struct mal_usage *usage, double elapsed)
-{
-	struct mal_usage alone = {.count = usage->count};
-
-	if (usage->lend && !simulation->lends_at_once && simulation->outcome.windows &&
-	    has_long_phases(samples, simulation->rank_count))
-		simulation->outcome.trial_s +=
-			mal_model_window(samples, simulation->rank_count, &alone, NULL) - elapsed;
-}
-
 double mal_simulation_window(struct mal_simulation *simulation, const struct mal_sample *samples)
 {
 	struct mal_usage usage = {simulation->count, simulation->plan.lend, simulation->plan.grow,
@@ -158,9 +130,8 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 
 	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count,
 		       simulation->count);
-	elapsed = mal_model_window(samples, simulation->rank_count, &usage, simulation->mpi_s);
-	count_trial(simulation, samples, &usage, elapsed);
-	elapsed += simulation->moving_s;
+	elapsed = mal_model_window(samples, simulation->rank_count, &usage, simulation->mpi_s) +
+		  simulation->moving_s;
 	simulation->moving_s = 0;
 	outcome->windows++;
 	outcome->elapsed_s += elapsed;
@@ -180,8 +151,6 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 	outcome->count = simulation->count;
 	if (ask(simulation, simulation->samples))
 		move(simulation);
-	if (outcome->windows == 1)
-		simulation->lends_at_once = simulation->plan.lend;
 	outcome->move_times = simulation->plan.move_times;
 	outcome->lend_times = simulation->plan.lend_times;
 	return elapsed;

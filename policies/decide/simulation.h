@@ -19,11 +19,6 @@ struct mal_outcome {
 	double ideal_s;	     /* with all work spread over all CPUs */
 	double off_s;	     /* with the CPUs of the beginning, nothing lent */
 	unsigned long moves; /* CPUs that changed hands */
-	/*
-	 * What is saved by lending that is tried first, and of which a real trial may see nothing:
-	 * where a phase is one long region, that has begun when the trial's plan comes.
-	 */
-	double trial_s;
 	/* The way in the last window, as in the plan (policy.h); CPUs by rank, the simulation's. */
 	bool lends;
 	double move_times, lend_times;

@@ -449,6 +449,41 @@ static void auto_learns_how_work_scales(void **state)
 	}
 }
 
+/*
+ * Where a window is one long region, that has begun when the window's plan comes: what lending
+ * saves is seen in the window after.
+ */
+static void auto_sees_lending_in_long_regions(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+	bool lent[2] = {false, false};
+	unsigned int with = 0;
+
+	(void)state;
+	make_node(&node, 4, 2, 8);
+	for (unsigned int window = 0; window < 60; window++) {
+		double longest = lent[0] ? 0.3 : 0.4;
+
+		for (unsigned int rank = 0; rank < 4; rank++)
+			node.samples[rank] = (struct mal_sample){.running = true,
+								 .elapsed_s = longest,
+								 .cpus = 2,
+								 .team = 2,
+								 .phases = 1,
+								 .region_s = rank ? 0.2 : longest,
+								 .work_s = rank ? 0.4 : 0.8,
+								 .mpi_s = rank ? longest - 0.2 : 0};
+		decide(&node, &mal_policy_auto, policy);
+		lent[0] = lent[1];
+		lent[1] = node.plan.lend;
+		with += window >= 40 && lent[1];
+		assert_false(node.plan.move);
+	}
+	assert_in_range(with, 15, 20);
+	mal_policy_auto.destroy(policy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +499,7 @@ int main(void)
 		cmocka_unit_test(auto_follows_what_can_be_followed),
 		cmocka_unit_test(auto_knows_limits),
 		cmocka_unit_test(auto_learns_how_work_scales),
+		cmocka_unit_test(auto_sees_lending_in_long_regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -687,9 +687,6 @@ static void predicted(void **state)
 	assert_true(mal_verdict_predict(node, &(struct mal_outcome){.elapsed_s = 13, .off_s = 18},
 					20, &predicted_s) > 0.9);
 	assert_float_equal(predicted_s, 15, 1e-9);
-	mal_verdict_predict(node, &(struct mal_outcome){.elapsed_s = 13, .trial_s = 0.7}, 20,
-			    &predicted_s);
-	assert_true(isnan(predicted_s));
 	says("predicted with --balance: auto 13.000 s (91 %), sabo 13.000 s (91 %), lewi 18.000 s "
 	     "(0 %)");
 }

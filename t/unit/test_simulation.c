@@ -197,17 +197,13 @@ static void simulated_steps(void **state)
 	assert_true(moved.moves >= 4);
 	assert_null(moved.rejection);
 	assert_true(mal_outcome_attained(&moved) > 0.95);
-	/* A trial of lending may see nothing where a phase is one long region. */
-	for (unsigned int i = 0; i < 4; i++)
+	/* Where a phase is one long region too. */
+	for (unsigned int i = 0; i < 4; i++) {
 		alike[i] = load(i ? 4 : 8, 0, 0.01);
-	assert_true(simulate("auto", alike, 4, 2, 100).trial_s == 0);
-	for (unsigned int i = 0; i < 4; i++)
 		alike[i].region_s = mal_model_inside(&alike[i]);
+	}
 	moved = simulate("auto", alike, 4, 2, 100);
 	assert_true(moved.lends && moved.lend_times > 0 && moved.lend_times < 0.9);
-	assert_true(moved.trial_s > 0.1 * moved.elapsed_s);
-	assert_true(simulate("auto,move=no", alike, 4, 2, 100).trial_s == 0);
-	assert_true(simulate("lewi", alike, 4, 2, 100).trial_s == 0);
 	/* Where nothing can be gained there is no share of it. */
 	assert_true(isnan(mal_attained(1, 0.995, 1)));
 	assert_true(isnan(mal_attained(0, 0, 0)));

@@ -26,8 +26,8 @@ unsigned int mal_home_of(const struct mal_controller *controller, unsigned int c
 void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
 
 /*
- * The rank, also one that has ended, that has most CPUs more, by rank, than at its start; the number
- * of ranks if none has more.
+ * The rank, also one that has ended, that has most more of CPUS, by rank, than at its start; the
+ * number of ranks if none has more.
  */
 unsigned int mal_find_receiver(const struct mal_controller *controller, const unsigned int *cpus);
 

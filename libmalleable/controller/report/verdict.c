@@ -23,8 +23,6 @@
 #define UNSURE 0.1
 /* nor where more than this part of the CPUs was used by others, and of computing lost by that. */
 #define MUCH 0.1
-/* There is no prediction of which more than this part hangs on a trial. */
-#define TRIAL 0.05
 
 /* Longest reason. */
 #define WHY_SIZE 128
@@ -199,7 +197,7 @@ double mal_verdict_predict(const struct mal_controller *controller,
 
 	/* What the model leaves out of its times is the same in both. */
 	*predicted_s = times.off_s + part * (simulated->elapsed_s - simulated->off_s);
-	if (simulated->trial_s > TRIAL * simulated->elapsed_s || is_beside_others(controller))
+	if (is_beside_others(controller))
 		*predicted_s = NAN;
 	return mal_attained(times.off_s, times.ideal_s, *predicted_s);
 }

@@ -5,8 +5,9 @@
  *
  * Not linked, so that a program without PMIx stays without. Some servers take what they do not know
  * for a failure of the job. Slurm's plugin ends a step in which only some ranks meet in PMIx_Fence,
- * or in which a text is asked of a node whose tasks have all ended (22.05.8, measured). None of this
- * happens here, if the caller asks for texts only of processes that have not left MPI_Finalize.
+ * or in which a text is asked of a node whose tasks have all ended (22.05.8, measured). None of
+ * this happens here, if the caller asks for texts only of processes that have not left
+ * MPI_Finalize.
  *
  * Primary thread only.
  */
