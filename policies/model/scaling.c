@@ -10,6 +10,8 @@
 #define SEEN 4
 /* Core times that differ by less than this part count as equal. */
 #define STEADY 0.01
+/* With a smaller change of CPUs, as a part of them, idle time tells how chunks of loops fit them. */
+#define TELLING 0.25
 /* Weight of the prior belief that all work scales, in changes seen. */
 #define PRIOR 0.25
 /* Weight of older changes. */
@@ -89,7 +91,7 @@ static double solve(unsigned int before, unsigned int after, double ratio)
 static void judge(struct record *record)
 {
 	const struct seen *seen = record->seen;
-	double before, after;
+	double before, after, change = fabs((double)seen[2].cpus - seen[0].cpus);
 
 	if (!seen[0].cpus || seen[0].cpus != seen[1].cpus || seen[1].cpus == seen[2].cpus ||
 	    !seen[2].cpus || seen[2].cpus != seen[3].cpus ||
@@ -98,7 +100,7 @@ static void judge(struct record *record)
 		return;
 	before = mean(seen[0].core_s, seen[1].core_s);
 	after = mean(seen[2].core_s, seen[3].core_s);
-	if (isnan(before) || isnan(after)) {
+	if (isnan(before) || isnan(after) || change < TELLING * seen[0].cpus) {
 		before = mean(seen[0].work_s, seen[1].work_s);
 		after = mean(seen[2].work_s, seen[3].work_s);
 	}

@@ -115,6 +115,24 @@ static void the_part_that_does_not_scale_is_learnt(void **state)
 	assert_float_equal(learn(0.2, 12, 7), 0.2 / 1.25, 1e-9);
 }
 
+/* Chunks of loops that fit 12 CPUs and not 13 leave some idle: that work does scale. */
+static void chunks_that_do_not_fit_say_nothing(void **state)
+{
+	struct mal_scaling *scaling = mal_scaling_create();
+	struct mal_sample sample = {.running = true, .phases = 1, .work_s = 10};
+	struct mal_view view = {.rank_count = 1, .samples = &sample};
+
+	(void)state;
+	assert_non_null(scaling);
+	for (int window = 0; window < 4; window++) {
+		sample.cpus = sample.team = window < 2 ? 12 : 13;
+		sample.barrier_s = window < 2 ? 0 : 1;
+		assert_int_equal(mal_scaling_learn(scaling, &view), 0);
+	}
+	assert_true(mal_scaling_fixed(scaling, 0) == 0);
+	mal_scaling_destroy(scaling);
+}
+
 /*
  * A window of ELAPSED_S with PHASES and REGIONS; COMPARABLE: nothing was tried in it. Returns
  * whether the unit is another one.
@@ -277,6 +295,7 @@ int main(void)
 		cmocka_unit_test(the_longest_rank_is_as_short_as_can_be),
 		cmocka_unit_test(what_cannot_be_shared_out),
 		cmocka_unit_test(the_part_that_does_not_scale_is_learnt),
+		cmocka_unit_test(chunks_that_do_not_fit_say_nothing),
 		cmocka_unit_test(home_is_left_with_its_cpus),
 		cmocka_unit_test(cpus_that_cannot_be_used),
 		cmocka_unit_test(no_step_has_so_many_ranks),
