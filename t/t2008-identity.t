@@ -23,6 +23,8 @@ unproved() { keys=auto,prove=no balanced "$@"; }
 cpuset() { [ "$(report '.per_rank[0].mode')" = cpuset ] || { echo "# not cpuset mode"; false; }; }
 
 for compiler in clang gcc; do
+	unproved "pointer-$compiler"
+	ok "$compiler: a number by a pointer, by names alone" all_of "exits 0" "says 'wrong 0,'"
 	balanced "plain-$compiler"
 	ok "$compiler: a region that counts its threads is bound" \
 		all_of "exits 0" "says 'wrong 0, wide 0'"

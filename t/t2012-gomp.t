@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 21
+plan 22
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -91,6 +91,8 @@ ${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp
 run srun -n1 -c2 --balance --balance-report=off python3 "$work/fill.py" "$work/preload"
 ok "one that cannot be executed again keeps libgomp, and its children do not get libomp" \
 	all_of "exits 0" "says '^preload'" "! says 'preload .*libomp'"
+run srun -n1 -c2 --balance --balance-report=off sh -c "ulimit -f 0; exec $programs/gomp"
+ok "one that may write no files keeps libgomp" all_of "exits 0" "says '^cells 91'"
 # Where threads share a CPU, libgomp's soon sleep and libomp's do not.
 crowded='.per_rank | all(.regions == 0 and (.why | startswith("more threads than CPUs: it keeps")))'
 run env OMP_NUM_THREADS=2 srun -n2 -c1 --balance --balance-report="$work/report.json" \

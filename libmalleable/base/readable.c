@@ -35,19 +35,20 @@ mal_demangle *mal_demangler(int flags)
 	return found;
 }
 
-/* The program's main may run in a thread with a small stack. */
+/* The program's main may run in a thread with a small stack, or on one that it made itself. */
 static bool has_stack(void)
 {
 	pthread_attr_t attributes;
 	void *lowest = NULL;
-	size_t size;
+	size_t size = 0, left;
 	char here;
 
 	if (pthread_getattr_np(pthread_self(), &attributes))
 		return false;
 	pthread_attr_getstack(&attributes, &lowest, &size);
 	pthread_attr_destroy(&attributes);
-	return (uintptr_t)&here - (uintptr_t)lowest >= STACK_LEAST;
+	left = (uintptr_t)&here - (uintptr_t)lowest;
+	return left >= STACK_LEAST && left < size;
 }
 
 static bool begins(const char *text, const char *beginning)

@@ -37,6 +37,7 @@
 #define LOADED 11    /* such a library is loaded after some regions */
 #define KEY 12	     /* data for each thread through the C library */
 #define LEVEL 13     /* a region of one thread is no active one */
+#define POINTER 14   /* as NUMBER, by a pointer in a program that runs where it was linked to */
 
 int omp_get_thread_num_(void);
 uint64_t library_count(void);
@@ -66,7 +67,7 @@ static __attribute__((noinline, unused)) int count_threads(void)
 	return count;
 }
 
-#if CASE == NUMBER || CASE == SPELLING
+#if CASE == NUMBER || CASE == SPELLING || CASE == POINTER
 /* What a variable says, or 1. */
 static int said_by(const char *variable)
 {
@@ -91,11 +92,16 @@ static int size_of_array(int iteration)
 static void step(int iteration)
 {
 	int size = size_of_array(iteration);
+#if CASE == POINTER
+	int (*volatile number)(void) = omp_get_thread_num;
+#endif
 
 #pragma omp parallel
 	{
 #if CASE == NUMBER
 		wrong_if(omp_get_thread_num() >= size);
+#elif CASE == POINTER
+		wrong_if(number() >= size);
 #else
 		wrong_if(omp_get_thread_num_() >= size);
 #endif

@@ -22,11 +22,12 @@ for compiler in "$OMPCC" "$CC"; do
 	$compile -shared -fPIC -o libdata-$name.so "$sources/threaddata.c"
 	$compile -shared -fPIC -DBY_KEY -o libkey-$name.so "$sources/threaddata.c"
 	for case; do
-		libraries=$MPI_LIBS
+		libraries=$MPI_LIBS place=
+		[ "$case" != pointer ] || place='-fno-pie -no-pie'
 		[ "$case" != library ] ||
 			libraries="-L. -ldata-$name -Wl,-rpath,\$ORIGIN $libraries"
-		$compile $flags -DCASE="$(echo "$case" | tr '[:lower:]' '[:upper:]')" $MPI_CFLAGS \
-			-o "$case-$name" "$sources/identity.c" $libraries
+		$compile $flags $place -DCASE="$(echo "$case" | tr '[:lower:]' '[:upper:]')" \
+			$MPI_CFLAGS -o "$case-$name" "$sources/identity.c" $libraries
 	done
 
 	file=$($compiler -fopenmp -print-file-name=$runtime)

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
@@ -669,6 +670,29 @@ static void small_stacks_are_spared(void **state)
 	assert_string_equal(out, "_Z1fv");
 }
 
+static char read_on_own_stack[8];
+
+static void read_there(void)
+{
+	read_with_little_stack(read_on_own_stack);
+}
+
+/* Nothing tells how large a stack is that the program has made for itself. */
+static void own_stacks_are_spared(void **state)
+{
+	static char stack[65536];
+	ucontext_t here, there;
+
+	(void)state;
+	getcontext(&there);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	there.uc_link = &here;
+	makecontext(&there, read_there, 0);
+	assert_int_equal(swapcontext(&here, &there), 0);
+	assert_string_equal(read_on_own_stack, "_Z1fv");
+}
+
 static void pipes_are_not_opened(void **state)
 {
 	char place[] = "/tmp/test-base.XXXXXX", name[64], event[512];
@@ -723,6 +747,7 @@ int main(void)
 		cmocka_unit_test(names_that_explode_stay),
 		cmocka_unit_test(long_texts_end_at_a_blank),
 		cmocka_unit_test(small_stacks_are_spared),
+		cmocka_unit_test(own_stacks_are_spared),
 		cmocka_unit_test(pipes_are_not_opened),
 	};
 

@@ -313,6 +313,7 @@ static void no_room(void **state)
 	small.rlim_cur = 0;
 	setrlimit(RLIMIT_FSIZE, &small);
 	store();
+	mal_verdicts_note_large(&identity, PROVER);
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_int_equal(count_files(NULL), 0);
 	setenv("XDG_CACHE_HOME", "/proc", 1);

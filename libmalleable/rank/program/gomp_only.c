@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gomp_only.c: variables that libgomp understands in a way of its own (libgomp manual, ch. 3). */
+/* gomp_only.c: where programs run with libgomp only, or otherwise (libgomp manual, ch. 3). */
 #include "libmalleable/rank/program/gomp_only.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "libmalleable/base/raw.h"
@@ -97,13 +98,22 @@ bool mal_gomp_is_crowded(void)
 	       threads > cpus_at_start(&cpus);
 }
 
+/* libomp makes its entry of 1 KiB as it starts (registered.c): a lower limit ends the program. */
+static bool may_write(void)
+{
+	struct rlimit limit;
+
+	return MAL_RAW(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0 || limit.rlim_cur >= 1024;
+}
+
 bool mal_gomp_is_wanted(void)
 {
 	const char *display = mal_variable(environ, "OMP_DISPLAY_AFFINITY"),
 		   *list = mal_variable(environ, "GOMP_CPU_AFFINITY");
 	cpu_set_t cpus;
 
-	if ((display && is_true(display)) || is_about_tools("OMP_TOOL", "enabled") ||
+	if (!may_write() || (display && is_true(display)) ||
+	    is_about_tools("OMP_TOOL", "enabled") ||
 	    is_about_tools("OMP_TOOL_VERBOSE_INIT", "disabled"))
 		return true;
 	CPU_ZERO(&cpus);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gomp_only.h: what the user asks of libgomp by variables, and libomp does in another way. */
+/* gomp_only.h: what the user asks of libgomp, and libomp does in another way. */
 #ifndef MAL_RANK_PROGRAM_GOMP_ONLY_H
 #define MAL_RANK_PROGRAM_GOMP_ONLY_H
 
@@ -7,8 +7,8 @@
 
 /*
  * Whether a program for libgomp had better keep it: its threads are to be printed, or bound to CPUs
- * that it may not use, of which the two runtimes say different things; or libomp is to look for no
- * tool, such as we are. Reads the environment.
+ * that it may not use, of which the two runtimes say different things; libomp is to look for no
+ * tool, such as we are; or the limit of a file's size would end the program as libomp starts.
  */
 bool mal_gomp_is_wanted(void);
 

@@ -47,17 +47,22 @@ static uint32_t relocated_symbols(const struct mal_symbols *symbols)
 }
 
 /*
- * Undefined symbols have lower numbers than this: the old hash table counts all symbols, a GNU one
- * starts with the first defined one. Without defined symbols that number is always 1; look at the
- * relocations then, as each called function has one.
+ * No undefined symbol has this number or a higher one. The old hash table counts all symbols, a GNU
+ * one starts behind the undefined ones. Without defined symbols that number is always 1; look at
+ * the relocations then, as each called function has one. So do functions whose address a program
+ * takes that runs where it was linked to: these are in the table.
  */
-static uint32_t symbols_to_look_at(const struct mal_symbols *symbols)
+static uint32_t symbols_to_look_at(const struct dl_phdr_info *info,
+				   const struct mal_symbols *symbols)
 {
+	uint32_t first = symbols->gnu_hash ? symbols->gnu_hash[1] : 1, relocated;
+
 	if (symbols->hash)
 		return symbols->hash[1];
-	if (symbols->gnu_hash && symbols->gnu_hash[1] > 1)
-		return symbols->gnu_hash[1];
-	return relocated_symbols(symbols);
+	if (first > 1 && info->dlpi_addr)
+		return first;
+	relocated = relocated_symbols(symbols);
+	return relocated > first ? relocated : first;
 }
 
 bool mal_symbols_read(const struct dl_phdr_info *info, struct mal_symbols *symbols)
@@ -82,7 +87,7 @@ bool mal_symbols_any(const struct dl_phdr_info *info, mal_symbols_look *look, vo
 
 	if (!mal_symbols_read(info, &symbols))
 		return false;
-	count = symbols_to_look_at(&symbols);
+	count = symbols_to_look_at(info, &symbols);
 	for (uint32_t i = 1; i < count; i++)
 		if (symbols.symbols[i].st_shndx == SHN_UNDEF &&
 		    look(symbols.names + symbols.symbols[i].st_name, data))

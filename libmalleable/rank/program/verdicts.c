@@ -144,11 +144,15 @@ static char *compose(const struct mal_identity *identity, uint64_t prover,
 /* A file of one's own that is renamed: others see the old one or the whole new one. */
 static bool write_file(int directory, const char *name, const char *text, size_t size)
 {
+	struct rlimit limit;
 	char temporary[32];
 	struct stat status;
 	bool whole;
 	int fd;
 
+	/* A write beyond the limit would end the program (SIGXFSZ). */
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size)
+		return false;
 	snprintf(temporary, sizeof(temporary), "%s.new", name);
 	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0600);
@@ -238,7 +242,6 @@ bool mal_verdicts_are_large(const struct mal_identity *identity, uint64_t prover
 bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts)
 {
-	struct rlimit limit;
 	bool stored = false;
 	char name[8], *text;
 	int directory;
@@ -248,12 +251,7 @@ bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 	/* Of thousands of regions the names may be too much. */
 	if (!text)
 		text = compose(identity, prover, verdicts, false, &size);
-	/* A write beyond the limit would end the program (SIGXFSZ). */
-	if (!text || getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size) {
-		free(text);
-		return false;
-	}
-	directory = open_directory(true);
+	directory = text ? open_directory(true) : -1;
 	if (directory >= 0) {
 		name_file(identity, name, sizeof(name));
 		stored = write_file(directory, name, text, size);
