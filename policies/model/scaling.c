@@ -10,7 +10,7 @@
 #define SEEN 4
 /* Core times that differ by less than this part count as equal. */
 #define STEADY 0.01
-/* With a smaller change of CPUs, as a part of them, idle time tells how chunks of loops fit them. */
+/* Below such a change of CPUs, as a part of them, idle time tells how chunks of loops fit them. */
 #define TELLING 0.25
 /* Weight of the prior belief that all work scales, in changes seen. */
 #define PRIOR 0.25
