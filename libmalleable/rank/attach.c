@@ -286,7 +286,7 @@ static void claim_home(void)
 			unsigned int borrower = mal_word_reclaim(word, mal.me);
 
 			if (borrower < mal.segment.rank_count)
-				mal_bind_evict(borrower, cpu);
+				mal_bind_evict(&mal, borrower, cpu);
 			else if (state.lent)
 				mal_free_check(&mal.segment, cpu);
 		} else if (mal_cpumask_has(&mal.home, cpu) &&
@@ -369,7 +369,7 @@ static void leave(void)
 	if (!mal.active || mal.slot->pid != getpid())
 		return;
 	mal.active = false;
-	mal_cpus_leave();
+	mal_cpus_leave(&mal);
 	atomic_store(&mal.slot->waiting_since, 0);
 	mal_futex_post(&mal.segment.header->wake);
 }
@@ -408,19 +408,19 @@ static int attach(struct mal_error *err)
 	if (choose_home(err) < 0 || take_slot(err) < 0)
 		return -1;
 	forget_earlier_program();
-	mal_pins_open(&before);
+	mal_pins_open(&mal, &before);
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
 		atomic_store(&mal.threads[i].tid, 0);
 		atomic_store(&mal.threads[i].cpu, MAL_NO_CPU);
 	}
-	mal_bind_forget();
+	mal_bind_forget(&mal);
 	mal.slot->home = mal.home;
 	atomic_store(&mal.slot->reason,
 		     mal.mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
 	atomic_store(&mal.slot->unmanaged, false);
 	claim_home();
 	mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
-	mal_cpus_refresh();
+	mal_cpus_refresh(&mal);
 	/* CPUs that others got while this rank was away are the controller's to give back. */
 	if (!mal.own_count && home_is_shared()) {
 		atomic_store(&mal.slot->pid, 0);

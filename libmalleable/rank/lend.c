@@ -39,18 +39,18 @@ __attribute__((noinline)) static void release_unseen(void)
 {
 	struct mal_kept kept = mal_keep();
 
-	mal_cpus_release();
+	mal_cpus_release(&mal);
 	mal_give_back(&kept);
 }
 
 void mal_call_begin(void)
 {
 	if (mal.unmanaged)
-		mal_unmanaged_call_begin();
+		mal_unmanaged_call_begin(&mal);
 	if (mal.borrowed_count ||
 	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
 		release_unseen();
-	if (mal_phase_has_plan() && mal_team_is_free())
+	if (mal_phase_has_plan(&mal) && mal_team_is_free())
 		mal_phase_follow_plan();
 }
 
@@ -151,9 +151,9 @@ static void roll_back(struct mal_cpu_slot *slot, unsigned int cpu, unsigned int 
 {
 	unsigned int borrower = mal_word_reclaim(&slot->word, mal.me);
 
-	mal_bind_evict(rank, cpu);
+	mal_bind_evict(&mal, rank, cpu);
 	if (borrower != rank && borrower < mal.segment.rank_count)
-		mal_bind_evict(borrower, cpu);
+		mal_bind_evict(&mal, borrower, cpu);
 }
 
 /*
@@ -168,10 +168,10 @@ static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
 
 	if (borrower == MAL_NOBODY)
 		return false;
-	spread = mal_bind_can_spread(borrower);
+	spread = mal_bind_can_spread(&mal, borrower);
 	if (spread == MAL_SPREAD_DONE && mal_word_grant(&slot->word, mal.me, borrower)) {
 		mal_free_check(&mal.segment, cpu);
-		spread = mal_bind_spread(borrower, cpu);
+		spread = mal_bind_spread(&mal, borrower, cpu);
 		atomic_fetch_add_explicit(&mal.segment.ranks[borrower].changes, 1,
 					  memory_order_seq_cst);
 		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&mal.segment, borrower)) {
@@ -238,7 +238,8 @@ static void take_back(void)
 		borrower = mal_word_reclaim(&slot->word, mal.me);
 		mal_free_check(&mal.segment, mal.own[i]);
 		mal_count(&mal.slot->count.reclaims, 1);
-		if (borrower < mal.segment.rank_count && mal_bind_evict(borrower, mal.own[i])) {
+		if (borrower < mal.segment.rank_count &&
+		    mal_bind_evict(&mal, borrower, mal.own[i])) {
 			/*
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
@@ -274,7 +275,7 @@ bool mal_wait_is_abandoned(void)
 static bool others_sleep(void)
 {
 	uint64_t begin = mal_ticks();
-	bool sleep = mal_others_sleep();
+	bool sleep = mal_others_sleep(&mal);
 
 	mal.lend.look_cost = mal_ticks() - begin;
 	mal_count(&mal.slot->count.own, mal.lend.look_cost);
@@ -290,8 +291,8 @@ static void note_computing(void)
 
 static bool may_lend(void)
 {
-	return mal_rule(MAL_RULE_LEND) && mal.own_count &&
-	       (!mal_rule(MAL_RULE_COLLECTIVES) || mal_self.collective);
+	return mal_rule(&mal, MAL_RULE_LEND) && mal.own_count &&
+	       (!mal_rule(&mal, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
 /* Others want CPUs, or have some of ours. */
@@ -302,13 +303,13 @@ __attribute__((noinline)) static void lend_now(uint64_t now)
 		 * An unmanaged rank's other threads may start to work while its primary thread
 		 * waits.
 		 */
-		if (!mal_unmanaged_is_idle()) {
+		if (!mal_unmanaged_is_idle(&mal)) {
 			if (mal.lending)
 				take_back();
 			nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
 			return;
 		}
-	} else if (!mal.lending && mal_threads_are_foreign()) {
+	} else if (!mal.lending && mal_threads_are_foreign(&mal)) {
 		note_computing();
 		return;
 	} else if (!mal.lending && !others_sleep()) {
@@ -319,7 +320,8 @@ __attribute__((noinline)) static void lend_now(uint64_t now)
 	}
 	if (!mal.lending || (may_lend() && find_borrower(now) != MAL_NOBODY)) {
 		mal.lending = true;
-		for (unsigned int i = mal.own_count; i-- > (mal_rule(MAL_RULE_KEEP_ONE) ? 1 : 0);)
+		for (unsigned int i = mal.own_count;
+		     i-- > (mal_rule(&mal, MAL_RULE_KEEP_ONE) ? 1 : 0);)
 			lend_or_grant(mal.own[i], now);
 	}
 	nap();
@@ -371,5 +373,5 @@ void mal_call_end(void)
 		mal_self.tests_left--;
 	mal.left_mpi = mal_ticks();
 	if (mal.unmanaged)
-		mal_unmanaged_call_end();
+		mal_unmanaged_call_end(&mal);
 }

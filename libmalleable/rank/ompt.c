@@ -197,8 +197,8 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 	/* Also beyond EXPECTED: the primary thread cannot bind a thread that it has not seen. */
 	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
-	    mal_rule(MAL_RULE_BIND))
-		mal_bind_self(slot);
+	    mal_rule(&mal, MAL_RULE_BIND))
+		mal_bind_self(&mal, slot);
 	if (value & HIDES_SIZE)
 		mal_team_hide_size();
 	mal_give_back(&kept);
@@ -381,7 +381,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		return other;
 	if (!mal_gomp_manages(__builtin_return_address(0)) ||
 	    !mal_runtime_manage(__builtin_return_address(0))) {
-		mal_bind_release();
+		mal_bind_release(&mal);
 		return NULL;
 	}
 	mal_reveal();

@@ -95,7 +95,7 @@ static void say_sample(uint64_t round, enum mal_boundary_kind kind)
 	};
 	for (unsigned int i = 0; i < MAL_BOUNDARY_KINDS; i++)
 		snapshot.boundaries[i] = count->boundaries[i];
-	mal_unmanaged_sample(&snapshot);
+	mal_unmanaged_sample(&mal, &snapshot);
 	add_cpu_time(&snapshot);
 
 	mal.phase.said_round = round;
@@ -127,12 +127,12 @@ void mal_phase_follow_plan(void)
 	struct mal_kept kept;
 	uint64_t begin;
 
-	if (!mal_rule(MAL_RULE_BIND))
+	if (!mal_rule(&mal, MAL_RULE_BIND))
 		return;
 	kept = mal_keep();
 	begin = mal_ticks();
-	mal_cpus_apply_plan();
-	mal_team_follow(mal_cpus_to_use(mal.own_count));
+	mal_cpus_apply_plan(&mal);
+	mal_team_follow(mal_cpus_to_use(&mal, mal.own_count));
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 	mal_give_back(&kept);
 }
@@ -173,8 +173,8 @@ static void follow_answer(uint32_t answers, uint64_t window)
 		mal_phase_follow_plan();
 		while (more_to_come() && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
-		if (mal_cpus_refresh())
-			mal_team_follow(mal_cpus_to_use(mal.own_count));
+		if (mal_cpus_refresh(&mal))
+			mal_team_follow(mal_cpus_to_use(&mal, mal.own_count));
 	}
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }
@@ -185,7 +185,7 @@ __attribute__((noinline)) static void sample(uint64_t round, enum mal_boundary_k
 	uint64_t before = mal.phase.last_said;
 
 	say_sample(round, kind);
-	if (mal_rule(MAL_RULE_AWAIT) && before && all_meet())
+	if (mal_rule(&mal, MAL_RULE_AWAIT) && before && all_meet())
 		follow_answer(answers, mal.phase.last_said - before);
 }
 
@@ -203,10 +203,10 @@ __attribute__((noinline)) static void pass(enum mal_boundary_kind kind)
 	const struct mal_header *header = mal.segment.header;
 	uint64_t round;
 
-	if (mal_phase_has_plan())
+	if (mal_phase_has_plan(&mal))
 		mal_phase_follow_plan();
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) &&
+	if (round != mal.phase.said_round && mal_rule(&mal, MAL_RULE_READY) &&
 	    sample_is_due(header, kind))
 		sample_unseen(round, kind);
 }

@@ -12,10 +12,11 @@
 void mal_phase_boundary(enum mal_boundary_kind kind);
 
 /* Whether there is a plan that this rank has not carried out completely. */
-static inline bool mal_phase_has_plan(void)
+static inline bool mal_phase_has_plan(struct mal_rank *rank)
 {
-	return mal.plan_unfinished || atomic_load_explicit(&mal.segment.header->plan,
-							   memory_order_acquire) != mal.seen_plan;
+	return rank->plan_unfinished ||
+	       atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire) !=
+		       rank->seen_plan;
 }
 
 /*

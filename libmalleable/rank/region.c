@@ -90,9 +90,9 @@ static void begin_sharing(uint64_t now)
 
 	atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
 	atomic_store_explicit(&mal.slot->wants_cpus_count, cpus, memory_order_relaxed);
-	if (!mal.stacked || !mal_rule(MAL_RULE_LEND))
+	if (!mal.stacked || !mal_rule(&mal, MAL_RULE_LEND))
 		return;
-	mal_cpus_want(true);
+	mal_cpus_want(&mal, true);
 	atomic_store_explicit(&mal.slot->wants_cpus_until, now + length, memory_order_relaxed);
 	mal_wants_cpus_say(&mal.segment, mal.me, true);
 }
@@ -108,15 +108,15 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	bool changed, impatient;
 
 	mal_team_look();
-	if (!clause && mal_phase_has_plan() && mal_team_is_free())
+	if (!clause && mal_phase_has_plan(&mal) && mal_team_is_free())
 		mal_phase_follow_plan();
 	if (mal.borrowed_count && !mal_sizing_may_share(current))
-		mal_cpus_release();
-	mal_cpus_refresh();
+		mal_cpus_release(&mal);
+	mal_cpus_refresh(&mal);
 	/* What follows a plan, and what releases, has refreshed too. */
 	changed = mal.seen_changes != seen;
 	if (changed && mal_team_is_free())
-		mal_team_follow(mal_cpus_to_use(mal.own_count));
+		mal_team_follow(mal_cpus_to_use(&mal, mal.own_count));
 	if (!mal.own_count)
 		return changed;
 	if (mal_sizing_may_share(current) && now - mal.left_mpi > mal.region.settle &&
@@ -126,7 +126,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		unsigned int cpus = mal.own_count + mal.borrowed_count;
 
 		if (max > cpus)
-			mal_cpus_borrow(max - cpus);
+			mal_cpus_borrow(&mal, max - cpus);
 	}
 	if (!clause) {
 		team = mal_team_bound(mal_team_may_differ() ? mal_sizing_team(current) : mal.base);
@@ -141,7 +141,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		current, clause || (team == mal.base && !mal.reported_more && !mal.proofs.raised &&
 				    !(mal.proofs.on && mal_team_may_differ()))));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
-	changed |= mal_bind_team(team);
+	changed |= mal_bind_team(&mal, team);
 	if (changed || impatient || clause || mal.shares || !stands())
 		stand();
 	if (!clause && !mal.shares)
@@ -166,7 +166,7 @@ __attribute__((noinline)) static uint64_t prepare_unseen(unsigned int requested,
 	struct mal_kept kept;
 	bool changed;
 
-	if (!mal_rule(MAL_RULE_BIND)) {
+	if (!mal_rule(&mal, MAL_RULE_BIND)) {
 		note_shared();
 		return now;
 	}
@@ -257,17 +257,17 @@ void mal_region_resized(unsigned int size)
 {
 	mal.running = size;
 	mal.widened = mal.sized = false;
-	if (!mal_rule(MAL_RULE_BIND))
+	if (!mal_rule(&mal, MAL_RULE_BIND))
 		note_shared();
-	if (!mal_rule(MAL_RULE_BIND) || !mal.own_count)
+	if (!mal_rule(&mal, MAL_RULE_BIND) || !mal.own_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
 	current->clause = !(mal.proofs.free && size == 1);
 	current->prepared = 0;
 	mal.stacked = size > mal.own_count + mal.borrowed_count;
 	atomic_store_explicit(&mal.slot->team, size, memory_order_relaxed);
-	mal_bind_team(size);
-	if (mal.stacked && !mal.shares && mal_rule(MAL_RULE_LEND)) {
+	mal_bind_team(&mal, size);
+	if (mal.stacked && !mal.shares && mal_rule(&mal, MAL_RULE_LEND)) {
 		mal.shares = true;
 		begin_sharing(mal.region_begin);
 	}
@@ -296,7 +296,7 @@ void mal_region_end(const void *where)
 	}
 	current->heat += duration;
 	current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
-	mal_length_learn(&current->length, duration, !mal_sizing_is_shared());
+	mal_length_learn(&current->length, duration, !mal_sizing_is_shared(&mal));
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)

@@ -52,19 +52,19 @@ static bool is_long(const struct mal_region *region)
 
 bool mal_sizing_may_share(const struct mal_region *region)
 {
-	return mal_rule(MAL_RULE_LEND) && region->length.lasts && region->left;
+	return mal_rule(&mal, MAL_RULE_LEND) && region->length.lasts && region->left;
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(const struct mal_region *region)
 {
-	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
+	unsigned int cpus = mal_cpus_to_use(&mal, mal.own_count + mal.borrowed_count);
 	unsigned int team = cpus;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
 	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count)
 		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || !is_long(region) || !mal_sizing_may_share(region) ||
+	if (!mal_rule(&mal, MAL_RULE_GROW) || !is_long(region) || !mal_sizing_may_share(region) ||
 	    region->offer < GROW_OFFER)
 		return cpus;
 	if (region->offered_cpus >= mal.own_count)
@@ -131,7 +131,7 @@ static void learn_work(struct mal_region *region, double work)
 {
 	if (region->work <= 0 || work < region->work / 4)
 		region->work = work;
-	else if (work < region->work || !mal_sizing_is_shared())
+	else if (work < region->work || !mal_sizing_is_shared(&mal))
 		region->work = (region->work + work) / 2;
 }
 
@@ -139,10 +139,10 @@ static void learn_work(struct mal_region *region, double work)
 static void ask_for_cpus(const struct mal_region *region, double offer)
 {
 	if (offer > GROW_OFFER && can_borrow() && (mal.stacked || mal_sizing_may_share(region))) {
-		mal_cpus_want(true);
+		mal_cpus_want(&mal, true);
 		mal.region.looks_without = 0;
 	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
-		mal_cpus_want(false);
+		mal_cpus_want(&mal, false);
 	}
 }
 
@@ -163,13 +163,13 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint6
 		mal.region.threads = mal.running;
 		return;
 	}
-	if (!mal_rule(MAL_RULE_LEND))
+	if (!mal_rule(&mal, MAL_RULE_LEND))
 		return;
 	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
 	was_long = is_long(region);
 	/* A CPU is granted while its rank waits. */
 	work = duration * (mal.own_count + mal.borrowed_count + offer * count_granted());
-	region->left = mal_sizing_is_shared() ? region->left - (region->left > 0) : SHARED_RUNS;
+	region->left = mal_sizing_is_shared(&mal) ? region->left - (region->left > 0) : SHARED_RUNS;
 	learn_work(region, work);
 	ask_for_cpus(region, offer);
 	region->offer = (region->offer + offer) / 2;

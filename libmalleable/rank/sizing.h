@@ -24,9 +24,9 @@ bool mal_sizing_may_share(const struct mal_region *region);
  * Whether the current region shares CPUs by our choice, or uses those of others. A program's own
  * threads share them in each run: none would be alone.
  */
-static inline bool mal_sizing_is_shared(void)
+static inline bool mal_sizing_is_shared(struct mal_rank *rank)
 {
-	return mal.borrowed_count || (mal.stacked && mal.sized);
+	return rank->borrowed_count || (rank->stacked && rank->sized);
 }
 
 /* Its team: one thread per CPU, or more if CPUs may come while it runs. */

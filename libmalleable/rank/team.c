@@ -118,7 +118,7 @@ static unsigned int get_limit(void)
 /* Whether the system has room for a team of so many. Where it has not, libomp ends the program. */
 static bool system_has_room(unsigned int threads)
 {
-	return mal_threads_have_room(threads, SPARE_THREADS,
+	return mal_threads_have_room(&mal, threads, SPARE_THREADS,
 				     runtime->get_stack_size ? runtime->get_stack_size() : 0);
 }
 
@@ -365,7 +365,7 @@ void mal_team_set(unsigned int threads)
 	runtime->set_num_threads((int)threads);
 	mal.team = threads;
 	if (mal.teams.rebinds)
-		mal_bind_forget();
+		mal_bind_forget(&mal);
 }
 
 void mal_team_follow(unsigned int cpus)

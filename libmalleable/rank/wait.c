@@ -40,8 +40,8 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	if (!mal.active)
 		return;
 	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
-	mal_threads_ignore();
-	mal_unmanaged_open();
+	mal_threads_ignore(&mal);
+	mal_unmanaged_open(&mal);
 	if (mal.unmanaged && mal_gomp_is_kept())
 		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
 	if (!mal_self.met)

@@ -350,7 +350,7 @@ static void do_leave_mpi(void)
 static void do_leave(void)
 {
 	mal.active = false;
-	mal_cpus_leave();
+	mal_cpus_leave(&mal);
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
 	node_rank[loaded].left = true;

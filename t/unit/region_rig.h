@@ -38,8 +38,9 @@ bool mal_team_set_linger(enum mal_linger how)
 static unsigned int placed; /* the team placed last */
 static unsigned int max_placed;
 
-bool mal_bind_team(unsigned int team)
+bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 {
+	(void)rank;
 	placed = team;
 	max_placed = team > max_placed ? team : max_placed;
 	return true;
@@ -75,23 +76,25 @@ bool mal_team_may_differ(void)
 /* Whether the rank may borrow: while one of the ranks does, those that wait lend. */
 static bool wants;
 
-void mal_cpus_want(bool want)
+void mal_cpus_want(struct mal_rank *rank, bool want)
 {
+	(void)rank;
 	wants = want;
 }
 
 static unsigned int borrows;
 
-unsigned int mal_cpus_borrow(unsigned int limit)
+unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 {
+	(void)rank;
 	(void)limit;
 	borrows++;
 	return 0;
 }
 
-void mal_cpus_release(void)
+void mal_cpus_release(struct mal_rank *rank)
 {
-	mal.borrowed_count = 0;
+	rank->borrowed_count = 0;
 }
 
 static inline int open_all(void **state)

@@ -17,7 +17,7 @@ static void take_turns(const void *where, const unsigned int *turns, unsigned in
 	for (unsigned int i = 0; i < count; i++) {
 		for (unsigned int j = 0; j < turns[i]; j++) {
 			begin(where, NONE);
-			assert_int_equal(mal_sizing_is_shared(), i % 2);
+			assert_int_equal(mal_sizing_is_shared(&mal), i % 2);
 			end_after(where, LONG, true);
 		}
 	}
@@ -137,7 +137,7 @@ static void interrupted(void **state)
 	srand(1);
 	for (int i = 0; i < 30000; i++) {
 		begin(&regions[i % 30], NONE);
-		if (mal_sizing_is_shared() || (i >= 30 && rand() % 20 == 0))
+		if (mal_sizing_is_shared(&mal) || (i >= 30 && rand() % 20 == 0))
 			end_after(&regions[i % 30], 6 * LONG, true);
 		else
 			end_after(&regions[i % 30], MS / 20, true);

@@ -140,8 +140,10 @@ const struct mal_runtime *mal_gomp_original(const struct mal_runtime *original)
 	return NULL;
 }
 
-bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack)
+bool mal_threads_have_room(struct mal_rank *rank, unsigned int team, unsigned int spare,
+			   size_t stack)
 {
+	(void)rank;
 	(void)team, (void)spare, (void)stack;
 	return has_room;
 }

@@ -22,11 +22,11 @@ static struct {
 	bool idle;
 } work = {.peak = 1};
 
-void mal_unmanaged_open(void)
+void mal_unmanaged_open(struct mal_rank *rank)
 {
-	mal.unmanaged = !mal.ompt;
+	rank->unmanaged = !rank->ompt;
 	work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	work.last_serial = atomic_load_explicit(&mal.slot->count.serial, memory_order_relaxed);
+	work.last_serial = atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
 }
 
 /*
@@ -34,9 +34,9 @@ void mal_unmanaged_open(void)
  * once, it would have taken so long; for the rest they waited, for each other, children or files:
  * no further CPU shortens that.
  */
-static void look_at_work(const struct mal_snapshot *snapshot)
+static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snapshot)
 {
-	unsigned int cpus = mal.own_count;
+	unsigned int cpus = rank->own_count;
 	uint64_t serial = snapshot->serial - work.last_serial, least;
 	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - work.waited;
 	uint64_t worked =
@@ -53,14 +53,14 @@ static void look_at_work(const struct mal_snapshot *snapshot)
 	}
 	work.last_cpu = cpu;
 	work.last_serial = snapshot->serial;
-	atomic_store_explicit(&mal.slot->unmanaged, true, memory_order_relaxed);
-	atomic_store_explicit(&mal.slot->team, work.peak, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->team, work.peak, memory_order_relaxed);
 }
 
-void mal_unmanaged_sample(struct mal_snapshot *snapshot)
+void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
-	if (mal.unmanaged) {
-		look_at_work(snapshot);
+	if (rank->unmanaged) {
+		look_at_work(rank, snapshot);
 		snapshot->max = work.peak;
 	}
 	snapshot->busy += work.busy;
@@ -77,29 +77,29 @@ void mal_unmanaged_wait_end(void)
 	work.waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - work.wait_begin;
 }
 
-void mal_unmanaged_call_begin(void)
+void mal_unmanaged_call_begin(struct mal_rank *rank)
 {
-	if (mal.wants)
-		mal_wants_cpus_close(&mal.segment, mal.me);
+	if (rank->wants)
+		mal_wants_cpus_close(&rank->segment, rank->me);
 }
 
-void mal_unmanaged_call_end(void)
+void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	if (!mal_rule(MAL_RULE_GROW))
+	if (!mal_rule(rank, MAL_RULE_GROW))
 		return;
-	mal_cpus_want(work.peak > mal.own_count);
-	if (!mal.wants)
+	mal_cpus_want(rank, work.peak > rank->own_count);
+	if (!rank->wants)
 		return;
-	atomic_store_explicit(&mal.slot->wants_cpus_since, mal.left_mpi, memory_order_relaxed);
-	mal_wants_cpus_say(&mal.segment, mal.me, true);
+	atomic_store_explicit(&rank->slot->wants_cpus_since, rank->left_mpi, memory_order_relaxed);
+	mal_wants_cpus_say(&rank->segment, rank->me, true);
 }
 
-bool mal_unmanaged_is_idle(void)
+bool mal_unmanaged_is_idle(struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 
 	if (now - work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
-		work.idle = mal_others_sleep();
+		work.idle = mal_others_sleep(rank);
 		work.looked = now;
 	}
 	return work.idle;

@@ -204,9 +204,9 @@ struct mal_thread {
 extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
 
-static inline bool mal_rule(uint32_t rule)
+static inline bool mal_rule(struct mal_rank *rank, uint32_t rule)
 {
-	return atomic_load_explicit(&mal.segment.header->rules, memory_order_relaxed) & rule;
+	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) & rule;
 }
 
 #endif
