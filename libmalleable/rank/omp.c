@@ -94,16 +94,16 @@ static int max_threads(const void *caller)
 	if (!is_managed(runtime))
 		return threads;
 	if (!is_about_the_team())
-		return mal_team_tell_inside(threads);
-	mal_team_open();
-	mal_team_look();
+		return mal_team_tell_inside(&mal, threads);
+	mal_team_open(&mal);
+	mal_team_look(&mal);
 	/*
 	 * The last region may have been wider: the next one must have the size that we answer. (If
 	 * regions are classified, each gets its size where it begins.)
 	 */
 	if (!mal.proofs.on)
-		mal_team_set(mal.base);
-	return mal_team_tell((int)mal.base);
+		mal_team_set(&mal, mal.base);
+	return mal_team_tell(&mal, (int)mal.base);
 }
 
 static int num_threads(const void *caller)
@@ -111,7 +111,7 @@ static int num_threads(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int threads = runtime ? runtime->get_num_threads() : 1;
 
-	return runtime && is_managed(runtime) && mal.depth ? mal_team_tell_inside(threads)
+	return runtime && is_managed(runtime) && mal.depth ? mal_team_tell_inside(&mal, threads)
 							   : threads;
 }
 
@@ -122,7 +122,7 @@ static int num_procs(const void *caller)
 
 	/* It shall not contradict what the program is told otherwise. */
 	if (runtime && is_managed(runtime) && mal.proofs.on && is_about_the_team()) {
-		mal_team_open();
+		mal_team_open(&mal);
 		if (mal.proofs.raised)
 			procs = (int)mal.base;
 	}
@@ -130,7 +130,7 @@ static int num_procs(const void *caller)
 	 * Without OMP_NUM_THREADS this is the number of threads too, and programs size arrays by
 	 * it.
 	 */
-	return runtime && is_managed(runtime) ? mal_team_tell(procs) : procs;
+	return runtime && is_managed(runtime) ? mal_team_tell(&mal, procs) : procs;
 }
 
 static void choose_threads(const void *caller, int threads)
@@ -141,7 +141,7 @@ static void choose_threads(const void *caller, int threads)
 		return;
 	runtime->set_num_threads(threads);
 	if (threads >= 1 && is_managed(runtime) && is_about_the_team())
-		mal_team_chosen((unsigned int)threads);
+		mal_team_chosen(&mal, (unsigned int)threads);
 }
 
 /*
@@ -156,7 +156,7 @@ static void choose_dynamic(const void *caller, int dynamic)
 		return;
 	runtime->set_dynamic(dynamic);
 	if (dynamic && is_managed(runtime) && is_about_the_team())
-		mal_team_keep_dynamic();
+		mal_team_keep_dynamic(&mal);
 }
 
 /* Leave the program's own schedule alone from now on. */
@@ -168,7 +168,7 @@ static void choose_schedule(const void *caller, int kind, int chunk)
 		return;
 	runtime->set_schedule(kind, chunk);
 	if (is_managed(runtime))
-		mal_team_keep_schedule();
+		mal_team_keep_schedule(&mal);
 }
 
 /* How long threads wait for work before they sleep is the program's own from now on. */
@@ -180,7 +180,7 @@ static void choose_blocktime(const void *caller, int ms)
 		return;
 	runtime->set_blocktime(ms);
 	if (is_managed(runtime) && is_about_the_team())
-		mal_team_keep_blocktime();
+		mal_team_keep_blocktime(&mal);
 }
 
 static int blocktime(const void *caller)
@@ -188,7 +188,7 @@ static int blocktime(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int ms = runtime && runtime->get_blocktime ? runtime->get_blocktime() : 0;
 
-	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(ms) : ms;
+	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(&mal, ms) : ms;
 }
 
 int omp_get_max_threads(void)

@@ -72,14 +72,14 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	if (!mal.active || mal.depth++)
 		return;
 	if (!mal.base)
-		mal_team_open();
+		mal_team_open(&mal);
 	if (!function)
 		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
 	mal_region_begin(function, requested);
 	parallel->value =
 		MANAGED | (mal.shares ? MAL_BY_CPU_TIME : 0) |
-		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size() ? HIDES_SIZE
-										   : 0) |
+		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size(&mal) ? HIDES_SIZE
+										       : 0) |
 		(__builtin_expect(mal.teams.alike, 0) && (mal.running > 1 || requested > 1)
 			 ? let_compute_alike()
 			 : 0) |
@@ -200,7 +200,7 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 	    mal_rule(&mal, MAL_RULE_BIND))
 		mal_bind_self(&mal, slot);
 	if (value & HIDES_SIZE)
-		mal_team_hide_size();
+		mal_team_hide_size(&mal);
 	mal_give_back(&kept);
 	if (!(value & MAL_ALIKE))
 		return;

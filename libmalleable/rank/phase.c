@@ -68,7 +68,7 @@ static void add_cpu_time(struct mal_snapshot *snapshot)
 /* Threads that it has without help: a team that may differ has one for each CPU. */
 static unsigned int team_of_sample(void)
 {
-	return mal_team_is_mostly_free() && mal.own_count ? mal.own_count : mal.base;
+	return mal_team_is_mostly_free(&mal) && mal.own_count ? mal.own_count : mal.base;
 }
 
 static void say_sample(uint64_t round, enum mal_boundary_kind kind)
@@ -91,7 +91,7 @@ static void say_sample(uint64_t round, enum mal_boundary_kind kind)
 		.thread_ticks = count->thread_ticks,
 		.regions = count->regions,
 		.team = team_of_sample(),
-		.max = mal_team_max(),
+		.max = mal_team_max(&mal),
 	};
 	for (unsigned int i = 0; i < MAL_BOUNDARY_KINDS; i++)
 		snapshot.boundaries[i] = count->boundaries[i];
@@ -132,7 +132,7 @@ void mal_phase_follow_plan(void)
 	kept = mal_keep();
 	begin = mal_ticks();
 	mal_cpus_apply_plan(&mal);
-	mal_team_follow(mal_cpus_to_use(&mal, mal.own_count));
+	mal_team_follow(&mal, mal_cpus_to_use(&mal, mal.own_count));
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 	mal_give_back(&kept);
 }
@@ -174,7 +174,7 @@ static void follow_answer(uint32_t answers, uint64_t window)
 		while (more_to_come() && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
 		if (mal_cpus_refresh(&mal))
-			mal_team_follow(mal_cpus_to_use(&mal, mal.own_count));
+			mal_team_follow(&mal, mal_cpus_to_use(&mal, mal.own_count));
 	}
 	mal_count(&mal.slot->count.own, mal_ticks() - begin);
 }

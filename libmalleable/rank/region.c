@@ -107,39 +107,42 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	uint32_t seen = mal.seen_changes;
 	bool changed, impatient;
 
-	mal_team_look();
-	if (!clause && mal_phase_has_plan(&mal) && mal_team_is_free())
+	mal_team_look(&mal);
+	if (!clause && mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
 		mal_phase_follow_plan();
 	if (mal.borrowed_count && !mal_sizing_may_share(current))
 		mal_cpus_release(&mal);
 	mal_cpus_refresh(&mal);
 	/* What follows a plan, and what releases, has refreshed too. */
 	changed = mal.seen_changes != seen;
-	if (changed && mal_team_is_free())
-		mal_team_follow(mal_cpus_to_use(&mal, mal.own_count));
+	if (changed && mal_team_is_free(&mal))
+		mal_team_follow(&mal, mal_cpus_to_use(&mal, mal.own_count));
 	if (!mal.own_count)
 		return changed;
 	if (mal_sizing_may_share(current) && now - mal.left_mpi > mal.region.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max =
-			mal_team_may_differ() && !clause ? mal.segment.thread_count : team;
+			mal_team_may_differ(&mal) && !clause ? mal.segment.thread_count : team;
 		unsigned int cpus = mal.own_count + mal.borrowed_count;
 
 		if (max > cpus)
 			mal_cpus_borrow(&mal, max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_bound(mal_team_may_differ() ? mal_sizing_team(current) : mal.base);
-		mal_team_set(team);
+		team = mal_team_bound(&mal, mal_team_may_differ(&mal) ? mal_sizing_team(current)
+								      : mal.base);
+		mal_team_set(&mal, team);
 		mal.widened = team > mal.base;
 	}
 	mal.running = team;
 	mal.stacked = team > mal.own_count + mal.borrowed_count;
-	mal.sized = !clause && mal_team_may_differ();
+	mal.sized = !clause && mal_team_may_differ(&mal);
 	mal.shares = mal.stacked || mal.borrowed_count;
-	impatient = mal_team_set_linger(choose_linger(
-		current, clause || (team == mal.base && !mal.reported_more && !mal.proofs.raised &&
-				    !(mal.proofs.on && mal_team_may_differ()))));
+	impatient = mal_team_set_linger(
+		&mal,
+		choose_linger(current, clause || (team == mal.base && !mal.reported_more &&
+						  !mal.proofs.raised &&
+						  !(mal.proofs.on && mal_team_may_differ(&mal)))));
 	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(&mal, team);
 	if (changed || impatient || clause || mal.shares || !stands())
@@ -148,7 +151,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		current->prepared = mal.standing.number;
 	current->prepared_to_share = mal_sizing_may_share(current);
 	mal_team_set_schedule(
-		atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
+		&mal, atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
 	if (mal.shares)
 		begin_sharing(now);
 	return changed;
@@ -206,7 +209,7 @@ static unsigned int begin_proved(const void *where, unsigned int requested)
 		mal_prove_say_bound(where);
 	if (requested != mal.team || mal.team == mal.base)
 		return requested;
-	mal_team_set(mal.base);
+	mal_team_set(&mal, mal.base);
 	return mal.team;
 }
 

@@ -107,7 +107,7 @@ static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
 /* Whether the region that ended could have used more CPUs than the rank's. */
 static bool can_borrow(void)
 {
-	return mal.running > mal.own_count || mal_team_may_differ();
+	return mal.running > mal.own_count || mal_team_may_differ(&mal);
 }
 
 /* How many CPUs lenders granted while the region ran; they may have taken them back since. */

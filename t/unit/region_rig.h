@@ -26,12 +26,12 @@
 /* What mal_team_set_linger() set. */
 static enum mal_linger waits;
 
-bool mal_team_set_linger(enum mal_linger how)
+bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger how)
 {
 	bool changed = waits != how;
 
 	waits = how;
-	mal.teams.linger = how;
+	rank->teams.linger = how;
 	return changed;
 }
 
@@ -46,8 +46,9 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 	return true;
 }
 
-unsigned int mal_team_bound(unsigned int threads)
+unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads)
 {
+	(void)rank;
 	return threads < THREADS ? threads : THREADS;
 }
 
@@ -68,9 +69,9 @@ void mal_prove_say_bound(const void *key)
 	said = key;
 }
 
-bool mal_team_may_differ(void)
+bool mal_team_may_differ(struct mal_rank *rank)
 {
-	return !mal.proofs.on || mal.proofs.free;
+	return !rank->proofs.on || rank->proofs.free;
 }
 
 /* Whether the rank may borrow: while one of the ranks does, those that wait lend. */

@@ -273,24 +273,24 @@ static int tear_down(void **state)
 static void follows(void **state)
 {
 	(void)state;
-	assert_false(mal_team_is_free());
-	mal_team_follow(4);
+	assert_false(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 4);
 	assert_int_equal(mal.base, 0);
-	mal_team_open();
-	assert_true(mal_team_is_free());
-	mal_team_follow(3);
+	mal_team_open(&mal);
+	assert_true(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 3);
 	assert_int_equal(threads_set, 3);
 	assert_int_equal(mal.team, 3);
-	assert_int_equal(mal_team_max(), 0);
-	assert_true(mal_team_hides_size());
+	assert_int_equal(mal_team_max(&mal), 0);
+	assert_true(mal_team_hides_size(&mal));
 	mal.base = 2;
-	mal_team_hide_size();
+	mal_team_hide_size(&mal);
 	assert_int_equal(threads_set, 2);
 }
 
 static enum mal_mode_reason open_team(void)
 {
-	mal_team_open();
+	mal_team_open(&mal);
 	assert_int_equal(mal.mode,
 			 mal.slot->reason == MAL_REASON_NONE ? MAL_MODE_AUTO : MAL_MODE_CPUSET);
 	return mal.slot->reason;
@@ -302,9 +302,9 @@ static void keeps_for_number(void **state)
 	(void)state;
 	threads_set = 5;
 	assert_int_equal(open_team(), MAL_REASON_NUMBER);
-	mal_team_follow(3);
+	mal_team_follow(&mal, 3);
 	assert_int_equal(threads_set, 5);
-	assert_int_equal(mal_team_max(), 5);
+	assert_int_equal(mal_team_max(&mal), 5);
 }
 
 static void keeps_for_dynamic(void **state)
@@ -353,31 +353,31 @@ static void keeps_for_objects(void **state)
 	(void)state;
 	assert_int_equal(open_team(), MAL_REASON_NONE);
 	changed = true;
-	mal_team_look();
-	assert_true(mal_team_is_free());
+	mal_team_look(&mal);
+	assert_true(mal_team_is_free(&mal));
 	reason_of_objects = MAL_REASON_THREAD_DATA;
-	mal_team_look();
+	mal_team_look(&mal);
 	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* No more threads than the user and the system let it have. */
 static void bounds(void **state)
 {
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	limit_set = 3;
-	assert_int_equal(mal_team_bound(6), 3);
+	assert_int_equal(mal_team_bound(&mal, 6), 3);
 	levels_set = 2;
-	assert_int_equal(mal_team_bound(6), 2);
+	assert_int_equal(mal_team_bound(&mal, 6), 2);
 	limit_set = levels_set = 0;
-	assert_int_equal(mal_team_bound(6), 6);
+	assert_int_equal(mal_team_bound(&mal, 6), 6);
 	has_room = false;
-	assert_int_equal(mal_team_bound(7), 6);
+	assert_int_equal(mal_team_bound(&mal, 7), 6);
 	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
-	assert_int_equal(mal_team_max(), 6);
+	assert_int_equal(mal_team_max(&mal), 6);
 	mal.teams.all_limited = true;
-	assert_int_equal(mal_team_bound(6), 2);
+	assert_int_equal(mal_team_bound(&mal, 6), 2);
 }
 
 /* The user has more threads told than there are CPUs. */
@@ -386,7 +386,7 @@ static void told_more(void **state)
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "6", 1);
 	limit_set = 4;
-	mal_team_open();
+	mal_team_open(&mal);
 	assert_int_equal(mal.base, 4);
 	assert_int_equal(threads_set, 4);
 	assert_true(mal.reported_more);
@@ -397,7 +397,7 @@ static void told_nonsense(void **state)
 {
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "six", 1);
-	mal_team_open();
+	mal_team_open(&mal);
 	assert_int_equal(mal.base, 2);
 	assert_false(mal.reported_more);
 }
@@ -405,38 +405,38 @@ static void told_nonsense(void **state)
 static void patience(void **state)
 {
 	(void)state;
-	mal_team_open();
-	assert_false(mal_team_set_linger(MAL_LINGER_USUAL));
-	assert_true(mal_team_set_linger(MAL_LINGER_SHORT));
+	mal_team_open(&mal);
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_USUAL));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 1);
-	assert_true(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(blocktime_set, 0);
-	assert_true(mal_team_set_linger(MAL_LINGER_USUAL));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_USUAL));
 	assert_int_equal(blocktime_set, 200);
 	mal.teams.block_fixed = true;
-	assert_false(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 }
 
 /* What the program sets stays, whenever it does, and it sees no value of ours. */
 static void patience_of_the_program(void **state)
 {
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	assert_int_equal(kmp_get_blocktime(), 200);
-	assert_true(mal_team_set_linger(MAL_LINGER_SHORT));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(get_blocktime(), 1);
 	assert_int_equal(kmp_get_blocktime(), 200);
-	assert_true(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime_(), 200);
 	kmp_set_blocktime(1);
-	assert_false(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime(), 1);
 	/* Before the first region, and from a thread of its own. */
 	memset(&mal.teams, 0, sizeof(mal.teams));
 	mal.base = 0;
 	kmp_set_blocktime_(&(int){0});
-	mal_team_open();
-	assert_false(mal_team_set_linger(MAL_LINGER_SHORT));
+	mal_team_open(&mal);
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 0);
 	mal.teams.block_fixed = false;
 	mal_self.primary = false;
@@ -451,18 +451,18 @@ static void patience_of_the_program(void **state)
 static void schedules(void **state)
 {
 	(void)state;
-	mal_team_open();
-	mal_team_set_schedule(2 | 16 << 16);
+	mal_team_open(&mal);
+	mal_team_set_schedule(&mal, 2 | 16 << 16);
 	assert_int_equal(kind_set, 2);
 	assert_int_equal(chunk_set, 16);
-	mal_team_set_schedule(102);
+	mal_team_set_schedule(&mal, 102);
 	assert_int_equal(kind_set, 2);
-	mal_team_set_schedule(0);
+	mal_team_set_schedule(&mal, 0);
 	assert_int_equal(kind_set, 2);
 	assert_int_equal(chunk_set, 1);
 	omp_set_schedule(3, 1);
 	assert_int_equal(kind_set, 3);
-	mal_team_set_schedule(2);
+	mal_team_set_schedule(&mal, 2);
 	assert_int_equal(kind_set, 3);
 	omp_set_schedule_(&(int){1}, &(int){7});
 	assert_int_equal(chunk_set, 7);
@@ -474,12 +474,12 @@ static void asks_outside(void **state)
 	(void)state;
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
-	assert_false(mal_team_is_free());
-	mal_team_set(4);
+	assert_false(mal_team_is_free(&mal));
+	mal_team_set(&mal, 4);
 	assert_int_equal(omp_get_max_threads_(), 2);
 	assert_int_equal(threads_set, 2);
 	assert_int_equal(omp_get_num_threads() + omp_get_num_threads_(), 2);
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(mal.base, 2);
 }
 
@@ -489,16 +489,16 @@ static void may_be_resized(void **state)
 	(void)state;
 	mal.mode = MAL_MODE_TEAM;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal_team_is_free());
-	assert_true(mal_team_may_differ());
-	assert_int_equal(mal_team_max(), 0);
-	mal_team_follow(1);
+	assert_true(mal_team_is_free(&mal));
+	assert_true(mal_team_may_differ(&mal));
+	assert_int_equal(mal_team_max(&mal), 0);
+	mal_team_follow(&mal, 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 4);
 	assert_int_equal(threads_set, 4);
 	omp_set_num_threads(3);
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	/* What it learns in a region holds for that. */
 	mal.depth = 1;
 	mal.running = 6;
@@ -506,7 +506,7 @@ static void may_be_resized(void **state)
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 6);
 	mal.depth = 0;
-	mal_team_look();
+	mal_team_look(&mal);
 	assert_int_equal(mal.base, 3);
 }
 
@@ -523,23 +523,23 @@ static void too_short_for_more(void **state)
 	unsigned int home;
 
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	home = mal_cpumask_count(&mal.home);
 	mostly_short = true;
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal_team_max(&mal), 0);
 	mal_count(&mal.slot->count.regions, 1);
-	assert_int_equal(mal_team_max(), home);
+	assert_int_equal(mal_team_max(&mal), home);
 	mal.base = home + 3;
-	assert_int_equal(mal_team_max(), home + 3);
+	assert_int_equal(mal_team_max(&mal), home + 3);
 	mostly_short = false;
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal_team_max(&mal), 0);
 }
 
 /* In a widened region the answer is what there is, and the next ones are as large. */
 static void asks_inside(void **state)
 {
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	mal.depth = 1;
 	mal.running = 4;
 	mal.widened = true;
@@ -547,7 +547,7 @@ static void asks_inside(void **state)
 	assert_int_equal(omp_get_num_threads(), 4);
 	assert_int_equal(omp_get_max_threads(), 4);
 	mal.depth = 0;
-	mal_team_look();
+	mal_team_look(&mal);
 	assert_int_equal(mal.base, 4);
 	assert_int_equal(omp_get_num_procs() + omp_get_num_procs_(), 4);
 }
@@ -823,27 +823,27 @@ static void raises(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_int_equal(mal.team, 1);
 	assert_int_equal(threads_set, 1);
-	assert_true(mal_team_is_free());
-	mal_team_follow(1);
+	assert_true(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 1);
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* In a free region nothing is told, in another its size. */
 	mal.depth = 1;
 	mal.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	mal.proofs.free = true;
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.told_one);
 	mal.proofs.free = false;
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 	mal.running = 2;
 	assert_int_equal(omp_get_num_threads(), 2);
-	assert_true(mal_team_is_free());
+	assert_true(mal_team_is_free(&mal));
 	mal.depth = 0;
 	/* The program chooses 1. */
 	omp_set_num_threads(1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* The program runs in another thread than the first one that asked: it is told the same there. */
@@ -877,7 +877,7 @@ static void raises_not_the_observed(void **state)
 	assert_int_equal(omp_get_num_procs(), 1);
 	assert_int_equal(omp_get_max_threads(), 1);
 	assert_false(mal.proofs.told_one);
-	assert_true(mal_team_is_free());
+	assert_true(mal_team_is_free(&mal));
 	omp_set_num_threads(1);
 	assert_true(mal.proofs.told_one);
 }
@@ -887,11 +887,11 @@ static void raises_not(void **state)
 	(void)state;
 	/* A region is bound: told 1, and then no team differs. */
 	one_cpu(false);
-	mal_team_open();
-	assert_true(mal_team_is_free());
-	mal_team_follow(4);
+	mal_team_open(&mal);
+	assert_true(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 static void raises_not_what_was_chosen(void **state)
@@ -900,7 +900,7 @@ static void raises_not_what_was_chosen(void **state)
 	one_cpu(true);
 	setenv("OMP_NUM_THREADS", "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 	unsetenv("OMP_NUM_THREADS");
 }
 
@@ -910,7 +910,7 @@ static void raises_not_above_limits(void **state)
 	one_cpu(true);
 	limit_set = 1;
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 static void raises_not_without_room(void **state)
@@ -919,7 +919,7 @@ static void raises_not_without_room(void **state)
 	one_cpu(true);
 	has_room = false;
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* Numbers of several CPUs are told as they are; names matter to regions that are bound. */
@@ -930,18 +930,18 @@ static void proofs_instead_of_names(void **state)
 	changed = true;
 	reason_of_objects = MAL_REASON_THREAD_DATA;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal_team_is_free());
-	assert_false(mal_team_may_differ());
+	assert_true(mal_team_is_free(&mal));
+	assert_false(mal_team_may_differ(&mal));
 	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
 	assert_int_equal(mal.mode, MAL_MODE_AUTO);
 	mal.slot->count.region = 100;
 	mal.proofs.free_ticks = 50;
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal_team_max(&mal), 0);
 	mal.proofs.free_ticks = 49;
-	assert_int_equal(mal_team_max(), 2);
+	assert_int_equal(mal_team_max(&mal), 2);
 	/* The user's words stand. */
 	mal.mode = MAL_MODE_CPUSET;
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* Nothing is told inside a region of one thread but that; also a program that asks nothing. */
@@ -950,28 +950,28 @@ static void one_inside_is_no_answer(void **state)
 	(void)state;
 	mal.proofs.on = true;
 	changed = true;
-	mal_team_open();
-	assert_false(mal_team_may_differ());
+	mal_team_open(&mal);
+	assert_false(mal_team_may_differ(&mal));
 	mal.depth = 1;
 	mal.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.told_one);
 	mal.depth = 0;
-	assert_true(mal_team_is_free());
+	assert_true(mal_team_is_free(&mal));
 	/* What the program is told stays, until it sets another number. */
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 2);
 	omp_set_num_threads(3);
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 3);
 	mal.proofs.free = true;
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	omp_set_num_threads(1);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 	/* Once it was 1, it may have left out what several need. */
 	omp_set_num_threads(3);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 }
 
 /* With max_threads a rank of one CPU is told that: free regions have a thread for each CPU. */
@@ -983,9 +983,9 @@ static void told_to_grow(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_int_equal(mal.mode, MAL_MODE_AUTO);
 	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 	mal.proofs.free = true;
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	assert_false(mal.proofs.raised);
 	/* 1 is the user's word too. */
 	mal.base = mal.reported = 0;
@@ -994,7 +994,7 @@ static void told_to_grow(void **state)
 	all_free = true;
 	setenv(MAL_ENV_MAX_THREADS, "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
