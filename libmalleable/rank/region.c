@@ -35,7 +35,7 @@ static enum mal_linger choose_linger(const struct mal_region *region, bool progr
 {
 	if (mal.stacked)
 		return program && !mal.teams.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
-	if (!mal_sizing_may_share(region) ||
+	if (!mal_sizing_may_share(&mal, region) ||
 	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;
 	return MAL_LINGER_SHORT;
@@ -110,7 +110,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 	mal_team_look(&mal);
 	if (!clause && mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
 		mal_phase_follow_plan();
-	if (mal.borrowed_count && !mal_sizing_may_share(current))
+	if (mal.borrowed_count && !mal_sizing_may_share(&mal, current))
 		mal_cpus_release(&mal);
 	mal_cpus_refresh(&mal);
 	/* What follows a plan, and what releases, has refreshed too. */
@@ -119,7 +119,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		mal_team_follow(&mal, mal_cpus_to_use(&mal, mal.own_count));
 	if (!mal.own_count)
 		return changed;
-	if (mal_sizing_may_share(current) && now - mal.left_mpi > mal.region.settle &&
+	if (mal_sizing_may_share(&mal, current) && now - mal.left_mpi > mal.region.settle &&
 	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max =
 			mal_team_may_differ(&mal) && !clause ? mal.segment.thread_count : team;
@@ -129,8 +129,9 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 			mal_cpus_borrow(&mal, max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_bound(&mal, mal_team_may_differ(&mal) ? mal_sizing_team(current)
-								      : mal.base);
+		team = mal_team_bound(&mal, mal_team_may_differ(&mal)
+						    ? mal_sizing_team(&mal, current)
+						    : mal.base);
 		mal_team_set(&mal, team);
 		mal.widened = team > mal.base;
 	}
@@ -149,7 +150,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 		stand();
 	if (!clause && !mal.shares)
 		current->prepared = mal.standing.number;
-	current->prepared_to_share = mal_sizing_may_share(current);
+	current->prepared_to_share = mal_sizing_may_share(&mal, current);
 	mal_team_set_schedule(
 		&mal, atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
 	if (mal.shares)
@@ -215,7 +216,7 @@ static unsigned int begin_proved(const void *where, unsigned int requested)
 
 __attribute__((noinline)) static void set_up(void)
 {
-	mal_sizing_open();
+	mal_sizing_open(&mal);
 	mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
 	mal.region.settle = mal_s_to_ticks(SETTLE_S);
 	mal.standing.number = 1;
@@ -281,7 +282,7 @@ __attribute__((noinline)) static void learn_unseen(struct mal_region *region, ui
 {
 	struct mal_kept kept = mal_keep();
 
-	mal_sizing_learn(region, now);
+	mal_sizing_learn(&mal, region, now);
 	mal_give_back(&kept);
 }
 

@@ -51,12 +51,12 @@ static void of_just_300_us(void **state)
 	take(&region, 1, 310 * US);
 	for (int i = 0; i < 100; i++) {
 		take(&region, 1, 310 * US);
-		assert_true(mal_sizing_may_share(current));
+		assert_true(mal_sizing_may_share(&mal, current));
 		assert_false(mal_length_is_mostly_short());
 	}
 	take(&region, 1, 150 * US);
 	take(&region, 10, 150 * US);
-	assert_false(mal_sizing_may_share(current));
+	assert_false(mal_sizing_may_share(&mal, current));
 }
 
 /* A region that was prepared as a short one is prepared anew when it lasts, though all stands. */
@@ -141,7 +141,7 @@ static void interrupted(void **state)
 			end_after(&regions[i % 30], 6 * LONG, true);
 		else
 			end_after(&regions[i % 30], MS / 20, true);
-		may += mal_sizing_may_share(current);
+		may += mal_sizing_may_share(&mal, current);
 	}
 	assert_in_range(may, 0, 300);
 }
@@ -217,9 +217,9 @@ static void becomes_short(void **state)
 
 	(void)state;
 	take(&region, 20, LONG);
-	assert_true(mal_sizing_may_share(current));
+	assert_true(mal_sizing_may_share(&mal, current));
 	take(&region, 60, MS / 20);
-	assert_false(mal_sizing_may_share(current));
+	assert_false(mal_sizing_may_share(&mal, current));
 }
 
 /* What is borrowed goes back where the region may not share, and where nobody lends any more. */
@@ -232,7 +232,7 @@ static void gives_back(void **state)
 	mal.borrowed_count = 1;
 	take(&region, 1, 1500 * US);
 	assert_int_equal(mal.borrowed_count, 1);
-	assert_true(mal_sizing_may_share(current));
+	assert_true(mal_sizing_may_share(&mal, current));
 	take(&brief, 1, MS / 10);
 	assert_int_equal(mal.borrowed_count, 0);
 	mal.borrowed_count = 1;
@@ -252,7 +252,7 @@ static void more_threads_than_cpus(void **state)
 	take(&region, 100, MS / 20);
 	assert_false(current->length.lasts);
 	take(&region, 100, LONG);
-	assert_true(mal_sizing_may_share(current));
+	assert_true(mal_sizing_may_share(&mal, current));
 }
 
 /* The program was told 2 for one CPU, and 2 is what we make of it: such runs are shared. */
