@@ -51,7 +51,7 @@ void mal_call_begin(void)
 	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
 		release_unseen();
 	if (mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
-		mal_phase_follow_plan();
+		mal_phase_follow_plan(&mal);
 }
 
 __attribute__((noinline)) static void set_up_waits(void)

@@ -24,7 +24,7 @@ static inline bool mal_phase_has_plan(struct mal_rank *rank)
  * Called at boundaries, and between them while the team is free, so that a plan need not wait for
  * the end of the phase.
  */
-void mal_phase_follow_plan(void);
+void mal_phase_follow_plan(struct mal_rank *rank);
 
 /* A region at code address WHERE ended. Regions that repeat are boundaries if nobody meets. */
 void mal_phase_region(const void *where);

@@ -109,7 +109,7 @@ __attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t n
 
 	mal_team_look(&mal);
 	if (!clause && mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
-		mal_phase_follow_plan();
+		mal_phase_follow_plan(&mal);
 	if (mal.borrowed_count && !mal_sizing_may_share(&mal, current))
 		mal_cpus_release(&mal);
 	mal_cpus_refresh(&mal);
