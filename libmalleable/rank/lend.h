@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+struct mal_rank;
+
 /* Before a blocking call: give back borrowed CPUs. */
 void mal_call_begin(void);
 
@@ -21,21 +23,21 @@ void mal_call_begin(void);
  * The call did not return at once: a wait begins. No clock is read before; time in MPI calls that
  * do not wait counts as serial time.
  */
-void mal_wait_begin(void);
+void mal_wait_begin(struct mal_rank *rank);
 
 /*
  * Between two polls of a wait: after a while lend CPUs to ranks that want some, and sleep while a
  * borrower uses ours.
  */
-void mal_wait_poll(void);
+void mal_wait_poll(struct mal_rank *rank);
 
 /*
  * Take the CPUs back because the primary thread computes again although its wait has not ended.
  * Called by another thread, while the primary one is in no function of this file.
  */
-void mal_wait_abandon(void);
+void mal_wait_abandon(struct mal_rank *rank);
 /* Whether the current wait was abandoned. */
-bool mal_wait_is_abandoned(void);
+bool mal_wait_is_abandoned(struct mal_rank *rank);
 
 /* After the call, and the wait if there was one: take all lent CPUs back. */
 void mal_call_end(void);

@@ -113,7 +113,7 @@ static void watch_loop(uint32_t loop)
 
 			if (left) {
 				atomic_store(&watch.armed, 0);
-				mal_wait_abandon();
+				mal_wait_abandon(&mal);
 			}
 			drop();
 		}
@@ -231,18 +231,18 @@ static void wait_on(void)
 {
 	take();
 	atomic_fetch_add(&watch.looks, 1);
-	if (mal_wait_is_abandoned()) {
+	if (mal_wait_is_abandoned(&mal)) {
 		drop();
 		mal_mpi_end_tests();
 		return;
 	}
 	if (mal_self.testing) {
-		mal_wait_poll();
+		mal_wait_poll(&mal);
 	} else {
 		mal_self.testing = true;
 		mal_self.collective = false;
 		mal_call_begin();
-		mal_wait_begin();
+		mal_wait_begin(&mal);
 	}
 	if (mal.lending)
 		arm();

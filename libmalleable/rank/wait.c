@@ -116,7 +116,7 @@ void mal_mpi_enter(bool collective)
 		mal_self.collective = collective;
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN)
-			mal_wait_begin();
+			mal_wait_begin(&mal);
 	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
 		mal_self.mpi_begin = mal_ticks();
 	}
@@ -144,7 +144,7 @@ void mal_mpi_poll(void)
 		return;
 	}
 	if (mal_self.waiting) {
-		mal_wait_poll();
+		mal_wait_poll(&mal);
 		return;
 	}
 	if (mal_self.calling == MAL_CALLS_IN_TESTS) {
@@ -152,7 +152,7 @@ void mal_mpi_poll(void)
 		mal_self.calling = MAL_CALLS;
 		mal_call_begin();
 	}
-	mal_wait_begin();
+	mal_wait_begin(&mal);
 }
 
 /*

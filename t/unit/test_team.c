@@ -195,19 +195,22 @@ void mal_call_end(void)
 	is_abandoned = false;
 }
 
-void mal_wait_begin(void)
+void mal_wait_begin(struct mal_rank *rank)
 {
+	(void)rank;
 	waits_begun++;
 	mal_self.waiting = true;
 }
 
-void mal_wait_poll(void)
+void mal_wait_poll(struct mal_rank *rank)
 {
+	(void)rank;
 	polls++;
 }
 
-bool mal_wait_is_abandoned(void)
+bool mal_wait_is_abandoned(struct mal_rank *rank)
 {
+	(void)rank;
 	return is_abandoned;
 }
 

@@ -664,10 +664,10 @@ static void loose_lends(void **state)
 	let_want(1);
 	mal_self.calling = true;
 	mal_call_begin();
-	mal_wait_begin();
+	mal_wait_begin(&mal);
 	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
 		turn_clock(100 * US);
-		mal_wait_poll();
+		mal_wait_poll(&mal);
 	}
 	assert_true(mal.lending);
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
@@ -698,11 +698,11 @@ static void *compute(void *nothing)
 
 static void wait_long(void)
 {
-	mal_wait_begin();
+	mal_wait_begin(&mal);
 	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
 		turn_clock(100 * US);
 		test_clock.thread += 100 * US;
-		mal_wait_poll();
+		mal_wait_poll(&mal);
 	}
 }
 
