@@ -193,7 +193,7 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 		atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
 	}
 	if (index == 0 && size != expected)
-		mal_region_resized(size);
+		mal_region_resized(&mal, size);
 	/* Also beyond EXPECTED: the primary thread cannot bind a thread that it has not seen. */
 	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&

@@ -31,156 +31,161 @@ static struct mal_region *current;
  * the PROGRAM chose more threads than CPUs, they wait as they would without us: libomp's go on, as
  * it may run many nested regions, and libgomp's soon sleep.
  */
-static enum mal_linger choose_linger(const struct mal_region *region, bool program)
+static enum mal_linger choose_linger(struct mal_rank *rank, const struct mal_region *region,
+				     bool program)
 {
-	if (mal.stacked)
-		return program && !mal.teams.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
-	if (!mal_sizing_may_share(&mal, region) ||
-	    !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed))
+	if (rank->stacked)
+		return program && !rank->teams.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
+	if (!mal_sizing_may_share(rank, region) ||
+	    !atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;
 	return MAL_LINGER_SHORT;
 }
 
-static bool stands(void)
+static bool stands(struct mal_rank *rank)
 {
-	const struct mal_header *header = mal.segment.header;
+	const struct mal_header *header = rank->segment.header;
 
-	return atomic_load_explicit(&header->rules, memory_order_relaxed) == mal.standing.rules &&
+	return atomic_load_explicit(&header->rules, memory_order_relaxed) == rank->standing.rules &&
 	       atomic_load_explicit(&header->schedule, memory_order_relaxed) ==
-		       mal.standing.schedule &&
-	       atomic_load_explicit(&header->plan, memory_order_relaxed) == mal.standing.plan &&
+		       rank->standing.schedule &&
+	       atomic_load_explicit(&header->plan, memory_order_relaxed) == rank->standing.plan &&
 	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) ==
-		       mal.standing.borrowers &&
-	       atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) ==
-		       mal.standing.changes &&
-	       atomic_load_explicit(&mal.reported, memory_order_relaxed) == mal.standing.reported &&
-	       mal.team == mal.standing.team && !mal.plan_unfinished;
+		       rank->standing.borrowers &&
+	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) ==
+		       rank->standing.changes &&
+	       atomic_load_explicit(&rank->reported, memory_order_relaxed) ==
+		       rank->standing.reported &&
+	       rank->team == rank->standing.team && !rank->plan_unfinished;
 }
 
-static void stand(void)
+static void stand(struct mal_rank *rank)
 {
-	const struct mal_header *header = mal.segment.header;
+	const struct mal_header *header = rank->segment.header;
 
-	mal.standing.number++;
-	mal.standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
-	mal.standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
-	mal.standing.plan = mal.seen_plan;
-	mal.standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
-	mal.standing.changes = mal.seen_changes;
-	mal.standing.reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
-	mal.standing.team = mal.team;
+	rank->standing.number++;
+	rank->standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
+	rank->standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
+	rank->standing.plan = rank->seen_plan;
+	rank->standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
+	rank->standing.changes = rank->seen_changes;
+	rank->standing.reported = atomic_load_explicit(&rank->reported, memory_order_relaxed);
+	rank->standing.team = rank->team;
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
-static bool is_prepared(const struct mal_region *region, unsigned int requested)
+static bool is_prepared(struct mal_rank *rank, const struct mal_region *region,
+			unsigned int requested)
 {
-	return region->prepared == mal.standing.number && (!requested || requested == mal.team) &&
-	       stands() &&
-	       !atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed);
+	return region->prepared == rank->standing.number &&
+	       (!requested || requested == rank->team) && stands(rank) &&
+	       !atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed);
 }
 
 /*
  * A region begins in which threads share CPUs, or use those of others. If it could use more, say
  * so, and when it is expected to end: lenders help the one that ends last.
  */
-static void begin_sharing(uint64_t now)
+static void begin_sharing(struct mal_rank *rank, uint64_t now)
 {
-	unsigned int cpus = mal.own_count + mal.borrowed_count;
+	unsigned int cpus = rank->own_count + rank->borrowed_count;
 	uint64_t length = (uint64_t)(current->work / cpus);
 
-	atomic_store_explicit(&mal.slot->wants_cpus_since, now, memory_order_relaxed);
-	atomic_store_explicit(&mal.slot->wants_cpus_count, cpus, memory_order_relaxed);
-	if (!mal.stacked || !mal_rule(&mal, MAL_RULE_LEND))
+	atomic_store_explicit(&rank->slot->wants_cpus_since, now, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->wants_cpus_count, cpus, memory_order_relaxed);
+	if (!rank->stacked || !mal_rule(rank, MAL_RULE_LEND))
 		return;
-	mal_cpus_want(&mal, true);
-	atomic_store_explicit(&mal.slot->wants_cpus_until, now + length, memory_order_relaxed);
-	mal_wants_cpus_say(&mal.segment, mal.me, true);
+	mal_cpus_want(rank, true);
+	atomic_store_explicit(&rank->slot->wants_cpus_until, now + length, memory_order_relaxed);
+	mal_wants_cpus_say(&rank->segment, rank->me, true);
 }
 
 /*
  * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether it took long.
  */
-__attribute__((noinline)) static bool prepare(unsigned int requested, uint64_t now)
+__attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned int requested,
+					      uint64_t now)
 {
-	bool clause = requested && (requested != mal.team || current->clause);
-	unsigned int team = clause ? requested : mal.team;
-	uint32_t seen = mal.seen_changes;
+	bool clause = requested && (requested != rank->team || current->clause);
+	unsigned int team = clause ? requested : rank->team;
+	uint32_t seen = rank->seen_changes;
 	bool changed, impatient;
 
-	mal_team_look(&mal);
-	if (!clause && mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
-		mal_phase_follow_plan(&mal);
-	if (mal.borrowed_count && !mal_sizing_may_share(&mal, current))
-		mal_cpus_release(&mal);
-	mal_cpus_refresh(&mal);
+	mal_team_look(rank);
+	if (!clause && mal_phase_has_plan(rank) && mal_team_is_free(rank))
+		mal_phase_follow_plan(rank);
+	if (rank->borrowed_count && !mal_sizing_may_share(rank, current))
+		mal_cpus_release(rank);
+	mal_cpus_refresh(rank);
 	/* What follows a plan, and what releases, has refreshed too. */
-	changed = mal.seen_changes != seen;
-	if (changed && mal_team_is_free(&mal))
-		mal_team_follow(&mal, mal_cpus_to_use(&mal, mal.own_count));
-	if (!mal.own_count)
+	changed = rank->seen_changes != seen;
+	if (changed && mal_team_is_free(rank))
+		mal_team_follow(rank, mal_cpus_to_use(rank, rank->own_count));
+	if (!rank->own_count)
 		return changed;
-	if (mal_sizing_may_share(&mal, current) && now - mal.left_mpi > mal.region.settle &&
-	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed)) {
+	if (mal_sizing_may_share(rank, current) && now - rank->left_mpi > rank->region.settle &&
+	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max =
-			mal_team_may_differ(&mal) && !clause ? mal.segment.thread_count : team;
-		unsigned int cpus = mal.own_count + mal.borrowed_count;
+			mal_team_may_differ(rank) && !clause ? rank->segment.thread_count : team;
+		unsigned int cpus = rank->own_count + rank->borrowed_count;
 
 		if (max > cpus)
-			mal_cpus_borrow(&mal, max - cpus);
+			mal_cpus_borrow(rank, max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_bound(&mal, mal_team_may_differ(&mal)
-						    ? mal_sizing_team(&mal, current)
-						    : mal.base);
-		mal_team_set(&mal, team);
-		mal.widened = team > mal.base;
+		team = mal_team_bound(rank, mal_team_may_differ(rank)
+						    ? mal_sizing_team(rank, current)
+						    : rank->base);
+		mal_team_set(rank, team);
+		rank->widened = team > rank->base;
 	}
-	mal.running = team;
-	mal.stacked = team > mal.own_count + mal.borrowed_count;
-	mal.sized = !clause && mal_team_may_differ(&mal);
-	mal.shares = mal.stacked || mal.borrowed_count;
+	rank->running = team;
+	rank->stacked = team > rank->own_count + rank->borrowed_count;
+	rank->sized = !clause && mal_team_may_differ(rank);
+	rank->shares = rank->stacked || rank->borrowed_count;
 	impatient = mal_team_set_linger(
-		&mal,
-		choose_linger(current, clause || (team == mal.base && !mal.reported_more &&
-						  !mal.proofs.raised &&
-						  !(mal.proofs.on && mal_team_may_differ(&mal)))));
-	atomic_store_explicit(&mal.slot->team, team, memory_order_relaxed);
-	changed |= mal_bind_team(&mal, team);
-	if (changed || impatient || clause || mal.shares || !stands())
-		stand();
-	if (!clause && !mal.shares)
-		current->prepared = mal.standing.number;
-	current->prepared_to_share = mal_sizing_may_share(&mal, current);
+		rank, choose_linger(rank, current,
+				    clause || (team == rank->base && !rank->reported_more &&
+					       !rank->proofs.raised &&
+					       !(rank->proofs.on && mal_team_may_differ(rank)))));
+	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
+	changed |= mal_bind_team(rank, team);
+	if (changed || impatient || clause || rank->shares || !stands(rank))
+		stand(rank);
+	if (!clause && !rank->shares)
+		current->prepared = rank->standing.number;
+	current->prepared_to_share = mal_sizing_may_share(rank, current);
 	mal_team_set_schedule(
-		&mal, atomic_load_explicit(&mal.segment.header->schedule, memory_order_relaxed));
-	if (mal.shares)
-		begin_sharing(now);
+		rank, atomic_load_explicit(&rank->segment.header->schedule, memory_order_relaxed));
+	if (rank->shares)
+		begin_sharing(rank, now);
 	return changed;
 }
 
 /* The program's own threads may share CPUs: then CPU time tells what they worked. */
-static void note_shared(void)
+static void note_shared(struct mal_rank *rank)
 {
-	mal.shares = mal.own_count && mal.running > mal.own_count;
+	rank->shares = rank->own_count && rank->running > rank->own_count;
 }
 
 /* Returns the tick at which the region begins. */
-__attribute__((noinline)) static uint64_t prepare_unseen(unsigned int requested, uint64_t now)
+__attribute__((noinline)) static uint64_t prepare_unseen(struct mal_rank *rank,
+							 unsigned int requested, uint64_t now)
 {
 	struct mal_kept kept;
 	bool changed;
 
-	if (!mal_rule(&mal, MAL_RULE_BIND)) {
-		note_shared();
+	if (!mal_rule(rank, MAL_RULE_BIND)) {
+		note_shared(rank);
 		return now;
 	}
 	kept = mal_keep();
-	changed = prepare(requested, now);
+	changed = prepare(rank, requested, now);
 	mal_give_back(&kept);
 	if (changed) {
 		uint64_t ready = mal_ticks();
 
-		mal_count(&mal.slot->count.own, ready - now);
+		mal_count(&rank->slot->count.own, ready - now);
 		now = ready;
 	}
 	return now;
@@ -189,9 +194,9 @@ __attribute__((noinline)) static uint64_t prepare_unseen(unsigned int requested,
 /*
  * See mal_rank.weight. Counted for each code address, so that no sequence of regions can hide one.
  */
-static unsigned int choose_weight(struct mal_region *region)
+static unsigned int choose_weight(struct mal_rank *rank, struct mal_region *region)
 {
-	if (!region->usual || region->usual >= mal.short_region)
+	if (!region->usual || region->usual >= rank->short_region)
 		return 1;
 	return region->runs++ % TIMED_EVERY ? 0 : TIMED_EVERY;
 }
@@ -200,33 +205,33 @@ static unsigned int choose_weight(struct mal_region *region)
  * Regions were classified: a bound one has the team that the program knows of, whatever rules.
  * Returns how many threads are requested then.
  */
-static unsigned int begin_proved(const void *where, unsigned int requested)
+static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsigned int requested)
 {
-	mal.proofs.free = current->free;
-	if (mal.proofs.free)
+	rank->proofs.free = current->free;
+	if (rank->proofs.free)
 		return requested;
 	/* Where an if clause leaves one thread, the call may show no function. */
-	if (requested != 1 || mal.base == 1)
+	if (requested != 1 || rank->base == 1)
 		mal_prove_say_bound(where);
-	if (requested != mal.team || mal.team == mal.base)
+	if (requested != rank->team || rank->team == rank->base)
 		return requested;
-	mal_team_set(&mal, mal.base);
-	return mal.team;
+	mal_team_set(rank, rank->base);
+	return rank->team;
 }
 
-__attribute__((noinline)) static void set_up(void)
+__attribute__((noinline)) static void set_up(struct mal_rank *rank)
 {
-	mal_sizing_open(&mal);
-	mal.short_region = mal_s_to_ticks(SHORT_REGION_S);
-	mal.region.settle = mal_s_to_ticks(SETTLE_S);
-	mal.standing.number = 1;
+	mal_sizing_open(rank);
+	rank->short_region = mal_s_to_ticks(SHORT_REGION_S);
+	rank->region.settle = mal_s_to_ticks(SETTLE_S);
+	rank->standing.number = 1;
 }
 
-__attribute__((noinline)) static void set_up_unseen(void)
+__attribute__((noinline)) static void set_up_unseen(struct mal_rank *rank)
 {
 	struct mal_kept kept = mal_keep();
 
-	set_up();
+	set_up(rank);
 	mal_give_back(&kept);
 }
 
@@ -235,10 +240,10 @@ void mal_region_begin(const void *where, unsigned int requested)
 	uint64_t now = mal_ticks();
 
 	if (!mal.region.look_every)
-		set_up_unseen();
+		set_up_unseen(&mal);
 	if (!current || current->where != where)
 		current = mal_region_find(where);
-	mal.weight = choose_weight(current);
+	mal.weight = choose_weight(&mal, current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.mpi_depth)
@@ -246,10 +251,10 @@ void mal_region_begin(const void *where, unsigned int requested)
 	mal_count(&mal.slot->count.serial, now - mal.last_leave);
 	mal.widened = false;
 	if (mal.proofs.on)
-		requested = begin_proved(where, requested);
+		requested = begin_proved(&mal, where, requested);
 	mal.running = mal.team;
-	if (!is_prepared(current, requested))
-		now = prepare_unseen(requested, now);
+	if (!is_prepared(&mal, current, requested))
+		now = prepare_unseen(&mal, requested, now);
 	mal.region_begin = now;
 }
 
@@ -257,32 +262,33 @@ void mal_region_begin(const void *where, unsigned int requested)
  * A num_threads clause with the last team's size looks like none at first, and the runtime may give
  * fewer threads than it was asked for. Keep away from the size of such a region from now on.
  */
-void mal_region_resized(unsigned int size)
+void mal_region_resized(struct mal_rank *rank, unsigned int size)
 {
-	mal.running = size;
-	mal.widened = mal.sized = false;
-	if (!mal_rule(&mal, MAL_RULE_BIND))
-		note_shared();
-	if (!mal_rule(&mal, MAL_RULE_BIND) || !mal.own_count)
+	rank->running = size;
+	rank->widened = rank->sized = false;
+	if (!mal_rule(rank, MAL_RULE_BIND))
+		note_shared(rank);
+	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->own_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
-	current->clause = !(mal.proofs.free && size == 1);
+	current->clause = !(rank->proofs.free && size == 1);
 	current->prepared = 0;
-	mal.stacked = size > mal.own_count + mal.borrowed_count;
-	atomic_store_explicit(&mal.slot->team, size, memory_order_relaxed);
-	mal_bind_team(&mal, size);
-	if (mal.stacked && !mal.shares && mal_rule(&mal, MAL_RULE_LEND)) {
-		mal.shares = true;
-		begin_sharing(mal.region_begin);
+	rank->stacked = size > rank->own_count + rank->borrowed_count;
+	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
+	mal_bind_team(rank, size);
+	if (rank->stacked && !rank->shares && mal_rule(rank, MAL_RULE_LEND)) {
+		rank->shares = true;
+		begin_sharing(rank, rank->region_begin);
 	}
-	stand();
+	stand(rank);
 }
 
-__attribute__((noinline)) static void learn_unseen(struct mal_region *region, uint64_t now)
+__attribute__((noinline)) static void learn_unseen(struct mal_rank *rank, struct mal_region *region,
+						   uint64_t now)
 {
 	struct mal_kept kept = mal_keep();
 
-	mal_sizing_learn(&mal, region, now);
+	mal_sizing_learn(rank, region, now);
 	mal_give_back(&kept);
 }
 
@@ -306,7 +312,7 @@ void mal_region_end(const void *where)
 	if (mal.shares)
 		mal_wants_cpus_close(&mal.segment, mal.me);
 	if (now - mal.region.last_look > mal.region.look_every)
-		learn_unseen(current, now);
+		learn_unseen(&mal, current, now);
 	mal.proofs.free = false;
 	mal.stacked = false;
 	mal.shares = false;

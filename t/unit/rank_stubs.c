@@ -141,7 +141,7 @@ STUB(struct mal_region_kind, mal_prove_region, (const void *key),
 STUB(void, mal_prove_say_bound, (const void *key), NOTHING)
 STUB(bool, mal_prove_all_free, (void), false)
 STUB(void, mal_region_begin, (const void *where, unsigned int requested), NOTHING)
-STUB(void, mal_region_resized, (unsigned int size), NOTHING)
+STUB(void, mal_region_resized, (struct mal_rank * rank, unsigned int size), NOTHING)
 STUB(void, mal_region_end, (const void *where), NOTHING)
 STUB(bool, mal_length_is_mostly_short, (void), false)
 STUB(void, mal_team_open, (struct mal_rank * rank), NOTHING)

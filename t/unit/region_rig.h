@@ -127,7 +127,7 @@ static inline void begin(const void *where, unsigned int clause)
 	mal_region_begin(where, clause ? clause : mal.team);
 	size = clause ? clause : mal.team;
 	if (size != mal.running)
-		mal_region_resized(size);
+		mal_region_resized(&mal, size);
 }
 
 /* After TICKS, in all of which rank 1 waited if OFFERED. */

@@ -176,7 +176,7 @@ static void one_by_if(void **state)
 		end(&is_free, true);
 		/* The team was chosen with one thread: the clause shows afterwards. */
 		mal_region_begin(&is_free, mal.team);
-		mal_region_resized(1);
+		mal_region_resized(&mal, 1);
 		end(&is_free, true);
 		run(&bound, NONE, true);
 		assert_int_equal(mal.team, 2);
