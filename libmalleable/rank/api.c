@@ -14,7 +14,7 @@ void malleable_phase(void)
 	if (!mal.active)
 		return;
 	if (!mal_self.met)
-		mal_become_primary();
+		mal_become_primary(&mal);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.primary)

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct mal_rank;
+
 /* Join the balanced step that the environment names, if any. Idempotent, thread safe. */
 void mal_attach(void);
 
@@ -19,6 +21,6 @@ void mal_warn_for_all(const char *text);
  * process's first, has opened no region and sleeps: the program runs in the calling thread then, as
  * one with a large stack. Returns whether it did.
  */
-bool mal_become_primary(void);
+bool mal_become_primary(struct mal_rank *rank);
 
 #endif

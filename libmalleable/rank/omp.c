@@ -78,7 +78,7 @@ static bool is_managed(const struct mal_runtime *runtime)
 static bool is_about_the_team(void)
 {
 	if (!mal_self.met && (mal.primary_tid || syscall(SYS_gettid) == getpid()))
-		mal_become_primary();
+		mal_become_primary(&mal);
 	return mal_self.primary && !mal.depth;
 }
 

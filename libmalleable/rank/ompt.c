@@ -53,7 +53,7 @@ __attribute__((noinline)) static bool becomes_primary(void)
 
 	if (!mal.active || (runtime->get_level && runtime->get_level()))
 		return false;
-	if (!mal_self.met && mal_become_primary())
+	if (!mal_self.met && mal_become_primary(&mal))
 		return true;
 	atomic_fetch_or_explicit(&mal.slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
 	return false;

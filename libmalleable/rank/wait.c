@@ -45,7 +45,7 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	if (mal.unmanaged && mal_gomp_is_kept())
 		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
 	if (!mal_self.met)
-		mal_become_primary();
+		mal_become_primary(&mal);
 	mal_summary_begin();
 }
 

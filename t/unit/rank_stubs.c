@@ -47,7 +47,7 @@ static const struct mal_runtime no_runtime;
 /* state/state.h */
 STUB(void, mal_attach, (void), NOTHING)
 STUB(void, mal_warn_for_all, (const char *text), NOTHING)
-STUB(bool, mal_become_primary, (void), false)
+STUB(bool, mal_become_primary, (struct mal_rank * rank), false)
 /* cpus/ */
 STUB(bool, mal_bind_team, (struct mal_rank * rank, unsigned int team), false)
 STUB(void, mal_bind_self, (struct mal_rank * rank, struct mal_thread_slot *slot), NOTHING)

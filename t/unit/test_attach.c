@@ -132,10 +132,10 @@ static void shares(void **state)
 	assert_int_equal(seen(1).owner, 0);
 	assert_int_equal(seen(2).owner, MAL_NOBODY);
 	mal_attach();
-	assert_true(mal_become_primary());
-	assert_false(mal_become_primary());
-	leave();
-	leave();
+	assert_true(mal_become_primary(&mal));
+	assert_false(mal_become_primary(&mal));
+	leave(&mal);
+	leave(&mal);
 	assert_false(mal.active);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_ENDED);
 	assert_true(seen(0).lent && seen(1).lent);
@@ -151,7 +151,7 @@ bool mal_thread_sleeps(int32_t tid)
 
 static void *becomes_primary(void *result)
 {
-	*(bool *)result = mal_become_primary();
+	*(bool *)result = mal_become_primary(&mal);
 	return NULL;
 }
 
@@ -173,7 +173,7 @@ static void taken_over(void **state)
 	(void)state;
 	mal_attach();
 	test_kernel.caller = 0;
-	assert_true(mal_become_primary());
+	assert_true(mal_become_primary(&mal));
 	/* It computes, or wakes meanwhile. */
 	assert_false(another_becomes(0));
 	assert_false(another_becomes(1));
@@ -202,7 +202,7 @@ static void taken_over(void **state)
 	/* That has ended, whatever it did. */
 	mal.region_begin = 1;
 	mal.primary_tid = MAL_PRIMARY_ENDED;
-	assert_true(mal_become_primary());
+	assert_true(mal_become_primary(&mal));
 	assert_false(another_becomes(2));
 }
 
@@ -258,24 +258,24 @@ static void as_launchers_say(void **state)
 	(void)state;
 	unsetenv(MAL_ENV_LOCAL_RANK);
 	assert_int_equal(mal_segment_open(&mal.segment, fd, NULL), 0);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.rank_count, 1);
 	setenv("PMI_RANK", "1", 1);
 	setenv("PMI_SIZE", "2", 1);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.me, 1);
 	setenv("PMIX_RANK", "17", 1);
 	setenv("PMI_RANK", "0", 1);
 	pmix_knows = true;
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.me, 1);
 	assert_int_equal(mal.rank_count, 2);
 	setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
 	setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "x", 1);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.me, 0);
 	setenv(MAL_ENV_LOCAL_RANK, "9", 1);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.rank_count, 1);
 }
 
@@ -283,7 +283,7 @@ static void refused(const char *why)
 {
 	struct mal_error err = {{0}};
 
-	assert_int_equal(attach(&err), -1);
+	assert_int_equal(attach(&mal, &err), -1);
 	if (!strstr(err.text, why))
 		fail_msg("%s", err.text);
 }

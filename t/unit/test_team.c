@@ -158,8 +158,9 @@ enum mal_mode_reason mal_objects_keep_size(void)
 	return reason_of_objects;
 }
 
-bool mal_become_primary(void)
+bool mal_become_primary(struct mal_rank *rank)
 {
+	(void)rank;
 	mal_self.met = mal_self.primary = true;
 	return true;
 }
