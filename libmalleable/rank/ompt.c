@@ -39,23 +39,23 @@
 
 static ompt_get_task_info_t get_task_info;
 
-__attribute__((noinline)) static uint64_t let_compute_alike(void)
+__attribute__((noinline)) static uint64_t let_compute_alike(struct mal_rank *rank)
 {
-	mal.teams.arithmetic = mal_arithmetic_read();
-	atomic_store_explicit(&mal.teams.raised, 0, memory_order_relaxed);
+	rank->teams.arithmetic = mal_arithmetic_read();
+	atomic_store_explicit(&rank->teams.raised, 0, memory_order_relaxed);
 	return MAL_ALIKE;
 }
 
 /* A thread outside the team opens a region. Where it is not the primary one the report says so. */
-__attribute__((noinline)) static bool becomes_primary(void)
+__attribute__((noinline)) static bool becomes_primary(struct mal_rank *rank)
 {
 	const struct mal_runtime *runtime = mal_runtime_managed();
 
-	if (!mal.active || (runtime->get_level && runtime->get_level()))
+	if (!rank->active || (runtime->get_level && runtime->get_level()))
 		return false;
-	if (!mal_self.met && mal_become_primary(&mal))
+	if (!mal_self.met && mal_become_primary(rank))
 		return true;
-	atomic_fetch_or_explicit(&mal.slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
+	atomic_fetch_or_explicit(&rank->slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
 	return false;
 }
 
@@ -67,7 +67,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	(void)task;
 	(void)frame;
 	(void)flags;
-	if (!mal_self.primary && (mal_self.slot || !becomes_primary()))
+	if (!mal_self.primary && (mal_self.slot || !becomes_primary(&mal)))
 		return;
 	if (!mal.active || mal.depth++)
 		return;
@@ -81,7 +81,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size(&mal) ? HIDES_SIZE
 										       : 0) |
 		(__builtin_expect(mal.teams.alike, 0) && (mal.running > 1 || requested > 1)
-			 ? let_compute_alike()
+			 ? let_compute_alike(&mal)
 			 : 0) |
 		(uint64_t)mal.weight << WEIGHT_SHIFT | (uint64_t)mal.running << TEAM_SHIFT;
 }
@@ -125,22 +125,22 @@ static void begin_work(void)
 }
 
 /* The primary thread has just read the clock: use that. */
-static void begin_region(uint64_t value, bool primary)
+static void begin_region(struct mal_rank *rank, uint64_t value, bool primary)
 {
 	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
 	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_ALIKE);
 	if (primary && mal_self.weight && !mal_self.special)
-		mal_self.begin = mal.region_begin;
+		mal_self.begin = rank->region_begin;
 	else
 		begin_work();
 }
 
-static void count_work(uint64_t worked)
+static void count_work(struct mal_rank *rank, uint64_t worked)
 {
 	/* A run that took longer than usual counts for itself alone. */
 	if (mal_self.slot)
 		mal_count(&mal_self.slot->busy,
-			  worked < mal.short_region ? worked * mal_self.weight : worked);
+			  worked < rank->short_region ? worked * mal_self.weight : worked);
 	mal_self.begin = 0;
 }
 
@@ -151,36 +151,37 @@ __attribute__((noinline)) static uint64_t special_work(void)
 		       : mal_ticks() - mal_self.begin;
 }
 
-__attribute__((noinline)) static void end_special_work(void)
+__attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 {
 	struct mal_kept kept = mal_keep();
 	uint64_t worked = special_work();
 
 	if (mal_self.special & MAL_ALIKE)
-		atomic_fetch_or(&mal.teams.raised, mal_kept_flags(&kept));
+		atomic_fetch_or(&rank->teams.raised, mal_kept_flags(&kept));
 	mal_give_back(&kept);
 	if (mal_self.weight)
-		count_work(worked);
+		count_work(rank, worked);
 	else
 		mal_self.begin = 0;
 }
 
-static void end_work(void)
+static void end_work(struct mal_rank *rank)
 {
 	if (!mal_self.begin)
 		return;
 	if (__builtin_expect(mal_self.special, 0))
-		end_special_work();
+		end_special_work(rank);
 	else
-		count_work(mal_ticks() - mal_self.begin);
+		count_work(rank, mal_ticks() - mal_self.begin);
 }
 
 /*
  * Thread number INDEX of the team enters a region that differs from its last one. Its slot says
  * where it belongs, if the team has the expected size.
  */
-__attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, unsigned int index,
-						unsigned int size, uint64_t value)
+__attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct mal_thread_slot *slot,
+						unsigned int index, unsigned int size,
+						uint64_t value)
 {
 	unsigned int expected = (unsigned int)(value >> TEAM_SHIFT);
 	struct mal_kept kept = mal_keep();
@@ -193,21 +194,21 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 		atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
 	}
 	if (index == 0 && size != expected)
-		mal_region_resized(&mal, size);
+		mal_region_resized(rank, size);
 	/* Also beyond EXPECTED: the primary thread cannot bind a thread that it has not seen. */
 	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
-	    mal_rule(&mal, MAL_RULE_BIND))
-		mal_bind_self(&mal, slot);
+	    mal_rule(rank, MAL_RULE_BIND))
+		mal_bind_self(rank, slot);
 	if (value & HIDES_SIZE)
-		mal_team_hide_size(&mal);
+		mal_team_hide_size(rank);
 	mal_give_back(&kept);
 	if (!(value & MAL_ALIKE))
 		return;
 	/* Its flags are looked at when its work ends, whether that is timed or not. */
 	mal_self.begin = mal_ticks();
 	if (index)
-		mal_arithmetic_set(&mal.teams.arithmetic);
+		mal_arithmetic_set(&rank->teams.arithmetic);
 }
 
 static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int size, uint64_t value)
@@ -220,14 +221,14 @@ static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int s
 	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_ALIKE));
 }
 
-static void enter_team(unsigned int index, unsigned int size, uint64_t value)
+static void enter_team(struct mal_rank *rank, unsigned int index, unsigned int size, uint64_t value)
 {
-	struct mal_thread_slot *slot = &mal.threads[index];
+	struct mal_thread_slot *slot = &rank->threads[index];
 
 	mal_self.slot = slot;
 	if (__builtin_expect(!is_settled(slot, size, value), 0))
-		settle_in(slot, index, size, value);
-	begin_region(value, index == 0);
+		settle_in(rank, slot, index, size, value);
+	begin_region(rank, value, index == 0);
 }
 
 __attribute__((noinline)) static void leave_nested_team(void)
@@ -238,13 +239,13 @@ __attribute__((noinline)) static void leave_nested_team(void)
 }
 
 /* A nested region is part of the thread's work: after it the thread works on. */
-__attribute__((noinline)) static void leave_team(void)
+__attribute__((noinline)) static void leave_team(struct mal_rank *rank)
 {
 	if (__builtin_expect(mal_self.nested, 0)) {
 		leave_nested_team();
 		return;
 	}
-	end_work();
+	end_work(rank);
 	mal_self.slot = NULL;
 }
 
@@ -254,12 +255,12 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 	if (flags & ompt_task_initial)
 		return;
 	if (endpoint == ompt_scope_end) {
-		leave_team();
+		leave_team(&mal);
 		return;
 	}
 	task->value = 0;
 	if (parallel && parallel->value & MANAGED && index < mal.segment.thread_count)
-		enter_team(index, size, parallel->value);
+		enter_team(&mal, index, size, parallel->value);
 	else
 		mal_self.nested += mal_self.slot != NULL;
 }
@@ -277,12 +278,12 @@ static ompt_data_t *find_task(void)
 	return task;
 }
 
-static inline void wait_in(ompt_data_t *task, bool begins)
+static inline void wait_in(struct mal_rank *rank, ompt_data_t *task, bool begins)
 {
 	if (begins) {
 		if (task)
 			task->value = WAITING;
-		end_work();
+		end_work(rank);
 	} else {
 		if (task)
 			task->value = 0;
@@ -290,9 +291,9 @@ static inline void wait_in(ompt_data_t *task, bool begins)
 	}
 }
 
-__attribute__((noinline)) static void wait_for_group(bool begins)
+__attribute__((noinline)) static void wait_for_group(struct mal_rank *rank, bool begins)
 {
-	wait_in(find_task(), begins);
+	wait_in(rank, find_task(), begins);
 }
 
 static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,
@@ -308,9 +309,9 @@ static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
 	if (kind == ompt_sync_region_barrier_implicit_parallel && !begins)
 		return;
 	if (__builtin_expect(kind == ompt_sync_region_taskgroup, 0))
-		wait_for_group(begins);
+		wait_for_group(&mal, begins);
 	else
-		wait_in(task, begins);
+		wait_in(&mal, task, begins);
 }
 
 /* A waiting thread may run tasks: that is work, until it returns to a task that waits. */
@@ -321,7 +322,7 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
 	if (!mal_self.slot || !next)
 		return;
 	if (next->value & WAITING)
-		end_work();
+		end_work(&mal);
 	else if (!mal_self.begin)
 		begin_work();
 }

@@ -95,25 +95,25 @@ static void take(void)
 }
 
 /* Watch one loop. */
-static void watch_loop(uint32_t loop)
+static void watch_loop(struct mal_rank *rank, uint32_t loop)
 {
 	struct timespec every = {0, WATCH_EVERY_NS};
 	uint32_t looks = atomic_load(&watch.looks) - 1;
 	uint64_t begin = 0;
 
 	while (atomic_load(&watch.armed) == loop) {
-		uint64_t now = mal_clock_ns(mal_thread_clock(mal.primary_tid));
+		uint64_t now = mal_clock_ns(mal_thread_clock(rank->primary_tid));
 
 		if (looks != atomic_load(&watch.looks)) {
 			looks = atomic_load(&watch.looks);
 			begin = now;
 		} else if (now - begin > LEFT_AFTER_NS && try_take()) {
 			bool left = atomic_load(&watch.armed) == loop &&
-				    looks == atomic_load(&watch.looks) && mal.active;
+				    looks == atomic_load(&watch.looks) && rank->active;
 
 			if (left) {
 				atomic_store(&watch.armed, 0);
-				mal_wait_abandon(&mal);
+				mal_wait_abandon(rank);
 			}
 			drop();
 		}
@@ -127,7 +127,7 @@ static void *watch_loops(void *nothing)
 		uint32_t loop = atomic_load(&watch.armed);
 
 		if (loop)
-			watch_loop(loop);
+			watch_loop(&mal, loop);
 		else
 			mal_futex_wait(&watch.armed, 0, 1000000000);
 	}
@@ -227,24 +227,24 @@ static void choose_next_look(uint64_t count, uint64_t ticks)
 }
 
 /* The loop goes on, or becomes a wait. */
-static void wait_on(void)
+static void wait_on(struct mal_rank *rank)
 {
 	take();
 	atomic_fetch_add(&watch.looks, 1);
-	if (mal_wait_is_abandoned(&mal)) {
+	if (mal_wait_is_abandoned(rank)) {
 		drop();
 		mal_mpi_end_tests();
 		return;
 	}
 	if (mal_self.testing) {
-		mal_wait_poll(&mal);
+		mal_wait_poll(rank);
 	} else {
 		mal_self.testing = true;
 		mal_self.collective = false;
 		mal_call_begin();
-		mal_wait_begin(&mal);
+		mal_wait_begin(rank);
 	}
-	if (mal.lending)
+	if (rank->lending)
 		arm();
 	drop();
 }
@@ -298,7 +298,7 @@ static void look_again(void)
 	mal_self.tests_left = 1;
 }
 
-__attribute__((noinline)) static void look(uint64_t count)
+__attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count)
 {
 	uint64_t ticks = mal_ticks() - tests.looked;
 	int what;
@@ -315,26 +315,26 @@ __attribute__((noinline)) static void look(uint64_t count)
 	}
 	if (what == WAITS || mal_self.testing) {
 		choose_next_look(count, ticks);
-		wait_on();
+		wait_on(rank);
 	}
 	look_again();
 }
 
 /* Not inlined, so that the caller has no registers to save. */
-__attribute__((noinline)) static void look_unseen(void)
+__attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 {
 	uint64_t count = (uint64_t)(tests.due - mal_self.tests_left);
 	struct mal_kept kept;
 
 	mal_self.tests_left = TESTS_FIRST;
-	if (!mal_self.primary || !mal.active || mal.depth)
+	if (!mal_self.primary || !rank->active || rank->depth)
 		return;
 	if (tests.timing) {
 		learn_test();
 		return;
 	}
 	kept = mal_keep();
-	look(count);
+	look(rank, count);
 	mal_give_back(&kept);
 }
 
@@ -342,7 +342,7 @@ void mal_mpi_tested(bool done)
 {
 	if (!done) {
 		if (--mal_self.tests_left <= 0)
-			look_unseen();
+			look_unseen(&mal);
 	} else if (mal_self.primary && mal.active && !mal.depth) {
 		mal_mpi_end_tests();
 	}

@@ -62,9 +62,9 @@ void mal_mpi_finalize(void (*progress)(void))
 #define SAME_STACK (8u << 20)
 
 /* Leave a call. Returns whether it was one of the primary thread outside regions. */
-static inline bool leave(void)
+static inline bool leave(struct mal_rank *rank)
 {
-	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !mal.active)
+	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !rank->active)
 		return false;
 	if (mal_self.calling == MAL_CALLS) {
 		mal_self.calling = MAL_CALLS_NOT;
@@ -97,7 +97,7 @@ void mal_mpi_unwound(void)
 	if (!mal_self.mpi_depth)
 		return;
 	mal_self.mpi_depth = 1;
-	leave();
+	leave(&mal);
 }
 
 void mal_mpi_enter(bool collective)
@@ -124,23 +124,23 @@ void mal_mpi_enter(bool collective)
 
 void mal_mpi_leave(bool boundary)
 {
-	if (leave())
+	if (leave(&mal))
 		mal_phase_boundary(boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL);
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */
-__attribute__((noinline)) static void note_waiting(void)
+__attribute__((noinline)) static void note_waiting(struct mal_rank *rank)
 {
-	if (!mal.active || atomic_load(&mal.slot->strays) & MAL_STRAYS_WAIT)
+	if (!rank->active || atomic_load(&rank->slot->strays) & MAL_STRAYS_WAIT)
 		return;
-	atomic_fetch_or(&mal.slot->strays, MAL_STRAYS_WAIT);
+	atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_WAIT);
 }
 
 void mal_mpi_poll(void)
 {
 	if (!mal_self.calling) {
 		if (mal_self.mpi_depth && !mal_self.primary && !mal.region_begin)
-			note_waiting();
+			note_waiting(&mal);
 		return;
 	}
 	if (mal_self.waiting) {
