@@ -11,7 +11,6 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
-#include "libmalleable/rank/period.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -28,9 +27,6 @@
 #define HAND_OVER_PART 0.02
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
-
-/* Not in mal_rank: it is large, and its type is that of period.h, which knows of no rank. */
-static struct mal_period period;
 
 static uint64_t busy_ticks(struct mal_rank *rank)
 {
@@ -228,6 +224,7 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 void mal_phase_region(const void *where)
 {
 	if (!all_meet(&mal) &&
-	    mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
+	    mal_period_event(&mal.phase.period,
+			     (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
 }

@@ -23,9 +23,6 @@
 #define SHORT_REGION_S 10e-6
 #define TIMED_EVERY 8
 
-/* The last region that began. */
-static struct mal_region *current;
-
 /*
  * Waiting threads must not occupy CPUs that they share or that their rank may soon lend. But where
  * the PROGRAM chose more threads than CPUs, they wait as they would without us: libomp's go on, as
@@ -89,7 +86,7 @@ static bool is_prepared(struct mal_rank *rank, const struct mal_region *region,
 static void begin_sharing(struct mal_rank *rank, uint64_t now)
 {
 	unsigned int cpus = rank->own_count + rank->borrowed_count;
-	uint64_t length = (uint64_t)(current->work / cpus);
+	uint64_t length = (uint64_t)(rank->region.current->work / cpus);
 
 	atomic_store_explicit(&rank->slot->wants_cpus_since, now, memory_order_relaxed);
 	atomic_store_explicit(&rank->slot->wants_cpus_count, cpus, memory_order_relaxed);
@@ -106,6 +103,7 @@ static void begin_sharing(struct mal_rank *rank, uint64_t now)
 __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned int requested,
 					      uint64_t now)
 {
+	struct mal_region *current = rank->region.current;
 	bool clause = requested && (requested != rank->team || current->clause);
 	unsigned int team = clause ? requested : rank->team;
 	uint32_t seen = rank->seen_changes;
@@ -207,7 +205,7 @@ static unsigned int choose_weight(struct mal_rank *rank, struct mal_region *regi
  */
 static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsigned int requested)
 {
-	rank->proofs.free = current->free;
+	rank->proofs.free = rank->region.current->free;
 	if (rank->proofs.free)
 		return requested;
 	/* Where an if clause leaves one thread, the call may show no function. */
@@ -241,9 +239,9 @@ void mal_region_begin(const void *where, unsigned int requested)
 
 	if (!mal.region.look_every)
 		set_up_unseen(&mal);
-	if (!current || current->where != where)
-		current = mal_region_find(where);
-	mal.weight = choose_weight(&mal, current);
+	if (!mal.region.current || mal.region.current->where != where)
+		mal.region.current = mal_region_find(where);
+	mal.weight = choose_weight(&mal, mal.region.current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.mpi_depth)
@@ -253,7 +251,7 @@ void mal_region_begin(const void *where, unsigned int requested)
 	if (mal.proofs.on)
 		requested = begin_proved(&mal, where, requested);
 	mal.running = mal.team;
-	if (!is_prepared(&mal, current, requested))
+	if (!is_prepared(&mal, mal.region.current, requested))
 		now = prepare_unseen(&mal, requested, now);
 	mal.region_begin = now;
 }
@@ -264,6 +262,8 @@ void mal_region_begin(const void *where, unsigned int requested)
  */
 void mal_region_resized(struct mal_rank *rank, unsigned int size)
 {
+	struct mal_region *current = rank->region.current;
+
 	rank->running = size;
 	rank->widened = rank->sized = false;
 	if (!mal_rule(rank, MAL_RULE_BIND))
@@ -283,12 +283,18 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 	stand(rank);
 }
 
-__attribute__((noinline)) static void learn_unseen(struct mal_rank *rank, struct mal_region *region,
-						   uint64_t now)
+static inline void add_run(struct mal_region *region, uint64_t duration, bool own)
+{
+	region->heat += duration;
+	region->usual += (uint64_t)((int64_t)(duration - region->usual) / 8);
+	mal_length_learn(&region->length, duration, own);
+}
+
+__attribute__((noinline)) static void learn_unseen(struct mal_rank *rank, uint64_t now)
 {
 	struct mal_kept kept = mal_keep();
 
-	mal_sizing_learn(rank, region, now);
+	mal_sizing_learn(rank, rank->region.current, now);
 	mal_give_back(&kept);
 }
 
@@ -304,15 +310,13 @@ void mal_region_end(const void *where)
 		mal.proofs.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);
 	}
-	current->heat += duration;
-	current->usual += (uint64_t)((int64_t)(duration - current->usual) / 8);
-	mal_length_learn(&current->length, duration, !mal_sizing_is_shared(&mal));
+	add_run(mal.region.current, duration, !mal_sizing_is_shared(&mal));
 	if (!mal.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.running);
 	if (mal.shares)
 		mal_wants_cpus_close(&mal.segment, mal.me);
 	if (now - mal.region.last_look > mal.region.look_every)
-		learn_unseen(&mal, current, now);
+		learn_unseen(&mal, now);
 	mal.proofs.free = false;
 	mal.stacked = false;
 	mal.shares = false;

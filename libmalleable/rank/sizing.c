@@ -35,7 +35,7 @@ void mal_sizing_open(struct mal_rank *rank)
 	rank->region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
 	rank->region.share_region = mal_s_to_ticks(SHARE_REGION_S);
 	rank->region.grow_region = mal_s_to_ticks(GROW_REGION_S);
-	mal_length_open(rank->region.share_region);
+	mal_length_open(rank, rank->region.share_region);
 }
 
 /*

@@ -29,10 +29,6 @@
  */
 #define SPARE_THREADS 16
 
-/* Not in mal_rank: it is never NULL. */
-static const struct mal_runtime none;
-static const struct mal_runtime *runtime = &none;
-
 /* Keep the team's size from now on, unless the user chose otherwise. */
 static void keep_size(struct mal_rank *rank, enum mal_mode_reason reason)
 {
@@ -85,6 +81,8 @@ static void look_at_objects(struct mal_rank *rank)
 
 static void choose_mode(struct mal_rank *rank)
 {
+	const struct mal_runtime *runtime = rank->teams.managed;
+
 	/*
 	 * A number of threads that differs from the number of CPUs was chosen on purpose. One that
 	 * the program is told so that it can grow matters to bound regions alone.
@@ -104,6 +102,7 @@ static void choose_mode(struct mal_rank *rank)
 /* The user's limit: beyond it the runtime gives no more threads, or only with a warning. */
 static unsigned int get_limit(struct mal_rank *rank)
 {
+	const struct mal_runtime *runtime = rank->teams.managed;
 	int limit = runtime->get_thread_limit ? runtime->get_thread_limit() : 0;
 
 	if (rank->teams.all_limited)
@@ -119,6 +118,8 @@ static unsigned int get_limit(struct mal_rank *rank)
 /* Whether the system has room for a team of so many. Where it has not, libomp ends the program. */
 static bool system_has_room(struct mal_rank *rank, unsigned int threads)
 {
+	const struct mal_runtime *runtime = rank->teams.managed;
+
 	return mal_threads_have_room(rank, threads, SPARE_THREADS,
 				     runtime->get_stack_size ? runtime->get_stack_size() : 0);
 }
@@ -135,7 +136,7 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->base != 1)
 		return;
 	if (!chosen && (told_so || !atomic_load(&rank->reported)) && !rank->proofs.told_one &&
-	    runtime->set_num_threads && get_limit(rank) >= 2 && mal_prove_all_free() &&
+	    rank->teams.managed->set_num_threads && get_limit(rank) >= 2 && mal_prove_all_free() &&
 	    system_has_room(rank, 2)) {
 		/* Who only observes changes nothing, but tells what balancing could do. */
 		if (!rank->observe)
@@ -147,8 +148,9 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 }
 
 /* Where the user wants the calling thread, which the runtime knows. */
-static bool find_place(struct mal_cpumask *mask)
+static bool find_place(struct mal_rank *rank, struct mal_cpumask *mask)
 {
+	const struct mal_runtime *runtime = rank->teams.managed;
 	int ids[MAL_MAX_CPUS / 4], place, count;
 
 	place = runtime->get_place_num ? runtime->get_place_num() : -1;
@@ -161,19 +163,20 @@ static bool find_place(struct mal_cpumask *mask)
 	for (int i = 0; i < count; i++)
 		if (ids[i] >= 0)
 			mal_cpumask_add(mask, (unsigned int)ids[i]);
-	mal_cpumask_keep(mask, &mal.home);
+	mal_cpumask_keep(mask, &rank->home);
 	return mal_cpumask_count(mask) > 0;
 }
 
 void mal_team_open(struct mal_rank *rank)
 {
+	const struct mal_runtime *runtime = mal_runtime_managed();
 	const char *numbers = getenv("OMP_NUM_THREADS");
 	unsigned int told;
 	int threads;
 
 	if (rank->base)
 		return;
-	runtime = mal_runtime_managed();
+	rank->teams.managed = runtime;
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
 	rank->base = rank->teams.unbalanced = threads > 0 ? (unsigned int)threads : 1;
 	rank->teams.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
@@ -242,12 +245,12 @@ unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads)
 
 bool mal_team_hides_size(struct mal_rank *rank)
 {
-	return !rank->teams.levels_differ && runtime->set_num_threads;
+	return !rank->teams.levels_differ && rank->teams.managed->set_num_threads;
 }
 
 void mal_team_hide_size(struct mal_rank *rank)
 {
-	runtime->set_num_threads((int)rank->base);
+	rank->teams.managed->set_num_threads((int)rank->base);
 }
 
 void mal_team_keep_schedule(struct mal_rank *rank)
@@ -311,16 +314,21 @@ int mal_team_tell_inside(struct mal_rank *rank, int threads)
 	return mal_team_tell(rank, threads);
 }
 
+/* A plan may come before the first region, where the team is opened. */
+static bool can_resize(struct mal_rank *rank)
+{
+	return rank->teams.managed && rank->teams.managed->set_num_threads;
+}
+
 bool mal_team_is_free(struct mal_rank *rank)
 {
 	if (rank->proofs.on)
-		return rank->mode == MAL_MODE_AUTO && runtime->set_num_threads &&
+		return rank->mode == MAL_MODE_AUTO && can_resize(rank) &&
 		       !atomic_load_explicit(&rank->proofs.told_one, memory_order_relaxed);
 	if (rank->mode == MAL_MODE_TEAM)
-		return runtime->set_num_threads;
+		return can_resize(rank);
 	return rank->mode != MAL_MODE_CPUSET &&
-	       !atomic_load_explicit(&rank->reported, memory_order_relaxed) &&
-	       runtime->set_num_threads;
+	       !atomic_load_explicit(&rank->reported, memory_order_relaxed) && can_resize(rank);
 }
 
 bool mal_team_may_differ(struct mal_rank *rank)
@@ -354,16 +362,16 @@ unsigned int mal_team_max(struct mal_rank *rank)
 	/* What it was told may be more. */
 	if (home < rank->base)
 		home = rank->base;
-	if (!rank->slot->count.regions || !mal_length_is_mostly_short())
+	if (!rank->slot->count.regions || !mal_length_is_mostly_short(rank))
 		return max;
 	return max && max < home ? max : home;
 }
 
 void mal_team_set(struct mal_rank *rank, unsigned int threads)
 {
-	if (threads == rank->team || !runtime->set_num_threads)
+	if (threads == rank->team || !can_resize(rank))
 		return;
-	runtime->set_num_threads((int)threads);
+	rank->teams.managed->set_num_threads((int)threads);
 	rank->team = threads;
 	if (rank->teams.rebinds)
 		mal_bind_forget(rank);
@@ -387,8 +395,8 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 {
 	if (linger == rank->teams.linger || rank->teams.block_fixed)
 		return false;
-	runtime->set_blocktime(linger == MAL_LINGER_USUAL ? rank->teams.usual_blocktime
-							  : linger == MAL_LINGER_SHORT);
+	rank->teams.managed->set_blocktime(linger == MAL_LINGER_USUAL ? rank->teams.usual_blocktime
+								      : linger == MAL_LINGER_SHORT);
 	rank->teams.linger = linger;
 	return true;
 }
@@ -408,6 +416,7 @@ int mal_team_tell_blocktime(struct mal_rank *rank, int ms)
 
 void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule)
 {
+	const struct mal_runtime *runtime = rank->teams.managed;
 	uint32_t kind = schedule & 0xffff;
 
 	if (schedule == rank->teams.schedule || rank->teams.schedule_fixed ||

@@ -106,8 +106,6 @@ static inline int open_all(void **state)
 	open_node(RANKS, CPUS / RANKS, THREADS);
 	mal.region.threads = THREADS;
 	mal_region_table_clear();
-	mal_length_clear();
-	current = NULL;
 	free_one = passing_one = said = NULL;
 	asked = 0;
 	return 0;

@@ -262,14 +262,14 @@ static void granted_while_it_runs(void **state)
 		begin(&region, NONE);
 		assert_int_equal(mal.team, 4);
 		/* None is alone. */
-		current->left = 4;
+		mal.region.current->left = 4;
 		end_granted(&region, LONG / 2 + 2 * MS, 1);
-		assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+		assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 	}
 	/* They may also come as it is over. */
 	begin(&region, NONE);
 	end_granted(&region, LONG, LONG - 1);
-	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 	begin(&region, NONE);
 	assert_int_equal(mal.team, 4);
 	end(&region, true);
@@ -309,7 +309,7 @@ static void begins_in_a_pause(void **state)
 	begin(&region, THREADS);
 	mal.segment.header->rules |= MAL_RULE_LEND;
 	end(&region, true);
-	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 }
 
 int main(void)

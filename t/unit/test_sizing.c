@@ -51,12 +51,12 @@ static void of_just_300_us(void **state)
 	take(&region, 1, 310 * US);
 	for (int i = 0; i < 100; i++) {
 		take(&region, 1, 310 * US);
-		assert_true(mal_sizing_may_share(&mal, current));
-		assert_false(mal_length_is_mostly_short());
+		assert_true(mal_sizing_may_share(&mal, mal.region.current));
+		assert_false(mal_length_is_mostly_short(&mal));
 	}
 	take(&region, 1, 150 * US);
 	take(&region, 10, 150 * US);
-	assert_false(mal_sizing_may_share(&mal, current));
+	assert_false(mal_sizing_may_share(&mal, mal.region.current));
 }
 
 /* A region that was prepared as a short one is prepared anew when it lasts, though all stands. */
@@ -141,7 +141,7 @@ static void interrupted(void **state)
 			end_after(&regions[i % 30], 6 * LONG, true);
 		else
 			end_after(&regions[i % 30], MS / 20, true);
-		may += mal_sizing_may_share(&mal, current);
+		may += mal_sizing_may_share(&mal, mal.region.current);
 	}
 	assert_in_range(may, 0, 300);
 }
@@ -156,13 +156,13 @@ static void of_several_sizes(void **state)
 	for (int i = 0; i < 600; i++)
 		take(&varies, 1, us[i % 6] * US);
 	take(&varies, 1, 5 * MS);
-	assert_true(current->length.lasts);
+	assert_true(mal.region.current->length.lasts);
 	for (int i = 0; i < 401; i++)
 		take(&few, 1, i % 4 ? 5 * US : LONG);
-	assert_true(current->length.lasts);
+	assert_true(mal.region.current->length.lasts);
 	take(&empty, 1, 5 * US);
 	take(&empty, 8, 1000 * MS);
-	assert_true(current->length.lasts);
+	assert_true(mal.region.current->length.lasts);
 }
 
 /* A rank is one of short regions by where its time went lately, not by how many there were. */
@@ -171,16 +171,16 @@ static void mostly_short(void **state)
 	static const char region, brief;
 
 	(void)state;
-	assert_false(mal_length_is_mostly_short());
+	assert_false(mal_length_is_mostly_short(&mal));
 	take(&brief, 1500, 10 * US);
-	assert_true(mal_length_is_mostly_short());
+	assert_true(mal_length_is_mostly_short(&mal));
 	take(&region, 1, LONG);
-	assert_false(mal_length_is_mostly_short());
+	assert_false(mal_length_is_mostly_short(&mal));
 	take(&region, 500, LONG);
 	take(&brief, 200000, 10 * US);
-	assert_true(mal_length_is_mostly_short());
+	assert_true(mal_length_is_mostly_short(&mal));
 	take(&region, 100, LONG);
-	assert_false(mal_length_is_mostly_short());
+	assert_false(mal_length_is_mostly_short(&mal));
 }
 
 /* Creating the threads takes long: that is not the region's work, and measures nothing. */
@@ -192,9 +192,9 @@ static void creates_threads(void **state)
 	mal.segment.header->free_cpus = 1;
 	mal.region.threads = 0;
 	take(&region, 1, 5 * LONG);
-	assert_true(current->work <= 0);
+	assert_true(mal.region.current->work <= 0);
 	take(&region, 1, LONG);
-	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 	assert_int_equal(borrows, 0);
 	take(&region, 1, LONG);
 	assert_int_equal(borrows, 1);
@@ -217,9 +217,9 @@ static void becomes_short(void **state)
 
 	(void)state;
 	take(&region, 20, LONG);
-	assert_true(mal_sizing_may_share(&mal, current));
+	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 	take(&region, 60, MS / 20);
-	assert_false(mal_sizing_may_share(&mal, current));
+	assert_false(mal_sizing_may_share(&mal, mal.region.current));
 }
 
 /* What is borrowed goes back where the region may not share, and where nobody lends any more. */
@@ -232,7 +232,7 @@ static void gives_back(void **state)
 	mal.borrowed_count = 1;
 	take(&region, 1, 1500 * US);
 	assert_int_equal(mal.borrowed_count, 1);
-	assert_true(mal_sizing_may_share(&mal, current));
+	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 	take(&brief, 1, MS / 10);
 	assert_int_equal(mal.borrowed_count, 0);
 	mal.borrowed_count = 1;
@@ -250,9 +250,9 @@ static void more_threads_than_cpus(void **state)
 	mal.own_count = 1;
 	mal.proofs.on = true;
 	take(&region, 100, MS / 20);
-	assert_false(current->length.lasts);
+	assert_false(mal.region.current->length.lasts);
 	take(&region, 100, LONG);
-	assert_true(mal_sizing_may_share(&mal, current));
+	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 }
 
 /* The program was told 2 for one CPU, and 2 is what we make of it: such runs are shared. */

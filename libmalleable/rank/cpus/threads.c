@@ -179,7 +179,7 @@ static bool has_place(struct mal_rank *rank, const void *caller, struct mal_cpum
 
 	return rank->teams.place && !rank->observe && !is_runtime(rank, caller) &&
 	       mal_cpumask_get_affinity(0, &now) == 0 && mal_bind_is_ours(rank, 0, &now) &&
-	       rank->teams.place(mask) && mal_bind_owns(rank, mask);
+	       rank->teams.place(rank, mask) && mal_bind_owns(rank, mask);
 }
 
 /*

@@ -10,8 +10,13 @@
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/kept.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/rank/state/period.h"
 
 #define MAL_PRIMARY_ENDED (-1)
+
+struct mal_rank;
+struct mal_region;
+struct mal_runtime;
 
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
@@ -93,8 +98,16 @@ struct mal_rank {
 		_Atomic uint64_t abandoned;
 	} lend;
 
+	/* length.c */
+	struct {
+		uint64_t all, brief; /* ticks in regions lately, and in short ones */
+		/* ticks, set once */
+		uint64_t sure, step, lately, short_region, slack;
+	} lengths;
+
 	/* phase.c */
 	struct {
+		struct mal_period period; /* of regions */
 		uint64_t said_round;
 		uint64_t last_said;  /* tick */
 		unsigned int missed; /* answers in a row */
@@ -102,6 +115,7 @@ struct mal_rank {
 
 	/* region.c */
 	struct {
+		struct mal_region *current; /* the last one that began */
 		uint64_t last_look;	    /* tick */
 		unsigned int looks_without; /* looks since another rank last waited */
 		unsigned int threads;	    /* most in a team so far */
@@ -128,7 +142,8 @@ struct mal_rank {
 		/* the user asked the runtime to bind threads: it may do so after a resize */
 		bool rebinds;
 		/* then: the CPUs of the calling thread's place; false: it has none */
-		bool (*place)(struct mal_cpumask *mask);
+		bool (*place)(struct mal_rank *rank, struct mal_cpumask *mask);
+		const struct mal_runtime *managed; /* it has the team; NULL: not opened yet */
 		const void *runtime; /* where the runtime is loaded that has the team */
 		bool for_gomp; /* it stands for libgomp: no thread ends at exit, nor waits long */
 		bool block_fixed; /* the user or the program chose how threads wait */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* period.c: find the period of a sequence of events while it runs. */
-#include "libmalleable/rank/period.h"
+#include "libmalleable/rank/state/period.h"
 
 /* Table entries probed for an event. */
 #define PROBES 4
