@@ -10,11 +10,12 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/bind.h"
-#include "libmalleable/rank/length.c"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/region.c"
-#include "libmalleable/rank/region_table.c"
-#include "libmalleable/rank/sizing.c"
+#include "libmalleable/rank/region.h"
+#include "libmalleable/rank/region_table.h"
+#include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/team.h"
 
 #define RANKS 2u

@@ -2,7 +2,7 @@
 /* test_phase.c: at which boundaries a rank gives samples. */
 #include "t/unit/rank_fixture.h"
 
-#include "libmalleable/rank/phase.c"
+#include "libmalleable/rank/phase.h"
 
 static struct mal_header *header;
 

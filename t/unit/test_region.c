@@ -60,7 +60,7 @@ static void of_no_length(void **state)
 	begin(&where, NONE);
 	mal_region_end(&where);
 	/* Its typical length has to grow from nothing. */
-	for (int i = 0; i < 2 * FIRST_RUNS; i++)
+	for (int i = 0; i < 20; i++)
 		run(&where, NONE, false);
 	widen(&where);
 }
@@ -221,7 +221,7 @@ static void raised(void **state)
 /* Others ran once and are long gone: the loop that has the time has a place. */
 static void after_many(void **state)
 {
-	static const char once[6 * SLOTS], hot, warm;
+	static const char once[1536], hot, warm;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(once); i++)
