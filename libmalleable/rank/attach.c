@@ -8,13 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
@@ -23,26 +20,16 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
-#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
-#include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/state/state.h"
 
 struct mal_rank mal;
-__thread struct mal_thread mal_self;
 
 /* How long the controller may take to pass the segment. */
 #define ANSWER_MS 1000
-/*
- * How long threads that open regions wait for the first one to sleep, all together. A thread that
- * did not become the primary one will not: the program may have been told of its team.
- */
-#define MOMENTS 100
-#define MOMENT_NS 100000
 /* Defined by DMTCP, which preloads itself (dmtcp.h). */
 int dmtcp_is_enabled(void) __attribute__((weak));
 
@@ -71,90 +58,6 @@ void mal_warn_for_all(const char *text)
 {
 	if (mal_is_first(environ))
 		warn("", text, "");
-}
-
-/* The process's first thread, if it was the primary one: its data outlive all other threads. */
-static struct mal_thread *volatile first_thread;
-
-/*
- * Whether thread OLD has ended; or is the first, has opened no region, and sleeps in code of the
- * program. Asleep it is not between reading that it is the primary one and writing that it begins
- * something.
- */
-static bool is_vacant(struct mal_rank *rank, int32_t old)
-{
-	const volatile struct mal_thread *thread = first_thread;
-
-	if (old != getpid())
-		return old == MAL_PRIMARY_ENDED;
-	return thread && !rank->depth && !rank->region_begin && mal_thread_sleeps(old) &&
-	       !thread->mpi_depth && !thread->testing;
-}
-
-/* It may be about to wait for the thread that it has just made. */
-static bool becomes_vacant(struct mal_rank *rank, int32_t old)
-{
-	static _Atomic int moments = MOMENTS;
-
-	while (!is_vacant(rank, old)) {
-		if (old != getpid() || rank->region_begin || atomic_fetch_sub(&moments, 1) <= 0)
-			return false;
-		nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
-	}
-	return true;
-}
-
-/* Thread OLD is the primary one no more. Returns false if it has woken up: it still is then. */
-static bool dismiss(struct mal_rank *rank, int32_t old)
-{
-	if (old != getpid())
-		return true;
-	first_thread->primary = false;
-	/* It sees that should it wake up now. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (is_vacant(rank, old)) {
-		first_thread->met = false;
-		return true;
-	}
-	first_thread->primary = true;
-	atomic_store(&rank->primary_tid, old);
-	return false;
-}
-
-static bool take_over(struct mal_rank *rank, int32_t old)
-{
-	const struct mal_runtime *runtime = mal_runtime_managed();
-	struct mal_kept kept = mal_keep();
-	bool taken;
-
-	/* Not inside a region of another thread. */
-	taken = !(runtime->get_level && runtime->get_level()) && becomes_vacant(rank, old) &&
-		atomic_compare_exchange_strong(&rank->primary_tid, &old, mal_self.tid) &&
-		dismiss(rank, old);
-	mal_give_back(&kept);
-	if (!taken)
-		return false;
-	atomic_store(&rank->slot->strays, 0);
-	/* The team's settings are each thread's own. */
-	rank->base = 0;
-	return true;
-}
-
-bool mal_become_primary(struct mal_rank *rank)
-{
-	int32_t old = 0;
-
-	mal_self.met = true;
-	mal_self.tid = (int32_t)syscall(SYS_gettid);
-	if (!atomic_compare_exchange_strong(&rank->primary_tid, &old, mal_self.tid) &&
-	    !take_over(rank, old))
-		return false;
-	mal_threads_spare_self();
-	if (mal_self.tid == getpid())
-		first_thread = &mal_self;
-	mal_self.primary = true;
-	rank->last_leave = mal_ticks();
-	return true;
 }
 
 static int open_segment(struct mal_rank *rank, struct mal_error *err)

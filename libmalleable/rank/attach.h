@@ -5,8 +5,6 @@
 
 #include <stdbool.h>
 
-struct mal_rank;
-
 /* Join the balanced step that the environment names, if any. Idempotent, thread safe. */
 void mal_attach(void);
 
@@ -15,12 +13,5 @@ void mal_attach(void);
  * in common: its first rank alone does. Thread safe.
  */
 void mal_warn_for_all(const char *text);
-
-/*
- * Make the calling thread the primary one if there is none, if that one has ended, or if it is the
- * process's first, has opened no region and sleeps: the program runs in the calling thread then, as
- * one with a large stack. Returns whether it did.
- */
-bool mal_become_primary(struct mal_rank *rank);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "libmalleable/base/shown.h"
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"

@@ -12,6 +12,7 @@
 #include "libmalleable/base/kept.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/reveal.h"

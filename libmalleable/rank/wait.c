@@ -16,6 +16,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/state/state.h"
 

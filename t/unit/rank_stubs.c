@@ -20,6 +20,7 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/regions.h"

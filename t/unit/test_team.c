@@ -14,6 +14,7 @@
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
