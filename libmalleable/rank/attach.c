@@ -323,10 +323,10 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 		     rank->mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
 	atomic_store(&rank->slot->unmanaged, false);
 	claim_home(rank);
-	rank->seen_changes = atomic_load(&rank->slot->changes) - 1;
+	rank->cpus.seen_changes = atomic_load(&rank->slot->changes) - 1;
 	mal_cpus_refresh(rank);
 	/* CPUs that others got while this rank was away are the controller's to give back. */
-	if (!rank->own_count && home_is_shared(rank)) {
+	if (!rank->cpus.own_count && home_is_shared(rank)) {
 		atomic_store(&rank->slot->pid, 0);
 		return mal_fail(err, "other ranks already have this rank's CPUs");
 	}

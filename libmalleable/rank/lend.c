@@ -47,8 +47,8 @@ void mal_call_begin(void)
 {
 	if (mal.unmanaged)
 		mal_unmanaged_call_begin(&mal);
-	if (mal.borrowed_count ||
-	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
+	if (mal.cpus.borrowed_count ||
+	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.cpus.seen_changes)
 		release_unseen(&mal);
 	if (mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
 		mal_phase_follow_plan(&mal);
@@ -74,8 +74,8 @@ void mal_wait_begin(struct mal_rank *rank)
 
 	if (!rank->lend.look_every)
 		set_up_waits_unseen(rank);
-	mal_count(&rank->slot->count.serial, now - rank->last_leave);
-	rank->last_leave = now;
+	mal_count(&rank->slot->count.serial, now - rank->primary.last_leave);
+	rank->primary.last_leave = now;
 	if (rank->unmanaged)
 		mal_unmanaged_wait_begin();
 	rank->lend.next_look = now + rank->lend.after;
@@ -229,18 +229,18 @@ static void take_back(struct mal_rank *rank)
 	struct mal_kept kept = mal_keep();
 	uint64_t begin = mal_ticks(), cost;
 
-	for (unsigned int i = 0; i < rank->own_count; i++) {
-		struct mal_cpu_slot *slot = &rank->segment.cpus[rank->own[i]];
+	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
+		struct mal_cpu_slot *slot = &rank->segment.cpus[rank->cpus.own[i]];
 		struct mal_cpu_state state = mal_word_read(&slot->word);
 		unsigned int borrower;
 
 		if (state.owner != rank->me || !state.lent)
 			continue;
 		borrower = mal_word_reclaim(&slot->word, rank->me);
-		mal_free_check(&rank->segment, rank->own[i]);
+		mal_free_check(&rank->segment, rank->cpus.own[i]);
 		mal_count(&rank->slot->count.reclaims, 1);
 		if (borrower < rank->segment.rank_count &&
-		    mal_bind_evict(rank, borrower, rank->own[i])) {
+		    mal_bind_evict(rank, borrower, rank->cpus.own[i])) {
 			/*
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
@@ -250,7 +250,7 @@ static void take_back(struct mal_rank *rank)
 			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}
 	}
-	rank->lending = false;
+	rank->lend.lending = false;
 	cost = mal_ticks() - begin;
 	mal_count(&rank->slot->count.own, cost);
 	mal_count(&rank->slot->count.back, cost);
@@ -262,7 +262,7 @@ static void take_back(struct mal_rank *rank)
 
 void mal_wait_abandon(struct mal_rank *rank)
 {
-	if (rank->lending)
+	if (rank->lend.lending)
 		take_back(rank);
 	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
 	atomic_store_explicit(&rank->lend.abandoned, rank->lend.last_poll, memory_order_release);
@@ -293,7 +293,7 @@ static void note_computing(struct mal_rank *rank)
 
 static bool may_lend(struct mal_rank *rank)
 {
-	return mal_rule(rank, MAL_RULE_LEND) && rank->own_count &&
+	return mal_rule(rank, MAL_RULE_LEND) && rank->cpus.own_count &&
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
@@ -306,25 +306,25 @@ __attribute__((noinline)) static void lend_now(struct mal_rank *rank, uint64_t n
 		 * waits.
 		 */
 		if (!mal_unmanaged_is_idle(rank)) {
-			if (rank->lending)
+			if (rank->lend.lending)
 				take_back(rank);
 			nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
 			return;
 		}
-	} else if (!rank->lending && mal_threads_are_foreign(rank)) {
+	} else if (!rank->lend.lending && mal_threads_are_foreign(rank)) {
 		note_computing(rank);
 		return;
-	} else if (!rank->lending && !others_sleep(rank)) {
+	} else if (!rank->lend.lending && !others_sleep(rank)) {
 		/* Threads from before we came, or by clone(2): look again at twice the wait. */
-		rank->lend.next_look = now + (now - rank->last_leave);
+		rank->lend.next_look = now + (now - rank->primary.last_leave);
 		note_computing(rank);
 		return;
 	}
-	if (!rank->lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY)) {
-		rank->lending = true;
-		for (unsigned int i = rank->own_count;
+	if (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY)) {
+		rank->lend.lending = true;
+		for (unsigned int i = rank->cpus.own_count;
 		     i-- > (mal_rule(rank, MAL_RULE_KEEP_ONE) ? 1 : 0);)
-			lend_or_grant(rank, rank->own[i], now);
+			lend_or_grant(rank, rank->cpus.own[i], now);
 	}
 	nap(rank);
 }
@@ -338,7 +338,7 @@ void mal_wait_poll(struct mal_rank *rank)
 	if (now < rank->lend.next_look)
 		return;
 	rank->lend.next_look = now + rank->lend.look_every;
-	if (!rank->lending &&
+	if (!rank->lend.lending &&
 	    (!may_lend(rank) ||
 	     !atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed)))
 		return;
@@ -352,7 +352,7 @@ static void wait_end(struct mal_rank *rank)
 	uint64_t now;
 
 	mal_self.waiting = false;
-	if (rank->lending)
+	if (rank->lend.lending)
 		take_back(rank);
 	if (rank->unmanaged)
 		mal_unmanaged_wait_end();
@@ -360,13 +360,13 @@ static void wait_end(struct mal_rank *rank)
 	now = atomic_exchange_explicit(&rank->lend.abandoned, 0, memory_order_acquire);
 	if (!now)
 		now = mal_ticks();
-	if (now - rank->last_leave > rank->lend.after)
+	if (now - rank->primary.last_leave > rank->lend.after)
 		rank->lend.usual_wait =
 			rank->lend.usual_wait
-				? (3 * rank->lend.usual_wait + now - rank->last_leave) / 4
-				: now - rank->last_leave;
-	mal_count(&rank->slot->count.mpi, now - rank->last_leave);
-	rank->last_leave = now;
+				? (3 * rank->lend.usual_wait + now - rank->primary.last_leave) / 4
+				: now - rank->primary.last_leave;
+	mal_count(&rank->slot->count.mpi, now - rank->primary.last_leave);
+	rank->primary.last_leave = now;
 }
 
 void mal_call_end(void)
@@ -375,7 +375,7 @@ void mal_call_end(void)
 		wait_end(&mal);
 	else
 		mal_self.tests_left--;
-	mal.left_mpi = mal_ticks();
+	mal.primary.left_mpi = mal_ticks();
 	if (mal.unmanaged)
 		mal_unmanaged_call_end(&mal);
 }

@@ -78,9 +78,9 @@ static bool is_managed(const struct mal_runtime *runtime)
  */
 static bool is_about_the_team(void)
 {
-	if (!mal_self.met && (mal.primary_tid || syscall(SYS_gettid) == getpid()))
+	if (!mal_self.met && (mal.primary.tid || syscall(SYS_gettid) == getpid()))
 		mal_become_primary(&mal);
-	return mal_self.primary && !mal.depth;
+	return mal_self.primary && !mal.region.depth;
 }
 
 static int max_threads(const void *caller)
@@ -103,8 +103,8 @@ static int max_threads(const void *caller)
 	 * regions are classified, each gets its size where it begins.)
 	 */
 	if (!mal.proofs.on)
-		mal_team_set(&mal, mal.base);
-	return mal_team_tell(&mal, (int)mal.base);
+		mal_team_set(&mal, mal.team.base);
+	return mal_team_tell(&mal, (int)mal.team.base);
 }
 
 static int num_threads(const void *caller)
@@ -112,8 +112,9 @@ static int num_threads(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int threads = runtime ? runtime->get_num_threads() : 1;
 
-	return runtime && is_managed(runtime) && mal.depth ? mal_team_tell_inside(&mal, threads)
-							   : threads;
+	return runtime && is_managed(runtime) && mal.region.depth
+		       ? mal_team_tell_inside(&mal, threads)
+		       : threads;
 }
 
 static int num_procs(const void *caller)
@@ -125,7 +126,7 @@ static int num_procs(const void *caller)
 	if (runtime && is_managed(runtime) && mal.proofs.on && is_about_the_team()) {
 		mal_team_open(&mal);
 		if (mal.proofs.raised)
-			procs = (int)mal.base;
+			procs = (int)mal.team.base;
 	}
 	/*
 	 * Without OMP_NUM_THREADS this is the number of threads too, and programs size arrays by

@@ -42,8 +42,8 @@ static ompt_get_task_info_t get_task_info;
 
 __attribute__((noinline)) static uint64_t let_compute_alike(struct mal_rank *rank)
 {
-	rank->teams.arithmetic = mal_arithmetic_read();
-	atomic_store_explicit(&rank->teams.raised, 0, memory_order_relaxed);
+	rank->team.arithmetic = mal_arithmetic_read();
+	atomic_store_explicit(&rank->team.raised, 0, memory_order_relaxed);
 	return MAL_ALIKE;
 }
 
@@ -70,21 +70,23 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	(void)flags;
 	if (!mal_self.primary && (mal_self.slot || !becomes_primary(&mal)))
 		return;
-	if (!mal.active || mal.depth++)
+	if (!mal.active || mal.region.depth++)
 		return;
-	if (!mal.base)
+	if (!mal.team.base)
 		mal_team_open(&mal);
 	if (!function)
 		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
 	mal_region_begin(function, requested);
 	parallel->value =
-		MANAGED | (mal.shares ? MAL_BY_CPU_TIME : 0) |
-		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size(&mal) ? HIDES_SIZE
-										       : 0) |
-		(__builtin_expect(mal.teams.alike, 0) && (mal.running > 1 || requested > 1)
+		MANAGED | (mal.region.shares ? MAL_BY_CPU_TIME : 0) |
+		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size(&mal)
+			 ? HIDES_SIZE
+			 : 0) |
+		(__builtin_expect(mal.team.alike, 0) && (mal.region.running > 1 || requested > 1)
 			 ? let_compute_alike(&mal)
 			 : 0) |
-		(uint64_t)mal.weight << WEIGHT_SHIFT | (uint64_t)mal.running << TEAM_SHIFT;
+		(uint64_t)mal.region.weight << WEIGHT_SHIFT |
+		(uint64_t)mal.region.running << TEAM_SHIFT;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *where)
@@ -92,12 +94,12 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	(void)parallel;
 	(void)task;
 	(void)flags;
-	if (!mal_self.primary || !mal.active || !mal.depth || --mal.depth)
+	if (!mal_self.primary || !mal.active || !mal.region.depth || --mal.region.depth)
 		return;
 	mal_region_end(where);
 	/* Without us the primary thread had done all of it. */
-	if (__builtin_expect(mal.teams.alike, 0))
-		mal_flags_raise(atomic_exchange(&mal.teams.raised, 0));
+	if (__builtin_expect(mal.team.alike, 0))
+		mal_flags_raise(atomic_exchange(&mal.team.raised, 0));
 }
 
 /*
@@ -131,7 +133,7 @@ static void begin_region(struct mal_rank *rank, uint64_t value, bool primary)
 	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
 	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_ALIKE);
 	if (primary && mal_self.weight && !mal_self.special)
-		mal_self.begin = rank->region_begin;
+		mal_self.begin = rank->region.begin;
 	else
 		begin_work();
 }
@@ -158,7 +160,7 @@ __attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 	uint64_t worked = special_work();
 
 	if (mal_self.special & MAL_ALIKE)
-		atomic_fetch_or(&rank->teams.raised, mal_kept_flags(&kept));
+		atomic_fetch_or(&rank->team.raised, mal_kept_flags(&kept));
 	mal_give_back(&kept);
 	if (mal_self.weight)
 		count_work(rank, worked);
@@ -209,7 +211,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 	/* Its flags are looked at when its work ends, whether that is timed or not. */
 	mal_self.begin = mal_ticks();
 	if (index)
-		mal_arithmetic_set(&rank->teams.arithmetic);
+		mal_arithmetic_set(&rank->team.arithmetic);
 }
 
 static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int size, uint64_t value)
@@ -343,8 +345,8 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 	if (!mal.active || !set.function)
 		return 0;
 	mal_prove();
-	mal.teams.runtime = mal_runtime_managed()->base;
-	mal.teams.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
+	mal.team.runtime = mal_runtime_managed()->base;
+	mal.team.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
 	get_task_info = get.info;
 	mal.ompt = true;
 	mal.unmanaged = false;

@@ -64,7 +64,8 @@ static void add_cpu_time(struct mal_rank *rank, struct mal_snapshot *snapshot)
 /* Threads that it has without help: a team that may differ has one for each CPU. */
 static unsigned int team_of_sample(struct mal_rank *rank)
 {
-	return mal_team_is_mostly_free(rank) && rank->own_count ? rank->own_count : rank->base;
+	return mal_team_is_mostly_free(rank) && rank->cpus.own_count ? rank->cpus.own_count
+								     : rank->team.base;
 }
 
 static void say_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
@@ -74,8 +75,8 @@ static void say_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_
 	uint64_t now = mal_ticks();
 	struct mal_snapshot snapshot;
 
-	mal_count(&count->serial, now - rank->last_leave);
-	rank->last_leave = now;
+	mal_count(&count->serial, now - rank->primary.last_leave);
+	rank->primary.last_leave = now;
 	snapshot = (struct mal_snapshot){
 		.round = round,
 		.kind = kind,
@@ -129,7 +130,7 @@ void mal_phase_follow_plan(struct mal_rank *rank)
 	kept = mal_keep();
 	begin = mal_ticks();
 	mal_cpus_apply_plan(rank);
-	mal_team_follow(rank, mal_cpus_to_use(rank, rank->own_count));
+	mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
 	mal_count(&rank->slot->count.own, mal_ticks() - begin);
 	mal_give_back(&kept);
 }
@@ -166,12 +167,12 @@ static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t wind
 			       (uint64_t)(mal_ticks_to_s(begin + max - now) * 1e9));
 	atomic_fetch_sub(&header->awaiting, 1);
 	rank->phase.missed = atomic_load(&header->answers) == answers ? rank->phase.missed + 1 : 0;
-	if (atomic_load_explicit(&header->plan, memory_order_acquire) != rank->seen_plan) {
+	if (atomic_load_explicit(&header->plan, memory_order_acquire) != rank->cpus.seen_plan) {
 		mal_phase_follow_plan(rank);
 		while (more_to_come(rank) && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
 		if (mal_cpus_refresh(rank))
-			mal_team_follow(rank, mal_cpus_to_use(rank, rank->own_count));
+			mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
 	}
 	mal_count(&rank->slot->count.own, mal_ticks() - begin);
 }
@@ -214,7 +215,7 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	uint32_t chosen = atomic_load_explicit(&mal.segment.header->kind, memory_order_relaxed);
 
-	if (mal.depth)
+	if (mal.region.depth)
 		return;
 	mal_count(&mal.slot->count.boundaries[kind], 1);
 	if (kind == chosen || (kind > chosen && chosen <= MAL_BOUNDARY_PERIOD))

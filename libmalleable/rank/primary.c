@@ -35,7 +35,7 @@ static bool is_vacant(struct mal_rank *rank, int32_t old)
 
 	if (old != getpid())
 		return old == MAL_PRIMARY_ENDED;
-	return thread && !rank->depth && !rank->region_begin && mal_thread_sleeps(old) &&
+	return thread && !rank->region.depth && !rank->region.begin && mal_thread_sleeps(old) &&
 	       !thread->mpi_depth && !thread->testing;
 }
 
@@ -45,7 +45,7 @@ static bool becomes_vacant(struct mal_rank *rank, int32_t old)
 	static _Atomic int moments = MOMENTS;
 
 	while (!is_vacant(rank, old)) {
-		if (old != getpid() || rank->region_begin || atomic_fetch_sub(&moments, 1) <= 0)
+		if (old != getpid() || rank->region.begin || atomic_fetch_sub(&moments, 1) <= 0)
 			return false;
 		nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
 	}
@@ -65,7 +65,7 @@ static bool dismiss(struct mal_rank *rank, int32_t old)
 		return true;
 	}
 	first_thread->primary = true;
-	atomic_store(&rank->primary_tid, old);
+	atomic_store(&rank->primary.tid, old);
 	return false;
 }
 
@@ -77,14 +77,14 @@ static bool take_over(struct mal_rank *rank, int32_t old)
 
 	/* Not inside a region of another thread. */
 	taken = !(runtime->get_level && runtime->get_level()) && becomes_vacant(rank, old) &&
-		atomic_compare_exchange_strong(&rank->primary_tid, &old, mal_self.tid) &&
+		atomic_compare_exchange_strong(&rank->primary.tid, &old, mal_self.tid) &&
 		dismiss(rank, old);
 	mal_give_back(&kept);
 	if (!taken)
 		return false;
 	atomic_store(&rank->slot->strays, 0);
 	/* The team's settings are each thread's own. */
-	rank->base = 0;
+	rank->team.base = 0;
 	return true;
 }
 
@@ -94,13 +94,13 @@ bool mal_become_primary(struct mal_rank *rank)
 
 	mal_self.met = true;
 	mal_self.tid = (int32_t)syscall(SYS_gettid);
-	if (!atomic_compare_exchange_strong(&rank->primary_tid, &old, mal_self.tid) &&
+	if (!atomic_compare_exchange_strong(&rank->primary.tid, &old, mal_self.tid) &&
 	    !take_over(rank, old))
 		return false;
 	mal_threads_spare_self();
 	if (mal_self.tid == getpid())
 		first_thread = &mal_self;
 	mal_self.primary = true;
-	rank->last_leave = mal_ticks();
+	rank->primary.last_leave = mal_ticks();
 	return true;
 }

@@ -31,8 +31,8 @@
 static enum mal_linger choose_linger(struct mal_rank *rank, const struct mal_region *region,
 				     bool program)
 {
-	if (rank->stacked)
-		return program && !rank->teams.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
+	if (rank->region.stacked)
+		return program && !rank->team.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
 	if (!mal_sizing_may_share(rank, region) ||
 	    !atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;
@@ -51,9 +51,9 @@ static bool stands(struct mal_rank *rank)
 		       rank->standing.borrowers &&
 	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) ==
 		       rank->standing.changes &&
-	       atomic_load_explicit(&rank->reported, memory_order_relaxed) ==
+	       atomic_load_explicit(&rank->team.reported, memory_order_relaxed) ==
 		       rank->standing.reported &&
-	       rank->team == rank->standing.team && !rank->plan_unfinished;
+	       rank->team.size == rank->standing.team && !rank->cpus.plan_unfinished;
 }
 
 static void stand(struct mal_rank *rank)
@@ -63,11 +63,11 @@ static void stand(struct mal_rank *rank)
 	rank->standing.number++;
 	rank->standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
 	rank->standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
-	rank->standing.plan = rank->seen_plan;
+	rank->standing.plan = rank->cpus.seen_plan;
 	rank->standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
-	rank->standing.changes = rank->seen_changes;
-	rank->standing.reported = atomic_load_explicit(&rank->reported, memory_order_relaxed);
-	rank->standing.team = rank->team;
+	rank->standing.changes = rank->cpus.seen_changes;
+	rank->standing.reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
+	rank->standing.team = rank->team.size;
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
@@ -75,7 +75,7 @@ static bool is_prepared(struct mal_rank *rank, const struct mal_region *region,
 			unsigned int requested)
 {
 	return region->prepared == rank->standing.number &&
-	       (!requested || requested == rank->team) && stands(rank) &&
+	       (!requested || requested == rank->team.size) && stands(rank) &&
 	       !atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed);
 }
 
@@ -85,12 +85,12 @@ static bool is_prepared(struct mal_rank *rank, const struct mal_region *region,
  */
 static void begin_sharing(struct mal_rank *rank, uint64_t now)
 {
-	unsigned int cpus = rank->own_count + rank->borrowed_count;
+	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
 	uint64_t length = (uint64_t)(rank->region.current->work / cpus);
 
 	atomic_store_explicit(&rank->slot->wants_cpus_since, now, memory_order_relaxed);
 	atomic_store_explicit(&rank->slot->wants_cpus_count, cpus, memory_order_relaxed);
-	if (!rank->stacked || !mal_rule(rank, MAL_RULE_LEND))
+	if (!rank->region.stacked || !mal_rule(rank, MAL_RULE_LEND))
 		return;
 	mal_cpus_want(rank, true);
 	atomic_store_explicit(&rank->slot->wants_cpus_until, now + length, memory_order_relaxed);
@@ -104,28 +104,29 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 					      uint64_t now)
 {
 	struct mal_region *current = rank->region.current;
-	bool clause = requested && (requested != rank->team || current->clause);
-	unsigned int team = clause ? requested : rank->team;
-	uint32_t seen = rank->seen_changes;
+	bool clause = requested && (requested != rank->team.size || current->clause);
+	unsigned int team = clause ? requested : rank->team.size;
+	uint32_t seen = rank->cpus.seen_changes;
 	bool changed, impatient;
 
 	mal_team_look(rank);
 	if (!clause && mal_phase_has_plan(rank) && mal_team_is_free(rank))
 		mal_phase_follow_plan(rank);
-	if (rank->borrowed_count && !mal_sizing_may_share(rank, current))
+	if (rank->cpus.borrowed_count && !mal_sizing_may_share(rank, current))
 		mal_cpus_release(rank);
 	mal_cpus_refresh(rank);
 	/* What follows a plan, and what releases, has refreshed too. */
-	changed = rank->seen_changes != seen;
+	changed = rank->cpus.seen_changes != seen;
 	if (changed && mal_team_is_free(rank))
-		mal_team_follow(rank, mal_cpus_to_use(rank, rank->own_count));
-	if (!rank->own_count)
+		mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
+	if (!rank->cpus.own_count)
 		return changed;
-	if (mal_sizing_may_share(rank, current) && now - rank->left_mpi > rank->region.settle &&
+	if (mal_sizing_may_share(rank, current) &&
+	    now - rank->primary.left_mpi > rank->region.settle &&
 	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed)) {
 		unsigned int max =
 			mal_team_may_differ(rank) && !clause ? rank->segment.thread_count : team;
-		unsigned int cpus = rank->own_count + rank->borrowed_count;
+		unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
 
 		if (max > cpus)
 			mal_cpus_borrow(rank, max - cpus);
@@ -133,29 +134,29 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	if (!clause) {
 		team = mal_team_bound(rank, mal_team_may_differ(rank)
 						    ? mal_sizing_team(rank, current)
-						    : rank->base);
+						    : rank->team.base);
 		mal_team_set(rank, team);
-		rank->widened = team > rank->base;
+		rank->region.widened = team > rank->team.base;
 	}
-	rank->running = team;
-	rank->stacked = team > rank->own_count + rank->borrowed_count;
-	rank->sized = !clause && mal_team_may_differ(rank);
-	rank->shares = rank->stacked || rank->borrowed_count;
+	rank->region.running = team;
+	rank->region.stacked = team > rank->cpus.own_count + rank->cpus.borrowed_count;
+	rank->region.sized = !clause && mal_team_may_differ(rank);
+	rank->region.shares = rank->region.stacked || rank->cpus.borrowed_count;
 	impatient = mal_team_set_linger(
 		rank, choose_linger(rank, current,
-				    clause || (team == rank->base && !rank->reported_more &&
-					       !rank->proofs.raised &&
+				    clause || (team == rank->team.base &&
+					       !rank->team.reported_more && !rank->proofs.raised &&
 					       !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);
-	if (changed || impatient || clause || rank->shares || !stands(rank))
+	if (changed || impatient || clause || rank->region.shares || !stands(rank))
 		stand(rank);
-	if (!clause && !rank->shares)
+	if (!clause && !rank->region.shares)
 		current->prepared = rank->standing.number;
 	current->prepared_to_share = mal_sizing_may_share(rank, current);
 	mal_team_set_schedule(
 		rank, atomic_load_explicit(&rank->segment.header->schedule, memory_order_relaxed));
-	if (rank->shares)
+	if (rank->region.shares)
 		begin_sharing(rank, now);
 	return changed;
 }
@@ -163,7 +164,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 /* The program's own threads may share CPUs: then CPU time tells what they worked. */
 static void note_shared(struct mal_rank *rank)
 {
-	rank->shares = rank->own_count && rank->running > rank->own_count;
+	rank->region.shares = rank->cpus.own_count && rank->region.running > rank->cpus.own_count;
 }
 
 /* Returns the tick at which the region begins. */
@@ -209,12 +210,12 @@ static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsig
 	if (rank->proofs.free)
 		return requested;
 	/* Where an if clause leaves one thread, the call may show no function. */
-	if (requested != 1 || rank->base == 1)
+	if (requested != 1 || rank->team.base == 1)
 		mal_prove_say_bound(where);
-	if (requested != rank->team || rank->team == rank->base)
+	if (requested != rank->team.size || rank->team.size == rank->team.base)
 		return requested;
-	mal_team_set(rank, rank->base);
-	return rank->team;
+	mal_team_set(rank, rank->team.base);
+	return rank->team.size;
 }
 
 __attribute__((noinline)) static void set_up(struct mal_rank *rank)
@@ -237,23 +238,23 @@ void mal_region_begin(const void *where, unsigned int requested)
 {
 	uint64_t now = mal_ticks();
 
-	if (!mal.region.look_every)
+	if (!mal.sizing.look_every)
 		set_up_unseen(&mal);
 	if (!mal.region.current || mal.region.current->where != where)
 		mal.region.current = mal_region_find(where);
-	mal.weight = choose_weight(&mal, mal.region.current);
+	mal.region.weight = choose_weight(&mal, mal.region.current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.mpi_depth)
 		mal_mpi_look_back(__builtin_frame_address(0));
-	mal_count(&mal.slot->count.serial, now - mal.last_leave);
-	mal.widened = false;
+	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
+	mal.region.widened = false;
 	if (mal.proofs.on)
 		requested = begin_proved(&mal, where, requested);
-	mal.running = mal.team;
+	mal.region.running = mal.team.size;
 	if (!is_prepared(&mal, mal.region.current, requested))
 		now = prepare_unseen(&mal, requested, now);
-	mal.region_begin = now;
+	mal.region.begin = now;
 }
 
 /*
@@ -264,21 +265,21 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 {
 	struct mal_region *current = rank->region.current;
 
-	rank->running = size;
-	rank->widened = rank->sized = false;
+	rank->region.running = size;
+	rank->region.widened = rank->region.sized = false;
 	if (!mal_rule(rank, MAL_RULE_BIND))
 		note_shared(rank);
-	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->own_count)
+	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->cpus.own_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
 	current->clause = !(rank->proofs.free && size == 1);
 	current->prepared = 0;
-	rank->stacked = size > rank->own_count + rank->borrowed_count;
+	rank->region.stacked = size > rank->cpus.own_count + rank->cpus.borrowed_count;
 	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
 	mal_bind_team(rank, size);
-	if (rank->stacked && !rank->shares && mal_rule(rank, MAL_RULE_LEND)) {
-		rank->shares = true;
-		begin_sharing(rank, rank->region_begin);
+	if (rank->region.stacked && !rank->region.shares && mal_rule(rank, MAL_RULE_LEND)) {
+		rank->region.shares = true;
+		begin_sharing(rank, rank->region.begin);
 	}
 	stand(rank);
 }
@@ -301,25 +302,25 @@ __attribute__((noinline)) static void learn_unseen(struct mal_rank *rank, uint64
 void mal_region_end(const void *where)
 {
 	uint64_t now = mal_ticks();
-	uint64_t duration = now - mal.region_begin;
+	uint64_t duration = now - mal.region.begin;
 
 	mal_count(&mal.slot->count.region, duration);
-	mal_count(&mal.slot->count.thread_ticks, duration * mal.running);
+	mal_count(&mal.slot->count.thread_ticks, duration * mal.region.running);
 	mal_count(&mal.slot->count.regions, 1);
 	if (mal.proofs.free) {
 		mal.proofs.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);
 	}
 	add_run(mal.region.current, duration, !mal_sizing_is_shared(&mal));
-	if (!mal.weight && duration >= mal.short_region)
-		mal_count(&mal.threads[0].busy, duration * mal.running);
-	if (mal.shares)
+	if (!mal.region.weight && duration >= mal.short_region)
+		mal_count(&mal.threads[0].busy, duration * mal.region.running);
+	if (mal.region.shares)
 		mal_wants_cpus_close(&mal.segment, mal.me);
-	if (now - mal.region.last_look > mal.region.look_every)
+	if (now - mal.sizing.last_look > mal.sizing.look_every)
 		learn_unseen(&mal, now);
 	mal.proofs.free = false;
-	mal.stacked = false;
-	mal.shares = false;
-	mal.last_leave = now;
+	mal.region.stacked = false;
+	mal.region.shares = false;
+	mal.primary.last_leave = now;
 	mal_phase_region(where);
 }

@@ -32,10 +32,10 @@
 
 void mal_sizing_open(struct mal_rank *rank)
 {
-	rank->region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	rank->region.share_region = mal_s_to_ticks(SHARE_REGION_S);
-	rank->region.grow_region = mal_s_to_ticks(GROW_REGION_S);
-	mal_length_open(rank, rank->region.share_region);
+	rank->sizing.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->sizing.share_region = mal_s_to_ticks(SHARE_REGION_S);
+	rank->sizing.grow_region = mal_s_to_ticks(GROW_REGION_S);
+	mal_length_open(rank, rank->sizing.share_region);
 }
 
 /*
@@ -44,9 +44,9 @@ void mal_sizing_open(struct mal_rank *rank)
  */
 static bool is_long(struct mal_rank *rank, const struct mal_region *region)
 {
-	uint64_t ticks = rank->region.grow_region;
+	uint64_t ticks = rank->sizing.grow_region;
 
-	return region->work >= (double)ticks * rank->own_count &&
+	return region->work >= (double)ticks * rank->cpus.own_count &&
 	       region->length.typical >= ticks / TYPICAL_PART;
 }
 
@@ -58,19 +58,19 @@ bool mal_sizing_may_share(struct mal_rank *rank, const struct mal_region *region
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(struct mal_rank *rank, const struct mal_region *region)
 {
-	unsigned int cpus = mal_cpus_to_use(rank, rank->own_count + rank->borrowed_count);
+	unsigned int cpus = mal_cpus_to_use(rank, rank->cpus.own_count + rank->cpus.borrowed_count);
 	unsigned int team = cpus;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
-	if (rank->planned > cpus && rank->planned <= rank->segment.thread_count)
-		return rank->planned;
+	if (rank->cpus.planned > cpus && rank->cpus.planned <= rank->segment.thread_count)
+		return rank->cpus.planned;
 	if (!mal_rule(rank, MAL_RULE_GROW) || !is_long(rank, region) ||
 	    !mal_sizing_may_share(rank, region) || region->offer < GROW_OFFER)
 		return cpus;
-	if (region->offered_cpus >= rank->own_count)
-		team = 2 * rank->own_count;
+	if (region->offered_cpus >= rank->cpus.own_count)
+		team = 2 * rank->cpus.own_count;
 	else if (region->offer >= GROW_SURE)
-		team = rank->own_count + region->offered_cpus;
+		team = rank->cpus.own_count + region->offered_cpus;
 	return team > cpus && team <= rank->segment.thread_count ? team : cpus;
 }
 
@@ -108,19 +108,19 @@ static uint64_t measure_offer(struct mal_rank *rank, uint64_t begin, uint64_t en
 /* Whether the region that ended could have used more CPUs than the rank's. */
 static bool can_borrow(struct mal_rank *rank)
 {
-	return rank->running > rank->own_count || mal_team_may_differ(rank);
+	return rank->region.running > rank->cpus.own_count || mal_team_may_differ(rank);
 }
 
 /* How many CPUs lenders granted while the region ran; they may have taken them back since. */
 static unsigned int count_granted(struct mal_rank *rank)
 {
-	unsigned int began = rank->own_count + rank->borrowed_count, had;
+	unsigned int began = rank->cpus.own_count + rank->cpus.borrowed_count, had;
 
-	if (!rank->shares)
+	if (!rank->region.shares)
 		return 0;
 	had = atomic_load_explicit(&rank->slot->wants_cpus_count, memory_order_relaxed);
 	/* Others write it. */
-	had = had < rank->running ? had : rank->running;
+	had = had < rank->region.running ? had : rank->region.running;
 	return had > began ? had - began : 0;
 }
 
@@ -140,10 +140,10 @@ static void learn_work(struct mal_rank *rank, struct mal_region *region, double 
 static void ask_for_cpus(struct mal_rank *rank, const struct mal_region *region, double offer)
 {
 	if (offer > GROW_OFFER && can_borrow(rank) &&
-	    (rank->stacked || mal_sizing_may_share(rank, region))) {
+	    (rank->region.stacked || mal_sizing_may_share(rank, region))) {
 		mal_cpus_want(rank, true);
-		rank->region.looks_without = 0;
-	} else if (++rank->region.looks_without > LOOKS_WITHOUT) {
+		rank->sizing.looks_without = 0;
+	} else if (++rank->sizing.looks_without > LOOKS_WITHOUT) {
 		mal_cpus_want(rank, false);
 	}
 }
@@ -152,26 +152,27 @@ static void ask_for_cpus(struct mal_rank *rank, const struct mal_region *region,
 __attribute__((noinline)) void mal_sizing_learn(struct mal_rank *rank, struct mal_region *region,
 						uint64_t now)
 {
-	double duration = (double)(now - rank->region_begin);
+	double duration = (double)(now - rank->region.begin);
 	unsigned int cpus;
 	double work, offer;
 	bool was_long;
 
 	/* A coarse clock has not gone on since: there is nothing to divide by. */
-	if (now <= rank->region_begin)
+	if (now <= rank->region.begin)
 		return;
-	rank->region.last_look = now;
+	rank->sizing.last_look = now;
 	/* It took long to create threads, and will not the next time. */
-	if (rank->running > 1 && rank->running > rank->region.threads) {
-		rank->region.threads = rank->running;
+	if (rank->region.running > 1 && rank->region.running > rank->sizing.threads) {
+		rank->sizing.threads = rank->region.running;
 		return;
 	}
 	if (!mal_rule(rank, MAL_RULE_LEND))
 		return;
-	offer = (double)measure_offer(rank, rank->region_begin, now, &cpus) / duration;
+	offer = (double)measure_offer(rank, rank->region.begin, now, &cpus) / duration;
 	was_long = is_long(rank, region);
 	/* A CPU is granted while its rank waits. */
-	work = duration * (rank->own_count + rank->borrowed_count + offer * count_granted(rank));
+	work = duration *
+	       (rank->cpus.own_count + rank->cpus.borrowed_count + offer * count_granted(rank));
 	region->left = mal_sizing_is_shared(rank) ? region->left - (region->left > 0) : SHARED_RUNS;
 	learn_work(rank, region, work);
 	ask_for_cpus(rank, region, offer);

@@ -81,14 +81,14 @@ static void look_at_objects(struct mal_rank *rank)
 
 static void choose_mode(struct mal_rank *rank)
 {
-	const struct mal_runtime *runtime = rank->teams.managed;
+	const struct mal_runtime *runtime = rank->team.managed;
 
 	/*
 	 * A number of threads that differs from the number of CPUs was chosen on purpose. One that
 	 * the program is told so that it can grow matters to bound regions alone.
 	 */
-	if (rank->base != mal_cpumask_count(&rank->home) &&
-	    !(rank->reported_more && rank->proofs.on))
+	if (rank->team.base != mal_cpumask_count(&rank->home) &&
+	    !(rank->team.reported_more && rank->proofs.on))
 		keep_size(rank, MAL_REASON_NUMBER);
 	else if (runtime->get_dynamic && runtime->get_dynamic())
 		keep_size(rank, MAL_REASON_DYNAMIC);
@@ -102,23 +102,23 @@ static void choose_mode(struct mal_rank *rank)
 /* The user's limit: beyond it the runtime gives no more threads, or only with a warning. */
 static unsigned int get_limit(struct mal_rank *rank)
 {
-	const struct mal_runtime *runtime = rank->teams.managed;
+	const struct mal_runtime *runtime = rank->team.managed;
 	int limit = runtime->get_thread_limit ? runtime->get_thread_limit() : 0;
 
-	if (rank->teams.all_limited)
-		return rank->base;
+	if (rank->team.all_limited)
+		return rank->team.base;
 	if (limit <= 0 || (unsigned int)limit >= NO_LIMIT)
 		return NO_LIMIT;
 	/* The limit includes threads of nested regions. */
 	if (runtime->get_max_active_levels && runtime->get_max_active_levels() > 1)
-		return rank->base;
-	return (unsigned int)limit > rank->base ? (unsigned int)limit : rank->base;
+		return rank->team.base;
+	return (unsigned int)limit > rank->team.base ? (unsigned int)limit : rank->team.base;
 }
 
 /* Whether the system has room for a team of so many. Where it has not, libomp ends the program. */
 static bool system_has_room(struct mal_rank *rank, unsigned int threads)
 {
-	const struct mal_runtime *runtime = rank->teams.managed;
+	const struct mal_runtime *runtime = rank->team.managed;
 
 	return mal_threads_have_room(rank, threads, SPARE_THREADS,
 				     runtime->get_stack_size ? runtime->get_stack_size() : 0);
@@ -133,14 +133,14 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	bool told_so = rank->proofs.raised; /* while another thread was the primary one */
 
 	rank->proofs.raised = false;
-	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->base != 1)
+	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->team.base != 1)
 		return;
-	if (!chosen && (told_so || !atomic_load(&rank->reported)) && !rank->proofs.told_one &&
-	    rank->teams.managed->set_num_threads && get_limit(rank) >= 2 && mal_prove_all_free() &&
+	if (!chosen && (told_so || !atomic_load(&rank->team.reported)) && !rank->proofs.told_one &&
+	    rank->team.managed->set_num_threads && get_limit(rank) >= 2 && mal_prove_all_free() &&
 	    system_has_room(rank, 2)) {
 		/* Who only observes changes nothing, but tells what balancing could do. */
 		if (!rank->observe)
-			rank->base = 2;
+			rank->team.base = 2;
 		rank->proofs.raised = true;
 	} else if (chosen) {
 		mal_prove_told_one();
@@ -150,7 +150,7 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 /* Where the user wants the calling thread, which the runtime knows. */
 static bool find_place(struct mal_rank *rank, struct mal_cpumask *mask)
 {
-	const struct mal_runtime *runtime = rank->teams.managed;
+	const struct mal_runtime *runtime = rank->team.managed;
 	int ids[MAL_MAX_CPUS / 4], place, count;
 
 	place = runtime->get_place_num ? runtime->get_place_num() : -1;
@@ -174,122 +174,123 @@ void mal_team_open(struct mal_rank *rank)
 	unsigned int told;
 	int threads;
 
-	if (rank->base)
+	if (rank->team.base)
 		return;
-	rank->teams.managed = runtime;
+	rank->team.managed = runtime;
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
-	rank->base = rank->teams.unbalanced = threads > 0 ? (unsigned int)threads : 1;
-	rank->teams.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
+	rank->team.base = rank->team.unbalanced = threads > 0 ? (unsigned int)threads : 1;
+	rank->team.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
 	if (runtime->set_num_threads &&
 	    mal_number_parse(getenv(MAL_ENV_MAX_THREADS), 1, NO_LIMIT, &told)) {
 		unsigned int limit = get_limit(rank);
 
-		rank->base = told < limit ? told : limit;
-		runtime->set_num_threads((int)rank->base);
-		rank->reported_more = true;
+		rank->team.base = told < limit ? told : limit;
+		runtime->set_num_threads((int)rank->team.base);
+		rank->team.reported_more = true;
 	}
-	atomic_store(&rank->slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
-						  (rank->reported_more ? MAL_CHOSEN_BY_KEY : 0u));
-	rank->team = rank->base;
-	rank->teams.linger = MAL_LINGER_USUAL;
-	rank->teams.schedule = 0;
-	rank->teams.alike = rank->base == 1 && mal_gomp_original(runtime);
+	atomic_store(&rank->slot->chosen,
+		     (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
+			     (rank->team.reported_more ? MAL_CHOSEN_BY_KEY : 0u));
+	rank->team.size = rank->team.base;
+	rank->team.linger = MAL_LINGER_USUAL;
+	rank->team.schedule = 0;
+	rank->team.alike = rank->team.base == 1 && mal_gomp_original(runtime);
 	choose_mode(rank);
-	raise_base(rank, numbers || rank->reported_more);
-	rank->teams.levels_differ = numbers && strchr(numbers, ',');
-	rank->teams.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
-			      getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
-	rank->teams.place = rank->teams.rebinds ? find_place : NULL;
-	rank->teams.block_fixed |=
+	raise_base(rank, numbers || rank->team.reported_more);
+	rank->team.levels_differ = numbers && strchr(numbers, ',');
+	rank->team.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
+			     getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
+	rank->team.place = rank->team.rebinds ? find_place : NULL;
+	rank->team.block_fixed |=
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
-	rank->teams.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
-	rank->teams.usual_kind = OMP_SCHED_STATIC;
+	rank->team.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
+	rank->team.usual_kind = OMP_SCHED_STATIC;
 	/* It ends programs whose OMP_SCHEDULE names a kind of LLVM's own. */
-	if (runtime->get_schedule && !rank->teams.schedule_fixed)
-		runtime->get_schedule(&rank->teams.usual_kind, &rank->teams.usual_chunk);
-	rank->teams.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
+	if (runtime->get_schedule && !rank->team.schedule_fixed)
+		runtime->get_schedule(&rank->team.usual_kind, &rank->team.usual_chunk);
+	rank->team.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
 }
 
 void mal_team_look(struct mal_rank *rank)
 {
-	unsigned int asked = atomic_load_explicit(&rank->teams.asked_inside, memory_order_relaxed);
+	unsigned int asked = atomic_load_explicit(&rank->team.asked_inside, memory_order_relaxed);
 
 	look_at_objects(rank);
-	if (asked <= rank->base)
+	if (asked <= rank->team.base)
 		return;
-	rank->base = asked;
-	rank->reported_more = true;
+	rank->team.base = asked;
+	rank->team.reported_more = true;
 }
 
 unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads)
 {
 	unsigned int limit;
 
-	if (threads <= rank->base)
+	if (threads <= rank->team.base)
 		return threads;
 	limit = get_limit(rank);
 	if (threads > limit)
 		threads = limit;
-	if (rank->teams.room < rank->base)
-		rank->teams.room = rank->base;
-	if (threads <= rank->teams.room)
+	if (rank->team.room < rank->team.base)
+		rank->team.room = rank->team.base;
+	if (threads <= rank->team.room)
 		return threads;
-	if (rank->teams.no_room || !system_has_room(rank, threads)) {
-		rank->teams.no_room = true;
+	if (rank->team.no_room || !system_has_room(rank, threads)) {
+		rank->team.no_room = true;
 		keep_size(rank, MAL_REASON_SYSTEM);
-		return rank->teams.room;
+		return rank->team.room;
 	}
-	rank->teams.room = threads;
+	rank->team.room = threads;
 	return threads;
 }
 
 bool mal_team_hides_size(struct mal_rank *rank)
 {
-	return !rank->teams.levels_differ && rank->teams.managed->set_num_threads;
+	return !rank->team.levels_differ && rank->team.managed->set_num_threads;
 }
 
 void mal_team_hide_size(struct mal_rank *rank)
 {
-	rank->teams.managed->set_num_threads((int)rank->base);
+	rank->team.managed->set_num_threads((int)rank->team.base);
 }
 
 void mal_team_keep_schedule(struct mal_rank *rank)
 {
-	rank->teams.schedule_fixed = true;
+	rank->team.schedule_fixed = true;
 }
 
 void mal_team_keep_dynamic(struct mal_rank *rank)
 {
-	if (!rank->base)
+	if (!rank->team.base)
 		mal_team_open(rank);
 	keep_size(rank, MAL_REASON_DYNAMIC);
 }
 
 void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 {
-	if (!rank->base)
+	if (!rank->team.base)
 		mal_team_open(rank);
 	/* As many as it has because of us it may have chosen because it was told so. */
-	if (threads > rank->base || threads < rank->teams.unbalanced)
-		rank->teams.unbalanced = threads;
-	rank->base = threads;
-	rank->team = threads;
+	if (threads > rank->team.base || threads < rank->team.unbalanced)
+		rank->team.unbalanced = threads;
+	rank->team.base = threads;
+	rank->team.size = threads;
 	rank->proofs.raised = false;
-	atomic_store(&rank->teams.asked_inside, 0);
+	atomic_store(&rank->team.asked_inside, 0);
 	mal_team_tell(rank, (int)threads);
 }
 
 int mal_team_tell(struct mal_rank *rank, int threads)
 {
-	unsigned int reported = atomic_load_explicit(&rank->reported, memory_order_relaxed);
+	unsigned int reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
 
 	/* A region of one thread because of its if clause says nothing of others. */
-	if (threads == 1 && rank->base <= 1 && !rank->proofs.raised)
+	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.raised)
 		mal_prove_told_one();
 	if (threads > 0 && (unsigned int)threads > reported) {
 		uint32_t reason = MAL_REASON_NONE;
 
-		atomic_store(&rank->reported, (uint32_t)threads);
+		atomic_store(&rank->team.reported, (uint32_t)threads);
 		atomic_store(&rank->slot->reported, (uint32_t)threads);
 		if (rank->mode == MAL_MODE_AUTO)
 			atomic_compare_exchange_strong(&rank->slot->reason, &reason,
@@ -307,9 +308,9 @@ int mal_team_tell_inside(struct mal_rank *rank, int threads)
 	 * The answer must stay true: later regions are at least as large as this one. But the user
 	 * may have said that it need not.
 	 */
-	if (mal_self.slot && rank->widened && rank->mode != MAL_MODE_TEAM) {
-		atomic_store(&rank->teams.asked_inside, rank->running);
-		threads = threads > (int)rank->running ? threads : (int)rank->running;
+	if (mal_self.slot && rank->region.widened && rank->mode != MAL_MODE_TEAM) {
+		atomic_store(&rank->team.asked_inside, rank->region.running);
+		threads = threads > (int)rank->region.running ? threads : (int)rank->region.running;
 	}
 	return mal_team_tell(rank, threads);
 }
@@ -317,7 +318,7 @@ int mal_team_tell_inside(struct mal_rank *rank, int threads)
 /* A plan may come before the first region, where the team is opened. */
 static bool can_resize(struct mal_rank *rank)
 {
-	return rank->teams.managed && rank->teams.managed->set_num_threads;
+	return rank->team.managed && rank->team.managed->set_num_threads;
 }
 
 bool mal_team_is_free(struct mal_rank *rank)
@@ -328,7 +329,8 @@ bool mal_team_is_free(struct mal_rank *rank)
 	if (rank->mode == MAL_MODE_TEAM)
 		return can_resize(rank);
 	return rank->mode != MAL_MODE_CPUSET &&
-	       !atomic_load_explicit(&rank->reported, memory_order_relaxed) && can_resize(rank);
+	       !atomic_load_explicit(&rank->team.reported, memory_order_relaxed) &&
+	       can_resize(rank);
 }
 
 bool mal_team_may_differ(struct mal_rank *rank)
@@ -344,15 +346,16 @@ bool mal_team_is_mostly_free(struct mal_rank *rank)
 
 static unsigned int max_threads(struct mal_rank *rank)
 {
-	unsigned int reported = atomic_load_explicit(&rank->reported, memory_order_relaxed);
+	unsigned int reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
 
 	if (rank->mode == MAL_MODE_TEAM || mal_team_is_mostly_free(rank))
 		reported = 0;
 	else if (rank->proofs.on)
-		reported = rank->base;
-	if (rank->teams.no_room && !reported)
-		return rank->teams.room;
-	return rank->mode == MAL_MODE_CPUSET && rank->base > reported ? rank->base : reported;
+		reported = rank->team.base;
+	if (rank->team.no_room && !reported)
+		return rank->team.room;
+	return rank->mode == MAL_MODE_CPUSET && rank->team.base > reported ? rank->team.base
+									   : reported;
 }
 
 unsigned int mal_team_max(struct mal_rank *rank)
@@ -360,8 +363,8 @@ unsigned int mal_team_max(struct mal_rank *rank)
 	unsigned int max = max_threads(rank), home = mal_cpumask_count(&rank->home);
 
 	/* What it was told may be more. */
-	if (home < rank->base)
-		home = rank->base;
+	if (home < rank->team.base)
+		home = rank->team.base;
 	if (!rank->slot->count.regions || !mal_length_is_mostly_short(rank))
 		return max;
 	return max && max < home ? max : home;
@@ -369,11 +372,11 @@ unsigned int mal_team_max(struct mal_rank *rank)
 
 void mal_team_set(struct mal_rank *rank, unsigned int threads)
 {
-	if (threads == rank->team || !can_resize(rank))
+	if (threads == rank->team.size || !can_resize(rank))
 		return;
-	rank->teams.managed->set_num_threads((int)threads);
-	rank->team = threads;
-	if (rank->teams.rebinds)
+	rank->team.managed->set_num_threads((int)threads);
+	rank->team.size = threads;
+	if (rank->team.rebinds)
 		mal_bind_forget(rank);
 }
 
@@ -383,44 +386,43 @@ void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 	 * A plan may come before the first region, where the team is opened: it has no size until
 	 * then.
 	 */
-	if (!rank->base || !cpus || rank->mode == MAL_MODE_CPUSET || rank->proofs.on ||
-	    (atomic_load(&rank->reported) && rank->mode != MAL_MODE_TEAM))
+	if (!rank->team.base || !cpus || rank->mode == MAL_MODE_CPUSET || rank->proofs.on ||
+	    (atomic_load(&rank->team.reported) && rank->mode != MAL_MODE_TEAM))
 		return;
 	cpus = mal_team_bound(rank, cpus);
-	rank->base = cpus;
+	rank->team.base = cpus;
 	mal_team_set(rank, cpus);
 }
 
 bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 {
-	if (linger == rank->teams.linger || rank->teams.block_fixed)
+	if (linger == rank->team.linger || rank->team.block_fixed)
 		return false;
-	rank->teams.managed->set_blocktime(linger == MAL_LINGER_USUAL ? rank->teams.usual_blocktime
-								      : linger == MAL_LINGER_SHORT);
-	rank->teams.linger = linger;
+	rank->team.managed->set_blocktime(linger == MAL_LINGER_USUAL ? rank->team.usual_blocktime
+								     : linger == MAL_LINGER_SHORT);
+	rank->team.linger = linger;
 	return true;
 }
 
 void mal_team_keep_blocktime(struct mal_rank *rank)
 {
-	rank->teams.block_fixed = true;
+	rank->team.block_fixed = true;
 }
 
 int mal_team_tell_blocktime(struct mal_rank *rank, int ms)
 {
-	bool ours = rank->teams.linger != MAL_LINGER_USUAL && !rank->teams.block_fixed &&
-		    ms == (rank->teams.linger == MAL_LINGER_SHORT);
+	bool ours = rank->team.linger != MAL_LINGER_USUAL && !rank->team.block_fixed &&
+		    ms == (rank->team.linger == MAL_LINGER_SHORT);
 
-	return ours ? rank->teams.usual_blocktime : ms;
+	return ours ? rank->team.usual_blocktime : ms;
 }
 
 void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule)
 {
-	const struct mal_runtime *runtime = rank->teams.managed;
+	const struct mal_runtime *runtime = rank->team.managed;
 	uint32_t kind = schedule & 0xffff;
 
-	if (schedule == rank->teams.schedule || rank->teams.schedule_fixed ||
-	    !runtime->set_schedule)
+	if (schedule == rank->team.schedule || rank->team.schedule_fixed || !runtime->set_schedule)
 		return;
 	/* libomp aborts on kinds other than omp_sched_static, dynamic and guided. */
 	if (kind > OMP_SCHED_GUIDED)
@@ -428,6 +430,6 @@ void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule)
 	if (kind)
 		runtime->set_schedule((int)kind, (int)(schedule >> 16));
 	else
-		runtime->set_schedule(rank->teams.usual_kind, rank->teams.usual_chunk);
-	rank->teams.schedule = schedule;
+		runtime->set_schedule(rank->team.usual_kind, rank->team.usual_chunk);
+	rank->team.schedule = schedule;
 }

@@ -102,7 +102,7 @@ static void watch_loop(struct mal_rank *rank, uint32_t loop)
 	uint64_t begin = 0;
 
 	while (atomic_load(&watch.armed) == loop) {
-		uint64_t now = mal_clock_ns(mal_thread_clock(rank->primary_tid));
+		uint64_t now = mal_clock_ns(mal_thread_clock(rank->primary.tid));
 
 		if (looks != atomic_load(&watch.looks)) {
 			looks = atomic_load(&watch.looks);
@@ -244,7 +244,7 @@ static void wait_on(struct mal_rank *rank)
 		mal_call_begin();
 		mal_wait_begin(rank);
 	}
-	if (rank->lending)
+	if (rank->lend.lending)
 		arm();
 	drop();
 }
@@ -262,7 +262,7 @@ static void begin_loop(void)
 void mal_mpi_test_begins(void)
 {
 	mal_mpi_in_test = 1;
-	if (tests.timing && !mal.depth)
+	if (tests.timing && !mal.region.depth)
 		tests.entered = mal_ticks();
 }
 
@@ -327,7 +327,7 @@ __attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 	struct mal_kept kept;
 
 	mal_self.tests_left = TESTS_FIRST;
-	if (!mal_self.primary || !rank->active || rank->depth)
+	if (!mal_self.primary || !rank->active || rank->region.depth)
 		return;
 	if (tests.timing) {
 		learn_test();
@@ -343,7 +343,7 @@ void mal_mpi_tested(bool done)
 	if (!done) {
 		if (--mal_self.tests_left <= 0)
 			look_unseen(&mal);
-	} else if (mal_self.primary && mal.active && !mal.depth) {
+	} else if (mal_self.primary && mal.active && !mal.region.depth) {
 		mal_mpi_end_tests();
 	}
 }

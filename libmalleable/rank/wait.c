@@ -112,7 +112,7 @@ void mal_mpi_enter(bool collective)
 	mal_self.mpi_frame = (uintptr_t)__builtin_frame_address(0);
 	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_UNSEEN))
 		return;
-	if (mal_self.primary && !mal.depth) {
+	if (mal_self.primary && !mal.region.depth) {
 		mal_self.calling = MAL_CALLS;
 		mal_self.collective = collective;
 		mal_call_begin();
@@ -140,7 +140,7 @@ __attribute__((noinline)) static void note_waiting(struct mal_rank *rank)
 void mal_mpi_poll(void)
 {
 	if (!mal_self.calling) {
-		if (mal_self.mpi_depth && !mal_self.primary && !mal.region_begin)
+		if (mal_self.mpi_depth && !mal_self.primary && !mal.region.begin)
 			note_waiting(&mal);
 		return;
 	}

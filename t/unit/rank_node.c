@@ -394,10 +394,10 @@ static void open_rank(unsigned int rank, unsigned int each)
 	known->slot->pid = PID_OF(rank);
 	known->threads = thread_of(rank, 0);
 	known->home = known->slot->home;
-	known->team = known->base = 0;
-	known->own_count = each;
+	known->team.size = known->team.base = 0;
+	known->cpus.own_count = each;
 	for (unsigned int i = 0; i < each; i++)
-		known->own[i] = (uint16_t)(rank * each + i);
+		known->cpus.own[i] = (uint16_t)(rank * each + i);
 	for (unsigned int i = 0; i < NODE_THREADS; i++) {
 		struct node_thread *thread = &node_thread[rank * NODE_THREADS + i];
 

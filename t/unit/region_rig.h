@@ -32,7 +32,7 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger how)
 	bool changed = waits != how;
 
 	waits = how;
-	rank->teams.linger = how;
+	rank->team.linger = how;
 	return changed;
 }
 
@@ -96,7 +96,7 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 
 void mal_cpus_release(struct mal_rank *rank)
 {
-	rank->borrowed_count = 0;
+	rank->cpus.borrowed_count = 0;
 }
 
 static inline int open_all(void **state)
@@ -105,7 +105,7 @@ static inline int open_all(void **state)
 	wants = false;
 	borrows = 0;
 	open_node(RANKS, CPUS / RANKS, THREADS);
-	mal.region.threads = THREADS;
+	mal.sizing.threads = THREADS;
 	mal_region_table_clear();
 	free_one = passing_one = said = NULL;
 	asked = 0;
@@ -123,9 +123,9 @@ static inline void begin(const void *where, unsigned int clause)
 {
 	unsigned int size;
 
-	mal_region_begin(where, clause ? clause : mal.team);
-	size = clause ? clause : mal.team;
-	if (size != mal.running)
+	mal_region_begin(where, clause ? clause : mal.team.size);
+	size = clause ? clause : mal.team.size;
+	if (size != mal.region.running)
 		mal_region_resized(&mal, size);
 }
 
@@ -133,7 +133,7 @@ static inline void begin(const void *where, unsigned int clause)
 static inline void end_after(const void *where, uint64_t ticks, bool offered)
 {
 	turn_clock(ticks);
-	mal.segment.ranks[1].waiting_since = offered ? mal.region_begin : 0;
+	mal.segment.ranks[1].waiting_since = offered ? mal.region.begin : 0;
 	mal_region_end(where);
 }
 
@@ -153,7 +153,7 @@ static inline void widen(const void *where)
 {
 	run(where, NONE, true);
 	begin(where, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	assert_int_equal(placed, 4);
 	end(where, true);
 }

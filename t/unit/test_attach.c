@@ -128,7 +128,7 @@ static void shares(void **state)
 	mal_attach();
 	assert_true(mal.active);
 	assert_string_equal(home(), "0-1");
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
 	assert_int_equal(seen(1).owner, 0);
@@ -186,24 +186,24 @@ static void taken_over(void **state)
 	mal_self.testing = true;
 	assert_false(another_becomes(2));
 	mal_self.testing = false;
-	mal.depth = 1;
+	mal.region.depth = 1;
 	assert_false(another_becomes(2));
-	mal.depth = 0;
-	mal.region_begin = 1;
+	mal.region.depth = 0;
+	mal.region.begin = 1;
 	assert_false(another_becomes(2));
-	mal.region_begin = 0;
+	mal.region.begin = 0;
 	assert_true(mal_self.primary);
-	assert_int_equal(mal.primary_tid, getpid());
-	mal.base = 2;
+	assert_int_equal(mal.primary.tid, getpid());
+	mal.team.base = 2;
 	mal.slot->strays = MAL_STRAYS_WAIT;
 	assert_true(another_becomes(2));
 	assert_false(mal_self.primary || mal_self.met);
-	assert_int_equal(mal.base, 0);
+	assert_int_equal(mal.team.base, 0);
 	assert_int_equal(mal.slot->strays, 0);
 	assert_false(another_becomes(2));
 	/* That has ended, whatever it did. */
-	mal.region_begin = 1;
-	mal.primary_tid = MAL_PRIMARY_ENDED;
+	mal.region.begin = 1;
+	mal.primary.tid = MAL_PRIMARY_ENDED;
 	assert_true(mal_become_primary(&mal));
 	assert_false(another_becomes(2));
 }
@@ -343,7 +343,7 @@ static void asks_and_takes_over(void **state)
 	mal_word_set(&view.cpus[1].word, (struct mal_cpu_state){0, 1, true});
 	mal_attach();
 	assert_true(mal.active);
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(seen(0).user, 0);
 	assert_int_equal(seen(1).user, 0);
 	assert_int_equal(waited_ms, 1000);
@@ -401,7 +401,7 @@ static void comes_to_cpus_of_others(void **state)
 		mal_word_set(&view.cpus[cpu].word, (struct mal_cpu_state){1, 1, false});
 	mal_attach();
 	assert_true(mal.active);
-	assert_int_equal(mal.own_count, 0);
+	assert_int_equal(mal.cpus.own_count, 0);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
 }

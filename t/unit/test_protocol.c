@@ -37,8 +37,8 @@ static int set_up(void **state)
 	/* Threads 0 and 1 share a CPU, as place_of() says. */
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
-	assert_int_equal(mal.own_count, 2);
-	mal.team = THREADS;
+	assert_int_equal(mal.cpus.own_count, 2);
+	mal.team.size = THREADS;
 	mal_bind_team(&mal, THREADS);
 	return 0;
 }
@@ -60,7 +60,7 @@ static void wait_and_lend(void)
 {
 	let_want(2);
 	mal_wait_begin(&mal);
-	while (!mal.lending) {
+	while (!mal.lend.lending) {
 		turn_clock(10 * US);
 		mal_wait_poll(&mal);
 	}
@@ -282,7 +282,7 @@ static void read_anew(void **state)
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
 	atomic_fetch_add(&mal.slot->changes, 1);
 	assert_true(mal_cpus_refresh(&mal));
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_true(mal_word_borrow(word_of(1), 2));
 	mal_call_end();
 	assert_int_equal(cpu_state(0).user, 0);
@@ -297,7 +297,7 @@ static void left_behind(void **state)
 	mal_free_check(&mal.segment, 1);
 	atomic_fetch_add(&mal.slot->changes, 1);
 	mal_cpus_refresh(&mal);
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(cpu_state(1).user, 0);
 	assert_false(mal.segment.header->free_cpus);
 }
@@ -313,7 +313,7 @@ static void bound_is_wrong(void **state)
 	mal_word_set(word_of(5), (struct mal_cpu_state){2, 0, true});
 	atomic_fetch_add(&mal.slot->changes, 1);
 	mal_cpus_refresh(&mal);
-	assert_int_equal(mal.borrowed_count, 1);
+	assert_int_equal(mal.cpus.borrowed_count, 1);
 	mal_bind_team(&mal, THREADS);
 	for (unsigned int i = 0; i < THREADS; i++)
 		assert_int_equal(where_is(0, i), thread_of(0, i)->cpu);
@@ -456,13 +456,13 @@ static void near_first(void **state)
 	assert_true(mal_word_lend(word_of(2), 1));
 	assert_true(mal_word_lend(word_of(4), 2));
 	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
-	assert_int_equal(mal.borrowed[0], 4);
+	assert_int_equal(mal.cpus.borrowed[0], 4);
 	assert_int_equal(mal_cpus_borrow(&mal, 2), 1);
-	assert_int_equal(mal.borrowed[1], 2);
+	assert_int_equal(mal.cpus.borrowed[1], 2);
 	mal_cpus_release(&mal);
 	mal.segment.header->rules |= MAL_RULE_ANY_ORDER;
 	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
-	assert_int_equal(mal.borrowed[0], 2);
+	assert_int_equal(mal.cpus.borrowed[0], 2);
 }
 
 /* A team of some of our hardware threads has one on each core before it has two on any. */
@@ -476,9 +476,9 @@ static void one_on_each_core(void **state)
 	mal.slot->use = 2;
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
-	assert_int_equal(mal.own_count, 4);
-	assert_int_equal(mal.own[0], 0);
-	assert_int_equal(mal.own[1], 2);
+	assert_int_equal(mal.cpus.own_count, 4);
+	assert_int_equal(mal.cpus.own[0], 0);
+	assert_int_equal(mal.cpus.own[1], 2);
 }
 
 /* Until all CPUs are there that the plan gives us, the first one too, we know how many come. */
@@ -488,12 +488,12 @@ static void planned(void **state)
 	mal.segment.cpus[0].target = mal.segment.cpus[1].target = 0;
 	mal.segment.cpus[4].target = 0;
 	mal_cpus_apply_plan(&mal);
-	assert_int_equal(mal.planned, 3);
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.planned, 3);
+	assert_int_equal(mal.cpus.own_count, 2);
 	mal_word_set(word_of(4), (struct mal_cpu_state){0, 0, false});
 	atomic_fetch_add(&mal.slot->changes, 1);
 	mal_cpus_refresh(&mal);
-	assert_int_equal(mal.planned, 0);
+	assert_int_equal(mal.cpus.planned, 0);
 }
 
 /* CPUs are lent only where somebody would borrow them. */
@@ -505,7 +505,7 @@ static void nobody_would_borrow(void **state)
 		turn_clock(10 * US);
 		mal_wait_poll(&mal);
 	}
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 	assert_false(cpu_state(0).lent || cpu_state(1).lent);
 	mal_call_end();
 }

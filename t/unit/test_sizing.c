@@ -34,12 +34,12 @@ static void from_300_us(void **state)
 	take(&brief, 100, 290 * US);
 	assert_int_equal(borrows, 0);
 	assert_false(wants);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 9, 310 * US);
 	assert_int_equal(borrows, 8);
 	assert_true(wants);
-	assert_int_equal(mal.team, 2);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	assert_int_equal(mal.team.size, 2);
+	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 }
 
 /* What is typical falls and rises: it is not now above 300 us, now below. */
@@ -68,11 +68,11 @@ static void prepared_anew(void **state)
 	let_want(1);
 	wants = true;
 	take(&region, 20, 100 * US);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 20, MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 	take(&region, 60, 100 * US);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 }
 
 /* Threads wait for 1 ms where ranks borrow, not at all where they share a CPU, else as usual. */
@@ -82,24 +82,24 @@ static void lingers(void **state)
 
 	(void)state;
 	take(&region, 3, MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	let_want(1);
 	take(&region, 2, MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 	take(&region, 9, LONG);
-	assert_int_equal(mal.team, 4);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	assert_int_equal(mal.team.size, 4);
+	assert_int_equal(mal.team.linger, MAL_LINGER_NONE);
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	take(&region, 1, LONG);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	/* Of a program that chose more threads than CPUs itself they wait as in its own runtime. */
 	begin(&region, 4);
-	assert_true(mal.stacked);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_true(mal.region.stacked);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	end_after(&region, MS, true);
-	mal.teams.for_gomp = true;
+	mal.team.for_gomp = true;
 	begin(&region, 4);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	assert_int_equal(mal.team.linger, MAL_LINGER_NONE);
 	end_after(&region, MS, true);
 }
 
@@ -110,19 +110,19 @@ static void wide(void **state)
 
 	(void)state;
 	take(&shorter, 20, 1900 * US);
-	assert_int_equal(mal.team, 2);
+	assert_int_equal(mal.team.size, 2);
 	take(&region, 2, 2100 * US);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	for (int i = 0; i < 20; i++) {
 		begin(&unoffered, NONE);
-		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.team.size, 2);
 		turn_clock(LONG);
-		mal.segment.ranks[1].waiting_since = mal.region_begin + LONG - LONG / 13;
+		mal.segment.ranks[1].waiting_since = mal.region.begin + LONG - LONG / 13;
 		mal_region_end(&unoffered);
 	}
 	take(&unoffered, 1, LONG);
 	begin(&unoffered, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	end(&unoffered, true);
 }
 
@@ -190,7 +190,7 @@ static void creates_threads(void **state)
 
 	(void)state;
 	mal.segment.header->free_cpus = 1;
-	mal.region.threads = 0;
+	mal.sizing.threads = 0;
 	take(&region, 1, 5 * LONG);
 	assert_true(mal.region.current->work <= 0);
 	take(&region, 1, LONG);
@@ -229,16 +229,16 @@ static void gives_back(void **state)
 
 	(void)state;
 	take(&region, 2, 1500 * US);
-	mal.borrowed_count = 1;
+	mal.cpus.borrowed_count = 1;
 	take(&region, 1, 1500 * US);
-	assert_int_equal(mal.borrowed_count, 1);
+	assert_int_equal(mal.cpus.borrowed_count, 1);
 	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 	take(&brief, 1, MS / 10);
-	assert_int_equal(mal.borrowed_count, 0);
-	mal.borrowed_count = 1;
+	assert_int_equal(mal.cpus.borrowed_count, 0);
+	mal.cpus.borrowed_count = 1;
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	run(&region, NONE, true);
-	assert_int_equal(mal.borrowed_count, 0);
+	assert_int_equal(mal.cpus.borrowed_count, 0);
 }
 
 /* The program itself has two threads on one CPU: no run is alone, so none is compared. */
@@ -247,7 +247,7 @@ static void more_threads_than_cpus(void **state)
 	static const char region;
 
 	(void)state;
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	mal.proofs.on = true;
 	take(&region, 100, MS / 20);
 	assert_false(mal.region.current->length.lasts);
@@ -265,10 +265,10 @@ static void wide_as_told(void **state)
 	close_node();
 	open_node(RANKS, 1, THREADS);
 	free_one = &region;
-	mal.region.threads = THREADS;
+	mal.sizing.threads = THREADS;
 	mal.proofs.on = mal.proofs.raised = true;
-	mal.base = 2;
-	mal.team = 1;
+	mal.team.base = 2;
+	mal.team.size = 1;
 	take_turns(&region, turns, 3);
 }
 

@@ -55,7 +55,7 @@ static int get_max_threads(void)
 
 static int get_num_threads(void)
 {
-	return mal.depth ? (int)mal.running : 1;
+	return mal.region.depth ? (int)mal.region.running : 1;
 }
 
 static int get_num_procs(void)
@@ -253,9 +253,9 @@ static int set_up(void **state)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		unsetenv(variables[i]);
 	open_node(2, 2, 8);
-	mal.base = mal.team = 0;
+	mal.team.base = mal.team.size = 0;
 	mal_self.primary = mal_self.met = true;
-	memset(&mal.teams, 0, sizeof(mal.teams));
+	memset(&mal.team, 0, sizeof(mal.team));
 	threads_set = procs_there = 2;
 	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
 	blocktime_set = -1;
@@ -282,15 +282,15 @@ static void follows(void **state)
 	(void)state;
 	assert_false(mal_team_is_free(&mal));
 	mal_team_follow(&mal, 4);
-	assert_int_equal(mal.base, 0);
+	assert_int_equal(mal.team.base, 0);
 	mal_team_open(&mal);
 	assert_true(mal_team_is_free(&mal));
 	mal_team_follow(&mal, 3);
 	assert_int_equal(threads_set, 3);
-	assert_int_equal(mal.team, 3);
+	assert_int_equal(mal.team.size, 3);
 	assert_int_equal(mal_team_max(&mal), 0);
 	assert_true(mal_team_hides_size(&mal));
-	mal.base = 2;
+	mal.team.base = 2;
 	mal_team_hide_size(&mal);
 	assert_int_equal(threads_set, 2);
 }
@@ -326,7 +326,7 @@ static void keeps_for_reduction(void **state)
 	(void)state;
 	setenv("KMP_DETERMINISTIC_REDUCTION", "Off", 1);
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.base = 0;
+	mal.team.base = 0;
 	setenv("KMP_DETERMINISTIC_REDUCTION", "true", 1);
 	assert_int_equal(open_team(), MAL_REASON_REDUCTION);
 }
@@ -338,7 +338,7 @@ static void keeps_for_display(void **state)
 	setenv("OMP_DISPLAY_AFFINITY", "false", 1);
 	setenv("KMP_AFFINITY", "noverbose,compact", 1);
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.base = 0;
+	mal.team.base = 0;
 	setenv("KMP_AFFINITY", "compact,verbose", 1);
 	assert_int_equal(open_team(), MAL_REASON_DISPLAY);
 }
@@ -350,7 +350,7 @@ static void keeps_where_loops_are_left(void **state)
 	changed = true;
 	reason_of_objects = MAL_REASON_CANCELS;
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.base = 0;
+	mal.team.base = 0;
 	setenv("OMP_CANCELLATION", "true", 1);
 	assert_int_equal(open_team(), MAL_REASON_CANCELS);
 }
@@ -383,7 +383,7 @@ static void bounds(void **state)
 	assert_int_equal(mal_team_bound(&mal, 7), 6);
 	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
 	assert_int_equal(mal_team_max(&mal), 6);
-	mal.teams.all_limited = true;
+	mal.team.all_limited = true;
 	assert_int_equal(mal_team_bound(&mal, 6), 2);
 }
 
@@ -394,9 +394,9 @@ static void told_more(void **state)
 	setenv(MAL_ENV_MAX_THREADS, "6", 1);
 	limit_set = 4;
 	mal_team_open(&mal);
-	assert_int_equal(mal.base, 4);
+	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(threads_set, 4);
-	assert_true(mal.reported_more);
+	assert_true(mal.team.reported_more);
 }
 
 /* A number that is none is passed over: a wrapper may have changed it. */
@@ -405,8 +405,8 @@ static void told_nonsense(void **state)
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "six", 1);
 	mal_team_open(&mal);
-	assert_int_equal(mal.base, 2);
-	assert_false(mal.reported_more);
+	assert_int_equal(mal.team.base, 2);
+	assert_false(mal.team.reported_more);
 }
 
 static void patience(void **state)
@@ -420,7 +420,7 @@ static void patience(void **state)
 	assert_int_equal(blocktime_set, 0);
 	assert_true(mal_team_set_linger(&mal, MAL_LINGER_USUAL));
 	assert_int_equal(blocktime_set, 200);
-	mal.teams.block_fixed = true;
+	mal.team.block_fixed = true;
 	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 }
 
@@ -439,16 +439,16 @@ static void patience_of_the_program(void **state)
 	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime(), 1);
 	/* Before the first region, and from a thread of its own. */
-	memset(&mal.teams, 0, sizeof(mal.teams));
-	mal.base = 0;
+	memset(&mal.team, 0, sizeof(mal.team));
+	mal.team.base = 0;
 	kmp_set_blocktime_(&(int){0});
 	mal_team_open(&mal);
 	assert_false(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 0);
-	mal.teams.block_fixed = false;
+	mal.team.block_fixed = false;
 	mal_self.primary = false;
 	kmp_set_blocktime(7);
-	assert_false(mal.teams.block_fixed);
+	assert_false(mal.team.block_fixed);
 	is_there = false;
 	kmp_set_blocktime(8);
 	assert_int_equal(blocktime_set, 7);
@@ -487,7 +487,7 @@ static void asks_outside(void **state)
 	assert_int_equal(threads_set, 2);
 	assert_int_equal(omp_get_num_threads() + omp_get_num_threads_(), 2);
 	mal_team_follow(&mal, 4);
-	assert_int_equal(mal.base, 2);
+	assert_int_equal(mal.team.base, 2);
 }
 
 /* The user's word: it may be resized whatever it was told, and asks again. */
@@ -507,14 +507,14 @@ static void may_be_resized(void **state)
 	omp_set_num_threads(3);
 	assert_true(mal_team_may_differ(&mal));
 	/* What it learns in a region holds for that. */
-	mal.depth = 1;
-	mal.running = 6;
-	mal.widened = true;
+	mal.region.depth = 1;
+	mal.region.running = 6;
+	mal.region.widened = true;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 6);
-	mal.depth = 0;
+	mal.region.depth = 0;
 	mal_team_look(&mal);
-	assert_int_equal(mal.base, 3);
+	assert_int_equal(mal.team.base, 3);
 }
 
 static bool mostly_short;
@@ -537,7 +537,7 @@ static void too_short_for_more(void **state)
 	assert_int_equal(mal_team_max(&mal), 0);
 	mal_count(&mal.slot->count.regions, 1);
 	assert_int_equal(mal_team_max(&mal), home);
-	mal.base = home + 3;
+	mal.team.base = home + 3;
 	assert_int_equal(mal_team_max(&mal), home + 3);
 	mostly_short = false;
 	assert_int_equal(mal_team_max(&mal), 0);
@@ -548,15 +548,15 @@ static void asks_inside(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
-	mal.depth = 1;
-	mal.running = 4;
-	mal.widened = true;
+	mal.region.depth = 1;
+	mal.region.running = 4;
+	mal.region.widened = true;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 4);
 	assert_int_equal(omp_get_max_threads(), 4);
-	mal.depth = 0;
+	mal.region.depth = 0;
 	mal_team_look(&mal);
-	assert_int_equal(mal.base, 4);
+	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(omp_get_num_procs() + omp_get_num_procs_(), 4);
 }
 
@@ -564,10 +564,10 @@ static void sets(void **state)
 {
 	(void)state;
 	omp_set_num_threads(5);
-	assert_int_equal(mal.base, 5);
-	assert_int_equal(mal.reported, 5);
+	assert_int_equal(mal.team.base, 5);
+	assert_int_equal(mal.team.reported, 5);
 	omp_set_num_threads_(&(int){3});
-	assert_int_equal(mal.team, 3);
+	assert_int_equal(mal.team.size, 3);
 	omp_set_dynamic(1);
 	assert_int_equal(mal.slot->reason, MAL_REASON_NUMBER);
 	omp_set_dynamic_(&(int){0});
@@ -625,7 +625,7 @@ static void calls_inside(void **state)
 {
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
-	mal.depth = 1;
+	mal.region.depth = 1;
 	mal_self.begin = test_clock.now;
 	mal_mpi_enter(false);
 	turn_clock(MS);
@@ -707,7 +707,7 @@ static void tests_wait(void **state)
 	test_often(2 * TESTS_FIRST, 100, 0);
 	assert_true(mal_self.testing);
 	assert_int_equal(waits_begun, 1);
-	mal.lending = true;
+	mal.lend.lending = true;
 	test_often(4000, 100, 0);
 	assert_true(polls > 1);
 	assert_true(watch.armed);
@@ -829,14 +829,14 @@ static void raises(void **state)
 	one_cpu(true);
 	assert_int_equal(omp_get_num_procs(), 2);
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_int_equal(mal.team, 1);
+	assert_int_equal(mal.team.size, 1);
 	assert_int_equal(threads_set, 1);
 	assert_true(mal_team_is_free(&mal));
 	mal_team_follow(&mal, 1);
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* In a free region nothing is told, in another its size. */
-	mal.depth = 1;
-	mal.running = 1;
+	mal.region.depth = 1;
+	mal.region.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	mal.proofs.free = true;
 	assert_true(mal_team_may_differ(&mal));
@@ -844,10 +844,10 @@ static void raises(void **state)
 	assert_false(mal.proofs.told_one);
 	mal.proofs.free = false;
 	assert_false(mal_team_may_differ(&mal));
-	mal.running = 2;
+	mal.region.running = 2;
 	assert_int_equal(omp_get_num_threads(), 2);
 	assert_true(mal_team_is_free(&mal));
-	mal.depth = 0;
+	mal.region.depth = 0;
 	/* The program chooses 1. */
 	omp_set_num_threads(1);
 	assert_int_equal(omp_get_max_threads(), 1);
@@ -862,16 +862,16 @@ static void raises_in_another_thread(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* Nobody would be told but the process's first. */
 	mal_self.primary = mal_self.met = false;
-	mal.base = 0;
-	mal.primary_tid = 1;
-	mal.teams.schedule = mal.teams.linger = 1;
+	mal.team.base = 0;
+	mal.primary.tid = 1;
+	mal.team.schedule = mal.team.linger = 1;
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_true(mal_self.primary && mal.proofs.raised);
-	assert_int_equal(mal.team, 1);
-	assert_int_equal(mal.teams.schedule + mal.teams.linger, 0);
+	assert_int_equal(mal.team.size, 1);
+	assert_int_equal(mal.team.schedule + mal.team.linger, 0);
 	/* One that has chosen another number keeps that. */
 	threads_set = 5;
-	mal.base = 0;
+	mal.team.base = 0;
 	assert_int_equal(omp_get_max_threads(), 5);
 	assert_false(mal.proofs.raised);
 }
@@ -960,12 +960,12 @@ static void one_inside_is_no_answer(void **state)
 	changed = true;
 	mal_team_open(&mal);
 	assert_false(mal_team_may_differ(&mal));
-	mal.depth = 1;
-	mal.running = 1;
+	mal.region.depth = 1;
+	mal.region.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.told_one);
-	mal.depth = 0;
+	mal.region.depth = 0;
 	assert_true(mal_team_is_free(&mal));
 	/* What the program is told stays, until it sets another number. */
 	mal_team_follow(&mal, 4);
@@ -996,7 +996,7 @@ static void told_to_grow(void **state)
 	assert_true(mal_team_may_differ(&mal));
 	assert_false(mal.proofs.raised);
 	/* 1 is the user's word too. */
-	mal.base = mal.reported = 0;
+	mal.team.base = mal.team.reported = 0;
 	threads_set = 1;
 	mal.proofs.told_one = false;
 	all_free = true;

@@ -167,7 +167,7 @@ static void foreign_threads(void **state)
 static void *is_primary(void *others)
 {
 	mal_self.primary = true;
-	mal.primary_tid = 7;
+	mal.primary.tid = 7;
 	mal_threads_spare_self();
 	mal_threads_spare_self();
 	assert_int_equal(mal_threads_are_foreign(&mal), *(bool *)others);
@@ -183,7 +183,7 @@ static void primary_is_not_foreign(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(mal.primary_tid, MAL_PRIMARY_ENDED);
+	assert_int_equal(mal.primary.tid, MAL_PRIMARY_ENDED);
 	assert_false(mal_threads_are_foreign(&mal));
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
@@ -196,11 +196,11 @@ static void primary_is_not_foreign(void **state)
 	assert_false(mal_threads_are_foreign(&mal));
 	/* In the middle of something it does not. */
 	others = false;
-	mal.lending = true;
+	mal.lend.lending = true;
 	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(mal.primary_tid, 7);
-	mal.lending = false;
+	assert_int_equal(mal.primary.tid, 7);
+	mal.lend.lending = false;
 }
 
 /* It is older than MPI, which has a thread of its own. */
@@ -244,7 +244,7 @@ static void *work_in_region(void *nothing)
 	pthread_t thread;
 
 	note_signals(&signals_seen);
-	mal.teams.runtime = NULL;
+	mal.team.runtime = NULL;
 	if (pthread_create(&thread, NULL, note_signals, &signals_inside) == 0)
 		pthread_join(thread, NULL);
 	raise(SIGUSR2);
@@ -259,7 +259,7 @@ static void let_runtime_create(void)
 
 	/* We are the runtime. */
 	assert_true(dladdr((const void *)(uintptr_t)let_runtime_create, &info));
-	mal.teams.runtime = info.dli_fbase;
+	mal.team.runtime = info.dli_fbase;
 	assert_int_equal(pthread_create(&thread, NULL, work_in_region, NULL), 0);
 	pthread_join(thread, NULL);
 }
@@ -282,11 +282,11 @@ static void extra_threads_take_no_signals(void **state)
 	sigaddset(&first, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &first, NULL);
 	mal.slot->pid = getpid();
-	mal.primary_tid = gettid();
-	mal.depth = 1;
-	mal.base = mal.teams.unbalanced = 1;
-	mal.running = 2;
-	mal.sized = true;
+	mal.primary.tid = gettid();
+	mal.region.depth = 1;
+	mal.team.base = mal.team.unbalanced = 1;
+	mal.region.running = 2;
+	mal.region.sized = true;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
 	/* A thread of the program's own that it creates there, and signals that it raises. */
@@ -295,14 +295,14 @@ static void extra_threads_take_no_signals(void **state)
 	note_signals(&now);
 	assert_true(has_signals(&now, true, false, false));
 	/* The program asks for three. */
-	mal.running = 3;
-	mal.sized = false;
+	mal.region.running = 3;
+	mal.region.sized = false;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, false, false));
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
 	/* Another level's. */
-	mal.depth = 2;
+	mal.region.depth = 2;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, false, false));
 	pthread_sigmask(SIG_UNBLOCK, &first, NULL);
@@ -475,7 +475,7 @@ static void sees_what_was_chosen(void **state)
 	assert_string_equal(mask_of_thread(1), "1");
 	mal_pins_set(&mal, 0, &mal.home);
 	assert_false(mal_pins_find(&mal, 0, &found));
-	mal.teams.place = place_1;
+	mal.team.place = place_1;
 	bind_us();
 	mal_children_fork();
 	mal_children_forked();
@@ -624,14 +624,14 @@ static void loose(void **state)
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
 	/* Longer than they need on all CPUs: then they waited, as for children. */
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	pthread_create(&thread, NULL, answer, NULL);
 	pthread_join(thread, NULL);
 	test_clock.process += 4 * MS;
 	snapshot = (struct mal_snapshot){.serial = 12 * MS};
 	mal_unmanaged_sample(&mal, &snapshot);
 	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
-	mal.own_count = 2;
+	mal.cpus.own_count = 2;
 	pthread_create(&thread, NULL, answer, NULL);
 	pthread_join(thread, NULL);
 	test_clock.process += 4 * MS;
@@ -639,7 +639,7 @@ static void loose(void **state)
 	mal_unmanaged_sample(&mal, &snapshot);
 	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	mal_unmanaged_call_end(&mal);
 	assert_true(mal.slot->wants);
 	assert_true(wants_cpus(0));
@@ -666,11 +666,11 @@ static void loose_lends(void **state)
 	mal_self.calling = true;
 	mal_call_begin();
 	mal_wait_begin(&mal);
-	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
+	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		mal_wait_poll(&mal);
 	}
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
 	assert_true(mal_word_borrow(word_of(1), 1));
 	mal.segment.ranks[1].unmanaged = 1;
@@ -683,7 +683,7 @@ static void loose_lends(void **state)
 	mal_call_end();
 	assert_int_equal(cpu_state(1).user, 0);
 	assert_int_equal(mal.slot->count.evictions, 1);
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 }
 
 static _Atomic bool computing;
@@ -700,7 +700,7 @@ static void *compute(void *nothing)
 static void wait_long(void)
 {
 	mal_wait_begin(&mal);
-	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
+	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		test_clock.thread += 100 * US;
 		mal_wait_poll(&mal);
@@ -724,7 +724,7 @@ static void older_threads(void **state)
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 	assert_int_equal(mal.slot->strays, MAL_STRAYS_COMPUTE);
 	mal_call_end();
 	/* A thread of the team may poll for work. */
@@ -732,14 +732,14 @@ static void older_threads(void **state)
 	thread_of(0, 1)->tid = computer;
 	mal_call_begin();
 	wait_long();
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	mal_call_end();
 	thread_of(0, 1)->tid = 0;
 	computing = false;
 	pthread_join(thread, NULL);
 	mal_call_begin();
 	wait_long();
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	mal_call_end();
 }
 
@@ -761,7 +761,7 @@ static void background(void **state)
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	mal_call_end();
 	computing = false;
 	while (mal_threads_background_works())

@@ -23,17 +23,18 @@ static uint32_t place_of(struct mal_rank *rank, unsigned int thread, unsigned in
 {
 	unsigned int at = team > cpus ? (unsigned int)((uint64_t)thread * cpus / team) : thread;
 
-	return at < rank->own_count ? rank->own[at] : rank->borrowed[at - rank->own_count];
+	return at < rank->cpus.own_count ? rank->cpus.own[at]
+					 : rank->cpus.borrowed[at - rank->cpus.own_count];
 }
 
 /* The place that a thread returns to: one of the rank's own CPUs. */
 static uint32_t home_of(struct mal_rank *rank, unsigned int thread, unsigned int team)
 {
-	unsigned int at = team > rank->own_count
-				  ? (unsigned int)((uint64_t)thread * rank->own_count / team)
+	unsigned int at = team > rank->cpus.own_count
+				  ? (unsigned int)((uint64_t)thread * rank->cpus.own_count / team)
 				  : thread;
 
-	return rank->own[at];
+	return rank->cpus.own[at];
 }
 
 static struct mal_placing placing_of(struct mal_rank *rank, unsigned int number, bool lent)
@@ -89,9 +90,9 @@ void mal_bind_self(struct mal_rank *rank, struct mal_thread_slot *slot)
 
 bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 {
-	unsigned int cpus = rank->own_count + rank->borrowed_count;
+	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
 
-	if (rank->observe || !rank->own_count || !mal_rule(rank, MAL_RULE_BIND))
+	if (rank->observe || !rank->cpus.own_count || !mal_rule(rank, MAL_RULE_BIND))
 		return false;
 	if (team > rank->segment.thread_count)
 		team = rank->segment.thread_count;
@@ -229,9 +230,10 @@ static struct mal_cpumask listed(struct mal_rank *rank, unsigned int me)
 {
 	struct mal_cpumask mask = {{0}};
 
-	for (unsigned int i = 0; i < rank->own_count + rank->borrowed_count; i++) {
-		unsigned int cpu =
-			i < rank->own_count ? rank->own[i] : rank->borrowed[i - rank->own_count];
+	for (unsigned int i = 0; i < rank->cpus.own_count + rank->cpus.borrowed_count; i++) {
+		unsigned int cpu = i < rank->cpus.own_count
+					   ? rank->cpus.own[i]
+					   : rank->cpus.borrowed[i - rank->cpus.own_count];
 		struct mal_cpu_state state = mal_word_read(&rank->segment.cpus[cpu].word);
 
 		if (state.owner == me || (state.user == me && is_unmanaged(rank, me)))
@@ -281,7 +283,7 @@ static unsigned int bind_announced(struct mal_rank *rank, unsigned int number,
 
 void mal_bind_other_threads(struct mal_rank *rank)
 {
-	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND) && rank->own_count)
+	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND) && rank->cpus.own_count)
 		bind_announced(rank, rank->me, listed, bind_process);
 }
 

@@ -48,7 +48,7 @@ static struct mal_cpumask unbalanced(struct mal_rank *rank, int32_t tid)
 
 	if (mal_pins_find(rank, tid, &mask))
 		return mask;
-	if ((!tid || tid == mal_self.tid) && rank->teams.place && rank->teams.place(rank, &mask))
+	if ((!tid || tid == mal_self.tid) && rank->team.place && rank->team.place(rank, &mask))
 		return mask;
 	return rank->home;
 }

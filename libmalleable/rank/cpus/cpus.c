@@ -21,25 +21,25 @@ static void keep_places(struct mal_rank *rank, struct mal_cpumask *owned, unsign
 	unsigned int cpu = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		kept[i] = i < rank->own_count && mal_cpumask_has(owned, rank->own[i]);
+		kept[i] = i < rank->cpus.own_count && mal_cpumask_has(owned, rank->cpus.own[i]);
 		if (kept[i])
-			mal_cpumask_remove(owned, rank->own[i]);
+			mal_cpumask_remove(owned, rank->cpus.own[i]);
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		if (kept[i])
 			continue;
 		cpu = mal_cpumask_next(owned, cpu);
-		rank->own[i] = (uint16_t)cpu;
+		rank->cpus.own[i] = (uint16_t)cpu;
 		mal_cpumask_remove(owned, cpu);
 	}
-	rank->own_count = count;
-	if (count >= rank->planned)
-		rank->planned = 0;
+	rank->cpus.own_count = count;
+	if (count >= rank->cpus.planned)
+		rank->cpus.planned = 0;
 }
 
 static unsigned int core_of(struct mal_rank *rank, unsigned int place)
 {
-	return atomic_load_explicit(&rank->segment.cpus[rank->own[place]].core,
+	return atomic_load_explicit(&rank->segment.cpus[rank->cpus.own[place]].core,
 				    memory_order_relaxed);
 }
 
@@ -58,18 +58,18 @@ static bool shares_core(struct mal_rank *rank, unsigned int place, unsigned int 
  */
 static void spread_over_cores(struct mal_rank *rank)
 {
-	unsigned int used = mal_cpus_to_use(rank, rank->own_count);
+	unsigned int used = mal_cpus_to_use(rank, rank->cpus.own_count);
 
-	for (unsigned int i = 1; i < used && used < rank->own_count; i++) {
+	for (unsigned int i = 1; i < used && used < rank->cpus.own_count; i++) {
 		unsigned int other = i;
-		uint16_t cpu = rank->own[i];
+		uint16_t cpu = rank->cpus.own[i];
 
-		while (other < rank->own_count && shares_core(rank, other, i))
+		while (other < rank->cpus.own_count && shares_core(rank, other, i))
 			other++;
-		if (other == rank->own_count)
+		if (other == rank->cpus.own_count)
 			return;
-		rank->own[i] = rank->own[other];
-		rank->own[other] = cpu;
+		rank->cpus.own[i] = rank->cpus.own[other];
+		rank->cpus.own[other] = cpu;
 	}
 }
 
@@ -78,7 +78,7 @@ static void own_lent(struct mal_rank *rank, mal_word *word, unsigned int cpu)
 {
 	unsigned int borrower;
 
-	if (rank->lending)
+	if (rank->lend.lending)
 		return;
 	borrower = mal_word_reclaim(word, rank->me);
 	mal_free_check(&rank->segment, cpu);
@@ -91,7 +91,7 @@ static void read_words(struct mal_rank *rank)
 	struct mal_cpumask owned = {{0}};
 	unsigned int count = 0;
 
-	rank->borrowed_count = 0;
+	rank->cpus.borrowed_count = 0;
 	mal_bind_outdate(rank);
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		struct mal_cpu_state state;
@@ -109,7 +109,7 @@ static void read_words(struct mal_rank *rank)
 		else if (state.user != rank->me)
 			continue;
 		if (state.owner != rank->me) {
-			rank->borrowed[rank->borrowed_count++] = (uint16_t)cpu;
+			rank->cpus.borrowed[rank->cpus.borrowed_count++] = (uint16_t)cpu;
 			continue;
 		}
 		mal_cpumask_add(&owned, cpu);
@@ -123,9 +123,9 @@ bool mal_cpus_refresh(struct mal_rank *rank)
 {
 	uint32_t changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
 
-	if (changes == rank->seen_changes)
+	if (changes == rank->cpus.seen_changes)
 		return false;
-	rank->seen_changes = changes;
+	rank->cpus.seen_changes = changes;
 	read_words(rank);
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
@@ -149,12 +149,12 @@ static unsigned int borrow_ring(struct mal_rank *rank, unsigned int ring, bool a
 				unsigned int got, unsigned int limit)
 {
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && got < limit; cpu++) {
-		if (!usable(rank, cpu) || (!any && distance(rank, cpu, rank->own[0]) != ring))
+		if (!usable(rank, cpu) || (!any && distance(rank, cpu, rank->cpus.own[0]) != ring))
 			continue;
 		if (!mal_word_borrow(&rank->segment.cpus[cpu].word, rank->me))
 			continue;
 		mal_free_check(&rank->segment, cpu);
-		rank->borrowed[rank->borrowed_count++] = (uint16_t)cpu;
+		rank->cpus.borrowed[rank->cpus.borrowed_count++] = (uint16_t)cpu;
 		got++;
 	}
 	return got;
@@ -164,13 +164,13 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 {
 	unsigned int rings = mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
 	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
-	unsigned int have = rank->own_count + rank->borrowed_count;
+	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
 
 	if (max && limit > (max > have ? max - have : 0))
 		limit = max > have ? max - have : 0;
 	/* A CPU is in the list once, unless a hostile rank writes to the words. */
-	if (limit > MAL_MAX_CPUS - rank->borrowed_count)
-		limit = MAL_MAX_CPUS - rank->borrowed_count;
+	if (limit > MAL_MAX_CPUS - rank->cpus.borrowed_count)
+		limit = MAL_MAX_CPUS - rank->cpus.borrowed_count;
 	if (mal_rule(rank, MAL_RULE_ANY_ORDER))
 		got = borrow_ring(rank, 0, true, got, limit);
 	else
@@ -185,22 +185,22 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 void mal_cpus_release(struct mal_rank *rank)
 {
 	mal_cpus_refresh(rank);
-	if (!rank->borrowed_count)
+	if (!rank->cpus.borrowed_count)
 		return;
-	for (unsigned int i = 0; i < rank->borrowed_count; i++) {
-		struct mal_cpu_slot *cpu = &rank->segment.cpus[rank->borrowed[i]];
+	for (unsigned int i = 0; i < rank->cpus.borrowed_count; i++) {
+		struct mal_cpu_slot *cpu = &rank->segment.cpus[rank->cpus.borrowed[i]];
 
 		if (!rank->unmanaged)
-			mal_bind_send_home(rank, rank->borrowed[i]);
+			mal_bind_send_home(rank, rank->cpus.borrowed[i]);
 		if (!mal_word_release(&cpu->word, rank->me))
 			continue;
-		mal_free_check(&rank->segment, rank->borrowed[i]);
+		mal_free_check(&rank->segment, rank->cpus.borrowed[i]);
 		atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_seq_cst);
 		if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
 			mal_futex_wake(&cpu->wake, INT32_MAX);
 	}
 	mal_bind_outdate(rank);
-	rank->borrowed_count = 0;
+	rank->cpus.borrowed_count = 0;
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
 }
@@ -214,9 +214,9 @@ unsigned int mal_cpus_to_use(struct mal_rank *rank, unsigned int cpus)
 
 void mal_cpus_want(struct mal_rank *rank, bool want)
 {
-	if (want == rank->wants)
+	if (want == rank->cpus.wants)
 		return;
-	rank->wants = want;
+	rank->cpus.wants = want;
 	atomic_store(&rank->slot->wants, want);
 	mal_borrower_check(&rank->segment, rank->me);
 }
@@ -263,30 +263,31 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 	unsigned int given_count = 0;
 	unsigned int kept = 0;
 
-	rank->seen_plan = atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire);
-	rank->seen_changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
+	rank->cpus.seen_plan =
+		atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire);
+	rank->cpus.seen_changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
 	read_words(rank);
-	rank->plan_unfinished = false;
-	for (unsigned int i = 0; i < rank->own_count; i++) {
-		unsigned int target = atomic_load(&rank->segment.cpus[rank->own[i]].target);
-		bool last = kept == 0 && i + 1 == rank->own_count;
+	rank->cpus.plan_unfinished = false;
+	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
+		unsigned int target = atomic_load(&rank->segment.cpus[rank->cpus.own[i]].target);
+		bool last = kept == 0 && i + 1 == rank->cpus.own_count;
 		bool leaves = target < rank->segment.rank_count && target != rank->me &&
 			      is_running(rank, target);
 
 		/* A rank that is to give up all its CPUs keeps one until it has got another. */
-		rank->plan_unfinished |= leaves && last;
+		rank->cpus.plan_unfinished |= leaves && last;
 		if (leaves && !last) {
 			to[given_count] = target;
-			given[given_count++] = rank->own[i];
+			given[given_count++] = rank->cpus.own[i];
 		} else {
-			mal_cpumask_add(&keep, rank->own[i]);
+			mal_cpumask_add(&keep, rank->cpus.own[i]);
 			kept++;
 		}
 	}
-	rank->planned = planned_cpus(rank);
+	rank->cpus.planned = planned_cpus(rank);
 	keep_places(rank, &keep, kept);
 	if (given_count) {
-		mal_bind_team(rank, rank->team);
+		mal_bind_team(rank, rank->team.size);
 		mal_bind_other_threads(rank);
 	}
 	for (unsigned int i = 0; i < given_count; i++)

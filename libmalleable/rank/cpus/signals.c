@@ -42,7 +42,7 @@ static unsigned long long read_blocked(struct mal_rank *rank)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)rank->slot->pid,
-		 (int)rank->primary_tid);
+		 (int)rank->primary.tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	text[length > 0 ? length : 0] = '\0';
@@ -109,7 +109,7 @@ int raise(int number)
 		return next(number);
 	mal_signals_read(&mal, &signals);
 	if (sigismember(&signals, number) == 1)
-		return (int)syscall(SYS_tgkill, getpid(), mal.primary_tid, number);
+		return (int)syscall(SYS_tgkill, getpid(), mal.primary.tid, number);
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	result = next(number);
 	mal_signals_hide();

@@ -56,11 +56,11 @@ static void ended(void *nothing)
 	(void)nothing;
 	if (counted)
 		atomic_fetch_sub(&alive, 1);
-	if (!mal_self.primary || mal.depth || mal.lending)
+	if (!mal_self.primary || mal.region.depth || mal.lend.lending)
 		return;
 	/* Another thread may follow it. */
 	mal_self.primary = false;
-	atomic_store(&mal.primary_tid, MAL_PRIMARY_ENDED);
+	atomic_store(&mal.primary.tid, MAL_PRIMARY_ENDED);
 }
 
 static void begun(void)
@@ -100,7 +100,7 @@ static bool is_runtime(struct mal_rank *rank, const void *caller)
 {
 	Dl_info info;
 
-	return dladdr(caller, &info) && info.dli_fbase == rank->teams.runtime;
+	return dladdr(caller, &info) && info.dli_fbase == rank->team.runtime;
 }
 
 static _Atomic bool exiting;
@@ -127,7 +127,7 @@ static bool is_to_vanish(struct mal_rank *rank, const void *caller, bool is_extr
 {
 	static _Atomic bool noted;
 
-	if (!is_extra && !(rank->teams.for_gomp && is_runtime(rank, caller)))
+	if (!is_extra && !(rank->team.for_gomp && is_runtime(rank, caller)))
 		return false;
 	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
@@ -177,9 +177,9 @@ static bool has_place(struct mal_rank *rank, const void *caller, struct mal_cpum
 {
 	struct mal_cpumask now;
 
-	return rank->teams.place && !rank->observe && !is_runtime(rank, caller) &&
+	return rank->team.place && !rank->observe && !is_runtime(rank, caller) &&
 	       mal_cpumask_get_affinity(0, &now) == 0 && mal_bind_is_ours(rank, 0, &now) &&
-	       rank->teams.place(rank, mask) && mal_bind_owns(rank, mask);
+	       rank->team.place(rank, mask) && mal_bind_owns(rank, mask);
 }
 
 /*
@@ -192,14 +192,15 @@ static bool makes_extra(struct mal_rank *rank, const void *caller)
 	static unsigned int made;
 	unsigned int team;
 
-	if (!extra && (!mal_self.primary || rank->depth != 1))
+	if (!extra && (!mal_self.primary || rank->region.depth != 1))
 		return false;
 	if (!is_runtime(rank, caller))
 		return false;
 	if (extra)
 		return true;
 	/* The program may have asked for so many by a num_threads clause. */
-	team = rank->sized || rank->running <= rank->base ? rank->teams.unbalanced : rank->running;
+	team = rank->region.sized || rank->region.running <= rank->team.base ? rank->team.unbalanced
+									     : rank->region.running;
 	return ++made >= team;
 }
 
@@ -226,7 +227,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	bool hides;
 
 	/* Of a forked child's threads, too. */
-	if (!mal.active && !mal.teams.for_gomp)
+	if (!mal.active && !mal.team.for_gomp)
 		return next_create()(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
 	if (!start)

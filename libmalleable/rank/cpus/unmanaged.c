@@ -36,7 +36,7 @@ void mal_unmanaged_open(struct mal_rank *rank)
  */
 static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snapshot)
 {
-	unsigned int cpus = rank->own_count;
+	unsigned int cpus = rank->cpus.own_count;
 	uint64_t serial = snapshot->serial - work.last_serial, least;
 	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - work.waited;
 	uint64_t worked =
@@ -79,7 +79,7 @@ void mal_unmanaged_wait_end(void)
 
 void mal_unmanaged_call_begin(struct mal_rank *rank)
 {
-	if (rank->wants)
+	if (rank->cpus.wants)
 		mal_wants_cpus_close(&rank->segment, rank->me);
 }
 
@@ -87,10 +87,11 @@ void mal_unmanaged_call_end(struct mal_rank *rank)
 {
 	if (!mal_rule(rank, MAL_RULE_GROW))
 		return;
-	mal_cpus_want(rank, work.peak > rank->own_count);
-	if (!rank->wants)
+	mal_cpus_want(rank, work.peak > rank->cpus.own_count);
+	if (!rank->cpus.wants)
 		return;
-	atomic_store_explicit(&rank->slot->wants_cpus_since, rank->left_mpi, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->wants_cpus_since, rank->primary.left_mpi,
+			      memory_order_relaxed);
 	mal_wants_cpus_say(&rank->segment, rank->me, true);
 }
 

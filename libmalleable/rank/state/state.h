@@ -20,7 +20,8 @@ struct mal_runtime;
 
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
- * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c).
+ * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c). What all
+ * files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
 	bool active;	/* attached to a segment; cleared in forked children and at the end */
@@ -37,18 +38,19 @@ struct mal_rank {
 	struct mal_cpumask home;
 	enum mal_mode mode;
 
-	/* cpus.c: the CPUs that we use now. */
-	uint16_t own[MAL_MAX_CPUS];
-	uint16_t borrowed[MAL_MAX_CPUS];
-	unsigned int own_count;
-	unsigned int borrowed_count;
-	uint32_t seen_changes;
-	uint32_t seen_plan;
-	bool plan_unfinished; /* the last CPU could not be given, as none came for it yet */
-	/* CPUs that the plan gives us in all while some have not come, else 0 */
-	unsigned int planned;
-	bool lending; /* some of our CPUs are lent */
-	bool wants;   /* as we said in mal_rank_slot.wants */
+	/* cpus.c: the CPUs that we use now */
+	struct {
+		uint16_t own[MAL_MAX_CPUS];
+		uint16_t borrowed[MAL_MAX_CPUS];
+		unsigned int own_count;
+		unsigned int borrowed_count;
+		uint32_t seen_changes;
+		uint32_t seen_plan;
+		bool plan_unfinished; /* the last CPU could not be given: none came for it yet */
+		/* CPUs that the plan gives us in all while some have not come, else 0 */
+		unsigned int planned;
+		bool wants; /* as we said in mal_rank_slot.wants */
+	} cpus;
 	/*
 	 * bind.c: what the team was placed for: regions that find nothing changed touch no other
 	 * thread's cache line.
@@ -59,71 +61,31 @@ struct mal_rank {
 		bool outdated;
 	} placed;
 
-	/* region.c, team.c */
-	unsigned int depth;   /* nesting depth of parallel regions opened by the primary thread */
-	unsigned int team;    /* threads that the next region gets */
-	unsigned int running; /* threads of the current region */
-	unsigned int base;    /* team size that the program knows of */
-	/* the user had it report more threads than CPUs, to grow (max_threads) */
-	bool reported_more;
-	/* reported threads: the most that the program was told, 0: none */
-	_Atomic uint32_t reported;
-	bool widened; /* the current region has more threads than the program knows of */
-	bool stacked; /* the current region has more threads than CPUs */
-	bool sized;   /* its number of threads was our choice, not the program's */
-	bool shares;  /* it is stacked, or may become so because it uses borrowed CPUs */
-	/*
-	 * Runs of the region that this one counts for in the samples; 0: its threads are not timed.
-	 */
-	unsigned int weight;
-	uint64_t region_begin;
-	uint64_t last_leave; /* tick at which the primary thread last left a region or MPI */
-	uint64_t left_mpi;   /* tick at which it last left MPI */
-
-	/* attach.c */
-	/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
-	_Atomic int32_t primary_tid;
-
-	/* lend.c: all in ticks */
+	/* primary.c, and who notes where that thread was last */
 	struct {
-		uint64_t next_look; /* at ranks that want CPUs */
-		uint64_t look_every;
-		uint64_t after; /* a wait shorter than this lends nothing */
-		/* moving averages: waits long enough to lend, and the cost of taking back */
-		uint64_t usual_wait;
-		uint64_t usual_cost;
-		uint64_t look_cost; /* of the last look at our other threads */
-		uint64_t last_poll;
-		/* the last poll before the wait was abandoned, 0: it was not */
-		_Atomic uint64_t abandoned;
-	} lend;
+		/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
+		_Atomic int32_t tid;
+		uint64_t last_leave; /* tick at which it last left a region or MPI */
+		uint64_t left_mpi;   /* tick at which it last left MPI */
+	} primary;
 
-	/* length.c */
+	/* region.c: the current region */
 	struct {
-		uint64_t all, brief; /* ticks in regions lately, and in short ones */
-		/* ticks, set once */
-		uint64_t sure, step, lately, short_region, slack;
-	} lengths;
-
-	/* phase.c */
-	struct {
-		struct mal_period period; /* of regions */
-		uint64_t said_round;
-		uint64_t last_said;  /* tick */
-		unsigned int missed; /* answers in a row */
-	} phase;
-
-	/* region.c */
-	struct {
-		struct mal_region *current; /* the last one that began */
-		uint64_t last_look;	    /* tick */
-		unsigned int looks_without; /* looks since another rank last waited */
-		unsigned int threads;	    /* most in a team so far */
-		/* ticks, set once */
-		uint64_t look_every;
-		uint64_t grow_region;
-		uint64_t share_region;
-		uint64_t settle;
+		unsigned int depth;   /* of parallel regions opened by the primary thread */
+		unsigned int running; /* threads */
+		bool widened;	      /* it has more threads than the program knows of */
+		bool stacked;	      /* it has more threads than CPUs */
+		bool sized;	      /* its number of threads was our choice, not the program's */
+		/* it is stacked, or may become so because it uses borrowed CPUs */
+		bool shares;
+		/*
+		 * Runs of the region that this one counts for in the samples; 0: its threads are
+		 * not timed.
+		 */
+		unsigned int weight;
+		uint64_t begin;
+		struct mal_region *current; /* or the last one */
+		uint64_t settle;	    /* ticks, set once */
 	} region;
 	/*
 	 * region.c: what regions were last prepared for: while it stands there is nothing to
@@ -137,8 +99,47 @@ struct mal_rank {
 		unsigned int team;
 	} standing;
 
-	/* team.c: what the user, the program and the system say of its teams */
+	/* sizing.c */
 	struct {
+		uint64_t last_look;	    /* tick */
+		unsigned int looks_without; /* looks since another rank last waited */
+		unsigned int threads;	    /* most in a team so far */
+		/* ticks, set once */
+		uint64_t look_every;
+		uint64_t grow_region;
+		uint64_t share_region;
+	} sizing;
+
+	/* length.c */
+	struct {
+		uint64_t all, brief; /* ticks in regions lately, and in short ones */
+		/* ticks, set once */
+		uint64_t sure, step, lately, short_region, slack;
+	} lengths;
+
+	/* lend.c: all in ticks, but: */
+	struct {
+		bool lending;	    /* some of our CPUs are lent */
+		uint64_t next_look; /* at ranks that want CPUs */
+		uint64_t look_every;
+		uint64_t after; /* a wait shorter than this lends nothing */
+		/* moving averages: waits long enough to lend, and the cost of taking back */
+		uint64_t usual_wait;
+		uint64_t usual_cost;
+		uint64_t look_cost; /* of the last look at our other threads */
+		uint64_t last_poll;
+		/* the last poll before the wait was abandoned, 0: it was not */
+		_Atomic uint64_t abandoned;
+	} lend;
+
+	/* team.c: the team, and what the user, the program and the system say of it */
+	struct {
+		unsigned int size; /* threads that the next region gets */
+		unsigned int base; /* team size that the program knows of */
+		/* the user had it report more threads than CPUs, to grow (max_threads) */
+		bool reported_more;
+		/* reported threads: the most that the program was told, 0: none */
+		_Atomic uint32_t reported;
 		/* the user asked the runtime to bind threads: it may do so after a resize */
 		bool rebinds;
 		/* then: the CPUs of the calling thread's place; false: it has none */
@@ -167,7 +168,7 @@ struct mal_rank {
 		unsigned int linger;	     /* enum mal_linger */
 		/* the size of a widened team in which the program asked for it, 0: it did not */
 		_Atomic unsigned int asked_inside;
-	} teams;
+	} team;
 
 	/*
 	 * prove.c: a program that can know its number of threads has regions of that size, but for
@@ -181,6 +182,14 @@ struct mal_rank {
 		_Atomic bool told_one;
 		uint64_t free_ticks; /* in free regions, primary thread */
 	} proofs;
+
+	/* phase.c */
+	struct {
+		uint64_t said_round;
+		uint64_t last_said;	  /* tick */
+		unsigned int missed;	  /* answers in a row */
+		struct mal_period period; /* of regions; large */
+	} phase;
 };
 
 /* Of threads in a region, see mal_thread.special: few have any. */
