@@ -31,7 +31,7 @@
 static enum mal_linger choose_linger(struct mal_rank *rank, const struct mal_region *region,
 				     bool program)
 {
-	if (rank->region.stacked)
+	if (rank->region.oversubscribed)
 		return program && !rank->team.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
 	if (!mal_sizing_may_share(rank, region) ||
 	    !atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed))
@@ -90,7 +90,7 @@ static void begin_sharing(struct mal_rank *rank, uint64_t now)
 
 	atomic_store_explicit(&rank->slot->wants_cpus_since, now, memory_order_relaxed);
 	atomic_store_explicit(&rank->slot->wants_cpus_count, cpus, memory_order_relaxed);
-	if (!rank->region.stacked || !mal_rule(rank, MAL_RULE_LEND))
+	if (!rank->region.oversubscribed || !mal_rule(rank, MAL_RULE_LEND))
 		return;
 	mal_cpus_want(rank, true);
 	atomic_store_explicit(&rank->slot->wants_cpus_until, now + length, memory_order_relaxed);
@@ -139,9 +139,9 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 		rank->region.widened = team > rank->team.base;
 	}
 	rank->region.running = team;
-	rank->region.stacked = team > rank->cpus.own_count + rank->cpus.borrowed_count;
+	rank->region.oversubscribed = team > rank->cpus.own_count + rank->cpus.borrowed_count;
 	rank->region.sized = !clause && mal_team_may_differ(rank);
-	rank->region.shares = rank->region.stacked || rank->cpus.borrowed_count;
+	rank->region.shares = rank->region.oversubscribed || rank->cpus.borrowed_count;
 	impatient = mal_team_set_linger(
 		rank, choose_linger(rank, current,
 				    clause || (team == rank->team.base &&
@@ -274,10 +274,10 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 	/* A free region has no clause but if: it may have more threads the next time. */
 	current->clause = !(rank->proofs.free && size == 1);
 	current->prepared = 0;
-	rank->region.stacked = size > rank->cpus.own_count + rank->cpus.borrowed_count;
+	rank->region.oversubscribed = size > rank->cpus.own_count + rank->cpus.borrowed_count;
 	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
 	mal_bind_team(rank, size);
-	if (rank->region.stacked && !rank->region.shares && mal_rule(rank, MAL_RULE_LEND)) {
+	if (rank->region.oversubscribed && !rank->region.shares && mal_rule(rank, MAL_RULE_LEND)) {
 		rank->region.shares = true;
 		begin_sharing(rank, rank->region.begin);
 	}
@@ -319,7 +319,7 @@ void mal_region_end(const void *where)
 	if (now - mal.sizing.last_look > mal.sizing.look_every)
 		learn_unseen(&mal, now);
 	mal.proofs.free = false;
-	mal.region.stacked = false;
+	mal.region.oversubscribed = false;
 	mal.region.shares = false;
 	mal.primary.last_leave = now;
 	mal_phase_region(where);

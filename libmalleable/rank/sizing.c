@@ -140,7 +140,7 @@ static void learn_work(struct mal_rank *rank, struct mal_region *region, double 
 static void ask_for_cpus(struct mal_rank *rank, const struct mal_region *region, double offer)
 {
 	if (offer > GROW_OFFER && can_borrow(rank) &&
-	    (rank->region.stacked || mal_sizing_may_share(rank, region))) {
+	    (rank->region.oversubscribed || mal_sizing_may_share(rank, region))) {
 		mal_cpus_want(rank, true);
 		rank->sizing.looks_without = 0;
 	} else if (++rank->sizing.looks_without > LOOKS_WITHOUT) {

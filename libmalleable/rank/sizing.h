@@ -26,7 +26,7 @@ bool mal_sizing_may_share(struct mal_rank *rank, const struct mal_region *region
  */
 static inline bool mal_sizing_is_shared(struct mal_rank *rank)
 {
-	return rank->cpus.borrowed_count || (rank->region.stacked && rank->region.sized);
+	return rank->cpus.borrowed_count || (rank->region.oversubscribed && rank->region.sized);
 }
 
 /* Its team: one thread per CPU, or more if CPUs may come while it runs. */

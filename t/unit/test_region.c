@@ -20,7 +20,7 @@ static void larger_than_chosen(void **state)
 	assert_int_equal(placed, 4);
 	assert_int_equal(mal.slot->team, 4);
 	/* The threads share CPUs: ranks that wait may help. */
-	assert_true(mal.region.stacked);
+	assert_true(mal.region.oversubscribed);
 	assert_true(mal_wants_cpus_is_open(&mal.segment, 0));
 	end(&clause, true);
 }
@@ -38,7 +38,7 @@ static void smaller_than_chosen(void **state)
 		assert_int_equal(mal.region.running, 2);
 		assert_int_equal(placed, 2);
 		assert_int_equal(mal.slot->team, 2);
-		assert_false(mal.region.stacked);
+		assert_false(mal.region.oversubscribed);
 		end(&clause, true);
 		run(&other, NONE, false);
 		assert_int_equal(mal.team.size, 2);
@@ -81,7 +81,7 @@ static void proofs(void **state)
 		assert_int_equal(mal.team.size, 2);
 		assert_int_equal(max_placed, 2);
 		assert_int_equal(mal.region.running, 2);
-		assert_false(mal.region.stacked);
+		assert_false(mal.region.oversubscribed);
 		end(&bound, true);
 		begin(&is_free, NONE);
 		assert_int_equal(mal.team.size, 4);
@@ -211,7 +211,7 @@ static void raised(void **state)
 	end(&is_free, false);
 	begin(&bound, NONE);
 	assert_int_equal(mal.team.size, 2);
-	assert_true(mal.region.stacked);
+	assert_true(mal.region.oversubscribed);
 	end(&bound, false);
 	begin(&is_free, NONE);
 	assert_int_equal(mal.team.size, 1);

@@ -94,7 +94,7 @@ static void lingers(void **state)
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	/* Of a program that chose more threads than CPUs itself they wait as in its own runtime. */
 	begin(&region, 4);
-	assert_true(mal.region.stacked);
+	assert_true(mal.region.oversubscribed);
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	end_after(&region, MS, true);
 	mal.team.for_gomp = true;

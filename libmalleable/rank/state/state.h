@@ -74,9 +74,9 @@ struct mal_rank {
 		unsigned int depth;   /* of parallel regions opened by the primary thread */
 		unsigned int running; /* threads */
 		bool widened;	      /* it has more threads than the program knows of */
-		bool stacked;	      /* it has more threads than CPUs */
+		bool oversubscribed;  /* it has more threads than CPUs */
 		bool sized;	      /* its number of threads was our choice, not the program's */
-		/* it is stacked, or may become so because it uses borrowed CPUs */
+		/* it is oversubscribed, or may become so because it uses borrowed CPUs */
 		bool shares;
 		/*
 		 * Runs of the region that this one counts for in the samples; 0: its threads are
