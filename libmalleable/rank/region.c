@@ -39,43 +39,43 @@ static enum mal_linger choose_linger(struct mal_rank *rank, const struct mal_reg
 	return MAL_LINGER_SHORT;
 }
 
-static bool stands(struct mal_rank *rank)
+static bool preparation_is_current(struct mal_rank *rank)
 {
 	const struct mal_header *header = rank->segment.header;
 
-	return atomic_load_explicit(&header->rules, memory_order_relaxed) == rank->standing.rules &&
+	return atomic_load_explicit(&header->rules, memory_order_relaxed) == rank->prepared.rules &&
 	       atomic_load_explicit(&header->schedule, memory_order_relaxed) ==
-		       rank->standing.schedule &&
-	       atomic_load_explicit(&header->plan, memory_order_relaxed) == rank->standing.plan &&
+		       rank->prepared.schedule &&
+	       atomic_load_explicit(&header->plan, memory_order_relaxed) == rank->prepared.plan &&
 	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) ==
-		       rank->standing.borrowers &&
+		       rank->prepared.borrowers &&
 	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) ==
-		       rank->standing.changes &&
+		       rank->prepared.changes &&
 	       atomic_load_explicit(&rank->team.reported, memory_order_relaxed) ==
-		       rank->standing.reported &&
-	       rank->team.size == rank->standing.team && !rank->cpus.plan_unfinished;
+		       rank->prepared.reported &&
+	       rank->team.size == rank->prepared.team && !rank->cpus.plan_unfinished;
 }
 
-static void stand(struct mal_rank *rank)
+static void record_preparation(struct mal_rank *rank)
 {
 	const struct mal_header *header = rank->segment.header;
 
-	rank->standing.number++;
-	rank->standing.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
-	rank->standing.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
-	rank->standing.plan = rank->cpus.seen_plan;
-	rank->standing.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
-	rank->standing.changes = rank->cpus.seen_changes;
-	rank->standing.reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
-	rank->standing.team = rank->team.size;
+	rank->prepared.number++;
+	rank->prepared.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
+	rank->prepared.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
+	rank->prepared.plan = rank->cpus.seen_plan;
+	rank->prepared.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
+	rank->prepared.changes = rank->cpus.seen_changes;
+	rank->prepared.reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
+	rank->prepared.team = rank->team.size;
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
 static bool is_prepared(struct mal_rank *rank, const struct mal_region *region,
 			unsigned int requested)
 {
-	return region->prepared == rank->standing.number &&
-	       (!requested || requested == rank->team.size) && stands(rank) &&
+	return region->prepared == rank->prepared.number &&
+	       (!requested || requested == rank->team.size) && preparation_is_current(rank) &&
 	       !atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed);
 }
 
@@ -149,10 +149,10 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 					       !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);
-	if (changed || impatient || clause || rank->region.shares || !stands(rank))
-		stand(rank);
+	if (changed || impatient || clause || rank->region.shares || !preparation_is_current(rank))
+		record_preparation(rank);
 	if (!clause && !rank->region.shares)
-		current->prepared = rank->standing.number;
+		current->prepared = rank->prepared.number;
 	current->prepared_to_share = mal_sizing_may_share(rank, current);
 	mal_team_set_schedule(
 		rank, atomic_load_explicit(&rank->segment.header->schedule, memory_order_relaxed));
@@ -223,7 +223,7 @@ __attribute__((noinline)) static void set_up(struct mal_rank *rank)
 	mal_sizing_open(rank);
 	rank->short_region = mal_s_to_ticks(SHORT_REGION_S);
 	rank->region.settle = mal_s_to_ticks(SETTLE_S);
-	rank->standing.number = 1;
+	rank->prepared.number = 1;
 }
 
 __attribute__((noinline)) static void set_up_unseen(struct mal_rank *rank)
@@ -281,7 +281,7 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 		rank->region.shares = true;
 		begin_sharing(rank, rank->region.begin);
 	}
-	stand(rank);
+	record_preparation(rank);
 }
 
 static inline void add_run(struct mal_region *region, uint64_t duration, bool own)

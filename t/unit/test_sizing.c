@@ -59,7 +59,10 @@ static void of_just_300_us(void **state)
 	assert_false(mal_sizing_may_share(&mal, mal.region.current));
 }
 
-/* A region that was prepared as a short one is prepared anew when it lasts, though all stands. */
+/*
+ * A region that was prepared as a short one is prepared anew when it lasts, though nothing else
+ * changed.
+ */
 static void prepared_anew(void **state)
 {
 	static const char region;

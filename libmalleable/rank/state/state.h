@@ -88,7 +88,7 @@ struct mal_rank {
 		uint64_t settle;	    /* ticks, set once */
 	} region;
 	/*
-	 * region.c: what regions were last prepared for: while it stands there is nothing to
+	 * region.c: what regions were last prepared for: while that is current there is nothing to
 	 * prepare again. NUMBER changes with it, and after a region that leaves nothing the next
 	 * can rely on.
 	 */
@@ -97,7 +97,7 @@ struct mal_rank {
 		uint64_t borrowers;
 		uint32_t rules, schedule, plan, changes, reported;
 		unsigned int team;
-	} standing;
+	} prepared;
 
 	/* sizing.c */
 	struct {
