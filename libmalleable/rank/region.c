@@ -51,8 +51,8 @@ static bool preparation_is_current(struct mal_rank *rank)
 		       rank->prepared.borrowers &&
 	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) ==
 		       rank->prepared.changes &&
-	       atomic_load_explicit(&rank->team.reported, memory_order_relaxed) ==
-		       rank->prepared.reported &&
+	       atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed) ==
+		       rank->prepared.told_threads &&
 	       rank->team.size == rank->prepared.team && !rank->cpus.plan_unfinished;
 }
 
@@ -66,7 +66,8 @@ static void record_preparation(struct mal_rank *rank)
 	rank->prepared.plan = rank->cpus.seen_plan;
 	rank->prepared.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
 	rank->prepared.changes = rank->cpus.seen_changes;
-	rank->prepared.reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
+	rank->prepared.told_threads =
+		atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 	rank->prepared.team = rank->team.size;
 }
 
@@ -144,8 +145,8 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	rank->region.shares = rank->region.oversubscribed || rank->cpus.borrowed_count;
 	impatient = mal_team_set_linger(
 		rank, choose_linger(rank, current,
-				    clause || (team == rank->team.base &&
-					       !rank->team.reported_more && !rank->proofs.raised &&
+				    clause || (team == rank->team.base && !rank->team.told_more &&
+					       !rank->proofs.raised &&
 					       !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);

@@ -88,7 +88,7 @@ static void choose_mode(struct mal_rank *rank)
 	 * the program is told so that it can grow matters to bound regions alone.
 	 */
 	if (rank->team.base != mal_cpumask_count(&rank->home) &&
-	    !(rank->team.reported_more && rank->proofs.on))
+	    !(rank->team.told_more && rank->proofs.on))
 		keep_size(rank, MAL_REASON_NUMBER);
 	else if (runtime->get_dynamic && runtime->get_dynamic())
 		keep_size(rank, MAL_REASON_DYNAMIC);
@@ -135,9 +135,9 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	rank->proofs.raised = false;
 	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->team.base != 1)
 		return;
-	if (!chosen && (told_so || !atomic_load(&rank->team.reported)) && !rank->proofs.told_one &&
-	    rank->team.managed->set_num_threads && get_limit(rank) >= 2 && mal_prove_all_free() &&
-	    system_has_room(rank, 2)) {
+	if (!chosen && (told_so || !atomic_load(&rank->team.told_threads)) &&
+	    !rank->proofs.told_one && rank->team.managed->set_num_threads && get_limit(rank) >= 2 &&
+	    mal_prove_all_free() && system_has_room(rank, 2)) {
 		/* Who only observes changes nothing, but tells what balancing could do. */
 		if (!rank->observe)
 			rank->team.base = 2;
@@ -186,17 +186,16 @@ void mal_team_open(struct mal_rank *rank)
 
 		rank->team.base = told < limit ? told : limit;
 		runtime->set_num_threads((int)rank->team.base);
-		rank->team.reported_more = true;
+		rank->team.told_more = true;
 	}
-	atomic_store(&rank->slot->chosen,
-		     (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
-			     (rank->team.reported_more ? MAL_CHOSEN_BY_KEY : 0u));
+	atomic_store(&rank->slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
+						  (rank->team.told_more ? MAL_CHOSEN_BY_KEY : 0u));
 	rank->team.size = rank->team.base;
 	rank->team.linger = MAL_LINGER_USUAL;
 	rank->team.schedule = 0;
 	rank->team.alike = rank->team.base == 1 && mal_gomp_original(runtime);
 	choose_mode(rank);
-	raise_base(rank, numbers || rank->team.reported_more);
+	raise_base(rank, numbers || rank->team.told_more);
 	rank->team.levels_differ = numbers && strchr(numbers, ',');
 	rank->team.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
 			     getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
@@ -219,7 +218,7 @@ void mal_team_look(struct mal_rank *rank)
 	if (asked <= rank->team.base)
 		return;
 	rank->team.base = asked;
-	rank->team.reported_more = true;
+	rank->team.told_more = true;
 }
 
 unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads)
@@ -282,15 +281,15 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 
 int mal_team_tell(struct mal_rank *rank, int threads)
 {
-	unsigned int reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
+	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 
 	/* A region of one thread because of its if clause says nothing of others. */
 	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.raised)
 		mal_prove_told_one();
-	if (threads > 0 && (unsigned int)threads > reported) {
+	if (threads > 0 && (unsigned int)threads > told) {
 		uint32_t reason = MAL_REASON_NONE;
 
-		atomic_store(&rank->team.reported, (uint32_t)threads);
+		atomic_store(&rank->team.told_threads, (uint32_t)threads);
 		atomic_store(&rank->slot->reported, (uint32_t)threads);
 		if (rank->mode == MAL_MODE_AUTO)
 			atomic_compare_exchange_strong(&rank->slot->reason, &reason,
@@ -329,7 +328,7 @@ bool mal_team_is_free(struct mal_rank *rank)
 	if (rank->mode == MAL_MODE_TEAM)
 		return can_resize(rank);
 	return rank->mode != MAL_MODE_CPUSET &&
-	       !atomic_load_explicit(&rank->team.reported, memory_order_relaxed) &&
+	       !atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed) &&
 	       can_resize(rank);
 }
 
@@ -346,16 +345,15 @@ bool mal_team_is_mostly_free(struct mal_rank *rank)
 
 static unsigned int max_threads(struct mal_rank *rank)
 {
-	unsigned int reported = atomic_load_explicit(&rank->team.reported, memory_order_relaxed);
+	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 
 	if (rank->mode == MAL_MODE_TEAM || mal_team_is_mostly_free(rank))
-		reported = 0;
+		told = 0;
 	else if (rank->proofs.on)
-		reported = rank->team.base;
-	if (rank->team.no_room && !reported)
+		told = rank->team.base;
+	if (rank->team.no_room && !told)
 		return rank->team.room;
-	return rank->mode == MAL_MODE_CPUSET && rank->team.base > reported ? rank->team.base
-									   : reported;
+	return rank->mode == MAL_MODE_CPUSET && rank->team.base > told ? rank->team.base : told;
 }
 
 unsigned int mal_team_max(struct mal_rank *rank)
@@ -387,7 +385,7 @@ void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 	 * then.
 	 */
 	if (!rank->team.base || !cpus || rank->mode == MAL_MODE_CPUSET || rank->proofs.on ||
-	    (atomic_load(&rank->team.reported) && rank->mode != MAL_MODE_TEAM))
+	    (atomic_load(&rank->team.told_threads) && rank->mode != MAL_MODE_TEAM))
 		return;
 	cpus = mal_team_bound(rank, cpus);
 	rank->team.base = cpus;

@@ -396,7 +396,7 @@ static void told_more(void **state)
 	mal_team_open(&mal);
 	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(threads_set, 4);
-	assert_true(mal.team.reported_more);
+	assert_true(mal.team.told_more);
 }
 
 /* A number that is none is passed over: a wrapper may have changed it. */
@@ -406,7 +406,7 @@ static void told_nonsense(void **state)
 	setenv(MAL_ENV_MAX_THREADS, "six", 1);
 	mal_team_open(&mal);
 	assert_int_equal(mal.team.base, 2);
-	assert_false(mal.team.reported_more);
+	assert_false(mal.team.told_more);
 }
 
 static void patience(void **state)
@@ -565,7 +565,7 @@ static void sets(void **state)
 	(void)state;
 	omp_set_num_threads(5);
 	assert_int_equal(mal.team.base, 5);
-	assert_int_equal(mal.team.reported, 5);
+	assert_int_equal(mal.team.told_threads, 5);
 	omp_set_num_threads_(&(int){3});
 	assert_int_equal(mal.team.size, 3);
 	omp_set_dynamic(1);
@@ -996,7 +996,7 @@ static void told_to_grow(void **state)
 	assert_true(mal_team_may_differ(&mal));
 	assert_false(mal.proofs.raised);
 	/* 1 is the user's word too. */
-	mal.team.base = mal.team.reported = 0;
+	mal.team.base = mal.team.told_threads = 0;
 	threads_set = 1;
 	mal.proofs.told_one = false;
 	all_free = true;

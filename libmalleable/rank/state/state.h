@@ -95,7 +95,7 @@ struct mal_rank {
 	struct {
 		uint32_t number;
 		uint64_t borrowers;
-		uint32_t rules, schedule, plan, changes, reported;
+		uint32_t rules, schedule, plan, changes, told_threads;
 		unsigned int team;
 	} prepared;
 
@@ -136,10 +136,10 @@ struct mal_rank {
 	struct {
 		unsigned int size; /* threads that the next region gets */
 		unsigned int base; /* team size that the program knows of */
-		/* the user had it report more threads than CPUs, to grow (max_threads) */
-		bool reported_more;
-		/* reported threads: the most that the program was told, 0: none */
-		_Atomic uint32_t reported;
+		/* the user had it told more threads than CPUs, to grow (max_threads) */
+		bool told_more;
+		/* the most threads that the program was told, 0: none */
+		_Atomic uint32_t told_threads;
 		/* the user asked the runtime to bind threads: it may do so after a resize */
 		bool rebinds;
 		/* then: the CPUs of the calling thread's place; false: it has none */
