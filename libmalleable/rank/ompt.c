@@ -78,7 +78,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
 	mal_region_begin(function, requested);
 	parallel->value =
-		MANAGED | (mal.region.shares ? MAL_BY_CPU_TIME : 0) |
+		MANAGED | (mal.region.may_share_cpus ? MAL_BY_CPU_TIME : 0) |
 		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size(&mal)
 			 ? HIDES_SIZE
 			 : 0) |

@@ -142,7 +142,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	rank->region.running = team;
 	rank->region.oversubscribed = team > rank->cpus.own_count + rank->cpus.borrowed_count;
 	rank->region.sized = !clause && mal_team_may_differ(rank);
-	rank->region.shares = rank->region.oversubscribed || rank->cpus.borrowed_count;
+	rank->region.may_share_cpus = rank->region.oversubscribed || rank->cpus.borrowed_count;
 	impatient = mal_team_set_linger(
 		rank, choose_linger(rank, current,
 				    clause || (team == rank->team.base && !rank->team.told_more &&
@@ -150,14 +150,15 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 					       !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);
-	if (changed || impatient || clause || rank->region.shares || !preparation_is_current(rank))
+	if (changed || impatient || clause || rank->region.may_share_cpus ||
+	    !preparation_is_current(rank))
 		record_preparation(rank);
-	if (!clause && !rank->region.shares)
+	if (!clause && !rank->region.may_share_cpus)
 		current->prepared = rank->prepared.number;
 	current->prepared_to_share = mal_sizing_may_share(rank, current);
 	mal_team_set_schedule(
 		rank, atomic_load_explicit(&rank->segment.header->schedule, memory_order_relaxed));
-	if (rank->region.shares)
+	if (rank->region.may_share_cpus)
 		begin_sharing(rank, now);
 	return changed;
 }
@@ -165,7 +166,8 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 /* The program's own threads may share CPUs: then CPU time tells what they worked. */
 static void note_shared(struct mal_rank *rank)
 {
-	rank->region.shares = rank->cpus.own_count && rank->region.running > rank->cpus.own_count;
+	rank->region.may_share_cpus =
+		rank->cpus.own_count && rank->region.running > rank->cpus.own_count;
 }
 
 /* Returns the tick at which the region begins. */
@@ -278,8 +280,9 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 	rank->region.oversubscribed = size > rank->cpus.own_count + rank->cpus.borrowed_count;
 	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
 	mal_bind_team(rank, size);
-	if (rank->region.oversubscribed && !rank->region.shares && mal_rule(rank, MAL_RULE_LEND)) {
-		rank->region.shares = true;
+	if (rank->region.oversubscribed && !rank->region.may_share_cpus &&
+	    mal_rule(rank, MAL_RULE_LEND)) {
+		rank->region.may_share_cpus = true;
 		begin_sharing(rank, rank->region.begin);
 	}
 	record_preparation(rank);
@@ -315,13 +318,13 @@ void mal_region_end(const void *where)
 	add_run(mal.region.current, duration, !mal_sizing_is_shared(&mal));
 	if (!mal.region.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.region.running);
-	if (mal.region.shares)
+	if (mal.region.may_share_cpus)
 		mal_wants_cpus_close(&mal.segment, mal.me);
 	if (now - mal.sizing.last_look > mal.sizing.look_every)
 		learn_unseen(&mal, now);
 	mal.proofs.free = false;
 	mal.region.oversubscribed = false;
-	mal.region.shares = false;
+	mal.region.may_share_cpus = false;
 	mal.primary.last_leave = now;
 	mal_phase_region(where);
 }

@@ -116,7 +116,7 @@ static unsigned int count_granted(struct mal_rank *rank)
 {
 	unsigned int began = rank->cpus.own_count + rank->cpus.borrowed_count, had;
 
-	if (!rank->region.shares)
+	if (!rank->region.may_share_cpus)
 		return 0;
 	had = atomic_load_explicit(&rank->slot->wants_cpus_count, memory_order_relaxed);
 	/* Others write it. */

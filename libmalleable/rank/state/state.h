@@ -77,7 +77,7 @@ struct mal_rank {
 		bool oversubscribed;  /* it has more threads than CPUs */
 		bool sized;	      /* its number of threads was our choice, not the program's */
 		/* it is oversubscribed, or may become so because it uses borrowed CPUs */
-		bool shares;
+		bool may_share_cpus;
 		/*
 		 * Runs of the region that this one counts for in the samples; 0: its threads are
 		 * not timed.
