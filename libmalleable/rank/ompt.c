@@ -28,7 +28,7 @@
  * read these here, not in mal_rank, whose cache lines the primary thread writes in each region.
  */
 #define MANAGED 1
-/* 2, 8: MAL_BY_CPU_TIME, MAL_ALIKE */
+/* 2, 8: MAL_BY_CPU_TIME, MAL_MIMICS_FP */
 #define HIDES_SIZE 4
 #define WEIGHT_SHIFT 8
 #define TEAM_SHIFT 40
@@ -40,11 +40,11 @@
 
 static ompt_get_task_info_t get_task_info;
 
-__attribute__((noinline)) static uint64_t let_compute_alike(struct mal_rank *rank)
+__attribute__((noinline)) static uint64_t copy_primary_fp(struct mal_rank *rank)
 {
 	rank->team.arithmetic = mal_arithmetic_read();
 	atomic_store_explicit(&rank->team.raised, 0, memory_order_relaxed);
-	return MAL_ALIKE;
+	return MAL_MIMICS_FP;
 }
 
 /* A thread outside the team opens a region. Where it is not the primary one the report says so. */
@@ -82,8 +82,9 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size(&mal)
 			 ? HIDES_SIZE
 			 : 0) |
-		(__builtin_expect(mal.team.alike, 0) && (mal.region.running > 1 || requested > 1)
-			 ? let_compute_alike(&mal)
+		(__builtin_expect(mal.team.mimic_primary_fp, 0) &&
+				 (mal.region.running > 1 || requested > 1)
+			 ? copy_primary_fp(&mal)
 			 : 0) |
 		(uint64_t)mal.region.weight << WEIGHT_SHIFT |
 		(uint64_t)mal.region.running << TEAM_SHIFT;
@@ -98,7 +99,7 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 		return;
 	mal_region_end(where);
 	/* Without us the primary thread had done all of it. */
-	if (__builtin_expect(mal.team.alike, 0))
+	if (__builtin_expect(mal.team.mimic_primary_fp, 0))
 		mal_flags_raise(atomic_exchange(&mal.team.raised, 0));
 }
 
@@ -131,7 +132,7 @@ static void begin_work(void)
 static void begin_region(struct mal_rank *rank, uint64_t value, bool primary)
 {
 	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
-	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_ALIKE);
+	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_MIMICS_FP);
 	if (primary && mal_self.weight && !mal_self.special)
 		mal_self.begin = rank->region.begin;
 	else
@@ -159,7 +160,7 @@ __attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 	struct mal_kept kept = mal_keep();
 	uint64_t worked = special_work();
 
-	if (mal_self.special & MAL_ALIKE)
+	if (mal_self.special & MAL_MIMICS_FP)
 		atomic_fetch_or(&rank->team.raised, mal_kept_flags(&kept));
 	mal_give_back(&kept);
 	if (mal_self.weight)
@@ -206,7 +207,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 	if (value & HIDES_SIZE)
 		mal_team_hide_size(rank);
 	mal_give_back(&kept);
-	if (!(value & MAL_ALIKE))
+	if (!(value & MAL_MIMICS_FP))
 		return;
 	/* Its flags are looked at when its work ends, whether that is timed or not. */
 	mal_self.begin = mal_ticks();
@@ -221,7 +222,7 @@ static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int s
 	return tid && atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid &&
 	       atomic_load_explicit(&slot->bound, memory_order_relaxed) ==
 		       atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
-	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_ALIKE));
+	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_MIMICS_FP));
 }
 
 static void enter_team(struct mal_rank *rank, unsigned int index, unsigned int size, uint64_t value)

@@ -193,7 +193,7 @@ void mal_team_open(struct mal_rank *rank)
 	rank->team.size = rank->team.base;
 	rank->team.linger = MAL_LINGER_USUAL;
 	rank->team.schedule = 0;
-	rank->team.alike = rank->team.base == 1 && mal_gomp_original(runtime);
+	rank->team.mimic_primary_fp = rank->team.base == 1 && mal_gomp_original(runtime);
 	choose_mode(rank);
 	raise_base(rank, numbers || rank->team.told_more);
 	rank->team.levels_differ = numbers && strchr(numbers, ',');

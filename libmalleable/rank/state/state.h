@@ -157,7 +157,7 @@ struct mal_rank {
 		 * threads beyond the only one of the program compute as that does, which they help;
 		 * flags of floating point that they raised in the current region
 		 */
-		bool alike;
+		bool mimic_primary_fp;
 		struct mal_arithmetic arithmetic;
 		_Atomic uint64_t raised;
 		unsigned int unbalanced; /* the program's team without us */
@@ -194,7 +194,7 @@ struct mal_rank {
 
 /* Of threads in a region, see mal_thread.special: few have any. */
 #define MAL_BY_CPU_TIME 2 /* they share a CPU: they are timed by CPU time */
-#define MAL_ALIKE 8	  /* they help the only thread of the program, and compute as that does */
+#define MAL_MIMICS_FP 8	  /* they help the only thread of the program, and compute as that does */
 
 /* The primary thread is in a blocking MPI call outside regions. */
 enum mal_calling {
@@ -214,7 +214,7 @@ struct mal_thread {
 	uintptr_t mpi_frame; /* frame of the outermost call, while mpi_depth */
 	unsigned int nested; /* depth of teams inside the managed one */
 	bool primary;
-	uint8_t special; /* MAL_BY_CPU_TIME, MAL_ALIKE */
+	uint8_t special; /* MAL_BY_CPU_TIME, MAL_MIMICS_FP */
 	bool met;	 /* was considered as primary thread */
 	uint8_t calling; /* enum mal_calling */
 	bool testing;	 /* primary, in a loop of MPI tests that counts as waiting */
