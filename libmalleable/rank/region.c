@@ -133,7 +133,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 			mal_cpus_borrow(rank, max - cpus);
 	}
 	if (!clause) {
-		team = mal_team_bound(rank, mal_team_may_differ(rank)
+		team = mal_team_clamp(rank, mal_team_may_differ(rank)
 						    ? mal_sizing_team(rank, current)
 						    : rank->team.base);
 		mal_team_set(rank, team);

@@ -221,7 +221,7 @@ void mal_team_look(struct mal_rank *rank)
 	rank->team.told_more = true;
 }
 
-unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads)
+unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 {
 	unsigned int limit;
 
@@ -387,7 +387,7 @@ void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 	if (!rank->team.base || !cpus || rank->mode == MAL_MODE_CPUSET || rank->proofs.on ||
 	    (atomic_load(&rank->team.told_threads) && rank->mode != MAL_MODE_TEAM))
 		return;
-	cpus = mal_team_bound(rank, cpus);
+	cpus = mal_team_clamp(rank, cpus);
 	rank->team.base = cpus;
 	mal_team_set(rank, cpus);
 }

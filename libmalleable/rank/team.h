@@ -68,10 +68,10 @@ void mal_team_keep_schedule(struct mal_rank *rank);
 void mal_team_keep_dynamic(struct mal_rank *rank);
 
 /*
- * Bound THREADS by the limits of the user and the system: libomp ends the process if it cannot
+ * Clamp THREADS to the limits of the user and the system: libomp ends the process if it cannot
  * create a thread (kmp_runtime.cpp, __kmp_create_worker). Never less than the base.
  */
-unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads);
+unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads);
 
 /*
  * Before the team's size may change: check whether the program loaded an object that rules that

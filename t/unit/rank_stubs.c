@@ -155,7 +155,7 @@ STUB(void, mal_team_set, (struct mal_rank * rank, unsigned int threads),
 STUB(void, mal_team_follow, (struct mal_rank * rank, unsigned int cpus), NOTHING)
 STUB(bool, mal_team_set_linger, (struct mal_rank * rank, enum mal_linger patience), false)
 STUB(void, mal_team_set_schedule, (struct mal_rank * rank, uint32_t schedule), NOTHING)
-STUB(unsigned int, mal_team_bound, (struct mal_rank * rank, unsigned int threads), threads)
+STUB(unsigned int, mal_team_clamp, (struct mal_rank * rank, unsigned int threads), threads)
 STUB(void, mal_team_look, (struct mal_rank * rank), NOTHING)
 STUB(bool, mal_team_hides_size, (struct mal_rank * rank), true)
 STUB(void, mal_team_hide_size, (struct mal_rank * rank), NOTHING)

@@ -47,7 +47,7 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 	return true;
 }
 
-unsigned int mal_team_bound(struct mal_rank *rank, unsigned int threads)
+unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 {
 	(void)rank;
 	return threads < THREADS ? threads : THREADS;

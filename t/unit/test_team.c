@@ -374,17 +374,17 @@ static void bounds(void **state)
 	(void)state;
 	mal_team_open(&mal);
 	limit_set = 3;
-	assert_int_equal(mal_team_bound(&mal, 6), 3);
+	assert_int_equal(mal_team_clamp(&mal, 6), 3);
 	levels_set = 2;
-	assert_int_equal(mal_team_bound(&mal, 6), 2);
+	assert_int_equal(mal_team_clamp(&mal, 6), 2);
 	limit_set = levels_set = 0;
-	assert_int_equal(mal_team_bound(&mal, 6), 6);
+	assert_int_equal(mal_team_clamp(&mal, 6), 6);
 	has_room = false;
-	assert_int_equal(mal_team_bound(&mal, 7), 6);
+	assert_int_equal(mal_team_clamp(&mal, 7), 6);
 	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
 	assert_int_equal(mal_team_max(&mal), 6);
 	mal.team.all_limited = true;
-	assert_int_equal(mal_team_bound(&mal, 6), 2);
+	assert_int_equal(mal_team_clamp(&mal, 6), 2);
 }
 
 /* The user has more threads told than there are CPUs. */
