@@ -99,7 +99,8 @@ static void begin_sharing(struct mal_rank *rank, uint64_t now)
 }
 
 /*
- * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether it took long.
+ * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether CPUs or
+ * places changed.
  */
 __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned int requested,
 					      uint64_t now)
@@ -108,7 +109,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	bool clause = requested && (requested != rank->team.size || current->clause);
 	unsigned int team = clause ? requested : rank->team.size;
 	uint32_t seen = rank->cpus.seen_changes;
-	bool changed, impatient;
+	bool changed, linger_changed;
 
 	mal_team_look(rank);
 	if (!clause && mal_phase_has_plan(rank) && mal_team_is_free(rank))
@@ -143,14 +144,14 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	rank->region.oversubscribed = team > rank->cpus.own_count + rank->cpus.borrowed_count;
 	rank->region.sized = !clause && mal_team_may_differ(rank);
 	rank->region.may_share_cpus = rank->region.oversubscribed || rank->cpus.borrowed_count;
-	impatient = mal_team_set_linger(
+	linger_changed = mal_team_set_linger(
 		rank, choose_linger(rank, current,
 				    clause || (team == rank->team.base && !rank->team.told_more &&
 					       !rank->proofs.raised &&
 					       !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);
-	if (changed || impatient || clause || rank->region.may_share_cpus ||
+	if (changed || linger_changed || clause || rank->region.may_share_cpus ||
 	    !preparation_is_current(rank))
 		record_preparation(rank);
 	if (!clause && !rank->region.may_share_cpus)

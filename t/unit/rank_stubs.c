@@ -153,7 +153,7 @@ STUB(unsigned int, mal_team_max, (struct mal_rank * rank), 0)
 STUB(void, mal_team_set, (struct mal_rank * rank, unsigned int threads),
      (void)(mal.team.size = threads))
 STUB(void, mal_team_follow, (struct mal_rank * rank, unsigned int cpus), NOTHING)
-STUB(bool, mal_team_set_linger, (struct mal_rank * rank, enum mal_linger patience), false)
+STUB(bool, mal_team_set_linger, (struct mal_rank * rank, enum mal_linger linger), false)
 STUB(void, mal_team_set_schedule, (struct mal_rank * rank, uint32_t schedule), NOTHING)
 STUB(unsigned int, mal_team_clamp, (struct mal_rank * rank, unsigned int threads), threads)
 STUB(void, mal_team_look, (struct mal_rank * rank), NOTHING)

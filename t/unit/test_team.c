@@ -409,7 +409,7 @@ static void told_nonsense(void **state)
 	assert_false(mal.team.told_more);
 }
 
-static void patience(void **state)
+static void lingers(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
@@ -1020,7 +1020,7 @@ int main(void)
 		CASE(bounds),
 		CASE(told_more),
 		CASE(told_nonsense),
-		CASE(patience),
+		CASE(lingers),
 		CASE(patience_of_the_program),
 		CASE(schedules),
 		CASE(asks_outside),
