@@ -68,7 +68,7 @@ static unsigned int team_of_sample(struct mal_rank *rank)
 								     : rank->team.base;
 }
 
-static void say_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
+static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
 {
 	struct mal_header *header = rank->segment.header;
 	struct mal_counters *count = &rank->slot->count;
@@ -183,7 +183,7 @@ __attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t rou
 	uint32_t answers = atomic_load(&rank->segment.header->answers);
 	uint64_t before = rank->phase.last_said;
 
-	say_sample(rank, round, kind);
+	publish_sample(rank, round, kind);
 	if (mal_rule(rank, MAL_RULE_AWAIT) && before && all_meet(rank))
 		follow_answer(rank, answers, rank->phase.last_said - before);
 }
