@@ -92,7 +92,7 @@ static bool first_number(const char *const *names, unsigned long limit, unsigned
 /*
  * Ask a launcher's PMIx server, such as that of prterun, which sets no variable of an MPI library.
  */
-static bool ask_pmix(struct mal_rank *rank, unsigned int *number, unsigned int *count)
+static bool ask_pmix(const struct mal_rank *rank, unsigned int *number, unsigned int *count)
 {
 	unsigned int local, size;
 	bool known;
@@ -177,7 +177,7 @@ static int choose_home(struct mal_rank *rank, struct mal_error *err)
 }
 
 /* Enter our CPUs in the segment. A CPU that another rank owns stays with it. */
-static void claim_home(struct mal_rank *rank)
+static void claim_home(const struct mal_rank *rank)
 {
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		mal_word *word = &rank->segment.cpus[cpu].word;
@@ -201,7 +201,7 @@ static void claim_home(struct mal_rank *rank)
 }
 
 /* Whether process PID, which has the slot, is balanced no more. One that only starts is absent. */
-static bool has_left(struct mal_rank *rank, int32_t pid)
+static bool has_left(const struct mal_rank *rank, int32_t pid)
 {
 	uint32_t state = atomic_load(&rank->slot->state);
 
@@ -228,7 +228,7 @@ static int take_slot(struct mal_rank *rank, struct mal_error *err)
 }
 
 /* Whether a rank that runs has one of our CPUs as its home too. */
-static bool home_is_shared(struct mal_rank *rank)
+static bool home_is_shared(const struct mal_rank *rank)
 {
 	for (unsigned int number = 0; number < rank->segment.rank_count; number++) {
 		const struct mal_rank_slot *slot = &rank->segment.ranks[number];
@@ -246,7 +246,7 @@ static bool home_is_shared(struct mal_rank *rank)
  * What an earlier program of the task said last holds no more. It may have been killed or replaced
  * in the middle of anything: nobody else would end what it began.
  */
-static void forget_earlier_program(struct mal_rank *rank)
+static void forget_earlier_program(const struct mal_rank *rank)
 {
 	mal_wants_cpus_close(&rank->segment, rank->me);
 	atomic_store(&rank->slot->waiting_since, 0);

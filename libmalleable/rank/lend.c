@@ -89,7 +89,7 @@ void mal_wait_begin(struct mal_rank *rank)
 }
 
 /* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
-static bool is_settled(struct mal_rank *rank, unsigned int number, uint64_t now)
+static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
 	uint64_t since = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_since,
 					      memory_order_relaxed);
@@ -102,7 +102,7 @@ static bool is_settled(struct mal_rank *rank, unsigned int number, uint64_t now)
  * MAL_NOBODY: none. (The first to come would often get CPUs only to wait for another rank after
  * that.)
  */
-static unsigned int find_borrower(struct mal_rank *rank, uint64_t now)
+static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 {
 	unsigned int words = (rank->segment.rank_count + 63) / 64;
 	unsigned int found = MAL_NOBODY;
@@ -131,7 +131,7 @@ static unsigned int find_borrower(struct mal_rank *rank, uint64_t now)
 }
 
 /* Rank NUMBER has one CPU more: expect its region to end earlier accordingly. */
-static void expect_earlier(struct mal_rank *rank, unsigned int number, uint64_t now)
+static void expect_earlier(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
 	struct mal_rank_slot *slot = &rank->segment.ranks[number];
 	uint64_t until = atomic_load_explicit(&slot->wants_cpus_until, memory_order_relaxed);
@@ -147,7 +147,7 @@ static void expect_earlier(struct mal_rank *rank, unsigned int number, uint64_t 
  * Take back the CPU granted to rank NUMBER, and send away the threads that it already has there. It
  * may have returned the CPU before its thread was sent, and another rank have borrowed it.
  */
-static void roll_back(struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
+static void roll_back(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
 		      unsigned int number)
 {
 	unsigned int borrower = mal_word_reclaim(&slot->word, rank->me);
@@ -162,7 +162,8 @@ static void roll_back(struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned
  * meanwhile: either the rank sees the change of its CPUs after closing its request, or we see the
  * request closed. Otherwise nobody would return the CPU.
  */
-static bool grant(struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
+static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
+		  uint64_t now)
 {
 	unsigned int borrower = find_borrower(rank, now);
 	enum mal_spread spread;
@@ -187,7 +188,7 @@ static bool grant(struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int
 	return false;
 }
 
-static void lend_or_grant(struct mal_rank *rank, unsigned int cpu, uint64_t now)
+static void lend_or_grant(const struct mal_rank *rank, unsigned int cpu, uint64_t now)
 {
 	struct mal_cpu_slot *slot = &rank->segment.cpus[cpu];
 	struct mal_cpu_state state = mal_word_read(&slot->word);
@@ -206,7 +207,7 @@ static void lend_or_grant(struct mal_rank *rank, unsigned int cpu, uint64_t now)
 }
 
 /* Sleep if a borrower computes on the CPU that this thread runs on. */
-static void nap(struct mal_rank *rank)
+static void nap(const struct mal_rank *rank)
 {
 	int cpu = sched_getcpu();
 	struct mal_cpu_slot *slot;
@@ -268,7 +269,7 @@ void mal_wait_abandon(struct mal_rank *rank)
 	atomic_store_explicit(&rank->lend.abandoned, rank->lend.last_poll, memory_order_release);
 }
 
-bool mal_wait_is_abandoned(struct mal_rank *rank)
+bool mal_wait_is_abandoned(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 }
@@ -285,13 +286,13 @@ static bool others_sleep(struct mal_rank *rank)
 }
 
 /* The report says why nothing is lent. */
-static void note_computing(struct mal_rank *rank)
+static void note_computing(const struct mal_rank *rank)
 {
 	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
 		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
 }
 
-static bool may_lend(struct mal_rank *rank)
+static bool may_lend(const struct mal_rank *rank)
 {
 	return mal_rule(rank, MAL_RULE_LEND) && rank->cpus.own_count &&
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);

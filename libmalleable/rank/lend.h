@@ -37,7 +37,7 @@ void mal_wait_poll(struct mal_rank *rank);
  */
 void mal_wait_abandon(struct mal_rank *rank);
 /* Whether the current wait was abandoned. */
-bool mal_wait_is_abandoned(struct mal_rank *rank);
+bool mal_wait_is_abandoned(const struct mal_rank *rank);
 
 /* After the call, and the wait if there was one: take all lent CPUs back. */
 void mal_call_end(void);

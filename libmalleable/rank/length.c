@@ -57,7 +57,7 @@ void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 	}
 }
 
-bool mal_length_is_mostly_short(struct mal_rank *rank)
+bool mal_length_is_mostly_short(const struct mal_rank *rank)
 {
 	return 2 * rank->lengths.brief > rank->lengths.all;
 }

@@ -32,6 +32,6 @@ void mal_length_open(struct mal_rank *rank, uint64_t short_region);
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own);
 
 /* Whether short regions took most of the time in regions lately. */
-bool mal_length_is_mostly_short(struct mal_rank *rank);
+bool mal_length_is_mostly_short(const struct mal_rank *rank);
 
 #endif

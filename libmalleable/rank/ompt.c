@@ -129,7 +129,7 @@ static void begin_work(void)
 }
 
 /* The primary thread has just read the clock: use that. */
-static void begin_region(struct mal_rank *rank, uint64_t value, bool primary)
+static void begin_region(const struct mal_rank *rank, uint64_t value, bool primary)
 {
 	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
 	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_MIMICS_FP);
@@ -139,7 +139,7 @@ static void begin_region(struct mal_rank *rank, uint64_t value, bool primary)
 		begin_work();
 }
 
-static void count_work(struct mal_rank *rank, uint64_t worked)
+static void count_work(const struct mal_rank *rank, uint64_t worked)
 {
 	/* A run that took longer than usual counts for itself alone. */
 	if (mal_self.slot)

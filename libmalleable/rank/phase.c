@@ -28,7 +28,7 @@
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 
-static uint64_t busy_ticks(struct mal_rank *rank)
+static uint64_t busy_ticks(const struct mal_rank *rank)
 {
 	uint64_t sum = 0;
 
@@ -44,7 +44,7 @@ static clockid_t clock_of(int32_t tid)
 }
 
 /* Add the kernel's figures for our threads, by which the controller checks our own. */
-static void add_cpu_time(struct mal_rank *rank, struct mal_snapshot *snapshot)
+static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
 	uint64_t read = mal_threads_background_ns(), team = 0;
 	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - read;
@@ -62,7 +62,7 @@ static void add_cpu_time(struct mal_rank *rank, struct mal_snapshot *snapshot)
 }
 
 /* Threads that it has without help: a team that may differ has one for each CPU. */
-static unsigned int team_of_sample(struct mal_rank *rank)
+static unsigned int team_of_sample(const struct mal_rank *rank)
 {
 	return mal_team_is_mostly_free(rank) && rank->cpus.own_count ? rank->cpus.own_count
 								     : rank->team.base;
@@ -103,14 +103,14 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 }
 
 /* Whether all ranks meet where a phase ends now. */
-static bool all_meet(struct mal_rank *rank)
+static bool all_meet(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&rank->segment.header->kind, memory_order_relaxed) >
 	       MAL_BOUNDARY_PERIOD;
 }
 
 /* Whether to give a sample here: ranks that meet do at the same boundary, others by the clock. */
-static bool sample_is_due(struct mal_rank *rank, const struct mal_header *header,
+static bool sample_is_due(const struct mal_rank *rank, const struct mal_header *header,
 			  enum mal_boundary_kind kind)
 {
 	if (!all_meet(rank))
@@ -136,7 +136,7 @@ void mal_phase_follow_plan(struct mal_rank *rank)
 }
 
 /* Whether CPUs of the plan have not been handed over to us yet. */
-static bool more_to_come(struct mal_rank *rank)
+static bool more_to_come(const struct mal_rank *rank)
 {
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		const struct mal_cpu_slot *slot = &rank->segment.cpus[cpu];

@@ -12,7 +12,7 @@
 void mal_phase_boundary(enum mal_boundary_kind kind);
 
 /* Whether there is a plan that this rank has not carried out completely. */
-static inline bool mal_phase_has_plan(struct mal_rank *rank)
+static inline bool mal_phase_has_plan(const struct mal_rank *rank)
 {
 	return rank->cpus.plan_unfinished ||
 	       atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire) !=

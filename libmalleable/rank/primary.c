@@ -29,7 +29,7 @@ static struct mal_thread *volatile first_thread;
  * program. Asleep it is not between reading that it is the primary one and writing that it begins
  * something.
  */
-static bool is_vacant(struct mal_rank *rank, int32_t old)
+static bool is_vacant(const struct mal_rank *rank, int32_t old)
 {
 	const volatile struct mal_thread *thread = first_thread;
 
@@ -40,7 +40,7 @@ static bool is_vacant(struct mal_rank *rank, int32_t old)
 }
 
 /* It may be about to wait for the thread that it has just made. */
-static bool becomes_vacant(struct mal_rank *rank, int32_t old)
+static bool becomes_vacant(const struct mal_rank *rank, int32_t old)
 {
 	static _Atomic int moments = MOMENTS;
 
@@ -53,7 +53,7 @@ static bool becomes_vacant(struct mal_rank *rank, int32_t old)
 }
 
 /* Thread OLD is the primary one no more. Returns false if it has woken up: it still is then. */
-static bool dismiss(struct mal_rank *rank, int32_t old)
+static bool dismiss(const struct mal_rank *rank, int32_t old)
 {
 	if (old != getpid())
 		return true;

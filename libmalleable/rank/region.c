@@ -28,7 +28,7 @@
  * the PROGRAM chose more threads than CPUs, they wait as they would without us: libomp's go on, as
  * it may run many nested regions, and libgomp's soon sleep.
  */
-static enum mal_linger choose_linger(struct mal_rank *rank, const struct mal_region *region,
+static enum mal_linger choose_linger(const struct mal_rank *rank, const struct mal_region *region,
 				     bool program)
 {
 	if (rank->region.oversubscribed)
@@ -39,7 +39,7 @@ static enum mal_linger choose_linger(struct mal_rank *rank, const struct mal_reg
 	return MAL_LINGER_SHORT;
 }
 
-static bool preparation_is_current(struct mal_rank *rank)
+static bool preparation_is_current(const struct mal_rank *rank)
 {
 	const struct mal_header *header = rank->segment.header;
 
@@ -72,7 +72,7 @@ static void record_preparation(struct mal_rank *rank)
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
-static bool is_prepared(struct mal_rank *rank, const struct mal_region *region,
+static bool is_prepared(const struct mal_rank *rank, const struct mal_region *region,
 			unsigned int requested)
 {
 	return region->prepared == rank->prepared.number &&
@@ -197,7 +197,7 @@ __attribute__((noinline)) static uint64_t prepare_unseen(struct mal_rank *rank,
 /*
  * See mal_rank.weight. Counted for each code address, so that no sequence of regions can hide one.
  */
-static unsigned int choose_weight(struct mal_rank *rank, struct mal_region *region)
+static unsigned int choose_weight(const struct mal_rank *rank, struct mal_region *region)
 {
 	if (!region->usual || region->usual >= rank->short_region)
 		return 1;

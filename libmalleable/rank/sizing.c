@@ -42,7 +42,7 @@ void mal_sizing_open(struct mal_rank *rank)
  * Whether the region is long enough for threads to share CPUs. One that the system interrupted
  * seems to, but typically takes far less.
  */
-static bool is_long(struct mal_rank *rank, const struct mal_region *region)
+static bool is_long(const struct mal_rank *rank, const struct mal_region *region)
 {
 	uint64_t ticks = rank->sizing.grow_region;
 
@@ -50,13 +50,13 @@ static bool is_long(struct mal_rank *rank, const struct mal_region *region)
 	       region->length.typical >= ticks / TYPICAL_PART;
 }
 
-bool mal_sizing_may_share(struct mal_rank *rank, const struct mal_region *region)
+bool mal_sizing_may_share(const struct mal_rank *rank, const struct mal_region *region)
 {
 	return mal_rule(rank, MAL_RULE_LEND) && region->length.lasts && region->left;
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
-unsigned int mal_sizing_team(struct mal_rank *rank, const struct mal_region *region)
+unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region)
 {
 	unsigned int cpus = mal_cpus_to_use(rank, rank->cpus.own_count + rank->cpus.borrowed_count);
 	unsigned int team = cpus;
@@ -78,7 +78,7 @@ unsigned int mal_sizing_team(struct mal_rank *rank, const struct mal_region *reg
  * For how long of the region the longest waiting rank waited, and how many CPUs the waiting ranks
  * own.
  */
-static uint64_t measure_offer(struct mal_rank *rank, uint64_t begin, uint64_t end,
+static uint64_t measure_offer(const struct mal_rank *rank, uint64_t begin, uint64_t end,
 			      unsigned int *cpus)
 {
 	bool waits[MAL_MAX_RANKS] = {false};
@@ -106,13 +106,13 @@ static uint64_t measure_offer(struct mal_rank *rank, uint64_t begin, uint64_t en
 }
 
 /* Whether the region that ended could have used more CPUs than the rank's. */
-static bool can_borrow(struct mal_rank *rank)
+static bool can_borrow(const struct mal_rank *rank)
 {
 	return rank->region.running > rank->cpus.own_count || mal_team_may_differ(rank);
 }
 
 /* How many CPUs lenders granted while the region ran; they may have taken them back since. */
-static unsigned int count_granted(struct mal_rank *rank)
+static unsigned int count_granted(const struct mal_rank *rank)
 {
 	unsigned int began = rank->cpus.own_count + rank->cpus.borrowed_count, had;
 
@@ -128,7 +128,7 @@ static unsigned int count_granted(struct mal_rank *rank)
  * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
  * took far less shows that what is believed is wrong.
  */
-static void learn_work(struct mal_rank *rank, struct mal_region *region, double work)
+static void learn_work(const struct mal_rank *rank, struct mal_region *region, double work)
 {
 	if (region->work <= 0 || work < region->work / 4)
 		region->work = work;

@@ -100,7 +100,7 @@ static void choose_mode(struct mal_rank *rank)
 }
 
 /* The user's limit: beyond it the runtime gives no more threads, or only with a warning. */
-static unsigned int get_limit(struct mal_rank *rank)
+static unsigned int get_limit(const struct mal_rank *rank)
 {
 	const struct mal_runtime *runtime = rank->team.managed;
 	int limit = runtime->get_thread_limit ? runtime->get_thread_limit() : 0;
@@ -116,7 +116,7 @@ static unsigned int get_limit(struct mal_rank *rank)
 }
 
 /* Whether the system has room for a team of so many. Where it has not, libomp ends the program. */
-static bool system_has_room(struct mal_rank *rank, unsigned int threads)
+static bool system_has_room(const struct mal_rank *rank, unsigned int threads)
 {
 	const struct mal_runtime *runtime = rank->team.managed;
 
@@ -148,7 +148,7 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 }
 
 /* Where the user wants the calling thread, which the runtime knows. */
-static bool find_place(struct mal_rank *rank, struct mal_cpumask *mask)
+static bool find_place(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
 	const struct mal_runtime *runtime = rank->team.managed;
 	int ids[MAL_MAX_CPUS / 4], place, count;
@@ -243,12 +243,12 @@ unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 	return threads;
 }
 
-bool mal_team_hides_size(struct mal_rank *rank)
+bool mal_team_hides_size(const struct mal_rank *rank)
 {
 	return !rank->team.levels_differ && rank->team.managed->set_num_threads;
 }
 
-void mal_team_hide_size(struct mal_rank *rank)
+void mal_team_hide_size(const struct mal_rank *rank)
 {
 	rank->team.managed->set_num_threads((int)rank->team.base);
 }
@@ -279,7 +279,7 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 	mal_team_tell(rank, (int)threads);
 }
 
-int mal_team_tell(struct mal_rank *rank, int threads)
+int mal_team_tell(const struct mal_rank *rank, int threads)
 {
 	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 
@@ -298,7 +298,7 @@ int mal_team_tell(struct mal_rank *rank, int threads)
 	return threads;
 }
 
-int mal_team_tell_inside(struct mal_rank *rank, int threads)
+int mal_team_tell_inside(const struct mal_rank *rank, int threads)
 {
 	/* It was proved that nothing comes of it. */
 	if (mal_self.slot && rank->proofs.free)
@@ -315,12 +315,12 @@ int mal_team_tell_inside(struct mal_rank *rank, int threads)
 }
 
 /* A plan may come before the first region, where the team is opened. */
-static bool can_resize(struct mal_rank *rank)
+static bool can_resize(const struct mal_rank *rank)
 {
 	return rank->team.managed && rank->team.managed->set_num_threads;
 }
 
-bool mal_team_is_free(struct mal_rank *rank)
+bool mal_team_is_free(const struct mal_rank *rank)
 {
 	if (rank->proofs.on)
 		return rank->mode == MAL_MODE_AUTO && can_resize(rank) &&
@@ -332,18 +332,18 @@ bool mal_team_is_free(struct mal_rank *rank)
 	       can_resize(rank);
 }
 
-bool mal_team_may_differ(struct mal_rank *rank)
+bool mal_team_may_differ(const struct mal_rank *rank)
 {
 	return mal_team_is_free(rank) && (!rank->proofs.on || rank->proofs.free);
 }
 
-bool mal_team_is_mostly_free(struct mal_rank *rank)
+bool mal_team_is_mostly_free(const struct mal_rank *rank)
 {
 	return rank->proofs.on && mal_team_is_free(rank) &&
 	       2 * rank->proofs.free_ticks >= atomic_load(&rank->slot->count.region);
 }
 
-static unsigned int max_threads(struct mal_rank *rank)
+static unsigned int max_threads(const struct mal_rank *rank)
 {
 	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 
@@ -356,7 +356,7 @@ static unsigned int max_threads(struct mal_rank *rank)
 	return rank->mode == MAL_MODE_CPUSET && rank->team.base > told ? rank->team.base : told;
 }
 
-unsigned int mal_team_max(struct mal_rank *rank)
+unsigned int mal_team_max(const struct mal_rank *rank)
 {
 	unsigned int max = max_threads(rank), home = mal_cpumask_count(&rank->home);
 
@@ -407,7 +407,7 @@ void mal_team_keep_blocktime(struct mal_rank *rank)
 	rank->team.block_fixed = true;
 }
 
-int mal_team_tell_blocktime(struct mal_rank *rank, int ms)
+int mal_team_tell_blocktime(const struct mal_rank *rank, int ms)
 {
 	bool ours = rank->team.linger != MAL_LINGER_USUAL && !rank->team.block_fixed &&
 		    ms == (rank->team.linger == MAL_LINGER_SHORT);

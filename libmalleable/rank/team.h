@@ -21,16 +21,16 @@ void mal_team_open(struct mal_rank *rank);
  * Whether regions may get another number of threads than the program set; where regions were
  * classified, whether those that are free may.
  */
-bool mal_team_is_free(struct mal_rank *rank);
+bool mal_team_is_free(const struct mal_rank *rank);
 
 /* The same of the current region. */
-bool mal_team_may_differ(struct mal_rank *rank);
+bool mal_team_may_differ(const struct mal_rank *rank);
 
 /* Whether regions of the program may have another number for most of their time. */
-bool mal_team_is_mostly_free(struct mal_rank *rank);
+bool mal_team_is_mostly_free(const struct mal_rank *rank);
 
 /* The number of threads beyond which more CPUs do not help the program, 0: none. */
-unsigned int mal_team_max(struct mal_rank *rank);
+unsigned int mal_team_max(const struct mal_rank *rank);
 
 /* Give the next region THREADS threads. Primary thread, outside regions or in parallel_begin. */
 void mal_team_set(struct mal_rank *rank, unsigned int threads);
@@ -54,7 +54,7 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger);
 /* The program chose it (kmp_set_blocktime): keep it. */
 void mal_team_keep_blocktime(struct mal_rank *rank);
 /* What the program is to learn where the runtime says MS. */
-int mal_team_tell_blocktime(struct mal_rank *rank, int ms);
+int mal_team_tell_blocktime(const struct mal_rank *rank, int ms);
 
 /*
  * Set how loops with schedule(runtime) share out work from the next region on: kind (omp_sched_t) +
@@ -83,8 +83,8 @@ void mal_team_look(struct mal_rank *rank);
  * Nested regions would inherit the size of a team that differs from the base: whether, and how,
  * each thread of it hides that size first.
  */
-bool mal_team_hides_size(struct mal_rank *rank);
-void mal_team_hide_size(struct mal_rank *rank);
+bool mal_team_hides_size(const struct mal_rank *rank);
+void mal_team_hide_size(const struct mal_rank *rank);
 
 /* The program set its number of threads. Primary thread, outside regions. */
 void mal_team_chosen(struct mal_rank *rank, unsigned int threads);
@@ -93,7 +93,7 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads);
  * The program learns THREADS, or inside a region that we widened the size of that. Returns what it
  * learns.
  */
-int mal_team_tell(struct mal_rank *rank, int threads);
-int mal_team_tell_inside(struct mal_rank *rank, int threads);
+int mal_team_tell(const struct mal_rank *rank, int threads);
+int mal_team_tell_inside(const struct mal_rank *rank, int threads);
 
 #endif

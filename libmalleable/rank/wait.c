@@ -130,7 +130,7 @@ void mal_mpi_leave(bool boundary)
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */
-__attribute__((noinline)) static void note_waiting(struct mal_rank *rank)
+__attribute__((noinline)) static void note_waiting(const struct mal_rank *rank)
 {
 	if (!rank->active || atomic_load(&rank->slot->strays) & MAL_STRAYS_WAIT)
 		return;

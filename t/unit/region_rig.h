@@ -70,7 +70,7 @@ void mal_prove_say_bound(const void *key)
 	said = key;
 }
 
-bool mal_team_may_differ(struct mal_rank *rank)
+bool mal_team_may_differ(const struct mal_rank *rank)
 {
 	return !rank->proofs.on || rank->proofs.free;
 }

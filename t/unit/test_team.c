@@ -144,7 +144,7 @@ const struct mal_runtime *mal_gomp_original(const struct mal_runtime *original)
 	return NULL;
 }
 
-bool mal_threads_have_room(struct mal_rank *rank, unsigned int team, unsigned int spare,
+bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsigned int spare,
 			   size_t stack)
 {
 	(void)rank;
@@ -213,7 +213,7 @@ void mal_wait_poll(struct mal_rank *rank)
 	polls++;
 }
 
-bool mal_wait_is_abandoned(struct mal_rank *rank)
+bool mal_wait_is_abandoned(const struct mal_rank *rank)
 {
 	(void)rank;
 	return is_abandoned;
@@ -519,7 +519,7 @@ static void may_be_resized(void **state)
 
 static bool mostly_short;
 
-bool mal_length_is_mostly_short(struct mal_rank *rank)
+bool mal_length_is_mostly_short(const struct mal_rank *rank)
 {
 	(void)rank;
 	return mostly_short;

@@ -447,7 +447,7 @@ static void nothing_stays_on_borrowed(void **state)
 
 static bool no_place;
 
-static bool place_1(struct mal_rank *rank, struct mal_cpumask *mask)
+static bool place_1(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
 	(void)rank;
 	*mask = one(1);

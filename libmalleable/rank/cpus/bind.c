@@ -18,7 +18,7 @@
 #define BIND_TRIES 64
 
 /* A thread's place. Neighbours share a CPU, so that they share data there too. */
-static uint32_t place_of(struct mal_rank *rank, unsigned int thread, unsigned int team,
+static uint32_t place_of(const struct mal_rank *rank, unsigned int thread, unsigned int team,
 			 unsigned int cpus)
 {
 	unsigned int at = team > cpus ? (unsigned int)((uint64_t)thread * cpus / team) : thread;
@@ -28,7 +28,7 @@ static uint32_t place_of(struct mal_rank *rank, unsigned int thread, unsigned in
 }
 
 /* The place that a thread returns to: one of the rank's own CPUs. */
-static uint32_t home_of(struct mal_rank *rank, unsigned int thread, unsigned int team)
+static uint32_t home_of(const struct mal_rank *rank, unsigned int thread, unsigned int team)
 {
 	unsigned int at = team > rank->cpus.own_count
 				  ? (unsigned int)((uint64_t)thread * rank->cpus.own_count / team)
@@ -37,7 +37,7 @@ static uint32_t home_of(struct mal_rank *rank, unsigned int thread, unsigned int
 	return rank->cpus.own[at];
 }
 
-static struct mal_placing placing_of(struct mal_rank *rank, unsigned int number, bool lent)
+static struct mal_placing placing_of(const struct mal_rank *rank, unsigned int number, bool lent)
 {
 	return (struct mal_placing){&rank->segment, &rank->allocation, number, lent};
 }
@@ -46,7 +46,7 @@ static struct mal_placing placing_of(struct mal_rank *rank, unsigned int number,
  * Whether rank NUMBER uses CPU, or was just given it and may start at once. This and the next two
  * are not inlined, so that their callers cost no more where nothing has changed.
  */
-__attribute__((noinline)) static bool is_used_by(struct mal_rank *rank, uint32_t cpu,
+__attribute__((noinline)) static bool is_used_by(const struct mal_rank *rank, uint32_t cpu,
 						 unsigned int number)
 {
 	const struct mal_placing placing = placing_of(rank, number, false);
@@ -58,7 +58,7 @@ __attribute__((noinline)) static bool is_used_by(struct mal_rank *rank, uint32_t
  * A CPU that rank NUMBER uses: HOME, or else any; if it has lent all of its own while it waits, one
  * of these; MAL_NO_CPU: none.
  */
-__attribute__((noinline)) static uint32_t refuge(struct mal_rank *rank, unsigned int number,
+__attribute__((noinline)) static uint32_t refuge(const struct mal_rank *rank, unsigned int number,
 						 uint32_t home)
 {
 	const struct mal_placing placing = placing_of(rank, number, true);
@@ -70,7 +70,7 @@ __attribute__((noinline)) static uint32_t refuge(struct mal_rank *rank, unsigned
  * Bind the thread of rank NUMBER in SLOT to its place. The controller waits until BINDING is 0
  * after taking CPUs away.
  */
-__attribute__((noinline)) static void bind_to(struct mal_rank *rank, unsigned int number,
+__attribute__((noinline)) static void bind_to(const struct mal_rank *rank, unsigned int number,
 					      struct mal_thread_slot *slot)
 {
 	const struct mal_placing placing = placing_of(rank, number, true);
@@ -80,7 +80,7 @@ __attribute__((noinline)) static void bind_to(struct mal_rank *rank, unsigned in
 	atomic_fetch_sub(&rank->slot->binding, 1);
 }
 
-void mal_bind_self(struct mal_rank *rank, struct mal_thread_slot *slot)
+void mal_bind_self(const struct mal_rank *rank, struct mal_thread_slot *slot)
 {
 	uint32_t cpu = atomic_load_explicit(&slot->cpu, memory_order_acquire);
 
@@ -131,7 +131,7 @@ void mal_bind_forget(struct mal_rank *rank)
 		atomic_store_explicit(&rank->threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
 }
 
-static bool in_team(struct mal_rank *rank, int32_t tid)
+static bool in_team(const struct mal_rank *rank, int32_t tid)
 {
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		int32_t other = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
@@ -142,13 +142,13 @@ static bool in_team(struct mal_rank *rank, int32_t tid)
 	return false;
 }
 
-static bool is_unmanaged(struct mal_rank *rank, unsigned int number)
+static bool is_unmanaged(const struct mal_rank *rank, unsigned int number)
 {
 	return atomic_load_explicit(&rank->segment.ranks[number].unmanaged, memory_order_relaxed);
 }
 
 /* The CPUs that rank NUMBER uses. */
-static struct mal_cpumask used_by(struct mal_rank *rank, unsigned int number)
+static struct mal_cpumask used_by(const struct mal_rank *rank, unsigned int number)
 {
 	struct mal_cpumask mask = {{0}};
 
@@ -162,7 +162,7 @@ static struct mal_cpumask used_by(struct mal_rank *rank, unsigned int number)
  * The CPUs of rank NUMBER without those it borrows: what is started there may run on when they have
  * gone back.
  */
-static struct mal_cpumask owned_by(struct mal_rank *rank, unsigned int number)
+static struct mal_cpumask owned_by(const struct mal_rank *rank, unsigned int number)
 {
 	struct mal_cpumask mask = {{0}};
 
@@ -176,7 +176,7 @@ static struct mal_cpumask owned_by(struct mal_rank *rank, unsigned int number)
 /*
  * What threads of rank NUMBER that are in no team get: nobody sends them away from a borrowed CPU.
  */
-static struct mal_cpumask lasting(struct mal_rank *rank, unsigned int number)
+static struct mal_cpumask lasting(const struct mal_rank *rank, unsigned int number)
 {
 	struct mal_cpumask mask =
 		is_unmanaged(rank, number) ? used_by(rank, number) : owned_by(rank, number);
@@ -188,7 +188,7 @@ static struct mal_cpumask lasting(struct mal_rank *rank, unsigned int number)
  * Bind the threads of rank NUMBER's process to MASK. Leave out our own team, and in an unmanaged
  * rank threads that the program bound. Returns the number of threads bound.
  */
-static unsigned int bind_process(struct mal_rank *rank, unsigned int number,
+static unsigned int bind_process(const struct mal_rank *rank, unsigned int number,
 				 const struct mal_cpumask *mask)
 {
 	bool own = number == rank->me, unmanaged = is_unmanaged(rank, number);
@@ -215,7 +215,7 @@ static unsigned int bind_process(struct mal_rank *rank, unsigned int number,
 }
 
 /* The calling thread, as bind_process(). */
-static unsigned int bind_caller(struct mal_rank *rank, unsigned int number,
+static unsigned int bind_caller(const struct mal_rank *rank, unsigned int number,
 				const struct mal_cpumask *mask)
 {
 	mal_pins_give(rank, number, mask);
@@ -226,7 +226,7 @@ static unsigned int bind_caller(struct mal_rank *rank, unsigned int number,
  * The CPUs in our lists that are still ours or, in an unmanaged rank, still used by us, going by
  * their words.
  */
-static struct mal_cpumask listed(struct mal_rank *rank, unsigned int me)
+static struct mal_cpumask listed(const struct mal_rank *rank, unsigned int me)
 {
 	struct mal_cpumask mask = {{0}};
 
@@ -246,11 +246,11 @@ static struct mal_cpumask listed(struct mal_rank *rank, unsigned int me)
  * Let BIND bind threads of rank NUMBER to the CPUs that CPUS_OF it are, until these are the same
  * afterwards (core/place.h). Returns how many it bound at last.
  */
-static unsigned int bind_and_look(struct mal_rank *rank, unsigned int number,
-				  struct mal_cpumask (*cpus_of)(struct mal_rank *rank,
-								unsigned int number),
-				  unsigned int (*bind)(struct mal_rank *rank, unsigned int number,
-						       const struct mal_cpumask *mask))
+static unsigned int
+bind_and_look(const struct mal_rank *rank, unsigned int number,
+	      struct mal_cpumask (*cpus_of)(const struct mal_rank *rank, unsigned int number),
+	      unsigned int (*bind)(const struct mal_rank *rank, unsigned int number,
+				   const struct mal_cpumask *mask))
 {
 	struct mal_cpumask mask, again = cpus_of(rank, number);
 	unsigned int count = 0;
@@ -267,11 +267,11 @@ static unsigned int bind_and_look(struct mal_rank *rank, unsigned int number,
 }
 
 /* The same, while others wait for us. */
-static unsigned int bind_announced(struct mal_rank *rank, unsigned int number,
-				   struct mal_cpumask (*cpus_of)(struct mal_rank *rank,
-								 unsigned int number),
-				   unsigned int (*bind)(struct mal_rank *rank, unsigned int number,
-							const struct mal_cpumask *mask))
+static unsigned int
+bind_announced(const struct mal_rank *rank, unsigned int number,
+	       struct mal_cpumask (*cpus_of)(const struct mal_rank *rank, unsigned int number),
+	       unsigned int (*bind)(const struct mal_rank *rank, unsigned int number,
+				    const struct mal_cpumask *mask))
 {
 	unsigned int count;
 
@@ -281,20 +281,20 @@ static unsigned int bind_announced(struct mal_rank *rank, unsigned int number,
 	return count;
 }
 
-void mal_bind_other_threads(struct mal_rank *rank)
+void mal_bind_other_threads(const struct mal_rank *rank)
 {
 	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND) && rank->cpus.own_count)
 		bind_announced(rank, rank->me, listed, bind_process);
 }
 
-void mal_bind_new_thread(struct mal_rank *rank)
+void mal_bind_new_thread(const struct mal_rank *rank)
 {
 	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND))
 		bind_announced(rank, rank->me, lasting, bind_caller);
 }
 
 /* The slot of thread TID (0: the calling one), NULL if it is in no team. */
-static struct mal_thread_slot *slot_of(struct mal_rank *rank, int32_t tid)
+static struct mal_thread_slot *slot_of(const struct mal_rank *rank, int32_t tid)
 {
 	if (!tid)
 		tid = mal_self.tid;
@@ -307,7 +307,7 @@ static struct mal_thread_slot *slot_of(struct mal_rank *rank, int32_t tid)
 	return NULL;
 }
 
-bool mal_bind_is_ours(struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
+bool mal_bind_is_ours(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
 {
 	const struct mal_thread_slot *slot = slot_of(rank, tid);
 	uint32_t bound =
@@ -317,7 +317,7 @@ bool mal_bind_is_ours(struct mal_rank *rank, int32_t tid, const struct mal_cpuma
 	       mal_cpumask_has(mask, bound);
 }
 
-bool mal_bind_owns(struct mal_rank *rank, const struct mal_cpumask *mask)
+bool mal_bind_owns(const struct mal_rank *rank, const struct mal_cpumask *mask)
 {
 	struct mal_cpumask rest = *mask, owned = owned_by(rank, rank->me);
 
@@ -325,7 +325,7 @@ bool mal_bind_owns(struct mal_rank *rank, const struct mal_cpumask *mask)
 	return mal_cpumask_count(&rest) == 0;
 }
 
-bool mal_bind_widen(struct mal_rank *rank, const struct mal_cpumask *wanted)
+bool mal_bind_widen(const struct mal_rank *rank, const struct mal_cpumask *wanted)
 {
 	struct mal_cpumask mask, owned, again = owned_by(rank, rank->me);
 	bool done = false;
@@ -356,7 +356,7 @@ void mal_bind_release(struct mal_rank *rank)
 	mal_bind_outdate(rank);
 }
 
-void mal_bind_narrow(struct mal_rank *rank)
+void mal_bind_narrow(const struct mal_rank *rank)
 {
 	struct mal_thread_slot *slot = slot_of(rank, 0);
 
@@ -364,7 +364,7 @@ void mal_bind_narrow(struct mal_rank *rank)
 		mal_bind_self(rank, slot);
 }
 
-void mal_bind_send_home(struct mal_rank *rank, uint32_t cpu)
+void mal_bind_send_home(const struct mal_rank *rank, uint32_t cpu)
 {
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		struct mal_thread_slot *slot = &rank->threads[i];
@@ -382,13 +382,13 @@ void mal_bind_send_home(struct mal_rank *rank, uint32_t cpu)
 }
 
 /* Bind all threads of an unmanaged rank to the CPUs that it uses now. */
-static unsigned int bind_unmanaged(struct mal_rank *rank, unsigned int number)
+static unsigned int bind_unmanaged(const struct mal_rank *rank, unsigned int number)
 {
 	return bind_announced(rank, number, used_by, bind_process);
 }
 
 /* The team size that another rank states, bounded. */
-static unsigned int team_of(struct mal_rank *rank, unsigned int number)
+static unsigned int team_of(const struct mal_rank *rank, unsigned int number)
 {
 	unsigned int team =
 		atomic_load_explicit(&rank->segment.ranks[number].team, memory_order_acquire);
@@ -396,7 +396,7 @@ static unsigned int team_of(struct mal_rank *rank, unsigned int number)
 	return team < rank->segment.thread_count ? team : rank->segment.thread_count;
 }
 
-unsigned int mal_bind_evict(struct mal_rank *rank, unsigned int borrower, uint32_t cpu)
+unsigned int mal_bind_evict(const struct mal_rank *rank, unsigned int borrower, uint32_t cpu)
 {
 	unsigned int team = team_of(rank, borrower);
 	unsigned int sent = 0;
@@ -427,7 +427,7 @@ unsigned int mal_bind_evict(struct mal_rank *rank, unsigned int borrower, uint32
 /*
  * The last started thread of rank NUMBER that shares its CPU, AT, with another thread of its team.
  */
-static enum mal_spread find_sharing(struct mal_rank *rank, unsigned int number,
+static enum mal_spread find_sharing(const struct mal_rank *rank, unsigned int number,
 				    struct mal_thread_slot **found, uint32_t *at)
 {
 	enum mal_spread result = MAL_SPREAD_SATISFIED;
@@ -458,7 +458,7 @@ static enum mal_spread find_sharing(struct mal_rank *rank, unsigned int number,
 	return result;
 }
 
-enum mal_spread mal_bind_can_spread(struct mal_rank *rank, unsigned int borrower)
+enum mal_spread mal_bind_can_spread(const struct mal_rank *rank, unsigned int borrower)
 {
 	struct mal_thread_slot *slot;
 	uint32_t at;
@@ -472,7 +472,7 @@ enum mal_spread mal_bind_can_spread(struct mal_rank *rank, unsigned int borrower
 	return find_sharing(rank, borrower, &slot, &at);
 }
 
-enum mal_spread mal_bind_spread(struct mal_rank *rank, unsigned int borrower, uint32_t cpu)
+enum mal_spread mal_bind_spread(const struct mal_rank *rank, unsigned int borrower, uint32_t cpu)
 {
 	struct mal_thread_slot *slot;
 	enum mal_spread result;

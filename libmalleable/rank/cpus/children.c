@@ -54,7 +54,7 @@ static struct mal_cpumask unbalanced(struct mal_rank *rank, int32_t tid)
 }
 
 /* Whether the calling thread has the one CPU that we gave it. */
-static bool is_bound(struct mal_rank *rank)
+static bool is_bound(const struct mal_rank *rank)
 {
 	struct mal_cpumask mask;
 
@@ -149,7 +149,7 @@ static bool widen(struct mal_rank *rank)
 }
 
 /* Keeps errno as the call in between has set it. */
-static void narrow(struct mal_rank *rank, bool widened)
+static void narrow(const struct mal_rank *rank, bool widened)
 {
 	int saved = errno;
 

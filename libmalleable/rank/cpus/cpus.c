@@ -6,7 +6,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/state/state.h"
 
-static bool usable(struct mal_rank *rank, unsigned int cpu)
+static bool usable(const struct mal_rank *rank, unsigned int cpu)
 {
 	return mal_cpumask_has(&rank->allocation, cpu);
 }
@@ -37,14 +37,14 @@ static void keep_places(struct mal_rank *rank, struct mal_cpumask *owned, unsign
 		rank->cpus.planned = 0;
 }
 
-static unsigned int core_of(struct mal_rank *rank, unsigned int place)
+static unsigned int core_of(const struct mal_rank *rank, unsigned int place)
 {
 	return atomic_load_explicit(&rank->segment.cpus[rank->cpus.own[place]].core,
 				    memory_order_relaxed);
 }
 
 /* Whether the CPU in PLACE is on the core of one of the first COUNT. */
-static bool shares_core(struct mal_rank *rank, unsigned int place, unsigned int count)
+static bool shares_core(const struct mal_rank *rank, unsigned int place, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (core_of(rank, i) == core_of(rank, place))
@@ -74,7 +74,7 @@ static void spread_over_cores(struct mal_rank *rank)
 }
 
 /* Take our lent CPU back, unless we lend just now: nobody else would. */
-static void own_lent(struct mal_rank *rank, mal_word *word, unsigned int cpu)
+static void own_lent(const struct mal_rank *rank, mal_word *word, unsigned int cpu)
 {
 	unsigned int borrower;
 
@@ -133,7 +133,7 @@ bool mal_cpus_refresh(struct mal_rank *rank)
 }
 
 /* 0: same L3, 1: same NUMA node, 2: other. */
-static unsigned int distance(struct mal_rank *rank, unsigned int a, unsigned int b)
+static unsigned int distance(const struct mal_rank *rank, unsigned int a, unsigned int b)
 {
 	const struct mal_cpu_slot *cpus = rank->segment.cpus;
 
@@ -205,7 +205,7 @@ void mal_cpus_release(struct mal_rank *rank)
 		mal_bind_other_threads(rank);
 }
 
-unsigned int mal_cpus_to_use(struct mal_rank *rank, unsigned int cpus)
+unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
 {
 	uint32_t use = atomic_load_explicit(&rank->slot->use, memory_order_relaxed);
 
@@ -221,7 +221,7 @@ void mal_cpus_want(struct mal_rank *rank, bool want)
 	mal_borrower_check(&rank->segment, rank->me);
 }
 
-static bool is_running(struct mal_rank *rank, unsigned int number)
+static bool is_running(const struct mal_rank *rank, unsigned int number)
 {
 	return atomic_load(&rank->segment.ranks[number].state) == MAL_RANK_RUNNING;
 }
@@ -230,7 +230,7 @@ static bool is_running(struct mal_rank *rank, unsigned int number)
  * Move CPU, which our threads have left, to rank TO. If TO is inside a region it can use the CPU at
  * once. TO may end meanwhile: it says so before it looks for its CPUs, and we look after giving.
  */
-static void give(struct mal_rank *rank, unsigned int cpu, unsigned int to)
+static void give(const struct mal_rank *rank, unsigned int cpu, unsigned int to)
 {
 	mal_word *word = &rank->segment.cpus[cpu].word;
 
@@ -245,7 +245,7 @@ static void give(struct mal_rank *rank, unsigned int cpu, unsigned int to)
 	mal_free_check(&rank->segment, cpu);
 }
 
-static unsigned int planned_cpus(struct mal_rank *rank)
+static unsigned int planned_cpus(const struct mal_rank *rank)
 {
 	unsigned int count = 0;
 

@@ -33,6 +33,6 @@ void mal_cpus_leave(struct mal_rank *rank);
 void mal_cpus_want(struct mal_rank *rank, bool want);
 
 /* How many of CPUS CPUs the team is to use: all, unless the policy wants fewer. */
-unsigned int mal_cpus_to_use(struct mal_rank *rank, unsigned int cpus);
+unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus);
 
 #endif

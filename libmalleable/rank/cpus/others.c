@@ -69,7 +69,7 @@ bool mal_thread_sleeps(int32_t tid)
 }
 
 /* The team's threads wait for work, whether they poll or sleep; our reader keeps nobody waiting. */
-static bool is_ours(struct mal_rank *rank, int32_t tid)
+static bool is_ours(const struct mal_rank *rank, int32_t tid)
 {
 	if (tid == mal_threads_background_tid())
 		return true;
@@ -84,7 +84,7 @@ static bool is_ours(struct mal_rank *rank, int32_t tid)
 	return false;
 }
 
-bool mal_others_sleep(struct mal_rank *rank)
+bool mal_others_sleep(const struct mal_rank *rank)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	bool sleep = tasks != NULL;

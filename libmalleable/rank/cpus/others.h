@@ -23,6 +23,6 @@ bool mal_thread_sleeps(int32_t tid);
  * Takes about 10 us, and 1 us for each thread, 10 us if it has run since the last look. More than
  * a few hundred are not looked at, and count as running.
  */
-bool mal_others_sleep(struct mal_rank *rank);
+bool mal_others_sleep(const struct mal_rank *rank);
 
 #endif

@@ -61,7 +61,7 @@ static bool is_pinned(const struct mal_rank_slot *slot, int32_t tid, const struc
 	return false;
 }
 
-void mal_pins_give(struct mal_rank *rank, unsigned int number, const struct mal_cpumask *mask)
+void mal_pins_give(const struct mal_rank *rank, unsigned int number, const struct mal_cpumask *mask)
 {
 	struct mal_rank_slot *slot = &rank->segment.ranks[number];
 
@@ -71,7 +71,7 @@ void mal_pins_give(struct mal_rank *rank, unsigned int number, const struct mal_
 			hash_of(mask));
 }
 
-void mal_pins_open(struct mal_rank *rank, const struct mal_cpumask *mask)
+void mal_pins_open(const struct mal_rank *rank, const struct mal_cpumask *mask)
 {
 	for (unsigned int i = 0; i < MAL_GIVEN_MASKS; i++)
 		atomic_store(&rank->slot->given[i], 0);
@@ -82,7 +82,7 @@ void mal_pins_open(struct mal_rank *rank, const struct mal_cpumask *mask)
 	mal_pins_give(rank, rank->me, &rank->home);
 }
 
-bool mal_pins_keep(struct mal_rank *rank, unsigned int number, int32_t tid)
+bool mal_pins_keep(const struct mal_rank *rank, unsigned int number, int32_t tid)
 {
 	const struct mal_rank_slot *slot = &rank->segment.ranks[number];
 	struct mal_cpumask mask;
@@ -130,7 +130,8 @@ static void forget(struct mal_rank_slot *slot, int32_t tid)
 	}
 }
 
-struct mal_pin mal_pins_set(struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
+struct mal_pin mal_pins_set(const struct mal_rank *rank, int32_t tid,
+			    const struct mal_cpumask *mask)
 {
 	struct mal_cpumask rest = rank->home;
 
@@ -148,7 +149,7 @@ struct mal_pin mal_pins_set(struct mal_rank *rank, int32_t tid, const struct mal
 	return remember(rank->slot, tid, mask);
 }
 
-void mal_pins_undo(struct mal_rank *rank, const struct mal_pin *pin)
+void mal_pins_undo(const struct mal_rank *rank, const struct mal_pin *pin)
 {
 	uint64_t now = pin->now;
 
@@ -156,12 +157,12 @@ void mal_pins_undo(struct mal_rank *rank, const struct mal_pin *pin)
 		masks[pin->at] = pin->mask;
 }
 
-bool mal_pins_has(struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
+bool mal_pins_has(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
 {
 	return is_pinned(rank->slot, tid ? tid : (int32_t)syscall(SYS_gettid), mask);
 }
 
-bool mal_pins_find(struct mal_rank *rank, int32_t tid, struct mal_cpumask *mask)
+bool mal_pins_find(const struct mal_rank *rank, int32_t tid, struct mal_cpumask *mask)
 {
 	unsigned int count = atomic_load(&rank->slot->pin_count);
 
@@ -179,13 +180,13 @@ bool mal_pins_find(struct mal_rank *rank, int32_t tid, struct mal_cpumask *mask)
 	return false;
 }
 
-bool mal_pins_gave(struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
+bool mal_pins_gave(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
 {
 	return was_given(rank->slot, mask) &&
 	       (!tid || tid == getpid() || syscall(SYS_tgkill, getpid(), tid, 0) == 0);
 }
 
-bool mal_pins_inherit(struct mal_rank *rank, struct mal_cpumask *mask)
+bool mal_pins_inherit(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
 	if (!atomic_load(&rank->slot->pin_count) && !rank->unmanaged)
 		return false;
@@ -199,7 +200,7 @@ bool mal_pins_inherit(struct mal_rank *rank, struct mal_cpumask *mask)
  * Another rank may have read our threads' masks before the program's call, and bind a thread after
  * it. Wait until none is binding; returns whether any was.
  */
-static bool wait_for_binders(struct mal_rank *rank)
+static bool wait_for_binders(const struct mal_rank *rank)
 {
 	bool any = false;
 
@@ -212,7 +213,7 @@ static bool wait_for_binders(struct mal_rank *rank)
 	return any;
 }
 
-static struct mal_cpumask mask_of(struct mal_rank *rank, size_t size, const cpu_set_t *set)
+static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, const cpu_set_t *set)
 {
 	struct mal_cpumask mask = {{0}};
 

@@ -34,7 +34,7 @@ void mal_signals_block(sigset_t *before)
 }
 
 /* What the primary thread blocks at this moment. */
-static unsigned long long read_blocked(struct mal_rank *rank)
+static unsigned long long read_blocked(const struct mal_rank *rank)
 {
 	char path[64], text[4096];
 	const char *line;
@@ -56,7 +56,7 @@ static unsigned long long read_blocked(struct mal_rank *rank)
  * glibc blocks all signals while it makes a thread, also its own ones, which a program cannot
  * block: then look again.
  */
-void mal_signals_read(struct mal_rank *rank, sigset_t *signals)
+void mal_signals_read(const struct mal_rank *rank, sigset_t *signals)
 {
 	unsigned long long bits = read_blocked(rank);
 
@@ -80,7 +80,7 @@ bool mal_signals_are_hidden(void)
 	return extra;
 }
 
-void mal_signals_show(struct mal_rank *rank)
+void mal_signals_show(const struct mal_rank *rank)
 {
 	sigset_t signals;
 

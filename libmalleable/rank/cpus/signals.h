@@ -26,10 +26,10 @@ void mal_signals_block(sigset_t *before);
  * What the primary thread blocks: that is the one that would be here without us. Safe between
  * vfork() and exec.
  */
-void mal_signals_read(struct mal_rank *rank, sigset_t *signals);
+void mal_signals_read(const struct mal_rank *rank, sigset_t *signals);
 
 /* In such a thread: the primary thread's mask, until it hides them again. Elsewhere nothing. */
-void mal_signals_show(struct mal_rank *rank);
+void mal_signals_show(const struct mal_rank *rank);
 void mal_signals_hide(void);
 
 #endif

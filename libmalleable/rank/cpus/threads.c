@@ -96,7 +96,7 @@ static void settle_in(struct mal_rank *rank, const struct start *start)
 }
 
 /* Whether CALLER is the runtime, which puts its threads where the user wants them. */
-static bool is_runtime(struct mal_rank *rank, const void *caller)
+static bool is_runtime(const struct mal_rank *rank, const void *caller)
 {
 	Dl_info info;
 
@@ -123,7 +123,7 @@ static void vanish(const struct start *start)
 }
 
 /* Whether the thread that CALLER makes does so. */
-static bool is_to_vanish(struct mal_rank *rank, const void *caller, bool is_extra)
+static bool is_to_vanish(const struct mal_rank *rank, const void *caller, bool is_extra)
 {
 	static _Atomic bool noted;
 
@@ -186,7 +186,7 @@ static bool has_place(struct mal_rank *rank, const void *caller, struct mal_cpum
  * Whether CALLER makes a thread that the program would not have without us: the runtime, for the
  * primary thread's team, when that has its own ones; or for a region inside such a thread's work.
  */
-static bool makes_extra(struct mal_rank *rank, const void *caller)
+static bool makes_extra(const struct mal_rank *rank, const void *caller)
 {
 	bool extra = mal_signals_are_hidden();
 	static unsigned int made;
@@ -362,7 +362,7 @@ static void *wait_for_maker(void *lock)
 }
 
 /* Number of the team's threads besides the primary one. */
-static int team_threads(struct mal_rank *rank)
+static int team_threads(const struct mal_rank *rank)
 {
 	unsigned int count = 0;
 
@@ -372,7 +372,7 @@ static int team_threads(struct mal_rank *rank)
 	return count ? (int)count - 1 : 0;
 }
 
-bool mal_threads_have_room(struct mal_rank *rank, unsigned int team, unsigned int spare,
+bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsigned int spare,
 			   size_t stack)
 {
 	unsigned int made = 0, there = (unsigned int)team_threads(rank) + 1;
@@ -431,12 +431,12 @@ void mal_threads_spare_self(void)
 		atomic_store(&ignored, others);
 }
 
-void mal_threads_ignore(struct mal_rank *rank)
+void mal_threads_ignore(const struct mal_rank *rank)
 {
 	atomic_store(&ignored, atomic_load(&alive) - team_threads(rank));
 }
 
-bool mal_threads_are_foreign(struct mal_rank *rank)
+bool mal_threads_are_foreign(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&alive, memory_order_relaxed) -
 		       atomic_load_explicit(&ignored, memory_order_relaxed) >

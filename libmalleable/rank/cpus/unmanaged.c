@@ -34,7 +34,7 @@ void mal_unmanaged_open(struct mal_rank *rank)
  * once, it would have taken so long; for the rest they waited, for each other, children or files:
  * no further CPU shortens that.
  */
-static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snapshot)
+static void look_at_work(const struct mal_rank *rank, const struct mal_snapshot *snapshot)
 {
 	unsigned int cpus = rank->cpus.own_count;
 	uint64_t serial = snapshot->serial - work.last_serial, least;
@@ -57,7 +57,7 @@ static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snaps
 	atomic_store_explicit(&rank->slot->team, work.peak, memory_order_relaxed);
 }
 
-void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
+void mal_unmanaged_sample(const struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
 	if (rank->unmanaged) {
 		look_at_work(rank, snapshot);
@@ -77,7 +77,7 @@ void mal_unmanaged_wait_end(void)
 	work.waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - work.wait_begin;
 }
 
-void mal_unmanaged_call_begin(struct mal_rank *rank)
+void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
 	if (rank->cpus.wants)
 		mal_wants_cpus_close(&rank->segment, rank->me);
@@ -95,7 +95,7 @@ void mal_unmanaged_call_end(struct mal_rank *rank)
 	mal_wants_cpus_say(&rank->segment, rank->me, true);
 }
 
-bool mal_unmanaged_is_idle(struct mal_rank *rank)
+bool mal_unmanaged_is_idle(const struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 

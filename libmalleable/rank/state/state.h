@@ -143,7 +143,7 @@ struct mal_rank {
 		/* the user asked the runtime to bind threads: it may do so after a resize */
 		bool rebinds;
 		/* then: the CPUs of the calling thread's place; false: it has none */
-		bool (*place)(struct mal_rank *rank, struct mal_cpumask *mask);
+		bool (*place)(const struct mal_rank *rank, struct mal_cpumask *mask);
 		const struct mal_runtime *managed; /* it has the team; NULL: not opened yet */
 		const void *runtime; /* where the runtime is loaded that has the team */
 		bool for_gomp; /* it stands for libgomp: no thread ends at exit, nor waits long */
@@ -228,7 +228,7 @@ struct mal_thread {
 extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
 
-static inline bool mal_rule(struct mal_rank *rank, uint32_t rule)
+static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
 {
 	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) & rule;
 }
