@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* api.c: the public interface. */
+/*
+ * api.c: the public interface.
+ *
+ * Invariant: in a program that is no rank marks do nothing (t/unit/test_team.c: phases).
+ */
 #include "libmalleable/malleable.h"
 
 #include "libmalleable/rank/attach.h"

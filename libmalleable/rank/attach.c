@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* attach.c: a process becomes a rank of a balanced step, and leaves it. */
+/*
+ * attach.c: a process becomes a rank of a balanced step, and leaves it.
+ *
+ * Invariant: a rank begins with nothing that the task's earlier program left in its slot
+ * (t/unit/test_attach.c: forgets_what_was_begun).
+ */
 #include "libmalleable/rank/attach.h"
 
 #include <errno.h>

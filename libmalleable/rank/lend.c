@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lend.c: lending while the primary thread waits in MPI. */
+/*
+ * lend.c: lending while the primary thread waits in MPI.
+ *
+ * Invariant: all CPUs that a wait lent are back when it ends (t/unit/test_protocol.c: read_anew).
+ */
 #include "libmalleable/rank/lend.h"
 
 #include <sched.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* length.c: how long a parallel region typically is. */
+/*
+ * length.c: how long a parallel region typically is.
+ *
+ * Invariant: runs that the system interrupted make no region long (t/unit/test_sizing.c:
+ * interrupted).
+ */
 #include "libmalleable/rank/length.h"
 
 #include "libmalleable/base/clock.h"

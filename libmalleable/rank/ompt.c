@@ -2,6 +2,9 @@
 /*
  * ompt.c: the OMPT tool: follow what each thread of the primary thread's team does (OpenMP 5.1, ch.
  * 4).
+ *
+ * Invariant: a thread that computes is on the CPU that is its place (t/unit/test_ranks.c:
+ * random_schedules).
  */
 #include <omp-tools.h>
 #include <sys/syscall.h>

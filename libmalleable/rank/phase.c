@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* phase.c: the end of a phase, where samples go up and plans are carried out. */
+/*
+ * phase.c: the end of a phase, where samples go up and plans are carried out.
+ *
+ * Invariant: ranks that meet give their samples at the same boundary (t/unit/test_phase.c:
+ * by_the_count).
+ */
 #include "libmalleable/rank/phase.h"
 
 #include <sys/syscall.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* primary.c: which thread is the primary one. */
+/*
+ * primary.c: which thread is the primary one.
+ *
+ * Invariant: at most one thread is the primary one, and it is one that the program uses
+ * (t/unit/test_attach.c: taken_over).
+ */
 #include "libmalleable/rank/primary.h"
 
 #include <sys/syscall.h>

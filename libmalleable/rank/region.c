@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* region.c: before and after each outermost parallel region of the primary thread. */
+/*
+ * region.c: before and after each outermost parallel region of the primary thread.
+ *
+ * Invariant: a region has the number of threads that its clause requests (t/unit/test_region.c:
+ * smaller_than_chosen).
+ */
 #include "libmalleable/rank/region.h"
 
 #include "libmalleable/base/kept.h"
@@ -98,6 +103,16 @@ static void begin_sharing(struct mal_rank *rank, uint64_t now)
 	mal_wants_cpus_say(&rank->segment, rank->me, true);
 }
 
+/* Borrow free CPUs for up to MAX threads, unless the others are about to leave MPI. */
+static void borrow(struct mal_rank *rank, unsigned int max, uint64_t now)
+{
+	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
+
+	if (max > cpus && now - rank->primary.left_mpi > rank->region.settle &&
+	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed))
+		mal_cpus_borrow(rank, max - cpus);
+}
+
 /*
  * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether CPUs or
  * places changed.
@@ -123,16 +138,10 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 		mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
 	if (!rank->cpus.own_count)
 		return changed;
-	if (mal_sizing_may_share(rank, current) &&
-	    now - rank->primary.left_mpi > rank->region.settle &&
-	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed)) {
-		unsigned int max =
-			mal_team_may_differ(rank) && !clause ? rank->segment.thread_count : team;
-		unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
-
-		if (max > cpus)
-			mal_cpus_borrow(rank, max - cpus);
-	}
+	if (mal_sizing_may_share(rank, current))
+		borrow(rank,
+		       mal_team_may_differ(rank) && !clause ? rank->segment.thread_count : team,
+		       now);
 	if (!clause) {
 		team = mal_team_clamp(rank, mal_team_may_differ(rank)
 						    ? mal_sizing_team(rank, current)

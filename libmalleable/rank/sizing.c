@@ -2,6 +2,9 @@
 /*
  * sizing.c: how many threads a region gets, by what its past runs took.
  *
+ * Invariant: no region shares for ever without a run alone (t/unit/test_sizing.c:
+ * alone_now_and_then).
+ *
  * Two things are learnt from these: how long the region takes, and for which part of that time
  * other ranks waited. A long region in which others waited long is opened with more threads than
  * CPUs, so that a lender can send some of them to its own CPU while the region runs.

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* team.c: the OpenMP team's size, and what the program has been told about it. */
+/*
+ * team.c: the OpenMP team's size, and what the program has been told about it.
+ *
+ * Invariant: what the program was told of its threads stays true (t/unit/test_team.c:
+ * asks_outside).
+ */
 #include "libmalleable/rank/team.h"
 
 #include <stdlib.h>

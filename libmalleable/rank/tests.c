@@ -3,6 +3,8 @@
  * tests.c: loops of MPI_Test, MPI_Iprobe and the like. A rank that does little else in one is
  * waiting. Blocking calls that return at once belong to the loop.
  *
+ * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c: tests_work).
+ *
  * The clock is read once in many tests, as reading it takes as long as a test. The test behind some
  * looks is timed by itself: what the others take beyond that is work between them. Such a loop may
  * end without any call: the program just computes again. So while CPUs are lent in one, a watching

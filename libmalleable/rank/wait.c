@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wait.c: a thread enters or leaves a blocking MPI call, or polls inside one. */
+/*
+ * wait.c: a thread enters or leaves a blocking MPI call, or polls inside one.
+ *
+ * Invariant: calls nest: a wait begins and ends once (t/unit/test_team.c: calls).
+ */
 #include "libmalleable/rank/wait.h"
 
 #include <sched.h>

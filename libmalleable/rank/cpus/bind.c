@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * bind.c: bind threads: those of a team to a CPU of their rank each, all others to all of its CPUs.
+ *
+ * Invariant: no thread keeps a CPU that was taken from its rank while it was bound
+ * (t/unit/test_protocol.c: late_mask).
  */
 #include "libmalleable/rank/cpus/bind.h"
 

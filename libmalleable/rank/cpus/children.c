@@ -2,6 +2,9 @@
 /*
  * children.c: what the program sees of its CPUs, and which CPUs its child processes get.
  *
+ * Invariant: a child process gets the CPUs of its rank, not the one of its creator
+ * (t/unit/test_threads.c: children).
+ *
  * The C library calls its own functions by internal names, so each function that starts a process
  * is interposed.
  */

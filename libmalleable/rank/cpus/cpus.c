@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cpus.c: the CPUs that this rank owns and borrows. */
+/*
+ * cpus.c: the CPUs that this rank owns and borrows.
+ *
+ * Invariant: a CPU that is given to a rank that ends is free afterwards (t/unit/test_protocol.c:
+ * moved_to_a_rank_that_ends).
+ */
 #include "libmalleable/rank/cpus/cpus.h"
 
 #include "libmalleable/base/futex.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* others.c: whether the rank's other threads sleep, as the kernel sees them. */
+/*
+ * others.c: whether the rank's other threads sleep, as the kernel sees them.
+ *
+ * Invariant: CPUs are not idle while a thread computes that nobody told us of
+ * (t/unit/test_threads.c: older_threads).
+ */
 #include "libmalleable/rank/cpus/others.h"
 
 #include <dirent.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* signals.c: threads that exist only because of us take no signals of the program's. */
+/*
+ * signals.c: threads that exist only because of us take no signals of the program's.
+ *
+ * Invariant: signals reach the threads that the program has without us (t/unit/test_threads.c:
+ * extra_threads_take_no_signals).
+ */
 #include "libmalleable/rank/cpus/signals.h"
 
 #include <dlfcn.h>

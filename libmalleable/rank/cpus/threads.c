@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* threads.c: the threads that the program creates itself: where they start, how many count. */
+/*
+ * threads.c: the threads that the program creates itself: where they start, how many count.
+ *
+ * Invariant: a new thread may use all CPUs of its rank (t/unit/test_threads.c: new_threads).
+ */
 #include "libmalleable/rank/cpus/threads.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports. */
+/*
+ * unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports.
+ *
+ * Invariant: what the primary thread polls is no work (t/unit/test_threads.c: loose).
+ */
 #include "libmalleable/rank/cpus/unmanaged.h"
 
 #include "libmalleable/rank/cpus/cpus.h"

@@ -224,7 +224,12 @@ struct mal_thread {
 	long tests_left;
 };
 
-/* Hidden: it is read without a look at where the linker put it. */
+/*
+ * This process's. Entry points hand it on. mal_region_begin(), mal_region_end(),
+ * mal_length_learn(), mal_phase_region(), mal_phase_boundary(), mal_call_begin() and mal_call_end()
+ * name it too: with a pointer each region or MPI call would take more instructions. Hidden: it is
+ * read without a look at where the linker put it.
+ */
 extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
 
