@@ -17,6 +17,11 @@
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/state.h"
 
+/* The CPUs of rank NUMBER, of some kind; bind some threads of it to MASK, and return how many. */
+typedef struct mal_cpumask cpus_function(const struct mal_rank *rank, unsigned int number);
+typedef unsigned int bind_function(const struct mal_rank *rank, unsigned int number,
+				   const struct mal_cpumask *mask);
+
 /* Retries of binding a process whose CPUs changed meanwhile: only a hostile rank causes many. */
 #define BIND_TRIES 64
 
@@ -246,21 +251,18 @@ static struct mal_cpumask listed(const struct mal_rank *rank, unsigned int me)
 }
 
 /*
- * Let BIND bind threads of rank NUMBER to the CPUs that CPUS_OF it are, until these are the same
- * afterwards (core/place.h). Returns how many it bound at last.
+ * Let BIND_THREADS bind threads of rank NUMBER to the CPUs that CPUS_OF it are, until these are the
+ * same afterwards (core/place.h). Returns how many it bound at last.
  */
-static unsigned int
-bind_and_look(const struct mal_rank *rank, unsigned int number,
-	      struct mal_cpumask (*cpus_of)(const struct mal_rank *rank, unsigned int number),
-	      unsigned int (*bind)(const struct mal_rank *rank, unsigned int number,
-				   const struct mal_cpumask *mask))
+static unsigned int bind_and_look(const struct mal_rank *rank, unsigned int number,
+				  cpus_function *cpus_of, bind_function *bind_threads)
 {
 	struct mal_cpumask mask, again = cpus_of(rank, number);
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
 		mask = again;
-		count = bind(rank, number, &mask);
+		count = bind_threads(rank, number, &mask);
 		atomic_thread_fence(memory_order_seq_cst);
 		again = cpus_of(rank, number);
 		if (memcmp(&mask, &again, sizeof(mask)) == 0)
@@ -270,16 +272,13 @@ bind_and_look(const struct mal_rank *rank, unsigned int number,
 }
 
 /* The same, while others wait for us. */
-static unsigned int
-bind_announced(const struct mal_rank *rank, unsigned int number,
-	       struct mal_cpumask (*cpus_of)(const struct mal_rank *rank, unsigned int number),
-	       unsigned int (*bind)(const struct mal_rank *rank, unsigned int number,
-				    const struct mal_cpumask *mask))
+static unsigned int bind_announced(const struct mal_rank *rank, unsigned int number,
+				   cpus_function *cpus_of, bind_function *bind_threads)
 {
 	unsigned int count;
 
 	atomic_fetch_add(&rank->slot->binding, 1);
-	count = bind_and_look(rank, number, cpus_of, bind);
+	count = bind_and_look(rank, number, cpus_of, bind_threads);
 	atomic_fetch_sub(&rank->slot->binding, 1);
 	return count;
 }
