@@ -47,6 +47,15 @@ __attribute__((noinline)) static void release_unseen(struct mal_rank *rank)
 	mal_give_back(&kept);
 }
 
+/*
+ * This and wait_end() are not inlined: calls that find no plan, or do not wait, save no register.
+ */
+__attribute__((noinline)) static void follow_plan(struct mal_rank *rank)
+{
+	if (mal_team_is_free(rank))
+		mal_phase_follow_plan(rank);
+}
+
 void mal_call_begin(void)
 {
 	if (mal.unmanaged)
@@ -54,8 +63,8 @@ void mal_call_begin(void)
 	if (mal.cpus.borrowed_count ||
 	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.cpus.seen_changes)
 		release_unseen(&mal);
-	if (mal_phase_has_plan(&mal) && mal_team_is_free(&mal))
-		mal_phase_follow_plan(&mal);
+	if (mal_phase_has_plan(&mal))
+		follow_plan(&mal);
 }
 
 __attribute__((noinline)) static void set_up_waits(struct mal_rank *rank)
@@ -72,23 +81,23 @@ __attribute__((noinline)) static void set_up_waits_unseen(struct mal_rank *rank)
 	mal_give_back(&kept);
 }
 
-void mal_wait_begin(struct mal_rank *rank)
+void mal_wait_begin(void)
 {
 	uint64_t now = mal_ticks();
 
-	if (!rank->lend.look_every)
-		set_up_waits_unseen(rank);
-	mal_count(&rank->slot->count.serial, now - rank->primary.last_leave);
-	rank->primary.last_leave = now;
-	if (rank->unmanaged)
-		mal_unmanaged_wait_begin();
-	rank->lend.next_look = now + rank->lend.after;
-	if (rank->lend.usual_wait < LEND_WORTH * rank->lend.usual_cost) {
-		rank->lend.next_look = now + LEND_WORTH * rank->lend.usual_cost;
+	if (!mal.lend.look_every)
+		set_up_waits_unseen(&mal);
+	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
+	mal.primary.last_leave = now;
+	if (mal.unmanaged)
+		mal_unmanaged_wait_begin(&mal);
+	mal.lend.next_look = now + mal.lend.after;
+	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
+		mal.lend.next_look = now + LEND_WORTH * mal.lend.usual_cost;
 		/* Try again some time: costs change, and one may have been an outlier. */
-		rank->lend.usual_cost -= rank->lend.usual_cost / 16;
+		mal.lend.usual_cost -= mal.lend.usual_cost / 16;
 	}
-	atomic_store_explicit(&rank->slot->waiting_since, now, memory_order_release);
+	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
 	mal_self.waiting = true;
 }
 
@@ -334,25 +343,25 @@ __attribute__((noinline)) static void lend_now(struct mal_rank *rank, uint64_t n
 	nap(rank);
 }
 
-void mal_wait_poll(struct mal_rank *rank)
+void mal_wait_poll(void)
 {
 	uint64_t now = mal_ticks();
 	struct mal_kept kept;
 
-	rank->lend.last_poll = now;
-	if (now < rank->lend.next_look)
+	mal.lend.last_poll = now;
+	if (now < mal.lend.next_look)
 		return;
-	rank->lend.next_look = now + rank->lend.look_every;
-	if (!rank->lend.lending &&
-	    (!may_lend(rank) ||
-	     !atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed)))
+	mal.lend.next_look = now + mal.lend.look_every;
+	if (!mal.lend.lending &&
+	    (!may_lend(&mal) ||
+	     !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed)))
 		return;
 	kept = mal_keep();
-	lend_now(rank, now);
+	lend_now(&mal, now);
 	mal_give_back(&kept);
 }
 
-static void wait_end(struct mal_rank *rank)
+__attribute__((noinline)) static void wait_end(struct mal_rank *rank)
 {
 	uint64_t now;
 
@@ -360,7 +369,7 @@ static void wait_end(struct mal_rank *rank)
 	if (rank->lend.lending)
 		take_back(rank);
 	if (rank->unmanaged)
-		mal_unmanaged_wait_end();
+		mal_unmanaged_wait_end(rank);
 	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
 	now = atomic_exchange_explicit(&rank->lend.abandoned, 0, memory_order_acquire);
 	if (!now)

@@ -23,13 +23,13 @@ void mal_call_begin(void);
  * The call did not return at once: a wait begins. No clock is read before; time in MPI calls that
  * do not wait counts as serial time.
  */
-void mal_wait_begin(struct mal_rank *rank);
+void mal_wait_begin(void);
 
 /*
  * Between two polls of a wait: after a while lend CPUs to ranks that want some, and sleep while a
  * borrower uses ours.
  */
-void mal_wait_poll(struct mal_rank *rank);
+void mal_wait_poll(void);
 
 /*
  * Take the CPUs back because the primary thread computes again although its wait has not ended.

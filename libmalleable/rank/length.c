@@ -30,9 +30,10 @@ void mal_length_open(struct mal_rank *rank, uint64_t short_region)
 	rank->lengths.slack = short_region / SLACK_PART;
 }
 
-static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
+static inline void adapt(const struct mal_rank *rank, struct mal_length *length, uint64_t ticks,
+			 bool own)
 {
-	if (own && ticks > mal.lengths.sure) {
+	if (own && ticks > rank->lengths.sure) {
 		length->met += length->met < FIRST_RUNS;
 		length->typical = ticks;
 	} else if (length->met < FIRST_RUNS) {
@@ -41,7 +42,7 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 	} else if (ticks <= length->typical) {
 		length->typical -= length->typical / 10;
 	} else if (own) {
-		length->typical += length->typical / 2 + mal.lengths.step;
+		length->typical += length->typical / 2 + rank->lengths.step;
 		if (length->typical > ticks)
 			length->typical = ticks;
 	}
@@ -49,7 +50,7 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 {
-	adapt(length, ticks, own);
+	adapt(&mal, length, ticks, own);
 	mal.lengths.all += ticks;
 	/* What is typical falls and rises all the time: it must not change sides with that. */
 	length->lasts =

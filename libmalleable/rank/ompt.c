@@ -82,7 +82,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	mal_region_begin(function, requested);
 	parallel->value =
 		MANAGED | (mal.region.may_share_cpus ? MAL_BY_CPU_TIME : 0) |
-		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size(&mal)
+		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size()
 			 ? HIDES_SIZE
 			 : 0) |
 		(__builtin_expect(mal.team.mimic_primary_fp, 0) &&
@@ -208,7 +208,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 	    mal_rule(rank, MAL_RULE_BIND))
 		mal_bind_self(rank, slot);
 	if (value & HIDES_SIZE)
-		mal_team_hide_size(rank);
+		mal_team_hide_size();
 	mal_give_back(&kept);
 	if (!(value & MAL_MIMICS_FP))
 		return;

@@ -26,9 +26,6 @@
 
 __thread struct mal_thread mal_self;
 
-/* The process's first thread, if it was the primary one: its data outlive all other threads. */
-static struct mal_thread *volatile first_thread;
-
 /*
  * Whether thread OLD has ended; or is the first, has opened no region, and sleeps in code of the
  * program. Asleep it is not between reading that it is the primary one and writing that it begins
@@ -36,7 +33,7 @@ static struct mal_thread *volatile first_thread;
  */
 static bool is_vacant(const struct mal_rank *rank, int32_t old)
 {
-	const volatile struct mal_thread *thread = first_thread;
+	const volatile struct mal_thread *thread = rank->primary.first;
 
 	if (old != getpid())
 		return old == MAL_PRIMARY_ENDED;
@@ -62,14 +59,14 @@ static bool dismiss(const struct mal_rank *rank, int32_t old)
 {
 	if (old != getpid())
 		return true;
-	first_thread->primary = false;
+	rank->primary.first->primary = false;
 	/* It sees that should it wake up now. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (is_vacant(rank, old)) {
-		first_thread->met = false;
+		rank->primary.first->met = false;
 		return true;
 	}
-	first_thread->primary = true;
+	rank->primary.first->primary = true;
 	atomic_store(&rank->primary.tid, old);
 	return false;
 }
@@ -104,7 +101,7 @@ bool mal_become_primary(struct mal_rank *rank)
 		return false;
 	mal_threads_spare_self();
 	if (mal_self.tid == getpid())
-		first_thread = &mal_self;
+		rank->primary.first = &mal_self;
 	mal_self.primary = true;
 	rank->primary.last_leave = mal_ticks();
 	return true;

@@ -248,14 +248,14 @@ unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 	return threads;
 }
 
-bool mal_team_hides_size(const struct mal_rank *rank)
+bool mal_team_hides_size(void)
 {
-	return !rank->team.levels_differ && rank->team.managed->set_num_threads;
+	return !mal.team.levels_differ && mal.team.managed->set_num_threads;
 }
 
-void mal_team_hide_size(const struct mal_rank *rank)
+void mal_team_hide_size(void)
 {
-	rank->team.managed->set_num_threads((int)rank->team.base);
+	mal.team.managed->set_num_threads((int)mal.team.base);
 }
 
 void mal_team_keep_schedule(struct mal_rank *rank)

@@ -83,8 +83,8 @@ void mal_team_look(struct mal_rank *rank);
  * Nested regions would inherit the size of a team that differs from the base: whether, and how,
  * each thread of it hides that size first.
  */
-bool mal_team_hides_size(const struct mal_rank *rank);
-void mal_team_hide_size(const struct mal_rank *rank);
+bool mal_team_hides_size(void);
+void mal_team_hide_size(void);
 
 /* The program set its number of threads. Primary thread, outside regions. */
 void mal_team_chosen(struct mal_rank *rank, unsigned int threads);

@@ -49,50 +49,19 @@
 #define WATCH_EVERY_NS 1000000
 #define LEFT_AFTER_NS 1000000
 
-/* Of the primary thread. Not in mal_rank, as nobody else looks at it. */
-static struct {
-	unsigned int due;   /* tests from the last look to the next */
-	unsigned int looks; /* at this loop */
-	bool timing;	    /* the next test, or this one, is timed by itself */
-	uint64_t entered;   /* its tick; 0: not yet */
-	uint64_t inside;    /* ticks that a test takes if nothing disturbs; 0: none was timed yet */
-	uint64_t yielded;   /* ticks in sched_yield() since the last look */
-	uint64_t tested, worked; /* ticks in tests and between them, of the last looks */
-	uint64_t looked;	 /* tick, 0: not yet */
-	/* the tests before the last look took long; USED and SWITCHES were read then */
-	bool slow;
-	uint64_t used;
-	long switches;
-	uint64_t test; /* TEST_S in ticks */
-	uint64_t look_every;
-} tests;
-
-/*
- * Shared by the primary thread and the watching one. Not in mal_rank, which the primary one writes
- * alone.
- */
-static struct {
-	/* a lock, held for microseconds by the thread that lends or takes back */
-	_Atomic bool taken;
-	_Atomic uint32_t armed; /* the loop to watch, an odd number; 0: none */
-	_Atomic uint32_t looks;
-	uint32_t loops; /* twice the number of loops watched so far; primary thread */
-	bool started;
-} watch;
-
-static bool try_take(void)
+static bool try_take(struct mal_rank *rank)
 {
-	return !atomic_exchange_explicit(&watch.taken, true, memory_order_acquire);
+	return !atomic_exchange_explicit(&rank->watch.taken, true, memory_order_acquire);
 }
 
-static void drop(void)
+static void drop(struct mal_rank *rank)
 {
-	atomic_store_explicit(&watch.taken, false, memory_order_release);
+	atomic_store_explicit(&rank->watch.taken, false, memory_order_release);
 }
 
-static void take(void)
+static void take(struct mal_rank *rank)
 {
-	while (!try_take())
+	while (!try_take(rank))
 		syscall(SYS_sched_yield);
 }
 
@@ -100,24 +69,24 @@ static void take(void)
 static void watch_loop(struct mal_rank *rank, uint32_t loop)
 {
 	struct timespec every = {0, WATCH_EVERY_NS};
-	uint32_t looks = atomic_load(&watch.looks) - 1;
+	uint32_t looks = atomic_load(&mal.watch.looks) - 1;
 	uint64_t begin = 0;
 
-	while (atomic_load(&watch.armed) == loop) {
+	while (atomic_load(&mal.watch.armed) == loop) {
 		uint64_t now = mal_clock_ns(mal_thread_clock(rank->primary.tid));
 
-		if (looks != atomic_load(&watch.looks)) {
-			looks = atomic_load(&watch.looks);
+		if (looks != atomic_load(&mal.watch.looks)) {
+			looks = atomic_load(&mal.watch.looks);
 			begin = now;
-		} else if (now - begin > LEFT_AFTER_NS && try_take()) {
-			bool left = atomic_load(&watch.armed) == loop &&
-				    looks == atomic_load(&watch.looks) && rank->active;
+		} else if (now - begin > LEFT_AFTER_NS && try_take(rank)) {
+			bool left = atomic_load(&mal.watch.armed) == loop &&
+				    looks == atomic_load(&mal.watch.looks) && rank->active;
 
 			if (left) {
-				atomic_store(&watch.armed, 0);
+				atomic_store(&mal.watch.armed, 0);
 				mal_wait_abandon(rank);
 			}
-			drop();
+			drop(rank);
 		}
 		nanosleep(&every, NULL);
 	}
@@ -126,43 +95,43 @@ static void watch_loop(struct mal_rank *rank, uint32_t loop)
 static void *watch_loops(void *nothing)
 {
 	for (;;) {
-		uint32_t loop = atomic_load(&watch.armed);
+		uint32_t loop = atomic_load(&mal.watch.armed);
 
 		if (loop)
 			watch_loop(&mal, loop);
 		else
-			mal_futex_wait(&watch.armed, 0, 1000000000);
+			mal_futex_wait(&mal.watch.armed, 0, 1000000000);
 	}
 	return nothing;
 }
 
 /* CPUs are lent now. */
-static void arm(void)
+static void arm(struct mal_rank *rank)
 {
-	if (!watch.started) {
-		watch.started = true;
+	if (!rank->watch.started) {
+		rank->watch.started = true;
 		mal_threads_start_own(watch_loops);
 	}
-	if (atomic_load_explicit(&watch.armed, memory_order_relaxed))
+	if (atomic_load_explicit(&rank->watch.armed, memory_order_relaxed))
 		return;
-	watch.loops += 2;
-	atomic_store(&watch.armed, watch.loops | 1);
-	mal_futex_wake(&watch.armed, 1);
+	rank->watch.loops += 2;
+	atomic_store(&rank->watch.armed, rank->watch.loops | 1);
+	mal_futex_wake(&rank->watch.armed, 1);
 }
 
 void mal_mpi_end_tests(void)
 {
 	mal_self.tests_left = TESTS_FIRST;
-	tests.looked = 0;
-	tests.timing = false;
+	mal.loop.looked = 0;
+	mal.loop.timing = false;
 	if (!mal_self.testing)
 		return;
-	take();
-	atomic_store(&watch.armed, 0);
+	take(&mal);
+	atomic_store(&mal.watch.armed, 0);
 	mal_self.testing = false;
 	mal_self.waiting = true; /* also where a call of MPI was left by a jump */
 	mal_call_end();
-	drop();
+	drop(&mal);
 }
 
 bool mal_mpi_tests_take(bool wait)
@@ -177,162 +146,167 @@ bool mal_mpi_tests_take(bool wait)
 }
 
 /* Count TICKS, in which COUNT tests were made. Returns whether the loop computes between them. */
-static bool computes(uint64_t count, uint64_t ticks)
+static bool computes(struct mal_rank *rank, uint64_t count, uint64_t ticks)
 {
-	uint64_t tested = count * tests.inside + tests.yielded;
+	uint64_t tested = count * rank->loop.inside + rank->loop.yielded;
 
-	if (tested > ticks || !tests.inside)
+	if (tested > ticks || !rank->loop.inside)
 		tested = ticks;
-	tests.tested += tested - tests.tested / LOOKS;
-	tests.worked += ticks - tested - tests.worked / LOOKS;
-	return tests.worked > BETWEEN * tests.tested;
+	rank->loop.tested += tested - rank->loop.tested / LOOKS;
+	rank->loop.worked += ticks - tested - rank->loop.worked / LOOKS;
+	return rank->loop.worked > BETWEEN * rank->loop.tested;
 }
 
 /*
  * COUNT tests took TICKS, which is long: did the thread use little CPU time, or sleep in each test?
  */
-static enum { UNKNOWN, WAITS, COMPUTES } judge_slow(uint64_t count, uint64_t ticks)
+static enum {
+	UNKNOWN,
+	WAITS,
+	COMPUTES
+} judge_slow(struct mal_rank *rank, uint64_t count, uint64_t ticks)
 {
 	struct rusage usage;
 	uint64_t used, cpu;
 	uint64_t switches;
-	bool known = tests.slow;
+	bool known = rank->loop.slow;
 
 	getrusage(RUSAGE_THREAD, &usage);
 	used = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	cpu = mal_s_to_ticks((double)(used - tests.used) * 1e-6);
-	switches = (uint64_t)(usage.ru_nvcsw - tests.switches);
-	tests.slow = true;
-	tests.used = used;
-	tests.switches = usage.ru_nvcsw;
+	cpu = mal_s_to_ticks((double)(used - rank->loop.used) * 1e-6);
+	switches = (uint64_t)(usage.ru_nvcsw - rank->loop.switches);
+	rank->loop.slow = true;
+	rank->loop.used = used;
+	rank->loop.switches = usage.ru_nvcsw;
 	if (!known)
 		return UNKNOWN;
 	if (switches >= (count + 1) / 2 && cpu <= ticks / 2)
 		return WAITS;
-	return cpu > count * tests.test || computes(count, cpu) ? COMPUTES : WAITS;
+	return cpu > count * rank->loop.test || computes(rank, count, cpu) ? COMPUTES : WAITS;
 }
 
-static int judge(uint64_t count, uint64_t ticks)
+static int judge(struct mal_rank *rank, uint64_t count, uint64_t ticks)
 {
-	if (ticks > count * tests.test)
-		return judge_slow(count, ticks);
-	tests.slow = false;
-	return computes(count, ticks) ? COMPUTES : WAITS;
+	if (ticks > count * rank->loop.test)
+		return judge_slow(rank, count, ticks);
+	rank->loop.slow = false;
+	return computes(rank, count, ticks) ? COMPUTES : WAITS;
 }
 
-static void choose_next_look(uint64_t count, uint64_t ticks)
+static void choose_next_look(struct mal_rank *rank, uint64_t count, uint64_t ticks)
 {
-	uint64_t next = ticks ? count * tests.look_every / ticks : TESTS_MAX;
+	uint64_t next = ticks ? count * rank->loop.look_every / ticks : TESTS_MAX;
 
-	tests.due = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
+	rank->loop.due = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
 }
 
 /* The loop goes on, or becomes a wait. */
 static void wait_on(struct mal_rank *rank)
 {
-	take();
-	atomic_fetch_add(&watch.looks, 1);
+	take(rank);
+	atomic_fetch_add(&mal.watch.looks, 1);
 	if (mal_wait_is_abandoned(rank)) {
-		drop();
+		drop(rank);
 		mal_mpi_end_tests();
 		return;
 	}
 	if (mal_self.testing) {
-		mal_wait_poll(rank);
+		mal_wait_poll();
 	} else {
 		mal_self.testing = true;
 		mal_self.collective = false;
 		mal_call_begin();
-		mal_wait_begin(rank);
+		mal_wait_begin();
 	}
 	if (rank->lend.lending)
-		arm();
-	drop();
+		arm(rank);
+	drop(rank);
 }
 
-static void begin_loop(void)
+static void begin_loop(struct mal_rank *rank)
 {
-	tests.test = mal_s_to_ticks(TEST_S);
-	tests.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	tests.due = TESTS_FIRST;
-	tests.slow = false;
-	tests.looks = 0;
-	tests.tested = tests.worked = 0;
+	rank->loop.test = mal_s_to_ticks(TEST_S);
+	rank->loop.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->loop.due = TESTS_FIRST;
+	rank->loop.slow = false;
+	rank->loop.looks = 0;
+	rank->loop.tested = rank->loop.worked = 0;
 }
 
 void mal_mpi_test_begins(void)
 {
 	mal_mpi_in_test = 1;
-	if (tests.timing && !mal.region.depth)
-		tests.entered = mal_ticks();
+	if (mal.loop.timing && !mal.region.depth)
+		mal.loop.entered = mal_ticks();
 }
 
 void mal_mpi_yielded(uint64_t ticks)
 {
-	tests.yielded += ticks;
+	mal.loop.yielded += ticks;
 }
 
 /*
  * The test was timed, if a wrapper that times is around it. What shares the CPU makes some take
  * longer, none shorter: longer ones count little by little.
  */
-static void learn_test(void)
+static void learn_test(struct mal_rank *rank)
 {
-	uint64_t took = mal_ticks() - tests.entered, most = tests.inside + tests.inside / 8 + 1;
+	uint64_t took = mal_ticks() - rank->loop.entered,
+		 most = rank->loop.inside + rank->loop.inside / 8 + 1;
 
-	if (tests.entered)
-		tests.inside = tests.inside && took > most ? most : took;
-	tests.timing = false;
-	mal_self.tests_left = (long)tests.due - 1;
+	if (rank->loop.entered)
+		rank->loop.inside = rank->loop.inside && took > most ? most : took;
+	rank->loop.timing = false;
+	mal_self.tests_left = (long)rank->loop.due - 1;
 }
 
-static void look_again(void)
+static void look_again(struct mal_rank *rank)
 {
-	tests.looked = mal_ticks();
-	tests.yielded = 0;
-	mal_self.tests_left = tests.due;
-	if (tests.looks++ % TIMED_EVERY)
+	rank->loop.looked = mal_ticks();
+	rank->loop.yielded = 0;
+	mal_self.tests_left = rank->loop.due;
+	if (rank->loop.looks++ % TIMED_EVERY)
 		return;
-	tests.timing = true;
-	tests.entered = 0;
+	rank->loop.timing = true;
+	rank->loop.entered = 0;
 	mal_mpi_in_test = -1;
 	mal_self.tests_left = 1;
 }
 
 __attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count)
 {
-	uint64_t ticks = mal_ticks() - tests.looked;
+	uint64_t ticks = mal_ticks() - mal.loop.looked;
 	int what;
 
-	if (!tests.looked) {
-		begin_loop();
-		look_again();
+	if (!mal.loop.looked) {
+		begin_loop(rank);
+		look_again(rank);
 		return;
 	}
-	what = judge(count, ticks);
+	what = judge(rank, count, ticks);
 	if (what == COMPUTES) {
 		mal_mpi_end_tests();
 		return;
 	}
 	if (what == WAITS || mal_self.testing) {
-		choose_next_look(count, ticks);
+		choose_next_look(rank, count, ticks);
 		wait_on(rank);
 	}
-	look_again();
+	look_again(rank);
 }
 
 /* Not inlined, so that the caller has no registers to save. */
 __attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 {
-	uint64_t count = (uint64_t)(tests.due - mal_self.tests_left);
+	uint64_t count = (uint64_t)(mal.loop.due - mal_self.tests_left);
 	struct mal_kept kept;
 
 	mal_self.tests_left = TESTS_FIRST;
 	if (!mal_self.primary || !rank->active || rank->region.depth)
 		return;
-	if (tests.timing) {
-		learn_test();
+	if (mal.loop.timing) {
+		learn_test(rank);
 		return;
 	}
 	kept = mal_keep();

@@ -121,7 +121,7 @@ void mal_mpi_enter(bool collective)
 		mal_self.collective = collective;
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN)
-			mal_wait_begin(&mal);
+			mal_wait_begin();
 	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
 		mal_self.mpi_begin = mal_ticks();
 	}
@@ -149,7 +149,7 @@ void mal_mpi_poll(void)
 		return;
 	}
 	if (mal_self.waiting) {
-		mal_wait_poll(&mal);
+		mal_wait_poll();
 		return;
 	}
 	if (mal_self.calling == MAL_CALLS_IN_TESTS) {
@@ -157,7 +157,7 @@ void mal_mpi_poll(void)
 		mal_self.calling = MAL_CALLS;
 		mal_call_begin();
 	}
-	mal_wait_begin(&mal);
+	mal_wait_begin();
 }
 
 /*

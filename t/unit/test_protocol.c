@@ -59,10 +59,10 @@ static void rank_1_ends_its_region(void)
 static void wait_and_lend(void)
 {
 	let_want(2);
-	mal_wait_begin(&mal);
+	mal_wait_begin();
 	while (!mal.lend.lending) {
 		turn_clock(10 * US);
-		mal_wait_poll(&mal);
+		mal_wait_poll();
 	}
 }
 
@@ -500,10 +500,10 @@ static void planned(void **state)
 static void nobody_would_borrow(void **state)
 {
 	(void)state;
-	mal_wait_begin(&mal);
+	mal_wait_begin();
 	for (unsigned int i = 0; i < 1000; i++) {
 		turn_clock(10 * US);
-		mal_wait_poll(&mal);
+		mal_wait_poll();
 	}
 	assert_false(mal.lend.lending);
 	assert_false(cpu_state(0).lent || cpu_state(1).lent);
@@ -537,7 +537,7 @@ static void sleeps_in_a_pause(void **state)
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	naps = test_kernel.naps;
 	turn_clock(10 * MS);
-	mal_wait_poll(&mal);
+	mal_wait_poll();
 	assert_int_equal(test_kernel.naps, naps + 1);
 	assert_int_equal(cpu_state(where_is(0, 0)).user, 1);
 	mal_call_end();

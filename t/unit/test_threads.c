@@ -607,9 +607,9 @@ static void loose(void **state)
 	assert_true(mal.unmanaged);
 	pthread_create(&thread, NULL, answer, NULL);
 	pthread_join(thread, NULL);
-	mal_unmanaged_wait_begin();
+	mal_unmanaged_wait_begin(&mal);
 	test_clock.thread += 3 * MS;
-	mal_unmanaged_wait_end();
+	mal_unmanaged_wait_end(&mal);
 	test_clock.process += 10 * MS;
 	mal_unmanaged_sample(&mal, &snapshot);
 	assert_int_equal(snapshot.max, 2);
@@ -665,10 +665,10 @@ static void loose_lends(void **state)
 	let_want(1);
 	mal_self.calling = true;
 	mal_call_begin();
-	mal_wait_begin(&mal);
+	mal_wait_begin();
 	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
-		mal_wait_poll(&mal);
+		mal_wait_poll();
 	}
 	assert_true(mal.lend.lending);
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
@@ -699,11 +699,11 @@ static void *compute(void *nothing)
 
 static void wait_long(void)
 {
-	mal_wait_begin(&mal);
+	mal_wait_begin();
 	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		test_clock.thread += 100 * US;
-		mal_wait_poll(&mal);
+		mal_wait_poll();
 	}
 }
 

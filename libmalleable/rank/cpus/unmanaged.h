@@ -24,8 +24,8 @@ void mal_unmanaged_open(struct mal_rank *rank);
 void mal_unmanaged_sample(const struct mal_rank *rank, struct mal_snapshot *snapshot);
 
 /* Around a wait of the primary thread in MPI: polling is no work. */
-void mal_unmanaged_wait_begin(void);
-void mal_unmanaged_wait_end(void);
+void mal_unmanaged_wait_begin(struct mal_rank *rank);
+void mal_unmanaged_wait_end(struct mal_rank *rank);
 
 /* Around each MPI call: between calls a rank with more threads than CPUs wants CPUs. */
 void mal_unmanaged_call_begin(const struct mal_rank *rank);

@@ -17,6 +17,7 @@
 struct mal_rank;
 struct mal_region;
 struct mal_runtime;
+struct mal_thread;
 
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
@@ -67,6 +68,8 @@ struct mal_rank {
 		_Atomic int32_t tid;
 		uint64_t last_leave; /* tick at which it last left a region or MPI */
 		uint64_t left_mpi;   /* tick at which it last left MPI */
+		/* the process's first one, if it was that: its data outlive all other threads */
+		struct mal_thread *volatile first;
 	} primary;
 
 	/* region.c: the current region */
@@ -183,6 +186,49 @@ struct mal_rank {
 		uint64_t free_ticks; /* in free regions, primary thread */
 	} proofs;
 
+	/* tests.c: of the primary thread */
+	struct {
+		unsigned int due;   /* tests from the last look to the next */
+		unsigned int looks; /* at this loop */
+		bool timing;	    /* the next test, or this one, is timed by itself */
+		uint64_t entered;   /* its tick; 0: not yet */
+		/* ticks that a test takes if nothing disturbs; 0: none was timed yet */
+		uint64_t inside;
+		uint64_t yielded;	 /* ticks in sched_yield() since the last look */
+		uint64_t tested, worked; /* ticks in tests and between them, of the last looks */
+		uint64_t looked;	 /* tick, 0: not yet */
+		/* the tests before the last look took long; USED and SWITCHES were read then */
+		bool slow;
+		uint64_t used;
+		long switches;
+		uint64_t test; /* TEST_S in ticks */
+		uint64_t look_every;
+	} loop;
+	/* tests.c: shared by the primary thread and the watching one */
+	struct {
+		/* a lock, held for microseconds by the thread that lends or takes back */
+		_Atomic bool taken;
+		_Atomic uint32_t armed; /* the loop to watch, an odd number; 0: none */
+		_Atomic uint32_t looks;
+		/* twice the number of loops watched so far; primary thread */
+		uint32_t loops;
+		bool started;
+	} watch;
+
+	/* unmanaged.c: of unmanaged ranks alone */
+	struct {
+		uint64_t waited;      /* CPU time of the primary thread in waits, ns */
+		uint64_t wait_begin;  /* its CPU time at the start of the current wait */
+		uint64_t last_cpu;    /* that of the process outside waits at the last sample, ns */
+		uint64_t last_serial; /* serial counter at the last sample, ticks */
+		uint64_t busy;	      /* ticks worked while unmanaged */
+		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
+		unsigned int peak;
+		/* tick of the last look at whether the other threads sleep, and: */
+		uint64_t looked;
+		bool idle;
+	} work;
+
 	/* phase.c */
 	struct {
 		uint64_t said_round;
@@ -225,10 +271,11 @@ struct mal_thread {
 };
 
 /*
- * This process's. Entry points hand it on. mal_region_begin(), mal_region_end(),
- * mal_length_learn(), mal_phase_region(), mal_phase_boundary(), mal_call_begin() and mal_call_end()
- * name it too: with a pointer each region or MPI call would take more instructions. Hidden: it is
- * read without a look at where the linker put it.
+ * This process's. Entry points hand it on. What runs in each region, call and poll names it too, as
+ * a pointer would take instructions: mal_region_begin() and _end(), mal_team_hides_size() and
+ * mal_team_hide_size(), mal_length_learn(), mal_phase_region() and _boundary(), mal_call_begin()
+ * and _end(), mal_wait_begin() and _poll(). Hidden: it is read without a look at where the linker
+ * put it.
  */
 extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
