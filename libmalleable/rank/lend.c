@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/others.h"
@@ -41,10 +41,10 @@
 
 __attribute__((noinline)) static void release_unseen(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	mal_cpus_release(rank);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 /*
@@ -75,10 +75,10 @@ __attribute__((noinline)) static void set_up_waits(struct mal_rank *rank)
 
 __attribute__((noinline)) static void set_up_waits_unseen(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	set_up_waits(rank);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_wait_begin(void)
@@ -240,7 +240,7 @@ static void nap(const struct mal_rank *rank)
 
 static void take_back(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	uint64_t begin = mal_ticks(), cost;
 
 	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
@@ -271,7 +271,7 @@ static void take_back(struct mal_rank *rank)
 	cost += rank->lend.look_cost;
 	rank->lend.usual_cost =
 		rank->lend.usual_cost ? (3 * rank->lend.usual_cost + cost) / 4 : cost;
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_wait_abandon(struct mal_rank *rank)
@@ -346,7 +346,7 @@ __attribute__((noinline)) static void lend_now(struct mal_rank *rank, uint64_t n
 void mal_wait_poll(void)
 {
 	uint64_t now = mal_ticks();
-	struct mal_kept kept;
+	struct mal_fpstate saved;
 
 	mal.lend.last_poll = now;
 	if (now < mal.lend.next_look)
@@ -356,9 +356,9 @@ void mal_wait_poll(void)
 	    (!may_lend(&mal) ||
 	     !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed)))
 		return;
-	kept = mal_keep();
+	saved = mal_fpstate_save();
 	lend_now(&mal, now);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 __attribute__((noinline)) static void wait_end(struct mal_rank *rank)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/base/kept.h"
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/primary.h"
@@ -160,12 +160,12 @@ __attribute__((noinline)) static uint64_t special_work(void)
 
 __attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	uint64_t worked = special_work();
 
 	if (mal_self.special & MAL_MIMICS_FP)
-		atomic_fetch_or(&rank->team.raised, mal_kept_flags(&kept));
-	mal_give_back(&kept);
+		atomic_fetch_or(&rank->team.raised, mal_fpstate_flags(&saved));
+	mal_fpstate_restore(&saved);
 	if (mal_self.weight)
 		count_work(rank, worked);
 	else
@@ -191,7 +191,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 						uint64_t value)
 {
 	unsigned int expected = (unsigned int)(value >> TEAM_SHIFT);
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	if (!mal_self.tid)
 		mal_self.tid = (int32_t)syscall(SYS_gettid);
@@ -209,7 +209,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 		mal_bind_self(rank, slot);
 	if (value & HIDES_SIZE)
 		mal_team_hide_size();
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 	if (!(value & MAL_MIMICS_FP))
 		return;
 	/* Its flags are looked at when its work ends, whether that is timed or not. */

@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
@@ -127,17 +127,17 @@ static bool sample_is_due(const struct mal_rank *rank, const struct mal_header *
 
 void mal_phase_follow_plan(struct mal_rank *rank)
 {
-	struct mal_kept kept;
+	struct mal_fpstate saved;
 	uint64_t begin;
 
 	if (!mal_rule(rank, MAL_RULE_BIND))
 		return;
-	kept = mal_keep();
+	saved = mal_fpstate_save();
 	begin = mal_ticks();
 	mal_cpus_apply_plan(rank);
 	mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
 	mal_count(&rank->slot->count.own, mal_ticks() - begin);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 /* Whether CPUs of the plan have not been handed over to us yet. */
@@ -196,10 +196,10 @@ __attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t rou
 __attribute__((noinline)) static void sample_unseen(struct mal_rank *rank, uint64_t round,
 						    enum mal_boundary_kind kind)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	sample(rank, round, kind);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 /* Apart: where a boundary does not count no register is saved. */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libmalleable/base/kept.h"
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/program/runtime.h"
@@ -74,14 +74,14 @@ static bool dismiss(const struct mal_rank *rank, int32_t old)
 static bool take_over(struct mal_rank *rank, int32_t old)
 {
 	const struct mal_runtime *runtime = mal_runtime_managed();
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	bool taken;
 
 	/* Not inside a region of another thread. */
 	taken = !(runtime->get_level && runtime->get_level()) && becomes_vacant(rank, old) &&
 		atomic_compare_exchange_strong(&rank->primary.tid, &old, mal_self.tid) &&
 		dismiss(rank, old);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 	if (!taken)
 		return false;
 	atomic_store(&rank->slot->strays, 0);

@@ -7,7 +7,7 @@
  */
 #include "libmalleable/rank/region.h"
 
-#include "libmalleable/base/kept.h"
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
@@ -184,16 +184,16 @@ static void note_shared(struct mal_rank *rank)
 __attribute__((noinline)) static uint64_t prepare_unseen(struct mal_rank *rank,
 							 unsigned int requested, uint64_t now)
 {
-	struct mal_kept kept;
+	struct mal_fpstate saved;
 	bool changed;
 
 	if (!mal_rule(rank, MAL_RULE_BIND)) {
 		note_shared(rank);
 		return now;
 	}
-	kept = mal_keep();
+	saved = mal_fpstate_save();
 	changed = prepare(rank, requested, now);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 	if (changed) {
 		uint64_t ready = mal_ticks();
 
@@ -241,10 +241,10 @@ __attribute__((noinline)) static void set_up(struct mal_rank *rank)
 
 __attribute__((noinline)) static void set_up_unseen(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	set_up(rank);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_region_begin(const void *where, unsigned int requested)
@@ -307,10 +307,10 @@ static inline void add_run(struct mal_region *region, uint64_t duration, bool ow
 
 __attribute__((noinline)) static void learn_unseen(struct mal_rank *rank, uint64_t now)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	mal_sizing_learn(rank, rank->region.current, now);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_region_end(const void *where)

@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
@@ -300,7 +300,7 @@ __attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count
 __attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 {
 	uint64_t count = (uint64_t)(mal.loop.due - mal_self.tests_left);
-	struct mal_kept kept;
+	struct mal_fpstate saved;
 
 	mal_self.tests_left = TESTS_FIRST;
 	if (!mal_self.primary || !rank->active || rank->region.depth)
@@ -309,9 +309,9 @@ __attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 		learn_test(rank);
 		return;
 	}
-	kept = mal_keep();
+	saved = mal_fpstate_save();
 	look(rank, count);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_mpi_tested(bool done)

@@ -8,7 +8,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/cpumask.h"
-#include "libmalleable/base/kept.h"
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/period.h"
 
