@@ -159,8 +159,8 @@ static int choose_home(struct mal_rank *rank, struct mal_error *err)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
 	if (home && mal_cpumask_parse(home, &first_ones, err) < 0)
 		return -1;
-	mal_cpumask_keep(&first_ones, &rank->allocation);
-	mal_cpumask_keep(&rank->home, &first_ones);
+	mal_cpumask_intersect(&first_ones, &rank->allocation);
+	mal_cpumask_intersect(&rank->home, &first_ones);
 	count = mal_cpumask_count(&rank->home);
 	if (!count)
 		return mal_fail(err, "the rank has no CPU of its step");
@@ -239,7 +239,7 @@ static bool home_is_shared(const struct mal_rank *rank)
 		const struct mal_rank_slot *slot = &rank->segment.ranks[number];
 		struct mal_cpumask both = slot->home;
 
-		mal_cpumask_keep(&both, &rank->home);
+		mal_cpumask_intersect(&both, &rank->home);
 		if (number != rank->me && atomic_load(&slot->state) == MAL_RANK_RUNNING &&
 		    mal_cpumask_count(&both))
 			return true;

@@ -168,7 +168,7 @@ static bool find_place(const struct mal_rank *rank, struct mal_cpumask *mask)
 	for (int i = 0; i < count; i++)
 		if (ids[i] >= 0)
 			mal_cpumask_add(mask, (unsigned int)ids[i]);
-	mal_cpumask_keep(mask, &rank->home);
+	mal_cpumask_intersect(mask, &rank->home);
 	return mal_cpumask_count(mask) > 0;
 }
 

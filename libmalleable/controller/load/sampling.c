@@ -143,7 +143,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 {
 	struct mal_cpumask home = controller->step->segment.ranks[rank].home;
 
-	mal_cpumask_keep(&home, &controller->step->allocation);
+	mal_cpumask_intersect(&home, &controller->step->allocation);
 	mal_rank_begin(controller, rank, pid, &home);
 	controller->sampling->since = mal_ticks();
 	mal_command_note(controller, pid);

@@ -338,7 +338,7 @@ bool mal_bind_widen(const struct mal_rank *rank, const struct mal_cpumask *wante
 	/* Not announced: a child that is killed here would leave its parent's mark behind. */
 	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
 		mask = owned = again;
-		mal_cpumask_keep(&mask, wanted);
+		mal_cpumask_intersect(&mask, wanted);
 		done = mal_cpumask_set_affinity(0, mal_cpumask_count(&mask) ? &mask : &owned) == 0;
 		atomic_thread_fence(memory_order_seq_cst);
 		again = owned_by(rank, rank->me);

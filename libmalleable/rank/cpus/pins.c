@@ -222,7 +222,7 @@ static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, cons
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && cpu < 8 * size; cpu++)
 		if (CPU_ISSET_S(cpu, size, set))
 			mal_cpumask_add(&mask, cpu);
-	mal_cpumask_keep(&mask, &rank->allocation);
+	mal_cpumask_intersect(&mask, &rank->allocation);
 	return mask;
 }
 
