@@ -21,8 +21,8 @@ struct mal_thread;
 
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
- * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c). What all
- * files know is in front; each of the structures in it is of the files named there.
+ * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c).
+ * What all files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
 	bool active;	/* attached to a segment; cleared in forked children and at the end */
@@ -186,7 +186,7 @@ struct mal_rank {
 		uint64_t free_ticks; /* in free regions, primary thread */
 	} proofs;
 
-	/* tests.c: of the primary thread */
+	/* mpi_test_loops.c: of the primary thread */
 	struct {
 		unsigned int due;   /* tests from the last look to the next */
 		unsigned int looks; /* at this loop */
@@ -204,7 +204,7 @@ struct mal_rank {
 		uint64_t test; /* TEST_S in ticks */
 		uint64_t look_every;
 	} loop;
-	/* tests.c: shared by the primary thread and the watching one */
+	/* mpi_test_loops.c: shared by the primary thread and the watching one */
 	struct {
 		/* a lock, held for microseconds by the thread that lends or takes back */
 		_Atomic bool taken;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tests.c: loops of MPI_Test, MPI_Iprobe and the like. A rank that does little else in one is
- * waiting. Blocking calls that return at once belong to the loop.
+ * mpi_test_loops.c: loops of MPI_Test, MPI_Iprobe and the like. A rank that does little else in one
+ * is waiting. Blocking calls that return at once belong to the loop.
  *
  * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c: tests_work).
  *
