@@ -84,7 +84,7 @@ void balance_job_cpus_give(unsigned int job, unsigned int step)
 	    balance_cgroup_read_job(&cgroup, &free_ones, NULL) == 0 &&
 	    balance_cgroup_read_others(&cgroup, step, &others, NULL) == 0) {
 		mal_cpumask_drop(&free_ones, &others);
-		mal_cpumask_join(&entry.idle, &free_ones);
+		mal_cpumask_union(&entry.idle, &free_ones);
 		if (mal_cpumask_count(&free_ones) && balance_sharer_widen(job, &cgroup, &entry)) {
 			balance_sharer_tell(&entry, "offer", &free_ones, TELL_MS);
 			if (entry.pooled)
@@ -209,7 +209,7 @@ int balance_job_cpus_widen(struct balance_job_cpus *pool, const pid_t *tasks, un
 		goto out;
 	}
 	cpus = pool->entry.own;
-	mal_cpumask_join(&cpus, &pool->entry.idle);
+	mal_cpumask_union(&cpus, &pool->entry.idle);
 	/* A task that has ended has no affinity to keep. */
 	for (unsigned int i = 0; i < count; i++)
 		if (mal_cpumask_get_affinity(tasks[i], &before[i]) < 0)

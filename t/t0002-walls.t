@@ -57,7 +57,7 @@ is no path|libmalleable/rank/wait.c|#include "config.h"
 only headers|libmalleable/rank/wait.c|#define HEADER "$watch"\\n#include HEADER
 only headers|libmalleable/rank/wait.c|#include_next "$watch"
 only headers|libmalleable/rank/wait.c|#import "$watch"
-only headers|libmalleable/rank/tests.c|#include "libmalleable/rank/lend.c"
+only headers|libmalleable/rank/mpi_test_loops.c|#include "libmalleable/rank/lend.c"
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"

@@ -95,7 +95,7 @@ static void take(void)
 		return;
 	}
 	if (!all.started) {
-		mal_cpumask_join(&all.cpus, &request.cpus);
+		mal_cpumask_union(&all.cpus, &request.cpus);
 		all.expected = request.expected;
 	} else {
 		answer(all.count - 1);

@@ -176,7 +176,7 @@ static int read_home(const char *list, const struct mal_cpumask *cpus, struct ma
 {
 	if (mal_cpumask_parse(list, home, err) < 0)
 		return -1;
-	mal_cpumask_keep(home, cpus);
+	mal_cpumask_intersect(home, cpus);
 	*idle = *cpus;
 	mal_cpumask_drop(idle, home);
 	return mal_cpumask_count(home)

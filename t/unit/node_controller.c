@@ -142,7 +142,7 @@ struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const ch
 		snprintf(node.list, sizeof(node.list), "%.*s", (int)strcspn(spare + 7, " "),
 			 spare + 7);
 		assert_int_equal(mal_cpumask_parse(node.list, &idle, &err), 0);
-		mal_cpumask_join(&allocation, &idle);
+		mal_cpumask_union(&allocation, &idle);
 	}
 	mal_cpumask_format(&allocation, node.list, sizeof(node.list));
 	node.cpus = cpus;

@@ -204,8 +204,8 @@ static const char *wrong_outside(const struct mal_controller *controller)
 {
 	struct mal_cpumask outside = *mal_allocation_idle(controller);
 
-	mal_cpumask_join(&outside, mal_allocation_share(controller));
-	mal_cpumask_join(&outside, mal_leaving_cpus(controller));
+	mal_cpumask_union(&outside, mal_allocation_share(controller));
+	mal_cpumask_union(&outside, mal_leaving_cpus(controller));
 	mal_cpumask_drop(&outside, &controller->step->allocation);
 	if (mal_cpumask_count(&outside))
 		return "the controller counts on a CPU outside of the allocation";

@@ -34,7 +34,7 @@ const struct mal_cpumask *mal_allocation_idle(const struct mal_controller *contr
 
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
-	mal_cpumask_join(&controller->allocation->idle, cpus);
+	mal_cpumask_union(&controller->allocation->idle, cpus);
 }
 
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus)
@@ -63,7 +63,7 @@ void mal_allocation_set_share(struct mal_controller *controller, const struct ma
 	if (count < allocation->min_share)
 		allocation->min_share = count;
 	lost = mal_allocation_foreign(controller);
-	mal_cpumask_join(&allocation->idle, &gained);
+	mal_cpumask_union(&allocation->idle, &gained);
 	mal_cpumask_drop(&allocation->idle, &lost);
 }
 

@@ -128,7 +128,7 @@ static int parse(const struct mal_controller *controller, const char *list,
 {
 	if (mal_cpumask_parse(list, mask, err) < 0)
 		return -1;
-	mal_cpumask_keep(mask, &controller->step->allocation);
+	mal_cpumask_intersect(mask, &controller->step->allocation);
 	return 0;
 }
 
@@ -179,7 +179,7 @@ static bool send_away(int32_t tid, const struct mal_cpumask *now, void *context)
 	const struct mal_cpumask *mask = context;
 	struct mal_cpumask wanted = *now;
 
-	mal_cpumask_keep(&wanted, mask);
+	mal_cpumask_intersect(&wanted, mask);
 	if (!mal_cpumask_count(&wanted))
 		wanted = *mask;
 	if (memcmp(&wanted, now, sizeof(wanted)) != 0)

@@ -91,7 +91,7 @@ static bool is_any_binding(const struct mal_controller *controller)
 static bool add_affinity(int32_t tid, const struct mal_cpumask *now, void *context)
 {
 	(void)tid;
-	mal_cpumask_join(context, now);
+	mal_cpumask_union(context, now);
 	return true;
 }
 
@@ -99,7 +99,7 @@ bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpuma
 {
 	unsigned int before = mal_cpumask_count(&controller->leaving->cpus);
 
-	mal_cpumask_join(&controller->leaving->cpus, cpus);
+	mal_cpumask_union(&controller->leaving->cpus, cpus);
 	return mal_cpumask_count(&controller->leaving->cpus) > before;
 }
 
@@ -137,14 +137,14 @@ void mal_leaving_update(struct mal_controller *controller)
 			all &= mal_leaving_each_thread(controller, rank, add_affinity, &used);
 	/* Of threads that were not seen nothing is known. */
 	if (all)
-		mal_cpumask_keep(&controller->leaving->cpus, &used);
+		mal_cpumask_intersect(&controller->leaving->cpus, &used);
 }
 
 bool mal_leaving_is_over(const struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	struct mal_cpumask rest = controller->leaving->cpus;
 
-	mal_cpumask_keep(&rest, cpus);
+	mal_cpumask_intersect(&rest, cpus);
 	return !mal_cpumask_count(&rest);
 }
 
@@ -154,5 +154,5 @@ void mal_leaving_give_up(struct mal_controller *controller)
 	struct mal_cpumask foreign = mal_allocation_foreign(controller);
 
 	mal_cpumask_drop(&kept, &foreign);
-	mal_cpumask_join(&controller->leaving->kept, &kept);
+	mal_cpumask_union(&controller->leaving->kept, &kept);
 }

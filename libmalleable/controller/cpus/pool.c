@@ -110,7 +110,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 	if (!mal_last_is_measured(controller))
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].self)
-				mal_cpumask_join(&mask, &controller->pool->peers[i].own);
+				mal_cpumask_union(&mask, &controller->pool->peers[i].own);
 	return mask;
 }
 
@@ -143,7 +143,7 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] < ranks && counts[owners[i]]++ == 0)
 			keeps[owners[i]] = controller->step->cpu[i];
-	mal_cpumask_join(&has, mal_leaving_cpus(controller));
+	mal_cpumask_union(&has, mal_leaving_cpus(controller));
 	mal_cpumask_format(&has, text, MAL_CPUMASK_TEXT);
 	used = strlen(text);
 	text[used++] = ' ';
@@ -282,20 +282,20 @@ static void hand_out(struct mal_controller *controller)
 	struct mal_cpumask taken = {{0}};
 
 	for (unsigned int i = 0; i < pool->count; i++)
-		mal_cpumask_join(&taken, &pool->peers[i].has);
+		mal_cpumask_union(&taken, &pool->peers[i].has);
 	for (unsigned int i = 0; i < 3 * pool->count; i++) {
 		struct peer *peer = &pool->peers[i % pool->count];
 		struct mal_cpumask free_ones = i / pool->count == 1 ? peer->own : peer->may;
 
-		mal_cpumask_keep(&free_ones, &peer->may);
+		mal_cpumask_intersect(&free_ones, &peer->may);
 		if (i < pool->count)
 			free_ones = keep_next(pool, i, &free_ones);
 		mal_cpumask_drop(&free_ones, &taken);
 		if (!mal_cpumask_count(&free_ones) ||
 		    !request(controller, peer, "offer", &free_ones))
 			continue;
-		mal_cpumask_join(&peer->has, &free_ones);
-		mal_cpumask_join(&taken, &free_ones);
+		mal_cpumask_union(&peer->has, &free_ones);
+		mal_cpumask_union(&taken, &free_ones);
 		for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&free_ones, cpu)) < MAL_MAX_CPUS;
 		     cpu++)
 			pool->next[cpu] = 0;
@@ -344,7 +344,7 @@ static void pass_on(struct mal_controller *controller, struct peer *from, struct
 			pool->next[cpu] = (uint8_t)(to - pool->peers + 1);
 	else if (!request(controller, to, "offer", &chosen))
 		return;
-	mal_cpumask_join(&to->has, &chosen);
+	mal_cpumask_union(&to->has, &chosen);
 }
 
 static void exchange(struct mal_controller *controller, const unsigned int *wanted)

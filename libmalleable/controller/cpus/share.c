@@ -72,7 +72,7 @@ static void listen_to_agent(struct mal_controller *controller)
 			   MSG_DONTWAIT | MSG_TRUNC)) > 0) {
 		if (got != (ssize_t)sizeof(message))
 			continue;
-		mal_cpumask_keep(&message.cpus, &controller->step->allocation);
+		mal_cpumask_intersect(&message.cpus, &controller->step->allocation);
 		if (mal_deciding_binds(controller) && mal_cpumask_count(&message.cpus))
 			use(controller, &message.cpus);
 		controller->agent->number = message.number;

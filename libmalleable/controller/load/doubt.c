@@ -94,7 +94,7 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 
 		if (view->known && !view->running)
 			return none;
-		mal_cpumask_join(&cpus, &view->home);
+		mal_cpumask_union(&cpus, &view->home);
 	}
 	return cpus;
 }

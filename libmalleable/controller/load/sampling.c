@@ -29,7 +29,7 @@
  * A kind has ceased where a rank passed none for so long: many programs make collective calls only
  * to begin. Where it comes back phases are long: the next may take as many times as long.
  */
-#define PATIENCE_S 1.0
+#define WEAKER_KIND_AFTER_S 1.0
 #define PATIENCE_GROWS 2
 
 /* A round that lasts for so long, and in which so many phases ended, was to be shorter. */
@@ -63,7 +63,7 @@ struct mal_sampling *mal_sampling_create(unsigned int ranks)
 		return NULL;
 	sampling->windows = mal_windows_first();
 	sampling->kind = MAL_BOUNDARY_PERIOD;
-	sampling->patience = mal_s_to_ticks(PATIENCE_S);
+	sampling->patience = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
 	return sampling;
 }
 
@@ -143,7 +143,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 {
 	struct mal_cpumask home = controller->step->segment.ranks[rank].home;
 
-	mal_cpumask_keep(&home, &controller->step->allocation);
+	mal_cpumask_intersect(&home, &controller->step->allocation);
 	mal_rank_begin(controller, rank, pid, &home);
 	controller->sampling->since = mal_ticks();
 	mal_command_note(controller, pid);
@@ -252,8 +252,9 @@ static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 			return kind;
 	if (sampling->kind > MAL_BOUNDARY_PERIOD)
 		sampling->since = now;
-	return calls && now - sampling->since > mal_s_to_ticks(PATIENCE_S) ? MAL_BOUNDARY_CALL
-									   : MAL_BOUNDARY_PERIOD;
+	return calls && now - sampling->since > mal_s_to_ticks(WEAKER_KIND_AFTER_S)
+		       ? MAL_BOUNDARY_CALL
+		       : MAL_BOUNDARY_PERIOD;
 }
 
 /* Returns whether another kind than before ends a phase. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* period.c: find the period of a sequence of events while it runs. */
-#include "libmalleable/rank/period.h"
+/*
+ * period.c: find the period of a sequence of events while it runs.
+ *
+ * Invariant: a period has one boundary (t/unit/test_period.c: simple).
+ */
+#include "libmalleable/rank/state/period.h"
 
 /* Table entries probed for an event. */
 #define PROBES 4

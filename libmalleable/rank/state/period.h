@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* period.h: find the period of a sequence of events while it runs. */
-#ifndef MAL_RANK_PERIOD_H
-#define MAL_RANK_PERIOD_H
+#ifndef MAL_RANK_STATE_PERIOD_H
+#define MAL_RANK_STATE_PERIOD_H
 
 #include <stdbool.h>
 #include <stdint.h>
