@@ -41,8 +41,9 @@ LAYERS = {
                                  "libmalleable/rank/program",
                                  "libmalleable/rank/cpus", "libmalleable/rank/pmix"},
     "libmalleable/rank/mpi": {"libmalleable/base", "libmalleable/rank"},
-    "libmalleable/controller/state": CORE | INTERFACE | {"libmalleable/trace", "policies/decide"},
-    "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "policies/model"},
+    "libmalleable/controller/state": CORE | INTERFACE | {"policies/decide"},
+    "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "libmalleable/trace",
+                                            "policies/model"},
     "libmalleable/controller/load": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus", "libmalleable/trace",
         "policies/decide", "policies/model"},

@@ -52,7 +52,7 @@ is ours|libmalleable/rank/wait.c|#include <$watch>
 is ours|libmalleable/rank/wait.c|#include <./$watch>
 is no path|libmalleable/rank/wait.c|#include "../controller/state/watch.h"
 is no path|libmalleable/rank/wait.c|#include "libmalleable/rank/../controller/state/watch.h"
-is no path|libmalleable/controller/state/last.c|#include "watch.h"
+is no path|libmalleable/controller/state/watch.c|#include "watch.h"
 is no path|libmalleable/rank/wait.c|#include "config.h"
 only headers|libmalleable/rank/wait.c|#define HEADER "$watch"\\n#include HEADER
 only headers|libmalleable/rank/wait.c|#include_next "$watch"
@@ -69,7 +69,7 @@ mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
 mpi does not include it|libmalleable/rank/mpi/c.c|unsigned int nobody = MAL_NOBODY;
 rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
 extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; mal_x = 0; }
-it has a header|libmalleable/controller/state/last.c|void mal_watch_start(struct mal_controller *);
+it has a header|libmalleable/controller/state/watch.c|void mal_clock_open(void);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
 EOF
 ok "and policies that are not pure" planted <<'EOF'

@@ -16,8 +16,6 @@
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/report/status.h"
 #include "libmalleable/controller/report/summaries.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
@@ -168,23 +166,22 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 	struct mal_orders orders;
 	int result = -1;
 
-	if (mal_off_is(controller))
+	if (controller->off_switch.off_now)
 		return mal_fail(err, "balancing is switched off by the administrator");
-	if (!mal_deciding_binds(controller))
+	if (!controller->deciding.binds)
 		return mal_fail(err,
 				"policy %s changes no CPUs: set another first, such as external",
-				mal_deciding_policy(controller)->name);
+				controller->deciding.policy->name);
 	if (mal_orders_open(&orders, controller->step->segment.rank_count,
 			    controller->step->cpu_count) < 0) {
 		mal_fail(err, "out of memory");
 		goto out;
 	}
-	mal_orders_copy(&orders, mal_deciding_orders(controller));
+	mal_orders_copy(&orders, &controller->deciding.orders);
 	if (change_orders(controller, &orders, view, request, err) < 0 ||
 	    mal_orders_check(&orders, view, err) < 0)
 		goto out;
-	mal_deciding_set_orders(controller, &orders);
-	mal_plan_obey(controller);
+	mal_plan_obey(controller, &orders);
 	result = 0;
 out:
 	mal_orders_close(&orders);
@@ -206,7 +203,7 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 		return mal_fail(
 			err,
 			"the step was started to be observed: its ranks are not prepared for more");
-	if (mal_deciding_use(controller, choice.policy, choice.values, err) < 0)
+	if (mal_plan_set_policy(controller, choice.policy, choice.values, err) < 0)
 		return -1;
 	/* What the one before moved stays. */
 	mal_overdue_begin(controller, NULL, false);

@@ -13,6 +13,7 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/control.h"
+#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/cpus/share.h"
@@ -27,9 +28,8 @@
 #include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/topology.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/arguments.h"
 #include "libmalleable/core/file_name.h"
@@ -157,10 +157,9 @@ static void take_round(struct mal_controller *controller, struct mal_window *win
 
 	if (mal_round_read(controller, window)) {
 		mal_overdue_end(controller, window);
-		mal_last_keep(controller, window->samples);
 		mal_totals_add(controller, window->samples);
 		mal_history_note(controller, window);
-		mal_topology_read(controller);
+		mal_allocation_read_places(controller);
 		mal_recording_window(controller->recording, controller, window);
 		mal_alternatives_window(controller->alternatives, controller, window);
 		moves = !mal_doubt_read(controller)->now && mal_plan_make(controller, window);

@@ -13,24 +13,17 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/overdue.h"
+#include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
-#include "libmalleable/controller/state/command.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/topology.h"
 #include "policies/interface/registry.h"
 
 /* Was there memory for all parts? */
 static bool is_complete(const struct mal_controller *controller)
 {
-	return controller->command && controller->places && controller->ranks && controller->last &&
-	       controller->off && controller->deciding && controller->allocation &&
-	       controller->leaving && controller->settling && controller->agent &&
-	       controller->sampling && controller->totalling && controller->doubting &&
-	       controller->history && controller->overdue &&
+	return controller->allocation && controller->leaving && controller->settling &&
+	       controller->agent && controller->sampling && controller->totalling &&
+	       controller->doubting && controller->history && controller->overdue &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -42,12 +35,6 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 
 	*controller = (struct mal_controller){
 		.step = step,
-		.places = mal_topology_create(),
-		.ranks = mal_ranks_create(ranks),
-		.last = mal_last_create(ranks),
-		.off = mal_off_create(step->arguments.off_file),
-		.command = mal_command_create(),
-		.deciding = mal_deciding_create(step),
 		.allocation = mal_allocation_create(step, idle),
 		.leaving = mal_leaving_create(),
 		.settling = mal_settling_create(),
@@ -61,26 +48,21 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 						       : NULL,
 		.imbalance = step->arguments.nodes > 1 ? mal_imbalance_create(step) : NULL,
 	};
-	if (!is_complete(controller))
+	if (mal_plan_open(controller) < 0 || !is_complete(controller))
 		return mal_fail(err, "out of memory");
-	if (mal_deciding_use(controller, step->choice.policy, step->choice.values, err) < 0)
+	if (mal_plan_set_policy(controller, step->choice.policy, step->choice.values, err) < 0)
 		return -1;
 	/* Without memory for them nothing is predicted. */
-	if (!mal_policy_acts(mal_deciding_policy(controller)))
+	if (!mal_policy_acts(controller->deciding.policy))
 		controller->alternatives = mal_alternatives_create(ranks);
 	return 0;
 }
 
 void mal_controller_close(struct mal_controller *controller)
 {
-	/* They point into the places. */
+	/* They point into the allocation. */
 	mal_alternatives_destroy(controller->alternatives);
-	mal_topology_destroy(controller->places);
-	mal_ranks_destroy(controller->ranks);
-	mal_last_destroy(controller->last);
-	mal_off_destroy(controller->off);
-	mal_command_destroy(controller->command);
-	mal_deciding_destroy(controller->deciding);
+	mal_plan_close(controller);
 	mal_allocation_destroy(controller->allocation);
 	mal_leaving_destroy(controller->leaving);
 	mal_settling_destroy(controller->settling);

@@ -18,7 +18,6 @@
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "policies/interface/policy.h"
 
 /* Threads of each rank's process: a team of two, and one that is of no team. */

@@ -29,7 +29,7 @@ static bool period_event(uint32_t event);
 
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/parts.h"
-#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/rank/wait.h"
 
 #define STACK (128u << 10)
@@ -426,7 +426,7 @@ static void open_controller(void)
 		step.cpu[step.cpu_count++] = cpu;
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	mal_deciding_set_binds(&controller, true);
+	controller.deciding.binds = true;
 	mal_ranks_update(&controller);
 }
 

@@ -4,6 +4,7 @@
 
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/ranks.h"
 
 static struct mal_controller *node;
 

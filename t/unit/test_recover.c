@@ -16,6 +16,7 @@
 #include "libmalleable/controller/cpus/pool.c"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/parts.h"
+#include "libmalleable/controller/ranks.h"
 
 #define RANKS 3u
 #define CPUS 6u
@@ -146,7 +147,7 @@ static int set_up(void **state)
 	}
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	mal_deciding_set_binds(&controller, true);
+	controller.deciding.binds = true;
 	mal_ranks_update(&controller);
 	return 0;
 }
@@ -386,15 +387,13 @@ static void comes_back(void **state)
 /* We are the first of two steps. The other one has far more work. */
 static void open_pool(void)
 {
-	struct mal_sample samples[RANKS];
-
 	bind_to_0();
 	step.arguments.socket = MAL_SOCKET_DIR "/we";
 	assert_int_equal(mal_pool_set(&controller, "we:0-5:0-7 they:6-7:0-7", NULL), 0);
-	mal_last_set_measured(&controller);
+	controller.last_window.measured = true;
 	for (unsigned int rank = 0; rank < RANKS; rank++)
-		samples[rank] = (struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
-	mal_last_keep(&controller, samples);
+		controller.last_window.samples[rank] =
+			(struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
 	answer = "6-7 \n2 0 9.0 0.0 6\n";
 }
 

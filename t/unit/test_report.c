@@ -13,10 +13,10 @@
 
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/trace/trace.h"
 
@@ -262,7 +262,7 @@ static void verdict_beside_others(void **state)
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
 	assert_true(isnan(mal_verdict_off(node, 22)));
-	mal_deciding_reject(node, "CPU 3 twice");
+	node->deciding.rejected = "CPU 3 twice";
 	says("no estimate: 22.000 s, the policy was rejected: try another one");
 	start_again("lewi");
 	/* A gain is no better known than a loss. */

@@ -16,6 +16,7 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/ranks.h"
 #include "policies/decide/windows.h"
 
 #define NEAR 1e-6

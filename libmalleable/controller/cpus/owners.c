@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/state/ranks.h"
 
 void mal_read_owners(const struct mal_controller *controller, unsigned int *owners)
 {
@@ -19,8 +18,8 @@ unsigned int mal_home_of(const struct mal_controller *controller, unsigned int c
 {
 	unsigned int rank = 0, ranks = controller->step->segment.rank_count;
 
-	while (rank < ranks && !(mal_rank_view(controller, rank)->running &&
-				 mal_cpumask_has(&mal_rank_view(controller, rank)->home, cpu)))
+	while (rank < ranks && !(controller->ranks[rank].running &&
+				 mal_cpumask_has(&controller->ranks[rank].home, cpu)))
 		rank++;
 	return rank;
 }
@@ -49,7 +48,7 @@ unsigned int mal_find_receiver(const struct mal_controller *controller, const un
 	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		unsigned int home = mal_cpumask_count(&mal_rank_view(controller, rank)->home);
+		unsigned int home = mal_cpumask_count(&controller->ranks[rank].home);
 
 		if (cpus[rank] <= home + most)
 			continue;

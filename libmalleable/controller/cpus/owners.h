@@ -4,7 +4,6 @@
 #define MAL_CONTROLLER_CPUS_OWNERS_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 
 /*
  * Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that

@@ -13,10 +13,6 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/core/rundir.h"
 #include "policies/model/pool.h"
 
@@ -107,7 +103,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 {
 	struct mal_cpumask mask = mal_idle_and_owned(controller, owners);
 
-	if (!mal_last_is_measured(controller))
+	if (!controller->last_window.measured)
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].self)
 				mal_cpumask_join(&mask, &controller->pool->peers[i].own);
@@ -117,7 +113,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 static struct mal_pool_rank describe_rank(const struct mal_controller *controller,
 					  unsigned int rank, unsigned int cpus)
 {
-	const struct mal_sample *last = mal_last_sample(controller, rank);
+	const struct mal_sample *last = &controller->last_window.samples[rank];
 	double elapsed = last->elapsed_s > 0 ? last->elapsed_s : 1;
 
 	return (struct mal_pool_rank){.cpus = cpus,
@@ -153,7 +149,7 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank said = describe_rank(controller, rank, counts[rank]);
 
-		if (mal_rank_view(controller, rank)->running && mal_last_is_measured(controller))
+		if (controller->ranks[rank].running && controller->last_window.measured)
 			used += (size_t)snprintf(text + used, size - used, "%u %u %.6f %.6f %u\n",
 						 said.cpus, said.max, said.work, said.serial,
 						 counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
@@ -411,7 +407,7 @@ void mal_pool_update(struct mal_controller *controller)
 	unsigned int wanted[PEERS_MAX];
 	bool worth;
 
-	if (!pool || !mal_deciding_binds(controller) || mal_off_is(controller) ||
+	if (!pool || !controller->deciding.binds || controller->off_switch.off_now ||
 	    mal_ticks_to_s(now - pool->looked) < PERIOD_S || !is_first(pool))
 		return;
 	pool->looked = now;

@@ -9,7 +9,6 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/others.h"
-#include "libmalleable/controller/state/ranks.h"
 
 /* A rank was stopped if it got less than this part of the time that it computed, */
 #define STOPPED_PART 0.25
@@ -90,7 +89,7 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 	if (controller->pool || mal_cpumask_count(&foreign))
 		return none;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct mal_rank_view *view = mal_rank_view(controller, rank);
+		const struct mal_rank_view *view = &controller->ranks[rank];
 
 		if (view->known && !view->running)
 			return none;

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "policies/interface/attained.h"
 #include "policies/model/model.h"
 
@@ -75,7 +72,7 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 
 		totalling->shared += count->borrows + count->grants;
 		if (samples[rank].running &&
-		    samples[rank].cpus != mal_cpumask_count(&mal_rank_view(controller, rank)->home))
+		    samples[rank].cpus != mal_cpumask_count(&controller->ranks[rank].home))
 			alone = false;
 	}
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
@@ -197,10 +194,11 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	bool alone = was_alone(controller, samples);
 	double sum = 0, even, off, ideal;
 
+	memcpy(controller->last_window.samples, samples, ranks * sizeof(*samples));
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!samples[rank].running)
 			continue;
-		home[rank] = mal_cpumask_count(&mal_rank_view(controller, rank)->home);
+		home[rank] = mal_cpumask_count(&controller->ranks[rank].home);
 		cpus += home[rank];
 		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
@@ -222,7 +220,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		totals->unsure_s += without(&scene, true) - off;
 	}
 	totals->windows++;
-	mal_last_set_measured(controller);
+	controller->last_window.measured = true;
 	totals->elapsed_s += elapsed;
 	totals->off_s += off;
 	totals->ideal_s += alone && off > even ? ideal + off - even : ideal * off / even;
@@ -247,7 +245,7 @@ double mal_totals_got(const struct mal_controller *controller)
 {
 	double share = mal_totals_attained(mal_totals_read(controller));
 
-	if (isnan(share) || strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+	if (isnan(share) || strcmp(controller->deciding.policy->name, "observe") == 0)
 		return NAN;
 	return share > 0 ? share : 0;
 }

@@ -17,11 +17,6 @@
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/starts.h"
 #include "policies/decide/simulation.h"
@@ -49,7 +44,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
 
-		if (!mal_rank_view(controller, rank)->known)
+		if (!controller->ranks[rank].known)
 			continue;
 		report->ranks++;
 		report->lends += count->lends;
@@ -132,7 +127,7 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		uint32_t use = atomic_load(&controller->step->segment.ranks[rank].use);
 
-		if (!mal_rank_view(controller, rank)->known)
+		if (!controller->ranks[rank].known)
 			continue;
 		owned += counts[rank];
 		used += use && use < counts[rank] ? use : counts[rank];
@@ -179,11 +174,11 @@ static void say_ways(struct mal_text *text, const struct mal_controller *control
 	struct mal_outcome way = {.count = count,
 				  .lends = atomic_load(&controller->step->segment.header->rules) &
 					   MAL_RULE_LEND,
-				  .move_times = mal_deciding_move_times(controller),
-				  .lend_times = mal_deciding_lend_times(controller)};
+				  .move_times = controller->deciding.move_times,
+				  .lend_times = controller->deciding.lend_times};
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		count[rank] = mal_last_sample(controller, rank)->cpus;
+		count[rank] = controller->last_window.samples[rank].cpus;
 	say_way(text, controller, "", &way);
 }
 
@@ -232,7 +227,7 @@ static void say_unproved(struct mal_text *text, const struct mal_controller *con
 	char why[MAL_BOUND_TEXT + 1];
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		if (!mal_rank_view(controller, rank)->known ||
+		if (!controller->ranks[rank].known ||
 		    atomic_load(&controller->step->segment.ranks[rank].proves))
 			continue;
 		if (!*mal_phrase_bound(controller, rank, why, sizeof(why)))
@@ -254,7 +249,7 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 
-		if (!mal_rank_view(controller, rank)->known || !atomic_load(&slot->proves))
+		if (!controller->ranks[rank].known || !atomic_load(&slot->proves))
 			continue;
 		any = true;
 		runs += atomic_load(&slot->count.regions);
@@ -388,16 +383,15 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	say_strays(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     mal_deciding_policy(controller)->name, report->ranks,
-		     controller->step->cpu_count, report->elapsed_s);
-	if (mal_deciding_rejected(controller))
+		     controller->deciding.policy->name, report->ranks, controller->step->cpu_count,
+		     report->elapsed_s);
+	if (controller->deciding.rejected)
 		mal_text_add(&text, "policy %s was rejected: %s\n",
-			     mal_deciding_policy(controller)->name,
-			     mal_deciding_rejected(controller));
+			     controller->deciding.policy->name, controller->deciding.rejected);
 	if (mal_allocation_min_share(controller) < controller->step->cpu_count)
 		mal_text_add(&text, "beside other jobs: %u of its %u CPUs at least\n",
 			     mal_allocation_min_share(controller), controller->step->cpu_count);
-	if (mal_off_was(controller))
+	if (controller->off_switch.ever_off)
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
@@ -463,8 +457,8 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	mal_text_add(&text,
 		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves%s: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     mal_deciding_policy(controller)->name,
-		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
+		     controller->deciding.policy->name,
+		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
 		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
 		     lacks_mpi(controller, report) ? "; no call of MPI was seen" : "");

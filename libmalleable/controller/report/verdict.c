@@ -8,8 +8,6 @@
 
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/report/phrases.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/off.h"
 #include "policies/interface/attained.h"
 
 /* Less than this part of the time is no difference between two runs of most programs. */
@@ -40,9 +38,9 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 {
 	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
 
-	if (mal_deciding_rejected(controller))
+	if (controller->deciding.rejected)
 		return "the policy was rejected: try another one";
-	if (mal_off_was(controller))
+	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
 	if (mal_doubt_read(controller)->unseen)
 		return "work in threads that OpenMP does not know: try fewer of these";
@@ -81,7 +79,7 @@ static bool is_unsure(const struct mal_controller *controller, const struct time
 
 static enum kind find_kind(const struct mal_controller *controller, const struct times *times)
 {
-	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+	if (strcmp(controller->deciding.policy->name, "observe") == 0)
 		return OBSERVED;
 	if (is_unsure(controller, times))
 		return UNKNOWN;
