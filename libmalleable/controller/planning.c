@@ -88,20 +88,15 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 /* The ranks look again where it is new. */
 static void set_use(struct mal_controller *controller, const unsigned int *use)
 {
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
-
-		if (atomic_exchange(&slot->use, use[rank]) != use[rank])
-			atomic_fetch_add(&slot->changes, 1);
-	}
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (atomic_exchange(&controller->step->segment.ranks[rank].use, use[rank]) !=
+		    use[rank])
+			mal_owner_notify(controller, rank);
 }
 
 static void publish(struct mal_controller *controller, const unsigned int *owner)
 {
-	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		atomic_store(&controller->step->segment.cpus[controller->step->cpu[i]].target,
-			     owner[i] < controller->step->segment.rank_count ? owner[i]
-									     : MAL_NOBODY);
+	mal_owners_plan(controller, owner);
 	atomic_store(&controller->step->segment.header->plan, ++controller->deciding.plans);
 }
 

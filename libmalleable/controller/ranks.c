@@ -7,24 +7,10 @@
 #include <stdio.h>
 
 #include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/state/watch.h"
-#include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
-
-/*
- * RANK died while it gave CPU to one whose region is over now: that one may wait, and does not know
- * of it.
- */
-static bool take_from_waiting(const struct mal_segment *segment, unsigned int cpu,
-			      unsigned int rank)
-{
-	mal_word *word = &segment->cpus[cpu].word;
-	struct mal_cpu_state state = mal_word_read(word);
-
-	return state.owner == rank && state.user < segment->rank_count &&
-	       !mal_wants_cpus_is_open(segment, state.user) && mal_word_release(word, state.user);
-}
 
 /*
  * A rank that died leaves its CPUs to the others; whoever had them must look again. It may have
@@ -34,7 +20,7 @@ static bool take_from_waiting(const struct mal_segment *segment, unsigned int cp
 static void recover(struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_segment *segment = &controller->step->segment;
-	bool taken = false;
+	bool taken;
 
 	mal_wants_cpus_close(segment, rank);
 	atomic_store(&segment->ranks[rank].wants, 0);
@@ -44,18 +30,14 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 		mal_idle_rebind(controller);
 	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
 	for (unsigned int i = 0; i < segment->rank_count; i++)
-		atomic_fetch_add(&segment->ranks[i].changes, 1);
-	for (unsigned int cpu = 0; cpu < segment->cpu_count; cpu++) {
-		mal_word_recover(&segment->cpus[cpu].word, rank);
-		taken |= take_from_waiting(segment, cpu, rank);
-		mal_free_check(segment, cpu);
-	}
+		mal_owner_notify(controller, i);
+	taken = mal_owners_recover(controller, rank);
 	if (taken && controller->deciding.binds)
 		mal_idle_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
 		mal_borrower_check(segment, i);
 		mal_wants_cpus_check(segment, i);
-		atomic_fetch_add(&segment->ranks[i].changes, 1);
+		mal_owner_notify(controller, i);
 	}
 }
 

@@ -82,11 +82,6 @@ static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
 	       mal_cpumask_has(mal_allocation_share(controller), cpu);
 }
 
-static void tell(struct mal_controller *controller, unsigned int rank)
-{
-	atomic_fetch_add(&controller->step->segment.ranks[rank].changes, 1);
-}
-
 void mal_idle_hand_out(struct mal_controller *controller)
 {
 	unsigned int ranks = controller->step->segment.rank_count;
@@ -98,9 +93,8 @@ void mal_idle_hand_out(struct mal_controller *controller)
 	mal_count_owned(controller, counts);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		unsigned int cpu = controller->step->cpu[i], taker;
-		struct mal_cpu_slot *slot = &controller->step->segment.cpus[cpu];
 
-		if (mal_word_read(&slot->word).owner != MAL_NOBODY ||
+		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY ||
 		    !(controller->off_switch.off_now || is_ours(controller, cpu)))
 			continue;
 		taker = controller->off_switch.off_now ? ranks : find_bare(controller, counts);
@@ -108,13 +102,8 @@ void mal_idle_hand_out(struct mal_controller *controller)
 			taker = mal_home_of(controller, cpu);
 		if (taker == ranks && !controller->off_switch.off_now)
 			taker = find_taker(controller, counts);
-		if (taker == ranks)
-			continue;
-		atomic_store(&slot->target, MAL_NOBODY);
-		if (!mal_word_give(&slot->word, taker))
-			continue;
-		counts[taker]++;
-		tell(controller, taker);
+		if (taker < ranks && mal_owner_give(controller, cpu, taker))
+			counts[taker]++;
 	}
 }
 
@@ -160,8 +149,7 @@ static struct mal_cpumask used_by(const struct mal_controller *controller, unsig
 	struct mal_cpumask mask = {{0}};
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		struct mal_cpu_state state = mal_word_read(
-			&controller->step->segment.cpus[controller->step->cpu[i]].word);
+		struct mal_cpu_state state = mal_owner_read(controller, controller->step->cpu[i]);
 
 		if (state.user == rank || state.owner == rank)
 			mal_cpumask_add(&mask, controller->step->cpu[i]);
@@ -238,11 +226,8 @@ static void evict_team(struct mal_controller *controller, unsigned int rank, uns
 /* CPU is nobody's now. Who owned or used it has LOST one: its threads must be sent away. */
 static void take_away(struct mal_controller *controller, unsigned int cpu, bool *lost)
 {
-	struct mal_cpu_slot *slot = &controller->step->segment.cpus[cpu];
-	struct mal_cpu_state before = mal_word_revoke(&slot->word);
+	struct mal_cpu_state before = mal_owner_revoke(controller, cpu);
 
-	atomic_store(&slot->target, MAL_NOBODY);
-	mal_free_check(&controller->step->segment, cpu);
 	if (before.owner < controller->step->segment.rank_count)
 		lost[before.owner] = true;
 	if (before.user < controller->step->segment.rank_count) {
@@ -278,7 +263,7 @@ static uint32_t find_given(const struct mal_controller *controller, unsigned int
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		unsigned int cpu = controller->step->cpu[i];
 
-		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != giver)
+		if (mal_owner_read(controller, cpu).owner != giver)
 			continue;
 		found = cpu;
 		if (mal_cpumask_has(home, cpu))
@@ -302,8 +287,7 @@ static void help_out(struct mal_controller *controller, unsigned int rank, bool 
 	if (cpu == MAL_NO_CPU)
 		return;
 	take_away(controller, cpu, lost);
-	mal_word_set(&controller->step->segment.cpus[cpu].word,
-		     (struct mal_cpu_state){rank, rank, false});
+	mal_owner_set(controller, cpu, rank);
 }
 
 /*
@@ -318,7 +302,7 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
-		tell(controller, rank);
+		mal_owner_notify(controller, rank);
 	}
 }
 
@@ -350,7 +334,7 @@ void mal_idle_receive(struct mal_controller *controller, unsigned int rank)
 	evict_losers(controller, lost);
 	/* Its threads are where it was started, on CPUs that are others'. */
 	evict_process(controller, rank);
-	tell(controller, rank);
+	mal_owner_notify(controller, rank);
 }
 
 /* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/owners.h"
 
 struct mal_leaving {
 	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
@@ -115,7 +116,7 @@ static void forget_owned(struct mal_controller *controller)
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->leaving->cpus, cpu)) <
 				   controller->step->segment.cpu_count;
 	     cpu++)
-		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != MAL_NOBODY)
+		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY)
 			mal_cpumask_remove(&controller->leaving->cpus, cpu);
 }
 

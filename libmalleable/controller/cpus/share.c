@@ -10,6 +10,7 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/agent_protocol.h"
 
@@ -85,8 +86,7 @@ static bool are_used(const struct mal_controller *controller, const struct mal_c
 {
 	for (unsigned int cpu = 0;
 	     (cpu = mal_cpumask_next(cpus, cpu)) < controller->step->segment.cpu_count; cpu++) {
-		struct mal_cpu_state state =
-			mal_word_read(&controller->step->segment.cpus[cpu].word);
+		struct mal_cpu_state state = mal_owner_read(controller, cpu);
 
 		if (state.owner != MAL_NOBODY || state.user != MAL_NOBODY)
 			return true;

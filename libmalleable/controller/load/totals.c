@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/controller/cpus/owners.h"
 #include "policies/interface/attained.h"
 #include "policies/model/model.h"
 
@@ -76,8 +77,7 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 			alone = false;
 	}
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		struct mal_cpu_state cpu =
-			mal_word_read(&segment->cpus[controller->step->cpu[i]].word);
+		struct mal_cpu_state cpu = mal_owner_read(controller, controller->step->cpu[i]);
 
 		if (cpu.user != cpu.owner && cpu.user < segment->rank_count)
 			totalling->was_shared = true;

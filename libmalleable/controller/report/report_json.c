@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/json_number.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
@@ -18,7 +19,6 @@
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/talp_json.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/core/cpuword.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
@@ -48,8 +48,7 @@ static struct mal_cpumask owned(const struct mal_controller *controller, unsigne
 	struct mal_cpumask mask = {{0}};
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		if (mal_word_read(&controller->step->segment.cpus[controller->step->cpu[i]].word)
-			    .owner == rank)
+		if (mal_owner_read(controller, controller->step->cpu[i]).owner == rank)
 			mal_cpumask_add(&mask, controller->step->cpu[i]);
 	return mask;
 }
