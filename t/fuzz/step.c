@@ -12,9 +12,9 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
-#include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
 #include "libmalleable/trace/places.h"
 #include "policies/interface/registry.h"
 

@@ -28,8 +28,8 @@ static bool period_event(uint32_t event);
 #include "libmalleable/rank/team.c"
 
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
 #include "libmalleable/rank/wait.h"
 
 #define STACK (128u << 10)

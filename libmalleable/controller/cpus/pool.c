@@ -14,7 +14,6 @@
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/core/rundir.h"
-#include "policies/model/pool.h"
 
 #define PERIOD_S 0.2
 /* A controller that is asked answers within this, or nothing is done this time. */
@@ -32,9 +31,7 @@ struct peer {
 	char socket[MAL_SOCKET_PATH];
 	bool self;
 	struct mal_cpumask own, may;
-	struct mal_cpumask has;
-	struct mal_cpumask leaving; /* of these: it leaves them, threads may still be there */
-	struct mal_cpumask keeps;   /* of these: the last one of each rank, which stays */
+	struct mal_pool_cpus cpus; /* by its last answer, and what we did since */
 };
 
 struct mal_pool {
@@ -157,23 +154,16 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	return text;
 }
 
-/* All ranks of the pool. */
-struct gathered {
-	unsigned int count;
-	unsigned int cpus; /* of all of them */
-	struct mal_pool_rank ranks[MAL_MAX_RANKS];
-};
-
 /* HAS LEAVING; the second list may be empty. */
-static bool parse_cpus(char *line, struct peer *peer)
+static bool parse_cpus(char *line, struct mal_pool_cpus *cpus)
 {
 	char *leaving = line ? strchr(line, ' ') : NULL;
 
-	peer->leaving = (struct mal_cpumask){{0}};
+	cpus->leaving = (struct mal_cpumask){{0}};
 	if (leaving)
 		*leaving++ = '\0';
-	return line && mal_cpumask_parse(line, &peer->has, NULL) == 0 &&
-	       (!leaving || !*leaving || mal_cpumask_parse(leaving, &peer->leaving, NULL) == 0);
+	return line && mal_cpumask_parse(line, &cpus->has, NULL) == 0 &&
+	       (!leaving || !*leaving || mal_cpumask_parse(leaving, &cpus->leaving, NULL) == 0);
 }
 
 /* Is RANK one that there can be? */
@@ -183,13 +173,13 @@ static bool is_sound(const struct mal_pool_rank *rank)
 	       rank->work >= 0 && rank->serial >= 0;
 }
 
-static bool parse_answer(char *text, unsigned int step, struct peer *peer,
-			 struct gathered *gathered)
+bool mal_pool_parse(char *text, unsigned int step, struct mal_pool_cpus *cpus,
+		    struct mal_pool_ranks *gathered)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
 
-	peer->keeps = (struct mal_cpumask){{0}};
-	if (!parse_cpus(line, peer))
+	cpus->keeps = (struct mal_cpumask){{0}};
+	if (!parse_cpus(line, cpus))
 		return false;
 	while ((line = strtok_r(NULL, "\n", &save)) && gathered->count < MAL_MAX_RANKS) {
 		struct mal_pool_rank *rank = &gathered->ranks[gathered->count];
@@ -199,7 +189,7 @@ static bool parse_answer(char *text, unsigned int step, struct peer *peer,
 			   &rank->serial, &last) != 5 ||
 		    !is_sound(rank) || (gathered->cpus += rank->cpus) > MAL_MAX_CPUS)
 			return false;
-		mal_cpumask_add(&peer->keeps, last);
+		mal_cpumask_add(&cpus->keeps, last);
 		rank->step = step;
 		gathered->count++;
 	}
@@ -207,7 +197,7 @@ static bool parse_answer(char *text, unsigned int step, struct peer *peer,
 }
 
 /* Ask all of them. False: one does not answer. */
-static bool gather(struct mal_controller *controller, struct gathered *gathered)
+static bool gather(struct mal_controller *controller, struct mal_pool_ranks *gathered)
 {
 	struct mal_pool *pool = controller->pool;
 	bool all = true;
@@ -221,7 +211,7 @@ static bool gather(struct mal_controller *controller, struct gathered *gathered)
 				       : mal_channel_ask(peer->socket, "pool",
 							 mal_patience_ms(ANSWER_MS), &length, NULL);
 
-		all = answer && parse_answer(answer, i, peer, gathered);
+		all = answer && mal_pool_parse(answer, i, &peer->cpus, gathered);
 		free(answer);
 	}
 	return all;
@@ -247,12 +237,12 @@ static void take_back(struct mal_controller *controller)
 	struct mal_pool *pool = controller->pool;
 
 	for (unsigned int i = 0; i < pool->count; i++) {
-		struct mal_cpumask wrong = pool->peers[i].has;
+		struct mal_cpumask wrong = pool->peers[i].cpus.has;
 
 		mal_cpumask_drop(&wrong, &pool->peers[i].may);
 		if (mal_cpumask_count(&wrong) &&
 		    request(controller, &pool->peers[i], "withdraw", &wrong))
-			mal_cpumask_drop(&pool->peers[i].has, &wrong);
+			mal_cpumask_drop(&pool->peers[i].cpus.has, &wrong);
 	}
 }
 
@@ -278,7 +268,7 @@ static void hand_out(struct mal_controller *controller)
 	struct mal_cpumask taken = {{0}};
 
 	for (unsigned int i = 0; i < pool->count; i++)
-		mal_cpumask_join(&taken, &pool->peers[i].has);
+		mal_cpumask_join(&taken, &pool->peers[i].cpus.has);
 	for (unsigned int i = 0; i < 3 * pool->count; i++) {
 		struct peer *peer = &pool->peers[i % pool->count];
 		struct mal_cpumask free_ones = i / pool->count == 1 ? peer->own : peer->may;
@@ -290,7 +280,7 @@ static void hand_out(struct mal_controller *controller)
 		if (!mal_cpumask_count(&free_ones) ||
 		    !request(controller, peer, "offer", &free_ones))
 			continue;
-		mal_cpumask_join(&peer->has, &free_ones);
+		mal_cpumask_join(&peer->cpus.has, &free_ones);
 		mal_cpumask_join(&taken, &free_ones);
 		for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&free_ones, cpu)) < MAL_MAX_CPUS;
 		     cpu++)
@@ -308,11 +298,11 @@ static unsigned int find_cpu(const struct peer *from, const struct peer *to,
 	unsigned int best = MAL_MAX_CPUS;
 	int best_rank = -1;
 
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&from->has, cpu)) < MAL_MAX_CPUS;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&from->cpus.has, cpu)) < MAL_MAX_CPUS;
 	     cpu++) {
 		int rank = 2 * mal_cpumask_has(&to->own, cpu) + !mal_cpumask_has(&from->own, cpu);
 
-		if (mal_cpumask_has(chosen, cpu) || mal_cpumask_has(&from->keeps, cpu) ||
+		if (mal_cpumask_has(chosen, cpu) || mal_cpumask_has(&from->cpus.keeps, cpu) ||
 		    !mal_cpumask_has(&to->may, cpu) || rank < best_rank)
 			continue;
 		best = cpu;
@@ -334,13 +324,13 @@ static void pass_on(struct mal_controller *controller, struct peer *from, struct
 		mal_cpumask_add(&chosen, cpu);
 	if (!mal_cpumask_count(&chosen))
 		return;
-	mal_cpumask_drop(&from->has, &chosen);
+	mal_cpumask_drop(&from->cpus.has, &chosen);
 	if (!request(controller, from, "withdraw", &chosen))
 		for (cpu = 0; (cpu = mal_cpumask_next(&chosen, cpu)) < MAL_MAX_CPUS; cpu++)
 			pool->next[cpu] = (uint8_t)(to - pool->peers + 1);
 	else if (!request(controller, to, "offer", &chosen))
 		return;
-	mal_cpumask_join(&to->has, &chosen);
+	mal_cpumask_join(&to->cpus.has, &chosen);
 }
 
 static void exchange(struct mal_controller *controller, const unsigned int *wanted)
@@ -349,8 +339,8 @@ static void exchange(struct mal_controller *controller, const unsigned int *want
 
 	for (unsigned int from = 0; from < pool->count; from++)
 		for (unsigned int to = 0; to < pool->count; to++) {
-			unsigned int have = mal_cpumask_count(&pool->peers[from].has);
-			unsigned int had = mal_cpumask_count(&pool->peers[to].has);
+			unsigned int have = mal_cpumask_count(&pool->peers[from].cpus.has);
+			unsigned int had = mal_cpumask_count(&pool->peers[to].cpus.has);
 
 			if (have > wanted[from] && had < wanted[to])
 				pass_on(controller, &pool->peers[from], &pool->peers[to],
@@ -368,8 +358,8 @@ static bool is_leaving(struct mal_pool *pool)
 	bool any = false;
 
 	for (unsigned int i = 0; i < pool->count; i++) {
-		any |= mal_cpumask_count(&pool->peers[i].leaving) > 0;
-		mal_cpumask_drop(&pool->peers[i].has, &pool->peers[i].leaving);
+		any |= mal_cpumask_count(&pool->peers[i].cpus.leaving) > 0;
+		mal_cpumask_drop(&pool->peers[i].cpus.has, &pool->peers[i].cpus.leaving);
 	}
 	pool->looks = any ? pool->looks + (pool->looks < LOOKS_MAX) : 0;
 	return any && pool->looks < LOOKS_MAX;
@@ -387,7 +377,7 @@ static bool is_first(const struct mal_pool *pool)
 }
 
 /* Does each step have a rank that has been measured? */
-static bool all_measured(const struct mal_pool *pool, const struct gathered *gathered)
+static bool all_measured(const struct mal_pool *pool, const struct mal_pool_ranks *gathered)
 {
 	bool measured[PEERS_MAX] = {false};
 	unsigned int count = 0;
@@ -403,7 +393,7 @@ void mal_pool_update(struct mal_controller *controller)
 {
 	struct mal_pool *pool = controller->pool;
 	uint64_t now = mal_ticks();
-	struct gathered gathered;
+	struct mal_pool_ranks gathered;
 	unsigned int wanted[PEERS_MAX];
 	bool worth;
 
