@@ -6,7 +6,7 @@
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
-#include "policies/decide/orders.h"
+#include "policies/decide/decision.h"
 
 int mal_plan_open(struct mal_controller *controller)
 {

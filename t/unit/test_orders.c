@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "policies/decide/orders.h"
+#include "policies/decide/decision.h"
 #include "policies/interface/builtin.h"
 #include "policies/interface/check.h"
 #include "policies/interface/limits.h"

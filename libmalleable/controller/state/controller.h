@@ -8,7 +8,7 @@
 #include "libmalleable/core/arguments.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/segment.h"
-#include "policies/decide/orders.h"
+#include "policies/decide/decision.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/policy.h"
 
