@@ -61,7 +61,7 @@ only headers|libmalleable/rank/tests.c|#include "libmalleable/rank/lend.c"
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
-a circle: libmalleable/controller/load/doubt -> |libmalleable/controller/load/doubt.h|\
+a circle: libmalleable/controller/load/plausibility -> |libmalleable/controller/load/plausibility.h|\
 #include "libmalleable/controller/load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'

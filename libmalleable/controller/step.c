@@ -15,8 +15,8 @@
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/alternatives.h"
-#include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
@@ -91,7 +91,7 @@ static bool is_complete(const struct mal_controller *controller)
 {
 	return controller->allocation && controller->leaving && controller->settling &&
 	       controller->agent && controller->sampling && controller->totalling &&
-	       controller->doubting && controller->history && controller->overdue &&
+	       controller->plausibility && controller->history && controller->overdue &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -109,7 +109,7 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.agent = mal_agent_link_create(),
 		.sampling = mal_sampling_create(ranks),
 		.totalling = mal_totalling_create(ranks),
-		.doubting = mal_doubting_create(ranks),
+		.plausibility = mal_plausibility_create(ranks),
 		.history = mal_history_create(),
 		.overdue = mal_overdue_create(),
 		.summaries = step->arguments.nodes > 1 ? mal_summaries_create(step->arguments.nodes)
@@ -157,7 +157,8 @@ void mal_controller_take_round(struct mal_controller *controller, struct mal_win
 		mal_allocation_read_places(controller);
 		mal_recording_window(controller->recording, controller, window);
 		mal_alternatives_window(controller->alternatives, controller, window);
-		moves = !mal_doubt_read(controller)->now && mal_plan_make(controller, window);
+		moves = !mal_plausibility_read(controller)->now &&
+			mal_plan_make(controller, window);
 		mal_sampling_adapt(controller, moves);
 		mal_overdue_begin(controller, window, moves);
 		/* Last: the window knows nothing of it. */
@@ -219,7 +220,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_pool_clear(controller);
 	mal_sampling_destroy(controller->sampling);
 	mal_totalling_destroy(controller->totalling);
-	mal_doubting_destroy(controller->doubting);
+	mal_plausibility_destroy(controller->plausibility);
 	mal_history_destroy(controller->history);
 	mal_overdue_destroy(controller->overdue);
 	mal_summaries_destroy(controller->summaries);

@@ -9,8 +9,8 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
-#include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "t/unit/node_kernel.h"
@@ -30,9 +30,9 @@ const struct mal_totals *node_totals(const struct mal_controller *controller)
 	return mal_totals_read(controller);
 }
 
-const struct mal_doubt *node_doubt(const struct mal_controller *controller)
+const struct mal_plausibility *node_plausibility(const struct mal_controller *controller)
 {
-	return mal_doubt_read(controller);
+	return mal_plausibility_read(controller);
 }
 
 size_t node_history(const struct mal_controller *controller)
@@ -143,9 +143,9 @@ void node_set_totals(struct mal_controller *controller, struct mal_totals totals
 	*(struct mal_totals *)(uintptr_t)mal_totals_read(controller) = totals;
 }
 
-void node_set_doubt(struct mal_controller *controller, struct mal_doubt doubt)
+void node_set_plausibility(struct mal_controller *controller, struct mal_plausibility found)
 {
-	*(struct mal_doubt *)(uintptr_t)mal_doubt_read(controller) = doubt;
+	*(struct mal_plausibility *)(uintptr_t)mal_plausibility_read(controller) = found;
 }
 
 void node_set_kept(struct mal_controller *controller, const char *cpus)

@@ -185,7 +185,7 @@ static void serial(void **state)
 		node_take(node);
 	}
 	says("ranks wait for work of one thread: nothing to gain in 4.000 s");
-	node_set_doubt(node, (struct mal_doubt){.lost_part = 0.6});
+	node_set_plausibility(node, (struct mal_plausibility){.lost_part = 0.6});
 	says("ranks wait for other processes or files: nothing to gain in 4.000 s");
 	says("load balance (mean/max): 75.0 % as started, 75.0 % as run");
 	says("  MPI = load balance 75.0 % x communication 100.0 %");
@@ -258,7 +258,8 @@ static void verdict_beside_others(void **state)
 
 	(void)state;
 	measured(totals);
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
 	assert_true(isnan(mal_verdict_off(node, 22)));
@@ -267,7 +268,8 @@ static void verdict_beside_others(void **state)
 	start_again("lewi");
 	/* A gain is no better known than a loss. */
 	measured(times(15, 20, 10));
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
 	says("no estimate: 15.000 s, others used 48 % of the CPUs: try a quiet node");
 	/* It is known where nobody shared: as it was. */
 	totals.shared_s = 2;
@@ -276,9 +278,11 @@ static void verdict_beside_others(void **state)
 	     "used 48 % of the CPUs: try a quiet node");
 	/* Not where it is little, or no rank lost by it. */
 	measured(times(22, 20, 10));
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.09, .lost_part = 0.5});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.09, .lost_part = 0.5});
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.5, .lost_part = 0.09});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.5, .lost_part = 0.09});
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
 	assert_float_equal(mal_verdict_off(node, 22), 20, 1e-9);
 }
@@ -482,9 +486,9 @@ static void remarks(void **state)
 	says("switched off by the administrator, at the end or for a time");
 	node_set_kept(node, "1,3");
 	says("CPUs that no other step got, as threads were bound there again and again: 1,3");
-	node_set_doubt(
+	node_set_plausibility(
 		node,
-		(struct mal_doubt){
+		(struct mal_plausibility){
 			.stopped = 2, .unseen = 3, .rank = 1, .unseen_s = 1.5, .seen_s = 0.25});
 	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads that "
 	     "OpenMP does not know, and "
@@ -989,7 +993,8 @@ static void no_estimate_in_json(void **state)
 
 	(void)state;
 	measured(times(22, 20, 10));
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
 	root = read_json(true);
 	measure = json_object_get(root, "measured");
 	assert_true(json_is_null(json_object_get(measure, "unbalanced_s")));

@@ -10,7 +10,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/core/segment.h"
 #include "policies/decide/windows.h"
 
@@ -331,11 +331,11 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	}
 	if (!window || round->elapsed_s <= 0) {
 		remember_round(controller, said);
-		mal_doubt_skip(controller);
+		mal_plausibility_skip(controller);
 		return false;
 	}
 	if (!mal_windows_end(&sampling->windows, phases, round->elapsed_s))
 		return false;
 	remember_round(controller, said);
-	return mal_doubt_window(controller, samples, times);
+	return mal_plausibility_window(controller, samples, times);
 }

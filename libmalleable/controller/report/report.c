@@ -13,7 +13,7 @@
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
-#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
@@ -274,20 +274,20 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
-static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
+static void say_plausibility(struct mal_text *text, const struct mal_plausibility *found)
 {
-	if (doubt->unseen)
+	if (found->unseen)
 		mal_text_add(text,
 			     "nothing was moved in %u windows: ranks such as %u worked %.3f s in "
 			     "threads that OpenMP "
 			     "does not know, "
 			     "and %.3f s in those that it does\n",
-			     doubt->unseen, doubt->rank, doubt->unseen_s, doubt->seen_s);
-	if (doubt->stopped)
+			     found->unseen, found->rank, found->unseen_s, found->seen_s);
+	if (found->stopped)
 		mal_text_add(
 			text,
 			"%u windows were thrown away: ranks computed without having their CPUs\n",
-			doubt->stopped);
+			found->stopped);
 }
 
 /* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
@@ -417,7 +417,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	say_ways(&text, controller);
 	say_use(&text, controller);
 	say_mode(&text, controller);
-	say_doubt(&text, mal_doubt_read(controller));
+	say_plausibility(&text, mal_plausibility_read(controller));
 	say_kept(&text, mal_leaving_kept(controller));
 	mal_text_add(&text, "%s", mal_phrase_no_filter);
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",

@@ -10,8 +10,8 @@
 #include "libmalleable/base/json_number.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
-#include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
@@ -88,11 +88,11 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 
 	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
-			 (int)mal_doubt_read(controller)->stopped, "unseen_windows",
-			 (int)mal_doubt_read(controller)->unseen, "others_part",
-			 mal_json_number(mal_doubt_read(controller)->others_part), "elapsed_s",
-			 totals->elapsed_s, "unbalanced_s", mal_json_number(off), "ideal_s",
-			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
+			 (int)mal_plausibility_read(controller)->stopped, "unseen_windows",
+			 (int)mal_plausibility_read(controller)->unseen, "others_part",
+			 mal_json_number(mal_plausibility_read(controller)->others_part),
+			 "elapsed_s", totals->elapsed_s, "unbalanced_s", mal_json_number(off),
+			 "ideal_s", totals->ideal_s, "share_of_attainable", mal_json_number(share),
 			 "load_balance_before", totals->balance_before / elapsed,
 			 "load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
 			 totals->cpus.all_s > 0 ? totals->cpus.useful_s / totals->cpus.all_s : 0.0);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "policies/interface/attained.h"
 
@@ -28,9 +28,9 @@
 /* Others used the CPUs, and the ranks lost time by that. */
 static bool is_beside_others(const struct mal_controller *controller)
 {
-	const struct mal_doubt *doubt = mal_doubt_read(controller);
+	const struct mal_plausibility *found = mal_plausibility_read(controller);
 
-	return doubt->others_part > MUCH && doubt->lost_part > MUCH;
+	return found->others_part > MUCH && found->lost_part > MUCH;
 }
 
 /* Why nothing could be gained, and what to try, perhaps in TEXT of SIZE bytes; empty: not known. */
@@ -42,14 +42,14 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return "the policy was rejected: try another one";
 	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
-	if (mal_doubt_read(controller)->unseen)
+	if (mal_plausibility_read(controller)->unseen)
 		return "work in threads that OpenMP does not know: try fewer of these";
 	if (is_beside_others(controller)) {
 		snprintf(text, size, "others used %.0f %% of the CPUs: try a quiet node",
-			 100 * mal_doubt_read(controller)->others_part);
+			 100 * mal_plausibility_read(controller)->others_part);
 		return text;
 	}
-	if (mal_doubt_read(controller)->stopped)
+	if (mal_plausibility_read(controller)->stopped)
 		return "others used the CPUs: try a quiet node";
 	if (*mal_phrase_told_one(controller, text, size))
 		return text;
@@ -94,7 +94,7 @@ static const char *balanced(const struct mal_controller *controller)
 	const struct mal_totals *totals = mal_totals_read(controller);
 
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
-		return mal_doubt_read(controller)->lost_part > MOST
+		return mal_plausibility_read(controller)->lost_part > MOST
 			       ? "ranks wait for other processes or files"
 			       : "ranks wait for work of one thread";
 	return "balanced as it is";

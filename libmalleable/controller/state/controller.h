@@ -102,12 +102,12 @@ struct mal_controller {
 	struct mal_agent_link *agent;	   /* cpus/share.h */
 	struct mal_pool *pool;		   /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
-	struct mal_sampling *sampling;	       /* load/sampling.h */
-	struct mal_totalling *totalling;       /* load/totals.h */
-	struct mal_doubting *doubting;	       /* load/doubt.h */
-	struct mal_history *history;	       /* load/history.h */
-	struct mal_recording *recording;       /* load/recording.h; NULL: none */
-	struct mal_alternatives *alternatives; /* load/alternatives.h; NULL: none */
+	struct mal_sampling *sampling;		     /* load/sampling.h */
+	struct mal_totalling *totalling;	     /* load/totals.h */
+	struct mal_plausibility_state *plausibility; /* load/plausibility.h */
+	struct mal_history *history;		     /* load/history.h */
+	struct mal_recording *recording;	     /* load/recording.h; NULL: none */
+	struct mal_alternatives *alternatives;	     /* load/alternatives.h; NULL: none */
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
 	struct mal_summaries *summaries; /* report/summaries.h */
 	struct mal_imbalance *imbalance; /* report/imbalance.h */
