@@ -67,7 +67,8 @@ static unsigned int find_taker(const struct mal_controller *controller, const ui
  * A rank that runs and has no CPU: it comes before those whose home it is. The number of ranks if
  * there is none.
  */
-static unsigned int find_bare(const struct mal_controller *controller, const uint16_t *counts)
+static unsigned int find_rank_without_cpu(const struct mal_controller *controller,
+					  const uint16_t *counts)
 {
 	unsigned int rank = 0, ranks = controller->step->segment.rank_count;
 
@@ -97,7 +98,8 @@ void mal_idle_hand_out(struct mal_controller *controller)
 		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY ||
 		    !(controller->off_switch.off_now || is_ours(controller, cpu)))
 			continue;
-		taker = controller->off_switch.off_now ? ranks : find_bare(controller, counts);
+		taker = controller->off_switch.off_now ? ranks
+						       : find_rank_without_cpu(controller, counts);
 		if (taker == ranks)
 			taker = mal_home_of(controller, cpu);
 		if (taker == ranks && !controller->off_switch.off_now)
