@@ -91,7 +91,7 @@ static void set_use(struct mal_controller *controller, const unsigned int *use)
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (atomic_exchange(&controller->step->segment.ranks[rank].use, use[rank]) !=
 		    use[rank])
-			mal_owner_notify(controller, rank);
+			mal_notify_cpus_changed(controller, rank);
 }
 
 static void publish(struct mal_controller *controller, const unsigned int *owner)

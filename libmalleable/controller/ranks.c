@@ -30,14 +30,14 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 		mal_idle_rebind(controller);
 	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
 	for (unsigned int i = 0; i < segment->rank_count; i++)
-		mal_owner_notify(controller, i);
+		mal_notify_cpus_changed(controller, i);
 	taken = mal_owners_recover(controller, rank);
 	if (taken && controller->deciding.binds)
 		mal_idle_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
 		mal_borrower_check(segment, i);
 		mal_wants_cpus_check(segment, i);
-		mal_owner_notify(controller, i);
+		mal_notify_cpus_changed(controller, i);
 	}
 }
 

@@ -304,7 +304,7 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
-		mal_owner_notify(controller, rank);
+		mal_notify_cpus_changed(controller, rank);
 	}
 }
 
@@ -336,7 +336,7 @@ void mal_idle_receive(struct mal_controller *controller, unsigned int rank)
 	evict_losers(controller, lost);
 	/* Its threads are where it was started, on CPUs that are others'. */
 	evict_process(controller, rank);
-	mal_owner_notify(controller, rank);
+	mal_notify_cpus_changed(controller, rank);
 }
 
 /* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */

@@ -78,7 +78,7 @@ void mal_window_begin(const struct mal_controller *controller, struct mal_window
 	count(controller, window->owner, window->counts);
 }
 
-void mal_owner_notify(const struct mal_controller *controller, unsigned int rank)
+void mal_notify_cpus_changed(const struct mal_controller *controller, unsigned int rank)
 {
 	atomic_fetch_add(&controller->step->segment.ranks[rank].changes, 1);
 }
@@ -90,7 +90,7 @@ bool mal_owner_give(struct mal_controller *controller, unsigned int cpu, unsigne
 	atomic_store(&slot->target, MAL_NOBODY);
 	if (!mal_word_give(&slot->word, rank))
 		return false;
-	mal_owner_notify(controller, rank);
+	mal_notify_cpus_changed(controller, rank);
 	return true;
 }
 

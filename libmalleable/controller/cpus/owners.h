@@ -37,7 +37,7 @@ void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
 unsigned int mal_find_receiver(const struct mal_controller *controller, const unsigned int *cpus);
 
 /* RANK is to look at its CPUs again. */
-void mal_owner_notify(const struct mal_controller *controller, unsigned int rank);
+void mal_notify_cpus_changed(const struct mal_controller *controller, unsigned int rank);
 
 /* CPU is RANK's from now on, who has to take it. False: somebody has it. */
 bool mal_owner_give(struct mal_controller *controller, unsigned int cpu, unsigned int rank);
