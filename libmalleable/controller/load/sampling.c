@@ -33,7 +33,7 @@ struct mal_sampling {
 	/* As the present round began: the furthest boundary, and the tick. */
 	uint64_t began_at, began;
 	enum mal_boundary_kind was; /* as the next window started */
-	struct said {
+	struct previous {
 		bool valid;
 		struct mal_snapshot snapshot;
 		/* By kind: the count when one was last seen to come, and that tick. */
@@ -309,7 +309,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	mal_window_begin(controller, round);
 	round->elapsed_s = 0;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct said *before = &sampling->last[rank];
+		const struct previous *before = &sampling->last[rank];
 		struct mal_snapshot *now = &said[rank];
 
 		memset(&samples[rank], 0, sizeof(samples[rank]));
