@@ -65,8 +65,8 @@ void mal_orders_free(struct mal_orders *orders, unsigned int rank)
 }
 
 /* Does the policy choose the rank's number of CPUs, within bounds? */
-static bool is_unmanaged(const struct mal_orders *orders, const struct mal_view *view,
-			 unsigned int rank)
+static bool policy_decides(const struct mal_orders *orders, const struct mal_view *view,
+			   unsigned int rank)
 {
 	return view->samples[rank].running && !orders->ranks[rank].exact;
 }
@@ -126,7 +126,7 @@ int mal_orders_check(const struct mal_orders *orders, const struct mal_view *vie
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
 		if (is_set(orders, view, rank))
 			who = "the ranks whose CPUs are not set";
-		if (!is_unmanaged(orders, view, rank))
+		if (!policy_decides(orders, view, rank))
 			continue;
 		min += min_of(&within, view, rank);
 		max += max_of(orders, rank);
@@ -170,15 +170,16 @@ int mal_orders_set_bounds(struct mal_orders *orders, unsigned int rank, unsigned
 }
 
 /*
- * Find the unmanaged rank with the fewest CPUs, or the most; the number of ranks if there is none.
+ * Find the rank with the fewest CPUs, or the most, of those about which the policy decides; the
+ * number of ranks if there is none.
  */
-static unsigned int find_unmanaged(const struct mal_orders *orders, const struct mal_view *view,
-				   const unsigned int *count, bool fewest)
+static unsigned int find_rank(const struct mal_orders *orders, const struct mal_view *view,
+			      const unsigned int *count, bool fewest)
 {
 	unsigned int found = orders->rank_count;
 
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++)
-		if (is_unmanaged(orders, view, rank) &&
+		if (policy_decides(orders, view, rank) &&
 		    (found == orders->rank_count ||
 		     (fewest ? count[rank] < count[found] : count[rank] > count[found])))
 			found = rank;
@@ -203,7 +204,7 @@ static bool place(const struct mal_orders *orders, const struct mal_view *view, 
 
 		if (!is_set(orders, view, owner[cpu]) || orders->cpus[cpu] == owner[cpu])
 			continue;
-		taker = find_unmanaged(orders, view, count, true);
+		taker = find_rank(orders, view, count, true);
 		if (taker == orders->rank_count)
 			return false;
 		count[owner[cpu]]--;
@@ -213,9 +214,9 @@ static bool place(const struct mal_orders *orders, const struct mal_view *view, 
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
 		unsigned int giver, cpu = 0;
 
-		if (!is_unmanaged(orders, view, rank) || count[rank])
+		if (!policy_decides(orders, view, rank) || count[rank])
 			continue;
-		giver = find_unmanaged(orders, view, count, false);
+		giver = find_rank(orders, view, count, false);
 		if (count[giver] < 2)
 			return false;
 		while (owner[cpu] != giver)
@@ -228,8 +229,8 @@ static bool place(const struct mal_orders *orders, const struct mal_view *view, 
 }
 
 /*
- * Find the unmanaged rank that should gain or lose a CPU, by work per CPU; the number of ranks:
- * none.
+ * Find the rank that should gain or lose a CPU, by work per CPU, of those about which the policy
+ * decides; the number of ranks: none.
  */
 static unsigned int find_next(const struct mal_orders *orders, const struct mal_view *view,
 			      const unsigned int *count, bool more)
@@ -240,7 +241,7 @@ static unsigned int find_next(const struct mal_orders *orders, const struct mal_
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
 		double load = view->samples[rank].work_s / (count[rank] ? count[rank] : 1);
 
-		if (!is_unmanaged(orders, view, rank) ||
+		if (!policy_decides(orders, view, rank) ||
 		    (more ? count[rank] >= max_of(orders, rank)
 			  : count[rank] <= min_of(orders, view, rank)))
 			continue;
@@ -262,7 +263,7 @@ static bool bound(const struct mal_orders *orders, const struct mal_view *view, 
 	for (unsigned int rank = 0; rank < orders->rank_count; rank++) {
 		unsigned int within = count[rank];
 
-		if (!is_unmanaged(orders, view, rank))
+		if (!policy_decides(orders, view, rank))
 			continue;
 		within = within < min_of(orders, view, rank) ? min_of(orders, view, rank) : within;
 		within = within > max_of(orders, rank) ? max_of(orders, rank) : within;
@@ -302,14 +303,14 @@ static const char *check_plan(const struct mal_orders *orders, const struct mal_
 			      const struct mal_plan *plan)
 {
 	struct mal_sample samples[MAL_MAX_RANKS];
-	struct mal_view unmanaged = *view;
+	struct mal_view unbounded = *view;
 
 	memcpy(samples, view->samples, view->rank_count * sizeof(samples[0]));
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		if (orders->ranks[rank].exact || orders->ranks[rank].min)
 			samples[rank].max = 0;
-	unmanaged.samples = samples;
-	return mal_plan_check(&unmanaged, plan);
+	unbounded.samples = samples;
+	return mal_plan_check(&unbounded, plan);
 }
 
 /* A loadable policy may return any number: map only counts that the node can have. */
