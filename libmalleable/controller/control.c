@@ -127,7 +127,7 @@ static int set_rank(struct mal_controller *controller, struct mal_orders *orders
 		    const struct request *request, struct mal_error *err)
 {
 	if (request->free) {
-		mal_orders_free(orders, rank);
+		mal_orders_clear_rank(orders, rank);
 		return 0;
 	}
 	return request->cpus ? set_cpus(controller, orders, rank, request->cpus, err)

@@ -56,7 +56,7 @@ bool mal_orders_any(const struct mal_orders *orders)
 	return false;
 }
 
-void mal_orders_free(struct mal_orders *orders, unsigned int rank)
+void mal_orders_clear_rank(struct mal_orders *orders, unsigned int rank)
 {
 	orders->ranks[rank] = (struct mal_order){0};
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++)
@@ -145,7 +145,7 @@ int mal_orders_set_cpus(struct mal_orders *orders, unsigned int rank, const bool
 {
 	unsigned int count = 0;
 
-	mal_orders_free(orders, rank);
+	mal_orders_clear_rank(orders, rank);
 	for (unsigned int cpu = 0; cpu < orders->cpu_count; cpu++) {
 		if (!chosen[cpu])
 			continue;
@@ -164,7 +164,7 @@ int mal_orders_set_bounds(struct mal_orders *orders, unsigned int rank, unsigned
 {
 	if (max && max < min)
 		return mal_fail(err, "%u CPUs at least and %u at most cannot both be", min, max);
-	mal_orders_free(orders, rank);
+	mal_orders_clear_rank(orders, rank);
 	orders->ranks[rank] = (struct mal_order){false, min, max};
 	return 0;
 }

@@ -59,7 +59,7 @@ void mal_orders_close(struct mal_orders *orders);
 bool mal_orders_any(const struct mal_orders *orders);
 
 /* Drop all orders for RANK: the policy decides about it again. */
-void mal_orders_free(struct mal_orders *orders, unsigned int rank);
+void mal_orders_clear_rank(struct mal_orders *orders, unsigned int rank);
 
 /*
  * Order that RANK has exactly the CPUs with CHOSEN true. Returns 0, or -1 with ERR: none is chosen,
