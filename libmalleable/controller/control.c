@@ -43,7 +43,7 @@ static int parse_number(const char *what, const char *text, unsigned int min, un
 {
 	if (mal_number_parse(text, min, max, number))
 		return 0;
-	return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, min, max);
+	return mal_fail(err, "%s %.32s: must be between %u and %u", what, text, min, max);
 }
 
 static int parse_request(char *text, struct request *request, struct mal_error *err)
@@ -150,7 +150,7 @@ static int change_orders(struct mal_controller *controller, struct mal_orders *o
 		return set_rank(controller, orders, rank, request, err);
 	}
 	if (request->cpus)
-		return mal_fail(err, "CPUs are set for one rank: which?");
+		return mal_fail(err, "name the rank: JOB.STEP.RANK");
 	for (rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (view->samples[rank].running &&
 		    set_rank(controller, orders, rank, request, err) < 0)
