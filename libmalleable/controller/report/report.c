@@ -25,7 +25,8 @@
 /* Less is none in two decimals. */
 #define NO_LOSS 0.005
 
-static const char no_mpi[] = "no call of MPI was seen: none, or found by dlsym, as by Julia";
+static const char no_mpi[] =
+	"no MPI calls intercepted (none made, or resolved by dlsym(), as Julia does)";
 
 static double controller_cpu_s(void)
 {
@@ -279,9 +280,7 @@ static void say_plausibility(struct mal_text *text, const struct mal_plausibilit
 	if (found->unseen)
 		mal_text_add(text,
 			     "nothing was moved in %u windows: ranks such as %u worked %.3f s in "
-			     "threads that OpenMP "
-			     "does not know, "
-			     "and %.3f s in those that it does\n",
+			     "threads outside OpenMP, and %.3f s in those of OpenMP\n",
 			     found->unseen, found->rank, found->unseen_s, found->seen_s);
 	if (found->stopped)
 		mal_text_add(
@@ -332,8 +331,7 @@ static void say_kept(struct mal_text *text, const struct mal_cpumask *kept)
 
 	if (mal_cpumask_count(kept))
 		mal_text_add(text,
-			     "CPUs that no other step got, as threads were bound there again and "
-			     "again: %s\n",
+			     "CPUs not handed over: the program keeps binding threads there: %s\n",
 			     mal_cpumask_format(kept, list, sizeof(list)));
 }
 
@@ -461,7 +459,7 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
 		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
-		     lacks_mpi(controller, report) ? "; no call of MPI was seen" : "");
+		     lacks_mpi(controller, report) ? "; no MPI calls intercepted" : "");
 	if (controller->step->arguments.node_number == 0)
 		mal_text_add(&text, "%s", mal_phrase_not_joined);
 	return text.length;

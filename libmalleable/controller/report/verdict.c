@@ -43,7 +43,7 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
 	if (mal_plausibility_read(controller)->unseen)
-		return "work in threads that OpenMP does not know: try fewer of these";
+		return "work in threads outside OpenMP: use fewer";
 	if (is_beside_others(controller)) {
 		snprintf(text, size, "others used %.0f %% of the CPUs: try a quiet node",
 			 100 * mal_plausibility_read(controller)->others_part);
@@ -135,9 +135,9 @@ static void say_gain(const struct times *times, char *line, size_t size)
 	char part[64];
 
 	if (share > 1)
-		snprintf(part, sizeof(part), "all of what was possible, and noise");
+		snprintf(part, sizeof(part), "the full possible gain, within noise");
 	else
-		snprintf(part, sizeof(part), "%.0f %% of what was possible", 100 * share);
+		snprintf(part, sizeof(part), "%.0f %% of the possible gain", 100 * share);
 	snprintf(line, size, "%.2f times as fast: %.3f s, estimated %.3f s without; %s",
 		 times->off_s / times->elapsed_s, times->elapsed_s, times->off_s, part);
 }
