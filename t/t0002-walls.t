@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 22
+plan 23
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -52,7 +52,7 @@ is ours|libmalleable/rank/wait.c|#include <$watch>
 is ours|libmalleable/rank/wait.c|#include <./$watch>
 is no path|libmalleable/rank/wait.c|#include "../controller/state/watch.h"
 is no path|libmalleable/rank/wait.c|#include "libmalleable/rank/../controller/state/watch.h"
-is no path|libmalleable/controller/state/last.c|#include "watch.h"
+is no path|libmalleable/controller/state/watch.c|#include "watch.h"
 is no path|libmalleable/rank/wait.c|#include "config.h"
 only headers|libmalleable/rank/wait.c|#define HEADER "$watch"\\n#include HEADER
 only headers|libmalleable/rank/wait.c|#include_next "$watch"
@@ -61,7 +61,7 @@ only headers|libmalleable/rank/mpi_test_loops.c|#include "libmalleable/rank/lend
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
-a circle: libmalleable/controller/load/doubt -> |libmalleable/controller/load/doubt.h|\
+a circle: libmalleable/controller/load/plausibility -> |libmalleable/controller/load/plausibility.h|\
 #include "libmalleable/controller/load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'
@@ -69,8 +69,15 @@ mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
 mpi does not include it|libmalleable/rank/mpi/c.c|unsigned int nobody = MAL_NOBODY;
 rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
 extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; mal_x = 0; }
-it has a header|libmalleable/controller/state/last.c|void mal_watch_start(struct mal_controller *);
+it has a header|libmalleable/controller/state/watch.c|void mal_clock_open(void);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
+EOF
+ok "and what another module of the controller alone writes" planted <<'EOF'
+cpus/owners alone|libmalleable/controller/cpus/idle.c|void f(mal_word *w) { mal_word_revoke(w); }
+cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_store(&x->target, 1); }
+planning alone|libmalleable/controller/control.c|void f(void) { controller->deciding.binds = true; }
+planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
+load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
 EOF
 ok "and policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>

@@ -10,7 +10,8 @@
 
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/parts.h"
-#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/region_table.h"
@@ -379,7 +380,7 @@ static void open_controller(void)
 		step.cpu[step.cpu_count++] = cpu;
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	mal_deciding_set_binds(&controller, true);
+	controller.deciding.binds = true;
 	mal_ranks_update(&controller);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/controller/cpus/owners.h"
 
 struct mal_leaving {
 	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
@@ -51,7 +51,7 @@ bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned i
 	char path[32];
 	DIR *tasks;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)mal_rank_view(controller, rank)->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)controller->ranks[rank].pid);
 	tasks = opendir(path);
 	if (!tasks)
 		return is_gone(errno);
@@ -74,7 +74,7 @@ bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned i
 /* It has threads, whether it is balanced still or has left in order. */
 static bool has_threads(const struct mal_controller *controller, unsigned int rank)
 {
-	return mal_rank_view(controller, rank)->running || mal_rank_view(controller, rank)->left;
+	return controller->ranks[rank].running || controller->ranks[rank].left;
 }
 
 /* Is a rank binding threads now, its own or another's, by words that it has read? */
@@ -116,7 +116,7 @@ static void forget_owned(struct mal_controller *controller)
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->leaving->cpus, cpu)) <
 				   controller->step->segment.cpu_count;
 	     cpu++)
-		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != MAL_NOBODY)
+		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY)
 			mal_cpumask_remove(&controller->leaving->cpus, cpu);
 }
 

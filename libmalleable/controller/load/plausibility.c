@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* doubt.c: what ranks measured against the CPU time that the kernel counts. */
-#include "libmalleable/controller/load/doubt.h"
+/* plausibility.c: what ranks measured against the CPU time that the kernel counts. */
+#include "libmalleable/controller/load/plausibility.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/others.h"
-#include "libmalleable/controller/state/ranks.h"
 
 /* A rank was stopped if it got less than this part of the time that it computed, */
 #define STOPPED_PART 0.25
@@ -21,32 +20,32 @@
 /* and the rest was this part of the window at least. */
 #define UNSEEN_MIN 0.1
 
-struct mal_doubting {
-	struct mal_doubt doubt;
+struct mal_plausibility_state {
+	struct mal_plausibility found;
 	struct mal_others others;
 	struct mal_cpumask cpus; /* for which they are counted */
 	double computed_s, lost_s;
 	double usual_lost_s[]; /* by rank: moving average */
 };
 
-struct mal_doubting *mal_doubting_create(unsigned int ranks)
+struct mal_plausibility_state *mal_plausibility_create(unsigned int ranks)
 {
-	struct mal_doubting *doubting =
-		calloc(1, sizeof(struct mal_doubting) + ranks * sizeof(double));
+	struct mal_plausibility_state *plausibility =
+		calloc(1, sizeof(struct mal_plausibility_state) + ranks * sizeof(double));
 
-	if (doubting)
-		doubting->doubt.others_part = NAN;
-	return doubting;
+	if (plausibility)
+		plausibility->found.others_part = NAN;
+	return plausibility;
 }
 
-void mal_doubting_destroy(struct mal_doubting *doubting)
+void mal_plausibility_destroy(struct mal_plausibility_state *plausibility)
 {
-	free(doubting);
+	free(plausibility);
 }
 
-const struct mal_doubt *mal_doubt_read(const struct mal_controller *controller)
+const struct mal_plausibility *mal_plausibility_read(const struct mal_controller *controller)
 {
-	return &controller->doubting->doubt;
+	return &controller->plausibility->found;
 }
 
 static double computed_in(const struct mal_sample *sample)
@@ -90,7 +89,7 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 	if (controller->pool || mal_cpumask_count(&foreign))
 		return none;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct mal_rank_view *view = mal_rank_view(controller, rank);
+		const struct mal_rank_view *view = &controller->ranks[rank];
 
 		if (view->known && !view->running)
 			return none;
@@ -101,63 +100,63 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 
 static void look_for_others(struct mal_controller *controller, double ranks_s)
 {
-	struct mal_doubting *doubting = controller->doubting;
+	struct mal_plausibility_state *plausibility = controller->plausibility;
 	struct mal_cpumask cpus = cpus_of_ranks(controller);
 	unsigned int count = mal_cpumask_count(&cpus);
 	double now_s = mal_ticks_to_s(mal_ticks());
 	FILE *stat;
 
-	if (!count || memcmp(&cpus, &doubting->cpus, sizeof(cpus)) != 0)
-		mal_others_skip(&doubting->others);
-	doubting->cpus = cpus;
-	if (!count || !mal_others_add(&doubting->others, ranks_s, now_s))
+	if (!count || memcmp(&cpus, &plausibility->cpus, sizeof(cpus)) != 0)
+		mal_others_skip(&plausibility->others);
+	plausibility->cpus = cpus;
+	if (!count || !mal_others_add(&plausibility->others, ranks_s, now_s))
 		return;
 	stat = fopen("/proc/stat", "re");
-	mal_others_count(&doubting->others, mal_others_busy(stat, &cpus), count, now_s);
+	mal_others_count(&plausibility->others, mal_others_busy(stat, &cpus), count, now_s);
 	if (stat)
 		fclose(stat);
-	doubting->doubt.others_part = mal_others_part(&doubting->others);
+	plausibility->found.others_part = mal_others_part(&plausibility->others);
 }
 
 /* Add what a rank computed in a window, and how much of it without a CPU. */
-static void add_lost(struct mal_doubting *doubting, const struct mal_sample *sample,
+static void add_lost(struct mal_plausibility_state *plausibility, const struct mal_sample *sample,
 		     const struct mal_cpu_time *time)
 {
-	doubting->computed_s += computed_in(sample);
-	doubting->lost_s += lost_in(sample, time);
-	if (doubting->computed_s > 0)
-		doubting->doubt.lost_part = doubting->lost_s / doubting->computed_s;
+	plausibility->computed_s += computed_in(sample);
+	plausibility->lost_s += lost_in(sample, time);
+	if (plausibility->computed_s > 0)
+		plausibility->found.lost_part = plausibility->lost_s / plausibility->computed_s;
 }
 
-void mal_doubt_skip(struct mal_controller *controller)
+void mal_plausibility_skip(struct mal_controller *controller)
 {
-	mal_others_skip(&controller->doubting->others);
+	mal_others_skip(&controller->plausibility->others);
 }
 
-bool mal_doubt_window(struct mal_controller *controller, const struct mal_sample *samples,
-		      const struct mal_cpu_time *times)
+bool mal_plausibility_window(struct mal_controller *controller, const struct mal_sample *samples,
+			     const struct mal_cpu_time *times)
 {
-	struct mal_doubt *doubt = &controller->doubting->doubt;
+	struct mal_plausibility *found = &controller->plausibility->found;
 	bool stopped = false;
 	double ranks_s = 0;
 
-	doubt->now = false;
+	found->now = false;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!samples[rank].running)
 			continue;
 		ranks_s += times[rank].cpu_s;
-		add_lost(controller->doubting, &samples[rank], &times[rank]);
-		stopped |= was_stopped(&controller->doubting->usual_lost_s[rank], &samples[rank],
-				       &times[rank]);
+		add_lost(controller->plausibility, &samples[rank], &times[rank]);
+		stopped |= was_stopped(&controller->plausibility->usual_lost_s[rank],
+				       &samples[rank], &times[rank]);
 		if (!works_unseen(&samples[rank], &times[rank]))
 			continue;
-		doubt->now = true;
-		doubt->rank = rank;
-		doubt->unseen_s += times[rank].unseen_s;
-		doubt->seen_s += computed_in(&samples[rank]);
+		found->now = true;
+		found->rank = rank;
+		found->unseen_s += times[rank].unseen_s;
+		found->seen_s += computed_in(&samples[rank]);
 	}
 	look_for_others(controller, ranks_s);
-	doubt->stopped += stopped;
-	doubt->unseen += doubt->now && !stopped;
+	found->stopped += stopped;
+	found->unseen += found->now && !stopped;
 	return !stopped;
 }
