@@ -9,8 +9,8 @@
 
 #include "libmalleable/core/outcome.h"
 #include "policies/interface/attained.h"
-#include "spank/asking.h"
 #include "spank/plugin.h"
+#include "spank/slurmctld_client.h"
 
 /* Larger times in seconds and larger numbers are no measurements. */
 #define TIME_MAX 1e9
@@ -124,7 +124,7 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *said, size
 		 */
 		if (balance_config.comment && outcome->first_node) {
 			format_line(outcome, &record, line, sizeof(line));
-			balance_asking_comment(outcome->job, line);
+			balance_slurmctld_comment(outcome->job, line);
 		}
 	} else if (!mal_outcome_is_nothing(said) || !outcome->first_node || !outcome->expected) {
 		/* Nobody waits for a rank, the controller was killed, or it is not ours. */

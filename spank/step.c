@@ -22,7 +22,6 @@
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 #include "spank/agent.h"
-#include "spank/asking.h"
 #include "spank/cgroup.h"
 #include "spank/deadline.h"
 #include "spank/descriptors.h"
@@ -32,6 +31,7 @@
 #include "spank/launchers.h"
 #include "spank/outcome.h"
 #include "spank/plugin.h"
+#include "spank/slurmctld_client.h"
 #include "spank/socket.h"
 #include "spank/switch.h"
 #include "spank/tracker.h"
@@ -52,8 +52,8 @@ static struct {
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
 	struct balance_ending ending;
-	pid_t *made; /* their processes, if the pool needs them */
-	unsigned int made_count, made_max;
+	pid_t *task_pids; /* their processes, if the pool needs them */
+	unsigned int task_pid_count, task_pids_max;
 	uint32_t nodes;	 /* of the whole step */
 	uint32_t joined; /* nodes that may be in one report: these, or a launcher's */
 	uint32_t node;	 /* this node's number in the step */
@@ -157,7 +157,7 @@ static bool choose(spank_t spank)
 
 	balance_options_complete(spank);
 	balance_say_to_log(!balance_wish.asked);
-	step.limits_known = balance_asking_use_partition(step.job);
+	step.limits_known = balance_slurmctld_use_partition(step.job);
 	balance_options_fall_back();
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) == 0)
@@ -223,8 +223,8 @@ static void join_pool(struct mal_cpumask *idle)
 
 	step.pool = balance_job_cpus_join(step.job, step.id, &step.cpus, step.choice.keys.pool_job,
 					  &step.all, idle, &err);
-	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
-	step.made_max = step.made ? step.tasks : 0;
+	step.task_pids = step.pool ? calloc(step.tasks, sizeof(*step.task_pids)) : NULL;
+	step.task_pids_max = step.task_pids ? step.tasks : 0;
 	if (!step.pool)
 		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
@@ -362,8 +362,8 @@ static void clear(void)
 {
 	balance_descriptors_close_segment(&step.fds);
 	balance_socket_remove(&step.socket);
-	free(step.made);
-	step.made = NULL;
+	free(step.task_pids);
+	step.task_pids = NULL;
 }
 
 /* A batch script, or the shell of an salloc: launchers in it are balanced. */
@@ -442,13 +442,13 @@ void balance_step_task_made(spank_t spank)
 	struct mal_error err;
 	pid_t pid;
 
-	if (!step.pool || step.made_count == step.made_max)
+	if (!step.pool || step.task_pid_count == step.task_pids_max)
 		return;
 	if (spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS)
-		step.made[step.made_count++] = pid;
+		step.task_pids[step.task_pid_count++] = pid;
 	/* The tasks are held until the last callback returns. */
-	if (step.made_count == step.made_max &&
-	    balance_job_cpus_widen(step.pool, step.made, step.made_count, &err) < 0)
+	if (step.task_pid_count == step.task_pids_max &&
+	    balance_job_cpus_widen(step.pool, step.task_pids, step.task_pid_count, &err) < 0)
 		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 

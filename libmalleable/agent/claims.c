@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "libmalleable/agent/lives.h"
+#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
@@ -321,7 +321,7 @@ static bool accept_step(struct client *client)
 	if (whole && step.kind == MAL_AGENT_STEP && is_sound(&step) &&
 	    begin_claim(client, &step, fds))
 		return true;
-	if (whole && step.kind == MAL_AGENT_SLURMD && count == 1 && mal_lives_add(fds[0])) {
+	if (whole && step.kind == MAL_AGENT_SLURMD && count == 1 && mal_slurmds_add(fds[0])) {
 		is_answered(client, MAL_AGENT_TAKEN);
 		return false;
 	}

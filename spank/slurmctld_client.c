@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* asking.c: ask slurmctld about jobs, through malleable-slurm (ask.c). */
-#include "spank/asking.h"
+/* slurmctld_client.c: ask slurmctld about jobs, through malleable-slurm (slurmctld_query.c). */
+#include "spank/slurmctld_client.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static bool find_partition(uint32_t job, char *name, size_t size)
 	return true;
 }
 
-bool balance_asking_use_partition(uint32_t job)
+bool balance_slurmctld_use_partition(uint32_t job)
 {
 	char name[NAME_SIZE];
 
@@ -110,7 +110,7 @@ bool balance_asking_use_partition(uint32_t job)
 	return !balance_args_limit_partitions();
 }
 
-void balance_asking_comment(uint32_t job, const char *text)
+void balance_slurmctld_comment(uint32_t job, const char *text)
 {
 	const char *name = field_names[balance_config.comment];
 	pid_t process = spawn(name, job, text, -1);
@@ -118,7 +118,7 @@ void balance_asking_comment(uint32_t job, const char *text)
 				 : mal_spawn_end(process,
 						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
 
-	if (status == BALANCE_ASK_TAKEN)
+	if (status == BALANCE_QUERY_TAKEN)
 		balance_info("comment=%s: job %u has a comment of others there, which is "
 			     "left as it is",
 			     name, job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * act.c: root asks a user's controller: in a child that becomes the user, behind pipes, with a
+ * as_user.c: root asks a user's controller: in a child that becomes the user, behind pipes, with a
  * deadline.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ask.c: malleable-slurm, which sends slurmctld requests of the plugin.
+ * slurmctld_query.c: malleable-slurm, which sends slurmctld requests of the plugin.
  *
  * A program of its own, because a request to slurmctld can take half a minute: slurmstepd kills
  * this process at its deadline.
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spank/asking.h"
+#include "spank/slurmctld_client.h"
 #include "spank/version.h"
 
 /* The start of our part of a comment, and the separator of parts. */
@@ -89,7 +89,7 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 	}
 	before = before ? before : "";
 	if (*before && strncmp(before, OURS, strlen(OURS)) != 0)
-		return BALANCE_ASK_TAKEN;
+		return BALANCE_QUERY_TAKEN;
 	rest = strstr(before, BETWEEN);
 	if (snprintf(comment, sizeof(comment), OURS "%s%s", text, rest ? rest : "") >=
 	    (int)sizeof(comment)) {
