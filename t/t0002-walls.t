@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 22
+plan 24
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -137,6 +137,25 @@ else
 	skip "the table of MPI calls fits mpi.h" "no mpicc"
 	skip "which finds wrong numbers, positions and names" "no mpicc"
 fi
+
+# What doc/design.md names: files, by the end of their path, and functions.
+unnamed() {
+	find libmalleable policies spank t -type f >"$work/paths"
+	grep -ohE '`[a-zA-Z0-9_/-]+\.(c|h|py|pml|t)`' "${1:-doc/design.md}" | tr -d '`' | sort -u |
+		grep -v '/NAME' | while read -r name; do
+		grep -qE "(^|/)${name//./\\.}\$" "$work/paths" || echo "no file $name"
+	done
+	grep -ohE '`(mal|balance)_[a-z_]+\(\)`' "${1:-doc/design.md}" | tr -d '`()' | sort -u |
+		while read -r name; do
+			grep -rqE "^[a-z].*\b$name\(" libmalleable policies spank ||
+				echo "no function $name()"
+		done
+}
+ok "files and functions that the design names are there" none unnamed
+# shellcheck disable=SC2016 # as the page has them
+printf '%s\n' '`core/no.c`, `core/segment.c`, `mal_no()` and `mal_map()`' >"$work/page.md"
+ok "which finds those that are not" [ "$(unnamed "$work/page.md" | sort | paste -sd,)" = \
+	"no file core/no.c,no function mal_no()" ]
 
 licence() {
 	local missing
