@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* entries.c: root's files by which the steps of a job find each other on a node. */
+/*
+ * entries.c: root's files by which the steps of a job find each other on a node.
+ *
+ * Invariant: an entry is written whole or not at all (t/t4605-files.t).
+ */
 #include "spank/entries.h"
 
 #include <dirent.h>

@@ -2,6 +2,8 @@
 /*
  * options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch,
  * salloc and slurmstepd.
+ *
+ * Invariant: a wrong option ends srun before anything starts (t/t1001-options.t).
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* outcome.c: report a balanced step's outcome to the user and the administrator. */
+/*
+ * outcome.c: report a balanced step's outcome to the user and the administrator.
+ *
+ * Invariant: nothing that a user's process wrote enters a log or comment (t/t4505-comment.t).
+ */
 #include "spank/outcome.h"
 
 #include <math.h>

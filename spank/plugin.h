@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin.h: shared by the files of the SPANK plugin. <slurm/spank.h> is used in spank/ only. */
+/*
+ * plugin.h: shared by the files of the SPANK plugin.
+ *
+ * Invariant: no other file includes <slurm/spank.h> (t/t0002-walls.t).
+ */
 #ifndef MAL_SPANK_PLUGIN_H
 #define MAL_SPANK_PLUGIN_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slurmctld_client.c: ask slurmctld about jobs, through malleable-slurm (slurmctld_query.c). */
+/*
+ * slurmctld_client.c: ask slurmctld about jobs, through malleable-slurm.
+ *
+ * Invariant: partition limits hold even if slurmctld does not answer (t/unit/test_patience.c:
+ * each_deadline_is_multiplied, t/t4504-partition.t).
+ */
 #include "spank/slurmctld_client.h"
 
 #include <fcntl.h>

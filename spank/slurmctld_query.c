@@ -4,6 +4,8 @@
  *
  * A program of its own, because a request to slurmctld can take half a minute: slurmstepd kills
  * this process at its deadline.
+ *
+ * Invariant: a comment that others wrote stays (t/t4505-comment.t).
  */
 #include <slurm/slurm_errno.h>
 #include <stdio.h>

@@ -5,6 +5,9 @@
  * user_init runs with the user's effective id; this file acts as root until it returns. The segment
  * is created here and never read: root does not trust what ranks write into it. All waits have a
  * deadline: a step whose controller does not start or end in time goes on without it.
+ *
+ * Invariant: the tasks start and end on time, whatever the controller does (t/unit/test_step.c:
+ * too_late, t/t4001-faults.t).
  */
 #include <stdio.h>
 #include <stdlib.h>
