@@ -260,7 +260,7 @@ enum mal_report_wish balance_options_report(void)
 		       : (enum mal_report_wish)balance_config.report;
 }
 
-const char *balance_options_in_vain(void)
+const char *balance_options_without_effect(void)
 {
 	return balance_wish.asked ? NULL : asked_to_write;
 }

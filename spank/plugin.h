@@ -66,7 +66,7 @@ void balance_options_complete(spank_t spank);
 /*
  * In slurmstepd: an option was given that needs --balance, and that was not: its name. NULL: none.
  */
-const char *balance_options_in_vain(void);
+const char *balance_options_without_effect(void);
 
 /* In slurmstepd: what plugstack.conf has for a step that asked for nothing. */
 void balance_options_fall_back(void);

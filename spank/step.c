@@ -173,9 +173,9 @@ static bool choose(spank_t spank)
 }
 
 /* A user who asked for a report or the like, but not for what it is about, is told so. */
-static void tell_in_vain(void)
+static void warn_without_effect(void)
 {
-	const char *option = balance_options_in_vain();
+	const char *option = balance_options_without_effect();
 	char text[160];
 
 	if (!option || step.node != 0)
@@ -189,7 +189,7 @@ static void tell_in_vain(void)
 static bool is_allowed(void)
 {
 	if (!step.choice.policy->decide)
-		tell_in_vain();
+		warn_without_effect();
 	return step.choice.policy->decide && !is_off() && !lacks_limits();
 }
 

@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 24
+plan 26
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -156,6 +156,16 @@ ok "files and functions that the design names are there" none unnamed
 printf '%s\n' '`core/no.c`, `core/segment.c`, `mal_no()` and `mal_map()`' >"$work/page.md"
 ok "which finds those that are not" [ "$(unnamed "$work/page.md" | sort | paste -sd,)" = \
 	"no file core/no.c,no function mal_no()" ]
+
+ok "no identifier uses a word that the glossary replaces" none t/words.py
+# The table of another glossary, and code with and without its words.
+mkdir -p "$work/words"/{doc,spank,policies,libmalleable}
+printf '%s\n' '' '## Replaced words' '| old | new |' '| two_old | new |' \
+	>"$work/words/doc/glossary.md"
+printf '%s\n' '/* old */ int old_x, older, MAL_OLD; char *s = "old"; int a_two_old;' \
+	>"$work/words/spank/x.c"
+words_found() { t/words.py "$work/words" | sed 's/.*c: //; s/: .*//' | sort -u | paste -sd,; }
+ok "which finds whole words in code alone" [ "$(words_found)" = MAL_OLD,a_two_old,old_x ]
 
 licence() {
 	local missing

@@ -83,10 +83,10 @@ static bool copy(const int *ends, FILE *const *to, long deadline)
 	return true;
 }
 
-int mal_step_act(const struct mal_controller_process *controller,
-		 int (*act)(const struct mal_controller_process *controller, void *argument,
-			    FILE *out),
-		 void *argument, FILE *out)
+int mal_step_as_user(const struct mal_controller_process *controller,
+		     int (*act)(const struct mal_controller_process *controller, void *argument,
+				FILE *out),
+		     void *argument, FILE *out)
 {
 	long latest = mal_now_ms() + mal_patience_ms(EACH_MS), deadline = controller->deadline_ms;
 	int pipes[STREAMS][2], result = -1;

@@ -32,17 +32,17 @@ int mal_compare_choose(struct mal_comparison *comparison, const char *libdir, st
 	return 0;
 }
 
-static int run(struct mal_compared *contender, const struct mal_trace *trace, struct mal_error *err)
+static int run(struct mal_compared *compared, const struct mal_trace *trace, struct mal_error *err)
 {
-	contender->simulation =
-		mal_simulation_create(contender->choice.policy, contender->choice.values,
+	compared->simulation =
+		mal_simulation_create(compared->choice.policy, compared->choice.values,
 				      &trace->topology, trace->rank_count, trace->windows[0].owner);
-	contender->window_s = calloc(trace->window_count, sizeof(double));
-	if (!contender->simulation || !contender->window_s)
+	compared->window_s = calloc(trace->window_count, sizeof(double));
+	if (!compared->simulation || !compared->window_s)
 		return mal_fail(err, "out of memory");
 	for (size_t i = 0; i < trace->window_count; i++)
-		contender->window_s[i] = mal_simulation_window(
-			contender->simulation, mal_trace_samples(trace, &trace->windows[i]));
+		compared->window_s[i] = mal_simulation_window(
+			compared->simulation, mal_trace_samples(trace, &trace->windows[i]));
 	return 0;
 }
 

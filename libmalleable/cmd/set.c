@@ -140,7 +140,7 @@ int mal_cmd_set(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < steps.count; i++) {
-		result = mal_step_act(&steps.controllers[i], set, &arguments, stdout);
+		result = mal_step_as_user(&steps.controllers[i], set, &arguments, stdout);
 		if (result < 0)
 			fprintf(stderr, "malleable set: no answer from %s\n",
 				steps.controllers[i].socket);

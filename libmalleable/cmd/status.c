@@ -246,7 +246,7 @@ static int show_here(const struct arguments *arguments)
 	if (arguments->json)
 		fputs("[", stdout);
 	for (size_t i = 0; i < steps.count; i++) {
-		int shown = mal_step_act(&steps.controllers[i], show, &output, stdout);
+		int shown = mal_step_as_user(&steps.controllers[i], show, &output, stdout);
 
 		output.any |= shown == PRINTED;
 		if (shown < 0 || shown == NO_ANSWER)

@@ -167,7 +167,7 @@ static void users_step(void)
 {
 	struct mal_controller_process controller = {.uid = 1, .gid = 1};
 
-	assert_int_equal(mal_step_act(&controller, act, NULL, stdout), -1);
+	assert_int_equal(mal_step_as_user(&controller, act, NULL, stdout), -1);
 }
 
 static void command_without_controller(void)
