@@ -125,7 +125,7 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 			return fd;
 		close(fd);
 	}
-	return mal_fail(err, "%s is removed again and again", path);
+	return mal_fail(err, "other steps keep removing %s", path);
 }
 
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry)

@@ -82,8 +82,8 @@ static void hint_at_equals_sign(void)
 	while (words && getdelim(&word, &size, '\0', words) > 0) {
 		if (behind && *word &&
 		    mal_loadable_trust(word, balance_config.libdir, NULL, &choice, NULL) == 0)
-			balance_error("--balance %.64s: a policy comes after an equals "
-				      "sign: --balance=%.64s; without, it is the program to run",
+			balance_error("--balance %.64s: write --balance=%.64s to choose that "
+				      "policy; with a blank it is the program to run",
 				      word, word);
 		if (behind)
 			break;

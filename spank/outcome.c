@@ -70,7 +70,8 @@ static void format_gain(const struct mal_outcome_record *record, bool observed, 
 	else {
 		share = share < 0 ? 0 : share > 1 ? 1 : share;
 		snprintf(text, size,
-			 "%.3f s unbalanced, at best %.3f s, got %.3f s, %.0f %% of it%s",
+			 "%.3f s unbalanced, at best %.3f s, took %.3f s: %.0f %% of the possible "
+			 "gain%s",
 			 record->off_s, record->ideal_s, record->elapsed_s, share * 100, faster);
 	}
 }

@@ -108,9 +108,9 @@ bool balance_slurmctld_use_partition(uint32_t job)
 		balance_args_use_partition(name);
 		return true;
 	}
-	balance_info("slurmctld does not tell in time where job %u runs: %s", job,
+	balance_info("cannot get the partition of job %u from slurmctld in time: %s", job,
 		     balance_args_limit_partitions()
-			     ? "partitions have limits, so this step runs unbalanced"
+			     ? "partitions have limits, so the step runs unbalanced"
 			     : "settings for partitions do not apply to this step");
 	return !balance_args_limit_partitions();
 }
@@ -124,9 +124,8 @@ void balance_slurmctld_comment(uint32_t job, const char *text)
 						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
 
 	if (status == BALANCE_QUERY_TAKEN)
-		balance_info("comment=%s: job %u has a comment of others there, which is "
-			     "left as it is",
+		balance_info("comment=%s: job %u has another tool's comment there: left unchanged",
 			     name, job);
 	else if (status != 0)
-		balance_info("comment=%s: cannot set that comment of job %u", name, job);
+		balance_info("comment=%s: cannot set the comment of job %u", name, job);
 }

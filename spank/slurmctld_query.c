@@ -86,7 +86,7 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 	slurm_init_job_desc_msg(&change);
 	place = balance_version_comment(field, job, &change, &before);
 	if (!place) {
-		fprintf(stderr, "malleable-slurm: no field of jobs for %s\n", field);
+		fprintf(stderr, "malleable-slurm: jobs have no comment field %s\n", field);
 		return 1;
 	}
 	before = before ? before : "";
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	partition = argc > 1 && strcmp(argv[1], "partition") == 0;
 	number = argc > 2 ? read_number(argv[2]) : 0;
 	if (!number || argc > 4 || (!partition && argc != 4)) {
-		fputs("malleable-slurm: partition JOB or FIELD JOB TEXT is wanted, see "
+		fputs("malleable-slurm: give partition JOB, or FIELD JOB TEXT, see "
 		      "malleable-slurm --help\n",
 		      stderr);
 		return 2;

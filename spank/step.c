@@ -125,8 +125,9 @@ static bool lacks_limits(void)
 	if (step.limits_known)
 		return false;
 	if (balance_wish.asked)
-		balance_error("slurmctld did not say in time which partition this job runs in, and "
-			      "partitions have limits here: the step runs unbalanced");
+		balance_error(
+			"cannot get the job's partition from slurmctld in time, and partitions "
+			"have limits: the step runs unbalanced");
 	return true;
 }
 

@@ -36,7 +36,7 @@ static void usage(FILE *out)
 		"       malleable replay [OPTIONS] --generate=KIND\n"
 		"\n"
 		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and\n"
-		"prints what time the step would have taken with each.\n"
+		"prints the time that the step would have taken with each.\n"
 		"\n"
 		"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
 		"                                  (default: off, lewi, sabo and auto)\n"
@@ -217,7 +217,7 @@ static void print_text(const struct mal_trace *trace, const struct mal_compared 
 	       trace->topology.cpu_count, trace->window_count, recorded_s(trace),
 	       trace->cut ? " (its last line is not finished)" : "");
 	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
-	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "share", "moves");
+	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "attained", "moves");
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_outcome *outcome =
 			mal_simulation_outcome(contenders[i].simulation);

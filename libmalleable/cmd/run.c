@@ -126,7 +126,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		return MAL_OPTION_ANSWERED;
 	}
 	if (optind == argc)
-		return mal_option_wrong(&tool, "a command is needed");
+		return mal_option_wrong(&tool, "give a command");
 	/* The command may change its directory, and then could load nothing from there. */
 	if (*arguments->libdir != '/')
 		return mal_option_wrong(&tool, "--libdir=%s: an absolute path is wanted",
@@ -232,8 +232,7 @@ int mal_cmd_run(int argc, char **argv)
 		return 2;
 	}
 	if (choice.keys.grow_job) {
-		mal_option_wrong(&tool, "grow=job, pool=job: there is no Slurm job around "
-					"this command");
+		mal_option_wrong(&tool, "grow=job and pool=job are for steps of Slurm: use srun");
 		return 2;
 	}
 	if (!choice.policy->decide)
