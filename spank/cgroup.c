@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cgroup.c: the CPUs of a job's cgroup and of its steps. */
+/*
+ * cgroup.c: the CPUs of a job's cgroup and of its steps.
+ *
+ * Invariant: a cgroup's children are narrowed before it, so no write is refused
+ * (t/unit/test_cgroup.c: all_below_become_narrower).
+ */
 #include "spank/cgroup.h"
 
 #include <ctype.h>

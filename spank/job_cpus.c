@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* job_cpus.c: the idle CPUs of a job on this node. */
+/*
+ * job_cpus.c: the idle CPUs of a job on this node.
+ *
+ * Invariant: a step takes its CPUs before its first task runs, whatever other controllers answer
+ * (t/unit/test_job_cpus.c: claims).
+ */
 #include "spank/job_cpus.h"
 
 #include <limits.h>

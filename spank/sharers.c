@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sharers.c: the steps of a job that may use CPUs besides their own. */
+/*
+ * sharers.c: the steps of a job that may use CPUs besides their own.
+ *
+ * Invariant: no controller is waited for beyond its few milliseconds (t/unit/test_job_cpus.c:
+ * waits_are_short).
+ */
 #include "spank/sharers.h"
 
 #include <errno.h>

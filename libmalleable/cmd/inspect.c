@@ -41,14 +41,14 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable inspect [--json] FILE...\n"
 	      "\n"
-	      "Says of each parallel region of executables and shared libraries whether it is\n"
-	      "free: plain constructs, and no thread can tell which one it is or how many\n"
-	      "there are; or bound, and why. What is not understood is bound.\n"
+	      "Prints for each parallel region of executables and shared libraries whether it\n"
+	      "is free (no thread can tell which thread it is, or how many there are) or bound,\n"
+	      "and why. A region that inspect does not understand is bound.\n"
 	      "\n"
 	      "  --json   print JSON\n"
 	      "  --help, --version\n"
 	      "\n"
-	      "Exit status: 0; 1: a file cannot be read, or is no program; 2: wrong arguments.\n",
+	      "Exit status: 1: a file cannot be read, or is not a program; 2: wrong arguments.\n",
 	      out);
 }
 

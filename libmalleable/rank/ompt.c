@@ -373,15 +373,15 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version)
 {
 	static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-	static bool asking;
+	static bool inside;
 	ompt_start_tool_result_t *other;
 
 	/* Another tool asks the next one itself, or OMP_TOOL_LIBRARIES names our own library. */
-	if (asking)
+	if (inside)
 		return NULL;
-	asking = true;
+	inside = true;
 	other = mal_tools_start(omp_version, runtime_version);
-	asking = false;
+	inside = false;
 	mal_attach();
 	if (other && mal.active)
 		mal_warn_for_all("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * alone.h: a controller that no plugin started, of the user's own, on one node.
+ * standalone.h: a controller that no plugin started, of the user's own, on one node.
  *
  * Its socket is in a directory of the user's own. Not thread safe.
  */
-#ifndef MAL_CMD_ALONE_H
-#define MAL_CMD_ALONE_H
+#ifndef MAL_CMD_STANDALONE_H
+#define MAL_CMD_STANDALONE_H
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
@@ -16,10 +16,10 @@
 #include "policies/interface/choice.h"
 
 /* Size of a report, and its end. */
-#define MAL_ALONE_TEXT 4096
+#define MAL_STANDALONE_TEXT 4096
 
 /* What is to be started. */
-struct mal_alone_wish {
+struct mal_standalone_wish {
 	const struct mal_wish *wish; /* all but hostfile */
 	const struct mal_choice *choice;
 	const char *libdir, *step, *job_name;
@@ -31,7 +31,7 @@ struct mal_alone_wish {
 	unsigned int nodes;		/* that ranks may be on, 0: this one alone */
 };
 
-struct mal_alone {
+struct mal_standalone {
 	struct mal_launched launched;
 	int segment_fd;
 	/* Empty: none. The step is balanced then, but malleable status does not see it. */
@@ -39,19 +39,21 @@ struct mal_alone {
 };
 
 /* Start it. Returns 0, or -1 with ERR. End it in both cases. */
-int mal_alone_start(struct mal_alone *alone, const struct mal_alone_wish *wish,
-		    struct mal_error *err);
+int mal_standalone_start(struct mal_standalone *standalone, const struct mal_standalone_wish *wish,
+			 struct mal_error *err);
 
 /* What makes a program a rank of it, in an environment; HOME is left out. */
-struct mal_setup mal_alone_setup(const struct mal_alone *alone, const struct mal_alone_wish *wish);
+struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
+				      const struct mal_standalone_wish *wish);
 
 /*
  * End it. TEXT, all 0 before, is its report. With SAY a controller that has none is said on
  * standard error.
  */
-void mal_alone_end(struct mal_alone *alone, bool say, char text[MAL_ALONE_TEXT]);
+void mal_standalone_end(struct mal_standalone *standalone, bool say,
+			char text[MAL_STANDALONE_TEXT]);
 
 /* Print the report for the user on standard error, without the record at its start. */
-void mal_alone_print(const char *text);
+void mal_standalone_print(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* alone.c: a controller that no plugin started. */
-#include "libmalleable/cmd/alone.h"
+/* standalone.c: a controller that no plugin started. */
+#include "libmalleable/cmd/standalone.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -80,22 +80,23 @@ static void remove_socket(char *path)
 	path[0] = '\0';
 }
 
-static int launch(struct mal_alone *alone, struct mal_launch_options *options,
+static int launch(struct mal_standalone *standalone, struct mal_launch_options *options,
 		  struct mal_error *err)
 {
 	int result;
 
-	options->arguments.segment_fd = alone->segment_fd;
-	if (make_socket(alone->socket, sizeof(alone->socket), &options->arguments.listen_fd) == 0)
-		options->arguments.socket = alone->socket;
-	result = mal_launch(&alone->launched, options, mal_patience_ms(START_TIMEOUT_MS), err);
+	options->arguments.segment_fd = standalone->segment_fd;
+	if (make_socket(standalone->socket, sizeof(standalone->socket),
+			&options->arguments.listen_fd) == 0)
+		options->arguments.socket = standalone->socket;
+	result = mal_launch(&standalone->launched, options, mal_patience_ms(START_TIMEOUT_MS), err);
 	if (options->arguments.listen_fd >= 0)
 		close(options->arguments.listen_fd);
 	return result;
 }
 
-int mal_alone_start(struct mal_alone *alone, const struct mal_alone_wish *wish,
-		    struct mal_error *err)
+int mal_standalone_start(struct mal_standalone *standalone, const struct mal_standalone_wish *wish,
+			 struct mal_error *err)
 {
 	const char *report = wish->wish->report;
 	char list[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT], path[PATH_MAX],
@@ -123,23 +124,24 @@ int mal_alone_start(struct mal_alone *alone, const struct mal_alone_wish *wish,
 		.users_topology = true,
 	};
 
-	*alone = (struct mal_alone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	*standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
 	if (wish->idle)
 		options.arguments.idle = mal_cpumask_format(wish->idle, idle, sizeof(idle));
 	if (snprintf(path, sizeof(path), "%s/malleabled", wish->libdir) >= (int)sizeof(path))
 		return mal_fail(err, "%.64s...: too long", wish->libdir);
 	gethostname(host, sizeof(host) - 1);
-	alone->segment_fd = mal_segment_create_for_ranks(wish->ranks, wish->cpus, err);
-	return alone->segment_fd < 0 ? -1 : launch(alone, &options, err);
+	standalone->segment_fd = mal_segment_create_for_ranks(wish->ranks, wish->cpus, err);
+	return standalone->segment_fd < 0 ? -1 : launch(standalone, &options, err);
 }
 
-struct mal_setup mal_alone_setup(const struct mal_alone *alone, const struct mal_alone_wish *wish)
+struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
+				      const struct mal_standalone_wish *wish)
 {
 	return (struct mal_setup){
 		.libdir = wish->libdir,
 		.cpus = wish->cpus,
-		.socket = alone->socket[0] ? alone->socket : NULL,
-		.segment_fd = alone->segment_fd,
+		.socket = standalone->socket[0] ? standalone->socket : NULL,
+		.segment_fd = standalone->segment_fd,
 		.max_threads = wish->choice->keys.max_threads,
 		.prove = wish->choice->keys.prove,
 		.keep_gomp = wish->choice->keys.keep_gomp,
@@ -149,10 +151,10 @@ struct mal_setup mal_alone_setup(const struct mal_alone *alone, const struct mal
 	};
 }
 
-void mal_alone_end(struct mal_alone *alone, bool say, char text[MAL_ALONE_TEXT])
+void mal_standalone_end(struct mal_standalone *standalone, bool say, char text[MAL_STANDALONE_TEXT])
 {
-	bool in_time = mal_launched_end(&alone->launched, mal_patience_ms(END_TIMEOUT_MS), text,
-					MAL_ALONE_TEXT);
+	bool in_time = mal_launched_end(&standalone->launched, mal_patience_ms(END_TIMEOUT_MS),
+					text, MAL_STANDALONE_TEXT);
 
 	if (say && !in_time)
 		fputs("balance: the controller did not end in time and was killed\n", stderr);
@@ -160,13 +162,13 @@ void mal_alone_end(struct mal_alone *alone, bool say, char text[MAL_ALONE_TEXT])
 		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
 		      "the command went on without it\n",
 		      stderr);
-	if (alone->segment_fd >= 0)
-		close(alone->segment_fd);
-	alone->segment_fd = -1;
-	remove_socket(alone->socket);
+	if (standalone->segment_fd >= 0)
+		close(standalone->segment_fd);
+	standalone->segment_fd = -1;
+	remove_socket(standalone->socket);
 }
 
-void mal_alone_print(const char *text)
+void mal_standalone_print(const char *text)
 {
 	/* The record at the start is for logs. */
 	text += sizeof(struct mal_outcome_record);

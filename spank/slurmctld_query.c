@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ask.c: malleable-slurm, which sends slurmctld requests of the plugin.
+ * slurmctld_query.c: malleable-slurm, which sends slurmctld requests of the plugin.
  *
  * A program of its own, because a request to slurmctld can take half a minute: slurmstepd kills
  * this process at its deadline.
+ *
+ * Invariant: a comment that others wrote stays (t/t4505-comment.t).
  */
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spank/asking.h"
+#include "spank/slurmctld_client.h"
 #include "spank/version.h"
 
 /* The start of our part of a comment, and the separator of parts. */
@@ -84,12 +86,12 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 	slurm_init_job_desc_msg(&change);
 	place = balance_version_comment(field, job, &change, &before);
 	if (!place) {
-		fprintf(stderr, "malleable-slurm: no field of jobs for %s\n", field);
+		fprintf(stderr, "malleable-slurm: jobs have no comment field %s\n", field);
 		return 1;
 	}
 	before = before ? before : "";
 	if (*before && strncmp(before, OURS, strlen(OURS)) != 0)
-		return BALANCE_ASK_TAKEN;
+		return BALANCE_QUERY_TAKEN;
 	rest = strstr(before, BETWEEN);
 	if (snprintf(comment, sizeof(comment), OURS "%s%s", text, rest ? rest : "") >=
 	    (int)sizeof(comment)) {
@@ -126,7 +128,7 @@ int main(int argc, char **argv)
 	partition = argc > 1 && strcmp(argv[1], "partition") == 0;
 	number = argc > 2 ? read_number(argv[2]) : 0;
 	if (!number || argc > 4 || (!partition && argc != 4)) {
-		fputs("malleable-slurm: partition JOB or FIELD JOB TEXT is wanted, see "
+		fputs("malleable-slurm: give partition JOB, or FIELD JOB TEXT, see "
 		      "malleable-slurm --help\n",
 		      stderr);
 		return 2;

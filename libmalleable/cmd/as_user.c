@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * act.c: root asks a user's controller: in a child that becomes the user, behind pipes, with a
+ * as_user.c: root asks a user's controller: in a child that becomes the user, behind pipes, with a
  * deadline.
  */
 #include <errno.h>
@@ -83,10 +83,10 @@ static bool copy(const int *ends, FILE *const *to, long deadline)
 	return true;
 }
 
-int mal_step_act(const struct mal_controller_process *controller,
-		 int (*act)(const struct mal_controller_process *controller, void *argument,
-			    FILE *out),
-		 void *argument, FILE *out)
+int mal_step_as_user(const struct mal_controller_process *controller,
+		     int (*act)(const struct mal_controller_process *controller, void *argument,
+				FILE *out),
+		     void *argument, FILE *out)
 {
 	long latest = mal_now_ms() + mal_patience_ms(EACH_MS), deadline = controller->deadline_ms;
 	int pipes[STREAMS][2], result = -1;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* asking.c: ask slurmctld about jobs, through malleable-slurm (ask.c). */
-#include "spank/asking.h"
+/*
+ * slurmctld_client.c: ask slurmctld about jobs, through malleable-slurm.
+ *
+ * Invariant: partition limits hold even if slurmctld does not answer (t/unit/test_patience.c:
+ * each_deadline_is_multiplied, t/t4504-partition.t).
+ */
+#include "spank/slurmctld_client.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,7 +98,7 @@ static bool find_partition(uint32_t job, char *name, size_t size)
 	return true;
 }
 
-bool balance_asking_use_partition(uint32_t job)
+bool balance_slurmctld_use_partition(uint32_t job)
 {
 	char name[NAME_SIZE];
 
@@ -103,14 +108,14 @@ bool balance_asking_use_partition(uint32_t job)
 		balance_args_use_partition(name);
 		return true;
 	}
-	balance_info("slurmctld does not tell in time where job %u runs: %s", job,
+	balance_info("cannot get the partition of job %u from slurmctld in time: %s", job,
 		     balance_args_limit_partitions()
-			     ? "partitions have limits, so this step runs unbalanced"
+			     ? "partitions have limits, so the step runs unbalanced"
 			     : "settings for partitions do not apply to this step");
 	return !balance_args_limit_partitions();
 }
 
-void balance_asking_comment(uint32_t job, const char *text)
+void balance_slurmctld_comment(uint32_t job, const char *text)
 {
 	const char *name = field_names[balance_config.comment];
 	pid_t process = spawn(name, job, text, -1);
@@ -118,10 +123,9 @@ void balance_asking_comment(uint32_t job, const char *text)
 				 : mal_spawn_end(process,
 						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
 
-	if (status == BALANCE_ASK_TAKEN)
-		balance_info("comment=%s: job %u has a comment of others there, which is "
-			     "left as it is",
+	if (status == BALANCE_QUERY_TAKEN)
+		balance_info("comment=%s: job %u has another tool's comment there: left unchanged",
 			     name, job);
 	else if (status != 0)
-		balance_info("comment=%s: cannot set that comment of job %u", name, job);
+		balance_info("comment=%s: cannot set the comment of job %u", name, job);
 }

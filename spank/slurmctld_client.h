@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* asking.h: ask slurmctld about jobs, through malleable-slurm (ask.c). */
-#ifndef MAL_SPANK_ASKING_H
-#define MAL_SPANK_ASKING_H
+/* slurmctld_client.h: ask slurmctld about jobs, through malleable-slurm (slurmctld_query.c). */
+#ifndef MAL_SPANK_SLURMCTLD_CLIENT_H
+#define MAL_SPANK_SLURMCTLD_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,15 +15,15 @@
  * partitions apply, which is logged. Returns false if partitions have limits then: who keeps
  * slurmctld busy must not escape them.
  */
-bool balance_asking_use_partition(uint32_t job);
+bool balance_slurmctld_use_partition(uint32_t job);
 
 /* Exit status of malleable-slurm: others wrote the comment. */
-#define BALANCE_ASK_TAKEN 3
+#define BALANCE_QUERY_TAKEN 3
 
 /*
  * Write TEXT into the field of JOB that comment= names, within balance_deadline_left(). A failure
  * is logged.
  */
-void balance_asking_comment(uint32_t job, const char *text);
+void balance_slurmctld_comment(uint32_t job, const char *text);
 
 #endif

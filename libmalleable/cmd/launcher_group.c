@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gathering.c: the ranks that one launcher forks on this node get a controller of their own. */
-#include "libmalleable/cmd/gathering.h"
+/* launcher_group.c: give the ranks that one launcher forks on this node a controller. */
+#include "libmalleable/cmd/launcher_group.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,8 +15,8 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
-#include "libmalleable/cmd/alone.h"
 #include "libmalleable/cmd/cpu_claim.h"
+#include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/admin.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/report_wish.h"
@@ -26,7 +26,7 @@
 #define REQUEST_MS 1000
 
 static struct {
-	const struct mal_gathering *wish;
+	const struct mal_launcher_group *wish;
 	/* of the ranks that run: the first is what we listen on, the others end as the ranks do */
 	struct pollfd *polled;
 	int *waiting; /* their connections while they wait for an answer, else -1 */
@@ -35,7 +35,7 @@ static struct {
 	struct mal_cpumask cpus;
 	int claim;
 	bool started, balanced;
-	struct mal_alone alone;
+	struct mal_standalone standalone;
 } all = {.claim = -1};
 
 static int add(int listening_or_process, int connection)
@@ -54,17 +54,17 @@ static int add(int listening_or_process, int connection)
 
 static void answer(size_t index)
 {
-	struct mal_gathering_answer text = {.cpus = all.cpus};
+	struct mal_launcher_group_answer text = {.cpus = all.cpus};
 
-	strcpy(text.socket, all.alone.socket);
-	mal_descriptor_send(all.waiting[index], all.balanced ? all.alone.segment_fd : -1, &text,
-			    sizeof(text));
+	strcpy(text.socket, all.standalone.socket);
+	mal_descriptor_send(all.waiting[index], all.balanced ? all.standalone.segment_fd : -1,
+			    &text, sizeof(text));
 	close(all.waiting[index]);
 	all.waiting[index] = -1;
 }
 
 /* Read the request of CONNECTION's rank. Returns a pidfd of the rank, or -1. */
-static int hear(int connection, struct mal_gathering_request *request)
+static int hear(int connection, struct mal_launcher_group_request *request)
 {
 	struct ucred peer;
 	int process = -1;
@@ -83,7 +83,7 @@ static int hear(int connection, struct mal_gathering_request *request)
 static void take(void)
 {
 	int connection = accept4(all.polled[0].fd, NULL, NULL, SOCK_CLOEXEC), process;
-	struct mal_gathering_request request;
+	struct mal_launcher_group_request request;
 
 	if (connection < 0)
 		return;
@@ -115,9 +115,9 @@ static void drop(size_t index)
 
 static int begin(struct mal_error *err)
 {
-	const struct mal_gathering *wish = all.wish;
+	const struct mal_launcher_group *wish = all.wish;
 	char step[48];
-	struct mal_alone_wish alone = {
+	struct mal_standalone_wish start = {
 		.wish = &wish->wish,
 		.choice = &wish->choice,
 		.libdir = wish->libdir,
@@ -133,11 +133,11 @@ static int begin(struct mal_error *err)
 	if (!all.expected)
 		all.cpus = wish->cpus;
 	snprintf(step, sizeof(step), "%.20s.%s", getenv("SLURM_JOB_ID") ?: "0", wish->name);
-	alone.ranks = mal_cpumask_count(&all.cpus);
-	if (alone.ranks < all.expected)
-		alone.ranks = all.expected;
+	start.ranks = mal_cpumask_count(&all.cpus);
+	if (start.ranks < all.expected)
+		start.ranks = all.expected;
 	all.claim = mal_cpu_claim(&all.cpus, err);
-	return all.claim < 0 ? -1 : mal_alone_start(&all.alone, &alone, err);
+	return all.claim < 0 ? -1 : mal_standalone_start(&all.standalone, &start, err);
 }
 
 static void start(void)
@@ -155,26 +155,26 @@ static void start(void)
 
 static void end(void)
 {
-	char text[MAL_ALONE_TEXT] = {0};
+	char text[MAL_STANDALONE_TEXT] = {0};
 
 	mal_meeting_end(&all.wish->meeting, all.polled[0].fd);
 	if (all.claim >= 0)
 		close(all.claim);
 	if (!all.started)
 		return;
-	mal_alone_end(&all.alone, all.balanced && !all.wish->quiet, text);
+	mal_standalone_end(&all.standalone, all.balanced && !all.wish->quiet, text);
 	if (all.balanced && mal_report_wish(all.wish->wish.report) != MAL_REPORT_OFF)
-		mal_alone_print(text);
+		mal_standalone_print(text);
 }
 
-void mal_gathering_run(const struct mal_gathering *gathering)
+void mal_launcher_group_run(const struct mal_launcher_group *group)
 {
 	long deadline = mal_now_ms() + mal_patience_ms(COME_MS);
 	bool any = false;
 
-	all.wish = gathering;
-	all.alone = (struct mal_alone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
-	if (add(gathering->listening, -1) < 0)
+	all.wish = group;
+	all.standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	if (add(group->listening, -1) < 0)
 		return;
 	while (!any || all.count > 1) {
 		long left = all.started ? -1 : deadline - mal_now_ms();
