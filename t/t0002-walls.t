@@ -53,16 +53,16 @@ is ours|libmalleable/rank/wait.c|#include <$watch>
 is ours|libmalleable/rank/wait.c|#include <./$watch>
 is no path|libmalleable/rank/wait.c|#include "../controller/state/watch.h"
 is no path|libmalleable/rank/wait.c|#include "libmalleable/rank/../controller/state/watch.h"
-is no path|libmalleable/controller/state/last.c|#include "watch.h"
+is no path|libmalleable/controller/state/watch.c|#include "watch.h"
 is no path|libmalleable/rank/wait.c|#include "config.h"
 only headers|libmalleable/rank/wait.c|#define HEADER "$watch"\\n#include HEADER
 only headers|libmalleable/rank/wait.c|#include_next "$watch"
 only headers|libmalleable/rank/wait.c|#import "$watch"
-only headers|libmalleable/rank/tests.c|#include "libmalleable/rank/lend.c"
+only headers|libmalleable/rank/lend.c|#include "libmalleable/rank/lend.c"
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
-a circle: libmalleable/controller/load/doubt -> |libmalleable/controller/load/doubt.h|\
+a circle: libmalleable/controller/load/plausibility -> |libmalleable/controller/load/plausibility.h|\
 #include "libmalleable/controller/load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'
@@ -70,7 +70,7 @@ mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
 mpi does not include it|libmalleable/rank/mpi/c.c|unsigned int nobody = MAL_NOBODY;
 rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
 extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; mal_x = 0; }
-it has a header|libmalleable/controller/state/last.c|void mal_watch_start(struct mal_controller *);
+it has a header|libmalleable/controller/step.c|void mal_watch_start(struct mal_controller *);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
 EOF
 ok "and policies that are not pure" planted <<'EOF'

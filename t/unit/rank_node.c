@@ -9,7 +9,6 @@
 #include <ucontext.h>
 
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/step.h"
 #include "libmalleable/rank/cpus/cpus.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_sampling.c: from what ranks say to checked numbers: rounds, windows, plausibility, sums, and the
- * CPUs over time.
+ * test_sampling.c: from what ranks say to checked numbers: rounds, windows, plausibility, sums, and
+ * the CPUs over time.
  */
 #include "t/unit/node_controller.h"
 
