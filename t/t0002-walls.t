@@ -62,7 +62,7 @@ only headers|libmalleable/rank/lend.c|#include "libmalleable/rank/lend.c"
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
-a circle: libmalleable/controller/load/plausibility -> |libmalleable/controller/load/plausibility.h|\
+a circle: libmalleable/controller/load/history -> |libmalleable/controller/load/history.h|\
 #include "libmalleable/controller/load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'
