@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "libmalleable/core/admin.h"
-#include "libmalleable/core/env.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"

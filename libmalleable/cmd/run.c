@@ -21,7 +21,6 @@
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
-#include "policies/interface/registry.h"
 
 /* What mal_option() returns for the settings, and how many there are at most. */
 #define FIRST_SETTING 256

@@ -12,7 +12,6 @@
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
-#include "policies/model/model.h"
 
 /* Version of the format. */
 #define STATUS_VERSION 1
