@@ -41,7 +41,7 @@ planted() {
 	done
 	return $missed
 }
-watch=libmalleable/controller/state/watch.h
+watch=libmalleable/controller/state/watch.h load=libmalleable/controller/load
 ok "which finds includes against the layers, however they are written" planted <<EOF
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
 rank does not include|libmalleable/rank/wait.c|  #  include"$watch" // why
@@ -62,8 +62,7 @@ only headers|libmalleable/rank/lend.c|#include "libmalleable/rank/lend.c"
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
-a circle: libmalleable/controller/load/history -> |libmalleable/controller/load/history.h|\
-#include "libmalleable/controller/load/sampling.h"
+a circle: $load/plausibility -> |$load/plausibility.h|#include "$load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'
 mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
