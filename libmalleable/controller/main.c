@@ -15,7 +15,6 @@
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/pool.h"
-#include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/ending.h"
 #include "libmalleable/controller/load/alternatives.h"
@@ -27,6 +26,7 @@
 #include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/share.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/controller/state/last.h"
 #include "libmalleable/controller/state/topology.h"
@@ -143,8 +143,7 @@ static int open_controller(struct mal_controller *controller, const struct mal_s
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
 	mal_control_open(controller);
-	mal_share_open(controller, arguments->agent_fd);
-	return 0;
+	return mal_share_open(controller, arguments->agent_fd, err);
 }
 
 /*

@@ -6,7 +6,6 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
-#include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
@@ -15,6 +14,7 @@
 #include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/share.h"
 #include "libmalleable/controller/state/command.h"
 #include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/controller/state/last.h"
@@ -28,9 +28,9 @@ static bool is_complete(const struct mal_controller *controller)
 {
 	return controller->command && controller->places && controller->ranks && controller->last &&
 	       controller->off && controller->deciding && controller->allocation &&
-	       controller->leaving && controller->settling && controller->agent &&
-	       controller->sampling && controller->totalling && controller->doubting &&
-	       controller->history && controller->overdue &&
+	       controller->leaving && controller->settling && controller->sampling &&
+	       controller->totalling && controller->doubting && controller->history &&
+	       controller->overdue &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -51,7 +51,6 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.allocation = mal_allocation_create(step, idle),
 		.leaving = mal_leaving_create(),
 		.settling = mal_settling_create(),
-		.agent = mal_agent_link_create(),
 		.sampling = mal_sampling_create(ranks),
 		.totalling = mal_totalling_create(ranks),
 		.doubting = mal_doubting_create(ranks),
@@ -84,7 +83,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_allocation_destroy(controller->allocation);
 	mal_leaving_destroy(controller->leaving);
 	mal_settling_destroy(controller->settling);
-	mal_agent_link_destroy(controller->agent);
+	mal_share_close(controller);
 	mal_pool_clear(controller);
 	mal_sampling_destroy(controller->sampling);
 	mal_totalling_destroy(controller->totalling);
