@@ -141,7 +141,8 @@ static int inspect(const struct mal_image *image, const struct mal_inspect_by *b
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
 	struct mal_starts starts = {0};
-	struct mal_program program = {.image = image, .by = by, .starts = &starts};
+	struct mal_program program = {
+		.image = image, .by = by, .starts = &starts, .find_callee = mal_callee};
 	int result = mal_find_regions(&program, &starts, err);
 
 	if (result == 0)
