@@ -51,7 +51,10 @@ moving() {
 	# Bound regions keep the team that was told, and could not use more CPUs than that: they are
 	# told more. Free ones follow the CPUs: told four, with four CPUs, they can use eight.
 	local policy=random,max_threads=8
-	! built prover || case $2 in plain | first-touch | orphaned | chosen) policy=random ;; esac
+	case $2 in
+	chosen) policy=random ;;
+	plain | first-touch | orphaned) ! built prover || policy=random ;;
+	esac
 	begin env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
 		MALLEABLE_POLICIES="$builddir/t/policies" \
