@@ -10,11 +10,12 @@ libraries=("$lib/libmalleable.so" "$lib/libmalleable_mpi.so" "$stage/lib/slurm/b
 	"$lib/libmalleable_prove.so")
 plan 19
 
-# part FILE: what configure leaves it out with, or nothing.
+# part FILE: what configure leaves it out with.
 part() {
 	case $1 in
 	*/malleable-agent) echo agent ;;
 	*/libmalleable_prove.so) echo prover ;;
+	*) echo nothing ;;
 	esac
 }
 set_by_configure() { grep -Eq "^HARDEN_CFLAGS = .*$1" "$builddir/Makefile"; }
