@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent.h: the node's agent (core/agent_protocol.h): start it in slurmd, and report steps to it. */
+/*
+ * agent.h: the node's agent: start it in slurmd, and report steps to it (spank/agent). A build
+ * without it has spank/no_agent.c, where there is none.
+ */
 #ifndef MAL_SPANK_AGENT_H
 #define MAL_SPANK_AGENT_H
 
+#include <stdint.h>
+
+#include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
-#include "libmalleable/core/agent_protocol.h"
+
+struct balance_agent_step {
+	uint32_t user;
+	uint32_t job, step;
+	uint32_t weight; /* of its job, 1 or more */
+	uint32_t min;	 /* CPUs that the step needs at least, one per rank */
+	struct mal_cpumask cpus;
+};
 
 /*
  * In slurmd: start the agent from PATH as user USER, or make a running one run for this slurmd too.
@@ -20,7 +33,7 @@ void balance_agent_end(void);
  * the connection, for the controller, or -1 if there is no agent or it refuses the step, which is
  * logged.
  */
-int balance_agent_join(const struct mal_agent_step *step);
+int balance_agent_join(const struct balance_agent_step *step);
 
 /* The descriptor that keeps the step's claim, -1: none. */
 int *balance_agent_claim(void);

@@ -246,9 +246,7 @@ static void settle_in_pool(bool runs)
  */
 static int join_agent(void)
 {
-	struct mal_agent_step message = {
-		.version = MAL_AGENT_VERSION,
-		.kind = MAL_AGENT_STEP,
+	const struct balance_agent_step sharer = {
 		.user = step.user,
 		.job = step.job,
 		.step = step.id,
@@ -258,7 +256,7 @@ static int join_agent(void)
 	};
 
 	return balance_config.coschedule && mal_policy_acts(step.choice.policy)
-		       ? balance_agent_join(&message)
+		       ? balance_agent_join(&sharer)
 		       : -1;
 }
 

@@ -20,7 +20,7 @@ LAYERS = {
     "libmalleable": set(),
     "libmalleable/base": set(),
     "libmalleable/core": BASE,
-    "libmalleable/agent": CORE,
+    "libmalleable/agent": BASE,
     # The policies, pure functions: no clock, no file, no process.
     "policies/interface": {"libmalleable/base", "libmalleable/core"},
     "policies/mapping": INTERFACE,
@@ -32,15 +32,16 @@ LAYERS = {
     "libmalleable/trace": CORE | INTERFACE,
     # A rank knows no policy and no controller, only the segment.
     "libmalleable/rank/state": CORE,
-    # Of what is proved it knows the header: the code is a library of its own.
-    "libmalleable/rank/program": {"libmalleable/base", "libmalleable/core",
-                                  "libmalleable/inspect"},
+    "libmalleable/rank/program": CORE,
     "libmalleable/rank/cpus": CORE | {"libmalleable/rank/state"},
     "libmalleable/rank/pmix": CORE | {"libmalleable/rank/state"},
     "libmalleable/rank": CORE | {"libmalleable", "libmalleable/rank/state",
                                  "libmalleable/rank/program",
                                  "libmalleable/rank/cpus", "libmalleable/rank/pmix"},
     "libmalleable/rank/mpi": {"libmalleable/base", "libmalleable/rank"},
+    "libmalleable/rank/prover": CORE | {"libmalleable/inspect", "libmalleable/rank",
+                                        "libmalleable/rank/cpus", "libmalleable/rank/program",
+                                        "libmalleable/rank/state"},
     "libmalleable/controller/state": CORE | INTERFACE | {"policies/decide"},
     "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "libmalleable/trace",
                                             "policies/model"},
@@ -55,11 +56,20 @@ LAYERS = {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
         "libmalleable/controller/report", "libmalleable/loadable", "policies/decide"},
-    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/inspect", "libmalleable/loadable",
-                                            "libmalleable/trace", "policies/decide",
-                                            "policies/model"},
+    "libmalleable/controller/agent": CORE | {
+        "libmalleable/agent", "libmalleable/controller", "libmalleable/controller/state",
+        "libmalleable/controller/cpus"},
+    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/loadable", "libmalleable/trace",
+                                            "policies/decide", "policies/model"},
+    "libmalleable/cmd/prover": BASE | {"libmalleable/cmd", "libmalleable/inspect"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
     "spank": CORE | INTERFACE | {"libmalleable/loadable"},
+    "spank/agent": BASE | {"libmalleable/agent", "spank"},
+}
+# What configure can leave out, each with its folders: nothing else includes them.
+PARTS = {
+    "prover": {"libmalleable/inspect", "libmalleable/rank/prover", "libmalleable/cmd/prover"},
+    "agent": {"libmalleable/agent", "libmalleable/controller/agent", "spank/agent"},
 }
 # Policies are pure: these headers of the system, and these functions, are all that they need of it.
 PURE_HEADERS = {"assert.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
@@ -212,6 +222,10 @@ def wrong_includes(tree):
         for other in sorted(others):
             if (folder, other) not in arrows:
                 yield f"the table: {folder} may include {other}, and nothing of it does"
+    for part, folders in PARTS.items():
+        for folder, other in sorted(arrows):
+            if folder not in folders and other in folders:
+                yield f"{folder} includes {other}: it is the {part}'s, which may be left out"
     for what, ways in (("a circle", graph), ("the table: a circle", LAYERS)):
         for start in sorted(ways):
             for circle in circles(ways, start):

@@ -41,11 +41,12 @@ skip_all() {
 	exit 0
 }
 
-# need NAME...: skip all if configure left one of them out.
+# built NAME: configure did not leave it out. need NAME...: skip all where it left one of them out.
+built() { [[ " ${LEFT_OUT:-} " != *" $1 "* ]]; }
 need() {
 	local name
 	for name; do
-		[[ " ${LEFT_OUT:-} " != *" $name "* ]] || skip_all "configured without $name"
+		built "$name" || skip_all "configured without $name"
 	done
 }
 
@@ -87,6 +88,14 @@ ok() {
 skip() {
 	number=$((number + 1))
 	echo "ok $number - $1 # SKIP $2"
+}
+# ok_with NAME WHAT COMMAND...: skipped where configure left that out.
+ok_with() {
+	if built "$1"; then
+		ok "${@:2}"
+	else
+		skip "$2" "configured without $1"
+	fi
 }
 
 # The tests need a real Slurm and a machine with two CPUs.

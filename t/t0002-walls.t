@@ -44,6 +44,10 @@ planted() {
 watch=libmalleable/controller/state/watch.h load=libmalleable/controller/load
 ok "which finds includes against the layers, however they are written" planted <<EOF
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
+rank includes libmalleable/inspect: it is the prover's|libmalleable/rank/team.c|\
+#include "libmalleable/inspect/inspect.h"
+spank includes libmalleable/agent: it is the agent's|spank/step.c|\
+#include "libmalleable/agent/protocol.h"
 rank does not include|libmalleable/rank/wait.c|  #  include"$watch" // why
 rank does not include|libmalleable/rank/wait.c|/* a */ #include /* b */ "$watch"
 rank does not include|libmalleable/rank/wait.c|%:include "$watch"

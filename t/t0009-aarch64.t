@@ -13,6 +13,7 @@ build() {
 	local source
 	for source in $sources "$srcdir"/libmalleable/rank/{cpus/bind,cpus/cpus,lend}.c; do
 		aarch64-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wshadow -Werror \
+			-DMAL_BUILT_WITH='""' -DMAL_BUILT_WITHOUT='""' \
 			-I"$srcdir" -c -o "$work/one.o" "$source" \
 			>>"$work/err" 2>&1 || return 1
 	done

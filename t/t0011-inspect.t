@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable inspect: regions of which the truth is known, as compilers build them (t/inspect).
 . "$(dirname "$0")/lib.sh"
-need clang fortran zydis libdw
+need clang fortran prover libdw
 malleable=$abs_top_builddir/malleable
 corpus=$srcdir/t/inspect
 # measured ARGUMENT...: no bound region is called free, each hot one is (of followed compilers).

@@ -6,7 +6,8 @@
 malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
 commands=(run status top set admin replay report convert acct inspect policies)
-programs=(malleabled malleable-agent malleable-join malleable-policy malleable-slurm)
+programs=(malleabled malleable-join malleable-policy malleable-slurm)
+! built agent || programs+=(malleable-agent)
 
 # refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
 failed() { echo "# ${*:2}: $1"; sed 's/^/#   /' "$work/err"; return 1; }
@@ -86,12 +87,13 @@ many() {
 ok "an argument too many" many
 few() {
 	local each
-	for each in run set admin replay report convert acct inspect "convert x" "set x"; do
+	for each in run set admin replay report convert acct "convert x" "set x"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
 	done
 }
 ok "an argument too few" few
+ok_with prover "inspect: no file" usage "malleable inspect" "" "$malleable" inspect
 no_number() {
 	local each
 	for each in "top --interval=x" "replay --cores=x f" "replay --ranks=0 f" \
@@ -126,14 +128,15 @@ wrong_directory() {
 	done
 }
 ok "acct: a file that is no directory" wrong_directory
-ok "inspect: a file that is no program" wrong_file inspect
+ok_with prover "inspect: a file that is no program" wrong_file inspect
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work"
 	echo x >secret && chmod 600 secret
 	users_read
 	unread() {
 		local each
-		for each in replay "report -o page" "convert --to=csv -o page" inspect; do
+		for each in replay "report -o page" "convert --to=csv -o page" \
+			$(! built prover || echo inspect); do
 			# shellcheck disable=SC2086 # words are wanted
 			refused 1 "malleable ${each%% *}: .*secret: Permission denied" \
 				setpriv --reuid=65534 --regid=65534 --clear-groups \
@@ -169,9 +172,9 @@ internal_wrong() {
 		usage "$program" "" "$lib/$program" --nonsense || return
 		usage "$program" "" "$lib/$program" || return
 	done
-	usage malleable-agent "--life-fd x: a number is wanted" \
-		"$lib/malleable-agent" --life-fd x &&
-		usage malleabled "--life-fd x: a number is wanted" "$lib/malleabled" --life-fd x &&
+	! built agent || usage malleable-agent "--life-fd x: a number is wanted" \
+		"$lib/malleable-agent" --life-fd x || return
+	usage malleabled "--life-fd x: a number is wanted" "$lib/malleabled" --life-fd x &&
 		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x
 }
 ok "and refuse what they do not know" internal_wrong

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # configure: what is optional is left out with a line that says what is lost, and is an error where
-# it was asked for.
+# it was asked for. Without all of it the product builds, and says what it lacks.
 . "$(dirname "$0")/lib.sh"
 [ -x "$srcdir/configure" ] || skip_all "no configure"
-plan 6
-optional=(seccomp zydis libdw pmix ncurses scdoc mpi clang fortran cxx tbb mpich cmocka)
+plan 14
+optional=(seccomp prover libdw pmix ncurses agent scdoc mpi clang fortran cxx tbb mpich cmocka)
 cd "$work" || exit 1
 
 # pkg-config knows no more than must be there.
@@ -20,7 +20,7 @@ configured() { run "$srcdir/configure" -C CC="${CC:-gcc}" "$@"; }
 left_out() {
 	local name
 	for name; do
-		says "^ {8}$name \(Debian: [a-z0-9+. -]*\): .*\bno " || return
+		says "^ {8}$name( \(Debian: [a-z0-9+. -]*\))?: .*\bno " || return
 	done
 }
 has_options() {
@@ -32,12 +32,10 @@ has_options() {
 
 run "$srcdir/configure" --help
 ok "each has an option" has_options all "${optional[@]}"
-configured --without-all
-ok "without all of them it ends well" all_of "exits 0" "says 'with: nothing that is optional'"
-ok "and says of each what is lost" left_out "${optional[@]}"
 configured
-ok "what is not there is left out too" all_of "exits 0" \
+ok "what is not there is left out" all_of "exits 0" \
 	"left_out seccomp pmix ncurses mpi fortran cmocka"
+ok "the agent needs nothing, and is there" says '^ +with:.* agent'
 # refused WHAT PACKAGE OPTION: with one line.
 refused() {
 	configured "$3"
@@ -46,3 +44,41 @@ refused() {
 }
 ok "one that was asked for is an error" refused PMIx libpmix-dev --with-pmix
 ok "and so is the first, where all were" refused libseccomp libseccomp-dev --with-all
+configured --without-all --disable-hardening
+ok "without all of them it ends well" all_of "exits 0" "says 'with: nothing that is optional'"
+ok "and says of each what is lost" left_out "${optional[@]}"
+
+# What it makes: no symbol of ours is missed, as modules are linked with whatever is not there.
+limit=1200 run make -j2 malleable malleabled libmalleable.la balance.la CFLAGS=-O0
+ok "it builds then" exits 0
+whole() {
+	local file
+	for file in .libs/libmalleable.so .libs/balance.so; do
+		! nm -Du "$file" | grep -E ' (mal|balance)_' | sed 's/^/# /' | grep . || return
+	done
+}
+ok "and nothing is missed" whole
+run ./malleable --version
+ok "malleable --version names what it has not" all_of "exits 0" "says '^malleable [0-9.]+$'" \
+	"says '^built without:.* prover .* agent$'"
+run ./malleable inspect ./malleable
+ok "malleable inspect says that there is no prover" all_of "exits 1" \
+	"complains '^malleable inspect: built without the prover'" "[ ! -s out ]"
+mkdir lib
+cp .libs/libmalleable.so malleabled lib
+echo "optional balance.so libdir=$work/lib coschedule@shared=yes" >plugstack.conf
+run ./malleable admin check plugstack.conf
+ok "malleable admin check refuses coschedule=yes, and names what is left out" all_of "exits 1" \
+	"complains 'coschedule@shared=yes: built without the agent: .* take turns'" \
+	"says '^built without:.* agent$'" "[ \$(wc -l <err) = 1 ]"
+echo "optional balance.so libdir=$work/lib coschedule=no" >plugstack.conf
+run ./malleable admin check plugstack.conf
+ok "but not coschedule=no" all_of "exits 0" "[ ! -s err ]"
+if built mpi && built clang; then
+	cp "$stage/lib/malleable/libmalleable_mpi.so" lib
+	run ./malleable run --libdir "$work/lib" --balance=auto -- "$programs/omponly"
+	ok "the report says that no region was classified, and why" all_of "exits 0" \
+		"complains 'regions: none could be classified: built without the prover'"
+else
+	skip "the report says that no region was classified, and why" "no program with OpenMP"
+fi

@@ -4,7 +4,7 @@
 # Python reads what is Python.
 . "$(dirname "$0")/lib.sh"
 package=$srcdir/contrib/package
-plan 11
+plan 12
 
 # names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
 names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }
@@ -20,18 +20,20 @@ ok "versions agree" all_of "[ -n '$version' ]" \
 parsed() { python3 -c 'import ast, sys; [ast.parse(open(f).read()) for f in sys.argv[1:]]' "$@"; }
 ok "Python reads Spack's and EasyBuild's files" parsed "$package"/spack/package.py "$package"/*.eb
 
-# Without Zydis no region is free: whoever follows a recipe, or the README, has it.
-with_zydis() {
+# Without the prover no region is free: whoever follows a recipe, or the README, has it.
+# with PART RECIPE...: they have it.
+with() {
 	local recipe
-	for recipe in package/debian/rules package/malleable.spec package/spack/package.py \
-		package/*.eb prepare; do
+	for recipe in "${@:2}"; do
 		recipe=$(compgen -G "$srcdir/contrib/$recipe")
-		sed -n '/--without-all/,/^$/p' "$recipe" | grep -qw zydis ||
+		sed -n '/--without-all/,/^$/p' "$recipe" | grep -qw "$1" ||
 			{ echo "# not in $recipe" && return 1; }
 	done
 }
-ok "each way to build it, the demonstration too, has Zydis" all_of with_zydis \
-	"! grep -q 'built without' $srcdir/README.md"
+recipes=(package/debian/rules package/malleable.spec package/spack/package.py 'package/*.eb')
+ok "each way to build it, the demonstration too, has the prover" all_of \
+	'with prover "${recipes[@]}" prepare' "! grep -q 'built without' $srcdir/README.md"
+ok "each but that one has the agent" with agent "${recipes[@]}"
 
 # As a distribution does it: below a directory of its own, with libraries and Slurm's plugins where
 # these are there.
@@ -51,6 +53,10 @@ expanded() {
 		s,^%\{_mandir\}(.*)\*$,usr/share/man\1,p; s,^%\{_includedir\},usr/include,p'
 }
 sed -n '/^%files/,/^%changelog/p' "$package/malleable.spec" | expanded >"$work/spec"
+# What configure left out is in the lists alone.
+for part in prover:libmalleable_prove.so agent:malleable-agent; do
+	built "${part%:*}" || sed -i "/\/${part#*:}\$/d" "$work/debian" "$work/spec"
+done
 # matches LIST: each installed file is in LIST once, and nothing else is; *.la of one directory are
 # one line.
 matches() {
@@ -75,8 +81,8 @@ ok "the documents are there" [ -z "$(documents)" ]
 
 # What is below /run, by the names that the source has for it: removed with the packages, but for
 # what steps that run need; kept where they are upgraded.
-sed -nE 's,^#define MAL_[A-Z_]+ "(/run/malleable[^"/]*)"$,\1,p' "$srcdir"/libmalleable/core/*.h \
-	>"$work/names"
+sed -nE 's,^#define MAL_[A-Z_]+ "(/run/malleable[^"/]*)"$,\1,p' \
+	"$srcdir"/libmalleable/{agent,core}/*.h >"$work/names"
 sed -n '/^%postun/,/^%files/p' "$package/malleable.spec" | sed '1d;$d' >"$work/erase"
 grep -v '^#DEBHELPER#' "$package/debian/slurm-wlm-balance-plugin.postrm" >"$work/postrm"
 cp "$(command -v sleep)" "$work/malleabled"

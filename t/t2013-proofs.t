@@ -6,6 +6,7 @@
 # malleable set moves CPUs. Four CPUs are made up; told one, or two instead, with real ones.
 . "$(dirname "$0")/lib.sh"
 need_cluster
+need prover
 command -v "$clang" >/dev/null || skip_all "needs $clang"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_oob_tcp_if_include=lo
 export XDG_CACHE_HOME=$work/cache
@@ -85,17 +86,6 @@ once() {
 	plain=$(results)
 	[ "$(wc -l <<<"$plain")" = 2 ] || echo "# the plain run: $plain"
 }
-
-if "$malleable" inspect /bin/true | grep -q "built without Zydis"; then
-	build gcc gcc
-	balanced "" "$work/gcc" "$stop"
-	wait_until [ -s "$work/watch.0" ]
-	ended
-	ok "without Zydis one line says so" all_of "exits 0" \
-		"complains 'regions: none could be classified: built without Zydis'"
-	done_testing
-	exit 0
-fi
 
 for compiler in gcc clang; do
 	[ $compiler = clang ] && cc=$clang || cc=gcc

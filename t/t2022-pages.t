@@ -4,7 +4,7 @@
 # taken from the pages as they are. Each command ends well and prints what its page shows.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-need mpich ncurses scdoc zydis
+need mpich ncurses scdoc prover
 [ $openmpi = yes ] || skip_all "mpirun is MPICH's, which starts ranks in a step"
 ordinary_users
 start_cluster

@@ -4,6 +4,7 @@
 # ends; without an agent they take turns.
 . "$(dirname "$0")/lib.sh"
 need_cluster
+need agent
 [ ! -e /run/malleable.agent ] || skip_all "an agent runs on this machine already"
 start_cluster --plugin-args "coschedule@shared=yes log=no"
 socket=/run/malleable.agent

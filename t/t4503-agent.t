@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/faults.sh"
 need_cluster
+need agent
 command -v python3 >/dev/null || skip_all "needs python3"
 [ ! -e /run/malleable.agent ] || skip_all "an agent runs on this machine already"
 id games >/dev/null 2>&1 && id news >/dev/null 2>&1 || skip_all "needs the users games and news"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "libmalleable/core/agent_protocol.h"
+#include "libmalleable/agent/protocol.h"
 
 #define MAL_CLAIMS_MAX 72
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/printable.h"
+#include "libmalleable/core/built.h"
 #include "libmalleable/loadable/site.h"
 
 #define PLUGIN "balance.so"
@@ -135,6 +136,7 @@ int mal_check_plugstack(const char *file)
 	if (!file)
 		file = path;
 	check_file(file, 0);
+	mal_built_print(stdout);
 	if (!now.plugins && !now.wrong) {
 		mal_print_line(stderr,
 			       "malleable admin check: %s: no line for %s: there is no --balance",

@@ -7,6 +7,7 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/core/built.h"
 #include "libmalleable/core/env.h"
 
 static const struct {
@@ -32,7 +33,9 @@ static void usage(FILE *out)
 	fputs("Usage: malleable COMMAND [OPTIONS]\n\n", out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\nmalleable help COMMAND tells more. --version prints the version.\n", out);
+	fputs("\nmalleable help COMMAND tells more. --version prints the version and what it was "
+	      "built with.\n",
+	      out);
 }
 
 /* Returns the exit status of the command NAME. */
@@ -86,6 +89,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("malleable " PACKAGE_VERSION);
+		mal_built_print(stdout);
 		return 0;
 	}
 	return run(name, argc - 1, argv + 1);

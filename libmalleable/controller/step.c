@@ -13,7 +13,6 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
-#include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/plausibility.h"
@@ -25,6 +24,7 @@
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/share.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/arguments.h"
@@ -90,8 +90,8 @@ int mal_step_open(struct mal_step_facts *step, const struct mal_arguments *argum
 static bool is_complete(const struct mal_controller *controller)
 {
 	return controller->allocation && controller->leaving && controller->settling &&
-	       controller->agent && controller->sampling && controller->totalling &&
-	       controller->plausibility && controller->history && controller->overdue &&
+	       controller->sampling && controller->totalling && controller->plausibility &&
+	       controller->history && controller->overdue &&
 	       (controller->step->arguments.nodes < 2 ||
 		(controller->summaries && controller->imbalance));
 }
@@ -106,7 +106,6 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 		.allocation = mal_allocation_create(step, idle),
 		.leaving = mal_leaving_create(),
 		.settling = mal_settling_create(),
-		.agent = mal_agent_link_create(),
 		.sampling = mal_sampling_create(ranks),
 		.totalling = mal_totalling_create(ranks),
 		.plausibility = mal_plausibility_create(ranks),
@@ -142,8 +141,7 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
 	mal_control_open(controller);
-	mal_share_open(controller, arguments->agent_fd);
-	return 0;
+	return mal_share_open(controller, arguments->agent_fd, err);
 }
 
 void mal_controller_take_round(struct mal_controller *controller, struct mal_window *window)
@@ -216,7 +214,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_allocation_destroy(controller->allocation);
 	mal_leaving_destroy(controller->leaving);
 	mal_settling_destroy(controller->settling);
-	mal_agent_link_destroy(controller->agent);
+	mal_share_close(controller);
 	mal_pool_clear(controller);
 	mal_sampling_destroy(controller->sampling);
 	mal_totalling_destroy(controller->totalling);

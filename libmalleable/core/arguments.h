@@ -23,7 +23,7 @@ struct mal_arguments {
 	int report_fd;	/* pipe for the report */
 	int start_fd;	/* socket for a descriptor of the new process: leave the parent */
 	int listen_fd;	/* the controller's socket, listening */
-	int agent_fd;	/* connection to the node's agent (agent_protocol.h) */
+	int agent_fd;	/* connection to the node's agent (agent/protocol.h) */
 	int cgroup_fds[MAL_ARGUMENTS_CGROUPS]; /* cgroup.procs of these, open for writing */
 	unsigned int cgroup_count;
 	bool becomes_user; /* the caller is root; the controller becomes USER, GROUP */

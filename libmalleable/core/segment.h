@@ -256,7 +256,7 @@ struct mal_header {
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
-	/* Which rank reads the program for all, and how often it has (rank/program/reader.h). */
+	/* Which rank reads the program for all, and how often it has (rank/prover/reader.h). */
 	_Atomic int32_t reader;
 	_Atomic uint32_t read;
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */

@@ -157,8 +157,19 @@ static inline int mal_combines(const struct mal_analysis *analysis)
 	return analysis->without && analysis->state->protected_;
 }
 
-/* Bind the region: the first reason is kept. SYMBOL may be NULL. */
+/* checks.c: bind the region; the first reason is kept. SYMBOL may be NULL. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
+/* The same, at the end of BLOCK. */
+void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason);
+/* All that a loop of iterations leads to keeps one pace. */
+void mal_check_pace(struct mal_analysis *analysis, mal_value value);
+void mal_effect(struct mal_analysis *analysis, unsigned int effect);
+mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t flags);
+/* Whether a value may be seen by others; binds where not. */
+int mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as);
+void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
+/* The first block of the loop of iterations that steps VALUE, or NULL. */
+struct mal_block_facts *mal_stepped_by(const struct mal_analysis *analysis, mal_value value);
 
 /* handlers.c: bind a region that goes on after an exception that it caught: not followed. */
 void mal_check_handlers(struct mal_analysis *analysis);
@@ -193,14 +204,14 @@ void mal_forget_escaped(struct mal_analysis *analysis);
 /* memory.c: operands. */
 mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *operand);
 void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand, mal_value value);
-void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
 mal_value mal_address(struct mal_analysis *analysis, const struct mal_operand *operand);
-/* All that a loop of iterations leads to keeps one pace. */
-void mal_check_pace(struct mal_analysis *analysis, mal_value value);
-void mal_effect(struct mal_analysis *analysis, unsigned int effect);
-mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t flags);
-/* Whether a value may be seen by others; binds where not. */
-int mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as);
+/* any.c: flags, and instructions that others fall back on. */
+void mal_set_flags(struct mal_analysis *analysis, mal_value left, mal_value right);
+void mal_set_result(struct mal_analysis *analysis, mal_value result);
+/* What follows from flags may not tell how many iterations a thread has had. */
+void mal_check_counts(struct mal_analysis *analysis);
+void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at);
+void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at);
 
 /* step.c, moves.c, atomics.c, calls.c, branches.c: instructions. */
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at);
@@ -210,8 +221,6 @@ void mal_step_stack(struct mal_analysis *analysis, const struct mal_instruction 
 void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_pair(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_lanes(struct mal_analysis *analysis, const struct mal_instruction *at);
-void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at);
-void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_atomic(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at);
@@ -226,7 +235,6 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 int mal_find_shared_loops(struct mal_analysis *analysis);
 int mal_force_joins(struct mal_analysis *analysis);
 int mal_check_control(struct mal_analysis *analysis);
-void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason);
 
 /* ends.c: whether iterations decide at the end of BLOCK. */
 int mal_is_exit_by_share(const struct mal_analysis *analysis, uint32_t block);

@@ -232,7 +232,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 
 static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_value *results)
 {
-	const struct mal_callee *callee = mal_callee(analysis->program, target);
+	const struct mal_callee *callee = analysis->program->find_callee(analysis->program, target);
 	const struct mal_finding *finding;
 
 	mal_effect(analysis,

@@ -158,12 +158,6 @@ int mal_force_joins(struct mal_analysis *analysis)
 	return changed;
 }
 
-void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason)
-{
-	analysis->at = mal_flow_last(&analysis->graph, block);
-	mal_bind(analysis, reason, NULL);
-}
-
 static void check_branch(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
 			 uint8_t *in_share, uint8_t *once)
 {

@@ -9,8 +9,6 @@
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/read.h"
 
-#ifdef HAVE_ZYDIS
-
 /* With the name of a C++ function. */
 enum { REASON_LONGEST = 1280 };
 
@@ -130,28 +128,21 @@ static void judge_object(const struct mal_program *program, struct mal_inspectio
 					  : inspection->asks || inspection->thread_local_;
 }
 
-#endif
-
 static const char *trouble_with(const struct mal_image *image)
 {
-#ifndef HAVE_ZYDIS
-	(void)image;
-	return "built without Zydis";
-#else
 	if (image->other_machine)
 		return "not for x86_64";
 	if (!image->dynamic)
 		return "statically linked";
 	return NULL;
-#endif
 }
 
 static int inspect(const struct mal_image *image, const struct mal_inspect_by *by,
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
-#ifdef HAVE_ZYDIS
 	struct mal_starts starts = {0};
-	struct mal_program program = {.image = image, .by = by, .starts = &starts};
+	struct mal_program program = {
+		.image = image, .by = by, .starts = &starts, .find_callee = mal_callee};
 	int result = mal_find_regions(&program, &starts, err);
 
 	if (result == 0)
@@ -160,13 +151,6 @@ static int inspect(const struct mal_image *image, const struct mal_inspect_by *b
 	free(starts.starts);
 	mal_program_free(&program);
 	return result;
-#else
-	(void)image;
-	(void)by;
-	(void)inspection;
-	(void)err;
-	return 0;
-#endif
 }
 
 int mal_inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,

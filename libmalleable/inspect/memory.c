@@ -1,119 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* memory.c: reads and writes registers and memory, and checks what others may see. */
-#include <stdio.h>
+/* memory.c: reads and writes registers and memory. */
 #include <string.h>
 
 #include "libmalleable/inspect/analysis.h"
-
-void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
-{
-	struct mal_finding *finding = analysis->finding;
-
-	if (!analysis->final || finding->reason[0])
-		return;
-	snprintf(finding->reason, sizeof(finding->reason), symbol ? "%s: %s" : "%s", reason,
-		 symbol);
-	finding->where = analysis->at ? analysis->at->address : 0;
-}
-
-mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t flags)
-{
-	return mal_symbol(&analysis->values, analysis->at->address * 8 + which, flags);
-}
-
-void mal_effect(struct mal_analysis *analysis, unsigned int effect)
-{
-	analysis->facts[analysis->block].effects |= (uint8_t)effect;
-}
-
-/* The first block of the loop of iterations that steps VALUE, or NULL. */
-static struct mal_block_facts *stepped_by(const struct mal_analysis *analysis, mal_value value)
-{
-	const struct mal_node *node = mal_node(&analysis->values, value);
-	const mal_value parts[] = {node->a, node->b, node->c};
-	struct mal_block_facts *found = NULL;
-	uint32_t block = (uint32_t)(node->key >> 40) & 0x3fffff;
-
-	if ((node->kind == MAL_STEP || node->kind == MAL_SYMBOL) && node->key >> 62 == 1 &&
-	    block < analysis->graph.block_count && analysis->facts[block].header)
-		found = &analysis->facts[block];
-	for (size_t i = 0; i < 3 && !found && node->kind != MAL_SYMBOL; i++)
-		found = parts[i] ? stepped_by(analysis, parts[i]) : NULL;
-	return found;
-}
-
-void mal_check_pace(struct mal_analysis *analysis, mal_value value)
-{
-	struct mal_block_facts *loop;
-	int counts = 0;
-	int64_t pace;
-
-	if (!analysis->final || analysis->without)
-		return;
-	loop = stepped_by(analysis, value);
-	if (!loop)
-		return;
-	pace = mal_pace(&analysis->values, value, &counts);
-	if (!pace)
-		return;
-	if (!loop->paces[counts])
-		loop->paces[counts] = pace;
-	if (pace == MAL_NO_PACE || loop->paces[counts] != pace ||
-	    (loop->paces[0] && loop->paces[1] && loop->paces[0] != loop->paces[1] &&
-	     loop->paces[0] != -loop->paces[1]))
-		mal_bind(analysis, "another pace than that of a thread's iterations", NULL);
-}
-
-int mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as)
-{
-	const struct mal_node *node = mal_node(&analysis->values, value);
-	char text[160];
-
-	mal_check_pace(analysis, value);
-	if (node->class == MAL_UNKNOWN)
-		snprintf(text, sizeof(text), "%s %s", node->text, as);
-	else if (node->class == MAL_IDENTITY)
-		snprintf(text, sizeof(text), "%s %s",
-			 node->kind == MAL_CHOSEN ? "what chooses one thread"
-						  : "a thread's number, or how many there are,",
-			 as);
-	else if (mal_is_of_bounds(&analysis->values, value))
-		snprintf(text, sizeof(text), "the bounds of a thread's iterations %s", as);
-	else if (!node->class && node->flags & MAL_PLACE &&
-		 (analysis->values.inner || analysis->at->lock))
-		snprintf(text, sizeof(text), "read at the bounds of a thread's iterations, %s", as);
-	else if (analysis->without && (node->class || node->flags & MAL_ITEM))
-		snprintf(text, sizeof(text), "a thread's own iterations %s outside a loop", as);
-	else
-		return 1;
-	mal_bind(analysis, text, NULL);
-	return 0;
-}
-
-void mal_check_address(struct mal_analysis *analysis, mal_value address, int store)
-{
-	const struct mal_node *node = mal_node(&analysis->values, address);
-
-	mal_check_pace(analysis, address);
-	mal_effect(analysis, node->class ? MAL_EFFECT_ITEM : 0);
-	if (node->class == MAL_IDENTITY) {
-		if (!mal_is_share(&analysis->values, address) ||
-		    (mal_shape_of(&analysis->values, address)->shape == MAL_SHAPE_BLOCK &&
-		     mal_shape_of(&analysis->values, address)->start == 0))
-			mal_check_value(analysis, address, "as an address");
-		else if (store && !analysis->state->few)
-			mal_effect(analysis, MAL_EFFECT_BOUND);
-	} else if (node->class == MAL_UNKNOWN) {
-		mal_check_value(analysis, address, "as an address");
-	} else if (store && (mal_is_off(&analysis->values, address) ||
-			     (analysis->values.inner && mal_is_edge(&analysis->values, address)))) {
-		mal_check_value(analysis, address, "as an address");
-	} else if (node->class == MAL_CLEAN && node->flags & MAL_CARRIED) {
-		mal_bind(analysis, "a value carried between iterations as an address", NULL);
-	}
-	if (analysis->without && store && node->class)
-		mal_check_value(analysis, address, "as an address");
-}
 
 mal_value mal_address(struct mal_analysis *analysis, const struct mal_operand *operand)
 {
@@ -251,15 +140,16 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	for (uint32_t i = 0; i < state->load_count; i++)
 		if (state->load_addresses[i] == address)
 			return state->loads[i];
-	value = mal_loaded(
-		&analysis->values, analysis->at->address * 8 + 1,
-		(uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM) |
-			  (mal_is_edge(&analysis->values, address) && !stepped_by(analysis, address)
-				   ? MAL_PLACE
-				   : 0) |
-			  (node->flags & MAL_OWN ? MAL_CARRIED : 0)),
-		node->class || node->flags & MAL_CARRIED ? 0
-							 : canonical(&analysis->values, address));
+	value = mal_loaded(&analysis->values, analysis->at->address * 8 + 1,
+			   (uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM) |
+				     (mal_is_edge(&analysis->values, address) &&
+						      !mal_stepped_by(analysis, address)
+					      ? MAL_PLACE
+					      : 0) |
+				     (node->flags & MAL_OWN ? MAL_CARRIED : 0)),
+			   node->class || node->flags & MAL_CARRIED
+				   ? 0
+				   : canonical(&analysis->values, address));
 	if (address && state->load_count < MAL_LOADS) {
 		state->load_addresses[state->load_count] = address;
 		state->loads[state->load_count++] = value;

@@ -96,6 +96,8 @@ struct mal_program {
 	uint32_t *local_of;
 	struct mal_reach *reaches;
 	size_t reach_count;
+	/* Finds them: a function that calls others is gone through as they are (mal_callee()). */
+	const struct mal_callee *(*find_callee)(struct mal_program *program, uint64_t entry);
 	struct mal_callee **callees;
 	size_t callee_count;
 	const struct mal_starts *starts;

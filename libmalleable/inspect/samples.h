@@ -6,7 +6,7 @@
 #ifndef MAL_INSPECT_SAMPLES_H
 #define MAL_INSPECT_SAMPLES_H
 
-#include "libmalleable/inspect/values.h"
+#include "libmalleable/inspect/nodes.h"
 
 enum { MAL_TEAMS = 6 };
 extern const int mal_teams[MAL_TEAMS];
@@ -21,8 +21,12 @@ struct mal_sample {
 	int64_t steps;
 };
 
+int mal_compare(enum mal_condition condition, int64_t a, int64_t b);
 int64_t mal_evaluate(const struct mal_values *values, mal_value value,
 		     const struct mal_sample *sample);
+
+/* Whether what differs among threads cancels out of VALUE. */
+int mal_is_common(const struct mal_values *values, mal_value value);
 
 /* What shapes an expression may have, by what it changes with. */
 enum mal_fit { MAL_FIT_LENGTH, MAL_FIT_START, MAL_FIT_END, MAL_FITS };

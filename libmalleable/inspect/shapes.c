@@ -3,6 +3,8 @@
  * shapes.c: which expressions of a thread's number choose its iterations. They are evaluated for
  * several threads of several teams, and compared with gcc's division.
  */
+#include "libmalleable/inspect/shapes.h"
+
 #include "libmalleable/inspect/samples.h"
 
 enum { SEEDS = 4 };
@@ -79,7 +81,7 @@ const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value)
 
 	/* What is known of a value where one way was taken is kept apart. */
 	if (values->compare)
-		value = mal_make(values, MAL_ON_WAY, values->truth, value, values->compare, 0);
+		value = mal_on_way(values, value);
 	node = &values->nodes[value];
 	if (node->shape == MAL_SHAPE_UNKNOWN)
 		node->shape = (uint8_t)find_shape(values,

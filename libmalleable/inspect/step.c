@@ -2,80 +2,12 @@
 /* step.c: what one instruction makes of the values that it reads. */
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
-
-enum { PARTS = 12 };
-
-static void compare(struct mal_analysis *analysis, mal_value left, mal_value right)
-{
-	analysis->state->left = left;
-	analysis->state->right = right;
-}
-
-static void result_flags(struct mal_analysis *analysis, mal_value result)
-{
-	compare(analysis, result, mal_number(&analysis->values, 0));
-}
+#include "libmalleable/inspect/samples.h"
 
 static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_t count)
 {
-	result_flags(analysis,
-		     mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
-}
-
-/* What follows from flags may not tell how many iterations a thread has had. */
-static void check_counts(struct mal_analysis *analysis)
-{
-	const struct mal_state *state = analysis->state;
-
-	if (analysis->values.inner && (mal_node(&analysis->values, state->left)->flags |
-				       mal_node(&analysis->values, state->right)->flags) &
-					      MAL_COUNTED)
-		mal_bind(analysis, "a choice by how many iterations a thread has had", NULL);
-}
-
-/* Everything that is written depends on everything that is read. */
-void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	struct mal_state *state = analysis->state;
-	uint64_t reads = at->reads & ~at->addressing & ~MAL_BIT(MAL_FLAGS), writes = at->writes;
-	mal_value parts[PARTS], value;
-	size_t count = 0;
-
-	for (unsigned int i = 0; i < at->operand_count; i++)
-		if (at->operands[i].kind == MAL_OPERAND_MEMORY && at->operands[i].read)
-			parts[count++] = mal_read(analysis, &at->operands[i]);
-	for (unsigned int i = 0; i < at->operand_count; i++)
-		if (at->operands[i].kind == MAL_OPERAND_REGISTER && at->operands[i].read &&
-		    at->operands[i].reg != MAL_NO_REGISTER) {
-			parts[count++] = mal_read(analysis, &at->operands[i]);
-			reads &= ~MAL_BIT(at->operands[i].reg);
-		}
-	for (unsigned int reg = 0; reg < MAL_REGISTERS && count < PARTS - 1; reg++)
-		if (reads & MAL_BIT(reg))
-			parts[count++] = state->registers[reg];
-	if (at->reads & MAL_BIT(MAL_FLAGS)) {
-		check_counts(analysis);
-		parts[count++] = state->left;
-		if (count < PARTS)
-			parts[count++] = state->right;
-	}
-	for (size_t i = 0; i < count; i++)
-		mal_check_pace(analysis, parts[i]);
-	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
-			 ? mal_spread
-			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
-	for (unsigned int i = 0; i < at->operand_count; i++)
-		if (at->operands[i].written) {
-			mal_write(analysis, &at->operands[i], value);
-			if (at->operands[i].kind == MAL_OPERAND_REGISTER &&
-			    at->operands[i].reg != MAL_NO_REGISTER)
-				writes &= ~MAL_BIT(at->operands[i].reg);
-		}
-	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
-		if (writes & MAL_BIT(reg) && reg != MAL_FLAGS && reg != MAL_RSP)
-			state->registers[reg] = value;
-	if (writes & MAL_BIT(MAL_FLAGS))
-		result_flags(analysis, value);
+	mal_set_result(analysis,
+		       mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
 }
 
 /* Sums, differences and products: the expressions that divide iterations. */
@@ -125,9 +57,9 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 	}
 	mal_write(analysis, to, result);
 	if (at->action == MAL_ACTION_SUBTRACT)
-		compare(analysis, left, right);
+		mal_set_flags(analysis, left, right);
 	else
-		result_flags(analysis, result);
+		mal_set_result(analysis, result);
 }
 
 static void step_divide(struct mal_analysis *analysis, const struct mal_instruction *at)
@@ -160,62 +92,6 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 	flags_of(analysis, &by, 1);
 }
 
-/* A value that is no other than one of the operands, if the other one is neutral. */
-void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	unsigned int first = at->operand_count == 3 ? 1 : 0, bytes = at->operands[first].bytes;
-	int64_t numbers[2] = {0, 0}, neutral = 0, other = 0;
-	mal_value values[2], result;
-	int known[2];
-
-	if (at->operand_count < 2) {
-		mal_step_any(analysis, at);
-		return;
-	}
-	bytes = at->operands[at->operand_count - 1].bytes == 4 ? 4 : bytes;
-	for (unsigned int i = 0; i < 2; i++) {
-		values[i] = mal_read(analysis, &at->operands[first + i]);
-		known[i] = mal_is_number(&analysis->values, values[i], &numbers[i]);
-	}
-	switch (at->action) {
-	case MAL_ACTION_AND: neutral = other = -1; break;
-	case MAL_ACTION_FLOAT_MULTIPLY:
-		neutral = 0x3ff0000000000000;
-		other = 0x3f800000;
-		break;
-	case MAL_ACTION_FLOAT_LESS:
-		neutral = bytes == 4 ? 0x7f800000 : 0x7ff0000000000000;
-		other = bytes == 4 ? 0x7f7fffff : 0x7fefffffffffffff;
-		break;
-	case MAL_ACTION_FLOAT_MORE:
-		neutral = bytes == 4 ? (int32_t)0xff800000 : (int64_t)0xfff0000000000000;
-		other = bytes == 4 ? (int32_t)0xff7fffff : (int64_t)0xffefffffffffffff;
-		break;
-	case MAL_ACTION_FLOAT_ADD: other = INT64_MIN; break;
-	default: break;
-	}
-	if (known[1] && (numbers[1] == neutral || numbers[1] == other))
-		result = values[0];
-	else if (known[0] && (numbers[0] == neutral || numbers[0] == other))
-		result = values[1];
-	else if (at->action == MAL_ACTION_AND && known[0] && known[1])
-		result = mal_number(&analysis->values, numbers[0] & numbers[1]);
-	else if (at->action == MAL_ACTION_AND && mal_combines(analysis) && (known[0] || known[1]))
-		result = values[known[0]];
-	else if (at->action == MAL_ACTION_AND && known[1] && numbers[1] < 0 &&
-		 mal_is_of_bounds(&analysis->values, values[0]) &&
-		 mal_is_share(&analysis->values, values[0]) &&
-		 !mal_is_place(&analysis->values, values[0]))
-		result = mal_leaf(&analysis->values, MAL_SHARE, MAL_ROUNDED);
-	else {
-		mal_step_any(analysis, at);
-		return;
-	}
-	mal_write(analysis, &at->operands[0], result);
-	if (at->writes & MAL_BIT(MAL_FLAGS))
-		result_flags(analysis, result);
-}
-
 static void step_clear(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	const struct mal_operand *last = &at->operands[at->operand_count - 1];
@@ -226,8 +102,8 @@ static void step_clear(struct mal_analysis *analysis, const struct mal_instructi
 	    !(at->reads & MAL_BIT(MAL_FLAGS))) {
 		mal_write(analysis, &at->operands[0], mal_number(&analysis->values, 0));
 		if (at->writes & MAL_BIT(MAL_FLAGS))
-			compare(analysis, mal_number(&analysis->values, 0),
-				mal_number(&analysis->values, 0));
+			mal_set_flags(analysis, mal_number(&analysis->values, 0),
+				      mal_number(&analysis->values, 0));
 		return;
 	}
 	if (at->reads & MAL_BIT(MAL_FLAGS))
@@ -243,14 +119,14 @@ static void step_test(struct mal_analysis *analysis, const struct mal_instructio
 	int64_t a, b;
 
 	if (at->action == MAL_ACTION_COMPARE) {
-		compare(analysis, left, right);
+		mal_set_flags(analysis, left, right);
 	} else if (at->action == MAL_ACTION_COMPARE_FLOAT) {
 		flags_of(analysis, (mal_value[]){left, right}, 2);
 	} else if (left == right && at->operands[1].kind == MAL_OPERAND_REGISTER) {
-		result_flags(analysis, left);
+		mal_set_result(analysis, left);
 	} else if (mal_is_number(&analysis->values, left, &a) &&
 		   mal_is_number(&analysis->values, right, &b)) {
-		result_flags(analysis, mal_number(&analysis->values, a & b));
+		mal_set_result(analysis, mal_number(&analysis->values, a & b));
 	} else {
 		flags_of(analysis, (mal_value[]){left, right}, 2);
 	}
@@ -265,7 +141,7 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 	int outcome = mal_outcome(analysis, (enum mal_condition)at->condition, left, right);
 	int exact = mal_node(values, left)->flags & mal_node(values, right)->flags & MAL_EXACT;
 
-	check_counts(analysis);
+	mal_check_counts(analysis);
 	yes = at->action == MAL_ACTION_SET ? mal_number(values, 1)
 					   : mal_read(analysis, &at->operands[1]);
 	no = at->action == MAL_ACTION_SET ? mal_number(values, 0)

@@ -1,105 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* values.c: makes expressions, each once. */
+/* values.c: makes expressions. */
 #include "libmalleable/inspect/values.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { NODES = 1 << 15, SIZE = 600 };
-
-/* Value 0 is a symbol of which nothing is known. */
-int mal_values_make(struct mal_values *values)
-{
-	*values = (struct mal_values){.nodes = malloc(NODES * sizeof(*values->nodes)),
-				      .table = calloc(2 * NODES, sizeof(*values->table)),
-				      .count = 1};
-	if (!values->nodes || !values->table)
-		return -1;
-	values->nodes[0] = (struct mal_node){0};
-	return 0;
-}
-
-void mal_values_free(struct mal_values *values)
-{
-	free(values->nodes);
-	free(values->table);
-}
-
-static mal_value intern(struct mal_values *values, const struct mal_node *node)
-{
-	uint64_t hash = (uint64_t)node->kind * 31 + (uint64_t)node->key * 0x9e3779b97f4a7c15u;
-	uint32_t at;
-
-	hash ^= ((uint64_t)node->a << 32 | node->b) * 0xff51afd7ed558ccdu;
-	hash ^= ((uint64_t)node->c << 32 | node->flags) * 0xc4ceb9fe1a85ec53u;
-	for (at = (uint32_t)(hash >> 40) % (2 * NODES); values->table[at];
-	     at = (at + 1) % (2 * NODES)) {
-		const struct mal_node *known = &values->nodes[values->table[at]];
-
-		if (known->kind == node->kind && known->key == node->key && known->a == node->a &&
-		    known->b == node->b && known->c == node->c && known->flags == node->flags &&
-		    known->text == node->text)
-			return values->table[at];
-	}
-	if (values->count == NODES) {
-		values->full = 1;
-		return 0;
-	}
-	values->nodes[values->count] = *node;
-	values->table[at] = values->count;
-	return values->count++;
-}
-
-mal_value mal_number(struct mal_values *values, int64_t number)
-{
-	struct mal_node node = {.kind = MAL_NUMBER, .flags = MAL_EXACT, .size = 1, .key = number};
-
-	return intern(values, &node);
-}
-
-mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal_value address)
-{
-	struct mal_node node = {.kind = MAL_SYMBOL,
-				.flags = (uint8_t)(flags | MAL_EXACT),
-				.size = 1,
-				.a = address,
-				.key = (int64_t)key};
-
-	return intern(values, &node);
-}
-
-mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags)
-{
-	return mal_loaded(values, key, flags, 0);
-}
-
-mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key)
-{
-	struct mal_node node = {.kind = (uint8_t)kind, .size = 1, .key = key};
-
-	if (kind == MAL_LOW || kind == MAL_HIGH || kind == MAL_SHARE)
-		node.class = MAL_ITERATIONS;
-	if (kind == MAL_THREAD || kind == MAL_THREADS || kind == MAL_CHOSEN)
-		node.class = MAL_IDENTITY;
-	if (node.class && kind != MAL_SHARE)
-		node.flags = MAL_EXACT;
-	return intern(values, &node);
-}
-
-mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags)
-{
-	struct mal_node node = {
-		.kind = MAL_SHARE, .class = MAL_ITERATIONS, .flags = flags, .size = 1, .key = key};
-
-	return intern(values, &node);
-}
-
-mal_value mal_tells(struct mal_values *values, const char *text)
-{
-	struct mal_node node = {.kind = MAL_TELLS, .class = MAL_UNKNOWN, .size = 1, .text = text};
-
-	return intern(values, &node);
-}
+/* Longer ones are not followed. */
+enum { SIZE = 600 };
 
 static uint64_t key_of(const struct mal_node *node)
 {
@@ -117,24 +21,6 @@ int mal_is_place(struct mal_values *values, mal_value value)
 						     : mal_is_bound(values, value)
 		       : node->class == MAL_ITERATIONS &&
 				 (node->kind != MAL_SHARE || !node->key || node->flags & MAL_PLACE);
-}
-
-int mal_is_edge(const struct mal_values *values, mal_value value)
-{
-	const struct mal_node *node = mal_node(values, value);
-
-	return node->class == MAL_CLEAN	 ? node->flags & MAL_PLACE
-	       : node->kind == MAL_SHARE ? node->key && node->flags & MAL_PLACE
-					 : node->class == MAL_IDENTITY;
-}
-
-int mal_is_off(struct mal_values *values, mal_value value)
-{
-	const struct mal_node *node = mal_node(values, value);
-
-	return node->kind == MAL_SHARE && node->key && !(node->flags & MAL_PLACE) &&
-	       (node->flags & MAL_INDEX) != MAL_INDEX &&
-	       !(values->inner && node->flags & MAL_QUOTIENT);
 }
 
 /* Where a loop over whole vectors ended is where the rest of the iterations begins. */
@@ -160,8 +46,6 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 
 		if (part->class == MAL_UNKNOWN)
 			return parts[i];
-		if (kind == MAL_ON_WAY)
-			continue;
 		if (kind == MAL_ADD && begins_rest(values, parts[i], parts[1 - i]))
 			return mal_share(values,
 					 values->inner || mal_is_of_bounds(values, parts[1 - i])
@@ -198,7 +82,7 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		node.class = MAL_ITERATIONS;
 		node.flags &= (uint8_t)~MAL_EXACT;
 	}
-	return intern(values, &node);
+	return mal_intern(values, &node);
 }
 
 mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
@@ -263,13 +147,6 @@ mal_value mal_times(struct mal_values *values, mal_value left, mal_value right)
 	if ((known && a == 1) || (other && b == 1))
 		return known && a == 1 ? right : left;
 	return mal_make(values, MAL_MULTIPLY, 0, left, right, 0);
-}
-
-int mal_is_of_bounds(const struct mal_values *values, mal_value value)
-{
-	const struct mal_node *node = mal_node(values, value);
-
-	return node->class == MAL_IDENTITY || (node->kind == MAL_SHARE && node->key);
 }
 
 /* What is made of indices of one division, and of nothing else that differs; or 0. */

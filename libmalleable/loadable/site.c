@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/admin.h"
+#include "libmalleable/core/built.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
@@ -82,6 +83,10 @@ static void set(const struct mal_site_arguments *arguments, const struct mal_set
 		complain(arguments, argument,
 			 "this Slurm has no such field to write: try comment=admin");
 		site->comment = MAL_COMMENT_NO;
+	} else if (site->coschedule && !mal_built_has("agent")) {
+		complain(arguments, argument,
+			 "built without the agent: jobs that share CPUs take turns");
+		site->coschedule = false;
 	} else if (key->offset == offsetof(struct mal_site, policies))
 		check_policies(arguments, argument, value);
 	mal_patience_set(site->patience);

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prove.h: whether the program's regions are classified, and what that says of each. */
+/*
+ * prove.h: whether the program's regions are classified, and what that says of each. rank/prover
+ * finds out; a build without it has rank/no_prover.c, where nothing is known of any region.
+ */
 #ifndef MAL_RANK_PROVE_H
 #define MAL_RANK_PROVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmalleable/rank/program/regions.h"
-
 /*
  * How a region is known: by its function, or where the call did not show that by what the call
  * returns to, with this bit.
  */
 #define MAL_NO_FUNCTION ((uintptr_t)1 << 63)
+
+struct mal_region_kind {
+	bool free;
+	/* The same holds as long as the process runs. Otherwise ask again each time. */
+	bool stays;
+};
 
 /* Classify them unless it was asked not to (prove=no). Once, before the first region. */
 void mal_prove(void);

@@ -2,7 +2,6 @@
 /* silence.c: a machine on which nothing ever comes, and waiting turns the clock. */
 #include "t/unit/silence.h"
 
-#include <link.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +10,8 @@
 #include <unistd.h>
 
 #include "libmalleable/core/launch.h"
-#include "libmalleable/rank/program/reader.h"
 #include "spank/cgroup.h"
 #include "spank/plugin.h"
-#include "spank/tracker.h"
 #include "t/unit/unit.h"
 
 #define MS UINT64_C(1000000)
@@ -116,80 +113,4 @@ void balance_args_use_partition(const char *partition)
 int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
 {
 	return -1;
-}
-int balance_tracker_open_state(uint32_t step)
-{
-	return -1;
-}
-
-/* The program is its only object, now and then, and another rank reads it for ever. */
-static int first_object(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct mal_object *object = data;
-
-	*object = (struct mal_object){.base = info->dlpi_addr,
-				      .path = "",
-				      .headers = info->dlpi_phdr,
-				      .header_count = info->dlpi_phnum,
-				      .regions = true};
-	return 1;
-}
-
-unsigned long long mal_objects_changes(void)
-{
-	static unsigned long long changes;
-
-	return ++changes;
-}
-
-void mal_loaded_read(struct mal_loaded *loaded)
-{
-	loaded->count = !loaded->count;
-	loaded->first[0] = true;
-	dl_iterate_phdr(first_object, &loaded->objects[0]);
-}
-
-bool mal_loaded_tells(const struct mal_loaded *loaded, void *handle, const char *symbol)
-{
-	return true;
-}
-
-bool mal_reader_open(struct mal_reading reading, uint64_t *stamp, const char **trouble)
-{
-	return true;
-}
-
-bool mal_reader_hold(const struct mal_object *object, bool first, void **handle)
-{
-	*handle = NULL;
-	return true;
-}
-
-bool mal_reader_is_free(void)
-{
-	return true;
-}
-
-struct mal_read *mal_reader_list(const struct mal_loaded **of, size_t *count)
-{
-	*count = 0;
-	return NULL;
-}
-
-void mal_reader_clear(void)
-{
-}
-
-void mal_reader_give_way(void)
-{
-}
-
-void mal_reader_add(size_t index, const struct mal_identity *identity)
-{
-	fail();
-}
-
-bool mal_reader_begin(const struct mal_loaded *from)
-{
-	return false;
 }

@@ -14,4 +14,14 @@ struct silence {
 
 extern struct silence silence;
 
+struct silence_wait {
+	const char *name;
+	void (*wait)(void);
+	unsigned int ms;
+};
+
+/* Those of parts that a build may lack. */
+extern const struct silence_wait silence_waits_of_agent[] __attribute__((weak));
+extern const struct silence_wait silence_waits_of_prover[] __attribute__((weak));
+
 #endif

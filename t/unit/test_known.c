@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "libmalleable/rank/program/known.c"
 #include "libmalleable/rank/program/parts.h"
-#include "libmalleable/rank/program/reader.c"
-#include "libmalleable/rank/program/regions.h"
+#include "libmalleable/rank/prover/known.c"
+#include "libmalleable/rank/prover/reader.c"
+#include "libmalleable/rank/prover/regions.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
 void region_free(void *data);

@@ -24,20 +24,13 @@
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
-#include "libmalleable/core/agent_protocol.h"
 #include "libmalleable/loadable/exchange.h"
-#include "libmalleable/rank/program/regions.h"
 #include "spank/deadline.h"
 #include "spank/plugin.h"
 #include "spank/slurmctld_client.h"
 #include "t/unit/silence.h"
 
 static char directory[] = "/tmp/test-patience.XXXXXX";
-static char agent_socket[64];
-
-#undef MAL_AGENT_SOCKET
-#define MAL_AGENT_SOCKET agent_socket
-#include "spank/agent.c"
 
 #define MS UINT64_C(1000000)
 
@@ -104,20 +97,6 @@ static void loaded_policy(void)
 	assert_string_equal(mal_host_ask(&host), "it took too long");
 	close(ends[0]);
 	close(ends[1]);
-}
-
-/* Another process reads the program, and does not come to an end. */
-static void reader(void)
-{
-	_Atomic int32_t turn = getppid();
-	_Atomic uint32_t kept = 0;
-	struct mal_reading shared = {&turn, &kept, NULL, NULL};
-	const char *trouble;
-
-	setenv("XDG_CACHE_HOME", "/proc", 1);
-	assert_true(mal_regions_open(shared, &trouble));
-	/* It is gone, and will be there again. */
-	assert_true(mal_regions_open(shared, &trouble));
 }
 
 static void question_about_step(void)
@@ -230,46 +209,12 @@ static void shorter_waits_of_slurmstepd(void)
 	balance_deadline_restore(before);
 }
 
-static void agent_says_nothing(void)
-{
-	struct mal_agent_step message = {.version = MAL_AGENT_VERSION};
-	struct mal_error err;
-	int listening = listen_for_steps(&err);
-
-	assert_true(listening >= 0);
-	assert_int_equal(balance_agent_join(&message), -1);
-	close(listening);
-	unlink(agent_socket);
-}
-
-static void agent_does_not_start(void)
-{
-	struct mal_error err;
-
-	unlink(agent_socket);
-	assert_int_equal(balance_agent_start("/bin/true", "nobody", &err), -1);
-	assert_string_equal(err.text, "the agent /bin/true does not start");
-}
-
-static void agent_does_not_end(void)
-{
-	life = dup(STDIN_FILENO);
-	silence.connects = true;
-	balance_agent_end();
-	silence.connects = false;
-}
-
 /* The last 100 ms of some are for a child that was killed. */
-static const struct {
-	const char *name;
-	void (*wait)(void);
-	unsigned int ms;
-} waits[] = {
+static const struct silence_wait waits[] = {
 	{"a client that says nothing", client_says_nothing, 100},
 	{"a client that reads nothing", client_reads_nothing, 100},
 	{"a killed child", killed_child, 100},
 	{"a loaded policy", loaded_policy, 1000},
-	{"the reader of programs", reader, 100},
 	{"a question about a step", question_about_step, 2000},
 	{"a request to a step", request_to_step, 2000},
 	{"all steps", all_steps, 5000},
@@ -282,26 +227,34 @@ static const struct {
 	{"all waits of slurmstepd", all_waits_of_slurmstepd, 1000},
 	{"one of them", one_wait_of_slurmstepd, 300},
 	{"one of shorter ones", shorter_waits_of_slurmstepd, 200},
-	{"an agent that says nothing", agent_says_nothing, 100},
-	{"an agent that does not start", agent_does_not_start, 1000 + 100},
-	{"an agent that does not end", agent_does_not_end, 100},
+	{0},
 };
 
-static void each_deadline_is_multiplied(void **state)
+/* Up to the one without a name. */
+static void multiply_each(const struct silence_wait *wait)
 {
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+	for (; wait->name; wait++)
 		for (unsigned int factor = 1; factor <= 60; factor += 59) {
-			uint64_t begin = silence.ns, waited_ms, meant_ms = waits[i].ms * factor;
+			uint64_t begin = silence.ns, waited_ms, meant_ms = wait->ms * factor;
 
 			mal_patience_set(factor);
-			waits[i].wait();
+			wait->wait();
 			waited_ms = (silence.ns - begin) / MS;
 			/* Some look every 2 ms. */
 			if (waited_ms < meant_ms || waited_ms > meant_ms + 2)
-				fail_msg("%s: %u ms, not %u", waits[i].name,
-					 (unsigned int)waited_ms, (unsigned int)meant_ms);
+				fail_msg("%s: %u ms, not %u", wait->name, (unsigned int)waited_ms,
+					 (unsigned int)meant_ms);
 		}
 	mal_patience_set(1);
+}
+
+static void each_deadline_is_multiplied(void **state)
+{
+	multiply_each(waits);
+	if (silence_waits_of_agent)
+		multiply_each(silence_waits_of_agent);
+	if (silence_waits_of_prover)
+		multiply_each(silence_waits_of_prover);
 }
 
 static void the_factor_has_bounds(void **state)
@@ -336,7 +289,6 @@ static int set_up(void **state)
 	if (!mkdtemp(directory) || setenv("XDG_RUNTIME_DIR", directory, 1) < 0)
 		return -1;
 	strcpy(balance_config.libdir, directory);
-	strcpy(agent_socket, path_in("agent"));
 	return mkdir(path_in("malleable"), 0700) < 0 ||
 			       symlink("/bin/true", path_in("malleable-slurm")) < 0
 		       ? -1
@@ -345,7 +297,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const files[] = {"malleable/step", "malleable-slurm", "x.json", "agent"};
+	static const char *const files[] = {"malleable/step", "malleable-slurm", "x.json"};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		unlink(path_in(files[i]));

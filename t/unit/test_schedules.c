@@ -14,14 +14,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "libmalleable/agent/protocol.h"
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/pool.h"
-#include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/report.h"
-#include "libmalleable/core/agent_protocol.h"
+#include "libmalleable/controller/share.h"
 
 #define SCHEDULES 600u
 #define STEPS 60u

@@ -263,9 +263,9 @@ bool balance_tracker_is_component(uint32_t step_id)
 	return false;
 }
 
-int balance_agent_join(const struct mal_agent_step *message)
+int balance_agent_join(const struct balance_agent_step *sharer)
 {
-	(void)message;
+	(void)sharer;
 	return -1;
 }
 

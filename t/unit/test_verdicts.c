@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/rank/program/verdicts.h"
+#include "libmalleable/rank/prover/verdicts.h"
 
 #define PROVER 7
 

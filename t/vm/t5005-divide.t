@@ -4,6 +4,7 @@
 # coschedule=yes, jobs that divide them.
 . "$(dirname "$0")/../lib.sh"
 need_cluster
+need agent
 [ "$(nproc)" -ge 8 ] || skip_all "needs 8 CPUs: contrib/vm run $0"
 plan 14
 start_cluster --plugin-args "coschedule=yes share@shared=1 share@main=1 log=no"

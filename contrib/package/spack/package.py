@@ -15,7 +15,8 @@ class Malleable(AutotoolsPackage):
     version("0.9.0")
 
     variant("pmix", default=True, description="One report over all nodes")
-    variant("zydis", default=True, description="Which parallel regions may have any team")
+    variant("prover", default=True, description="Which parallel regions may have any team")
+    variant("agent", default=True, description="Jobs that share CPUs divide them")
     variant("seccomp", default=True, description="A filter of system calls for the controller")
     variant("libdw", default=True, description="Source lines in malleable inspect")
     variant("ncurses", default=True, description="malleable top")
@@ -29,7 +30,7 @@ class Malleable(AutotoolsPackage):
     depends_on("llvm-openmp")
     depends_on("pmix@4:", when="+pmix")
     # There it is a static library, of which libmalleable_prove.so has a part.
-    depends_on("zydis@4: cflags=-fPIC", when="+zydis")
+    depends_on("zydis@4: cflags=-fPIC", when="+prover")
     depends_on("libseccomp@2.5:", when="+seccomp")
     depends_on("elfutils", when="+libdw")
     depends_on("ncurses", when="+ncurses")
@@ -42,7 +43,8 @@ class Malleable(AutotoolsPackage):
             f"--with-slurm={spec['slurm'].prefix}",
             f"--with-omp-tools={spec['llvm-openmp'].prefix.include}",
             *self.with_or_without("pmix"),
-            *self.with_or_without("zydis"),
+            *self.with_or_without("prover"),
+            *self.with_or_without("agent"),
             *self.with_or_without("seccomp"),
             *self.with_or_without("libdw"),
             *self.with_or_without("ncurses"),

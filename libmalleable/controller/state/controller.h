@@ -99,7 +99,7 @@ struct mal_controller {
 	struct mal_allocation *allocation; /* cpus/allocation.h */
 	struct mal_leaving *leaving;	   /* cpus/leaving.h */
 	struct mal_settling *settling;	   /* cpus/idle.h */
-	struct mal_agent_link *agent;	   /* cpus/share.h */
+	struct mal_agent_link *agent;	   /* share.h; NULL: there is none */
 	struct mal_pool *pool;		   /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
 	struct mal_sampling *sampling;		     /* load/sampling.h */

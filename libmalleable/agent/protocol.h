@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_protocol.h: messages between steps and the node's agent, where jobs share CPUs.
+ * protocol.h: messages between steps and the node's agent, where jobs share CPUs.
  *
  * The agent listens on a socket that only root can create. slurmstepd connects as root and says
  * what the step is; the agent believes that because the kernel says that root connected
@@ -12,8 +12,8 @@
  * A user can keep the connection open after the step has ended. So a claim ends with the connection
  * or with a pipe that only slurmstepd holds, whichever closes first.
  */
-#ifndef MAL_CORE_AGENT_PROTOCOL_H
-#define MAL_CORE_AGENT_PROTOCOL_H
+#ifndef MAL_AGENT_PROTOCOL_H
+#define MAL_AGENT_PROTOCOL_H
 
 #include <stdint.h>
 

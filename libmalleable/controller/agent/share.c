@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* share.c: the step's share of CPUs that other jobs were given too. */
-#include "libmalleable/controller/cpus/share.h"
+#include "libmalleable/controller/share.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "libmalleable/agent/protocol.h"
+#include "libmalleable/base/cpumask.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/state/watch.h"
-#include "libmalleable/core/agent_protocol.h"
+#include "libmalleable/core/cpuword.h"
 
 struct mal_agent_link {
-	int fd;		 /* -1: there is no agent */
+	int fd;
 	bool owed;	 /* the last share has not been answered */
 	uint64_t number; /* of that share */
 };
 
-struct mal_agent_link *mal_agent_link_create(void)
+int mal_share_open(struct mal_controller *controller, int fd, struct mal_error *err)
 {
-	struct mal_agent_link *link = calloc(1, sizeof(*link));
-
-	if (link)
-		link->fd = -1;
-	return link;
-}
-
-void mal_agent_link_destroy(struct mal_agent_link *link)
-{
-	free(link);
-}
-
-void mal_share_open(struct mal_controller *controller, int fd)
-{
+	if (fd < 0)
+		return 0;
+	controller->agent = calloc(1, sizeof(*controller->agent));
+	if (!controller->agent)
+		return mal_fail(err, "out of memory");
 	controller->agent->fd = fd;
-	if (fd >= 0)
-		mal_watch_channel(fd);
+	mal_watch_channel(fd);
+	return 0;
+}
+
+void mal_share_close(struct mal_controller *controller)
+{
+	free(controller->agent);
+	controller->agent = NULL;
 }
 
 /* Ranks leave what is not in the share any more, and get what is new in it. */
@@ -57,8 +56,7 @@ static void leave(struct mal_controller *controller)
 {
 	mal_watch_forget(controller->agent->fd);
 	close(controller->agent->fd);
-	controller->agent->fd = -1;
-	controller->agent->owed = false;
+	mal_share_close(controller);
 	use(controller, &controller->step->allocation);
 }
 
@@ -114,10 +112,9 @@ void mal_share_update(struct mal_controller *controller)
 {
 	struct mal_cpumask others;
 
-	if (controller->agent->fd < 0)
-		return;
-	listen_to_agent(controller);
-	if (controller->agent->fd < 0)
+	if (controller->agent)
+		listen_to_agent(controller);
+	if (!controller->agent)
 		return;
 	others = mal_allocation_foreign(controller);
 	if (!controller->off_switch.off_now && are_used(controller, &others))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* loaded.h: all objects of the program that are loaded at one moment. */
-#ifndef MAL_RANK_PROGRAM_LOADED_H
-#define MAL_RANK_PROGRAM_LOADED_H
+#ifndef MAL_RANK_PROVER_LOADED_H
+#define MAL_RANK_PROVER_LOADED_H
 
 #include "libmalleable/rank/program/objects.h"
 

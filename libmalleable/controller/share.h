@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * share.h: the step's share of CPUs that other jobs were given too, as the node's agent says
- * (core/agent_protocol.h).
+ * (controller/agent). A build without it has controller/no_agent.c.
  *
  * While there is no agent, or balancing is switched off, the share is all of the step's CPUs.
  */
-#ifndef MAL_CONTROLLER_CPUS_SHARE_H
-#define MAL_CONTROLLER_CPUS_SHARE_H
+#ifndef MAL_CONTROLLER_SHARE_H
+#define MAL_CONTROLLER_SHARE_H
 
 #include "libmalleable/controller/state/controller.h"
 
-/* No agent yet. NULL: out of memory. */
-struct mal_agent_link *mal_agent_link_create(void);
+/* Messages come from FD; -1: there is no agent. Returns 0, or -1 with ERR. */
+int mal_share_open(struct mal_controller *controller, int fd, struct mal_error *err);
 
-/* Leaves the connection open. NULL-safe. */
-void mal_agent_link_destroy(struct mal_agent_link *link);
-
-/* Messages come from FD; -1: there is no agent. */
-void mal_share_open(struct mal_controller *controller, int fd);
+/* Leaves the connection open. */
+void mal_share_close(struct mal_controller *controller);
 
 /*
  * Take what the agent says, and see that the ranks keep to it: they may have begun with CPUs that

@@ -4,7 +4,7 @@
  * decoder of instructions which other ranks, and programs, shall not see. It is not loaded where
  * all is known from an earlier start.
  */
-#include "libmalleable/rank/program/reader.h"
+#include "libmalleable/rank/prover/reader.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -274,12 +274,10 @@ void mal_reader_give_way(void)
 
 bool mal_reader_open(struct mal_reading reading, uint64_t *stamp, const char **trouble)
 {
-#if defined(HAVE_ZYDIS) && defined(__x86_64__)
+#ifdef __x86_64__
 	char path[PATH_MAX];
 
 	*trouble = find_prover(path, sizeof(path)) ? NULL : PROVER " is missing";
-#elif defined(__x86_64__)
-	*trouble = "built without Zydis";
 #else
 	*trouble = "not for x86_64";
 #endif

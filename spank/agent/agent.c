@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/agent/protocol.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
@@ -220,8 +221,18 @@ void balance_agent_end(void)
 		unlink(MAL_AGENT_SOCKET);
 }
 
-int balance_agent_join(const struct mal_agent_step *step)
+int balance_agent_join(const struct balance_agent_step *step)
 {
+	const struct mal_agent_step message = {
+		.version = MAL_AGENT_VERSION,
+		.kind = MAL_AGENT_STEP,
+		.user = step->user,
+		.job = step->job,
+		.step = step->step,
+		.weight = step->weight,
+		.min = step->min,
+		.cpus = step->cpus,
+	};
 	int ends[2] = {-1, -1}, fd = open_connection(),
 	    freezer = fd >= 0 ? balance_tracker_open_state(step->step) : -1;
 	struct mal_error err;
@@ -230,8 +241,8 @@ int balance_agent_join(const struct mal_agent_step *step)
 	if (fd >= 0 && pipe2(ends, O_CLOEXEC) < 0)
 		mal_fail_errno(&err, "cannot create a pipe");
 	else if (fd >= 0)
-		result =
-			tell(fd, step, (const int[]){ends[0], freezer}, freezer >= 0 ? 2 : 1, &err);
+		result = tell(fd, &message, (const int[]){ends[0], freezer}, freezer >= 0 ? 2 : 1,
+			      &err);
 	if (fd >= 0 && result < 0)
 		balance_info("coschedule=yes: step %u.%u takes turns with others: %s", step->job,
 			     step->step, err.text);

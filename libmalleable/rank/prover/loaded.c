@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* loaded.c: all objects of the program that are loaded at one moment. */
-#include "libmalleable/rank/program/loaded.h"
+#include "libmalleable/rank/prover/loaded.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

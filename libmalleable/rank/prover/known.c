@@ -4,7 +4,7 @@
  * one rank of the node (reader.h). The program waits a moment for that, and then goes on: until it
  * is known, nothing is.
  */
-#include "libmalleable/rank/program/known.h"
+#include "libmalleable/rank/prover/known.h"
 
 #include <dlfcn.h>
 #include <errno.h>

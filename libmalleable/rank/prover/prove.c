@@ -14,6 +14,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/prover/regions.h"
 #include "libmalleable/rank/state/state.h"
 
 /* When the program went on although it was not read. */

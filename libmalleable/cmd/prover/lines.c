@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* lines.c: source lines by libdw. */
-#include "libmalleable/cmd/lines.h"
+#include "libmalleable/cmd/prover/lines.h"
 
 #include <stdbool.h>
 #include <stdio.h>

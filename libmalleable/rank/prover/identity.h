@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* identity.h: what tells the code of one loaded object from any other. */
-#ifndef MAL_RANK_PROGRAM_IDENTITY_H
-#define MAL_RANK_PROGRAM_IDENTITY_H
+#ifndef MAL_RANK_PROVER_IDENTITY_H
+#define MAL_RANK_PROVER_IDENTITY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * verdicts.c: files of verdicts: lines of text, and a hash of them in the last. A file has one of
  * 1024 names, so that they replace each other instead of adding up.
  */
-#include "libmalleable/rank/program/verdicts.h"
+#include "libmalleable/rank/prover/verdicts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* regions.c: which of the program's regions may have any team. */
-#include "libmalleable/rank/program/regions.h"
+#include "libmalleable/rank/prover/regions.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "libmalleable/base/readable.h"
-#include "libmalleable/rank/program/known.h"
+#include "libmalleable/rank/prover/known.h"
 
 /* Names of C++ functions are long. */
 enum { WHY_LONGEST = 2560 };

@@ -5,20 +5,14 @@
  *
  * All is for one thread at a time.
  */
-#ifndef MAL_RANK_PROGRAM_REGIONS_H
-#define MAL_RANK_PROGRAM_REGIONS_H
+#ifndef MAL_RANK_PROVER_REGIONS_H
+#define MAL_RANK_PROVER_REGIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "libmalleable/rank/program/reader.h"
-
-struct mal_region_kind {
-	bool free;
-	/* The same holds as long as the process runs. Otherwise ask again each time. */
-	bool stays;
-};
+#include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/prover/reader.h"
 
 /*
  * Classify the regions of what is loaded now. What takes too long is bound, until it is read in the

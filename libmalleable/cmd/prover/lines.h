@@ -6,8 +6,8 @@
  * For files that the caller's user named, never as root: libdw parses what is in them. For one
  * thread. Fails without it: t/t0011-inspect.t, "with its source line".
  */
-#ifndef MAL_CMD_LINES_H
-#define MAL_CMD_LINES_H
+#ifndef MAL_CMD_PROVER_LINES_H
+#define MAL_CMD_PROVER_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>

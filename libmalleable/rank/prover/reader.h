@@ -3,11 +3,11 @@
  * reader.h: the thread that reads objects while the program goes on. It computes as usual while the
  * program waits for it. Then it has the CPU time that nobody else needs, and 1.4 % of a CPU else.
  */
-#ifndef MAL_RANK_PROGRAM_READER_H
-#define MAL_RANK_PROGRAM_READER_H
+#ifndef MAL_RANK_PROVER_READER_H
+#define MAL_RANK_PROVER_READER_H
 
-#include "libmalleable/rank/program/loaded.h"
-#include "libmalleable/rank/program/verdicts.h"
+#include "libmalleable/rank/prover/loaded.h"
+#include "libmalleable/rank/prover/verdicts.h"
 
 /*
  * What the ranks of a node share: which process reads, 0, or MAL_EACH_READS where no file can be

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* known.h: what is known of the loaded objects, by their code. For one thread at a time. */
-#ifndef MAL_RANK_PROGRAM_KNOWN_H
-#define MAL_RANK_PROGRAM_KNOWN_H
+#ifndef MAL_RANK_PROVER_KNOWN_H
+#define MAL_RANK_PROVER_KNOWN_H
 
-#include "libmalleable/rank/program/reader.h"
+#include "libmalleable/rank/prover/reader.h"
 
 struct mal_known {
 	uintptr_t base;

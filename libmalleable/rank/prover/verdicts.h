@@ -7,13 +7,13 @@
  * the user's alone counts as none, and where none can be written nothing is lost. Free regions
  * come back without their names, but for those that other objects may bind, if there is room.
  */
-#ifndef MAL_RANK_PROGRAM_VERDICTS_H
-#define MAL_RANK_PROGRAM_VERDICTS_H
+#ifndef MAL_RANK_PROVER_VERDICTS_H
+#define MAL_RANK_PROVER_VERDICTS_H
 
 #include <stdbool.h>
 
 #include "libmalleable/inspect/inspect.h"
-#include "libmalleable/rank/program/identity.h"
+#include "libmalleable/rank/prover/identity.h"
 
 /* A question about another object, which the verdicts rely on. */
 struct mal_asked {

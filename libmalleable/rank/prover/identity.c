@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* identity.c: what tells the code of one loaded object from any other. */
-#include "libmalleable/rank/program/identity.h"
+#include "libmalleable/rank/prover/identity.h"
 
 #include <string.h>
 

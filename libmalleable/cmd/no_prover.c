@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* no_prover.c: instead of cmd/prover, in a build without it: malleable inspect says so. */
+#include <stdio.h>
+
+#include "libmalleable/base/options.h"
+#include "libmalleable/cmd/cmd.h"
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable inspect FILE...\n"
+	      "\n"
+	      "Reads no program: this malleable was built without the prover.\n",
+	      out);
+}
+
+int mal_cmd_inspect(int argc, char **argv)
+{
+	static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, MAL_OPTIONS_END};
+	int option;
+
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
+		if (option != 'j')
+			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	fputs("malleable inspect: built without the prover: build with it (configure "
+	      "--with-prover)\n",
+	      stderr);
+	return 1;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* no_prover.c: instead of rank/prover, in a build without it: regions are not classified. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libmalleable/core/env.h"
+#include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/state/state.h"
+
+/* The report says so where they would have been. */
+void mal_prove(void)
+{
+	if (getenv(MAL_ENV_PROVE) && mal.mode == MAL_MODE_AUTO)
+		snprintf(mal.slot->bound, sizeof(mal.slot->bound), "built without the prover");
+}
+
+struct mal_region_kind mal_prove_region(const void *key)
+{
+	(void)key;
+	return (struct mal_region_kind){.stays = true};
+}
+
+void mal_prove_say_bound(const void *key)
+{
+	(void)key;
+}
+
+bool mal_prove_all_free(void)
+{
+	return false;
+}
+
+void mal_prove_told_one(void)
+{
+}
