@@ -70,8 +70,11 @@ static unsigned int inspected, told;
 static struct {
 	_Atomic int32_t turn;
 	_Atomic uint32_t kept;
+	_Atomic uint64_t awaited;
 	_Atomic unsigned int inspected, arrived;
-	_Atomic bool held; /* no inspection ends */
+	_Atomic bool held;  /* no inspection ends */
+	_Atomic bool parts; /* it finds the region that is awaited before that */
+	_Atomic size_t known;
 } *node;
 static char cache[64], folder[PATH_MAX];
 
@@ -110,6 +113,21 @@ static void choose_list(const uint8_t *bytes, size_t size)
 	qsort(list, list_count, sizeof(list[0]), by_address);
 }
 
+/* One region of a list that is not complete. */
+static void find_awaited(const struct mal_inspect_by *by, struct mal_inspection *inspection)
+{
+	uint64_t awaited;
+
+	while (!(awaited = by->next(by->data)))
+		usleep(1000);
+	for (size_t i = 0; i < list_count; i++)
+		if (list[i].address != awaited)
+			inspection->verdicts[i].address = 0;
+	by->found(awaited, by->data);
+	for (size_t i = 0; i < list_count; i++)
+		inspection->verdicts[i].address = list[i].address;
+}
+
 static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
@@ -124,6 +142,9 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_b
 	memcpy(inspection->verdicts, list, list_count * sizeof(list[0]));
 	if (question && memmem(bytes, size, "region_bound", 13))
 		told = (unsigned int)by->tells(question, by->data);
+	atomic_store(&node->known, by->known->count);
+	if (atomic_load(&node->parts))
+		find_awaited(by, inspection);
 	while (atomic_load(&node->held))
 		usleep(1000);
 	return 0;
@@ -144,8 +165,10 @@ static void start(void)
 	known_count = 0;
 	loaded.changes = 0;
 	memset(&unread, 0, sizeof(unread));
-	shared = reader.shared = (struct mal_reading){&node->turn, &node->kept, begin, is_at_work};
+	shared = reader.shared =
+		(struct mal_reading){&node->turn, &node->kept, &node->awaited, begin, is_at_work};
 	atomic_store(shared.turn, 0);
+	atomic_store(shared.awaited, 0);
 	atomic_store(&reader.gives_way, false);
 	inspected = 0;
 	prover.inspect = inspect;
@@ -163,6 +186,7 @@ static int open_all(void **state)
 	question = NULL;
 	atomic_store(&node->inspected, 0);
 	atomic_store(&node->held, false);
+	atomic_store(&node->parts, false);
 	mal_patience_set(1);
 	start();
 	return 0;
@@ -311,6 +335,45 @@ static void does_not_wait_again(void **state)
 	atomic_store(&node->held, false);
 	let_it_read(1);
 	assert_true(kind_of(region_free).free);
+}
+
+/*
+ * What starts first is read first, and all have that before the rest. A start that ends then leaves
+ * it for the next one, which reads the rest.
+ */
+static void first_comes_first(void **state)
+{
+	char text[64];
+	pid_t child;
+	int status;
+
+	(void)state;
+	atomic_store(&node->held, true);
+	atomic_store(&node->parts, true);
+	child = fork();
+	if (child == 0) {
+		while (!kind_of(region_free).free)
+			usleep(PAUSE_NS / 1000);
+		mal_region_why((const void *)region_bound, text, sizeof(text));
+		_exit(!kind_of(region_free).stays || !mal_known_are_unread() ||
+		      strcmp(text, "the program: it is read in the background") != 0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(atomic_load(&node->inspected), 1);
+	assert_int_equal(atomic_load(&node->known), 0);
+
+	atomic_store(&node->parts, false);
+	start();
+	assert_true(kind_of(region_free).free);
+	assert_false(kind_of(region_bound).stays);
+	assert_true(mal_known_are_unread());
+	atomic_store(&node->held, false);
+	let_it_read(2);
+	assert_int_equal(atomic_load(&node->known), 1);
+	assert_true(kind_of(region_bound).stays);
+	assert_true(kind_of(region_free).free);
+	assert_false(mal_known_are_unread());
 }
 
 /* So do the other ranks: they take what the one that reads has kept. */
@@ -571,13 +634,22 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),    CASE(kept),
-		CASE(goes_on),	      CASE(does_not_wait_again),
-		CASE(others_go_on),   CASE(unloaded_as_it_is_read),
-		CASE(reader_ends),    CASE(nameless),
-		CASE(loaded_later),   CASE(of_other_objects),
-		CASE(answers_change), CASE(pointers),
-		CASE(all_free),	      CASE(at_once),
+		CASE(by_function),
+		CASE(kept),
+		CASE(goes_on),
+		CASE(does_not_wait_again),
+		CASE(first_comes_first),
+
+		CASE(others_go_on),
+		CASE(unloaded_as_it_is_read),
+		CASE(reader_ends),
+		CASE(nameless),
+		CASE(loaded_later),
+		CASE(of_other_objects),
+		CASE(answers_change),
+		CASE(pointers),
+		CASE(all_free),
+		CASE(at_once),
 		CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
