@@ -12,7 +12,14 @@
 
 #include "libmalleable/rank/program/known.c"
 #include "libmalleable/rank/program/parts.h"
+/* The library that reads is a file of the test's, which takes until the program goes on. */
+static int find_folder(const void *address, Dl_info *info);
+static void *load_slowly(const char *path, int flags);
+#define dladdr find_folder
+#define dlopen load_slowly
 #include "libmalleable/rank/program/reader.c"
+#undef dladdr
+#undef dlopen
 #include "libmalleable/rank/program/regions.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
@@ -77,6 +84,29 @@ static struct {
 	_Atomic size_t known;
 } *node;
 static char cache[64], folder[PATH_MAX];
+
+static int find_folder(const void *address, Dl_info *info)
+{
+	static char path[sizeof(cache) + 16];
+
+	(void)address;
+	snprintf(path, sizeof(path), "%s/ours.so", cache);
+	info->dli_fname = path;
+	return 1;
+}
+
+static _Atomic int nice_as_it_loads;
+
+static void *load_slowly(const char *path, int flags)
+{
+	if (!strstr(path, PROVER))
+		return dlopen(path, flags);
+	while (!atomic_load(&reader.gives_way))
+		usleep(1000);
+	usleep(20000);
+	atomic_store(&nice_as_it_loads, getpriority(PRIO_PROCESS, 0));
+	return NULL;
+}
 
 static void add(const void *function, int is_free, int indirect)
 {
@@ -172,6 +202,7 @@ static void start(void)
 	atomic_store(&reader.gives_way, false);
 	inspected = 0;
 	prover.inspect = inspect;
+	prover.missing = false;
 	stamp(1);
 }
 
@@ -317,6 +348,27 @@ static void goes_on(void **state)
 	start();
 	assert_true(kind_of(region_free).free);
 	atomic_store(&node->held, false);
+}
+
+/*
+ * It holds the dynamic linker's lock while it loads what reads, and the program may need that: it
+ * does not give way before.
+ */
+static void holds_no_lock_at_length(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "touch %s/" PROVER, cache);
+	assert_int_equal(system(command), 0);
+	prover.inspect = NULL;
+	atomic_store(&nice_as_it_loads, -1);
+	assert_false(kind_of(region_free).free);
+	while (!mal_reader_is_free())
+		usleep(1000);
+	usleep(2 * PAUSE_NS / 1000);
+	assert_true(kind_of(region_free).stays);
+	assert_int_equal(atomic_load(&nice_as_it_loads), getpriority(PRIO_PROCESS, 0));
 }
 
 /* Where that had not ended, the next start does not wait again, but reads from the beginning. */
@@ -639,7 +691,7 @@ int main(int argc, char **argv)
 		CASE(goes_on),
 		CASE(does_not_wait_again),
 		CASE(first_comes_first),
-
+		CASE(holds_no_lock_at_length),
 		CASE(others_go_on),
 		CASE(unloaded_as_it_is_read),
 		CASE(reader_ends),

@@ -251,6 +251,8 @@ static void *work(void *nothing)
 {
 	bool all_kept = true;
 
+	/* Before it gives way, as the program may need the dynamic linker's lock meanwhile. */
+	load_prover();
 	atomic_store(&reader.tid, (int32_t)syscall(SYS_gettid));
 	if (atomic_load(&reader.gives_way))
 		give_way(0);
