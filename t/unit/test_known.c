@@ -45,6 +45,8 @@ void region_unknown(void *data)
 /* The thread in the background. */
 static void *(*function_of_thread)(void *);
 static _Atomic bool works;
+/* How many more times it is said to be at work after its end; and the next one. */
+static unsigned int late, late_next;
 
 static void *run(void *nothing)
 {
@@ -59,12 +61,16 @@ static bool begin(void *(*function)(void *))
 
 	function_of_thread = function;
 	atomic_store(&works, true);
+	late = late_next;
 	return pthread_create(&thread, NULL, run, NULL) == 0 && pthread_detach(thread) == 0;
 }
 
 static bool is_at_work(void)
 {
-	return atomic_load(&works);
+	if (atomic_load(&works))
+		return true;
+	late -= late > 0;
+	return late;
 }
 
 /* What the next inspections find: of this program, and of a plugin. */
@@ -200,7 +206,7 @@ static void start(void)
 	atomic_store(shared.turn, 0);
 	atomic_store(shared.awaited, 0);
 	atomic_store(&reader.gives_way, false);
-	inspected = 0;
+	inspected = late = late_next = 0;
 	prover.inspect = inspect;
 	prover.missing = false;
 	stamp(1);
@@ -544,6 +550,26 @@ static void loaded_later(void **state)
 	assert_int_equal(inspected, 3);
 }
 
+/* The thread ends while its work is taken: what it has read is not read again with the next. */
+static void ends_as_it_is_looked_at(void **state)
+{
+	const void *region;
+
+	(void)state;
+	late_next = 1000000;
+	assert_true(kind_of(region_free).free);
+	while (atomic_load(&works))
+		usleep(1000);
+	late = 2;
+	late_next = 0;
+	loaded_plugin = load("plugin_region");
+	region = dlsym(loaded_plugin, "plugin_region");
+	while (!mal_region_of(region).free)
+		usleep(PAUSE_NS / 1000);
+	assert_int_equal(inspected, 2);
+	dlclose(loaded_plugin);
+}
+
 /* What is found of one object relies on others: not if these are others the next time. */
 static void of_other_objects(void **state)
 {
@@ -686,23 +712,15 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),
-		CASE(kept),
-		CASE(goes_on),
-		CASE(does_not_wait_again),
-		CASE(first_comes_first),
-		CASE(holds_no_lock_at_length),
-		CASE(others_go_on),
-		CASE(unloaded_as_it_is_read),
-		CASE(reader_ends),
-		CASE(nameless),
-		CASE(loaded_later),
-		CASE(of_other_objects),
-		CASE(answers_change),
-		CASE(pointers),
-		CASE(all_free),
-		CASE(at_once),
-		CASE(needed),
+		CASE(by_function),	 CASE(kept),
+		CASE(goes_on),		 CASE(does_not_wait_again),
+		CASE(first_comes_first), CASE(holds_no_lock_at_length),
+		CASE(others_go_on),	 CASE(unloaded_as_it_is_read),
+		CASE(reader_ends),	 CASE(nameless),
+		CASE(loaded_later),	 CASE(ends_as_it_is_looked_at),
+		CASE(of_other_objects),	 CASE(answers_change),
+		CASE(pointers),		 CASE(all_free),
+		CASE(at_once),		 CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 

@@ -238,18 +238,20 @@ static void begin_to_read(void)
 /* Look for news of what is not read yet, and begin to read what nobody reads. */
 static void look_for_news(uint64_t now_ns)
 {
-	bool news;
+	bool news, idle;
 
 	if (now_ns - unread.looked_ns < PAUSE_NS)
 		return;
 	unread.looked_ns = now_ns;
+	/* What it found by then is taken, and not read once more. */
+	idle = mal_reader_is_free();
 	news = take_read();
 	if (atomic_load(shared.kept) != unread.kept)
 		news |= take_kept();
 	/* It may call by pointers. */
 	if (news)
 		look_at_all();
-	if (!unread.count || !mal_reader_is_free() || !take_turn())
+	if (!unread.count || !idle || !take_turn())
 		return;
 	/* Whoever had the turn before has kept something meanwhile. */
 	if (take_kept())
