@@ -25,7 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
-#define MAL_SEGMENT_VERSION 11
+#define MAL_SEGMENT_VERSION 12
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -256,9 +256,10 @@ struct mal_header {
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
-	/* Which rank reads the program for all, and how often it has (rank/prover/reader.h). */
-	_Atomic int32_t reader;
+	/* Which rank reads the program for all, how often it has, and what is to be read next. */
+	_Atomic int32_t reader; /* rank/prover/reader.h */
 	_Atomic uint32_t read;
+	_Atomic uint64_t awaited;
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
 };

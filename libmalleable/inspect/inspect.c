@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/program.h"
 #include "libmalleable/inspect/read.h"
 
@@ -53,11 +54,18 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 		*finding = callee->finding.reason[0] ? callee->finding : callee->replicated;
 }
 
-static int keep(struct mal_inspection *inspection, const struct mal_program *program,
-		const struct mal_start *start, const struct mal_finding *finding)
+static int name(const struct mal_program *program, struct mal_verdict *verdict)
 {
-	struct mal_verdict *verdict = &inspection->verdicts[inspection->count++];
-	const struct mal_function *function = mal_image_function(program->image, start->entry);
+	const struct mal_function *function = mal_image_function(program->image, verdict->address);
+
+	verdict->name = function && function->name ? strdup(function->name) : NULL;
+	return function && function->name && !verdict->name ? -1 : 0;
+}
+
+static int keep(struct mal_inspection *inspection, struct mal_verdict *verdict,
+		const struct mal_program *program, const struct mal_start *start,
+		const struct mal_finding *finding)
+{
 	const struct mal_function *there = mal_image_function(program->image, finding->where);
 	char text[REASON_LONGEST];
 
@@ -65,11 +73,8 @@ static int keep(struct mal_inspection *inspection, const struct mal_program *pro
 					.free = !finding->reason[0],
 					.clause = start->clause,
 					.where = finding->where};
-	if (function && function->name) {
-		verdict->name = strdup(function->name);
-		if (!verdict->name)
-			return -1;
-	}
+	if (name(program, verdict) < 0)
+		return -1;
 	if (verdict->free)
 		return 0;
 	inspection->bound++;
@@ -88,23 +93,81 @@ static int keep(struct mal_inspection *inspection, const struct mal_program *pro
 	return verdict->reason ? 0 : -1;
 }
 
-static int classify_all(struct mal_program *program, struct mal_inspection *inspection,
-			struct mal_error *err)
+static int classify_one(struct mal_program *program, struct mal_inspection *inspection,
+			size_t index)
+{
+	const struct mal_start *start = &program->starts->starts[index];
+	struct mal_verdict *verdict = &inspection->verdicts[index];
+	struct mal_finding finding;
+	int indirect = 0;
+
+	classify(program, start, &finding, &indirect);
+	if (keep(inspection, verdict, program, start, &finding) < 0)
+		return -1;
+	verdict->indirect = indirect && verdict->free;
+	if (program->by->found)
+		program->by->found(start->entry, program->by->data);
+	return 0;
+}
+
+/* Region INDEX was classified earlier. */
+static int take(struct mal_program *program, struct mal_inspection *inspection, size_t index,
+		const struct mal_verdict *known)
+{
+	struct mal_verdict *verdict = &inspection->verdicts[index];
+
+	*verdict = *known;
+	verdict->reason = known->reason ? strdup(known->reason) : NULL;
+	inspection->bound += !verdict->free;
+	/* It was found out then that no function whose address is taken can tell. */
+	if (verdict->indirect)
+		program->taken_tells = 1;
+	return name(program, verdict) < 0 || (known->reason && !verdict->reason) ? -1 : 0;
+}
+
+static int take_known(struct mal_program *program, struct mal_inspection *inspection)
+{
+	const struct mal_verdict *known;
+
+	for (size_t i = 0; program->by->known && i < inspection->count; i++) {
+		known = mal_inspection_find(program->by->known, program->starts->starts[i].entry);
+		if (known && take(program, inspection, i, known) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The number of the region that is to be next, or COUNT. */
+static size_t next(const struct mal_program *program, const struct mal_inspection *inspection)
+{
+	const struct mal_inspect_by *by = program->by;
+	const struct mal_start *all = program->starts->starts, *start = NULL;
+	uint64_t address = by->next ? by->next(by->data) : 0;
+
+	if (address)
+		start = mal_find_address(all, inspection->count, sizeof(*all), address);
+	return start && !inspection->verdicts[start - all].address ? (size_t)(start - all)
+								   : inspection->count;
+}
+
+static int classify_all(struct mal_program *program, struct mal_inspection *inspection)
 {
 	const struct mal_starts *starts = program->starts;
+	size_t asked;
 
 	inspection->unknown = starts->unknown;
 	inspection->verdicts = calloc(starts->count + 1, sizeof(*inspection->verdicts));
 	if (!inspection->verdicts)
-		return mal_fail(err, "out of memory");
+		return -1;
+	inspection->count = starts->count;
+	if (take_known(program, inspection) < 0)
+		return -1;
 	for (size_t i = 0; i < starts->count; i++) {
-		struct mal_finding finding;
-		int indirect = 0;
-
-		classify(program, &starts->starts[i], &finding, &indirect);
-		if (keep(inspection, program, &starts->starts[i], &finding) < 0)
-			return mal_fail(err, "out of memory");
-		inspection->verdicts[i].indirect = indirect && inspection->verdicts[i].free;
+		while ((asked = next(program, inspection)) < starts->count)
+			if (classify_one(program, inspection, asked) < 0)
+				return -1;
+		if (!inspection->verdicts[i].address && classify_one(program, inspection, i) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -145,8 +208,8 @@ static int inspect(const struct mal_image *image, const struct mal_inspect_by *b
 		.image = image, .by = by, .starts = &starts, .find_callee = mal_callee};
 	int result = mal_find_regions(&program, &starts, err);
 
-	if (result == 0)
-		result = classify_all(&program, inspection, err);
+	if (result == 0 && classify_all(&program, inspection) < 0)
+		result = mal_fail(err, "out of memory");
 	judge_object(&program, inspection);
 	free(starts.starts);
 	mal_program_free(&program);

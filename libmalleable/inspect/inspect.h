@@ -56,6 +56,12 @@ struct mal_inspect_by {
 	 * not known. It is called for functions that are not known by name; NULL: all can.
 	 */
 	int (*tells)(const char *symbol, void *data);
+	/* The region to classify next, asked before each: by address where it is 0, or NULL. */
+	uint64_t (*next)(void *data);
+	/* Called once the region at ADDRESS is classified. The others have no address yet. */
+	void (*found)(uint64_t address, void *data);
+	/* What was found earlier in the same bytes, by the same answers, or NULL. */
+	const struct mal_inspection *known;
 	void *data;
 };
 

@@ -89,7 +89,8 @@ static void reader(void)
 {
 	_Atomic int32_t turn = getppid();
 	_Atomic uint32_t kept = 0;
-	struct mal_reading shared = {&turn, &kept, NULL, NULL};
+	_Atomic uint64_t awaited = 0;
+	struct mal_reading shared = {&turn, &kept, &awaited, NULL, NULL};
 	const char *trouble;
 
 	setenv("XDG_CACHE_HOME", "/proc", 1);

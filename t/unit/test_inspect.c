@@ -6,6 +6,11 @@
 #include "t/unit/unit.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/names.h"
@@ -151,10 +156,111 @@ static void knows_names(void **state)
 	assert_int_equal(mal_external("zzz")->kind, MAL_EXTERNAL_OTHER);
 }
 
-int main(void)
+/* Three regions of this program. */
+void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
+void first_region(void *data);
+void second_region(void *data);
+void third_region(void *data);
+
+void first_region(void *data)
 {
+	*(int *)data = 1;
+}
+
+void second_region(void *data)
+{
+	*(int *)data = 2;
+}
+
+void third_region(void *data)
+{
+	*(int *)data = 3;
+}
+
+/* An inspection that asks for one region first. */
+static struct {
+	uint64_t wanted, found[8];
+	size_t count;
+} asking;
+
+static uint64_t next_one(void *data)
+{
+	(void)data;
+	return asking.wanted;
+}
+
+static void note_one(uint64_t address, void *data)
+{
+	(void)data;
+	if (asking.count < 8)
+		asking.found[asking.count++] = address;
+}
+
+static struct mal_inspection inspect_this(const struct mal_inspection *known)
+{
+	struct mal_inspect_by by = {.next = next_one, .found = note_one, .known = known};
+	int fd = open("/proc/self/exe", O_RDONLY);
+	struct mal_inspection inspection;
+	struct mal_error err;
+	struct stat status;
+	void *bytes;
+
+	assert_int_equal(fstat(fd, &status), 0);
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(bytes, MAP_FAILED);
+	asking.count = 0;
+	assert_int_equal(mal_inspect(bytes, (size_t)status.st_size, &by, &inspection, &err), 0);
+	munmap(bytes, (size_t)status.st_size);
+	close(fd);
+	return inspection;
+}
+
+/* All by address but the one that is asked for; one that is known is not read again. */
+static void reads_first_what_is_asked_for(void **state)
+{
+	struct mal_inspection all, known;
+
+	(void)state;
+	asking.wanted = 0;
+	all = inspect_this(NULL);
+	if (all.trouble)
+		skip();
+	assert_int_equal(all.count, 3);
+	assert_int_equal(asking.count, 3);
+	assert_int_equal(asking.found[2], all.verdicts[2].address);
+	asking.wanted = all.verdicts[2].address;
+	known = inspect_this(NULL);
+	assert_int_equal(asking.count, 3);
+	assert_int_equal(asking.found[0], asking.wanted);
+	assert_int_equal(asking.found[1], all.verdicts[0].address);
+	assert_int_equal(known.verdicts[2].address, asking.wanted);
+	mal_inspection_free(&known);
+
+	known = (struct mal_inspection){.verdicts = &all.verdicts[2], .count = 1};
+	known = inspect_this(&known);
+	assert_int_equal(asking.count, 2);
+	assert_int_equal(known.count, 3);
+	for (size_t i = 0; i < known.count; i++) {
+		assert_int_equal(known.verdicts[i].address, all.verdicts[i].address);
+		assert_int_equal(known.verdicts[i].free, all.verdicts[i].free);
+		assert_string_equal(known.verdicts[i].name, all.verdicts[i].name);
+	}
+	assert_int_equal(known.bound, all.bound);
+	mal_inspection_free(&known);
+	mal_inspection_free(&all);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1) {
+		GOMP_parallel(first_region, &argc, 1, 0);
+		GOMP_parallel(second_region, &argc, 1, 0);
+		GOMP_parallel(third_region, &argc, 1, 0);
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_what_is_no_program),
+		cmocka_unit_test(reads_first_what_is_asked_for),
 		cmocka_unit_test(binds_all_on_other_machines),
 		cmocka_unit_test(checks_headers),
 		cmocka_unit_test(adds_values),

@@ -12,7 +12,14 @@
 
 #include "libmalleable/rank/program/parts.h"
 #include "libmalleable/rank/prover/known.c"
+/* The library that reads is a file of the test's, which takes until the program goes on. */
+static int find_folder(const void *address, Dl_info *info);
+static void *load_slowly(const char *path, int flags);
+#define dladdr find_folder
+#define dlopen load_slowly
 #include "libmalleable/rank/prover/reader.c"
+#undef dladdr
+#undef dlopen
 #include "libmalleable/rank/prover/regions.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
@@ -38,6 +45,8 @@ void region_unknown(void *data)
 /* The thread in the background. */
 static void *(*function_of_thread)(void *);
 static _Atomic bool works;
+/* How many more times it is said to be at work after its end; and the next one. */
+static unsigned int late, late_next;
 
 static void *run(void *nothing)
 {
@@ -52,12 +61,16 @@ static bool begin(void *(*function)(void *))
 
 	function_of_thread = function;
 	atomic_store(&works, true);
+	late = late_next;
 	return pthread_create(&thread, NULL, run, NULL) == 0 && pthread_detach(thread) == 0;
 }
 
 static bool is_at_work(void)
 {
-	return atomic_load(&works);
+	if (atomic_load(&works))
+		return true;
+	late -= late > 0;
+	return late;
 }
 
 /* What the next inspections find: of this program, and of a plugin. */
@@ -70,10 +83,36 @@ static unsigned int inspected, told;
 static struct {
 	_Atomic int32_t turn;
 	_Atomic uint32_t kept;
+	_Atomic uint64_t awaited;
 	_Atomic unsigned int inspected, arrived;
-	_Atomic bool held; /* no inspection ends */
+	_Atomic bool held;  /* no inspection ends */
+	_Atomic bool parts; /* it finds the region that is awaited before that */
+	_Atomic size_t known;
 } *node;
 static char cache[64], folder[PATH_MAX];
+
+static int find_folder(const void *address, Dl_info *info)
+{
+	static char path[sizeof(cache) + 16];
+
+	(void)address;
+	snprintf(path, sizeof(path), "%s/ours.so", cache);
+	info->dli_fname = path;
+	return 1;
+}
+
+static _Atomic int nice_as_it_loads;
+
+static void *load_slowly(const char *path, int flags)
+{
+	if (!strstr(path, PROVER))
+		return dlopen(path, flags);
+	while (!atomic_load(&reader.gives_way))
+		usleep(1000);
+	usleep(20000);
+	atomic_store(&nice_as_it_loads, getpriority(PRIO_PROCESS, 0));
+	return NULL;
+}
 
 static void add(const void *function, int is_free, int indirect)
 {
@@ -110,6 +149,21 @@ static void choose_list(const uint8_t *bytes, size_t size)
 	qsort(list, list_count, sizeof(list[0]), by_address);
 }
 
+/* One region of a list that is not complete. */
+static void find_awaited(const struct mal_inspect_by *by, struct mal_inspection *inspection)
+{
+	uint64_t awaited;
+
+	while (!(awaited = by->next(by->data)))
+		usleep(1000);
+	for (size_t i = 0; i < list_count; i++)
+		if (list[i].address != awaited)
+			inspection->verdicts[i].address = 0;
+	by->found(awaited, by->data);
+	for (size_t i = 0; i < list_count; i++)
+		inspection->verdicts[i].address = list[i].address;
+}
+
 static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
@@ -124,6 +178,9 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_b
 	memcpy(inspection->verdicts, list, list_count * sizeof(list[0]));
 	if (question && memmem(bytes, size, "region_bound", 13))
 		told = (unsigned int)by->tells(question, by->data);
+	atomic_store(&node->known, by->known->count);
+	if (atomic_load(&node->parts))
+		find_awaited(by, inspection);
 	while (atomic_load(&node->held))
 		usleep(1000);
 	return 0;
@@ -144,11 +201,14 @@ static void start(void)
 	known_count = 0;
 	loaded.changes = 0;
 	memset(&unread, 0, sizeof(unread));
-	shared = reader.shared = (struct mal_reading){&node->turn, &node->kept, begin, is_at_work};
+	shared = reader.shared =
+		(struct mal_reading){&node->turn, &node->kept, &node->awaited, begin, is_at_work};
 	atomic_store(shared.turn, 0);
+	atomic_store(shared.awaited, 0);
 	atomic_store(&reader.gives_way, false);
-	inspected = 0;
+	inspected = late = late_next = 0;
 	prover.inspect = inspect;
+	prover.missing = false;
 	stamp(1);
 }
 
@@ -163,6 +223,7 @@ static int open_all(void **state)
 	question = NULL;
 	atomic_store(&node->inspected, 0);
 	atomic_store(&node->held, false);
+	atomic_store(&node->parts, false);
 	mal_patience_set(1);
 	start();
 	return 0;
@@ -295,6 +356,27 @@ static void goes_on(void **state)
 	atomic_store(&node->held, false);
 }
 
+/*
+ * It holds the dynamic linker's lock while it loads what reads, and the program may need that: it
+ * does not give way before.
+ */
+static void holds_no_lock_at_length(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "touch %s/" PROVER, cache);
+	assert_int_equal(system(command), 0);
+	prover.inspect = NULL;
+	atomic_store(&nice_as_it_loads, -1);
+	assert_false(kind_of(region_free).free);
+	while (!mal_reader_is_free())
+		usleep(1000);
+	usleep(2 * PAUSE_NS / 1000);
+	assert_true(kind_of(region_free).stays);
+	assert_int_equal(atomic_load(&nice_as_it_loads), getpriority(PRIO_PROCESS, 0));
+}
+
 /* Where that had not ended, the next start does not wait again, but reads from the beginning. */
 static void does_not_wait_again(void **state)
 {
@@ -311,6 +393,45 @@ static void does_not_wait_again(void **state)
 	atomic_store(&node->held, false);
 	let_it_read(1);
 	assert_true(kind_of(region_free).free);
+}
+
+/*
+ * What starts first is read first, and all have that before the rest. A start that ends then leaves
+ * it for the next one, which reads the rest.
+ */
+static void first_comes_first(void **state)
+{
+	char text[64];
+	pid_t child;
+	int status;
+
+	(void)state;
+	atomic_store(&node->held, true);
+	atomic_store(&node->parts, true);
+	child = fork();
+	if (child == 0) {
+		while (!kind_of(region_free).free)
+			usleep(PAUSE_NS / 1000);
+		mal_region_why((const void *)region_bound, text, sizeof(text));
+		_exit(!kind_of(region_free).stays || !mal_known_are_unread() ||
+		      strcmp(text, "the program: it is read in the background") != 0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(atomic_load(&node->inspected), 1);
+	assert_int_equal(atomic_load(&node->known), 0);
+
+	atomic_store(&node->parts, false);
+	start();
+	assert_true(kind_of(region_free).free);
+	assert_false(kind_of(region_bound).stays);
+	assert_true(mal_known_are_unread());
+	atomic_store(&node->held, false);
+	let_it_read(2);
+	assert_int_equal(atomic_load(&node->known), 1);
+	assert_true(kind_of(region_bound).stays);
+	assert_true(kind_of(region_free).free);
+	assert_false(mal_known_are_unread());
 }
 
 /* So do the other ranks: they take what the one that reads has kept. */
@@ -427,6 +548,26 @@ static void loaded_later(void **state)
 	assert_false(mal_region_of(dlsym(loaded_plugin, "plugin_region")).free);
 	dlclose(loaded_plugin);
 	assert_int_equal(inspected, 3);
+}
+
+/* The thread ends while its work is taken: what it has read is not read again with the next. */
+static void ends_as_it_is_looked_at(void **state)
+{
+	const void *region;
+
+	(void)state;
+	late_next = 1000000;
+	assert_true(kind_of(region_free).free);
+	while (atomic_load(&works))
+		usleep(1000);
+	late = 2;
+	late_next = 0;
+	loaded_plugin = load("plugin_region");
+	region = dlsym(loaded_plugin, "plugin_region");
+	while (!mal_region_of(region).free)
+		usleep(PAUSE_NS / 1000);
+	assert_int_equal(inspected, 2);
+	dlclose(loaded_plugin);
 }
 
 /* What is found of one object relies on others: not if these are others the next time. */
@@ -571,14 +712,15 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),    CASE(kept),
-		CASE(goes_on),	      CASE(does_not_wait_again),
-		CASE(others_go_on),   CASE(unloaded_as_it_is_read),
-		CASE(reader_ends),    CASE(nameless),
-		CASE(loaded_later),   CASE(of_other_objects),
-		CASE(answers_change), CASE(pointers),
-		CASE(all_free),	      CASE(at_once),
-		CASE(needed),
+		CASE(by_function),	 CASE(kept),
+		CASE(goes_on),		 CASE(does_not_wait_again),
+		CASE(first_comes_first), CASE(holds_no_lock_at_length),
+		CASE(others_go_on),	 CASE(unloaded_as_it_is_read),
+		CASE(reader_ends),	 CASE(nameless),
+		CASE(loaded_later),	 CASE(ends_as_it_is_looked_at),
+		CASE(of_other_objects),	 CASE(answers_change),
+		CASE(pointers),		 CASE(all_free),
+		CASE(at_once),		 CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 

@@ -143,6 +143,27 @@ static void put(const char *name, const void *bytes, size_t size)
 	close(fd);
 }
 
+/* A part of them comes back as such, and takes no place of all of them. */
+static void comes_in_parts(void **state)
+{
+	struct mal_verdict list[] = {{.address = 0x1000, .free = 1}, {.address = 0}};
+	struct mal_verdicts part = {.found = {.verdicts = list, .count = 2}, .part = true}, back;
+
+	(void)state;
+	assert_true(mal_verdicts_store(&identity, PROVER, &part));
+	assert_true(mal_verdicts_load(&identity, PROVER, &back));
+	assert_true(back.part);
+	assert_int_equal(back.found.count, 1);
+	assert_int_equal(back.found.verdicts[0].address, 0x1000);
+	mal_verdicts_free(&back);
+	store();
+	assert_false(mal_verdicts_store(&identity, PROVER, &part));
+	assert_true(is_there());
+	/* But of those of another program. */
+	identity.segments++;
+	assert_true(mal_verdicts_store(&identity, PROVER, &part));
+}
+
 static void comes_back(void **state)
 {
 	(void)state;
@@ -410,8 +431,9 @@ static void at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(comes_back), CASE(of_another),  CASE(damaged),   CASE(made_up), CASE(not_ours),
-		CASE(no_room),	  CASE(of_the_dead), CASE(thousands), CASE(bounded), CASE(at_once),
+		CASE(comes_back), CASE(comes_in_parts), CASE(of_another), CASE(damaged),
+		CASE(made_up),	  CASE(not_ours),	CASE(no_room),	  CASE(of_the_dead),
+		CASE(thousands),  CASE(bounded),	CASE(at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,8 @@
 #include "libmalleable/base/printable.h"
 #include "libmalleable/base/readable.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/prover/lines.h"
 #include "libmalleable/cmd/nobody.h"
+#include "libmalleable/cmd/prover/lines.h"
 #include "libmalleable/inspect/image.h"
 #include "libmalleable/inspect/inspect.h"
 

@@ -45,14 +45,23 @@ static bool answers_hold(const struct mal_verdicts *verdicts, void *handle)
 	return true;
 }
 
+/* Returns whether there are any; they may be a part. */
 static bool load_verdicts(struct mal_known *object, void *handle)
 {
-	if (!mal_verdicts_load(&object->identity, prover_stamp, &object->verdicts))
+	struct mal_verdicts verdicts;
+
+	if (!mal_verdicts_load(&object->identity, prover_stamp, &verdicts))
 		return false;
-	if (answers_hold(&object->verdicts, handle))
-		return true;
+	/* Another node's part may have replaced a larger one. */
+	if ((verdicts.part && verdicts.found.count <= object->verdicts.found.count) ||
+	    !answers_hold(&verdicts, handle)) {
+		mal_verdicts_free(&verdicts);
+		return false;
+	}
 	mal_verdicts_free(&object->verdicts);
-	return false;
+	object->verdicts = verdicts;
+	object->unread = verdicts.part;
+	return true;
 }
 
 static struct mal_known *find_known(uintptr_t base)
@@ -84,8 +93,9 @@ static void look_at(size_t index)
 			mal_verdicts_free(&object->verdicts);
 		else
 			object = &known[known_count++];
-		*object = (struct mal_known){.base = from->base, .identity = identity};
-		object->unread = !load_verdicts(object, handle);
+		*object = (struct mal_known){
+			.base = from->base, .identity = identity, .unread = true};
+		load_verdicts(object, handle);
 		object->large =
 			object->unread && mal_verdicts_are_large(&object->identity, prover_stamp);
 	}
@@ -147,6 +157,7 @@ static bool take(struct mal_known *object, struct mal_read *read)
 		return false;
 	taken = answers_hold(&read->verdicts, handle);
 	if (taken) {
+		mal_verdicts_free(&object->verdicts);
 		object->verdicts = read->verdicts;
 		object->trouble = read->trouble;
 		object->unread = false;
@@ -190,8 +201,7 @@ static bool take_kept(void)
 		if (!known[i].unread ||
 		    !mal_reader_hold(&loaded.objects[known[i].index], known[i].first, &handle))
 			continue;
-		known[i].unread = !load_verdicts(&known[i], handle);
-		news |= !known[i].unread;
+		news |= load_verdicts(&known[i], handle);
 		if (handle)
 			dlclose(handle);
 	}
@@ -228,18 +238,20 @@ static void begin_to_read(void)
 /* Look for news of what is not read yet, and begin to read what nobody reads. */
 static void look_for_news(uint64_t now_ns)
 {
-	bool news;
+	bool news, idle;
 
 	if (now_ns - unread.looked_ns < PAUSE_NS)
 		return;
 	unread.looked_ns = now_ns;
+	/* What it found by then is taken, and not read once more. */
+	idle = mal_reader_is_free();
 	news = take_read();
 	if (atomic_load(shared.kept) != unread.kept)
 		news |= take_kept();
 	/* It may call by pointers. */
 	if (news)
 		look_at_all();
-	if (!unread.count || !mal_reader_is_free() || !take_turn())
+	if (!unread.count || !idle || !take_turn())
 		return;
 	/* Whoever had the turn before has kept something meanwhile. */
 	if (take_kept())
@@ -302,6 +314,11 @@ const struct mal_loaded *mal_known_look(void)
 bool mal_known_are_unread(void)
 {
 	return unread.count > 0;
+}
+
+void mal_known_await(uint64_t address)
+{
+	atomic_store(shared.awaited, address);
 }
 
 const struct mal_known *mal_known_list(size_t *count)

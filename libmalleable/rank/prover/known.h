@@ -9,7 +9,7 @@ struct mal_known {
 	uintptr_t base;
 	bool first; /* the process started with it: it stays */
 	bool present;
-	bool unread;	  /* nothing is known of it yet */
+	bool unread;	  /* nothing is known of it yet, or of some regions only */
 	bool large;	  /* and it takes long to find out */
 	size_t index;	  /* among those that are loaded */
 	const char *file; /* empty: the program itself */
@@ -33,6 +33,9 @@ const struct mal_loaded *mal_known_look(void);
 
 /* Whether some of it is not read yet. */
 bool mal_known_are_unread(void);
+
+/* The region at ADDRESS of an object, as in its file, starts: it shall be read next. */
+void mal_known_await(uint64_t address);
 
 /*
  * The objects that open regions; and, if regions call by pointers, those that such a call may lead

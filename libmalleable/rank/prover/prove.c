@@ -44,8 +44,8 @@ static const char *threads_end(void)
 void mal_prove(void)
 {
 	struct mal_header *header = mal.segment.header;
-	struct mal_reading shared = {&header->reader, &header->read, mal_threads_start_background,
-				     mal_threads_background_works};
+	struct mal_reading shared = {&header->reader, &header->read, &header->awaited,
+				     mal_threads_start_background, mal_threads_background_works};
 	const char *trouble = threads_end();
 	uint64_t begin = mal_ticks();
 

@@ -20,12 +20,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
+
 #define PROVER "libmalleable_prove.so"
 /* More questions about other objects are answered for the worst. */
 enum { QUESTIONS = 512 };
 /* Another rank, of this node or another one, may write a file of the same name just now. */
 enum { STORE_TRIES = 10 };
 #define STORE_PAUSE_NS 10000000
+/* How much of what was found may be lost, in CPU time. */
+#define PART_NS 50000000
 
 static struct {
 	mal_inspect_function *inspect;
@@ -42,12 +46,6 @@ static struct {
 	_Atomic bool gives_way;
 	_Atomic int32_t tid;
 } reader;
-
-/* One inspection. */
-struct inspection {
-	struct mal_verdicts *verdicts;
-	size_t index;
-};
 
 static bool find_prover(char *path, size_t size)
 {
@@ -118,8 +116,8 @@ static bool answer(size_t index, const char *symbol)
 
 static int tells(const char *symbol, void *data)
 {
-	struct inspection *inspection = data;
-	struct mal_verdicts *verdicts = inspection->verdicts;
+	struct mal_read *read = data;
+	struct mal_verdicts *verdicts = &read->verdicts;
 	struct mal_asked *asked = &verdicts->asked[verdicts->asked_count];
 
 	for (size_t i = 0; i < verdicts->asked_count; i++)
@@ -128,8 +126,42 @@ static int tells(const char *symbol, void *data)
 	if (verdicts->asked_count == QUESTIONS || !(asked->symbol = strdup(symbol)))
 		return true;
 	verdicts->asked_count++;
-	asked->tells = answer(inspection->index, symbol);
+	asked->tells = answer(read->index, symbol);
 	return asked->tells;
+}
+
+static uint64_t next(void *data)
+{
+	(void)data;
+	return atomic_load(reader.shared.awaited);
+}
+
+static uint64_t cpu_ns(void)
+{
+	return mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* For all ranks that await it, and for the next start where this one ends now. */
+static void found(uint64_t address, void *data)
+{
+	struct mal_read *read = data;
+
+	if (address != atomic_load(reader.shared.awaited) && cpu_ns() - read->stored_ns < PART_NS)
+		return;
+	if (mal_verdicts_store(&read->identity, prover.stamp, &read->verdicts))
+		atomic_fetch_add(reader.shared.kept, 1);
+	read->stored_ns = cpu_ns();
+}
+
+/* What a start that ended too early has kept. */
+static void load_earlier(struct mal_read *read, struct mal_verdicts *earlier)
+{
+	mal_verdicts_load(&read->identity, prover.stamp, earlier);
+	for (size_t i = 0; i < earlier->asked_count; i++)
+		if (tells(earlier->asked[i].symbol, read) != earlier->asked[i].tells) {
+			mal_verdicts_free(earlier);
+			return;
+		}
 }
 
 static bool is_what_runs(size_t index, const uint8_t *bytes, size_t size)
@@ -146,19 +178,29 @@ static bool is_what_runs(size_t index, const uint8_t *bytes, size_t size)
 
 static const char *inspect_bytes(struct mal_read *read, const uint8_t *bytes, size_t size)
 {
-	struct inspection inspection = {&read->verdicts, read->index};
-	struct mal_inspect_by by = {.tells = tells, .data = &inspection};
+	struct mal_verdicts earlier;
+	struct mal_inspect_by by = {.tells = tells,
+				    .next = next,
+				    .found = found,
+				    .known = &earlier.found,
+				    .data = read};
 	struct mal_error err;
+	int result;
 
 	if (!is_what_runs(read->index, bytes, size))
 		return "its file is not what runs";
 	if (!load_prover())
 		return PROVER " cannot be loaded";
 	read->verdicts.asked = calloc(QUESTIONS, sizeof(*read->verdicts.asked));
-	if (!read->verdicts.asked ||
-	    prover.inspect(bytes, size, &by, &read->verdicts.found, &err) < 0)
+	if (!read->verdicts.asked)
 		return "its file cannot be read";
-	return read->verdicts.found.trouble;
+	load_earlier(read, &earlier);
+	read->stored_ns = cpu_ns();
+	read->verdicts.part = true;
+	result = prover.inspect(bytes, size, &by, &read->verdicts.found, &err);
+	read->verdicts.part = false;
+	mal_verdicts_free(&earlier);
+	return result < 0 ? "its file cannot be read" : read->verdicts.found.trouble;
 }
 
 static const char *inspect_file(struct mal_read *read)
@@ -209,6 +251,8 @@ static void *work(void *nothing)
 {
 	bool all_kept = true;
 
+	/* Before it gives way, as the program may need the dynamic linker's lock meanwhile. */
+	load_prover();
 	atomic_store(&reader.tid, (int32_t)syscall(SYS_gettid));
 	if (atomic_load(&reader.gives_way))
 		give_way(0);

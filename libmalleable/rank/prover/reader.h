@@ -11,13 +11,15 @@
 
 /*
  * What the ranks of a node share: which process reads, 0, or MAL_EACH_READS where no file can be
- * kept; and how often one was. And how a thread is started in the background, and whether it is at
- * work.
+ * kept; how often one was; and the region that one of them started last without a verdict, as in
+ * its object's file: it is read next. And how a thread is started in the background, and whether it
+ * is at work.
  */
 enum { MAL_EACH_READS = -1 };
 struct mal_reading {
 	_Atomic int32_t *turn;
 	_Atomic uint32_t *kept;
+	_Atomic uint64_t *awaited;
 	bool (*start)(void *(*function)(void *));
 	bool (*works)(void);
 };
@@ -28,6 +30,7 @@ struct mal_read {
 	struct mal_identity identity;
 	struct mal_verdicts verdicts;
 	const char *trouble; /* why nothing is known of it, or NULL */
+	uint64_t stored_ns;  /* the thread's CPU time when its verdicts were kept last */
 	_Atomic bool done;
 };
 

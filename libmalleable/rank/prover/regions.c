@@ -110,6 +110,8 @@ struct mal_region_kind mal_region_of(const void *function)
 	mal_known_look();
 	object = object_of((uintptr_t)function);
 	verdict = object ? verdict_on(object, (uintptr_t)function) : NULL;
+	if (!verdict && object && object->unread)
+		mal_known_await((uintptr_t)function - object->base);
 	if (!verdict)
 		return (struct mal_region_kind){.stays =
 							object && object->first && !object->unread};

@@ -105,14 +105,19 @@ static void print(FILE *to, const struct mal_verdicts *verdicts, bool named)
 	const struct mal_inspection *found = &verdicts->found;
 	char name[256], reason[256];
 
-	fprintf(to, "facts %d %d %d %d\n", found->unknown != 0, found->asks != 0,
-		found->thread_local_ != 0, found->taken_tells != 0);
+	if (verdicts->part)
+		fputs("part\n", to);
+	else
+		fprintf(to, "facts %d %d %d %d\n", found->unknown != 0, found->asks != 0,
+			found->thread_local_ != 0, found->taken_tells != 0);
 	for (size_t i = 0; i < verdicts->asked_count; i++)
 		fprintf(to, "asked %d %s\n", verdicts->asked[i].tells, verdicts->asked[i].symbol);
 	for (size_t i = 0; i < found->count; i++) {
 		const struct mal_verdict *verdict = &found->verdicts[i];
 		bool nameless = verdict->free && !(named && verdict->indirect);
 
+		if (!verdict->address)
+			continue;
 		fprintf(to, "region %" PRIx64 " %d %d %d %" PRIx64 " %s\t%s\n", verdict->address,
 			verdict->free != 0, verdict->clause != 0, verdict->indirect != 0,
 			verdict->where, word(nameless ? NULL : verdict->name, name, sizeof(name)),
@@ -239,6 +244,21 @@ bool mal_verdicts_are_large(const struct mal_identity *identity, uint64_t prover
 	return same;
 }
 
+/* Another node may have found all of it before. */
+static bool is_there_whole(const struct mal_identity *identity, uint64_t prover)
+{
+	char name[8], head[512], *text;
+	int length = print_head(identity, prover, head, sizeof(head));
+	bool whole;
+
+	name_file(identity, name, sizeof(name));
+	text = read_file(name);
+	whole = text && strncmp(text, head, (size_t)length) == 0 &&
+		strncmp(text + length, "facts ", 6) == 0;
+	free(text);
+	return whole;
+}
+
 bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 			const struct mal_verdicts *verdicts)
 {
@@ -247,6 +267,8 @@ bool mal_verdicts_store(const struct mal_identity *identity, uint64_t prover,
 	int directory;
 	size_t size;
 
+	if (verdicts->part && is_there_whole(identity, prover))
+		return false;
 	text = compose(identity, prover, verdicts, true, &size);
 	/* Of thousands of regions the names may be too much. */
 	if (!text)
@@ -321,6 +343,8 @@ static bool read_line(char *line, const struct mal_identity *identity,
 {
 	struct mal_inspection *found = &verdicts->found;
 
+	if (strcmp(line, "part") == 0)
+		return verdicts->part = true;
 	if (strncmp(line, "facts ", 6) == 0)
 		return sscanf(line, "facts %d %d %d %d", &found->unknown, &found->asks,
 			      &found->thread_local_, &found->taken_tells) == 4;

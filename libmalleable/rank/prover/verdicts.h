@@ -25,6 +25,7 @@ struct mal_verdicts {
 	struct mal_inspection found; /* all memory of it is from malloc() */
 	struct mal_asked *asked;
 	size_t asked_count;
+	bool part; /* not of all regions, and nothing of the object as a whole */
 };
 
 /*
