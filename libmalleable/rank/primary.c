@@ -55,7 +55,7 @@ static bool becomes_vacant(const struct mal_rank *rank, int32_t old)
 }
 
 /* Thread OLD is the primary one no more. Returns false if it has woken up: it still is then. */
-static bool dismiss(const struct mal_rank *rank, int32_t old)
+static bool dismiss(struct mal_rank *rank, int32_t old)
 {
 	if (old != getpid())
 		return true;

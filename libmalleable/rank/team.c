@@ -284,7 +284,7 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 	mal_team_tell(rank, (int)threads);
 }
 
-int mal_team_tell(const struct mal_rank *rank, int threads)
+int mal_team_tell(struct mal_rank *rank, int threads)
 {
 	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 
@@ -303,7 +303,7 @@ int mal_team_tell(const struct mal_rank *rank, int threads)
 	return threads;
 }
 
-int mal_team_tell_inside(const struct mal_rank *rank, int threads)
+int mal_team_tell_inside(struct mal_rank *rank, int threads)
 {
 	/* It was proved that nothing comes of it. */
 	if (mal_self.slot && rank->proofs.free)

@@ -93,7 +93,7 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads);
  * The program learns THREADS, or inside a region that we widened the size of that. Returns what it
  * learns.
  */
-int mal_team_tell(const struct mal_rank *rank, int threads);
-int mal_team_tell_inside(const struct mal_rank *rank, int threads);
+int mal_team_tell(struct mal_rank *rank, int threads);
+int mal_team_tell_inside(struct mal_rank *rank, int threads);
 
 #endif
