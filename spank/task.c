@@ -95,7 +95,7 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 	if (spank_get_item(spank, S_TASK_ID, &setup->local_rank) != ESPANK_SUCCESS)
 		return;
 	if (!has_library(setup)) {
-		mal_segment_refuse(setup->segment_fd);
+		mal_segment_note_unbalanced(setup->segment_fd);
 		return;
 	}
 	first = setup->local_rank == 0;
@@ -104,7 +104,7 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 		setup->local_rank = -1;
 	mal_starts_begin(setup->segment_fd);
 	if (mal_setup_apply(setup, &env, &err) < 0) {
-		mal_segment_refuse(setup->segment_fd);
+		mal_segment_note_unbalanced(setup->segment_fd);
 		/* srun gave all tasks the same environment. */
 		if (first)
 			balance_error_of_step("%s; the step runs unbalanced", err.text);

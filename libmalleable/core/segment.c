@@ -157,7 +157,7 @@ static void say_true(int fd, size_t at)
 		return;
 }
 
-void mal_segment_refuse(int fd)
+void mal_segment_note_unbalanced(int fd)
 {
 	say_true(fd, offsetof(struct mal_header, refused));
 }

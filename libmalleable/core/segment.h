@@ -277,7 +277,7 @@ struct mal_segment {
 };
 
 /* The task that has descriptor FD, or its launcher, said why it runs unbalanced. */
-void mal_segment_refuse(int fd);
+void mal_segment_note_unbalanced(int fd);
 
 /* If FD is a running step's segment: a program is executed where our libraries cannot be loaded. */
 void mal_segment_tell_unseen(int fd);

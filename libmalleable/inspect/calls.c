@@ -81,7 +81,7 @@ static void fill(struct mal_analysis *analysis, mal_value pointer, uint32_t byte
 		analysis->values.full = 1;
 }
 
-static mal_value stacked(struct mal_analysis *analysis, int64_t place)
+static mal_value on_stack(struct mal_analysis *analysis, int64_t place)
 {
 	const struct mal_node *top =
 		mal_node(&analysis->values, analysis->state->registers[MAL_RSP]);
@@ -100,7 +100,7 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 	int64_t where = (int64_t)analysis->at->address;
 
 	if (external->kind == MAL_EXTERNAL_STATIC_INIT) {
-		mal_value step = stacked(analysis, 0);
+		mal_value step = on_stack(analysis, 0);
 
 		analysis->state->working = 1;
 		fill(analysis, registers[MAL_RCX], 4, last);
@@ -117,7 +117,7 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 		for (size_t i = 0; i < 6; i++)
 			fill(analysis, registers[arguments[i]], 8, share);
 		for (int64_t i = 0; i < 24 && strstr(name, "_start"); i += 8)
-			fill(analysis, stacked(analysis, i), 8, share);
+			fill(analysis, on_stack(analysis, i), 8, share);
 	}
 	return last;
 }

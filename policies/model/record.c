@@ -12,7 +12,7 @@
 /* Weight of a new cost in the moving average. */
 #define NEW 0.2
 /* Leave home for what was cheaper by so many times the error of its mean. */
-#define DOUBT 1.6
+#define HOME_ERRORS 1.6
 /* Follow another forecast if it was cheaper by this factor. */
 #define BETTER 0.995
 
@@ -54,7 +54,7 @@ static bool is_sure(const struct mal_record *record, unsigned int kind)
 	double gain = record->cost[MAL_RECORD_HOME] - record->cost[kind];
 	double windows = fmin(record->judged - 1, 2 / NEW);
 
-	return gain * gain * windows > DOUBT * DOUBT * record->spread[kind];
+	return gain * gain * windows > HOME_ERRORS * HOME_ERRORS * record->spread[kind];
 }
 
 /* Home is left for what is surely cheaper. */

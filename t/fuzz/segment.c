@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mal_controller *controller;
 
 	fuzz_begin(data, size);
-	controller = fuzz_step_open(policies[fuzz_byte() % 8]);
+	controller = fuzz_step_open(policies[fuzz_byte() % (sizeof(policies) / sizeof(*policies))]);
 	for (unsigned int i = 0; fuzz_left && i < 24; i++)
 		step(controller);
 	report(controller);
