@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 26
+plan 28
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -86,6 +86,25 @@ calls: policies keep nothing|policies/lewi.c|static int calls;
 calls: policies keep nothing|policies/lewi.c|int f(void) { static int calls = 0; return calls++; }
 calls: policies keep nothing|policies/lewi.c|int calls = 0;
 EOF
+# invariants TREE: modules of the controller that name no invariant, or a test of it that is none.
+invariants() {
+	local file text name
+	for file in "$1"/libmalleable/controller/{,*/}*.h; do
+		text=$(sed -n '/Invariant:/,/\*\//p' "$file" | tr -s ' *\n\t' ' ')
+		[[ $text =~ \((t/[^ ]+):\ ([^\(\)]+)\)\. ]] || { echo "$file" && continue; }
+		name=${BASH_REMATCH[2]}
+		[[ ${BASH_REMATCH[1]} != *.c ]] || name="static void $name(void **state)"
+		grep -qF "$name" "${BASH_REMATCH[1]}" || echo "$file"
+	done
+}
+ok "each module of the controller names an invariant, and a test of it" none invariants .
+without_test() {
+	local tree=$work/tree
+	rm -rf "$tree" && mkdir "$tree" && cp -r libmalleable "$tree"
+	sed -i 's/leaves_rank_without/leaves_nobody/' "$tree/libmalleable/controller/planning.h"
+	[ "$(invariants "$tree")" = "$tree/libmalleable/controller/planning.h" ]
+}
+ok "which finds one whose test there is not" without_test
 ok "and files and folders that have no layer" planted <<'EOF'
 spank/new is not in the table|spank/new/new.c|int x;
 neither a C file nor a header|libmalleable/rank/lend.inc|int x;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* admin_switch.h: the administrator's off switch, in a running step (core/admin.h). */
+/*
+ * admin_switch.h: the administrator's off switch, in a running step (core/admin.h).
+ *
+ * Invariant: While balancing is switched off no rank has a CPU that Slurm did not give it
+ * (t/unit/test_idle.c: left_when_off).
+ */
 #ifndef MAL_CONTROLLER_ADMIN_SWITCH_H
 #define MAL_CONTROLLER_ADMIN_SWITCH_H
 

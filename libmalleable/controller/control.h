@@ -2,6 +2,8 @@
 /*
  * control.h: requests to the controller: from the malleable command (doc/man/malleable.1), from
  * slurmstepd and controllers of the job's other steps, and from ranks.
+ *
+ * Invariant: After 16 clients the ranks come first again (t/unit/test_control.c: ranks_come_first).
  */
 #ifndef MAL_CONTROLLER_CONTROL_H
 #define MAL_CONTROLLER_CONTROL_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* detach.h: the controller leaves its parent, root, and the reach of signals. */
+/*
+ * detach.h: the controller leaves its parent, root, and the reach of signals.
+ *
+ * Invariant: A controller that became the user cannot become root again (t/unit/test_malleabled.c:
+ * becomes_user).
+ */
 #ifndef MAL_CONTROLLER_DETACH_H
 #define MAL_CONTROLLER_DETACH_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ending.h: what the controller tells and writes as its step ends. For its main thread. */
+/*
+ * ending.h: what the controller tells and writes as its step ends. For its main thread.
+ *
+ * Invariant: A record goes over the pipe even where no rank came: silence means that we were killed
+ * (t/unit/test_malleabled.c: nobody_came).
+ */
 #ifndef MAL_CONTROLLER_ENDING_H
 #define MAL_CONTROLLER_ENDING_H
 

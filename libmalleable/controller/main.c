@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* main.c: malleabled, the malleability controller of one step on one node. */
+/*
+ * main.c: malleabled, the malleability controller of one step on one node.
+ *
+ * Invariant: Bad arguments end the program with status 2 before anything is opened
+ * (t/unit/test_malleabled.c: arguments_are_checked).
+ */
 #include <stdio.h>
 
 #include "libmalleable/base/confine.h"

@@ -5,6 +5,9 @@
  * Policies act when a window has ended. Where phases take very much longer than before, as threads
  * have too little of a CPU that was moved, that may be minutes. So while the window lasts the
  * controller takes a move back that it began with.
+ *
+ * Invariant: A move is taken back once, and not where a later plan stands (t/unit/test_planning.c:
+ * overdue_with_orders).
  */
 #ifndef MAL_CONTROLLER_OVERDUE_H
 #define MAL_CONTROLLER_OVERDUE_H

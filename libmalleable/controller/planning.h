@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* planning.h: from samples to a plan in the segment, by way of the policy. */
+/*
+ * planning.h: from samples to a plan in the segment, by way of the policy.
+ *
+ * Invariant: No plan that mal_plan_check() refuses reaches the segment (t/unit/test_planning.c:
+ * leaves_rank_without).
+ */
 #ifndef MAL_CONTROLLER_PLANNING_H
 #define MAL_CONTROLLER_PLANNING_H
 

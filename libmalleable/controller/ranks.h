@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ranks.h: which ranks come, end and die. */
+/*
+ * ranks.h: which ranks come, end and die.
+ *
+ * Invariant: What a rank was about to do when it died is undone before its CPUs are free
+ * (t/unit/test_recover.c: killed_while_it_evicts).
+ */
 #ifndef MAL_CONTROLLER_RANKS_H
 #define MAL_CONTROLLER_RANKS_H
 

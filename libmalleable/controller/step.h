@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* step.h: a step's controller from its start to its end. */
+/*
+ * step.h: a step's controller from its start to its end.
+ *
+ * Invariant: A step without memory for its loop ends with an error, and sends no report
+ * (t/unit/test_malleabled.c: no_memory_is_left).
+ */
 #ifndef MAL_CONTROLLER_STEP_H
 #define MAL_CONTROLLER_STEP_H
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
@@ -205,7 +206,9 @@ static void withdrawn(void **state)
 	node_insist(1, 1, 1);
 	node_insist(1, 1, MAL_NO_CPU);
 	assert_true(node_may_run(1, 1, 1));
+	node_segment()->cpus[1].target = 1;
 	assert_int_equal(mal_idle_withdraw(node, "1", NULL), 0);
+	assert_int_equal(node_segment()->cpus[1].target, MAL_NOBODY);
 	assert_int_equal(node_cpu(1).owner, MAL_NOBODY);
 	assert_int_equal(node_cpu(1).user, MAL_NOBODY);
 	assert_int_not_equal(node_thread(1, 1)->cpu, 1);
@@ -328,10 +331,13 @@ static void not_while_blind(void **state)
 static void left_when_off(void **state)
 {
 	(void)state;
+	node_close(node);
+	node = node_start(2, 2, "--policy=lewi --idle=4-7 --off-file=/off");
 	mal_idle_hand_out(node);
 	node_obey();
 	assert_string_equal(node_owned(0), "0-1,4,6");
-	mal_idle_leave(node);
+	node_admin_switch(true);
+	mal_admin_switch_update(node);
 	assert_string_equal(node_owned(0), "0-1");
 	assert_string_equal(node_owned(1), "2-3");
 	assert_string_equal(node_idle(node), "4-7");

@@ -3,6 +3,8 @@
  * allocation.h: the CPUs of the allocation: which of them the ranks may have now, and their places.
  * Ranks may have the step's share where jobs share CPUs, and the idle ones, which are the step's
  * for as long as nobody else needs them.
+ *
+ * Invariant: A CPU outside of the share is not idle (t/unit/test_idle.c: shared).
  */
 #ifndef MAL_CONTROLLER_CPUS_ALLOCATION_H
 #define MAL_CONTROLLER_CPUS_ALLOCATION_H

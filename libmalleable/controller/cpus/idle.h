@@ -7,6 +7,9 @@
  * Policies treat them like all other CPUs. The controller gives them to ranks when it knows these.
  * The plugin decides as root who may have them: it widens and narrows the step's cgroup and tells
  * the controller here (spank/job_cpus.h).
+ *
+ * Invariant: No rank that runs is without a CPU while another has two (t/unit/test_idle.c:
+ * helped_out).
  */
 #ifndef MAL_CONTROLLER_CPUS_IDLE_H
 #define MAL_CONTROLLER_CPUS_IDLE_H

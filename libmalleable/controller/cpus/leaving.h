@@ -6,6 +6,9 @@
  * Time proves nothing here: a rank may read its words before they change and bind a thread long
  * after. So two questions are asked, in this order: is any rank binding threads
  * (mal_rank_slot.binding), and what is the affinity of each thread, idle ones included?
+ *
+ * Invariant: No CPU counts as left while a rank is binding threads (t/unit/test_recover.c:
+ * leaves_when_nobody_binds).
  */
 #ifndef MAL_CONTROLLER_CPUS_LEAVING_H
 #define MAL_CONTROLLER_CPUS_LEAVING_H

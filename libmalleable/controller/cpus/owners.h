@@ -2,6 +2,9 @@
 /*
  * owners.h: which rank owns which CPU of the step, as the segment has it now. In the controller
  * this module alone writes the CPUs' words and targets.
+ *
+ * Invariant: A CPU that is revoked or given is in no older plan any more (t/unit/test_idle.c:
+ * withdrawn).
  */
 #ifndef MAL_CONTROLLER_CPUS_OWNERS_H
 #define MAL_CONTROLLER_CPUS_OWNERS_H

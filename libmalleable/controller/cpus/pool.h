@@ -9,6 +9,9 @@
  * threads need longer, that is done the next time. Nothing else is remembered from one time to the
  * next, so that whatever a dead controller left behind is found again. Nothing is passed on while a
  * step does not answer, since its ranks may be on any CPU.
+ *
+ * Invariant: A CPU is offered to a step after the one that had it has left it, not before
+ * (t/unit/test_recover.c: passed_on_when_left).
  */
 #ifndef MAL_CONTROLLER_CPUS_POOL_H
 #define MAL_CONTROLLER_CPUS_POOL_H

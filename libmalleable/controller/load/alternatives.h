@@ -2,6 +2,8 @@
 /*
  * alternatives.h: what the policies would have made of a step that is only observed
  * (policies/decide/simulation.h).
+ *
+ * Invariant: Nothing is simulated for a step that is balanced (t/unit/test_report.c: predicted).
  */
 #ifndef MAL_CONTROLLER_LOAD_ALTERNATIVES_H
 #define MAL_CONTROLLER_LOAD_ALTERNATIVES_H

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* history.h: how many CPUs each rank owned over time, for the report. */
+/*
+ * history.h: how many CPUs each rank owned over time, for the report.
+ *
+ * Invariant: Two entries in a row differ (t/unit/test_sampling.c: changes_are_noted).
+ */
 #ifndef MAL_CONTROLLER_LOAD_HISTORY_H
 #define MAL_CONTROLLER_LOAD_HISTORY_H
 

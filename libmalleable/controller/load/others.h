@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* others.h: how much of the ranks' CPUs other processes use, or the host of a virtual machine. */
+/*
+ * others.h: how much of the ranks' CPUs other processes use, or the host of a virtual machine.
+ *
+ * Invariant: What the ranks used does not count as others' (t/unit/test_others.c: counted).
+ */
 #ifndef MAL_CONTROLLER_LOAD_OTHERS_H
 #define MAL_CONTROLLER_LOAD_OTHERS_H
 

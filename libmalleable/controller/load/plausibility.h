@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plausibility.h: what ranks measured against the CPU time that the kernel counts. */
+/*
+ * plausibility.h: what ranks measured against the CPU time that the kernel counts.
+ *
+ * Invariant: A window in which a rank was stopped is thrown away (t/unit/test_sampling.c:
+ * stopped_windows).
+ */
 #ifndef MAL_CONTROLLER_LOAD_PLAUSIBILITY_H
 #define MAL_CONTROLLER_LOAD_PLAUSIBILITY_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* recording.h: the step's trace (--balance-trace), as it is written. */
+/*
+ * recording.h: the step's trace (--balance-trace), as it is written.
+ *
+ * Invariant: Each window is there, and behind it the plan that was made on it
+ * (t/unit/test_report.c: recorded).
+ */
 #ifndef MAL_CONTROLLER_LOAD_RECORDING_H
 #define MAL_CONTROLLER_LOAD_RECORDING_H
 

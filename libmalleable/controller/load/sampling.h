@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sampling.h: the ranks' rounds of samples, from the segment to checked numbers. */
+/*
+ * sampling.h: the ranks' rounds of samples, from the segment to checked numbers.
+ *
+ * Invariant: What a rank claims is bounded by the time that passed (t/unit/test_sampling.c:
+ * claims_are_bounded).
+ */
 #ifndef MAL_CONTROLLER_LOAD_SAMPLING_H
 #define MAL_CONTROLLER_LOAD_SAMPLING_H
 

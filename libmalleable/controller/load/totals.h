@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* totals.h: what windows add up to: time as it was, without balancing, and at best. */
+/*
+ * totals.h: what windows add up to: time as it was, without balancing, and at best.
+ *
+ * Invariant: A window in which nobody shared takes as long without us (t/unit/test_sampling.c:
+ * nothing_shared).
+ */
 #ifndef MAL_CONTROLLER_LOAD_TOTALS_H
 #define MAL_CONTROLLER_LOAD_TOTALS_H
 

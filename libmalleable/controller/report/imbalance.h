@@ -2,6 +2,9 @@
 /*
  * imbalance.h: what is out of balance between the nodes of a step, and where its ranks had better
  * run; on the first node (summaries.h).
+ *
+ * Invariant: No rank is sent to another node for less than 1 % (t/unit/test_summaries.c:
+ * no_better_placement).
  */
 #ifndef MAL_CONTROLLER_REPORT_IMBALANCE_H
 #define MAL_CONTROLLER_REPORT_IMBALANCE_H

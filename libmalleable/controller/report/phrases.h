@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* phrases.h: words for what ranks and policies did, for the report. */
+/*
+ * phrases.h: words for what ranks and policies did, for the report.
+ *
+ * Invariant: What a rank wrote is not believed beyond the enumeration (t/unit/test_report.c:
+ * modes).
+ */
 #ifndef MAL_CONTROLLER_REPORT_PHRASES_H
 #define MAL_CONTROLLER_REPORT_PHRASES_H
 

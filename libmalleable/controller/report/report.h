@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report.h: what the user is told at the end of a step, as text and as JSON. */
+/*
+ * report.h: what the user is told at the end of a step, as text and as JSON.
+ *
+ * Invariant: A line that does not fit is left out as a whole (t/unit/test_report.c: lines).
+ */
 #ifndef MAL_CONTROLLER_REPORT_REPORT_H
 #define MAL_CONTROLLER_REPORT_REPORT_H
 

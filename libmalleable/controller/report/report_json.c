@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_json.c: the report as one JSON object. */
+/*
+ * report_json.c: the report as one JSON object.
+ *
+ * Invariant: A step to which no rank came has a report too (t/unit/test_report.c: json_of_nothing).
+ */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* status.h: the step as it is now, for malleable status and malleable top. */
+/*
+ * status.h: the step as it is now, for malleable status and malleable top.
+ *
+ * Invariant: A window that was not measured has no load (t/unit/test_report.c: status).
+ */
 #ifndef MAL_CONTROLLER_REPORT_STATUS_H
 #define MAL_CONTROLLER_REPORT_STATUS_H
 

@@ -5,6 +5,9 @@
  *
  * Descriptions are JSON and come through a rank (rank/pmix/summary.h) and PMIx: nothing in them is
  * believed that was not looked at.
+ *
+ * Invariant: Nothing of another node is used that was not checked (t/unit/test_summaries.c:
+ * others_are_checked).
  */
 #ifndef MAL_CONTROLLER_REPORT_SUMMARIES_H
 #define MAL_CONTROLLER_REPORT_SUMMARIES_H

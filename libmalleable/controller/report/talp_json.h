@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* talp_json.h: the report's efficiencies under the keys that TALP-Pages reads. */
+/*
+ * talp_json.h: the report's efficiencies under the keys that TALP-Pages reads.
+ *
+ * Invariant: It has all keys that TALP-Pages needs (t/t3009-report.t: TALP-Pages reads it).
+ */
 #ifndef MAL_CONTROLLER_REPORT_TALP_JSON_H
 #define MAL_CONTROLLER_REPORT_TALP_JSON_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* verdict.h: what balancing made of a step, in one line. */
+/*
+ * verdict.h: what balancing made of a step, in one line.
+ *
+ * Invariant: What no window measured takes as long without us (t/unit/test_report.c:
+ * verdict_is_of_the_whole_step).
+ */
 #ifndef MAL_CONTROLLER_REPORT_VERDICT_H
 #define MAL_CONTROLLER_REPORT_VERDICT_H
 

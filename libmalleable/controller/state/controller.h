@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* controller.h: the controller of one step on one node, and what is known of one window. */
+/*
+ * controller.h: the controller of one step on one node, and what is known of one window.
+ *
+ * Invariant: Each part of struct mal_controller has one module that writes it (t/t0002-walls.t:
+ * alone writes).
+ */
 #ifndef MAL_CONTROLLER_STATE_CONTROLLER_H
 #define MAL_CONTROLLER_STATE_CONTROLLER_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* watch.h: notices the end of the step and of each rank, and wakes the controller. */
+/*
+ * watch.h: notices the end of the step and of each rank, and wakes the controller.
+ *
+ * Invariant: The step ends when the other end of its pipe is closed (t/unit/test_malleabled.c:
+ * whole_step).
+ */
 #ifndef MAL_CONTROLLER_STATE_WATCH_H
 #define MAL_CONTROLLER_STATE_WATCH_H
 
