@@ -101,20 +101,19 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 {
 	unsigned int ranks = step->segment.rank_count;
 
-	*controller = (struct mal_controller){
-		.step = step,
-		.allocation = mal_allocation_create(step, idle),
-		.leaving = mal_leaving_create(),
-		.settling = mal_settling_create(),
-		.sampling = mal_sampling_create(ranks),
-		.totalling = mal_totalling_create(ranks),
-		.plausibility = mal_plausibility_create(ranks),
-		.history = mal_history_create(),
-		.overdue = mal_overdue_create(),
-		.summaries = step->arguments.nodes > 1 ? mal_summaries_create(step->arguments.nodes)
-						       : NULL,
-		.imbalance = step->arguments.nodes > 1 ? mal_imbalance_create(step) : NULL,
-	};
+	controller->step = step;
+	controller->allocation = mal_allocation_create(step, idle);
+	controller->leaving = mal_leaving_create();
+	controller->settling = mal_settling_create();
+	controller->sampling = mal_sampling_create(ranks);
+	controller->totalling = mal_totalling_create(ranks);
+	controller->plausibility = mal_plausibility_create(ranks);
+	controller->history = mal_history_create();
+	controller->overdue = mal_overdue_create();
+	if (step->arguments.nodes > 1) {
+		controller->summaries = mal_summaries_create(step->arguments.nodes);
+		controller->imbalance = mal_imbalance_create(step);
+	}
 	if (mal_plan_open(controller) < 0 || !is_complete(controller))
 		return mal_fail(err, "out of memory");
 	if (mal_plan_set_policy(controller, step->choice.policy, step->choice.values, err) < 0)

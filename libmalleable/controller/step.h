@@ -10,16 +10,14 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/*
- * Find out what ARGUMENTS say of a step, and open its segment. Returns 0, or -1 with ERR.
- */
+/* Find out what ARGUMENTS say of a step, and open its segment. Returns 0, or -1 with ERR. */
 int mal_step_open(struct mal_step_facts *step, const struct mal_arguments *arguments,
 		  struct mal_error *err);
 
 /*
- * Make all parts for STEP, which must outlive the controller. IDLE are CPUs of its allocation that
- * are the job's and not the step's. No thread starts and nothing is watched yet. Returns 0, or -1
- * with ERR; close the controller in both cases.
+ * Make all parts of CONTROLLER, which is all 0, for STEP, which must outlive it. IDLE are CPUs of
+ * its allocation that are the job's and not the step's. No thread starts and nothing is watched
+ * yet. Returns 0, or -1 with ERR; close the controller in both cases.
  */
 int mal_controller_open(struct mal_controller *controller, const struct mal_step_facts *step,
 			const struct mal_cpumask *idle, struct mal_error *err);

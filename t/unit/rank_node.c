@@ -377,6 +377,7 @@ static void open_controller(void)
 				       .allocation = mal.allocation};
 	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
 		step.cpu[step.cpu_count++] = cpu;
+	memset(&controller, 0, sizeof(controller));
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
 	controller.deciding.binds = true;

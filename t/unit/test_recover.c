@@ -157,6 +157,7 @@ static int set_up(void **state)
 		for (unsigned int i = 0; i < THREADS; i++)
 			mal_thread_slot(&step.segment, rank, i)->cpu = MAL_NO_CPU;
 	}
+	memset(&controller, 0, sizeof(controller));
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
 	controller.deciding.binds = true;

@@ -91,6 +91,9 @@ static void shared(void **state)
 	assert_null(node_wrong(node));
 	for (unsigned int cpu = 0; cpu < 8; cpu++)
 		assert_int_not_equal(node_cpu(cpu).owner, MAL_NOBODY);
+	/* What it had gained is not idle any more. */
+	assert_true(tell_share(4, "0-1,4-5"));
+	assert_string_equal(node_idle(node), "4-5");
 }
 
 /*
