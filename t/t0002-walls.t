@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 28
+plan 29
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -75,6 +75,13 @@ rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
 extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; mal_x = 0; }
 it has a header|libmalleable/controller/step.c|void mal_watch_start(struct mal_controller *);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
+EOF
+ok "and what another module of the controller alone writes" planted <<'EOF'
+cpus/owners alone|libmalleable/controller/cpus/idle.c|void f(mal_word *w) { mal_word_revoke(w); }
+cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_store(&x->target, 1); }
+planning alone|libmalleable/controller/control.c|void f(void) { controller->deciding.binds = true; }
+planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
+load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
 EOF
 ok "and policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>

@@ -6,7 +6,7 @@
  * While there is no agent, or balancing is switched off, the share is all of the step's CPUs.
  *
  * Invariant: The agent has its answer when no thread may run on CPUs outside of the share, not
- * before (t/unit/test_idle.c: answered_when_left).
+ * before (t/unit/test_share.c: answered_when_left).
  */
 #ifndef MAL_CONTROLLER_SHARE_H
 #define MAL_CONTROLLER_SHARE_H

@@ -4,7 +4,7 @@
  * Ranks may have the step's share where jobs share CPUs, and the idle ones, which are the step's
  * for as long as nobody else needs them.
  *
- * Invariant: A CPU outside of the share is not idle (t/unit/test_idle.c: shared).
+ * Invariant: A CPU outside of the share is not idle (t/unit/test_share.c: shared).
  */
 #ifndef MAL_CONTROLLER_CPUS_ALLOCATION_H
 #define MAL_CONTROLLER_CPUS_ALLOCATION_H

@@ -18,7 +18,7 @@
  * A kind has ceased where a rank passed none for so long: many programs make collective calls only
  * to begin. Where it comes back phases are long: the next may take as many times as long.
  */
-#define PATIENCE_S 1.0
+#define WEAKER_KIND_AFTER_S 1.0
 #define PATIENCE_GROWS 2
 
 /* A round that lasts for so long, and in which so many phases ended, was to be shorter. */
@@ -52,7 +52,7 @@ struct mal_sampling *mal_sampling_create(unsigned int ranks)
 		return NULL;
 	sampling->windows = mal_windows_first();
 	sampling->kind = MAL_BOUNDARY_PERIOD;
-	sampling->patience = mal_s_to_ticks(PATIENCE_S);
+	sampling->patience = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
 	return sampling;
 }
 
@@ -146,8 +146,9 @@ static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 			return kind;
 	if (sampling->kind > MAL_BOUNDARY_PERIOD)
 		sampling->since = now;
-	return calls && now - sampling->since > mal_s_to_ticks(PATIENCE_S) ? MAL_BOUNDARY_CALL
-									   : MAL_BOUNDARY_PERIOD;
+	return calls && now - sampling->since > mal_s_to_ticks(WEAKER_KIND_AFTER_S)
+		       ? MAL_BOUNDARY_CALL
+		       : MAL_BOUNDARY_PERIOD;
 }
 
 /* Returns whether another kind than before ends a phase. */
