@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* contest.h: policies that run over a trace, for malleable replay and malleable report. */
+/* contest.h: policies that run over a trace, for malleable replay. */
 #ifndef MAL_CMD_CONTEST_H
 #define MAL_CMD_CONTEST_H
 
