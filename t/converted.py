@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads what malleable convert made of a trace as its readers do, and compares every figure with
+"""Reads what malleable-convert made of a trace as its readers do, and compares every figure with
 the trace. Prints what differs, and exits with 1 then.
 
 Usage: t/converted.py csv|perfetto|paraver TRACE FILE

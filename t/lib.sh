@@ -16,6 +16,10 @@ srcdir=$(cd "${abs_top_srcdir:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
 stage=$builddir/t/stage
 load=$builddir/contrib/examples/load
 programs=$builddir/t/programs
+# The tools for analysts and their Python, as contrib/prepare installs them. They leave nothing in
+# the source tree.
+tools=$builddir/t/python/bin
+export PYTHONDONTWRITEBYTECODE=1
 # The compiler for LLVM's libomp, as configure found it.
 clang=${OMPCC:-clang-$("$srcdir/contrib/llvm")}
 # A launcher that binds no rank, and counts no cores: Open MPI's, or MPICH's where that is mpirun.
@@ -32,6 +36,9 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/balance-test.XXXXXX")
 chmod 755 "$work"
 export BALANCE_CLUSTER=$work/cluster
 number=0
+
+# need_tools: skip all if the tools for analysts are not there.
+need_tools() { [ -x "$tools/malleable-report" ] || skip_all "needs contrib/prepare's Python"; }
 
 # full: whether checks are made that take long, look at a clock or at gains (contrib/check --full).
 full() { [ "${BALANCE_FULL:-no}" = yes ]; }

@@ -63,10 +63,18 @@ options_of() {
 }
 unhelpful() {
 	local command option
-	for command in run status set replay report convert acct; do
+	for command in run status set replay; do
 		for option in $(options_of "$command"); do
 			"$stage/bin/malleable" "$command" --help | grep -q -- "$option\b" ||
 				echo "malleable $command --help lacks $option"
+		done
+	done
+	for command in report convert acct; do
+		[ -x "$tools/malleable-$command" ] || continue
+		for option in $(grep -oE '[*]--[a-z-]+[*]' \
+			"$srcdir/doc/man/malleable-$command.1.scd" | tr -d '*' | sort -u); do
+			"$tools/malleable-$command" --help | grep -q -- "$option\b" ||
+				echo "malleable-$command --help lacks $option"
 		done
 	done
 }

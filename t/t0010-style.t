@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What tools say of the sources: shellcheck on each script, clang-format, and groff on man pages.
+# What tools say of the sources: shellcheck on each script, Python, clang-format, and groff on man
+# pages.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 4
+plan 5
 
 # tool WHAT TOOL COMMAND...: passes if the command says nothing; skipped without the tool.
 tool() {
@@ -22,6 +23,13 @@ mapfile -t -O 3 shell < <(scripts_of '(ba|busybox )?sh')
 tool "shellcheck has nothing to say" shellcheck quiet shellcheck -x -P SCRIPTDIR "${shell[@]}"
 ok "all scripts are among what it reads" all_of "[ ${#shell[@]} -gt 60 ]" \
 	"grep -qx t/bench/kills <(printf '%s\n' ${shell[*]})"
+compiled() {
+	find contrib t -name '*.py' -print0 | xargs -0 python3 -W error::SyntaxWarning -c '
+import sys
+for name in sys.argv[1:]:
+    compile(open(name, encoding="utf-8").read(), name, "exec")'
+}
+ok "Python has no warning for its sources" quiet compiled
 formatted() {
 	find spank libmalleable policies contrib t -name '*.[ch]' -print0 |
 		xargs -0 "$format" --dry-run -Werror

@@ -5,7 +5,7 @@
 
 malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
-commands=(run status top set admin replay report convert acct inspect policies)
+commands=(run status top set admin replay inspect policies)
 programs=(malleabled malleable-join malleable-policy malleable-slurm)
 ! built agent || programs+=(malleable-agent)
 
@@ -70,7 +70,7 @@ ok "a factor for deadlines that is none" refused 2 \
 needs_value() {
 	local each
 	for each in "run --home" "top --interval" "set --cpus" "admin --file" "replay --cores" \
-		"report --output" "convert --to" "acct --by" "policies --libdir"; do
+		"policies --libdir"; do
 		usage "malleable ${each% *}" "option ${each#* } needs a value" \
 			"$malleable" "${each% *}" "${each#* }" || return
 	done
@@ -79,7 +79,7 @@ ok "an option without its value" needs_value
 many() {
 	local each
 	for each in "status a b" "top a b" "set a b --free" "admin off on" "replay a b" \
-		"convert --to=csv a b" "acct a b" "policies a"; do
+		"policies a"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
 	done
@@ -87,7 +87,7 @@ many() {
 ok "an argument too many" many
 few() {
 	local each
-	for each in run set admin replay report convert acct "convert x" "set x"; do
+	for each in run set admin replay inspect "set x"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
 	done
@@ -119,15 +119,6 @@ wrong_file() {
 	done
 }
 ok "replay: a file that is no trace" wrong_file replay
-ok "report: a file that is no trace" wrong_file report
-ok "convert: a file that is no trace" wrong_file convert --to=csv
-wrong_directory() {
-	local file
-	for file in empty nofile; do
-		refused 1 "malleable acct: cannot read $file: ." "$malleable" acct "$file" || return
-	done
-}
-ok "acct: a file that is no directory" wrong_directory
 ok_with prover "inspect: a file that is no program" wrong_file inspect
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$work"
@@ -135,8 +126,7 @@ if [ "$(id -u)" = 0 ]; then
 	users_read
 	unread() {
 		local each
-		for each in replay "report -o page" "convert --to=csv -o page" \
-			$(! built prover || echo inspect); do
+		for each in replay $(! built prover || echo inspect); do
 			# shellcheck disable=SC2086 # words are wanted
 			refused 1 "malleable ${each%% *}: .*secret: Permission denied" \
 				setpriv --reuid=65534 --regid=65534 --clear-groups \
@@ -147,10 +137,51 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skip "a file that we may not read" "not root"
 fi
-ok "a page that cannot be written" all_of \
-	"run $malleable replay --generate=steady --windows=3 --output=trace" "exits 0" \
-	"refused 1 'malleable report: cannot write the page to' \
-		$malleable report -o /nonexistent/x trace"
+# The tools for analysts: what argparse tells is one line too, and names the tool.
+tool() {
+	local name
+	for name in report convert acct; do "$1" "malleable-$name" || return; done
+}
+tool_usage() { usage "$1" "$2" "$tools/$1" "${@:3}"; }
+tool_refuses() {
+	tool_usage "$1" "" && tool_usage "$1" "" --nonsense && tool_usage "$1" "" --hel
+}
+tool_helps() {
+	run "$tools/$1" --help
+	all_of "exits 0" "says '^usage: $1 '" "[ ! -s $work/err ]" || return
+	run "$tools/$1" -V
+	all_of "exits 0" "says '^$1 $version$'"
+}
+tool_files() {
+	local file
+	for file in empty truncated part; do
+		refused 1 "$1: $file: ..*" "$tools/$1" "${@:2}" "$file" || return
+	done
+	for file in dir nofile; do
+		refused 1 "$1: cannot read $file: ." "$tools/$1" "${@:2}" "$file" || return
+	done
+}
+no_directory() { refused 1 "malleable-acct: cannot read $1: ." "$tools/malleable-acct" "$1"; }
+version=$("$malleable" --version | cut -d ' ' -f 2)
+if [ -x "$tools/malleable-report" ]; then
+	ok "the tools for analysts refuse what they do not know" tool tool_refuses
+	ok "they help, and tell their version" tool tool_helps
+	ok "report: a file that is no trace" tool_files malleable-report
+	ok "convert: a file that is no trace" tool_files malleable-convert --to=csv
+	ok "acct: a file that is no directory" all_of "no_directory empty" "no_directory nofile"
+	ok "a page that cannot be written" all_of \
+		"run $malleable replay --generate=steady --windows=3 --output=trace" "exits 0" \
+		"refused 1 'malleable-report: cannot write the page to' \
+			$tools/malleable-report -o /nonexistent/x trace"
+else
+	skip "the tools for analysts" "needs contrib/prepare's Python"
+fi
+elsewhere() {
+	refused 1 "malleable $1: malleable-$1 does this, and cannot be run: pip install /" \
+		env PATH=/nonexistent "$malleable" "$1" x
+}
+ok "malleable names them where they are not" all_of "elsewhere report" "elsewhere convert" \
+	"elsewhere acct"
 
 internal_help() {
 	local program option

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What bash completes, as readline cuts the words: = is a word of its own.
 . "$(dirname "$0")/lib.sh"
-plan 15
+plan 16
 
 directory=$stage/share/bash-completion/completions
 ok "it is where bash-completion looks, for Slurm's commands too" all_of \
 	"[ -r $directory/malleable ]" "[ $directory/srun -ef $directory/malleable ]" \
-	"[ $directory/sbatch -ef $directory/malleable ]"
-PATH=$stage/bin:$PATH
+	"[ $directory/sbatch -ef $directory/malleable ]" \
+	"[ $directory/malleable-acct -ef $directory/malleable ]"
+PATH=$stage/bin:$tools:$PATH
 # What Slurm itself completes.
 slurms() { COMPREPLY=(slurms "$@"); }
 complete -F slurms srun
@@ -22,7 +23,11 @@ completed() {
 	COMP_WORDS=("$@")
 	COMP_CWORD=$(($# - 1))
 	COMPREPLY=()
-	[ "$1" = malleable ] || function=_malleable_slurm
+	case $1 in
+	malleable) ;;
+	malleable-*) function=_malleable_tool ;;
+	*) function=_malleable_slurm ;;
+	esac
 	$function "$1" "${!#}" "" 2>"$work/err"
 	[ "${COMPREPLY[*]}" = "$wanted" ] || { echo "# '${COMPREPLY[*]}', not '$wanted'"; false; }
 }
@@ -31,7 +36,8 @@ ok "a command alone" completed status malleable st
 ok "help's commands" completed admin malleable help ad
 ok "a command's options" completed "--watch" malleable status --wa
 ok "options with a value" completed "--policy=" malleable set --po
-ok "words of an option" completed "perfetto paraver" malleable convert --to = p
+ok "a tool's options" completed "--output" malleable-convert --ou
+ok "words of an option" completed "perfetto paraver" malleable-convert --to = p
 ok "policies" completed "sabo" malleable run --balance = sa
 ok "where = is no break of words" completed "--policy=lewi" malleable set --policy=le
 ok "a policy's keys" completed "auto,gain=" srun --balance = auto,ga

@@ -15,6 +15,7 @@ ok "versions agree" all_of "[ -n '$version' ]" \
 	"[ '$(names malleable.spec '^\* .* ([0-9.]+)-[0-9]+$')' = $version ]" \
 	"[ '$(names spack/package.py '^    version\("(.*)"\)')' = $version ]" \
 	"grep -q 'malleable-$version.tar.xz' $package/spack/package.py" \
+	"grep -qx '__version__ = .$version.' $srcdir/contrib/python/malleable/__init__.py" \
 	"grep -qx \"version = '$version'\" $package/malleable-$version-*.eb" \
 	"grep -q '^$version' $srcdir/NEWS"
 parsed() { python3 -c 'import ast, sys; [ast.parse(open(f).read()) for f in sys.argv[1:]]' "$@"; }

@@ -30,6 +30,10 @@ root: apt-get install libhwloc15 libjansson4 libseccomp2                    inst
 root: ./configure --prefix=/usr --libdir=/usr/lib/x86_64-linux-gnu && make && make install  builds
 ./configure --prefix=$HOME/malleable && make && make install                builds
 useradd --system malleable          changes /etc/passwd
+malleable-report TRACE                                                      t3010-page.t
+malleable-convert --to=perfetto TRACE                                       t3011-convert.t
+malleable-acct DIR                                                          t3012-acct.t
+malleable-acct --by=program DIRECTORY                                       t3012-acct.t
 srun -N 2 --balance --balance-hostfile=F ./app                              t3007-nodes.t
 SLURM_HOSTFILE=hosts srun --distribution=arbitrary ...                      t3007-nodes.t
 LIST

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# malleable convert: every figure of a trace comes back from each format, read as its readers do.
+# malleable-convert: every figure of a trace comes back from each format, read as its readers do.
 . "$(dirname "$0")/lib.sh"
-plan 16
+need_tools
+plan 17
 
 malleable=$stage/bin/malleable
-convert() { run "$malleable" convert "$@"; }
+convert() { run "$tools/malleable-convert" "$@"; }
 comes_back() { python3 "$srcdir/t/converted.py" "$@"; }
 "$malleable" replay --generate=drift --ranks=5 --cpus=3 --windows=60 --policy=off \
 	--output="$work/drift" >"$work/replayed"
@@ -48,15 +49,21 @@ else
 	skip "root writes nothing into a directory of others, unless told to" "needs root"
 fi
 
+full_disk() { run sh -c "'$tools/malleable-convert' --to=csv -o - trace >/dev/full"; }
+ok "what cannot be written is an error" all_of full_disk "exits 1" \
+	"complains '^malleable-convert: cannot write the trace: No space left on device$'" \
+	"[ \$(wc -l <'$work/err') = 1 ]"
+
 # Lines that name none of many ranks are short.
 {
 	head -n1 trace | jq -c '.ranks = 1024'
 	yes "$(sed -n 2p trace | jq -c '.ranks = []')" | head -n 10000
 } >sparse
-run sh -c "ulimit -v 300000; exec '$malleable' convert --to=csv -o - sparse"
+run env OPENBLAS_NUM_THREADS=1 \
+	sh -c "ulimit -v 2000000; exec '$tools/malleable-convert' --to=csv -o - sparse"
 ok "a trace takes as much memory as it says much" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
 
-refuses convert 2 "csv, perfetto or paraver is wanted" --to=otf trace
-refuses convert 2 "give --to=FORMAT and one trace" trace
+refuses convert 2 "argument --to: invalid choice: .*otf" --to=otf trace
+refuses convert 2 "arguments are required: --to" trace
 refuses convert 2 "these are several files" --to=paraver -o - trace
 refuses convert 1 "cannot read absent" --to=csv absent

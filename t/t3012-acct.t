@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# malleable acct: what the reports of a site add up to; what users may put among them harms nobody.
+# malleable-acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
+need_tools
 plan 31
 
 malleable=$stage/bin/malleable
-acct() { run "$malleable" acct "$@"; }
+PATH=$tools:$PATH
+acct() { run malleable-acct "$@"; }
 dir=$work/reports
 mkdir "$dir"
 # report NAME POLICY PROGRAM DATE ELAPSED UNBALANCED IDEAL: one of a step on 4 CPUs for 3600 s.
@@ -77,7 +79,7 @@ impossible() {
 	jq "$2" "$dir/1.0.n1.json" >"$dir/$1.json"
 	acct --by=program "$dir"
 	ok "left out: $2" all_of "exits 3" \
-		"complains '^malleable acct: left out $1.json: $3'" \
+		"complains '^malleable-acct: left out $1.json: $3'" \
 		"[ \$(wc -l <'$work/err') = 1 ]" "[ \"\$(row all)\" = '5 16.00 1.00 4.00' ]" \
 		"says '^8 files are no reports'"
 	rm "$dir/$1.json"
@@ -91,7 +93,7 @@ impossible large '.pad = [range(3000000) | 0]' 'File too large'
 for i in $(seq 30); do jq '.cpus = -1' "$dir/1.0.n1.json" >"$dir/many$i.json"; done
 acct "$dir"
 ok "of many some are named, and the others counted" all_of "exits 3" \
-	"complains '^malleable acct: left out 10 more$'" "[ \$(wc -l <'$work/err') = 21 ]"
+	"complains '^malleable-acct: left out 10 more$'" "[ \$(wc -l <'$work/err') = 21 ]"
 rm "$dir"/many*
 # Ranks that come to a boundary one after the other: windows overlap, and are more than the step.
 mkdir "$work/overlap"
@@ -100,7 +102,7 @@ jq '.measured = {elapsed_s: 7200, unbalanced_s: 9000, ideal_s: 5400}' "$dir/1.0.
 acct --by=program "$work/overlap"
 ok "windows of a step are no longer than the step" all_of "exits 0" \
 	"[ \"\$(row solver)\" = '1 4.00 1.00 1.00' ]"
-run sh -c "'$malleable' acct '$work/overlap' >/dev/full"
+run sh -c "malleable-acct '$work/overlap' >/dev/full"
 ok "what cannot be printed is an error" all_of "exits 1" "complains 'cannot print: No space left'"
 if [ "$(id -u)" = 0 ]; then
 	chmod 600 "$dir"/*.json
@@ -108,23 +110,23 @@ if [ "$(id -u)" = 0 ]; then
 	acct "$dir"
 	ok "root sees what only the users may read" all_of "exits 0" \
 		"[ \"\$(row nobody)\" = '1 4.00 0.00 2.00' ]"
-	run setpriv --bounding-set=-setuid --inh-caps=-setuid "$malleable" acct "$dir"
+	run setpriv --bounding-set=-setuid --inh-caps=-setuid malleable-acct "$dir"
 	ok "and reads nothing as long as it is root" all_of "exits 1" \
 		"complains 'cannot give up root'" "[ ! -s '$work/out' ]"
 	# beside AS_ROOT AS_USER COMMAND...: what others do beside the reader.
 	beside() {
-		run env LD_PRELOAD="$programs/beside.so" AS_ROOT="$1" AS_USER="$2" \
-			"$malleable" "${@:3}"
+		run env LD_PRELOAD="$programs/beside.so" AS_ROOT="$1" AS_USER="$2" "${@:3}"
 	}
 	# shellcheck disable=SC2016 # that of the shell beside it
 	reader='$PPID'
 	unchanged() {
 		beside "" "prlimit --pid $reader --nofile=3:3" "$@"
 		all_of "exits 0" "complains 'prlimit: .*Operation not permitted'" || return
-		"$malleable" "$@" | cmp - "$work/out"
+		"$@" | cmp - "$work/out"
 	}
-	ok "no process of the reader's user changes its limits" unchanged acct "$dir"
-	ok_with prover "nor those of the reader of programs" unchanged inspect /bin/true
+	ok "no process of the reader's user changes its limits" unchanged malleable-acct "$dir"
+	ok_with prover "nor those of the reader of programs" \
+		unchanged "$malleable" inspect /bin/true
 	# cut_off LIMIT WHY COMMAND...: an error is said where a limit is too low.
 	cut_off() {
 		beside "prlimit --pid $reader --$1" "" "${@:3}"
@@ -133,25 +135,25 @@ if [ "$(id -u)" = 0 ]; then
 	# Which does not fit into what the process has already.
 	jq '.pad = [range(20000) | 0]' "$dir/1.0.n1.json" >"$work/overlap/1.json"
 	ok "reports that a limit keeps off are said to be" all_of \
-		"cut_off nofile=3:3 'did not come: Too many open files' acct '$dir'" \
-		"cut_off as=100000:100000 'out of memory' acct '$work/overlap'" \
-		"cut_off fsize=0:0 'stopped or killed' acct '$dir'"
+		"cut_off nofile=3:3 'did not come: Too many open files' malleable-acct '$dir'" \
+		"cut_off as=100000:100000 'out of memory' malleable-acct '$work/overlap'" \
+		"cut_off fsize=0:0 'stopped or killed' malleable-acct '$dir'"
 	large=$stage/lib/malleable/malleabled
 	ok_with prover "and so are programs" all_of \
-		"cut_off as=100000:100000 'malleabled: out of memory' inspect '$large'" \
-		"cut_off fsize=0:0 'stopped or killed' inspect /bin/true"
+		"cut_off as=100000:100000 'malleabled: out of memory' $malleable inspect '$large'" \
+		"cut_off fsize=0:0 'stopped or killed' $malleable inspect /bin/true"
 	struck() {
 		beside "" "kill -$1 $reader" "${@:2}"
 		all_of "exits 1" "complains 'stopped or killed'" "[ ! -s '$work/out' ]"
 	}
-	ok "a reader that somebody stops or kills is said" all_of "struck STOP acct '$dir'" \
-		"struck KILL acct '$dir'"
-	ok_with prover "and so is one of programs" struck STOP inspect /bin/true
+	ok "a reader that somebody stops or kills is said" all_of \
+		"struck STOP malleable-acct '$dir'" "struck KILL malleable-acct '$dir'"
+	ok_with prover "and so is one of programs" struck STOP "$malleable" inspect /bin/true
 	# Its output is full, so that it is there until then.
 	mkfifo "$work/full"
 	exec 9<>"$work/full"
 	dd if=/dev/zero of="$work/full" bs=4096 count=1000 oflag=nonblock 2>/dev/null
-	"$malleable" acct "$dir" >&9 &
+	malleable-acct "$dir" >&9 &
 	command=$!
 	reads() { reader=$(pgrep -P "$command") && [ "$(ps -o ruid= -p "$reader" | xargs)" != 0 ]; }
 	gone() { ! kill -0 "$reader" 2>/dev/null; }
@@ -167,7 +169,7 @@ if [ "$(id -u)" = 0 ]; then
 		# shellcheck disable=SC2016
 		run env LD_PRELOAD="$programs/beside.so" AS_USER='id -u >&2' unshare --mount sh -c \
 			'mount --bind "$0" /etc/passwd && exec "$@"' "$work/passwd" \
-			"$malleable" acct "$work/overlap"
+			"$tools/malleable-acct" "$work/overlap"
 		complains "^$2$"
 	}
 	ok "the reader is the system's user malleable, or nobody" \
@@ -192,6 +194,6 @@ rm "$work/none/1.0.n1.json"
 acct "$work/none"
 ok "no report is no fault" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
 
-refuses acct 2 "user, program, policy or week is wanted" --by=group "$dir"
-refuses acct 2 "give one directory"
+refuses acct 2 "argument --by: invalid choice: .*group" --by=group "$dir"
+refuses acct 2 "arguments are required: DIRECTORY"
 refuses acct 1 "cannot read /nonexistent" /nonexistent

@@ -233,16 +233,17 @@ ok "what a user wrote into a trace reaches no terminal" all_of "exits 0" "says '
 run "$malleable" replay "$work/user/wrong"
 ok "nor do words that are wrong in it" all_of "exits 1" "complains 'it is no trace'" \
 	"harmless $work/err"
-run "$malleable" convert --to=paraver -o "$work/other.prv" "$trace"
+run "$tools/malleable-convert" --to=paraver -o "$work/other.prv" "$trace"
 ok "nor the files made of it" all_of "exits 0" "harmless $work/other.row"
 for suffix in html csv json; do
 	"${user[@]}" ln -s "$work/precious" "$trace.$suffix"
 done
 echo precious >"$work/precious"
 beside() {
-	run "$malleable" report "$1" && fails || return 1
-	run "$malleable" convert --to=csv "$1" && fails || return 1
-	run "$malleable" convert --to=perfetto "$1" && fails || return 1
+	[ -x "$tools/malleable-report" ] || return 1
+	run "$tools/malleable-report" "$1" && fails || return 1
+	run "$tools/malleable-convert" --to=csv "$1" && fails || return 1
+	run "$tools/malleable-convert" --to=perfetto "$1" && fails || return 1
 	grep -qx precious "$work/precious"
 }
 chmod 644 "$trace"
@@ -261,10 +262,10 @@ if full; then
 		echo ']}'
 	} >"$work/books/1.json"
 	for book in $(seq 2 40); do ln "$work/books/1.json" "$work/books/$book.json"; done
-	"${user[@]}" sh -c 'until kill -STOP $(pgrep -u 65534 -x malleable); do :; done' \
+	"${user[@]}" sh -c 'until kill -STOP $(pgrep -u 65534 -x malleable-acct); do :; done' \
 		>/dev/null 2>&1 &
 	stopper=$!
-	MALLEABLE_PATIENCE=1 run "$malleable" acct "$work/books"
+	MALLEABLE_PATIENCE=1 run "$tools/malleable-acct" "$work/books"
 	ok "a reader of reports that a user stops does not hold root up" all_of "exits 1" \
 		"complains 'stopped or killed'"
 	kill $stopper 2>/dev/null

@@ -4,7 +4,9 @@
 # to a terminal as printable ASCII; what is no file with an end is refused.
 . "$(dirname "$0")/lib.sh"
 
+need_tools
 malleable=$stage/bin/malleable
+PATH=$stage/bin:$PATH
 cd "$work" || exit 1
 escape=$'\e]0;owned\a\e[2J\n\x9b31m'
 # harmless: both outputs of the last command have none of it.
@@ -16,31 +18,32 @@ harmless_lines() { harmless && [ "$(cat "$work/out" "$work/err" | wc -l)" = "$1"
 	--output=trace >made 2>&1
 sed -e '1s/"policy":"[^"]*"/"policy":"\\u001b[2J\\nx"/' \
 	-e '1s/"node":"[^"]*"/"node":"\\u009b1m"/' trace >named
-for command in replay "convert --to=csv" report; do
+for command in "$malleable replay" "$tools/malleable-convert --to=csv" "$tools/malleable-report"; do
+	name=${command##*/}
 	# shellcheck disable=SC2086 # a command and its option
-	run "$malleable" $command "absent$escape"
-	ok "$command: a file's name, absent" all_of "exits 1" "harmless_lines 1"
+	run $command "absent$escape"
+	ok "$name: a file's name, absent" all_of "exits 1" "harmless_lines 1"
 	printf '{"\e[2J\n' >broken
 	# shellcheck disable=SC2086
-	run "$malleable" $command broken
-	ok "$command: what jansson quotes" all_of "exits 1" "harmless_lines 1"
+	run $command broken
+	ok "$name: what jansson quotes" all_of "exits 1" "harmless_lines 1"
 	# shellcheck disable=SC2086
-	run "$malleable" $command "--$escape"
-	ok "$command: an option" all_of "exits 2" "harmless_lines 1"
+	run $command "--$escape"
+	ok "$name: an option" all_of "exits 2" "harmless_lines 1"
 	cp named "named$escape"
 	# shellcheck disable=SC2086
-	run "$malleable" $command "named$escape"
-	ok "$command: names in a trace, and its own" all_of "exits 0" harmless
-	ok "$command: in what it wrote too" all_of "! grep -rqs $'[\e\a]' named$'\e'*.csv" \
+	run $command "named$escape"
+	ok "$name: names in a trace, and its own" all_of "exits 0" harmless
+	ok "$name: in what it wrote too" all_of "! grep -rqs $'[\e\a]' named$'\e'*.csv" \
 		"! grep -rqs $'[\e\a]' named$'\e'*.html"
 	mkfifo fifo 2>/dev/null
 	# shellcheck disable=SC2086
-	run timeout 60 "$malleable" $command fifo
-	ok "$command: a FIFO" all_of "exits 1" "complains 'cannot read fifo: not a regular file'"
+	run timeout 60 $command fifo
+	ok "$name: a FIFO" all_of "exits 1" "complains 'cannot read fifo: not a regular file'"
 	truncate -s 1T sparse
 	# shellcheck disable=SC2086
-	run timeout 60 "$malleable" $command sparse
-	ok "$command: a file of 1 TiB" all_of "exits 1" "complains 'line 1: it is too long'"
+	run timeout 60 $command sparse
+	ok "$name: a file of 1 TiB" all_of "exits 1" "complains 'line 1: it is too long'"
 done
 
 cat >region.c <<'C'

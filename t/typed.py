@@ -14,9 +14,9 @@ other language has no command, and none is without a language.
 import re
 import sys
 
-PROGRAM = re.compile(r"(\w+=\S+ )*(srun|sbatch|mpirun|malleable|man|apt|rpmbuild|useradd"
+PROGRAM = re.compile(r"(\w+=\S+ )*(srun|sbatch|mpirun|malleable(-\w+)?|man|apt|rpmbuild|useradd"
                      r"|t/bench/\w+) ")
-WHOLE = re.compile(r"malleable (status|top|policies)$|export \w+=\S+$"
+WHOLE = re.compile(r"malleable (status|top|policies)$|malleable-\w+ [A-Z]+$|export \w+=\S+$"
                    r"|contrib/(demo|check|matrix|debian|package/try)\b")
 
 

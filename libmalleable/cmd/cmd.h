@@ -11,15 +11,6 @@ int mal_cmd_run(int argc, char **argv);
  */
 int mal_cmd_replay(int argc, char **argv);
 
-/* malleable report [OPTIONS] TRACE...: one page of HTML from recorded steps. */
-int mal_cmd_report(int argc, char **argv);
-
-/* malleable convert --to=FORMAT [OPTIONS] TRACE: a recorded step in a format of other programs. */
-int mal_cmd_convert(int argc, char **argv);
-
-/* malleable acct [OPTIONS] DIRECTORY: what balancing saved, by the reports in report_dir=. */
-int mal_cmd_acct(int argc, char **argv);
-
 /* malleable status [OPTIONS] [JOB[.STEP]]: show balanced steps and what they gain. */
 int mal_cmd_status(int argc, char **argv);
 

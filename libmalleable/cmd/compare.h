@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* compare.h: policies that run over a trace, for malleable replay and malleable report. */
+/* compare.h: policies that run over a trace, for malleable replay. */
 #ifndef MAL_CMD_COMPARE_H
 #define MAL_CMD_COMPARE_H
 

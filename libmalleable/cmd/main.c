@@ -3,12 +3,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/built.h"
 #include "libmalleable/core/env.h"
+
+/* report, convert and acct are tools of their own (contrib/python). Returns if there is none. */
+static int run_tool(int argc, char **argv)
+{
+	char tool[32];
+
+	(void)argc;
+	snprintf(tool, sizeof(tool), "malleable-%s", argv[0]);
+	execvp(tool, argv);
+	mal_print_line(stderr, "malleable %s: %s does this, and cannot be run: pip install %s",
+		       argv[0], tool, MAL_TOOLS);
+	return 1;
+}
 
 static const struct {
 	const char *name;
@@ -21,9 +35,9 @@ static const struct {
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
 	{"admin", mal_cmd_admin, "switch balancing off and on (root); check plugstack.conf"},
 	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
-	{"report", mal_cmd_report, "a page for the browser from recorded steps"},
-	{"convert", mal_cmd_convert, "recorded steps as CSV, for Perfetto and for Paraver"},
-	{"acct", mal_cmd_acct, "what balancing saved on a site, by user, program, policy or week"},
+	{"report", run_tool, "a page for the browser from recorded steps (malleable-report)"},
+	{"convert", run_tool, "recorded steps for other programs (malleable-convert)"},
+	{"acct", run_tool, "what balancing saved on a site (malleable-acct)"},
 	{"inspect", mal_cmd_inspect, "which parallel regions can tell how large their team is"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };

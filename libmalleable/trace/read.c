@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/base/beside.h"
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/input.h"
 #include "libmalleable/base/printable.h"
@@ -251,10 +250,9 @@ int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
 	return result;
 }
 
-int mal_trace_read_at(struct mal_trace *trace, int directory, const char *path,
-		      struct mal_error *err)
+int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
 {
-	FILE *file = mal_beside_input(directory, path, err);
+	FILE *file = mal_input_open(AT_FDCWD, path, path, err);
 	int result;
 
 	memset(trace, 0, sizeof(*trace));
@@ -263,9 +261,4 @@ int mal_trace_read_at(struct mal_trace *trace, int directory, const char *path,
 	result = mal_trace_read_file(trace, file, path, err);
 	fclose(file);
 	return result;
-}
-
-int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err)
-{
-	return mal_trace_read_at(trace, AT_FDCWD, path, err);
 }

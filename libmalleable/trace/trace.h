@@ -77,10 +77,6 @@ void mal_trace_destroy(struct mal_trace *trace);
  */
 int mal_trace_read(struct mal_trace *trace, const char *path, struct mal_error *err);
 
-/* The same of what PATH ends with, in DIRECTORY of mal_beside_open(). AT_FDCWD: of PATH. */
-int mal_trace_read_at(struct mal_trace *trace, int directory, const char *path,
-		      struct mal_error *err);
-
 /* The same of FILE, which is open, and called PATH in errors. */
 int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
 			struct mal_error *err);

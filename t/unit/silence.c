@@ -23,8 +23,6 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
 int __real_connect(int fd, const struct sockaddr *address, socklen_t length);
-uid_t __wrap_geteuid(void);
-uid_t __real_geteuid(void);
 int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_options *options,
 		      int timeout_ms, struct mal_error *err);
 bool __wrap_mal_launched_end(struct mal_launched *controller, int timeout_ms, char *text,
@@ -58,11 +56,6 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
 {
 	return silence.connects ? 0 : __real_connect(fd, address, length);
-}
-
-uid_t __wrap_geteuid(void)
-{
-	return silence.as_root ? 0 : __real_geteuid();
 }
 
 int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_options *options,

@@ -8,7 +8,6 @@
 
 struct silence {
 	uint64_t ns;   /* the time of all clocks */
-	bool as_root;  /* geteuid(2) is 0 */
 	bool connects; /* connect(2) succeeds */
 };
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmalleable/base/beside.h"
 #include "libmalleable/base/input.h"
 #include "libmalleable/base/output.h"
 
@@ -109,73 +108,6 @@ static void own_files_are_taken(void **state)
 			    "cannot write the trace to none/name: No such file or directory");
 }
 
-/* The directory is exchanged for a link to another one after the file was named. */
-static void files_beside_stay_where_they_were(void **state)
-{
-	struct mal_error err = {""};
-	int opened;
-	FILE *file;
-
-	(void)state;
-	assert_int_equal(mkdir("mine", 0700) | mkdir("other", 0700), 0);
-	write_text("mine/trace", "mine");
-	write_text("other/trace", "other");
-	write_text("other/trace.html", "precious");
-	opened = mal_beside_open("mine/trace", "page", &err);
-	assert_true(opened >= 0);
-	assert_int_equal(rename("mine", "moved") | symlink("other", "mine"), 0);
-	file = mal_beside_input(opened, "mine/trace", &err);
-	assert_non_null(file);
-	assert_int_equal(fgetc(file), 'm');
-	fclose(file);
-	file = mal_beside_output(opened, "mine/trace.html", "page", &err);
-	assert_non_null(file);
-	fputs("page", file);
-	assert_int_equal(mal_output_close(file, "mine/trace.html", "page", &err), 0);
-	close(opened);
-	has_text("other/trace.html", "precious");
-	has_text("moved/trace.html", "page");
-	assert_int_equal(unlink("other/trace") | unlink("other/trace.html") |
-				 unlink("moved/trace") | unlink("moved/trace.html"),
-			 0);
-	assert_int_equal(unlink("mine") | rmdir("moved") | rmdir("other"), 0);
-}
-
-/* Also by root, who could. */
-static void nothing_is_written_beside_files_of_others(void **state)
-{
-	const char *name = "/etc/passwd";
-	struct mal_error err = {""};
-	int opened;
-
-	(void)state;
-	opened = mal_beside_open("a name alone", "page", &err);
-	assert_true(opened >= 0);
-	close(opened);
-	assert_int_equal(mal_beside_open("none/trace", "page", &err), -1);
-	assert_string_equal(err.text, "cannot read none/trace: No such file or directory");
-	if (geteuid() == 0) {
-		name = "theirs/trace";
-		assert_int_equal(mkdir("theirs", 0755) | chown("theirs", 65534, 65534), 0);
-	}
-	assert_int_equal(mal_beside_open(name, "page", &err), -1);
-	assert_memory_equal(err.text, "name the page with -o: ", 23);
-	rmdir("theirs");
-}
-
-/* A directory's name that does not fit is no other one. */
-static void long_paths_are_refused(void **state)
-{
-	struct mal_error err = {""};
-	char path[5000];
-
-	(void)state;
-	memset(path, '/', sizeof(path));
-	strcpy(path + 4200, "trace");
-	assert_int_equal(mal_beside_open(path, "page", &err), -1);
-	assert_memory_equal(err.text, "cannot read ///", 15);
-}
-
 static void copies_are_whole(void **state)
 {
 	struct mal_error err = {""};
@@ -205,9 +137,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(derived_names_lead_nowhere_else),
 		cmocka_unit_test(own_files_are_taken),
-		cmocka_unit_test(files_beside_stay_where_they_were),
-		cmocka_unit_test(nothing_is_written_beside_files_of_others),
-		cmocka_unit_test(long_paths_are_refused),
 		cmocka_unit_test(copies_are_whole),
 	};
 

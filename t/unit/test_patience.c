@@ -157,17 +157,6 @@ static void command_without_controller(void)
 	assert_int_equal(mal_cmd_run(4, arguments), 125);
 }
 
-static void reader_of_reports(void)
-{
-	char *arguments[] = {"acct", directory, NULL};
-
-	optind = 0;
-	silence.as_root = true;
-	/* No sums of what did come. */
-	assert_int_equal(mal_cmd_acct(2, arguments), 1);
-	silence.as_root = false;
-}
-
 static void partition(void)
 {
 	balance_deadline_set(60000);
@@ -220,7 +209,6 @@ static const struct silence_wait waits[] = {
 	{"all steps", all_steps, 5000},
 	{"a user's step", users_step, 200 + 100},
 	{"malleable run's controller", command_without_controller, 10000 + 2500},
-	{"the reader of reports", reader_of_reports, 60000},
 	{"slurmctld, for a partition", partition, 400 + 100},
 	{"slurmctld, for a comment", comment, 1000 + 100},
 	{"a user's standard error", standard_error, 1000},

@@ -10,6 +10,7 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/share.h"
 
 static struct mal_controller *node;

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the page of a trace shows: its sums, and pictures of bounded size."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy
+import pandas
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from .trace import Trace
+
+# Of a picture: rows of ranks, columns of windows, and cells, which bound a page's size.
+ROWS, COLUMNS, CELLS = 128, 400, 20000
+CPU_COLUMNS, CPU_CELLS = 2000, 200000
+# Okabe and Ito's, for ranks: one after the other.
+RANK_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442",
+                "#7f7f7f")
+LINES = (("parallel", "parallel efficiency", "#2a8fd8", "solid"),
+         ("load_balance", "load balance", "#d9700f", "dash"),
+         ("communication", "communication", "#0f9d76", "dot"))
+GREY = "#808080"
+
+
+def cpu_seconds(trace: Trace) -> pandas.DataFrame:
+    """By window: the seconds of CPUs, each part of the one before it, but for noise
+    (policies/model/efficiency.c)."""
+    samples = trace.samples
+    owned = (trace.owners >= 0).sum(axis=1).clip(lower=1)
+    outside = samples.work_s + samples.barrier_s
+    by_rank = pandas.DataFrame({
+        "window": samples.window,
+        "useful_s": samples.work_s + samples.serial_s,
+        "threads_s": outside + samples.serial_s,
+        "computing_s": outside + samples.serial_s * samples.cpus.clip(lower=1)})
+    sums = by_rank.groupby("window").sum().reindex(trace.windows.index, fill_value=0.0)
+    of_window = samples.groupby("window")
+    elapsed_s = of_window.elapsed_s.max().reindex(trace.windows.index, fill_value=0.0)
+    waited_s = of_window.mpi_s.min().reindex(trace.windows.index, fill_value=0.0)
+    reachable_s = (elapsed_s - waited_s) * owned
+    # Teams with more threads than CPUs count time that no CPU had.
+    computing_s = numpy.maximum(sums.useful_s, numpy.minimum(sums.computing_s, reachable_s))
+    return pandas.DataFrame({
+        "all_s": elapsed_s * owned, "reachable_s": reachable_s, "computing_s": computing_s,
+        "threads_s": numpy.minimum(sums.threads_s, computing_s), "useful_s": sums.useful_s})
+
+
+def efficiencies(seconds: pandas.Series) -> dict[str, float]:
+    """Those of the POP project (malleable-report(5)); NaN: nothing was measured."""
+    def part(of: str, whole: str) -> float:
+        return seconds[of] / seconds[whole] if seconds[whole] > 0 else math.nan
+    return {"parallel": part("useful_s", "all_s"), "mpi": part("computing_s", "all_s"),
+            "load_balance": part("computing_s", "reachable_s"),
+            "communication": part("reachable_s", "all_s"),
+            "openmp": part("useful_s", "computing_s"), "serial": part("threads_s", "computing_s"),
+            "regions": part("useful_s", "threads_s")}
+
+
+def rank_sums(trace: Trace) -> pandas.DataFrame:
+    """By rank: the CPUs that it had at first and in the end, and seconds of all windows."""
+    by_rank = trace.samples.groupby("rank")
+    sums = by_rank[["work_s", "serial_s", "mpi_s", "barrier_s"]].sum()
+    with_cpus = trace.samples[trace.samples.cpus > 0]
+    sums.insert(0, "first", with_cpus.groupby("rank").cpus.first())
+    sums.insert(1, "last", by_rank.cpus.last())
+    sums = sums.reindex(range(trace.ranks)).fillna(0)
+    return sums.astype({"first": int, "last": int})
+
+
+@dataclass
+class Columns:
+    """Windows, several in one column where there are many."""
+
+    each: int
+    begin_s: numpy.ndarray
+    end_s: numpy.ndarray
+
+    @classmethod
+    def of(cls, trace: Trace, most: int) -> "Columns":
+        each = -(-len(trace.windows) // most)
+        return cls(each, trace.windows.begin_s.to_numpy()[::each],
+                   trace.windows.end_s.groupby((trace.windows.index - 1) // each).last().to_numpy())
+
+    def number(self, windows):
+        return (windows - 1) // self.each
+
+    def edges(self) -> tuple[list[float], list[int]]:
+        """Where cells begin and the last one ends, and the column of each cell; -1: a gap."""
+        edges, cells = [], []
+        for column, (begin_s, end_s) in enumerate(zip(self.begin_s, self.end_s)):
+            if edges and begin_s - edges[-1] > self.end_s[-1] * 1e-6:
+                cells.append(-1)
+                edges.append(begin_s)
+            if not edges:
+                edges.append(begin_s)
+            cells.append(column)
+            edges.append(max(end_s, edges[-1]))
+        return [round(float(edge), 9) for edge in edges], cells
+
+
+def lanes(trace: Trace) -> tuple[Columns, list[str], dict[str, numpy.ndarray]]:
+    """Rows of ranks: the CPUs that worked for one, and those that it owned, on average."""
+    per_row = -(-trace.ranks // ROWS)
+    rows = -(-trace.ranks // per_row)
+    columns = Columns.of(trace, min(CELLS // rows, COLUMNS))
+    samples = trace.samples
+    elapsed_s = trace.windows.elapsed_s
+    column = columns.number(samples.window.to_numpy())
+    time_s = elapsed_s.groupby(columns.number(trace.windows.index)).sum().to_numpy()
+    in_row = numpy.minimum(trace.ranks - numpy.arange(rows) * per_row, per_row)
+    whole = time_s[None, :] * in_row[:, None]
+    found = {}
+    for name, values in (
+            ("work", samples.work_s + samples.serial_s),
+            ("cpus", samples.cpus * elapsed_s.reindex(samples.window).to_numpy())):
+        cells = numpy.zeros((rows, len(columns.begin_s)))
+        numpy.add.at(cells, (samples["rank"].to_numpy() // per_row, column), values.to_numpy())
+        found[name] = numpy.divide(cells, whole, out=numpy.zeros_like(cells), where=whole > 0)
+    names = [f"rank {row}" if per_row == 1 else
+             f"ranks {row * per_row}-{min((row + 1) * per_row, trace.ranks) - 1}"
+             for row in range(rows)]
+    return columns, names, found
+
+
+def owners(trace: Trace) -> tuple[Columns, numpy.ndarray]:
+    """Rows of CPUs: who owned each, in the longest window of a column."""
+    columns = Columns.of(trace, min(CPU_CELLS // len(trace.cpus), CPU_COLUMNS))
+    longest = trace.windows.elapsed_s.groupby(columns.number(trace.windows.index)).idxmax()
+    return columns, trace.owners.loc[longest].to_numpy().T
+
+
+def _cells(values: numpy.ndarray, cells: list[int], digits: int) -> list[list]:
+    return [[None if cell < 0 or value[cell] < 0 else round(value[cell].item(), digits)
+             for cell in cells] for value in values]
+
+
+def _rank_scale(ranks: int) -> list[tuple[float, str]]:
+    """A colour for each rank, without anything between them."""
+    return [(edge / ranks, RANK_COLOURS[rank % len(RANK_COLOURS)])
+            for rank in range(ranks) for edge in (rank, rank + 1)]
+
+
+def _height(rows: int) -> int:
+    return max(60, min(rows * 18, 560))
+
+
+def _bar(figure: go.Figure, first: str, last: str, **more) -> dict:
+    """A scale of colours beside the pictures from FIRST to LAST."""
+    top, bottom = figure.layout[first].domain[1], figure.layout[last].domain[0]
+    return {"y": (top + bottom) / 2, "len": top - bottom, "thickness": 12, "outlinewidth": 0,
+            **more}
+
+
+def _add_lanes(figure: go.Figure, trace: Trace) -> None:
+    columns, held = owners(trace)
+    edges, cells = columns.edges()
+    figure.add_heatmap(x=edges, y=[f"CPU {cpu}" for cpu in trace.cpus], z=_cells(held, cells, 0),
+                       name="owners", coloraxis="coloraxis", row=1, col=1,
+                       hovertemplate="%{y}: rank %{z}, at %{x:.4~f} s<extra></extra>")
+    columns, names, found = lanes(trace)
+    edges, cells = columns.edges()
+    for row, name in enumerate(("work", "cpus"), 2):
+        figure.add_heatmap(x=edges, y=names, z=_cells(found[name], cells, 4), name=name,
+                           coloraxis="coloraxis2", row=row, col=1,
+                           hovertemplate="%{y}: %{z:.2f} CPUs, at %{x:.4~f} s<extra></extra>")
+    most = max(float(values.max()) for values in found.values())
+    few = trace.ranks <= 16
+    figure.update_layout(
+        coloraxis={"colorscale": _rank_scale(trace.ranks), "cmin": -0.5,
+                   "cmax": trace.ranks - 0.5, "showscale": few,
+                   "colorbar": _bar(figure, "yaxis", "yaxis", title={"text": "rank"},
+                                    dtick=1 if few else None)},
+        coloraxis2={"colorscale": "Cividis", "cmin": 0, "cmax": most or 1,
+                    "colorbar": _bar(figure, "yaxis2", "yaxis3", title={"text": "CPUs"})})
+
+
+def _add_lines(figure: go.Figure, trace: Trace, seconds: pandas.DataFrame) -> None:
+    columns = Columns.of(trace, COLUMNS)
+    sums = seconds.groupby(columns.number(seconds.index)).sum()
+    parts = [efficiencies(row) for _, row in sums.iterrows()]
+    edges, cells = columns.edges()
+    for key, name, colour, dash in LINES:
+        values = [None if cell < 0 else 0.0 if math.isnan(parts[cell][key]) else
+                  round(100 * min(parts[cell][key], 1), 2) for cell in cells]
+        figure.add_scatter(x=edges, y=values + values[-1:], name=name, mode="lines", row=4, col=1,
+                           line={"shape": "hv", "color": colour, "dash": dash, "width": 1.8},
+                           hovertemplate="%{y:.1f} %<extra>" + name + "</extra>")
+
+
+def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
+    """All pictures of a trace, one below the other: what is zoomed in one is in all."""
+    lane_rows = min(trace.ranks, ROWS)
+    heights = [_height(len(trace.cpus)), _height(lane_rows), _height(lane_rows), 160]
+    spaces, margins = 3 * 64, 90
+    whole = sum(heights) + spaces
+    figure = make_subplots(
+        rows=4, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=64 / whole,
+        subplot_titles=("Who has which CPU", "CPUs at work for each rank", "CPUs of each rank",
+                        "Efficiencies"))
+    _add_lanes(figure, trace)
+    _add_lines(figure, trace, seconds)
+    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=1, col=1)
+    for row in (2, 3):
+        figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=row, col=1)
+    figure.update_yaxes(range=[0, 103], ticksuffix=" %", fixedrange=True, row=4, col=1)
+    figure.update_xaxes(ticksuffix=" s", showticklabels=True, gridcolor=GREY, zeroline=False)
+    figure.update_yaxes(gridcolor=GREY, zeroline=False)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 14})
+    figure.update_layout(
+        template="none", height=whole + margins, margin={"l": 80, "r": 20, "t": 40, "b": 50},
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "system-ui, sans-serif", "size": 12, "color": GREY},
+        hoverlabel={"bgcolor": "#1a1a1a", "font": {"color": "#ffffff"}},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": "#2a8fd8"},
+        legend={"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"})
+    return figure

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files are written whole or not at all, and never through what somebody else put there."""
+import os
+
+import pytest
+
+from malleable.files import Failure, beside, input_file, printable, write_files
+
+
+def broken():
+    yield "half"
+    raise Failure("it broke")
+
+
+def write(path, directory=None, parts=lambda: ["new"]):
+    write_files([(str(path), parts)], "page", directory)
+
+
+def test_what_was_there_stays_until_all_is_written(tmp_path):
+    path = tmp_path / "page"
+    path.write_text("old")
+    path.chmod(0o640)
+    with pytest.raises(Failure, match="it broke"):
+        write(path, parts=broken)
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["page"]
+    write(path)
+    assert path.read_text() == "new" and path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["page"]
+
+
+def test_several_files_are_written_together(tmp_path):
+    (tmp_path / "one").write_text("old")
+    with pytest.raises(Failure, match="it broke"):
+        write_files([(str(tmp_path / "one"), lambda: ["new"]), (str(tmp_path / "two"), broken)],
+                    "trace")
+    assert os.listdir(tmp_path) == ["one"] and (tmp_path / "one").read_text() == "old"
+
+
+def derived(tmp_path):
+    with beside(str(tmp_path / "trace"), "page") as directory:
+        write(tmp_path / "page", directory)
+
+
+def test_derived_names_follow_no_link(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    for link in os.symlink, os.link:
+        link(precious, tmp_path / "page")
+        with pytest.raises(Failure, match="page: a link, or not yours alone; name another file$"):
+            derived(tmp_path)
+        (tmp_path / "page").unlink()
+    os.mkfifo(tmp_path / "page")
+    with pytest.raises(Failure, match="name another file$"):
+        derived(tmp_path)
+    (tmp_path / "page").unlink()
+    derived(tmp_path)
+    derived(tmp_path)
+    assert (tmp_path / "page").read_text() == "new" and precious.read_text() == "precious"
+
+
+def test_files_beside_stay_where_they_were(tmp_path):
+    """The directory is exchanged for a link to another one after the file was named."""
+    for name in "mine", "other":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trace").write_text(name)
+    (tmp_path / "other" / "page").write_text("precious")
+    with beside(str(tmp_path / "mine" / "trace"), "page") as directory:
+        (tmp_path / "mine").rename(tmp_path / "moved")
+        (tmp_path / "mine").symlink_to("other")
+        with input_file(str(tmp_path / "mine" / "trace"), directory) as file:
+            assert file.read() == b"mine"
+        write(tmp_path / "mine" / "page", directory)
+    assert (tmp_path / "other" / "page").read_text() == "precious"
+    assert (tmp_path / "moved" / "page").read_text() == "new"
+
+
+def test_link_that_was_named_is_followed(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "real").write_text("old")
+    (tmp_path / "page").symlink_to(tmp_path / "other" / "real")
+    write(tmp_path / "page")
+    assert (tmp_path / "page").is_symlink()
+    assert (tmp_path / "other" / "real").read_text() == "new"
+
+
+def test_no_pipe_is_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "page")
+    with pytest.raises(Failure, match="^cannot write the page to .*: not a file or device$"):
+        write(tmp_path / "page")
+
+
+def test_devices_are_written_to(tmp_path):
+    write("/dev/null")
+    with pytest.raises(Failure, match="^cannot write the page to /dev/full: No space left"):
+        write("/dev/full")
+    with pytest.raises(Failure, match="^cannot write the page to .*: No such file or directory$"):
+        write(tmp_path / "absent" / "page")
+
+
+def test_files_in_directories_of_others_are_named(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    os.chown(tmp_path, 65534, -1)
+    with pytest.raises(Failure, match="^name the page with -o: .* is in a directory of others$"):
+        derived(tmp_path)
+
+
+def test_nothing_moves_a_terminals_cursor():
+    assert printable("a\x1b[2J\n\u00e9\udc9b") == "a?[2J??????"

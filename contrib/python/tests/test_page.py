@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The page: its sums, what its pictures are drawn from, and that names stay text."""
+import json
+import random
+import re
+
+import pytest
+from conftest import RECORDED, sample, step, window
+
+import malleable
+from malleable.figures import Columns, cpu_seconds, draw, efficiencies, lanes, owners, rank_sums
+from malleable.page import Part, page
+
+
+def test_efficiencies(write):
+    trace = malleable.read(write(
+        step(cpus=4), window([0, 0, 0, 1], [
+            sample(0, work_s=1.5, mpi_s=0.5, cpus=3), sample(1, work_s=0.25, mpi_s=0.75)])))
+    parts = efficiencies(cpu_seconds(trace).sum())
+    assert parts["communication"] == 0.5
+    assert parts["load_balance"] == 1.75 / 2
+    assert parts["parallel"] == 1.75 / 4
+    assert parts["parallel"] == pytest.approx(parts["mpi"] * parts["openmp"])
+
+
+def test_windows_without_ranks_are_no_number(write):
+    trace = malleable.read(write(step(), window([0, 1], elapsed_s=0)))
+    parts = efficiencies(cpu_seconds(trace).sum())
+    assert all(part != part for part in parts.values())
+    assert "nan" not in "".join(page([Part(trace, None)])).split("<script")[0].lower()
+
+
+def test_ranks_sums(write):
+    trace = malleable.read(write(step(ranks=3), window([0, 1], [sample(0, cpus=0, work_s=1)]),
+                                 window([0, 1], [sample(0, cpus=2, work_s=2), sample(1)])))
+    sums = rank_sums(trace)
+    assert list(sums["first"]) == [2, 1, 0] and list(sums["last"]) == [2, 1, 0]
+    assert list(sums.work_s) == [3, 0, 0]
+
+
+def test_gaps_between_windows_are_seen(write):
+    trace = malleable.read(write(step(), window([0, 1], at_s=1), window([1, 1], at_s=3)))
+    assert Columns.of(trace, 400).edges() == ([0, 1, 2, 3], [0, -1, 1])
+    assert owners(trace)[1].tolist() == [[0, 1], [1, 1]]
+
+
+def test_pictures_are_bounded(write):
+    """Whatever the number of windows, CPUs and ranks."""
+    choose = random.Random(1)
+    cpus, ranks = 1024, 1000
+    lines = [window([choose.randrange(-1, ranks) for _ in range(cpus)],
+                    [sample(choose.randrange(ranks))]) for _ in range(450)]
+    trace = malleable.read(write(step(cpus, ranks), *lines))
+    columns, names, found = lanes(trace)
+    assert columns.each == 3 and len(names) == 125 and names[1] == "ranks 8-15"
+    assert found["work"].shape == (125, 150)
+    assert owners(trace)[1].shape == (1024, 150)
+    # Sums stay the same: of one rank of a row, on average.
+    assert found["cpus"].sum() * 8 * 3 == pytest.approx(450)
+    assert len(draw(trace, cpu_seconds(trace)).to_json()) < 4e6
+
+
+def test_names_are_text(write):
+    evil = "</script><img src=x onerror=alert(1)>&\"'"
+    trace = malleable.read(write(step(step=evil, node=evil, policy=evil), window([0, 1]),
+                                 name="<b>trace"))
+    text = "".join(page([Part(trace, None)] * 2))
+    assert "<img" not in text and "<b>trace" not in text
+    assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&amp;" in text
+    assert len(re.findall("<script", text)) == 3
+
+
+def test_figures_are_json_that_ends_no_script():
+    part = Part(malleable.read(str(RECORDED)), None)
+    assert "<" not in part.figure()
+    assert {trace["name"] for trace in json.loads(part.figure())["data"]} == {
+        "owners", "work", "cpus", "parallel efficiency", "load balance", "communication"}
