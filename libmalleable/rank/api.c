@@ -5,6 +5,7 @@
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
 
 void malleable_phase(void)
@@ -17,6 +18,7 @@ void malleable_phase(void)
 		mal_become_primary();
 	if (mal_self.testing)
 		mal_mpi_end_tests();
+	mal_unseen_withdraw();
 	if (mal_self.primary)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }

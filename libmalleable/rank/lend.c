@@ -288,41 +288,60 @@ static void note_computing(void)
 		atomic_fetch_or(&mal.slot->strays, MAL_STRAYS_COMPUTE);
 }
 
+/* Why not is written down for the report. A rank that lends looks again if it is unmanaged. */
+static bool others_let_us(uint64_t now)
+{
+	if (mal.unmanaged)
+		/* Its other threads may start to work while its primary thread waits. */
+		return mal_unmanaged_is_idle();
+	if (mal.lending)
+		return true;
+	if (!mal_threads_are_foreign()) {
+		if (others_sleep())
+			return true;
+		/* Threads from before we came, or by clone(2): look again at twice the wait. */
+		mal.lend.next_look = now + (now - mal.last_leave);
+	}
+	note_computing();
+	return false;
+}
+
 static bool may_lend(void)
 {
 	return mal_rule(MAL_RULE_LEND) && mal.own_count &&
 	       (!mal_rule(MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
-/* Others want CPUs, or have some of ours. */
-__attribute__((noinline)) static void lend_now(uint64_t now)
+/* Others want CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank lends. */
+static bool lend_now(uint64_t now, unsigned int kept)
 {
-	if (mal.unmanaged) {
-		/*
-		 * An unmanaged rank's other threads may start to work while its primary thread
-		 * waits.
-		 */
-		if (!mal_unmanaged_is_idle()) {
-			if (mal.lending)
-				take_back();
-			nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
-			return;
-		}
-	} else if (!mal.lending && mal_threads_are_foreign()) {
-		note_computing();
-		return;
-	} else if (!mal.lending && !others_sleep()) {
-		/* Threads from before we came, or by clone(2): look again at twice the wait. */
-		mal.lend.next_look = now + (now - mal.last_leave);
-		note_computing();
-		return;
+	if (!others_let_us(now)) {
+		if (mal.lending)
+			take_back();
+		return false;
 	}
 	if (!mal.lending || (may_lend() && find_borrower(now) != MAL_NOBODY)) {
 		mal.lending = true;
-		for (unsigned int i = mal.own_count; i-- > (mal_rule(MAL_RULE_KEEP_ONE) ? 1 : 0);)
-			lend_or_grant(mal.own[i], now);
+		for (unsigned int i = mal.own_count; i-- > 0;)
+			if (mal.own[i] != kept)
+				lend_or_grant(mal.own[i], now);
 	}
-	nap();
+	return true;
+}
+
+/* Whether to lend, or to look at what is lent. */
+static bool concerns_others(void)
+{
+	return mal.lending || (may_lend() && atomic_load_explicit(&mal.segment.header->borrowers,
+								  memory_order_relaxed));
+}
+
+__attribute__((noinline)) static void lend_and_nap(uint64_t now)
+{
+	if (lend_now(now, mal_rule(MAL_RULE_KEEP_ONE) ? mal.own[0] : MAL_NO_CPU))
+		nap();
+	else if (mal.unmanaged)
+		nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
 }
 
 void mal_wait_poll(void)
@@ -334,12 +353,40 @@ void mal_wait_poll(void)
 	if (now < mal.lend.next_look)
 		return;
 	mal.lend.next_look = now + mal.lend.look_every;
-	if (!mal.lending && (!may_lend() || !atomic_load_explicit(&mal.segment.header->borrowers,
-								  memory_order_relaxed)))
+	if (!concerns_others())
 		return;
 	kept = mal_keep();
-	lend_now(now);
+	lend_and_nap(now);
 	mal_give_back(&kept);
+}
+
+/* The CPU of ours on which the primary thread polls. */
+static unsigned int cpu_of_waiter(void)
+{
+	const struct mal_thread_slot *slot = &mal.threads[0];
+	unsigned int cpu = atomic_load_explicit(&slot->bound, memory_order_relaxed);
+
+	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != mal.primary_tid ||
+	    cpu >= mal.segment.cpu_count)
+		cpu = mal_thread_cpu(mal.primary_tid);
+	for (unsigned int i = 0; i < mal.own_count; i++)
+		if (mal.own[i] == cpu)
+			return cpu;
+	return mal.own[0];
+}
+
+bool mal_wait_look(void)
+{
+	uint64_t now = mal_ticks();
+
+	if (!mal.active || now < mal.lend.next_look)
+		return false;
+	if (!concerns_others())
+		return true;
+	if (!mal.lending)
+		mal.lend.kept = cpu_of_waiter();
+	lend_now(now, mal.lend.kept);
+	return true;
 }
 
 static void wait_end(void)

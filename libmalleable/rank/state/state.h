@@ -15,7 +15,8 @@
 
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
- * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c).
+ * a loop of tests it left, the thread that watches these takes its CPUs back (tests.c); where its
+ * polls are not seen another one lends them (unseen_wait.h).
  */
 struct mal_rank {
 	bool active;	/* attached to a segment; cleared in forked children and at the end */
@@ -89,6 +90,7 @@ struct mal_rank {
 		uint64_t usual_cost;
 		uint64_t look_cost; /* of the last look at our other threads */
 		uint64_t last_poll;
+		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
 		/* the last poll before the wait was abandoned, 0: it was not */
 		_Atomic uint64_t abandoned;
 	} lend;
@@ -177,6 +179,7 @@ enum mal_calling {
 	MAL_CALLS_NOT,
 	MAL_CALLS,
 	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
+	MAL_CALLS_UNSEEN,   /* in which no poll was seen (unseen_wait.h) */
 };
 
 /* A thread. */
