@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent.c: the node's agent: start it in slurmd, and report steps to it. */
+/*
+ * agent.c: start the node's agent in slurmd, and report steps to it.
+ *
+ * Invariant: the agent never runs as root, and slurmstepd waits for it 100 ms at most
+ * (t/t3006-coschedule.t, t/unit/test_patience.c: each_deadline_is_multiplied).
+ */
 #include "spank/agent.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* args.c: the plugin's arguments in plugstack.conf. */
+/*
+ * args.c: the plugin's arguments in plugstack.conf.
+ *
+ * Invariant: a wrong argument is logged and ignored; it fails no job (t/t1002-plugstack.t).
+ */
 #include <string.h>
 
 #include "libmalleable/loadable/site.h"

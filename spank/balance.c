@@ -3,6 +3,9 @@
  * balance.c: the SPANK plugin's callbacks (spank(7)), which call the files that do the work.
  *
  * Remote callbacks always return 0: a failure here must never keep a step from running.
+ *
+ * Invariant: every callback leaves with the effective id that it had (t/unit/test_step.c:
+ * no_way_back).
  */
 #include <stdio.h>
 

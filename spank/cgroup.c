@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cgroup.c: the CPUs of a job's cgroup and of its steps. */
+/*
+ * cgroup.c: the CPUs of a job's cgroup and of its steps.
+ *
+ * Invariant: a cgroup's children are narrowed before it, so no write is refused
+ * (t/unit/test_cgroup.c: all_below_become_narrower).
+ */
 #include "spank/cgroup.h"
 
 #include <ctype.h>
@@ -137,7 +142,7 @@ int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int
 
 		if (parse_name(entry->d_name, &other) && other != number &&
 		    balance_cgroup_read(cgroup, other, &step, NULL) == 0)
-			mal_cpumask_join(cpus, &step);
+			mal_cpumask_union(cpus, &step);
 	}
 	closedir(directory);
 	return 0;
@@ -214,7 +219,7 @@ int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int numbe
 	 */
 	if (read_file(path, &before, NULL) < 0)
 		before = (struct mal_cpumask){{0}};
-	mal_cpumask_join(&both, &before);
+	mal_cpumask_union(&both, &before);
 	if (memcmp(&both, &before, sizeof(both)) != 0 && write_file(path, &both, err) < 0)
 		return -1;
 	step_path(cgroup, number, "", children, sizeof(children));

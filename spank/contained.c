@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* contained.c: keep descriptors of callbacks that Slurm runs in a child of slurmstepd. */
+/*
+ * contained.c: keep descriptors of callbacks that Slurm runs in a child of slurmstepd.
+ *
+ * Invariant: a descriptor opened in such a child lives as long as the step
+ * (t/unit/test_contained.c: kept).
+ */
 #include "spank/contained.h"
 
 #include <string.h>

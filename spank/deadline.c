@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* deadline.c: one deadline for all waits of slurmstepd together. */
+/*
+ * deadline.c: one deadline for all waits of slurmstepd together.
+ *
+ * Invariant: waits add up to the deadline, and never beyond (t/unit/test_step.c:
+ * waits_have_limits).
+ */
 #include "spank/deadline.h"
 
 #include "libmalleable/base/clock.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* descriptors.c: the descriptors that a balanced step has between callbacks. */
+/*
+ * descriptors.c: the descriptors that a balanced step has between callbacks.
+ *
+ * Invariant: the controller inherits none of slurmstepd's own (t/t2001-step.t).
+ */
 #include "spank/descriptors.h"
 
 #include <fcntl.h>

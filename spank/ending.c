@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ending.c: how the tasks of a balanced step and its controller ended. */
+/*
+ * ending.c: how the tasks of a balanced step and its controller ended.
+ *
+ * Invariant: a controller killed together with its step is not reported (t/t4001-faults.t).
+ */
 #include "spank/ending.h"
 
 #include <signal.h>

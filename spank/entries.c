@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* entries.c: root's files by which the steps of a job find each other on a node. */
+/*
+ * entries.c: root's files by which the steps of a job find each other on a node.
+ *
+ * Invariant: an entry is written whole or not at all (t/t4605-files.t).
+ */
 #include "spank/entries.h"
 
 #include <dirent.h>
@@ -121,7 +125,7 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 			return fd;
 		close(fd);
 	}
-	return mal_fail(err, "%s is removed again and again", path);
+	return mal_fail(err, "other steps keep removing %s", path);
 }
 
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry)

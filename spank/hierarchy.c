@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* hierarchy.c: find a cgroup hierarchy, and this process's cgroup in it. */
+/*
+ * hierarchy.c: find a cgroup hierarchy, and this process's cgroup in it.
+ *
+ * Invariant: a path is ours only if the kernel names it in /proc/self (t/unit/test_hierarchy.c:
+ * bind_mounts, namespaces).
+ */
 #include "spank/hierarchy.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* identity.c: take on root's effective id for a while. */
+/*
+ * identity.c: take on root's effective id for a while.
+ *
+ * Invariant: a step whose user's id cannot be restored is not balanced (t/unit/test_step.c:
+ * no_way_back).
+ */
 #include "spank/identity.h"
 
 #include <unistd.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* job_cpus.c: the idle CPUs of a job on this node. */
+/*
+ * job_cpus.c: the idle CPUs of a job on this node.
+ *
+ * Invariant: a step takes its CPUs before its first task runs, whatever other controllers answer
+ * (t/unit/test_job_cpus.c: claims).
+ */
 #include "spank/job_cpus.h"
 
 #include <limits.h>
@@ -84,7 +89,7 @@ void balance_job_cpus_give(unsigned int job, unsigned int step)
 	    balance_cgroup_read_job(&cgroup, &free_ones, NULL) == 0 &&
 	    balance_cgroup_read_others(&cgroup, step, &others, NULL) == 0) {
 		mal_cpumask_drop(&free_ones, &others);
-		mal_cpumask_join(&entry.idle, &free_ones);
+		mal_cpumask_union(&entry.idle, &free_ones);
 		if (mal_cpumask_count(&free_ones) && balance_sharer_widen(job, &cgroup, &entry)) {
 			balance_sharer_tell(&entry, "offer", &free_ones, TELL_MS);
 			if (entry.pooled)
@@ -209,7 +214,7 @@ int balance_job_cpus_widen(struct balance_job_cpus *pool, const pid_t *tasks, un
 		goto out;
 	}
 	cpus = pool->entry.own;
-	mal_cpumask_join(&cpus, &pool->entry.idle);
+	mal_cpumask_union(&cpus, &pool->entry.idle);
 	/* A task that has ended has no affinity to keep. */
 	for (unsigned int i = 0; i < count; i++)
 		if (mal_cpumask_get_affinity(tasks[i], &before[i]) < 0)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* launchers.c: launchers such as mpirun, in balanced jobs. */
+/*
+ * launchers.c: launchers such as mpirun, in balanced jobs.
+ *
+ * Invariant: without --balance a script's environment is unchanged (t/t2019-launchers.t).
+ */
 #include "spank/launchers.h"
 
 #include <stdio.h>

@@ -2,6 +2,8 @@
 /*
  * options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch,
  * salloc and slurmstepd.
+ *
+ * Invariant: a wrong option ends srun before anything starts (t/t1001-options.t).
  */
 #include <errno.h>
 #include <limits.h>
@@ -80,8 +82,8 @@ static void hint_at_equals_sign(void)
 	while (words && getdelim(&word, &size, '\0', words) > 0) {
 		if (behind && *word &&
 		    mal_loadable_trust(word, balance_config.libdir, NULL, &choice, NULL) == 0)
-			balance_error("--balance %.64s: a policy comes after an equals "
-				      "sign: --balance=%.64s; without, it is the program to run",
+			balance_error("--balance %.64s: write --balance=%.64s to choose that "
+				      "policy; with a blank it is the program to run",
 				      word, word);
 		if (behind)
 			break;
@@ -258,7 +260,7 @@ enum mal_report_wish balance_options_report(void)
 		       : (enum mal_report_wish)balance_config.report;
 }
 
-const char *balance_options_in_vain(void)
+const char *balance_options_without_effect(void)
 {
 	return balance_wish.asked ? NULL : asked_to_write;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* outcome.c: report a balanced step's outcome to the user and the administrator. */
+/*
+ * outcome.c: report a balanced step's outcome to the user and the administrator.
+ *
+ * Invariant: nothing that a user's process wrote enters a log or comment (t/t4505-comment.t).
+ */
 #include "spank/outcome.h"
 
 #include <math.h>
@@ -9,8 +13,8 @@
 
 #include "libmalleable/core/outcome.h"
 #include "policies/interface/attained.h"
-#include "spank/asking.h"
 #include "spank/plugin.h"
+#include "spank/slurmctld_client.h"
 
 /* Larger times in seconds and larger numbers are no measurements. */
 #define TIME_MAX 1e9
@@ -66,7 +70,8 @@ static void format_gain(const struct mal_outcome_record *record, bool observed, 
 	else {
 		share = share < 0 ? 0 : share > 1 ? 1 : share;
 		snprintf(text, size,
-			 "%.3f s unbalanced, at best %.3f s, got %.3f s, %.0f %% of it%s",
+			 "%.3f s unbalanced, at best %.3f s, took %.3f s: %.0f %% of the possible "
+			 "gain%s",
 			 record->off_s, record->ideal_s, record->elapsed_s, share * 100, faster);
 	}
 }
@@ -124,7 +129,7 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *said, size
 		 */
 		if (balance_config.comment && outcome->first_node) {
 			format_line(outcome, &record, line, sizeof(line));
-			balance_asking_comment(outcome->job, line);
+			balance_slurmctld_comment(outcome->job, line);
 		}
 	} else if (!mal_outcome_is_nothing(said) || !outcome->first_node || !outcome->expected) {
 		/* Nobody waits for a rank, the controller was killed, or it is not ours. */

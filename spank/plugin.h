@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin.h: shared by the files of the SPANK plugin. <slurm/spank.h> is used in spank/ only. */
+/*
+ * plugin.h: shared by the files of the SPANK plugin.
+ *
+ * Invariant: no other file includes <slurm/spank.h> (t/t0002-walls.t).
+ */
 #ifndef MAL_SPANK_PLUGIN_H
 #define MAL_SPANK_PLUGIN_H
 
@@ -62,7 +66,7 @@ void balance_options_complete(spank_t spank);
 /*
  * In slurmstepd: an option was given that needs --balance, and that was not: its name. NULL: none.
  */
-const char *balance_options_in_vain(void);
+const char *balance_options_without_effect(void);
 
 /* In slurmstepd: what plugstack.conf has for a step that asked for nothing. */
 void balance_options_fall_back(void);

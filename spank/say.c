@@ -8,6 +8,8 @@
  * slurmstepd's standard error is that of the first task, possibly a pipe of the user's. If that
  * accepts nothing Slurm waits 5 s for each line (22.05), and longer where it filled after Slurm
  * looked, which holds up the node. So Slurm writes into a pipe of ours, and we pass that on.
+ *
+ * Invariant: slurmstepd never blocks on a user's standard error (t/t4506-waiting.t).
  */
 #include <errno.h>
 #include <fcntl.h>

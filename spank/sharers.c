@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sharers.c: the steps of a job that may use CPUs besides their own. */
+/*
+ * sharers.c: the steps of a job that may use CPUs besides their own.
+ *
+ * Invariant: no controller is waited for beyond its few milliseconds (t/unit/test_job_cpus.c:
+ * waits_are_short).
+ */
 #include "spank/sharers.h"
 
 #include <errno.h>
@@ -65,7 +70,7 @@ static int apply(unsigned int job, const struct balance_cgroup *cgroup,
 	struct mal_error err;
 	int result;
 
-	mal_cpumask_join(&cpus, &entry->idle);
+	mal_cpumask_union(&cpus, &entry->idle);
 	result = balance_cgroup_write(cgroup, entry->step, &cpus, &err);
 	if (result < 0)
 		balance_error("step %u.%u: %s", job, entry->step, err.text);
@@ -101,7 +106,7 @@ void balance_sharers_tell_peers(unsigned int job)
 	while (used < sizeof(text) && balance_entry_next(job, &next, &entry)) {
 		struct mal_cpumask all = entry.own;
 
-		mal_cpumask_join(&all, &entry.idle);
+		mal_cpumask_union(&all, &entry.idle);
 		if (entry.pooled && entry.socket[0])
 			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s:%s:%s",
 						 entry.socket,
@@ -127,7 +132,7 @@ void balance_sharers_claim(unsigned int job, unsigned int step, const struct bal
 	while (balance_entry_next(job, &next, &entry)) {
 		struct mal_cpumask taken = entry.idle;
 
-		mal_cpumask_keep(&taken, cpus);
+		mal_cpumask_intersect(&taken, cpus);
 		if (entry.step == step || !mal_cpumask_count(&taken))
 			continue;
 		pooled |= entry.pooled != 0;
@@ -171,7 +176,7 @@ void balance_sharers_add_to(unsigned int job, struct balance_entry *own)
 
 	while (balance_entry_next(job, &next, &entry))
 		if (entry.pooled && entry.step != own->step)
-			mal_cpumask_join(&own->idle, &entry.own);
+			mal_cpumask_union(&own->idle, &entry.own);
 }
 
 void balance_sharers_widen(unsigned int job, const struct balance_cgroup *cgroup,
@@ -183,7 +188,7 @@ void balance_sharers_widen(unsigned int job, const struct balance_cgroup *cgroup
 	while (balance_entry_next(job, &next, &entry)) {
 		if (!entry.pooled || entry.step == own->step)
 			continue;
-		mal_cpumask_join(&entry.idle, &own->own);
+		mal_cpumask_union(&entry.idle, &own->own);
 		balance_sharer_widen(job, cgroup, &entry);
 	}
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* socket.c: the socket of a step's controller. */
+/*
+ * socket.c: the socket of a step's controller.
+ *
+ * Invariant: only its user can connect, and only root can create it (t/t4502-files.t).
+ */
 #include "spank/socket.h"
 
 #include <dirent.h>

@@ -5,6 +5,9 @@
  * user_init runs with the user's effective id; this file acts as root until it returns. The segment
  * is created here and never read: root does not trust what ranks write into it. All waits have a
  * deadline: a step whose controller does not start or end in time goes on without it.
+ *
+ * Invariant: the tasks start and end on time, whatever the controller does (t/unit/test_step.c:
+ * too_late, t/t4001-faults.t).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +15,6 @@
 #include <unistd.h>
 
 #include "libmalleable/core/admin.h"
-#include "libmalleable/core/env.h"
 #include "libmalleable/core/launch.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
@@ -22,7 +24,6 @@
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 #include "spank/agent.h"
-#include "spank/asking.h"
 #include "spank/cgroup.h"
 #include "spank/deadline.h"
 #include "spank/descriptors.h"
@@ -32,6 +33,7 @@
 #include "spank/launchers.h"
 #include "spank/outcome.h"
 #include "spank/plugin.h"
+#include "spank/slurmctld_client.h"
 #include "spank/socket.h"
 #include "spank/switch.h"
 #include "spank/tracker.h"
@@ -52,8 +54,8 @@ static struct {
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
 	struct balance_ending ending;
-	pid_t *made; /* their processes, if the pool needs them */
-	unsigned int made_count, made_max;
+	pid_t *task_pids; /* their processes, if the pool needs them */
+	unsigned int task_pid_count, task_pids_max;
 	uint32_t nodes;	 /* of the whole step */
 	uint32_t joined; /* nodes that may be in one report: these, or a launcher's */
 	uint32_t node;	 /* this node's number in the step */
@@ -122,8 +124,9 @@ static bool lacks_limits(void)
 	if (step.limits_known)
 		return false;
 	if (balance_wish.asked)
-		balance_error("slurmctld did not say in time which partition this job runs in, and "
-			      "partitions have limits here: the step runs unbalanced");
+		balance_error(
+			"cannot get the job's partition from slurmctld in time, and partitions "
+			"have limits: the step runs unbalanced");
 	return true;
 }
 
@@ -157,7 +160,7 @@ static bool choose(spank_t spank)
 
 	balance_options_complete(spank);
 	balance_say_to_log(!balance_wish.asked);
-	step.limits_known = balance_asking_use_partition(step.job);
+	step.limits_known = balance_slurmctld_use_partition(step.job);
 	balance_options_fall_back();
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) == 0)
@@ -170,9 +173,9 @@ static bool choose(spank_t spank)
 }
 
 /* A user who asked for a report or the like, but not for what it is about, is told so. */
-static void tell_in_vain(void)
+static void warn_without_effect(void)
 {
-	const char *option = balance_options_in_vain();
+	const char *option = balance_options_without_effect();
 	char text[160];
 
 	if (!option || step.node != 0)
@@ -186,7 +189,7 @@ static void tell_in_vain(void)
 static bool is_allowed(void)
 {
 	if (!step.choice.policy->decide)
-		tell_in_vain();
+		warn_without_effect();
 	return step.choice.policy->decide && !is_off() && !lacks_limits();
 }
 
@@ -223,8 +226,8 @@ static void join_pool(struct mal_cpumask *idle)
 
 	step.pool = balance_job_cpus_join(step.job, step.id, &step.cpus, step.choice.keys.pool_job,
 					  &step.all, idle, &err);
-	step.made = step.pool ? calloc(step.tasks, sizeof(*step.made)) : NULL;
-	step.made_max = step.made ? step.tasks : 0;
+	step.task_pids = step.pool ? calloc(step.tasks, sizeof(*step.task_pids)) : NULL;
+	step.task_pids_max = step.task_pids ? step.tasks : 0;
 	if (!step.pool)
 		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
@@ -362,8 +365,8 @@ static void clear(void)
 {
 	balance_descriptors_close_segment(&step.fds);
 	balance_socket_remove(&step.socket);
-	free(step.made);
-	step.made = NULL;
+	free(step.task_pids);
+	step.task_pids = NULL;
 }
 
 /* A batch script, or the shell of an salloc: launchers in it are balanced. */
@@ -442,13 +445,13 @@ void balance_step_task_made(spank_t spank)
 	struct mal_error err;
 	pid_t pid;
 
-	if (!step.pool || step.made_count == step.made_max)
+	if (!step.pool || step.task_pid_count == step.task_pids_max)
 		return;
 	if (spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS)
-		step.made[step.made_count++] = pid;
+		step.task_pids[step.task_pid_count++] = pid;
 	/* The tasks are held until the last callback returns. */
-	if (step.made_count == step.made_max &&
-	    balance_job_cpus_widen(step.pool, step.made, step.made_count, &err) < 0)
+	if (step.task_pid_count == step.task_pids_max &&
+	    balance_job_cpus_widen(step.pool, step.task_pids, step.task_pid_count, &err) < 0)
 		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* switch.c: root's link to the off switch that plugstack.conf names. */
+/*
+ * switch.c: root's link to the off switch that plugstack.conf names.
+ *
+ * Invariant: running steps find the switch where off_file= has it now (t/t1004-admin.t).
+ */
 #include "spank/switch.h"
 
 #include <stdio.h>

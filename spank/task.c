@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* task.c: the environment of a balanced step's task, in its process before it is executed. */
+/*
+ * task.c: the environment of a balanced step's task, in its process before it is executed.
+ *
+ * Invariant: without the libraries in the task's root nothing is set (t/t4611-unseen.t).
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

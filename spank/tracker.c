@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracker.c: the cgroup by which Slurm tracks the processes of a step. */
+/*
+ * tracker.c: the cgroup by which Slurm tracks the processes of a step.
+ *
+ * Invariant: a controller is in the cgroup that Slurm kills with the step (t/unit/test_cgroup.c:
+ * a_step_is_tracked).
+ */
 #include "spank/tracker.h"
 
 #include <errno.h>

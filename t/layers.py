@@ -41,8 +41,9 @@ LAYERS = {
                                  "libmalleable/rank/program",
                                  "libmalleable/rank/cpus", "libmalleable/rank/pmix"},
     "libmalleable/rank/mpi": {"libmalleable/base", "libmalleable/rank"},
-    "libmalleable/controller/state": CORE | INTERFACE | {"libmalleable/trace", "policies/decide"},
-    "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "policies/model"},
+    "libmalleable/controller/state": CORE | INTERFACE | {"policies/decide"},
+    "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "libmalleable/trace",
+                                            "policies/model"},
     "libmalleable/controller/load": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus", "libmalleable/trace",
         "policies/decide", "policies/model"},
@@ -75,6 +76,18 @@ NARROW = {"libmalleable/core": {"libmalleable/core/settings.h", "libmalleable/co
 PUBLIC = {"libmalleable/malleable.h", "policies/interface/policy.h"}
 # Headers that name what files of other folders define: the interface, and the table of policies.
 ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
+# What one module of the controller alone writes: the CPUs' words, and parts of its struct.
+CONTROLLER = "libmalleable/controller/"
+PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
+        r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
+WRITERS = {
+    "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
+                              r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
+    "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
+    "planning": re.compile(PART.replace("%s", "deciding")),
+    "admin_switch": re.compile(PART.replace("%s", "off_switch")),
+    "load/totals": re.compile(PART.replace("%s", "last_window")),
+}
 OTHER_FILES = (".f90", ".map", ".pc.in")
 
 KEYWORDS = {"_Alignof", "_Static_assert", "__attribute__", "defined", "for", "if", "int", "return",
@@ -225,6 +238,16 @@ def wrong_names(tree):
                 yield f"{path}: {name} is {min(homes)}'s: it has a header"
 
 
+def wrong_writers(tree):
+    """What another module of the controller is the only one to write."""
+    for path, text in tree.texts.items():
+        for module, writes in WRITERS.items():
+            found = writes.search(text)
+            if found and path.startswith(CONTROLLER) and \
+                    os.path.splitext(path)[0] != CONTROLLER + module:
+                yield f"{path}: {found[0]}: {module} alone writes that"
+
+
 def wrong_policies(tree):
     """What reaches past the policies' arguments."""
     ours = {name for text in tree.texts.values()
@@ -258,6 +281,7 @@ def offences(root):
             yield f"{path}: {os.path.dirname(path)} is not in the table of layers"
     yield from wrong_includes(tree)
     yield from wrong_names(tree)
+    yield from wrong_writers(tree)
     yield from wrong_policies(tree)
 
 

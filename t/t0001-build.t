@@ -50,7 +50,7 @@ run "$stage/bin/malleable" policies
 ok "malleable policies lists them with their parameters" \
 	all_of "exits 0" "says '^auto:'" "says '^lewi:'" "says 'gain='"
 run "$stage/bin/malleable" run
-ok "malleable run without a command says so" all_of "exits 2" "complains 'a command is needed'"
+ok "malleable run without a command says so" all_of "exits 2" "complains 'give a command'"
 run "$lib/malleabled" --segment-fd 0 --life-fd 0 --cpus 0
 ok "malleabled refuses what is no segment" all_of "exits 1" "complains 'not a sealed segment'"
 

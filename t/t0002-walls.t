@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 22
+plan 26
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -16,7 +16,8 @@ unclean() {
 outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2"; }
 
 ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own by version.h" \
-	none outside 'slurm/' '^(spank/(plugin|version)\.h|spank/ask\.c|t/fuzz/comment\.c)$'
+	none outside 'slurm/' \
+	'^(spank/((plugin|version)\.h|slurmctld_query\.c)|t/fuzz/comment\.c)$'
 ok "lines from spank/ are cleaned: slurm_error and slurm_info are called by say.c alone" none \
 	unclean
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' \
@@ -40,7 +41,7 @@ planted() {
 	done
 	return $missed
 }
-watch=libmalleable/controller/state/watch.h
+watch=libmalleable/controller/state/watch.h load=libmalleable/controller/load
 ok "which finds includes against the layers, however they are written" planted <<EOF
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
 rank does not include|libmalleable/rank/wait.c|  #  include"$watch" // why
@@ -52,24 +53,23 @@ is ours|libmalleable/rank/wait.c|#include <$watch>
 is ours|libmalleable/rank/wait.c|#include <./$watch>
 is no path|libmalleable/rank/wait.c|#include "../controller/state/watch.h"
 is no path|libmalleable/rank/wait.c|#include "libmalleable/rank/../controller/state/watch.h"
-is no path|libmalleable/controller/state/last.c|#include "watch.h"
+is no path|libmalleable/controller/state/watch.c|#include "watch.h"
 is no path|libmalleable/rank/wait.c|#include "config.h"
 only headers|libmalleable/rank/wait.c|#define HEADER "$watch"\\n#include HEADER
 only headers|libmalleable/rank/wait.c|#include_next "$watch"
 only headers|libmalleable/rank/wait.c|#import "$watch"
-only headers|libmalleable/rank/tests.c|#include "libmalleable/rank/lend.c"
+only headers|libmalleable/rank/lend.c|#include "libmalleable/rank/lend.c"
 not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
-a circle: libmalleable/controller/load/doubt -> |libmalleable/controller/load/doubt.h|\
-#include "libmalleable/controller/load/sampling.h"
+a circle: $load/plausibility -> |$load/plausibility.h|#include "$load/sampling.h"
 EOF
 ok "and names that come by another header, or by none" planted <<'EOF'
 mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
 mpi does not include it|libmalleable/rank/mpi/c.c|unsigned int nobody = MAL_NOBODY;
 rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
 extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; mal_x = 0; }
-it has a header|libmalleable/controller/state/last.c|void mal_watch_start(struct mal_controller *);
+it has a header|libmalleable/controller/step.c|void mal_watch_start(struct mal_controller *);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
 EOF
 ok "and policies that are not pure" planted <<'EOF'
@@ -136,6 +136,35 @@ else
 	skip "the table of MPI calls fits mpi.h" "no mpicc"
 	skip "which finds wrong numbers, positions and names" "no mpicc"
 fi
+
+# What doc/design.md names: files, by the end of their path, and functions.
+unnamed() {
+	find libmalleable policies spank t -type f >"$work/paths"
+	grep -ohE '`[a-zA-Z0-9_/-]+\.(c|h|py|pml|t)`' "${1:-doc/design.md}" | tr -d '`' | sort -u |
+		grep -v '/NAME' | while read -r name; do
+		grep -qE "(^|/)${name//./\\.}\$" "$work/paths" || echo "no file $name"
+	done
+	grep -ohE '`(mal|balance)_[a-z_]+\(\)`' "${1:-doc/design.md}" | tr -d '`()' | sort -u |
+		while read -r name; do
+			grep -rqE "^[a-z].*\b$name\(" libmalleable policies spank ||
+				echo "no function $name()"
+		done
+}
+ok "files and functions that the design names are there" none unnamed
+# shellcheck disable=SC2016 # as the page has them
+printf '%s\n' '`core/no.c`, `core/segment.c`, `mal_no()` and `mal_map()`' >"$work/page.md"
+ok "which finds those that are not" [ "$(unnamed "$work/page.md" | sort | paste -sd,)" = \
+	"no file core/no.c,no function mal_no()" ]
+
+ok "no identifier uses a word that the glossary replaces" none t/words.py
+# The table of another glossary, and code with and without its words.
+mkdir -p "$work/words"/{doc,spank,policies,libmalleable}
+printf '%s\n' '' '## Replaced words' '| old | new |' '| two_old | new |' \
+	>"$work/words/doc/glossary.md"
+printf '%s\n' '/* old */ int old_x, older, MAL_OLD; char *s = "old"; int a_two_old;' \
+	>"$work/words/spank/x.c"
+words_found() { t/words.py "$work/words" | sed 's/.*c: //; s/: .*//' | sort -u | paste -sd,; }
+ok "which finds whole words in code alone" [ "$(words_found)" = MAL_OLD,a_two_old,old_x ]
 
 licence() {
 	local missing

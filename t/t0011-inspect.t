@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # malleable inspect: regions of which the truth is known, as compilers build them (t/inspect).
 . "$(dirname "$0")/lib.sh"
-need clang fortran zydis
+need clang fortran zydis libdw
 malleable=$abs_top_builddir/malleable
 corpus=$srcdir/t/inspect
 # measured ARGUMENT...: no bound region is called free, each hot one is (of followed compilers).
@@ -49,6 +49,26 @@ ok "C++ names are readable" all_of "exits 0" "says ' ns::count._omp_fn.0: bound:
 run "$malleable" inspect --json "$work/names"
 ok "in JSON they are those of the file" all_of "exits 0" \
 	"jq -e '.[0].regions[0].name | startswith(\"_ZN2ns5count\")' $work/out"
+cat >"$work/line.c" <<'C'
+#include <omp.h>
+int per_thread[256];
+int main(void) {
+#pragma omp parallel
+	{
+		per_thread[omp_get_thread_num()] = 1;
+	}
+	return per_thread[0] - 1;
+}
+C
+for compiler in gcc clang; do
+	$compiler -g -O1 -fopenmp -o "$work/line" "$work/line.c" || exit 1
+	run "$malleable" inspect "$work/line"
+	ok "$compiler: a bound region is named with its source line" all_of "exits 0" \
+		"says ': bound: .*, at [+]0x[0-9a-f]* \(line.c:[4-7]\)$'"
+	run "$malleable" inspect --json "$work/line"
+	ok "$compiler: and so in JSON" \
+		jq -e '.[0].regions[0].line | test("^line.c:[4-7]$")' "$work/out"
+done
 run "$malleable" inspect "$corpus/README.md"
 ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
 cat >"$work/shrink.c" <<'C'

@@ -172,7 +172,7 @@ internal_wrong() {
 	usage malleable-agent "--life-fd x: a number is wanted" \
 		"$lib/malleable-agent" --life-fd x &&
 		usage malleabled "--life-fd x: a number is wanted" "$lib/malleabled" --life-fd x &&
-		usage malleable-slurm "partition JOB" "$lib/malleable-slurm" partition 1x
+		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x
 }
 ok "and refuse what they do not know" internal_wrong
 

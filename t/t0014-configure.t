@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 [ -x "$srcdir/configure" ] || skip_all "no configure"
 plan 6
-optional=(seccomp zydis pmix ncurses scdoc mpi clang fortran cxx tbb mpich cmocka)
+optional=(seccomp zydis libdw pmix ncurses scdoc mpi clang fortran cxx tbb mpich cmocka)
 cd "$work" || exit 1
 
 # pkg-config knows no more than must be there.

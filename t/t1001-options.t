@@ -39,9 +39,9 @@ ok "sbatch --balance=help too" all_of "exits 0" "says '^auto: '" "[ ! -e $work/s
 	"[ -z \"\$(squeue -h)\" ]"
 run srun -n1 --balance auto,gain=0.2 true
 ok "a policy without its equals sign is hinted at" all_of fails \
-	"complains 'after an equals sign: --balance=auto,gain=0.2'"
+	"complains 'write --balance=auto,gain=0.2 to choose that policy'"
 run srun -n1 --balance true
-ok "a program is not" all_of "exits 0" "silent_about 'equals sign'"
+ok "a program is not" all_of "exits 0" "silent_about 'to choose that policy'"
 
 balanced='echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 run srun -n1 sh -c "$balanced"

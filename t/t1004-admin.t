@@ -97,7 +97,7 @@ fi
 with default=auto
 run "$stage/bin/malleable" admin sideways
 ok "malleable admin wants off, on, status or check" all_of "exits 2" \
-	"complains 'off, on, status or check is wanted'"
+	"complains 'give off, on, status or check'"
 admin status
 ok "it is on at first" all_of "exits 0" "says '^on$'"
 admin off

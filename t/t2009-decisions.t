@@ -67,7 +67,7 @@ unseen() { report_has '.measured.unseen_windows > 0 and .cpu_changes.moves == 0'
 each "work in threads that cannot be seen: nothing is moved" unseen unseen
 run srun -n2 -c1 --balance "$programs/decisions" unseen
 ok "and the report says why" complains \
-	'nothing was moved in [0-9]+ windows: ranks such as [01] worked .* in threads that OpenMP does not know'
+	'nothing was moved in [0-9]+ windows: ranks such as [01] worked .* in threads outside OpenMP'
 under clang sections
 run "${with[@]}"
 ok "other programs are not taken for such" report_has '.measured.unseen_windows == 0'

@@ -125,7 +125,7 @@ ok "the controller stopped: the new step does not wait for it" all_of "exits 0" 
 ok "the pool held by something that hangs: a new step says so and runs" \
 	all_of "exits 0" "says through" "complains 'held by another step'"
 run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=auto,grow=job -- true
-ok "malleable run has no job" all_of "exits 2" "complains 'there is no Slurm job'"
+ok "malleable run has no job" all_of "exits 2" "complains 'are for steps of Slurm: use srun'"
 as=("${user[@]}")
 mkdir -m 777 "$work/user"
 export files=$work/user

@@ -67,12 +67,12 @@ asked="kill -CONT $ctld; echo \"<\${MALLEABLE_SEGMENT_FD-none}>\""
 libdir=$work/lib with policies@main=observe
 run salloc -Q -n1 sh -c "srun -Q -n1 -c1 --balance=auto sh -c '$asked'"
 ok "slurmctld does not answer: the step starts, unbalanced as limits are not known" \
-	all_of "says '^<none>$'" "complains 'slurmctld did not say in time'"
+	all_of "says '^<none>$'" "complains 'partition from slurmctld in time'"
 libdir=$work/lib with default@main=auto
 run salloc -Q -n1 sh -c "srun -Q -n1 -c1 --balance=lewi sh -c '$asked'"
 ok "balanced where nothing is limited" says '^<[0-9]+>$'
 ok "slurmd's log says so, once for each" \
-	[ "$(grep -c 'slurmctld does not tell in time where job' "$log")" = 2 ]
+	[ "$(grep -c 'cannot get the partition of job .* from slurmctld in time' "$log")" = 2 ]
 nobody_waits() { ! living malleable-slurm; }
 ok "and nobody waits for it any more" wait_until nobody_waits
 kill -CONT "$ctld"

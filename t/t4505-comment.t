@@ -37,7 +37,7 @@ run salloc -Q -n2 bash "$work/taken.sh" "$load"
 job=$(head -n1 "$work/out")
 ok "a comment that is of others is left as it is, and the log has that" \
 	all_of "[ '$(comment "$job")' = 'JS1:H4sIAAAA; balance: x' ]" \
-	"grep -q 'comment=admin: job $job has a comment of others there' $log"
+	"grep -q 'comment=admin: job $job has another tool.s comment there' $log"
 
 cat >"$work/forge.py" <<'PY'
 # forge.py PID WHAT: says something to root in the controller's name, before it does.
@@ -83,7 +83,7 @@ forged numbers
 numbers="elapsed_s=2.000 unbalanced_s=1000.000 ideal_s=1.000 lends=1 moves=2"
 ok "other numbers do, in root's words" all_of "grep -q said $work/said" \
 	"grep -q 'uid=0 job=$job step=$job.0 node=.* policy=auto ranks=2 cpus=2 windows=9 $numbers$' $log"
-whole="1003.000 s unbalanced, at best 4.000 s, got 5.000 s, 100 % of it, 200.60 times as fast"
+whole="1003.000 s unbalanced, at best 4.000 s, took 5.000 s: 100 % of the possible gain, 200.60 times as fast"
 ok "the comment is of the whole step, as the verdict is" grep -q ": $whole$" <(comment "$job")
 ok "what was for the user cannot look like a line of root's" \
 	all_of "! grep -q forged $log" "complains 'balance: for the user .\[31m'"
@@ -104,7 +104,7 @@ exit 0
 SH
 chmod 755 "$work/last.sh"
 begin srun -Q -n2 --balance --balance-report=off "$work/last.sh"
-given_up() { grep -q 'comment=admin: cannot set that comment of job' "$log"; }
+given_up() { grep -q 'comment=admin: cannot set the comment of job' "$log"; }
 ok "slurmctld does not answer: the log says so" wait_until given_up
 if full; then
 	seconds=$(awk -v ended="$(cat "$work/ended")" -v now="$(date +%s.%N)" \

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "libmalleable/agent/lives.h"
+#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
@@ -86,10 +86,10 @@ static bool are_shared(void)
 	for (size_t i = 0; i < client_count; i++) {
 		struct mal_cpumask common = clients[i].claim.cpus;
 
-		mal_cpumask_keep(&common, &seen);
+		mal_cpumask_intersect(&common, &seen);
 		if (mal_cpumask_count(&common))
 			return true;
-		mal_cpumask_join(&seen, &clients[i].claim.cpus);
+		mal_cpumask_union(&seen, &clients[i].claim.cpus);
 	}
 	return false;
 }
@@ -128,7 +128,7 @@ static void divide(void)
 		wanted[i] = claims[i].share;
 		if (!listens(&clients[i]) || is_within(&kept, &wanted[i]))
 			continue;
-		mal_cpumask_keep(&kept, &wanted[i]);
+		mal_cpumask_intersect(&kept, &wanted[i]);
 		tell(&clients[i], mal_cpumask_count(&kept) ? &kept : &wanted[i]);
 		clients[i].asked = true;
 		leaving = true;
@@ -321,7 +321,7 @@ static bool accept_step(struct client *client)
 	if (whole && step.kind == MAL_AGENT_STEP && is_sound(&step) &&
 	    begin_claim(client, &step, fds))
 		return true;
-	if (whole && step.kind == MAL_AGENT_SLURMD && count == 1 && mal_lives_add(fds[0])) {
+	if (whole && step.kind == MAL_AGENT_SLURMD && count == 1 && mal_slurmds_add(fds[0])) {
 		is_answered(client, MAL_AGENT_TAKEN);
 		return false;
 	}

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "libmalleable/agent/claims.h"
-#include "libmalleable/agent/lives.h"
+#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/options.h"
@@ -28,10 +28,10 @@
 /* Serve until no slurmd runs. */
 static void serve(int listening)
 {
-	struct pollfd wait[MAL_LIVES_MAX + 1 + MAL_CLAIMS_WAITS];
+	struct pollfd wait[MAL_SLURMDS_MAX + 1 + MAL_CLAIMS_WAITS];
 	size_t slurmds;
 
-	while ((slurmds = mal_lives_wait(wait))) {
+	while ((slurmds = mal_slurmds_wait(wait))) {
 		struct pollfd *listener_poll = &wait[slurmds], *client_polls = listener_poll + 1;
 		size_t count = mal_claims_wait(client_polls);
 
@@ -42,7 +42,7 @@ static void serve(int listening)
 			continue;
 		}
 		mal_claims_serve(client_polls, count);
-		mal_lives_drop_ended(wait, slurmds);
+		mal_slurmds_drop_ended(wait, slurmds);
 		if (listener_poll->revents & POLLIN)
 			mal_claims_accept(listening);
 	}
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (chdir("/") < 0)
 		return 1;
-	mal_lives_add((int)number['e']);
+	mal_slurmds_add((int)number['e']);
 	serve((int)number['l']);
 	return 0;
 }

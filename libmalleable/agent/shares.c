@@ -54,7 +54,7 @@ static struct mal_cpumask join_all(const struct mal_claim *claims, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		if (claims[i].divided)
-			mal_cpumask_join(&all, &claims[i].cpus);
+			mal_cpumask_union(&all, &claims[i].cpus);
 	return all;
 }
 

@@ -31,13 +31,13 @@ unsigned int mal_cpumask_next(const struct mal_cpumask *mask, unsigned int from)
 	return MAL_MAX_CPUS;
 }
 
-void mal_cpumask_keep(struct mal_cpumask *mask, const struct mal_cpumask *other)
+void mal_cpumask_intersect(struct mal_cpumask *mask, const struct mal_cpumask *other)
 {
 	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
 		mask->bits[i] &= other->bits[i];
 }
 
-void mal_cpumask_join(struct mal_cpumask *mask, const struct mal_cpumask *other)
+void mal_cpumask_union(struct mal_cpumask *mask, const struct mal_cpumask *other)
 {
 	for (size_t i = 0; i < MAL_MAX_CPUS / 64; i++)
 		mask->bits[i] |= other->bits[i];

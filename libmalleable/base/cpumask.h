@@ -43,10 +43,10 @@ unsigned int mal_cpumask_count(const struct mal_cpumask *mask);
 unsigned int mal_cpumask_next(const struct mal_cpumask *mask, unsigned int from);
 
 /* Intersection: remove from MASK the CPUs that are not in OTHER. */
-void mal_cpumask_keep(struct mal_cpumask *mask, const struct mal_cpumask *other);
+void mal_cpumask_intersect(struct mal_cpumask *mask, const struct mal_cpumask *other);
 
 /* Union: add the CPUs of OTHER to MASK. */
-void mal_cpumask_join(struct mal_cpumask *mask, const struct mal_cpumask *other);
+void mal_cpumask_union(struct mal_cpumask *mask, const struct mal_cpumask *other);
 
 /* Difference: remove the CPUs of OTHER from MASK. */
 void mal_cpumask_drop(struct mal_cpumask *mask, const struct mal_cpumask *other);

@@ -25,8 +25,8 @@ static void usage(FILE *out)
 	      "until that is rebooted; on all nodes if plugstack.conf has off_file=F with F in\n"
 	      "a directory that they share.\n"
 	      "\n"
-	      "check reads plugstack.conf as Slurm does and says what is wrong with the line of\n"
-	      "our plugin; its exit status is 1 then. Without a file it reads the one beside\n"
+	      "check reads plugstack.conf as Slurm does and prints what is wrong with our\n"
+	      "plugin's line; its exit status is 1 then. Without a file it reads the one beside\n"
 	      "$SLURM_CONF, or /etc/slurm/plugstack.conf.\n"
 	      "\n"
 	      "  --file=F   the switch, if not off_file= or " MAL_OFF_FILE "\n"
@@ -94,7 +94,7 @@ int mal_cmd_admin(int argc, char **argv)
 	if (strcmp(what, "status") == 0)
 		return tell(file);
 	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0) {
-		mal_option_wrong(&tool, "off, on, status or check is wanted");
+		mal_option_wrong(&tool, "give off, on, status or check");
 		return 2;
 	}
 	if (geteuid() != 0) {

@@ -20,11 +20,12 @@
 #include "libmalleable/base/printable.h"
 #include "libmalleable/base/readable.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/lines.h"
 #include "libmalleable/cmd/nobody.h"
 #include "libmalleable/inspect/image.h"
 #include "libmalleable/inspect/inspect.h"
 
-enum { FILES = 1000, TEXT_LONGEST = 2560, READABLE_NS = 500000000 };
+enum { FILES = 1000, TEXT_LONGEST = 2560, LINE_LONGEST = 512, READABLE_NS = 500000000 };
 
 struct work {
 	int count;
@@ -32,6 +33,7 @@ struct work {
 	int fds[FILES]; /* -1: it could not be opened */
 	bool json;
 	mal_demangle *demangle;
+	struct mal_lines *lines;    /* of the file that is printed */
 	uint64_t readable_until_ns; /* names that are left then are printed as they are */
 };
 
@@ -39,28 +41,41 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable inspect [--json] FILE...\n"
 	      "\n"
-	      "Says of each parallel region of executables and shared libraries whether it is\n"
-	      "free: plain constructs, and no thread can tell which one it is or how many\n"
-	      "there are; or bound, and why. What is not understood is bound.\n"
+	      "Prints for each parallel region of executables and shared libraries whether it\n"
+	      "is free (no thread can tell which thread it is, or how many there are) or bound,\n"
+	      "and why. A region that inspect does not understand is bound.\n"
 	      "\n"
 	      "  --json   print JSON\n"
 	      "  --help, --version\n"
 	      "\n"
-	      "Exit status: 0; 1: a file cannot be read, or is no program; 2: wrong arguments.\n",
+	      "Exit status: 1: a file cannot be read, or is not a program; 2: wrong arguments.\n",
 	      out);
 }
 
 static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
 
+/* Where the source has what binds it, else where it begins; empty where that is not known. */
+static const char *find_line(struct mal_lines *lines, const struct mal_verdict *verdict, char *text,
+			     size_t size)
+{
+	if (verdict->where && *mal_lines_find(lines, verdict->where, text, size))
+		return text;
+	return mal_lines_find(lines, verdict->address, text, size);
+}
+
 static int print_region(const struct mal_verdict *verdict, const struct work *work)
 {
-	mal_demangle *demangle = mal_now_ns() < work->readable_until_ns ? work->demangle : NULL;
-	char name[TEXT_LONGEST], reason[TEXT_LONGEST];
+	bool in_time = mal_now_ns() < work->readable_until_ns;
+	mal_demangle *demangle = in_time ? work->demangle : NULL;
+	char name[TEXT_LONGEST], reason[TEXT_LONGEST], line[LINE_LONGEST];
+	bool known = *find_line(in_time ? work->lines : NULL, verdict, line, sizeof(line));
 
 	mal_make_readable(demangle, verdict->name ? verdict->name : "?", name, sizeof(name));
 	mal_make_readable(demangle, verdict->free ? "" : verdict->reason, reason, sizeof(reason));
-	return mal_print_line(stdout, "  %#llx %s: %s%s", (unsigned long long)verdict->address,
-			      name, verdict->free ? "free" : "bound: ", reason);
+	return mal_print_line(stdout, "  %#llx %s: %s%s%s%s%s",
+			      (unsigned long long)verdict->address, name,
+			      verdict->free ? "free" : "bound: ", reason, known ? " (" : "", line,
+			      known ? ")" : "");
 }
 
 /* Returns 0, or -1. */
@@ -102,19 +117,23 @@ static json_t *as_text(const char *text)
 }
 
 /* Returns NULL if memory is out. */
-static json_t *as_json(const char *path, const struct mal_inspection *inspection)
+static json_t *as_json(const char *path, const struct mal_inspection *inspection,
+		       struct mal_lines *lines)
 {
 	json_t *regions = json_array();
 	int result = 0;
 
 	for (size_t i = 0; i < inspection->count; i++) {
 		const struct mal_verdict *verdict = &inspection->verdicts[i];
+		char line[LINE_LONGEST];
+		bool known = *find_line(lines, verdict, line, sizeof(line));
 
 		result |= json_array_append_new(
 			regions,
-			json_pack("{s:I, s:o, s:b, s:o}", "address", (json_int_t)verdict->address,
-				  "name", as_text(verdict->name), "free", verdict->free, "reason",
-				  as_text(verdict->reason)));
+			json_pack("{s:I, s:o, s:b, s:o, s:o}", "address",
+				  (json_int_t)verdict->address, "name", as_text(verdict->name),
+				  "free", verdict->free, "reason", as_text(verdict->reason), "line",
+				  as_text(known ? line : NULL)));
 	}
 	if (result < 0) {
 		json_decref(regions);
@@ -136,13 +155,15 @@ static int inspect_file(struct work *work, int index, json_t *all)
 	errno = 0;
 	if (bytes)
 		result = mal_inspect(bytes, size, NULL, &inspection, &err);
+	work->lines = bytes ? mal_lines_open(bytes, size) : NULL;
 	work->readable_until_ns = mal_now_ns() + READABLE_NS;
 	if (result == 0) {
 		/* Then regions are bound that are free. */
 		bool lost = errno == ENOMEM;
 
 		if (!lost && all)
-			lost = json_array_append_new(all, as_json(path, &inspection)) < 0;
+			lost = json_array_append_new(all, as_json(path, &inspection, work->lines)) <
+			       0;
 		else if (!lost)
 			lost = print_text(path, &inspection, work) < 0;
 		if (lost)
@@ -151,6 +172,7 @@ static int inspect_file(struct work *work, int index, json_t *all)
 	}
 	if (result < 0)
 		mal_print_line(stderr, "malleable inspect: %s: %s", path, err.text);
+	mal_lines_close(work->lines);
 	free(bytes);
 	return result;
 }

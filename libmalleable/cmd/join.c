@@ -22,8 +22,8 @@
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
-#include "libmalleable/cmd/alone.h"
-#include "libmalleable/cmd/gathering.h"
+#include "libmalleable/cmd/launcher_group.h"
+#include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/admin.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/inside.h"
@@ -95,7 +95,7 @@ static bool is_in_job(void)
 }
 
 /* Whether the rank is to be balanced, and how. */
-static bool is_wanted(struct mal_gathering *gathering)
+static bool is_wanted(struct mal_launcher_group *group)
 {
 	const struct mal_setting *setting;
 	struct mal_error err;
@@ -109,24 +109,24 @@ static bool is_wanted(struct mal_gathering *gathering)
 			value = getenv(MAL_ENV_JOB);
 		if (!value && setting->offset == offsetof(struct mal_wish, report))
 			value = report_unasked();
-		if (mal_setting_set(setting, &gathering->wish, value ? value : "", &err) < 0) {
+		if (mal_setting_set(setting, &group->wish, value ? value : "", &err) < 0) {
 			say(err.text);
 			return false;
 		}
 	}
 	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0 ||
-	    mal_loadable_choose(gathering->wish.spec, gathering->libdir,
-				getenv(MAL_ENV_JOB_POLICIES), &gathering->choice, &err) < 0) {
+	    mal_loadable_choose(group->wish.spec, group->libdir, getenv(MAL_ENV_JOB_POLICIES),
+				&group->choice, &err) < 0) {
 		say(err.text);
 		return false;
 	}
-	if (!gathering->choice.policy->decide)
+	if (!group->choice.policy->decide)
 		return false;
 	if (mal_admin_is_off(mal_admin_off_file())) {
 		say("switched off by the administrator: the ranks run unbalanced");
 		return false;
 	}
-	if (gathering->choice.keys.grow_job)
+	if (group->choice.keys.grow_job)
 		say("grow=job, pool=job: the ranks of a launcher keep to their own CPUs");
 	return true;
 }
@@ -143,7 +143,7 @@ static unsigned int count_nodes(void)
 }
 
 /* Nothing of the rank's but its standard error, all CPUs of the launcher, and no signals. */
-static void detach(const struct mal_gathering *gathering)
+static void detach(const struct mal_launcher_group *group)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2};
 	int null = open("/dev/null", O_RDWR);
@@ -156,16 +156,16 @@ static void detach(const struct mal_gathering *gathering)
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS; fd++)
-		if (fd != gathering->listening && fd != gathering->meeting.directory)
+		if (fd != group->listening && fd != group->meeting.directory)
 			close(fd);
-	mal_cpumask_set_affinity(0, &gathering->cpus);
+	mal_cpumask_set_affinity(0, &group->cpus);
 }
 
 /*
  * Its parent is not the rank, which would have a child that it does not know. Returns whether it
  * runs.
  */
-static bool start_gathering(const struct mal_gathering *gathering)
+static bool start_leader(const struct mal_launcher_group *group)
 {
 	pid_t child = fork();
 	int status;
@@ -174,43 +174,43 @@ static bool start_gathering(const struct mal_gathering *gathering)
 		setsid();
 		child = fork();
 		if (child == 0) {
-			detach(gathering);
-			mal_gathering_run(gathering);
+			detach(group);
+			mal_launcher_group_run(group);
 		}
 		_exit(child < 0);
 	}
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Connect to the gathering; start it if it does not run. Returns -1 with ERR if that fails. */
-static int meet(struct mal_gathering *gathering, long deadline, struct mal_error *err)
+/* Connect to the leader of the group; start it if there is none. Returns -1 with ERR on failure. */
+static int meet(struct mal_launcher_group *group, long deadline, struct mal_error *err)
 {
 	int fd;
 
 	do {
-		fd = mal_meeting_connect(&gathering->meeting, deadline, &gathering->listening, err);
-		if (fd >= 0 || gathering->listening < 0)
+		fd = mal_meeting_connect(&group->meeting, deadline, &group->listening, err);
+		if (fd >= 0 || group->listening < 0)
 			return fd;
-		if (!start_gathering(gathering)) {
-			mal_meeting_end(&gathering->meeting, gathering->listening);
+		if (!start_leader(group)) {
+			mal_meeting_end(&group->meeting, group->listening);
 			return mal_fail(err, "cannot start a process beside the ranks");
 		}
-		close(gathering->listening);
+		close(group->listening);
 	} while (mal_now_ms() < deadline);
 	return mal_fail(err, "the ranks of the launcher did not come together in time");
 }
 
 /* Ask once. Returns 0 with the answer, or -1 with ERR. */
-static int ask(struct mal_gathering *gathering, long deadline, int *segment,
-	       struct mal_gathering_answer *answer, struct mal_error *err)
+static int ask(struct mal_launcher_group *group, long deadline, int *segment,
+	       struct mal_launcher_group_answer *answer, struct mal_error *err)
 {
-	struct mal_gathering_request request = {0};
+	struct mal_launcher_group_request request = {0};
 	int own = (int)syscall(SYS_pidfd_open, getpid(), 0), fd, result = -1;
 
 	if (own < 0 || mal_cpumask_get_affinity(0, &request.cpus) < 0)
 		return mal_fail_errno(err, "cannot look at the own process");
 	mal_number_parse(getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), 0, MAL_MAX_RANKS, &request.expected);
-	fd = meet(gathering, deadline, err);
+	fd = meet(group, deadline, err);
 	if (fd >= 0) {
 		if (mal_descriptor_send(fd, own, &request, sizeof(request)) == 0 &&
 		    mal_descriptor_wait(fd, POLLIN, deadline) &&
@@ -226,49 +226,49 @@ static int ask(struct mal_gathering *gathering, long deadline, int *segment,
 }
 
 /* Get the segment of the launcher's controller. Returns 0, *RECEIVED -1: there is none. */
-static int come(struct mal_gathering *gathering, int *received, struct mal_gathering_answer *answer,
-		struct mal_error *err)
+static int come(struct mal_launcher_group *group, int *received,
+		struct mal_launcher_group_answer *answer, struct mal_error *err)
 {
 	long deadline = mal_now_ms() + mal_patience_ms(JOIN_MS);
 	int result;
 
-	if (mal_meeting_find(&gathering->meeting, err) < 0)
+	if (mal_meeting_find(&group->meeting, err) < 0)
 		return -1;
-	/* The gathering of ranks before us may just have ended. */
-	result = ask(gathering, deadline, received, answer, err);
+	/* The group before ours may just have ended. */
+	result = ask(group, deadline, received, answer, err);
 	if (result < 0)
-		result = ask(gathering, deadline, received, answer, err);
-	close(gathering->meeting.directory);
+		result = ask(group, deadline, received, answer, err);
+	close(group->meeting.directory);
 	return result;
 }
 
 /* Make this process's program a rank of the launcher's controller. */
-static void join(struct mal_gathering *gathering)
+static void join(struct mal_launcher_group *group)
 {
-	struct mal_gathering_answer answer;
-	const struct mal_alone_wish wish = {
-		.choice = &gathering->choice,
-		.libdir = gathering->libdir,
+	struct mal_launcher_group_answer answer;
+	const struct mal_standalone_wish wish = {
+		.choice = &group->choice,
+		.libdir = group->libdir,
 		.cpus = &answer.cpus,
-		.nodes = gathering->nodes,
+		.nodes = group->nodes,
 	};
-	struct mal_alone alone = {.socket = ""};
+	struct mal_standalone standalone = {.socket = ""};
 	struct mal_error err;
 	struct mal_setup setup;
 	int received = -1;
 
-	if (come(gathering, &received, &answer, &err) < 0 && is_first() && !is_quiet())
+	if (come(group, &received, &answer, &err) < 0 && is_first() && !is_quiet())
 		mal_print_line(stderr, "balance: %s; they run unbalanced", err.text);
 	if (received < 0)
 		return;
-	alone.segment_fd = fcntl(received, F_DUPFD, MAL_SEGMENT_FD_MIN);
+	standalone.segment_fd = fcntl(received, F_DUPFD, MAL_SEGMENT_FD_MIN);
 	close(received);
-	memcpy(alone.socket, answer.socket, sizeof(alone.socket) - 1);
-	setup = mal_alone_setup(&alone, &wish);
+	memcpy(standalone.socket, answer.socket, sizeof(standalone.socket) - 1);
+	setup = mal_standalone_setup(&standalone, &wish);
 	setup.quiet = is_quiet();
-	if (alone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
+	if (standalone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
 		say(err.text);
-	mal_starts_begin(alone.segment_fd);
+	mal_starts_begin(standalone.segment_fd);
 }
 
 /* Execute NAME in the directories of LIST. Returns if it is in none. */
@@ -301,7 +301,7 @@ static void execute(char **argv)
 }
 
 /* What is read of the launcher before anything is waited for: afterwards it may be another. */
-static void look_at_launcher(struct mal_gathering *gathering)
+static void look_at_launcher(struct mal_launcher_group *group)
 {
 	pid_t launcher = getppid();
 	char path[32];
@@ -309,12 +309,12 @@ static void look_at_launcher(struct mal_gathering *gathering)
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)launcher);
 	file = fopen(path, "re");
-	if (!file || fscanf(file, "%15s", gathering->name) != 1)
-		strcpy(gathering->name, "launcher");
+	if (!file || fscanf(file, "%15s", group->name) != 1)
+		strcpy(group->name, "launcher");
 	if (file)
 		fclose(file);
-	if (mal_cpumask_get_affinity(launcher, &gathering->cpus) < 0)
-		mal_cpumask_get_affinity(0, &gathering->cpus);
+	if (mal_cpumask_get_affinity(launcher, &group->cpus) < 0)
+		mal_cpumask_get_affinity(0, &group->cpus);
 }
 
 /* The directory that this program is installed in. */
@@ -331,7 +331,7 @@ static bool find_libdir(char *libdir, size_t size)
 
 int main(int argc, char **argv)
 {
-	static struct mal_gathering gathering;
+	static struct mal_launcher_group group;
 	const struct option options[] = {MAL_OPTIONS_END};
 	static char libdir[PATH_MAX];
 	int option = mal_option(&tool, argc, argv, "+", options);
@@ -344,12 +344,12 @@ int main(int argc, char **argv)
 	}
 	argv += optind;
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
-	look_at_launcher(&gathering);
-	gathering.nodes = count_nodes();
-	gathering.quiet = is_quiet();
-	gathering.libdir = libdir;
-	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&gathering))
-		join(&gathering);
+	look_at_launcher(&group);
+	group.nodes = count_nodes();
+	group.quiet = is_quiet();
+	group.libdir = libdir;
+	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&group))
+		join(&group);
 	execute(argv);
 	option = errno == ENOENT ? 127 : 126;
 	mal_print_line(stderr, "malleable-join: cannot run %s: %s", argv[0], strerror(errno));

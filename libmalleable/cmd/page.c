@@ -10,9 +10,9 @@
 #include "policies/interface/attained.h"
 
 void mal_page_row(struct mal_page_row *row, const char *name, const struct mal_trace *trace,
-		  const struct mal_series *series, const struct mal_contest *contest)
+		  const struct mal_series *series, const struct mal_comparison *comparison)
 {
-	const struct mal_outcome *first = mal_simulation_outcome(contest->list[0].simulation);
+	const struct mal_outcome *first = mal_simulation_outcome(comparison->list[0].simulation);
 
 	*row = (struct mal_page_row){
 		.ranks = trace->rank_count,
@@ -127,7 +127,7 @@ static void put_tree(FILE *out, const struct mal_efficiencies *part)
 }
 
 /* The same figures as malleable replay prints. */
-static void put_policies(FILE *out, const struct mal_contest *contest)
+static void put_policies(FILE *out, const struct mal_comparison *comparison)
 {
 	fputs("<h3>What each policy would make of it</h3>\n<p class=\"note\">Predicted by "
 	      "<code>malleable replay</code>: the time, that time over the one without balancing, "
@@ -135,18 +135,18 @@ static void put_policies(FILE *out, const struct mal_contest *contest)
 	      "<tr><th>policy</th><th>predicted s</th><th>to off</th><th>share</th><th>moves</th>"
 	      "</tr>\n",
 	      out);
-	for (size_t i = 0; i < contest->count; i++) {
+	for (size_t i = 0; i < comparison->count; i++) {
 		const struct mal_outcome *outcome =
-			mal_simulation_outcome(contest->list[i].simulation);
+			mal_simulation_outcome(comparison->list[i].simulation);
 		char to_off[32], share[32];
 
 		fputs("<tr>", out);
-		put_text(out, contest->list[i].spec);
+		put_text(out, comparison->list[i].spec);
 		fprintf(out, "<td>%.3f</td><td>%s</td><td>%s</td><td>%lu</td></tr>\n",
 			outcome->elapsed_s,
-			mal_contest_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
+			mal_compare_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
 					   sizeof(to_off)),
-			mal_contest_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
+			mal_compare_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
 			outcome->moves);
 		if (outcome->rejection) {
 			fputs("<tr><td colspan=\"5\">rejected: ", out);
@@ -178,7 +178,7 @@ static void put_ranks(FILE *out, const struct mal_trace *trace, const struct mal
 }
 
 void mal_page_trace(FILE *out, const struct mal_page_row *row, const struct mal_trace *trace,
-		    const struct mal_series *series, const struct mal_contest *contest)
+		    const struct mal_series *series, const struct mal_comparison *comparison)
 {
 	fputs("<h2>Step ", out);
 	mal_html_text(out, row->step);
@@ -202,6 +202,6 @@ void mal_page_trace(FILE *out, const struct mal_page_row *row, const struct mal_
 		"owner here.");
 	mal_chart_efficiencies(out, series);
 	put_tree(out, &row->part);
-	put_policies(out, contest);
+	put_policies(out, comparison);
 	put_ranks(out, trace, series);
 }

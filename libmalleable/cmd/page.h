@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "libmalleable/cmd/contest.h"
+#include "libmalleable/cmd/compare.h"
 #include "libmalleable/cmd/series.h"
 
 /* What the comparison of several traces has of each. */
@@ -19,13 +19,13 @@ struct mal_page_row {
 
 /* Fill ROW from a trace that was read from file NAME, and what came of CONTEST. */
 void mal_page_row(struct mal_page_row *row, const char *name, const struct mal_trace *trace,
-		  const struct mal_series *series, const struct mal_contest *contest);
+		  const struct mal_series *series, const struct mal_comparison *comparison);
 
 /* A table of COUNT traces. */
 void mal_page_compare(FILE *out, const struct mal_page_row *rows, size_t count);
 
 /* All of one trace: its tables and its pictures. */
 void mal_page_trace(FILE *out, const struct mal_page_row *row, const struct mal_trace *trace,
-		    const struct mal_series *series, const struct mal_contest *contest);
+		    const struct mal_series *series, const struct mal_comparison *comparison);
 
 #endif

@@ -9,7 +9,7 @@
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/contest.h"
+#include "libmalleable/cmd/compare.h"
 #include "libmalleable/cmd/generate.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/trace/places.h"
@@ -24,7 +24,7 @@ struct arguments {
 	const char *synthetic; /* topology */
 	unsigned int cores;    /* 0: as recorded */
 	struct mal_generation generation;
-	struct mal_contest contest;
+	struct mal_comparison comparison;
 	bool phases;
 	bool json;
 };
@@ -36,7 +36,7 @@ static void usage(FILE *out)
 		"       malleable replay [OPTIONS] --generate=KIND\n"
 		"\n"
 		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and\n"
-		"prints what time the step would have taken with each.\n"
+		"prints the time that the step would have taken with each.\n"
 		"\n"
 		"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
 		"                                  (default: off, lewi, sabo and auto)\n"
@@ -76,7 +76,7 @@ static int take(int option, struct arguments *arguments)
 
 	switch (option) {
 	case 'p':
-		if (mal_contest_add(&arguments->contest, optarg, &err) < 0)
+		if (mal_compare_add(&arguments->comparison, optarg, &err) < 0)
 			return mal_option_wrong(&tool, "%s", err.text);
 		return 0;
 	case 'c': return parse_count("cores", optarg, MAL_MAX_CPUS, &arguments->cores);
@@ -191,7 +191,7 @@ static double recorded_s(const struct mal_trace *trace)
 	return sum;
 }
 
-static void print_phases(const struct mal_trace *trace, const struct mal_contender *contenders,
+static void print_phases(const struct mal_trace *trace, const struct mal_compared *contenders,
 			 size_t count)
 {
 	printf("%8s %12s", "window", "recorded s");
@@ -207,7 +207,7 @@ static void print_phases(const struct mal_trace *trace, const struct mal_contend
 	putchar('\n');
 }
 
-static void print_text(const struct mal_trace *trace, const struct mal_contender *contenders,
+static void print_text(const struct mal_trace *trace, const struct mal_compared *contenders,
 		       size_t count)
 {
 	const struct mal_outcome *first = mal_simulation_outcome(contenders[0].simulation);
@@ -217,23 +217,23 @@ static void print_text(const struct mal_trace *trace, const struct mal_contender
 	       trace->topology.cpu_count, trace->window_count, recorded_s(trace),
 	       trace->cut ? " (its last line is not finished)" : "");
 	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
-	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "share", "moves");
+	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "attained", "moves");
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_outcome *outcome =
 			mal_simulation_outcome(contenders[i].simulation);
 		char to_off[32], share[32];
 
 		printf("%-32s %12.3f %12s %8s %8lu\n", contenders[i].spec, outcome->elapsed_s,
-		       mal_contest_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
+		       mal_compare_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
 					  sizeof(to_off)),
-		       mal_contest_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
+		       mal_compare_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
 		       outcome->moves);
 		if (outcome->rejection)
 			printf("  rejected: %s\n", outcome->rejection);
 	}
 }
 
-static int print_json(const struct mal_trace *trace, const struct mal_contender *contenders,
+static int print_json(const struct mal_trace *trace, const struct mal_compared *contenders,
 		      size_t count, bool phases)
 {
 	json_t *policies = json_array();
@@ -273,31 +273,31 @@ static int print_json(const struct mal_trace *trace, const struct mal_contender 
 int mal_cmd_replay(int argc, char **argv)
 {
 	struct arguments arguments;
-	struct mal_contest *contest = &arguments.contest;
+	struct mal_comparison *comparison = &arguments.comparison;
 	struct mal_trace trace = {0};
 	struct mal_error err;
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (mal_contest_choose(contest, arguments.libdir, &err) < 0) {
+	if (mal_compare_choose(comparison, arguments.libdir, &err) < 0) {
 		mal_option_wrong(&tool, "%s", err.text);
 		return 2;
 	}
 	result = get_trace(&arguments, &trace, &err);
 	if (result == 0)
-		result = mal_contest_run(contest, &trace, &err);
+		result = mal_compare_run(comparison, &trace, &err);
 	if (result < 0) {
 		fprintf(stderr, "malleable replay: %s\n", err.text);
 		result = 1;
 	} else if (arguments.json) {
-		result = print_json(&trace, contest->list, contest->count, arguments.phases);
+		result = print_json(&trace, comparison->list, comparison->count, arguments.phases);
 	} else {
 		if (arguments.phases)
-			print_phases(&trace, contest->list, contest->count);
-		print_text(&trace, contest->list, contest->count);
+			print_phases(&trace, comparison->list, comparison->count);
+		print_text(&trace, comparison->list, comparison->count);
 	}
-	mal_contest_clear(contest);
+	mal_compare_clear(comparison);
 	mal_trace_destroy(&trace);
 	return result;
 }

@@ -10,7 +10,7 @@
 #include "libmalleable/base/output.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/contest.h"
+#include "libmalleable/cmd/compare.h"
 #include "libmalleable/cmd/html.h"
 #include "libmalleable/cmd/page.h"
 #include "libmalleable/cmd/series.h"
@@ -22,7 +22,7 @@ struct arguments {
 	const char *output; /* "-": standard output */
 	int directory; /* of the first trace, after which the output is named; AT_FDCWD: not so */
 	const char *libdir;
-	struct mal_contest contest;
+	struct mal_comparison comparison;
 };
 
 static void usage(FILE *out)
@@ -66,7 +66,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'o': arguments->output = optarg; break;
 		case 'L': arguments->libdir = optarg; break;
 		case 'p':
-			if (mal_contest_add(&arguments->contest, optarg, &err) == 0)
+			if (mal_compare_add(&arguments->comparison, optarg, &err) == 0)
 				break;
 			return mal_option_wrong(&tool, "%s", err.text);
 		default: return option;
@@ -74,13 +74,13 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	}
 	if (argc == optind || argc - optind > TRACES_MAX)
 		return mal_option_wrong(&tool, "give 1 to %d traces", TRACES_MAX);
-	if (mal_contest_choose(&arguments->contest, arguments->libdir, &err) == 0)
+	if (mal_compare_choose(&arguments->comparison, arguments->libdir, &err) == 0)
 		return 0;
 	return mal_option_wrong(&tool, "%s", err.text);
 }
 
 /* As mal_trace_read_at(); write the trace's part of the page to OUT, and ROW for the comparison. */
-static int add_trace(struct mal_contest *contest, int directory, const char *path, FILE *out,
+static int add_trace(struct mal_comparison *comparison, int directory, const char *path, FILE *out,
 		     struct mal_page_row *row, struct mal_error *err)
 {
 	struct mal_series series = {0};
@@ -88,14 +88,14 @@ static int add_trace(struct mal_contest *contest, int directory, const char *pat
 	int result = mal_trace_read_at(&trace, directory, path, err);
 
 	if (result == 0)
-		result = mal_contest_run(contest, &trace, err);
+		result = mal_compare_run(comparison, &trace, err);
 	if (result == 0)
 		result = mal_series_make(&series, &trace, err);
 	if (result == 0) {
-		mal_page_row(row, path, &trace, &series, contest);
-		mal_page_trace(out, row, &trace, &series, contest);
+		mal_page_row(row, path, &trace, &series, comparison);
+		mal_page_trace(out, row, &trace, &series, comparison);
 	}
-	mal_contest_clear(contest);
+	mal_compare_clear(comparison);
 	mal_series_destroy(&series);
 	mal_trace_destroy(&trace);
 	return result;
@@ -111,7 +111,7 @@ static char *make_parts(struct arguments *arguments, char **paths, size_t count,
 	int result = out ? 0 : mal_fail(err, "out of memory");
 
 	for (size_t i = 0; result == 0 && i < count; i++)
-		result = add_trace(&arguments->contest, i ? AT_FDCWD : arguments->directory,
+		result = add_trace(&arguments->comparison, i ? AT_FDCWD : arguments->directory,
 				   paths[i], out, &rows[i], err);
 	if (out && fclose(out) != 0 && result == 0)
 		result = mal_fail(err, "out of memory");

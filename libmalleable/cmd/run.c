@@ -10,8 +10,8 @@
 
 #include "libmalleable/base/options.h"
 #include "libmalleable/base/printable.h"
-#include "libmalleable/cmd/alone.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
@@ -21,7 +21,6 @@
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
-#include "policies/interface/registry.h"
 
 /* What mal_option() returns for the settings, and how many there are at most. */
 #define FIRST_SETTING 256
@@ -126,7 +125,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		return MAL_OPTION_ANSWERED;
 	}
 	if (optind == argc)
-		return mal_option_wrong(&tool, "a command is needed");
+		return mal_option_wrong(&tool, "give a command");
 	/* The command may change its directory, and then could load nothing from there. */
 	if (*arguments->libdir != '/')
 		return mal_option_wrong(&tool, "--libdir=%s: an absolute path is wanted",
@@ -176,7 +175,7 @@ static int read_home(const char *list, const struct mal_cpumask *cpus, struct ma
 {
 	if (mal_cpumask_parse(list, home, err) < 0)
 		return -1;
-	mal_cpumask_keep(home, cpus);
+	mal_cpumask_intersect(home, cpus);
 	*idle = *cpus;
 	mal_cpumask_drop(idle, home);
 	return mal_cpumask_count(home)
@@ -185,11 +184,11 @@ static int read_home(const char *list, const struct mal_cpumask *cpus, struct ma
 }
 
 static int start(const struct arguments *arguments, const struct mal_choice *choice,
-		 const char *command, struct mal_alone *alone, struct mal_error *err)
+		 const char *command, struct mal_standalone *standalone, struct mal_error *err)
 {
 	const char *slash = strrchr(command, '/');
 	struct mal_cpumask cpus, home, idle;
-	struct mal_alone_wish wish = {
+	struct mal_standalone_wish wish = {
 		.wish = &arguments->wish,
 		.choice = choice,
 		.libdir = arguments->libdir,
@@ -207,9 +206,9 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 			return -1;
 		wish.idle = &idle;
 	}
-	if (mal_alone_start(alone, &wish, err) < 0)
+	if (mal_standalone_start(standalone, &wish, err) < 0)
 		return -1;
-	setup = mal_alone_setup(alone, &wish);
+	setup = mal_standalone_setup(standalone, &wish);
 	if (arguments->home)
 		setup.home = &home;
 	return mal_setup_apply(&setup, &mal_setup_own, err);
@@ -217,11 +216,11 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 
 int mal_cmd_run(int argc, char **argv)
 {
-	struct mal_alone alone = {.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	struct mal_standalone standalone = {.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
 	struct arguments arguments;
 	struct mal_choice choice;
 	struct mal_error err;
-	char text[MAL_ALONE_TEXT] = {0};
+	char text[MAL_STANDALONE_TEXT] = {0};
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
@@ -232,22 +231,21 @@ int mal_cmd_run(int argc, char **argv)
 		return 2;
 	}
 	if (choice.keys.grow_job) {
-		mal_option_wrong(&tool, "grow=job, pool=job: there is no Slurm job around "
-					"this command");
+		mal_option_wrong(&tool, "grow=job and pool=job are for steps of Slurm: use srun");
 		return 2;
 	}
 	if (!choice.policy->decide)
 		return run_command(argv + optind, -1);
-	if (start(&arguments, &choice, argv[optind], &alone, &err) < 0) {
+	if (start(&arguments, &choice, argv[optind], &standalone, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
-		mal_alone_end(&alone, false, text);
+		mal_standalone_end(&standalone, false, text);
 		return 125;
 	}
-	result = run_command(argv + optind, alone.segment_fd);
-	mal_alone_end(&alone, true, text);
+	result = run_command(argv + optind, standalone.segment_fd);
+	mal_standalone_end(&standalone, true, text);
 	/* A command that failed has said so: that no rank came is no news then. */
 	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF &&
 	    (result == 0 || !mal_outcome_is_nothing(text)))
-		mal_alone_print(text);
+		mal_standalone_print(text);
 	return result;
 }

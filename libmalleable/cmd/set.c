@@ -21,21 +21,21 @@ static void usage(FILE *out)
 {
 	fputs("Usage: malleable set JOB.STEP[.RANK] OPTION...\n"
 	      "\n"
-	      "Changes a balanced step of yours on this node from the next phase on. RANK is\n"
+	      "Changes your balanced step on this node from the next phase on. RANK is\n"
 	      "the rank's number on the node, as malleable status shows it; default: all\n"
 	      "ranks.\n"
 	      "\n"
-	      "  --cpus=LIST    the rank's CPUs are these, such as 0-3,8 (one rank only)\n"
-	      "  --count=N      it has N CPUs\n"
-	      "  --min=N        it has N at least\n"
-	      "  --max=N        it has N at most\n"
-	      "  --free         it has what the policy gives it\n"
-	      "  --policy=P     change the step's policy, as in srun --balance; what is set\n"
-	      "                 for ranks stays\n"
+	      "  --cpus=LIST    give the rank these CPUs, such as 0-3,8 (one rank only)\n"
+	      "  --count=N      give it N CPUs\n"
+	      "  --min=N        give it N at least\n"
+	      "  --max=N        give it N at most\n"
+	      "  --free         remove these orders: the policy decides\n"
+	      "  --policy=P     change the step's policy, as in srun --balance; orders for\n"
+	      "                 ranks stay\n"
 	      "  --help, --version\n"
 	      "\n"
-	      "With policy external nothing else moves CPUs. Ranks lend what is set for them,\n"
-	      "where the policy lends.\n",
+	      "With policy external nothing else moves CPUs. If the policy lends, ranks lend\n"
+	      "CPUs that are set for them, too.\n",
 	      out);
 }
 
@@ -140,7 +140,7 @@ int mal_cmd_set(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < steps.count; i++) {
-		result = mal_step_act(&steps.controllers[i], set, &arguments, stdout);
+		result = mal_step_as_user(&steps.controllers[i], set, &arguments, stdout);
 		if (result < 0)
 			fprintf(stderr, "malleable set: no answer from %s\n",
 				steps.controllers[i].socket);

@@ -44,7 +44,7 @@ static void usage(FILE *out)
 	      "  --here     on this node only, also with a job\n"
 	      "  --json     as JSON: a list of objects, one for each step\n"
 	      "  --watch[=SECONDS]\n"
-	      "             again every 2 seconds, or so many, until the job or step has ended\n"
+	      "             repeat every 2, or SECONDS, seconds until the job or step has ended\n"
 	      "  --help, --version\n"
 	      "\n"
 	      "The exit status is 1 if there is no such step.\n",
@@ -219,7 +219,8 @@ static int nothing_found(const struct arguments *arguments, size_t others)
 			arguments->wanted);
 	else if (others)
 		fprintf(stderr,
-			"malleable status: no balanced step of yours on this node, %zu of others\n",
+			"malleable status: no balanced step of yours on this node; %zu belong to "
+			"other users\n",
 			others);
 	else
 		fputs("malleable status: no balanced step on this node\n", stderr);
@@ -246,7 +247,7 @@ static int show_here(const struct arguments *arguments)
 	if (arguments->json)
 		fputs("[", stdout);
 	for (size_t i = 0; i < steps.count; i++) {
-		int shown = mal_step_act(&steps.controllers[i], show, &output, stdout);
+		int shown = mal_step_as_user(&steps.controllers[i], show, &output, stdout);
 
 		output.any |= shown == PRINTED;
 		if (shown < 0 || shown == NO_ANSWER)

@@ -65,9 +65,9 @@ int mal_step_request(const struct mal_controller_process *controller, const char
  * goes to OUT, its standard error to ours. Returns what ACT returns (0 to 255), or -1 if no child
  * could be started or it took too long.
  */
-int mal_step_act(const struct mal_controller_process *controller,
-		 int (*act)(const struct mal_controller_process *controller, void *argument,
-			    FILE *out),
-		 void *argument, FILE *out);
+int mal_step_as_user(const struct mal_controller_process *controller,
+		     int (*act)(const struct mal_controller_process *controller, void *argument,
+				FILE *out),
+		     void *argument, FILE *out);
 
 #endif

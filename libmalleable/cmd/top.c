@@ -123,7 +123,7 @@ static int collect(const struct arguments *arguments, FILE *out, struct mal_erro
 	if (mal_steps_find(&steps, err) < 0)
 		return -1;
 	for (size_t i = 0; i < steps.count; i++)
-		mal_step_act(&steps.controllers[i], show, &view, out);
+		mal_step_as_user(&steps.controllers[i], show, &view, out);
 	if (!steps.count)
 		fprintf(out, "%cno balanced step%s on this node\n", BODY,
 			steps.others ? " of yours" : "");

@@ -16,8 +16,6 @@
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/report/status.h"
 #include "libmalleable/controller/report/summaries.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/off.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/registry.h"
@@ -45,7 +43,7 @@ static int parse_number(const char *what, const char *text, unsigned int min, un
 {
 	if (mal_number_parse(text, min, max, number))
 		return 0;
-	return mal_fail(err, "%s %.32s: a number from %u to %u is wanted", what, text, min, max);
+	return mal_fail(err, "%s %.32s: must be between %u and %u", what, text, min, max);
 }
 
 static int parse_request(char *text, struct request *request, struct mal_error *err)
@@ -129,7 +127,7 @@ static int set_rank(struct mal_controller *controller, struct mal_orders *orders
 		    const struct request *request, struct mal_error *err)
 {
 	if (request->free) {
-		mal_orders_free(orders, rank);
+		mal_orders_clear_rank(orders, rank);
 		return 0;
 	}
 	return request->cpus ? set_cpus(controller, orders, rank, request->cpus, err)
@@ -152,7 +150,7 @@ static int change_orders(struct mal_controller *controller, struct mal_orders *o
 		return set_rank(controller, orders, rank, request, err);
 	}
 	if (request->cpus)
-		return mal_fail(err, "CPUs are set for one rank: which?");
+		return mal_fail(err, "name the rank: JOB.STEP.RANK");
 	for (rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (view->samples[rank].running &&
 		    set_rank(controller, orders, rank, request, err) < 0)
@@ -168,23 +166,22 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 	struct mal_orders orders;
 	int result = -1;
 
-	if (mal_off_is(controller))
+	if (controller->off_switch.off_now)
 		return mal_fail(err, "balancing is switched off by the administrator");
-	if (!mal_deciding_binds(controller))
+	if (!controller->deciding.binds)
 		return mal_fail(err,
 				"policy %s changes no CPUs: set another first, such as external",
-				mal_deciding_policy(controller)->name);
+				controller->deciding.policy->name);
 	if (mal_orders_open(&orders, controller->step->segment.rank_count,
 			    controller->step->cpu_count) < 0) {
 		mal_fail(err, "out of memory");
 		goto out;
 	}
-	mal_orders_copy(&orders, mal_deciding_orders(controller));
+	mal_orders_copy(&orders, &controller->deciding.orders);
 	if (change_orders(controller, &orders, view, request, err) < 0 ||
 	    mal_orders_check(&orders, view, err) < 0)
 		goto out;
-	mal_deciding_set_orders(controller, &orders);
-	mal_plan_obey(controller);
+	mal_plan_obey(controller, &orders);
 	result = 0;
 out:
 	mal_orders_close(&orders);
@@ -206,7 +203,7 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 		return mal_fail(
 			err,
 			"the step was started to be observed: its ranks are not prepared for more");
-	if (mal_deciding_use(controller, choice.policy, choice.values, err) < 0)
+	if (mal_plan_set_policy(controller, choice.policy, choice.values, err) < 0)
 		return -1;
 	/* What the one before moved stays. */
 	mal_overdue_begin(controller, NULL, false);

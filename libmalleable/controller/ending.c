@@ -9,10 +9,10 @@
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
+#include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/outcome.h"
 

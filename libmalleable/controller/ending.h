@@ -15,7 +15,7 @@
 FILE *mal_ending_site_file(const struct mal_arguments *arguments);
 
 /*
- * Send the record and the report to who started us, end the recording, and write the JSON to the
+ * Send the record and the report to our parent, end the recording, and write the JSON to the
  * user's file and to SITE_REPORT, which may be NULL and is closed. What fails is told over the same
  * pipe.
  */

@@ -9,7 +9,6 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/controller/state/deciding.h"
 
 /* A move is taken back where a window lasts so many times as long as the last, and this long. */
 #define TIMES 4
@@ -41,7 +40,7 @@ void mal_overdue_begin(struct mal_controller *controller, const struct mal_windo
 
 	overdue->due =
 		mal_ticks() + mal_s_to_ticks(fmax(window ? TIMES * window->elapsed_s : 0, LEAST_S));
-	overdue->plan = moves ? mal_deciding_plans(controller) : 0;
+	overdue->plan = moves ? controller->deciding.plans : 0;
 	overdue->back = 0;
 }
 
@@ -52,10 +51,10 @@ void mal_overdue_look(struct mal_controller *controller)
 	if (!overdue->plan || mal_ticks() < overdue->due)
 		return;
 	/* Orders or the administrator's switch may have come after it. */
-	if (overdue->plan == mal_deciding_plans(controller)) {
+	if (overdue->plan == controller->deciding.plans) {
 		mal_read_owners(controller, overdue->moved);
 		mal_plan_take_back(controller, overdue->before);
-		overdue->back = mal_deciding_plans(controller);
+		overdue->back = controller->deciding.plans;
 		overdue->taken_back = mal_ticks();
 	}
 	overdue->plan = 0;
@@ -70,7 +69,7 @@ static bool is_of_move(const struct mal_controller *controller, const struct mal
 	const struct mal_overdue *overdue = controller->overdue;
 	unsigned int ranks = controller->step->segment.rank_count;
 
-	if (!overdue->back || overdue->back != mal_deciding_plans(controller) ||
+	if (!overdue->back || overdue->back != controller->deciding.plans ||
 	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - overdue->taken_back))
 		return false;
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)

@@ -10,7 +10,6 @@
 #define MAL_CONTROLLER_OVERDUE_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 
 /* No window yet. NULL: out of memory. */
 struct mal_overdue *mal_overdue_create(void);

@@ -2,15 +2,51 @@
 /* planning.c: from samples to a plan in the segment, by way of the policy. */
 #include "libmalleable/controller/planning.h"
 
+#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/topology.h"
-#include "policies/decide/orders.h"
+#include "policies/decide/decision.h"
+
+int mal_plan_open(struct mal_controller *controller)
+{
+	struct mal_orders *orders = &controller->deciding.orders;
+	int result = mal_orders_open(orders, controller->step->segment.rank_count,
+				     controller->step->cpu_count);
+
+	orders->floor = controller->step->arguments.min_cpus;
+	return result;
+}
+
+static void end_policy(struct mal_deciding *deciding)
+{
+	if (deciding->policy && deciding->policy->destroy)
+		deciding->policy->destroy(deciding->policy_state);
+}
+
+void mal_plan_close(struct mal_controller *controller)
+{
+	end_policy(&controller->deciding);
+	mal_orders_close(&controller->deciding.orders);
+}
+
+int mal_plan_set_policy(struct mal_controller *controller, const struct mal_policy *policy,
+			const double *values, struct mal_error *err)
+{
+	struct mal_deciding *deciding = &controller->deciding;
+	void *state = NULL;
+
+	if (policy && policy->create) {
+		state = policy->create(values);
+		if (!state)
+			return mal_fail(err, "policy %s does not start", policy->name);
+	}
+	end_policy(deciding);
+	deciding->policy = policy;
+	deciding->policy_state = state;
+	deciding->rejected = NULL;
+	return 0;
+}
 
 static uint32_t rules_of_lending(const struct mal_lending *lending)
 {
@@ -29,9 +65,10 @@ static uint32_t rules_of_lending(const struct mal_lending *lending)
 
 static void set_rules(struct mal_controller *controller, const struct mal_plan *plan)
 {
+	struct mal_header *header = controller->step->segment.header;
 	uint32_t rules = MAL_RULE_READY;
 
-	mal_deciding_set_binds(controller, plan->bind);
+	controller->deciding.binds = plan->bind;
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
 	if (plan->bind && (plan->move || plan->brief || !mal_sampling_is_steady(controller)))
@@ -40,30 +77,27 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 		rules |= rules_of_lending(&plan->lending);
 	if (plan->bind && plan->lend && plan->grow)
 		rules |= MAL_RULE_GROW;
-	atomic_store(&controller->step->segment.header->max, plan->lending.max);
-	atomic_store(&controller->step->segment.header->schedule,
+	atomic_store(&header->max, plan->lending.max);
+	atomic_store(&header->schedule,
 		     (plan->schedule.kind & 0xffff) | (plan->schedule.chunk & 0xffff) << 16);
-	mal_deciding_set_rules(controller, rules);
+	/* Ranks prepare their regions anew where rules are others than before. */
+	if (atomic_load(&header->rules) != rules)
+		atomic_store(&header->rules, rules);
 }
 
 /* The ranks look again where it is new. */
 static void set_use(struct mal_controller *controller, const unsigned int *use)
 {
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
-
-		if (atomic_exchange(&slot->use, use[rank]) != use[rank])
-			atomic_fetch_add(&slot->changes, 1);
-	}
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (atomic_exchange(&controller->step->segment.ranks[rank].use, use[rank]) !=
+		    use[rank])
+			mal_notify_cpus_changed(controller, rank);
 }
 
 static void publish(struct mal_controller *controller, const unsigned int *owner)
 {
-	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		atomic_store(&controller->step->segment.cpus[controller->step->cpu[i]].target,
-			     owner[i] < controller->step->segment.rank_count ? owner[i]
-									     : MAL_NOBODY);
-	atomic_store(&controller->step->segment.header->plan, mal_deciding_next_plan(controller));
+	mal_owners_plan(controller, owner);
+	atomic_store(&controller->step->segment.header->plan, ++controller->deciding.plans);
 }
 
 static void reject(struct mal_controller *controller, const char *why)
@@ -71,27 +105,28 @@ static void reject(struct mal_controller *controller, const char *why)
 	static const unsigned int all[MAL_MAX_RANKS];
 	struct mal_plan nothing = {0};
 
-	mal_deciding_reject(controller, why);
+	controller->deciding.rejected = why;
 	set_rules(controller, &nothing);
 	set_use(controller, all);
 }
 
 bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window)
 {
+	struct mal_deciding *deciding = &controller->deciding;
 	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
 	unsigned int owner[MAL_MAX_CPUS], begin[MAL_MAX_CPUS];
-	struct mal_topology topology = mal_topology_view(controller);
+	struct mal_topology topology = mal_allocation_topology(controller);
 	struct mal_view view = {&topology, controller->step->segment.rank_count,
 				window ? window->samples : NULL, window ? window->owner : begin};
 	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
 	const char *rejection;
 
-	if (mal_deciding_rejected(controller) || mal_off_is(controller) ||
-	    !mal_deciding_policy(controller)->decide)
+	if (deciding->rejected || controller->off_switch.off_now || !deciding->policy->decide)
 		return false;
 	if (!window)
 		mal_read_owners(controller, begin);
-	switch (mal_deciding_ask(controller, &view, &plan, &rejection)) {
+	switch (mal_decide_under(&deciding->orders, deciding->policy, deciding->policy_state, &view,
+				 &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_REJECTED:
 		mal_recording_plan(controller->recording, &plan, rejection);
@@ -99,6 +134,8 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 		return false;
 	case MAL_DECISION_MADE: break;
 	}
+	deciding->move_times = plan.move_times;
+	deciding->lend_times = plan.lend_times;
 	set_rules(controller, &plan);
 	set_use(controller, use);
 	mal_sampling_set_brief(controller, plan.brief);
@@ -114,7 +151,7 @@ void mal_plan_home(struct mal_controller *controller)
 {
 	static const unsigned int all[MAL_MAX_RANKS];
 	unsigned int owner[MAL_MAX_CPUS];
-	struct mal_plan plan = {.bind = mal_deciding_binds(controller), .owner = owner};
+	struct mal_plan plan = {.bind = controller->deciding.binds, .owner = owner};
 
 	mal_read_owners(controller, owner);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
@@ -141,13 +178,13 @@ const struct mal_view *mal_planning_view(const struct mal_controller *controller
 {
 	unsigned int ranks = controller->step->segment.rank_count;
 
-	planning->topology = mal_topology_view(controller);
+	planning->topology = mal_allocation_topology(controller);
 	planning->view =
 		(struct mal_view){&planning->topology, ranks, planning->samples, planning->owner};
 	mal_read_owners(controller, planning->owner);
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		planning->samples[rank] = *mal_last_sample(controller, rank);
-		planning->samples[rank].running = mal_rank_view(controller, rank)->running;
+		planning->samples[rank] = controller->last_window.samples[rank];
+		planning->samples[rank].running = controller->ranks[rank].running;
 		planning->samples[rank].cpus = 0;
 	}
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
@@ -156,17 +193,16 @@ const struct mal_view *mal_planning_view(const struct mal_controller *controller
 	return &planning->view;
 }
 
-void mal_plan_obey(struct mal_controller *controller)
+void mal_plan_obey(struct mal_controller *controller, const struct mal_orders *orders)
 {
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	unsigned int count[MAL_MAX_RANKS], owner[MAL_MAX_CPUS];
-	struct mal_plan plan = {
-		.bind = mal_deciding_binds(controller), .count = count, .owner = owner};
+	struct mal_plan plan = {.bind = controller->deciding.binds, .count = count, .owner = owner};
 	const char *rejection;
 
-	if (mal_decide_under(mal_deciding_orders(controller), NULL, NULL, view, &plan,
-			     &rejection) == MAL_DECISION_MADE &&
+	mal_orders_copy(&controller->deciding.orders, orders);
+	if (mal_decide_under(orders, NULL, NULL, view, &plan, &rejection) == MAL_DECISION_MADE &&
 	    plan.move)
 		publish(controller, plan.owner);
 }
@@ -177,15 +213,15 @@ void mal_plan_take_back(struct mal_controller *controller, const unsigned int *o
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	unsigned int count[MAL_MAX_RANKS], within[MAL_MAX_CPUS];
 	struct mal_plan plan = {
-		.bind = mal_deciding_binds(controller), .count = count, .owner = within};
+		.bind = controller->deciding.binds, .count = count, .owner = within};
 	enum mal_decision decision;
 	const char *rejection;
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (planning.owner[i] < view->rank_count && owner[i] < view->rank_count)
 			planning.owner[i] = owner[i];
-	decision = mal_decide_under(mal_deciding_orders(controller), NULL, NULL, view, &plan,
-				    &rejection);
+	decision =
+		mal_decide_under(&controller->deciding.orders, NULL, NULL, view, &plan, &rejection);
 	if (decision != MAL_DECISION_REJECTED)
 		publish(controller, decision == MAL_DECISION_MADE ? plan.owner : planning.owner);
 }

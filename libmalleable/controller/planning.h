@@ -4,8 +4,20 @@
 #define MAL_CONTROLLER_PLANNING_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 #include "policies/interface/policy.h"
+
+/* No policy yet, and no orders. Returns 0, or -1: out of memory; close it in both cases. */
+int mal_plan_open(struct mal_controller *controller);
+
+/* The policy ends too. Safe on a controller that is all 0. */
+void mal_plan_close(struct mal_controller *controller);
+
+/*
+ * POLICY with VALUES decides from now on, in place of the one before; NULL: none does. Returns 0,
+ * or -1 with ERR: it does not start, and the one before stays.
+ */
+int mal_plan_set_policy(struct mal_controller *controller, const struct mal_policy *policy,
+			const double *values, struct mal_error *err);
 
 /*
  * Ask the policy, check its plan, and publish it. WINDOW is NULL at the start of the step. Returns
@@ -26,8 +38,8 @@ void mal_plan_begin(struct mal_controller *controller);
 /* Ranks get back the CPUs that Slurm gave them, and lend none. */
 void mal_plan_home(struct mal_controller *controller);
 
-/* Carry out orders from outside now, without the policy. */
-void mal_plan_obey(struct mal_controller *controller);
+/* ORDERS from outside hold from now on, and are carried out at once, without the policy. */
+void mal_plan_obey(struct mal_controller *controller, const struct mal_orders *orders);
 
 /* Room for a view of things as they are. */
 struct mal_planning {

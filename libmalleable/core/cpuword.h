@@ -61,14 +61,7 @@ static inline struct mal_cpu_state mal_word_read(const mal_word *word)
  * and then reads the places of threads, and another writes a place and then reads the word, at
  * least one of them sees the other's write.
  */
-static inline bool mal_word_replace(mal_word *word, uint64_t *old, struct mal_cpu_state next)
-{
-	bool replaced = atomic_compare_exchange_strong_explicit(
-		word, old, mal_word_pack(*old, next), memory_order_acq_rel, memory_order_acquire);
-
-	atomic_thread_fence(memory_order_seq_cst);
-	return replaced;
-}
+bool mal_word_replace(mal_word *word, uint64_t *old, struct mal_cpu_state next);
 
 /* Set the word unconditionally. Only while no other process uses the segment. */
 void mal_word_set(mal_word *word, struct mal_cpu_state state);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
 
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)

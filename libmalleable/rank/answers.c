@@ -2,6 +2,9 @@
 /*
  * answers.c: what a program asks its OpenMP runtime, and another runtime answers otherwise.
  *
+ * Invariant: a program for libgomp gets libgomp's answers, though libomp runs it (t/t2012-gomp.t:
+ * what OpenMP answers).
+ *
  * A program built for libgomp runs on libomp (program/gomp.h). What the user's variables alone
  * decide, such as places, libgomp itself answers; where a thread is, libomp. Other programs get the
  * answers of their own runtime.

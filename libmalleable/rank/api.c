@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* api.c: the public interface. */
+/*
+ * api.c: the public interface.
+ *
+ * Invariant: in a program that is no rank marks do nothing (t/unit/test_team.c: phases).
+ */
 #include "libmalleable/malleable.h"
 
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
@@ -15,10 +20,10 @@ void malleable_phase(void)
 	if (!mal.active)
 		return;
 	if (!mal_self.met)
-		mal_become_primary();
+		mal_become_primary(&mal);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
-	mal_unseen_withdraw();
+	mal_unseen_wait_withdraw(&mal);
 	if (mal_self.primary)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* attach.c: a process becomes a rank of a balanced step, and leaves it. */
+/*
+ * attach.c: a process becomes a rank of a balanced step, and leaves it.
+ *
+ * Invariant: a rank begins with nothing that the task's earlier program left in its slot
+ * (t/unit/test_attach.c: forgets_what_was_begun).
+ */
 #include "libmalleable/rank/attach.h"
 
 #include <errno.h>
@@ -8,13 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
@@ -23,26 +25,16 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
-#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
-#include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/state/state.h"
 
 struct mal_rank mal;
-__thread struct mal_thread mal_self;
 
 /* How long the controller may take to pass the segment. */
 #define ANSWER_MS 1000
-/*
- * How long threads that open regions wait for the first one to sleep, all together. A thread that
- * did not become the primary one will not: the program may have been told of its team.
- */
-#define MOMENTS 100
-#define MOMENT_NS 100000
 /* Defined by DMTCP, which preloads itself (dmtcp.h). */
 int dmtcp_is_enabled(void) __attribute__((weak));
 
@@ -73,98 +65,14 @@ void mal_warn_for_all(const char *text)
 		warn("", text, "");
 }
 
-/* The process's first thread, if it was the primary one: its data outlive all other threads. */
-static struct mal_thread *volatile first_thread;
-
-/*
- * Whether thread OLD has ended; or is the first, has opened no region, and sleeps in code of the
- * program. Asleep it is not between reading that it is the primary one and writing that it begins
- * something.
- */
-static bool is_vacant(int32_t old)
-{
-	const volatile struct mal_thread *thread = first_thread;
-
-	if (old != getpid())
-		return old == MAL_PRIMARY_ENDED;
-	return thread && !mal.depth && !mal.region_begin && mal_thread_sleeps(old) &&
-	       !thread->mpi_depth && !thread->testing;
-}
-
-/* It may be about to wait for the thread that it has just made. */
-static bool becomes_vacant(int32_t old)
-{
-	static _Atomic int moments = MOMENTS;
-
-	while (!is_vacant(old)) {
-		if (old != getpid() || mal.region_begin || atomic_fetch_sub(&moments, 1) <= 0)
-			return false;
-		nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
-	}
-	return true;
-}
-
-/* Thread OLD is the primary one no more. Returns false if it has woken up: it still is then. */
-static bool dismiss(int32_t old)
-{
-	if (old != getpid())
-		return true;
-	first_thread->primary = false;
-	/* It sees that should it wake up now. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (is_vacant(old)) {
-		first_thread->met = false;
-		return true;
-	}
-	first_thread->primary = true;
-	atomic_store(&mal.primary_tid, old);
-	return false;
-}
-
-static bool take_over(int32_t old)
-{
-	const struct mal_runtime *runtime = mal_runtime_managed();
-	struct mal_kept kept = mal_keep();
-	bool taken;
-
-	/* Not inside a region of another thread. */
-	taken = !(runtime->get_level && runtime->get_level()) && becomes_vacant(old) &&
-		atomic_compare_exchange_strong(&mal.primary_tid, &old, mal_self.tid) &&
-		dismiss(old);
-	mal_give_back(&kept);
-	if (!taken)
-		return false;
-	atomic_store(&mal.slot->strays, 0);
-	/* The team's settings are each thread's own. */
-	mal.base = 0;
-	return true;
-}
-
-bool mal_become_primary(void)
-{
-	int32_t old = 0;
-
-	mal_self.met = true;
-	mal_self.tid = (int32_t)syscall(SYS_gettid);
-	if (!atomic_compare_exchange_strong(&mal.primary_tid, &old, mal_self.tid) &&
-	    !take_over(old))
-		return false;
-	mal_threads_spare_self();
-	if (mal_self.tid == getpid())
-		first_thread = &mal_self;
-	mal_self.primary = true;
-	mal.last_leave = mal_ticks();
-	return true;
-}
-
-static int open_segment(struct mal_error *err)
+static int open_segment(struct mal_rank *rank, struct mal_error *err)
 {
 	const char *socket = getenv(MAL_ENV_SOCKET);
 	int fd = mal_segment_named(environ), result;
 
 	if (fd < 0)
 		mal_fail(err, "%s is wrong", MAL_ENV_SEGMENT_FD);
-	else if (mal_segment_open(&mal.segment, fd, err) == 0)
+	else if (mal_segment_open(&rank->segment, fd, err) == 0)
 		return 0;
 	/* A wrapper may have closed the descriptor: ask the controller for it. */
 	fd = socket ? mal_channel_ask_fd(socket, MAL_CHANNEL_SEGMENT, mal_patience_ms(ANSWER_MS),
@@ -172,7 +80,7 @@ static int open_segment(struct mal_error *err)
 		    : -1;
 	if (fd < 0)
 		return -1;
-	result = mal_segment_open(&mal.segment, fd, err);
+	result = mal_segment_open(&rank->segment, fd, err);
 	close(fd);
 	return result;
 }
@@ -189,18 +97,18 @@ static bool first_number(const char *const *names, unsigned long limit, unsigned
 /*
  * Ask a launcher's PMIx server, such as that of prterun, which sets no variable of an MPI library.
  */
-static bool ask_pmix(unsigned int *rank, unsigned int *count)
+static bool ask_pmix(const struct mal_rank *rank, unsigned int *number, unsigned int *count)
 {
 	unsigned int local, size;
 	bool known;
 
 	if (!getenv("PMIX_RANK") || !mal_pmix_open(true))
 		return false;
-	known = mal_pmix_local(&local, &size) && local < mal.segment.rank_count &&
-		size <= mal.segment.rank_count;
+	known = mal_pmix_local(&local, &size) && local < rank->segment.rank_count &&
+		size <= rank->segment.rank_count;
 	mal_pmix_close();
 	if (known) {
-		*rank = local;
+		*number = local;
 		*count = size;
 	}
 	return known;
@@ -211,7 +119,7 @@ static bool ask_pmix(unsigned int *rank, unsigned int *count)
  * variables (Open MPI, MPICH, Intel MPI), or PMIx; else from the rank in the job, which will do
  * where all of it is on one node. A program without a launcher is alone.
  */
-static void find_rank(void)
+static void find_rank(struct mal_rank *rank)
 {
 	static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
 						  NULL};
@@ -219,119 +127,120 @@ static void find_rank(void)
 	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
 					    "PMI_SIZE", NULL};
 
-	mal.rank_count = mal.segment.rank_count;
+	rank->rank_count = rank->segment.rank_count;
 	if (getenv(MAL_ENV_LOCAL_RANK)) {
-		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, mal.segment.rank_count - 1,
-				     &mal.me))
+		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, rank->segment.rank_count - 1,
+				     &rank->me))
 			return;
-	} else if (first_number(local_ranks, mal.segment.rank_count, &mal.me)) {
-		first_number(sizes, mal.segment.rank_count + 1ul, &mal.rank_count);
+	} else if (first_number(local_ranks, rank->segment.rank_count, &rank->me)) {
+		first_number(sizes, rank->segment.rank_count + 1ul, &rank->rank_count);
 		return;
-	} else if (ask_pmix(&mal.me, &mal.rank_count)) {
+	} else if (ask_pmix(rank, &rank->me, &rank->rank_count)) {
 		return;
-	} else if (first_number(ranks, mal.segment.rank_count, &mal.me)) {
-		first_number(sizes, mal.segment.rank_count + 1ul, &mal.rank_count);
+	} else if (first_number(ranks, rank->segment.rank_count, &rank->me)) {
+		first_number(sizes, rank->segment.rank_count + 1ul, &rank->rank_count);
 		return;
 	}
-	mal.me = 0;
-	mal.rank_count = 1;
+	rank->me = 0;
+	rank->rank_count = 1;
 }
 
 /*
  * The CPUs that we start with. If ranks are not bound (--cpu-bind=none, mpirun) each has all CPUs
  * of the step: rank i of n takes the i-th of n equal parts.
  */
-static int choose_home(struct mal_error *err)
+static int choose_home(struct mal_rank *rank, struct mal_error *err)
 {
-	struct mal_cpumask shared = {{0}}, first_ones = mal.allocation;
+	struct mal_cpumask shared = {{0}}, first_ones = rank->allocation;
 	const char *home = getenv(MAL_ENV_HOME);
 	unsigned int count, first, last, index = 0;
 
-	if (mal_cpumask_get_affinity(0, &mal.home) < 0)
+	if (mal_cpumask_get_affinity(0, &rank->home) < 0)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
 	if (home && mal_cpumask_parse(home, &first_ones, err) < 0)
 		return -1;
-	mal_cpumask_keep(&first_ones, &mal.allocation);
-	mal_cpumask_keep(&mal.home, &first_ones);
-	count = mal_cpumask_count(&mal.home);
+	mal_cpumask_intersect(&first_ones, &rank->allocation);
+	mal_cpumask_intersect(&rank->home, &first_ones);
+	count = mal_cpumask_count(&rank->home);
 	if (!count)
 		return mal_fail(err, "the rank has no CPU of its step");
-	if (mal.rank_count <= 1 || count < mal_cpumask_count(&first_ones))
+	if (rank->rank_count <= 1 || count < mal_cpumask_count(&first_ones))
 		return 0;
-	if (count < mal.rank_count)
-		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", mal.rank_count,
+	if (count < rank->rank_count)
+		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", rank->rank_count,
 				count);
-	first = mal.me * count / mal.rank_count;
-	last = (mal.me + 1) * count / mal.rank_count;
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&mal.home, cpu)) < MAL_MAX_CPUS;
+	first = rank->me * count / rank->rank_count;
+	last = (rank->me + 1) * count / rank->rank_count;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&rank->home, cpu)) < MAL_MAX_CPUS;
 	     cpu++, index++)
 		if (index >= first && index < last)
 			mal_cpumask_add(&shared, cpu);
-	mal.home = shared;
-	if (!mal.observe)
+	rank->home = shared;
+	if (!rank->observe)
 		mal_cpumask_set_affinity(0, &shared);
 	return 0;
 }
 
 /* Enter our CPUs in the segment. A CPU that another rank owns stays with it. */
-static void claim_home(void)
+static void claim_home(const struct mal_rank *rank)
 {
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
-		mal_word *word = &mal.segment.cpus[cpu].word;
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
+		mal_word *word = &rank->segment.cpus[cpu].word;
 		uint64_t old = atomic_load(word);
 		struct mal_cpu_state state = mal_word_unpack(old);
 
-		if (state.owner == mal.me) {
+		if (state.owner == rank->me) {
 			/* Left over from a program that this task ran earlier. */
-			unsigned int borrower = mal_word_reclaim(word, mal.me);
+			unsigned int borrower = mal_word_reclaim(word, rank->me);
 
-			if (borrower < mal.segment.rank_count)
-				mal_bind_evict(borrower, cpu);
+			if (borrower < rank->segment.rank_count)
+				mal_bind_evict(rank, borrower, cpu);
 			else if (state.lent)
-				mal_free_check(&mal.segment, cpu);
-		} else if (mal_cpumask_has(&mal.home, cpu) &&
-			   state.owner >= mal.segment.rank_count) {
-			mal_word_replace(word, &old, (struct mal_cpu_state){mal.me, mal.me, false});
+				mal_free_check(&rank->segment, cpu);
+		} else if (mal_cpumask_has(&rank->home, cpu) &&
+			   state.owner >= rank->segment.rank_count) {
+			mal_word_replace(word, &old,
+					 (struct mal_cpu_state){rank->me, rank->me, false});
 		}
 	}
 }
 
 /* Whether process PID, which has the slot, is balanced no more. One that only starts is absent. */
-static bool has_left(int32_t pid)
+static bool has_left(const struct mal_rank *rank, int32_t pid)
 {
-	uint32_t state = atomic_load(&mal.slot->state);
+	uint32_t state = atomic_load(&rank->slot->state);
 
 	return pid <= 0 || state == MAL_RANK_ENDED || state == MAL_RANK_DEAD ||
 	       (kill(pid, 0) < 0 && errno == ESRCH);
 }
 
 /* Take the slot if it is empty, or if its program has ended or was replaced by this one. */
-static int take_slot(struct mal_error *err)
+static int take_slot(struct mal_rank *rank, struct mal_error *err)
 {
 	int32_t pid = (int32_t)getpid();
 	int32_t old = 0;
 
-	mal.slot = &mal.segment.ranks[mal.me];
-	while (!atomic_compare_exchange_strong(&mal.slot->pid, &old, pid)) {
-		if (old != pid && !has_left(old))
+	rank->slot = &rank->segment.ranks[rank->me];
+	while (!atomic_compare_exchange_strong(&rank->slot->pid, &old, pid)) {
+		if (old != pid && !has_left(rank, old))
 			return mal_fail(err,
 					"task %u runs several OpenMP or MPI programs at once: only "
 					"the first is balanced",
-					mal.me);
+					rank->me);
 	}
-	atomic_store(&mal.slot->state, MAL_RANK_ABSENT);
+	atomic_store(&rank->slot->state, MAL_RANK_ABSENT);
 	return 0;
 }
 
 /* Whether a rank that runs has one of our CPUs as its home too. */
-static bool home_is_shared(void)
+static bool home_is_shared(const struct mal_rank *rank)
 {
-	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
-		const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	for (unsigned int number = 0; number < rank->segment.rank_count; number++) {
+		const struct mal_rank_slot *slot = &rank->segment.ranks[number];
 		struct mal_cpumask both = slot->home;
 
-		mal_cpumask_keep(&both, &mal.home);
-		if (rank != mal.me && atomic_load(&slot->state) == MAL_RANK_RUNNING &&
+		mal_cpumask_intersect(&both, &rank->home);
+		if (number != rank->me && atomic_load(&slot->state) == MAL_RANK_RUNNING &&
 		    mal_cpumask_count(&both))
 			return true;
 	}
@@ -342,20 +251,20 @@ static bool home_is_shared(void)
  * What an earlier program of the task said last holds no more. It may have been killed or replaced
  * in the middle of anything: nobody else would end what it began.
  */
-static void forget_earlier_program(void)
+static void forget_earlier_program(const struct mal_rank *rank)
 {
-	mal_wants_cpus_close(&mal.segment, mal.me);
-	atomic_store(&mal.slot->waiting_since, 0);
-	atomic_store(&mal.slot->binding, 0);
-	atomic_store(&mal.slot->wants, 0);
-	atomic_store(&mal.slot->strays, 0);
+	mal_wants_cpus_close(&rank->segment, rank->me);
+	atomic_store(&rank->slot->waiting_since, 0);
+	atomic_store(&rank->slot->binding, 0);
+	atomic_store(&rank->slot->wants, 0);
+	atomic_store(&rank->slot->strays, 0);
 	for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
-		atomic_store(&mal.slot->count.boundaries[kind], 0);
-	atomic_store(&mal.slot->proves, MAL_PROVES_NOT);
-	atomic_store(&mal.slot->unread, false);
-	atomic_store(&mal.slot->beside_ms, 0);
-	mal.slot->bound[0] = '\0';
-	mal_borrower_check(&mal.segment, mal.me);
+		atomic_store(&rank->slot->count.boundaries[kind], 0);
+	atomic_store(&rank->slot->proves, MAL_PROVES_NOT);
+	atomic_store(&rank->slot->unread, false);
+	atomic_store(&rank->slot->beside_ms, 0);
+	rank->slot->bound[0] = '\0';
+	mal_borrower_check(&rank->segment, rank->me);
 }
 
 static void forget_in_child(void)
@@ -364,70 +273,70 @@ static void forget_in_child(void)
 	mal.active = false;
 }
 
-static void leave(void)
+static void leave(struct mal_rank *rank)
 {
-	if (!mal.active || mal.slot->pid != getpid())
+	if (!rank->active || rank->slot->pid != getpid())
 		return;
-	mal.active = false;
-	mal_cpus_leave();
-	atomic_store(&mal.slot->waiting_since, 0);
-	mal_futex_post(&mal.segment.header->wake);
+	rank->active = false;
+	mal_cpus_leave(rank);
+	atomic_store(&rank->slot->waiting_since, 0);
+	mal_futex_post(&rank->segment.header->wake);
 }
 
-static void read_mode(void)
+static void read_mode(struct mal_rank *rank)
 {
 	const char *mode = getenv(MAL_ENV_MODE);
 
 	if (!mode)
 		return;
 	if (strcmp(mode, "team") == 0)
-		mal.mode = MAL_MODE_TEAM;
+		rank->mode = MAL_MODE_TEAM;
 	else if (strcmp(mode, "cpuset") == 0)
-		mal.mode = MAL_MODE_CPUSET;
+		rank->mode = MAL_MODE_CPUSET;
 	else if (strcmp(mode, "observe") == 0)
-		mal.observe = true;
+		rank->observe = true;
 }
 
-static int attach(struct mal_error *err)
+static int attach(struct mal_rank *rank, struct mal_error *err)
 {
 	const char *cpus = getenv(MAL_ENV_CPUS);
 	struct mal_cpumask before;
 
 	mal_clock_open();
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
-	if (!cpus || mal_cpumask_parse(cpus, &mal.allocation, err) < 0)
+	if (!cpus || mal_cpumask_parse(cpus, &rank->allocation, err) < 0)
 		return mal_fail(err, "%s is missing or wrong", MAL_ENV_CPUS);
-	if (open_segment(err) < 0)
+	if (open_segment(rank, err) < 0)
 		return -1;
-	find_rank();
-	mal.threads = mal_thread_slot(&mal.segment, mal.me, 0);
-	read_mode();
+	find_rank(rank);
+	rank->threads = mal_thread_slot(&rank->segment, rank->me, 0);
+	read_mode(rank);
 	mal_gomp_unbind();
 	if (mal_cpumask_get_affinity(0, &before) < 0)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");
-	if (choose_home(err) < 0 || take_slot(err) < 0)
+	if (choose_home(rank, err) < 0 || take_slot(rank, err) < 0)
 		return -1;
-	forget_earlier_program();
-	mal_pins_open(&before);
-	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
-		atomic_store(&mal.threads[i].tid, 0);
-		atomic_store(&mal.threads[i].cpu, MAL_NO_CPU);
+	forget_earlier_program(rank);
+	mal_pins_open(rank, &before);
+	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
+		atomic_store(&rank->threads[i].tid, 0);
+		atomic_store(&rank->threads[i].cpu, MAL_NO_CPU);
 	}
-	mal_bind_forget();
-	mal.slot->home = mal.home;
-	atomic_store(&mal.slot->reason,
-		     mal.mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
-	atomic_store(&mal.slot->unmanaged, false);
-	claim_home();
-	mal.seen_changes = atomic_load(&mal.slot->changes) - 1;
-	mal_cpus_refresh();
+	mal_bind_forget(rank);
+	rank->slot->home = rank->home;
+	atomic_store(&rank->slot->reason,
+		     rank->mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
+	atomic_store(&rank->slot->unmanaged, false);
+	claim_home(rank);
+	rank->cpus.seen_changes = atomic_load(&rank->slot->changes) - 1;
+	mal_cpus_refresh(rank);
 	/* CPUs that others got while this rank was away are the controller's to give back. */
-	if (!mal.own_count && home_is_shared()) {
-		atomic_store(&mal.slot->pid, 0);
+	if (!rank->cpus.own_count && home_is_shared(rank)) {
+		atomic_store(&rank->slot->pid, 0);
 		return mal_fail(err, "other ranks already have this rank's CPUs");
 	}
-	atomic_store(&mal.slot->state, MAL_RANK_RUNNING);
-	mal_futex_post(&mal.segment.header->wake);
+	atomic_store(&rank->slot->state, MAL_RANK_RUNNING);
+	mal_futex_post(&rank->segment.header->wake);
 	return 0;
 }
 
@@ -445,7 +354,7 @@ void mal_attach(void)
 	if (dmtcp_is_enabled && dmtcp_is_enabled()) {
 		mal_warn_for_all(
 			"DMTCP takes checkpoints of the program; its ranks run unbalanced");
-	} else if (attach(&err) == 0) {
+	} else if (attach(&mal, &err) == 0) {
 		mal.active = true;
 		pthread_atfork(mal_children_fork, mal_children_fork_done, forget_in_child);
 		if (mal_tools_before())
@@ -460,5 +369,5 @@ void mal_attach(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-	leave();
+	leave(&mal);
 }

@@ -14,11 +14,4 @@ void mal_attach(void);
  */
 void mal_warn_for_all(const char *text);
 
-/*
- * Make the calling thread the primary one if there is none, if that one has ended, or if it is the
- * process's first, has opened no region and sleeps: the program runs in the calling thread then, as
- * one with a large stack. Returns whether it did.
- */
-bool mal_become_primary(void);
-
 #endif

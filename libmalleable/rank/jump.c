@@ -2,6 +2,8 @@
 /*
  * jump.c: notice longjmp() out of MPI, as from an error handler of the program. (No MPI library
  * jumps within a call.)
+ *
+ * Invariant: a thread that jumped out of MPI is in no call any more (t/unit/test_team.c: jumps).
  */
 /* With it <setjmp.h> maps all of these functions to one name. */
 #include <features.h>

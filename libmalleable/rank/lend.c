@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lend.c: lending while the primary thread waits in MPI. */
+/*
+ * lend.c: lending while the primary thread waits in MPI.
+ *
+ * Invariant: all CPUs that a wait lent are back when it ends (t/unit/test_protocol.c: read_anew).
+ */
 #include "libmalleable/rank/lend.h"
 
 #include <sched.h>
 #include <time.h>
 
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/others.h"
@@ -35,37 +39,46 @@
  */
 #define MAKE_ROOM_NS 50000
 
-__attribute__((noinline)) static void release_unseen(void)
+__attribute__((noinline)) static void release_unseen(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
-	mal_cpus_release();
-	mal_give_back(&kept);
+	mal_cpus_release(rank);
+	mal_fpstate_restore(&saved);
+}
+
+/*
+ * This and wait_end() are not inlined: calls that find no plan, or do not wait, save no register.
+ */
+__attribute__((noinline)) static void follow_plan(struct mal_rank *rank)
+{
+	if (mal_team_is_free(rank))
+		mal_phase_follow_plan(rank);
 }
 
 void mal_call_begin(void)
 {
 	if (mal.unmanaged)
-		mal_unmanaged_call_begin();
-	if (mal.borrowed_count ||
-	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.seen_changes)
-		release_unseen();
-	if (mal_phase_has_plan() && mal_team_is_free())
-		mal_phase_follow_plan();
+		mal_unmanaged_call_begin(&mal);
+	if (mal.cpus.borrowed_count ||
+	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.cpus.seen_changes)
+		release_unseen(&mal);
+	if (mal_phase_has_plan(&mal))
+		follow_plan(&mal);
 }
 
-__attribute__((noinline)) static void set_up_waits(void)
+__attribute__((noinline)) static void set_up_waits(struct mal_rank *rank)
 {
-	mal.lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	mal.lend.after = mal_s_to_ticks(LEND_AFTER_S);
+	rank->lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->lend.after = mal_s_to_ticks(LEND_AFTER_S);
 }
 
-__attribute__((noinline)) static void set_up_waits_unseen(void)
+__attribute__((noinline)) static void set_up_waits_unseen(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
-	set_up_waits();
-	mal_give_back(&kept);
+	set_up_waits(rank);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_wait_begin(void)
@@ -73,11 +86,11 @@ void mal_wait_begin(void)
 	uint64_t now = mal_ticks();
 
 	if (!mal.lend.look_every)
-		set_up_waits_unseen();
-	mal_count(&mal.slot->count.serial, now - mal.last_leave);
-	mal.last_leave = now;
+		set_up_waits_unseen(&mal);
+	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
+	mal.primary.last_leave = now;
 	if (mal.unmanaged)
-		mal_unmanaged_wait_begin();
+		mal_unmanaged_wait_begin(&mal);
 	mal.lend.next_look = now + mal.lend.after;
 	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
 		mal.lend.next_look = now + LEND_WORTH * mal.lend.usual_cost;
@@ -89,12 +102,12 @@ void mal_wait_begin(void)
 }
 
 /* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
-static bool is_settled(unsigned int rank, uint64_t now)
+static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
-	uint64_t since = atomic_load_explicit(&mal.segment.ranks[rank].wants_cpus_since,
+	uint64_t since = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_since,
 					      memory_order_relaxed);
 
-	return now > since && now - since > mal.lend.after;
+	return now > since && now - since > rank->lend.after;
 }
 
 /*
@@ -102,38 +115,38 @@ static bool is_settled(unsigned int rank, uint64_t now)
  * MAL_NOBODY: none. (The first to come would often get CPUs only to wait for another rank after
  * that.)
  */
-static unsigned int find_borrower(uint64_t now)
+static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 {
-	unsigned int words = (mal.segment.rank_count + 63) / 64;
+	unsigned int words = (rank->segment.rank_count + 63) / 64;
 	unsigned int found = MAL_NOBODY;
 	uint64_t latest = 0;
 
 	for (unsigned int i = 0; i < words; i++) {
-		uint64_t bits = atomic_load_explicit(&mal.segment.header->wants_cpus[i],
+		uint64_t bits = atomic_load_explicit(&rank->segment.header->wants_cpus[i],
 						     memory_order_acquire);
 
 		for (; bits; bits &= bits - 1) {
-			unsigned int rank = i * 64 + (unsigned int)__builtin_ctzll(bits);
+			unsigned int number = i * 64 + (unsigned int)__builtin_ctzll(bits);
 			uint64_t until;
 
-			if (rank >= mal.segment.rank_count || rank == mal.me ||
-			    !is_settled(rank, now))
+			if (number >= rank->segment.rank_count || number == rank->me ||
+			    !is_settled(rank, number, now))
 				continue;
-			until = atomic_load_explicit(&mal.segment.ranks[rank].wants_cpus_until,
+			until = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_until,
 						     memory_order_relaxed);
 			if (found != MAL_NOBODY && until <= latest)
 				continue;
-			found = rank;
+			found = number;
 			latest = until;
 		}
 	}
 	return found;
 }
 
-/* RANK has one CPU more: expect its region to end earlier accordingly. */
-static void expect_earlier(unsigned int rank, uint64_t now)
+/* Rank NUMBER has one CPU more: expect its region to end earlier accordingly. */
+static void expect_earlier(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
-	struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	struct mal_rank_slot *slot = &rank->segment.ranks[number];
 	uint64_t until = atomic_load_explicit(&slot->wants_cpus_until, memory_order_relaxed);
 	uint32_t cpus = atomic_fetch_add_explicit(&slot->wants_cpus_count, 1, memory_order_relaxed);
 
@@ -144,16 +157,17 @@ static void expect_earlier(unsigned int rank, uint64_t now)
 }
 
 /*
- * Take back the CPU granted to RANK, and send away the threads that it already has there. It may
- * have returned the CPU before its thread was sent, and another rank have borrowed it.
+ * Take back the CPU granted to rank NUMBER, and send away the threads that it already has there. It
+ * may have returned the CPU before its thread was sent, and another rank have borrowed it.
  */
-static void roll_back(struct mal_cpu_slot *slot, unsigned int cpu, unsigned int rank)
+static void roll_back(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
+		      unsigned int number)
 {
-	unsigned int borrower = mal_word_reclaim(&slot->word, mal.me);
+	unsigned int borrower = mal_word_reclaim(&slot->word, rank->me);
 
-	mal_bind_evict(rank, cpu);
-	if (borrower != rank && borrower < mal.segment.rank_count)
-		mal_bind_evict(borrower, cpu);
+	mal_bind_evict(rank, number, cpu);
+	if (borrower != number && borrower < rank->segment.rank_count)
+		mal_bind_evict(rank, borrower, cpu);
 }
 
 /*
@@ -161,262 +175,269 @@ static void roll_back(struct mal_cpu_slot *slot, unsigned int cpu, unsigned int 
  * meanwhile: either the rank sees the change of its CPUs after closing its request, or we see the
  * request closed. Otherwise nobody would return the CPU.
  */
-static bool grant(struct mal_cpu_slot *slot, unsigned int cpu, uint64_t now)
+static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
+		  uint64_t now)
 {
-	unsigned int borrower = find_borrower(now);
+	unsigned int borrower = find_borrower(rank, now);
 	enum mal_spread spread;
 
 	if (borrower == MAL_NOBODY)
 		return false;
-	spread = mal_bind_can_spread(borrower);
-	if (spread == MAL_SPREAD_DONE && mal_word_grant(&slot->word, mal.me, borrower)) {
-		mal_free_check(&mal.segment, cpu);
-		spread = mal_bind_spread(borrower, cpu);
-		atomic_fetch_add_explicit(&mal.segment.ranks[borrower].changes, 1,
+	spread = mal_bind_can_spread(rank, borrower);
+	if (spread == MAL_SPREAD_DONE && mal_word_grant(&slot->word, rank->me, borrower)) {
+		mal_free_check(&rank->segment, cpu);
+		spread = mal_bind_spread(rank, borrower, cpu);
+		atomic_fetch_add_explicit(&rank->segment.ranks[borrower].changes, 1,
 					  memory_order_seq_cst);
-		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&mal.segment, borrower)) {
-			mal_count(&mal.slot->count.grants, 1);
-			expect_earlier(borrower, now);
+		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&rank->segment, borrower)) {
+			mal_count(&rank->slot->count.grants, 1);
+			expect_earlier(rank, borrower, now);
 			return true;
 		}
-		roll_back(slot, cpu, borrower);
+		roll_back(rank, slot, cpu, borrower);
 	}
 	if (spread == MAL_SPREAD_SATISFIED)
-		mal_wants_cpus_say(&mal.segment, borrower, false);
+		mal_wants_cpus_say(&rank->segment, borrower, false);
 	return false;
 }
 
-static void lend_or_grant(unsigned int cpu, uint64_t now)
+static void lend_or_grant(const struct mal_rank *rank, unsigned int cpu, uint64_t now)
 {
-	struct mal_cpu_slot *slot = &mal.segment.cpus[cpu];
+	struct mal_cpu_slot *slot = &rank->segment.cpus[cpu];
 	struct mal_cpu_state state = mal_word_read(&slot->word);
 
-	if (state.owner != mal.me || (state.user != mal.me && state.user != MAL_NOBODY))
+	if (state.owner != rank->me || (state.user != rank->me && state.user != MAL_NOBODY))
 		return;
-	if (grant(slot, cpu, now)) {
+	if (grant(rank, slot, cpu, now)) {
 		if (!state.lent)
-			mal_count(&mal.slot->count.lends, 1);
+			mal_count(&rank->slot->count.lends, 1);
 		return;
 	}
-	if (mal_word_lend(&slot->word, mal.me)) {
-		mal_count(&mal.slot->count.lends, state.lent ? 0 : 1);
-		mal_free_check(&mal.segment, cpu);
+	if (mal_word_lend(&slot->word, rank->me)) {
+		mal_count(&rank->slot->count.lends, state.lent ? 0 : 1);
+		mal_free_check(&rank->segment, cpu);
 	}
 }
 
 /* Sleep if a borrower computes on the CPU that this thread runs on. */
-static void nap(void)
+static void nap(const struct mal_rank *rank)
 {
 	int cpu = sched_getcpu();
 	struct mal_cpu_slot *slot;
 	unsigned int user;
 	uint32_t wake;
 
-	if (cpu < 0 || (uint32_t)cpu >= mal.segment.cpu_count)
+	if (cpu < 0 || (uint32_t)cpu >= rank->segment.cpu_count)
 		return;
-	slot = &mal.segment.cpus[cpu];
+	slot = &rank->segment.cpus[cpu];
 	atomic_fetch_add_explicit(&slot->sleepers, 1, memory_order_seq_cst);
 	wake = atomic_load_explicit(&slot->wake, memory_order_acquire);
 	user = mal_word_read(&slot->word).user;
-	if (user != mal.me && user != MAL_NOBODY)
+	if (user != rank->me && user != MAL_NOBODY)
 		mal_futex_wait(&slot->wake, wake, LEND_NAP_NS);
 	atomic_fetch_sub_explicit(&slot->sleepers, 1, memory_order_relaxed);
 }
 
-static void take_back(void)
+static void take_back(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	uint64_t begin = mal_ticks(), cost;
 
-	for (unsigned int i = 0; i < mal.own_count; i++) {
-		struct mal_cpu_slot *slot = &mal.segment.cpus[mal.own[i]];
+	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
+		struct mal_cpu_slot *slot = &rank->segment.cpus[rank->cpus.own[i]];
 		struct mal_cpu_state state = mal_word_read(&slot->word);
 		unsigned int borrower;
 
-		if (state.owner != mal.me || !state.lent)
+		if (state.owner != rank->me || !state.lent)
 			continue;
-		borrower = mal_word_reclaim(&slot->word, mal.me);
-		mal_free_check(&mal.segment, mal.own[i]);
-		mal_count(&mal.slot->count.reclaims, 1);
-		if (borrower < mal.segment.rank_count && mal_bind_evict(borrower, mal.own[i])) {
+		borrower = mal_word_reclaim(&slot->word, rank->me);
+		mal_free_check(&rank->segment, rank->cpus.own[i]);
+		mal_count(&rank->slot->count.reclaims, 1);
+		if (borrower < rank->segment.rank_count &&
+		    mal_bind_evict(rank, borrower, rank->cpus.own[i])) {
 			/*
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
 			 */
-			mal_wants_cpus_check(&mal.segment, borrower);
-			mal_count(&mal.slot->count.evictions, 1);
-			mal_count(&mal.slot->count.overlap, mal_ticks() - begin);
+			mal_wants_cpus_check(&rank->segment, borrower);
+			mal_count(&rank->slot->count.evictions, 1);
+			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}
 	}
-	mal.lending = false;
+	rank->lend.lending = false;
 	cost = mal_ticks() - begin;
-	mal_count(&mal.slot->count.own, cost);
-	mal_count(&mal.slot->count.back, cost);
-	cost += mal.lend.look_cost;
-	mal.lend.usual_cost = mal.lend.usual_cost ? (3 * mal.lend.usual_cost + cost) / 4 : cost;
-	mal_give_back(&kept);
+	mal_count(&rank->slot->count.own, cost);
+	mal_count(&rank->slot->count.back, cost);
+	cost += rank->lend.look_cost;
+	rank->lend.usual_cost =
+		rank->lend.usual_cost ? (3 * rank->lend.usual_cost + cost) / 4 : cost;
+	mal_fpstate_restore(&saved);
 }
 
-void mal_wait_abandon(void)
+void mal_wait_abandon(struct mal_rank *rank)
 {
-	if (mal.lending)
-		take_back();
-	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
-	atomic_store_explicit(&mal.lend.abandoned, mal.lend.last_poll, memory_order_release);
+	if (rank->lend.lending)
+		take_back(rank);
+	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
+	atomic_store_explicit(&rank->lend.abandoned, rank->lend.last_poll, memory_order_release);
 }
 
-bool mal_wait_is_abandoned(void)
+bool mal_wait_is_abandoned(const struct mal_rank *rank)
 {
-	return atomic_load_explicit(&mal.lend.abandoned, memory_order_acquire);
+	return atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 }
 
 /* Takes time that lending must be worth, as taking back does. */
-static bool others_sleep(void)
+static bool others_sleep(struct mal_rank *rank)
 {
 	uint64_t begin = mal_ticks();
-	bool sleep = mal_others_sleep();
+	bool sleep = mal_others_sleep(rank);
 
-	mal.lend.look_cost = mal_ticks() - begin;
-	mal_count(&mal.slot->count.own, mal.lend.look_cost);
+	rank->lend.look_cost = mal_ticks() - begin;
+	mal_count(&rank->slot->count.own, rank->lend.look_cost);
 	return sleep;
 }
 
 /* The report says why nothing is lent. */
-static void note_computing(void)
+static void note_computing(const struct mal_rank *rank)
 {
-	if (!(atomic_load(&mal.slot->strays) & MAL_STRAYS_COMPUTE))
-		atomic_fetch_or(&mal.slot->strays, MAL_STRAYS_COMPUTE);
+	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
+		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
 }
 
-/* Why not is written down for the report. A rank that lends looks again if it is unmanaged. */
-static bool others_let_us(uint64_t now)
+/* The report says why not. A rank that lends checks again if it is unmanaged. */
+static bool others_let_us(struct mal_rank *rank, uint64_t now)
 {
-	if (mal.unmanaged)
+	if (rank->unmanaged)
 		/* Its other threads may start to work while its primary thread waits. */
-		return mal_unmanaged_is_idle();
-	if (mal.lending)
+		return mal_unmanaged_is_idle(rank);
+	if (rank->lend.lending)
 		return true;
-	if (!mal_threads_are_foreign()) {
-		if (others_sleep())
+	if (!mal_threads_are_foreign(rank)) {
+		if (others_sleep(rank))
 			return true;
 		/* Threads from before we came, or by clone(2): look again at twice the wait. */
-		mal.lend.next_look = now + (now - mal.last_leave);
+		rank->lend.next_look = now + (now - rank->primary.last_leave);
 	}
-	note_computing();
+	note_computing(rank);
 	return false;
 }
 
-static bool may_lend(void)
+static bool may_lend(const struct mal_rank *rank)
 {
-	return mal_rule(MAL_RULE_LEND) && mal.own_count &&
-	       (!mal_rule(MAL_RULE_COLLECTIVES) || mal_self.collective);
+	return mal_rule(rank, MAL_RULE_LEND) && rank->cpus.own_count &&
+	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
-/* Others want CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank lends. */
-static bool lend_now(uint64_t now, unsigned int kept)
+/* Others want CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may lend. */
+static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
-	if (!others_let_us(now)) {
-		if (mal.lending)
-			take_back();
+	if (!others_let_us(rank, now)) {
+		if (rank->lend.lending)
+			take_back(rank);
 		return false;
 	}
-	if (!mal.lending || (may_lend() && find_borrower(now) != MAL_NOBODY)) {
-		mal.lending = true;
-		for (unsigned int i = mal.own_count; i-- > 0;)
-			if (mal.own[i] != kept)
-				lend_or_grant(mal.own[i], now);
+	if (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY)) {
+		rank->lend.lending = true;
+		for (unsigned int i = rank->cpus.own_count; i-- > 0;)
+			if (rank->cpus.own[i] != kept)
+				lend_or_grant(rank, rank->cpus.own[i], now);
 	}
 	return true;
 }
 
-/* Whether to lend, or to look at what is lent. */
-static bool concerns_others(void)
+/* Whether others want CPUs, or have some of ours. */
+static bool concerns_others(const struct mal_rank *rank)
 {
-	return mal.lending || (may_lend() && atomic_load_explicit(&mal.segment.header->borrowers,
-								  memory_order_relaxed));
+	return rank->lend.lending ||
+	       (may_lend(rank) &&
+		atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed));
 }
 
-__attribute__((noinline)) static void lend_and_nap(uint64_t now)
+__attribute__((noinline)) static void lend_and_nap(struct mal_rank *rank, uint64_t now)
 {
-	if (lend_now(now, mal_rule(MAL_RULE_KEEP_ONE) ? mal.own[0] : MAL_NO_CPU))
-		nap();
-	else if (mal.unmanaged)
+	bool keep_one = mal_rule(rank, MAL_RULE_KEEP_ONE);
+
+	if (lend_now(rank, now, keep_one ? rank->cpus.own[0] : MAL_NO_CPU))
+		nap(rank);
+	else if (rank->unmanaged)
 		nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
 }
 
 void mal_wait_poll(void)
 {
 	uint64_t now = mal_ticks();
-	struct mal_kept kept;
+	struct mal_fpstate saved;
 
 	mal.lend.last_poll = now;
 	if (now < mal.lend.next_look)
 		return;
 	mal.lend.next_look = now + mal.lend.look_every;
-	if (!concerns_others())
+	if (!concerns_others(&mal))
 		return;
-	kept = mal_keep();
-	lend_and_nap(now);
-	mal_give_back(&kept);
+	saved = mal_fpstate_save();
+	lend_and_nap(&mal, now);
+	mal_fpstate_restore(&saved);
 }
 
 /* The CPU of ours on which the primary thread polls. */
-static unsigned int cpu_of_waiter(void)
+static unsigned int cpu_of_waiter(const struct mal_rank *rank)
 {
-	const struct mal_thread_slot *slot = &mal.threads[0];
+	const struct mal_thread_slot *slot = &rank->threads[0];
 	unsigned int cpu = atomic_load_explicit(&slot->bound, memory_order_relaxed);
 
-	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != mal.primary_tid ||
-	    cpu >= mal.segment.cpu_count)
-		cpu = mal_thread_cpu(mal.primary_tid);
-	for (unsigned int i = 0; i < mal.own_count; i++)
-		if (mal.own[i] == cpu)
+	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != rank->primary.tid ||
+	    cpu >= rank->segment.cpu_count)
+		cpu = mal_thread_cpu(rank->primary.tid);
+	for (unsigned int i = 0; i < rank->cpus.own_count; i++)
+		if (rank->cpus.own[i] == cpu)
 			return cpu;
-	return mal.own[0];
+	return rank->cpus.own[0];
 }
 
-bool mal_wait_look(void)
+bool mal_wait_look(struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 
-	if (!mal.active || now < mal.lend.next_look)
+	if (!rank->active || now < rank->lend.next_look)
 		return false;
-	if (!concerns_others())
+	if (!concerns_others(rank))
 		return true;
-	if (!mal.lending)
-		mal.lend.kept = cpu_of_waiter();
-	lend_now(now, mal.lend.kept);
+	if (!rank->lend.lending)
+		rank->lend.kept = cpu_of_waiter(rank);
+	lend_now(rank, now, rank->lend.kept);
 	return true;
 }
 
-static void wait_end(void)
+__attribute__((noinline)) static void wait_end(struct mal_rank *rank)
 {
 	uint64_t now;
 
 	mal_self.waiting = false;
-	if (mal.lending)
-		take_back();
-	if (mal.unmanaged)
-		mal_unmanaged_wait_end();
-	atomic_store_explicit(&mal.slot->waiting_since, 0, memory_order_release);
-	now = atomic_exchange_explicit(&mal.lend.abandoned, 0, memory_order_acquire);
+	if (rank->lend.lending)
+		take_back(rank);
+	if (rank->unmanaged)
+		mal_unmanaged_wait_end(rank);
+	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
+	now = atomic_exchange_explicit(&rank->lend.abandoned, 0, memory_order_acquire);
 	if (!now)
 		now = mal_ticks();
-	if (now - mal.last_leave > mal.lend.after)
-		mal.lend.usual_wait = mal.lend.usual_wait
-					      ? (3 * mal.lend.usual_wait + now - mal.last_leave) / 4
-					      : now - mal.last_leave;
-	mal_count(&mal.slot->count.mpi, now - mal.last_leave);
-	mal.last_leave = now;
+	if (now - rank->primary.last_leave > rank->lend.after)
+		rank->lend.usual_wait =
+			rank->lend.usual_wait
+				? (3 * rank->lend.usual_wait + now - rank->primary.last_leave) / 4
+				: now - rank->primary.last_leave;
+	mal_count(&rank->slot->count.mpi, now - rank->primary.last_leave);
+	rank->primary.last_leave = now;
 }
 
 void mal_call_end(void)
 {
 	if (mal_self.waiting)
-		wait_end();
+		wait_end(&mal);
 	else
 		mal_self.tests_left--;
-	mal.left_mpi = mal_ticks();
+	mal.primary.left_mpi = mal_ticks();
 	if (mal.unmanaged)
-		mal_unmanaged_call_end();
+		mal_unmanaged_call_end(&mal);
 }

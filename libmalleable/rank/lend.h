@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+struct mal_rank;
+
 /* Before a blocking call: give back borrowed CPUs. */
 void mal_call_begin(void);
 
@@ -33,15 +35,15 @@ void mal_wait_poll(void);
  * The same where polls are not seen: called by another thread on behalf of the primary one, which
  * polls and does nothing else, and needs its CPU for that. Returns whether the wait is long enough.
  */
-bool mal_wait_look(void);
+bool mal_wait_look(struct mal_rank *rank);
 
 /*
  * Take the CPUs back because the primary thread computes again although its wait has not ended.
  * Called by another thread, while the primary one is in no function of this file.
  */
-void mal_wait_abandon(void);
+void mal_wait_abandon(struct mal_rank *rank);
 /* Whether the current wait was abandoned. */
-bool mal_wait_is_abandoned(void);
+bool mal_wait_is_abandoned(const struct mal_rank *rank);
 
 /* After the call, and the wait if there was one: take all lent CPUs back. */
 void mal_call_end(void);

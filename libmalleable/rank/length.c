@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* length.c: how long a parallel region typically is. */
+/*
+ * length.c: how long a parallel region typically is.
+ *
+ * Invariant: runs that the system interrupted make no region long (t/unit/test_sizing.c:
+ * interrupted).
+ */
 #include "libmalleable/rank/length.h"
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/rank/state/state.h"
 
 /* The least of so many runs is typical at first. */
 #define FIRST_RUNS 8
@@ -15,24 +21,19 @@
 /* Lately: what was before counts for half after this time in regions. */
 #define LATELY_S 1.0
 
-static struct lengths {
-	uint64_t all, brief; /* ticks in regions lately, and in short ones */
-	/* ticks, set once */
-	uint64_t sure, step, lately, short_region, slack;
-} lengths;
-
-void mal_length_open(uint64_t short_region)
+void mal_length_open(struct mal_rank *rank, uint64_t short_region)
 {
-	lengths.sure = mal_s_to_ticks(SURE_S);
-	lengths.step = mal_s_to_ticks(STEP_S);
-	lengths.lately = mal_s_to_ticks(LATELY_S);
-	lengths.short_region = short_region;
-	lengths.slack = short_region / SLACK_PART;
+	rank->lengths.sure = mal_s_to_ticks(SURE_S);
+	rank->lengths.step = mal_s_to_ticks(STEP_S);
+	rank->lengths.lately = mal_s_to_ticks(LATELY_S);
+	rank->lengths.short_region = short_region;
+	rank->lengths.slack = short_region / SLACK_PART;
 }
 
-static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
+static inline void adapt(const struct mal_rank *rank, struct mal_length *length, uint64_t ticks,
+			 bool own)
 {
-	if (own && ticks > lengths.sure) {
+	if (own && ticks > rank->lengths.sure) {
 		length->met += length->met < FIRST_RUNS;
 		length->typical = ticks;
 	} else if (length->met < FIRST_RUNS) {
@@ -41,7 +42,7 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 	} else if (ticks <= length->typical) {
 		length->typical -= length->typical / 10;
 	} else if (own) {
-		length->typical += length->typical / 2 + lengths.step;
+		length->typical += length->typical / 2 + rank->lengths.step;
 		if (length->typical > ticks)
 			length->typical = ticks;
 	}
@@ -49,24 +50,20 @@ static inline void adapt(struct mal_length *length, uint64_t ticks, bool own)
 
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 {
-	adapt(length, ticks, own);
-	lengths.all += ticks;
+	adapt(&mal, length, ticks, own);
+	mal.lengths.all += ticks;
 	/* What is typical falls and rises all the time: it must not change sides with that. */
-	length->lasts = length->typical >= lengths.short_region - length->lasts * lengths.slack;
+	length->lasts =
+		length->typical >= mal.lengths.short_region - length->lasts * mal.lengths.slack;
 	if (!length->lasts)
-		lengths.brief += ticks;
-	if (lengths.all > lengths.lately) {
-		lengths.all /= 2;
-		lengths.brief /= 2;
+		mal.lengths.brief += ticks;
+	if (mal.lengths.all > mal.lengths.lately) {
+		mal.lengths.all /= 2;
+		mal.lengths.brief /= 2;
 	}
 }
 
-bool mal_length_is_mostly_short(void)
+bool mal_length_is_mostly_short(const struct mal_rank *rank)
 {
-	return 2 * lengths.brief > lengths.all;
-}
-
-void mal_length_clear(void)
-{
-	lengths.all = lengths.brief = 0;
+	return 2 * rank->lengths.brief > rank->lengths.all;
 }

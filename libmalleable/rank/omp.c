@@ -2,6 +2,8 @@
 /*
  * omp.c: interpose the functions by which a program asks its OpenMP runtime, and sets it up.
  *
+ * Invariant: who asked is told the same from then on (t/unit/test_team.c: asks_outside).
+ *
  * Calls arrive here because the library is loaded before the runtime. Each goes on to the runtime
  * that the caller uses. If we manage that runtime, the answer outside regions is the team size that
  * the program knows of, not that of a team we widened; inside a region the runtime's answer holds.
@@ -12,6 +14,7 @@
 
 #include "libmalleable/base/shown.h"
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
@@ -77,9 +80,9 @@ static bool is_managed(const struct mal_runtime *runtime)
  */
 static bool is_about_the_team(void)
 {
-	if (!mal_self.met && (mal.primary_tid || syscall(SYS_gettid) == getpid()))
-		mal_become_primary();
-	return mal_self.primary && !mal.depth;
+	if (!mal_self.met && (mal.primary.tid || syscall(SYS_gettid) == getpid()))
+		mal_become_primary(&mal);
+	return mal_self.primary && !mal.region.depth;
 }
 
 static int max_threads(const void *caller)
@@ -94,16 +97,16 @@ static int max_threads(const void *caller)
 	if (!is_managed(runtime))
 		return threads;
 	if (!is_about_the_team())
-		return mal_team_tell_inside(threads);
-	mal_team_open();
-	mal_team_look();
+		return mal_team_tell_inside(&mal, threads);
+	mal_team_open(&mal);
+	mal_team_look(&mal);
 	/*
 	 * The last region may have been wider: the next one must have the size that we answer. (If
 	 * regions are classified, each gets its size where it begins.)
 	 */
 	if (!mal.proofs.on)
-		mal_team_set(mal.base);
-	return mal_team_tell((int)mal.base);
+		mal_team_set(&mal, mal.team.base);
+	return mal_team_tell(&mal, (int)mal.team.base);
 }
 
 static int num_threads(const void *caller)
@@ -111,8 +114,9 @@ static int num_threads(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int threads = runtime ? runtime->get_num_threads() : 1;
 
-	return runtime && is_managed(runtime) && mal.depth ? mal_team_tell_inside(threads)
-							   : threads;
+	return runtime && is_managed(runtime) && mal.region.depth
+		       ? mal_team_tell_inside(&mal, threads)
+		       : threads;
 }
 
 static int num_procs(const void *caller)
@@ -122,15 +126,15 @@ static int num_procs(const void *caller)
 
 	/* It shall not contradict what the program is told otherwise. */
 	if (runtime && is_managed(runtime) && mal.proofs.on && is_about_the_team()) {
-		mal_team_open();
+		mal_team_open(&mal);
 		if (mal.proofs.raised)
-			procs = (int)mal.base;
+			procs = (int)mal.team.base;
 	}
 	/*
 	 * Without OMP_NUM_THREADS this is the number of threads too, and programs size arrays by
 	 * it.
 	 */
-	return runtime && is_managed(runtime) ? mal_team_tell(procs) : procs;
+	return runtime && is_managed(runtime) ? mal_team_tell(&mal, procs) : procs;
 }
 
 static void choose_threads(const void *caller, int threads)
@@ -141,7 +145,7 @@ static void choose_threads(const void *caller, int threads)
 		return;
 	runtime->set_num_threads(threads);
 	if (threads >= 1 && is_managed(runtime) && is_about_the_team())
-		mal_team_chosen((unsigned int)threads);
+		mal_team_chosen(&mal, (unsigned int)threads);
 }
 
 /*
@@ -156,7 +160,7 @@ static void choose_dynamic(const void *caller, int dynamic)
 		return;
 	runtime->set_dynamic(dynamic);
 	if (dynamic && is_managed(runtime) && is_about_the_team())
-		mal_team_keep_dynamic();
+		mal_team_keep_dynamic(&mal);
 }
 
 /* Leave the program's own schedule alone from now on. */
@@ -168,7 +172,7 @@ static void choose_schedule(const void *caller, int kind, int chunk)
 		return;
 	runtime->set_schedule(kind, chunk);
 	if (is_managed(runtime))
-		mal_team_keep_schedule();
+		mal_team_keep_schedule(&mal);
 }
 
 /* How long threads wait for work before they sleep is the program's own from now on. */
@@ -180,7 +184,7 @@ static void choose_blocktime(const void *caller, int ms)
 		return;
 	runtime->set_blocktime(ms);
 	if (is_managed(runtime) && is_about_the_team())
-		mal_team_keep_blocktime();
+		mal_team_keep_blocktime(&mal);
 }
 
 static int blocktime(const void *caller)
@@ -188,7 +192,7 @@ static int blocktime(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int ms = runtime && runtime->get_blocktime ? runtime->get_blocktime() : 0;
 
-	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(ms) : ms;
+	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(&mal, ms) : ms;
 }
 
 int omp_get_max_threads(void)

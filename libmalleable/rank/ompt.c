@@ -2,6 +2,9 @@
 /*
  * ompt.c: the OMPT tool: follow what each thread of the primary thread's team does (OpenMP 5.1, ch.
  * 4).
+ *
+ * Invariant: a thread that computes is on the CPU that is its place (t/unit/test_ranks.c:
+ * random_schedules).
  */
 #include <omp-tools.h>
 #include <sys/syscall.h>
@@ -9,9 +12,10 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/base/kept.h"
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/reveal.h"
@@ -27,7 +31,7 @@
  * read these here, not in mal_rank, whose cache lines the primary thread writes in each region.
  */
 #define MANAGED 1
-/* 2, 8: MAL_BY_CPU_TIME, MAL_ALIKE */
+/* 2, 8: MAL_BY_CPU_TIME, MAL_MIMICS_FP */
 #define HIDES_SIZE 4
 #define WEIGHT_SHIFT 8
 #define TEAM_SHIFT 40
@@ -39,23 +43,23 @@
 
 static ompt_get_task_info_t get_task_info;
 
-__attribute__((noinline)) static uint64_t let_compute_alike(void)
+__attribute__((noinline)) static uint64_t copy_primary_fp(struct mal_rank *rank)
 {
-	mal.teams.arithmetic = mal_arithmetic_read();
-	atomic_store_explicit(&mal.teams.raised, 0, memory_order_relaxed);
-	return MAL_ALIKE;
+	rank->team.arithmetic = mal_arithmetic_read();
+	atomic_store_explicit(&rank->team.raised, 0, memory_order_relaxed);
+	return MAL_MIMICS_FP;
 }
 
 /* A thread outside the team opens a region. Where it is not the primary one the report says so. */
-__attribute__((noinline)) static bool becomes_primary(void)
+__attribute__((noinline)) static bool becomes_primary(struct mal_rank *rank)
 {
 	const struct mal_runtime *runtime = mal_runtime_managed();
 
-	if (!mal.active || (runtime->get_level && runtime->get_level()))
+	if (!rank->active || (runtime->get_level && runtime->get_level()))
 		return false;
-	if (!mal_self.met && mal_become_primary())
+	if (!mal_self.met && mal_become_primary(rank))
 		return true;
-	atomic_fetch_or_explicit(&mal.slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
+	atomic_fetch_or_explicit(&rank->slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
 	return false;
 }
 
@@ -67,23 +71,26 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	(void)task;
 	(void)frame;
 	(void)flags;
-	if (!mal_self.primary && (mal_self.slot || !becomes_primary()))
+	if (!mal_self.primary && (mal_self.slot || !becomes_primary(&mal)))
 		return;
-	if (!mal.active || mal.depth++)
+	if (!mal.active || mal.region.depth++)
 		return;
-	if (!mal.base)
-		mal_team_open();
+	if (!mal.team.base)
+		mal_team_open(&mal);
 	if (!function)
 		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
 	mal_region_begin(function, requested);
 	parallel->value =
-		MANAGED | (mal.shares ? MAL_BY_CPU_TIME : 0) |
-		(mal.team != mal.base && !mal.proofs.free && mal_team_hides_size() ? HIDES_SIZE
-										   : 0) |
-		(__builtin_expect(mal.teams.alike, 0) && (mal.running > 1 || requested > 1)
-			 ? let_compute_alike()
+		MANAGED | (mal.region.may_share_cpus ? MAL_BY_CPU_TIME : 0) |
+		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size()
+			 ? HIDES_SIZE
 			 : 0) |
-		(uint64_t)mal.weight << WEIGHT_SHIFT | (uint64_t)mal.running << TEAM_SHIFT;
+		(__builtin_expect(mal.team.mimic_primary_fp, 0) &&
+				 (mal.region.running > 1 || requested > 1)
+			 ? copy_primary_fp(&mal)
+			 : 0) |
+		(uint64_t)mal.region.weight << WEIGHT_SHIFT |
+		(uint64_t)mal.region.running << TEAM_SHIFT;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *where)
@@ -91,12 +98,12 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	(void)parallel;
 	(void)task;
 	(void)flags;
-	if (!mal_self.primary || !mal.active || !mal.depth || --mal.depth)
+	if (!mal_self.primary || !mal.active || !mal.region.depth || --mal.region.depth)
 		return;
 	mal_region_end(where);
 	/* Without us the primary thread had done all of it. */
-	if (__builtin_expect(mal.teams.alike, 0))
-		mal_flags_raise(atomic_exchange(&mal.teams.raised, 0));
+	if (__builtin_expect(mal.team.mimic_primary_fp, 0))
+		mal_flags_raise(atomic_exchange(&mal.team.raised, 0));
 }
 
 /*
@@ -125,22 +132,22 @@ static void begin_work(void)
 }
 
 /* The primary thread has just read the clock: use that. */
-static void begin_region(uint64_t value, bool primary)
+static void begin_region(const struct mal_rank *rank, uint64_t value, bool primary)
 {
 	mal_self.weight = (uint8_t)(value >> WEIGHT_SHIFT);
-	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_ALIKE);
+	mal_self.special = value & (MAL_BY_CPU_TIME | MAL_MIMICS_FP);
 	if (primary && mal_self.weight && !mal_self.special)
-		mal_self.begin = mal.region_begin;
+		mal_self.begin = rank->region.begin;
 	else
 		begin_work();
 }
 
-static void count_work(uint64_t worked)
+static void count_work(const struct mal_rank *rank, uint64_t worked)
 {
 	/* A run that took longer than usual counts for itself alone. */
 	if (mal_self.slot)
 		mal_count(&mal_self.slot->busy,
-			  worked < mal.short_region ? worked * mal_self.weight : worked);
+			  worked < rank->short_region ? worked * mal_self.weight : worked);
 	mal_self.begin = 0;
 }
 
@@ -151,39 +158,40 @@ __attribute__((noinline)) static uint64_t special_work(void)
 		       : mal_ticks() - mal_self.begin;
 }
 
-__attribute__((noinline)) static void end_special_work(void)
+__attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	uint64_t worked = special_work();
 
-	if (mal_self.special & MAL_ALIKE)
-		atomic_fetch_or(&mal.teams.raised, mal_kept_flags(&kept));
-	mal_give_back(&kept);
+	if (mal_self.special & MAL_MIMICS_FP)
+		atomic_fetch_or(&rank->team.raised, mal_fpstate_flags(&saved));
+	mal_fpstate_restore(&saved);
 	if (mal_self.weight)
-		count_work(worked);
+		count_work(rank, worked);
 	else
 		mal_self.begin = 0;
 }
 
-static void end_work(void)
+static void end_work(struct mal_rank *rank)
 {
 	if (!mal_self.begin)
 		return;
 	if (__builtin_expect(mal_self.special, 0))
-		end_special_work();
+		end_special_work(rank);
 	else
-		count_work(mal_ticks() - mal_self.begin);
+		count_work(rank, mal_ticks() - mal_self.begin);
 }
 
 /*
  * Thread number INDEX of the team enters a region that differs from its last one. Its slot says
  * where it belongs, if the team has the expected size.
  */
-__attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, unsigned int index,
-						unsigned int size, uint64_t value)
+__attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct mal_thread_slot *slot,
+						unsigned int index, unsigned int size,
+						uint64_t value)
 {
 	unsigned int expected = (unsigned int)(value >> TEAM_SHIFT);
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
 	if (!mal_self.tid)
 		mal_self.tid = (int32_t)syscall(SYS_gettid);
@@ -193,21 +201,21 @@ __attribute__((noinline)) static void settle_in(struct mal_thread_slot *slot, un
 		atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
 	}
 	if (index == 0 && size != expected)
-		mal_region_resized(size);
+		mal_region_resized(rank, size);
 	/* Also beyond EXPECTED: the primary thread cannot bind a thread that it has not seen. */
 	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
-	    mal_rule(MAL_RULE_BIND))
-		mal_bind_self(slot);
+	    mal_rule(rank, MAL_RULE_BIND))
+		mal_bind_self(rank, slot);
 	if (value & HIDES_SIZE)
 		mal_team_hide_size();
-	mal_give_back(&kept);
-	if (!(value & MAL_ALIKE))
+	mal_fpstate_restore(&saved);
+	if (!(value & MAL_MIMICS_FP))
 		return;
 	/* Its flags are looked at when its work ends, whether that is timed or not. */
 	mal_self.begin = mal_ticks();
 	if (index)
-		mal_arithmetic_set(&mal.teams.arithmetic);
+		mal_arithmetic_set(&rank->team.arithmetic);
 }
 
 static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int size, uint64_t value)
@@ -217,17 +225,17 @@ static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int s
 	return tid && atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid &&
 	       atomic_load_explicit(&slot->bound, memory_order_relaxed) ==
 		       atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
-	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_ALIKE));
+	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_MIMICS_FP));
 }
 
-static void enter_team(unsigned int index, unsigned int size, uint64_t value)
+static void enter_team(struct mal_rank *rank, unsigned int index, unsigned int size, uint64_t value)
 {
-	struct mal_thread_slot *slot = &mal.threads[index];
+	struct mal_thread_slot *slot = &rank->threads[index];
 
 	mal_self.slot = slot;
 	if (__builtin_expect(!is_settled(slot, size, value), 0))
-		settle_in(slot, index, size, value);
-	begin_region(value, index == 0);
+		settle_in(rank, slot, index, size, value);
+	begin_region(rank, value, index == 0);
 }
 
 __attribute__((noinline)) static void leave_nested_team(void)
@@ -238,13 +246,13 @@ __attribute__((noinline)) static void leave_nested_team(void)
 }
 
 /* A nested region is part of the thread's work: after it the thread works on. */
-__attribute__((noinline)) static void leave_team(void)
+__attribute__((noinline)) static void leave_team(struct mal_rank *rank)
 {
 	if (__builtin_expect(mal_self.nested, 0)) {
 		leave_nested_team();
 		return;
 	}
-	end_work();
+	end_work(rank);
 	mal_self.slot = NULL;
 }
 
@@ -254,12 +262,12 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 	if (flags & ompt_task_initial)
 		return;
 	if (endpoint == ompt_scope_end) {
-		leave_team();
+		leave_team(&mal);
 		return;
 	}
 	task->value = 0;
 	if (parallel && parallel->value & MANAGED && index < mal.segment.thread_count)
-		enter_team(index, size, parallel->value);
+		enter_team(&mal, index, size, parallel->value);
 	else
 		mal_self.nested += mal_self.slot != NULL;
 }
@@ -277,12 +285,12 @@ static ompt_data_t *find_task(void)
 	return task;
 }
 
-static inline void wait_in(ompt_data_t *task, bool begins)
+static inline void wait_in(struct mal_rank *rank, ompt_data_t *task, bool begins)
 {
 	if (begins) {
 		if (task)
 			task->value = WAITING;
-		end_work();
+		end_work(rank);
 	} else {
 		if (task)
 			task->value = 0;
@@ -290,9 +298,9 @@ static inline void wait_in(ompt_data_t *task, bool begins)
 	}
 }
 
-__attribute__((noinline)) static void wait_for_group(bool begins)
+__attribute__((noinline)) static void wait_for_group(struct mal_rank *rank, bool begins)
 {
-	wait_in(find_task(), begins);
+	wait_in(rank, find_task(), begins);
 }
 
 static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint,
@@ -308,9 +316,9 @@ static void on_sync_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
 	if (kind == ompt_sync_region_barrier_implicit_parallel && !begins)
 		return;
 	if (__builtin_expect(kind == ompt_sync_region_taskgroup, 0))
-		wait_for_group(begins);
+		wait_for_group(&mal, begins);
 	else
-		wait_in(task, begins);
+		wait_in(&mal, task, begins);
 }
 
 /* A waiting thread may run tasks: that is work, until it returns to a task that waits. */
@@ -321,7 +329,7 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
 	if (!mal_self.slot || !next)
 		return;
 	if (next->value & WAITING)
-		end_work();
+		end_work(&mal);
 	else if (!mal_self.begin)
 		begin_work();
 }
@@ -341,8 +349,8 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 	if (!mal.active || !set.function)
 		return 0;
 	mal_prove();
-	mal.teams.runtime = mal_runtime_managed()->base;
-	mal.teams.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
+	mal.team.runtime = mal_runtime_managed()->base;
+	mal.team.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
 	get_task_info = get.info;
 	mal.ompt = true;
 	mal.unmanaged = false;
@@ -365,15 +373,15 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version)
 {
 	static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-	static bool asking;
+	static bool inside;
 	ompt_start_tool_result_t *other;
 
 	/* Another tool asks the next one itself, or OMP_TOOL_LIBRARIES names our own library. */
-	if (asking)
+	if (inside)
 		return NULL;
-	asking = true;
+	inside = true;
 	other = mal_tools_start(omp_version, runtime_version);
-	asking = false;
+	inside = false;
 	mal_attach();
 	if (other && mal.active)
 		mal_warn_for_all("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
@@ -381,7 +389,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		return other;
 	if (!mal_gomp_manages(__builtin_return_address(0)) ||
 	    !mal_runtime_manage(__builtin_return_address(0))) {
-		mal_bind_release();
+		mal_bind_release(&mal);
 		return NULL;
 	}
 	mal_reveal();

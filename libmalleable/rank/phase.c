@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* phase.c: the end of a phase, where samples go up and plans are carried out. */
+/*
+ * phase.c: the end of a phase, where samples go up and plans are carried out.
+ *
+ * Invariant: ranks that meet give their samples at the same boundary (t/unit/test_phase.c:
+ * by_the_count).
+ */
 #include "libmalleable/rank/phase.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/base/kept.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
-#include "libmalleable/rank/period.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
 
@@ -29,15 +33,12 @@
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 
-/* Not in mal_rank: it is large, and its type is that of period.h, which knows of no rank. */
-static struct mal_period period;
-
-static uint64_t busy_ticks(void)
+static uint64_t busy_ticks(const struct mal_rank *rank)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
-		sum += atomic_load_explicit(&mal.threads[i].busy, memory_order_relaxed);
+	for (unsigned int i = 0; i < rank->segment.thread_count; i++)
+		sum += atomic_load_explicit(&rank->threads[i].busy, memory_order_relaxed);
 	return sum;
 }
 
@@ -48,117 +49,119 @@ static clockid_t clock_of(int32_t tid)
 }
 
 /* Add the kernel's figures for our threads, by which the controller checks our own. */
-static void add_cpu_time(struct mal_snapshot *snapshot)
+static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
 	uint64_t read = mal_threads_background_ns(), team = 0;
 	uint64_t all = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - read;
 
-	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
-		int32_t tid = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
+		int32_t tid = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 		struct timespec used;
 
 		if (tid && clock_gettime(clock_of(tid), &used) == 0)
 			team += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 	}
 	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
-	if (!mal.unmanaged && team && team < all)
+	if (!rank->unmanaged && team && team < all)
 		snapshot->unseen = mal_s_to_ticks((double)(all - team) * 1e-9);
 }
 
 /* Threads that it has without help: a team that may differ has one for each CPU. */
-static unsigned int team_of_sample(void)
+static unsigned int team_of_sample(const struct mal_rank *rank)
 {
-	return mal_team_is_mostly_free() && mal.own_count ? mal.own_count : mal.base;
+	return mal_team_is_mostly_free(rank) && rank->cpus.own_count ? rank->cpus.own_count
+								     : rank->team.base;
 }
 
-static void say_sample(uint64_t round, enum mal_boundary_kind kind)
+static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
 {
-	struct mal_header *header = mal.segment.header;
-	struct mal_counters *count = &mal.slot->count;
+	struct mal_header *header = rank->segment.header;
+	struct mal_counters *count = &rank->slot->count;
 	uint64_t now = mal_ticks();
 	struct mal_snapshot snapshot;
 
-	mal_count(&count->serial, now - mal.last_leave);
-	mal.last_leave = now;
+	mal_count(&count->serial, now - rank->primary.last_leave);
+	rank->primary.last_leave = now;
 	snapshot = (struct mal_snapshot){
 		.round = round,
 		.kind = kind,
 		.tick = now,
-		.busy = busy_ticks(),
+		.busy = busy_ticks(rank),
 		.serial = count->serial,
 		.mpi = count->mpi,
 		.region = count->region,
 		.thread_ticks = count->thread_ticks,
 		.regions = count->regions,
-		.team = team_of_sample(),
-		.max = mal_team_max(),
+		.team = team_of_sample(rank),
+		.max = mal_team_max(rank),
 	};
 	for (unsigned int i = 0; i < MAL_BOUNDARY_KINDS; i++)
 		snapshot.boundaries[i] = count->boundaries[i];
-	mal_unmanaged_sample(&snapshot);
-	add_cpu_time(&snapshot);
+	mal_unmanaged_sample(rank, &snapshot);
+	add_cpu_time(rank, &snapshot);
 
-	mal.phase.said_round = round;
-	mal.phase.last_said = snapshot.tick;
-	mal_snapshot_write(mal.slot, &snapshot);
+	rank->phase.said_round = round;
+	rank->phase.last_said = snapshot.tick;
+	mal_snapshot_write(rank->slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
 }
 
 /* Whether all ranks meet where a phase ends now. */
-static bool all_meet(void)
+static bool all_meet(const struct mal_rank *rank)
 {
-	return atomic_load_explicit(&mal.segment.header->kind, memory_order_relaxed) >
+	return atomic_load_explicit(&rank->segment.header->kind, memory_order_relaxed) >
 	       MAL_BOUNDARY_PERIOD;
 }
 
 /* Whether to give a sample here: ranks that meet do at the same boundary, others by the clock. */
-static bool sample_is_due(const struct mal_header *header, enum mal_boundary_kind kind)
+static bool sample_is_due(const struct mal_rank *rank, const struct mal_header *header,
+			  enum mal_boundary_kind kind)
 {
-	if (!all_meet())
+	if (!all_meet(rank))
 		return mal_ticks() >=
 		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);
-	return atomic_load_explicit(&mal.slot->count.boundaries[kind], memory_order_relaxed) >=
+	return atomic_load_explicit(&rank->slot->count.boundaries[kind], memory_order_relaxed) >=
 	       atomic_load_explicit(&header->sample_at, memory_order_relaxed);
 }
 
-void mal_phase_follow_plan(void)
+void mal_phase_follow_plan(struct mal_rank *rank)
 {
-	struct mal_kept kept;
+	struct mal_fpstate saved;
 	uint64_t begin;
 
-	if (!mal_rule(MAL_RULE_BIND))
+	if (!mal_rule(rank, MAL_RULE_BIND))
 		return;
-	kept = mal_keep();
+	saved = mal_fpstate_save();
 	begin = mal_ticks();
-	mal_cpus_apply_plan();
-	mal_team_follow(mal_cpus_to_use(mal.own_count));
-	mal_count(&mal.slot->count.own, mal_ticks() - begin);
-	mal_give_back(&kept);
+	mal_cpus_apply_plan(rank);
+	mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
+	mal_count(&rank->slot->count.own, mal_ticks() - begin);
+	mal_fpstate_restore(&saved);
 }
 
 /* Whether CPUs of the plan have not been handed over to us yet. */
-static bool more_to_come(void)
+static bool more_to_come(const struct mal_rank *rank)
 {
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
-		const struct mal_cpu_slot *slot = &mal.segment.cpus[cpu];
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
+		const struct mal_cpu_slot *slot = &rank->segment.cpus[cpu];
 
-		if (mal_cpumask_has(&mal.allocation, cpu) &&
-		    atomic_load_explicit(&slot->target, memory_order_relaxed) == mal.me &&
-		    mal_word_read(&slot->word).owner != mal.me)
+		if (mal_cpumask_has(&rank->allocation, cpu) &&
+		    atomic_load_explicit(&slot->target, memory_order_relaxed) == rank->me &&
+		    mal_word_read(&slot->word).owner != rank->me)
 			return true;
 	}
 	return false;
 }
 
 /* Wait for the controller's answer to our sample, and if that is a plan, for the CPUs it brings. */
-static void follow_answer(uint32_t answers, uint64_t window)
+static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t window)
 {
-	struct mal_header *header = mal.segment.header;
+	struct mal_header *header = rank->segment.header;
 	uint64_t begin = mal_ticks(), max = mal_s_to_ticks(ANSWER_MAX_S), now;
 	uint64_t hand_over = (uint64_t)((double)window * HAND_OVER_PART);
 
-	if (mal.phase.missed == ANSWERS_MISSED)
+	if (rank->phase.missed == ANSWERS_MISSED)
 		return;
 	if ((double)window * ANSWER_PART < (double)max)
 		max = (uint64_t)((double)window * ANSWER_PART);
@@ -168,63 +171,66 @@ static void follow_answer(uint32_t answers, uint64_t window)
 		mal_futex_wait(&header->answers, answers,
 			       (uint64_t)(mal_ticks_to_s(begin + max - now) * 1e9));
 	atomic_fetch_sub(&header->awaiting, 1);
-	mal.phase.missed = atomic_load(&header->answers) == answers ? mal.phase.missed + 1 : 0;
-	if (atomic_load_explicit(&header->plan, memory_order_acquire) != mal.seen_plan) {
-		mal_phase_follow_plan();
-		while (more_to_come() && mal_ticks() - begin < hand_over)
+	rank->phase.missed = atomic_load(&header->answers) == answers ? rank->phase.missed + 1 : 0;
+	if (atomic_load_explicit(&header->plan, memory_order_acquire) != rank->cpus.seen_plan) {
+		mal_phase_follow_plan(rank);
+		while (more_to_come(rank) && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
-		if (mal_cpus_refresh())
-			mal_team_follow(mal_cpus_to_use(mal.own_count));
+		if (mal_cpus_refresh(rank))
+			mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
 	}
-	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+	mal_count(&rank->slot->count.own, mal_ticks() - begin);
 }
 
-__attribute__((noinline)) static void sample(uint64_t round, enum mal_boundary_kind kind)
+__attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t round,
+					     enum mal_boundary_kind kind)
 {
-	uint32_t answers = atomic_load(&mal.segment.header->answers);
-	uint64_t before = mal.phase.last_said;
+	uint32_t answers = atomic_load(&rank->segment.header->answers);
+	uint64_t before = rank->phase.last_said;
 
-	say_sample(round, kind);
-	if (mal_rule(MAL_RULE_AWAIT) && before && all_meet())
-		follow_answer(answers, mal.phase.last_said - before);
+	publish_sample(rank, round, kind);
+	if (mal_rule(rank, MAL_RULE_AWAIT) && before && all_meet(rank))
+		follow_answer(rank, answers, rank->phase.last_said - before);
 }
 
-__attribute__((noinline)) static void sample_unseen(uint64_t round, enum mal_boundary_kind kind)
+__attribute__((noinline)) static void sample_unseen(struct mal_rank *rank, uint64_t round,
+						    enum mal_boundary_kind kind)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 
-	sample(round, kind);
-	mal_give_back(&kept);
+	sample(rank, round, kind);
+	mal_fpstate_restore(&saved);
 }
 
 /* Apart: where a boundary does not count no register is saved. */
-__attribute__((noinline)) static void pass(enum mal_boundary_kind kind)
+__attribute__((noinline)) static void pass(struct mal_rank *rank, enum mal_boundary_kind kind)
 {
-	const struct mal_header *header = mal.segment.header;
+	const struct mal_header *header = rank->segment.header;
 	uint64_t round;
 
-	if (mal_phase_has_plan())
-		mal_phase_follow_plan();
+	if (mal_phase_has_plan(rank))
+		mal_phase_follow_plan(rank);
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != mal.phase.said_round && mal_rule(MAL_RULE_READY) &&
-	    sample_is_due(header, kind))
-		sample_unseen(round, kind);
+	if (round != rank->phase.said_round && mal_rule(rank, MAL_RULE_READY) &&
+	    sample_is_due(rank, header, kind))
+		sample_unseen(rank, round, kind);
 }
 
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	uint32_t chosen = atomic_load_explicit(&mal.segment.header->kind, memory_order_relaxed);
 
-	if (mal.depth)
+	if (mal.region.depth)
 		return;
 	mal_count(&mal.slot->count.boundaries[kind], 1);
 	if (kind == chosen || (kind > chosen && chosen <= MAL_BOUNDARY_PERIOD))
-		pass(kind);
+		pass(&mal, kind);
 }
 
 void mal_phase_region(const void *where)
 {
-	if (!all_meet() &&
-	    mal_period_event(&period, (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
+	if (!all_meet(&mal) &&
+	    mal_period_event(&mal.phase.period,
+			     (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
 }

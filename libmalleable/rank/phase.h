@@ -12,10 +12,11 @@
 void mal_phase_boundary(enum mal_boundary_kind kind);
 
 /* Whether there is a plan that this rank has not carried out completely. */
-static inline bool mal_phase_has_plan(void)
+static inline bool mal_phase_has_plan(const struct mal_rank *rank)
 {
-	return mal.plan_unfinished || atomic_load_explicit(&mal.segment.header->plan,
-							   memory_order_acquire) != mal.seen_plan;
+	return rank->cpus.plan_unfinished ||
+	       atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire) !=
+		       rank->cpus.seen_plan;
 }
 
 /*
@@ -23,7 +24,7 @@ static inline bool mal_phase_has_plan(void)
  * Called at boundaries, and between them while the team is free, so that a plan need not wait for
  * the end of the phase.
  */
-void mal_phase_follow_plan(void);
+void mal_phase_follow_plan(struct mal_rank *rank);
 
 /* A region at code address WHERE ended. Regions that repeat are boundaries if nobody meets. */
 void mal_phase_region(const void *where);

@@ -82,11 +82,11 @@ static void note_unread(void)
 
 __attribute__((noinline)) static struct mal_region_kind ask(const void *key)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	struct mal_region_kind kind = mal_region_of(key);
 
 	note_unread();
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 	return kind;
 }
 
@@ -99,13 +99,13 @@ struct mal_region_kind mal_prove_region(const void *key)
 
 __attribute__((noinline)) static void say_why(const void *key)
 {
-	struct mal_kept kept = mal_keep();
+	struct mal_fpstate saved = mal_fpstate_save();
 	char text[sizeof(mal.slot->bound)] = "a region of which nothing is known";
 
 	if (!((uintptr_t)key & MAL_NO_FUNCTION))
 		mal_region_why(key, text, sizeof(text));
 	say(text);
-	mal_give_back(&kept);
+	mal_fpstate_restore(&saved);
 }
 
 void mal_prove_say_bound(const void *key)

@@ -3,6 +3,8 @@
  * ready.c: what is done as soon as constructors run. Before them (program/gomp.c) nothing may be
  * called that another library may replace. The constructor is libmalleable_mpi.so's, as all of this
  * library's run before.
+ *
+ * Invariant: a program that loaded this library is counted in its step (t/t2016-absent.t).
  */
 #include <dlfcn.h>
 

@@ -3,6 +3,8 @@
 #ifndef MAL_RANK_REGION_H
 #define MAL_RANK_REGION_H
 
+struct mal_rank;
+
 /*
  * A region starts with REQUESTED threads (0: no num_threads clause): borrow CPUs, choose the team's
  * size and place it. WHERE is its function, or an address with MAL_NO_FUNCTION (prove.h).
@@ -12,7 +14,7 @@ void mal_region_begin(const void *where, unsigned int requested);
 /*
  * The team has SIZE threads, not the number it was prepared for. Primary thread, inside the region.
  */
-void mal_region_resized(unsigned int size);
+void mal_region_resized(struct mal_rank *rank, unsigned int size);
 
 /* The region whose call returns to WHERE ended. */
 void mal_region_end(const void *where);

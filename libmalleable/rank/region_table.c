@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* region_table.c: what a rank learns of each of its parallel regions. */
+/*
+ * region_table.c: what a rank learns of each of its parallel regions.
+ *
+ * Invariant: regions that take much time keep their places (t/unit/test_region.c: after_many).
+ */
 #include "libmalleable/rank/region_table.h"
 
 #include <string.h>

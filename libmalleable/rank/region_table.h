@@ -14,7 +14,7 @@ struct mal_region {
 	uint64_t usual;	   /* ticks, moving average */
 	uint64_t heat;	   /* ticks in it, halved each time that its place is looked for */
 	unsigned int runs; /* short ones */
-	/* mal.standing.number when it was last prepared and needed nothing of its own */
+	/* mal.prepared.number when it was last prepared and needed nothing of its own */
 	uint32_t prepared;
 	double work;  /* ticks times CPUs: average of runs that share none, and of shorter ones */
 	double offer; /* moving average of the part of its time in which others waited */

@@ -2,6 +2,9 @@
 /*
  * sizing.c: how many threads a region gets, by what its past runs took.
  *
+ * Invariant: no region shares for ever without a run alone (t/unit/test_sizing.c:
+ * alone_now_and_then).
+ *
  * Two things are learnt from these: how long the region takes, and for which part of that time
  * other ranks waited. A long region in which others waited long is opened with more threads than
  * CPUs, so that a lender can send some of them to its own CPU while the region runs.
@@ -30,96 +33,97 @@
 /* Stop asking for CPUs after this many looks at which nobody waited. */
 #define LOOKS_WITHOUT 100
 
-void mal_sizing_open(void)
+void mal_sizing_open(struct mal_rank *rank)
 {
-	mal.region.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	mal.region.share_region = mal_s_to_ticks(SHARE_REGION_S);
-	mal.region.grow_region = mal_s_to_ticks(GROW_REGION_S);
-	mal_length_open(mal.region.share_region);
+	rank->sizing.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->sizing.share_region = mal_s_to_ticks(SHARE_REGION_S);
+	rank->sizing.grow_region = mal_s_to_ticks(GROW_REGION_S);
+	mal_length_open(rank, rank->sizing.share_region);
 }
 
 /*
  * Whether the region is long enough for threads to share CPUs. One that the system interrupted
  * seems to, but typically takes far less.
  */
-static bool is_long(const struct mal_region *region)
+static bool is_long(const struct mal_rank *rank, const struct mal_region *region)
 {
-	uint64_t ticks = mal.region.grow_region;
+	uint64_t ticks = rank->sizing.grow_region;
 
-	return region->work >= (double)ticks * mal.own_count &&
+	return region->work >= (double)ticks * rank->cpus.own_count &&
 	       region->length.typical >= ticks / TYPICAL_PART;
 }
 
-bool mal_sizing_may_share(const struct mal_region *region)
+bool mal_sizing_may_share(const struct mal_rank *rank, const struct mal_region *region)
 {
-	return mal_rule(MAL_RULE_LEND) && region->length.lasts && region->left;
+	return mal_rule(rank, MAL_RULE_LEND) && region->length.lasts && region->left;
 }
 
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
-unsigned int mal_sizing_team(const struct mal_region *region)
+unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region)
 {
-	unsigned int cpus = mal_cpus_to_use(mal.own_count + mal.borrowed_count);
+	unsigned int cpus = mal_cpus_to_use(rank, rank->cpus.own_count + rank->cpus.borrowed_count);
 	unsigned int team = cpus;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
-	if (mal.planned > cpus && mal.planned <= mal.segment.thread_count)
-		return mal.planned;
-	if (!mal_rule(MAL_RULE_GROW) || !is_long(region) || !mal_sizing_may_share(region) ||
-	    region->offer < GROW_OFFER)
+	if (rank->cpus.planned > cpus && rank->cpus.planned <= rank->segment.thread_count)
+		return rank->cpus.planned;
+	if (!mal_rule(rank, MAL_RULE_GROW) || !is_long(rank, region) ||
+	    !mal_sizing_may_share(rank, region) || region->offer < GROW_OFFER)
 		return cpus;
-	if (region->offered_cpus >= mal.own_count)
-		team = 2 * mal.own_count;
+	if (region->offered_cpus >= rank->cpus.own_count)
+		team = 2 * rank->cpus.own_count;
 	else if (region->offer >= GROW_SURE)
-		team = mal.own_count + region->offered_cpus;
-	return team > cpus && team <= mal.segment.thread_count ? team : cpus;
+		team = rank->cpus.own_count + region->offered_cpus;
+	return team > cpus && team <= rank->segment.thread_count ? team : cpus;
 }
 
 /*
  * For how long of the region the longest waiting rank waited, and how many CPUs the waiting ranks
  * own.
  */
-static uint64_t measure_offer(uint64_t begin, uint64_t end, unsigned int *cpus)
+static uint64_t measure_offer(const struct mal_rank *rank, uint64_t begin, uint64_t end,
+			      unsigned int *cpus)
 {
 	bool waits[MAL_MAX_RANKS] = {false};
 	uint64_t longest = 0;
 	bool any = false;
 
 	*cpus = 0;
-	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++) {
-		const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	for (unsigned int number = 0; number < rank->segment.rank_count; number++) {
+		const struct mal_rank_slot *slot = &rank->segment.ranks[number];
 		uint64_t since = atomic_load_explicit(&slot->waiting_since, memory_order_relaxed);
 
-		if (rank == mal.me || !since || since >= end)
+		if (number == rank->me || !since || since >= end)
 			continue;
 		if (end - (since > begin ? since : begin) > longest)
 			longest = end - (since > begin ? since : begin);
-		waits[rank] = true;
+		waits[number] = true;
 		any = true;
 	}
-	for (unsigned int cpu = 0; any && cpu < mal.segment.cpu_count; cpu++) {
-		unsigned int owner = mal_word_read(&mal.segment.cpus[cpu].word).owner;
+	for (unsigned int cpu = 0; any && cpu < rank->segment.cpu_count; cpu++) {
+		unsigned int owner = mal_word_read(&rank->segment.cpus[cpu].word).owner;
 
-		*cpus += owner < mal.segment.rank_count && waits[owner];
+		*cpus += owner < rank->segment.rank_count && waits[owner];
 	}
 	return longest;
 }
 
 /* Whether the region that ended could have used more CPUs than the rank's. */
-static bool can_borrow(void)
+static bool can_borrow(const struct mal_rank *rank)
 {
-	return mal.running > mal.own_count || mal_team_may_differ();
+	return rank->region.running > rank->cpus.own_count || mal_team_may_differ(rank);
 }
 
 /* How many CPUs lenders granted while the region ran; they may have taken them back since. */
-static unsigned int count_granted(void)
+static unsigned int count_granted(const struct mal_rank *rank)
 {
-	unsigned int began = mal.own_count + mal.borrowed_count, had;
+	unsigned int began = rank->cpus.own_count + rank->cpus.borrowed_count, had;
 
-	if (!mal.shares)
+	if (!rank->region.may_share_cpus)
 		return 0;
-	had = atomic_load_explicit(&mal.slot->wants_cpus_count, memory_order_relaxed);
+	had = atomic_load_explicit(&rank->slot->wants_cpus_count, memory_order_relaxed);
 	/* Others write it. */
-	had = had < mal.running ? had : mal.running;
+	had = had < rank->region.running ? had : rank->region.running;
 	return had > began ? had - began : 0;
 }
 
@@ -127,55 +131,58 @@ static unsigned int count_granted(void)
  * A run took WORK. On shared CPUs, or with those of others, it may take longer than alone. One that
  * took far less shows that what is believed is wrong.
  */
-static void learn_work(struct mal_region *region, double work)
+static void learn_work(const struct mal_rank *rank, struct mal_region *region, double work)
 {
 	if (region->work <= 0 || work < region->work / 4)
 		region->work = work;
-	else if (work < region->work || !mal_sizing_is_shared())
+	else if (work < region->work || !mal_sizing_is_shared(rank))
 		region->work = (region->work + work) / 2;
 }
 
 /* Ranks that wait lend, at a cost, as soon as one could borrow. */
-static void ask_for_cpus(const struct mal_region *region, double offer)
+static void ask_for_cpus(struct mal_rank *rank, const struct mal_region *region, double offer)
 {
-	if (offer > GROW_OFFER && can_borrow() && (mal.stacked || mal_sizing_may_share(region))) {
-		mal_cpus_want(true);
-		mal.region.looks_without = 0;
-	} else if (++mal.region.looks_without > LOOKS_WITHOUT) {
-		mal_cpus_want(false);
+	if (offer > GROW_OFFER && can_borrow(rank) &&
+	    (rank->region.oversubscribed || mal_sizing_may_share(rank, region))) {
+		mal_cpus_want(rank, true);
+		rank->sizing.looks_without = 0;
+	} else if (++rank->sizing.looks_without > LOOKS_WITHOUT) {
+		mal_cpus_want(rank, false);
 	}
 }
 
 /* Learn from the region that ended. */
-__attribute__((noinline)) void mal_sizing_learn(struct mal_region *region, uint64_t now)
+__attribute__((noinline)) void mal_sizing_learn(struct mal_rank *rank, struct mal_region *region,
+						uint64_t now)
 {
-	double duration = (double)(now - mal.region_begin);
+	double duration = (double)(now - rank->region.begin);
 	unsigned int cpus;
 	double work, offer;
 	bool was_long;
 
 	/* A coarse clock has not gone on since: there is nothing to divide by. */
-	if (now <= mal.region_begin)
+	if (now <= rank->region.begin)
 		return;
-	mal.region.last_look = now;
+	rank->sizing.last_look = now;
 	/* It took long to create threads, and will not the next time. */
-	if (mal.running > 1 && mal.running > mal.region.threads) {
-		mal.region.threads = mal.running;
+	if (rank->region.running > 1 && rank->region.running > rank->sizing.threads) {
+		rank->sizing.threads = rank->region.running;
 		return;
 	}
-	if (!mal_rule(MAL_RULE_LEND))
+	if (!mal_rule(rank, MAL_RULE_LEND))
 		return;
-	offer = (double)measure_offer(mal.region_begin, now, &cpus) / duration;
-	was_long = is_long(region);
+	offer = (double)measure_offer(rank, rank->region.begin, now, &cpus) / duration;
+	was_long = is_long(rank, region);
 	/* A CPU is granted while its rank waits. */
-	work = duration * (mal.own_count + mal.borrowed_count + offer * count_granted());
-	region->left = mal_sizing_is_shared() ? region->left - (region->left > 0) : SHARED_RUNS;
-	learn_work(region, work);
-	ask_for_cpus(region, offer);
+	work = duration *
+	       (rank->cpus.own_count + rank->cpus.borrowed_count + offer * count_granted(rank));
+	region->left = mal_sizing_is_shared(rank) ? region->left - (region->left > 0) : SHARED_RUNS;
+	learn_work(rank, region, work);
+	ask_for_cpus(rank, region, offer);
 	region->offer = (region->offer + offer) / 2;
 	if (offer > GROW_OFFER)
 		region->offered_cpus = cpus;
-	if (was_long || is_long(region) ||
-	    region->prepared_to_share != mal_sizing_may_share(region))
+	if (was_long || is_long(rank, region) ||
+	    region->prepared_to_share != mal_sizing_may_share(rank, region))
 		region->prepared = 0;
 }

@@ -15,24 +15,24 @@
 #include "libmalleable/rank/state/state.h"
 
 /* Set lengths in ticks (mal_rank.region). Once, before the others. */
-void mal_sizing_open(void);
+void mal_sizing_open(struct mal_rank *rank);
 
 /* Whether it may borrow CPUs, and have more threads than CPUs. */
-bool mal_sizing_may_share(const struct mal_region *region);
+bool mal_sizing_may_share(const struct mal_rank *rank, const struct mal_region *region);
 
 /*
  * Whether the current region shares CPUs by our choice, or uses those of others. A program's own
  * threads share them in each run: none would be alone.
  */
-static inline bool mal_sizing_is_shared(void)
+static inline bool mal_sizing_is_shared(const struct mal_rank *rank)
 {
-	return mal.borrowed_count || (mal.stacked && mal.sized);
+	return rank->cpus.borrowed_count || (rank->region.oversubscribed && rank->region.sized);
 }
 
 /* Its team: one thread per CPU, or more if CPUs may come while it runs. */
-unsigned int mal_sizing_team(const struct mal_region *region);
+unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region);
 
 /* It ended at tick NOW. Ask for CPUs while others wait, if ranks lend and it may share. */
-void mal_sizing_learn(struct mal_region *region, uint64_t now);
+void mal_sizing_learn(struct mal_rank *rank, struct mal_region *region, uint64_t now);
 
 #endif

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* team.c: the OpenMP team's size, and what the program has been told about it. */
+/*
+ * team.c: the OpenMP team's size, and what the program has been told about it.
+ *
+ * Invariant: what the program was told of its threads stays true (t/unit/test_team.c:
+ * asks_outside).
+ */
 #include "libmalleable/rank/team.h"
 
 #include <stdlib.h>
@@ -29,17 +34,13 @@
  */
 #define SPARE_THREADS 16
 
-/* Not in mal_rank: it is never NULL. */
-static const struct mal_runtime none;
-static const struct mal_runtime *runtime = &none;
-
 /* Keep the team's size from now on, unless the user chose otherwise. */
-static void keep_size(enum mal_mode_reason reason)
+static void keep_size(struct mal_rank *rank, enum mal_mode_reason reason)
 {
-	if (mal.mode != MAL_MODE_AUTO)
+	if (rank->mode != MAL_MODE_AUTO)
 		return;
-	mal.mode = MAL_MODE_CPUSET;
-	atomic_store(&mal.slot->reason, reason);
+	rank->mode = MAL_MODE_CPUSET;
+	atomic_store(&rank->slot->reason, reason);
 }
 
 /* LLVM's runtime accepts these words as "no"; anything else may mean "yes". */
@@ -64,11 +65,11 @@ static bool threads_are_printed(void)
 	       (affinity && strcasestr(affinity, "verbose") && !strcasestr(affinity, "noverbose"));
 }
 
-static void look_at_objects(void)
+static void look_at_objects(struct mal_rank *rank)
 {
 	enum mal_mode_reason reason;
 
-	if (mal.mode != MAL_MODE_AUTO || !mal_objects_changed())
+	if (rank->mode != MAL_MODE_AUTO || !mal_objects_changed())
 		return;
 	reason = mal_objects_keep_size();
 	/* libomp 19.1.7 aborts where a team of several threads leaves a dynamic loop early. */
@@ -77,48 +78,54 @@ static void look_at_objects(void)
 	if (reason == MAL_REASON_NONE)
 		return;
 	/* It holds for the regions that are bound. */
-	if (mal.proofs.on)
-		atomic_store(&mal.slot->reason, reason);
+	if (rank->proofs.on)
+		atomic_store(&rank->slot->reason, reason);
 	else
-		keep_size(reason);
+		keep_size(rank, reason);
 }
 
-static void choose_mode(void)
+static void choose_mode(struct mal_rank *rank)
 {
+	const struct mal_runtime *runtime = rank->team.managed;
+
 	/*
 	 * A number of threads that differs from the number of CPUs was chosen on purpose. One that
 	 * the program is told so that it can grow matters to bound regions alone.
 	 */
-	if (mal.base != mal_cpumask_count(&mal.home) && !(mal.reported_more && mal.proofs.on))
-		keep_size(MAL_REASON_NUMBER);
+	if (rank->team.base != mal_cpumask_count(&rank->home) &&
+	    !(rank->team.told_more && rank->proofs.on))
+		keep_size(rank, MAL_REASON_NUMBER);
 	else if (runtime->get_dynamic && runtime->get_dynamic())
-		keep_size(MAL_REASON_DYNAMIC);
+		keep_size(rank, MAL_REASON_DYNAMIC);
 	else if (is_asked_for("KMP_DETERMINISTIC_REDUCTION"))
-		keep_size(MAL_REASON_REDUCTION);
+		keep_size(rank, MAL_REASON_REDUCTION);
 	else if (threads_are_printed())
-		keep_size(MAL_REASON_DISPLAY);
-	look_at_objects();
+		keep_size(rank, MAL_REASON_DISPLAY);
+	look_at_objects(rank);
 }
 
 /* The user's limit: beyond it the runtime gives no more threads, or only with a warning. */
-static unsigned int get_limit(void)
+static unsigned int get_limit(const struct mal_rank *rank)
 {
+	const struct mal_runtime *runtime = rank->team.managed;
 	int limit = runtime->get_thread_limit ? runtime->get_thread_limit() : 0;
 
-	if (mal.teams.all_limited)
-		return mal.base;
+	if (rank->team.all_limited)
+		return rank->team.base;
 	if (limit <= 0 || (unsigned int)limit >= NO_LIMIT)
 		return NO_LIMIT;
 	/* The limit includes threads of nested regions. */
 	if (runtime->get_max_active_levels && runtime->get_max_active_levels() > 1)
-		return mal.base;
-	return (unsigned int)limit > mal.base ? (unsigned int)limit : mal.base;
+		return rank->team.base;
+	return (unsigned int)limit > rank->team.base ? (unsigned int)limit : rank->team.base;
 }
 
 /* Whether the system has room for a team of so many. Where it has not, libomp ends the program. */
-static bool system_has_room(unsigned int threads)
+static bool system_has_room(const struct mal_rank *rank, unsigned int threads)
 {
-	return mal_threads_have_room(threads, SPARE_THREADS,
+	const struct mal_runtime *runtime = rank->team.managed;
+
+	return mal_threads_have_room(rank, threads, SPARE_THREADS,
 				     runtime->get_stack_size ? runtime->get_stack_size() : 0);
 }
 
@@ -126,28 +133,29 @@ static bool system_has_room(unsigned int threads)
  * A program that is told 1 thread may leave out what several need. With one CPU tell it 2, where no
  * region is bound and the user left the number to us.
  */
-static void raise_base(bool chosen)
+static void raise_base(struct mal_rank *rank, bool chosen)
 {
-	bool told_so = mal.proofs.raised; /* while another thread was the primary one */
+	bool told_so = rank->proofs.raised; /* while another thread was the primary one */
 
-	mal.proofs.raised = false;
-	if (!mal.proofs.on || mal.mode != MAL_MODE_AUTO || mal.base != 1)
+	rank->proofs.raised = false;
+	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->team.base != 1)
 		return;
-	if (!chosen && (told_so || !atomic_load(&mal.reported)) && !mal.proofs.told_one &&
-	    runtime->set_num_threads && get_limit() >= 2 && mal_prove_all_free() &&
-	    system_has_room(2)) {
+	if (!chosen && (told_so || !atomic_load(&rank->team.told_threads)) &&
+	    !rank->proofs.told_one && rank->team.managed->set_num_threads && get_limit(rank) >= 2 &&
+	    mal_prove_all_free() && system_has_room(rank, 2)) {
 		/* Who only observes changes nothing, but tells what balancing could do. */
-		if (!mal.observe)
-			mal.base = 2;
-		mal.proofs.raised = true;
+		if (!rank->observe)
+			rank->team.base = 2;
+		rank->proofs.raised = true;
 	} else if (chosen) {
 		mal_prove_told_one();
 	}
 }
 
 /* Where the user wants the calling thread, which the runtime knows. */
-static bool find_place(struct mal_cpumask *mask)
+static bool find_place(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
+	const struct mal_runtime *runtime = rank->team.managed;
 	int ids[MAL_MAX_CPUS / 4], place, count;
 
 	place = runtime->get_place_num ? runtime->get_place_num() : -1;
@@ -160,256 +168,264 @@ static bool find_place(struct mal_cpumask *mask)
 	for (int i = 0; i < count; i++)
 		if (ids[i] >= 0)
 			mal_cpumask_add(mask, (unsigned int)ids[i]);
-	mal_cpumask_keep(mask, &mal.home);
+	mal_cpumask_intersect(mask, &rank->home);
 	return mal_cpumask_count(mask) > 0;
 }
 
-void mal_team_open(void)
+void mal_team_open(struct mal_rank *rank)
 {
+	const struct mal_runtime *runtime = mal_runtime_managed();
 	const char *numbers = getenv("OMP_NUM_THREADS");
 	unsigned int told;
 	int threads;
 
-	if (mal.base)
+	if (rank->team.base)
 		return;
-	runtime = mal_runtime_managed();
+	rank->team.managed = runtime;
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
-	mal.base = mal.teams.unbalanced = threads > 0 ? (unsigned int)threads : 1;
-	mal.teams.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
+	rank->team.base = rank->team.unbalanced = threads > 0 ? (unsigned int)threads : 1;
+	rank->team.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
 	if (runtime->set_num_threads &&
 	    mal_number_parse(getenv(MAL_ENV_MAX_THREADS), 1, NO_LIMIT, &told)) {
-		unsigned int limit = get_limit();
+		unsigned int limit = get_limit(rank);
 
-		mal.base = told < limit ? told : limit;
-		runtime->set_num_threads((int)mal.base);
-		mal.reported_more = true;
+		rank->team.base = told < limit ? told : limit;
+		runtime->set_num_threads((int)rank->team.base);
+		rank->team.told_more = true;
 	}
-	atomic_store(&mal.slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
-						(mal.reported_more ? MAL_CHOSEN_BY_KEY : 0u));
-	mal.team = mal.base;
-	mal.teams.linger = MAL_LINGER_USUAL;
-	mal.teams.schedule = 0;
-	mal.teams.alike = mal.base == 1 && mal_gomp_original(runtime);
-	choose_mode();
-	raise_base(numbers || mal.reported_more);
-	mal.teams.levels_differ = numbers && strchr(numbers, ',');
-	mal.teams.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
-			    getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
-	mal.teams.place = mal.teams.rebinds ? find_place : NULL;
-	mal.teams.block_fixed |=
+	atomic_store(&rank->slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
+						  (rank->team.told_more ? MAL_CHOSEN_BY_KEY : 0u));
+	rank->team.size = rank->team.base;
+	rank->team.linger = MAL_LINGER_USUAL;
+	rank->team.schedule = 0;
+	rank->team.mimic_primary_fp = rank->team.base == 1 && mal_gomp_original(runtime);
+	choose_mode(rank);
+	raise_base(rank, numbers || rank->team.told_more);
+	rank->team.levels_differ = numbers && strchr(numbers, ',');
+	rank->team.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
+			     getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
+	rank->team.place = rank->team.rebinds ? find_place : NULL;
+	rank->team.block_fixed |=
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
-	mal.teams.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
-	mal.teams.usual_kind = OMP_SCHED_STATIC;
+	rank->team.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
+	rank->team.usual_kind = OMP_SCHED_STATIC;
 	/* It ends programs whose OMP_SCHEDULE names a kind of LLVM's own. */
-	if (runtime->get_schedule && !mal.teams.schedule_fixed)
-		runtime->get_schedule(&mal.teams.usual_kind, &mal.teams.usual_chunk);
-	mal.teams.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
+	if (runtime->get_schedule && !rank->team.schedule_fixed)
+		runtime->get_schedule(&rank->team.usual_kind, &rank->team.usual_chunk);
+	rank->team.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
 }
 
-void mal_team_look(void)
+void mal_team_look(struct mal_rank *rank)
 {
-	unsigned int asked = atomic_load_explicit(&mal.teams.asked_inside, memory_order_relaxed);
+	unsigned int asked = atomic_load_explicit(&rank->team.asked_inside, memory_order_relaxed);
 
-	look_at_objects();
-	if (asked <= mal.base)
+	look_at_objects(rank);
+	if (asked <= rank->team.base)
 		return;
-	mal.base = asked;
-	mal.reported_more = true;
+	rank->team.base = asked;
+	rank->team.told_more = true;
 }
 
-unsigned int mal_team_bound(unsigned int threads)
+unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 {
 	unsigned int limit;
 
-	if (threads <= mal.base)
+	if (threads <= rank->team.base)
 		return threads;
-	limit = get_limit();
+	limit = get_limit(rank);
 	if (threads > limit)
 		threads = limit;
-	if (mal.teams.room < mal.base)
-		mal.teams.room = mal.base;
-	if (threads <= mal.teams.room)
+	if (rank->team.room < rank->team.base)
+		rank->team.room = rank->team.base;
+	if (threads <= rank->team.room)
 		return threads;
-	if (mal.teams.no_room || !system_has_room(threads)) {
-		mal.teams.no_room = true;
-		keep_size(MAL_REASON_SYSTEM);
-		return mal.teams.room;
+	if (rank->team.no_room || !system_has_room(rank, threads)) {
+		rank->team.no_room = true;
+		keep_size(rank, MAL_REASON_SYSTEM);
+		return rank->team.room;
 	}
-	mal.teams.room = threads;
+	rank->team.room = threads;
 	return threads;
 }
 
 bool mal_team_hides_size(void)
 {
-	return !mal.teams.levels_differ && runtime->set_num_threads;
+	return !mal.team.levels_differ && mal.team.managed->set_num_threads;
 }
 
 void mal_team_hide_size(void)
 {
-	runtime->set_num_threads((int)mal.base);
+	mal.team.managed->set_num_threads((int)mal.team.base);
 }
 
-void mal_team_keep_schedule(void)
+void mal_team_keep_schedule(struct mal_rank *rank)
 {
-	mal.teams.schedule_fixed = true;
+	rank->team.schedule_fixed = true;
 }
 
-void mal_team_keep_dynamic(void)
+void mal_team_keep_dynamic(struct mal_rank *rank)
 {
-	if (!mal.base)
-		mal_team_open();
-	keep_size(MAL_REASON_DYNAMIC);
+	if (!rank->team.base)
+		mal_team_open(rank);
+	keep_size(rank, MAL_REASON_DYNAMIC);
 }
 
-void mal_team_chosen(unsigned int threads)
+void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 {
-	if (!mal.base)
-		mal_team_open();
+	if (!rank->team.base)
+		mal_team_open(rank);
 	/* As many as it has because of us it may have chosen because it was told so. */
-	if (threads > mal.base || threads < mal.teams.unbalanced)
-		mal.teams.unbalanced = threads;
-	mal.base = threads;
-	mal.team = threads;
-	mal.proofs.raised = false;
-	atomic_store(&mal.teams.asked_inside, 0);
-	mal_team_tell((int)threads);
+	if (threads > rank->team.base || threads < rank->team.unbalanced)
+		rank->team.unbalanced = threads;
+	rank->team.base = threads;
+	rank->team.size = threads;
+	rank->proofs.raised = false;
+	atomic_store(&rank->team.asked_inside, 0);
+	mal_team_tell(rank, (int)threads);
 }
 
-int mal_team_tell(int threads)
+int mal_team_tell(const struct mal_rank *rank, int threads)
 {
-	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
+	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
 
 	/* A region of one thread because of its if clause says nothing of others. */
-	if (threads == 1 && mal.base <= 1 && !mal.proofs.raised)
+	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.raised)
 		mal_prove_told_one();
-	if (threads > 0 && (unsigned int)threads > reported) {
+	if (threads > 0 && (unsigned int)threads > told) {
 		uint32_t reason = MAL_REASON_NONE;
 
-		atomic_store(&mal.reported, (uint32_t)threads);
-		atomic_store(&mal.slot->reported, (uint32_t)threads);
-		if (mal.mode == MAL_MODE_AUTO)
-			atomic_compare_exchange_strong(&mal.slot->reason, &reason,
+		atomic_store(&rank->team.told_threads, (uint32_t)threads);
+		atomic_store(&rank->slot->reported, (uint32_t)threads);
+		if (rank->mode == MAL_MODE_AUTO)
+			atomic_compare_exchange_strong(&rank->slot->reason, &reason,
 						       MAL_REASON_REPORTED);
 	}
 	return threads;
 }
 
-int mal_team_tell_inside(int threads)
+int mal_team_tell_inside(const struct mal_rank *rank, int threads)
 {
 	/* It was proved that nothing comes of it. */
-	if (mal_self.slot && mal.proofs.free)
+	if (mal_self.slot && rank->proofs.free)
 		return threads;
 	/*
 	 * The answer must stay true: later regions are at least as large as this one. But the user
 	 * may have said that it need not.
 	 */
-	if (mal_self.slot && mal.widened && mal.mode != MAL_MODE_TEAM) {
-		atomic_store(&mal.teams.asked_inside, mal.running);
-		threads = threads > (int)mal.running ? threads : (int)mal.running;
+	if (mal_self.slot && rank->region.widened && rank->mode != MAL_MODE_TEAM) {
+		atomic_store(&rank->team.asked_inside, rank->region.running);
+		threads = threads > (int)rank->region.running ? threads : (int)rank->region.running;
 	}
-	return mal_team_tell(threads);
+	return mal_team_tell(rank, threads);
 }
 
-bool mal_team_is_free(void)
+/* A plan may come before the first region, where the team is opened. */
+static bool can_resize(const struct mal_rank *rank)
 {
-	if (mal.proofs.on)
-		return mal.mode == MAL_MODE_AUTO && runtime->set_num_threads &&
-		       !atomic_load_explicit(&mal.proofs.told_one, memory_order_relaxed);
-	if (mal.mode == MAL_MODE_TEAM)
-		return runtime->set_num_threads;
-	return mal.mode != MAL_MODE_CPUSET &&
-	       !atomic_load_explicit(&mal.reported, memory_order_relaxed) &&
-	       runtime->set_num_threads;
+	return rank->team.managed && rank->team.managed->set_num_threads;
 }
 
-bool mal_team_may_differ(void)
+bool mal_team_is_free(const struct mal_rank *rank)
 {
-	return mal_team_is_free() && (!mal.proofs.on || mal.proofs.free);
+	if (rank->proofs.on)
+		return rank->mode == MAL_MODE_AUTO && can_resize(rank) &&
+		       !atomic_load_explicit(&rank->proofs.told_one, memory_order_relaxed);
+	if (rank->mode == MAL_MODE_TEAM)
+		return can_resize(rank);
+	return rank->mode != MAL_MODE_CPUSET &&
+	       !atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed) &&
+	       can_resize(rank);
 }
 
-bool mal_team_is_mostly_free(void)
+bool mal_team_may_differ(const struct mal_rank *rank)
 {
-	return mal.proofs.on && mal_team_is_free() &&
-	       2 * mal.proofs.free_ticks >= atomic_load(&mal.slot->count.region);
+	return mal_team_is_free(rank) && (!rank->proofs.on || rank->proofs.free);
 }
 
-static unsigned int max_threads(void)
+bool mal_team_is_mostly_free(const struct mal_rank *rank)
 {
-	unsigned int reported = atomic_load_explicit(&mal.reported, memory_order_relaxed);
-
-	if (mal.mode == MAL_MODE_TEAM || mal_team_is_mostly_free())
-		reported = 0;
-	else if (mal.proofs.on)
-		reported = mal.base;
-	if (mal.teams.no_room && !reported)
-		return mal.teams.room;
-	return mal.mode == MAL_MODE_CPUSET && mal.base > reported ? mal.base : reported;
+	return rank->proofs.on && mal_team_is_free(rank) &&
+	       2 * rank->proofs.free_ticks >= atomic_load(&rank->slot->count.region);
 }
 
-unsigned int mal_team_max(void)
+static unsigned int max_threads(const struct mal_rank *rank)
 {
-	unsigned int max = max_threads(), home = mal_cpumask_count(&mal.home);
+	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
+
+	if (rank->mode == MAL_MODE_TEAM || mal_team_is_mostly_free(rank))
+		told = 0;
+	else if (rank->proofs.on)
+		told = rank->team.base;
+	if (rank->team.no_room && !told)
+		return rank->team.room;
+	return rank->mode == MAL_MODE_CPUSET && rank->team.base > told ? rank->team.base : told;
+}
+
+unsigned int mal_team_max(const struct mal_rank *rank)
+{
+	unsigned int max = max_threads(rank), home = mal_cpumask_count(&rank->home);
 
 	/* What it was told may be more. */
-	if (home < mal.base)
-		home = mal.base;
-	if (!mal.slot->count.regions || !mal_length_is_mostly_short())
+	if (home < rank->team.base)
+		home = rank->team.base;
+	if (!rank->slot->count.regions || !mal_length_is_mostly_short(rank))
 		return max;
 	return max && max < home ? max : home;
 }
 
-void mal_team_set(unsigned int threads)
+void mal_team_set(struct mal_rank *rank, unsigned int threads)
 {
-	if (threads == mal.team || !runtime->set_num_threads)
+	if (threads == rank->team.size || !can_resize(rank))
 		return;
-	runtime->set_num_threads((int)threads);
-	mal.team = threads;
-	if (mal.teams.rebinds)
-		mal_bind_forget();
+	rank->team.managed->set_num_threads((int)threads);
+	rank->team.size = threads;
+	if (rank->team.rebinds)
+		mal_bind_forget(rank);
 }
 
-void mal_team_follow(unsigned int cpus)
+void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 {
 	/*
 	 * A plan may come before the first region, where the team is opened: it has no size until
 	 * then.
 	 */
-	if (!mal.base || !cpus || mal.mode == MAL_MODE_CPUSET || mal.proofs.on ||
-	    (atomic_load(&mal.reported) && mal.mode != MAL_MODE_TEAM))
+	if (!rank->team.base || !cpus || rank->mode == MAL_MODE_CPUSET || rank->proofs.on ||
+	    (atomic_load(&rank->team.told_threads) && rank->mode != MAL_MODE_TEAM))
 		return;
-	cpus = mal_team_bound(cpus);
-	mal.base = cpus;
-	mal_team_set(cpus);
+	cpus = mal_team_clamp(rank, cpus);
+	rank->team.base = cpus;
+	mal_team_set(rank, cpus);
 }
 
-bool mal_team_set_linger(enum mal_linger linger)
+bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 {
-	if (linger == mal.teams.linger || mal.teams.block_fixed)
+	if (linger == rank->team.linger || rank->team.block_fixed)
 		return false;
-	runtime->set_blocktime(linger == MAL_LINGER_USUAL ? mal.teams.usual_blocktime
-							  : linger == MAL_LINGER_SHORT);
-	mal.teams.linger = linger;
+	rank->team.managed->set_blocktime(linger == MAL_LINGER_USUAL ? rank->team.usual_blocktime
+								     : linger == MAL_LINGER_SHORT);
+	rank->team.linger = linger;
 	return true;
 }
 
-void mal_team_keep_blocktime(void)
+void mal_team_keep_blocktime(struct mal_rank *rank)
 {
-	mal.teams.block_fixed = true;
+	rank->team.block_fixed = true;
 }
 
-int mal_team_tell_blocktime(int ms)
+int mal_team_tell_blocktime(const struct mal_rank *rank, int ms)
 {
-	bool ours = mal.teams.linger != MAL_LINGER_USUAL && !mal.teams.block_fixed &&
-		    ms == (mal.teams.linger == MAL_LINGER_SHORT);
+	bool ours = rank->team.linger != MAL_LINGER_USUAL && !rank->team.block_fixed &&
+		    ms == (rank->team.linger == MAL_LINGER_SHORT);
 
-	return ours ? mal.teams.usual_blocktime : ms;
+	return ours ? rank->team.usual_blocktime : ms;
 }
 
-void mal_team_set_schedule(uint32_t schedule)
+void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule)
 {
+	const struct mal_runtime *runtime = rank->team.managed;
 	uint32_t kind = schedule & 0xffff;
 
-	if (schedule == mal.teams.schedule || mal.teams.schedule_fixed || !runtime->set_schedule)
+	if (schedule == rank->team.schedule || rank->team.schedule_fixed || !runtime->set_schedule)
 		return;
 	/* libomp aborts on kinds other than omp_sched_static, dynamic and guided. */
 	if (kind > OMP_SCHED_GUIDED)
@@ -417,6 +433,6 @@ void mal_team_set_schedule(uint32_t schedule)
 	if (kind)
 		runtime->set_schedule((int)kind, (int)(schedule >> 16));
 	else
-		runtime->set_schedule(mal.teams.usual_kind, mal.teams.usual_chunk);
-	mal.teams.schedule = schedule;
+		runtime->set_schedule(rank->team.usual_kind, rank->team.usual_chunk);
+	rank->team.schedule = schedule;
 }

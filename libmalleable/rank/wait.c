@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wait.c: a thread enters or leaves a blocking MPI call, or polls inside one. */
+/*
+ * wait.c: a thread enters or leaves a blocking MPI call, or polls inside one.
+ *
+ * Invariant: calls nest: a wait begins and ends once (t/unit/test_team.c: calls).
+ */
 #include "libmalleable/rank/wait.h"
 
 #include <sched.h>
@@ -16,6 +20,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/summary.h"
+#include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/unseen_wait.h"
@@ -41,12 +46,12 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	if (!mal.active)
 		return;
 	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
-	mal_threads_ignore();
-	mal_unmanaged_open();
+	mal_threads_ignore(&mal);
+	mal_unmanaged_open(&mal);
 	if (mal.unmanaged && mal_gomp_is_kept())
 		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
 	if (!mal_self.met)
-		mal_become_primary();
+		mal_become_primary(&mal);
 	mal_summary_begin();
 }
 
@@ -63,9 +68,9 @@ void mal_mpi_finalize(void (*progress)(void))
 #define SAME_STACK (8u << 20)
 
 /* Leave a call. Returns whether it was one of the primary thread outside regions. */
-static inline bool leave(void)
+static inline bool leave(struct mal_rank *rank)
 {
-	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !mal.active)
+	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !rank->active)
 		return false;
 	if (mal_self.calling == MAL_CALLS) {
 		mal_self.calling = MAL_CALLS_NOT;
@@ -74,7 +79,7 @@ static inline bool leave(void)
 	}
 	if (mal_self.calling) {
 		if (mal_self.calling == MAL_CALLS_UNSEEN) {
-			mal_unseen_end();
+			mal_unseen_wait_end(rank);
 			return true;
 		}
 		mal_self.calling = MAL_CALLS_NOT;
@@ -102,7 +107,7 @@ void mal_mpi_unwound(void)
 	if (!mal_self.mpi_depth)
 		return;
 	mal_self.mpi_depth = 1;
-	leave();
+	leave(&mal);
 }
 
 void mal_mpi_enter(bool collective)
@@ -116,13 +121,13 @@ void mal_mpi_enter(bool collective)
 	mal_self.mpi_frame = (uintptr_t)__builtin_frame_address(0);
 	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_UNSEEN))
 		return;
-	if (mal_self.primary && !mal.depth) {
+	if (mal_self.primary && !mal.region.depth) {
 		mal_self.calling = MAL_CALLS;
 		mal_self.collective = collective;
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN) {
 			mal_wait_begin();
-			mal_unseen_begin();
+			mal_unseen_wait_begin(&mal);
 		}
 	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
 		mal_self.mpi_begin = mal_ticks();
@@ -131,23 +136,23 @@ void mal_mpi_enter(bool collective)
 
 void mal_mpi_leave(bool boundary)
 {
-	if (leave())
+	if (leave(&mal))
 		mal_phase_boundary(boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL);
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */
-__attribute__((noinline)) static void note_waiting(void)
+__attribute__((noinline)) static void note_waiting(const struct mal_rank *rank)
 {
-	if (!mal.active || atomic_load(&mal.slot->strays) & MAL_STRAYS_WAIT)
+	if (!rank->active || atomic_load(&rank->slot->strays) & MAL_STRAYS_WAIT)
 		return;
-	atomic_fetch_or(&mal.slot->strays, MAL_STRAYS_WAIT);
+	atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_WAIT);
 }
 
 /* The first poll that is seen in an unseen wait, or in a call of a loop of tests. */
 __attribute__((noinline)) static void poll_first(void)
 {
 	if (mal_self.calling == MAL_CALLS_UNSEEN) {
-		mal_unseen_withdraw();
+		mal_unseen_wait_withdraw(&mal);
 		mal_wait_poll();
 		return;
 	}
@@ -160,8 +165,8 @@ __attribute__((noinline)) static void poll_first(void)
 void mal_mpi_poll(void)
 {
 	if (!mal_self.calling) {
-		if (mal_self.mpi_depth && !mal_self.primary && !mal.region_begin)
-			note_waiting();
+		if (mal_self.mpi_depth && !mal_self.primary && !mal.region.begin)
+			note_waiting(&mal);
 		return;
 	}
 	if (mal_self.waiting) {

@@ -58,7 +58,7 @@ void mal_mpi_poll(void);
 
 /*
  * A call that only tests (MPI_Test, MPI_Iprobe) returned; DONE: it found something. A rank that
- * does little but test is waiting (tests.c).
+ * does little but test is waiting (mpi_test_loops.c).
  */
 void mal_mpi_tested(bool done);
 

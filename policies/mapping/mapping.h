@@ -8,7 +8,7 @@
 /*
  * Fill plan->owner from plan->count. Ranks get CPUs near their own (same L3, then same NUMA node,
  * then same package), and few CPUs change hands. The result is deterministic and takes bounded
- * time: the best assignment if ranks x ranks x L3 groups are few (assignment.h), else CPUs one by
+ * time: the best assignment if ranks x ranks x L3 groups are few, else CPUs one by
  * one.
  */
 void mal_map(const struct mal_view *view, struct mal_plan *plan);

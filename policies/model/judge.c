@@ -304,8 +304,17 @@ double mal_judge_times(const struct mal_judge *judge, unsigned int way)
 	return exp(judge->trusted & way ? other->mean : -other->mean);
 }
 
+/* The first window, in which ranks lend for none or few of their regions, tells what is to gain. */
+static void begin_step(struct mal_judge *judge, const struct mal_judge_window *window)
+{
+	if (judge->trusted == MAL_WAY_LEND && log(window->elapsed_s / window->even_s) < MUCH)
+		judge->trusted = judge->way = 0;
+}
+
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window)
 {
+	if (judge->run_s <= 0)
+		begin_step(judge, window);
 	judge->run_s += window->elapsed_s;
 	for (unsigned int way = 0; way < MAL_WAYS; way++)
 		judge->ways[way].rest -= judge->ways[way].rest > 0;

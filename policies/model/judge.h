@@ -10,7 +10,8 @@
  * in each other's way, or CPUs are slow, work itself grows with the CPUs, and every model that goes
  * by work sees a gain. A challenger that measured better by more than the error of the mean is
  * trusted from then on; so is one that lends besides and measured no worse, where moves leave much:
- * blocks seldom meet the windows in which the load changes.
+ * blocks seldom meet the windows in which the load changes. Where only lending is allowed a step
+ * begins with it, unless its first window leaves little to gain.
  *
  * Challengers cost time. Of those that may be better the most hopeful one goes first, and only
  * where all that challengers lost, with what it is expected to lose, is a small part of the time so

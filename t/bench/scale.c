@@ -17,7 +17,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/core/segment.h"
-#include "libmalleable/rank/period.h"
+#include "libmalleable/rank/state/period.h"
 #include "policies/decide/decision.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"

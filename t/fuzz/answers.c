@@ -27,10 +27,10 @@ bool mal_channel_is_open(const char *path)
 	return path;
 }
 
-int mal_step_act(const struct mal_controller_process *controller,
-		 int (*act)(const struct mal_controller_process *controller, void *argument,
-			    FILE *out),
-		 void *argument, FILE *out)
+int mal_step_as_user(const struct mal_controller_process *controller,
+		     int (*act)(const struct mal_controller_process *controller, void *argument,
+				FILE *out),
+		     void *argument, FILE *out)
 {
 	return act(controller, argument, out);
 }

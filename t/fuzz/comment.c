@@ -9,7 +9,7 @@
 #undef slurm_load_job
 #define slurm_load_job(list, id, flags) ((void)(list), (void)(id), SLURM_ERROR)
 #define main ask_main
-#include "spank/ask.c"
+#include "spank/slurmctld_query.c"
 #undef main
 #include "t/fuzz/fuzz.h"
 
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set = NULL;
 	status = set_comment(&job, "admin", text);
 	if (*before && strncmp(before, OURS, strlen(OURS)) != 0) {
-		if (status != BALANCE_ASK_TAKEN || set)
+		if (status != BALANCE_QUERY_TAKEN || set)
 			abort();
 		free(before);
 		return 0;

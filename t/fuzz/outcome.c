@@ -10,7 +10,7 @@
 #include "t/fuzz/spank.h"
 
 /* Only plain text may get into the job's record. */
-void balance_asking_comment(uint32_t job, const char *text)
+void balance_slurmctld_comment(uint32_t job, const char *text)
 {
 	(void)job;
 	for (; *text; text++)

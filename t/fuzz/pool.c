@@ -5,17 +5,17 @@
  */
 #include <stdlib.h>
 
-#include "libmalleable/controller/cpus/pool.c"
+#include "libmalleable/controller/cpus/pool.h"
 #include "t/fuzz/fuzz.h"
 #include "t/fuzz/step.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mal_controller *controller = fuzz_step_open("lewi");
-	static struct gathered gathered;
-	unsigned int wanted[PEERS_MAX];
+	static struct mal_pool_ranks ranks;
+	unsigned int wanted[1];
+	struct mal_pool_cpus cpus;
 	struct mal_error err;
-	struct peer peer;
 	char *text;
 
 	fuzz_begin(data, size);
@@ -23,10 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mal_pool_set(controller, text, &err);
 	free(text);
 	free(mal_pool_describe(controller));
-	gathered.count = gathered.cpus = 0;
+	ranks.count = ranks.cpus = 0;
 	text = fuzz_text();
-	if (parse_answer(text, 0, &peer, &gathered) && gathered.count)
-		mal_pool_divide(gathered.ranks, gathered.count, 1, wanted);
+	if (mal_pool_parse(text, 0, &cpus, &ranks) && ranks.count)
+		mal_pool_divide(ranks.ranks, ranks.count, 1, wanted);
 	free(text);
 	fuzz_step_close(controller);
 	return 0;

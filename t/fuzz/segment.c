@@ -6,6 +6,7 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/status.h"
 #include "t/fuzz/fuzz.h"

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
-#include "libmalleable/controller/parts.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/topology.h"
+#include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
 #include "libmalleable/trace/places.h"
 #include "policies/interface/registry.h"
 
@@ -96,7 +96,7 @@ struct mal_controller *fuzz_step_open(const char *text)
 	}
 	if (mal_controller_open(controller, facts, &(struct mal_cpumask){{0}}, NULL) < 0)
 		abort();
-	mal_topology_read(controller);
+	mal_allocation_read_places(controller);
 	mal_ranks_update(controller);
 	mal_plan_begin(controller);
 	mal_round_begin(controller);
@@ -131,7 +131,6 @@ void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_
 		said->regions++;
 	}
 	if (mal_round_read(controller, &window)) {
-		mal_last_keep(controller, window.samples);
 		mal_totals_add(controller, window.samples);
 		mal_history_note(controller, &window);
 		mal_alternatives_window(controller->alternatives, controller, &window);

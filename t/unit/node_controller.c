@@ -5,18 +5,21 @@
  */
 #include "t/unit/node_controller.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/control.h"
+#include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
+#include "libmalleable/core/arguments.h"
 #include "policies/interface/registry.h"
 #include "t/unit/node_kernel.h"
-
-/* The controller's own start, loop and end. */
-int malleabled(int argc, char **argv);
-#define main malleabled
-#include "libmalleable/controller/main.c"
-#undef main
 
 #define ARGUMENTS 32
 
@@ -118,8 +121,11 @@ static void parse_options(const char *options, struct mal_arguments *arguments)
 	for (char *word = strtok_r(node.options, " ", &save); word && argc < ARGUMENTS;
 	     word = strtok_r(NULL, " ", &save))
 		argv[argc++] = word;
-	optind = 0;
-	assert_int_equal(parse_arguments(argc, argv, arguments), 0);
+	*arguments = (struct mal_arguments){
+		MAL_ARGUMENTS_NO_FDS, .policy = "", .step = "?", .node = "?", .libdir = MAL_LIBDIR,
+	};
+	optind = 0; /* as at first, getopt(3) */
+	assert_int_equal(mal_arguments_parse(argc, argv, arguments, NULL), argc);
 }
 
 struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const char *options)
@@ -142,15 +148,15 @@ struct mal_controller *node_open(unsigned int ranks, unsigned int cpus, const ch
 		snprintf(node.list, sizeof(node.list), "%.*s", (int)strcspn(spare + 7, " "),
 			 spare + 7);
 		assert_int_equal(mal_cpumask_parse(node.list, &idle, &err), 0);
-		mal_cpumask_join(&allocation, &idle);
+		mal_cpumask_union(&allocation, &idle);
 	}
 	mal_cpumask_format(&allocation, node.list, sizeof(node.list));
 	node.cpus = cpus;
 	node.fd = mal_segment_create(&node.ranks, ranks, &allocation, &err);
 	assert_true(node.fd >= 0);
 	parse_options(options, &arguments);
-	if (open_step(&node.step, &arguments, &err) < 0 ||
-	    open_controller(&node.controller, &node.step, &err) < 0)
+	if (mal_step_open(&node.step, &arguments, &err) < 0 ||
+	    mal_controller_start(&node.controller, &node.step, &err) < 0)
 		fail_msg("%s", err.text);
 	return &node.controller;
 }
@@ -355,7 +361,7 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 
 void node_take(struct mal_controller *controller)
 {
-	take_round(controller, &node.window);
+	mal_controller_take_round(controller, &node.window);
 }
 
 void node_window(struct mal_controller *controller, double seconds, const double *work_s)
@@ -387,7 +393,7 @@ void node_run(struct mal_controller *controller,
 	node.turn = turn;
 	node.context = context;
 	atomic_store(&controller->ending, false);
-	assert_int_equal(serve(controller, NULL), 0);
+	assert_int_equal(mal_controller_serve(controller, NULL), 0);
 	node.turn = NULL;
 }
 

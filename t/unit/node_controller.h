@@ -15,10 +15,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "policies/interface/policy.h"
 
 /* Threads of each rank's process: a team of two, and one that is of no team. */
@@ -120,7 +119,7 @@ unsigned int node_puppet_asked(void);
 const struct mal_sample *node_sample(const struct mal_controller *node, unsigned int rank);
 const struct mal_rank_view *node_rank(const struct mal_controller *node, unsigned int rank);
 const struct mal_totals *node_totals(const struct mal_controller *node);
-const struct mal_doubt *node_doubt(const struct mal_controller *node);
+const struct mal_plausibility *node_plausibility(const struct mal_controller *node);
 /* Changes of CPUs that were noted. */
 size_t node_history(const struct mal_controller *node);
 unsigned int node_plans(const struct mal_controller *node);
@@ -142,7 +141,7 @@ const char *node_format(const struct mal_cpumask *mask);
 
 /* What came of a step that was not run. */
 void node_set_totals(struct mal_controller *node, struct mal_totals totals);
-void node_set_doubt(struct mal_controller *node, struct mal_doubt doubt);
+void node_set_plausibility(struct mal_controller *node, struct mal_plausibility found);
 void node_set_kept(struct mal_controller *node, const char *cpus);
 void node_set_min_share(struct mal_controller *node, unsigned int cpus);
 void node_set_was_off(struct mal_controller *node);

@@ -9,24 +9,20 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
-#include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "t/unit/node_kernel.h"
 
 const struct mal_sample *node_sample(const struct mal_controller *controller, unsigned int rank)
 {
-	return mal_last_sample(controller, rank);
+	return &controller->last_window.samples[rank];
 }
 
 const struct mal_rank_view *node_rank(const struct mal_controller *controller, unsigned int rank)
 {
-	return mal_rank_view(controller, rank);
+	return &controller->ranks[rank];
 }
 
 const struct mal_totals *node_totals(const struct mal_controller *controller)
@@ -34,9 +30,9 @@ const struct mal_totals *node_totals(const struct mal_controller *controller)
 	return mal_totals_read(controller);
 }
 
-const struct mal_doubt *node_doubt(const struct mal_controller *controller)
+const struct mal_plausibility *node_plausibility(const struct mal_controller *controller)
 {
-	return mal_doubt_read(controller);
+	return mal_plausibility_read(controller);
 }
 
 size_t node_history(const struct mal_controller *controller)
@@ -50,7 +46,7 @@ size_t node_history(const struct mal_controller *controller)
 
 unsigned int node_plans(const struct mal_controller *controller)
 {
-	return mal_deciding_plans(controller);
+	return controller->deciding.plans;
 }
 
 double node_window_s(const struct mal_controller *controller)
@@ -63,7 +59,7 @@ uint64_t node_stride(const struct mal_controller *controller)
 	uint64_t boundary = 0;
 
 	for (unsigned int rank = 0; rank < node_rank_count(); rank++)
-		if (mal_rank_view(controller, rank)->running &&
+		if (controller->ranks[rank].running &&
 		    mal_sampling_boundaries(controller, rank) > boundary)
 			boundary = mal_sampling_boundaries(controller, rank);
 	return controller->step->segment.header->sample_at - boundary;
@@ -71,12 +67,12 @@ uint64_t node_stride(const struct mal_controller *controller)
 
 const char *node_rejected(const struct mal_controller *controller)
 {
-	return mal_deciding_rejected(controller);
+	return controller->deciding.rejected;
 }
 
 const char *node_policy(const struct mal_controller *controller)
 {
-	return mal_deciding_policy(controller)->name;
+	return controller->deciding.policy->name;
 }
 
 bool node_is_settling(const struct mal_controller *controller)
@@ -86,7 +82,7 @@ bool node_is_settling(const struct mal_controller *controller)
 
 bool node_binds(const struct mal_controller *controller)
 {
-	return mal_deciding_binds(controller);
+	return controller->deciding.binds;
 }
 
 const char *node_format(const struct mal_cpumask *mask)
@@ -147,9 +143,9 @@ void node_set_totals(struct mal_controller *controller, struct mal_totals totals
 	*(struct mal_totals *)(uintptr_t)mal_totals_read(controller) = totals;
 }
 
-void node_set_doubt(struct mal_controller *controller, struct mal_doubt doubt)
+void node_set_plausibility(struct mal_controller *controller, struct mal_plausibility found)
 {
-	*(struct mal_doubt *)(uintptr_t)mal_doubt_read(controller) = doubt;
+	*(struct mal_plausibility *)(uintptr_t)mal_plausibility_read(controller) = found;
 }
 
 void node_set_kept(struct mal_controller *controller, const char *cpus)
@@ -175,13 +171,7 @@ void node_set_min_share(struct mal_controller *controller, unsigned int cpus)
 
 void node_set_was_off(struct mal_controller *controller)
 {
-	mal_off_destroy(controller->off);
-	controller->off = mal_off_create("/off");
-	node_admin_switch(true);
-	assert_true(mal_off_look(controller));
-	node_pass(2);
-	node_admin_switch(false);
-	assert_true(mal_off_look(controller));
+	controller->off_switch.ever_off = true;
 }
 
 void node_admin_switch(bool off)
@@ -204,8 +194,8 @@ static const char *wrong_outside(const struct mal_controller *controller)
 {
 	struct mal_cpumask outside = *mal_allocation_idle(controller);
 
-	mal_cpumask_join(&outside, mal_allocation_share(controller));
-	mal_cpumask_join(&outside, mal_leaving_cpus(controller));
+	mal_cpumask_union(&outside, mal_allocation_share(controller));
+	mal_cpumask_union(&outside, mal_leaving_cpus(controller));
 	mal_cpumask_drop(&outside, &controller->step->allocation);
 	if (mal_cpumask_count(&outside))
 		return "the controller counts on a CPU outside of the allocation";
@@ -234,8 +224,7 @@ const char *node_wrong(const struct mal_controller *controller)
 			return "a CPU is nobody's, and used";
 	}
 	for (unsigned int rank = 0; rank < node_rank_count(); rank++) {
-		if (!*node_owned(rank) && mal_rank_view(controller, rank)->running &&
-		    !*node_planned(rank))
+		if (!*node_owned(rank) && controller->ranks[rank].running && !*node_planned(rank))
 			return "a rank that runs has no CPU";
 		for (unsigned int i = 0; i < NODE_THREADS; i++) {
 			struct mal_cpumask may = node_kernel.processes[rank].may[i];

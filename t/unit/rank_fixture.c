@@ -269,9 +269,9 @@ void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		fill_rank(rank, each);
 	mal.home = mal.slot->home;
-	for (; mal.own_count < each; mal.own_count++)
-		mal.own[mal.own_count] = (uint16_t)mal.own_count;
-	mal.team = mal.base = each;
+	for (; mal.cpus.own_count < each; mal.cpus.own_count++)
+		mal.cpus.own[mal.cpus.own_count] = (uint16_t)mal.cpus.own_count;
+	mal.team.size = mal.team.base = each;
 }
 
 void close_node(void)

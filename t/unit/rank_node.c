@@ -8,39 +8,15 @@
 #include <signal.h>
 #include <ucontext.h>
 
-/*
- * Modules that know something of their own beside struct mal_rank: it is exchanged with the rank
- * (kept). The period of each rank is apart.
- */
-#include "libmalleable/rank/cpus/bind.c"
-#include "libmalleable/rank/lend.c"
-#include "libmalleable/rank/length.c"
-#undef LOOK_EVERY_S
-#include "libmalleable/rank/region.c"
-#include "libmalleable/rank/region_table.c"
-#include "libmalleable/rank/sizing.c"
-#undef LOOK_EVERY_S
-#include "libmalleable/rank/period.h"
-#define mal_period_event(period, event) ((void)(period), period_event(event))
-static bool period_event(uint32_t event);
-#include "libmalleable/rank/phase.c"
-#undef mal_period_event
-#include "libmalleable/rank/team.c"
-
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/parts.h"
-#include "libmalleable/controller/state/deciding.h"
+#include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/program/runtime.h"
+#include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/wait.h"
 
 #define STACK (128u << 10)
-
-#define KEPT(variable) {&(variable), sizeof(variable)}
-static const struct {
-	void *at;
-	size_t size;
-} kept[] = {KEPT(current), KEPT(lengths), KEPT(runtime)};
-#define KEPT_COUNT (sizeof(kept) / sizeof(kept[0]))
-#define KEPT_MAX 256
 
 struct node_rank node_rank[NODE_RANKS];
 struct node_thread node_thread[NODE_CONTROLLER + 1];
@@ -57,10 +33,7 @@ static struct {
 static ucontext_t outside;
 static unsigned int inside; /* the thread that goes on, NOBODY_INSIDE */
 #define NOBODY_INSIDE UINT32_MAX
-static unsigned int loaded; /* the rank whose state is in mal */
-static char states[NODE_RANKS][KEPT_MAX], initial[KEPT_MAX];
-static bool have_initial;
-static struct mal_period periods[NODE_RANKS];
+static unsigned int loaded; /* the rank that goes on */
 static ompt_data_t parallels[NODE_RANKS], tasks[NODE_CONTROLLER];
 static unsigned int wheres[NODE_RANKS];
 static int num_threads[NODE_RANKS]; /* what the runtime of each rank would give a region */
@@ -72,33 +45,13 @@ static ompt_callback_parallel_begin_t parallel_begin;
 static ompt_callback_parallel_end_t parallel_end;
 static ompt_callback_implicit_task_t implicit_task;
 
-/* The state of the modules, into TO or out of it. */
-static void keep(char *to)
-{
-	for (unsigned int i = 0; i < KEPT_COUNT; to += kept[i++].size)
-		memcpy(to, kept[i].at, kept[i].size);
-}
-
-static void bring(const char *from)
-{
-	for (unsigned int i = 0; i < KEPT_COUNT; from += kept[i++].size)
-		memcpy(kept[i].at, from, kept[i].size);
-}
-
+/* RANK is the one that the rank library's entry points mean (t/Makefile.am.inc). */
 static void load(unsigned int rank)
 {
-	if (rank == loaded || rank >= NODE_RANKS)
+	if (rank >= NODE_RANKS)
 		return;
-	node_rank[loaded].mal = mal;
-	keep(states[loaded]);
 	loaded = rank;
-	mal = node_rank[rank].mal;
-	bring(states[rank]);
-}
-
-static bool period_event(uint32_t event)
-{
-	return mal_period_event(&periods[loaded], event);
+	mal_current = &node_rank[rank].known;
 }
 
 /* The coroutines. */
@@ -350,7 +303,7 @@ static void do_leave_mpi(void)
 static void do_leave(void)
 {
 	mal.active = false;
-	mal_cpus_leave();
+	mal_cpus_leave(&mal);
 	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
 	node_rank[loaded].left = true;
@@ -426,26 +379,25 @@ static void open_controller(void)
 		step.cpu[step.cpu_count++] = cpu;
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	mal_deciding_set_binds(&controller, true);
+	controller.deciding.binds = true;
 	mal_ranks_update(&controller);
 }
 
 static void open_rank(unsigned int rank, unsigned int each)
 {
-	struct node_rank *opened = &node_rank[rank];
+	struct mal_rank *known = &node_rank[rank].known;
 
 	num_threads[rank] = (int)each;
-	opened->mal = mal;
-	opened->mal.me = rank;
-	opened->mal.slot = &mal.segment.ranks[rank];
-	opened->mal.slot->pid = PID_OF(rank);
-	opened->mal.threads = thread_of(rank, 0);
-	opened->mal.home = opened->mal.slot->home;
-	opened->mal.team = opened->mal.base = 0;
-	opened->mal.own_count = each;
+	*known = node_rank[0].known;
+	known->me = rank;
+	known->slot = &known->segment.ranks[rank];
+	known->slot->pid = PID_OF(rank);
+	known->threads = thread_of(rank, 0);
+	known->home = known->slot->home;
+	known->team.size = known->team.base = 0;
+	known->cpus.own_count = each;
 	for (unsigned int i = 0; i < each; i++)
-		opened->mal.own[i] = (uint16_t)(rank * each + i);
-	memcpy(states[rank], initial, sizeof(initial));
+		known->cpus.own[i] = (uint16_t)(rank * each + i);
 	for (unsigned int i = 0; i < NODE_THREADS; i++) {
 		struct node_thread *thread = &node_thread[rank * NODE_THREADS + i];
 
@@ -457,30 +409,19 @@ static void open_rank(unsigned int rank, unsigned int each)
 
 void node_open(unsigned int each)
 {
-	size_t size = 0;
-
-	for (unsigned int i = 0; i < KEPT_COUNT; i++)
-		size += kept[i].size;
-	assert_in_range(size, 1, KEPT_MAX);
-	if (!have_initial)
-		keep(initial);
-	have_initial = true;
+	memset(node_rank, 0, sizeof(node_rank));
+	load(0);
 	open_node(NODE_RANKS, each, NODE_THREADS);
 	give_way = stop_here;
 	inside = NOBODY_INSIDE;
-	memset(node_rank, 0, sizeof(node_rank));
 	memset(node_thread, 0, sizeof(node_thread));
 	mal_region_table_clear();
-	memset(periods, 0, sizeof(periods));
 	memset(parallels, 0, sizeof(parallels));
 	for (unsigned int i = 0; i <= NODE_CONTROLLER; i++)
 		make_thread(i);
 	ompt_start_tool(5, "test")->initialize(lookup, 0, NULL);
 	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
 		open_rank(rank, each);
-	loaded = 0;
-	mal = node_rank[0].mal;
-	bring(initial);
 	open_controller();
 }
 

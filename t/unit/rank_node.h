@@ -18,7 +18,7 @@
 #define NODE_CONTROLLER (NODE_RANKS * NODE_THREADS)
 
 struct node_rank {
-	struct mal_rank mal;
+	struct mal_rank known;
 	bool killed;
 	bool left;
 	bool in_region;

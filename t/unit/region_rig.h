@@ -10,11 +10,12 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/bind.h"
-#include "libmalleable/rank/length.c"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/region.c"
-#include "libmalleable/rank/region_table.c"
-#include "libmalleable/rank/sizing.c"
+#include "libmalleable/rank/region.h"
+#include "libmalleable/rank/region_table.h"
+#include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/team.h"
 
 #define RANKS 2u
@@ -26,27 +27,29 @@
 /* What mal_team_set_linger() set. */
 static enum mal_linger waits;
 
-bool mal_team_set_linger(enum mal_linger how)
+bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger how)
 {
 	bool changed = waits != how;
 
 	waits = how;
-	mal.teams.linger = how;
+	rank->team.linger = how;
 	return changed;
 }
 
 static unsigned int placed; /* the team placed last */
 static unsigned int max_placed;
 
-bool mal_bind_team(unsigned int team)
+bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 {
+	(void)rank;
 	placed = team;
 	max_placed = team > max_placed ? team : max_placed;
 	return true;
 }
 
-unsigned int mal_team_bound(unsigned int threads)
+unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 {
+	(void)rank;
 	return threads < THREADS ? threads : THREADS;
 }
 
@@ -67,31 +70,33 @@ void mal_prove_say_bound(const void *key)
 	said = key;
 }
 
-bool mal_team_may_differ(void)
+bool mal_team_may_differ(const struct mal_rank *rank)
 {
-	return !mal.proofs.on || mal.proofs.free;
+	return !rank->proofs.on || rank->proofs.free;
 }
 
 /* Whether the rank may borrow: while one of the ranks does, those that wait lend. */
 static bool wants;
 
-void mal_cpus_want(bool want)
+void mal_cpus_want(struct mal_rank *rank, bool want)
 {
+	(void)rank;
 	wants = want;
 }
 
 static unsigned int borrows;
 
-unsigned int mal_cpus_borrow(unsigned int limit)
+unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 {
+	(void)rank;
 	(void)limit;
 	borrows++;
 	return 0;
 }
 
-void mal_cpus_release(void)
+void mal_cpus_release(struct mal_rank *rank)
 {
-	mal.borrowed_count = 0;
+	rank->cpus.borrowed_count = 0;
 }
 
 static inline int open_all(void **state)
@@ -100,10 +105,8 @@ static inline int open_all(void **state)
 	wants = false;
 	borrows = 0;
 	open_node(RANKS, CPUS / RANKS, THREADS);
-	mal.region.threads = THREADS;
+	mal.sizing.threads = THREADS;
 	mal_region_table_clear();
-	mal_length_clear();
-	current = NULL;
 	free_one = passing_one = said = NULL;
 	asked = 0;
 	return 0;
@@ -120,17 +123,17 @@ static inline void begin(const void *where, unsigned int clause)
 {
 	unsigned int size;
 
-	mal_region_begin(where, clause ? clause : mal.team);
-	size = clause ? clause : mal.team;
-	if (size != mal.running)
-		mal_region_resized(size);
+	mal_region_begin(where, clause ? clause : mal.team.size);
+	size = clause ? clause : mal.team.size;
+	if (size != mal.region.running)
+		mal_region_resized(&mal, size);
 }
 
 /* After TICKS, in all of which rank 1 waited if OFFERED. */
 static inline void end_after(const void *where, uint64_t ticks, bool offered)
 {
 	turn_clock(ticks);
-	mal.segment.ranks[1].waiting_since = offered ? mal.region_begin : 0;
+	mal.segment.ranks[1].waiting_since = offered ? mal.region.begin : 0;
 	mal_region_end(where);
 }
 
@@ -150,7 +153,7 @@ static inline void widen(const void *where)
 {
 	run(where, NONE, true);
 	begin(where, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	assert_int_equal(placed, 4);
 	end(where, true);
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #include "libmalleable/rank/attach.c"
+#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/primary.h"
 
 /* We attach to FD's segment as rank 0 of two that share CPUs 0 to 3. */
 static int fd;
@@ -126,16 +128,16 @@ static void shares(void **state)
 	mal_attach();
 	assert_true(mal.active);
 	assert_string_equal(home(), "0-1");
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
 	assert_int_equal(seen(1).owner, 0);
 	assert_int_equal(seen(2).owner, MAL_NOBODY);
 	mal_attach();
-	assert_true(mal_become_primary());
-	assert_false(mal_become_primary());
-	leave();
-	leave();
+	assert_true(mal_become_primary(&mal));
+	assert_false(mal_become_primary(&mal));
+	leave(&mal);
+	leave(&mal);
 	assert_false(mal.active);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_ENDED);
 	assert_true(seen(0).lent && seen(1).lent);
@@ -151,7 +153,7 @@ bool mal_thread_sleeps(int32_t tid)
 
 static void *becomes_primary(void *result)
 {
-	*(bool *)result = mal_become_primary();
+	*(bool *)result = mal_become_primary(&mal);
 	return NULL;
 }
 
@@ -173,7 +175,7 @@ static void taken_over(void **state)
 	(void)state;
 	mal_attach();
 	test_kernel.caller = 0;
-	assert_true(mal_become_primary());
+	assert_true(mal_become_primary(&mal));
 	/* It computes, or wakes meanwhile. */
 	assert_false(another_becomes(0));
 	assert_false(another_becomes(1));
@@ -184,25 +186,25 @@ static void taken_over(void **state)
 	mal_self.testing = true;
 	assert_false(another_becomes(2));
 	mal_self.testing = false;
-	mal.depth = 1;
+	mal.region.depth = 1;
 	assert_false(another_becomes(2));
-	mal.depth = 0;
-	mal.region_begin = 1;
+	mal.region.depth = 0;
+	mal.region.begin = 1;
 	assert_false(another_becomes(2));
-	mal.region_begin = 0;
+	mal.region.begin = 0;
 	assert_true(mal_self.primary);
-	assert_int_equal(mal.primary_tid, getpid());
-	mal.base = 2;
+	assert_int_equal(mal.primary.tid, getpid());
+	mal.team.base = 2;
 	mal.slot->strays = MAL_STRAYS_WAIT;
 	assert_true(another_becomes(2));
 	assert_false(mal_self.primary || mal_self.met);
-	assert_int_equal(mal.base, 0);
+	assert_int_equal(mal.team.base, 0);
 	assert_int_equal(mal.slot->strays, 0);
 	assert_false(another_becomes(2));
 	/* That has ended, whatever it did. */
-	mal.region_begin = 1;
-	mal.primary_tid = MAL_PRIMARY_ENDED;
-	assert_true(mal_become_primary());
+	mal.region.begin = 1;
+	mal.primary.tid = MAL_PRIMARY_ENDED;
+	assert_true(mal_become_primary(&mal));
 	assert_false(another_becomes(2));
 }
 
@@ -258,24 +260,24 @@ static void as_launchers_say(void **state)
 	(void)state;
 	unsetenv(MAL_ENV_LOCAL_RANK);
 	assert_int_equal(mal_segment_open(&mal.segment, fd, NULL), 0);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.rank_count, 1);
 	setenv("PMI_RANK", "1", 1);
 	setenv("PMI_SIZE", "2", 1);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.me, 1);
 	setenv("PMIX_RANK", "17", 1);
 	setenv("PMI_RANK", "0", 1);
 	pmix_knows = true;
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.me, 1);
 	assert_int_equal(mal.rank_count, 2);
 	setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
 	setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "x", 1);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.me, 0);
 	setenv(MAL_ENV_LOCAL_RANK, "9", 1);
-	find_rank();
+	find_rank(&mal);
 	assert_int_equal(mal.rank_count, 1);
 }
 
@@ -283,7 +285,7 @@ static void refused(const char *why)
 {
 	struct mal_error err = {{0}};
 
-	assert_int_equal(attach(&err), -1);
+	assert_int_equal(attach(&mal, &err), -1);
 	if (!strstr(err.text, why))
 		fail_msg("%s", err.text);
 }
@@ -341,7 +343,7 @@ static void asks_and_takes_over(void **state)
 	mal_word_set(&view.cpus[1].word, (struct mal_cpu_state){0, 1, true});
 	mal_attach();
 	assert_true(mal.active);
-	assert_int_equal(mal.own_count, 2);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(seen(0).user, 0);
 	assert_int_equal(seen(1).user, 0);
 	assert_int_equal(waited_ms, 1000);
@@ -399,7 +401,7 @@ static void comes_to_cpus_of_others(void **state)
 		mal_word_set(&view.cpus[cpu].word, (struct mal_cpu_state){1, 1, false});
 	mal_attach();
 	assert_true(mal.active);
-	assert_int_equal(mal.own_count, 0);
+	assert_int_equal(mal.cpus.own_count, 0);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
 }

@@ -51,6 +51,35 @@ static void auto_lends_at_once_where_nothing_can_move(void **state)
 	}
 }
 
+/* Of a balanced step nobody is helped: threads that share a CPU only make its regions longer. */
+static void auto_lends_for_what_the_first_window_leaves(void **state)
+{
+	(void)state;
+	for (unsigned int light = 0; light <= 1; light++) {
+		static struct node node;
+		void *policy = create(&mal_policy_auto);
+
+		make_node(&node, 2, 1, 2);
+		for (unsigned int rank = 0; rank < 2; rank++) {
+			double work = rank && light ? 0.2 : 0.396;
+
+			node.samples[rank] = (struct mal_sample){.running = true,
+								 .elapsed_s = 0.4,
+								 .cpus = 1,
+								 .team = 1,
+								 .phases = 4,
+								 .region_s = work,
+								 .work_s = work,
+								 .mpi_s = 0.4 - work};
+		}
+		for (unsigned int window = 0; window < 40; window++) {
+			decide(&node, &mal_policy_auto, policy);
+			assert_true(light ? node.plan.lend || window > 0 : !node.plan.lend);
+		}
+		mal_policy_auto.destroy(policy);
+	}
+}
+
 /* A launcher may start as many ranks as there are CPUs; it starts two. */
 static void auto_moves_where_fewer_ranks_come(void **state)
 {
@@ -489,6 +518,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
 		cmocka_unit_test(auto_lends_at_once_where_nothing_can_move),
+		cmocka_unit_test(auto_lends_for_what_the_first_window_leaves),
 		cmocka_unit_test(auto_moves_where_fewer_ranks_come),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "libmalleable/agent/claims.h"
-#include "libmalleable/agent/lives.h"
+#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/patience.h"
 
 static long now_ms = 1000;
@@ -471,24 +471,24 @@ static bool begin_slurmd(int *life)
 
 static void the_agent_runs_for_slurmds(void **state)
 {
-	struct pollfd wait[MAL_LIVES_MAX];
-	int lives[MAL_LIVES_MAX + 1];
+	struct pollfd wait[MAL_SLURMDS_MAX];
+	int slurmds[MAL_SLURMDS_MAX + 1];
 
 	(void)state;
-	for (int i = 0; i <= MAL_LIVES_MAX; i++)
-		assert_int_equal(begin_slurmd(&lives[i]), i < MAL_LIVES_MAX);
-	close(lives[MAL_LIVES_MAX]);
-	for (size_t left = MAL_LIVES_MAX; left > 0; left--) {
+	for (int i = 0; i <= MAL_SLURMDS_MAX; i++)
+		assert_int_equal(begin_slurmd(&slurmds[i]), i < MAL_SLURMDS_MAX);
+	close(slurmds[MAL_SLURMDS_MAX]);
+	for (size_t left = MAL_SLURMDS_MAX; left > 0; left--) {
 		/* From the front, then from the end. */
-		int ended = left > 4 ? lives[MAL_LIVES_MAX - left] : lives[left + 3];
+		int ended = left > 4 ? slurmds[MAL_SLURMDS_MAX - left] : slurmds[left + 3];
 
-		assert_int_equal(mal_lives_wait(wait), left);
+		assert_int_equal(mal_slurmds_wait(wait), left);
 		assert_int_equal(poll(wait, left, 0), 0);
 		close(ended);
 		assert_int_equal(poll(wait, left, 0), 1);
-		mal_lives_drop_ended(wait, left);
+		mal_slurmds_drop_ended(wait, left);
 	}
-	assert_int_equal(mal_lives_wait(wait), 0);
+	assert_int_equal(mal_slurmds_wait(wait), 0);
 }
 
 int main(void)

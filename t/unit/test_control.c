@@ -4,6 +4,7 @@
 
 #include "libmalleable/controller/control.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/ranks.h"
 
 static struct mal_controller *node;
 
@@ -72,17 +73,17 @@ static void refused(void **state)
 		{"set loudness=11", "error unknown request 'loudness'\n"},
 		{"set free=1", "error unknown request 'free'\n"},
 		{"set rank", "error unknown request 'rank'\n"},
-		{"set rank=9 count=1", "error rank 9: a number from 0 to 2 is wanted\n"},
-		{"set rank=-1 count=1", "error rank -1: a number from 0 to 2 is wanted\n"},
-		{"set rank= count=1", "error rank : a number from 0 to 2 is wanted\n"},
-		{"set rank=1x count=1", "error rank 1x: a number from 0 to 2 is wanted\n"},
+		{"set rank=9 count=1", "error rank 9: must be between 0 and 2\n"},
+		{"set rank=-1 count=1", "error rank -1: must be between 0 and 2\n"},
+		{"set rank= count=1", "error rank : must be between 0 and 2\n"},
+		{"set rank=1x count=1", "error rank 1x: must be between 0 and 2\n"},
 		{"set rank=2 count=1", "error rank 2 does not run\n"},
-		{"set rank=0 count=0", "error count 0: a number from 1 to 8 is wanted\n"},
-		{"set rank=0 min=9", "error min 9: a number from 1 to 8 is wanted\n"},
+		{"set rank=0 count=0", "error count 0: must be between 1 and 8\n"},
+		{"set rank=0 min=9", "error min 9: must be between 1 and 8\n"},
 		{"set rank=0 max=99999999999999999999",
-		 "error max 99999999999999999999: a number from 1 to 8 is wanted\n"},
+		 "error max 99999999999999999999: must be between 1 and 8\n"},
 		{"set rank=0 min=3 max=2", "error 3 CPUs at least and 2 at most cannot both be\n"},
-		{"set cpus=0", "error CPUs are set for one rank: which?\n"},
+		{"set cpus=0", "error name the rank: JOB.STEP.RANK\n"},
 		{"set rank=0 cpus=5,9", "error CPUs 5,9 are not the step's: it has 0-7\n"},
 		{"set min=3", "error the ranks would need 6 CPUs at least, and there are 4\n"},
 		{"set rank=0 max=1", "ok\n"},

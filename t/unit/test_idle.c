@@ -14,6 +14,7 @@
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/core/agent_protocol.h"
 
 static struct mal_controller *node;

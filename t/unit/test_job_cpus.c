@@ -130,7 +130,7 @@ int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int
 	memset(cpus, 0, sizeof(*cpus));
 	for (unsigned int i = 0; i < STEPS; i++)
 		if (i != number)
-			mal_cpumask_join(cpus, &node.cpuset[i]);
+			mal_cpumask_union(cpus, &node.cpuset[i]);
 	return 0;
 }
 

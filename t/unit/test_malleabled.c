@@ -8,17 +8,22 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
-
-int malleabled(int argc, char **argv);
-#define main malleabled
-#include "libmalleable/controller/main.c"
+#include "libmalleable/base/futex.h"
+#include "libmalleable/controller/detach.h"
+#include "libmalleable/controller/state/controller.h"
 #include "libmalleable/core/outcome.h"
-#undef main
+
+/* main() of malleabled, which is linked under this name. */
+int malleabled(int argc, char **argv);
 
 #define RANKS 2u
 #define PATIENCE_MS 20000

@@ -8,7 +8,7 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-#include "policies/decide/orders.h"
+#include "policies/decide/decision.h"
 #include "policies/decide/simulation.h"
 #include "policies/interface/builtin.h"
 #include "policies/interface/check.h"

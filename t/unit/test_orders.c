@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "policies/decide/orders.h"
+#include "policies/decide/decision.h"
 #include "policies/interface/builtin.h"
 #include "policies/interface/check.h"
 #include "policies/interface/limits.h"
@@ -99,8 +99,8 @@ static void bounds(void **state)
 	assert_int_equal(node.count[0], 7);
 	assert_int_equal(node.count[3], 2);
 	assert_null(mal_plan_check(&node.view, &node.plan));
-	mal_orders_free(&orders, 0);
-	mal_orders_free(&orders, 3);
+	mal_orders_clear_rank(&orders, 0);
+	mal_orders_clear_rank(&orders, 3);
 	assert_false(mal_orders_any(&orders));
 	mal_orders_close(&orders);
 }
@@ -144,10 +144,10 @@ static void what_cannot_be_is_refused(void **state)
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 4, 0, &err), 0);
 	assert_int_equal(mal_orders_check(&orders, &node.view, &err), -1);
 	assert_non_null(strstr(err.text, "need 5 CPUs"));
-	mal_orders_free(&orders, 0);
+	mal_orders_clear_rank(&orders, 0);
 	assert_int_equal(set_range(&orders, 0, 0, 0), 0);
 	assert_int_equal(set_range(&orders, 1, 0, 1), -1);
-	mal_orders_free(&orders, 1);
+	mal_orders_clear_rank(&orders, 1);
 	assert_int_equal(mal_orders_set_bounds(&orders, 1, 0, 2, &err), 0);
 	assert_int_equal(mal_orders_check(&orders, &node.view, &err), -1);
 	assert_non_null(strstr(err.text, "left to nobody"));
@@ -188,8 +188,8 @@ static void orders_are_copied(void **state)
 	assert_int_equal(mal_orders_set_bounds(&from, 2, 1, 3, NULL), 0);
 	from.floor = 2;
 	mal_orders_copy(&to, &from);
-	mal_orders_free(&from, 1);
-	mal_orders_free(&from, 2);
+	mal_orders_clear_rank(&from, 1);
+	mal_orders_clear_rank(&from, 2);
 	assert_int_equal(to.floor, 2);
 	assert_true(to.ranks[1].exact);
 	assert_int_equal(to.cpus[0], 1);
@@ -364,12 +364,12 @@ static void give_random_order(struct mal_orders *orders, unsigned int rank, unsi
 {
 	unsigned int first = (unsigned int)rand() % cpus;
 
-	mal_orders_free(orders, rank);
+	mal_orders_clear_rank(orders, rank);
 	if (rand() % 3 == 0) {
 		if (set_range(orders, rank, first,
 			      first + (unsigned int)rand() %
 					      (cpus - first < 4 ? cpus - first : 4)) < 0)
-			mal_orders_free(orders, rank);
+			mal_orders_clear_rank(orders, rank);
 	} else if (rand() % 2) {
 		mal_orders_set_bounds(orders, rank, (unsigned int)rand() % 5,
 				      5 + (unsigned int)rand() % 4, NULL);
@@ -397,7 +397,7 @@ static void orders_stand_above_every_policy(void **state)
 			give_random_order(&orders, (unsigned int)rand() % 6, 24);
 			orders.floor = (unsigned int)rand() % 4;
 			if (mal_orders_check(&orders, &node.view, NULL) < 0)
-				mal_orders_free(&orders, (unsigned int)rand() % 6);
+				mal_orders_clear_rank(&orders, (unsigned int)rand() % 6);
 			for (unsigned int rank = 0; rank < 6; rank++) {
 				node.samples[rank].work_s = 1 + rand() % 100;
 				node.samples[rank].cpus = 0;

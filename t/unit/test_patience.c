@@ -27,9 +27,9 @@
 #include "libmalleable/core/agent_protocol.h"
 #include "libmalleable/loadable/exchange.h"
 #include "libmalleable/rank/program/regions.h"
-#include "spank/asking.h"
 #include "spank/deadline.h"
 #include "spank/plugin.h"
+#include "spank/slurmctld_client.h"
 #include "t/unit/silence.h"
 
 static char directory[] = "/tmp/test-patience.XXXXXX";
@@ -167,7 +167,7 @@ static void users_step(void)
 {
 	struct mal_controller_process controller = {.uid = 1, .gid = 1};
 
-	assert_int_equal(mal_step_act(&controller, act, NULL, stdout), -1);
+	assert_int_equal(mal_step_as_user(&controller, act, NULL, stdout), -1);
 }
 
 static void command_without_controller(void)
@@ -192,13 +192,13 @@ static void reader_of_reports(void)
 static void partition(void)
 {
 	balance_deadline_set(60000);
-	assert_false(balance_asking_use_partition(1));
+	assert_false(balance_slurmctld_use_partition(1));
 }
 
 static void comment(void)
 {
 	balance_deadline_set(60000);
-	balance_asking_comment(1, "x");
+	balance_slurmctld_comment(1, "x");
 }
 
 static void standard_error(void)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/rank/period.h"
+#include "libmalleable/rank/state/period.h"
 
 /* Feed TEXT, one event per letter. Returns the number of boundaries. */
 static unsigned int feed(struct mal_period *period, const char *text)

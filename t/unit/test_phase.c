@@ -2,7 +2,7 @@
 /* test_phase.c: at which boundaries a rank gives samples. */
 #include "t/unit/rank_fixture.h"
 
-#include "libmalleable/rank/phase.c"
+#include "libmalleable/rank/phase.h"
 
 static struct mal_header *header;
 
@@ -84,10 +84,10 @@ static void inside(void **state)
 {
 	(void)state;
 	begin_round(MAL_BOUNDARY_MARK, 1);
-	mal.depth = 1;
+	mal.region.depth = 1;
 	assert_false(says_sample(MAL_BOUNDARY_MARK));
 	assert_int_equal(mal.slot->count.boundaries[MAL_BOUNDARY_MARK], 0);
-	mal.depth = 0;
+	mal.region.depth = 0;
 	assert_true(says_sample(MAL_BOUNDARY_MARK));
 }
 

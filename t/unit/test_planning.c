@@ -8,7 +8,6 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/controller/state/deciding.h"
 
 static struct mal_controller *node;
 
@@ -188,7 +187,7 @@ static void another_policy(void **state)
 			    "error policy puppet does not start\n");
 	assert_string_equal(node_policy(node), "lewi");
 	node_puppet_fails(false);
-	assert_int_equal(mal_deciding_use(node, NULL, NULL, &err), 0);
+	assert_int_equal(mal_plan_set_policy(node, NULL, NULL, &err), 0);
 	assert_string_equal(node_ask(node, "set policy=external"), "ok\n");
 	assert_string_equal(node_policy(node), "external");
 }

@@ -319,33 +319,33 @@ static void without_summary(void **state)
 	again(without_summary);
 }
 
+/* The summary ends after MS, and nothing was told. */
+static void ends_after(int ms)
+{
+	uint64_t begin = test_clock.now, waited = (uint64_t)mal_patience_ms(ms) * MS;
+
+	mal_summary_end(progress, poll);
+	assert_string_equal(told, "");
+	assert_in_range(test_clock.now - begin, waited, waited + 100 * MS);
+}
+
 /* A server that does not answer is not waited for longer than a second. */
 static void silence(void **state)
 {
-	uint64_t begin = test_clock.now;
-
 	(void)state;
 	mal_summary_begin();
 	is_silent = true;
-	mal_summary_end(progress, poll);
-	assert_string_equal(told, "");
-	assert_in_range(test_clock.now - begin, (uint64_t)mal_patience_ms(1000) * MS,
-			(uint64_t)mal_patience_ms(1000) * MS + 100 * MS);
+	ends_after(1000);
 	again(silence);
 }
 
 /* One that never comes, though it was promised, not longer than 5 s. */
 static void never(void **state)
 {
-	uint64_t begin = test_clock.now;
-
 	(void)state;
 	mal_summary_begin();
 	not_yet = UINT32_MAX;
-	mal_summary_end(progress, poll);
-	assert_string_equal(told, "");
-	assert_in_range(test_clock.now - begin, (uint64_t)mal_patience_ms(5000) * MS,
-			(uint64_t)mal_patience_ms(5000) * MS + 100 * MS);
+	ends_after(5000);
 	again(never);
 }
 

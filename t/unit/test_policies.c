@@ -182,15 +182,21 @@ static void sabo_searches_as_published(void **state)
 	assert_int_equal(search.missing, 2);
 }
 
+/* Four ranks of 12 CPUs that worked for so long. */
+static void make_four(struct node *node, const double *work_s)
+{
+	make_node(node, 4, 12, 3);
+	for (unsigned int i = 0; i < 4; i++)
+		node->samples[i].work_s = work_s[i];
+}
+
 static void sabo_shares_out_in_proportion(void **state)
 {
 	static struct node node;
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
-	make_node(&node, 4, 12, 3);
-	for (unsigned int i = 0; i < 4; i++)
-		node.samples[i].work_s = (double[]){14, 9, 13, 12}[i];
+	make_four(&node, (const double[]){14, 9, 13, 12});
 	decide(&node, &mal_policy_sabo, policy);
 	assert_true(node.plan.move);
 	assert_null(mal_plan_check(&node.view, &node.plan));
@@ -217,11 +223,9 @@ static unsigned int sabo_moves_in(const char *spec, double phases)
 	policy = choice.policy->create(choice.values);
 	assert_non_null(policy);
 	for (; window <= 100; window++) {
-		make_node(&node, 4, 12, 3);
-		for (unsigned int i = 0; i < 4; i++) {
-			node.samples[i].work_s = (double[]){14, 9, 13, 12}[i];
+		make_four(&node, (const double[]){14, 9, 13, 12});
+		for (unsigned int i = 0; i < 4; i++)
 			node.samples[i].phases = phases;
-		}
 		decide(&node, choice.policy, policy);
 		if (node.plan.move)
 			break;
@@ -253,9 +257,7 @@ static void sabo_forecasts_serial_time(void **state)
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
-	make_node(&node, 4, 12, 3);
-	for (unsigned int i = 0; i < 4; i++)
-		node.samples[i].work_s = (double[]){14, 9, 13, 12}[i];
+	make_four(&node, (const double[]){14, 9, 13, 12});
 	node.samples[1].serial_s = 2;
 	decide(&node, &mal_policy_sabo, policy);
 	assert_false(node.plan.move);
@@ -270,10 +272,8 @@ static void sabo_passes_over_ended_ranks(void **state)
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
-	make_node(&node, 4, 12, 3);
+	make_four(&node, (const double[]){14, 6, 10, 0});
 	node.topology.cpu_count = 36;
-	for (unsigned int i = 0; i < 4; i++)
-		node.samples[i].work_s = (double[]){14, 6, 10, 0}[i];
 	node.samples[3].running = false;
 	node.samples[3].cpus = 0;
 	decide(&node, &mal_policy_sabo, policy);

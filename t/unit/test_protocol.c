@@ -36,10 +36,10 @@ static int set_up(void **state)
 	}
 	/* Threads 0 and 1 share a CPU, as place_of() says. */
 	mal.slot->changes = 1;
-	assert_true(mal_cpus_refresh());
-	assert_int_equal(mal.own_count, 2);
-	mal.team = THREADS;
-	mal_bind_team(THREADS);
+	assert_true(mal_cpus_refresh(&mal));
+	assert_int_equal(mal.cpus.own_count, 2);
+	mal.team.size = THREADS;
+	mal_bind_team(&mal, THREADS);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static void wait_and_lend(void)
 {
 	let_want(2);
 	mal_wait_begin();
-	while (!mal.lending) {
+	while (!mal.lend.lending) {
 		turn_clock(10 * US);
 		mal_wait_poll();
 	}
@@ -79,7 +79,7 @@ static void moved_to_a_rank_that_ends(void **state)
 	(void)state;
 	mal.segment.cpus[0].target = 1;
 	while_binding = rank_1_leaves;
-	mal_cpus_apply_plan();
+	mal_cpus_apply_plan(&mal);
 	assert_null(while_binding);
 	assert_true(cpu_state(0).lent);
 	assert_int_equal(cpu_state(0).user, MAL_NOBODY);
@@ -125,7 +125,7 @@ static void late_spread(void **state)
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 1, true});
 	while_binding = rank_2_takes_back;
-	assert_int_equal(mal_bind_spread(1, 4), MAL_SPREAD_DONE);
+	assert_int_equal(mal_bind_spread(&mal, 1, 4), MAL_SPREAD_DONE);
 	assert_null(while_binding);
 	assert_int_equal(where_is(1, 1), 2);
 }
@@ -147,7 +147,7 @@ static void late_thread(void **state)
 	thread_of(0, 1)->cpu = 4;
 	thread_of(0, 1)->bound = MAL_NO_CPU;
 	while_binding = rank_2_takes_ours_back;
-	mal_bind_self(thread_of(0, 1));
+	mal_bind_self(&mal, thread_of(0, 1));
 	assert_null(while_binding);
 	assert_int_equal(where_is(0, 1), 1);
 }
@@ -164,7 +164,7 @@ static void another_thread(void **state)
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 1, true});
 	while_binding = thread_is_replaced;
-	assert_int_equal(mal_bind_spread(1, 4), MAL_SPREAD_DONE);
+	assert_int_equal(mal_bind_spread(&mal, 1, 4), MAL_SPREAD_DONE);
 	assert_int_equal(test_kernel.at[50], 4);
 }
 
@@ -269,7 +269,7 @@ static void late_spread_of_a_lender(void **state)
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 1, true});
 	while_binding = rank_1_sends_home_and_waits;
-	assert_int_equal(mal_bind_spread(1, 4), MAL_SPREAD_DONE);
+	assert_int_equal(mal_bind_spread(&mal, 1, 4), MAL_SPREAD_DONE);
 	assert_null(while_binding);
 	assert_int_equal(where_is(1, 1), 2);
 }
@@ -281,8 +281,8 @@ static void read_anew(void **state)
 	wait_and_lend();
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
 	atomic_fetch_add(&mal.slot->changes, 1);
-	assert_true(mal_cpus_refresh());
-	assert_int_equal(mal.own_count, 2);
+	assert_true(mal_cpus_refresh(&mal));
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_true(mal_word_borrow(word_of(1), 2));
 	mal_call_end();
 	assert_int_equal(cpu_state(0).user, 0);
@@ -296,8 +296,8 @@ static void left_behind(void **state)
 	mal_word_set(word_of(1), (struct mal_cpu_state){0, MAL_NOBODY, true});
 	mal_free_check(&mal.segment, 1);
 	atomic_fetch_add(&mal.slot->changes, 1);
-	mal_cpus_refresh();
-	assert_int_equal(mal.own_count, 2);
+	mal_cpus_refresh(&mal);
+	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(cpu_state(1).user, 0);
 	assert_false(mal.segment.header->free_cpus);
 }
@@ -312,9 +312,9 @@ static void bound_is_wrong(void **state)
 	thread_of(0, 2)->bound = 5;
 	mal_word_set(word_of(5), (struct mal_cpu_state){2, 0, true});
 	atomic_fetch_add(&mal.slot->changes, 1);
-	mal_cpus_refresh();
-	assert_int_equal(mal.borrowed_count, 1);
-	mal_bind_team(THREADS);
+	mal_cpus_refresh(&mal);
+	assert_int_equal(mal.cpus.borrowed_count, 1);
+	mal_bind_team(&mal, THREADS);
 	for (unsigned int i = 0; i < THREADS; i++)
 		assert_int_equal(where_is(0, i), thread_of(0, i)->cpu);
 }
@@ -326,7 +326,7 @@ static void first_refuge(void **state)
 	mal_word_set(word_of(1), (struct mal_cpu_state){0, 2, true});
 	thread_of(0, 2)->cpu = 2;
 	thread_of(0, 2)->home = MAL_NO_CPU;
-	mal_bind_self(thread_of(0, 2));
+	mal_bind_self(&mal, thread_of(0, 2));
 	assert_int_equal(thread_of(0, 2)->cpu, 0);
 	assert_int_equal(where_is(0, 2), 0);
 }
@@ -336,14 +336,14 @@ static void forgotten(void **state)
 {
 	(void)state;
 	test_kernel.binds = 0;
-	assert_false(mal_bind_team(THREADS));
-	mal_bind_outdate();
-	assert_true(mal_bind_team(THREADS));
+	assert_false(mal_bind_team(&mal, THREADS));
+	mal_bind_outdate(&mal);
+	assert_true(mal_bind_team(&mal, THREADS));
 	assert_int_equal(test_kernel.binds, 0);
-	mal_bind_forget();
+	mal_bind_forget(&mal);
 	for (unsigned int i = 0; i < THREADS; i++)
 		assert_int_equal(thread_of(0, i)->bound, MAL_NO_CPU);
-	assert_true(mal_bind_team(THREADS));
+	assert_true(mal_bind_team(&mal, THREADS));
 	assert_int_equal(test_kernel.binds, THREADS);
 }
 
@@ -355,14 +355,14 @@ static void evicted(void **state)
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 2, false});
 	put_thread(1, 2, 4);
-	assert_int_equal(mal_bind_evict(1, 4), 1);
+	assert_int_equal(mal_bind_evict(&mal, 1, 4), 1);
 	assert_int_equal(where_is(1, 2), 3);
 	assert_int_equal(mal.segment.ranks[1].changes, changes + 1);
 	mal.segment.ranks[1].unmanaged = true;
 	mal.segment.ranks[1].team = 0;
 	mal.segment.ranks[1].pid = getpid();
-	mal_pins_give(1, &test_kernel.mask[0]);
-	assert_int_equal(mal_bind_evict(1, 4), 1);
+	mal_pins_give(&mal, 1, &test_kernel.mask[0]);
+	assert_int_equal(mal_bind_evict(&mal, 1, 4), 1);
 	assert_int_equal(mal.segment.ranks[1].changes, changes + 2);
 	assert_int_equal(mal.slot->binding, 0);
 }
@@ -373,7 +373,7 @@ static void evicted_from_a_smaller_team(void **state)
 	(void)state;
 	put_thread(1, 2, 4);
 	mal.segment.ranks[1].team = 1;
-	assert_int_equal(mal_bind_evict(1, 4), 1);
+	assert_int_equal(mal_bind_evict(&mal, 1, 4), 1);
 	assert_int_equal(where_is(1, 2), 3);
 }
 
@@ -396,17 +396,17 @@ static void late_mask(void **state)
 {
 	(void)state;
 	test_kernel.caller = 40;
-	mal_bind_new_thread();
+	mal_bind_new_thread(&mal);
 	assert_true(has_exactly(40, 0, 1));
 	while_binding = cpu_1_is_lent;
-	mal_bind_new_thread();
+	mal_bind_new_thread(&mal);
 	assert_true(has_exactly(40, 0, 0));
 	/* The process's real thread: its number is none of ours. */
 	mal_word_set(word_of(1), (struct mal_cpu_state){0, 0, false});
-	mal_bind_other_threads();
+	mal_bind_other_threads(&mal);
 	assert_true(has_exactly(0, 0, 1));
 	while_binding = cpu_1_is_lent;
-	mal_bind_other_threads();
+	mal_bind_other_threads(&mal);
 	assert_true(has_exactly(0, 0, 0));
 	assert_int_equal(mal.slot->binding, 0);
 }
@@ -422,17 +422,17 @@ static void nothing_is_bound(void **state)
 	(void)state;
 	test_kernel.caller = 40;
 	mal.observe = true;
-	mal_bind_other_threads();
-	mal_bind_new_thread();
+	mal_bind_other_threads(&mal);
+	mal_bind_new_thread(&mal);
 	assert_true(is_untouched(0) && is_untouched(40));
 	mal.observe = false;
 	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_BIND;
-	mal_bind_other_threads();
-	mal_bind_new_thread();
+	mal_bind_other_threads(&mal);
+	mal_bind_new_thread(&mal);
 	assert_true(is_untouched(0) && is_untouched(40));
 	mal.segment.header->rules |= MAL_RULE_BIND;
-	mal_bind_other_threads();
-	mal_bind_new_thread();
+	mal_bind_other_threads(&mal);
+	mal_bind_new_thread(&mal);
 	assert_false(is_untouched(0) || is_untouched(40));
 }
 
@@ -440,7 +440,7 @@ static void nothing_is_bound(void **state)
 static void more_threads_than_slots(void **state)
 {
 	(void)state;
-	assert_false(mal_bind_team(THREADS + 2));
+	assert_false(mal_bind_team(&mal, THREADS + 2));
 	for (unsigned int i = 0; i < THREADS; i++)
 		assert_int_equal(thread_of(1, i)->cpu, 2 + i / 2);
 }
@@ -455,14 +455,14 @@ static void near_first(void **state)
 	}
 	assert_true(mal_word_lend(word_of(2), 1));
 	assert_true(mal_word_lend(word_of(4), 2));
-	assert_int_equal(mal_cpus_borrow(1), 1);
-	assert_int_equal(mal.borrowed[0], 4);
-	assert_int_equal(mal_cpus_borrow(2), 1);
-	assert_int_equal(mal.borrowed[1], 2);
-	mal_cpus_release();
+	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
+	assert_int_equal(mal.cpus.borrowed[0], 4);
+	assert_int_equal(mal_cpus_borrow(&mal, 2), 1);
+	assert_int_equal(mal.cpus.borrowed[1], 2);
+	mal_cpus_release(&mal);
 	mal.segment.header->rules |= MAL_RULE_ANY_ORDER;
-	assert_int_equal(mal_cpus_borrow(1), 1);
-	assert_int_equal(mal.borrowed[0], 2);
+	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
+	assert_int_equal(mal.cpus.borrowed[0], 2);
 }
 
 /* A team of some of our hardware threads has one on each core before it has two on any. */
@@ -475,10 +475,10 @@ static void one_on_each_core(void **state)
 		mal.segment.cpus[cpu].core = cpu / 2;
 	mal.slot->use = 2;
 	mal.slot->changes = 1;
-	assert_true(mal_cpus_refresh());
-	assert_int_equal(mal.own_count, 4);
-	assert_int_equal(mal.own[0], 0);
-	assert_int_equal(mal.own[1], 2);
+	assert_true(mal_cpus_refresh(&mal));
+	assert_int_equal(mal.cpus.own_count, 4);
+	assert_int_equal(mal.cpus.own[0], 0);
+	assert_int_equal(mal.cpus.own[1], 2);
 }
 
 /* Until all CPUs are there that the plan gives us, the first one too, we know how many come. */
@@ -487,13 +487,13 @@ static void planned(void **state)
 	(void)state;
 	mal.segment.cpus[0].target = mal.segment.cpus[1].target = 0;
 	mal.segment.cpus[4].target = 0;
-	mal_cpus_apply_plan();
-	assert_int_equal(mal.planned, 3);
-	assert_int_equal(mal.own_count, 2);
+	mal_cpus_apply_plan(&mal);
+	assert_int_equal(mal.cpus.planned, 3);
+	assert_int_equal(mal.cpus.own_count, 2);
 	mal_word_set(word_of(4), (struct mal_cpu_state){0, 0, false});
 	atomic_fetch_add(&mal.slot->changes, 1);
-	mal_cpus_refresh();
-	assert_int_equal(mal.planned, 0);
+	mal_cpus_refresh(&mal);
+	assert_int_equal(mal.cpus.planned, 0);
 }
 
 /* CPUs are lent only where somebody would borrow them. */
@@ -505,7 +505,7 @@ static void nobody_would_borrow(void **state)
 		turn_clock(10 * US);
 		mal_wait_poll();
 	}
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 	assert_false(cpu_state(0).lent || cpu_state(1).lent);
 	mal_call_end();
 }

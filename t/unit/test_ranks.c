@@ -57,7 +57,7 @@ static void complain(const char *what, const char *which, unsigned int number)
 		print_message("# rank %u: %s%s%s%s\n", rank, is_alive(rank) ? "runs" : "has gone",
 			      node_rank[rank].in_region ? ", in a region" : "",
 			      node_rank[rank].in_mpi ? ", in MPI" : "",
-			      node_rank[rank].mal.lending ? ", lends" : "");
+			      node_rank[rank].known.lend.lending ? ", lends" : "");
 	for (unsigned int i = 0; i < NODE_CONTROLLER; i++)
 		if (node_thread[i].computing)
 			print_message("# thread %u of rank %u computes on %u, its place is %u\n",
@@ -66,23 +66,17 @@ static void complain(const char *what, const char *which, unsigned int number)
 	fail_msg("seed %u, step %u: %s %u: %s", seed, step, which, number, what);
 }
 
-/* Of a rank at rest: mal has that of the last one only. */
-static struct mal_rank *known_by(unsigned int rank)
-{
-	return rank == mal.me ? &mal : &node_rank[rank].mal;
-}
-
 static bool has_to_look(unsigned int rank)
 {
-	return mal.segment.ranks[rank].changes != known_by(rank)->seen_changes;
+	return mal.segment.ranks[rank].changes != node_rank[rank].known.cpus.seen_changes;
 }
 
 static bool owns(unsigned int rank, unsigned int cpu)
 {
-	const struct mal_rank *known = known_by(rank);
+	const struct mal_rank *known = &node_rank[rank].known;
 
-	for (unsigned int i = 0; i < known->own_count; i++)
-		if (known->own[i] == cpu)
+	for (unsigned int i = 0; i < known->cpus.own_count; i++)
+		if (known->cpus.own[i] == cpu)
 			return true;
 	return false;
 }
@@ -102,12 +96,13 @@ static void check_cpu(unsigned int cpu)
 	if (!is_alive(at.owner))
 		return;
 	/* Everybody comes home: who does not lend has its CPUs, or will look at its words. */
-	MUST(known_by(at.owner)->lending || has_to_look(at.owner) ||
+	MUST(node_rank[at.owner].known.lend.lending || has_to_look(at.owner) ||
 		     (at.user == at.owner && !at.lent),
 	     "CPU", cpu);
 	/* And who lends knows what it lent. */
-	MUST(!known_by(at.owner)->lending || has_to_look(at.owner) || owns(at.owner, cpu), "CPU",
-	     cpu);
+	MUST(!node_rank[at.owner].known.lend.lending || has_to_look(at.owner) ||
+		     owns(at.owner, cpu),
+	     "CPU", cpu);
 }
 
 static void check_thread(unsigned int rank, unsigned int thread)
@@ -140,8 +135,8 @@ static void check_all(void)
 			borrowers |= UINT64_C(1) << rank;
 		/* Nobody wishes for CPUs whose region is over. */
 		MUST(!wants_cpus(rank) || node_rank[rank].in_region, "rank", rank);
-		MUST(!is_alive(rank) || known_by(rank)->own_count || has_to_look(rank), "rank",
-		     rank);
+		MUST(!is_alive(rank) || node_rank[rank].known.cpus.own_count || has_to_look(rank),
+		     "rank", rank);
 		for (unsigned int i = 0; is_alive(rank) && i < NODE_THREADS; i++)
 			if (node_thread[rank * NODE_THREADS + i].computing)
 				check_thread(rank, i);
@@ -353,7 +348,7 @@ static void come_home(void)
 		     "CPU", cpu);
 	}
 	for (unsigned int rank = 0; rank < NODE_RANKS; rank++) {
-		MUST(!known_by(rank)->borrowed_count || !is_alive(rank), "rank", rank);
+		MUST(!node_rank[rank].known.cpus.borrowed_count || !is_alive(rank), "rank", rank);
 		if (!is_alive(rank))
 			continue;
 		node_leave(rank);

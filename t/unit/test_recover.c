@@ -12,10 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/controller/cpus/idle.c"
-#include "libmalleable/controller/cpus/pool.c"
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/parts.h"
+#include "libmalleable/controller/ranks.h"
+#include "libmalleable/controller/step.h"
+#include "libmalleable/core/rundir.h"
 
 #define RANKS 3u
 #define CPUS 6u
@@ -29,13 +34,21 @@ static pid_t stubborn;
 /* What another controller answers, and the last request it got. */
 static const char *answer;
 static char reported[MAL_CHANNEL_REQUEST];
+/* The controller's clock, in nanoseconds: the test turns it. */
+static uint64_t now;
 
+uint64_t __wrap_mal_clock_elsewhere(void);
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
 int __real_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
 char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
 			     struct mal_error *err);
 bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_ms);
 void __wrap_mal_watch_process(int32_t pid);
+
+uint64_t __wrap_mal_clock_elsewhere(void)
+{
+	return now;
+}
 
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask)
 {
@@ -121,7 +134,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	step = (struct mal_step_facts){.arguments = {MAL_ARGUMENTS_NO_FDS}};
-	mal_clock_open();
+	now = 1000000000;
 	stubborn = 0;
 	reported[0] = '\0';
 	step.segment = (struct mal_segment){
@@ -146,7 +159,7 @@ static int set_up(void **state)
 	}
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	mal_deciding_set_binds(&controller, true);
+	controller.deciding.binds = true;
 	mal_ranks_update(&controller);
 	return 0;
 }
@@ -303,9 +316,10 @@ static bool says(const char *line)
 	return same;
 }
 
-static void settle(void)
+/* The controller looks again when SECONDS have passed. */
+static void settle(double seconds)
 {
-	controller.settling->looked = 0;
+	now += (uint64_t)(seconds * 1e9);
 	mal_idle_settle(&controller);
 }
 
@@ -329,10 +343,10 @@ static void leaves_when_nobody_binds(void **state)
 	step.segment.ranks[2].binding = 1;
 	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
 	assert_true(says("0-5 1\n"));
-	settle();
+	settle(0.1);
 	assert_true(says("0-5 1\n"));
 	step.segment.ranks[2].binding = 0;
-	settle();
+	settle(0.1);
 	assert_true(says("0,2-5 \n"));
 }
 
@@ -347,16 +361,15 @@ static void stays(void **state)
 	stubborn = idle_threads[0];
 	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
 	assert_false(mal_cpumask_count(mal_leaving_kept(&controller)));
-	controller.settling->until = 1;
-	settle();
-	assert_int_equal(controller.settling->until, 0);
+	settle(2);
+	assert_false(mal_idle_is_settling(&controller));
 	assert_true(mal_cpumask_has(mal_leaving_kept(&controller), 1));
 	assert_true(says("0-5 1\n"));
 	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
 	/* It is not looked at more often for being asked again. */
-	assert_int_equal(controller.settling->until, 0);
+	assert_false(mal_idle_is_settling(&controller));
 	stubborn = 0;
-	settle();
+	settle(2);
 	assert_true(says("0,2-5 \n"));
 }
 
@@ -386,21 +399,19 @@ static void comes_back(void **state)
 /* We are the first of two steps. The other one has far more work. */
 static void open_pool(void)
 {
-	struct mal_sample samples[RANKS];
-
 	bind_to_0();
 	step.arguments.socket = MAL_SOCKET_DIR "/we";
 	assert_int_equal(mal_pool_set(&controller, "we:0-5:0-7 they:6-7:0-7", NULL), 0);
-	mal_last_set_measured(&controller);
+	controller.last_window.measured = true;
 	for (unsigned int rank = 0; rank < RANKS; rank++)
-		samples[rank] = (struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
-	mal_last_keep(&controller, samples);
+		controller.last_window.samples[rank] =
+			(struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
 	answer = "6-7 \n2 0 9.0 0.0 6\n";
 }
 
 static void look(void)
 {
-	controller.pool->looked = 0;
+	now += 500000000;
 	mal_pool_update(&controller);
 }
 
@@ -416,7 +427,7 @@ static void passed_on_when_left(void **state)
 	look();
 	assert_string_equal(reported, "");
 	step.segment.ranks[2].binding = 0;
-	settle();
+	settle(0.1);
 	look();
 	assert_memory_equal(reported, "offer ", 6);
 }

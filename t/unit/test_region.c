@@ -16,11 +16,11 @@ static void larger_than_chosen(void **state)
 	(void)state;
 	widen(&widened);
 	begin(&clause, 4);
-	assert_int_equal(mal.running, 4);
+	assert_int_equal(mal.region.running, 4);
 	assert_int_equal(placed, 4);
 	assert_int_equal(mal.slot->team, 4);
 	/* The threads share CPUs: ranks that wait may help. */
-	assert_true(mal.stacked);
+	assert_true(mal.region.oversubscribed);
 	assert_true(mal_wants_cpus_is_open(&mal.segment, 0));
 	end(&clause, true);
 }
@@ -35,13 +35,13 @@ static void smaller_than_chosen(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++) {
 		begin(&clause, 2);
-		assert_int_equal(mal.running, 2);
+		assert_int_equal(mal.region.running, 2);
 		assert_int_equal(placed, 2);
 		assert_int_equal(mal.slot->team, 2);
-		assert_false(mal.stacked);
+		assert_false(mal.region.oversubscribed);
 		end(&clause, true);
 		run(&other, NONE, false);
-		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.team.size, 2);
 	}
 	/* Now it is known, and no thread is sent to a place and back. */
 	max_placed = 0;
@@ -60,7 +60,7 @@ static void of_no_length(void **state)
 	begin(&where, NONE);
 	mal_region_end(&where);
 	/* Its typical length has to grow from nothing. */
-	for (int i = 0; i < 2 * FIRST_RUNS; i++)
+	for (int i = 0; i < 20; i++)
 		run(&where, NONE, false);
 	widen(&where);
 }
@@ -78,13 +78,13 @@ static void proofs(void **state)
 	for (int i = 0; i < 10; i++) {
 		max_placed = 0;
 		begin(&bound, NONE);
-		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.team.size, 2);
 		assert_int_equal(max_placed, 2);
-		assert_int_equal(mal.running, 2);
-		assert_false(mal.stacked);
+		assert_int_equal(mal.region.running, 2);
+		assert_false(mal.region.oversubscribed);
 		end(&bound, true);
 		begin(&is_free, NONE);
-		assert_int_equal(mal.team, 4);
+		assert_int_equal(mal.team.size, 4);
 		end(&is_free, true);
 	}
 	assert_ptr_equal(said, &bound);
@@ -93,7 +93,7 @@ static void proofs(void **state)
 	/* Also while nothing may be bound, and a free one may have fewer. */
 	atomic_store(&mal.segment.header->rules, 0);
 	begin(&bound, NONE);
-	assert_int_equal(mal.team, 2);
+	assert_int_equal(mal.team.size, 2);
 	end(&bound, true);
 	assert_int_equal(mal.slot->count.free, 12);
 	assert_int_equal(mal.slot->count.regions, 23);
@@ -115,7 +115,7 @@ static void of_no_use(void **state)
 	assert_true(wants);
 	/* Two threads on a CPU: one of them could run elsewhere. */
 	wants = false;
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	run(&bound, NONE, true);
 	assert_true(wants);
 }
@@ -127,11 +127,11 @@ static void bound_unasked(void **state)
 
 	(void)state;
 	mal.proofs.on = true;
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	for (int i = 0; i < 10; i++) {
 		begin(&bound, NONE);
-		assert_int_equal(mal.team, 2);
-		assert_int_equal(mal.running, 2);
+		assert_int_equal(mal.team.size, 2);
+		assert_int_equal(mal.region.running, 2);
 		end(&bound, true);
 	}
 	assert_int_equal(mal.slot->count.free, 0);
@@ -149,12 +149,12 @@ static void passing_by(void **state)
 	assert_int_equal(asked, 2);
 	free_one = NULL;
 	begin(&region, NONE);
-	assert_int_equal(mal.team, 2);
+	assert_int_equal(mal.team.size, 2);
 	end(&region, true);
 	passing_one = NULL;
 	free_one = &region;
 	begin(&region, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	end(&region, true);
 	assert_int_equal(asked, 4);
 	run(&region, NONE, true);
@@ -172,16 +172,16 @@ static void one_by_if(void **state)
 	widen(&is_free);
 	for (int i = 0; i < 2; i++) {
 		begin(&is_free, 1);
-		assert_int_equal(mal.running, 1);
+		assert_int_equal(mal.region.running, 1);
 		end(&is_free, true);
 		/* The team was chosen with one thread: the clause shows afterwards. */
-		mal_region_begin(&is_free, mal.team);
-		mal_region_resized(1);
+		mal_region_begin(&is_free, mal.team.size);
+		mal_region_resized(&mal, 1);
 		end(&is_free, true);
 		run(&bound, NONE, true);
-		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.team.size, 2);
 		begin(&is_free, NONE);
-		assert_int_equal(mal.running, 4);
+		assert_int_equal(mal.region.running, 4);
 		end(&is_free, true);
 	}
 	/* Where the runtime runs it without a call, nothing is known, and nothing limits it. */
@@ -204,24 +204,24 @@ static void raised(void **state)
 	open_node(RANKS, 1, THREADS);
 	free_one = &is_free;
 	mal.proofs.on = mal.proofs.raised = true;
-	mal.base = 2;
-	mal.team = 1;
+	mal.team.base = 2;
+	mal.team.size = 1;
 	begin(&is_free, NONE);
-	assert_int_equal(mal.team, 1);
+	assert_int_equal(mal.team.size, 1);
 	end(&is_free, false);
 	begin(&bound, NONE);
-	assert_int_equal(mal.team, 2);
-	assert_true(mal.stacked);
+	assert_int_equal(mal.team.size, 2);
+	assert_true(mal.region.oversubscribed);
 	end(&bound, false);
 	begin(&is_free, NONE);
-	assert_int_equal(mal.team, 1);
+	assert_int_equal(mal.team.size, 1);
 	end(&is_free, false);
 }
 
 /* Others ran once and are long gone: the loop that has the time has a place. */
 static void after_many(void **state)
 {
-	static const char once[6 * SLOTS], hot, warm;
+	static const char once[1536], hot, warm;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(once); i++)
@@ -233,7 +233,7 @@ static void after_many(void **state)
 			run(&hot, NONE, true);
 	}
 	begin(&hot, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	end(&hot, true);
 	widen(&warm);
 }
@@ -244,7 +244,7 @@ static void end_granted(const void *where, uint64_t ticks, uint64_t from)
 	/* Whatever is written there, a team of four uses no more. */
 	atomic_store(&mal.slot->wants_cpus_count, UINT32_MAX);
 	turn_clock(ticks);
-	mal.segment.ranks[1].waiting_since = mal.region_begin + from;
+	mal.segment.ranks[1].waiting_since = mal.region.begin + from;
 	mal_region_end(where);
 }
 
@@ -257,21 +257,21 @@ static void granted_while_it_runs(void **state)
 	widen(&region);
 	for (int i = 0; i < 40; i++) {
 		begin(&region, NONE);
-		assert_int_equal(mal.team, 4);
+		assert_int_equal(mal.team.size, 4);
 		end(&region, false);
 		begin(&region, NONE);
-		assert_int_equal(mal.team, 4);
+		assert_int_equal(mal.team.size, 4);
 		/* None is alone. */
-		current->left = 4;
+		mal.region.current->left = 4;
 		end_granted(&region, LONG / 2 + 2 * MS, 1);
-		assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+		assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 	}
 	/* They may also come as it is over. */
 	begin(&region, NONE);
 	end_granted(&region, LONG, LONG - 1);
-	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 	begin(&region, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	end(&region, true);
 }
 
@@ -288,8 +288,8 @@ static void shorter_while_granted(void **state)
 	}
 	for (int i = 0; i < 200; i++) {
 		begin(&region, NONE);
-		wide += mal.team == 4;
-		if (mal.team == 4)
+		wide += mal.team.size == 4;
+		if (mal.team.size == 4)
 			end_granted(&region, 1350 * US, 1200 * US);
 		else
 			end_after(&region, 1500 * US, false);
@@ -309,7 +309,7 @@ static void begins_in_a_pause(void **state)
 	begin(&region, THREADS);
 	mal.segment.header->rules |= MAL_RULE_LEND;
 	end(&region, true);
-	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 }
 
 int main(void)

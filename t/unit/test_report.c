@@ -13,10 +13,10 @@
 
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/controller/state/deciding.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/trace/trace.h"
 
@@ -185,7 +185,7 @@ static void serial(void **state)
 		node_take(node);
 	}
 	says("ranks wait for work of one thread: nothing to gain in 4.000 s");
-	node_set_doubt(node, (struct mal_doubt){.lost_part = 0.6});
+	node_set_plausibility(node, (struct mal_plausibility){.lost_part = 0.6});
 	says("ranks wait for other processes or files: nothing to gain in 4.000 s");
 	says("load balance (mean/max): 75.0 % as started, 75.0 % as run");
 	says("  MPI = load balance 75.0 % x communication 100.0 %");
@@ -197,7 +197,7 @@ static void verdict_is_of_the_whole_step(void **state)
 	(void)state;
 	/* The step takes 3 s, and 2 s are in no window. */
 	measured(times(1, 2, 1));
-	says("1.33 times as fast: 3.000 s, estimated 4.000 s without; 100 % of what was possible");
+	says("1.33 times as fast: 3.000 s, estimated 4.000 s without; 100 % of the possible gain");
 }
 
 /* Nor does it take longer than the step, where windows of ranks overlap. */
@@ -205,7 +205,7 @@ static void verdict_is_no_longer_than_the_step(void **state)
 {
 	(void)state;
 	node_set_totals(node, times(6, 8, 5));
-	says("1.33 times as fast: 3.000 s, estimated 4.000 s without; 67 % of what was possible");
+	says("1.33 times as fast: 3.000 s, estimated 4.000 s without; 67 % of the possible gain");
 }
 
 /* With what to try where a rank was told one thread. */
@@ -225,10 +225,10 @@ static void verdict(void **state)
 {
 	(void)state;
 	measured(times(9, 20, 10));
-	says("2.22 times as fast: 9.000 s, estimated 20.000 s without; all of what was possible, "
-	     "and noise");
+	says("2.22 times as fast: 9.000 s, estimated 20.000 s without; the full possible gain, "
+	     "within noise");
 	measured(times(15, 20, 10));
-	says("1.33 times as fast: 15.000 s, estimated 20.000 s without; 50 % of what was possible");
+	says("1.33 times as fast: 15.000 s, estimated 20.000 s without; 50 % of the possible gain");
 	assert_memory_equal(text(), "1.33 times", 10);
 	measured(times(19.99, 20, 10));
 	says("not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best");
@@ -258,16 +258,18 @@ static void verdict_beside_others(void **state)
 
 	(void)state;
 	measured(totals);
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
 	assert_true(isnan(mal_verdict_off(node, 22)));
-	mal_deciding_reject(node, "CPU 3 twice");
+	node->deciding.rejected = "CPU 3 twice";
 	says("no estimate: 22.000 s, the policy was rejected: try another one");
 	start_again("lewi");
 	/* A gain is no better known than a loss. */
 	measured(times(15, 20, 10));
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
 	says("no estimate: 15.000 s, others used 48 % of the CPUs: try a quiet node");
 	/* It is known where nobody shared: as it was. */
 	totals.shared_s = 2;
@@ -276,9 +278,11 @@ static void verdict_beside_others(void **state)
 	     "used 48 % of the CPUs: try a quiet node");
 	/* Not where it is little, or no rank lost by it. */
 	measured(times(22, 20, 10));
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.09, .lost_part = 0.5});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.09, .lost_part = 0.5});
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.5, .lost_part = 0.09});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.5, .lost_part = 0.09});
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
 	assert_float_equal(mal_verdict_off(node, 22), 20, 1e-9);
 }
@@ -426,16 +430,16 @@ static void unseen(void **state)
 
 	(void)state;
 	node_slot(0)->uses_mpi = false;
-	does_not_say("no call of MPI");
+	does_not_say("no MPI calls");
 	node_slot(1)->uses_mpi = false;
-	says("no call of MPI was seen: none, or found by dlsym, as by Julia: ranks that wait lend "
-	     "nothing");
+	says("no MPI calls intercepted (none made, or resolved by dlsym(), as Julia does): "
+	     "ranks that wait lend nothing");
 	assert_true(mal_report_make(node, &report));
 	line[mal_report_line(node, &report, false, line, sizeof(line))] = '\0';
-	assert_non_null(strstr(line, " at best; no call of MPI was seen\n"));
+	assert_non_null(strstr(line, " at best; no MPI calls intercepted\n"));
 	node_set_totals(node, (struct mal_totals){0});
-	says("too short to measure: fewer than two phase boundaries were seen; no call of MPI was "
-	     "seen: none, or found by dlsym, as by Julia");
+	says("too short to measure: fewer than two phase boundaries were seen; no MPI calls "
+	     "intercepted (none made, or resolved by dlsym(), as Julia does)");
 	node_slot(0)->unmanaged = node_slot(1)->unmanaged = true;
 	node_slot(0)->uses_mpi = true;
 	says("too short to measure: fewer than two phase boundaries were seen; no OpenMP with OMPT "
@@ -481,14 +485,13 @@ static void remarks(void **state)
 	node_set_was_off(node);
 	says("switched off by the administrator, at the end or for a time");
 	node_set_kept(node, "1,3");
-	says("CPUs that no other step got, as threads were bound there again and again: 1,3");
-	node_set_doubt(
+	says("CPUs not handed over: the program keeps binding threads there: 1,3");
+	node_set_plausibility(
 		node,
-		(struct mal_doubt){
+		(struct mal_plausibility){
 			.stopped = 2, .unseen = 3, .rank = 1, .unseen_s = 1.5, .seen_s = 0.25});
-	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads that "
-	     "OpenMP does not know, and "
-	     "0.250 s in those that it does");
+	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads "
+	     "outside OpenMP, and 0.250 s in those of OpenMP");
 	says("2 windows were thrown away: ranks computed without having their CPUs");
 	node_slot(1)->use = 1;
 	says("faster with fewer threads: 3 of 4 CPUs are used");
@@ -989,7 +992,8 @@ static void no_estimate_in_json(void **state)
 
 	(void)state;
 	measured(times(22, 20, 10));
-	node_set_doubt(node, (struct mal_doubt){.others_part = 0.484, .lost_part = 0.11});
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
 	root = read_json(true);
 	measure = json_object_get(root, "measured");
 	assert_true(json_is_null(json_object_get(measure, "unbalanced_s")));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_sampling.c: from what ranks say to checked numbers: rounds, windows, doubt, sums, and the
- * CPUs over time.
+ * test_sampling.c: from what ranks say to checked numbers: rounds, windows, plausibility, sums, and
+ * the CPUs over time.
  */
 #include "t/unit/node_controller.h"
 
@@ -16,6 +16,7 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/ranks.h"
 #include "policies/decide/windows.h"
 
 #define NEAR 1e-6
@@ -525,7 +526,7 @@ static void other_process(void **state)
  * RANK says that it worked 1 s, for which the kernel gave it CPU_S seconds, and UNSEEN_S to other
  * threads.
  */
-static void say_doubtful(unsigned int rank, double work_s, double cpu_s, double unseen_s)
+static void say_plausibilityful(unsigned int rank, double work_s, double cpu_s, double unseen_s)
 {
 	struct mal_snapshot said = node_said(rank);
 	uint64_t cpu = said.cpu;
@@ -545,20 +546,20 @@ static void stopped_windows(void **state)
 	node_pass(1);
 	node_say(0, 1, 0, 0);
 	node_say(1, 1, 0, 0);
-	say_doubtful(2, 1, 0.2, 0);
+	say_plausibilityful(2, 1, 0.2, 0);
 	node_take(node);
-	assert_int_equal(node_doubt(node)->stopped, 1);
-	assert_int_equal(node_doubt(node)->unseen, 0);
+	assert_int_equal(node_plausibility(node)->stopped, 1);
+	assert_int_equal(node_plausibility(node)->unseen, 0);
 	assert_int_equal(node_totals(node)->windows, 1);
 	/* One that always has so little sleeps where it computes: that is how it is. */
 	for (unsigned int i = 0; i < 3; i++) {
 		node_pass(1);
 		node_say(0, 1, 0, 0);
 		node_say(1, 1, 0, 0);
-		say_doubtful(2, 1, 0.2, 0);
+		say_plausibilityful(2, 1, 0.2, 0);
 		node_take(node);
 	}
-	assert_int_equal(node_doubt(node)->stopped, 1);
+	assert_int_equal(node_plausibility(node)->stopped, 1);
 	assert_int_equal(node_totals(node)->windows, 4);
 }
 
@@ -576,26 +577,26 @@ static void unseen_windows(void **state)
 	asked = node_puppet_asked();
 	node_pass(1);
 	node_say(0, 1, 0, 0);
-	say_doubtful(1, 0.1, 1.1, 1);
+	say_plausibilityful(1, 0.1, 1.1, 1);
 	node_say(2, 1, 0, 0);
 	node_take(node);
-	assert_true(node_doubt(node)->now);
-	assert_int_equal(node_doubt(node)->unseen, 1);
-	assert_int_equal(node_doubt(node)->rank, 1);
-	assert_float_equal(node_doubt(node)->unseen_s, 1, NEAR);
-	assert_float_equal(node_doubt(node)->seen_s, 0.1, NEAR);
+	assert_true(node_plausibility(node)->now);
+	assert_int_equal(node_plausibility(node)->unseen, 1);
+	assert_int_equal(node_plausibility(node)->rank, 1);
+	assert_float_equal(node_plausibility(node)->unseen_s, 1, NEAR);
+	assert_float_equal(node_plausibility(node)->seen_s, 0.1, NEAR);
 	assert_int_equal(node_puppet_asked(), asked);
 	all_say(1, 0.5);
 	node_take(node);
-	assert_false(node_doubt(node)->now);
+	assert_false(node_plausibility(node)->now);
 	assert_int_equal(node_puppet_asked(), asked + 1);
 	/* A little that is not seen is nothing. */
 	node_pass(1);
 	node_say(0, 1, 0, 0);
-	say_doubtful(1, 0.01, 0.1, 0.05);
+	say_plausibilityful(1, 0.01, 0.1, 0.05);
 	node_say(2, 1, 0, 0);
 	node_take(node);
-	assert_int_equal(node_doubt(node)->unseen, 1);
+	assert_int_equal(node_plausibility(node)->unseen, 1);
 }
 
 /* For how long each of the six CPUs was busy, by the kernel. */
@@ -622,7 +623,7 @@ static void take_windows(unsigned int windows, double part)
 		pass_busy();
 		for (unsigned int rank = 0; rank < 3; rank++)
 			if (node_rank(node, rank)->running)
-				say_doubtful(rank, 2, 2 * part, 0);
+				say_plausibilityful(rank, 2, 2 * part, 0);
 		node_take(node);
 	}
 }
@@ -632,12 +633,12 @@ static void others_use_cpus(void **state)
 	(void)state;
 	/* The first round is a start, and the window behind it the start of counting. */
 	take_windows(2, 1);
-	assert_true(isnan(node_doubt(node)->others_part));
+	assert_true(isnan(node_plausibility(node)->others_part));
 	take_windows(1, 1);
-	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
 	take_windows(2, 0.5);
-	assert_float_equal(node_doubt(node)->others_part, 1.0 / 3, NEAR);
-	assert_float_equal(node_doubt(node)->lost_part, 1.0 / 4, NEAR);
+	assert_float_equal(node_plausibility(node)->others_part, 1.0 / 3, NEAR);
+	assert_float_equal(node_plausibility(node)->lost_part, 1.0 / 4, NEAR);
 }
 
 /* A rank's last work is in no sample. What runs behind it may be its script's next program. */
@@ -649,7 +650,7 @@ static void ended_ranks_are_no_others(void **state)
 	assert_true(mal_ranks_update(node));
 	mal_round_begin(node);
 	take_windows(3, 1);
-	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
 }
 
 /* Where a round makes no window, what the ranks used in it is not known. */
@@ -667,7 +668,7 @@ static void rounds_without_window_are_no_others(void **state)
 	node_lie(2, &said);
 	node_take(node);
 	take_windows(3, 1);
-	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
 }
 
 /* Another step has a part of the CPUs for a time. */
@@ -681,7 +682,7 @@ static void other_steps_are_no_others(void **state)
 	assert_int_equal(mal_cpumask_parse("0-3", &share, &err), 0);
 	mal_allocation_set_share(node, &share);
 	take_windows(3, 0.5);
-	assert_float_equal(node_doubt(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
 }
 
 /* Ranks of 2, 1 and 1 s of work on two CPUs each: 1 s, where 4 s on six CPUs would take 2/3. */
@@ -798,11 +799,11 @@ static void take_unmanaged(double work_s, double waiting_s, bool grants)
 }
 
 /* Two ranks with one CPU each; rank 0 has two threads that are not seen. */
-static void start_unmanaged(void)
+static int set_up_unmanaged(void **state)
 {
 	struct mal_snapshot said;
 
-	node_close(node);
+	(void)state;
 	node = node_start(2, 1, "--policy=lewi");
 	said = node_said(0);
 	said.max = 2;
@@ -810,6 +811,7 @@ static void start_unmanaged(void)
 	take_unmanaged(1, 0.8, false);
 	node_slot(0)->unmanaged = true;
 	node_segment()->ranks[1].count.grants++;
+	return 0;
 }
 
 /*
@@ -821,8 +823,6 @@ static void bounds_of_unseen_threads(void **state)
 	const struct mal_totals *totals = node_totals(node);
 
 	(void)state;
-	start_unmanaged();
-	totals = node_totals(node);
 	/* They waited for half of it, or longer, and worked side by side. */
 	take_unmanaged(0.5, 0.8, true);
 	assert_float_equal(totals->off_s, 1, NEAR);
@@ -844,8 +844,6 @@ static void unseen_threads_alone(void **state)
 	const struct mal_totals *totals = node_totals(node);
 
 	(void)state;
-	start_unmanaged();
-	totals = node_totals(node);
 	take_unmanaged(1.8, 0.8, true);
 	take_unmanaged(0.8, 0.8, false);
 	assert_float_equal(totals->off_s, 2.8, NEAR);
@@ -904,6 +902,7 @@ static void changes_are_noted(void **state)
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define UNSEEN(function) cmocka_unit_test_setup_teardown(function, set_up_unmanaged, tear_down)
 
 int main(void)
 {
@@ -942,8 +941,8 @@ int main(void)
 		CASE(nothing_shared),
 		CASE(loss_is_bounded),
 		CASE(loss_is_everywhere),
-		CASE(bounds_of_unseen_threads),
-		CASE(unseen_threads_alone),
+		UNSEEN(bounds_of_unseen_threads),
+		UNSEEN(unseen_threads_alone),
 		CASE(sums_of_more),
 		CASE(changes_are_noted),
 	};

@@ -19,6 +19,7 @@
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/cpus/share.h"
 #include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/core/agent_protocol.h"
 

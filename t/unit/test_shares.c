@@ -154,10 +154,10 @@ static void always_complete_and_disjoint(void **state)
 				continue;
 			}
 			assert_true(mal_cpumask_count(&claims[i].share) >= claims[i].min);
-			mal_cpumask_keep(&twice, &seen);
+			mal_cpumask_intersect(&twice, &seen);
 			assert_int_equal(mal_cpumask_count(&twice), 0);
-			mal_cpumask_join(&seen, &claims[i].share);
-			mal_cpumask_join(&all, &claims[i].cpus);
+			mal_cpumask_union(&seen, &claims[i].share);
+			mal_cpumask_union(&all, &claims[i].cpus);
 		}
 		assert_memory_equal(&seen, &all, sizeof(all));
 	}

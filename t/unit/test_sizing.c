@@ -17,7 +17,7 @@ static void take_turns(const void *where, const unsigned int *turns, unsigned in
 	for (unsigned int i = 0; i < count; i++) {
 		for (unsigned int j = 0; j < turns[i]; j++) {
 			begin(where, NONE);
-			assert_int_equal(mal_sizing_is_shared(), i % 2);
+			assert_int_equal(mal_sizing_is_shared(&mal), i % 2);
 			end_after(where, LONG, true);
 		}
 	}
@@ -34,12 +34,12 @@ static void from_300_us(void **state)
 	take(&brief, 100, 290 * US);
 	assert_int_equal(borrows, 0);
 	assert_false(wants);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 9, 310 * US);
 	assert_int_equal(borrows, 8);
 	assert_true(wants);
-	assert_int_equal(mal.team, 2);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	assert_int_equal(mal.team.size, 2);
+	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 }
 
 /* What is typical falls and rises: it is not now above 300 us, now below. */
@@ -51,15 +51,18 @@ static void of_just_300_us(void **state)
 	take(&region, 1, 310 * US);
 	for (int i = 0; i < 100; i++) {
 		take(&region, 1, 310 * US);
-		assert_true(mal_sizing_may_share(current));
-		assert_false(mal_length_is_mostly_short());
+		assert_true(mal_sizing_may_share(&mal, mal.region.current));
+		assert_false(mal_length_is_mostly_short(&mal));
 	}
 	take(&region, 1, 150 * US);
 	take(&region, 10, 150 * US);
-	assert_false(mal_sizing_may_share(current));
+	assert_false(mal_sizing_may_share(&mal, mal.region.current));
 }
 
-/* A region that was prepared as a short one is prepared anew when it lasts, though all stands. */
+/*
+ * A region that was prepared as a short one is prepared anew when it lasts, though nothing else
+ * changed.
+ */
 static void prepared_anew(void **state)
 {
 	static const char region;
@@ -68,11 +71,11 @@ static void prepared_anew(void **state)
 	let_want(1);
 	wants = true;
 	take(&region, 20, 100 * US);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 20, MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 	take(&region, 60, 100 * US);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 }
 
 /* Threads wait for 1 ms where ranks borrow, not at all where they share a CPU, else as usual. */
@@ -82,24 +85,24 @@ static void lingers(void **state)
 
 	(void)state;
 	take(&region, 3, MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	let_want(1);
 	take(&region, 2, MS);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_SHORT);
+	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 	take(&region, 9, LONG);
-	assert_int_equal(mal.team, 4);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	assert_int_equal(mal.team.size, 4);
+	assert_int_equal(mal.team.linger, MAL_LINGER_NONE);
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	take(&region, 1, LONG);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	/* Of a program that chose more threads than CPUs itself they wait as in its own runtime. */
 	begin(&region, 4);
-	assert_true(mal.stacked);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_USUAL);
+	assert_true(mal.region.oversubscribed);
+	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	end_after(&region, MS, true);
-	mal.teams.for_gomp = true;
+	mal.team.for_gomp = true;
 	begin(&region, 4);
-	assert_int_equal(mal.teams.linger, MAL_LINGER_NONE);
+	assert_int_equal(mal.team.linger, MAL_LINGER_NONE);
 	end_after(&region, MS, true);
 }
 
@@ -110,19 +113,19 @@ static void wide(void **state)
 
 	(void)state;
 	take(&shorter, 20, 1900 * US);
-	assert_int_equal(mal.team, 2);
+	assert_int_equal(mal.team.size, 2);
 	take(&region, 2, 2100 * US);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	for (int i = 0; i < 20; i++) {
 		begin(&unoffered, NONE);
-		assert_int_equal(mal.team, 2);
+		assert_int_equal(mal.team.size, 2);
 		turn_clock(LONG);
-		mal.segment.ranks[1].waiting_since = mal.region_begin + LONG - LONG / 13;
+		mal.segment.ranks[1].waiting_since = mal.region.begin + LONG - LONG / 13;
 		mal_region_end(&unoffered);
 	}
 	take(&unoffered, 1, LONG);
 	begin(&unoffered, NONE);
-	assert_int_equal(mal.team, 4);
+	assert_int_equal(mal.team.size, 4);
 	end(&unoffered, true);
 }
 
@@ -137,11 +140,11 @@ static void interrupted(void **state)
 	srand(1);
 	for (int i = 0; i < 30000; i++) {
 		begin(&regions[i % 30], NONE);
-		if (mal_sizing_is_shared() || (i >= 30 && rand() % 20 == 0))
+		if (mal_sizing_is_shared(&mal) || (i >= 30 && rand() % 20 == 0))
 			end_after(&regions[i % 30], 6 * LONG, true);
 		else
 			end_after(&regions[i % 30], MS / 20, true);
-		may += mal_sizing_may_share(current);
+		may += mal_sizing_may_share(&mal, mal.region.current);
 	}
 	assert_in_range(may, 0, 300);
 }
@@ -156,13 +159,13 @@ static void of_several_sizes(void **state)
 	for (int i = 0; i < 600; i++)
 		take(&varies, 1, us[i % 6] * US);
 	take(&varies, 1, 5 * MS);
-	assert_true(current->length.lasts);
+	assert_true(mal.region.current->length.lasts);
 	for (int i = 0; i < 401; i++)
 		take(&few, 1, i % 4 ? 5 * US : LONG);
-	assert_true(current->length.lasts);
+	assert_true(mal.region.current->length.lasts);
 	take(&empty, 1, 5 * US);
 	take(&empty, 8, 1000 * MS);
-	assert_true(current->length.lasts);
+	assert_true(mal.region.current->length.lasts);
 }
 
 /* A rank is one of short regions by where its time went lately, not by how many there were. */
@@ -171,16 +174,16 @@ static void mostly_short(void **state)
 	static const char region, brief;
 
 	(void)state;
-	assert_false(mal_length_is_mostly_short());
+	assert_false(mal_length_is_mostly_short(&mal));
 	take(&brief, 1500, 10 * US);
-	assert_true(mal_length_is_mostly_short());
+	assert_true(mal_length_is_mostly_short(&mal));
 	take(&region, 1, LONG);
-	assert_false(mal_length_is_mostly_short());
+	assert_false(mal_length_is_mostly_short(&mal));
 	take(&region, 500, LONG);
 	take(&brief, 200000, 10 * US);
-	assert_true(mal_length_is_mostly_short());
+	assert_true(mal_length_is_mostly_short(&mal));
 	take(&region, 100, LONG);
-	assert_false(mal_length_is_mostly_short());
+	assert_false(mal_length_is_mostly_short(&mal));
 }
 
 /* Creating the threads takes long: that is not the region's work, and measures nothing. */
@@ -190,11 +193,11 @@ static void creates_threads(void **state)
 
 	(void)state;
 	mal.segment.header->free_cpus = 1;
-	mal.region.threads = 0;
+	mal.sizing.threads = 0;
 	take(&region, 1, 5 * LONG);
-	assert_true(current->work <= 0);
+	assert_true(mal.region.current->work <= 0);
 	take(&region, 1, LONG);
-	assert_in_range(current->work, 1.9 * LONG, 2.1 * LONG);
+	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 	assert_int_equal(borrows, 0);
 	take(&region, 1, LONG);
 	assert_int_equal(borrows, 1);
@@ -217,9 +220,9 @@ static void becomes_short(void **state)
 
 	(void)state;
 	take(&region, 20, LONG);
-	assert_true(mal_sizing_may_share(current));
+	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 	take(&region, 60, MS / 20);
-	assert_false(mal_sizing_may_share(current));
+	assert_false(mal_sizing_may_share(&mal, mal.region.current));
 }
 
 /* What is borrowed goes back where the region may not share, and where nobody lends any more. */
@@ -229,16 +232,16 @@ static void gives_back(void **state)
 
 	(void)state;
 	take(&region, 2, 1500 * US);
-	mal.borrowed_count = 1;
+	mal.cpus.borrowed_count = 1;
 	take(&region, 1, 1500 * US);
-	assert_int_equal(mal.borrowed_count, 1);
-	assert_true(mal_sizing_may_share(current));
+	assert_int_equal(mal.cpus.borrowed_count, 1);
+	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 	take(&brief, 1, MS / 10);
-	assert_int_equal(mal.borrowed_count, 0);
-	mal.borrowed_count = 1;
+	assert_int_equal(mal.cpus.borrowed_count, 0);
+	mal.cpus.borrowed_count = 1;
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	run(&region, NONE, true);
-	assert_int_equal(mal.borrowed_count, 0);
+	assert_int_equal(mal.cpus.borrowed_count, 0);
 }
 
 /* The program itself has two threads on one CPU: no run is alone, so none is compared. */
@@ -247,12 +250,12 @@ static void more_threads_than_cpus(void **state)
 	static const char region;
 
 	(void)state;
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	mal.proofs.on = true;
 	take(&region, 100, MS / 20);
-	assert_false(current->length.lasts);
+	assert_false(mal.region.current->length.lasts);
 	take(&region, 100, LONG);
-	assert_true(mal_sizing_may_share(current));
+	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 }
 
 /* The program was told 2 for one CPU, and 2 is what we make of it: such runs are shared. */
@@ -265,10 +268,10 @@ static void wide_as_told(void **state)
 	close_node();
 	open_node(RANKS, 1, THREADS);
 	free_one = &region;
-	mal.region.threads = THREADS;
+	mal.sizing.threads = THREADS;
 	mal.proofs.on = mal.proofs.raised = true;
-	mal.base = 2;
-	mal.team = 1;
+	mal.team.base = 2;
+	mal.team.size = 1;
 	take_turns(&region, turns, 3);
 }
 

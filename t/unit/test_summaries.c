@@ -106,7 +106,7 @@ static void others_are_checked(void **state)
 		char request[512];
 
 		snprintf(request, sizeof(request), "nodes %s", wrong[i]);
-		assert_string_equal(node_ask(node, request), "error this describes no node\n");
+		assert_string_equal(node_ask(node, request), "error malformed node summary\n");
 	}
 	assert_string_equal(
 		node_ask(node,

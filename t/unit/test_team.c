@@ -5,19 +5,28 @@
  */
 #include "t/unit/rank_fixture.h"
 
+#include <sched.h>
 #include <setjmp.h>
+#include <sys/resource.h>
 
 #include "libmalleable/core/env.h"
 #include "libmalleable/malleable.h"
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/primary.h"
+#include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
-#include "libmalleable/rank/team.c"
-#include "libmalleable/rank/tests.c"
+#include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
+
+/* Tests until the library first looks at a loop of them. */
+#define TESTS_FIRST 64
 
 int omp_get_max_threads(void);
 int omp_get_num_threads(void);
@@ -51,7 +60,7 @@ static int get_max_threads(void)
 
 static int get_num_threads(void)
 {
-	return mal.depth ? (int)mal.running : 1;
+	return mal.region.depth ? (int)mal.region.running : 1;
 }
 
 static int get_num_procs(void)
@@ -140,8 +149,10 @@ const struct mal_runtime *mal_gomp_original(const struct mal_runtime *original)
 	return NULL;
 }
 
-bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack)
+bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsigned int spare,
+			   size_t stack)
 {
+	(void)rank;
 	(void)team, (void)spare, (void)stack;
 	return has_room;
 }
@@ -156,8 +167,9 @@ enum mal_mode_reason mal_objects_keep_size(void)
 	return reason_of_objects;
 }
 
-bool mal_become_primary(void)
+bool mal_become_primary(struct mal_rank *rank)
 {
+	(void)rank;
 	mal_self.met = mal_self.primary = true;
 	return true;
 }
@@ -204,8 +216,9 @@ void mal_wait_poll(void)
 	polls++;
 }
 
-bool mal_wait_is_abandoned(void)
+bool mal_wait_is_abandoned(const struct mal_rank *rank)
 {
+	(void)rank;
 	return is_abandoned;
 }
 
@@ -243,10 +256,8 @@ static int set_up(void **state)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		unsetenv(variables[i]);
 	open_node(2, 2, 8);
-	mal.base = mal.team = 0;
 	mal_self.primary = mal_self.met = true;
-	memset(&mal.teams, 0, sizeof(mal.teams));
-	runtime = &none;
+	memset(&mal.team, 0, sizeof(mal.team));
 	threads_set = procs_there = 2;
 	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
 	blocktime_set = -1;
@@ -255,8 +266,7 @@ static int set_up(void **state)
 	reason_of_objects = MAL_REASON_NONE;
 	calls_begun = calls_ended = waits_begun = polls = marks = 0;
 	used_us = 0;
-	memset(&tests, 0, sizeof(tests));
-	watch.started = true; /* no helper */
+	mal.watch.started = true; /* no helper */
 	return 0;
 }
 
@@ -271,24 +281,24 @@ static int tear_down(void **state)
 static void follows(void **state)
 {
 	(void)state;
-	assert_false(mal_team_is_free());
-	mal_team_follow(4);
-	assert_int_equal(mal.base, 0);
-	mal_team_open();
-	assert_true(mal_team_is_free());
-	mal_team_follow(3);
+	assert_false(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 4);
+	assert_int_equal(mal.team.base, 0);
+	mal_team_open(&mal);
+	assert_true(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 3);
 	assert_int_equal(threads_set, 3);
-	assert_int_equal(mal.team, 3);
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal.team.size, 3);
+	assert_int_equal(mal_team_max(&mal), 0);
 	assert_true(mal_team_hides_size());
-	mal.base = 2;
+	mal.team.base = 2;
 	mal_team_hide_size();
 	assert_int_equal(threads_set, 2);
 }
 
 static enum mal_mode_reason open_team(void)
 {
-	mal_team_open();
+	mal_team_open(&mal);
 	assert_int_equal(mal.mode,
 			 mal.slot->reason == MAL_REASON_NONE ? MAL_MODE_AUTO : MAL_MODE_CPUSET);
 	return mal.slot->reason;
@@ -300,9 +310,9 @@ static void keeps_for_number(void **state)
 	(void)state;
 	threads_set = 5;
 	assert_int_equal(open_team(), MAL_REASON_NUMBER);
-	mal_team_follow(3);
+	mal_team_follow(&mal, 3);
 	assert_int_equal(threads_set, 5);
-	assert_int_equal(mal_team_max(), 5);
+	assert_int_equal(mal_team_max(&mal), 5);
 }
 
 static void keeps_for_dynamic(void **state)
@@ -317,7 +327,7 @@ static void keeps_for_reduction(void **state)
 	(void)state;
 	setenv("KMP_DETERMINISTIC_REDUCTION", "Off", 1);
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.base = 0;
+	mal.team.base = 0;
 	setenv("KMP_DETERMINISTIC_REDUCTION", "true", 1);
 	assert_int_equal(open_team(), MAL_REASON_REDUCTION);
 }
@@ -329,7 +339,7 @@ static void keeps_for_display(void **state)
 	setenv("OMP_DISPLAY_AFFINITY", "false", 1);
 	setenv("KMP_AFFINITY", "noverbose,compact", 1);
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.base = 0;
+	mal.team.base = 0;
 	setenv("KMP_AFFINITY", "compact,verbose", 1);
 	assert_int_equal(open_team(), MAL_REASON_DISPLAY);
 }
@@ -341,7 +351,7 @@ static void keeps_where_loops_are_left(void **state)
 	changed = true;
 	reason_of_objects = MAL_REASON_CANCELS;
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.base = 0;
+	mal.team.base = 0;
 	setenv("OMP_CANCELLATION", "true", 1);
 	assert_int_equal(open_team(), MAL_REASON_CANCELS);
 }
@@ -351,31 +361,31 @@ static void keeps_for_objects(void **state)
 	(void)state;
 	assert_int_equal(open_team(), MAL_REASON_NONE);
 	changed = true;
-	mal_team_look();
-	assert_true(mal_team_is_free());
+	mal_team_look(&mal);
+	assert_true(mal_team_is_free(&mal));
 	reason_of_objects = MAL_REASON_THREAD_DATA;
-	mal_team_look();
+	mal_team_look(&mal);
 	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* No more threads than the user and the system let it have. */
 static void bounds(void **state)
 {
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	limit_set = 3;
-	assert_int_equal(mal_team_bound(6), 3);
+	assert_int_equal(mal_team_clamp(&mal, 6), 3);
 	levels_set = 2;
-	assert_int_equal(mal_team_bound(6), 2);
+	assert_int_equal(mal_team_clamp(&mal, 6), 2);
 	limit_set = levels_set = 0;
-	assert_int_equal(mal_team_bound(6), 6);
+	assert_int_equal(mal_team_clamp(&mal, 6), 6);
 	has_room = false;
-	assert_int_equal(mal_team_bound(7), 6);
+	assert_int_equal(mal_team_clamp(&mal, 7), 6);
 	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
-	assert_int_equal(mal_team_max(), 6);
-	mal.teams.all_limited = true;
-	assert_int_equal(mal_team_bound(6), 2);
+	assert_int_equal(mal_team_max(&mal), 6);
+	mal.team.all_limited = true;
+	assert_int_equal(mal_team_clamp(&mal, 6), 2);
 }
 
 /* The user has more threads told than there are CPUs. */
@@ -384,10 +394,10 @@ static void told_more(void **state)
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "6", 1);
 	limit_set = 4;
-	mal_team_open();
-	assert_int_equal(mal.base, 4);
+	mal_team_open(&mal);
+	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(threads_set, 4);
-	assert_true(mal.reported_more);
+	assert_true(mal.team.told_more);
 }
 
 /* A number that is none is passed over: a wrapper may have changed it. */
@@ -395,51 +405,51 @@ static void told_nonsense(void **state)
 {
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "six", 1);
-	mal_team_open();
-	assert_int_equal(mal.base, 2);
-	assert_false(mal.reported_more);
+	mal_team_open(&mal);
+	assert_int_equal(mal.team.base, 2);
+	assert_false(mal.team.told_more);
 }
 
-static void patience(void **state)
+static void lingers(void **state)
 {
 	(void)state;
-	mal_team_open();
-	assert_false(mal_team_set_linger(MAL_LINGER_USUAL));
-	assert_true(mal_team_set_linger(MAL_LINGER_SHORT));
+	mal_team_open(&mal);
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_USUAL));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 1);
-	assert_true(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(blocktime_set, 0);
-	assert_true(mal_team_set_linger(MAL_LINGER_USUAL));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_USUAL));
 	assert_int_equal(blocktime_set, 200);
-	mal.teams.block_fixed = true;
-	assert_false(mal_team_set_linger(MAL_LINGER_NONE));
+	mal.team.block_fixed = true;
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 }
 
 /* What the program sets stays, whenever it does, and it sees no value of ours. */
 static void patience_of_the_program(void **state)
 {
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	assert_int_equal(kmp_get_blocktime(), 200);
-	assert_true(mal_team_set_linger(MAL_LINGER_SHORT));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(get_blocktime(), 1);
 	assert_int_equal(kmp_get_blocktime(), 200);
-	assert_true(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_true(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime_(), 200);
 	kmp_set_blocktime(1);
-	assert_false(mal_team_set_linger(MAL_LINGER_NONE));
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime(), 1);
 	/* Before the first region, and from a thread of its own. */
-	memset(&mal.teams, 0, sizeof(mal.teams));
-	mal.base = 0;
+	memset(&mal.team, 0, sizeof(mal.team));
+	mal.team.base = 0;
 	kmp_set_blocktime_(&(int){0});
-	mal_team_open();
-	assert_false(mal_team_set_linger(MAL_LINGER_SHORT));
+	mal_team_open(&mal);
+	assert_false(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 0);
-	mal.teams.block_fixed = false;
+	mal.team.block_fixed = false;
 	mal_self.primary = false;
 	kmp_set_blocktime(7);
-	assert_false(mal.teams.block_fixed);
+	assert_false(mal.team.block_fixed);
 	is_there = false;
 	kmp_set_blocktime(8);
 	assert_int_equal(blocktime_set, 7);
@@ -449,18 +459,18 @@ static void patience_of_the_program(void **state)
 static void schedules(void **state)
 {
 	(void)state;
-	mal_team_open();
-	mal_team_set_schedule(2 | 16 << 16);
+	mal_team_open(&mal);
+	mal_team_set_schedule(&mal, 2 | 16 << 16);
 	assert_int_equal(kind_set, 2);
 	assert_int_equal(chunk_set, 16);
-	mal_team_set_schedule(102);
+	mal_team_set_schedule(&mal, 102);
 	assert_int_equal(kind_set, 2);
-	mal_team_set_schedule(0);
+	mal_team_set_schedule(&mal, 0);
 	assert_int_equal(kind_set, 2);
 	assert_int_equal(chunk_set, 1);
 	omp_set_schedule(3, 1);
 	assert_int_equal(kind_set, 3);
-	mal_team_set_schedule(2);
+	mal_team_set_schedule(&mal, 2);
 	assert_int_equal(kind_set, 3);
 	omp_set_schedule_(&(int){1}, &(int){7});
 	assert_int_equal(chunk_set, 7);
@@ -472,13 +482,13 @@ static void asks_outside(void **state)
 	(void)state;
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
-	assert_false(mal_team_is_free());
-	mal_team_set(4);
+	assert_false(mal_team_is_free(&mal));
+	mal_team_set(&mal, 4);
 	assert_int_equal(omp_get_max_threads_(), 2);
 	assert_int_equal(threads_set, 2);
 	assert_int_equal(omp_get_num_threads() + omp_get_num_threads_(), 2);
-	mal_team_follow(4);
-	assert_int_equal(mal.base, 2);
+	mal_team_follow(&mal, 4);
+	assert_int_equal(mal.team.base, 2);
 }
 
 /* The user's word: it may be resized whatever it was told, and asks again. */
@@ -487,31 +497,32 @@ static void may_be_resized(void **state)
 	(void)state;
 	mal.mode = MAL_MODE_TEAM;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal_team_is_free());
-	assert_true(mal_team_may_differ());
-	assert_int_equal(mal_team_max(), 0);
-	mal_team_follow(1);
+	assert_true(mal_team_is_free(&mal));
+	assert_true(mal_team_may_differ(&mal));
+	assert_int_equal(mal_team_max(&mal), 0);
+	mal_team_follow(&mal, 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 4);
 	assert_int_equal(threads_set, 4);
 	omp_set_num_threads(3);
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	/* What it learns in a region holds for that. */
-	mal.depth = 1;
-	mal.running = 6;
-	mal.widened = true;
+	mal.region.depth = 1;
+	mal.region.running = 6;
+	mal.region.widened = true;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 6);
-	mal.depth = 0;
-	mal_team_look();
-	assert_int_equal(mal.base, 3);
+	mal.region.depth = 0;
+	mal_team_look(&mal);
+	assert_int_equal(mal.team.base, 3);
 }
 
 static bool mostly_short;
 
-bool mal_length_is_mostly_short(void)
+bool mal_length_is_mostly_short(const struct mal_rank *rank)
 {
+	(void)rank;
 	return mostly_short;
 }
 
@@ -521,32 +532,32 @@ static void too_short_for_more(void **state)
 	unsigned int home;
 
 	(void)state;
-	mal_team_open();
+	mal_team_open(&mal);
 	home = mal_cpumask_count(&mal.home);
 	mostly_short = true;
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal_team_max(&mal), 0);
 	mal_count(&mal.slot->count.regions, 1);
-	assert_int_equal(mal_team_max(), home);
-	mal.base = home + 3;
-	assert_int_equal(mal_team_max(), home + 3);
+	assert_int_equal(mal_team_max(&mal), home);
+	mal.team.base = home + 3;
+	assert_int_equal(mal_team_max(&mal), home + 3);
 	mostly_short = false;
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal_team_max(&mal), 0);
 }
 
 /* In a widened region the answer is what there is, and the next ones are as large. */
 static void asks_inside(void **state)
 {
 	(void)state;
-	mal_team_open();
-	mal.depth = 1;
-	mal.running = 4;
-	mal.widened = true;
+	mal_team_open(&mal);
+	mal.region.depth = 1;
+	mal.region.running = 4;
+	mal.region.widened = true;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 4);
 	assert_int_equal(omp_get_max_threads(), 4);
-	mal.depth = 0;
-	mal_team_look();
-	assert_int_equal(mal.base, 4);
+	mal.region.depth = 0;
+	mal_team_look(&mal);
+	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(omp_get_num_procs() + omp_get_num_procs_(), 4);
 }
 
@@ -554,10 +565,10 @@ static void sets(void **state)
 {
 	(void)state;
 	omp_set_num_threads(5);
-	assert_int_equal(mal.base, 5);
-	assert_int_equal(mal.reported, 5);
+	assert_int_equal(mal.team.base, 5);
+	assert_int_equal(mal.team.told_threads, 5);
 	omp_set_num_threads_(&(int){3});
-	assert_int_equal(mal.team, 3);
+	assert_int_equal(mal.team.size, 3);
 	omp_set_dynamic(1);
 	assert_int_equal(mal.slot->reason, MAL_REASON_NUMBER);
 	omp_set_dynamic_(&(int){0});
@@ -615,7 +626,7 @@ static void calls_inside(void **state)
 {
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
-	mal.depth = 1;
+	mal.region.depth = 1;
 	mal_self.begin = test_clock.now;
 	mal_mpi_enter(false);
 	turn_clock(MS);
@@ -697,14 +708,14 @@ static void tests_wait(void **state)
 	test_often(2 * TESTS_FIRST, 100, 0);
 	assert_true(mal_self.testing);
 	assert_int_equal(waits_begun, 1);
-	mal.lending = true;
+	mal.lend.lending = true;
 	test_often(4000, 100, 0);
 	assert_true(polls > 1);
-	assert_true(watch.armed);
+	assert_true(mal.watch.armed);
 	mal_mpi_tested(true);
 	assert_false(mal_self.testing);
 	assert_int_equal(calls_ended, 1);
-	assert_int_equal(watch.armed, 0);
+	assert_int_equal(mal.watch.armed, 0);
 }
 
 /* One that computes between tests is none; one that sleeps between them is. */
@@ -819,29 +830,29 @@ static void raises(void **state)
 	one_cpu(true);
 	assert_int_equal(omp_get_num_procs(), 2);
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_int_equal(mal.team, 1);
+	assert_int_equal(mal.team.size, 1);
 	assert_int_equal(threads_set, 1);
-	assert_true(mal_team_is_free());
-	mal_team_follow(1);
+	assert_true(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 1);
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* In a free region nothing is told, in another its size. */
-	mal.depth = 1;
-	mal.running = 1;
+	mal.region.depth = 1;
+	mal.region.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	mal.proofs.free = true;
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.told_one);
 	mal.proofs.free = false;
-	assert_false(mal_team_may_differ());
-	mal.running = 2;
+	assert_false(mal_team_may_differ(&mal));
+	mal.region.running = 2;
 	assert_int_equal(omp_get_num_threads(), 2);
-	assert_true(mal_team_is_free());
-	mal.depth = 0;
+	assert_true(mal_team_is_free(&mal));
+	mal.region.depth = 0;
 	/* The program chooses 1. */
 	omp_set_num_threads(1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* The program runs in another thread than the first one that asked: it is told the same there. */
@@ -852,16 +863,16 @@ static void raises_in_another_thread(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* Nobody would be told but the process's first. */
 	mal_self.primary = mal_self.met = false;
-	mal.base = 0;
-	mal.primary_tid = 1;
-	mal.teams.schedule = mal.teams.linger = 1;
+	mal.team.base = 0;
+	mal.primary.tid = 1;
+	mal.team.schedule = mal.team.linger = 1;
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_true(mal_self.primary && mal.proofs.raised);
-	assert_int_equal(mal.team, 1);
-	assert_int_equal(mal.teams.schedule + mal.teams.linger, 0);
+	assert_int_equal(mal.team.size, 1);
+	assert_int_equal(mal.team.schedule + mal.team.linger, 0);
 	/* One that has chosen another number keeps that. */
 	threads_set = 5;
-	mal.base = 0;
+	mal.team.base = 0;
 	assert_int_equal(omp_get_max_threads(), 5);
 	assert_false(mal.proofs.raised);
 }
@@ -875,7 +886,7 @@ static void raises_not_the_observed(void **state)
 	assert_int_equal(omp_get_num_procs(), 1);
 	assert_int_equal(omp_get_max_threads(), 1);
 	assert_false(mal.proofs.told_one);
-	assert_true(mal_team_is_free());
+	assert_true(mal_team_is_free(&mal));
 	omp_set_num_threads(1);
 	assert_true(mal.proofs.told_one);
 }
@@ -885,11 +896,11 @@ static void raises_not(void **state)
 	(void)state;
 	/* A region is bound: told 1, and then no team differs. */
 	one_cpu(false);
-	mal_team_open();
-	assert_true(mal_team_is_free());
-	mal_team_follow(4);
+	mal_team_open(&mal);
+	assert_true(mal_team_is_free(&mal));
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 static void raises_not_what_was_chosen(void **state)
@@ -898,7 +909,7 @@ static void raises_not_what_was_chosen(void **state)
 	one_cpu(true);
 	setenv("OMP_NUM_THREADS", "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 	unsetenv("OMP_NUM_THREADS");
 }
 
@@ -908,7 +919,7 @@ static void raises_not_above_limits(void **state)
 	one_cpu(true);
 	limit_set = 1;
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 static void raises_not_without_room(void **state)
@@ -917,7 +928,7 @@ static void raises_not_without_room(void **state)
 	one_cpu(true);
 	has_room = false;
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* Numbers of several CPUs are told as they are; names matter to regions that are bound. */
@@ -928,18 +939,18 @@ static void proofs_instead_of_names(void **state)
 	changed = true;
 	reason_of_objects = MAL_REASON_THREAD_DATA;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal_team_is_free());
-	assert_false(mal_team_may_differ());
+	assert_true(mal_team_is_free(&mal));
+	assert_false(mal_team_may_differ(&mal));
 	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
 	assert_int_equal(mal.mode, MAL_MODE_AUTO);
 	mal.slot->count.region = 100;
 	mal.proofs.free_ticks = 50;
-	assert_int_equal(mal_team_max(), 0);
+	assert_int_equal(mal_team_max(&mal), 0);
 	mal.proofs.free_ticks = 49;
-	assert_int_equal(mal_team_max(), 2);
+	assert_int_equal(mal_team_max(&mal), 2);
 	/* The user's words stand. */
 	mal.mode = MAL_MODE_CPUSET;
-	assert_false(mal_team_is_free());
+	assert_false(mal_team_is_free(&mal));
 }
 
 /* Nothing is told inside a region of one thread but that; also a program that asks nothing. */
@@ -948,28 +959,28 @@ static void one_inside_is_no_answer(void **state)
 	(void)state;
 	mal.proofs.on = true;
 	changed = true;
-	mal_team_open();
-	assert_false(mal_team_may_differ());
-	mal.depth = 1;
-	mal.running = 1;
+	mal_team_open(&mal);
+	assert_false(mal_team_may_differ(&mal));
+	mal.region.depth = 1;
+	mal.region.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.told_one);
-	mal.depth = 0;
-	assert_true(mal_team_is_free());
+	mal.region.depth = 0;
+	assert_true(mal_team_is_free(&mal));
 	/* What the program is told stays, until it sets another number. */
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 2);
 	omp_set_num_threads(3);
-	mal_team_follow(4);
+	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 3);
 	mal.proofs.free = true;
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	omp_set_num_threads(1);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 	/* Once it was 1, it may have left out what several need. */
 	omp_set_num_threads(3);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 }
 
 /* With max_threads a rank of one CPU is told that: free regions have a thread for each CPU. */
@@ -981,18 +992,18 @@ static void told_to_grow(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_int_equal(mal.mode, MAL_MODE_AUTO);
 	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 	mal.proofs.free = true;
-	assert_true(mal_team_may_differ());
+	assert_true(mal_team_may_differ(&mal));
 	assert_false(mal.proofs.raised);
 	/* 1 is the user's word too. */
-	mal.base = mal.reported = 0;
+	mal.team.base = mal.team.told_threads = 0;
 	threads_set = 1;
 	mal.proofs.told_one = false;
 	all_free = true;
 	setenv(MAL_ENV_MAX_THREADS, "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal_team_may_differ());
+	assert_false(mal_team_may_differ(&mal));
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -1010,7 +1021,7 @@ int main(void)
 		CASE(bounds),
 		CASE(told_more),
 		CASE(told_nonsense),
-		CASE(patience),
+		CASE(lingers),
 		CASE(patience_of_the_program),
 		CASE(schedules),
 		CASE(asks_outside),

@@ -33,12 +33,12 @@ static int set_up(void **state)
 	(void)state;
 	open_node(2, 2, 4);
 	mal.slot->changes = 1;
-	mal_cpus_refresh();
+	mal_cpus_refresh(&mal);
 	mal_self.primary = mal_self.met = true;
 	test_kernel.mask[1] = mal.home;
-	mal_pins_open(&mal.home);
+	mal_pins_open(&mal, &mal.home);
 	mal_threads_peak();
-	mal_threads_ignore();
+	mal_threads_ignore(&mal);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ static void bind_us(void)
 	put_thread(0, 0, 0);
 	thread_of(0, 0)->home = 0;
 	thread_of(0, 0)->bound = MAL_NO_CPU;
-	mal_bind_self(thread_of(0, 0));
+	mal_bind_self(&mal, thread_of(0, 0));
 	assert_string_equal(mask_of_thread(1), "0");
 }
 
@@ -109,7 +109,7 @@ static void new_threads(void **state)
 	assert_int_equal(result, 7);
 	assert_int_equal(mal_threads_peak(), 2);
 	assert_int_equal(mal_threads_peak(), 1);
-	assert_false(mal_threads_are_foreign());
+	assert_false(mal_threads_are_foreign(&mal));
 	/* Where the program chose its CPUs it has these. */
 	pthread_attr_init(&attributes);
 	CPU_ZERO(&set);
@@ -147,18 +147,18 @@ static void foreign_threads(void **state)
 	(void)state;
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
-	assert_true(mal_threads_are_foreign());
-	assert_true(mal_threads_have_room(4, 2, 0));
-	assert_true(mal_threads_have_room(4, 2, 1 << 20));
+	assert_true(mal_threads_are_foreign(&mal));
+	assert_true(mal_threads_have_room(&mal, 4, 2, 0));
+	assert_true(mal_threads_have_room(&mal, 4, 2, 1 << 20));
 	/* Nothing has room for that, but spare threads are small ones. */
-	assert_false(mal_threads_have_room(2, 2, (size_t)1 << 47));
-	assert_true(mal_threads_have_room(1, 2, (size_t)1 << 47));
+	assert_false(mal_threads_have_room(&mal, 2, 2, (size_t)1 << 47));
+	assert_true(mal_threads_have_room(&mal, 1, 2, (size_t)1 << 47));
 	thread_of(0, 0)->tid = 1;
 	thread_of(0, 1)->tid = 2;
-	assert_false(mal_threads_are_foreign());
+	assert_false(mal_threads_are_foreign(&mal));
 	thread_of(0, 1)->tid = 0;
-	mal_threads_ignore();
-	assert_false(mal_threads_are_foreign());
+	mal_threads_ignore(&mal);
+	assert_false(mal_threads_are_foreign(&mal));
 	pthread_mutex_unlock(&held);
 	pthread_join(thread, NULL);
 }
@@ -167,10 +167,10 @@ static void foreign_threads(void **state)
 static void *is_primary(void *others)
 {
 	mal_self.primary = true;
-	mal.primary_tid = 7;
+	mal.primary.tid = 7;
 	mal_threads_spare_self();
 	mal_threads_spare_self();
-	assert_int_equal(mal_threads_are_foreign(), *(bool *)others);
+	assert_int_equal(mal_threads_are_foreign(&mal), *(bool *)others);
 	return NULL;
 }
 
@@ -183,24 +183,24 @@ static void primary_is_not_foreign(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(mal.primary_tid, MAL_PRIMARY_ENDED);
-	assert_false(mal_threads_are_foreign());
+	assert_int_equal(mal.primary.tid, MAL_PRIMARY_ENDED);
+	assert_false(mal_threads_are_foreign(&mal));
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
 	others = true;
 	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
 	pthread_join(thread, NULL);
-	assert_true(mal_threads_are_foreign());
+	assert_true(mal_threads_are_foreign(&mal));
 	pthread_mutex_unlock(&held);
 	pthread_join(other, NULL);
-	assert_false(mal_threads_are_foreign());
+	assert_false(mal_threads_are_foreign(&mal));
 	/* In the middle of something it does not. */
 	others = false;
-	mal.lending = true;
+	mal.lend.lending = true;
 	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(mal.primary_tid, 7);
-	mal.lending = false;
+	assert_int_equal(mal.primary.tid, 7);
+	mal.lend.lending = false;
 }
 
 /* It is older than MPI, which has a thread of its own. */
@@ -212,12 +212,12 @@ static void primary_is_older(void **state)
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&mpi, NULL, wait_on, NULL), 0);
 	assert_int_equal(pthread_create(&thread, NULL, spares_later, NULL), 0);
-	mal_threads_ignore();
+	mal_threads_ignore(&mal);
 	sem_post(&ignored);
 	pthread_join(thread, NULL);
-	assert_false(mal_threads_are_foreign());
+	assert_false(mal_threads_are_foreign(&mal));
 	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
-	assert_true(mal_threads_are_foreign());
+	assert_true(mal_threads_are_foreign(&mal));
 	pthread_mutex_unlock(&held);
 	pthread_join(mpi, NULL);
 	pthread_join(other, NULL);
@@ -244,7 +244,7 @@ static void *work_in_region(void *nothing)
 	pthread_t thread;
 
 	note_signals(&signals_seen);
-	mal.teams.runtime = NULL;
+	mal.team.runtime = NULL;
 	if (pthread_create(&thread, NULL, note_signals, &signals_inside) == 0)
 		pthread_join(thread, NULL);
 	raise(SIGUSR2);
@@ -259,7 +259,7 @@ static void let_runtime_create(void)
 
 	/* We are the runtime. */
 	assert_true(dladdr((const void *)(uintptr_t)let_runtime_create, &info));
-	mal.teams.runtime = info.dli_fbase;
+	mal.team.runtime = info.dli_fbase;
 	assert_int_equal(pthread_create(&thread, NULL, work_in_region, NULL), 0);
 	pthread_join(thread, NULL);
 }
@@ -282,11 +282,11 @@ static void extra_threads_take_no_signals(void **state)
 	sigaddset(&first, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &first, NULL);
 	mal.slot->pid = getpid();
-	mal.primary_tid = gettid();
-	mal.depth = 1;
-	mal.base = mal.teams.unbalanced = 1;
-	mal.running = 2;
-	mal.sized = true;
+	mal.primary.tid = gettid();
+	mal.region.depth = 1;
+	mal.team.base = mal.team.unbalanced = 1;
+	mal.region.running = 2;
+	mal.region.sized = true;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
 	/* A thread of the program's own that it creates there, and signals that it raises. */
@@ -295,14 +295,14 @@ static void extra_threads_take_no_signals(void **state)
 	note_signals(&now);
 	assert_true(has_signals(&now, true, false, false));
 	/* The program asks for three. */
-	mal.running = 3;
-	mal.sized = false;
+	mal.region.running = 3;
+	mal.region.sized = false;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, false, false));
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
 	/* Another level's. */
-	mal.depth = 2;
+	mal.region.depth = 2;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, false, false));
 	pthread_sigmask(SIG_UNBLOCK, &first, NULL);
@@ -333,10 +333,10 @@ static void sees_its_home(void **state)
 	assert_true(CPU_ISSET(0, &set) && CPU_ISSET(1, &set));
 	/* If it chose just that one, it sees that, until it chooses all again. */
 	mal_cpumask_add(&chosen, cpu);
-	mal_pins_set(0, &chosen);
+	mal_pins_set(&mal, 0, &chosen);
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
 	assert_true(CPU_EQUAL(&set, &single));
-	mal_pins_set(0, &mal.home);
+	mal_pins_set(&mal, 0, &mal.home);
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
 	assert_int_equal(CPU_COUNT(&set), 2);
 	/* One that the program chose it sees as it is. */
@@ -407,7 +407,7 @@ static void widened_too_far(void **state)
 	(void)state;
 	bind_us();
 	while_binding = take_back;
-	assert_true(mal_bind_widen(&mal.home));
+	assert_true(mal_bind_widen(&mal, &mal.home));
 	assert_string_equal(mask_of_thread(1), "0");
 	assert_int_equal(mal.slot->binding, 0);
 }
@@ -428,27 +428,28 @@ static void nothing_stays_on_borrowed(void **state)
 	(void)state;
 	bind_us();
 	mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
-	assert_true(mal_bind_widen(&mal.home));
+	assert_true(mal_bind_widen(&mal, &mal.home));
 	assert_string_equal(mask_of_thread(1), "0-1");
 	bind_us();
-	assert_true(mal_bind_widen(&wanted));
+	assert_true(mal_bind_widen(&mal, &wanted));
 	assert_string_equal(mask_of_thread(1), "1");
 	bind_us();
 	wanted = one(3);
-	assert_true(mal_bind_widen(&wanted));
+	assert_true(mal_bind_widen(&mal, &wanted));
 	assert_string_equal(mask_of_thread(1), "0-1");
 	test_kernel.caller = 5;
-	mal_bind_new_thread();
+	mal_bind_new_thread(&mal);
 	assert_string_equal(mask_of_thread(5), "0-1");
 	mal.slot->unmanaged = true;
-	mal_bind_new_thread();
+	mal_bind_new_thread(&mal);
 	assert_string_equal(mask_of_thread(5), "0-2");
 }
 
 static bool no_place;
 
-static bool place_1(struct mal_cpumask *mask)
+static bool place_1(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
+	(void)rank;
 	*mask = one(1);
 	return !no_place;
 }
@@ -460,21 +461,21 @@ static void sees_what_was_chosen(void **state)
 	struct mal_pin pin;
 
 	(void)state;
-	assert_false(mal_pins_find(0, &found));
-	mal_pins_set(0, &chosen);
-	assert_true(mal_pins_find(0, &found) && mal_cpumask_has(&found, 1));
+	assert_false(mal_pins_find(&mal, 0, &found));
+	mal_pins_set(&mal, 0, &chosen);
+	assert_true(mal_pins_find(&mal, 0, &found) && mal_cpumask_has(&found, 1));
 	chosen = one(0);
-	pin = mal_pins_set(0, &chosen);
-	assert_true(mal_pins_find(0, &found) && mal_cpumask_has(&found, 0));
-	mal_pins_undo(&pin);
-	assert_true(mal_pins_find(0, &found) && mal_cpumask_has(&found, 1));
+	pin = mal_pins_set(&mal, 0, &chosen);
+	assert_true(mal_pins_find(&mal, 0, &found) && mal_cpumask_has(&found, 0));
+	mal_pins_undo(&mal, &pin);
+	assert_true(mal_pins_find(&mal, 0, &found) && mal_cpumask_has(&found, 1));
 	bind_us();
 	mal_children_fork();
 	mal_children_forked();
 	assert_string_equal(mask_of_thread(1), "1");
-	mal_pins_set(0, &mal.home);
-	assert_false(mal_pins_find(0, &found));
-	mal.teams.place = place_1;
+	mal_pins_set(&mal, 0, &mal.home);
+	assert_false(mal_pins_find(&mal, 0, &found));
+	mal.team.place = place_1;
 	bind_us();
 	mal_children_fork();
 	mal_children_forked();
@@ -491,12 +492,12 @@ static void released(void **state)
 {
 	(void)state;
 	bind_us();
-	mal_bind_release();
+	mal_bind_release(&mal);
 	assert_string_equal(mask_of_thread(1), "0-1");
 	assert_int_equal(thread_of(0, 0)->bound, MAL_NO_CPU);
 	assert_true(mal.placed.outdated);
 	mal.placed.outdated = false;
-	mal_bind_release();
+	mal_bind_release(&mal);
 	assert_false(mal.placed.outdated);
 }
 
@@ -509,30 +510,30 @@ static void pins(void **state)
 	struct mal_cpumask first = one(0), second = one(1), mask;
 
 	(void)state;
-	assert_false(mal_pins_keep(0, 1));
-	assert_false(mal_pins_inherit(&mask));
+	assert_false(mal_pins_keep(&mal, 0, 1));
+	assert_false(mal_pins_inherit(&mal, &mask));
 	test_kernel.mask[2] = second;
-	assert_true(mal_pins_keep(0, 2));
-	mal_pins_give(0, &second);
-	assert_false(mal_pins_keep(0, 2));
-	mal_pins_set(2, &second);
-	assert_true(mal_pins_keep(0, 2));
+	assert_true(mal_pins_keep(&mal, 0, 2));
+	mal_pins_give(&mal, 0, &second);
+	assert_false(mal_pins_keep(&mal, 0, 2));
+	mal_pins_set(&mal, 2, &second);
+	assert_true(mal_pins_keep(&mal, 0, 2));
 	/* All that it knows of: it is free. */
-	mal_pins_set(1, &mal.home);
-	assert_false(mal_pins_keep(0, 1));
+	mal_pins_set(&mal, 1, &mal.home);
+	assert_false(mal_pins_keep(&mal, 0, 1));
 	test_kernel.mask[1] = first;
-	mal_pins_set(0, &first);
-	assert_true(mal_pins_inherit(&mask));
+	mal_pins_set(&mal, 0, &first);
+	assert_true(mal_pins_inherit(&mal, &mask));
 	assert_memory_equal(&mask, &first, sizeof(mask));
 	test_kernel.ended[2] = true;
-	assert_true(mal_pins_keep(0, 2));
+	assert_true(mal_pins_keep(&mal, 0, 2));
 	/* The place of one that has ended is used again. */
-	mal_pins_set(3, &second);
+	mal_pins_set(&mal, 3, &second);
 	assert_int_equal(mal.slot->pin_count, 2);
-	assert_true(mal_pins_has(3, &second));
-	assert_false(mal_pins_has(3, &first));
-	mal_pins_set(3, &mal.home);
-	assert_false(mal_pins_has(3, &second));
+	assert_true(mal_pins_has(&mal, 3, &second));
+	assert_false(mal_pins_has(&mal, 3, &first));
+	mal_pins_set(&mal, 3, &mal.home);
+	assert_false(mal_pins_has(&mal, 3, &second));
 }
 
 /* Of no thread: the kernel refuses to bind it. */
@@ -546,25 +547,25 @@ static void refused_pins(void **state)
 
 	(void)state;
 	test_kernel.mask[0] = first;
-	mal_pins_give(0, &first);
+	mal_pins_give(&mal, 0, &first);
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
-	assert_false(mal_pins_keep(0, NO_TID));
+	assert_false(mal_pins_keep(&mal, 0, NO_TID));
 	assert_int_equal(sched_setaffinity(NO_TID, sizeof(set), &set), -1);
 	assert_int_equal(errno, ESRCH);
-	assert_false(mal_pins_keep(0, NO_TID));
-	mal_pins_set(NO_TID, &first);
+	assert_false(mal_pins_keep(&mal, 0, NO_TID));
+	mal_pins_set(&mal, NO_TID, &first);
 	CPU_SET(1, &set);
 	CPU_CLR(0, &set);
 	assert_int_equal(sched_setaffinity(NO_TID, sizeof(set), &set), -1);
-	assert_true(mal_pins_keep(0, NO_TID));
+	assert_true(mal_pins_keep(&mal, 0, NO_TID));
 	/* A thread's own call, for CPUs that there are not. */
 	test_kernel.mask[0] = test_kernel.mask[1] = (struct mal_cpumask){{0}};
-	mal_pins_give(0, &test_kernel.mask[0]);
+	mal_pins_give(&mal, 0, &test_kernel.mask[0]);
 	CPU_ZERO(&set);
 	CPU_SET(CPU_SETSIZE - 1, &set);
 	assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(set), &set), EINVAL);
-	assert_false(mal_pins_keep(0, (int32_t)gettid()));
+	assert_false(mal_pins_keep(&mal, 0, (int32_t)gettid()));
 }
 
 static void who_binds_is_done(void)
@@ -602,15 +603,15 @@ static void loose(void **state)
 	pthread_t thread;
 
 	(void)state;
-	mal_unmanaged_open();
+	mal_unmanaged_open(&mal);
 	assert_true(mal.unmanaged);
 	pthread_create(&thread, NULL, answer, NULL);
 	pthread_join(thread, NULL);
-	mal_unmanaged_wait_begin();
+	mal_unmanaged_wait_begin(&mal);
 	test_clock.thread += 3 * MS;
-	mal_unmanaged_wait_end();
+	mal_unmanaged_wait_end(&mal);
 	test_clock.process += 10 * MS;
-	mal_unmanaged_sample(&snapshot);
+	mal_unmanaged_sample(&mal, &snapshot);
 	assert_int_equal(snapshot.max, 2);
 	assert_in_range(snapshot.busy, 7 * MS - 10, 7 * MS);
 	assert_true(mal.slot->unmanaged);
@@ -619,37 +620,37 @@ static void loose(void **state)
 	pthread_join(thread, NULL);
 	test_clock.process += 4 * MS;
 	snapshot = (struct mal_snapshot){.serial = 2 * MS};
-	mal_unmanaged_sample(&snapshot);
+	mal_unmanaged_sample(&mal, &snapshot);
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
 	/* Longer than they need on all CPUs: then they waited, as for children. */
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	pthread_create(&thread, NULL, answer, NULL);
 	pthread_join(thread, NULL);
 	test_clock.process += 4 * MS;
 	snapshot = (struct mal_snapshot){.serial = 12 * MS};
-	mal_unmanaged_sample(&snapshot);
+	mal_unmanaged_sample(&mal, &snapshot);
 	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
-	mal.own_count = 2;
+	mal.cpus.own_count = 2;
 	pthread_create(&thread, NULL, answer, NULL);
 	pthread_join(thread, NULL);
 	test_clock.process += 4 * MS;
 	snapshot = (struct mal_snapshot){.serial = 22 * MS};
-	mal_unmanaged_sample(&snapshot);
+	mal_unmanaged_sample(&mal, &snapshot);
 	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
-	mal.own_count = 1;
-	mal_unmanaged_call_end();
+	mal.cpus.own_count = 1;
+	mal_unmanaged_call_end(&mal);
 	assert_true(mal.slot->wants);
 	assert_true(wants_cpus(0));
-	mal_unmanaged_call_begin();
+	mal_unmanaged_call_begin(&mal);
 	assert_false(wants_cpus(0));
 	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_GROW;
-	mal_unmanaged_call_end();
+	mal_unmanaged_call_end(&mal);
 	assert_false(wants_cpus(0));
 	mal_self.tid = (int32_t)gettid();
 	turn_clock(2 * MS);
-	assert_true(mal_unmanaged_is_idle());
+	assert_true(mal_unmanaged_is_idle(&mal));
 }
 
 /*
@@ -665,11 +666,11 @@ static void loose_lends(void **state)
 	mal_self.calling = true;
 	mal_call_begin();
 	mal_wait_begin();
-	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
+	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		mal_wait_poll();
 	}
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
 	assert_true(mal_word_borrow(word_of(1), 1));
 	mal.segment.ranks[1].unmanaged = 1;
@@ -677,12 +678,12 @@ static void loose_lends(void **state)
 	mal.segment.ranks[1].pid = getpid();
 	/* Its threads, whatever their numbers, have a mask that we gave. */
 	test_kernel.mask[0] = one(2);
-	mal_pins_give(1, &test_kernel.mask[0]);
-	assert_int_equal(mal_bind_can_spread(1), MAL_SPREAD_DONE);
+	mal_pins_give(&mal, 1, &test_kernel.mask[0]);
+	assert_int_equal(mal_bind_can_spread(&mal, 1), MAL_SPREAD_DONE);
 	mal_call_end();
 	assert_int_equal(cpu_state(1).user, 0);
 	assert_int_equal(mal.slot->count.evictions, 1);
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 }
 
 static _Atomic bool computing;
@@ -699,7 +700,7 @@ static void *compute(void *nothing)
 static void wait_long(void)
 {
 	mal_wait_begin();
-	for (unsigned int i = 0; i < 100 && !mal.lending; i++) {
+	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		test_clock.thread += 100 * US;
 		mal_wait_poll();
@@ -716,14 +717,14 @@ static void older_threads(void **state)
 	computing = true;
 	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
 	mal.active = true;
-	assert_false(mal_threads_are_foreign());
+	assert_false(mal_threads_are_foreign(&mal));
 	while (!computer)
 		sched_yield();
 	let_want(1);
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 	assert_int_equal(mal.slot->strays, MAL_STRAYS_COMPUTE);
 	mal_call_end();
 	/* A thread of the team may poll for work. */
@@ -731,14 +732,14 @@ static void older_threads(void **state)
 	thread_of(0, 1)->tid = computer;
 	mal_call_begin();
 	wait_long();
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	mal_call_end();
 	thread_of(0, 1)->tid = 0;
 	computing = false;
 	pthread_join(thread, NULL);
 	mal_call_begin();
 	wait_long();
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	mal_call_end();
 }
 
@@ -760,7 +761,7 @@ static void background(void **state)
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();
-	assert_true(mal.lending);
+	assert_true(mal.lend.lending);
 	mal_call_end();
 	computing = false;
 	while (mal_threads_background_works())

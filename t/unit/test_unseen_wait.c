@@ -25,14 +25,16 @@
 #define THREADS 8u
 #define SEEDS 200u
 #define CALLS 60u
+#define HELPER (TIDS - 1) /* its tid */
 
 static struct {
 	ucontext_t primary, helper;
 	void *(*function)(void *);
 	char stack[256 << 10];
-	bool runs;	     /* now */
-	unsigned int seed;   /* 0: it runs until it sleeps, and only where the test lets it */
-	unsigned int starts; /* in the whole process: it is never ended */
+	struct mal_thread self;
+	bool runs;	   /* now */
+	unsigned int seed; /* 0: it runs until it sleeps, and only where the test lets it */
+	unsigned int starts;
 } other;
 
 static unsigned int any(unsigned int below)
@@ -43,8 +45,15 @@ static unsigned int any(unsigned int below)
 
 static void run_helper(void)
 {
+	struct mal_thread self = mal_self;
+
+	mal_self = other.self;
+	test_kernel.caller = HELPER;
 	other.runs = true;
 	swapcontext(&other.primary, &other.helper);
+	test_kernel.caller = self.tid;
+	other.self = mal_self;
+	mal_self = self;
 }
 
 static void change_places(void)
@@ -91,13 +100,14 @@ static int set_up(void **state)
 		}
 	}
 	mal.slot->changes = 1;
-	assert_true(mal_cpus_refresh());
-	mal.team = CPUS;
-	mal.primary_tid = tid_of(0, 0);
+	assert_true(mal_cpus_refresh(&mal));
+	mal.team.size = CPUS;
+	mal.primary.tid = tid_of(0, 0);
 	mal_self.primary = mal_self.met = true;
 	mal_mpi_init(MAL_MPI_POLLS_UNSEEN);
 	give_way = change_places;
-	other.seed = 0;
+	other.seed = other.starts = 0;
+	other.self = (struct mal_thread){0};
 	open_region(1);
 	return 0;
 }
@@ -111,7 +121,7 @@ static int tear_down(void **state)
 
 static void all_is_back(void)
 {
-	assert_false(mal.lending);
+	assert_false(mal.lend.lending);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		assert_int_equal(cpu_state(cpu).user, 0);
 		assert_false(cpu_state(cpu).lent);
@@ -150,6 +160,14 @@ static void wait_ms(unsigned int ms)
 	all_is_back();
 }
 
+/* It starts after a long wait. */
+static void start_helper(void)
+{
+	wait_ms(2);
+	assert_int_equal(other.starts, 1);
+	assert_int_equal(mal.slot->count.lends, 0);
+}
+
 static void polls_that_are_seen(void **state)
 {
 	(void)state;
@@ -181,7 +199,7 @@ static void nothing_to_lend(void **state)
 	mal.segment.header->rules &= ~MAL_RULE_LEND;
 	wait_ms(2);
 	mal.segment.header->rules |= MAL_RULE_LEND;
-	mal.own_count = 1;
+	mal.cpus.own_count = 1;
 	wait_ms(2);
 	assert_int_equal(other.starts, 0);
 }
@@ -189,9 +207,7 @@ static void nothing_to_lend(void **state)
 static void long_waits(void **state)
 {
 	(void)state;
-	wait_ms(2);
-	assert_int_equal(other.starts, 1);
-	assert_int_equal(mal.slot->count.lends, 0);
+	start_helper();
 	for (unsigned int i = 1; i < 5; i++) {
 		mal_mpi_enter(false);
 		turns(1);
@@ -211,13 +227,14 @@ static void long_waits(void **state)
 /* What the thread is not bound to it may run on: it is where the kernel says. */
 unsigned int mal_thread_cpu(int32_t tid)
 {
-	assert_int_equal(tid, mal.primary_tid);
+	assert_int_equal(tid, mal.primary.tid);
 	return 2;
 }
 
 static void thread_that_is_not_bound(void **state)
 {
 	(void)state;
+	start_helper();
 	thread_of(0, 0)->bound = MAL_NO_CPU;
 	mal_mpi_enter(false);
 	turn_clock(10 * MS);
@@ -232,6 +249,7 @@ static void thread_that_is_not_bound(void **state)
 static void many_short_calls(void **state)
 {
 	(void)state;
+	start_helper();
 	turn_clock(100 * MS);
 	turns(20);
 	test_kernel.wakes = 0;
@@ -241,6 +259,10 @@ static void many_short_calls(void **state)
 		mal_mpi_leave(false);
 		turns(i % 2);
 	}
+	/* It dozes. */
+	turns(1);
+	mal_mpi_enter(false);
+	mal_mpi_leave(false);
 	assert_int_equal(test_kernel.wakes, 1);
 	assert_int_equal(mal.slot->count.lends, 0);
 	wait_ms(10);
@@ -251,6 +273,7 @@ static void many_short_calls(void **state)
 static void behind_a_long_wait(void **state)
 {
 	(void)state;
+	start_helper();
 	wait_ms(10);
 	turns(20);
 	test_kernel.wakes = 0;
@@ -262,6 +285,7 @@ static void behind_a_long_wait(void **state)
 static void collective_calls_alone(void **state)
 {
 	(void)state;
+	start_helper();
 	mal.segment.header->rules |= MAL_RULE_COLLECTIVES;
 	wait_ms(10);
 	assert_int_equal(mal.slot->count.lends, 0);
@@ -277,6 +301,7 @@ static void collective_calls_alone(void **state)
 static void poll_that_is_seen_late(void **state)
 {
 	(void)state;
+	start_helper();
 	mal_mpi_enter(false);
 	turn_clock(10 * MS);
 	turns(5);
@@ -295,6 +320,7 @@ static void poll_that_is_seen_late(void **state)
 static void inactive(void **state)
 {
 	(void)state;
+	start_helper();
 	mal_mpi_enter(false);
 	mal.active = false;
 	turn_clock(10 * MS);
@@ -322,7 +348,7 @@ static void at_any_moment(void **state)
 			}
 			switch (any(8)) {
 			case 0: mal_mpi_poll(); break;
-			case 1: mal_unseen_withdraw(); break;
+			case 1: mal_unseen_wait_withdraw(&mal); break;
 			case 2: mal_mpi_unwound(); break;
 			default: break;
 			}
@@ -342,7 +368,6 @@ static void at_any_moment(void **state)
 
 int main(void)
 {
-	/* In this order: the first three before there is a helper, which stays. */
 	const struct CMUnitTest tests[] = {
 		CASE(polls_that_are_seen),
 		CASE(short_waits),

@@ -17,6 +17,7 @@ class Malleable(AutotoolsPackage):
     variant("pmix", default=True, description="One report over all nodes")
     variant("zydis", default=True, description="Which parallel regions may have any team")
     variant("seccomp", default=True, description="A filter of system calls for the controller")
+    variant("libdw", default=True, description="Source lines in malleable inspect")
     variant("ncurses", default=True, description="malleable top")
 
     depends_on("c", type="build")
@@ -30,6 +31,7 @@ class Malleable(AutotoolsPackage):
     # There it is a static library, of which libmalleable_prove.so has a part.
     depends_on("zydis@4: cflags=-fPIC", when="+zydis")
     depends_on("libseccomp@2.5:", when="+seccomp")
+    depends_on("elfutils", when="+libdw")
     depends_on("ncurses", when="+ncurses")
 
     def configure_args(self):
@@ -42,5 +44,6 @@ class Malleable(AutotoolsPackage):
             *self.with_or_without("pmix"),
             *self.with_or_without("zydis"),
             *self.with_or_without("seccomp"),
+            *self.with_or_without("libdw"),
             *self.with_or_without("ncurses"),
         ]

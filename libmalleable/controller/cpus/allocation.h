@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * allocation.h: which CPUs of the allocation the ranks may have now: the step's share where jobs
- * share CPUs, and the idle ones, which are the step's for as long as nobody else needs them.
+ * allocation.h: the CPUs of the allocation: which of them the ranks may have now, and their places.
+ * Ranks may have the step's share where jobs share CPUs, and the idle ones, which are the step's
+ * for as long as nobody else needs them.
  */
 #ifndef MAL_CONTROLLER_CPUS_ALLOCATION_H
 #define MAL_CONTROLLER_CPUS_ALLOCATION_H
@@ -33,5 +34,15 @@ void mal_allocation_set_share(struct mal_controller *controller, const struct ma
 
 /* The CPUs of the allocation that are not in the share. */
 struct mal_cpumask mal_allocation_foreign(const struct mal_controller *controller);
+
+/*
+ * Read which CPUs share an L3, a NUMA node, a package (hwloc), and write it into the segment for
+ * the ranks. Takes some 10 ms, so it is done when first needed and not for steps that end at once.
+ * If hwloc cannot tell, all CPUs count as neighbours.
+ */
+void mal_allocation_read_places(struct mal_controller *controller);
+
+/* The same for policies; it points into the allocation. */
+struct mal_topology mal_allocation_topology(const struct mal_controller *controller);
 
 #endif

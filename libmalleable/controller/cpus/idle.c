@@ -10,10 +10,6 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/core/place.h"
 
 /* So long, and so often, it is looked whether ranks that have lost CPUs are on them again. */
@@ -57,9 +53,9 @@ static unsigned int find_taker(const struct mal_controller *controller, const ui
 	unsigned int ranks = controller->step->segment.rank_count, found = ranks;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		unsigned int max = mal_last_sample(controller, rank)->max;
+		unsigned int max = controller->last_window.samples[rank].max;
 
-		if (!mal_rank_view(controller, rank)->running || (max && counts[rank] >= max) ||
+		if (!controller->ranks[rank].running || (max && counts[rank] >= max) ||
 		    (found < ranks && counts[rank] >= counts[found]))
 			continue;
 		found = rank;
@@ -71,11 +67,12 @@ static unsigned int find_taker(const struct mal_controller *controller, const ui
  * A rank that runs and has no CPU: it comes before those whose home it is. The number of ranks if
  * there is none.
  */
-static unsigned int find_bare(const struct mal_controller *controller, const uint16_t *counts)
+static unsigned int find_rank_without_cpu(const struct mal_controller *controller,
+					  const uint16_t *counts)
 {
 	unsigned int rank = 0, ranks = controller->step->segment.rank_count;
 
-	while (rank < ranks && (!mal_rank_view(controller, rank)->running || counts[rank]))
+	while (rank < ranks && (!controller->ranks[rank].running || counts[rank]))
 		rank++;
 	return rank;
 }
@@ -86,39 +83,29 @@ static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
 	       mal_cpumask_has(mal_allocation_share(controller), cpu);
 }
 
-static void tell(struct mal_controller *controller, unsigned int rank)
-{
-	atomic_fetch_add(&controller->step->segment.ranks[rank].changes, 1);
-}
-
 void mal_idle_hand_out(struct mal_controller *controller)
 {
 	unsigned int ranks = controller->step->segment.rank_count;
 	uint16_t counts[MAL_MAX_RANKS];
 
-	if (!mal_deciding_binds(controller) ||
-	    !(mal_off_is(controller) || mal_cpumask_count(mal_allocation_idle(controller))))
+	if (!controller->deciding.binds ||
+	    !(controller->off_switch.off_now || mal_cpumask_count(mal_allocation_idle(controller))))
 		return;
 	mal_count_owned(controller, counts);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		unsigned int cpu = controller->step->cpu[i], taker;
-		struct mal_cpu_slot *slot = &controller->step->segment.cpus[cpu];
 
-		if (mal_word_read(&slot->word).owner != MAL_NOBODY ||
-		    !(mal_off_is(controller) || is_ours(controller, cpu)))
+		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY ||
+		    !(controller->off_switch.off_now || is_ours(controller, cpu)))
 			continue;
-		taker = mal_off_is(controller) ? ranks : find_bare(controller, counts);
+		taker = controller->off_switch.off_now ? ranks
+						       : find_rank_without_cpu(controller, counts);
 		if (taker == ranks)
 			taker = mal_home_of(controller, cpu);
-		if (taker == ranks && !mal_off_is(controller))
+		if (taker == ranks && !controller->off_switch.off_now)
 			taker = find_taker(controller, counts);
-		if (taker == ranks)
-			continue;
-		atomic_store(&slot->target, MAL_NOBODY);
-		if (!mal_word_give(&slot->word, taker))
-			continue;
-		counts[taker]++;
-		tell(controller, taker);
+		if (taker < ranks && mal_owner_give(controller, cpu, taker))
+			counts[taker]++;
 	}
 }
 
@@ -128,7 +115,7 @@ static int parse(const struct mal_controller *controller, const char *list,
 {
 	if (mal_cpumask_parse(list, mask, err) < 0)
 		return -1;
-	mal_cpumask_keep(mask, &controller->step->allocation);
+	mal_cpumask_intersect(mask, &controller->step->allocation);
 	return 0;
 }
 
@@ -164,8 +151,7 @@ static struct mal_cpumask used_by(const struct mal_controller *controller, unsig
 	struct mal_cpumask mask = {{0}};
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		struct mal_cpu_state state = mal_word_read(
-			&controller->step->segment.cpus[controller->step->cpu[i]].word);
+		struct mal_cpu_state state = mal_owner_read(controller, controller->step->cpu[i]);
 
 		if (state.user == rank || state.owner == rank)
 			mal_cpumask_add(&mask, controller->step->cpu[i]);
@@ -179,7 +165,7 @@ static bool send_away(int32_t tid, const struct mal_cpumask *now, void *context)
 	const struct mal_cpumask *mask = context;
 	struct mal_cpumask wanted = *now;
 
-	mal_cpumask_keep(&wanted, mask);
+	mal_cpumask_intersect(&wanted, mask);
 	if (!mal_cpumask_count(&wanted))
 		wanted = *mask;
 	if (memcmp(&wanted, now, sizeof(wanted)) != 0)
@@ -214,9 +200,9 @@ static void evict_former(const struct mal_controller *controller, unsigned int r
 static void evict_all(const struct mal_controller *controller)
 {
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		if (mal_rank_view(controller, rank)->running)
+		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
-		else if (mal_rank_view(controller, rank)->left &&
+		else if (controller->ranks[rank].left &&
 			 mal_cpumask_count(mal_leaving_cpus(controller)))
 			evict_former(controller, rank);
 }
@@ -242,11 +228,8 @@ static void evict_team(struct mal_controller *controller, unsigned int rank, uns
 /* CPU is nobody's now. Who owned or used it has LOST one: its threads must be sent away. */
 static void take_away(struct mal_controller *controller, unsigned int cpu, bool *lost)
 {
-	struct mal_cpu_slot *slot = &controller->step->segment.cpus[cpu];
-	struct mal_cpu_state before = mal_word_revoke(&slot->word);
+	struct mal_cpu_state before = mal_owner_revoke(controller, cpu);
 
-	atomic_store(&slot->target, MAL_NOBODY);
-	mal_free_check(&controller->step->segment, cpu);
 	if (before.owner < controller->step->segment.rank_count)
 		lost[before.owner] = true;
 	if (before.user < controller->step->segment.rank_count) {
@@ -264,7 +247,7 @@ static unsigned int find_giver(const struct mal_controller *controller, const ui
 	unsigned int ranks = controller->step->segment.rank_count, found = ranks;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		if (!mal_rank_view(controller, rank)->running && counts[rank])
+		if (!controller->ranks[rank].running && counts[rank])
 			return rank;
 		if (counts[rank] > 1 && (found == ranks || counts[rank] > counts[found]))
 			found = rank;
@@ -276,13 +259,13 @@ static unsigned int find_giver(const struct mal_controller *controller, const ui
 static uint32_t find_given(const struct mal_controller *controller, unsigned int giver,
 			   unsigned int rank)
 {
-	const struct mal_cpumask *home = &mal_rank_view(controller, rank)->home;
+	const struct mal_cpumask *home = &controller->ranks[rank].home;
 	uint32_t found = MAL_NO_CPU;
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		unsigned int cpu = controller->step->cpu[i];
 
-		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != giver)
+		if (mal_owner_read(controller, cpu).owner != giver)
 			continue;
 		found = cpu;
 		if (mal_cpumask_has(home, cpu))
@@ -306,8 +289,7 @@ static void help_out(struct mal_controller *controller, unsigned int rank, bool 
 	if (cpu == MAL_NO_CPU)
 		return;
 	take_away(controller, cpu, lost);
-	mal_word_set(&controller->step->segment.cpus[cpu].word,
-		     (struct mal_cpu_state){rank, rank, false});
+	mal_owner_set(controller, cpu, rank);
 }
 
 /*
@@ -320,9 +302,9 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 		if (!lost[rank])
 			continue;
 		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
-		if (mal_rank_view(controller, rank)->running)
+		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
-		tell(controller, rank);
+		mal_notify_cpus_changed(controller, rank);
 	}
 }
 
@@ -336,7 +318,7 @@ static void vacate(struct mal_controller *controller, const struct mal_cpumask *
 	     (cpu = mal_cpumask_next(cpus, cpu)) < controller->step->segment.cpu_count; cpu++)
 		take_away(controller, cpu, lost);
 	for (unsigned int rank = 0; rank < ranks; rank++)
-		if (lost[rank] && mal_rank_view(controller, rank)->running)
+		if (lost[rank] && controller->ranks[rank].running)
 			help_out(controller, rank, lost);
 	evict_losers(controller, lost);
 }
@@ -347,14 +329,14 @@ void mal_idle_receive(struct mal_controller *controller, unsigned int rank)
 	uint16_t counts[MAL_MAX_RANKS];
 
 	mal_count_owned(controller, counts);
-	if (counts[rank] || !mal_deciding_binds(controller))
+	if (counts[rank] || !controller->deciding.binds)
 		return;
 	mal_idle_hand_out(controller);
 	help_out(controller, rank, lost);
 	evict_losers(controller, lost);
 	/* Its threads are where it was started, on CPUs that are others'. */
 	evict_process(controller, rank);
-	tell(controller, rank);
+	mal_notify_cpus_changed(controller, rank);
 }
 
 /* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */
@@ -363,7 +345,7 @@ static bool shares_its_cpuset(const struct mal_controller *controller)
 	struct mal_cpumask foreign = mal_allocation_foreign(controller);
 
 	return controller->pool || mal_cpumask_count(mal_leaving_cpus(controller)) ||
-	       (!mal_off_is(controller) && mal_cpumask_count(&foreign));
+	       (!controller->off_switch.off_now && mal_cpumask_count(&foreign));
 }
 
 void mal_idle_settle(struct mal_controller *controller)
@@ -436,7 +418,7 @@ void mal_idle_rebind(struct mal_controller *controller)
 		const struct mal_placing placing = {segment, &controller->step->allocation, rank,
 						    true};
 
-		if (!mal_rank_view(controller, rank)->running)
+		if (!controller->ranks[rank].running)
 			continue;
 		/* Those of no team may run on all of the rank's CPUs, and on no more. */
 		evict_process(controller, rank);

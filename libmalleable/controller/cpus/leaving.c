@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/controller/cpus/owners.h"
 
 struct mal_leaving {
 	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
@@ -51,7 +51,7 @@ bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned i
 	char path[32];
 	DIR *tasks;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)mal_rank_view(controller, rank)->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)controller->ranks[rank].pid);
 	tasks = opendir(path);
 	if (!tasks)
 		return is_gone(errno);
@@ -74,7 +74,7 @@ bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned i
 /* It has threads, whether it is balanced still or has left in order. */
 static bool has_threads(const struct mal_controller *controller, unsigned int rank)
 {
-	return mal_rank_view(controller, rank)->running || mal_rank_view(controller, rank)->left;
+	return controller->ranks[rank].running || controller->ranks[rank].left;
 }
 
 /* Is a rank binding threads now, its own or another's, by words that it has read? */
@@ -91,7 +91,7 @@ static bool is_any_binding(const struct mal_controller *controller)
 static bool add_affinity(int32_t tid, const struct mal_cpumask *now, void *context)
 {
 	(void)tid;
-	mal_cpumask_join(context, now);
+	mal_cpumask_union(context, now);
 	return true;
 }
 
@@ -99,7 +99,7 @@ bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpuma
 {
 	unsigned int before = mal_cpumask_count(&controller->leaving->cpus);
 
-	mal_cpumask_join(&controller->leaving->cpus, cpus);
+	mal_cpumask_union(&controller->leaving->cpus, cpus);
 	return mal_cpumask_count(&controller->leaving->cpus) > before;
 }
 
@@ -116,7 +116,7 @@ static void forget_owned(struct mal_controller *controller)
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->leaving->cpus, cpu)) <
 				   controller->step->segment.cpu_count;
 	     cpu++)
-		if (mal_word_read(&controller->step->segment.cpus[cpu].word).owner != MAL_NOBODY)
+		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY)
 			mal_cpumask_remove(&controller->leaving->cpus, cpu);
 }
 
@@ -137,14 +137,14 @@ void mal_leaving_update(struct mal_controller *controller)
 			all &= mal_leaving_each_thread(controller, rank, add_affinity, &used);
 	/* Of threads that were not seen nothing is known. */
 	if (all)
-		mal_cpumask_keep(&controller->leaving->cpus, &used);
+		mal_cpumask_intersect(&controller->leaving->cpus, &used);
 }
 
 bool mal_leaving_is_over(const struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	struct mal_cpumask rest = controller->leaving->cpus;
 
-	mal_cpumask_keep(&rest, cpus);
+	mal_cpumask_intersect(&rest, cpus);
 	return !mal_cpumask_count(&rest);
 }
 
@@ -154,5 +154,5 @@ void mal_leaving_give_up(struct mal_controller *controller)
 	struct mal_cpumask foreign = mal_allocation_foreign(controller);
 
 	mal_cpumask_drop(&kept, &foreign);
-	mal_cpumask_join(&controller->leaving->kept, &kept);
+	mal_cpumask_union(&controller->leaving->kept, &kept);
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* owners.h: which rank owns which CPU of the step, as the segment says now. */
+/*
+ * owners.h: which rank owns which CPU of the step, as the segment has it now. In the controller
+ * this module alone writes the CPUs' words and targets.
+ */
 #ifndef MAL_CONTROLLER_CPUS_OWNERS_H
 #define MAL_CONTROLLER_CPUS_OWNERS_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
+
+/* Who owns and who uses CPU, by its own number. */
+struct mal_cpu_state mal_owner_read(const struct mal_controller *controller, unsigned int cpu);
 
 /*
  * Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that
@@ -30,5 +35,26 @@ void mal_count_owned(const struct mal_controller *controller, uint16_t *counts);
  * number of ranks if none has more.
  */
 unsigned int mal_find_receiver(const struct mal_controller *controller, const unsigned int *cpus);
+
+/* RANK is to look at its CPUs again. */
+void mal_notify_cpus_changed(const struct mal_controller *controller, unsigned int rank);
+
+/* CPU is RANK's from now on, who has to take it. False: somebody has it. */
+bool mal_owner_give(struct mal_controller *controller, unsigned int cpu, unsigned int rank);
+
+/* CPU, which was revoked just now, is RANK's, who uses it at once. */
+void mal_owner_set(struct mal_controller *controller, unsigned int cpu, unsigned int rank);
+
+/* CPU is nobody's from now on. Returns whose it was. */
+struct mal_cpu_state mal_owner_revoke(struct mal_controller *controller, unsigned int cpu);
+
+/* The ranks are to pass CPUs on until they are OWNERS', by CPU of the step. */
+void mal_owners_plan(struct mal_controller *controller, const unsigned int *owners);
+
+/*
+ * What RANK, which died, used or had lent is free, and what it was about to do is undone. Returns
+ * whether a CPU was taken from a rank that waits.
+ */
+bool mal_owners_recover(struct mal_controller *controller, unsigned int rank);
 
 #endif

@@ -13,12 +13,7 @@
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/core/rundir.h"
-#include "policies/model/pool.h"
 
 #define PERIOD_S 0.2
 /* A controller that is asked answers within this, or nothing is done this time. */
@@ -36,9 +31,7 @@ struct peer {
 	char socket[MAL_SOCKET_PATH];
 	bool self;
 	struct mal_cpumask own, may;
-	struct mal_cpumask has;
-	struct mal_cpumask leaving; /* of these: it leaves them, threads may still be there */
-	struct mal_cpumask keeps;   /* of these: the last one of each rank, which stays */
+	struct mal_pool_cpus cpus; /* by its last answer, and what we did since */
 };
 
 struct mal_pool {
@@ -107,17 +100,17 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 {
 	struct mal_cpumask mask = mal_idle_and_owned(controller, owners);
 
-	if (!mal_last_is_measured(controller))
+	if (!controller->last_window.measured)
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].self)
-				mal_cpumask_join(&mask, &controller->pool->peers[i].own);
+				mal_cpumask_union(&mask, &controller->pool->peers[i].own);
 	return mask;
 }
 
 static struct mal_pool_rank describe_rank(const struct mal_controller *controller,
 					  unsigned int rank, unsigned int cpus)
 {
-	const struct mal_sample *last = mal_last_sample(controller, rank);
+	const struct mal_sample *last = &controller->last_window.samples[rank];
 	double elapsed = last->elapsed_s > 0 ? last->elapsed_s : 1;
 
 	return (struct mal_pool_rank){.cpus = cpus,
@@ -143,7 +136,7 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] < ranks && counts[owners[i]]++ == 0)
 			keeps[owners[i]] = controller->step->cpu[i];
-	mal_cpumask_join(&has, mal_leaving_cpus(controller));
+	mal_cpumask_union(&has, mal_leaving_cpus(controller));
 	mal_cpumask_format(&has, text, MAL_CPUMASK_TEXT);
 	used = strlen(text);
 	text[used++] = ' ';
@@ -153,7 +146,7 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank said = describe_rank(controller, rank, counts[rank]);
 
-		if (mal_rank_view(controller, rank)->running && mal_last_is_measured(controller))
+		if (controller->ranks[rank].running && controller->last_window.measured)
 			used += (size_t)snprintf(text + used, size - used, "%u %u %.6f %.6f %u\n",
 						 said.cpus, said.max, said.work, said.serial,
 						 counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
@@ -161,23 +154,16 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	return text;
 }
 
-/* All ranks of the pool. */
-struct gathered {
-	unsigned int count;
-	unsigned int cpus; /* of all of them */
-	struct mal_pool_rank ranks[MAL_MAX_RANKS];
-};
-
 /* HAS LEAVING; the second list may be empty. */
-static bool parse_cpus(char *line, struct peer *peer)
+static bool parse_cpus(char *line, struct mal_pool_cpus *cpus)
 {
 	char *leaving = line ? strchr(line, ' ') : NULL;
 
-	peer->leaving = (struct mal_cpumask){{0}};
+	cpus->leaving = (struct mal_cpumask){{0}};
 	if (leaving)
 		*leaving++ = '\0';
-	return line && mal_cpumask_parse(line, &peer->has, NULL) == 0 &&
-	       (!leaving || !*leaving || mal_cpumask_parse(leaving, &peer->leaving, NULL) == 0);
+	return line && mal_cpumask_parse(line, &cpus->has, NULL) == 0 &&
+	       (!leaving || !*leaving || mal_cpumask_parse(leaving, &cpus->leaving, NULL) == 0);
 }
 
 /* Is RANK one that there can be? */
@@ -187,13 +173,13 @@ static bool is_sound(const struct mal_pool_rank *rank)
 	       rank->work >= 0 && rank->serial >= 0;
 }
 
-static bool parse_answer(char *text, unsigned int step, struct peer *peer,
-			 struct gathered *gathered)
+bool mal_pool_parse(char *text, unsigned int step, struct mal_pool_cpus *cpus,
+		    struct mal_pool_ranks *gathered)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
 
-	peer->keeps = (struct mal_cpumask){{0}};
-	if (!parse_cpus(line, peer))
+	cpus->keeps = (struct mal_cpumask){{0}};
+	if (!parse_cpus(line, cpus))
 		return false;
 	while ((line = strtok_r(NULL, "\n", &save)) && gathered->count < MAL_MAX_RANKS) {
 		struct mal_pool_rank *rank = &gathered->ranks[gathered->count];
@@ -203,7 +189,7 @@ static bool parse_answer(char *text, unsigned int step, struct peer *peer,
 			   &rank->serial, &last) != 5 ||
 		    !is_sound(rank) || (gathered->cpus += rank->cpus) > MAL_MAX_CPUS)
 			return false;
-		mal_cpumask_add(&peer->keeps, last);
+		mal_cpumask_add(&cpus->keeps, last);
 		rank->step = step;
 		gathered->count++;
 	}
@@ -211,7 +197,7 @@ static bool parse_answer(char *text, unsigned int step, struct peer *peer,
 }
 
 /* Ask all of them. False: one does not answer. */
-static bool gather(struct mal_controller *controller, struct gathered *gathered)
+static bool gather(struct mal_controller *controller, struct mal_pool_ranks *gathered)
 {
 	struct mal_pool *pool = controller->pool;
 	bool all = true;
@@ -225,7 +211,7 @@ static bool gather(struct mal_controller *controller, struct gathered *gathered)
 				       : mal_channel_ask(peer->socket, "pool",
 							 mal_patience_ms(ANSWER_MS), &length, NULL);
 
-		all = answer && parse_answer(answer, i, peer, gathered);
+		all = answer && mal_pool_parse(answer, i, &peer->cpus, gathered);
 		free(answer);
 	}
 	return all;
@@ -251,12 +237,12 @@ static void take_back(struct mal_controller *controller)
 	struct mal_pool *pool = controller->pool;
 
 	for (unsigned int i = 0; i < pool->count; i++) {
-		struct mal_cpumask wrong = pool->peers[i].has;
+		struct mal_cpumask wrong = pool->peers[i].cpus.has;
 
 		mal_cpumask_drop(&wrong, &pool->peers[i].may);
 		if (mal_cpumask_count(&wrong) &&
 		    request(controller, &pool->peers[i], "withdraw", &wrong))
-			mal_cpumask_drop(&pool->peers[i].has, &wrong);
+			mal_cpumask_drop(&pool->peers[i].cpus.has, &wrong);
 	}
 }
 
@@ -282,20 +268,20 @@ static void hand_out(struct mal_controller *controller)
 	struct mal_cpumask taken = {{0}};
 
 	for (unsigned int i = 0; i < pool->count; i++)
-		mal_cpumask_join(&taken, &pool->peers[i].has);
+		mal_cpumask_union(&taken, &pool->peers[i].cpus.has);
 	for (unsigned int i = 0; i < 3 * pool->count; i++) {
 		struct peer *peer = &pool->peers[i % pool->count];
 		struct mal_cpumask free_ones = i / pool->count == 1 ? peer->own : peer->may;
 
-		mal_cpumask_keep(&free_ones, &peer->may);
+		mal_cpumask_intersect(&free_ones, &peer->may);
 		if (i < pool->count)
 			free_ones = keep_next(pool, i, &free_ones);
 		mal_cpumask_drop(&free_ones, &taken);
 		if (!mal_cpumask_count(&free_ones) ||
 		    !request(controller, peer, "offer", &free_ones))
 			continue;
-		mal_cpumask_join(&peer->has, &free_ones);
-		mal_cpumask_join(&taken, &free_ones);
+		mal_cpumask_union(&peer->cpus.has, &free_ones);
+		mal_cpumask_union(&taken, &free_ones);
 		for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&free_ones, cpu)) < MAL_MAX_CPUS;
 		     cpu++)
 			pool->next[cpu] = 0;
@@ -312,11 +298,11 @@ static unsigned int find_cpu(const struct peer *from, const struct peer *to,
 	unsigned int best = MAL_MAX_CPUS;
 	int best_rank = -1;
 
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&from->has, cpu)) < MAL_MAX_CPUS;
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&from->cpus.has, cpu)) < MAL_MAX_CPUS;
 	     cpu++) {
 		int rank = 2 * mal_cpumask_has(&to->own, cpu) + !mal_cpumask_has(&from->own, cpu);
 
-		if (mal_cpumask_has(chosen, cpu) || mal_cpumask_has(&from->keeps, cpu) ||
+		if (mal_cpumask_has(chosen, cpu) || mal_cpumask_has(&from->cpus.keeps, cpu) ||
 		    !mal_cpumask_has(&to->may, cpu) || rank < best_rank)
 			continue;
 		best = cpu;
@@ -338,13 +324,13 @@ static void pass_on(struct mal_controller *controller, struct peer *from, struct
 		mal_cpumask_add(&chosen, cpu);
 	if (!mal_cpumask_count(&chosen))
 		return;
-	mal_cpumask_drop(&from->has, &chosen);
+	mal_cpumask_drop(&from->cpus.has, &chosen);
 	if (!request(controller, from, "withdraw", &chosen))
 		for (cpu = 0; (cpu = mal_cpumask_next(&chosen, cpu)) < MAL_MAX_CPUS; cpu++)
 			pool->next[cpu] = (uint8_t)(to - pool->peers + 1);
 	else if (!request(controller, to, "offer", &chosen))
 		return;
-	mal_cpumask_join(&to->has, &chosen);
+	mal_cpumask_union(&to->cpus.has, &chosen);
 }
 
 static void exchange(struct mal_controller *controller, const unsigned int *wanted)
@@ -353,8 +339,8 @@ static void exchange(struct mal_controller *controller, const unsigned int *want
 
 	for (unsigned int from = 0; from < pool->count; from++)
 		for (unsigned int to = 0; to < pool->count; to++) {
-			unsigned int have = mal_cpumask_count(&pool->peers[from].has);
-			unsigned int had = mal_cpumask_count(&pool->peers[to].has);
+			unsigned int have = mal_cpumask_count(&pool->peers[from].cpus.has);
+			unsigned int had = mal_cpumask_count(&pool->peers[to].cpus.has);
 
 			if (have > wanted[from] && had < wanted[to])
 				pass_on(controller, &pool->peers[from], &pool->peers[to],
@@ -372,8 +358,8 @@ static bool is_leaving(struct mal_pool *pool)
 	bool any = false;
 
 	for (unsigned int i = 0; i < pool->count; i++) {
-		any |= mal_cpumask_count(&pool->peers[i].leaving) > 0;
-		mal_cpumask_drop(&pool->peers[i].has, &pool->peers[i].leaving);
+		any |= mal_cpumask_count(&pool->peers[i].cpus.leaving) > 0;
+		mal_cpumask_drop(&pool->peers[i].cpus.has, &pool->peers[i].cpus.leaving);
 	}
 	pool->looks = any ? pool->looks + (pool->looks < LOOKS_MAX) : 0;
 	return any && pool->looks < LOOKS_MAX;
@@ -391,7 +377,7 @@ static bool is_first(const struct mal_pool *pool)
 }
 
 /* Does each step have a rank that has been measured? */
-static bool all_measured(const struct mal_pool *pool, const struct gathered *gathered)
+static bool all_measured(const struct mal_pool *pool, const struct mal_pool_ranks *gathered)
 {
 	bool measured[PEERS_MAX] = {false};
 	unsigned int count = 0;
@@ -407,11 +393,11 @@ void mal_pool_update(struct mal_controller *controller)
 {
 	struct mal_pool *pool = controller->pool;
 	uint64_t now = mal_ticks();
-	struct gathered gathered;
+	struct mal_pool_ranks gathered;
 	unsigned int wanted[PEERS_MAX];
 	bool worth;
 
-	if (!pool || !mal_deciding_binds(controller) || mal_off_is(controller) ||
+	if (!pool || !controller->deciding.binds || controller->off_switch.off_now ||
 	    mal_ticks_to_s(now - pool->looked) < PERIOD_S || !is_first(pool))
 		return;
 	pool->looked = now;

@@ -14,6 +14,7 @@
 #define MAL_CONTROLLER_CPUS_POOL_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "policies/model/pool.h"
 
 /*
  * From the plugin: the steps of the pool, in TEXT, as NAME:OWN:MAY separated by blanks: the name of
@@ -24,6 +25,27 @@ int mal_pool_set(struct mal_controller *controller, const char *text, struct mal
 
 /* What this step has and does, for the first of the steps; to be freed. NULL: out of memory. */
 char *mal_pool_describe(const struct mal_controller *controller);
+
+/* The ranks of all steps. */
+struct mal_pool_ranks {
+	unsigned int count;
+	unsigned int cpus; /* of all of them */
+	struct mal_pool_rank ranks[MAL_MAX_RANKS];
+};
+
+/* CPUs of one step. */
+struct mal_pool_cpus {
+	struct mal_cpumask has;
+	struct mal_cpumask leaving; /* of these: it leaves them, threads may still be there */
+	struct mal_cpumask keeps;   /* of these: the last one of each rank, which stays */
+};
+
+/*
+ * Take TEXT, which the controller of STEP answered, apart: its CPUs, and its ranks behind those
+ * that are in RANKS already. It need not be true: false where it cannot be.
+ */
+bool mal_pool_parse(char *text, unsigned int step, struct mal_pool_cpus *cpus,
+		    struct mal_pool_ranks *ranks);
 
 /*
  * Call it in each turn of the loop. If this is the first of the steps, and it is time, see who

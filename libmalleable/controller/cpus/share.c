@@ -10,8 +10,7 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/off.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/agent_protocol.h"
 
@@ -72,8 +71,8 @@ static void listen_to_agent(struct mal_controller *controller)
 			   MSG_DONTWAIT | MSG_TRUNC)) > 0) {
 		if (got != (ssize_t)sizeof(message))
 			continue;
-		mal_cpumask_keep(&message.cpus, &controller->step->allocation);
-		if (mal_deciding_binds(controller) && mal_cpumask_count(&message.cpus))
+		mal_cpumask_intersect(&message.cpus, &controller->step->allocation);
+		if (controller->deciding.binds && mal_cpumask_count(&message.cpus))
 			use(controller, &message.cpus);
 		controller->agent->number = message.number;
 		controller->agent->owed = true;
@@ -87,8 +86,7 @@ static bool are_used(const struct mal_controller *controller, const struct mal_c
 {
 	for (unsigned int cpu = 0;
 	     (cpu = mal_cpumask_next(cpus, cpu)) < controller->step->segment.cpu_count; cpu++) {
-		struct mal_cpu_state state =
-			mal_word_read(&controller->step->segment.cpus[cpu].word);
+		struct mal_cpu_state state = mal_owner_read(controller, cpu);
 
 		if (state.owner != MAL_NOBODY || state.user != MAL_NOBODY)
 			return true;
@@ -105,7 +103,7 @@ static void answer(struct mal_controller *controller, const struct mal_cpumask *
 	struct mal_agent_done done = {controller->agent->number};
 
 	if (!controller->agent->owed || !mal_leaving_is_over(controller, others) ||
-	    (!mal_off_is(controller) && are_used(controller, others)))
+	    (!controller->off_switch.off_now && are_used(controller, others)))
 		return;
 	controller->agent->owed =
 		send(controller->agent->fd, &done, sizeof(done), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
@@ -122,7 +120,7 @@ void mal_share_update(struct mal_controller *controller)
 	if (controller->agent->fd < 0)
 		return;
 	others = mal_allocation_foreign(controller);
-	if (!mal_off_is(controller) && are_used(controller, &others))
+	if (!controller->off_switch.off_now && are_used(controller, &others))
 		mal_idle_release(controller, &others);
 	answer(controller, &others);
 }

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/topology.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 
@@ -30,7 +30,7 @@ static void begin(struct mal_alternatives *alternatives, const struct mal_contro
 		  const struct mal_window *window)
 {
 	alternatives->begun = true;
-	alternatives->topology = mal_topology_view(controller);
+	alternatives->topology = mal_allocation_topology(controller);
 	for (size_t i = 0; i < COUNT; i++) {
 		struct mal_choice choice;
 

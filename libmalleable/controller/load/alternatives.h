@@ -7,7 +7,6 @@
 #define MAL_CONTROLLER_LOAD_ALTERNATIVES_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 #include "policies/decide/simulation.h"
 
 struct mal_alternatives;

@@ -7,7 +7,6 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/ranks.h"
 
 struct mal_history {
 	size_t count, room;
@@ -58,7 +57,7 @@ json_t *mal_history_json(const struct mal_controller *controller)
 		json_t *counts = json_array();
 
 		for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-			if (mal_rank_view(controller, rank)->known)
+			if (controller->ranks[rank].known)
 				json_array_append_new(
 					counts,
 					json_integer(history->counts[i * controller->step->segment

@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 
 /* Nothing was noted yet. NULL: out of memory. */
 struct mal_history *mal_history_create(void);

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/topology.h"
 #include "libmalleable/trace/trace.h"
 
 struct mal_recording {
@@ -31,7 +30,7 @@ struct mal_recording *mal_recording_create(const char *path, const char *step, c
 
 static void open_file(struct mal_recording *recording, const struct mal_controller *controller)
 {
-	struct mal_topology places = mal_topology_view(controller);
+	struct mal_topology places = mal_allocation_topology(controller);
 	const char *path = recording->path;
 	char own[4096];
 	struct mal_trace trace;
@@ -43,7 +42,7 @@ static void open_file(struct mal_recording *recording, const struct mal_controll
 		return;
 	snprintf(trace.step, sizeof(trace.step), "%s", recording->step);
 	snprintf(trace.node, sizeof(trace.node), "%s", recording->node);
-	snprintf(trace.policy, sizeof(trace.policy), "%s", mal_deciding_policy(controller)->name);
+	snprintf(trace.policy, sizeof(trace.policy), "%s", controller->deciding.policy->name);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		trace.cpu[i] = controller->step->cpu[i];
 		trace.l3[i] = places.l3[i];

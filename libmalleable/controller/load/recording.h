@@ -4,7 +4,6 @@
 #define MAL_CONTROLLER_LOAD_RECORDING_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 
 struct mal_recording;
 

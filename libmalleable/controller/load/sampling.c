@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * sampling.c: which ranks come, end and die, what ends a phase for all, and rounds of samples, from
- * the segment to checked numbers.
- */
+/* sampling.c: what ends a phase for all, and rounds of samples, from the segment to numbers. */
 #include "libmalleable/controller/load/sampling.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/load/doubt.h"
-#include "libmalleable/controller/state/command.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/watch.h"
-#include "libmalleable/core/cpuword.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/core/segment.h"
 #include "policies/decide/windows.h"
 
@@ -44,7 +33,7 @@ struct mal_sampling {
 	/* As the present round began: the furthest boundary, and the tick. */
 	uint64_t began_at, began;
 	enum mal_boundary_kind was; /* as the next window started */
-	struct said {
+	struct previous {
 		bool valid;
 		struct mal_snapshot snapshot;
 		/* By kind: the count when one was last seen to come, and that tick. */
@@ -87,109 +76,14 @@ void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 	mal_windows_adapt(&controller->sampling->windows, moved);
 }
 
-/*
- * RANK died while it gave CPU to one whose region is over now: that one may wait, and does not know
- * of it.
- */
-static bool take_from_waiting(const struct mal_segment *segment, unsigned int cpu,
-			      unsigned int rank)
+void mal_sampling_rank_came(struct mal_controller *controller)
 {
-	mal_word *word = &segment->cpus[cpu].word;
-	struct mal_cpu_state state = mal_word_read(word);
-
-	return state.owner == rank && state.user < segment->rank_count &&
-	       !mal_wants_cpus_is_open(segment, state.user) && mal_word_release(word, state.user);
-}
-
-/*
- * A rank that died leaves its CPUs to the others; whoever had them must look again. It may have
- * died in the middle of anything: what it may have left half done is done, threads of others that
- * it was about to send away before the CPU is free.
- */
-static void recover(struct mal_controller *controller, unsigned int rank)
-{
-	const struct mal_segment *segment = &controller->step->segment;
-	bool taken = false;
-
-	mal_wants_cpus_close(segment, rank);
-	atomic_store(&segment->ranks[rank].wants, 0);
-	atomic_store(&segment->ranks[rank].binding, 0);
-	atomic_store(&segment->ranks[rank].waiting_since, 0);
-	if (mal_deciding_binds(controller))
-		mal_idle_rebind(controller);
-	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
-	for (unsigned int i = 0; i < segment->rank_count; i++)
-		atomic_fetch_add(&segment->ranks[i].changes, 1);
-	for (unsigned int cpu = 0; cpu < segment->cpu_count; cpu++) {
-		mal_word_recover(&segment->cpus[cpu].word, rank);
-		taken |= take_from_waiting(segment, cpu, rank);
-		mal_free_check(segment, cpu);
-	}
-	if (taken && mal_deciding_binds(controller))
-		mal_idle_rebind(controller);
-	for (unsigned int i = 0; i < segment->rank_count; i++) {
-		mal_borrower_check(segment, i);
-		mal_wants_cpus_check(segment, i);
-		atomic_fetch_add(&segment->ranks[i].changes, 1);
-	}
-}
-
-static bool is_gone(int32_t pid)
-{
-	return pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH);
-}
-
-static void begin(struct mal_controller *controller, unsigned int rank, int32_t pid)
-{
-	struct mal_cpumask home = controller->step->segment.ranks[rank].home;
-
-	mal_cpumask_keep(&home, &controller->step->allocation);
-	mal_rank_begin(controller, rank, pid, &home);
 	controller->sampling->since = mal_ticks();
-	mal_command_note(controller, pid);
-	mal_watch_process(pid);
-	mal_idle_receive(controller, rank);
 }
 
-static void update_rank(struct mal_controller *controller, unsigned int rank)
+void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank)
 {
-	const struct mal_rank_view *view = mal_rank_view(controller, rank);
-	struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
-	uint32_t state = atomic_load(&slot->state);
-	int32_t pid = atomic_load(&slot->pid);
-
-	if (view->running && (state != MAL_RANK_RUNNING || pid != view->pid || is_gone(pid))) {
-		if (state == MAL_RANK_RUNNING && pid == view->pid)
-			atomic_store(&slot->state, MAL_RANK_DEAD);
-		mal_rank_leave(controller, rank);
-		controller->sampling->last[rank].valid = false;
-	}
-	/* One that ended in order may still have been killed before it had given all back. */
-	if (view->left && (pid != view->pid || is_gone(pid))) {
-		bool replaced = pid != view->pid;
-
-		mal_rank_vanish(controller, rank);
-		/* The next program has taken its CPUs back; others' threads may be there still. */
-		if (!replaced)
-			recover(controller, rank);
-		else if (mal_deciding_binds(controller))
-			mal_idle_rebind(controller);
-	}
-	if (!view->running && state == MAL_RANK_RUNNING && !is_gone(pid))
-		begin(controller, rank, pid);
-}
-
-bool mal_ranks_update(struct mal_controller *controller)
-{
-	bool changed = false;
-
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		bool was = mal_rank_view(controller, rank)->running;
-
-		update_rank(controller, rank);
-		changed |= was != mal_rank_view(controller, rank)->running;
-	}
-	return changed;
+	controller->sampling->last[rank].valid = false;
 }
 
 static unsigned int running_ranks(const struct mal_controller *controller)
@@ -197,7 +91,7 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 	unsigned int count = 0;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		count += mal_rank_view(controller, rank)->running;
+		count += controller->ranks[rank].running;
 	return count;
 }
 
@@ -239,7 +133,7 @@ static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		unsigned int bits;
 
-		if (!mal_rank_view(controller, rank)->running)
+		if (!controller->ranks[rank].running)
 			continue;
 		bits = kinds_of(controller, rank, now);
 		calls |= bits == BIT(MAL_BOUNDARY_CALL);
@@ -286,7 +180,7 @@ static uint64_t furthest_boundary(const struct mal_controller *controller)
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		uint64_t reached = mal_sampling_boundaries(controller, rank);
 
-		if (mal_rank_view(controller, rank)->running && reached > furthest)
+		if (controller->ranks[rank].running && reached > furthest)
 			furthest = reached;
 	}
 	return furthest;
@@ -394,7 +288,7 @@ static struct mal_cpu_time cpu_time(const struct mal_controller *controller, uns
 static void remember_round(struct mal_controller *controller, const struct mal_snapshot *said)
 {
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		if (!mal_rank_view(controller, rank)->running)
+		if (!controller->ranks[rank].running)
 			continue;
 		controller->sampling->last[rank].snapshot = said[rank];
 		controller->sampling->last[rank].valid =
@@ -415,12 +309,12 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	mal_window_begin(controller, round);
 	round->elapsed_s = 0;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct said *before = &sampling->last[rank];
+		const struct previous *before = &sampling->last[rank];
 		struct mal_snapshot *now = &said[rank];
 
 		memset(&samples[rank], 0, sizeof(samples[rank]));
 		memset(now, 0, sizeof(*now));
-		if (!mal_rank_view(controller, rank)->running)
+		if (!controller->ranks[rank].running)
 			continue;
 		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
 		    now->round != sampling->windows.round || !before->valid ||
@@ -437,11 +331,11 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	}
 	if (!window || round->elapsed_s <= 0) {
 		remember_round(controller, said);
-		mal_doubt_skip(controller);
+		mal_plausibility_skip(controller);
 		return false;
 	}
 	if (!mal_windows_end(&sampling->windows, phases, round->elapsed_s))
 		return false;
 	remember_round(controller, said);
-	return mal_doubt_window(controller, samples, times);
+	return mal_plausibility_window(controller, samples, times);
 }

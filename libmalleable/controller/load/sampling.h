@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * sampling.h: which ranks come, end and die, and their rounds of samples, from the segment to
- * checked numbers.
- */
+/* sampling.h: the ranks' rounds of samples, from the segment to checked numbers. */
 #ifndef MAL_CONTROLLER_LOAD_SAMPLING_H
 #define MAL_CONTROLLER_LOAD_SAMPLING_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "libmalleable/controller/state/window.h"
 
 /* For so many RANKS, before the first round. NULL: out of memory. */
 struct mal_sampling *mal_sampling_create(unsigned int ranks);
@@ -27,11 +23,9 @@ void mal_sampling_adapt(struct mal_controller *controller, bool moved);
 /* Whether no CPU has moved for some windows: the next decision is hardly a plan. */
 bool mal_sampling_is_steady(const struct mal_controller *controller);
 
-/*
- * Notice new, ended and dead ranks. What a dead one used or had lent is free, and what it was about
- * to do is undone. Returns true if any rank came or runs no more.
- */
-bool mal_ranks_update(struct mal_controller *controller);
+/* A rank came: phases are measured anew. RANK left: what it wrote begins no window. */
+void mal_sampling_rank_came(struct mal_controller *controller);
+void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank);
 
 /* How many boundaries RANK passed of the kind that ends a phase, or of those that do. */
 uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank);

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/ranks.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "policies/interface/attained.h"
 #include "policies/model/model.h"
 
@@ -75,12 +73,11 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 
 		totalling->shared += count->borrows + count->grants;
 		if (samples[rank].running &&
-		    samples[rank].cpus != mal_cpumask_count(&mal_rank_view(controller, rank)->home))
+		    samples[rank].cpus != mal_cpumask_count(&controller->ranks[rank].home))
 			alone = false;
 	}
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		struct mal_cpu_state cpu =
-			mal_word_read(&segment->cpus[controller->step->cpu[i]].word);
+		struct mal_cpu_state cpu = mal_owner_read(controller, controller->step->cpu[i]);
 
 		if (cpu.user != cpu.owner && cpu.user < segment->rank_count)
 			totalling->was_shared = true;
@@ -129,61 +126,80 @@ struct scene {
 	double waiting_s;	  /* of CPUs whose ranks waited, added up */
 };
 
+/* At least, and at most. */
+struct estimate {
+	double min, max;
+};
+
 /*
  * How long an unmanaged rank takes on its first CPUs, times their number HOME. If K threads ran at
  * once for T seconds, that is T * max(1, K / HOME) there. So it takes at least as long as it did,
  * and as with all CPUs busy; at most as if all CPUs that it had were busy, or none, of which others
  * lent it LENT_S at most.
  */
-static void bound(const struct mal_sample *sample, unsigned int home, unsigned int cpus,
-		  double lent_s, double *least, double *most)
+static struct estimate unmanaged_work(const struct mal_sample *sample, unsigned int home,
+				      unsigned int cpus, double lent_s)
 {
 	double busy = sample->elapsed_s - sample->mpi_s, own = sample->cpus,
 	       at_once = sample->max ? fmin(sample->max, cpus) : cpus,
-	       more = lent_s + fmax(own - home, 0) * busy;
+	       more = lent_s + fmax(own - home, 0) * busy,
+	       min = fmax(sample->work_s, busy * fmin(own, home)),
+	       max = home * busy + fmin(more, sample->work_s * fmax(1 - home / at_once, 0));
 
-	*least = fmax(sample->work_s, busy * fmin(own, home));
-	*most = home * busy + fmin(more, sample->work_s * fmax(1 - home / at_once, 0));
-	*most = fmax(*least, *most);
+	return (struct estimate){min, fmax(min, max)};
 }
 
 /*
- * Add to a rank's work what its team loses inside regions: as in windows in which nobody shared,
- * but no more than was lost in this one. (A window may be of another kind of regions.)
+ * A rank's work with what its team loses inside regions: as in windows in which nobody shared, but
+ * no more than was lost in this one. (A window may be of another kind of regions.)
  */
-static void add_loss(const struct scene *scene, unsigned int rank, bool at_most,
-		     struct mal_sample *sample)
+static struct estimate work_with_loss(const struct scene *scene, unsigned int rank)
 {
 	const struct rank_load *load = &scene->controller->totalling->ranks[rank];
+	const struct mal_sample *sample = &scene->samples[rank];
 	unsigned int home = scene->home[rank];
-	bool unmanaged = is_unmanaged(scene->controller, rank, sample),
-	     known = load->alone_work_s > 0;
-	double least = sample->work_s, most = least;
+	struct estimate work = {sample->work_s, sample->work_s};
+	bool known = load->alone_work_s > 0;
 
-	if (unmanaged) {
-		bound(sample, home, scene->controller->step->cpu_count,
-		      scene->waiting_s - sample->mpi_s * sample->cpus, &least, &most);
-		sample->serial_s = 0;
-	} else if (known) {
-		most = fmax(mal_model_inside(sample) * home, sample->work_s + sample->barrier_s);
-	}
+	if (is_unmanaged(scene->controller, rank, sample))
+		work = unmanaged_work(sample, home, scene->controller->step->cpu_count,
+				      scene->waiting_s - sample->mpi_s * sample->cpus);
+	else if (known)
+		work.max =
+			fmax(mal_model_inside(sample) * home, sample->work_s + sample->barrier_s);
 	if (known)
-		least = most = fmax(
-			least, fmin(sample->work_s * load->alone_s / load->alone_work_s, most));
-	sample->work_s = at_most ? most : least;
+		work.min = work.max =
+			fmax(work.min,
+			     fmin(sample->work_s * load->alone_s / load->alone_work_s, work.max));
+	return work;
 }
 
-/* What the window takes without us: at least, or AT_MOST. */
-static double without(const struct scene *scene, bool at_most)
+/* What the window takes without us. */
+static struct estimate without(const struct scene *scene)
 {
 	unsigned int ranks = scene->controller->step->segment.rank_count;
+	const struct mal_usage usage = {.count = scene->home};
 	struct mal_sample lossy[MAL_MAX_RANKS];
+	struct estimate work[MAL_MAX_RANKS], window;
+	bool unsure = false;
 
 	memcpy(lossy, scene->samples, ranks * sizeof(lossy[0]));
-	for (unsigned int rank = 0; rank < ranks; rank++)
+	for (unsigned int rank = 0; rank < ranks; rank++) {
+		if (!lossy[rank].running)
+			continue;
+		work[rank] = work_with_loss(scene, rank);
+		unsure |= work[rank].max > work[rank].min;
+		if (is_unmanaged(scene->controller, rank, &lossy[rank]))
+			lossy[rank].serial_s = 0;
+		lossy[rank].work_s = work[rank].min;
+	}
+	window.min = window.max = mal_model_window(lossy, ranks, &usage, NULL);
+	for (unsigned int rank = 0; unsure && rank < ranks; rank++)
 		if (lossy[rank].running)
-			add_loss(scene, rank, at_most, &lossy[rank]);
-	return mal_model_window(lossy, ranks, &(struct mal_usage){.count = scene->home}, NULL);
+			lossy[rank].work_s = work[rank].max;
+	if (unsure)
+		window.max = mal_model_window(lossy, ranks, &usage, NULL);
+	return window;
 }
 
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
@@ -195,12 +211,14 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	       communication = mal_model_communication(samples, ranks);
 	struct scene scene = {controller, samples, home, 0};
 	bool alone = was_alone(controller, samples);
-	double sum = 0, even, off, ideal;
+	struct estimate off = {elapsed, elapsed};
+	double sum = 0, even, ideal;
 
+	memcpy(controller->last_window.samples, samples, ranks * sizeof(*samples));
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!samples[rank].running)
 			continue;
-		home[rank] = mal_cpumask_count(&mal_rank_view(controller, rank)->home);
+		home[rank] = mal_cpumask_count(&controller->ranks[rank].home);
 		cpus += home[rank];
 		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
@@ -213,19 +231,20 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	cpus = own > cpus ? own : cpus;
 	even = mal_model_window(samples, ranks, &(struct mal_usage){.count = home}, NULL);
 	ideal = mal_model_ideal(samples, ranks, cpus);
-	if (alone)
+	if (alone) {
 		learn_loss(controller, samples);
-	/* What a team loses inside regions it loses without us too. */
-	off = alone ? elapsed : without(&scene, false);
-	if (!alone) {
+	} else {
+		/* What a team loses inside regions it loses without us too. */
+		off = without(&scene);
 		totals->shared_s += elapsed;
-		totals->unsure_s += without(&scene, true) - off;
+		totals->unsure_s += off.max - off.min;
 	}
 	totals->windows++;
-	mal_last_set_measured(controller);
+	controller->last_window.measured = true;
 	totals->elapsed_s += elapsed;
-	totals->off_s += off;
-	totals->ideal_s += alone && off > even ? ideal + off - even : ideal * off / even;
+	totals->off_s += off.min;
+	totals->ideal_s +=
+		alone && off.min > even ? ideal + off.min - even : ideal * off.min / even;
 	mal_cpu_seconds_add(&totals->cpus, samples, ranks, cpus);
 	/* The mean load, also where no CPU shortens the largest, as that is of one thread. */
 	totals->balance_before += elapsed * (sum / cpus) / (even - communication);
@@ -247,7 +266,7 @@ double mal_totals_got(const struct mal_controller *controller)
 {
 	double share = mal_totals_attained(mal_totals_read(controller));
 
-	if (isnan(share) || strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+	if (isnan(share) || strcmp(controller->deciding.policy->name, "observe") == 0)
 		return NAN;
 	return share > 0 ? share : 0;
 }

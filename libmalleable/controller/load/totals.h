@@ -37,7 +37,7 @@ const struct mal_rank_totals *mal_totals_of_rank(const struct mal_controller *co
 /* Of a step of STEP_S seconds: what no window measured. It takes as long without us. */
 double mal_totals_outside(const struct mal_totals *totals, double step_s);
 
-/* Add one window. */
+/* Add one window, which is the last one from now on. */
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples);
 
 /* Share of the attainable: (off - elapsed) / (off - ideal), NaN where there was nothing to gain. */

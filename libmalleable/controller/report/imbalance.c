@@ -9,8 +9,8 @@
 
 #include "libmalleable/base/json_number.h"
 #include "libmalleable/base/output.h"
+#include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/summaries.h"
-#include "libmalleable/controller/state/text.h"
 #include "policies/mapping/placement.h"
 
 /* Nodes with a line each; of more, half of them from both ends are shown. */

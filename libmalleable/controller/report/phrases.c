@@ -2,10 +2,9 @@
 /* phrases.c: words for what ranks and policies did. */
 #include "libmalleable/controller/report/phrases.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "libmalleable/controller/state/ranks.h"
 
 #ifdef HAVE_SECCOMP
 const char mal_phrase_no_filter[] = "";
@@ -17,6 +16,21 @@ const char mal_phrase_not_joined[] = "";
 #else
 const char mal_phrase_not_joined[] = "built without PMIx: each node reports by itself\n";
 #endif
+
+void mal_text_add(struct mal_text *text, const char *format, ...)
+{
+	va_list args;
+	int used;
+
+	va_start(args, format);
+	used = vsnprintf(text->at, text->left, format, args);
+	va_end(args);
+	if (used < 0 || (size_t)used >= text->left)
+		return;
+	text->at += used;
+	text->left -= (size_t)used;
+	text->length += (size_t)used;
+}
 
 enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, unsigned int rank)
 {
@@ -112,7 +126,7 @@ const char *mal_phrase_to_try(const struct mal_controller *controller, enum mal_
 
 	snprintf(text, size, "%s", to_try[reason] ?: "");
 	for (unsigned int rank = 0; rank < segment->rank_count; rank++)
-		if (mal_rank_view(controller, rank)->known &&
+		if (controller->ranks[rank].known &&
 		    mal_phrase_reason(controller, rank) == reason) {
 			add_to_try(&segment->ranks[rank], reason, text, size);
 			break;
@@ -127,7 +141,7 @@ enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *control
 	enum mal_mode_reason max = MAL_REASON_USER;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		if (!mal_rank_view(controller, rank)->known)
+		if (!controller->ranks[rank].known)
 			continue;
 		known++;
 		count[mal_phrase_reason(controller, rank)]++;
@@ -182,7 +196,7 @@ const char *mal_phrase_told_one(const struct mal_controller *controller, char *t
 
 	text[0] = '\0';
 	for (unsigned int rank = 0; rank < segment->rank_count && !text[0]; rank++)
-		if (mal_rank_view(controller, rank)->known &&
+		if (controller->ranks[rank].known &&
 		    atomic_load(&segment->ranks[rank].proves) == MAL_PROVES_ONE)
 			snprintf(text, size, "told 1 thread, so no team grows%s",
 				 to_try_for_one(&segment->ranks[rank]));

@@ -5,6 +5,17 @@
 
 #include "libmalleable/controller/state/controller.h"
 
+/* Lines one after the other in a buffer; one that does not fit is left out. */
+struct mal_text {
+	char *at;      /* where the next line goes */
+	size_t left;   /* bytes from there on */
+	size_t length; /* of what was added, without a terminating null */
+};
+
+/* Append, as printf does; nothing if it does not fit. */
+void mal_text_add(struct mal_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /*
  * Why rank RANK's team keeps its size; what it says of itself is not believed beyond the
  * enumeration.

@@ -13,15 +13,10 @@
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
-#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/controller/state/text.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/starts.h"
 #include "policies/decide/simulation.h"
@@ -30,7 +25,8 @@
 /* Less is none in two decimals. */
 #define NO_LOSS 0.005
 
-static const char no_mpi[] = "no call of MPI was seen: none, or found by dlsym, as by Julia";
+static const char no_mpi[] =
+	"no MPI calls intercepted (none made, or resolved by dlsym(), as Julia does)";
 
 static double controller_cpu_s(void)
 {
@@ -49,7 +45,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
 
-		if (!mal_rank_view(controller, rank)->known)
+		if (!controller->ranks[rank].known)
 			continue;
 		report->ranks++;
 		report->lends += count->lends;
@@ -132,7 +128,7 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		uint32_t use = atomic_load(&controller->step->segment.ranks[rank].use);
 
-		if (!mal_rank_view(controller, rank)->known)
+		if (!controller->ranks[rank].known)
 			continue;
 		owned += counts[rank];
 		used += use && use < counts[rank] ? use : counts[rank];
@@ -179,11 +175,11 @@ static void say_ways(struct mal_text *text, const struct mal_controller *control
 	struct mal_outcome way = {.count = count,
 				  .lends = atomic_load(&controller->step->segment.header->rules) &
 					   MAL_RULE_LEND,
-				  .move_times = mal_deciding_move_times(controller),
-				  .lend_times = mal_deciding_lend_times(controller)};
+				  .move_times = controller->deciding.move_times,
+				  .lend_times = controller->deciding.lend_times};
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		count[rank] = mal_last_sample(controller, rank)->cpus;
+		count[rank] = controller->last_window.samples[rank].cpus;
 	say_way(text, controller, "", &way);
 }
 
@@ -232,7 +228,7 @@ static void say_unproved(struct mal_text *text, const struct mal_controller *con
 	char why[MAL_BOUND_TEXT + 1];
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		if (!mal_rank_view(controller, rank)->known ||
+		if (!controller->ranks[rank].known ||
 		    atomic_load(&controller->step->segment.ranks[rank].proves))
 			continue;
 		if (!*mal_phrase_bound(controller, rank, why, sizeof(why)))
@@ -254,7 +250,7 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 
-		if (!mal_rank_view(controller, rank)->known || !atomic_load(&slot->proves))
+		if (!controller->ranks[rank].known || !atomic_load(&slot->proves))
 			continue;
 		any = true;
 		runs += atomic_load(&slot->count.regions);
@@ -279,20 +275,18 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
-static void say_doubt(struct mal_text *text, const struct mal_doubt *doubt)
+static void say_plausibility(struct mal_text *text, const struct mal_plausibility *found)
 {
-	if (doubt->unseen)
+	if (found->unseen)
 		mal_text_add(text,
 			     "nothing was moved in %u windows: ranks such as %u worked %.3f s in "
-			     "threads that OpenMP "
-			     "does not know, "
-			     "and %.3f s in those that it does\n",
-			     doubt->unseen, doubt->rank, doubt->unseen_s, doubt->seen_s);
-	if (doubt->stopped)
+			     "threads outside OpenMP, and %.3f s in those of OpenMP\n",
+			     found->unseen, found->rank, found->unseen_s, found->seen_s);
+	if (found->stopped)
 		mal_text_add(
 			text,
 			"%u windows were thrown away: ranks computed without having their CPUs\n",
-			doubt->stopped);
+			found->stopped);
 }
 
 /* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
@@ -337,8 +331,7 @@ static void say_kept(struct mal_text *text, const struct mal_cpumask *kept)
 
 	if (mal_cpumask_count(kept))
 		mal_text_add(text,
-			     "CPUs that no other step got, as threads were bound there again and "
-			     "again: %s\n",
+			     "CPUs not handed over: the program keeps binding threads there: %s\n",
 			     mal_cpumask_format(kept, list, sizeof(list)));
 }
 
@@ -388,16 +381,15 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	say_strays(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     mal_deciding_policy(controller)->name, report->ranks,
-		     controller->step->cpu_count, report->elapsed_s);
-	if (mal_deciding_rejected(controller))
+		     controller->deciding.policy->name, report->ranks, controller->step->cpu_count,
+		     report->elapsed_s);
+	if (controller->deciding.rejected)
 		mal_text_add(&text, "policy %s was rejected: %s\n",
-			     mal_deciding_policy(controller)->name,
-			     mal_deciding_rejected(controller));
+			     controller->deciding.policy->name, controller->deciding.rejected);
 	if (mal_allocation_min_share(controller) < controller->step->cpu_count)
 		mal_text_add(&text, "beside other jobs: %u of its %u CPUs at least\n",
 			     mal_allocation_min_share(controller), controller->step->cpu_count);
-	if (mal_off_was(controller))
+	if (controller->off_switch.ever_off)
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
@@ -423,7 +415,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	say_ways(&text, controller);
 	say_use(&text, controller);
 	say_mode(&text, controller);
-	say_doubt(&text, mal_doubt_read(controller));
+	say_plausibility(&text, mal_plausibility_read(controller));
 	say_kept(&text, mal_leaving_kept(controller));
 	mal_text_add(&text, "%s", mal_phrase_no_filter);
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
@@ -463,11 +455,11 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	mal_text_add(&text,
 		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves%s: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     mal_deciding_policy(controller)->name,
-		     mal_deciding_rejected(controller) ? " (rejected)" : "", report->ranks,
+		     controller->deciding.policy->name,
+		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
 		     controller->step->cpu_count, (unsigned long long)report->lends,
 		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
-		     lacks_mpi(controller, report) ? "; no call of MPI was seen" : "");
+		     lacks_mpi(controller, report) ? "; no MPI calls intercepted" : "");
 	if (controller->step->arguments.node_number == 0)
 		mal_text_add(&text, "%s", mal_phrase_not_joined);
 	return text.length;

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "libmalleable/base/json_number.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
-#include "libmalleable/controller/load/doubt.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
@@ -18,10 +19,6 @@
 #include "libmalleable/controller/report/report.h"
 #include "libmalleable/controller/report/talp_json.h"
 #include "libmalleable/controller/report/verdict.h"
-#include "libmalleable/controller/state/command.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/ranks.h"
-#include "libmalleable/core/cpuword.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
@@ -51,8 +48,7 @@ static struct mal_cpumask owned(const struct mal_controller *controller, unsigne
 	struct mal_cpumask mask = {{0}};
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		if (mal_word_read(&controller->step->segment.cpus[controller->step->cpu[i]].word)
-			    .owner == rank)
+		if (mal_owner_read(controller, controller->step->cpu[i]).owner == rank)
 			mal_cpumask_add(&mask, controller->step->cpu[i]);
 	return mask;
 }
@@ -60,7 +56,7 @@ static struct mal_cpumask owned(const struct mal_controller *controller, unsigne
 static json_t *rank_json(const struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_rank_totals *totals = mal_totals_of_rank(controller, rank);
-	const struct mal_rank_view *view = mal_rank_view(controller, rank);
+	const struct mal_rank_view *view = &controller->ranks[rank];
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 	struct mal_cpumask last = owned(controller, rank);
 	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
@@ -92,11 +88,11 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 
 	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
-			 (int)mal_doubt_read(controller)->stopped, "unseen_windows",
-			 (int)mal_doubt_read(controller)->unseen, "others_part",
-			 mal_json_number(mal_doubt_read(controller)->others_part), "elapsed_s",
-			 totals->elapsed_s, "unbalanced_s", mal_json_number(off), "ideal_s",
-			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
+			 (int)mal_plausibility_read(controller)->stopped, "unseen_windows",
+			 (int)mal_plausibility_read(controller)->unseen, "others_part",
+			 mal_json_number(mal_plausibility_read(controller)->others_part),
+			 "elapsed_s", totals->elapsed_s, "unbalanced_s", mal_json_number(off),
+			 "ideal_s", totals->ideal_s, "share_of_attainable", mal_json_number(share),
 			 "load_balance_before", totals->balance_before / elapsed,
 			 "load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
 			 totals->cpus.all_s > 0 ? totals->cpus.useful_s / totals->cpus.all_s : 0.0);
@@ -136,8 +132,8 @@ static json_t *job_json(const char *step)
 /* The command line, a text for each word; null: not known. */
 static json_t *command_json(const struct mal_controller *controller)
 {
-	size_t length;
-	const char *words = mal_command_words(controller, &length);
+	size_t length = controller->command.length;
+	const char *words = controller->command.words;
 	json_t *list = length ? json_array() : json_null();
 
 	for (size_t at = 0; at < length; at += strlen(words + at) + 1) {
@@ -163,7 +159,7 @@ static json_t *head_json(const struct mal_controller *controller)
 			 PACKAGE_VERSION, "timestamp", when, "job", job_json(arguments->step),
 			 "step", arguments->step, "node", arguments->node, "uid",
 			 (json_int_t)getuid(), "command", command_json(controller), "policy",
-			 mal_deciding_policy(controller)->name);
+			 controller->deciding.policy->name);
 }
 
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
@@ -173,7 +169,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 	char schedule[32], verdict[MAL_VERDICT_SIZE] = "too short to measure";
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		if (mal_rank_view(controller, rank)->known)
+		if (controller->ranks[rank].known)
 			json_array_append_new(ranks, rank_json(controller, rank));
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));

@@ -10,13 +10,8 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/phrases.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/last.h"
-#include "libmalleable/controller/state/off.h"
-#include "libmalleable/controller/state/ranks.h"
 #include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
-#include "policies/model/model.h"
 
 /* Version of the format. */
 #define STATUS_VERSION 1
@@ -70,9 +65,9 @@ static json_t *order_json(const struct mal_order *order)
 static json_t *rank_json(const struct mal_controller *controller, unsigned int rank,
 			 const struct use *use)
 {
-	const struct mal_rank_view *view = mal_rank_view(controller, rank);
+	const struct mal_rank_view *view = &controller->ranks[rank];
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
-	const struct mal_sample *sample = mal_last_sample(controller, rank);
+	const struct mal_sample *sample = &controller->last_window.samples[rank];
 	double elapsed = sample->elapsed_s > 0 ? sample->elapsed_s : NAN;
 	double busy =
 		(sample->work_s + sample->serial_s) / (elapsed * (sample->cpus ? sample->cpus : 1));
@@ -95,7 +90,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 			 (json_int_t)atomic_load(&slot->count.moves), "use",
 			 (json_int_t)atomic_load(&slot->use), "threads",
 			 mal_cpumask_format(&team, threads, sizeof(threads)), "order",
-			 order_json(&mal_deciding_orders(controller)->ranks[rank]));
+			 order_json(&controller->deciding.orders.ranks[rank]));
 }
 
 char *mal_status_json(const struct mal_controller *controller)
@@ -107,15 +102,15 @@ char *mal_status_json(const struct mal_controller *controller)
 
 	read_use(controller, uses);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		if (mal_rank_view(controller, rank)->known)
+		if (controller->ranks[rank].known)
 			json_array_append_new(ranks, rank_json(controller, rank, &uses[rank]));
 	object = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s?, s:s, s:s, s:f, s:i, s:f, s:f, s:f, s:o, s:i, s:o}",
 		"version", STATUS_VERSION, "step", controller->step->arguments.step, "node",
-		controller->step->arguments.node, "policy", mal_deciding_policy(controller)->name,
+		controller->step->arguments.node, "policy", controller->deciding.policy->name,
 		"rejected",
-		mal_off_is(controller) ? "switched off by the administrator"
-				       : mal_deciding_rejected(controller),
+		controller->off_switch.off_now ? "switched off by the administrator"
+					       : controller->deciding.rejected,
 		"cpus", mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)),
 		"share",
 		mal_cpumask_format(mal_allocation_share(controller), shares, sizeof(shares)),
@@ -124,7 +119,7 @@ char *mal_status_json(const struct mal_controller *controller)
 		mal_totals_read(controller)->elapsed_s, "unbalanced_s",
 		mal_totals_read(controller)->off_s, "ideal_s", mal_totals_read(controller)->ideal_s,
 		"share_of_attainable", mal_json_number(share), "plans",
-		(int)mal_deciding_plans(controller), "ranks", ranks);
+		(int)controller->deciding.plans, "ranks", ranks);
 	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
 	json_decref(object);
 	return text;

@@ -149,7 +149,7 @@ static int parse(struct mal_node *node, json_t *root, struct mal_error *err)
 	    strchr(line, '\n') || cpus < 1 || cpus > MAL_MAX_CPUS ||
 	    json_array_size(ranks) != json_array_size(work) ||
 	    !make_room(node, json_array_size(ranks)))
-		return mal_fail(err, "this describes no node");
+		return mal_fail(err, "malformed node summary");
 	strcpy(node->line, line);
 	node->cpus = (unsigned int)cpus;
 	for (unsigned int i = 0; i < node->rank_count; i++) {

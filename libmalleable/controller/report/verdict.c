@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libmalleable/controller/load/doubt.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/report/phrases.h"
-#include "libmalleable/controller/state/deciding.h"
-#include "libmalleable/controller/state/off.h"
 #include "policies/interface/attained.h"
 
 /* Less than this part of the time is no difference between two runs of most programs. */
@@ -30,9 +28,9 @@
 /* Others used the CPUs, and the ranks lost time by that. */
 static bool is_beside_others(const struct mal_controller *controller)
 {
-	const struct mal_doubt *doubt = mal_doubt_read(controller);
+	const struct mal_plausibility *found = mal_plausibility_read(controller);
 
-	return doubt->others_part > MUCH && doubt->lost_part > MUCH;
+	return found->others_part > MUCH && found->lost_part > MUCH;
 }
 
 /* Why nothing could be gained, and what to try, perhaps in TEXT of SIZE bytes; empty: not known. */
@@ -40,18 +38,18 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 {
 	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
 
-	if (mal_deciding_rejected(controller))
+	if (controller->deciding.rejected)
 		return "the policy was rejected: try another one";
-	if (mal_off_was(controller))
+	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
-	if (mal_doubt_read(controller)->unseen)
-		return "work in threads that OpenMP does not know: try fewer of these";
+	if (mal_plausibility_read(controller)->unseen)
+		return "work in threads outside OpenMP: use fewer";
 	if (is_beside_others(controller)) {
 		snprintf(text, size, "others used %.0f %% of the CPUs: try a quiet node",
-			 100 * mal_doubt_read(controller)->others_part);
+			 100 * mal_plausibility_read(controller)->others_part);
 		return text;
 	}
-	if (mal_doubt_read(controller)->stopped)
+	if (mal_plausibility_read(controller)->stopped)
 		return "others used the CPUs: try a quiet node";
 	if (*mal_phrase_told_one(controller, text, size))
 		return text;
@@ -81,7 +79,7 @@ static bool is_unsure(const struct mal_controller *controller, const struct time
 
 static enum kind find_kind(const struct mal_controller *controller, const struct times *times)
 {
-	if (strcmp(mal_deciding_policy(controller)->name, "observe") == 0)
+	if (strcmp(controller->deciding.policy->name, "observe") == 0)
 		return OBSERVED;
 	if (is_unsure(controller, times))
 		return UNKNOWN;
@@ -96,7 +94,7 @@ static const char *balanced(const struct mal_controller *controller)
 	const struct mal_totals *totals = mal_totals_read(controller);
 
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
-		return mal_doubt_read(controller)->lost_part > MOST
+		return mal_plausibility_read(controller)->lost_part > MOST
 			       ? "ranks wait for other processes or files"
 			       : "ranks wait for work of one thread";
 	return "balanced as it is";
@@ -137,9 +135,9 @@ static void say_gain(const struct times *times, char *line, size_t size)
 	char part[64];
 
 	if (share > 1)
-		snprintf(part, sizeof(part), "all of what was possible, and noise");
+		snprintf(part, sizeof(part), "the full possible gain, within noise");
 	else
-		snprintf(part, sizeof(part), "%.0f %% of what was possible", 100 * share);
+		snprintf(part, sizeof(part), "%.0f %% of the possible gain", 100 * share);
 	snprintf(line, size, "%.2f times as fast: %.3f s, estimated %.3f s without; %s",
 		 times->off_s / times->elapsed_s, times->elapsed_s, times->off_s, part);
 }

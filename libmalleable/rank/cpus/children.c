@@ -2,6 +2,9 @@
 /*
  * children.c: what the program sees of its CPUs, and which CPUs its child processes get.
  *
+ * Invariant: a child process gets the CPUs of its rank, not the one of its creator
+ * (t/unit/test_threads.c: children).
+ *
  * The C library calls its own functions by internal names, so each function that starts a process
  * is interposed.
  */
@@ -42,32 +45,32 @@ static __thread struct mal_cpumask at_fork __attribute__((tls_model("initial-exe
  * The CPUs that thread TID (0: the calling one), of the team, would have without us: those that the
  * program chose for it, or the user by variables of OpenMP, or else all of the rank's.
  */
-static struct mal_cpumask unbalanced(int32_t tid)
+static struct mal_cpumask unbalanced(struct mal_rank *rank, int32_t tid)
 {
 	struct mal_cpumask mask;
 
-	if (mal_pins_find(tid, &mask))
+	if (mal_pins_find(rank, tid, &mask))
 		return mask;
-	if ((!tid || tid == mal_self.tid) && mal.teams.place && mal.teams.place(&mask))
+	if ((!tid || tid == mal_self.tid) && rank->team.place && rank->team.place(rank, &mask))
 		return mask;
-	return mal.home;
+	return rank->home;
 }
 
 /* Whether the calling thread has the one CPU that we gave it. */
-static bool is_bound(void)
+static bool is_bound(const struct mal_rank *rank)
 {
 	struct mal_cpumask mask;
 
-	return mal_cpumask_get_affinity(0, &mask) == 0 && mal_bind_is_ours(0, &mask);
+	return mal_cpumask_get_affinity(0, &mask) == 0 && mal_bind_is_ours(rank, 0, &mask);
 }
 
 void mal_children_fork(void)
 {
 	if (!mal.active)
 		return;
-	mal_signals_show();
-	if (is_bound())
-		at_fork = unbalanced(0);
+	mal_signals_show(&mal);
+	if (is_bound(&mal))
+		at_fork = unbalanced(&mal, 0);
 }
 
 void mal_children_fork_done(void)
@@ -79,7 +82,7 @@ void mal_children_fork_done(void)
 void mal_children_forked(void)
 {
 	if (mal.active)
-		mal_bind_widen(&at_fork);
+		mal_bind_widen(&mal, &at_fork);
 }
 
 /*
@@ -135,46 +138,46 @@ static void count_exec(int by, bool needless)
 		mal_starts_count(MAL_START_ENDED, by);
 }
 
-static bool widen(void)
+static bool widen(struct mal_rank *rank)
 {
 	struct mal_cpumask wanted;
 
-	if (!mal.active)
+	if (!rank->active)
 		return false;
-	mal_signals_show();
-	if (mal.observe || !is_bound())
+	mal_signals_show(rank);
+	if (rank->observe || !is_bound(rank))
 		return false;
-	wanted = unbalanced(0);
-	return mal_bind_widen(&wanted);
+	wanted = unbalanced(rank, 0);
+	return mal_bind_widen(rank, &wanted);
 }
 
 /* Keeps errno as the call in between has set it. */
-static void narrow(bool widened)
+static void narrow(const struct mal_rank *rank, bool widened)
 {
 	int saved = errno;
 
-	if (mal.active)
+	if (rank->active)
 		mal_signals_hide();
-	if (widened && mal.active)
-		mal_bind_narrow();
+	if (widened && rank->active)
+		mal_bind_narrow(rank);
 	errno = saved;
 }
 
 /* Replace what we gave thread TID by what it would have without us. */
-static void say_unbalanced(int32_t tid, size_t size, cpu_set_t *set)
+static void say_unbalanced(struct mal_rank *rank, int32_t tid, size_t size, cpu_set_t *set)
 {
 	struct mal_cpumask mask = {{0}};
 	bool ours;
 
-	if (!mal.active || mal.observe)
+	if (!rank->active || rank->observe)
 		return;
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && cpu < 8 * size; cpu++)
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && cpu < 8 * size; cpu++)
 		if (CPU_ISSET_S(cpu, size, set))
 			mal_cpumask_add(&mask, cpu);
-	ours = mal_bind_is_ours(tid, &mask);
-	if ((!ours && !mal_pins_gave(tid, &mask)) || mal_pins_has(tid, &mask))
+	ours = mal_bind_is_ours(rank, tid, &mask);
+	if ((!ours && !mal_pins_gave(rank, tid, &mask)) || mal_pins_has(rank, tid, &mask))
 		return;
-	mask = ours ? unbalanced(tid) : mal.home;
+	mask = ours ? unbalanced(rank, tid) : rank->home;
 	CPU_ZERO_S(size, set);
 	for (unsigned int cpu = 0;
 	     (cpu = mal_cpumask_next(&mask, cpu)) < MAL_MAX_CPUS && cpu < 8 * size; cpu++)
@@ -187,7 +190,7 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 	int result = next(pid, size, set);
 
 	if (result == 0)
-		say_unbalanced(pid, size, set);
+		say_unbalanced(&mal, pid, size, set);
 	return result;
 }
 
@@ -197,7 +200,8 @@ int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
 	int result = next(thread, size, set);
 
 	if (result == 0 && mal.active)
-		say_unbalanced(pthread_equal(thread, pthread_self()) ? 0 : mal_pins_number(thread),
+		say_unbalanced(&mal,
+			       pthread_equal(thread, pthread_self()) ? 0 : mal_pins_number(thread),
 			       size, set);
 	return result;
 }
@@ -219,11 +223,11 @@ int system(const char *command)
 {
 	NEXT(system);
 	mal_unseen_clean_up();
-	bool widened = widen();
+	bool widened = widen(&mal);
 	mal_starts_count(MAL_START_BEGUN, command != NULL);
 	int result = next(command);
 
-	narrow(widened);
+	narrow(&mal, widened);
 	return result;
 }
 
@@ -231,11 +235,11 @@ FILE *popen(const char *command, const char *mode)
 {
 	NEXT(popen);
 	mal_unseen_clean_up();
-	bool widened = widen();
+	bool widened = widen(&mal);
 	mal_starts_count(MAL_START_BEGUN, 1);
 	FILE *result = next(command, mode);
 
-	narrow(widened);
+	narrow(&mal, widened);
 	return result;
 }
 
@@ -243,10 +247,10 @@ int wordexp(const char *words, wordexp_t *expanded, int flags)
 {
 	NEXT(wordexp);
 	mal_unseen_clean_up();
-	bool widened = widen();
+	bool widened = widen(&mal);
 	int result = next(words, expanded, flags);
 
-	narrow(widened);
+	narrow(&mal, widened);
 	return result;
 }
 
@@ -256,11 +260,11 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 {
 	NEXT(posix_spawn);
 	HAND_ON(path, environment);
-	bool widened = widen();
+	bool widened = widen(&mal);
 	int result = next(pid, path, actions, attributes, arguments, environment);
 
 	mal_starts_count(MAL_START_BEGUN, result == 0 && !needless);
-	narrow(widened);
+	narrow(&mal, widened);
 	return result;
 }
 
@@ -270,11 +274,11 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 {
 	NEXT(posix_spawnp);
 	HAND_ON("", environment);
-	bool widened = widen();
+	bool widened = widen(&mal);
 	int result = next(pid, file, actions, attributes, arguments, environment);
 
 	mal_starts_count(MAL_START_BEGUN, result == 0 && !needless);
-	narrow(widened);
+	narrow(&mal, widened);
 	return result;
 }
 
@@ -298,13 +302,13 @@ int execve(const char *path, char *const *arguments, char *const *environment)
 	if (!next_execve)
 		mal_children_open();
 	HAND_ON(path, environment);
-	bool widened = widen();
+	bool widened = widen(&mal);
 	count_exec(1, needless);
 	int result = next_execve(path, arguments, environment);
 
 	count_exec(-1, needless);
 	if (mal.active && getpid() == mal.slot->pid)
-		narrow(widened);
+		narrow(&mal, widened);
 	return result;
 }
 
@@ -313,13 +317,13 @@ int fexecve(int file, char *const *arguments, char *const *environment)
 	if (!next_fexecve)
 		mal_children_open();
 	HAND_ON("", environment);
-	bool widened = widen();
+	bool widened = widen(&mal);
 	count_exec(1, needless);
 	int result = next_fexecve(file, arguments, environment);
 
 	count_exec(-1, needless);
 	if (mal.active && getpid() == mal.slot->pid)
-		narrow(widened);
+		narrow(&mal, widened);
 	return result;
 }
 
@@ -333,13 +337,13 @@ int execvpe(const char *file, char *const *arguments, char *const *environment)
 	if (!next_execvpe)
 		mal_children_open();
 	HAND_ON("", environment);
-	bool widened = widen();
+	bool widened = widen(&mal);
 	count_exec(1, needless);
 	int result = next_execvpe(file, arguments, environment);
 
 	count_exec(-1, needless);
 	if (mal.active && getpid() == mal.slot->pid)
-		narrow(widened);
+		narrow(&mal, widened);
 	return result;
 }
 

@@ -1,52 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cpus.c: the CPUs that this rank owns and borrows. */
+/*
+ * cpus.c: the CPUs that this rank owns and borrows.
+ *
+ * Invariant: a CPU that is given to a rank that ends is free afterwards (t/unit/test_protocol.c:
+ * moved_to_a_rank_that_ends).
+ */
 #include "libmalleable/rank/cpus/cpus.h"
 
 #include "libmalleable/base/futex.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/state/state.h"
 
-static bool usable(unsigned int cpu)
+static bool usable(const struct mal_rank *rank, unsigned int cpu)
 {
-	return mal_cpumask_has(&mal.allocation, cpu);
+	return mal_cpumask_has(&rank->allocation, cpu);
 }
 
 /*
  * Make the COUNT CPUs in OWNED our own. Those we had keep their places in the list, so their
  * threads stay.
  */
-static void keep_places(struct mal_cpumask *owned, unsigned int count)
+static void keep_places(struct mal_rank *rank, struct mal_cpumask *owned, unsigned int count)
 {
 	bool kept[MAL_MAX_CPUS];
 	unsigned int cpu = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		kept[i] = i < mal.own_count && mal_cpumask_has(owned, mal.own[i]);
+		kept[i] = i < rank->cpus.own_count && mal_cpumask_has(owned, rank->cpus.own[i]);
 		if (kept[i])
-			mal_cpumask_remove(owned, mal.own[i]);
+			mal_cpumask_remove(owned, rank->cpus.own[i]);
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		if (kept[i])
 			continue;
 		cpu = mal_cpumask_next(owned, cpu);
-		mal.own[i] = (uint16_t)cpu;
+		rank->cpus.own[i] = (uint16_t)cpu;
 		mal_cpumask_remove(owned, cpu);
 	}
-	mal.own_count = count;
-	if (count >= mal.planned)
-		mal.planned = 0;
+	rank->cpus.own_count = count;
+	if (count >= rank->cpus.planned)
+		rank->cpus.planned = 0;
 }
 
-static unsigned int core_of(unsigned int place)
+static unsigned int core_of(const struct mal_rank *rank, unsigned int place)
 {
-	return atomic_load_explicit(&mal.segment.cpus[mal.own[place]].core, memory_order_relaxed);
+	return atomic_load_explicit(&rank->segment.cpus[rank->cpus.own[place]].core,
+				    memory_order_relaxed);
 }
 
 /* Whether the CPU in PLACE is on the core of one of the first COUNT. */
-static bool shares_core(unsigned int place, unsigned int count)
+static bool shares_core(const struct mal_rank *rank, unsigned int place, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
-		if (core_of(i) == core_of(place))
+		if (core_of(rank, i) == core_of(rank, place))
 			return true;
 	return false;
 }
@@ -55,86 +61,86 @@ static bool shares_core(unsigned int place, unsigned int count)
  * Use one hardware thread per core before using siblings, where the team uses only some of our
  * CPUs.
  */
-static void spread_over_cores(void)
+static void spread_over_cores(struct mal_rank *rank)
 {
-	unsigned int used = mal_cpus_to_use(mal.own_count);
+	unsigned int used = mal_cpus_to_use(rank, rank->cpus.own_count);
 
-	for (unsigned int i = 1; i < used && used < mal.own_count; i++) {
+	for (unsigned int i = 1; i < used && used < rank->cpus.own_count; i++) {
 		unsigned int other = i;
-		uint16_t cpu = mal.own[i];
+		uint16_t cpu = rank->cpus.own[i];
 
-		while (other < mal.own_count && shares_core(other, i))
+		while (other < rank->cpus.own_count && shares_core(rank, other, i))
 			other++;
-		if (other == mal.own_count)
+		if (other == rank->cpus.own_count)
 			return;
-		mal.own[i] = mal.own[other];
-		mal.own[other] = cpu;
+		rank->cpus.own[i] = rank->cpus.own[other];
+		rank->cpus.own[other] = cpu;
 	}
 }
 
 /* Take our lent CPU back, unless we lend just now: nobody else would. */
-static void own_lent(mal_word *word, unsigned int cpu)
+static void own_lent(const struct mal_rank *rank, mal_word *word, unsigned int cpu)
 {
 	unsigned int borrower;
 
-	if (mal.lending)
+	if (rank->lend.lending)
 		return;
-	borrower = mal_word_reclaim(word, mal.me);
-	mal_free_check(&mal.segment, cpu);
-	if (borrower < mal.segment.rank_count)
-		mal_bind_evict(borrower, cpu);
+	borrower = mal_word_reclaim(word, rank->me);
+	mal_free_check(&rank->segment, cpu);
+	if (borrower < rank->segment.rank_count)
+		mal_bind_evict(rank, borrower, cpu);
 }
 
-static void read_words(void)
+static void read_words(struct mal_rank *rank)
 {
 	struct mal_cpumask owned = {{0}};
 	unsigned int count = 0;
 
-	mal.borrowed_count = 0;
-	mal_bind_outdate();
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
+	rank->cpus.borrowed_count = 0;
+	mal_bind_outdate(rank);
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		struct mal_cpu_state state;
 
-		if (!usable(cpu))
+		if (!usable(rank, cpu))
 			continue;
-		state = mal_word_read(&mal.segment.cpus[cpu].word);
-		if (state.owner == mal.me && state.user == MAL_NOBODY && !state.lent &&
-		    mal_word_take(&mal.segment.cpus[cpu].word, mal.me)) {
-			mal_count(&mal.slot->count.moves, 1);
-			state.user = mal.me;
+		state = mal_word_read(&rank->segment.cpus[cpu].word);
+		if (state.owner == rank->me && state.user == MAL_NOBODY && !state.lent &&
+		    mal_word_take(&rank->segment.cpus[cpu].word, rank->me)) {
+			mal_count(&rank->slot->count.moves, 1);
+			state.user = rank->me;
 		}
-		if (state.owner == mal.me && state.lent)
-			own_lent(&mal.segment.cpus[cpu].word, cpu);
-		else if (state.user != mal.me)
+		if (state.owner == rank->me && state.lent)
+			own_lent(rank, &rank->segment.cpus[cpu].word, cpu);
+		else if (state.user != rank->me)
 			continue;
-		if (state.owner != mal.me) {
-			mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
+		if (state.owner != rank->me) {
+			rank->cpus.borrowed[rank->cpus.borrowed_count++] = (uint16_t)cpu;
 			continue;
 		}
 		mal_cpumask_add(&owned, cpu);
 		count++;
 	}
-	keep_places(&owned, count);
-	spread_over_cores();
+	keep_places(rank, &owned, count);
+	spread_over_cores(rank);
 }
 
-bool mal_cpus_refresh(void)
+bool mal_cpus_refresh(struct mal_rank *rank)
 {
-	uint32_t changes = atomic_load_explicit(&mal.slot->changes, memory_order_acquire);
+	uint32_t changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
 
-	if (changes == mal.seen_changes)
+	if (changes == rank->cpus.seen_changes)
 		return false;
-	mal.seen_changes = changes;
-	read_words();
-	if (mal.unmanaged)
-		mal_bind_other_threads();
+	rank->cpus.seen_changes = changes;
+	read_words(rank);
+	if (rank->unmanaged)
+		mal_bind_other_threads(rank);
 	return true;
 }
 
 /* 0: same L3, 1: same NUMA node, 2: other. */
-static unsigned int distance(unsigned int a, unsigned int b)
+static unsigned int distance(const struct mal_rank *rank, unsigned int a, unsigned int b)
 {
-	const struct mal_cpu_slot *cpus = mal.segment.cpus;
+	const struct mal_cpu_slot *cpus = rank->segment.cpus;
 
 	if (cpus[a].l3 == cpus[b].l3)
 		return 0;
@@ -144,115 +150,117 @@ static unsigned int distance(unsigned int a, unsigned int b)
 /*
  * Borrow CPUs at distance RING from ours, or at ANY, until GOT reaches LIMIT. Returns the new GOT.
  */
-static unsigned int borrow_ring(unsigned int ring, bool any, unsigned int got, unsigned int limit)
+static unsigned int borrow_ring(struct mal_rank *rank, unsigned int ring, bool any,
+				unsigned int got, unsigned int limit)
 {
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && got < limit; cpu++) {
-		if (!usable(cpu) || (!any && distance(cpu, mal.own[0]) != ring))
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && got < limit; cpu++) {
+		if (!usable(rank, cpu) || (!any && distance(rank, cpu, rank->cpus.own[0]) != ring))
 			continue;
-		if (!mal_word_borrow(&mal.segment.cpus[cpu].word, mal.me))
+		if (!mal_word_borrow(&rank->segment.cpus[cpu].word, rank->me))
 			continue;
-		mal_free_check(&mal.segment, cpu);
-		mal.borrowed[mal.borrowed_count++] = (uint16_t)cpu;
+		mal_free_check(&rank->segment, cpu);
+		rank->cpus.borrowed[rank->cpus.borrowed_count++] = (uint16_t)cpu;
 		got++;
 	}
 	return got;
 }
 
-unsigned int mal_cpus_borrow(unsigned int limit)
+unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 {
-	unsigned int rings = mal_rule(MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
-	unsigned int max = atomic_load_explicit(&mal.segment.header->max, memory_order_relaxed);
-	unsigned int have = mal.own_count + mal.borrowed_count;
+	unsigned int rings = mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
+	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
+	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
 
 	if (max && limit > (max > have ? max - have : 0))
 		limit = max > have ? max - have : 0;
 	/* A CPU is in the list once, unless a hostile rank writes to the words. */
-	if (limit > MAL_MAX_CPUS - mal.borrowed_count)
-		limit = MAL_MAX_CPUS - mal.borrowed_count;
-	if (mal_rule(MAL_RULE_ANY_ORDER))
-		got = borrow_ring(0, true, got, limit);
+	if (limit > MAL_MAX_CPUS - rank->cpus.borrowed_count)
+		limit = MAL_MAX_CPUS - rank->cpus.borrowed_count;
+	if (mal_rule(rank, MAL_RULE_ANY_ORDER))
+		got = borrow_ring(rank, 0, true, got, limit);
 	else
 		for (unsigned int ring = 0; ring < rings; ring++)
-			got = borrow_ring(ring, false, got, limit);
+			got = borrow_ring(rank, ring, false, got, limit);
 	if (got)
-		mal_bind_outdate();
-	mal_count(&mal.slot->count.borrows, got);
+		mal_bind_outdate(rank);
+	mal_count(&rank->slot->count.borrows, got);
 	return got;
 }
 
-void mal_cpus_release(void)
+void mal_cpus_release(struct mal_rank *rank)
 {
-	mal_cpus_refresh();
-	if (!mal.borrowed_count)
+	mal_cpus_refresh(rank);
+	if (!rank->cpus.borrowed_count)
 		return;
-	for (unsigned int i = 0; i < mal.borrowed_count; i++) {
-		struct mal_cpu_slot *cpu = &mal.segment.cpus[mal.borrowed[i]];
+	for (unsigned int i = 0; i < rank->cpus.borrowed_count; i++) {
+		struct mal_cpu_slot *cpu = &rank->segment.cpus[rank->cpus.borrowed[i]];
 
-		if (!mal.unmanaged)
-			mal_bind_send_home(mal.borrowed[i]);
-		if (!mal_word_release(&cpu->word, mal.me))
+		if (!rank->unmanaged)
+			mal_bind_send_home(rank, rank->cpus.borrowed[i]);
+		if (!mal_word_release(&cpu->word, rank->me))
 			continue;
-		mal_free_check(&mal.segment, mal.borrowed[i]);
+		mal_free_check(&rank->segment, rank->cpus.borrowed[i]);
 		atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_seq_cst);
 		if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
 			mal_futex_wake(&cpu->wake, INT32_MAX);
 	}
-	mal_bind_outdate();
-	mal.borrowed_count = 0;
-	if (mal.unmanaged)
-		mal_bind_other_threads();
+	mal_bind_outdate(rank);
+	rank->cpus.borrowed_count = 0;
+	if (rank->unmanaged)
+		mal_bind_other_threads(rank);
 }
 
-unsigned int mal_cpus_to_use(unsigned int cpus)
+unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
 {
-	uint32_t use = atomic_load_explicit(&mal.slot->use, memory_order_relaxed);
+	uint32_t use = atomic_load_explicit(&rank->slot->use, memory_order_relaxed);
 
 	return use && use < cpus ? use : cpus;
 }
 
-void mal_cpus_want(bool want)
+void mal_cpus_want(struct mal_rank *rank, bool want)
 {
-	if (want == mal.wants)
+	if (want == rank->cpus.wants)
 		return;
-	mal.wants = want;
-	atomic_store(&mal.slot->wants, want);
-	mal_borrower_check(&mal.segment, mal.me);
+	rank->cpus.wants = want;
+	atomic_store(&rank->slot->wants, want);
+	mal_borrower_check(&rank->segment, rank->me);
 }
 
-static bool is_running(unsigned int rank)
+static bool is_running(const struct mal_rank *rank, unsigned int number)
 {
-	return atomic_load(&mal.segment.ranks[rank].state) == MAL_RANK_RUNNING;
+	return atomic_load(&rank->segment.ranks[number].state) == MAL_RANK_RUNNING;
 }
 
 /*
  * Move CPU, which our threads have left, to rank TO. If TO is inside a region it can use the CPU at
  * once. TO may end meanwhile: it says so before it looks for its CPUs, and we look after giving.
  */
-static void give(unsigned int cpu, unsigned int to)
+static void give(const struct mal_rank *rank, unsigned int cpu, unsigned int to)
 {
-	mal_word *word = &mal.segment.cpus[cpu].word;
+	mal_word *word = &rank->segment.cpus[cpu].word;
 
-	if (!mal_word_move(word, mal.me, to))
+	if (!mal_word_move(word, rank->me, to))
 		return;
-	atomic_fetch_add_explicit(&mal.segment.ranks[to].changes, 1, memory_order_seq_cst);
-	if (is_running(to)) {
-		mal_bind_spread(to, cpu);
+	atomic_fetch_add_explicit(&rank->segment.ranks[to].changes, 1, memory_order_seq_cst);
+	if (is_running(rank, to)) {
+		mal_bind_spread(rank, to, cpu);
 		return;
 	}
 	mal_word_recover(word, to);
-	mal_free_check(&mal.segment, cpu);
+	mal_free_check(&rank->segment, cpu);
 }
 
-static unsigned int planned_cpus(void)
+static unsigned int planned_cpus(const struct mal_rank *rank)
 {
 	unsigned int count = 0;
 
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++)
-		count += usable(cpu) && atomic_load(&mal.segment.cpus[cpu].target) == mal.me;
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++)
+		count += usable(rank, cpu) &&
+			 atomic_load(&rank->segment.cpus[cpu].target) == rank->me;
 	return count;
 }
 
-void mal_cpus_apply_plan(void)
+void mal_cpus_apply_plan(struct mal_rank *rank)
 {
 	uint16_t given[MAL_MAX_CPUS];
 	unsigned int to[MAL_MAX_CPUS];
@@ -260,49 +268,50 @@ void mal_cpus_apply_plan(void)
 	unsigned int given_count = 0;
 	unsigned int kept = 0;
 
-	mal.seen_plan = atomic_load_explicit(&mal.segment.header->plan, memory_order_acquire);
-	mal.seen_changes = atomic_load_explicit(&mal.slot->changes, memory_order_acquire);
-	read_words();
-	mal.plan_unfinished = false;
-	for (unsigned int i = 0; i < mal.own_count; i++) {
-		unsigned int target = atomic_load(&mal.segment.cpus[mal.own[i]].target);
-		bool last = kept == 0 && i + 1 == mal.own_count;
-		bool leaves =
-			target < mal.segment.rank_count && target != mal.me && is_running(target);
+	rank->cpus.seen_plan =
+		atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire);
+	rank->cpus.seen_changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
+	read_words(rank);
+	rank->cpus.plan_unfinished = false;
+	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
+		unsigned int target = atomic_load(&rank->segment.cpus[rank->cpus.own[i]].target);
+		bool last = kept == 0 && i + 1 == rank->cpus.own_count;
+		bool leaves = target < rank->segment.rank_count && target != rank->me &&
+			      is_running(rank, target);
 
 		/* A rank that is to give up all its CPUs keeps one until it has got another. */
-		mal.plan_unfinished |= leaves && last;
+		rank->cpus.plan_unfinished |= leaves && last;
 		if (leaves && !last) {
 			to[given_count] = target;
-			given[given_count++] = mal.own[i];
+			given[given_count++] = rank->cpus.own[i];
 		} else {
-			mal_cpumask_add(&keep, mal.own[i]);
+			mal_cpumask_add(&keep, rank->cpus.own[i]);
 			kept++;
 		}
 	}
-	mal.planned = planned_cpus();
-	keep_places(&keep, kept);
+	rank->cpus.planned = planned_cpus(rank);
+	keep_places(rank, &keep, kept);
 	if (given_count) {
-		mal_bind_team(mal.team);
-		mal_bind_other_threads();
+		mal_bind_team(rank, rank->team.size);
+		mal_bind_other_threads(rank);
 	}
 	for (unsigned int i = 0; i < given_count; i++)
-		give(given[i], to[i]);
+		give(rank, given[i], to[i]);
 }
 
-void mal_cpus_leave(void)
+void mal_cpus_leave(struct mal_rank *rank)
 {
-	mal_cpus_want(false);
-	mal_wants_cpus_close(&mal.segment, mal.me);
-	mal_cpus_release();
+	mal_cpus_want(rank, false);
+	mal_wants_cpus_close(&rank->segment, rank->me);
+	mal_cpus_release(rank);
 	/* From here on nobody gives us a CPU, or takes it back again: see give(). */
-	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
-		mal_word *word = &mal.segment.cpus[cpu].word;
+	atomic_store(&rank->slot->state, MAL_RANK_ENDED);
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
+		mal_word *word = &rank->segment.cpus[cpu].word;
 
-		if (mal_word_take(word, mal.me) || mal_word_read(word).owner == mal.me) {
-			if (mal_word_lend(word, mal.me))
-				mal_free_check(&mal.segment, cpu);
+		if (mal_word_take(word, rank->me) || mal_word_read(word).owner == rank->me) {
+			if (mal_word_lend(word, rank->me))
+				mal_free_check(&rank->segment, cpu);
 		}
 	}
 }

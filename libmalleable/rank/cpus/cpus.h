@@ -6,31 +6,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mal_rank;
+
 /*
  * Read the CPU words again if another process changed ours since the last time. Returns whether it
  * did.
  */
-bool mal_cpus_refresh(void);
+bool mal_cpus_refresh(struct mal_rank *rank);
 
 /* Borrow up to LIMIT free CPUs, nearest to ours first. Returns the number borrowed. */
-unsigned int mal_cpus_borrow(unsigned int limit);
+unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit);
 
 /* Return all borrowed CPUs. */
-void mal_cpus_release(void);
+void mal_cpus_release(struct mal_rank *rank);
 
 /*
  * Carry out the plan in the segment: hand over the CPUs it takes from us, and take those it gives
  * us that their givers have left.
  */
-void mal_cpus_apply_plan(void);
+void mal_cpus_apply_plan(struct mal_rank *rank);
 
 /* The rank ends: say so, and lend all its CPUs to the others. */
-void mal_cpus_leave(void);
+void mal_cpus_leave(struct mal_rank *rank);
 
 /* Say whether this rank wants CPUs at all: others lend only while some rank does. */
-void mal_cpus_want(bool want);
+void mal_cpus_want(struct mal_rank *rank, bool want);
 
 /* How many of CPUS CPUs the team is to use: all, unless the policy wants fewer. */
-unsigned int mal_cpus_to_use(unsigned int cpus);
+unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus);
 
 #endif

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* others.c: whether the rank's other threads sleep, as the kernel sees them. */
+/*
+ * others.c: whether the rank's other threads sleep, as the kernel sees them.
+ *
+ * Invariant: CPUs are not idle while a thread computes that nobody told us of
+ * (t/unit/test_threads.c: older_threads).
+ */
 #include "libmalleable/rank/cpus/others.h"
 
 #include <dirent.h>
@@ -93,12 +98,12 @@ bool mal_thread_sleeps(int32_t tid)
  * The primary thread waits, and the team's threads for work, whether they poll or sleep; our reader
  * keeps nobody waiting.
  */
-static bool is_ours(int32_t tid)
+static bool is_ours(const struct mal_rank *rank, int32_t tid)
 {
-	if (tid == mal.primary_tid || tid == mal_threads_background_tid())
+	if (tid == rank->primary.tid || tid == mal_threads_background_tid())
 		return true;
-	for (unsigned int i = 0; i < mal.segment.thread_count; i++) {
-		int32_t one = atomic_load_explicit(&mal.threads[i].tid, memory_order_relaxed);
+	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
+		int32_t one = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 
 		if (!one)
 			return false;
@@ -108,7 +113,7 @@ static bool is_ours(int32_t tid)
 	return false;
 }
 
-bool mal_others_sleep(void)
+bool mal_others_sleep(const struct mal_rank *rank)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	bool sleep = tasks != NULL;
@@ -124,7 +129,7 @@ bool mal_others_sleep(void)
 
 		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
 			continue;
-		sleep = count < LOOK_MAX && (is_ours(tid) || !runs(tid, count));
+		sleep = count < LOOK_MAX && (is_ours(rank, tid) || !runs(tid, count));
 		count++;
 	}
 	if (tasks)

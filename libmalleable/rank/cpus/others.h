@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+struct mal_rank;
+
 /* The clock of the CPU time of thread TID, any of this process's: as pthread_getcpuclockid(3). */
 static inline clockid_t mal_thread_clock(int32_t tid)
 {
@@ -25,6 +27,6 @@ unsigned int mal_thread_cpu(int32_t tid);
  * Takes about 10 us, and 1 us for each thread, 10 us if it has run since the last look. More than
  * a few hundred are not looked at, and count as running.
  */
-bool mal_others_sleep(void);
+bool mal_others_sleep(const struct mal_rank *rank);
 
 #endif

@@ -2,6 +2,8 @@
 /*
  * pins.c: remember threads whose CPUs the program chose.
  *
+ * Invariant: threads whose CPUs the program chose keep them (t/unit/test_threads.c: pins).
+ *
  * A mask that we never gave was set by the program, in whatever way. If it chose just a mask that
  * we give too, only its call says so, which is interposed here.
  */
@@ -61,9 +63,9 @@ static bool is_pinned(const struct mal_rank_slot *slot, int32_t tid, const struc
 	return false;
 }
 
-void mal_pins_give(unsigned int rank, const struct mal_cpumask *mask)
+void mal_pins_give(const struct mal_rank *rank, unsigned int number, const struct mal_cpumask *mask)
 {
-	struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	struct mal_rank_slot *slot = &rank->segment.ranks[number];
 
 	if (!was_given(slot, mask))
 		atomic_store(
@@ -71,20 +73,20 @@ void mal_pins_give(unsigned int rank, const struct mal_cpumask *mask)
 			hash_of(mask));
 }
 
-void mal_pins_open(const struct mal_cpumask *mask)
+void mal_pins_open(const struct mal_rank *rank, const struct mal_cpumask *mask)
 {
 	for (unsigned int i = 0; i < MAL_GIVEN_MASKS; i++)
-		atomic_store(&mal.slot->given[i], 0);
+		atomic_store(&rank->slot->given[i], 0);
 	for (unsigned int i = 0; i < MAL_PINS; i++)
-		atomic_store(&mal.slot->pins[i], 0);
-	atomic_store(&mal.slot->pin_count, 0);
-	mal_pins_give(mal.me, mask);
-	mal_pins_give(mal.me, &mal.home);
+		atomic_store(&rank->slot->pins[i], 0);
+	atomic_store(&rank->slot->pin_count, 0);
+	mal_pins_give(rank, rank->me, mask);
+	mal_pins_give(rank, rank->me, &rank->home);
 }
 
-bool mal_pins_keep(unsigned int rank, int32_t tid)
+bool mal_pins_keep(const struct mal_rank *rank, unsigned int number, int32_t tid)
 {
-	const struct mal_rank_slot *slot = &mal.segment.ranks[rank];
+	const struct mal_rank_slot *slot = &rank->segment.ranks[number];
 	struct mal_cpumask mask;
 
 	if (mal_cpumask_get_affinity(tid, &mask) < 0)
@@ -130,9 +132,10 @@ static void forget(struct mal_rank_slot *slot, int32_t tid)
 	}
 }
 
-struct mal_pin mal_pins_set(int32_t tid, const struct mal_cpumask *mask)
+struct mal_pin mal_pins_set(const struct mal_rank *rank, int32_t tid,
+			    const struct mal_cpumask *mask)
 {
-	struct mal_cpumask rest = mal.home;
+	struct mal_cpumask rest = rank->home;
 
 	if (!tid)
 		tid = (int32_t)syscall(SYS_gettid);
@@ -141,34 +144,34 @@ struct mal_pin mal_pins_set(int32_t tid, const struct mal_cpumask *mask)
 	 * All CPUs that the program knows: it unbinds the thread, as when it restores the mask it
 	 * first read.
 	 */
-	if (mal_cpumask_count(&rest) == 0 && mal_cpumask_count(&mal.home) > 1) {
-		forget(mal.slot, tid);
+	if (mal_cpumask_count(&rest) == 0 && mal_cpumask_count(&rank->home) > 1) {
+		forget(rank->slot, tid);
 		return (struct mal_pin){0};
 	}
-	return remember(mal.slot, tid, mask);
+	return remember(rank->slot, tid, mask);
 }
 
-void mal_pins_undo(const struct mal_pin *pin)
+void mal_pins_undo(const struct mal_rank *rank, const struct mal_pin *pin)
 {
 	uint64_t now = pin->now;
 
-	if (now && atomic_compare_exchange_strong(&mal.slot->pins[pin->at], &now, pin->before))
+	if (now && atomic_compare_exchange_strong(&rank->slot->pins[pin->at], &now, pin->before))
 		masks[pin->at] = pin->mask;
 }
 
-bool mal_pins_has(int32_t tid, const struct mal_cpumask *mask)
+bool mal_pins_has(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
 {
-	return is_pinned(mal.slot, tid ? tid : (int32_t)syscall(SYS_gettid), mask);
+	return is_pinned(rank->slot, tid ? tid : (int32_t)syscall(SYS_gettid), mask);
 }
 
-bool mal_pins_find(int32_t tid, struct mal_cpumask *mask)
+bool mal_pins_find(const struct mal_rank *rank, int32_t tid, struct mal_cpumask *mask)
 {
-	unsigned int count = atomic_load(&mal.slot->pin_count);
+	unsigned int count = atomic_load(&rank->slot->pin_count);
 
 	if (!tid)
 		tid = (int32_t)syscall(SYS_gettid);
 	for (unsigned int i = 0; i < count && i < MAL_PINS; i++) {
-		uint64_t pin = atomic_load(&mal.slot->pins[i]);
+		uint64_t pin = atomic_load(&rank->slot->pins[i]);
 
 		if ((int32_t)(pin >> 32) != tid)
 			continue;
@@ -179,47 +182,47 @@ bool mal_pins_find(int32_t tid, struct mal_cpumask *mask)
 	return false;
 }
 
-bool mal_pins_gave(int32_t tid, const struct mal_cpumask *mask)
+bool mal_pins_gave(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
 {
-	return was_given(mal.slot, mask) &&
+	return was_given(rank->slot, mask) &&
 	       (!tid || tid == getpid() || syscall(SYS_tgkill, getpid(), tid, 0) == 0);
 }
 
-bool mal_pins_inherit(struct mal_cpumask *mask)
+bool mal_pins_inherit(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
-	if (!atomic_load(&mal.slot->pin_count) && !mal.unmanaged)
+	if (!atomic_load(&rank->slot->pin_count) && !rank->unmanaged)
 		return false;
 	if (mal_cpumask_get_affinity(0, mask) < 0)
 		return false;
-	return is_pinned(mal.slot, (int32_t)syscall(SYS_gettid), mask) ||
-	       (mal.unmanaged && !was_given(mal.slot, mask));
+	return is_pinned(rank->slot, (int32_t)syscall(SYS_gettid), mask) ||
+	       (rank->unmanaged && !was_given(rank->slot, mask));
 }
 
 /*
  * Another rank may have read our threads' masks before the program's call, and bind a thread after
  * it. Wait until none is binding; returns whether any was.
  */
-static bool wait_for_binders(void)
+static bool wait_for_binders(const struct mal_rank *rank)
 {
 	bool any = false;
 
-	for (unsigned int rank = 0; rank < mal.segment.rank_count; rank++)
+	for (unsigned int number = 0; number < rank->segment.rank_count; number++)
 		for (unsigned int i = 0;
-		     i < WAITS_MAX && atomic_load(&mal.segment.ranks[rank].binding); i++) {
+		     i < WAITS_MAX && atomic_load(&rank->segment.ranks[number].binding); i++) {
 			any = true;
 			syscall(SYS_sched_yield);
 		}
 	return any;
 }
 
-static struct mal_cpumask mask_of(size_t size, const cpu_set_t *set)
+static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, const cpu_set_t *set)
 {
 	struct mal_cpumask mask = {{0}};
 
-	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count && cpu < 8 * size; cpu++)
+	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && cpu < 8 * size; cpu++)
 		if (CPU_ISSET_S(cpu, size, set))
 			mal_cpumask_add(&mask, cpu);
-	mal_cpumask_keep(&mask, &mal.allocation);
+	mal_cpumask_intersect(&mask, &rank->allocation);
 	return mask;
 }
 
@@ -234,13 +237,13 @@ int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
 		*(void **)&next = dlsym(RTLD_NEXT, "sched_setaffinity");
 	if (!mal.active)
 		return next(tid, size, set);
-	mask = mask_of(size, set);
-	pin = mal_pins_set(tid, &mask);
+	mask = mask_of(&mal, size, set);
+	pin = mal_pins_set(&mal, tid, &mask);
 	result = next(tid, size, set);
-	if (result == 0 && wait_for_binders())
+	if (result == 0 && wait_for_binders(&mal))
 		result = next(tid, size, set);
 	if (result != 0)
-		mal_pins_undo(&pin);
+		mal_pins_undo(&mal, &pin);
 	return result;
 }
 
@@ -265,12 +268,12 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 	tid = mal.active ? mal_pins_number(thread) : -1;
 	if (tid <= 0)
 		return next(thread, size, set);
-	mask = mask_of(size, set);
-	pin = mal_pins_set(tid, &mask);
+	mask = mask_of(&mal, size, set);
+	pin = mal_pins_set(&mal, tid, &mask);
 	result = next(thread, size, set);
-	if (result == 0 && wait_for_binders())
+	if (result == 0 && wait_for_binders(&mal))
 		result = next(thread, size, set);
 	if (result != 0)
-		mal_pins_undo(&pin);
+		mal_pins_undo(&mal, &pin);
 	return result;
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* signals.c: threads that exist only because of us take no signals of the program's. */
+/*
+ * signals.c: threads that exist only because of us take no signals of the program's.
+ *
+ * Invariant: signals reach the threads that the program has without us (t/unit/test_threads.c:
+ * extra_threads_take_no_signals).
+ */
 #include "libmalleable/rank/cpus/signals.h"
 
 #include <dlfcn.h>
@@ -34,15 +39,15 @@ void mal_signals_block(sigset_t *before)
 }
 
 /* What the primary thread blocks at this moment. */
-static unsigned long long read_blocked(void)
+static unsigned long long read_blocked(const struct mal_rank *rank)
 {
 	char path[64], text[4096];
 	const char *line;
 	ssize_t length;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)mal.slot->pid,
-		 (int)mal.primary_tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)rank->slot->pid,
+		 (int)rank->primary.tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	text[length > 0 ? length : 0] = '\0';
@@ -56,13 +61,13 @@ static unsigned long long read_blocked(void)
  * glibc blocks all signals while it makes a thread, also its own ones, which a program cannot
  * block: then look again.
  */
-void mal_signals_read(sigset_t *signals)
+void mal_signals_read(const struct mal_rank *rank, sigset_t *signals)
 {
-	unsigned long long bits = read_blocked();
+	unsigned long long bits = read_blocked(rank);
 
 	for (int i = 0; i < MOMENTS && (bits & GLIBCS_OWN); i++) {
 		syscall(SYS_sched_yield);
-		bits = read_blocked();
+		bits = read_blocked(rank);
 	}
 	sigemptyset(signals);
 	for (int number = 1; number <= 64; number++)
@@ -80,13 +85,13 @@ bool mal_signals_are_hidden(void)
 	return extra;
 }
 
-void mal_signals_show(void)
+void mal_signals_show(const struct mal_rank *rank)
 {
 	sigset_t signals;
 
 	if (!extra)
 		return;
-	mal_signals_read(&signals);
+	mal_signals_read(rank, &signals);
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
@@ -107,9 +112,9 @@ int raise(int number)
 		*(void **)&next = dlsym(RTLD_NEXT, "raise");
 	if (!extra || !mal.active)
 		return next(number);
-	mal_signals_read(&signals);
+	mal_signals_read(&mal, &signals);
 	if (sigismember(&signals, number) == 1)
-		return (int)syscall(SYS_tgkill, getpid(), mal.primary_tid, number);
+		return (int)syscall(SYS_tgkill, getpid(), mal.primary.tid, number);
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	result = next(number);
 	mal_signals_hide();

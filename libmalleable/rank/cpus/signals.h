@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
+struct mal_rank;
+
 /* The calling thread begins: whether it IS_EXTRA, one that exists only because of us. */
 void mal_signals_begin(bool is_extra);
 
@@ -24,10 +26,10 @@ void mal_signals_block(sigset_t *before);
  * What the primary thread blocks: that is the one that would be here without us. Safe between
  * vfork() and exec.
  */
-void mal_signals_read(sigset_t *signals);
+void mal_signals_read(const struct mal_rank *rank, sigset_t *signals);
 
 /* In such a thread: the primary thread's mask, until it hides them again. Elsewhere nothing. */
-void mal_signals_show(void);
+void mal_signals_show(const struct mal_rank *rank);
 void mal_signals_hide(void);
 
 #endif

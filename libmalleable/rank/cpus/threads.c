@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* threads.c: the threads that the program creates itself: where they start, how many count. */
+/*
+ * threads.c: the threads that the program creates itself: where they start, how many count.
+ *
+ * Invariant: a new thread may use all CPUs of its rank (t/unit/test_threads.c: new_threads).
+ */
 #include "libmalleable/rank/cpus/threads.h"
 
 #include <dlfcn.h>
@@ -56,11 +60,11 @@ static void ended(void *nothing)
 	(void)nothing;
 	if (counted)
 		atomic_fetch_sub(&alive, 1);
-	if (!mal_self.primary || mal.depth || mal.lending)
+	if (!mal_self.primary || mal.region.depth || mal.lend.lending)
 		return;
 	/* Another thread may follow it. */
 	mal_self.primary = false;
-	atomic_store(&mal.primary_tid, MAL_PRIMARY_ENDED);
+	atomic_store(&mal.primary.tid, MAL_PRIMARY_ENDED);
 }
 
 static void begun(void)
@@ -76,31 +80,31 @@ static void begun(void)
  * Set CPUs chosen by the program once more: before the thread had a number they may have been
  * widened.
  */
-static void settle_in(const struct start *start)
+static void settle_in(struct mal_rank *rank, const struct start *start)
 {
 	struct mal_pin pin;
 
 	counted = true;
-	if (!mal.active)
+	if (!rank->active)
 		return;
 	mal_signals_begin(start->extra);
 	if (start->from_extra)
 		pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
 	if (!start->placed) {
-		mal_bind_new_thread();
+		mal_bind_new_thread(rank);
 	} else {
-		pin = mal_pins_set(0, &start->mask);
+		pin = mal_pins_set(rank, 0, &start->mask);
 		if (mal_cpumask_set_affinity(0, &start->mask) < 0)
-			mal_pins_undo(&pin);
+			mal_pins_undo(rank, &pin);
 	}
 }
 
 /* Whether CALLER is the runtime, which puts its threads where the user wants them. */
-static bool is_runtime(const void *caller)
+static bool is_runtime(const struct mal_rank *rank, const void *caller)
 {
 	Dl_info info;
 
-	return dladdr(caller, &info) && info.dli_fbase == mal.teams.runtime;
+	return dladdr(caller, &info) && info.dli_fbase == rank->team.runtime;
 }
 
 static _Atomic bool exiting;
@@ -123,11 +127,11 @@ static void vanish(const struct start *start)
 }
 
 /* Whether the thread that CALLER makes does so. */
-static bool is_to_vanish(const void *caller, bool is_extra)
+static bool is_to_vanish(const struct mal_rank *rank, const void *caller, bool is_extra)
 {
 	static _Atomic bool noted;
 
-	if (!is_extra && !(mal.teams.for_gomp && is_runtime(caller)))
+	if (!is_extra && !(rank->team.for_gomp && is_runtime(rank, caller)))
 		return false;
 	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
@@ -138,7 +142,7 @@ static void *run(void *opaque)
 	void *result;
 
 	free(opaque);
-	settle_in(&start);
+	settle_in(&mal, &start);
 	pthread_cleanup_push(ended, NULL);
 	result = start.function(start.argument);
 	vanish(&start);
@@ -173,48 +177,49 @@ static bool has_cpus(const pthread_attr_t *attributes, struct mal_cpumask *mask)
  * Where the user wants the calling thread of the team, by variables of OpenMP: without us the
  * threads that it makes inherit that. Not if CPUs of that place went to other ranks.
  */
-static bool has_place(const void *caller, struct mal_cpumask *mask)
+static bool has_place(struct mal_rank *rank, const void *caller, struct mal_cpumask *mask)
 {
 	struct mal_cpumask now;
 
-	return mal.teams.place && !mal.observe && !is_runtime(caller) &&
-	       mal_cpumask_get_affinity(0, &now) == 0 && mal_bind_is_ours(0, &now) &&
-	       mal.teams.place(mask) && mal_bind_owns(mask);
+	return rank->team.place && !rank->observe && !is_runtime(rank, caller) &&
+	       mal_cpumask_get_affinity(0, &now) == 0 && mal_bind_is_ours(rank, 0, &now) &&
+	       rank->team.place(rank, mask) && mal_bind_owns(rank, mask);
 }
 
 /*
  * Whether CALLER makes a thread that the program would not have without us: the runtime, for the
  * primary thread's team, when that has its own ones; or for a region inside such a thread's work.
  */
-static bool makes_extra(const void *caller)
+static bool makes_extra(const struct mal_rank *rank, const void *caller)
 {
 	bool extra = mal_signals_are_hidden();
 	static unsigned int made;
 	unsigned int team;
 
-	if (!extra && (!mal_self.primary || mal.depth != 1))
+	if (!extra && (!mal_self.primary || rank->region.depth != 1))
 		return false;
-	if (!is_runtime(caller))
+	if (!is_runtime(rank, caller))
 		return false;
 	if (extra)
 		return true;
 	/* The program may have asked for so many by a num_threads clause. */
-	team = mal.sized || mal.running <= mal.base ? mal.teams.unbalanced : mal.running;
+	team = rank->region.sized || rank->region.running <= rank->team.base ? rank->team.unbalanced
+									     : rank->region.running;
 	return ++made >= team;
 }
 
 /* What the calling thread hands on to one that CALLER makes. */
-static void hand_on(struct start *start, const void *caller)
+static void hand_on(struct mal_rank *rank, struct start *start, const void *caller)
 {
-	start->extra = mal.active && makes_extra(caller);
-	start->vanishes = is_to_vanish(caller, start->extra);
-	if (!mal.active)
+	start->extra = rank->active && makes_extra(rank, caller);
+	start->vanishes = is_to_vanish(rank, caller, start->extra);
+	if (!rank->active)
 		return;
-	start->placed =
-		start->placed || mal_pins_inherit(&start->mask) || has_place(caller, &start->mask);
+	start->placed = start->placed || mal_pins_inherit(rank, &start->mask) ||
+			has_place(rank, caller, &start->mask);
 	start->from_extra = mal_signals_are_hidden() && !start->extra;
 	if (start->from_extra)
-		mal_signals_read(&start->signals);
+		mal_signals_read(rank, &start->signals);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
@@ -226,14 +231,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	bool hides;
 
 	/* Of a forked child's threads, too. */
-	if (!mal.active && !mal.teams.for_gomp)
+	if (!mal.active && !mal.team.for_gomp)
 		return next_create()(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
 	if (!start)
 		return EAGAIN;
 	*start = (struct start){.function = function, .argument = argument};
 	start->placed = has_cpus(attributes, &start->mask);
-	hand_on(start, __builtin_return_address(0));
+	hand_on(&mal, start, __builtin_return_address(0));
 	hides = start->extra;
 	begun();
 	/* From its first instruction on. */
@@ -255,7 +260,7 @@ static int run_c11(void *opaque)
 	int result;
 
 	free(opaque);
-	settle_in(&start);
+	settle_in(&mal, &start);
 	pthread_cleanup_push(ended, NULL);
 	result = start.function_c11(start.argument);
 	pthread_cleanup_pop(1);
@@ -277,7 +282,7 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	if (!start)
 		return thrd_nomem;
 	*start = (struct start){.function_c11 = function, .argument = argument};
-	hand_on(start, __builtin_return_address(0));
+	hand_on(&mal, start, __builtin_return_address(0));
 	begun();
 	result = next(thread, run_c11, start);
 	if (result != thrd_success) {
@@ -361,19 +366,20 @@ static void *wait_for_maker(void *lock)
 }
 
 /* Number of the team's threads besides the primary one. */
-static int team_threads(void)
+static int team_threads(const struct mal_rank *rank)
 {
 	unsigned int count = 0;
 
-	while (count < mal.segment.thread_count &&
-	       atomic_load_explicit(&mal.threads[count].tid, memory_order_relaxed))
+	while (count < rank->segment.thread_count &&
+	       atomic_load_explicit(&rank->threads[count].tid, memory_order_relaxed))
 		count++;
 	return count ? (int)count - 1 : 0;
 }
 
-bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack)
+bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsigned int spare,
+			   size_t stack)
 {
-	unsigned int made = 0, there = (unsigned int)team_threads() + 1;
+	unsigned int made = 0, there = (unsigned int)team_threads(rank) + 1;
 	unsigned int missing = team > there ? team - there : 0, wanted = spare + missing;
 	pthread_t *threads = calloc(wanted, sizeof(*threads));
 	pthread_attr_t attributes;
@@ -429,14 +435,14 @@ void mal_threads_spare_self(void)
 		atomic_store(&ignored, others);
 }
 
-void mal_threads_ignore(void)
+void mal_threads_ignore(const struct mal_rank *rank)
 {
-	atomic_store(&ignored, atomic_load(&alive) - team_threads());
+	atomic_store(&ignored, atomic_load(&alive) - team_threads(rank));
 }
 
-bool mal_threads_are_foreign(void)
+bool mal_threads_are_foreign(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&alive, memory_order_relaxed) -
 		       atomic_load_explicit(&ignored, memory_order_relaxed) >
-	       team_threads();
+	       team_threads(rank);
 }

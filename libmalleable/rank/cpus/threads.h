@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mal_rank;
+
 /*
  * The largest number of threads that were alive at one time since the last call: those made by
  * pthread_create(), and the primary one. Thread safe.
@@ -43,7 +45,8 @@ uint64_t mal_threads_background_ns(void);
  * controller of its cgroup). Creates them to find out, about 20 us each; if that fails nobody under
  * the same limit can create a thread for that time. Primary thread.
  */
-bool mal_threads_have_room(unsigned int team, unsigned int spare, size_t stack);
+bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsigned int spare,
+			   size_t stack);
 
 /* The calling thread is the primary one: it is none of those that the program has beside it. */
 void mal_threads_spare_self(void);
@@ -52,13 +55,13 @@ void mal_threads_spare_self(void);
  * MPI is initialised: do not count the threads alive now that are not in the team, which are MPI's
  * own.
  */
-void mal_threads_ignore(void);
+void mal_threads_ignore(const struct mal_rank *rank);
 
 /*
  * Whether the program has threads that neither OpenMP nor MPI created. They may compute while the
  * primary thread waits in MPI, so its CPUs are not idle then. Threads created by clone(2) directly
  * and those older than MPI are not seen: see others.h.
  */
-bool mal_threads_are_foreign(void);
+bool mal_threads_are_foreign(const struct mal_rank *rank);
 
 #endif

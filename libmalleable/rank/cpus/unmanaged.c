@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports. */
+/*
+ * unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports.
+ *
+ * Invariant: what the primary thread polls is no work (t/unit/test_threads.c: loose).
+ */
 #include "libmalleable/rank/cpus/unmanaged.h"
 
 #include "libmalleable/rank/cpus/cpus.h"
@@ -9,24 +13,12 @@
 
 #define LOOK_EVERY_S 1e-3
 
-/* Not in mal_rank: of unmanaged ranks alone, and it does not begin with zeros. */
-static struct {
-	uint64_t waited;      /* CPU time of the primary thread in waits, ns */
-	uint64_t wait_begin;  /* its CPU time at the start of the current wait */
-	uint64_t last_cpu;    /* CPU time of the process outside waits at the last sample, ns */
-	uint64_t last_serial; /* serial counter at the last sample, ticks */
-	uint64_t busy;	      /* ticks worked while unmanaged */
-	uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
-	unsigned int peak;
-	uint64_t looked; /* tick of the last look at whether the other threads sleep, and: */
-	bool idle;
-} work = {.peak = 1};
-
-void mal_unmanaged_open(void)
+void mal_unmanaged_open(struct mal_rank *rank)
 {
-	mal.unmanaged = !mal.ompt;
-	work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	work.last_serial = atomic_load_explicit(&mal.slot->count.serial, memory_order_relaxed);
+	rank->unmanaged = !rank->ompt;
+	mal.work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	mal.work.last_serial =
+		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
 }
 
 /*
@@ -34,73 +26,75 @@ void mal_unmanaged_open(void)
  * once, it would have taken so long; for the rest they waited, for each other, children or files:
  * no further CPU shortens that.
  */
-static void look_at_work(const struct mal_snapshot *snapshot)
+static void look_at_work(const struct mal_rank *rank, const struct mal_snapshot *snapshot)
 {
-	unsigned int cpus = mal.own_count;
-	uint64_t serial = snapshot->serial - work.last_serial, least;
-	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - work.waited;
-	uint64_t worked =
-		cpu > work.last_cpu ? mal_s_to_ticks((double)(cpu - work.last_cpu) * 1e-9) : 0;
+	unsigned int cpus = rank->cpus.own_count;
+	uint64_t serial = snapshot->serial - mal.work.last_serial, least;
+	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - mal.work.waited;
+	uint64_t worked = cpu > mal.work.last_cpu
+				  ? mal_s_to_ticks((double)(cpu - mal.work.last_cpu) * 1e-9)
+				  : 0;
 
-	work.peak = mal_threads_peak();
+	mal.work.peak = mal_threads_peak();
 	/* A single thread is as fast on one CPU as on many. */
-	if (work.peak > 1) {
-		if (!cpus || cpus > work.peak)
-			cpus = work.peak;
+	if (mal.work.peak > 1) {
+		if (!cpus || cpus > mal.work.peak)
+			cpus = mal.work.peak;
 		least = worked / cpus;
-		work.busy += worked;
-		work.not_serial += least < serial ? least : serial;
+		mal.work.busy += worked;
+		mal.work.not_serial += least < serial ? least : serial;
 	}
-	work.last_cpu = cpu;
-	work.last_serial = snapshot->serial;
-	atomic_store_explicit(&mal.slot->unmanaged, true, memory_order_relaxed);
-	atomic_store_explicit(&mal.slot->team, work.peak, memory_order_relaxed);
+	mal.work.last_cpu = cpu;
+	mal.work.last_serial = snapshot->serial;
+	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->team, mal.work.peak, memory_order_relaxed);
 }
 
-void mal_unmanaged_sample(struct mal_snapshot *snapshot)
+void mal_unmanaged_sample(const struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
-	if (mal.unmanaged) {
-		look_at_work(snapshot);
-		snapshot->max = work.peak;
+	if (rank->unmanaged) {
+		look_at_work(rank, snapshot);
+		snapshot->max = mal.work.peak;
 	}
-	snapshot->busy += work.busy;
-	snapshot->serial -= work.not_serial;
+	snapshot->busy += mal.work.busy;
+	snapshot->serial -= mal.work.not_serial;
 }
 
-void mal_unmanaged_wait_begin(void)
+void mal_unmanaged_wait_begin(struct mal_rank *rank)
 {
-	work.wait_begin = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	rank->work.wait_begin = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void mal_unmanaged_wait_end(void)
+void mal_unmanaged_wait_end(struct mal_rank *rank)
 {
-	work.waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - work.wait_begin;
+	rank->work.waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - rank->work.wait_begin;
 }
 
-void mal_unmanaged_call_begin(void)
+void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
-	if (mal.wants)
-		mal_wants_cpus_close(&mal.segment, mal.me);
+	if (rank->cpus.wants)
+		mal_wants_cpus_close(&rank->segment, rank->me);
 }
 
-void mal_unmanaged_call_end(void)
+void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	if (!mal_rule(MAL_RULE_GROW))
+	if (!mal_rule(rank, MAL_RULE_GROW))
 		return;
-	mal_cpus_want(work.peak > mal.own_count);
-	if (!mal.wants)
+	mal_cpus_want(rank, mal.work.peak > rank->cpus.own_count);
+	if (!rank->cpus.wants)
 		return;
-	atomic_store_explicit(&mal.slot->wants_cpus_since, mal.left_mpi, memory_order_relaxed);
-	mal_wants_cpus_say(&mal.segment, mal.me, true);
+	atomic_store_explicit(&rank->slot->wants_cpus_since, rank->primary.left_mpi,
+			      memory_order_relaxed);
+	mal_wants_cpus_say(&rank->segment, rank->me, true);
 }
 
-bool mal_unmanaged_is_idle(void)
+bool mal_unmanaged_is_idle(const struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 
-	if (now - work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
-		work.idle = mal_others_sleep();
-		work.looked = now;
+	if (now - mal.work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
+		mal.work.idle = mal_others_sleep(rank);
+		mal.work.looked = now;
 	}
-	return work.idle;
+	return mal.work.idle;
 }

@@ -44,7 +44,7 @@ static struct {
 } reader;
 
 /* One inspection. */
-struct asking {
+struct inspection {
 	struct mal_verdicts *verdicts;
 	size_t index;
 };
@@ -118,8 +118,8 @@ static bool answer(size_t index, const char *symbol)
 
 static int tells(const char *symbol, void *data)
 {
-	struct asking *asking = data;
-	struct mal_verdicts *verdicts = asking->verdicts;
+	struct inspection *inspection = data;
+	struct mal_verdicts *verdicts = inspection->verdicts;
 	struct mal_asked *asked = &verdicts->asked[verdicts->asked_count];
 
 	for (size_t i = 0; i < verdicts->asked_count; i++)
@@ -128,7 +128,7 @@ static int tells(const char *symbol, void *data)
 	if (verdicts->asked_count == QUESTIONS || !(asked->symbol = strdup(symbol)))
 		return true;
 	verdicts->asked_count++;
-	asked->tells = answer(asking->index, symbol);
+	asked->tells = answer(inspection->index, symbol);
 	return asked->tells;
 }
 
@@ -146,8 +146,8 @@ static bool is_what_runs(size_t index, const uint8_t *bytes, size_t size)
 
 static const char *inspect_bytes(struct mal_read *read, const uint8_t *bytes, size_t size)
 {
-	struct asking asking = {&read->verdicts, read->index};
-	struct mal_inspect_by by = {.tells = tells, .data = &asking};
+	struct inspection inspection = {&read->verdicts, read->index};
+	struct mal_inspect_by by = {.tells = tells, .data = &inspection};
 	struct mal_error err;
 
 	if (!is_what_runs(read->index, bytes, size))

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* launcher_group.c: give the ranks that one launcher forks on this node a controller. */
+#include "libmalleable/cmd/launcher_group.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/base/printable.h"
+#include "libmalleable/cmd/cpu_claim.h"
+#include "libmalleable/cmd/standalone.h"
+#include "libmalleable/core/admin.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/core/report_wish.h"
+
+/* How long the ranks of a launcher may take to come, and one of them to send its request. */
+#define COME_MS 5000
+#define REQUEST_MS 1000
+
+static struct {
+	const struct mal_launcher_group *wish;
+	/* of the ranks that run: the first is what we listen on, the others end as the ranks do */
+	struct pollfd *polled;
+	int *waiting; /* their connections while they wait for an answer, else -1 */
+	size_t count; /* of both */
+	unsigned int expected;
+	struct mal_cpumask cpus;
+	int claim;
+	bool started, balanced;
+	struct mal_standalone standalone;
+} all = {.claim = -1};
+
+static int add(int listening_or_process, int connection)
+{
+	struct pollfd *polled = realloc(all.polled, (all.count + 1) * sizeof(*polled));
+	int *waiting = realloc(all.waiting, (all.count + 1) * sizeof(*waiting));
+
+	all.polled = polled ? polled : all.polled;
+	all.waiting = waiting ? waiting : all.waiting;
+	if (!polled || !waiting)
+		return -1;
+	polled[all.count] = (struct pollfd){.fd = listening_or_process, .events = POLLIN};
+	waiting[all.count++] = connection;
+	return 0;
+}
+
+static void answer(size_t index)
+{
+	struct mal_launcher_group_answer text = {.cpus = all.cpus};
+
+	strcpy(text.socket, all.standalone.socket);
+	mal_descriptor_send(all.waiting[index], all.balanced ? all.standalone.segment_fd : -1,
+			    &text, sizeof(text));
+	close(all.waiting[index]);
+	all.waiting[index] = -1;
+}
+
+/* Read the request of CONNECTION's rank. Returns a pidfd of the rank, or -1. */
+static int hear(int connection, struct mal_launcher_group_request *request)
+{
+	struct ucred peer;
+	int process = -1;
+
+	if (mal_channel_peer(connection, &peer) && peer.uid == geteuid() &&
+	    mal_descriptor_wait(connection, POLLIN, mal_now_ms() + mal_patience_ms(REQUEST_MS)) &&
+	    mal_descriptor_receive(connection, &process, request, sizeof(*request)) ==
+		    (ssize_t)sizeof(*request))
+		return process;
+	if (process >= 0)
+		close(process);
+	return -1;
+}
+
+/* Take the next rank that connects. */
+static void take(void)
+{
+	int connection = accept4(all.polled[0].fd, NULL, NULL, SOCK_CLOEXEC), process;
+	struct mal_launcher_group_request request;
+
+	if (connection < 0)
+		return;
+	process = hear(connection, &request);
+	if (process < 0 || add(process, connection) < 0) {
+		if (process >= 0)
+			close(process);
+		close(connection);
+		return;
+	}
+	if (!all.started) {
+		mal_cpumask_union(&all.cpus, &request.cpus);
+		all.expected = request.expected;
+	} else {
+		answer(all.count - 1);
+	}
+}
+
+/* The rank at INDEX has ended. */
+static void drop(size_t index)
+{
+	close(all.polled[index].fd);
+	if (all.waiting[index] >= 0)
+		close(all.waiting[index]);
+	all.count--;
+	all.polled[index] = all.polled[all.count];
+	all.waiting[index] = all.waiting[all.count];
+}
+
+static int begin(struct mal_error *err)
+{
+	const struct mal_launcher_group *wish = all.wish;
+	char step[48];
+	struct mal_standalone_wish start = {
+		.wish = &wish->wish,
+		.choice = &wish->choice,
+		.libdir = wish->libdir,
+		.step = step,
+		.job_name = getenv("SLURM_JOB_NAME"),
+		.allowed = getenv(MAL_ENV_JOB_POLICIES),
+		.off_file = mal_admin_off_file(),
+		.cpus = &all.cpus,
+		.nodes = wish->nodes,
+	};
+
+	/* Where nobody knows who comes, all that the launcher may give them. */
+	if (!all.expected)
+		all.cpus = wish->cpus;
+	snprintf(step, sizeof(step), "%.20s.%s", getenv("SLURM_JOB_ID") ?: "0", wish->name);
+	start.ranks = mal_cpumask_count(&all.cpus);
+	if (start.ranks < all.expected)
+		start.ranks = all.expected;
+	all.claim = mal_cpu_claim(&all.cpus, err);
+	return all.claim < 0 ? -1 : mal_standalone_start(&all.standalone, &start, err);
+}
+
+static void start(void)
+{
+	struct mal_error err;
+
+	all.started = true;
+	all.balanced = begin(&err) == 0;
+	if (!all.balanced && !all.wish->quiet)
+		mal_print_line(stderr, "balance: %s; the ranks of %s run unbalanced", err.text,
+			       all.wish->name);
+	for (size_t i = 1; i < all.count; i++)
+		answer(i);
+}
+
+static void end(void)
+{
+	char text[MAL_STANDALONE_TEXT] = {0};
+
+	mal_meeting_end(&all.wish->meeting, all.polled[0].fd);
+	if (all.claim >= 0)
+		close(all.claim);
+	if (!all.started)
+		return;
+	mal_standalone_end(&all.standalone, all.balanced && !all.wish->quiet, text);
+	if (all.balanced && mal_report_wish(all.wish->wish.report) != MAL_REPORT_OFF)
+		mal_standalone_print(text);
+}
+
+void mal_launcher_group_run(const struct mal_launcher_group *group)
+{
+	long deadline = mal_now_ms() + mal_patience_ms(COME_MS);
+	bool any = false;
+
+	all.wish = group;
+	all.standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	if (add(group->listening, -1) < 0)
+		return;
+	while (!any || all.count > 1) {
+		long left = all.started ? -1 : deadline - mal_now_ms();
+
+		if (!all.started && left < 0)
+			left = 0;
+		if (poll(all.polled, all.count, (int)left) < 0 && errno != EINTR)
+			break;
+		for (size_t i = all.count - 1; i > 0; i--)
+			if (all.polled[i].revents)
+				drop(i);
+		if (all.polled[0].revents)
+			take();
+		any |= all.count > 1;
+		if (!all.started && any && (all.count > all.expected || mal_now_ms() >= deadline))
+			start();
+		else if (!any && mal_now_ms() >= deadline)
+			break;
+		if (all.started && !all.balanced)
+			break;
+	}
+	end();
+}

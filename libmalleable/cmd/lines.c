@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lines.c: source lines by libdw. */
+#include "libmalleable/cmd/lines.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_LIBDW
+
+#include <elfutils/libdw.h>
+
+struct mal_lines {
+	Elf *elf;
+	Dwarf *dwarf;
+};
+
+struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
+{
+	struct mal_lines *lines = calloc(1, sizeof(*lines));
+
+	if (!lines)
+		return NULL;
+	elf_version(EV_CURRENT);
+	/* It is read alone, though the function's type does not tell. */
+	lines->elf = elf_memory((char *)(uintptr_t)bytes, size);
+	if (lines->elf)
+		lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
+	if (lines->dwarf)
+		return lines;
+	mal_lines_close(lines);
+	return NULL;
+}
+
+/* The compilation unit of ADDRESS. Not by .debug_aranges, which clang leaves out. */
+static bool find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *unit)
+{
+	Dwarf_CU *at = NULL;
+
+	while (dwarf_get_units(dwarf, at, &at, NULL, NULL, unit, NULL) == 0)
+		if (dwarf_haspc(unit, address) > 0)
+			return true;
+	return false;
+}
+
+const char *mal_lines_find(struct mal_lines *lines, uint64_t address, char *text, size_t size)
+{
+	const char *path, *name;
+	Dwarf_Line *line;
+	Dwarf_Die unit;
+	int number;
+
+	*text = '\0';
+	if (!lines || !find_unit(lines->dwarf, address, &unit))
+		return text;
+	line = dwarf_getsrc_die(&unit, address);
+	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	if (!path || dwarf_lineno(line, &number) != 0 || number <= 0)
+		return text;
+	name = strrchr(path, '/');
+	snprintf(text, size, "%s:%d", name ? name + 1 : path, number);
+	return text;
+}
+
+void mal_lines_close(struct mal_lines *lines)
+{
+	if (!lines)
+		return;
+	dwarf_end(lines->dwarf);
+	elf_end(lines->elf);
+	free(lines);
+}
+
+#else
+
+struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
+{
+	(void)bytes;
+	(void)size;
+	return NULL;
+}
+
+const char *mal_lines_find(struct mal_lines *lines, uint64_t address, char *text, size_t size)
+{
+	(void)lines;
+	(void)address;
+	(void)size;
+	*text = '\0';
+	return text;
+}
+
+void mal_lines_close(struct mal_lines *lines)
+{
+	(void)lines;
+}
+
+#endif

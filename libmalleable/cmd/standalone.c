@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* standalone.c: a controller that no plugin started. */
+#include "libmalleable/cmd/standalone.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/number.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/core/outcome.h"
+#include "libmalleable/core/report_wish.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/loadable/loadable.h"
+
+/* How long the controller may take to report and end. */
+#define END_TIMEOUT_MS 2500
+#define START_TIMEOUT_MS 10000
+
+/* NULL: none. */
+static const char *file_of(const char *name)
+{
+	return *name && strcmp(name, "off") != 0 ? name : NULL;
+}
+
+/* Remove sockets of processes that were killed. */
+static void tidy(const char *path)
+{
+	DIR *directory = opendir(path);
+	char name[MAL_SOCKET_PATH];
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		unsigned int pid;
+
+		if (mal_number_parse(entry->d_name, 1, INT_MAX, &pid) && kill((pid_t)pid, 0) < 0 &&
+		    errno == ESRCH &&
+		    snprintf(name, sizeof(name), "%s/%u", path, pid) < (int)sizeof(name) &&
+		    !mal_channel_is_open(name))
+			unlink(name);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+/* Named by our process number, which no other running process of the user has. */
+static int make_socket(char *path, size_t size, int *fd)
+{
+	char directory[MAL_SOCKET_PATH];
+
+	*fd = -1;
+	if (mal_rundir_find_own(true, directory, sizeof(directory), NULL) < 0 ||
+	    snprintf(path, size, "%s/%ld", directory, (long)getpid()) >= (int)size) {
+		path[0] = '\0';
+		return -1;
+	}
+	tidy(directory);
+	unlink(path);
+	*fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
+	if (*fd < 0)
+		path[0] = '\0';
+	return *fd < 0 ? -1 : 0;
+}
+
+static void remove_socket(char *path)
+{
+	char *end = strrchr(path, '/');
+
+	if (!end)
+		return;
+	unlink(path);
+	*end = '\0';
+	mal_rundir_leave_own(path);
+	path[0] = '\0';
+}
+
+static int launch(struct mal_standalone *standalone, struct mal_launch_options *options,
+		  struct mal_error *err)
+{
+	int result;
+
+	options->arguments.segment_fd = standalone->segment_fd;
+	if (make_socket(standalone->socket, sizeof(standalone->socket),
+			&options->arguments.listen_fd) == 0)
+		options->arguments.socket = standalone->socket;
+	result = mal_launch(&standalone->launched, options, mal_patience_ms(START_TIMEOUT_MS), err);
+	if (options->arguments.listen_fd >= 0)
+		close(options->arguments.listen_fd);
+	return result;
+}
+
+int mal_standalone_start(struct mal_standalone *standalone, const struct mal_standalone_wish *wish,
+			 struct mal_error *err)
+{
+	const char *report = wish->wish->report;
+	char list[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT], path[PATH_MAX],
+		host[256] = "this node";
+	struct mal_launch_options options = {
+		.path = path,
+		.arguments =
+			{
+				MAL_ARGUMENTS_NO_FDS,
+				.policy = wish->wish->spec,
+				.cpus = mal_cpumask_format(wish->cpus, list, sizeof(list)),
+				.step = wish->step,
+				.libdir = wish->libdir,
+				.users_own = getenv(MAL_LOADABLE_VARIABLE),
+				.allowed = wish->allowed,
+				.node = host,
+				.job_name = wish->job_name,
+				.report_file = mal_report_wish_file(report),
+				.brief = mal_report_wish(report) == MAL_REPORT_BRIEF,
+				.trace_file = file_of(wish->wish->trace),
+				.hostfile = wish->nodes ? file_of(wish->wish->hostfile) : NULL,
+				.nodes = wish->nodes,
+				.off_file = wish->off_file,
+			},
+		.users_topology = true,
+	};
+
+	*standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
+	if (wish->idle)
+		options.arguments.idle = mal_cpumask_format(wish->idle, idle, sizeof(idle));
+	if (snprintf(path, sizeof(path), "%s/malleabled", wish->libdir) >= (int)sizeof(path))
+		return mal_fail(err, "%.64s...: too long", wish->libdir);
+	gethostname(host, sizeof(host) - 1);
+	standalone->segment_fd = mal_segment_create_for_ranks(wish->ranks, wish->cpus, err);
+	return standalone->segment_fd < 0 ? -1 : launch(standalone, &options, err);
+}
+
+struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
+				      const struct mal_standalone_wish *wish)
+{
+	return (struct mal_setup){
+		.libdir = wish->libdir,
+		.cpus = wish->cpus,
+		.socket = standalone->socket[0] ? standalone->socket : NULL,
+		.segment_fd = standalone->segment_fd,
+		.max_threads = wish->choice->keys.max_threads,
+		.prove = wish->choice->keys.prove,
+		.keep_gomp = wish->choice->keys.keep_gomp,
+		.nodes = wish->nodes,
+		.local_rank = -1,
+		.mode = mal_choice_mode(wish->choice),
+	};
+}
+
+void mal_standalone_end(struct mal_standalone *standalone, bool say, char text[MAL_STANDALONE_TEXT])
+{
+	bool in_time = mal_launched_end(&standalone->launched, mal_patience_ms(END_TIMEOUT_MS),
+					text, MAL_STANDALONE_TEXT);
+
+	if (say && !in_time)
+		fputs("balance: the controller did not end in time and was killed\n", stderr);
+	else if (say && mal_outcome_is_missing(text))
+		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
+		      "the command went on without it\n",
+		      stderr);
+	if (standalone->segment_fd >= 0)
+		close(standalone->segment_fd);
+	standalone->segment_fd = -1;
+	remove_socket(standalone->socket);
+}
+
+void mal_standalone_print(const char *text)
+{
+	/* The record at the start is for logs. */
+	text += sizeof(struct mal_outcome_record);
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		fprintf(stderr, "balance: %.*s\n", (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+}

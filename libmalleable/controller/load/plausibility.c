@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plausibility.c: what ranks measured against the CPU time that the kernel counts. */
+#include "libmalleable/controller/load/plausibility.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/load/others.h"
+
+/* A rank was stopped if it got less than this part of the time that it computed, */
+#define STOPPED_PART 0.25
+/* and lost at least so much, and so many times as much as usual. */
+#define STOPPED_MIN_S 0.1
+#define STOPPED_TIMES 4
+/* Its own measure is of no use if it saw less than this part of its work, */
+#define SEEN_PART 0.5
+/* and the rest was this part of the window at least. */
+#define UNSEEN_MIN 0.1
+
+struct mal_plausibility_state {
+	struct mal_plausibility found;
+	struct mal_others others;
+	struct mal_cpumask cpus; /* for which they are counted */
+	double computed_s, lost_s;
+	double usual_lost_s[]; /* by rank: moving average */
+};
+
+struct mal_plausibility_state *mal_plausibility_create(unsigned int ranks)
+{
+	struct mal_plausibility_state *plausibility =
+		calloc(1, sizeof(struct mal_plausibility_state) + ranks * sizeof(double));
+
+	if (plausibility)
+		plausibility->found.others_part = NAN;
+	return plausibility;
+}
+
+void mal_plausibility_destroy(struct mal_plausibility_state *plausibility)
+{
+	free(plausibility);
+}
+
+const struct mal_plausibility *mal_plausibility_read(const struct mal_controller *controller)
+{
+	return &controller->plausibility->found;
+}
+
+static double computed_in(const struct mal_sample *sample)
+{
+	return sample->work_s + sample->serial_s;
+}
+
+/* For how long a rank computed without a CPU. */
+static double lost_in(const struct mal_sample *sample, const struct mal_cpu_time *time)
+{
+	return fmax(0, computed_in(sample) - time->cpu_s);
+}
+
+static bool was_stopped(double *usual_lost_s, const struct mal_sample *sample,
+			const struct mal_cpu_time *time)
+{
+	double lost = lost_in(sample, time), usual = *usual_lost_s;
+
+	*usual_lost_s = (usual + lost) / 2;
+	return time->cpu_s < STOPPED_PART * computed_in(sample) &&
+	       lost > STOPPED_MIN_S + STOPPED_TIMES * usual;
+}
+
+static bool works_unseen(const struct mal_sample *sample, const struct mal_cpu_time *time)
+{
+	double seen = computed_in(sample);
+
+	return seen < SEEN_PART * (seen + time->unseen_s) &&
+	       time->unseen_s > UNSEEN_MIN * sample->elapsed_s;
+}
+
+/*
+ * The CPUs that ranks alone should use. None while another step may use some, or what a script runs
+ * behind a rank that has ended.
+ */
+static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
+{
+	const struct mal_cpumask none = {{0}}, foreign = mal_allocation_foreign(controller);
+	struct mal_cpumask cpus = *mal_allocation_idle(controller);
+
+	if (controller->pool || mal_cpumask_count(&foreign))
+		return none;
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_rank_view *view = &controller->ranks[rank];
+
+		if (view->known && !view->running)
+			return none;
+		mal_cpumask_union(&cpus, &view->home);
+	}
+	return cpus;
+}
+
+static void look_for_others(struct mal_controller *controller, double ranks_s)
+{
+	struct mal_plausibility_state *plausibility = controller->plausibility;
+	struct mal_cpumask cpus = cpus_of_ranks(controller);
+	unsigned int count = mal_cpumask_count(&cpus);
+	double now_s = mal_ticks_to_s(mal_ticks());
+	FILE *stat;
+
+	if (!count || memcmp(&cpus, &plausibility->cpus, sizeof(cpus)) != 0)
+		mal_others_skip(&plausibility->others);
+	plausibility->cpus = cpus;
+	if (!count || !mal_others_add(&plausibility->others, ranks_s, now_s))
+		return;
+	stat = fopen("/proc/stat", "re");
+	mal_others_count(&plausibility->others, mal_others_busy(stat, &cpus), count, now_s);
+	if (stat)
+		fclose(stat);
+	plausibility->found.others_part = mal_others_part(&plausibility->others);
+}
+
+/* Add what a rank computed in a window, and how much of it without a CPU. */
+static void add_lost(struct mal_plausibility_state *plausibility, const struct mal_sample *sample,
+		     const struct mal_cpu_time *time)
+{
+	plausibility->computed_s += computed_in(sample);
+	plausibility->lost_s += lost_in(sample, time);
+	if (plausibility->computed_s > 0)
+		plausibility->found.lost_part = plausibility->lost_s / plausibility->computed_s;
+}
+
+void mal_plausibility_skip(struct mal_controller *controller)
+{
+	mal_others_skip(&controller->plausibility->others);
+}
+
+bool mal_plausibility_window(struct mal_controller *controller, const struct mal_sample *samples,
+			     const struct mal_cpu_time *times)
+{
+	struct mal_plausibility *found = &controller->plausibility->found;
+	bool stopped = false;
+	double ranks_s = 0;
+
+	found->now = false;
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		if (!samples[rank].running)
+			continue;
+		ranks_s += times[rank].cpu_s;
+		add_lost(controller->plausibility, &samples[rank], &times[rank]);
+		stopped |= was_stopped(&controller->plausibility->usual_lost_s[rank],
+				       &samples[rank], &times[rank]);
+		if (!works_unseen(&samples[rank], &times[rank]))
+			continue;
+		found->now = true;
+		found->rank = rank;
+		found->unseen_s += times[rank].unseen_s;
+		found->seen_s += computed_in(&samples[rank]);
+	}
+	look_for_others(controller, ranks_s);
+	found->stopped += stopped;
+	found->unseen += found->now && !stopped;
+	return !stopped;
+}

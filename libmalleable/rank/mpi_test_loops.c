@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mpi_test_loops.c: loops of MPI_Test, MPI_Iprobe and the like. A rank that does little else in one
+ * is waiting. Blocking calls that return at once belong to the loop.
+ *
+ * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c: tests_work).
+ *
+ * The clock is read once in many tests, as reading it takes as long as a test. The test behind some
+ * looks is timed by itself: what the others take beyond that is work between them. Such a loop may
+ * end without any call: the program just computes again. So while CPUs are lent in one, a watching
+ * thread follows the CPU time of the primary thread, and takes the CPUs back.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/base/fpstate.h"
+#include "libmalleable/base/futex.h"
+#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/wait.h"
+
+/* Tests between two looks at the clock: initially, and at most. */
+#define TESTS_FIRST 64
+#define TESTS_MAX 1024
+/* A loop that takes more CPU time per test does much else. */
+#define TEST_S 2e-6
+/*
+ * So does one that spends more time between tests than this many times what it spends in them:
+ * pieces of work may be as short as a test. A loop that polls for other things too, and reads the
+ * clock, takes twice as long as its tests.
+ */
+#define BETWEEN 3
+/* That is judged over so many looks. After one of TIMED_EVERY a test is timed. */
+#define LOOKS 8
+#define TIMED_EVERY 8
+/* Approximate interval between two looks of a waiting loop. */
+#define LOOK_EVERY_S 20e-6
+/*
+ * Interval of the watching thread. A primary thread that computed for LEFT_AFTER_NS since its last
+ * look has left the loop.
+ */
+#define WATCH_EVERY_NS 1000000
+#define LEFT_AFTER_NS 1000000
+
+static bool try_take(struct mal_rank *rank)
+{
+	return !atomic_exchange_explicit(&rank->watch.taken, true, memory_order_acquire);
+}
+
+static void drop(struct mal_rank *rank)
+{
+	atomic_store_explicit(&rank->watch.taken, false, memory_order_release);
+}
+
+static void take(struct mal_rank *rank)
+{
+	while (!try_take(rank))
+		syscall(SYS_sched_yield);
+}
+
+/* Watch one loop. */
+static void watch_loop(struct mal_rank *rank, uint32_t loop)
+{
+	struct timespec every = {0, WATCH_EVERY_NS};
+	uint32_t looks = atomic_load(&mal.watch.looks) - 1;
+	uint64_t begin = 0;
+
+	while (atomic_load(&mal.watch.armed) == loop) {
+		uint64_t now = mal_clock_ns(mal_thread_clock(rank->primary.tid));
+
+		if (looks != atomic_load(&mal.watch.looks)) {
+			looks = atomic_load(&mal.watch.looks);
+			begin = now;
+		} else if (now - begin > LEFT_AFTER_NS && try_take(rank)) {
+			bool left = atomic_load(&mal.watch.armed) == loop &&
+				    looks == atomic_load(&mal.watch.looks) && rank->active;
+
+			if (left) {
+				atomic_store(&mal.watch.armed, 0);
+				mal_wait_abandon(rank);
+			}
+			drop(rank);
+		}
+		nanosleep(&every, NULL);
+	}
+}
+
+static void *watch_loops(void *nothing)
+{
+	for (;;) {
+		uint32_t loop = atomic_load(&mal.watch.armed);
+
+		if (loop)
+			watch_loop(&mal, loop);
+		else
+			mal_futex_wait(&mal.watch.armed, 0, 1000000000);
+	}
+	return nothing;
+}
+
+/* CPUs are lent now. */
+static void arm(struct mal_rank *rank)
+{
+	if (!rank->watch.started) {
+		rank->watch.started = true;
+		mal_threads_start_own(watch_loops);
+	}
+	if (atomic_load_explicit(&rank->watch.armed, memory_order_relaxed))
+		return;
+	rank->watch.loops += 2;
+	atomic_store(&rank->watch.armed, rank->watch.loops | 1);
+	mal_futex_wake(&rank->watch.armed, 1);
+}
+
+void mal_mpi_end_tests(void)
+{
+	mal_self.tests_left = TESTS_FIRST;
+	mal.loop.looked = 0;
+	mal.loop.timing = false;
+	if (!mal_self.testing)
+		return;
+	take(&mal);
+	atomic_store(&mal.watch.armed, 0);
+	mal_self.testing = false;
+	mal_self.waiting = true; /* also where a call of MPI was left by a jump */
+	mal_call_end();
+	drop(&mal);
+}
+
+bool mal_mpi_tests_take(bool wait)
+{
+	if (wait) {
+		mal_mpi_end_tests();
+		return false;
+	}
+	mal_self.calling = MAL_CALLS_IN_TESTS;
+	mal_self.waiting = false;
+	return true;
+}
+
+/* Count TICKS, in which COUNT tests were made. Returns whether the loop computes between them. */
+static bool computes(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+{
+	uint64_t tested = count * rank->loop.inside + rank->loop.yielded;
+
+	if (tested > ticks || !rank->loop.inside)
+		tested = ticks;
+	rank->loop.tested += tested - rank->loop.tested / LOOKS;
+	rank->loop.worked += ticks - tested - rank->loop.worked / LOOKS;
+	return rank->loop.worked > BETWEEN * rank->loop.tested;
+}
+
+/*
+ * COUNT tests took TICKS, which is long: did the thread use little CPU time, or sleep in each test?
+ */
+static enum {
+	UNKNOWN,
+	WAITS,
+	COMPUTES
+} judge_slow(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+{
+	struct rusage usage;
+	uint64_t used, cpu;
+	uint64_t switches;
+	bool known = rank->loop.slow;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	used = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+	cpu = mal_s_to_ticks((double)(used - rank->loop.used) * 1e-6);
+	switches = (uint64_t)(usage.ru_nvcsw - rank->loop.switches);
+	rank->loop.slow = true;
+	rank->loop.used = used;
+	rank->loop.switches = usage.ru_nvcsw;
+	if (!known)
+		return UNKNOWN;
+	if (switches >= (count + 1) / 2 && cpu <= ticks / 2)
+		return WAITS;
+	return cpu > count * rank->loop.test || computes(rank, count, cpu) ? COMPUTES : WAITS;
+}
+
+static int judge(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+{
+	if (ticks > count * rank->loop.test)
+		return judge_slow(rank, count, ticks);
+	rank->loop.slow = false;
+	return computes(rank, count, ticks) ? COMPUTES : WAITS;
+}
+
+static void choose_next_look(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+{
+	uint64_t next = ticks ? count * rank->loop.look_every / ticks : TESTS_MAX;
+
+	rank->loop.due = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
+}
+
+/* The loop goes on, or becomes a wait. */
+static void wait_on(struct mal_rank *rank)
+{
+	take(rank);
+	atomic_fetch_add(&mal.watch.looks, 1);
+	if (mal_wait_is_abandoned(rank)) {
+		drop(rank);
+		mal_mpi_end_tests();
+		return;
+	}
+	if (mal_self.testing) {
+		mal_wait_poll();
+	} else {
+		mal_self.testing = true;
+		mal_self.collective = false;
+		mal_call_begin();
+		mal_wait_begin();
+	}
+	if (rank->lend.lending)
+		arm(rank);
+	drop(rank);
+}
+
+static void begin_loop(struct mal_rank *rank)
+{
+	rank->loop.test = mal_s_to_ticks(TEST_S);
+	rank->loop.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->loop.due = TESTS_FIRST;
+	rank->loop.slow = false;
+	rank->loop.looks = 0;
+	rank->loop.tested = rank->loop.worked = 0;
+}
+
+void mal_mpi_test_begins(void)
+{
+	mal_mpi_in_test = 1;
+	if (mal.loop.timing && !mal.region.depth)
+		mal.loop.entered = mal_ticks();
+}
+
+void mal_mpi_yielded(uint64_t ticks)
+{
+	mal.loop.yielded += ticks;
+}
+
+/*
+ * The test was timed, if a wrapper that times is around it. What shares the CPU makes some take
+ * longer, none shorter: longer ones count little by little.
+ */
+static void learn_test(struct mal_rank *rank)
+{
+	uint64_t took = mal_ticks() - rank->loop.entered,
+		 most = rank->loop.inside + rank->loop.inside / 8 + 1;
+
+	if (rank->loop.entered)
+		rank->loop.inside = rank->loop.inside && took > most ? most : took;
+	rank->loop.timing = false;
+	mal_self.tests_left = (long)rank->loop.due - 1;
+}
+
+static void look_again(struct mal_rank *rank)
+{
+	rank->loop.looked = mal_ticks();
+	rank->loop.yielded = 0;
+	mal_self.tests_left = rank->loop.due;
+	if (rank->loop.looks++ % TIMED_EVERY)
+		return;
+	rank->loop.timing = true;
+	rank->loop.entered = 0;
+	mal_mpi_in_test = -1;
+	mal_self.tests_left = 1;
+}
+
+__attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count)
+{
+	uint64_t ticks = mal_ticks() - mal.loop.looked;
+	int what;
+
+	if (!mal.loop.looked) {
+		begin_loop(rank);
+		look_again(rank);
+		return;
+	}
+	what = judge(rank, count, ticks);
+	if (what == COMPUTES) {
+		mal_mpi_end_tests();
+		return;
+	}
+	if (what == WAITS || mal_self.testing) {
+		choose_next_look(rank, count, ticks);
+		wait_on(rank);
+	}
+	look_again(rank);
+}
+
+/* Not inlined, so that the caller has no registers to save. */
+__attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
+{
+	uint64_t count = (uint64_t)(mal.loop.due - mal_self.tests_left);
+	struct mal_fpstate saved;
+
+	mal_self.tests_left = TESTS_FIRST;
+	if (!mal_self.primary || !rank->active || rank->region.depth)
+		return;
+	if (mal.loop.timing) {
+		learn_test(rank);
+		return;
+	}
+	saved = mal_fpstate_save();
+	look(rank, count);
+	mal_fpstate_restore(&saved);
+}
+
+void mal_mpi_tested(bool done)
+{
+	if (!done) {
+		if (--mal_self.tests_left <= 0)
+			look_unseen(&mal);
+	} else if (mal_self.primary && mal.active && !mal.region.depth) {
+		mal_mpi_end_tests();
+	}
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slurmctld_client.c: ask slurmctld about jobs, through malleable-slurm.
+ *
+ * Invariant: partition limits hold even if slurmctld does not answer (t/unit/test_patience.c:
+ * each_deadline_is_multiplied, t/t4504-partition.t).
+ */
+#include "spank/slurmctld_client.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/spawn.h"
+#include "spank/cgroup.h"
+#include "spank/deadline.h"
+#include "spank/plugin.h"
+
+/* How long slurmctld may take. */
+#define PARTITION_MS 400
+#define COMMENT_MS 1000
+/*
+ * Attribute of the job's cgroup, which only root can read or write (xattr(7), trusted attributes),
+ * and which goes with the cgroup.
+ */
+#define ATTRIBUTE "trusted.balance.partition"
+#define NAME_SIZE 256
+
+/* By enum mal_comment, as malleable-slurm and comment= have them. */
+static const char *const field_names[] = {"no", "admin", "system", "extra"};
+
+/*
+ * Start malleable-slurm as root, with OUTPUT (-1: none) as descriptor 3. Returns its process, or
+ * -1.
+ */
+static pid_t spawn(const char *what, uint32_t job, const char *last, int output)
+{
+	const char *configuration = getenv("SLURM_CONF");
+	char path[640], number[16], variable[1024];
+	const char *arguments[] = {"malleable-slurm", what, number, last, NULL};
+	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL, NULL};
+
+	snprintf(path, sizeof(path), "%s/malleable-slurm", balance_config.libdir);
+	snprintf(number, sizeof(number), "%u", job);
+	/* Our environment is slurmd's, not the user's. */
+	if (configuration && snprintf(variable, sizeof(variable), "SLURM_CONF=%s", configuration) <
+				     (int)sizeof(variable))
+		environment[2] = variable;
+	return mal_spawn(path, arguments, environment, &output, output >= 0 ? 1 : 0);
+}
+
+/* Ask slurmctld, within the deadline. */
+static bool ask_partition(uint32_t job, char *name, size_t size)
+{
+	long deadline = mal_now_ms() + balance_deadline_left(PARTITION_MS);
+	ssize_t got = -1;
+	int ends[2];
+	pid_t process;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return false;
+	process = spawn("partition", job, "3", ends[1]);
+	close(ends[1]);
+	if (process > 0 && mal_spawn_end(process, deadline) == 0)
+		got = read(ends[0], name, size - 1);
+	close(ends[0]);
+	if (got < 2 || name[got - 1] != '\n')
+		return false;
+	name[got - 1] = '\0';
+	return true;
+}
+
+/* Whether an earlier step of the job has asked already. */
+static bool read_partition(const struct balance_cgroup *cgroup, char *name, size_t size)
+{
+	ssize_t got = getxattr(cgroup->job, ATTRIBUTE, name, size - 1);
+
+	name[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static bool find_partition(uint32_t job, char *name, size_t size)
+{
+	struct balance_cgroup cgroup;
+	bool keeps = balance_cgroup_find(&cgroup, NULL) == 0;
+
+	if (keeps && read_partition(&cgroup, name, size))
+		return true;
+	if (!ask_partition(job, name, size))
+		return false;
+	/* Without attributes in the kernel's cgroups each step asks again. */
+	if (keeps)
+		setxattr(cgroup.job, ATTRIBUTE, name, strlen(name), 0);
+	return true;
+}
+
+bool balance_slurmctld_use_partition(uint32_t job)
+{
+	char name[NAME_SIZE];
+
+	if (!balance_args_have_partitions())
+		return true;
+	if (find_partition(job, name, sizeof(name))) {
+		balance_args_use_partition(name);
+		return true;
+	}
+	balance_info("cannot get the partition of job %u from slurmctld in time: %s", job,
+		     balance_args_limit_partitions()
+			     ? "partitions have limits, so the step runs unbalanced"
+			     : "settings for partitions do not apply to this step");
+	return !balance_args_limit_partitions();
+}
+
+void balance_slurmctld_comment(uint32_t job, const char *text)
+{
+	const char *name = field_names[balance_config.comment];
+	pid_t process = spawn(name, job, text, -1);
+	int status = process < 0 ? -1
+				 : mal_spawn_end(process,
+						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
+
+	if (status == BALANCE_QUERY_TAKEN)
+		balance_info("comment=%s: job %u has another tool's comment there: left unchanged",
+			     name, job);
+	else if (status != 0)
+		balance_info("comment=%s: cannot set the comment of job %u", name, job);
+}

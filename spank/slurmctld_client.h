@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* slurmctld_client.h: ask slurmctld about jobs, through malleable-slurm (slurmctld_query.c). */
+#ifndef MAL_SPANK_SLURMCTLD_CLIENT_H
+#define MAL_SPANK_SLURMCTLD_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * In slurmstepd, as root, in the step's cgroup (user_init): apply the settings of plugstack.conf
+ * for the partition of JOB. slurmctld names the partition, not the job's environment, which the
+ * user can set. Asks only if there are settings for partitions, and once while the job's cgroup
+ * exists, which keeps the answer. If slurmctld does not answer in time only settings for all
+ * partitions apply, which is logged. Returns false if partitions have limits then: who keeps
+ * slurmctld busy must not escape them.
+ */
+bool balance_slurmctld_use_partition(uint32_t job);
+
+/* Exit status of malleable-slurm: others wrote the comment. */
+#define BALANCE_QUERY_TAKEN 3
+
+/*
+ * Write TEXT into the field of JOB that comment= names, within balance_deadline_left(). A failure
+ * is logged.
+ */
+void balance_slurmctld_comment(uint32_t job, const char *text);
+
+#endif
