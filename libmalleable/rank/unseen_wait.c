@@ -135,7 +135,8 @@ void mal_unseen_wait_withdraw(struct mal_rank *rank)
 		return;
 	mal_self.calling = MAL_CALLS;
 	mal_self.waiting = true;
-	while (atomic_load(&rank->helper.wait) != rank->helper.calls) {
+	/* A forked child has no helper. */
+	while (rank->active && atomic_load(&rank->helper.wait) != rank->helper.calls) {
 		now = rank->helper.calls + WAITS;
 		if (!atomic_compare_exchange_strong(&rank->helper.wait, &now, rank->helper.calls))
 			syscall(SYS_sched_yield);

@@ -316,6 +316,23 @@ static void poll_that_is_seen_late(void **state)
 	all_is_back();
 }
 
+static void never(void)
+{
+	fail();
+}
+
+/* The primary thread forked in a call while the helper was at work: the child has no helper. */
+static void forked_child(void **state)
+{
+	(void)state;
+	start_helper();
+	mal_mpi_enter(false);
+	mal.helper.wait++;
+	mal.active = false;
+	give_way = never;
+	mal_mpi_poll();
+}
+
 /* In a forked child, and at the end. */
 static void inactive(void **state)
 {
@@ -378,6 +395,7 @@ int main(void)
 		CASE(behind_a_long_wait),
 		CASE(collective_calls_alone),
 		CASE(poll_that_is_seen_late),
+		CASE(forked_child),
 		CASE(inactive),
 		CASE(at_any_moment),
 	};
