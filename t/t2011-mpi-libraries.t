@@ -7,13 +7,14 @@ need mpich clang
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 libraries=$builddir/t/mpi
 [ -d "$libraries" ] || skip_all "needs contrib/prepare --mpi, which asks PyPI"
-plan 22
+plan 23
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 \
 	PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Debian's name for what has MPICH's binary interface.
 mkdir -p "$work/names"
 
-# with LIBRARY VARIABLES PROGRAM...: two ranks, balanced.
+# with LIBRARY VARIABLES PROGRAM...: two ranks, balanced, behind the words in `on`.
+on=() policy=auto threads=2
 with() {
 	local library=$libraries/$1 variables=$2
 	shift 2
@@ -24,8 +25,8 @@ with() {
 		PMIX_PREFIX="$library" PRTE_PREFIX="$library" \
 		PATH="$library/bin:$PATH" \
 		LD_LIBRARY_PATH="$work/names:$library/lib:$library/lib/mpich" \
-		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" \
-		--balance --balance-report="$work/report.json" -- mpiexec -n 2 "$@"
+		"${on[@]}" "$stage/bin/malleable" run --libdir "$stage/lib/malleable" \
+		--balance="$policy" --balance-report="$work/report.json" -- mpiexec -n 2 "$@"
 }
 # lends WHAT LIBRARY VARIABLES: waits of rank 1, which has a third of the work, are lent.
 lends() {
@@ -34,7 +35,8 @@ lends() {
 		skip "$what" "not installed"
 		return
 	fi
-	with "$library" "$variables" env OMP_NUM_THREADS=2 "$program" --work=30,10 --iterations=10
+	with "$library" "$variables" env OMP_NUM_THREADS="$threads" "$program" \
+		--work=30,10 --iterations=10
 	ok "$what" all_of "exits 0" "silent_about 'unknown MPI library'" \
 		"report_has '.cpu_changes.lends > 0 and .per_rank[1].boundaries >= 10'"
 }
@@ -44,6 +46,11 @@ lends "MPICH 5, UCX: waits are lent" mpich "MPIR_CVAR_NOLOCAL=1 MPIR_CVAR_CH4_NE
 lends "MPICH 5, OFI: waits are lent" mpich "MPIR_CVAR_NOLOCAL=1 MPIR_CVAR_CH4_NETMOD=ofi"
 lends "MPICH 5, shared memory: waits are lent" mpich MPIR_CVAR_NOLOCAL=0
 lends "Open MPI 5: waits are lent" openmpi "" "$load"
+# A rank with several CPUs lends all but the one on which it polls.
+on=("$builddir/t/node/node" --cores=8 --per-rank=4 --) policy=external,lend=yes threads=4
+lends "Intel MPI, OFI, whose polls are not seen: waits are lent" impi_rt \
+	"I_MPI_FABRICS=ofi I_MPI_THREAD_YIELD=0"
+on=() policy=auto threads=2
 
 # Calls with counts of type MPI_Count, which Open MPI 5 does not have: 30 of them.
 for library in impi_rt mpich; do

@@ -10,6 +10,7 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
 
 void malleable_phase(void)
@@ -22,6 +23,7 @@ void malleable_phase(void)
 		mal_become_primary(&mal);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
+	mal_unseen_wait_withdraw(&mal);
 	if (mal_self.primary)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }

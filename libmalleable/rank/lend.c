@@ -305,42 +305,63 @@ static void note_computing(const struct mal_rank *rank)
 		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
 }
 
+/* The report says why not. A rank that lends checks again if it is unmanaged. */
+static bool others_let_us(struct mal_rank *rank, uint64_t now)
+{
+	if (rank->unmanaged)
+		/* Its other threads may start to work while its primary thread waits. */
+		return mal_unmanaged_is_idle(rank);
+	if (rank->lend.lending)
+		return true;
+	if (!mal_threads_are_foreign(rank)) {
+		if (others_sleep(rank))
+			return true;
+		/* Threads from before we came, or by clone(2): look again at twice the wait. */
+		rank->lend.next_look = now + (now - rank->primary.last_leave);
+	}
+	note_computing(rank);
+	return false;
+}
+
 static bool may_lend(const struct mal_rank *rank)
 {
 	return mal_rule(rank, MAL_RULE_LEND) && rank->cpus.own_count &&
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
-/* Others want CPUs, or have some of ours. */
-__attribute__((noinline)) static void lend_now(struct mal_rank *rank, uint64_t now)
+/* Others want CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may lend. */
+static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
-	if (rank->unmanaged) {
-		/*
-		 * An unmanaged rank's other threads may start to work while its primary thread
-		 * waits.
-		 */
-		if (!mal_unmanaged_is_idle(rank)) {
-			if (rank->lend.lending)
-				take_back(rank);
-			nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
-			return;
-		}
-	} else if (!rank->lend.lending && mal_threads_are_foreign(rank)) {
-		note_computing(rank);
-		return;
-	} else if (!rank->lend.lending && !others_sleep(rank)) {
-		/* Threads from before we came, or by clone(2): look again at twice the wait. */
-		rank->lend.next_look = now + (now - rank->primary.last_leave);
-		note_computing(rank);
-		return;
+	if (!others_let_us(rank, now)) {
+		if (rank->lend.lending)
+			take_back(rank);
+		return false;
 	}
 	if (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY)) {
 		rank->lend.lending = true;
-		for (unsigned int i = rank->cpus.own_count;
-		     i-- > (mal_rule(rank, MAL_RULE_KEEP_ONE) ? 1 : 0);)
-			lend_or_grant(rank, rank->cpus.own[i], now);
+		for (unsigned int i = rank->cpus.own_count; i-- > 0;)
+			if (rank->cpus.own[i] != kept)
+				lend_or_grant(rank, rank->cpus.own[i], now);
 	}
-	nap(rank);
+	return true;
+}
+
+/* Whether others want CPUs, or have some of ours. */
+static bool concerns_others(const struct mal_rank *rank)
+{
+	return rank->lend.lending ||
+	       (may_lend(rank) &&
+		atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed));
+}
+
+__attribute__((noinline)) static void lend_and_nap(struct mal_rank *rank, uint64_t now)
+{
+	bool keep_one = mal_rule(rank, MAL_RULE_KEEP_ONE);
+
+	if (lend_now(rank, now, keep_one ? rank->cpus.own[0] : MAL_NO_CPU))
+		nap(rank);
+	else if (rank->unmanaged)
+		nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
 }
 
 void mal_wait_poll(void)
@@ -352,13 +373,40 @@ void mal_wait_poll(void)
 	if (now < mal.lend.next_look)
 		return;
 	mal.lend.next_look = now + mal.lend.look_every;
-	if (!mal.lend.lending &&
-	    (!may_lend(&mal) ||
-	     !atomic_load_explicit(&mal.segment.header->borrowers, memory_order_relaxed)))
+	if (!concerns_others(&mal))
 		return;
 	saved = mal_fpstate_save();
-	lend_now(&mal, now);
+	lend_and_nap(&mal, now);
 	mal_fpstate_restore(&saved);
+}
+
+/* The CPU of ours on which the primary thread polls. */
+static unsigned int cpu_of_waiter(const struct mal_rank *rank)
+{
+	const struct mal_thread_slot *slot = &rank->threads[0];
+	unsigned int cpu = atomic_load_explicit(&slot->bound, memory_order_relaxed);
+
+	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != rank->primary.tid ||
+	    cpu >= rank->segment.cpu_count)
+		cpu = mal_thread_cpu(rank->primary.tid);
+	for (unsigned int i = 0; i < rank->cpus.own_count; i++)
+		if (rank->cpus.own[i] == cpu)
+			return cpu;
+	return rank->cpus.own[0];
+}
+
+bool mal_wait_look(struct mal_rank *rank)
+{
+	uint64_t now = mal_ticks();
+
+	if (!rank->active || now < rank->lend.next_look)
+		return false;
+	if (!concerns_others(rank))
+		return true;
+	if (!rank->lend.lending)
+		rank->lend.kept = cpu_of_waiter(rank);
+	lend_now(rank, now, rank->lend.kept);
+	return true;
 }
 
 __attribute__((noinline)) static void wait_end(struct mal_rank *rank)

@@ -17,6 +17,7 @@
 #include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
+#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
 
 /* After leaving MPI borrow nothing for this long: the others are about to leave it too. */
@@ -258,8 +259,10 @@ void mal_region_begin(const void *where, unsigned int requested)
 	mal.region.weight = choose_weight(&mal, mal.region.current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
-	if (mal_self.mpi_depth)
+	if (mal_self.mpi_depth) {
 		mal_mpi_look_back(__builtin_frame_address(0));
+		mal_unseen_wait_withdraw(&mal);
+	}
 	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
 	mal.region.widened = false;
 	if (mal.proofs.on)

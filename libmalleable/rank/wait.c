@@ -23,6 +23,7 @@
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/unseen_wait.h"
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
 static enum mal_mpi_polling polling;
@@ -77,6 +78,10 @@ static inline bool leave(struct mal_rank *rank)
 		return true;
 	}
 	if (mal_self.calling) {
+		if (mal_self.calling == MAL_CALLS_UNSEEN) {
+			mal_unseen_wait_end(rank);
+			return true;
+		}
 		mal_self.calling = MAL_CALLS_NOT;
 		mal_self.waiting = mal_self.testing;
 		mal_self.tests_left--;
@@ -120,8 +125,10 @@ void mal_mpi_enter(bool collective)
 		mal_self.calling = MAL_CALLS;
 		mal_self.collective = collective;
 		mal_call_begin();
-		if (polling == MAL_MPI_POLLS_UNSEEN)
+		if (polling == MAL_MPI_POLLS_UNSEEN) {
 			mal_wait_begin();
+			mal_unseen_wait_begin(&mal);
+		}
 	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
 		mal_self.mpi_begin = mal_ticks();
 	}
@@ -141,6 +148,20 @@ __attribute__((noinline)) static void note_waiting(const struct mal_rank *rank)
 	atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_WAIT);
 }
 
+/* The first poll that is seen in an unseen wait, or in a call of a loop of tests. */
+__attribute__((noinline)) static void poll_first(void)
+{
+	if (mal_self.calling == MAL_CALLS_UNSEEN) {
+		mal_unseen_wait_withdraw(&mal);
+		mal_wait_poll();
+		return;
+	}
+	mal_mpi_end_tests();
+	mal_self.calling = MAL_CALLS;
+	mal_call_begin();
+	mal_wait_begin();
+}
+
 void mal_mpi_poll(void)
 {
 	if (!mal_self.calling) {
@@ -152,12 +173,10 @@ void mal_mpi_poll(void)
 		mal_wait_poll();
 		return;
 	}
-	if (mal_self.calling == MAL_CALLS_IN_TESTS) {
-		mal_mpi_end_tests();
-		mal_self.calling = MAL_CALLS;
-		mal_call_begin();
-	}
-	mal_wait_begin();
+	if (mal_self.calling == MAL_CALLS)
+		mal_wait_begin();
+	else
+		poll_first();
 }
 
 /*

@@ -64,9 +64,10 @@ static void usage(FILE *out)
 	      "\n"
 	      "KMP_BLOCKTIME=0, GOMP_SPINCOUNT=0 and OMPI_MCA_mpi_yield_when_idle=1 are set\n"
 	      "unless they are, as waiting threads would burn the real CPUs; one that polls for\n"
-	      "long takes naps of 50 us. OpenMP and MPI have a few real CPUs only, so regions\n"
-	      "should take 10 ms or more, and a piece of work 0.1 ms. Caches and memory are as\n"
-	      "fast as options say; /proc and /sys show the real CPUs.\n",
+	      "long, by sched_yield() or in Open MPI, takes naps of 50 us. OpenMP and MPI have\n"
+	      "a few real CPUs only, so regions should take 10 ms or more, and a piece of work\n"
+	      "0.1 ms. Caches and memory are as fast as options say; /proc and /sys show the\n"
+	      "real CPUs.\n",
 	      out);
 }
 

@@ -31,6 +31,7 @@
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/state/state.h"
 #include "libmalleable/rank/team.h"
+#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
 
 /* A function that takes ARGUMENTS, uses none, and answers ANSWER. */
@@ -91,6 +92,7 @@ STUB(bool, mal_threads_are_foreign, (const struct mal_rank *rank), false)
 STUB(void, mal_threads_spare_self, (void), NOTHING)
 STUB(bool, mal_others_sleep, (const struct mal_rank *rank), true)
 STUB(bool, mal_thread_sleeps, (int32_t tid), true)
+STUB(unsigned int, mal_thread_cpu, (int32_t tid), MAL_NO_CPU)
 STUB(int32_t, mal_threads_background_tid, (void), 0)
 STUB(uint64_t, mal_threads_background_ns, (void), 0)
 STUB(void, mal_unmanaged_open, (struct mal_rank * rank), NOTHING)
@@ -134,6 +136,9 @@ STUB(void, mal_wait_begin, (void), NOTHING)
 STUB(void, mal_wait_poll, (void), NOTHING)
 STUB(void, mal_wait_abandon, (struct mal_rank * rank), NOTHING)
 STUB(bool, mal_wait_is_abandoned, (const struct mal_rank *rank), false)
+STUB(void, mal_unseen_wait_begin, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_unseen_wait_withdraw, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_unseen_wait_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
 STUB(void, mal_phase_follow_plan, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)

@@ -22,12 +22,12 @@
 #define LOOK_MAX 512
 
 /*
- * The state of thread TID: the field after the name's bracket in /proc/self/task/TID/stat
- * (proc(5)).
+ * Read what stands behind the name's bracket in /proc/self/task/TID/stat (proc(5)), from the
+ * thread's state on. Returns TEXT, or NULL if there is none.
  */
-static char state_of(int32_t tid)
+static const char *read_stat(int32_t tid, char text[1024])
 {
-	char path[64], text[512];
+	char path[64];
 	const char *bracket;
 	ssize_t length;
 	int fd;
@@ -35,12 +35,33 @@ static char state_of(int32_t tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 'X';
-	length = read(fd, text, sizeof(text) - 1);
+		return NULL;
+	length = read(fd, text, 1023);
 	close(fd);
 	text[length > 0 ? length : 0] = '\0';
 	bracket = strrchr(text, ')');
-	return bracket && bracket[1] == ' ' ? bracket[2] : 'X';
+	return bracket && bracket[1] == ' ' ? bracket + 2 : NULL;
+}
+
+static char state_of(int32_t tid)
+{
+	char text[1024];
+	const char *stat = read_stat(tid, text);
+
+	return stat ? *stat : 'X';
+}
+
+/* Field 39, and the state is field 3. */
+unsigned int mal_thread_cpu(int32_t tid)
+{
+	char text[1024];
+	const char *stat = read_stat(tid, text);
+
+	for (unsigned int field = 3; stat && field < 39; field++) {
+		stat = strchr(stat, ' ');
+		stat += stat != NULL;
+	}
+	return stat ? (unsigned int)strtoul(stat, NULL, 10) : MAL_NO_CPU;
 }
 
 /*
@@ -73,10 +94,13 @@ bool mal_thread_sleeps(int32_t tid)
 	return state == 'S' || state == 'Z';
 }
 
-/* The team's threads wait for work, whether they poll or sleep; our reader keeps nobody waiting. */
+/*
+ * The primary thread waits, and the team's threads for work, whether they poll or sleep; our reader
+ * keeps nobody waiting.
+ */
 static bool is_ours(const struct mal_rank *rank, int32_t tid)
 {
-	if (tid == mal_threads_background_tid())
+	if (tid == rank->primary.tid || tid == mal_threads_background_tid())
 		return true;
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		int32_t one = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);

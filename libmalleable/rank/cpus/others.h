@@ -18,8 +18,12 @@ static inline clockid_t mal_thread_clock(int32_t tid)
 /* Whether that thread sleeps in a system call, or has ended as the first one can. About 10 us. */
 bool mal_thread_sleeps(int32_t tid);
 
+/* The CPU where that thread ran last, MAL_NO_CPU: nobody can tell. */
+unsigned int mal_thread_cpu(int32_t tid);
+
 /*
- * Whether no thread of this process runs but the caller and the team, made by anybody at any time.
+ * Whether no thread of this process runs but the caller, the primary one and the team, made by
+ * anybody at any time.
  * Takes about 10 us, and 1 us for each thread, 10 us if it has run since the last look. More than
  * a few hundred are not looked at, and count as running.
  */

@@ -21,7 +21,8 @@ struct mal_thread;
 
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
- * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c).
+ * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c);
+ * where its polls are not seen another thread lends them (unseen_wait.c).
  * What all files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
@@ -131,6 +132,7 @@ struct mal_rank {
 		uint64_t usual_cost;
 		uint64_t look_cost; /* of the last look at our other threads */
 		uint64_t last_poll;
+		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
 		/* the last poll before the wait was abandoned, 0: it was not */
 		_Atomic uint64_t abandoned;
 	} lend;
@@ -214,6 +216,16 @@ struct mal_rank {
 		uint32_t loops;
 		bool started;
 	} watch;
+	/* unseen_wait.c */
+	struct {
+		/* BUSY: the helper acts for the primary thread, which waits for that */
+		_Atomic uint32_t wait;
+		_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
+		uint32_t calls;	       /* primary thread, as all below */
+		unsigned int eager;    /* calls behind a long wait that are left */
+		bool tried;	       /* to start the helper */
+		bool started;
+	} helper;
 
 	/* unmanaged.c: of unmanaged ranks alone */
 	struct {
@@ -247,6 +259,7 @@ enum mal_calling {
 	MAL_CALLS_NOT,
 	MAL_CALLS,
 	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
+	MAL_CALLS_UNSEEN,   /* in which no poll was seen (unseen_wait.h) */
 };
 
 /* A thread. */

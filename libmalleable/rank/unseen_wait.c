@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unseen_wait.c: lend in a wait between whose polls the MPI library calls nothing of ours.
+ *
+ * Invariant: when a call returns the helper is not at work, and all CPUs are back
+ * (t/unit/test_unseen_wait.c: at_any_moment).
+ *
+ * The helper sleeps while there are no calls. One word says whether it acts or the call returns:
+ * both change it by compare-and-swap.
+ */
+#include "libmalleable/rank/unseen_wait.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/base/fpstate.h"
+#include "libmalleable/base/futex.h"
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/state/state.h"
+
+/* How long the helper sleeps between two looks: initially, and at most. */
+#define LOOK_FIRST_NS 150000u
+#define LOOK_MAX_NS 1000000u
+/* After the last call it dozes: a call that follows sooner wakes it only if waits were long. */
+#define DOZE_NS 8000000u
+#define SLEEP_NS 1000000000u
+/* Of so many calls after a long wait any may be long too. */
+#define EAGER 64
+
+/* The low bits of `wait`. The others number the calls. */
+enum { NOT, WAITS, BUSY, STATES = 4 };
+/* And `rest`. */
+enum { AWAKE, DOZES, SLEEPS };
+
+static void sleep_ns(uint64_t ns)
+{
+	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+}
+
+/* Look at the wait of call NOW. Returns whether that has lasted long enough to lend. */
+static bool look(struct mal_rank *rank, uint32_t now)
+{
+	bool is_long;
+
+	if (now % STATES != WAITS ||
+	    !atomic_compare_exchange_strong(&rank->helper.wait, &now, now - WAITS + BUSY))
+		return false;
+	is_long = mal_wait_look(rank);
+	atomic_store(&rank->helper.wait, now);
+	return is_long;
+}
+
+/* Until the primary thread has made no call between two looks. Returns what the last one found. */
+static uint32_t watch(struct mal_rank *rank)
+{
+	uint32_t before, now = atomic_load(&rank->helper.wait);
+	uint64_t pause = LOOK_FIRST_NS;
+
+	do {
+		before = now;
+		sleep_ns(pause);
+		now = atomic_load(&rank->helper.wait);
+		pause = look(rank, now) ? LOOK_FIRST_NS : 2 * pause;
+		if (pause > LOOK_MAX_NS)
+			pause = LOOK_MAX_NS;
+	} while (now != before || now % STATES == WAITS);
+	return now;
+}
+
+/* Until it makes calls again, of which LAST was the last. */
+static void rest(struct mal_rank *rank, uint32_t last)
+{
+	atomic_store(&rank->helper.rest, DOZES);
+	if (atomic_load(&rank->helper.wait) == last)
+		mal_futex_wait(&rank->helper.rest, DOZES, DOZE_NS);
+	atomic_store(&rank->helper.rest, SLEEPS);
+	while (atomic_load(&rank->helper.wait) == last)
+		mal_futex_wait(&rank->helper.rest, SLEEPS, SLEEP_NS);
+	atomic_store(&rank->helper.rest, AWAKE);
+}
+
+static void *help(void *nothing)
+{
+	/* Waits in which nothing may be lent are not handed over. */
+	mal_self.collective = true;
+	prctl(PR_SET_TIMERSLACK, 1);
+	mal_bind_new_thread(&mal);
+	for (;;)
+		rest(&mal, watch(&mal));
+	return nothing;
+}
+
+/* The wait was long. A thread that the system refuses is not tried again. */
+static void start(struct mal_rank *rank)
+{
+	struct mal_fpstate saved = mal_fpstate_save();
+
+	rank->helper.tried = true;
+	rank->helper.started = mal_threads_start_own(help);
+	mal_fpstate_restore(&saved);
+}
+
+/* `wait` is written first, then `rest` is read: the helper sees the call, or we see it rest. */
+static void hand_over(struct mal_rank *rank)
+{
+	uint32_t now;
+
+	rank->helper.calls += STATES;
+	atomic_store(&rank->helper.wait, rank->helper.calls + WAITS);
+	now = atomic_load(&rank->helper.rest);
+	if (now == AWAKE || (now == DOZES && !rank->helper.eager))
+		return;
+	atomic_store(&rank->helper.rest, AWAKE);
+	mal_futex_wake(&rank->helper.rest, 1);
+}
+
+void mal_unseen_wait_begin(struct mal_rank *rank)
+{
+	/* So a poll that is seen is not one of a wait: it withdraws first. */
+	mal_self.waiting = false;
+	mal_self.calling = MAL_CALLS_UNSEEN;
+	if (rank->helper.started && (mal_self.collective || !mal_rule(rank, MAL_RULE_COLLECTIVES)))
+		hand_over(rank);
+}
+
+void mal_unseen_wait_withdraw(struct mal_rank *rank)
+{
+	uint32_t now;
+
+	if (mal_self.calling != MAL_CALLS_UNSEEN)
+		return;
+	mal_self.calling = MAL_CALLS;
+	mal_self.waiting = true;
+	/* A forked child has no helper. */
+	while (rank->active && atomic_load(&rank->helper.wait) != rank->helper.calls) {
+		now = rank->helper.calls + WAITS;
+		if (!atomic_compare_exchange_strong(&rank->helper.wait, &now, rank->helper.calls))
+			syscall(SYS_sched_yield);
+	}
+}
+
+void mal_unseen_wait_end(struct mal_rank *rank)
+{
+	uint64_t begin = rank->primary.last_leave;
+
+	mal_unseen_wait_withdraw(rank);
+	mal_self.calling = MAL_CALLS_NOT;
+	mal_call_end();
+	if (rank->primary.left_mpi - begin > rank->lend.after) {
+		rank->helper.eager = EAGER;
+		if (!rank->helper.tried && rank->cpus.own_count > 1 &&
+		    mal_rule(rank, MAL_RULE_LEND))
+			start(rank);
+	} else if (rank->helper.eager) {
+		rank->helper.eager--;
+	}
+}

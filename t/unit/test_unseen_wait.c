@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_unseen_wait.c: waits of an MPI library whose polls are not seen, in which another thread
+ * lends.
+ *
+ * The rank library's wait.c, unseen_wait.c, lend.c, cpus.c and bind.c run here as rank 0 of two,
+ * with four CPUs each. The helper runs on a stack of its own, and has its turn where the primary
+ * thread gives way; and the other way round, at each such moment if `seed` is set. Rank 1 is in a
+ * region with twice as many threads as CPUs.
+ */
+#include "t/unit/rank_fixture.h"
+
+#include <ucontext.h>
+
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/unseen_wait.h"
+#include "libmalleable/rank/wait.h"
+
+#define RANKS 2u
+#define CPUS 4u
+#define THREADS 8u
+#define SEEDS 200u
+#define CALLS 60u
+#define HELPER (TIDS - 1) /* its tid */
+
+static struct {
+	ucontext_t primary, helper;
+	void *(*function)(void *);
+	char stack[256 << 10];
+	struct mal_thread self;
+	bool runs;	   /* now */
+	unsigned int seed; /* 0: it runs until it sleeps, and only where the test lets it */
+	unsigned int starts;
+} other;
+
+static unsigned int any(unsigned int below)
+{
+	other.seed = other.seed * 1103515245u + 12345u;
+	return (other.seed >> 16) % below;
+}
+
+static void run_helper(void)
+{
+	struct mal_thread self = mal_self;
+
+	mal_self = other.self;
+	test_kernel.caller = HELPER;
+	other.runs = true;
+	swapcontext(&other.primary, &other.helper);
+	test_kernel.caller = self.tid;
+	other.self = mal_self;
+	mal_self = self;
+}
+
+static void change_places(void)
+{
+	static unsigned int naps;
+	bool slept = naps != test_kernel.naps;
+
+	naps = test_kernel.naps;
+	if (!other.starts || (other.seed ? any(2) : !other.runs || !slept))
+		return;
+	if (other.runs) {
+		other.runs = false;
+		swapcontext(&other.helper, &other.primary);
+	} else if (other.seed) {
+		run_helper();
+	}
+}
+
+static void begin_helper(void)
+{
+	other.function(NULL);
+}
+
+bool mal_threads_start_own(void *(*function)(void *))
+{
+	other.function = function;
+	assert_int_equal(other.starts++, 0);
+	assert_int_equal(getcontext(&other.helper), 0);
+	other.helper.uc_stack.ss_sp = other.stack;
+	other.helper.uc_stack.ss_size = sizeof(other.stack);
+	makecontext(&other.helper, begin_helper, 0);
+	return true;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	open_node(RANKS, CPUS, THREADS);
+	for (unsigned int rank = 0; rank < RANKS; rank++) {
+		mal.segment.ranks[rank].team = rank ? THREADS : CPUS;
+		for (unsigned int i = 0; i < mal.segment.ranks[rank].team; i++) {
+			put_thread(rank, i, CPUS * rank + i % CPUS);
+			thread_of(rank, i)->home = CPUS * rank + i % CPUS;
+		}
+	}
+	mal.slot->changes = 1;
+	assert_true(mal_cpus_refresh(&mal));
+	mal.team.size = CPUS;
+	mal.primary.tid = tid_of(0, 0);
+	mal_self.primary = mal_self.met = true;
+	mal_mpi_init(MAL_MPI_POLLS_UNSEEN);
+	give_way = change_places;
+	other.seed = other.starts = 0;
+	other.self = (struct mal_thread){0};
+	open_region(1);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_node();
+	return 0;
+}
+
+static void all_is_back(void)
+{
+	assert_false(mal.lend.lending);
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+		assert_int_equal(cpu_state(cpu).user, 0);
+		assert_false(cpu_state(cpu).lent);
+	}
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(where_is(1, i) / CPUS, 1);
+	assert_int_equal(mal.slot->waiting_since, 0);
+	assert_int_equal(mal.slot->count.lends, mal.slot->count.reclaims);
+}
+
+static unsigned int lent(void)
+{
+	unsigned int count = 0;
+
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		count += cpu_state(cpu).user == 1;
+	return count;
+}
+
+/* The helper has so many turns. */
+static void turns(unsigned int count)
+{
+	while (other.starts && count--)
+		run_helper();
+}
+
+/* A wait of MS milliseconds. */
+static void wait_ms(unsigned int ms)
+{
+	mal_mpi_enter(false);
+	for (; ms; ms--) {
+		turn_clock(MS);
+		turns(1);
+	}
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+/* It starts after a long wait. */
+static void start_helper(void)
+{
+	wait_ms(2);
+	assert_int_equal(other.starts, 1);
+	assert_int_equal(mal.slot->count.lends, 0);
+}
+
+static void polls_that_are_seen(void **state)
+{
+	(void)state;
+	mal_mpi_enter(false);
+	for (unsigned int i = 0; i < 20; i++) {
+		turn_clock(MS);
+		mal_mpi_poll();
+	}
+	assert_int_equal(lent(), CPUS);
+	mal_mpi_leave(false);
+	all_is_back();
+	assert_int_equal(other.starts, 0);
+}
+
+static void short_waits(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++) {
+		mal_mpi_enter(false);
+		turn_clock(100 * US);
+		mal_mpi_leave(false);
+	}
+	assert_int_equal(other.starts, 0);
+}
+
+static void nothing_to_lend(void **state)
+{
+	(void)state;
+	mal.segment.header->rules &= ~MAL_RULE_LEND;
+	wait_ms(2);
+	mal.segment.header->rules |= MAL_RULE_LEND;
+	mal.cpus.own_count = 1;
+	wait_ms(2);
+	assert_int_equal(other.starts, 0);
+}
+
+static void long_waits(void **state)
+{
+	(void)state;
+	start_helper();
+	for (unsigned int i = 1; i < 5; i++) {
+		mal_mpi_enter(false);
+		turns(1);
+		turn_clock(100 * US);
+		turns(1);
+		turn_clock(10 * MS);
+		turns(1);
+		assert_int_equal(lent(), CPUS - 1);
+		assert_int_equal(cpu_state(0).user, 0);
+		assert_false(cpu_state(0).lent);
+		mal_mpi_leave(false);
+		all_is_back();
+		assert_int_equal(mal.slot->count.grants, i * (CPUS - 1));
+	}
+}
+
+/* What the thread is not bound to it may run on: it is where the kernel says. */
+unsigned int mal_thread_cpu(int32_t tid)
+{
+	assert_int_equal(tid, mal.primary.tid);
+	return 2;
+}
+
+static void thread_that_is_not_bound(void **state)
+{
+	(void)state;
+	start_helper();
+	thread_of(0, 0)->bound = MAL_NO_CPU;
+	mal_mpi_enter(false);
+	turn_clock(10 * MS);
+	turns(3);
+	assert_int_equal(lent(), CPUS - 1);
+	assert_int_equal(cpu_state(2).user, 0);
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+/* A call behind a pause wakes the helper, and then it has to look by itself. */
+static void many_short_calls(void **state)
+{
+	(void)state;
+	start_helper();
+	turn_clock(100 * MS);
+	turns(20);
+	test_kernel.wakes = 0;
+	for (unsigned int i = 0; i < 100; i++) {
+		mal_mpi_enter(false);
+		turn_clock(10 * US);
+		mal_mpi_leave(false);
+		turns(i % 2);
+	}
+	/* It dozes. */
+	turns(1);
+	mal_mpi_enter(false);
+	mal_mpi_leave(false);
+	assert_int_equal(test_kernel.wakes, 1);
+	assert_int_equal(mal.slot->count.lends, 0);
+	wait_ms(10);
+	assert_true(mal.slot->count.lends > 0);
+}
+
+/* It dozes behind the last call. */
+static void behind_a_long_wait(void **state)
+{
+	(void)state;
+	start_helper();
+	wait_ms(10);
+	turns(20);
+	test_kernel.wakes = 0;
+	mal_mpi_enter(false);
+	assert_int_equal(test_kernel.wakes, 1);
+	mal_mpi_leave(false);
+}
+
+static void collective_calls_alone(void **state)
+{
+	(void)state;
+	start_helper();
+	mal.segment.header->rules |= MAL_RULE_COLLECTIVES;
+	wait_ms(10);
+	assert_int_equal(mal.slot->count.lends, 0);
+	mal_mpi_enter(true);
+	turn_clock(10 * MS);
+	turns(5);
+	assert_int_equal(lent(), CPUS - 1);
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+/* What is lent stays lent, and the primary thread lends its own CPU too. */
+static void poll_that_is_seen_late(void **state)
+{
+	(void)state;
+	start_helper();
+	mal_mpi_enter(false);
+	turn_clock(10 * MS);
+	turns(5);
+	assert_int_equal(lent(), CPUS - 1);
+	for (unsigned int i = 0; i < 5; i++) {
+		turn_clock(MS);
+		mal_mpi_poll();
+		turns(1);
+	}
+	assert_int_equal(lent(), CPUS);
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+static void never(void)
+{
+	fail();
+}
+
+/* The primary thread forked in a call while the helper was at work: the child has no helper. */
+static void forked_child(void **state)
+{
+	(void)state;
+	start_helper();
+	mal_mpi_enter(false);
+	mal.helper.wait++;
+	mal.active = false;
+	give_way = never;
+	mal_mpi_poll();
+}
+
+/* In a forked child, and at the end. */
+static void inactive(void **state)
+{
+	(void)state;
+	start_helper();
+	mal_mpi_enter(false);
+	mal.active = false;
+	turn_clock(10 * MS);
+	turns(5);
+	assert_int_equal(lent(), 0);
+	mal.active = true;
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+/* The primary thread returns, polls, jumps out or opens a region while the helper does anything. */
+static void at_any_moment(void **state)
+{
+	uint64_t grants = 0;
+
+	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
+		tear_down(state);
+		set_up(state);
+		other.seed = seed;
+		for (unsigned int i = 0; i < CALLS; i++) {
+			mal_mpi_enter(any(2));
+			for (unsigned int steps = any(20); steps; steps--) {
+				turn_clock(any(200) * US);
+				change_places();
+			}
+			switch (any(8)) {
+			case 0: mal_mpi_poll(); break;
+			case 1: mal_unseen_wait_withdraw(&mal); break;
+			case 2: mal_mpi_unwound(); break;
+			default: break;
+			}
+			change_places();
+			mal_mpi_leave(false);
+			all_is_back();
+			change_places();
+		}
+		grants += mal.slot->count.grants;
+		/* The other way round the test would end on the helper's stack. */
+		other.seed = 0;
+	}
+	assert_true(grants > SEEDS);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(polls_that_are_seen),
+		CASE(short_waits),
+		CASE(nothing_to_lend),
+		CASE(long_waits),
+		CASE(thread_that_is_not_bound),
+		CASE(many_short_calls),
+		CASE(behind_a_long_wait),
+		CASE(collective_calls_alone),
+		CASE(poll_that_is_seen_late),
+		CASE(forked_child),
+		CASE(inactive),
+		CASE(at_any_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
