@@ -119,9 +119,9 @@ EOF
 # A file that no Makefile names is not built and not in the tarball; a policy that is not in the
 # table is not known.
 unlisted() {
-	# Of some examples it is the program that is named.
+	# Of some examples and unit tests it is the program that is named.
 	sed 's/[[:space:]]/\n/g; s/:$//' Makefile.am {contrib/examples,doc,t}/Makefile.am.inc |
-		sed '/^contrib\/examples\/[a-z]*$/s/$/.c/' >"$work/listed"
+		sed -E '/^(contrib\/examples|t\/unit)\/[a-z_]*$/s/$/.c/' >"$work/listed"
 	find libmalleable policies spank contrib doc t \
 		\( -path t/stage -o -path t/fuzz -o -path t/inspect -o -path contrib/package \) \
 		-prune \
