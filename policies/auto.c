@@ -187,6 +187,19 @@ static double even_time(const struct state *state, const struct mal_view *view)
 	return mal_model_ideal(view->samples, view->rank_count, state->home.cpus);
 }
 
+static bool have_worked(const struct mal_view *view)
+{
+	double work_s = 0, all_s = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+
+		work_s += sample->work_s;
+		all_s += sample->elapsed_s * sample->cpus;
+	}
+	return work_s > all_s / 2;
+}
+
 /* Whether a challenger begins to lend in a window of one region, which began before it was told. */
 static bool is_too_early(const struct mal_judge *judge, const struct mal_view *view)
 {
@@ -224,6 +237,7 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 		.even_s = even_time(state, view),
 		.still = still,
 		.settled = is_settled(judge, still, home) && !is_too_early(judge, view),
+		.worked = have_worked(view),
 		/* In the first window ranks meet their regions, and lend for none or few. */
 		.apart = ((judge->way & MAL_WAY_LEND) && judge->run_s > 0) || !home};
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));

@@ -307,7 +307,8 @@ double mal_judge_times(const struct mal_judge *judge, unsigned int way)
 /* The first window, in which ranks lend for none or few of their regions, tells what is to gain. */
 static void begin_step(struct mal_judge *judge, const struct mal_judge_window *window)
 {
-	if (judge->trusted == MAL_WAY_LEND && log(window->elapsed_s / window->even_s) < MUCH)
+	if (judge->trusted == MAL_WAY_LEND && window->worked &&
+	    log(window->elapsed_s / window->even_s) < MUCH)
 		judge->trusted = judge->way = 0;
 }
 

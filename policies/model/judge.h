@@ -69,6 +69,7 @@ struct mal_judge_window {
 	double even_s;		   /* what it would take with all work spread evenly */
 	bool still;		   /* the CPUs were the same all the time */
 	bool settled;		   /* they are those of the way, or may be */
+	bool worked;		   /* ranks computed for most of the time */
 	bool apart; /* something differs from doing nothing: CPUs are lent, or elsewhere */
 };
 

@@ -55,13 +55,14 @@ static void auto_lends_at_once_where_nothing_can_move(void **state)
 static void auto_lends_for_what_the_first_window_leaves(void **state)
 {
 	(void)state;
-	for (unsigned int light = 0; light <= 1; light++) {
+	/* In the last one ranks hardly work: their first window tells nothing. */
+	for (unsigned int light = 0; light <= 2; light++) {
 		static struct node node;
 		void *policy = create(&mal_policy_auto);
 
 		make_node(&node, 2, 1, 2);
 		for (unsigned int rank = 0; rank < 2; rank++) {
-			double work = rank && light ? 0.2 : 0.396;
+			double work = light == 2 ? 0.001 : rank && light ? 0.2 : 0.396;
 
 			node.samples[rank] = (struct mal_sample){.running = true,
 								 .elapsed_s = 0.4,
