@@ -60,7 +60,7 @@ int main(void) {
 	return per_thread[0] - 1;
 }
 C
-for compiler in gcc clang; do
+for compiler in gcc "$clang"; do
 	$compiler -g -O1 -fopenmp -o "$work/line" "$work/line.c" || exit 1
 	run "$malleable" inspect "$work/line"
 	ok "$compiler: a bound region is named with its source line" all_of "exits 0" \

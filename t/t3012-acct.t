@@ -3,7 +3,7 @@
 # malleable-acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
 need_tools
-plan 31
+plan 33
 
 malleable=$stage/bin/malleable
 PATH=$tools:$PATH

@@ -36,7 +36,8 @@ script_pipe() { find /run/malleable/scripts -type p 2>/dev/null | grep .; }
 begun() { [ -e "$work/user/begun" ]; }
 cat >job <<'JOB'
 #!/bin/bash
-mpirun -n 2 sh -c 'ls -ld "$PMIX_SERVER_TMPDIR"/malleable.* "$PMIX_SERVER_TMPDIR" >begun
+mpirun -n 2 sh -c 'ls -ld "$PMIX_SERVER_TMPDIR"/malleable.* "$PMIX_SERVER_TMPDIR" >seen.$$
+	mv seen.$$ begun
 	until [ -e end ]; do sleep 0.1; done'
 JOB
 "${user[@]}" sbatch --wait -Q -D "$work/user" -n2 -o out -e err --balance job 8>&- &

@@ -147,7 +147,7 @@ class Part:
             if policy.get("rejected"):
                 rows.append(f'<tr><td colspan="5">rejected: {html.escape(policy["rejected"])}'
                             "</td></tr>\n")
-        return _table("policies", ("policy", "predicted s", "to off", "share", "moves"), rows)
+        return _table("policies", ("policy", "predicted s", "to off", "attained", "moves"), rows)
 
     def table_of_ranks(self) -> str:
         rows = (_row((sums.Index, sums.first, sums.last, *(
