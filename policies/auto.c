@@ -47,6 +47,8 @@ struct state {
 	unsigned int *left, *left_count; /* owners where a look began, and CPUs by rank */
 	unsigned int *planned;		 /* by rank: what the last plan asked for */
 	const unsigned int *going;	 /* to these owners, by CPU; NULL: anywhere */
+	/* The last plan lends. Not the first: ranks lend only for regions that they have met. */
+	bool lent;
 	bool moved;
 	bool late; /* plans take effect a window late */
 };
@@ -238,8 +240,7 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 		.still = still,
 		.settled = is_settled(judge, still, home) && !is_too_early(judge, view),
 		.worked = have_worked(view),
-		/* In the first window ranks meet their regions, and lend for none or few. */
-		.apart = ((judge->way & MAL_WAY_LEND) && judge->run_s > 0) || !home};
+		.apart = state->lent || !home};
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
 	mal_judge_learn(judge, window);
 }
@@ -309,6 +310,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 			place(state, view, now, false, false, plan);
 	}
 	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
+	state->lent = judge->way & MAL_WAY_LEND;
 	/* A short window may have none of the regions of a time step, or all. */
 	plan->brief = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
 	plan->move_times = mal_judge_times(judge, MAL_WAY_MOVE);

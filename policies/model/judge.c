@@ -304,10 +304,10 @@ double mal_judge_times(const struct mal_judge *judge, unsigned int way)
 	return exp(judge->trusted & way ? other->mean : -other->mean);
 }
 
-/* The first window, in which ranks lend for none or few of their regions, tells what is to gain. */
+/* A first window in which no rank lent tells what is to gain. */
 static void begin_step(struct mal_judge *judge, const struct mal_judge_window *window)
 {
-	if (judge->trusted == MAL_WAY_LEND && window->worked &&
+	if (judge->trusted == MAL_WAY_LEND && window->worked && !window->apart &&
 	    log(window->elapsed_s / window->even_s) < MUCH)
 		judge->trusted = judge->way = 0;
 }

@@ -81,6 +81,34 @@ static void auto_lends_for_what_the_first_window_leaves(void **state)
 	}
 }
 
+/* A rank leaves while the others are balanced by lending: that goes on. */
+static void auto_lends_on_where_ranks_leave(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 3, 1, 3);
+	for (unsigned int window = 0; window < 3; window++) {
+		bool begins = window == 0;
+
+		for (unsigned int rank = 0; rank < 3; rank++) {
+			double work = begins && rank ? 0.1 : begins ? 0.396 : 0.198;
+
+			node.samples[rank] = (struct mal_sample){.running = rank < 2 || window < 2,
+								 .elapsed_s = begins ? 0.4 : 0.2,
+								 .cpus = 1,
+								 .team = 1,
+								 .phases = 4,
+								 .region_s = work,
+								 .work_s = work};
+		}
+		decide(&node, &mal_policy_auto, policy);
+		assert_true(node.plan.lend);
+	}
+	mal_policy_auto.destroy(policy);
+}
+
 /* A launcher may start as many ranks as there are CPUs; it starts two. */
 static void auto_moves_where_fewer_ranks_come(void **state)
 {
@@ -520,6 +548,7 @@ int main(void)
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
 		cmocka_unit_test(auto_lends_at_once_where_nothing_can_move),
 		cmocka_unit_test(auto_lends_for_what_the_first_window_leaves),
+		cmocka_unit_test(auto_lends_on_where_ranks_leave),
 		cmocka_unit_test(auto_moves_where_fewer_ranks_come),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
