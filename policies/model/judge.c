@@ -304,18 +304,22 @@ double mal_judge_times(const struct mal_judge *judge, unsigned int way)
 	return exp(judge->trusted & way ? other->mean : -other->mean);
 }
 
-/* A first window in which no rank lent tells what is to gain. */
-static void begin_step(struct mal_judge *judge, const struct mal_judge_window *window)
+/*
+ * Where only lending is allowed it begins once a window without it leaves much to gain. What was
+ * measured of it goes on from there.
+ */
+static void begin_lending(struct mal_judge *judge, const struct mal_judge_window *window)
 {
-	if (judge->trusted == MAL_WAY_LEND && window->worked && !window->apart &&
-	    log(window->elapsed_s / window->even_s) < MUCH)
-		judge->trusted = judge->way = 0;
+	bool much = log(window->elapsed_s / window->even_s) >= MUCH;
+
+	if (judge->allowed == MAL_WAY_LEND && judge->part == MAL_JUDGE_BASE && window->worked &&
+	    !window->apart && judge->ways[MAL_WAY_LEND].blocks < 1)
+		judge->trusted = judge->way = much ? MAL_WAY_LEND : 0;
 }
 
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window)
 {
-	if (judge->run_s <= 0)
-		begin_step(judge, window);
+	begin_lending(judge, window);
 	judge->run_s += window->elapsed_s;
 	for (unsigned int way = 0; way < MAL_WAYS; way++)
 		judge->ways[way].rest -= judge->ways[way].rest > 0;

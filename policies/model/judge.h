@@ -11,7 +11,7 @@
  * by work sees a gain. A challenger that measured better by more than the error of the mean is
  * trusted from then on; so is one that lends besides and measured no worse, where moves leave much:
  * blocks seldom meet the windows in which the load changes. Where only lending is allowed a step
- * begins with it, unless its first window leaves little to gain.
+ * begins with it, or, where its first windows leave little to gain, once one leaves much.
  *
  * Challengers cost time. Of those that may be better the most hopeful one goes first, and only
  * where all that challengers lost, with what it is expected to lose, is a small part of the time so

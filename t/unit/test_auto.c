@@ -81,6 +81,33 @@ static void auto_lends_for_what_the_first_window_leaves(void **state)
 	}
 }
 
+/* A program may be even while it starts. */
+static void auto_lends_once_a_window_leaves_much(void **state)
+{
+	static struct node node;
+	void *policy = create(&mal_policy_auto);
+
+	(void)state;
+	make_node(&node, 2, 1, 2);
+	for (unsigned int window = 0; window < 2; window++) {
+		for (unsigned int rank = 0; rank < 2; rank++) {
+			double work = rank && window ? 0.2 : 0.396;
+
+			node.samples[rank] = (struct mal_sample){.running = true,
+								 .elapsed_s = 0.4,
+								 .cpus = 1,
+								 .team = 1,
+								 .phases = 4,
+								 .region_s = work,
+								 .work_s = work,
+								 .mpi_s = 0.4 - work};
+		}
+		decide(&node, &mal_policy_auto, policy);
+		assert_int_equal(node.plan.lend, window == 1);
+	}
+	mal_policy_auto.destroy(policy);
+}
+
 /* A rank leaves while the others are balanced by lending: that goes on. */
 static void auto_lends_on_where_ranks_leave(void **state)
 {
@@ -548,6 +575,7 @@ int main(void)
 		cmocka_unit_test(auto_moves_to_the_heavy_rank),
 		cmocka_unit_test(auto_lends_at_once_where_nothing_can_move),
 		cmocka_unit_test(auto_lends_for_what_the_first_window_leaves),
+		cmocka_unit_test(auto_lends_once_a_window_leaves_much),
 		cmocka_unit_test(auto_lends_on_where_ranks_leave),
 		cmocka_unit_test(auto_moves_where_fewer_ranks_come),
 		cmocka_unit_test(auto_leaves_balance_alone),
