@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from typing import Callable, Iterable, NoReturn
@@ -26,12 +27,16 @@ class Parser(argparse.ArgumentParser):
 
 
 def complain(name: str, text: str) -> None:
-    print(f"{name}: {printable(text)}", file=sys.stderr)
+    # Where it is closed, print() would take standard output.
+    if sys.stderr:
+        print(f"{name}: {printable(text)}", file=sys.stderr)
 
 
 def to_stdout(parts: Iterable[str], what: str) -> None:
     """Print all of PARTS. A reader that closes a pipe early is an error as any other."""
     with failing(what):
+        if not sys.stdout:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         for part in parts:
             sys.stdout.write(part)
         sys.stdout.flush()
@@ -40,7 +45,8 @@ def to_stdout(parts: Iterable[str], what: str) -> None:
 def forget_stdout() -> None:
     """What could not be printed is not tried again as Python ends."""
     try:
-        sys.stdout.flush()
+        if sys.stdout:
+            sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

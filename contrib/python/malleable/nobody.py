@@ -121,7 +121,7 @@ def send_files(files: Iterator[tuple[str, int]], act: Callable[[socket.socket], 
     theirs.close()
     try:
         _send(ours, files)
-    except Failure as failure:
+    except BaseException as failure:  # An interrupt is one, too.
         # It must not print what only some of them add up to; where it is gone, it has said why.
         os.kill(child, signal.SIGKILL)
         if not isinstance(failure.__cause__, (BrokenPipeError, ConnectionResetError)):
