@@ -69,6 +69,21 @@ for compiler in gcc "$clang"; do
 	ok "$compiler: and so in JSON" \
 		jq -e '.[0].regions[0].line | test("^line.c:[4-7]$")' "$work/out"
 done
+# What libdw would do at the word of a program: wait for a pipe, fill the memory.
+gcc -g -gdwarf-5 -O1 -fopenmp -S -o "$work/line.s" "$work/line.c" &&
+	sed -i -E '/uleb128 0x1b$/{n;s/0x1f$/0x1d/}' "$work/line.s" &&
+	printf '.section .gnu_debugaltlink\n.string "%s"\n.zero 20\n' "$work/pipe" >>"$work/line.s" &&
+	gcc -fopenmp -o "$work/elsewhere" "$work/line.s" && mkfifo -m 666 "$work/pipe" || exit 1
+limit=30 run "$malleable" inspect "$work/elsewhere"
+ok "no file is opened that a program names" all_of "exits 0" "says ': bound: '"
+truncate -s 257M "$work/zeros"
+gcc -g -O1 -fopenmp -o "$work/line" "$work/line.c" &&
+	objcopy --add-section ".debug_zeros=$work/zeros" "$work/line" "$work/packed" &&
+	objcopy --compress-debug-sections=zlib "$work/packed" || exit 1
+run "$malleable" inspect "$work/packed"
+ok "no source line is told where packed sections get too large" all_of "exits 0" \
+	"says ': bound: .*, at [+]0x[0-9a-f]*$'"
+rm "$work/zeros"
 run "$malleable" inspect "$corpus/README.md"
 ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
 cat >"$work/shrink.c" <<'C'

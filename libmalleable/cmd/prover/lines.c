@@ -10,11 +10,43 @@
 #ifdef HAVE_LIBDW
 
 #include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include "libmalleable/inspect/image.h"
 
 struct mal_lines {
 	Elf *elf;
 	Dwarf *dwarf;
 };
+
+/* Whether compressed sections become no larger than a file may be: libdw knows no bound. */
+static bool is_bounded(Elf *elf)
+{
+	uint64_t left = MAL_IMAGE_BYTES;
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		GElf_Chdr packed;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header))
+			return false;
+		/* That of old compilers has no header for its size. */
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && strncmp(name, ".zdebug", 7) == 0)
+			return false;
+		if (!(header.sh_flags & SHF_COMPRESSED))
+			continue;
+		if (!gelf_getchdr(section, &packed) || packed.ch_size > left)
+			return false;
+		left -= packed.ch_size;
+	}
+	return true;
+}
 
 struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
 {
@@ -25,12 +57,15 @@ struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
 	elf_version(EV_CURRENT);
 	/* It is read alone, though the function's type does not tell. */
 	lines->elf = elf_memory((char *)(uintptr_t)bytes, size);
-	if (lines->elf)
+	if (lines->elf && is_bounded(lines->elf))
 		lines->dwarf = dwarf_begin_elf(lines->elf, DWARF_C_READ, NULL);
-	if (lines->dwarf)
-		return lines;
-	mal_lines_close(lines);
-	return NULL;
+	if (!lines->dwarf) {
+		mal_lines_close(lines);
+		return NULL;
+	}
+	/* Else it would open the file that .gnu_debugaltlink names, which may be a pipe. */
+	dwarf_setalt(lines->dwarf, lines->dwarf);
+	return lines;
 }
 
 /* The compilation unit of ADDRESS. Not by .debug_aranges, which clang leaves out. */
