@@ -16,6 +16,7 @@
 void mal_unmanaged_open(struct mal_rank *rank)
 {
 	rank->unmanaged = !rank->ompt;
+	mal.work.peak = 1;
 	mal.work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	mal.work.last_serial =
 		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
