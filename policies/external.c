@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* external.c: move nothing of its own accord; obey orders from outside (orders.h), as DROM does. */
+/* external.c: move nothing of its own accord; obey orders from outside, as DROM does. */
 #include <stdlib.h>
 
 #include "policies/interface/builtin.h"

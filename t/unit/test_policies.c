@@ -91,7 +91,7 @@ static void mapping_keeps_cores_whole(void **state)
 }
 
 /*
- * The cost of OWNER as assignment.c counts it: 2 for each CPU that moves, and 1, 3, 6 by distance.
+ * The cost of OWNER as mapping.c counts it: 2 for each CPU that moves, and 1, 3, 6 by distance.
  */
 static unsigned int cost_of(const struct node *node, const unsigned int *owner)
 {
