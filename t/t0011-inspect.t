@@ -72,7 +72,8 @@ done
 # What libdw would do at the word of a program: wait for a pipe, fill the memory.
 gcc -g -gdwarf-5 -O1 -fopenmp -S -o "$work/line.s" "$work/line.c" &&
 	sed -i -E '/uleb128 0x1b$/{n;s/0x1f$/0x1d/}' "$work/line.s" &&
-	printf '.section .gnu_debugaltlink\n.string "%s"\n.zero 20\n' "$work/pipe" >>"$work/line.s" &&
+	printf '.section .gnu_debugaltlink\n.string "%s"\n.zero 20\n' "$work/pipe" \
+		>>"$work/line.s" &&
 	gcc -fopenmp -o "$work/elsewhere" "$work/line.s" && mkfifo -m 666 "$work/pipe" || exit 1
 limit=30 run "$malleable" inspect "$work/elsewhere"
 ok "no file is opened that a program names" all_of "exits 0" "says ': bound: '"
