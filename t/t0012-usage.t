@@ -87,7 +87,7 @@ many() {
 ok "an argument too many" many
 few() {
 	local each
-	for each in run set admin replay inspect "set x"; do
+	for each in run set admin replay $(! built prover || echo inspect) "set x"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
 	done
