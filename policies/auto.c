@@ -26,7 +26,7 @@
 #include "policies/model/home.h"
 #include "policies/model/judge.h"
 #include "policies/model/model.h"
-#include "policies/model/options.h"
+#include "policies/model/move_params.h"
 #include "policies/model/record.h"
 #include "policies/model/unit.h"
 

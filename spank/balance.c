@@ -15,9 +15,9 @@
 #include "spank/deadline.h"
 #include "spank/job_cpus.h"
 #include "spank/launchers.h"
+#include "spank/off_link.h"
 #include "spank/plugin.h"
 #include "spank/socket.h"
-#include "spank/switch.h"
 
 /* How long slurmd may take at its start to clean up after steps that are gone. */
 #define CLEAN_UP_MS 1000

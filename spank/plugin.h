@@ -117,7 +117,8 @@ void balance_make_printable(char *text);
 #define BALANCE_NO_TASK 0xfffffffdu
 
 /*
- * step.c: the life of a step in slurmstepd. All functions report failures and let the step go on.
+ * balanced_step.c: the life of a step in slurmstepd. All functions report failures and let the step
+ * go on.
  */
 void balance_step_begin(spank_t spank);
 void balance_step_task_begin(void);

@@ -285,6 +285,18 @@ def wrong_policies(tree):
                 yield f"{path}: {name}: policies keep nothing between calls but their state"
 
 
+def wrong_files(tree):
+    """Two files of one name, but a program's main and what is there without a part (no_agent)."""
+    homes = {}
+    for path in sorted(tree.texts):
+        stem, kind = os.path.splitext(os.path.basename(path))
+        if stem != "main" and not stem.startswith("no_"):
+            homes.setdefault((stem, kind), []).append(path)
+    for paths in homes.values():
+        if len(paths) > 1:
+            yield "one name for two files: " + " ".join(paths)
+
+
 def offences(root):
     """What is wrong, a line each."""
     tree = Tree(root)
@@ -293,6 +305,7 @@ def offences(root):
     for path in tree.texts:
         if os.path.dirname(path) not in LAYERS:
             yield f"{path}: {os.path.dirname(path)} is not in the table of layers"
+    yield from wrong_files(tree)
     yield from wrong_includes(tree)
     yield from wrong_names(tree)
     yield from wrong_writers(tree)

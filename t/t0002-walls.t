@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 29
+plan 30
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -45,8 +45,8 @@ watch=libmalleable/controller/state/watch.h load=libmalleable/controller/load
 ok "which finds includes against the layers, however they are written" planted <<EOF
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
 rank includes libmalleable/inspect: it is the prover's|libmalleable/rank/team.c|\
-#include "libmalleable/inspect/inspect.h"
-spank includes libmalleable/agent: it is the agent's|spank/step.c|\
+#include "libmalleable/inspect/classify.h"
+spank includes libmalleable/agent: it is the agent's|spank/balanced_step.c|\
 #include "libmalleable/agent/protocol.h"
 rank does not include|libmalleable/rank/wait.c|  #  include"$watch" // why
 rank does not include|libmalleable/rank/wait.c|/* a */ #include /* b */ "$watch"
@@ -79,7 +79,7 @@ EOF
 ok "and what another module of the controller alone writes" planted <<'EOF'
 cpus/owners alone|libmalleable/controller/cpus/idle.c|void f(mal_word *w) { mal_word_revoke(w); }
 cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_store(&x->target, 1); }
-planning alone|libmalleable/controller/control.c|void f(void) { controller->deciding.binds = true; }
+planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
 load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
 EOF
@@ -115,6 +115,9 @@ ok "which finds one whose test there is not" without_test
 ok "and files and folders that have no layer" planted <<'EOF'
 spank/new is not in the table|spank/new/new.c|int x;
 neither a C file nor a header|libmalleable/rank/lend.inc|int x;
+EOF
+ok "and two files of one name" planted <<'EOF'
+one name for two files: libmalleable/controller/step.h spank/step.h|spank/step.h|int x;
 EOF
 # A file that no Makefile names is not built and not in the tarball; a policy that is not in the
 # table is not known.
@@ -152,7 +155,7 @@ compilers=()
 for compiler in "$(command -v mpicc.openmpi || command -v mpicc)" "$(command -v mpicc.mpich)"; do
 	[ -z "$compiler" ] || compilers+=("$compiler")
 done
-table=libmalleable/rank/mpi/calls.h
+table=libmalleable/rank/mpi/blocking_calls.h
 differs() { for compiler in "${compilers[@]}"; do calls_of "$compiler" "${1:-$table}"; done; }
 printf '%s\n' 'WAIT_SIZED(Send, send, 5)' 'OVER_SIZED(Bcast, bcast, 5, 3)' \
 	'BEGIN(Ibarrier, barrier, 2, 0, 1)' 'TEXT(File_open, file_open, 5, 2)' >"$work/calls.h"

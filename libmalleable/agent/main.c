@@ -19,7 +19,7 @@
 #include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/number.h"
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/patience.h"
 
 /* (uid_t)-1 is no user. */

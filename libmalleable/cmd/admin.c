@@ -3,7 +3,7 @@
  * admin.c: malleable admin: the off switch of this node, or of all nodes that share its file, and a
  * look at plugstack.conf.
  */
-#include "libmalleable/core/admin.h"
+#include "libmalleable/core/off_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/base/options.h"
-#include "libmalleable/cmd/check.h"
+#include "libmalleable/base/option_parser.h"
+#include "libmalleable/cmd/check_plugstack.h"
 #include "libmalleable/cmd/cmd.h"
 
 static void usage(FILE *out)

@@ -17,8 +17,8 @@
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cpu_claim.h"
 #include "libmalleable/cmd/standalone.h"
-#include "libmalleable/core/admin.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/off_file.h"
 #include "libmalleable/core/report_wish.h"
 
 /* How long the ranks of a launcher may take to come, and one of them to send its request. */

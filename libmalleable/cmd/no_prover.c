@@ -2,7 +2,7 @@
 /* no_prover.c: instead of cmd/prover, in a build without it: malleable inspect says so. */
 #include <stdio.h>
 
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 
 static void usage(FILE *out)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"

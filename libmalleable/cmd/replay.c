@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "libmalleable/base/number.h"
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/compare.h"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/standalone.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
 

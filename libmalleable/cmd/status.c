@@ -7,7 +7,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/number.h"
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nodes.h"
 #include "libmalleable/cmd/steps.h"

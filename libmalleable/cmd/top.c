@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/screen.h"
 #include "libmalleable/cmd/steps.h"

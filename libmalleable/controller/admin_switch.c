@@ -5,7 +5,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/planning.h"
-#include "libmalleable/core/admin.h"
+#include "libmalleable/core/off_file.h"
 
 #define LOOK_S 1.0
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * admin_switch.h: the administrator's off switch, in a running step (core/admin.h).
+ * admin_switch.h: the administrator's off switch, in a running step (core/off_file.h).
  *
  * Invariant: While balancing is switched off no rank has a CPU that Slurm did not give it
  * (t/unit/test_idle.c: left_when_off).

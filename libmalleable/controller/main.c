@@ -10,8 +10,8 @@
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/controller/detach.h"
-#include "libmalleable/controller/ending.h"
 #include "libmalleable/controller/step.h"
+#include "libmalleable/controller/step_report.h"
 #include "libmalleable/core/arguments.h"
 #include "libmalleable/loadable/loadable.h"
 

@@ -8,7 +8,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/controller/admin_switch.h"
-#include "libmalleable/controller/control.h"
+#include "libmalleable/controller/control_socket.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "libmalleable/base/number.h"
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 
 #define FIRST_OPTION 256
 /* Descriptors that a command line may name. */

@@ -45,7 +45,7 @@ struct mal_arguments {
 	const char *allowed;   /* policies that may be set later, NULL: all */
 	const char *libdir;    /* directory of loadable policies */
 	const char *users_own; /* directory of the user's own policies, NULL: none */
-	const char *off_file;  /* the administrator's off switch (admin.h) */
+	const char *off_file;  /* the administrator's off switch (off_file.h) */
 	unsigned int nodes;    /* of the step, 0: it has one */
 	unsigned int min_cpus; /* minimum of each rank, 0: one */
 	unsigned int patience; /* the factor for all deadlines (base/patience.h), 0: one */

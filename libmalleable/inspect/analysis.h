@@ -190,7 +190,7 @@ struct mal_meeting {
 /* What LOCATION holds, by its values on each of the ways. */
 mal_value mal_meet(struct mal_meeting *meeting, uint64_t location);
 
-/* state.c: what is in registers and in the stack where BLOCK begins. */
+/* block_state.c: what is in registers and in the stack where BLOCK begins. */
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);
 
 /* stack.c: the frame. The place of the first slot at OFFSET or behind it. */
@@ -213,7 +213,7 @@ void mal_check_counts(struct mal_analysis *analysis);
 void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at);
 
-/* step.c, moves.c, atomics.c, calls.c, branches.c: instructions. */
+/* instruction.c, moves.c, atomics.c, callees.c, branches.c: instructions. */
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_lea(struct mal_analysis *analysis, const struct mal_instruction *at);
@@ -231,7 +231,7 @@ int mal_is_length(struct mal_values *values, mal_value value);
 int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,
 		mal_value right);
 
-/* control.c: what branches decide. Find loops of iterations; -1 without memory. */
+/* dependence.c: what branches decide. Find loops of iterations; -1 without memory. */
 int mal_find_shared_loops(struct mal_analysis *analysis);
 int mal_force_joins(struct mal_analysis *analysis);
 int mal_check_control(struct mal_analysis *analysis);

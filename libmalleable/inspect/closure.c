@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/inspect/inspect.h"
+#include "libmalleable/inspect/classify.h"
 #include "libmalleable/inspect/program.h"
 
 enum { MEMBERS = 8192 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libmalleable/inspect/find.h"
-#include "libmalleable/inspect/read.h"
+#include "libmalleable/inspect/image_reader.h"
 
 enum { PCREL_SDATA4 = 0x1b, DATAREL_SDATA4 = 0x3b, UDATA4 = 0x03 };
 

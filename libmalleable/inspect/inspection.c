@@ -2,8 +2,8 @@
 /* inspection.c: what was found, also in processes that have no decoder of instructions. */
 #include <stdlib.h>
 
+#include "libmalleable/inspect/classify.h"
 #include "libmalleable/inspect/find.h"
-#include "libmalleable/inspect/inspect.h"
 
 const struct mal_verdict *mal_inspection_find(const struct mal_inspection *inspection,
 					      uint64_t address)

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "libmalleable/inspect/actions.h"
+#include "libmalleable/inspect/classify.h"
 #include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/flow.h"
-#include "libmalleable/inspect/inspect.h"
 #include "libmalleable/inspect/program.h"
 
 static const uint64_t instructions_most = 3000000;

@@ -6,7 +6,7 @@
 #ifndef MAL_INSPECT_SAMPLES_H
 #define MAL_INSPECT_SAMPLES_H
 
-#include "libmalleable/inspect/nodes.h"
+#include "libmalleable/inspect/expressions.h"
 
 enum { MAL_TEAMS = 6 };
 extern const int mal_teams[MAL_TEAMS];

@@ -3,7 +3,7 @@
 #ifndef MAL_INSPECT_SHAPES_H
 #define MAL_INSPECT_SHAPES_H
 
-#include "libmalleable/inspect/nodes.h"
+#include "libmalleable/inspect/expressions.h"
 
 /* The shape of an expression, found by its values for several threads and teams. */
 const struct mal_node *mal_shape_of(struct mal_values *values, mal_value value);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/inspect/find.h"
-#include "libmalleable/inspect/read.h"
+#include "libmalleable/inspect/image_reader.h"
 
 struct tables {
 	uint64_t symbols, strings, strings_size;

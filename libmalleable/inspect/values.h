@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* values.h: what operations make of the values in nodes.h. */
+/* values.h: what operations make of the values in expressions.h. */
 #ifndef MAL_INSPECT_VALUES_H
 #define MAL_INSPECT_VALUES_H
 

@@ -6,8 +6,8 @@
  *
  * Such code never runs in a process of ours: a host process (malleable-policy) loads it, describes
  * it and decides. Its answers come back in shared memory, and are checked. If it crashes, ends or
- * takes too long (a second, times base/patience.h) its plan is rejected (check.h), and it is not
- * asked again.
+ * takes too long (a second, times base/patience.h) its plan is rejected (plan_check.h), and it is
+ * not asked again.
  *
  * Not thread safe.
  */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "libmalleable/base/patience.h"
-#include "libmalleable/core/admin.h"
 #include "libmalleable/core/built.h"
+#include "libmalleable/core/off_file.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"

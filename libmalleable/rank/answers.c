@@ -14,7 +14,7 @@
 #include "libmalleable/base/shown.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/runtime.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* omp_proc_bind_true */
 #define BIND_TRUE 1

@@ -9,7 +9,7 @@
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
 

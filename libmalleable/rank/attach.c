@@ -29,7 +29,7 @@
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/tools.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 struct mal_rank mal;
 

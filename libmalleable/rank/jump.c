@@ -13,7 +13,7 @@
 #include <setjmp.h>
 
 #include "libmalleable/rank/jump.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
 
 typedef void jump_function(struct __jmp_buf_tag *, int);

@@ -13,11 +13,11 @@
 #include "libmalleable/base/futex.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
 /* A wait shorter than this lends nothing: most waits of a balanced program are shorter. */

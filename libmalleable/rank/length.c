@@ -8,7 +8,7 @@
 #include "libmalleable/rank/length.h"
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* The least of so many runs is typical at first. */
 #define FIRST_RUNS 8

@@ -5,7 +5,7 @@
 
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* The report says so where they would have been. */
 void mal_prove(void)

@@ -16,7 +16,7 @@
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/runtime.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
 /* The program's code: only the interposed function lies between. */

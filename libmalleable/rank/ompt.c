@@ -23,7 +23,7 @@
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
 /*

@@ -6,7 +6,7 @@
 #define MAL_RANK_PHASE_H
 
 #include "libmalleable/core/segment.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* The program reached a boundary of KIND. Whether it counts is the controller's choice. */
 void mal_phase_boundary(enum mal_boundary_kind kind);

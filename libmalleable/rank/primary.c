@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "libmalleable/base/fpstate.h"
-#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/program/runtime.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /*
  * How long threads that open regions wait for the first one to sleep, all together. A thread that

@@ -15,7 +15,7 @@
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/sizing.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"

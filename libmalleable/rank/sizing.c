@@ -13,7 +13,7 @@
 
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
 /* Shorter regions neither borrow nor lend: a wake-up takes too large a part of them. */

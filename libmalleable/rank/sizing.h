@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "libmalleable/rank/region_table.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* Set lengths in ticks (mal_rank.region). Once, before the others. */
 void mal_sizing_open(struct mal_rank *rank);

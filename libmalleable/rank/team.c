@@ -20,7 +20,7 @@
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* Of omp_sched_t. */
 #define OMP_SCHED_STATIC 1

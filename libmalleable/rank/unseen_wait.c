@@ -20,7 +20,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* How long the helper sleeps between two looks: initially, and at most. */
 #define LOOK_FIRST_NS 150000u

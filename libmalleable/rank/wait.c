@@ -22,7 +22,7 @@
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/unseen_wait.h"
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */

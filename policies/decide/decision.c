@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/interface/check.h"
 #include "policies/interface/limits.h"
+#include "policies/interface/plan_check.h"
 #include "policies/mapping/mapping.h"
 
 void mal_count_cpus(const unsigned int *owner, unsigned int cpus, unsigned int rank_count,

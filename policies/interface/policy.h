@@ -5,7 +5,8 @@
  *
  * Policies use no clock, no file and no global state, so the controller, the replay and the tests
  * call the same code. A plan is made in two separate steps: how many CPUs each rank gets (decide),
- * then which ones (mapping.h). The caller checks every plan (check.h) before it carries it out.
+ * then which ones (mapping.h). The caller checks every plan (plan_check.h) before it carries it
+ * out.
  */
 #ifndef MAL_POLICIES_POLICY_H
 #define MAL_POLICIES_POLICY_H

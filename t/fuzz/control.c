@@ -2,7 +2,7 @@
 /* control.c: requests to a controller, one per line, between rounds of samples. */
 #include <stdlib.h>
 
-#include "libmalleable/controller/control.c"
+#include "libmalleable/controller/control_socket.c"
 #include "t/fuzz/fuzz.h"
 #include "t/fuzz/step.h"
 

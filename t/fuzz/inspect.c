@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "libmalleable/inspect/inspect.h"
+#include "libmalleable/inspect/classify.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "spank/outcome.c"
+#include "spank/step_log.c"
 #include "t/fuzz/fuzz.h"
 #include "t/fuzz/spank.h"
 

@@ -7,8 +7,8 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
-#include "libmalleable/controller/report/report.h"
-#include "libmalleable/controller/report/status.h"
+#include "libmalleable/controller/report/report_text.h"
+#include "libmalleable/controller/report/status_json.h"
 #include "t/fuzz/fuzz.h"
 #include "t/fuzz/step.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/control.h"
+#include "libmalleable/controller/control_socket.h"
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "libmalleable/rank/prover/reader.h"
-#include "libmalleable/rank/prover/regions.h"
+#include "libmalleable/rank/prover/region_verdicts.h"
 #include "t/unit/silence.h"
 #include "t/unit/unit.h"
 

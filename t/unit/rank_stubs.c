@@ -10,8 +10,8 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/cpus/others.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
@@ -27,9 +27,9 @@
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
 #include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/prover/regions.h"
+#include "libmalleable/rank/prover/region_verdicts.h"
 #include "libmalleable/rank/region.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
@@ -46,7 +46,7 @@
 
 static const struct mal_runtime no_runtime;
 
-/* state/state.h */
+/* state/rank.h */
 STUB(void, mal_attach, (void), NOTHING)
 STUB(void, mal_warn_for_all, (const char *text), NOTHING)
 STUB(bool, mal_become_primary, (struct mal_rank * rank), false)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "libmalleable/rank/attach.c"
-#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/primary.h"
 
 /* We attach to FD's segment as rank 0 of two that share CPUs 0 to 3. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "policies/interface/builtin.h"
-#include "policies/interface/check.h"
+#include "policies/interface/plan_check.h"
 #include "policies/model/scaling.h"
 
 /*

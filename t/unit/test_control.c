@@ -2,7 +2,7 @@
 /* test_control.c: requests from outside, as text, and what is answered to each. */
 #include "t/unit/node_controller.h"
 
-#include "libmalleable/controller/control.h"
+#include "libmalleable/controller/control_socket.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 

@@ -3,8 +3,8 @@
 #include "t/unit/node.h"
 
 #include "policies/interface/builtin.h"
-#include "policies/interface/check.h"
 #include "policies/interface/limits.h"
+#include "policies/interface/plan_check.h"
 
 static void flawed_plans_are_found(void **state)
 {

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmalleable/inspect/inspect.h"
+#include "libmalleable/inspect/classify.h"
+#include "libmalleable/inspect/image_reader.h"
 #include "libmalleable/inspect/names.h"
-#include "libmalleable/inspect/read.h"
 #include "libmalleable/inspect/values.h"
 
 static void refuses_what_is_no_program(void **state)

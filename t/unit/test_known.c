@@ -20,7 +20,7 @@ static void *load_slowly(const char *path, int flags);
 #include "libmalleable/rank/prover/reader.c"
 #undef dladdr
 #undef dlopen
-#include "libmalleable/rank/prover/regions.h"
+#include "libmalleable/rank/prover/region_verdicts.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
 void region_free(void *data);

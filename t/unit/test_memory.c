@@ -11,7 +11,7 @@
 #include "policies/decide/decision.h"
 #include "policies/decide/simulation.h"
 #include "policies/interface/builtin.h"
-#include "policies/interface/check.h"
+#include "policies/interface/plan_check.h"
 #include "policies/interface/registry.h"
 #include "policies/mapping/mapping.h"
 #include "policies/mapping/placement.h"

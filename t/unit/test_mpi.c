@@ -22,7 +22,7 @@ typedef mpi_word any_call(mpi_word, mpi_word, mpi_word, mpi_word, mpi_word, mpi_
 
 #define DECLARE(name, fortran) \
 	extern any_call MPI_##name, mpi_##fortran##_, mpi_##fortran##_f08_, mpi_##fortran##_f08ts_;
-#define CALLS_FILE "libmalleable/rank/mpi/calls.h"
+#define CALLS_FILE "libmalleable/rank/mpi/blocking_calls.h"
 #define WAIT(name, fortran, ...) DO(name, fortran)
 #define OVER(name, fortran, ...) DO(name, fortran)
 #define TEXT(name, fortran, ...) DO(name, fortran)

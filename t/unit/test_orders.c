@@ -6,8 +6,8 @@
 
 #include "policies/decide/decision.h"
 #include "policies/interface/builtin.h"
-#include "policies/interface/check.h"
 #include "policies/interface/limits.h"
+#include "policies/interface/plan_check.h"
 #include "policies/interface/registry.h"
 
 static void open_orders(struct mal_orders *orders, const struct node *node)

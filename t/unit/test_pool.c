@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_pool.c: divide a pool of CPUs among several steps. */
-#include "policies/model/pool.h"
+#include "policies/model/pool_division.h"
 
 #include "policies/interface/limits.h"
 #include "t/unit/unit.h"

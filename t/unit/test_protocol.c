@@ -15,7 +15,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/lend.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 #define RANKS 3u
 #define CPUS 6u

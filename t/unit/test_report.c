@@ -15,7 +15,7 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/phrases.h"
-#include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/trace/trace.h"

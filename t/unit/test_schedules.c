@@ -20,7 +20,7 @@
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
-#include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/controller/share.h"
 
 #define SCHEDULES 600u

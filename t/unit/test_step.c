@@ -16,7 +16,7 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "spank/balance.c"
-#include "spank/step.c"
+#include "spank/balanced_step.c"
 
 #define USER 1000
 

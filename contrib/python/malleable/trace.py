@@ -12,7 +12,7 @@ from .files import Failure, input_file, printable
 if TYPE_CHECKING:
     import pandas
 
-# As in libmalleable/trace/read.c: of a line; of objects and lists in it; ranks and CPUs.
+# As in libmalleable/trace/trace_reader.c: of a line; of objects and lists in it; ranks and CPUs.
 LINE_BYTES = 1 << 20
 MAX_RANKS = MAX_CPUS = 1024
 PARTS = MAX_RANKS + 64

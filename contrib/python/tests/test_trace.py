@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The reader: what it makes of traces, and that it refuses what libmalleable/trace/read.c does."""
+"""The reader: what it makes of traces, and that it refuses what trace/trace_reader.c refuses."""
 import json
 import os
 import random

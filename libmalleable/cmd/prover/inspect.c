@@ -16,14 +16,14 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/error.h"
 #include "libmalleable/base/input.h"
-#include "libmalleable/base/options.h"
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/base/readable.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nobody.h"
 #include "libmalleable/cmd/prover/lines.h"
+#include "libmalleable/inspect/classify.h"
 #include "libmalleable/inspect/image.h"
-#include "libmalleable/inspect/inspect.h"
 
 enum { FILES = 1000, TEXT_LONGEST = 2560, LINE_LONGEST = 512, READABLE_NS = 500000000 };
 

@@ -17,7 +17,7 @@
 #define MAL_CONTROLLER_CPUS_POOL_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "policies/model/pool.h"
+#include "policies/model/pool_division.h"
 
 /*
  * From the plugin: the steps of the pool, in TEXT, as NAME:OWN:MAY separated by blanks: the name of

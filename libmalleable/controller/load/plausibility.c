@@ -8,7 +8,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/load/others.h"
+#include "libmalleable/controller/load/other_load.h"
 
 /* A rank was stopped if it got less than this part of the time that it computed, */
 #define STOPPED_PART 0.25

@@ -17,7 +17,7 @@ struct mal_plausibility {
 	unsigned int rank;    /* the last such */
 	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
 	bool now;		 /* the last window was one */
-	/* Of the ranks' CPUs, used by others (others.h); NAN: not known. */
+	/* Of the ranks' CPUs, used by others (other_load.h); NAN: not known. */
 	double others_part;
 	double lost_part; /* of the time for which ranks computed, without a CPU */
 };

@@ -20,7 +20,7 @@
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
-#include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/controller/report/talp_json.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "policies/decide/simulation.h"

@@ -9,7 +9,7 @@
 
 #include "libmalleable/base/number.h"
 #include "libmalleable/controller/load/totals.h"
-#include "libmalleable/controller/report/report.h"
+#include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/core/segment.h"
 
 struct mal_summaries {

@@ -15,7 +15,7 @@
 
 #include "libmalleable/core/place.h"
 #include "libmalleable/rank/cpus/pins.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* The CPUs of rank NUMBER, of some kind; bind some threads of it to MASK, and return how many. */
 typedef struct mal_cpumask cpus_function(const struct mal_rank *rank, unsigned int number);

@@ -29,7 +29,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* NEXT: the next definition of the function NAME after ours. */
 #define NEXT(name) \

@@ -9,7 +9,7 @@
 
 #include "libmalleable/base/futex.h"
 #include "libmalleable/rank/cpus/bind.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 static bool usable(const struct mal_rank *rank, unsigned int cpu)
 {

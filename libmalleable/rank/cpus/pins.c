@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* Yields, at most, until ranks that bind threads of this one have finished. */
 #define WAITS_MAX 1000

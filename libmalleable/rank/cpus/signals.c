@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* SIGCANCEL and SIGSETXID of glibc, as bits of SigBlk (proc(5)); how often to look again. */
 #define GLIBCS_OWN (3ull << 31)

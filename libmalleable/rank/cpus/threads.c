@@ -21,7 +21,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /*
  * Threads of the program: alive now, those of them that are MPI's, the most that were alive. Not in

@@ -7,9 +7,9 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/cpus/others.h"
+#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 #define LOOK_EVERY_S 1e-3
 

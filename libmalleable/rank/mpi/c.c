@@ -72,7 +72,7 @@
 #define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
 #define INIT_SIZED(name, fortran, count, comm, at) INIT(name, fortran, count, comm, at)
 
-#include "libmalleable/rank/mpi/calls.h"
+#include "libmalleable/rank/mpi/blocking_calls.h"
 
 DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
 DEFINE(Init, 2, mal_mpi_before_init(),

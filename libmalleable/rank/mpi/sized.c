@@ -74,7 +74,7 @@
 #define BEGIN_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
 #define INIT_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
 
-#include "libmalleable/rank/mpi/calls.h"
+#include "libmalleable/rank/mpi/blocking_calls.h"
 
 #undef WAIT_SIZED
 #undef OVER_SIZED
@@ -91,7 +91,7 @@ static const struct call {
 	void *ours;
 	void **next;
 } calls[] = {
-#include "libmalleable/rank/mpi/calls.h"
+#include "libmalleable/rank/mpi/blocking_calls.h"
 };
 
 /* Slots that name one of the calls; those without lead to us, weakly, by NAME. */

@@ -11,7 +11,7 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/pmix/pmix.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* Published by a node's leader: first that there will be a summary, then the summary. */
 #define KEY_HERE "malleable.here"

@@ -14,8 +14,8 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/rank/cpus/threads.h"
-#include "libmalleable/rank/prover/regions.h"
-#include "libmalleable/rank/state/state.h"
+#include "libmalleable/rank/prover/region_verdicts.h"
+#include "libmalleable/rank/state/rank.h"
 
 /* When the program went on although it was not read. */
 static uint64_t begun_ns;

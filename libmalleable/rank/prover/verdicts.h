@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-#include "libmalleable/inspect/inspect.h"
-#include "libmalleable/rank/prover/identity.h"
+#include "libmalleable/inspect/classify.h"
+#include "libmalleable/rank/prover/object_identity.h"
 
 /* A question about another object, which the verdicts rely on. */
 struct mal_asked {

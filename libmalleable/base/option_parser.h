@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * option_parser.h: the options of a program, by getopt_long(), and one line where they are wrong.
+ *
+ * Every program has --help and --version, -h and -V. Not thread safe.
+ */
+#ifndef MAL_BASE_OPTION_PARSER_H
+#define MAL_BASE_OPTION_PARSER_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "libmalleable/base/error.h"
+
+/* The end of each table of options. */
+/* clang-format off */
+#define MAL_OPTIONS_END \
+	{"help", no_argument, NULL, 'h'}, \
+	{"version", no_argument, NULL, 'V'}, \
+	{NULL, 0, NULL, 0}
+/* clang-format on */
+
+struct mal_tool {
+	const char *name; /* "malleable status" */
+	const char *version;
+	void (*usage)(FILE *out);
+};
+
+/* What mal_option() returns beside the options' own values, which are letters or above 255. */
+enum {
+	MAL_OPTION_ANSWERED = 1, /* --help, --version: it is printed */
+	MAL_OPTION_END = -1,
+	MAL_OPTION_WRONG = -2, /* it is said */
+};
+
+/*
+ * The next option, as getopt_long() with LETTERS, to which those of every program are added; '?'
+ * with ERR if it is wrong.
+ */
+int mal_option_next(int argc, char **argv, const char *letters, const struct option *options,
+		    struct mal_error *err);
+
+/* The same for TOOL, which answers --help and --version, and complains, by itself. */
+int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *letters,
+	       const struct option *options);
+
+/* Say on standard error what is wrong with TOOL's arguments. Returns MAL_OPTION_WRONG. */
+int mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The name of the option with VALUE. */
+const char *mal_option_name(const struct option *options, int value);
+
+#endif

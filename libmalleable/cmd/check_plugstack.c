@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * check_plugstack.c: malleable admin check: what plugstack.conf says to the plugin.
+ *
+ * The file is read as Slurm reads it: words, # begins a comment, include takes patterns, which are
+ * relative to the file's directory.
+ */
+#include "libmalleable/cmd/check_plugstack.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/base/printable.h"
+#include "libmalleable/core/built.h"
+#include "libmalleable/loadable/site.h"
+
+#define PLUGIN "balance.so"
+#define SEPARATORS " \t\n"
+#define WORDS_MAX 128
+/* Files that include each other. */
+#define DEPTH_MAX 8
+
+static struct {
+	const char *file;
+	unsigned int line;
+	unsigned int wrong, plugins;
+} now;
+
+static void complain(const char *what, const char *why)
+{
+	mal_print_line(stderr, "malleable admin check: %s:%u: %s: %s", now.file, now.line, what,
+		       why);
+	now.wrong++;
+}
+
+/* The plugin's line: PATH and COUNT arguments. */
+static void check_plugin(const char *path, int count, char **arguments)
+{
+	struct mal_site site = mal_site_default;
+	struct mal_site_arguments all = {.site = &site, .complain = complain};
+
+	/* Slurm refuses to load it a second time. */
+	if (now.plugins++)
+		complain(path, "the plugin has a line before this one, which is in force alone");
+	/* Only Slurm knows where it looks for a name without a directory. */
+	if (*path == '/' && access(path, R_OK) < 0)
+		complain(path, strerror(errno));
+	mal_site_parse(&all, count, arguments);
+	mal_site_check(&all);
+	printf("%s:%u: %s: steps that ask for nothing: %s; policies: %s; libdir=%s\n", now.file,
+	       now.line, path,
+	       site.fallback[0] && mal_site_allows_default(&site) ? site.fallback : "off",
+	       site.policies[0] ? site.policies : "all", site.libdir);
+}
+
+static void check_file(const char *file, unsigned int depth);
+
+static void include(const char *pattern, unsigned int depth)
+{
+	const char *file = now.file, *slash = strrchr(file, '/');
+	unsigned int line = now.line;
+	int length = *pattern != '/' && slash ? (int)(slash + 1 - file) : 0;
+	char path[PATH_MAX];
+	glob_t found;
+
+	if (depth == DEPTH_MAX) {
+		complain(pattern, "too many files that include others");
+		return;
+	}
+	snprintf(path, sizeof(path), "%.*s%s", length, file, pattern);
+	if (glob(path, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			check_file(found.gl_pathv[i], depth + 1);
+		globfree(&found);
+	}
+	now.file = file;
+	now.line = line;
+}
+
+static void check_line(char *text, unsigned int depth)
+{
+	char *words[WORDS_MAX], *save, *name;
+	int count = 0;
+
+	text[strcspn(text, "#")] = '\0';
+	for (char *word = strtok_r(text, SEPARATORS, &save); word && count < WORDS_MAX;
+	     word = strtok_r(NULL, SEPARATORS, &save))
+		words[count++] = word;
+	if (count == 0)
+		return;
+	if (count == 1 || (strcmp(words[0], "optional") != 0 && strcmp(words[0], "required") != 0 &&
+			   strcmp(words[0], "include") != 0)) {
+		complain(words[0], "optional, required or include and a file are wanted");
+		return;
+	}
+	name = strrchr(words[1], '/');
+	if (strcmp(words[0], "include") == 0)
+		include(words[1], depth);
+	else if (strcmp(name ? name + 1 : words[1], PLUGIN) == 0)
+		check_plugin(words[1], count - 2, words + 2);
+}
+
+static void check_file(const char *file, unsigned int depth)
+{
+	FILE *stream = fopen(file, "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	now.file = file;
+	now.line = 0;
+	if (!stream) {
+		complain("cannot open", strerror(errno));
+		return;
+	}
+	while (getline(&line, &size, stream) >= 0) {
+		now.line++;
+		check_line(line, depth);
+	}
+	free(line);
+	fclose(stream);
+}
+
+int mal_check_plugstack(const char *file)
+{
+	const char *slurm = getenv("SLURM_CONF"), *slash = slurm ? strrchr(slurm, '/') : NULL;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.*s/plugstack.conf", slash ? (int)(slash - slurm) : INT_MAX,
+		 slash ? slurm : "/etc/slurm");
+	if (!file)
+		file = path;
+	check_file(file, 0);
+	mal_built_print(stdout);
+	if (!now.plugins && !now.wrong) {
+		mal_print_line(stderr,
+			       "malleable admin check: %s: no line for %s: there is no --balance",
+			       file, PLUGIN);
+		now.wrong++;
+	}
+	return now.wrong ? 1 : 0;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* report_text.c: what the user is told at the end of a step, as text. */
+#include "libmalleable/controller/report/report_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/leaving.h"
+#include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/load/alternatives.h"
+#include "libmalleable/controller/load/plausibility.h"
+#include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/verdict.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/core/starts.h"
+#include "policies/decide/simulation.h"
+#include "policies/model/efficiency.h"
+
+/* Less is none in two decimals. */
+#define NO_LOSS 0.005
+
+static const char no_mpi[] =
+	"no MPI calls intercepted (none made, or resolved by dlsym(), as Julia does)";
+
+static double controller_cpu_s(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+bool mal_report_make(const struct mal_controller *controller, struct mal_report *report)
+{
+	uint64_t own = 0, overlap = 0, back = 0;
+	double rank_time;
+
+	memset(report, 0, sizeof(*report));
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
+
+		if (!controller->ranks[rank].known)
+			continue;
+		report->ranks++;
+		report->lends += count->lends;
+		report->borrows += count->borrows;
+		report->grants += count->grants;
+		report->reclaims += count->reclaims;
+		report->evictions += count->evictions;
+		report->moves += count->moves;
+		overlap += count->overlap;
+		back += count->back;
+		own += count->own;
+	}
+	if (!report->ranks)
+		return false;
+	report->elapsed_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
+	report->overlap_s = mal_ticks_to_s(overlap);
+	report->reclaims_s = mal_ticks_to_s(back);
+	report->own_s = mal_ticks_to_s(own);
+	rank_time = report->elapsed_s * report->ranks;
+	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
+	report->controller_cpu_s = controller_cpu_s();
+	return true;
+}
+
+/* A share in TEXT, of SIZE bytes: never above all of it without a word on why. Returns TEXT. */
+static const char *percent(double share, char *text, size_t size)
+{
+	if (isnan(share))
+		snprintf(text, size, "unknown");
+	else
+		snprintf(text, size, share > 1.0005 ? "100.0 %% and noise" : "%.1f %%",
+			 100 * share);
+	return text;
+}
+
+/* A tree: each line is the product of what it names. */
+static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus)
+{
+	struct mal_efficiencies part = mal_efficiencies(cpus);
+	char all[32], left[32], right[32];
+
+	mal_text_add(text, "parallel efficiency %s = MPI %s x OpenMP %s\n",
+		     percent(part.parallel, all, sizeof(all)),
+		     percent(part.mpi, left, sizeof(left)),
+		     percent(part.openmp, right, sizeof(right)));
+	mal_text_add(text, "  MPI = load balance %s x communication %s\n",
+		     percent(part.load_balance, left, sizeof(left)),
+		     percent(part.communication, right, sizeof(right)));
+	mal_text_add(text, "  OpenMP = serial parts %s x regions %s\n",
+		     percent(part.serial, left, sizeof(left)),
+		     percent(part.regions, right, sizeof(right)));
+}
+
+/* What a policy would have made of it, behind BEFORE. */
+static void say_alternative(struct mal_text *text, const struct mal_controller *controller,
+			    double step_s, const char *before, const char *name,
+			    const struct mal_outcome *outcome)
+{
+	double predicted_s, share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
+
+	if (isnan(predicted_s)) {
+		mal_text_add(text, "%s%s no estimate", before, name);
+		return;
+	}
+	mal_text_add(text, "%s%s %.3f s", before, name, predicted_s);
+	if (share < -0.005)
+		mal_text_add(text, " (slower)");
+	else if (!isnan(share))
+		mal_text_add(text, " (%.0f %%)", fabs(share) * 100);
+}
+
+/* Where the policy found that the program is faster with fewer threads. */
+static void say_use(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned long used = 0, owned = 0;
+	char name[32] = "";
+	uint16_t counts[MAL_MAX_RANKS];
+
+	mal_count_owned(controller, counts);
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		uint32_t use = atomic_load(&controller->step->segment.ranks[rank].use);
+
+		if (!controller->ranks[rank].known)
+			continue;
+		owned += counts[rank];
+		used += use && use < counts[rank] ? use : counts[rank];
+	}
+	if (used < owned)
+		mal_text_add(text, "faster with fewer threads: %lu of %lu CPUs are used\n", used,
+			     owned);
+	if (*mal_phrase_schedule(controller, name, sizeof(name)))
+		mal_text_add(text, "faster with another loop schedule: OMP_SCHEDULE=%s\n", name);
+}
+
+/* The step was tried with WHAT, and phases took TIMES as long. WHO: a policy, or nothing. */
+static void say_rejected(struct mal_text *text, const char *who, const char *what, double times)
+{
+	if (times > 1 + NO_LOSS)
+		mal_text_add(text, "%s%s: no, it made phases %.2f times as long\n", who, what,
+			     times);
+	else if (times > 1)
+		mal_text_add(text, "%s%s: no, phases took as long with it\n", who, what);
+}
+
+/* Which way a step ran at last, and why: COUNT CPUs by rank, LENDS. WHO: a policy, or nothing. */
+static void say_way(struct mal_text *text, const struct mal_controller *controller, const char *who,
+		    const struct mal_outcome *way)
+{
+	double lend = way->lend_times;
+	unsigned int rank = mal_find_receiver(controller, way->count);
+
+	if (rank < controller->step->segment.rank_count)
+		mal_text_add(text, "%smoved: rank %u has %u of %u CPUs\n", who, rank,
+			     way->count[rank], controller->step->cpu_count);
+	else
+		say_rejected(text, who, "moved", way->move_times);
+	if (!way->lends)
+		say_rejected(text, who, "lent", lend);
+	else if (lend > 0)
+		mal_text_add(text, "%slent: yes, phases take %.2f times as long as without\n", who,
+			     lend);
+}
+
+static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned int count[MAL_MAX_RANKS];
+	struct mal_outcome way = {.count = count,
+				  .lends = atomic_load(&controller->step->segment.header->rules) &
+					   MAL_RULE_LEND,
+				  .move_times = controller->deciding.move_times,
+				  .lend_times = controller->deciding.lend_times};
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		count[rank] = controller->last_window.samples[rank].cpus;
+	say_way(text, controller, "", &way);
+}
+
+/* What the policies would have made of it, and the way of the first. */
+static void say_alternatives(struct mal_text *text, const struct mal_controller *controller,
+			     double step_s)
+{
+	const struct mal_outcome *outcome;
+	const struct mal_policy *policy;
+	double predicted_s;
+	char who[64];
+
+	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
+	     i++)
+		say_alternative(text, controller, step_s,
+				i ? ", " : "predicted with --balance: ", policy->name, outcome);
+	policy = mal_alternatives_at(controller->alternatives, 0, &outcome);
+	if (!policy)
+		return;
+	mal_text_add(text, "\n");
+	mal_verdict_predict(controller, outcome, step_s, &predicted_s);
+	if (isnan(predicted_s))
+		return;
+	snprintf(who, sizeof(who), "  with %s ", policy->name);
+	say_way(text, controller, who, outcome);
+}
+
+/* How many ranks keep their teams, and why most of them do. */
+static void say_mode(struct mal_text *text, const struct mal_controller *controller)
+{
+	struct mal_kept_teams kept;
+	enum mal_mode_reason reason = mal_phrase_main_reason(controller, &kept);
+
+	if (reason == MAL_REASON_NONE)
+		return;
+	if (kept.ranks < kept.of_ranks)
+		mal_text_add(text, "mode: cpuset in %u of %u ranks, team in the others: %s\n",
+			     kept.ranks, kept.of_ranks, mal_phrase_of_reason(reason));
+	else
+		mal_text_add(text, "mode: cpuset, %s\n", mal_phrase_of_reason(reason));
+}
+
+/* Where nothing could be classified: why. */
+static void say_unproved(struct mal_text *text, const struct mal_controller *controller)
+{
+	char why[MAL_BOUND_TEXT + 1];
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		if (!controller->ranks[rank].known ||
+		    atomic_load(&controller->step->segment.ranks[rank].proves))
+			continue;
+		if (!*mal_phrase_bound(controller, rank, why, sizeof(why)))
+			continue;
+		mal_text_add(text, "regions: none could be classified: %s\n", why);
+		return;
+	}
+}
+
+/* Where regions were classified (prove=): how many ran free, and one that did not. */
+static void say_proofs(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned long long runs = 0, free_runs = 0;
+	uint32_t beside_ms = 0;
+	char bound[MAL_BOUND_TEXT + 1] = "";
+	char one[128];
+	bool any = false, unread = false;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
+
+		if (!controller->ranks[rank].known || !atomic_load(&slot->proves))
+			continue;
+		any = true;
+		runs += atomic_load(&slot->count.regions);
+		free_runs += atomic_load(&slot->count.free);
+		if (atomic_load(&slot->beside_ms) > beside_ms)
+			beside_ms = atomic_load(&slot->beside_ms);
+		unread |= atomic_load(&slot->unread) != 0;
+		if (!*bound && !atomic_load(&slot->unread))
+			mal_phrase_bound(controller, rank, bound, sizeof(bound));
+	}
+	mal_phrase_told_one(controller, one, sizeof(one));
+	/* One that never ran matters only where it kept the program at one thread. */
+	if (free_runs >= runs && !*one)
+		*bound = '\0';
+	if (!any)
+		return;
+	mal_text_add(text, "regions: %llu of %llu runs free", free_runs, runs);
+	if (unread)
+		mal_text_add(text, "; proof did not end before the last region");
+	else if (beside_ms)
+		mal_text_add(text, "; proof went on beside the run for %.1f s", beside_ms / 1e3);
+	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
+}
+
+static void say_plausibility(struct mal_text *text, const struct mal_plausibility *found)
+{
+	if (found->unseen)
+		mal_text_add(text,
+			     "nothing was moved in %u windows: ranks such as %u worked %.3f s in "
+			     "threads outside OpenMP, and %.3f s in those of OpenMP\n",
+			     found->unseen, found->rank, found->unseen_s, found->seen_s);
+	if (found->stopped)
+		mal_text_add(
+			text,
+			"%u windows were thrown away: ranks computed without having their CPUs\n",
+			found->stopped);
+}
+
+/* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
+static unsigned int count_strays(const struct mal_controller *controller, uint32_t strays,
+				 unsigned int *one)
+{
+	unsigned int count = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
+		uint32_t seen = atomic_load(&slot->strays);
+
+		if (atomic_load(&slot->count.lends) || atomic_load(&slot->count.grants))
+			seen &= ~(uint32_t)MAL_STRAYS_COMPUTE;
+		if (seen & strays && !count++)
+			*one = rank;
+	}
+	return count;
+}
+
+/* Which threads of the program keep ranks from gaining what others gain. */
+static void say_strays(struct mal_text *text, const struct mal_controller *controller)
+{
+	unsigned int one, count = count_strays(controller, MAL_STRAYS_COMPUTE, &one);
+
+	if (count)
+		mal_text_add(text,
+			     "%u ranks such as %u lent nothing: other threads of the program may "
+			     "compute while one waits in MPI\n",
+			     count, one);
+	count = count_strays(controller, MAL_STRAYS_OPEN, &one);
+	if (count)
+		mal_text_add(text,
+			     "regions of %u ranks such as %u were not balanced: they began in "
+			     "another thread than the first that used MPI or OpenMP\n",
+			     count, one);
+}
+
+static void say_kept(struct mal_text *text, const struct mal_cpumask *kept)
+{
+	char list[MAL_CPUMASK_TEXT];
+
+	if (mal_cpumask_count(kept))
+		mal_text_add(text,
+			     "CPUs not handed over: the program keeps binding threads there: %s\n",
+			     mal_cpumask_format(kept, list, sizeof(list)));
+}
+
+/* Ranks that never call MPI do not belong together; one alone may be all that its user wants. */
+static bool lacks_mpi(const struct mal_controller *controller, const struct mal_report *report)
+{
+	bool seen = report->ranks == 1 && !controller->summaries;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		seen |= atomic_load(&controller->step->segment.ranks[rank].uses_mpi) != 0;
+	return !seen;
+}
+
+static void say_too_short(struct mal_text *text, const struct mal_controller *controller,
+			  const struct mal_report *report)
+{
+	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
+	bool lacks = lacks_mpi(controller, report);
+	unsigned int one, strays = count_strays(controller, MAL_STRAYS_WAIT, &one);
+
+	mal_text_add(text,
+		     "too short to measure: fewer than two phase boundaries were seen%s%s%s%s\n",
+		     lacks ? "; " : "", lacks ? no_mpi : "",
+		     lacks_openmp ? "; no OpenMP with OMPT was seen" : "",
+		     strays ? "; another thread than the first that used MPI waits in it" : "");
+}
+
+size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
+		       char *buffer, size_t size)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	struct mal_text text = {buffer, size, 0};
+	char verdict[MAL_VERDICT_SIZE], before[32], after[32];
+
+	if (totals->windows)
+		mal_text_add(&text, "%s\n",
+			     mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict)));
+	if (totals->windows && lacks_mpi(controller, report))
+		mal_text_add(&text, "%s: ranks that wait lend nothing\n", no_mpi);
+	if (controller->step->arguments.brief) {
+		if (!totals->windows)
+			say_too_short(&text, controller, report);
+		return text.length;
+	}
+	say_proofs(&text, controller);
+	say_unproved(&text, controller);
+	say_strays(&text, controller);
+	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
+		     controller->step->arguments.step, controller->step->arguments.node,
+		     controller->deciding.policy->name, report->ranks, controller->step->cpu_count,
+		     report->elapsed_s);
+	if (controller->deciding.rejected)
+		mal_text_add(&text, "policy %s was rejected: %s\n",
+			     controller->deciding.policy->name, controller->deciding.rejected);
+	if (mal_allocation_min_share(controller) < controller->step->cpu_count)
+		mal_text_add(&text, "beside other jobs: %u of its %u CPUs at least\n",
+			     mal_allocation_min_share(controller), controller->step->cpu_count);
+	if (controller->off_switch.ever_off)
+		mal_text_add(&text,
+			     "switched off by the administrator, at the end or for a time\n");
+	if (!totals->windows) {
+		say_too_short(&text, controller, report);
+		return text.length;
+	}
+	mal_text_add(&text, "load balance (mean/max): %s as started, %s as run\n",
+		     percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
+		     percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
+	say_efficiency(&text, &totals->cpus);
+	say_alternatives(&text, controller, report->elapsed_s);
+	mal_text_add(&text,
+		     "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
+		     (unsigned long long)report->lends, (unsigned long long)report->borrows,
+		     (unsigned long long)report->grants, (unsigned long long)report->reclaims,
+		     (unsigned long long)report->moves);
+	if (report->evictions)
+		mal_text_add(
+			&text,
+			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
+			(unsigned long long)report->evictions,
+			1e6 * report->overlap_s / (double)report->evictions);
+	say_ways(&text, controller);
+	say_use(&text, controller);
+	say_mode(&text, controller);
+	say_plausibility(&text, mal_plausibility_read(controller));
+	say_kept(&text, mal_leaving_kept(controller));
+	mal_text_add(&text, "%s", mal_phrase_no_filter);
+	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
+		     100 * report->own_part, 1e3 * report->controller_cpu_s);
+	return text.length;
+}
+
+size_t mal_report_nothing(const struct mal_controller *controller, char *buffer, size_t size)
+{
+	const struct mal_header *header = controller->step->segment.header;
+	struct mal_text text = {buffer, size, 0};
+
+	if (atomic_load(&header->refused))
+		return 0;
+	if (!atomic_load(&header->unseen) && mal_starts_are_whole(header)) {
+		mal_text_add(&text, "nothing to balance: no task used MPI or OpenMP\n");
+		return text.length;
+	}
+	mal_text_add(&text, "no rank came, nothing was balanced: %s\n",
+		     atomic_load(&header->unseen)
+			     ? "a program ran where our libraries cannot be loaded, as in a "
+			       "container without them or with an older glibc"
+			     : "LD_PRELOAD was overwritten, or the program is static, setuid, "
+			       "without MPI and OpenMP, or finds MPI by dlsym");
+	return text.length;
+}
+
+size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
+		       bool alone, char *buffer, size_t size)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	struct mal_text text = {buffer, size, 0};
+	char verdict[MAL_VERDICT_SIZE] = "too short to measure";
+
+	if (totals->windows)
+		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
+	mal_text_add(&text,
+		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves%s: %s%s\n",
+		     controller->step->arguments.step, controller->step->arguments.node,
+		     controller->deciding.policy->name,
+		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
+		     controller->step->cpu_count, (unsigned long long)report->lends,
+		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
+		     lacks_mpi(controller, report) ? "; no MPI calls intercepted" : "");
+	if (controller->step->arguments.node_number == 0)
+		mal_text_add(&text, "%s", mal_phrase_not_joined);
+	return text.length;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_text.h: what the user is told at the end of a step, as text and as JSON.
+ *
+ * Invariant: A line that does not fit is left out as a whole (t/unit/test_report.c: lines).
+ */
+#ifndef MAL_CONTROLLER_REPORT_REPORT_TEXT_H
+#define MAL_CONTROLLER_REPORT_REPORT_TEXT_H
+
+#include <stdio.h>
+
+#include "libmalleable/controller/state/controller.h"
+
+/* Everything that the report says; made once, printed twice. */
+struct mal_report {
+	double elapsed_s;   /* of the step */
+	unsigned int ranks; /* that registered */
+	uint64_t lends, borrows, grants, reclaims, evictions, moves;
+	double overlap_s;
+	double reclaims_s; /* that all reclaims took */
+	double own_s;	   /* our code in the ranks, all together */
+	double own_part;   /* of the ranks' time */
+	double controller_cpu_s;
+};
+
+/* Sum up. False if no rank ever came: there is nothing to report. */
+bool mal_report_make(const struct mal_controller *controller, struct mal_report *report);
+
+/*
+ * Write the text into TEXT, of SIZE bytes: lines that do not fit are left out. Returns its length;
+ * it is not terminated.
+ */
+size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
+		       char *text, size_t size);
+
+/* The same where no rank came: one line on what may have kept ranks away, or nothing. */
+size_t mal_report_nothing(const struct mal_controller *controller, char *text, size_t size);
+
+/*
+ * The same in one line, for a step over several nodes, whose lines make one report. ALONE: they do
+ * not come together, and this line tells so.
+ */
+size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
+		       bool alone, char *text, size_t size);
+
+/*
+ * Write the report to FILE as one JSON object; NULL: no rank ever came. Returns 0, or -1: out of
+ * memory, or it cannot be written.
+ */
+int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,
+		    FILE *file);
+
+#endif

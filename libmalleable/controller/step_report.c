@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* step_report.c: what the controller tells and writes as its step ends. */
+#include "libmalleable/controller/step_report.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "libmalleable/base/output.h"
+#include "libmalleable/controller/load/recording.h"
+#include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/imbalance.h"
+#include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/report_text.h"
+#include "libmalleable/controller/report/summaries.h"
+#include "libmalleable/controller/report/verdict.h"
+#include "libmalleable/core/file_claim.h"
+#include "libmalleable/core/outcome.h"
+
+/* End the recording. TEXT, of SIZE bytes, is what went wrong with it. Returns its length. */
+static size_t end_recording(struct mal_controller *controller, char *text, size_t size)
+{
+	struct mal_text line = {text, size, 0};
+	struct mal_error err;
+
+	if (mal_recording_destroy(controller->recording, &err) < 0)
+		mal_text_add(&line, "%s\n", err.text);
+	controller->recording = NULL;
+	return line.length;
+}
+
+/* Of a step over several nodes each has a line, from itself or from the first one. */
+static size_t make_text(const struct mal_controller *controller, const struct mal_report *report,
+			char *text, size_t size)
+{
+	if (!controller->summaries)
+		return mal_report_text(controller, report, text, size);
+	switch (mal_summaries_part(controller)) {
+	case MAL_NODES_ALL: return mal_imbalance_text(controller, text, size);
+	case MAL_NODES_ONE: return mal_report_line(controller, report, true, text, size);
+	default: return 0;
+	}
+}
+
+/* Over the pipe. Whoever started us may be gone: then nobody is told, and all else goes on. */
+static void tell(int report_fd, const void *text, size_t length)
+{
+	if (report_fd < 0 || !length || write(report_fd, text, length) < 0)
+		return;
+}
+
+/* For root: numbers, no text. */
+static void send_record(const struct mal_controller *controller, const struct mal_report *report,
+			int report_fd)
+{
+	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_outcome_record record = {
+		.magic = MAL_OUTCOME_MAGIC,
+		.version = MAL_OUTCOME_VERSION,
+		.windows = totals->windows,
+		.lends = report->lends,
+		.moves = report->moves,
+		.elapsed_s = totals->elapsed_s,
+		.off_s = mal_verdict_off(controller, report->elapsed_s),
+		.ideal_s = totals->ideal_s,
+		.outside_s = mal_totals_outside(totals, report->elapsed_s),
+	};
+
+	tell(report_fd, &record, sizeof(record));
+}
+
+/* Silence would mean that we were killed. */
+static void send_nothing(int report_fd)
+{
+	const struct mal_outcome_record record = {
+		.magic = MAL_OUTCOME_NOTHING,
+		.version = MAL_OUTCOME_VERSION,
+	};
+
+	tell(report_fd, &record, sizeof(record));
+}
+
+/* Write the JSON to FILE and close it. What fails is said to the user, who has the text already. */
+static void write_json(const struct mal_controller *controller, const struct mal_report *report,
+		       FILE *file, const char *path, int report_fd, struct mal_error *err)
+{
+	if (mal_report_json(controller, report, file) < 0) {
+		mal_fail_errno(err, "cannot write the report to %s", path);
+		fclose(file);
+	} else if (mal_output_close(file, path, "report", err) == 0) {
+		return;
+	}
+	if (report_fd >= 0)
+		dprintf(report_fd, "%s\n", err->text);
+}
+
+/* Write the JSON to the user's file, or to one of the step's own beside it. */
+static void write_users_file(const struct mal_controller *controller,
+			     const struct mal_report *report)
+{
+	const struct mal_arguments *arguments = &controller->step->arguments;
+	const char *path = arguments->report_file;
+	char own[4096];
+	struct mal_error err = {""};
+	FILE *file = mal_file_claim(&path, controller->step->derived[MAL_FILE_REPORT], "report",
+				    &controller->step->writer, own, sizeof(own), &err);
+
+	if (arguments->report_fd >= 0 && *err.text)
+		dprintf(arguments->report_fd, "%s\n", err.text);
+	if (file)
+		write_json(controller, report, file, path, arguments->report_fd, &err);
+}
+
+/* REPORT: NULL where no rank ever came. The site's file is there by now. */
+static void write_files(const struct mal_controller *controller, const struct mal_report *report,
+			FILE *site_report)
+{
+	const struct mal_arguments *arguments = &controller->step->arguments;
+	struct mal_error err = {""};
+
+	if (report && arguments->report_file)
+		write_users_file(controller, report);
+	if (site_report)
+		write_json(controller, report, site_report, arguments->site_report,
+			   arguments->report_fd, &err);
+}
+
+/* A file of the user's may hang: what goes over the pipe comes first. */
+void mal_ending_report(struct mal_controller *controller, FILE *site_report)
+{
+	int report_fd = controller->step->arguments.report_fd;
+	struct mal_report report;
+	char text[3072];
+
+	if (!mal_report_make(controller, &report)) {
+		send_nothing(report_fd);
+		tell(report_fd, text, mal_report_nothing(controller, text, sizeof(text)));
+		end_recording(controller, text, sizeof(text));
+		write_files(controller, NULL, site_report);
+		return;
+	}
+	send_record(controller, &report, report_fd);
+	mal_imbalance_find(controller);
+	tell(report_fd, text, make_text(controller, &report, text, sizeof(text)));
+	tell(report_fd, text, end_recording(controller, text, sizeof(text)));
+	write_files(controller, &report, site_report);
+}
+
+/* As whoever started us: in a directory that root alone may write, only root can. */
+FILE *mal_ending_site_file(const struct mal_arguments *arguments)
+{
+	bool becomes = arguments->becomes_user;
+	int fd = arguments->site_report
+			 ? mal_output_create(arguments->site_report,
+					     becomes ? arguments->user : geteuid(),
+					     becomes ? arguments->group : getegid(), NULL)
+			 : -1;
+
+	return fd >= 0 ? fdopen(fd, "w") : NULL;
+}

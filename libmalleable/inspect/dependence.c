@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dependence.c: what is done depending on a thread's number, its iterations, or what it carries. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/inspect/analysis.h"
+
+static int is_reached(const struct mal_analysis *analysis, uint32_t block)
+{
+	return analysis->facts[block].end && analysis->facts[block].end->live;
+}
+
+/* The loops within the blocks of SET, from the outermost on; those of a shared one only wait. */
+static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
+{
+	struct mal_flow_graph *graph = &analysis->graph;
+	uint32_t *loop = calloc((size_t)graph->block_count + 1, sizeof(*loop)), early = 0;
+	uint8_t *inner = calloc((size_t)graph->block_count + 1, 1);
+	int count = loop && inner ? mal_flow_loops(graph, set, loop) : -1, more = 0;
+
+	for (uint32_t number = 1; number <= (uint32_t)(count > 0 ? count : 0); number++) {
+		unsigned int others = 0, shared = 0;
+		int within = 0;
+
+		for (uint32_t i = 0; i < graph->block_count; i++)
+			within |= loop[i] == number && analysis->facts[i].shared;
+		mal_check_wait(analysis, loop, number);
+		if (!within)
+			mal_count_exits(analysis, loop, number, &shared, &others, &early);
+		if (shared && others) {
+			analysis->at = mal_flow_last(graph, early);
+			mal_bind(analysis, "a loop of iterations that ends early", NULL);
+		}
+		for (uint32_t i = 0; i < graph->block_count; i++) {
+			int header = 0;
+
+			for (uint32_t j = 0; loop[i] == number && j < graph->blocks[i].before_count;
+			     j++)
+				header |= loop[graph->blocks[i].before[j]] != number;
+			if (loop[i] != number)
+				continue;
+			analysis->facts[i].leaves = 0;
+			for (uint32_t j = 0; j < graph->blocks[i].next_count; j++)
+				analysis->facts[i].leaves |=
+					loop[graph->blocks[i].next[j]] != number;
+			if (shared && !others) {
+				analysis->facts[i].shared = 1;
+				analysis->facts[i].header = (uint8_t)header;
+			}
+			more |= !header;
+			inner[i] = !header;
+		}
+	}
+	free(loop);
+	if (count > 0 && more)
+		count = find_loops(analysis, inner);
+	free(inner);
+	return count;
+}
+
+int mal_find_shared_loops(struct mal_analysis *analysis)
+{
+	uint8_t *set = calloc((size_t)analysis->graph.block_count + 1, 1);
+	int result;
+
+	if (!set)
+		return -1;
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		analysis->facts[i].shared = analysis->facts[i].header = 0;
+		set[i] = (uint8_t)is_reached(analysis, i);
+	}
+	result = find_loops(analysis, set);
+	free(set);
+	return result < 0 ? -1 : 0;
+}
+
+/* What the ways of a branch lead to before they meet again: 1 the first, 2 others. */
+static void mark_ways(const struct mal_analysis *analysis, uint32_t block, uint8_t *marks,
+		      uint8_t *set)
+{
+	const struct mal_block *at = &analysis->graph.blocks[block];
+
+	memset(marks, 0, analysis->graph.block_count);
+	memset(set, 1, analysis->graph.block_count);
+	/* Not through the branch again. */
+	set[block] = 2;
+	if (at->postdominator >= 0)
+		set[at->postdominator] = 0;
+	for (uint32_t i = 0; i < at->next_count; i++)
+		if (set[at->next[i]])
+			mal_flow_reach(&analysis->graph, set, at->next[i], 0, i ? 2 : 1, marks);
+}
+
+/* Where ways of a branch meet, values may differ by it. */
+static int force_at(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
+		    uint8_t force)
+{
+	const struct mal_flow_graph *graph = &analysis->graph;
+	int changed = 0;
+
+	for (uint32_t i = 0; i < graph->block_count; i++) {
+		const struct mal_block *at = &graph->blocks[i];
+		int meet = 0;
+
+		if (marks[i] != 3 && (int)i != graph->blocks[block].postdominator)
+			continue;
+		if (force == MAL_FORCE_JOIN && analysis->facts[i].shared &&
+		    !analysis->facts[i].header)
+			continue;
+		for (uint32_t j = 0; j < at->before_count; j++) {
+			uint32_t before = at->before[j];
+
+			meet |= before == block || marks[before] == 1 || marks[before] == 2;
+		}
+		if (!meet)
+			continue;
+		changed |= !(analysis->facts[i].force & force);
+		analysis->facts[i].force |= force;
+	}
+	return changed;
+}
+
+/* Whether all ways of a branch stay in a loop of iterations. */
+static int is_inner(const struct mal_analysis *analysis, uint32_t block)
+{
+	const struct mal_block *at = &analysis->graph.blocks[block];
+	int inner = analysis->facts[block].shared;
+
+	for (uint32_t i = 0; i < at->next_count; i++)
+		inner &= analysis->facts[at->next[i]].shared;
+	return inner;
+}
+
+int mal_force_joins(struct mal_analysis *analysis)
+{
+	uint32_t count = analysis->graph.block_count;
+	uint8_t *marks = calloc((size_t)count + 1, 2), *set = marks + count + 1;
+	int changed = 0;
+
+	if (!marks)
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (facts->header && !(facts->force & MAL_FORCE_LOOP)) {
+			facts->force |= MAL_FORCE_LOOP;
+			changed = 1;
+		}
+		if (!is_reached(analysis, i) || facts->branch == MAL_BRANCH_CLEAN)
+			continue;
+		mark_ways(analysis, i, marks, set);
+		if (!mal_is_exit_by_share(analysis, i))
+			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
+		else if (!is_inner(analysis, i))
+			changed |= force_at(analysis, i, marks, MAL_FORCE_JOIN);
+	}
+	free(marks);
+	return changed;
+}
+
+static void check_branch(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
+			 uint8_t *in_share, uint8_t *once)
+{
+	const struct mal_block_facts *facts = &analysis->facts[block];
+	uint8_t alone = facts->branch == MAL_BRANCH_CHOSEN ? 1 : 2;
+	int loops = facts->branch == MAL_BRANCH_CHUNK && !facts->shared;
+
+	if (facts->carried & MAL_COUNTED && is_inner(analysis, block))
+		mal_bind_block(analysis, block, "a branch on how many iterations a thread has had");
+	if (facts->decides && is_inner(analysis, block) && (facts->decides > 1 || !facts->leaves))
+		mal_bind_block(analysis, block, "the bounds of a thread's iterations in a branch");
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *there = &analysis->facts[i];
+		const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
+
+		if (!marks[i] || !is_reached(analysis, i))
+			continue;
+		switch (facts->branch) {
+		case MAL_BRANCH_DIVISION:
+			if (marks[i] != 3 && (there->effects & ~MAL_EFFECT_ITEM || i == block ||
+					      !analysis->graph.blocks[i].ends))
+				mal_bind_block(analysis, block, "a branch on a thread's number");
+			break;
+		case MAL_BRANCH_CHUNK:
+			loops &= !there->shared;
+			in_share[i] = 1;
+			if (!there->shared &&
+			    there->effects & ~(MAL_EFFECT_RUNTIME | MAL_EFFECT_ITEM))
+				mal_bind_block(analysis, block, "a branch on a thread's number");
+			break;
+		case MAL_BRANCH_SHARE: in_share[i] = 1; break;
+		case MAL_BRANCH_CHOSEN:
+		case MAL_BRANCH_NOT_CHOSEN:
+			once[i] |= marks[i] == alone;
+			if (marks[i] == alone && facts->shared && there->effects & ~MAL_EFFECT_ITEM)
+				mal_bind_block(analysis, block,
+					       "one thread alone within a loop of iterations");
+			break;
+		default:
+			if (facts->carried & MAL_CARRIED && there->effects & counts && i != block)
+				mal_bind_block(
+					analysis, block,
+					"an effect that depends on a thread's other iterations");
+		}
+	}
+	if (loops)
+		mal_bind_block(analysis, block, "a branch on a thread's number");
+}
+
+/* Whether what follows one of LLVM's calls is also in the loop: then it is an iteration of it. */
+static int is_iteration(const struct mal_analysis *analysis, uint32_t block)
+{
+	const unsigned int counts = MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL;
+
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (is_reached(analysis, i) && facts->shared && facts->end->working &&
+		    facts->effects & counts)
+			return analysis->facts[block].end->working;
+	}
+	return 0;
+}
+
+static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
+			 const uint8_t *once)
+{
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (!is_reached(analysis, i) || !analysis->graph.blocks[i].ends)
+			continue;
+		if (facts->effects & MAL_EFFECT_BOUND && !facts->shared)
+			mal_bind_block(analysis, i,
+				       "something at the bounds of a thread's iterations");
+		if (facts->effects & MAL_EFFECT_CHOOSES && (facts->shared || in_share[i]))
+			mal_bind_block(analysis, i, "one thread alone within a loop of iterations");
+		if (in_share[i] && !facts->shared && !once[i] && !is_iteration(analysis, i) &&
+		    facts->effects & (MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL))
+			mal_bind_block(analysis, i, "an effect of each thread that has iterations");
+	}
+}
+
+int mal_check_control(struct mal_analysis *analysis)
+{
+	uint32_t count = analysis->graph.block_count;
+	uint8_t *marks = calloc((size_t)count + 1, 4), *set = marks + count + 1;
+	uint8_t *in_share = set + count + 1, *once = in_share + count + 1;
+
+	if (!marks)
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[i];
+
+		if (!is_reached(analysis, i) ||
+		    (facts->branch == MAL_BRANCH_CLEAN && !facts->carried))
+			continue;
+		mark_ways(analysis, i, marks, set);
+		analysis->chooses |= facts->branch == MAL_BRANCH_CHOSEN ||
+				     facts->branch == MAL_BRANCH_NOT_CHOSEN;
+		check_branch(analysis, i, marks, in_share, once);
+		if (!facts->shared && facts->some)
+			mal_check_guard(analysis, i, marks);
+		if (facts->shared && facts->ends)
+			mal_check_end(analysis, i, marks, set);
+	}
+	check_blocks(analysis, in_share, once);
+	free(marks);
+	return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sibling_threads.c: whether the rank's other threads sleep, as the kernel sees them.
+ *
+ * Invariant: CPUs are not idle while a thread computes that nobody told us of
+ * (t/unit/test_threads.c: older_threads).
+ */
+#include "libmalleable/rank/cpus/sibling_threads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/state/rank.h"
+
+/* So many are looked at, the team's included. */
+#define LOOK_MAX 512
+
+/*
+ * Read what stands behind the name's bracket in /proc/self/task/TID/stat (proc(5)), from the
+ * thread's state on. Returns TEXT, or NULL if there is none.
+ */
+static const char *read_stat(int32_t tid, char text[1024])
+{
+	char path[64];
+	const char *bracket;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	length = read(fd, text, 1023);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	bracket = strrchr(text, ')');
+	return bracket && bracket[1] == ' ' ? bracket + 2 : NULL;
+}
+
+static char state_of(int32_t tid)
+{
+	char text[1024];
+	const char *stat = read_stat(tid, text);
+
+	return stat ? *stat : 'X';
+}
+
+/* Field 39, and the state is field 3. */
+unsigned int mal_thread_cpu(int32_t tid)
+{
+	char text[1024];
+	const char *stat = read_stat(tid, text);
+
+	for (unsigned int field = 3; stat && field < 39; field++) {
+		stat = strchr(stat, ' ');
+		stat += stat != NULL;
+	}
+	return stat ? (unsigned int)strtoul(stat, NULL, 10) : MAL_NO_CPU;
+}
+
+/*
+ * Whether thread TID runs. One that slept at the last look and used no CPU time since, as its clock
+ * tells, still sleeps: that takes a tenth of the time.
+ */
+static bool runs(int32_t tid, unsigned int index)
+{
+	static struct {
+		int32_t tid;
+		struct timespec used;
+		bool ran;
+	} last[LOOK_MAX];
+	struct timespec now = {0, 0};
+
+	if (clock_gettime(mal_thread_clock(tid), &now) < 0)
+		return false;
+	if (last[index].tid != tid || last[index].ran || last[index].used.tv_sec != now.tv_sec ||
+	    last[index].used.tv_nsec != now.tv_nsec)
+		last[index].ran = state_of(tid) == 'R';
+	last[index].tid = tid;
+	last[index].used = now;
+	return last[index].ran;
+}
+
+bool mal_thread_sleeps(int32_t tid)
+{
+	char state = state_of(tid);
+
+	return state == 'S' || state == 'Z';
+}
+
+/*
+ * The primary thread waits, and the team's threads for work, whether they poll or sleep; our reader
+ * keeps nobody waiting.
+ */
+static bool is_ours(const struct mal_rank *rank, int32_t tid)
+{
+	if (tid == rank->primary.tid || tid == mal_threads_background_tid())
+		return true;
+	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
+		int32_t one = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
+
+		if (!one)
+			return false;
+		if (one == tid)
+			return true;
+	}
+	return false;
+}
+
+bool mal_others_sleep(const struct mal_rank *rank)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	bool sleep = tasks != NULL;
+	struct dirent *entry;
+	unsigned int count = 0;
+	char self[64] = "";
+
+	if (readlink("/proc/thread-self", self, sizeof(self) - 1) < 0)
+		self[0] = '\0';
+	while (sleep && (entry = readdir(tasks))) {
+		const char *own = strrchr(self, '/');
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
+			continue;
+		sleep = count < LOOK_MAX && (is_ours(rank, tid) || !runs(tid, count));
+		count++;
+	}
+	if (tasks)
+		closedir(tasks);
+	return sleep;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sibling_threads.h: whether the rank's other threads sleep, as the kernel sees them. */
+#ifndef MAL_RANK_CPUS_SIBLING_THREADS_H
+#define MAL_RANK_CPUS_SIBLING_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct mal_rank;
+
+/* The clock of the CPU time of thread TID, any of this process's: as pthread_getcpuclockid(3). */
+static inline clockid_t mal_thread_clock(int32_t tid)
+{
+	return (clockid_t)(~(uint32_t)tid << 3 | 6);
+}
+
+/* Whether that thread sleeps in a system call, or has ended as the first one can. About 10 us. */
+bool mal_thread_sleeps(int32_t tid);
+
+/* The CPU where that thread ran last, MAL_NO_CPU: nobody can tell. */
+unsigned int mal_thread_cpu(int32_t tid);
+
+/*
+ * Whether no thread of this process runs but the caller, the primary one and the team, made by
+ * anybody at any time.
+ * Takes about 10 us, and 1 us for each thread, 10 us if it has run since the last look. More than
+ * a few hundred are not looked at, and count as running.
+ */
+bool mal_others_sleep(const struct mal_rank *rank);
+
+#endif

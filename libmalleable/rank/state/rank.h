@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rank.h: what the library knows in a rank; for the files of rank/ only. */
+#ifndef MAL_RANK_STATE_RANK_H
+#define MAL_RANK_STATE_RANK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/fpstate.h"
+#include "libmalleable/core/segment.h"
+#include "libmalleable/rank/state/period.h"
+
+#define MAL_PRIMARY_ENDED (-1)
+
+struct mal_rank;
+struct mal_region;
+struct mal_runtime;
+struct mal_thread;
+
+/*
+ * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
+ * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c);
+ * where its polls are not seen another thread lends them (unseen_wait.c).
+ * What all files know is in front; each of the structures in it is of the files named there.
+ */
+struct mal_rank {
+	bool active;	/* attached to a segment; cleared in forked children and at the end */
+	bool observe;	/* never bind a thread */
+	bool ompt;	/* an OpenMP runtime reports its threads through OMPT */
+	bool unmanaged; /* MPI has started and no such runtime has yet (unmanaged.h) */
+	unsigned int me;
+	unsigned int rank_count; /* ranks among which the node's CPUs of the step were divided */
+	struct mal_segment segment;
+	struct mal_rank_slot *slot;
+	struct mal_thread_slot *threads;
+	uint64_t short_region; /* ticks, set once: in shorter regions only some runs are timed */
+	struct mal_cpumask allocation; /* never left, whatever the segment says */
+	struct mal_cpumask home;
+	enum mal_mode mode;
+
+	/* cpus.c: the CPUs that we use now */
+	struct {
+		uint16_t own[MAL_MAX_CPUS];
+		uint16_t borrowed[MAL_MAX_CPUS];
+		unsigned int own_count;
+		unsigned int borrowed_count;
+		uint32_t seen_changes;
+		uint32_t seen_plan;
+		bool plan_unfinished; /* the last CPU could not be given: none came for it yet */
+		/* CPUs that the plan gives us in all while some have not come, else 0 */
+		unsigned int planned;
+		bool wants; /* as we said in mal_rank_slot.wants */
+	} cpus;
+	/*
+	 * bind.c: what the team was placed for: regions that find nothing changed touch no other
+	 * thread's cache line.
+	 */
+	struct {
+		unsigned int team;
+		unsigned int cpus;
+		bool outdated;
+	} placed;
+
+	/* primary.c, and who notes where that thread was last */
+	struct {
+		/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
+		_Atomic int32_t tid;
+		uint64_t last_leave; /* tick at which it last left a region or MPI */
+		uint64_t left_mpi;   /* tick at which it last left MPI */
+		/* the process's first one, if it was that: its data outlive all other threads */
+		struct mal_thread *volatile first;
+	} primary;
+
+	/* region.c: the current region */
+	struct {
+		unsigned int depth;   /* of parallel regions opened by the primary thread */
+		unsigned int running; /* threads */
+		bool widened;	      /* it has more threads than the program knows of */
+		bool oversubscribed;  /* it has more threads than CPUs */
+		bool sized;	      /* its number of threads was our choice, not the program's */
+		/* it is oversubscribed, or may become so because it uses borrowed CPUs */
+		bool may_share_cpus;
+		/*
+		 * Runs of the region that this one counts for in the samples; 0: its threads are
+		 * not timed.
+		 */
+		unsigned int weight;
+		uint64_t begin;
+		struct mal_region *current; /* or the last one */
+		uint64_t settle;	    /* ticks, set once */
+	} region;
+	/*
+	 * region.c: what regions were last prepared for: while that is current there is nothing to
+	 * prepare again. NUMBER changes with it, and after a region that leaves nothing the next
+	 * can rely on.
+	 */
+	struct {
+		uint32_t number;
+		uint64_t borrowers;
+		uint32_t rules, schedule, plan, changes, told_threads;
+		unsigned int team;
+	} prepared;
+
+	/* sizing.c */
+	struct {
+		uint64_t last_look;	    /* tick */
+		unsigned int looks_without; /* looks since another rank last waited */
+		unsigned int threads;	    /* most in a team so far */
+		/* ticks, set once */
+		uint64_t look_every;
+		uint64_t grow_region;
+		uint64_t share_region;
+	} sizing;
+
+	/* length.c */
+	struct {
+		uint64_t all, brief; /* ticks in regions lately, and in short ones */
+		/* ticks, set once */
+		uint64_t sure, step, lately, short_region, slack;
+	} lengths;
+
+	/* lend.c: all in ticks, but: */
+	struct {
+		bool lending;	    /* some of our CPUs are lent */
+		uint64_t next_look; /* at ranks that want CPUs */
+		uint64_t look_every;
+		uint64_t after; /* a wait shorter than this lends nothing */
+		/* moving averages: waits long enough to lend, and the cost of taking back */
+		uint64_t usual_wait;
+		uint64_t usual_cost;
+		uint64_t look_cost; /* of the last look at our other threads */
+		uint64_t last_poll;
+		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
+		/* the last poll before the wait was abandoned, 0: it was not */
+		_Atomic uint64_t abandoned;
+	} lend;
+
+	/* team.c: the team, and what the user, the program and the system say of it */
+	struct {
+		unsigned int size; /* threads that the next region gets */
+		unsigned int base; /* team size that the program knows of */
+		/* the user had it told more threads than CPUs, to grow (max_threads) */
+		bool told_more;
+		/* the most threads that the program was told, 0: none */
+		_Atomic uint32_t told_threads;
+		/* the user asked the runtime to bind threads: it may do so after a resize */
+		bool rebinds;
+		/* then: the CPUs of the calling thread's place; false: it has none */
+		bool (*place)(const struct mal_rank *rank, struct mal_cpumask *mask);
+		const struct mal_runtime *managed; /* it has the team; NULL: not opened yet */
+		const void *runtime; /* where the runtime is loaded that has the team */
+		bool for_gomp; /* it stands for libgomp: no thread ends at exit, nor waits long */
+		bool block_fixed; /* the user or the program chose how threads wait */
+		/* the user or the program chose the schedule of schedule(runtime) loops */
+		_Atomic bool schedule_fixed;
+		bool levels_differ; /* the user chose thread numbers for nested regions */
+		bool all_limited;   /* the user bounds all threads of the process */
+		bool no_room;	    /* the system has no room for a larger team */
+		/*
+		 * threads beyond the only one of the program compute as that does, which they help;
+		 * flags of floating point that they raised in the current region
+		 */
+		bool mimic_primary_fp;
+		struct mal_arithmetic arithmetic;
+		_Atomic uint64_t raised;
+		unsigned int unbalanced; /* the program's team without us */
+		unsigned int room;	 /* the largest team so far, or that there was room for */
+		uint32_t schedule;	 /* the one that we set, as in mal_header */
+		int usual_blocktime;	 /* ms */
+		int usual_kind, usual_chunk; /* of schedule(runtime) */
+		unsigned int linger;	     /* enum mal_linger */
+		/* the size of a widened team in which the program asked for it, 0: it did not */
+		_Atomic unsigned int asked_inside;
+	} team;
+
+	/*
+	 * prove.c: a program that can know its number of threads has regions of that size, but for
+	 * those that are free
+	 */
+	struct {
+		bool on;
+		bool raised; /* the program is told 2 though the rank has one CPU */
+		bool free;   /* the current region is free */
+		/* it was told or chose 1 thread: it may leave out what several would need */
+		_Atomic bool told_one;
+		uint64_t free_ticks; /* in free regions, primary thread */
+	} proofs;
+
+	/* mpi_test_loops.c: of the primary thread */
+	struct {
+		unsigned int due;   /* tests from the last look to the next */
+		unsigned int looks; /* at this loop */
+		bool timing;	    /* the next test, or this one, is timed by itself */
+		uint64_t entered;   /* its tick; 0: not yet */
+		/* ticks that a test takes if nothing disturbs; 0: none was timed yet */
+		uint64_t inside;
+		uint64_t yielded;	 /* ticks in sched_yield() since the last look */
+		uint64_t tested, worked; /* ticks in tests and between them, of the last looks */
+		uint64_t looked;	 /* tick, 0: not yet */
+		/* the tests before the last look took long; USED and SWITCHES were read then */
+		bool slow;
+		uint64_t used;
+		long switches;
+		uint64_t test; /* TEST_S in ticks */
+		uint64_t look_every;
+	} loop;
+	/* mpi_test_loops.c: shared by the primary thread and the watching one */
+	struct {
+		/* a lock, held for microseconds by the thread that lends or takes back */
+		_Atomic bool taken;
+		_Atomic uint32_t armed; /* the loop to watch, an odd number; 0: none */
+		_Atomic uint32_t looks;
+		/* twice the number of loops watched so far; primary thread */
+		uint32_t loops;
+		bool started;
+	} watch;
+	/* unseen_wait.c */
+	struct {
+		/* BUSY: the helper acts for the primary thread, which waits for that */
+		_Atomic uint32_t wait;
+		_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
+		uint32_t calls;	       /* primary thread, as all below */
+		unsigned int eager;    /* calls behind a long wait that are left */
+		bool tried;	       /* to start the helper */
+		bool started;
+	} helper;
+
+	/* unmanaged.c: of unmanaged ranks alone */
+	struct {
+		uint64_t waited;      /* CPU time of the primary thread in waits, ns */
+		uint64_t wait_begin;  /* its CPU time at the start of the current wait */
+		uint64_t last_cpu;    /* that of the process outside waits at the last sample, ns */
+		uint64_t last_serial; /* serial counter at the last sample, ticks */
+		uint64_t busy;	      /* ticks worked while unmanaged */
+		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
+		unsigned int peak;
+		/* tick of the last look at whether the other threads sleep, and: */
+		uint64_t looked;
+		bool idle;
+	} work;
+
+	/* phase.c */
+	struct {
+		uint64_t said_round;
+		uint64_t last_said;	  /* tick */
+		unsigned int missed;	  /* answers in a row */
+		struct mal_period period; /* of regions; large */
+	} phase;
+};
+
+/* Of threads in a region, see mal_thread.special: few have any. */
+#define MAL_BY_CPU_TIME 2 /* they share a CPU: they are timed by CPU time */
+#define MAL_MIMICS_FP 8	  /* they help the only thread of the program, and compute as that does */
+
+/* The primary thread is in a blocking MPI call outside regions. */
+enum mal_calling {
+	MAL_CALLS_NOT,
+	MAL_CALLS,
+	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
+	MAL_CALLS_UNSEEN,   /* in which no poll was seen (unseen_wait.h) */
+};
+
+/* A thread. */
+struct mal_thread {
+	struct mal_thread_slot *slot; /* in the managed team, NULL outside */
+	uint64_t begin; /* tick, or ns of thread CPU time if MAL_BY_CPU_TIME; 0: not working */
+	uint64_t mpi_begin;
+	unsigned int weight; /* of the region, see mal_rank */
+	int32_t tid;
+	unsigned int mpi_depth;
+	uintptr_t mpi_frame; /* frame of the outermost call, while mpi_depth */
+	unsigned int nested; /* depth of teams inside the managed one */
+	bool primary;
+	uint8_t special; /* MAL_BY_CPU_TIME, MAL_MIMICS_FP */
+	bool met;	 /* was considered as primary thread */
+	uint8_t calling; /* enum mal_calling */
+	bool testing;	 /* primary, in a loop of MPI tests that counts as waiting */
+	bool waiting;	 /* in such a call or loop, for long enough to be a wait */
+	bool collective; /* the call is collective */
+	/* tests, and calls that return at once, until the loop of them is looked at */
+	long tests_left;
+};
+
+/*
+ * This process's. Entry points hand it on. What runs in each region, call and poll names it too, as
+ * a pointer would take instructions: mal_region_begin() and _end(), mal_team_hides_size() and
+ * mal_team_hide_size(), mal_length_learn(), mal_phase_region() and _boundary(), mal_call_begin()
+ * and _end(), mal_wait_begin() and _poll(). Hidden: it is read without a look at where the linker
+ * put it.
+ */
+extern struct mal_rank mal __attribute__((visibility("hidden")));
+extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
+
+static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
+{
+	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) & rule;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* step_log.h: report a balanced step's outcome to the user and the administrator. */
+#ifndef MAL_SPANK_STEP_LOG_H
+#define MAL_SPANK_STEP_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct balance_outcome {
+	uint32_t job;
+	uid_t user;
+	const char *step, *node, *policy;
+	unsigned int ranks, cpus;
+	bool first_node; /* the step's first node: its line goes into the job's comment */
+	bool silent;	 /* print nothing for the user */
+	bool expected;	 /* the user asked for it, and a task ended well: a rank should have come */
+};
+
+/*
+ * SAID, of SIZE bytes, is the controller's report: a record (core/outcome.h), from which the lines
+ * for logs are made, then the text for the user, padded with zeros. SAID is changed.
+ */
+void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size);
+
+#endif
