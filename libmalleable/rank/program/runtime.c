@@ -101,15 +101,7 @@ static void *find_runtime(const struct place *place)
 	return function && !is_ours(function) ? function : NULL;
 }
 
-/* POSIX lets programs call what dlsym() returns; in ISO C that takes a union. */
-#define RESOLVE(field, name) \
-	do { \
-		union { \
-			void *object; \
-			__typeof__(runtime->field) function; \
-		} found = {.object = dlsym(library, name)}; \
-		runtime->field = found.function; \
-	} while (0)
+#define RESOLVE(field, name, ...) *(void **)&runtime->field = dlsym(library, #name);
 
 bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 {
@@ -122,40 +114,7 @@ bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!library)
 		return false;
-	RESOLVE(get_max_threads, "omp_get_max_threads");
-	RESOLVE(get_num_threads, "omp_get_num_threads");
-	RESOLVE(get_num_procs, "omp_get_num_procs");
-	RESOLVE(get_thread_limit, "omp_get_thread_limit");
-	RESOLVE(get_max_active_levels, "omp_get_max_active_levels");
-	RESOLVE(get_max_task_priority, "omp_get_max_task_priority");
-	RESOLVE(get_max_teams, "omp_get_max_teams");
-	RESOLVE(get_teams_thread_limit, "omp_get_teams_thread_limit");
-	RESOLVE(get_default_device, "omp_get_default_device");
-	RESOLVE(get_cancellation, "omp_get_cancellation");
-	RESOLVE(get_supported_active_levels, "omp_get_supported_active_levels");
-	RESOLVE(get_level, "omp_get_level");
-	RESOLVE(get_active_level, "omp_get_active_level");
-	RESOLVE(get_nested, "omp_get_nested");
-	RESOLVE(get_proc_bind, "omp_get_proc_bind");
-	RESOLVE(get_num_places, "omp_get_num_places");
-	RESOLVE(get_place_num_procs, "omp_get_place_num_procs");
-	RESOLVE(get_place_proc_ids, "omp_get_place_proc_ids");
-	RESOLVE(get_place_num, "omp_get_place_num");
-	RESOLVE(get_partition_num_places, "omp_get_partition_num_places");
-	RESOLVE(get_partition_place_nums, "omp_get_partition_place_nums");
-	RESOLVE(get_wtick, "omp_get_wtick");
-	RESOLVE(get_wtime, "omp_get_wtime");
-	RESOLVE(get_initial_device, "omp_get_initial_device");
-	RESOLVE(pause_resource, "omp_pause_resource");
-	RESOLVE(pause_resource_all, "omp_pause_resource_all");
-	RESOLVE(set_num_threads, "omp_set_num_threads");
-	RESOLVE(get_dynamic, "omp_get_dynamic");
-	RESOLVE(set_dynamic, "omp_set_dynamic");
-	RESOLVE(get_blocktime, "kmp_get_blocktime");
-	RESOLVE(set_blocktime, "kmp_set_blocktime");
-	RESOLVE(get_stack_size, "kmp_get_stacksize_s");
-	RESOLVE(get_schedule, "omp_get_schedule");
-	RESOLVE(set_schedule, "omp_set_schedule");
+	MAL_RUNTIME_FUNCTIONS(RESOLVE)
 	for (unsigned int i = 0; i < MAL_FORK_COUNT; i++)
 		runtime->forks[i] = dlsym(library, mal_fork_names[i]);
 	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&

@@ -35,42 +35,49 @@
 enum { MAL_FORK_COUNT = 13 };
 extern const char *const mal_fork_names[MAL_FORK_COUNT];
 
+/* Functions that a runtime may have: field, name, type, parameters. */
+/* clang-format off */
+#define MAL_RUNTIME_FUNCTIONS(function) \
+	function(get_max_threads, omp_get_max_threads, int, (void)) \
+	function(get_num_threads, omp_get_num_threads, int, (void)) \
+	function(get_num_procs, omp_get_num_procs, int, (void)) \
+	function(get_thread_limit, omp_get_thread_limit, int, (void)) \
+	function(get_max_active_levels, omp_get_max_active_levels, int, (void)) \
+	function(get_max_task_priority, omp_get_max_task_priority, int, (void)) \
+	function(get_max_teams, omp_get_max_teams, int, (void)) \
+	function(get_teams_thread_limit, omp_get_teams_thread_limit, int, (void)) \
+	function(get_default_device, omp_get_default_device, int, (void)) \
+	function(get_cancellation, omp_get_cancellation, int, (void)) \
+	function(get_supported_active_levels, omp_get_supported_active_levels, int, (void)) \
+	function(get_level, omp_get_level, int, (void)) \
+	function(get_active_level, omp_get_active_level, int, (void)) \
+	function(get_nested, omp_get_nested, int, (void)) \
+	function(get_proc_bind, omp_get_proc_bind, int, (void)) \
+	function(get_num_places, omp_get_num_places, int, (void)) \
+	function(get_place_num_procs, omp_get_place_num_procs, int, (int)) \
+	function(get_place_proc_ids, omp_get_place_proc_ids, void, (int, int *)) \
+	function(get_place_num, omp_get_place_num, int, (void)) \
+	function(get_partition_num_places, omp_get_partition_num_places, int, (void)) \
+	function(get_partition_place_nums, omp_get_partition_place_nums, void, (int *)) \
+	function(get_wtick, omp_get_wtick, double, (void)) \
+	function(get_wtime, omp_get_wtime, double, (void)) \
+	function(get_initial_device, omp_get_initial_device, int, (void)) \
+	function(pause_resource, omp_pause_resource, int, (int, int)) \
+	function(pause_resource_all, omp_pause_resource_all, int, (int)) \
+	function(set_num_threads, omp_set_num_threads, void, (int)) \
+	function(get_dynamic, omp_get_dynamic, int, (void)) \
+	function(set_dynamic, omp_set_dynamic, void, (int)) \
+	function(get_blocktime, kmp_get_blocktime, int, (void)) \
+	function(set_blocktime, kmp_set_blocktime, void, (int)) \
+	function(get_stack_size, kmp_get_stacksize_s, size_t, (void)) \
+	function(get_schedule, omp_get_schedule, void, (int *, int *)) \
+	function(set_schedule, omp_set_schedule, void, (int, int))
+/* clang-format on */
+
 struct mal_runtime {
 	const void *base; /* where its object is loaded */
-	int (*get_max_threads)(void);
-	int (*get_num_threads)(void);
-	int (*get_num_procs)(void);
-	int (*get_thread_limit)(void);
-	int (*get_max_active_levels)(void);
-	int (*get_max_task_priority)(void);
-	int (*get_max_teams)(void);
-	int (*get_teams_thread_limit)(void);
-	int (*get_default_device)(void);
-	int (*get_cancellation)(void);
-	int (*get_supported_active_levels)(void);
-	int (*get_level)(void);
-	int (*get_active_level)(void);
-	int (*get_nested)(void);
-	int (*get_proc_bind)(void);
-	int (*get_num_places)(void);
-	int (*get_place_num_procs)(int);
-	void (*get_place_proc_ids)(int, int *);
-	int (*get_place_num)(void);
-	int (*get_partition_num_places)(void);
-	void (*get_partition_place_nums)(int *);
-	double (*get_wtick)(void);
-	double (*get_wtime)(void);
-	int (*get_initial_device)(void);
-	int (*pause_resource)(int, int);
-	int (*pause_resource_all)(int);
-	void (*set_num_threads)(int);
-	int (*get_dynamic)(void);
-	void (*set_dynamic)(int);
-	int (*get_blocktime)(void);
-	void (*set_blocktime)(int);
-	size_t (*get_stack_size)(void); /* of the threads that it makes */
-	void (*get_schedule)(int *, int *);
-	void (*set_schedule)(int, int);
+#define MAL_RUNTIME_FIELD(field, name, type, parameters) type(*field) parameters;
+	MAL_RUNTIME_FUNCTIONS(MAL_RUNTIME_FIELD)
 	void *forks[MAL_FORK_COUNT]; /* its entries that start regions */
 };
 
