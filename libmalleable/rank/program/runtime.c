@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME(number, name, where) [number] = #name,
-const char *const mal_fork_names[MAL_FORK_COUNT] = {MAL_FORKS(NAME)};
+#define NAME(number, name, ...) [number] = #name,
+const char *const mal_region_call_names[MAL_REGION_CALL_COUNT] = {
+	MAL_REGION_CALLS_LLVM(NAME) MAL_REGION_CALLS_GCC(NAME)};
 
 /* Callers' objects in one block of the table. */
 #define CALLERS 64
@@ -115,8 +116,8 @@ bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 	if (!library)
 		return false;
 	MAL_RUNTIME_FUNCTIONS(RESOLVE)
-	for (unsigned int i = 0; i < MAL_FORK_COUNT; i++)
-		runtime->forks[i] = dlsym(library, mal_fork_names[i]);
+	for (unsigned int i = 0; i < MAL_REGION_CALL_COUNT; i++)
+		runtime->region_calls[i] = dlsym(library, mal_region_call_names[i]);
 	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&
 	       runtime->get_num_procs && runtime->set_dynamic && runtime->set_schedule;
 }

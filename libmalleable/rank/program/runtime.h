@@ -13,27 +13,28 @@
 #include <stddef.h>
 
 /*
- * The runtimes' entries, and where the call has the function: it is LLVM's third argument and GCC's
- * first. Regions that start by other entries (teams, GCC before 4.9) have no known function.
+ * The runtimes' calls that open regions, of GCC's with their versions. Regions that start by other
+ * calls (teams, GCC before 4.9) have no known function.
  */
 /* clang-format off */
-#define MAL_FORKS(entry) \
-	entry(0, __kmpc_fork_call, "rdx") \
-	entry(1, __kmpc_fork_call_if, "rdx") \
-	entry(2, GOMP_parallel, "rdi") \
-	entry(3, GOMP_parallel_loop_static, "rdi") \
-	entry(4, GOMP_parallel_loop_dynamic, "rdi") \
-	entry(5, GOMP_parallel_loop_guided, "rdi") \
-	entry(6, GOMP_parallel_loop_runtime, "rdi") \
-	entry(7, GOMP_parallel_loop_nonmonotonic_dynamic, "rdi") \
-	entry(8, GOMP_parallel_loop_nonmonotonic_guided, "rdi") \
-	entry(9, GOMP_parallel_loop_nonmonotonic_runtime, "rdi") \
-	entry(10, GOMP_parallel_loop_maybe_nonmonotonic_runtime, "rdi") \
-	entry(11, GOMP_parallel_reductions, "rdi") \
-	entry(12, GOMP_parallel_sections, "rdi")
+#define MAL_REGION_CALLS_LLVM(call) \
+	call(0, __kmpc_fork_call) \
+	call(1, __kmpc_fork_call_if)
+#define MAL_REGION_CALLS_GCC(call) \
+	call(2, GOMP_parallel, "GOMP_4.0") \
+	call(3, GOMP_parallel_loop_static, "GOMP_4.0") \
+	call(4, GOMP_parallel_loop_dynamic, "GOMP_4.0") \
+	call(5, GOMP_parallel_loop_guided, "GOMP_4.0") \
+	call(6, GOMP_parallel_loop_runtime, "GOMP_4.0") \
+	call(7, GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5") \
+	call(8, GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5") \
+	call(9, GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_5.0") \
+	call(10, GOMP_parallel_loop_maybe_nonmonotonic_runtime, "GOMP_5.0") \
+	call(11, GOMP_parallel_reductions, "GOMP_5.0") \
+	call(12, GOMP_parallel_sections, "GOMP_4.0")
 /* clang-format on */
-enum { MAL_FORK_COUNT = 13 };
-extern const char *const mal_fork_names[MAL_FORK_COUNT];
+enum { MAL_REGION_CALL_COUNT = 13 };
+extern const char *const mal_region_call_names[MAL_REGION_CALL_COUNT];
 
 /* Functions that a runtime may have: field, name, type, parameters. */
 /* clang-format off */
@@ -78,7 +79,7 @@ struct mal_runtime {
 	const void *base; /* where its object is loaded */
 #define MAL_RUNTIME_FIELD(field, name, type, parameters) type(*field) parameters;
 	MAL_RUNTIME_FUNCTIONS(MAL_RUNTIME_FIELD)
-	void *forks[MAL_FORK_COUNT]; /* its entries that start regions */
+	void *region_calls[MAL_REGION_CALL_COUNT]; /* its entries that start regions */
 };
 
 /*
