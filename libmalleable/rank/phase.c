@@ -100,8 +100,8 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 	mal_unmanaged_sample(rank, &snapshot);
 	add_cpu_time(rank, &snapshot);
 
-	rank->phase.said_round = round;
-	rank->phase.last_said = snapshot.tick;
+	rank->phase.sampled_round = round;
+	rank->phase.last_sample = snapshot.tick;
 	mal_snapshot_write(rank->slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
@@ -186,11 +186,11 @@ __attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t rou
 					     enum mal_boundary_kind kind)
 {
 	uint32_t answers = atomic_load(&rank->segment.header->answers);
-	uint64_t before = rank->phase.last_said;
+	uint64_t before = rank->phase.last_sample;
 
 	publish_sample(rank, round, kind);
 	if (mal_rule(rank, MAL_RULE_AWAIT) && before && all_meet(rank))
-		follow_answer(rank, answers, rank->phase.last_said - before);
+		follow_answer(rank, answers, rank->phase.last_sample - before);
 }
 
 __attribute__((noinline)) static void sample_unseen(struct mal_rank *rank, uint64_t round,
@@ -211,7 +211,7 @@ __attribute__((noinline)) static void pass(struct mal_rank *rank, enum mal_bound
 	if (mal_phase_has_plan(rank))
 		mal_phase_follow_plan(rank);
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != rank->phase.said_round && mal_rule(rank, MAL_RULE_READY) &&
+	if (round != rank->phase.sampled_round && mal_rule(rank, MAL_RULE_READY) &&
 	    sample_is_due(rank, header, kind))
 		sample_unseen(rank, round, kind);
 }

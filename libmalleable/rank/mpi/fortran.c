@@ -72,10 +72,10 @@
 #define WAITS(name, count, number, place, all) \
 	ALL_BINDINGS(name, count, ASKS(number, place); \
 		     ENTER(asked != 0), LEAVE(mal_mpi_came(asked, HANDLE, all)))
-#define TESTS(name, count, number, place, said, all) \
+#define TESTS(name, count, number, place, flag, all) \
 	ALL_BINDINGS(name, count, ASKS(number, place); \
-		     ENTER_TEST, mal_mpi_tested(*(const int *)(said) != 0); \
-		     if (mal_mpi_came(asked, HANDLE, (all) && *(const int *)(said))) \
+		     ENTER_TEST, mal_mpi_tested(*(const int *)(flag) != 0); \
+		     if (mal_mpi_came(asked, HANDLE, (all) && *(const int *)(flag))) \
 			     mal_mpi_pass_boundary())
 #define BEGINS(name, count, comm, at, persistent) \
 	ALL_BINDINGS(name, count, (void)0, \
@@ -87,10 +87,10 @@
 #define WAIT_ONE(name, fortran, count, at) WAITS(fortran, WITH_ERROR_##count, 1, a##at, true)
 #define WAIT_MANY(name, fortran, count, number, at) \
 	WAITS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, count == 3)
-#define TEST_ONE(name, fortran, count, at, said) \
-	TESTS(fortran, WITH_ERROR_##count, 1, a##at, a##said, true)
-#define TEST_MANY(name, fortran, count, number, at, said) \
-	TESTS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, a##said, count == 4)
+#define TEST_ONE(name, fortran, count, at, flag) \
+	TESTS(fortran, WITH_ERROR_##count, 1, a##at, a##flag, true)
+#define TEST_MANY(name, fortran, count, number, at, flag) \
+	TESTS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, a##flag, count == 4)
 #define FREE(name, fortran, count, at) \
 	ALL_BINDINGS(fortran, WITH_ERROR_##count, ASKS(1, a##at), mal_mpi_forget_requests(asked))
 #define START_ONE(name, fortran, count, at) STARTS(fortran, WITH_ERROR_##count, 1, a##at)

@@ -243,8 +243,8 @@ struct mal_rank {
 
 	/* phase.c */
 	struct {
-		uint64_t said_round;
-		uint64_t last_said;	  /* tick */
+		uint64_t sampled_round;
+		uint64_t last_sample;	  /* tick */
 		unsigned int missed;	  /* answers in a row */
 		struct mal_period period; /* of regions; large */
 	} phase;
