@@ -10,8 +10,8 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/state/rank.h"
-#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 void malleable_phase(void)
 {
@@ -23,7 +23,7 @@ void malleable_phase(void)
 		mal_become_primary(&mal);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
-	mal_unseen_wait_withdraw(&mal);
+	mal_wait_helper_withdraw(&mal);
 	if (mal_self.primary)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }

@@ -22,7 +22,7 @@ struct mal_thread;
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
  * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c);
- * where its polls are not seen another thread lends them (unseen_wait.c).
+ * where its polls are not seen another thread lends them (wait_helper.c).
  * What all files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
@@ -216,7 +216,7 @@ struct mal_rank {
 		uint32_t loops;
 		bool started;
 	} watch;
-	/* unseen_wait.c */
+	/* wait_helper.c */
 	struct {
 		/* BUSY: the helper acts for the primary thread, which waits for that */
 		_Atomic uint32_t wait;
@@ -259,7 +259,7 @@ enum mal_calling {
 	MAL_CALLS_NOT,
 	MAL_CALLS,
 	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
-	MAL_CALLS_UNSEEN,   /* in which no poll was seen (unseen_wait.h) */
+	MAL_CALLS_UNSEEN,   /* in which no poll was seen (wait_helper.h) */
 };
 
 /* A thread. */
