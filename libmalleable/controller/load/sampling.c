@@ -61,9 +61,9 @@ void mal_sampling_destroy(struct mal_sampling *sampling)
 	free(sampling);
 }
 
-void mal_sampling_set_brief(struct mal_controller *controller, bool brief)
+void mal_sampling_use_short_windows(struct mal_controller *controller, bool short_ones)
 {
-	controller->sampling->windows.brief = brief;
+	controller->sampling->windows.brief = short_ones;
 }
 
 bool mal_sampling_is_steady(const struct mal_controller *controller)

@@ -116,7 +116,7 @@ struct mal_rank {
 
 	/* length.c */
 	struct {
-		uint64_t all, brief; /* ticks in regions lately, and in short ones */
+		uint64_t all, in_short; /* ticks in regions lately, and in short ones */
 		/* ticks, set once */
 		uint64_t sure, step, lately, short_region, slack;
 	} lengths;
