@@ -100,10 +100,14 @@ const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset)
 	return offset < file->names_size ? file->names + offset : "";
 }
 
-bool mal_elf_name_is_of(const char *name, const char *const *beginnings)
+bool mal_elf_name_is_of(const char *name, const char *beginnings)
 {
-	for (; *beginnings; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+	while (*beginnings) {
+		size_t length = strcspn(beginnings, " ");
+
+		if (strncmp(name, beginnings, length) == 0)
 			return true;
+		beginnings += length + (beginnings[length] != '\0');
+	}
 	return false;
 }
