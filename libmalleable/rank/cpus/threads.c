@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
@@ -102,9 +103,7 @@ static void settle_in(struct mal_rank *rank, const struct start *start)
 /* Whether CALLER is the runtime, which puts its threads where the user wants them. */
 static bool is_runtime(const struct mal_rank *rank, const void *caller)
 {
-	Dl_info info;
-
-	return dladdr(caller, &info) && info.dli_fbase == rank->team.runtime;
+	return rank->team.runtime && mal_object_of(caller) == rank->team.runtime;
 }
 
 static _Atomic bool exiting;

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
 #include "libmalleable/rank/mpi/start.h"
@@ -120,48 +121,14 @@ static const struct call *find_call(const char *name)
 	return NULL;
 }
 
-/* What an object's dynamic section says. */
-struct dynamic {
-	const ElfW(Sym) * symbols;
-	const char *names;
-	const ElfW(Rela) * tables[2];
-	size_t sizes[2];
-};
-
-static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynamic)
-{
-	const ElfW(Dyn) *entry = NULL;
-
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (; entry && entry->d_tag != DT_NULL; entry++) {
-		const void *pointer = (const void *)entry->d_un.d_ptr;
-
-		switch (entry->d_tag) {
-		case DT_SYMTAB: dynamic->symbols = pointer; break;
-		case DT_STRTAB: dynamic->names = pointer; break;
-		case DT_JMPREL: dynamic->tables[0] = pointer; break;
-		case DT_PLTRELSZ: dynamic->sizes[0] = entry->d_un.d_val; break;
-		case DT_RELA: dynamic->tables[1] = pointer; break;
-		case DT_RELASZ: dynamic->sizes[1] = entry->d_un.d_val; break;
-		default: break;
-		}
-	}
-	/* The kernel's own object has no addresses, but offsets. */
-	return dynamic->symbols && dynamic->names && (uintptr_t)dynamic->symbols >= info->dlpi_addr;
-}
-
 /* Whether SYMBOL is a weak reference by NAME that RELOCATION resolved to one of our functions. */
 static bool leads_to_us(const ElfW(Sym) * symbol, const char *name, const ElfW(Rela) * relocation,
 			const void *const *place)
 {
-	Dl_info there, here;
-
 	return ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
 	       (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0) &&
-	       IS_POINTER(ELF64_R_TYPE(relocation->r_info)) && dladdr(*place, &there) &&
-	       dladdr(calls, &here) && there.dli_fbase == here.dli_fbase;
+	       IS_POINTER(ELF64_R_TYPE(relocation->r_info)) &&
+	       mal_object_of(*place) == mal_object_of(calls);
 }
 
 static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const struct call *call,
@@ -187,17 +154,17 @@ static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const
 
 static int collect(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct dynamic dynamic = {0};
+	struct mal_symbols symbols;
 
 	(void)size;
-	if (!read_dynamic(info, &dynamic))
+	if (!mal_symbols_read(info, &symbols))
 		return 0;
 	for (unsigned int t = 0; t < 2; t++) {
-		const ElfW(Rela) *table = dynamic.tables[t];
+		const ElfW(Rela) *table = symbols.relocations[t];
 
-		for (size_t i = 0; table && i < dynamic.sizes[t] / sizeof(*table); i++) {
-			const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(table[i].r_info)];
-			const char *name = dynamic.names + symbol->st_name;
+		for (size_t i = 0; table && i < symbols.sizes[t] / sizeof(*table); i++) {
+			const ElfW(Sym) *symbol = &symbols.symbols[ELF64_R_SYM(table[i].r_info)];
+			const char *name = symbols.names + symbol->st_name;
 			uintptr_t place = info->dlpi_addr + table[i].r_offset;
 			const struct call *call;
 

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/raw.h"
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/variables.h"
 #include "libmalleable/rank/program/gomp_only.h"
@@ -95,15 +96,6 @@ static void silence(void)
 		warnings_off();
 }
 
-/* Which object has FUNCTION of HANDLE. NULL: none. */
-static const void *base_of(void *handle, const char *function)
-{
-	void *address = handle ? dlsym(handle, function) : NULL;
-	Dl_info info;
-
-	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
-}
-
 /*
  * Not before libc's constructors: dlopen() would run them, without the program's arguments. Several
  * threads find the same.
@@ -115,10 +107,11 @@ static void find_runtimes(void)
 
 	if (!gomp.replaced || found)
 		return;
+	library = dlopen(MAL_LIBOMP, RTLD_LAZY | RTLD_NOLOAD);
+	if (library)
+		gomp.replacement = mal_object_of(dlsym(library, "omp_get_max_threads"));
 	library = dlopen(GOMP, RTLD_LAZY | RTLD_NOLOAD);
 	function = library ? dlsym(library, "omp_get_max_threads") : NULL;
-	gomp.replacement =
-		base_of(dlopen(MAL_LIBOMP, RTLD_LAZY | RTLD_NOLOAD), "omp_get_max_threads");
 	if (function)
 		mal_runtime_read(function, &gomp.original);
 	found = true;
@@ -327,10 +320,8 @@ bool mal_gomp_is_kept(void)
 
 bool mal_gomp_is_replacement(const void *caller)
 {
-	Dl_info info;
-
 	find_runtimes();
-	return gomp.replacement && dladdr(caller, &info) && info.dli_fbase == gomp.replacement;
+	return gomp.replacement && mal_object_of(caller) == gomp.replacement;
 }
 
 bool mal_gomp_manages(const void *caller)

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/parts.h"
-#include "libmalleable/rank/program/symbols.h"
 
 /* libomp 19.1.7 has these, but aborts or hangs programs that use them: doc/notes/platform.md. */
 static const char broken[] = "GOMP_doacross_ GOMP_loop_start GOMP_loop_ull_start "

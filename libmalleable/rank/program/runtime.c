@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/symbols.h"
+
 #define NAME(number, name, ...) [number] = #name,
 const char *const mal_region_call_names[MAL_REGION_CALL_COUNT] = {
 	MAL_REGION_CALLS_LLVM(NAME) MAL_REGION_CALLS_GCC(NAME)};
@@ -74,10 +76,7 @@ static int contains(struct dl_phdr_info *info, size_t size, void *data)
 
 static bool is_ours(const void *function)
 {
-	Dl_info of_function, of_us;
-
-	return dladdr(function, &of_function) && dladdr(&managed, &of_us) &&
-	       of_function.dli_fbase == of_us.dli_fbase;
+	return mal_object_of(function) == mal_object_of(&managed);
 }
 
 /*
@@ -181,13 +180,13 @@ static void remember(const struct place *place, const struct mal_runtime *runtim
 static const struct mal_runtime *read_once(const void *function)
 {
 	const struct found *before = atomic_load(&runtimes);
+	const void *base = mal_object_of(function);
 	struct found *new;
-	Dl_info info;
 
-	if (!dladdr(function, &info))
+	if (!base)
 		return NULL;
 	for (const struct found *i = before; i; i = i->next)
-		if (i->runtime.base == info.dli_fbase)
+		if (i->runtime.base == base)
 			return &i->runtime;
 	new = calloc(1, sizeof(*new));
 	if (!new || !mal_runtime_read(function, &new->runtime)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* symbols.c: dynamic symbols of a loaded object (System V ABI, ch. 5). */
-#include "libmalleable/rank/program/symbols.h"
+#include "libmalleable/base/symbols.h"
 
 #include <stdint.h>
 

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* symbols.h: dynamic symbols of a loaded object. */
-#ifndef MAL_RANK_PROGRAM_SYMBOLS_H
-#define MAL_RANK_PROGRAM_SYMBOLS_H
+/* symbols.h: loaded objects and their dynamic symbols. */
+#ifndef MAL_BASE_SYMBOLS_H
+#define MAL_BASE_SYMBOLS_H
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Where the object that has ADDRESS is loaded; NULL: none has. */
+static inline const void *mal_object_of(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) ? info.dli_fbase : NULL;
+}
 
 /* The part of an object that dynamic linking needs. */
 struct mal_symbols {
