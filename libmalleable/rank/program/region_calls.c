@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * region_calls.c: the runtimes' calls that open regions: each leaves the region's function and jumps
- * on to the runtime. Nothing on the stack moves, so the runtime sees its caller.
+ * region_calls.c: the runtimes' calls that open regions: each leaves the region's function and
+ * jumps on to the runtime. Nothing on the stack moves, so the runtime sees its caller.
  *
  * The code is assembler, as two of them have any number of arguments, and as it is on the path of
  * each region. Other machines have none of it: their code is not read, so no region is known.
