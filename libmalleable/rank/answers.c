@@ -27,6 +27,13 @@
 #define ASK(type, name, version, answer) \
 	MAL_SHOWN_BOTH(type, name, version, (void), return answer(CALLER), (void), \
 		       return answer(CALLER))
+/* What the runtime that WHO finds says, NOTHING where it lacks the function. */
+#define PASS_ON(who, function, arguments, nothing) \
+	const struct mal_runtime *runtime = who(CALLER); \
+	return runtime && runtime->function ? runtime->function arguments : nothing
+#define ASK_WHO(type, name, version, who, function, nothing) \
+	MAL_SHOWN_BOTH(type, name, version, (void), PASS_ON(who, function, (), nothing), (void), \
+		       PASS_ON(who, function, (), nothing))
 
 /* The runtime that knows: libgomp where it was replaced, else the caller's own. NULL: none. */
 static const struct mal_runtime *teller(const void *caller)
@@ -44,13 +51,6 @@ static int num_places(const void *caller)
 	return runtime && runtime->get_num_places ? runtime->get_num_places() : 0;
 }
 
-static int place_num_procs(const void *caller, int place)
-{
-	const struct mal_runtime *runtime = teller(caller);
-
-	return runtime && runtime->get_place_num_procs ? runtime->get_place_num_procs(place) : 0;
-}
-
 static void place_proc_ids(const void *caller, int place, int *ids)
 {
 	const struct mal_runtime *runtime = teller(caller);
@@ -63,21 +63,6 @@ static void place_proc_ids(const void *caller, int place, int *ids)
 static const struct mal_runtime *placer(const void *caller)
 {
 	return num_places(caller) > 0 ? mal_runtime_of(caller) : NULL;
-}
-
-static int place_num(const void *caller)
-{
-	const struct mal_runtime *runtime = placer(caller);
-
-	return runtime && runtime->get_place_num ? runtime->get_place_num() : -1;
-}
-
-static int partition_num_places(const void *caller)
-{
-	const struct mal_runtime *runtime = placer(caller);
-
-	return runtime && runtime->get_partition_num_places ? runtime->get_partition_num_places()
-							    : 0;
 }
 
 static void partition_place_nums(const void *caller, int *nums)
@@ -134,20 +119,6 @@ static int nested(const void *caller)
 	return levels > 1 && levels > runtime->get_active_level();
 }
 
-static double wtick(const void *caller)
-{
-	const struct mal_runtime *runtime = teller(caller);
-
-	return runtime && runtime->get_wtick ? runtime->get_wtick() : 0;
-}
-
-static double wtime(const void *caller)
-{
-	const struct mal_runtime *runtime = teller(caller);
-
-	return runtime && runtime->get_wtime ? runtime->get_wtime() : 0;
-}
-
 /*
  * libgomp only ends threads that wait, and has none here. libomp would forget the program's
  * settings.
@@ -195,16 +166,16 @@ ASK(int, omp_get_proc_bind, "OMP_4.0", proc_bind);
 ASK(int, omp_get_supported_active_levels, "OMP_5.0.1", supported_levels);
 ASK(int, omp_get_max_active_levels, "OMP_3.0", max_levels);
 ASK(int, omp_get_nested, "OMP_1.0", nested);
-ASK(double, omp_get_wtick, "OMP_2.0", wtick);
-ASK(double, omp_get_wtime, "OMP_2.0", wtime);
+ASK_WHO(double, omp_get_wtick, "OMP_2.0", teller, get_wtick, 0);
+ASK_WHO(double, omp_get_wtime, "OMP_2.0", teller, get_wtime, 0);
 ASK(int, omp_get_num_places, "OMP_4.5", num_places);
-ASK(int, omp_get_place_num, "OMP_4.5", place_num);
-ASK(int, omp_get_partition_num_places, "OMP_4.5", partition_num_places);
+ASK_WHO(int, omp_get_place_num, "OMP_4.5", placer, get_place_num, -1);
+ASK_WHO(int, omp_get_partition_num_places, "OMP_4.5", placer, get_partition_num_places, 0);
 MAL_SHOWN_BOTH(void, omp_get_partition_place_nums, "OMP_4.5", (int *nums),
 	       partition_place_nums(CALLER, nums), (int *nums), partition_place_nums(CALLER, nums));
 MAL_SHOWN_BOTH(int, omp_get_place_num_procs, "OMP_4.5", (int place),
-	       return place_num_procs(CALLER, place), (const int *place),
-	       return place_num_procs(CALLER, *place));
+	       PASS_ON(teller, get_place_num_procs, (place), 0), (const int *place),
+	       PASS_ON(teller, get_place_num_procs, (*place), 0));
 MAL_SHOWN_BOTH(void, omp_get_place_proc_ids, "OMP_4.5", (int place, int *ids),
 	       place_proc_ids(CALLER, place, ids), (const int *place, int *ids),
 	       place_proc_ids(CALLER, *place, ids));
