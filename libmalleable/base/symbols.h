@@ -17,6 +17,13 @@ static inline const void *mal_object_of(const void *address)
 	return dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
+/* NEXT: the next definition of the function NAME after the caller's own. */
+#define MAL_NEXT(name) \
+	static __typeof__(name) *next; \
+\
+	if (!next) \
+	*(void **)&next = dlsym(RTLD_NEXT, #name)
+
 /* The part of an object that dynamic linking needs. */
 struct mal_symbols {
 	const ElfW(Sym) * symbols;

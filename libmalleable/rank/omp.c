@@ -131,7 +131,7 @@ static void choose_schedule(const void *caller, int kind, int chunk)
 		return;
 	runtime->set_schedule(kind, chunk);
 	if (is_managed(runtime))
-		mal_team_keep_schedule(&mal);
+		mal.team.schedule_fixed = true;
 }
 
 /* How long threads wait for work before they sleep is the program's own from now on. */
@@ -143,7 +143,7 @@ static void choose_blocktime(const void *caller, int ms)
 		return;
 	runtime->set_blocktime(ms);
 	if (is_managed(runtime) && is_about_the_team())
-		mal_team_keep_blocktime(&mal);
+		mal.team.block_fixed = true;
 }
 
 static int blocktime(const void *caller)

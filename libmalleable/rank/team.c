@@ -258,11 +258,6 @@ void mal_team_hide_size(void)
 	mal.team.managed->set_num_threads((int)mal.team.base);
 }
 
-void mal_team_keep_schedule(struct mal_rank *rank)
-{
-	rank->team.schedule_fixed = true;
-}
-
 void mal_team_keep_dynamic(struct mal_rank *rank)
 {
 	if (!rank->team.base)
@@ -405,11 +400,6 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 								     : linger == MAL_LINGER_SHORT);
 	rank->team.linger = linger;
 	return true;
-}
-
-void mal_team_keep_blocktime(struct mal_rank *rank)
-{
-	rank->team.block_fixed = true;
 }
 
 int mal_team_tell_blocktime(const struct mal_rank *rank, int ms)

@@ -139,15 +139,18 @@ void mal_bind_forget(struct mal_rank *rank)
 		atomic_store_explicit(&rank->threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
 }
 
-static bool in_team(const struct mal_rank *rank, int32_t tid)
+/* The slot of thread TID (0: the calling one), NULL if it is in no team. */
+static struct mal_thread_slot *slot_of(const struct mal_rank *rank, int32_t tid)
 {
-	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
+	if (!tid)
+		tid = mal_self.tid;
+	for (unsigned int i = 0; tid && i < rank->segment.thread_count; i++) {
 		int32_t other = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 
 		if (other == tid)
-			return true;
+			return &rank->threads[i];
 	}
-	return false;
+	return NULL;
 }
 
 static bool is_unmanaged(const struct mal_rank *rank, unsigned int number)
@@ -213,7 +216,7 @@ static unsigned int bind_process(const struct mal_rank *rank, unsigned int numbe
 	while (tasks && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && !(own && in_team(rank, tid)) &&
+		if (tid > 0 && !(own && slot_of(rank, tid)) &&
 		    !(unmanaged && mal_pins_keep(rank, number, tid)))
 			count += mal_cpumask_set_affinity(tid, mask) == 0;
 	}
@@ -293,20 +296,6 @@ void mal_bind_new_thread(const struct mal_rank *rank)
 {
 	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND))
 		bind_announced(rank, rank->me, lasting, bind_caller);
-}
-
-/* The slot of thread TID (0: the calling one), NULL if it is in no team. */
-static struct mal_thread_slot *slot_of(const struct mal_rank *rank, int32_t tid)
-{
-	if (!tid)
-		tid = mal_self.tid;
-	for (unsigned int i = 0; tid && i < rank->segment.thread_count; i++) {
-		int32_t other = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
-
-		if (other == tid)
-			return &rank->threads[i];
-	}
-	return NULL;
 }
 
 bool mal_bind_is_ours(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)

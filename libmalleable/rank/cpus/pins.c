@@ -9,7 +9,6 @@
  */
 #include "libmalleable/rank/cpus/pins.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* Yields, at most, until ranks that bind threads of this one have finished. */
@@ -215,7 +215,7 @@ static bool wait_for_binders(const struct mal_rank *rank)
 	return any;
 }
 
-static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, const cpu_set_t *set)
+struct mal_cpumask mal_pins_mask(const struct mal_rank *rank, size_t size, const cpu_set_t *set)
 {
 	struct mal_cpumask mask = {{0}};
 
@@ -228,16 +228,14 @@ static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, cons
 
 int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
 {
-	static __typeof__(sched_setaffinity) *next;
+	MAL_NEXT(sched_setaffinity);
 	struct mal_cpumask mask;
 	struct mal_pin pin;
 	int result;
 
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "sched_setaffinity");
 	if (!mal.active)
 		return next(tid, size, set);
-	mask = mask_of(&mal, size, set);
+	mask = mal_pins_mask(&mal, size, set);
 	pin = mal_pins_set(&mal, tid, &mask);
 	result = next(tid, size, set);
 	if (result == 0 && wait_for_binders(&mal))
@@ -257,18 +255,16 @@ int32_t mal_pins_number(pthread_t thread)
 
 int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 {
-	static __typeof__(pthread_setaffinity_np) *next;
+	MAL_NEXT(pthread_setaffinity_np);
 	struct mal_cpumask mask;
 	struct mal_pin pin;
 	int32_t tid;
 	int result;
 
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "pthread_setaffinity_np");
 	tid = mal.active ? mal_pins_number(thread) : -1;
 	if (tid <= 0)
 		return next(thread, size, set);
-	mask = mask_of(&mal, size, set);
+	mask = mal_pins_mask(&mal, size, set);
 	pin = mal_pins_set(&mal, tid, &mask);
 	result = next(thread, size, set);
 	if (result == 0 && wait_for_binders(&mal))
