@@ -100,14 +100,10 @@ const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset)
 	return offset < file->names_size ? file->names + offset : "";
 }
 
-bool mal_elf_name_is_of(const char *name, const char *beginnings)
+bool mal_elf_name_is_of(const char *name, const char *const *beginnings)
 {
-	while (*beginnings) {
-		size_t length = strcspn(beginnings, " ");
-
-		if (strncmp(name, beginnings, length) == 0)
+	for (; *beginnings; beginnings++)
+		if (*name == **beginnings && strncmp(name, *beginnings, strlen(*beginnings)) == 0)
 			return true;
-		beginnings += length + (beginnings[length] != '\0');
-	}
 	return false;
 }

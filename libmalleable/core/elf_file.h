@@ -35,7 +35,7 @@ void mal_elf_file_close(const struct mal_elf_file *file);
 /* The name at OFFSET; empty where there is none. */
 const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset);
 
-/* Whether NAME, of a symbol or a library, begins as one of BEGINNINGS, words between blanks. */
-bool mal_elf_name_is_of(const char *name, const char *beginnings);
+/* Whether NAME, of a symbol or a library, begins as one of BEGINNINGS, which NULL ends. */
+bool mal_elf_name_is_of(const char *name, const char *const *beginnings);
 
 #endif

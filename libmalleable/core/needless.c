@@ -18,19 +18,22 @@
  */
 static bool is_plain_library(const char *name)
 {
-	static const char names[] =
-		"libc.so.6 libm.so.6 libpthread.so.0 librt.so.1 ld-linux- libacl.so.1"
-		" libattr.so.1 libcap.so.2 libgmp.so. libpcre2-8.so. libpcre.so.3 libselinux.so.1"
-		" libtinfo.so. libz.so.1";
+	static const char *const names[] = {"libc.so.6",      "libm.so.6",    "libpthread.so.0",
+					    "librt.so.1",     "ld-linux-",    "libacl.so.1",
+					    "libattr.so.1",   "libcap.so.2",  "libgmp.so.",
+					    "libpcre2-8.so.", "libpcre.so.3", "libselinux.so.1",
+					    "libtinfo.so.",   "libz.so.1",    NULL};
 
 	return mal_elf_name_is_of(name, names);
 }
 
 static bool may_matter(const char *name)
 {
-	static const char names[] =
-		"dlopen dlmopen dlsym exec fexecve posix_spawn system popen wordexp syscall"
-		" pthread_create thrd_create malleable_ omp_ GOMP_ kmp_ __kmpc_ MPI_ PMPI_ mpi_";
+	static const char *const names[] = {
+		"dlopen",     "dlmopen", "dlsym",   "exec",    "fexecve",	 "posix_spawn",
+		"system",     "popen",	 "wordexp", "syscall", "pthread_create", "thrd_create",
+		"malleable_", "omp_",	 "GOMP_",   "kmp_",    "__kmpc_",	 "MPI_",
+		"PMPI_",      "mpi_",	 NULL};
 
 	return mal_elf_name_is_of(name, names);
 }

@@ -13,15 +13,23 @@
 #include "libmalleable/rank/program/parts.h"
 
 /* libomp 19.1.7 has these, but aborts or hangs programs that use them: doc/notes/platform.md. */
-static const char broken[] = "GOMP_doacross_ GOMP_loop_start GOMP_loop_ull_start "
-			     "GOMP_sections2_start GOMP_cancel omp_fulfill_event";
+static const char *const broken[] = {"GOMP_doacross_",
+				     "GOMP_loop_start",
+				     "GOMP_loop_ull_start",
+				     "GOMP_sections2_start",
+				     "GOMP_cancel",
+				     "omp_fulfill_event",
+				     NULL};
 
 /* libgomp writes CPUs otherwise than libomp, and prints to standard error. */
-static const char written_otherwise[] = "omp_capture_affinity omp_display_affinity";
+static const char *const written_otherwise[] = {"omp_capture_affinity", "omp_display_affinity",
+						NULL};
 
 static bool is_missing(const char *name, void *libomp)
 {
-	return mal_elf_name_is_of(name, "GOMP_ omp_ GOACC_ acc_") &&
+	static const char *const of_gomp[] = {"GOMP_", "omp_", "GOACC_", "acc_", NULL};
+
+	return mal_elf_name_is_of(name, of_gomp) &&
 	       (mal_elf_name_is_of(name, broken) || mal_elf_name_is_of(name, written_otherwise) ||
 		!mal_libomp_has(libomp, name));
 }
@@ -45,27 +53,30 @@ enum {
 
 static bool note_use(const char *name, void *data)
 {
+	/* clang-format off */
 	static const struct {
 		unsigned int use;
-		const char *names;
+		const char *names[24];
 	} all[] = {
-		{REGIONS, "__kmpc_fork_call __kmpc_fork_teams GOMP_parallel GOMP_teams_reg"},
+		{REGIONS, {"__kmpc_fork_call", "__kmpc_fork_teams", "GOMP_parallel",
+			   "GOMP_teams_reg"}},
 		/*
 		 * In Fortran with underscores at the end. A region of one thread is no active one:
 		 * in it omp_in_parallel() is false.
 		 */
-		{NUMBERS,
-		 "omp_get_thread_num omp_get_num_threads omp_get_max_threads omp_get_team_size"
-		 " omp_get_ancestor_thread_num omp_in_parallel omp_get_active_level"
-		 " omp_capture_affinity omp_display_affinity"},
-		{THREAD_DATA, "__kmpc_threadprivate __emutls_get_address"},
-		{KEYS, "pthread_setspecific tss_set"},
-		{THREADS, "pthread_self thrd_current gettid"},
-		{CANCELS, "__kmpc_cancel"},
-		{TELLS, "omp_ GOMP_ __kmpc_ kmp_ MPI_ PMPI_ mpi_ pthread_self thrd_ tss_ gettid"
-			" pthread_create syscall getcpu sched_ pthread_getspecific setjmp _setjmp"
-			" __sigsetjmp __emutls_ __tls_get_addr pthread_setspecific"},
+		{NUMBERS, {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads",
+			   "omp_get_team_size", "omp_get_ancestor_thread_num", "omp_in_parallel",
+			   "omp_get_active_level", "omp_capture_affinity", "omp_display_affinity"}},
+		{THREAD_DATA, {"__kmpc_threadprivate", "__emutls_get_address"}},
+		{KEYS, {"pthread_setspecific", "tss_set"}},
+		{THREADS, {"pthread_self", "thrd_current", "gettid"}},
+		{CANCELS, {"__kmpc_cancel"}},
+		{TELLS, {"omp_", "GOMP_", "__kmpc_", "kmp_", "MPI_", "PMPI_", "mpi_",
+			 "pthread_self", "thrd_", "tss_", "gettid", "pthread_create", "syscall",
+			 "getcpu", "sched_", "pthread_getspecific", "setjmp", "_setjmp",
+			 "__sigsetjmp", "__emutls_", "__tls_get_addr", "pthread_setspecific"}},
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (mal_elf_name_is_of(name, all[i].names))

@@ -27,17 +27,23 @@ static unsigned long long seen; /* what was loaded and unloaded until then */
 
 static bool is_known(const char *name)
 {
-	static const char names[] =
-		"libmalleable ld-linux linux-vdso libc. libm. libpthread. libdl. librt."
-		" libstdc++. libc++ libgcc_s. libgfortran libquadmath. libflang libunwind."
-		" libgomp libomp. libomp5. libomp- libiomp5 libompd libasan. libtsan. libubsan."
-		" libmpi. libmpi_ libmpicxx. libmpifort. libmpich libopen- libpmi mca_ libprrte."
-		" libucc libucs libucp. libuct libucm libhwloc hwloc_ libevent_ libfabric. libpsm"
-		" libibverbs librdmacm. libmlx libefa libnl- libnuma. libudev. libnss_"
-		" libsystemd. libselinux. libuuid. libcap. libcap-ng. libmunge. libslurm"
-		" libcrypto. libOpenCL. libnvidia-opencl. libamdocl libigdrcl libpocl"
-		" libMesaOpenCL libRusticlOpenCL libcuda. libcudart. libnvidia-ml. libamdhip64."
-		" librocm_smi libhsa- libze_ libjemalloc libtcmalloc libmimalloc";
+	/* clang-format off */
+	static const char *const names[] = {
+		"libmalleable", "ld-linux", "linux-vdso", "libc.", "libm.", "libpthread.", "libdl.",
+		"librt.", "libstdc++.", "libc++", "libgcc_s.", "libgfortran", "libquadmath.",
+		"libflang", "libunwind.", "libgomp", "libomp.", "libomp5.", "libomp-", "libiomp5",
+		"libompd", "libasan.", "libtsan.", "libubsan.", "libmpi.", "libmpi_", "libmpicxx.",
+		"libmpifort.", "libmpich", "libopen-", "libpmi", "mca_", "libprrte.", "libucc",
+		"libucs", "libucp.", "libuct", "libucm", "libhwloc", "hwloc_", "libevent_",
+		"libfabric.",
+		"libpsm", "libibverbs", "librdmacm.", "libmlx", "libefa", "libnl-", "libnuma.",
+		"libudev.", "libnss_", "libsystemd.", "libselinux.", "libuuid.", "libcap.",
+		"libcap-ng.", "libmunge.", "libslurm", "libcrypto.", "libOpenCL.",
+		"libnvidia-opencl.", "libamdocl", "libigdrcl", "libpocl", "libMesaOpenCL",
+		"libRusticlOpenCL", "libcuda.",
+		"libcudart.", "libnvidia-ml.", "libamdhip64.", "librocm_smi", "libhsa-", "libze_",
+		"libjemalloc", "libtcmalloc", "libmimalloc", NULL};
+	/* clang-format on */
 
 	return mal_elf_name_is_of(name, names);
 }
