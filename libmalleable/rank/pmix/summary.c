@@ -107,13 +107,11 @@ static bool is_here(uint32_t leader, void (*progress)(void))
 
 static void pass_on(const char *summary)
 {
-	size_t size = sizeof("nodes ") + strlen(summary);
-	char *request = malloc(size);
+	char *request;
 
-	if (request) {
-		snprintf(request, size, "nodes %s", summary);
-		tell(request);
-	}
+	if (asprintf(&request, "nodes %s", summary) < 0)
+		return;
+	tell(request);
 	free(request);
 }
 
