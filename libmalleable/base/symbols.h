@@ -17,6 +17,12 @@ static inline const void *mal_object_of(const void *address)
 	return dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
+/* From where to where the object is in memory, its gaps included. */
+struct mal_span {
+	uintptr_t begin, end;
+};
+struct mal_span mal_span_of(const struct dl_phdr_info *info);
+
 /* NEXT: the next definition of the function NAME after the caller's own. */
 #define MAL_NEXT(name) \
 	static __typeof__(name) *next; \

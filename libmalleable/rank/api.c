@@ -28,24 +28,10 @@ void malleable_phase(void)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }
 
-void omp_balanced(void)
-{
-	malleable_phase();
-}
-
-/* Called from Fortran. */
-void malleable_phase_(void);
-void omp_balanced_(void);
-
-void malleable_phase_(void)
-{
-	malleable_phase();
-}
-
-void omp_balanced_(void)
-{
-	malleable_phase();
-}
+/* With an underscore at the end: called from Fortran. */
+void omp_balanced(void) __attribute__((alias("malleable_phase")));
+void malleable_phase_(void) __attribute__((alias("malleable_phase")));
+void omp_balanced_(void) __attribute__((alias("malleable_phase")));
 
 int malleable_cpus(void)
 {

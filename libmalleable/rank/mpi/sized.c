@@ -101,7 +101,7 @@ struct slot {
 	const char *name;
 	void **place;
 	bool readonly;
-	uintptr_t begin, end; /* of the object's memory */
+	struct mal_span object;
 };
 
 struct slots {
@@ -135,7 +135,7 @@ static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const
 		     const char *name, uintptr_t place)
 {
 	struct slot slot = {
-		.call = call, .name = name, .place = (void **)place, .begin = UINTPTR_MAX};
+		.call = call, .name = name, .place = (void **)place, .object = mal_span_of(info)};
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
@@ -143,10 +143,6 @@ static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const
 
 		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
 			slot.readonly |= place >= begin && place < end;
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		slot.begin = begin < slot.begin ? begin : slot.begin;
-		slot.end = end > slot.end ? end : slot.end;
 	}
 	if (slots->count < SLOTS_MAX)
 		slots->all[slots->count++] = slot;
@@ -188,7 +184,7 @@ static bool leads_to(const struct slot *slot, const void *function)
 
 	if (value == (uintptr_t)function)
 		return true;
-	return value >= slot->begin && value < slot->end &&
+	return value >= slot->object.begin && value < slot->object.end &&
 	       dlsym(RTLD_DEFAULT, slot->call->name) == function;
 }
 

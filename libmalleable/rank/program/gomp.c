@@ -260,12 +260,9 @@ static bool under_valgrind(void)
 /* The path of the loaded file NAME; NULL: it is not loaded. */
 static const char *path_of(const char *name)
 {
-	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-		const char *file = strrchr(map->l_name, '/');
-
-		if (strcmp(file ? file + 1 : map->l_name, name) == 0)
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+		if (strcmp(basename(map->l_name), name) == 0)
 			return map->l_name;
-	}
 	return NULL;
 }
 

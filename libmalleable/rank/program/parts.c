@@ -48,13 +48,6 @@ static bool is_known(const char *name)
 	return mal_elf_name_is_of(name, names);
 }
 
-static const char *name_of(const char *path)
-{
-	const char *last = strrchr(path, '/');
-
-	return last ? last + 1 : path;
-}
-
 static bool is_loader(const char *name, void *nothing)
 {
 	(void)nothing;
@@ -72,7 +65,7 @@ static int add(struct dl_phdr_info *info, size_t size, void *data)
 	if (count == OBJECTS_MAX)
 		return 1;
 	mal_symbols_read(info, &symbols);
-	*object = (struct object){.name = name_of(info->dlpi_name),
+	*object = (struct object){.name = basename(info->dlpi_name),
 				  .base = info->dlpi_addr,
 				  .dynamic = symbols.entries,
 				  .strings = symbols.names};

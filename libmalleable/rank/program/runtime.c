@@ -46,30 +46,19 @@ static _Atomic(const void *) managed_base;
 /* Where an object is in memory, and its name as dlopen() knows it. */
 struct place {
 	uintptr_t address;
-	uintptr_t begin;
-	uintptr_t end;
+	struct mal_span span;
 	const char *name;
 };
 
 static int contains(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct place *place = data;
-	uintptr_t begin = UINTPTR_MAX, end = 0;
+	struct mal_span span = mal_span_of(info);
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		begin = from < begin ? from : begin;
-		end = from + info->dlpi_phdr[i].p_memsz > end ? from + info->dlpi_phdr[i].p_memsz
-							      : end;
-	}
-	if (place->address < begin || place->address >= end)
+	if (place->address < span.begin || place->address >= span.end)
 		return 0;
-	place->begin = begin;
-	place->end = end;
+	place->span = span;
 	place->name = info->dlpi_name;
 	return 1;
 }
@@ -169,9 +158,10 @@ static void remember(const struct place *place, const struct mal_runtime *runtim
 			;
 		if (index == CALLERS)
 			continue;
-		block->callers[index].begin = place->begin;
+		block->callers[index].begin = place->span.begin;
 		block->callers[index].runtime = runtime;
-		atomic_store_explicit(&block->callers[index].end, place->end, memory_order_release);
+		atomic_store_explicit(&block->callers[index].end, place->span.end,
+				      memory_order_release);
 		return;
 	}
 }
