@@ -260,15 +260,13 @@ void mal_team_hide_size(void)
 
 void mal_team_keep_dynamic(struct mal_rank *rank)
 {
-	if (!rank->team.base)
-		mal_team_open(rank);
+	mal_team_open(rank);
 	keep_size(rank, MAL_REASON_DYNAMIC);
 }
 
 void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 {
-	if (!rank->team.base)
-		mal_team_open(rank);
+	mal_team_open(rank);
 	/* As many as it has because of us it may have chosen because it was told so. */
 	if (threads > rank->team.base || threads < rank->team.unbalanced)
 		rank->team.unbalanced = threads;
