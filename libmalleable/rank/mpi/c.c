@@ -67,11 +67,6 @@
 #define INIT(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
 
 /* NAME_c is in sized.c. */
-#define WAIT_SIZED(name, fortran, count) WAIT(name, fortran, count)
-#define OVER_SIZED(name, fortran, count, position) OVER(name, fortran, count, position)
-#define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
-#define INIT_SIZED(name, fortran, count, comm, at) INIT(name, fortran, count, comm, at)
-
 #include "libmalleable/rank/mpi/blocking_calls.h"
 
 DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))

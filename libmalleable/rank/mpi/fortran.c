@@ -87,11 +87,6 @@
  * Fortran tells the two forms apart by argument types; libraries do not agree on a name of the
  * large-count one.
  */
-#define WAIT_SIZED(name, fortran, count) WAIT(name, fortran, count)
-#define OVER_SIZED(name, fortran, count, position) OVER(name, fortran, count, position)
-#define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
-#define INIT_SIZED(name, fortran, count, comm, at) INIT(name, fortran, count, comm, at)
-
 #include "libmalleable/rank/mpi/blocking_calls.h"
 
 ALL_BINDINGS(finalize, (PARAMETERS_1), (ARGUMENTS_1), mal_mpi_finalize(mal_mpi_progress),

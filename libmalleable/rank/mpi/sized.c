@@ -56,43 +56,30 @@
 	       if (!result && mal_mpi_is_world(a##comm)) \
 		       mal_mpi_began((const void *)a##at, mal_mpi_handle_size, persistent))
 
-#define WAIT(...)
-#define TEXT(...)
-#define OVER(...)
-#define TEST(...)
-#define WAIT_ONE(...)
-#define WAIT_MANY(...)
-#define TEST_ONE(...)
-#define TEST_MANY(...)
-#define FREE(...)
-#define START_ONE(...)
-#define START_MANY(...)
-#define BEGIN(...)
-#define INIT(...)
-#define WAIT_SIZED(name, fortran, count) DEFINE(name, count, ENTER(false), LEAVE(false))
-#define OVER_SIZED(name, fortran, count, position) \
+#define WAIT(name, fortran, count) DEFINE(name, count, ENTER(false), LEAVE(false))
+#define OVER(name, fortran, count, position) \
 	DEFINE(name, count, ENTER(true), LEAVE(mal_mpi_is_world(a##position)))
-#define BEGIN_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
-#define INIT_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
+#define BEGIN(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
+#define INIT(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
 
-#include "libmalleable/rank/mpi/blocking_calls.h"
+#include "libmalleable/rank/mpi/sized_calls.h"
 
-#undef WAIT_SIZED
-#undef OVER_SIZED
-#undef BEGIN_SIZED
-#undef INIT_SIZED
+#undef WAIT
+#undef OVER
+#undef BEGIN
+#undef INIT
 #define ROW(name) {"MPI_" #name "_c", (void *)name##_c, (void **)&next_##name},
-#define WAIT_SIZED(name, ...) ROW(name)
-#define OVER_SIZED(name, ...) ROW(name)
-#define BEGIN_SIZED(name, ...) ROW(name)
-#define INIT_SIZED(name, ...) ROW(name)
+#define WAIT(name, ...) ROW(name)
+#define OVER(name, ...) ROW(name)
+#define BEGIN(name, ...) ROW(name)
+#define INIT(name, ...) ROW(name)
 
 static const struct call {
 	const char *name;
 	void *ours;
 	void **next;
 } calls[] = {
-#include "libmalleable/rank/mpi/blocking_calls.h"
+#include "libmalleable/rank/mpi/sized_calls.h"
 };
 
 /* Slots that name one of the calls; those without lead to us, weakly, by NAME. */
