@@ -255,14 +255,16 @@ static struct mal_cpumask listed(const struct mal_rank *rank, unsigned int me)
 
 /*
  * Let BIND_THREADS bind threads of rank NUMBER to the CPUs that CPUS_OF it are, until these are the
- * same afterwards (core/place.h). Returns how many it bound at last.
+ * same afterwards (core/place.h), while others wait for us. Returns how many it bound at last.
  */
-static unsigned int bind_and_look(const struct mal_rank *rank, unsigned int number,
-				  cpus_function *cpus_of, bind_function *bind_threads)
+static unsigned int bind_announced(const struct mal_rank *rank, unsigned int number,
+				   cpus_function *cpus_of, bind_function *bind_threads)
 {
-	struct mal_cpumask mask, again = cpus_of(rank, number);
+	struct mal_cpumask mask, again;
 	unsigned int count = 0;
 
+	atomic_fetch_add(&rank->slot->binding, 1);
+	again = cpus_of(rank, number);
 	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
 		mask = again;
 		count = bind_threads(rank, number, &mask);
@@ -271,17 +273,6 @@ static unsigned int bind_and_look(const struct mal_rank *rank, unsigned int numb
 		if (memcmp(&mask, &again, sizeof(mask)) == 0)
 			break;
 	}
-	return count;
-}
-
-/* The same, while others wait for us. */
-static unsigned int bind_announced(const struct mal_rank *rank, unsigned int number,
-				   cpus_function *cpus_of, bind_function *bind_threads)
-{
-	unsigned int count;
-
-	atomic_fetch_add(&rank->slot->binding, 1);
-	count = bind_and_look(rank, number, cpus_of, bind_threads);
 	atomic_fetch_sub(&rank->slot->binding, 1);
 	return count;
 }
@@ -372,12 +363,6 @@ void mal_bind_send_home(const struct mal_rank *rank, uint32_t cpu)
 	}
 }
 
-/* Bind all threads of an unmanaged rank to the CPUs that it uses now. */
-static unsigned int bind_unmanaged(const struct mal_rank *rank, unsigned int number)
-{
-	return bind_announced(rank, number, used_by, bind_process);
-}
-
 /* The team size that another rank states, bounded. */
 static unsigned int team_of(const struct mal_rank *rank, unsigned int number)
 {
@@ -393,7 +378,7 @@ unsigned int mal_bind_evict(const struct mal_rank *rank, unsigned int borrower, 
 	unsigned int sent = 0;
 
 	if (is_unmanaged(rank, borrower))
-		sent = bind_unmanaged(rank, borrower);
+		sent = bind_announced(rank, borrower, used_by, bind_process);
 	/* Its team may be smaller by now than when a thread was sent to CPU. */
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		struct mal_thread_slot *slot = mal_thread_slot(&rank->segment, borrower, i);
@@ -474,7 +459,8 @@ enum mal_spread mal_bind_spread(const struct mal_rank *rank, unsigned int borrow
 
 		if (mal_cpumask_count(&used) > team_of(rank, borrower))
 			return MAL_SPREAD_SATISFIED;
-		return bind_unmanaged(rank, borrower) ? MAL_SPREAD_DONE : MAL_SPREAD_NOT_YET;
+		return bind_announced(rank, borrower, used_by, bind_process) ? MAL_SPREAD_DONE
+									     : MAL_SPREAD_NOT_YET;
 	}
 	result = find_sharing(rank, borrower, &slot, &at);
 	if (result != MAL_SPREAD_DONE)

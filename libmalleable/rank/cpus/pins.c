@@ -226,25 +226,6 @@ struct mal_cpumask mal_pins_mask(const struct mal_rank *rank, size_t size, const
 	return mask;
 }
 
-int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
-{
-	MAL_NEXT(sched_setaffinity);
-	struct mal_cpumask mask;
-	struct mal_pin pin;
-	int result;
-
-	if (!mal.active)
-		return next(tid, size, set);
-	mask = mal_pins_mask(&mal, size, set);
-	pin = mal_pins_set(&mal, tid, &mask);
-	result = next(tid, size, set);
-	if (result == 0 && wait_for_binders(&mal))
-		result = next(tid, size, set);
-	if (result != 0)
-		mal_pins_undo(&mal, &pin);
-	return result;
-}
-
 /* Its CPU-time clock encodes it: glibc has no other way to ask for it. */
 int32_t mal_pins_number(pthread_t thread)
 {
@@ -253,23 +234,25 @@ int32_t mal_pins_number(pthread_t thread)
 	return pthread_getcpuclockid(thread, &clock) == 0 ? (int32_t)~(clock >> 3) : -1;
 }
 
-int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
-{
-	MAL_NEXT(pthread_setaffinity_np);
-	struct mal_cpumask mask;
-	struct mal_pin pin;
-	int32_t tid;
-	int result;
-
-	tid = mal.active ? mal_pins_number(thread) : -1;
-	if (tid <= 0)
-		return next(thread, size, set);
-	mask = mal_pins_mask(&mal, size, set);
-	pin = mal_pins_set(&mal, tid, &mask);
-	result = next(thread, size, set);
-	if (result == 0 && wait_for_binders(&mal))
-		result = next(thread, size, set);
-	if (result != 0)
-		mal_pins_undo(&mal, &pin);
-	return result;
-}
+/* The program chooses the CPUs of THREAD, whose number is TID. */
+#define CHOOSES(name, type, tid) \
+	int name(type thread, size_t size, const cpu_set_t *set) \
+	{ \
+		MAL_NEXT(name); \
+		struct mal_cpumask mask; \
+		struct mal_pin pin; \
+		int result; \
+\
+		if (!mal.active || (tid) < 0) \
+			return next(thread, size, set); \
+		mask = mal_pins_mask(&mal, size, set); \
+		pin = mal_pins_set(&mal, tid, &mask); \
+		result = next(thread, size, set); \
+		if (result == 0 && wait_for_binders(&mal)) \
+			result = next(thread, size, set); \
+		if (result != 0) \
+			mal_pins_undo(&mal, &pin); \
+		return result; \
+	}
+CHOOSES(sched_setaffinity, pid_t, thread)
+CHOOSES(pthread_setaffinity_np, pthread_t, mal_pins_number(thread))
