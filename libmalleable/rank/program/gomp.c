@@ -30,12 +30,13 @@
 #include "libmalleable/base/raw.h"
 #include "libmalleable/base/symbols.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/inside.h"
+#include "libmalleable/core/setup.h"
 #include "libmalleable/core/variables.h"
 #include "libmalleable/rank/program/gomp_only.h"
 #include "libmalleable/rank/program/gomp_variables.h"
 #include "libmalleable/rank/program/libomp.h"
 #include "libmalleable/rank/program/objects.h"
-#include "libmalleable/rank/program/outside.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
 #define GOMP "libgomp.so.1"
@@ -349,6 +350,16 @@ void mal_gomp_runtime_started(void)
 }
 
 /*
+ * Outside the step that its environment names this process goes on as without us, and so do those
+ * that it starts. Edits in place: libc has not started.
+ */
+static void clean_up_outside(void)
+{
+	if (mal_variable(environ, MAL_ENV_SEGMENT_FD) && !mal_inside())
+		mal_setup_remove(&mal_setup_own);
+}
+
+/*
  * glibc passes main's arguments to constructors. This one runs first, before libc knows its
  * variables.
  */
@@ -359,6 +370,6 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
 		return;
 	if (!environ)
 		environ = variables;
-	mal_outside_clean_up();
+	clean_up_outside();
 	choose_runtime(argv);
 }
