@@ -16,7 +16,7 @@
 struct mal_simulation {
 	const struct mal_policy *policy;
 	void *state;
-	const struct mal_topology *topology;
+	struct mal_topology topology;
 	unsigned int rank_count;
 	struct mal_plan plan; /* the last one: its rules hold */
 	unsigned int *owner;  /* by CPU, now */
@@ -32,7 +32,7 @@ struct mal_simulation {
 /* Ask the policy. Returns true if its plan moves CPUs. */
 static bool ask(struct mal_simulation *simulation, const struct mal_sample *samples)
 {
-	struct mal_view view = {simulation->topology, simulation->rank_count, samples,
+	struct mal_view view = {&simulation->topology, simulation->rank_count, samples,
 				simulation->owner};
 	struct mal_plan plan = {.count = simulation->plan.count, .owner = simulation->plan.owner};
 	const char *rejection;
@@ -60,7 +60,8 @@ struct mal_simulation *mal_simulation_create(const struct mal_policy *policy, co
 	if (!simulation)
 		return NULL;
 	simulation->policy = policy;
-	simulation->topology = topology;
+	simulation->topology = *topology;
+	simulation->outcome.policy = policy->name;
 	simulation->rank_count = rank_count;
 	simulation->state = policy->create ? policy->create(values) : NULL;
 	simulation->owner = calloc(cpus, sizeof(unsigned int));
@@ -77,7 +78,7 @@ struct mal_simulation *mal_simulation_create(const struct mal_policy *policy, co
 		return NULL;
 	}
 	memcpy(simulation->owner, owner, cpus * sizeof(*owner));
-	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count,
+	mal_count_cpus(simulation->owner, simulation->topology.cpu_count, simulation->rank_count,
 		       simulation->home);
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		simulation->cpus += simulation->home[rank];
@@ -107,7 +108,7 @@ static void move(struct mal_simulation *simulation)
 	unsigned int gained[MAL_MAX_RANKS], max = 0;
 
 	memset(gained, 0, simulation->rank_count * sizeof(gained[0]));
-	for (unsigned int cpu = 0; cpu < simulation->topology->cpu_count; cpu++) {
+	for (unsigned int cpu = 0; cpu < simulation->topology.cpu_count; cpu++) {
 		unsigned int owner = simulation->plan.owner[cpu];
 
 		if (owner == simulation->owner[cpu])
@@ -128,7 +129,7 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 	struct mal_outcome *outcome = &simulation->outcome;
 	double elapsed;
 
-	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count,
+	mal_count_cpus(simulation->owner, simulation->topology.cpu_count, simulation->rank_count,
 		       simulation->count);
 	elapsed = mal_model_window(samples, simulation->rank_count, &usage, simulation->mpi_s) +
 		  simulation->moving_s;
