@@ -15,8 +15,6 @@
 #include "policies/interface/registry.h"
 #include "policies/mapping/mapping.h"
 #include "policies/mapping/placement.h"
-#include "policies/model/forecast.h"
-#include "policies/model/scaling.h"
 
 /* Allocations until one fails, below 0: none does; and those that were not freed. */
 static long until_failure = -1;
@@ -149,8 +147,6 @@ static void nothing_is_destroyed(void **state)
 		if (policy->destroy)
 			policy->destroy(NULL);
 	mal_simulation_destroy(NULL);
-	mal_forecast_destroy(NULL);
-	mal_scaling_destroy(NULL);
 }
 
 /* Either nothing moves, or the numbers are those that were wanted. */
