@@ -82,6 +82,7 @@ cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_sto
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
 load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
+overdue alone|libmalleable/controller/main.c|int f(void) { return controller->overdue.plan; }
 EOF
 ok "and policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>
