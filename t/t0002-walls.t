@@ -159,9 +159,8 @@ compilers=()
 for compiler in "$(command -v mpicc.openmpi || command -v mpicc)" "$(command -v mpicc.mpich)"; do
 	[ -z "$compiler" ] || compilers+=("$compiler")
 done
-differs() {
-	for compiler in "${compilers[@]}"; do calls_of "$compiler" libmalleable/rank/mpi; done
-}
+tables=libmalleable/rank/mpi
+differs() { for compiler in "${compilers[@]}"; do calls_of "$compiler" $tables; done; }
 printf '%s\n' 'WAIT(Send, send, 5)' 'OVER(Bcast, bcast, 5, 3)' >"$work/sized_calls.h"
 printf '%s\n' 'BEGIN(Ibarrier, barrier, 2, 0, 1)' 'TEXT(File_open, file_open, 5, 2)' \
 	>"$work/blocking_calls.h"
