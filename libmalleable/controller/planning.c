@@ -135,7 +135,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 	deciding->lend_times = plan.lend_times;
 	set_rules(controller, &plan);
 	set_use(controller, use);
-	mal_sampling_set_brief(controller, plan.brief);
+	mal_sampling_keep_short(controller, plan.brief);
 	if (window)
 		mal_recording_plan(controller, &plan, NULL);
 	if (!plan.move)

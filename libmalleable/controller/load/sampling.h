@@ -14,7 +14,7 @@
 void mal_sampling_open(struct mal_controller *controller);
 
 /* The policy tries something, or does not: windows stay short while it does. */
-void mal_sampling_set_brief(struct mal_controller *controller, bool brief);
+void mal_sampling_keep_short(struct mal_controller *controller, bool brief);
 
 /*
  * A window was decided on. Windows become longer while nothing moves, and short again if CPUs have
