@@ -32,12 +32,6 @@ struct request {
 	bool free;
 };
 
-void mal_control_open(struct mal_controller *controller)
-{
-	if (controller->step->arguments.listen_fd >= 0)
-		mal_watch_channel(controller->step->arguments.listen_fd);
-}
-
 static int parse_number(const char *what, const char *text, unsigned int min, unsigned int max,
 			unsigned int *number, struct mal_error *err)
 {

@@ -10,9 +10,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Serve requests from now on, where there is a socket for them. */
-void mal_control_open(struct mal_controller *controller);
-
 /* Serve the clients that wait. After some of them the loop has its turn first. */
 void mal_control_serve(struct mal_controller *controller);
 

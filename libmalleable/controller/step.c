@@ -112,7 +112,8 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
 		return -1;
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
-	mal_control_open(controller);
+	if (arguments->listen_fd >= 0)
+		mal_watch_channel(arguments->listen_fd);
 	mal_share_open(controller, arguments->agent_fd);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace.h: what happened in a step, window by window, as a file of JSON lines (doc/trace.md). The
- * controller writes traces; malleable replay reads them and generates synthetic ones.
+ * controller writes traces; malleable replay reads them.
  *
  * A trace or a writer is for one thread at a time.
  */

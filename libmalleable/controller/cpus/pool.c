@@ -138,11 +138,11 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	used += strlen(text + used);
 	used += (size_t)snprintf(text + used, size - used, "\n");
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		struct mal_pool_rank said = describe_rank(controller, rank, counts[rank]);
+		struct mal_pool_rank view = describe_rank(controller, rank, counts[rank]);
 
 		if (controller->ranks[rank].running && controller->last_window.measured)
 			used += (size_t)snprintf(text + used, size - used, "%u %u %.6f %.6f %u\n",
-						 said.cpus, said.max, said.work, said.serial,
+						 view.cpus, view.max, view.work, view.serial,
 						 counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
 	}
 	return text;

@@ -70,13 +70,13 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 /* The kinds that RANK passes, a bit for each. */
 static unsigned int kinds_of(struct mal_controller *controller, unsigned int rank, uint64_t now)
 {
-	const struct mal_counters *said = &controller->step->segment.ranks[rank].count;
+	const struct mal_counters *counters = &controller->step->segment.ranks[rank].count;
 	struct mal_sampling *sampling = &controller->sampling;
 	unsigned int bits = 0;
 
 	for (unsigned int kind = MAL_BOUNDARY_CALL; kind < MAL_BOUNDARY_KINDS; kind++) {
 		struct mal_passed *last = &sampling->last[rank].passed[kind];
-		uint64_t count = atomic_load(&said->boundaries[kind]), away = now - last->tick;
+		uint64_t count = atomic_load(&counters->boundaries[kind]), away = now - last->tick;
 
 		if (count != last->count) {
 			if (last->count && kind > sampling->kind && away > sampling->patience)
@@ -256,21 +256,21 @@ static struct mal_cpu_time cpu_time(const struct mal_controller *controller, uns
 }
 
 /* What all running ranks said in this round becomes the start of the next window. */
-static void remember_round(struct mal_controller *controller, const struct mal_snapshot *said)
+static void remember_round(struct mal_controller *controller, const struct mal_snapshot *snapshots)
 {
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!controller->ranks[rank].running)
 			continue;
-		controller->sampling.last[rank].snapshot = said[rank];
+		controller->sampling.last[rank].snapshot = snapshots[rank];
 		controller->sampling.last[rank].valid =
-			said[rank].round == controller->sampling.windows.round;
+			snapshots[rank].round == controller->sampling.windows.round;
 	}
 	controller->sampling.was = controller->sampling.kind;
 }
 
 bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 {
-	struct mal_snapshot said[MAL_MAX_RANKS];
+	struct mal_snapshot snapshots[MAL_MAX_RANKS];
 	struct mal_cpu_time times[MAL_MAX_RANKS];
 	struct mal_sampling *sampling = &controller->sampling;
 	struct mal_sample *samples = round->samples;
@@ -281,7 +281,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	round->elapsed_s = 0;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_previous *before = &sampling->last[rank];
-		struct mal_snapshot *now = &said[rank];
+		struct mal_snapshot *now = &snapshots[rank];
 
 		memset(&samples[rank], 0, sizeof(samples[rank]));
 		memset(now, 0, sizeof(*now));
@@ -301,12 +301,12 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 			round->elapsed_s = samples[rank].elapsed_s;
 	}
 	if (!window || round->elapsed_s <= 0) {
-		remember_round(controller, said);
+		remember_round(controller, snapshots);
 		mal_plausibility_skip(controller);
 		return false;
 	}
 	if (!mal_windows_end(&sampling->windows, phases, round->elapsed_s))
 		return false;
-	remember_round(controller, said);
+	remember_round(controller, snapshots);
 	return mal_plausibility_window(controller, samples, times);
 }

@@ -163,7 +163,7 @@ static int by_load(const void *a, const void *b)
 }
 
 /* A line for each of the nodes, or for those with most and with least work per CPU. */
-static void say_each(struct mal_text *text, const struct mal_imbalance *nodes)
+static void add_nodes(struct mal_text *text, const struct mal_imbalance *nodes)
 {
 	const struct mal_node **sorted = calloc(nodes->known, sizeof(const struct mal_node *));
 	bool all = nodes->known <= SHOWN;
@@ -186,7 +186,7 @@ static void say_each(struct mal_text *text, const struct mal_imbalance *nodes)
 	free(sorted);
 }
 
-static void say_placement(struct mal_text *text, const struct mal_imbalance *nodes)
+static void add_placement(struct mal_text *text, const struct mal_imbalance *nodes)
 {
 	if (*nodes->hostfile_error.text)
 		mal_text_add(text, "%s\n", nodes->hostfile_error.text);
@@ -216,7 +216,7 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 	struct mal_text text = {buffer, size, 0};
 
 	if (!controller->step->arguments.brief)
-		say_each(&text, nodes);
+		add_nodes(&text, nodes);
 	if (nodes->known < nodes->count)
 		mal_text_add(&text, "%u of %u nodes did not say what they did\n",
 			     nodes->count - nodes->known, nodes->count);
@@ -227,7 +227,7 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 			     "CPU on %s\n",
 			     nodes->known, count_ranks(nodes), count_cpus(nodes),
 			     100 * nodes->balance, most_loaded(nodes)->name);
-		say_placement(&text, nodes);
+		add_placement(&text, nodes);
 	}
 	return text.length;
 }

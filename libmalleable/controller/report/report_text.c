@@ -82,7 +82,7 @@ static const char *percent(double share, char *text, size_t size)
 }
 
 /* A tree: each line is the product of what it names. */
-static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus)
+static void add_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus)
 {
 	struct mal_efficiencies part = mal_efficiencies(cpus);
 	char all[32], left[32], right[32];
@@ -100,7 +100,7 @@ static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *
 }
 
 /* What a policy would have made of it, behind BEFORE. */
-static void say_alternative(struct mal_text *text, const struct mal_controller *controller,
+static void add_alternative(struct mal_text *text, const struct mal_controller *controller,
 			    double step_s, const char *before, const struct mal_outcome *outcome)
 {
 	double predicted_s, share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
@@ -117,7 +117,7 @@ static void say_alternative(struct mal_text *text, const struct mal_controller *
 }
 
 /* Where the policy found that the program is faster with fewer threads. */
-static void say_use(struct mal_text *text, const struct mal_controller *controller)
+static void add_use(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned long used = 0, owned = 0;
 	char name[32] = "";
@@ -140,7 +140,7 @@ static void say_use(struct mal_text *text, const struct mal_controller *controll
 }
 
 /* The step was tried with WHAT, and phases took TIMES as long. WHO: a policy, or nothing. */
-static void say_rejected(struct mal_text *text, const char *who, const char *what, double times)
+static void add_rejected(struct mal_text *text, const char *who, const char *what, double times)
 {
 	if (times > 1 + NO_LOSS)
 		mal_text_add(text, "%s%s: no, it made phases %.2f times as long\n", who, what,
@@ -150,7 +150,7 @@ static void say_rejected(struct mal_text *text, const char *who, const char *wha
 }
 
 /* Which way a step ran at last, and why: COUNT CPUs by rank, LENDS. WHO: a policy, or nothing. */
-static void say_way(struct mal_text *text, const struct mal_controller *controller, const char *who,
+static void add_way(struct mal_text *text, const struct mal_controller *controller, const char *who,
 		    const struct mal_outcome *way)
 {
 	double lend = way->lend_times;
@@ -160,15 +160,15 @@ static void say_way(struct mal_text *text, const struct mal_controller *controll
 		mal_text_add(text, "%smoved: rank %u has %u of %u CPUs\n", who, rank,
 			     way->count[rank], controller->step->cpu_count);
 	else
-		say_rejected(text, who, "moved", way->move_times);
+		add_rejected(text, who, "moved", way->move_times);
 	if (!way->lends)
-		say_rejected(text, who, "lent", lend);
+		add_rejected(text, who, "lent", lend);
 	else if (lend > 0)
 		mal_text_add(text, "%slent: yes, phases take %.2f times as long as without\n", who,
 			     lend);
 }
 
-static void say_ways(struct mal_text *text, const struct mal_controller *controller)
+static void add_ways(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned int count[MAL_MAX_RANKS];
 	struct mal_outcome way = {.count = count,
@@ -179,11 +179,11 @@ static void say_ways(struct mal_text *text, const struct mal_controller *control
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		count[rank] = controller->last_window.samples[rank].cpus;
-	say_way(text, controller, "", &way);
+	add_way(text, controller, "", &way);
 }
 
 /* What the policies would have made of it, and the way of the first. */
-static void say_alternatives(struct mal_text *text, const struct mal_controller *controller,
+static void add_alternatives(struct mal_text *text, const struct mal_controller *controller,
 			     double step_s)
 {
 	const struct mal_outcome *outcome;
@@ -191,7 +191,7 @@ static void say_alternatives(struct mal_text *text, const struct mal_controller 
 	char who[64];
 
 	for (size_t i = 0; (outcome = mal_alternatives_at(controller, i)); i++)
-		say_alternative(text, controller, step_s,
+		add_alternative(text, controller, step_s,
 				i ? ", " : "predicted with --balance: ", outcome);
 	outcome = mal_alternatives_at(controller, 0);
 	if (!outcome)
@@ -201,11 +201,11 @@ static void say_alternatives(struct mal_text *text, const struct mal_controller 
 	if (isnan(predicted_s))
 		return;
 	snprintf(who, sizeof(who), "  with %s ", outcome->policy);
-	say_way(text, controller, who, outcome);
+	add_way(text, controller, who, outcome);
 }
 
 /* How many ranks keep their teams, and why most of them do. */
-static void say_mode(struct mal_text *text, const struct mal_controller *controller)
+static void add_mode(struct mal_text *text, const struct mal_controller *controller)
 {
 	struct mal_kept_teams kept;
 	enum mal_mode_reason reason = mal_phrase_main_reason(controller, &kept);
@@ -220,7 +220,7 @@ static void say_mode(struct mal_text *text, const struct mal_controller *control
 }
 
 /* Where nothing could be classified: why. */
-static void say_unproved(struct mal_text *text, const struct mal_controller *controller)
+static void add_unproved(struct mal_text *text, const struct mal_controller *controller)
 {
 	char why[MAL_BOUND_TEXT + 1];
 
@@ -236,7 +236,7 @@ static void say_unproved(struct mal_text *text, const struct mal_controller *con
 }
 
 /* Where regions were classified (prove=): how many ran free, and one that did not. */
-static void say_proofs(struct mal_text *text, const struct mal_controller *controller)
+static void add_proofs(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned long long runs = 0, free_runs = 0;
 	uint32_t beside_ms = 0;
@@ -272,7 +272,7 @@ static void say_proofs(struct mal_text *text, const struct mal_controller *contr
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
-static void say_plausibility(struct mal_text *text, const struct mal_plausibility *found)
+static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
 {
 	if (found->unseen)
 		mal_text_add(text,
@@ -305,7 +305,7 @@ static unsigned int count_strays(const struct mal_controller *controller, uint32
 }
 
 /* Which threads of the program keep ranks from gaining what others gain. */
-static void say_strays(struct mal_text *text, const struct mal_controller *controller)
+static void add_strays(struct mal_text *text, const struct mal_controller *controller)
 {
 	unsigned int one, count = count_strays(controller, MAL_STRAYS_COMPUTE, &one);
 
@@ -322,7 +322,7 @@ static void say_strays(struct mal_text *text, const struct mal_controller *contr
 			     count, one);
 }
 
-static void say_kept(struct mal_text *text, const struct mal_cpumask *kept)
+static void add_kept(struct mal_text *text, const struct mal_cpumask *kept)
 {
 	char list[MAL_CPUMASK_TEXT];
 
@@ -342,7 +342,7 @@ static bool lacks_mpi(const struct mal_controller *controller, const struct mal_
 	return !seen;
 }
 
-static void say_too_short(struct mal_text *text, const struct mal_controller *controller,
+static void add_too_short(struct mal_text *text, const struct mal_controller *controller,
 			  const struct mal_report *report)
 {
 	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
@@ -370,12 +370,12 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		mal_text_add(&text, "%s: ranks that wait lend nothing\n", no_mpi);
 	if (controller->step->arguments.brief) {
 		if (!totals->windows)
-			say_too_short(&text, controller, report);
+			add_too_short(&text, controller, report);
 		return text.length;
 	}
-	say_proofs(&text, controller);
-	say_unproved(&text, controller);
-	say_strays(&text, controller);
+	add_proofs(&text, controller);
+	add_unproved(&text, controller);
+	add_strays(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     controller->deciding.policy->name, report->ranks, controller->step->cpu_count,
@@ -390,14 +390,14 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
-		say_too_short(&text, controller, report);
+		add_too_short(&text, controller, report);
 		return text.length;
 	}
 	mal_text_add(&text, "load balance (mean/max): %s as started, %s as run\n",
 		     percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 		     percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
-	say_efficiency(&text, &totals->cpus);
-	say_alternatives(&text, controller, report->elapsed_s);
+	add_efficiency(&text, &totals->cpus);
+	add_alternatives(&text, controller, report->elapsed_s);
 	mal_text_add(&text,
 		     "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
 		     (unsigned long long)report->lends, (unsigned long long)report->borrows,
@@ -409,11 +409,11 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
 			(unsigned long long)report->evictions,
 			1e6 * report->overlap_s / (double)report->evictions);
-	say_ways(&text, controller);
-	say_use(&text, controller);
-	say_mode(&text, controller);
-	say_plausibility(&text, &controller->plausibility);
-	say_kept(&text, &controller->leaving.kept);
+	add_ways(&text, controller);
+	add_use(&text, controller);
+	add_mode(&text, controller);
+	add_plausibility(&text, &controller->plausibility);
+	add_kept(&text, &controller->leaving.kept);
 	mal_text_add(&text, "%s", mal_phrase_no_filter);
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
 		     100 * report->own_part, 1e3 * report->controller_cpu_s);

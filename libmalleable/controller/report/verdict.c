@@ -66,8 +66,6 @@ static double attained(const struct times *times)
 	return mal_attained(times->off_s, times->ideal_s, times->elapsed_s);
 }
 
-enum kind { OBSERVED, UNKNOWN, BALANCED, GAIN, NO_GAIN };
-
 /* Where others had the CPUs, windows in which nobody shared are still as they are without us. */
 static bool is_unsure(const struct mal_controller *controller, const struct times *times)
 {
@@ -77,15 +75,9 @@ static bool is_unsure(const struct mal_controller *controller, const struct time
 	       (totals->shared_s > MUCH * totals->elapsed_s && is_beside_others(controller));
 }
 
-static enum kind find_kind(const struct mal_controller *controller, const struct times *times)
+static bool is_observed(const struct mal_controller *controller)
 {
-	if (strcmp(controller->deciding.policy->name, "observe") == 0)
-		return OBSERVED;
-	if (is_unsure(controller, times))
-		return UNKNOWN;
-	if (isnan(attained(times)))
-		return BALANCED;
-	return times->elapsed_s < (1 - NO_DIFFERENCE) * times->off_s ? GAIN : NO_GAIN;
+	return strcmp(controller->deciding.policy->name, "observe") == 0;
 }
 
 /* Why there is nothing to gain. */
@@ -100,8 +92,8 @@ static const char *balanced(const struct mal_controller *controller)
 	return "balanced as it is";
 }
 
-static void say_observed(const struct mal_controller *controller, const struct times *times,
-			 char *line, size_t size)
+static void write_observed(const struct mal_controller *controller, const struct times *times,
+			   char *line, size_t size)
 {
 	if (isnan(attained(times)))
 		snprintf(line, size, "%s: nothing to gain in %.3f s", balanced(controller),
@@ -112,8 +104,8 @@ static void say_observed(const struct mal_controller *controller, const struct t
 			 times->off_s / times->ideal_s, times->ideal_s, times->off_s);
 }
 
-static void say_balanced(const struct mal_controller *controller, const struct times *times,
-			 char *line, size_t size)
+static void write_balanced(const struct mal_controller *controller, const struct times *times,
+			   char *line, size_t size)
 {
 	struct mal_kept_teams kept;
 
@@ -129,7 +121,7 @@ static void say_balanced(const struct mal_controller *controller, const struct t
 			 times->elapsed_s);
 }
 
-static void say_gain(const struct times *times, char *line, size_t size)
+static void write_gain(const struct times *times, char *line, size_t size)
 {
 	double share = attained(times);
 	char part[64];
@@ -142,8 +134,8 @@ static void say_gain(const struct times *times, char *line, size_t size)
 		 times->off_s / times->elapsed_s, times->elapsed_s, times->off_s, part);
 }
 
-static void say_unknown(const struct mal_controller *controller, const struct times *times,
-			char *line, size_t size)
+static void write_unknown(const struct mal_controller *controller, const struct times *times,
+			  char *line, size_t size)
 {
 	char text[WHY_SIZE];
 	const char *why = reason(controller, text, sizeof(text));
@@ -152,8 +144,8 @@ static void say_unknown(const struct mal_controller *controller, const struct ti
 }
 
 /* Neither faster nor balanced. */
-static void say_no_gain(const struct mal_controller *controller, const struct times *times,
-			char *line, size_t size)
+static void write_no_gain(const struct mal_controller *controller, const struct times *times,
+			  char *line, size_t size)
 {
 	double slower = times->elapsed_s / times->off_s;
 	char how[32] = "not faster", text[WHY_SIZE];
@@ -183,7 +175,7 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 	const struct mal_totals *totals = &controller->totals;
 	const struct times times = whole_step(totals, step_s);
 
-	return find_kind(controller, &times) == UNKNOWN ? NAN : totals->off_s;
+	return !is_observed(controller) && is_unsure(controller, &times) ? NAN : totals->off_s;
 }
 
 double mal_verdict_predict(const struct mal_controller *controller,
@@ -205,12 +197,15 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 {
 	const struct times times = whole_step(&controller->totals, step_s);
 
-	switch (find_kind(controller, &times)) {
-	case OBSERVED: say_observed(controller, &times, line, size); break;
-	case UNKNOWN: say_unknown(controller, &times, line, size); break;
-	case BALANCED: say_balanced(controller, &times, line, size); break;
-	case GAIN: say_gain(&times, line, size); break;
-	case NO_GAIN: say_no_gain(controller, &times, line, size); break;
-	}
+	if (is_observed(controller))
+		write_observed(controller, &times, line, size);
+	else if (is_unsure(controller, &times))
+		write_unknown(controller, &times, line, size);
+	else if (isnan(attained(&times)))
+		write_balanced(controller, &times, line, size);
+	else if (times.elapsed_s < (1 - NO_DIFFERENCE) * times.off_s)
+		write_gain(&times, line, size);
+	else
+		write_no_gain(controller, &times, line, size);
 	return line;
 }

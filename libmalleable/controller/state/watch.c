@@ -9,25 +9,16 @@
 
 #include "libmalleable/base/futex.h"
 
-#define CHANNELS 4
 #define STACK_SIZE (128 * 1024)
 
-static int epoll_fd = -1;
-static int life = -1;
+/* What an event is of, beside its descriptor. */
+#define LIFE UINT64_C(0x100000000)
 /*
- * Descriptors that say again and again that there is something to read, which the controller's loop
- * does.
+ * One that says again and again that there is something to read, which the controller's loop does.
  */
-static _Atomic int channels[CHANNELS] = {-1, -1, -1, -1};
+#define CHANNEL UINT64_C(0x200000000)
 
-/* The place of FD in there, -1: it has none. */
-static int find_channel(int fd)
-{
-	for (int i = 0; i < CHANNELS; i++)
-		if (atomic_load(&channels[i]) == fd)
-			return i;
-	return -1;
-}
+static int epoll_fd = -1;
 
 static void *watch(void *opaque)
 {
@@ -36,27 +27,28 @@ static void *watch(void *opaque)
 
 	while (!atomic_load(&controller->ending)) {
 		struct epoll_event event;
+		int fd;
 
 		if (epoll_wait(epoll_fd, &event, 1, -1) < 1)
 			continue;
-		if (find_channel(event.data.fd) >= 0) {
+		fd = (int)(event.data.u64 & UINT32_MAX);
+		if (event.data.u64 & CHANNEL) {
 			atomic_store(&controller->asked, true);
-			mal_futex_post(wake);
-			continue;
+		} else {
+			epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+			if (event.data.u64 & LIFE)
+				atomic_store(&controller->ending, true);
+			else
+				close(fd);
 		}
-		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, event.data.fd, NULL);
-		if (event.data.fd == life)
-			atomic_store(&controller->ending, true);
-		else
-			close(event.data.fd);
 		mal_futex_post(wake);
 	}
 	return NULL;
 }
 
-static int add(int fd, uint32_t how)
+static int add(int fd, uint32_t how, uint64_t of)
 {
-	struct epoll_event event = {.events = EPOLLIN | how, .data.fd = fd};
+	struct epoll_event event = {.events = EPOLLIN | how, .data.u64 = (uint32_t)fd | of};
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
@@ -78,9 +70,8 @@ static int start_thread(struct mal_controller *controller)
 
 int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err)
 {
-	life = life_fd;
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll_fd < 0 || add(life_fd, 0) < 0)
+	if (epoll_fd < 0 || add(life_fd, 0, LIFE) < 0)
 		return mal_fail_errno(err, "cannot watch the step's end");
 	return start_thread(controller) ? mal_fail(err, "cannot start the watching thread") : 0;
 }
@@ -89,26 +80,17 @@ void mal_watch_process(int32_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd >= 0 && add(fd, 0) < 0)
+	if (fd >= 0 && add(fd, 0, 0) < 0)
 		close(fd);
 }
 
 void mal_watch_channel(int fd)
 {
-	int place = find_channel(-1);
-
 	/* What is new is told once: the controller takes all that waits. */
-	if (place < 0)
-		return;
-	atomic_store(&channels[place], fd);
-	add(fd, EPOLLET);
+	add(fd, EPOLLET, CHANNEL);
 }
 
 void mal_watch_forget(int fd)
 {
-	int place = find_channel(fd);
-
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-	if (place >= 0)
-		atomic_store(&channels[place], -1);
 }

@@ -22,8 +22,7 @@ int mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_e
 void mal_watch_process(int32_t pid);
 
 /*
- * Also watch socket FD, of four at most, others are not: whatever comes sets controller->asked and
- * wakes.
+ * Also watch socket FD: whatever comes sets controller->asked and wakes.
  */
 void mal_watch_channel(int fd);
 
