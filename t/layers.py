@@ -86,17 +86,22 @@ NARROW = {"libmalleable/core": {"libmalleable/core/settings.h", "libmalleable/co
 PUBLIC = {"libmalleable/malleable.h", "policies/interface/policy.h"}
 # Headers that name what files of other folders define: the interface, and the table of policies.
 ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
-# What one module of the controller alone writes: the CPUs' words, and parts of its struct.
+# What one module alone writes: the ranks' requests and the hints in the segment's header; in the
+# controller the CPUs' words, and parts of its struct.
+REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:request\w*|borrowers?|free_cpus)\b|"
+           r"(?<!prepared)(?:->|\.)(?:request_\w+|borrowers?|free_cpus)(?:\[\w+\])? [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
 PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
 WRITERS = {
-    "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
-                              r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
-    "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
-    "planning": re.compile(PART.replace("%s", "deciding")),
-    "admin_switch": re.compile(PART.replace("%s", "off_switch")),
-    "load/totals": re.compile(PART.replace("%s", "last_window")),
+    "libmalleable/core/request": re.compile(REQUEST),
+    CONTROLLER + "cpus/owners": re.compile(
+        r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
+        r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
+    CONTROLLER + "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
+    CONTROLLER + "planning": re.compile(PART.replace("%s", "deciding")),
+    CONTROLLER + "admin_switch": re.compile(PART.replace("%s", "off_switch")),
+    CONTROLLER + "load/totals": re.compile(PART.replace("%s", "last_window")),
 }
 OTHER_FILES = (".f90", ".map", ".pc.in")
 
@@ -253,12 +258,12 @@ def wrong_names(tree):
 
 
 def wrong_writers(tree):
-    """What another module of the controller is the only one to write."""
+    """What another module, in the controller one of its own, is the only one to write."""
     for path, text in tree.texts.items():
         for module, writes in WRITERS.items():
             found = writes.search(text)
-            if found and path.startswith(CONTROLLER) and \
-                    os.path.splitext(path)[0] != CONTROLLER + module:
+            where = CONTROLLER if module.startswith(CONTROLLER) else ""
+            if found and path.startswith(where) and os.path.splitext(path)[0] != module:
                 yield f"{path}: {found[0]}: {module} alone writes that"
 
 

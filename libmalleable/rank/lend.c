@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
@@ -27,7 +28,7 @@
  * nothing.
  */
 #define LEND_WORTH 8
-/* How often a waiting rank looks for ranks that want CPUs. */
+/* How often a waiting rank looks for ranks that ask for CPUs. */
 #define LOOK_EVERY_S 20e-6
 /*
  * Longest sleep of the waiting thread while a borrower uses its CPU: bounds the delay of a message.
@@ -104,7 +105,7 @@ void mal_wait_begin(void)
 /* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
 static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
-	uint64_t since = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_since,
+	uint64_t since = atomic_load_explicit(&rank->segment.ranks[number].request_since,
 					      memory_order_relaxed);
 
 	return now > since && now - since > rank->lend.after;
@@ -122,7 +123,7 @@ static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 	uint64_t latest = 0;
 
 	for (unsigned int i = 0; i < words; i++) {
-		uint64_t bits = atomic_load_explicit(&rank->segment.header->wants_cpus[i],
+		uint64_t bits = atomic_load_explicit(&rank->segment.header->requests[i],
 						     memory_order_acquire);
 
 		for (; bits; bits &= bits - 1) {
@@ -132,7 +133,7 @@ static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 			if (number >= rank->segment.rank_count || number == rank->me ||
 			    !is_settled(rank, number, now))
 				continue;
-			until = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_until,
+			until = atomic_load_explicit(&rank->segment.ranks[number].request_until,
 						     memory_order_relaxed);
 			if (found != MAL_NOBODY && until <= latest)
 				continue;
@@ -141,19 +142,6 @@ static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 		}
 	}
 	return found;
-}
-
-/* Rank NUMBER has one CPU more: expect its region to end earlier accordingly. */
-static void expect_earlier(const struct mal_rank *rank, unsigned int number, uint64_t now)
-{
-	struct mal_rank_slot *slot = &rank->segment.ranks[number];
-	uint64_t until = atomic_load_explicit(&slot->wants_cpus_until, memory_order_relaxed);
-	uint32_t cpus = atomic_fetch_add_explicit(&slot->wants_cpus_count, 1, memory_order_relaxed);
-
-	if (until > now && cpus < MAL_MAX_CPUS)
-		atomic_store_explicit(&slot->wants_cpus_until,
-				      now + (until - now) * cpus / (cpus + 1),
-				      memory_order_relaxed);
 }
 
 /*
@@ -171,7 +159,7 @@ static void roll_back(const struct mal_rank *rank, struct mal_cpu_slot *slot, un
 }
 
 /*
- * Give CPU to a rank that wants CPUs, and send one of its threads there. The rank's region may end
+ * Give CPU to a rank that asks for CPUs, and send one of its threads there. The rank's region may end
  * meanwhile: either the rank sees the change of its CPUs after closing its request, or we see the
  * request closed. Otherwise nobody would return the CPU.
  */
@@ -189,15 +177,15 @@ static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsign
 		spread = mal_bind_spread(rank, borrower, cpu);
 		atomic_fetch_add_explicit(&rank->segment.ranks[borrower].changes, 1,
 					  memory_order_seq_cst);
-		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&rank->segment, borrower)) {
+		if (spread == MAL_SPREAD_DONE && mal_request_is_open(&rank->segment, borrower)) {
 			mal_count(&rank->slot->count.grants, 1);
-			expect_earlier(rank, borrower, now);
+			mal_request_grant(&rank->segment, borrower, now);
 			return true;
 		}
 		roll_back(rank, slot, cpu, borrower);
 	}
 	if (spread == MAL_SPREAD_SATISFIED)
-		mal_wants_cpus_say(&rank->segment, borrower, false);
+		mal_request_ask(&rank->segment, borrower, false);
 	return false;
 }
 
@@ -259,7 +247,7 @@ static void take_back(struct mal_rank *rank)
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
 			 */
-			mal_wants_cpus_check(&rank->segment, borrower);
+			mal_request_ask_again(&rank->segment, borrower);
 			mal_count(&rank->slot->count.evictions, 1);
 			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}
@@ -329,7 +317,7 @@ static bool may_lend(const struct mal_rank *rank)
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
-/* Others want CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may lend. */
+/* Others would borrow CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may lend. */
 static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
 	if (!others_let_us(rank, now)) {
@@ -346,7 +334,7 @@ static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 	return true;
 }
 
-/* Whether others want CPUs, or have some of ours. */
+/* Whether others would borrow CPUs, or have some of ours. */
 static bool concerns_others(const struct mal_rank *rank)
 {
 	return rank->lend.lending ||

@@ -18,7 +18,7 @@
  *   waits       lend.c: mal_call_begin, mal_wait_poll, lend_or_grant, grant, roll_back, wait_end, take_back
  *               cpus.c: mal_cpus_refresh, mal_cpus_borrow, mal_cpus_release, mal_cpus_apply_plan, give, mal_cpus_leave
  *   thread      ompt.c: enter_team, settle_in; bind.c: mal_bind_self; place.c: mal_place_bind, mal_place_refuge
- *   controller  sampling.c: recover, take_from_waiting; segment.c: mal_free_check, mal_borrower_check, mal_wants_cpus_check
+ *   controller  ranks.c: recover; owners.c: take_from_waiting; request.c: mal_request_forget, mal_request_ask_again
  *   planner     planning.c: mal_plan_make; by mal_cpu_slot.target
  *   killer      kill(2), at any step
  *
@@ -44,9 +44,9 @@
 /* struct mal_cpu_slot: the word, taken apart, and the plan. */
 byte owner[CPUS], user[CPUS], target[CPUS];
 bool lent[CPUS];
-/* struct mal_rank_slot and the header: state, changes since they were last seen, the wish for CPUs, wants_cpus_since. */
+/* struct mal_rank_slot and the header: state, changes since they were last seen, whether its region is open and asks for CPUs. */
 byte state[RANKS];
-bool changes[RANKS], hungry[RANKS], open[RANKS];
+bool changes[RANKS], asks[RANKS], open[RANKS];
 /* struct mal_thread_slot of the last thread of each team: its place, where it was bound, whether it has registered. */
 byte place[RANKS];
 bool tid[RANKS];
@@ -57,13 +57,13 @@ bool alive[RANKS];
 byte own[RANKS], borrowed[RANKS];
 bool lending[RANKS], plan_seen[RANKS];
 #ifdef HINTS
-/* The header's hints, a bit for each CPU and rank, and mal_rank_slot.wants. */
-bool free_cpus[CPUS], borrowers[RANKS], wants[RANKS];
+/* The header's hints, a bit for each CPU and rank, and mal_rank_slot.borrower. */
+bool free_cpus[CPUS], borrowers[RANKS], borrower[RANKS];
 #define FREE(c) (lent[c] && user[c] == NOBODY)
 #define CHECK_FREE(c) mal_free_check(c);
 /* The same between two steps of a d_step. */
 #define ALSO_CHECK_FREE(c) }; mal_free_check(c); skip; d_step {
-#define WANT(w) mal_cpus_want(w);
+#define BORROWER(b) mal_borrower_set(b);
 /* Borrowers and lenders act only if a bit is set. */
 #define MAY_BORROW (free_cpus[0] || free_cpus[1] || free_cpus[2])
 #define MAY_LEND (lending[me] || borrowers[0] || borrowers[1] || borrowers[2])
@@ -71,7 +71,7 @@ bool free_cpus[CPUS], borrowers[RANKS], wants[RANKS];
 #else
 #define CHECK_FREE(c)
 #define ALSO_CHECK_FREE(c)
-#define WANT(w)
+#define BORROWER(b)
 #define MAY_BORROW true
 #define MAY_LEND true
 #define LOCAL_HINTS
@@ -109,8 +109,8 @@ inline check_now()
 			assert(!(alive[j] && computing[j] && tid[j] && !starting[j] && at[j] != place[j]));
 			/* One that waits for its next region is on no CPU of others. */
 			assert(!(alive[j] && tid[j] && !starting[j] && user[at[j]] != j && owner[at[j]] != j));
-			/* Nobody wishes for CPUs whose region is over. */
-			assert(!(alive[j] && hungry[j] && !open[j]));
+			/* Nobody asks for CPUs whose region is over. */
+			assert(!(alive[j] && asks[j] && !open[j]));
 			j++
 		:: else -> break
 		od;
@@ -130,7 +130,7 @@ inline check_now()
 #ifdef HINTS
 			/* The hints are right, of CPUs and of ranks. */
 			assert(free_cpus[j] == FREE(j));
-			assert(borrowers[j] == (wants[j] && alive[j]));
+			assert(borrowers[j] == (borrower[j] && alive[j]));
 #endif
 			j++
 		:: else -> break
@@ -143,7 +143,7 @@ inline check_now()
 #define END(more) atomic { skip; d_step { more; under_way[me]--; check_now() } }
 
 #ifdef HINTS
-/* segment.c: mal_free_check, mal_borrower_check. Whoever writes last looks again. */
+/* request.c: mal_free_check, mal_borrower_check. Whoever writes last looks again. */
 inline mal_free_check(cpu)
 {
 	do
@@ -158,20 +158,20 @@ inline mal_free_check(cpu)
 inline mal_borrower_check(r)
 {
 	do
-	:: f = wants[r];
+	:: f = borrower[r];
 		borrowers[r] = f;
 		if
-		:: atomic { f == wants[r] -> f = 0; break }
+		:: atomic { f == borrower[r] -> f = 0; break }
 		:: else
 		fi
 	od
 }
 
-/* cpus.c: mal_cpus_want */
-inline mal_cpus_want(want)
+/* request.h: mal_borrower_set */
+inline mal_borrower_set(would)
 {
 	if
-	:: wants[me] != want -> wants[me] = want; mal_borrower_check(me)
+	:: borrower[me] != would -> borrower[me] = would; mal_borrower_check(me)
 	:: else
 	fi
 }
@@ -418,12 +418,12 @@ inline mal_cpus_borrow()
 #endif
 }
 
-/* segment.h: mal_wants_cpus_check: the wish stands only while the region is open. */
-inline hungry_check(r)
+/* request.c: mal_request_ask_again: a region asks only while it is open. */
+inline mal_request_ask_again(r)
 {
 	do
 	:: p = open[r];
-		hungry[r] = p;
+		asks[r] = p;
 		if
 		:: p == open[r] -> break
 		:: else
@@ -578,10 +578,10 @@ inline grant(c, h)
 	b = 0
 }
 
-/* lend.c: lend_or_grant. H is a rank that was found hungry before, or NOBODY. */
+/* lend.c: lend_or_grant. H is a rank that was found asking before, or NOBODY. */
 inline lend_or_grant(c)
 {
-	d_step { h = (hungry[(me + 1) % RANKS] -> (me + 1) % RANKS : (hungry[(me + 2) % RANKS] -> (me + 2) % RANKS : NOBODY)) };
+	d_step { h = (asks[(me + 1) % RANKS] -> (me + 1) % RANKS : (asks[(me + 2) % RANKS] -> (me + 2) % RANKS : NOBODY)) };
 	if
 	:: h != NOBODY -> grant(c, h); h = 0
 	:: else -> h = 0
@@ -631,10 +631,10 @@ inline wait_end()
 			mal_bind_evict(b, i);
 			if
 			:: sent ->
-#ifdef FAULT_LATE_WISH
-				hungry[b] = true
+#ifdef FAULT_LATE_REQUEST
+				asks[b] = true
 #else
-				hungry_check(b)
+				mal_request_ask_again(b)
 #endif
 			:: else
 			fi
@@ -653,23 +653,23 @@ inline region()
 	BEGIN;
 	mal_cpus_refresh();
 	mal_cpus_borrow();
-	/* say_wants_cpus */
-	WANT(true)
+	/* begin_sharing */
+	BORROWER(true)
 	open[me] = true;
-	hungry[me] = !borrowed[me];
+	asks[me] = !borrowed[me];
 	mal_bind_team(me);
 	END(computing[me] = true; starting[me] = !tid[me]);
 	/* mal_region_end: after the last thread */
 	atomic { !starting[me] -> BEGIN; computing[me] = false };
 	open[me] = false;
-	END(hungry[me] = false)
+	END(asks[me] = false)
 }
 
 /* cpus.c: mal_cpus_leave; attach.c: leave. */
 inline mal_cpus_leave()
 {
 	BEGIN;
-	WANT(false)
+	BORROWER(false)
 	mal_cpus_release();
 #ifndef FAULT_MOVED_TO_ENDED
 	state[me] = ENDED;
@@ -782,9 +782,12 @@ end:	atomic {
 		fi
 	};
 	open[dead] = false;
-	hungry[dead] = false;
+	asks[dead] = false;
 #ifdef HINTS
-	wants[dead] = false;
+	borrower[dead] = false;
+#ifndef FAULT_DEAD_BORROWER
+	mal_borrower_check(dead);
+#endif
 #endif
 	r = 0;
 	do
@@ -799,7 +802,7 @@ end:	atomic {
 			fi;
 			p = 0;
 #endif
-			hungry_check(r)
+			mal_request_ask_again(r)
 		:: else
 		fi;
 		r++
@@ -835,10 +838,6 @@ end:	atomic {
 #endif
 		i++
 	:: else ->
-#if defined(HINTS) && !defined(FAULT_DEAD_BORROWER)
-		mal_borrower_check(dead);
-		skip;
-#endif
 		d_step {
 			i = 0;
 			changes[0] = true;

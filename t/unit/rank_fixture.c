@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/program/forks.h"
 
@@ -189,22 +190,20 @@ int32_t tid_of(unsigned int rank, unsigned int thread)
 	return (int32_t)(1 + rank * mal.segment.thread_count + thread);
 }
 
-bool wants_cpus(unsigned int rank)
+bool asks(unsigned int rank)
 {
-	return mal.segment.header->wants_cpus[0] >> rank & 1;
+	return mal.segment.header->requests[0] >> rank & 1;
 }
 
-void let_want(unsigned int rank)
+void let_borrow(unsigned int rank)
 {
-	mal.segment.ranks[rank].wants = 1;
-	mal_borrower_check(&mal.segment, rank);
+	mal_borrower_set(&mal.segment, rank, true);
 }
 
 void open_region(unsigned int rank)
 {
-	mal.segment.ranks[rank].wants_cpus_since = 1;
-	let_want(rank);
-	mal_wants_cpus_say(&mal.segment, rank, true);
+	let_borrow(rank);
+	mal_request_open(&mal.segment, rank, 1, 0, 1, true);
 }
 
 void put_thread(unsigned int rank, unsigned int thread, unsigned int cpu)

@@ -70,7 +70,6 @@ STUB(unsigned int, mal_cpus_borrow, (struct mal_rank * rank, unsigned int limit)
 STUB(void, mal_cpus_release, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_cpus_apply_plan, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_cpus_leave, (struct mal_rank * rank), NOTHING)
-STUB(void, mal_cpus_want, (struct mal_rank * rank, bool want), NOTHING)
 STUB(unsigned int, mal_cpus_to_use, (const struct mal_rank *rank, unsigned int cpus), cpus)
 STUB(void, mal_pins_open, (const struct mal_rank *rank, const struct mal_cpumask *mask), NOTHING)
 STUB(void, mal_pins_give,

@@ -8,6 +8,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 
 #include "libmalleable/base/futex.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/state/rank.h"
 
@@ -217,15 +218,6 @@ unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
 	return use && use < cpus ? use : cpus;
 }
 
-void mal_cpus_want(struct mal_rank *rank, bool want)
-{
-	if (want == rank->cpus.wants)
-		return;
-	rank->cpus.wants = want;
-	atomic_store(&rank->slot->wants, want);
-	mal_borrower_check(&rank->segment, rank->me);
-}
-
 static bool is_running(const struct mal_rank *rank, unsigned int number)
 {
 	return atomic_load(&rank->segment.ranks[number].state) == MAL_RANK_RUNNING;
@@ -301,8 +293,7 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 
 void mal_cpus_leave(struct mal_rank *rank)
 {
-	mal_cpus_want(rank, false);
-	mal_wants_cpus_close(&rank->segment, rank->me);
+	mal_request_forget(&rank->segment, rank->me);
 	mal_cpus_release(rank);
 	/* From here on nobody gives us a CPU, or takes it back again: see give(). */
 	atomic_store(&rank->slot->state, MAL_RANK_ENDED);

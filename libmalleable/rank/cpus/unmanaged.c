@@ -6,7 +6,7 @@
  */
 #include "libmalleable/rank/cpus/unmanaged.h"
 
-#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/rank.h"
@@ -73,20 +73,20 @@ void mal_unmanaged_wait_end(struct mal_rank *rank)
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
-	if (rank->cpus.wants)
-		mal_wants_cpus_close(&rank->segment, rank->me);
+	if (atomic_load_explicit(&rank->slot->borrower, memory_order_relaxed))
+		mal_request_close(&rank->segment, rank->me);
 }
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
+	bool asks = rank->work.peak > rank->cpus.own_count;
+
 	if (!mal_rule(rank, MAL_RULE_GROW))
 		return;
-	mal_cpus_want(rank, mal.work.peak > rank->cpus.own_count);
-	if (!rank->cpus.wants)
-		return;
-	atomic_store_explicit(&rank->slot->wants_cpus_since, rank->primary.left_mpi,
-			      memory_order_relaxed);
-	mal_wants_cpus_say(&rank->segment, rank->me, true);
+	mal_borrower_set(&rank->segment, rank->me, asks);
+	if (asks)
+		mal_request_open(&rank->segment, rank->me, rank->primary.left_mpi, 0,
+				 rank->cpus.own_count, true);
 }
 
 bool mal_unmanaged_is_idle(const struct mal_rank *rank)

@@ -27,7 +27,7 @@ void mal_unmanaged_sample(const struct mal_rank *rank, struct mal_snapshot *snap
 void mal_unmanaged_wait_begin(struct mal_rank *rank);
 void mal_unmanaged_wait_end(struct mal_rank *rank);
 
-/* Around each MPI call: between calls a rank with more threads than CPUs wants CPUs. */
+/* Around each MPI call: between calls a rank with more threads than CPUs asks for CPUs. */
 void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);
 
