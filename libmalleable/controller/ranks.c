@@ -33,7 +33,7 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 	if (taken && controller->deciding.binds)
 		mal_idle_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
-		mal_request_ask_again(segment, i);
+		mal_request_ask(segment, i, true);
 		mal_notify_cpus_changed(controller, i);
 	}
 }

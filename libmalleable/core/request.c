@@ -3,49 +3,62 @@
  * request.c: which ranks may be granted CPUs or would borrow some, and which CPUs are free for
  * them.
  *
- * Invariant: no rank asks whose region is over (t/unit/test_protocol.c: late_request).
+ * Invariant: of a region and a grant that meet, the rank sees the grant or the lender the region's
+ * end (t/unit/stress_word.c).
  */
 #include "libmalleable/core/request.h"
+
+#define UNTIL_SHIFT 12
+
+static _Atomic uint64_t *word_of(const struct mal_segment *segment, unsigned int rank)
+{
+	return &segment->requests[rank].word;
+}
 
 void mal_request_open(const struct mal_segment *segment, unsigned int rank, uint64_t since,
 		      uint64_t until, unsigned int cpus, bool asks)
 {
-	struct mal_rank_slot *slot = &segment->ranks[rank];
+	union mal_request request = {.borrower = mal_request_read(segment, rank).borrower,
+				     .open = 1,
+				     .asks = asks,
+				     .cpus = cpus,
+				     .until = until >> UNTIL_SHIFT};
 
-	atomic_store_explicit(&slot->request_since, since, memory_order_relaxed);
-	atomic_store_explicit(&slot->request_until, until, memory_order_relaxed);
-	atomic_store_explicit(&slot->request_cpus, cpus, memory_order_relaxed);
-	if (asks)
-		mal_request_ask(segment, rank, true);
+	atomic_store_explicit(&segment->requests[rank].since, since, memory_order_relaxed);
+	atomic_store_explicit(word_of(segment, rank), request.word, memory_order_release);
 }
 
-void mal_request_grant(const struct mal_segment *segment, unsigned int rank, uint64_t now)
+bool mal_request_grant(const struct mal_segment *segment, unsigned int rank, uint64_t now)
 {
-	struct mal_rank_slot *slot = &segment->ranks[rank];
-	uint64_t until = atomic_load_explicit(&slot->request_until, memory_order_relaxed);
-	uint32_t cpus = atomic_fetch_add_explicit(&slot->request_cpus, 1, memory_order_relaxed);
+	union mal_request old = mal_request_read(segment, rank), request;
 
-	if (until > now && cpus < MAL_MAX_CPUS)
-		atomic_store_explicit(&slot->request_until, now + (until - now) * cpus / (cpus + 1),
-				      memory_order_relaxed);
+	now >>= UNTIL_SHIFT;
+	do {
+		request = old;
+		if (!old.open)
+			return false;
+		if (old.until > now)
+			request.until = now + (old.until - now) * old.cpus / (old.cpus + 1);
+		request.cpus += old.cpus < MAL_MAX_CPUS;
+	} while (!atomic_compare_exchange_weak(word_of(segment, rank), &old.word, request.word));
+	return true;
 }
 
-void mal_request_ask_again(const struct mal_segment *segment, unsigned int rank)
+void mal_request_ask(const struct mal_segment *segment, unsigned int rank, bool asks)
 {
-	bool open;
+	union mal_request old = mal_request_read(segment, rank), request;
 
 	do {
-		open = mal_request_is_open(segment, rank);
-		mal_request_ask(segment, rank, open);
-		atomic_thread_fence(memory_order_seq_cst);
-	} while (open != mal_request_is_open(segment, rank));
+		request = old;
+		request.asks = asks && old.open;
+	} while (!atomic_compare_exchange_weak(word_of(segment, rank), &old.word, request.word));
 }
 
 void mal_request_forget(const struct mal_segment *segment, unsigned int rank)
 {
-	mal_request_close(segment, rank);
+	atomic_store(word_of(segment, rank), 0);
+	atomic_thread_fence(memory_order_seq_cst);
 	atomic_store(&segment->ranks[rank].waiting_since, 0);
-	atomic_store(&segment->ranks[rank].borrower, false);
 	mal_borrower_check(segment, rank);
 }
 
@@ -83,7 +96,7 @@ void mal_free_check(const struct mal_segment *segment, unsigned int cpu)
 static bool any_borrower(const struct mal_segment *segment, unsigned int rank)
 {
 	for (unsigned int i = rank % 64; i < segment->rank_count; i += 64)
-		if (atomic_load(&segment->ranks[i].borrower))
+		if (mal_request_read(segment, i).borrower)
 			return true;
 	return false;
 }

@@ -32,6 +32,8 @@ static size_t lay_out(struct mal_segment *segment, char *base)
 	segment->header = (struct mal_header *)base;
 	segment->cpus = (struct mal_cpu_slot *)(base + at);
 	at += segment->cpu_count * sizeof(struct mal_cpu_slot);
+	segment->requests = (struct mal_request_slot *)(base + at);
+	at += round_to_line(segment->rank_count * sizeof(struct mal_request_slot));
 	segment->ranks = (struct mal_rank_slot *)(base + at);
 	at += segment->rank_count * sizeof(struct mal_rank_slot);
 	segment->threads = (struct mal_thread_slot *)(base + at);

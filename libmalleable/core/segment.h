@@ -25,7 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
-#define MAL_SEGMENT_VERSION 12
+#define MAL_SEGMENT_VERSION 13
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -190,15 +190,7 @@ struct mal_rank_slot {
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since;
-	_Atomic uint64_t request_since; /* start of a region that may get CPUs, 0: none */
-	/*
-	 * When that region is expected to end with the CPUs it has, going by past runs, and their
-	 * number. Lenders update both as they grant, and not as they take back.
-	 */
-	_Atomic uint64_t request_until;
-	_Atomic uint32_t request_cpus;
 	_Atomic uint32_t team;
-	_Atomic uint32_t borrower; /* whether it would borrow at all */
 	/* number of its threads that are binding threads, going by words that they read */
 	_Atomic uint32_t binding;
 	/* Written by others when its CPUs change. */
@@ -217,6 +209,12 @@ struct mal_rank_slot {
 	alignas(MAL_CACHE_LINE) struct mal_counters count;
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t snapshot_sequence;
 	struct mal_snapshot snapshot;
+};
+
+/* What a rank asks of others (request.h). Lenders look at those of all ranks, so they are apart. */
+struct mal_request_slot {
+	_Atomic uint64_t word;
+	_Atomic uint64_t since; /* tick at which the rank opened it */
 };
 
 struct mal_header {
@@ -246,8 +244,6 @@ struct mal_header {
 	 */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t borrowers;
 	_Atomic uint64_t free_cpus;
-	/* Bit per rank: it is in a region with several threads on a CPU, and asks for CPUs. */
-	alignas(MAL_CACHE_LINE) _Atomic uint64_t requests[MAL_MAX_RANKS / 64];
 	/* The controller sleeps on this futex. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t wake;
 	_Atomic uint32_t arrivals;
@@ -268,6 +264,7 @@ struct mal_header {
 struct mal_segment {
 	struct mal_header *header;
 	struct mal_cpu_slot *cpus;
+	struct mal_request_slot *requests; /* of each rank */
 	struct mal_rank_slot *ranks;
 	struct mal_thread_slot *threads;
 	uint32_t rank_count;

@@ -105,8 +105,8 @@ void mal_wait_begin(void)
 /* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
 static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
-	uint64_t since = atomic_load_explicit(&rank->segment.ranks[number].request_since,
-					      memory_order_relaxed);
+	uint64_t since =
+		atomic_load_explicit(&rank->segment.requests[number].since, memory_order_relaxed);
 
 	return now > since && now - since > rank->lend.after;
 }
@@ -118,28 +118,17 @@ static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_
  */
 static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 {
-	unsigned int words = (rank->segment.rank_count + 63) / 64;
 	unsigned int found = MAL_NOBODY;
 	uint64_t latest = 0;
 
-	for (unsigned int i = 0; i < words; i++) {
-		uint64_t bits = atomic_load_explicit(&rank->segment.header->requests[i],
-						     memory_order_acquire);
+	for (unsigned int number = 0; number < rank->segment.rank_count; number++) {
+		union mal_request request = mal_request_read(&rank->segment, number);
 
-		for (; bits; bits &= bits - 1) {
-			unsigned int number = i * 64 + (unsigned int)__builtin_ctzll(bits);
-			uint64_t until;
-
-			if (number >= rank->segment.rank_count || number == rank->me ||
-			    !is_settled(rank, number, now))
-				continue;
-			until = atomic_load_explicit(&rank->segment.ranks[number].request_until,
-						     memory_order_relaxed);
-			if (found != MAL_NOBODY && until <= latest)
-				continue;
-			found = number;
-			latest = until;
-		}
+		if (!request.asks || number == rank->me || !is_settled(rank, number, now) ||
+		    (found != MAL_NOBODY && request.until <= latest))
+			continue;
+		found = number;
+		latest = request.until;
 	}
 	return found;
 }
@@ -177,9 +166,8 @@ static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsign
 		spread = mal_bind_spread(rank, borrower, cpu);
 		atomic_fetch_add_explicit(&rank->segment.ranks[borrower].changes, 1,
 					  memory_order_seq_cst);
-		if (spread == MAL_SPREAD_DONE && mal_request_is_open(&rank->segment, borrower)) {
+		if (spread == MAL_SPREAD_DONE && mal_request_grant(&rank->segment, borrower, now)) {
 			mal_count(&rank->slot->count.grants, 1);
-			mal_request_grant(&rank->segment, borrower, now);
 			return true;
 		}
 		roll_back(rank, slot, cpu, borrower);
@@ -196,15 +184,13 @@ static void lend_or_grant(const struct mal_rank *rank, unsigned int cpu, uint64_
 
 	if (state.owner != rank->me || (state.user != rank->me && state.user != MAL_NOBODY))
 		return;
-	if (grant(rank, slot, cpu, now)) {
-		if (!state.lent)
-			mal_count(&rank->slot->count.lends, 1);
-		return;
-	}
-	if (mal_word_lend(&slot->word, rank->me)) {
-		mal_count(&rank->slot->count.lends, state.lent ? 0 : 1);
+	if (!grant(rank, slot, cpu, now)) {
+		if (!mal_word_lend(&slot->word, rank->me))
+			return;
 		mal_free_check(&rank->segment, cpu);
 	}
+	if (!state.lent)
+		mal_count(&rank->slot->count.lends, 1);
 }
 
 /* Sleep if a borrower computes on the CPU that this thread runs on. */
@@ -247,7 +233,7 @@ static void take_back(struct mal_rank *rank)
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
 			 */
-			mal_request_ask_again(&rank->segment, borrower);
+			mal_request_ask(&rank->segment, borrower, true);
 			mal_count(&rank->slot->count.evictions, 1);
 			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}

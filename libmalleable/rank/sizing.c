@@ -122,7 +122,7 @@ static unsigned int count_granted(const struct mal_rank *rank)
 
 	if (!rank->region.may_share_cpus)
 		return 0;
-	had = atomic_load_explicit(&rank->slot->request_cpus, memory_order_relaxed);
+	had = mal_request_read(&rank->segment, rank->me).cpus;
 	/* Others write it. */
 	had = had < rank->region.running ? had : rank->region.running;
 	return had > began ? had - began : 0;

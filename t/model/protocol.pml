@@ -18,7 +18,7 @@
  *   waits       lend.c: mal_call_begin, mal_wait_poll, lend_or_grant, grant, roll_back, wait_end, take_back
  *               cpus.c: mal_cpus_refresh, mal_cpus_borrow, mal_cpus_release, mal_cpus_apply_plan, give, mal_cpus_leave
  *   thread      ompt.c: enter_team, settle_in; bind.c: mal_bind_self; place.c: mal_place_bind, mal_place_refuge
- *   controller  ranks.c: recover; owners.c: take_from_waiting; request.c: mal_request_forget, mal_request_ask_again
+ *   controller  ranks.c: recover; owners.c: take_from_waiting; request.c: mal_request_forget, mal_request_ask
  *   planner     planning.c: mal_plan_make; by mal_cpu_slot.target
  *   killer      kill(2), at any step
  *
@@ -44,9 +44,13 @@
 /* struct mal_cpu_slot: the word, taken apart, and the plan. */
 byte owner[CPUS], user[CPUS], target[CPUS];
 bool lent[CPUS];
-/* struct mal_rank_slot and the header: state, changes since they were last seen, whether its region is open and asks for CPUs. */
+/* struct mal_rank_slot and the header: state, changes since they were last seen, the request but for its numbers and its first bit. */
 byte state[RANKS];
-bool changes[RANKS], asks[RANKS], open[RANKS];
+bool changes[RANKS];
+#define CLOSED 0
+#define OPENED 1
+#define ASKS 2
+byte request[RANKS];
 /* struct mal_thread_slot of the last thread of each team: its place, where it was bound, whether it has registered. */
 byte place[RANKS];
 bool tid[RANKS];
@@ -57,7 +61,7 @@ bool alive[RANKS];
 byte own[RANKS], borrowed[RANKS];
 bool lending[RANKS], plan_seen[RANKS];
 #ifdef HINTS
-/* The header's hints, a bit for each CPU and rank, and mal_rank_slot.borrower. */
+/* The header's hints, a bit for each CPU and rank, and the first bit of the request. */
 bool free_cpus[CPUS], borrowers[RANKS], borrower[RANKS];
 #define FREE(c) (lent[c] && user[c] == NOBODY)
 #define CHECK_FREE(c) mal_free_check(c);
@@ -109,8 +113,8 @@ inline check_now()
 			assert(!(alive[j] && computing[j] && tid[j] && !starting[j] && at[j] != place[j]));
 			/* One that waits for its next region is on no CPU of others. */
 			assert(!(alive[j] && tid[j] && !starting[j] && user[at[j]] != j && owner[at[j]] != j));
-			/* Nobody asks for CPUs whose region is over. */
-			assert(!(alive[j] && asks[j] && !open[j]));
+			/* Nobody is granted CPUs, or asks for some, whose region is over. */
+			assert(!(alive[j] && request[j] != CLOSED && !computing[j]));
 			j++
 		:: else -> break
 		od;
@@ -418,18 +422,15 @@ inline mal_cpus_borrow()
 #endif
 }
 
-/* request.c: mal_request_ask_again: a region asks only while it is open. */
-inline mal_request_ask_again(r)
+/* request.c: mal_request_ask: a region asks only while it is open. */
+inline mal_request_ask(r)
 {
-	do
-	:: p = open[r];
-		asks[r] = p;
+	d_step {
 		if
-		:: p == open[r] -> break
+		:: request[r] == OPENED -> request[r] = ASKS
 		:: else
 		fi
-	od;
-	p = 0
+	}
 }
 
 /* cpus.c: is_running, give: who gets a CPU may end at the same moment; then it is free. */
@@ -563,9 +564,9 @@ inline grant(c, h)
 		:: sent ->
 			changes[h] = true;
 #ifndef FAULT_LATE_GRANT
-			/* Its region may have ended meanwhile: then nobody would give the CPU back. */
+			/* mal_request_grant: its region may have ended: then nobody would give the CPU back. */
 			if
-			:: !open[h] -> roll_back(c, h)
+			:: request[h] == CLOSED -> roll_back(c, h)
 			:: else -> sent = false
 			fi
 #else
@@ -581,7 +582,7 @@ inline grant(c, h)
 /* lend.c: lend_or_grant. H is a rank that was found asking before, or NOBODY. */
 inline lend_or_grant(c)
 {
-	d_step { h = (asks[(me + 1) % RANKS] -> (me + 1) % RANKS : (asks[(me + 2) % RANKS] -> (me + 2) % RANKS : NOBODY)) };
+	d_step { h = (request[(me + 1) % RANKS] == ASKS -> (me + 1) % RANKS : (request[(me + 2) % RANKS] == ASKS -> (me + 2) % RANKS : NOBODY)) };
 	if
 	:: h != NOBODY -> grant(c, h); h = 0
 	:: else -> h = 0
@@ -632,9 +633,9 @@ inline wait_end()
 			if
 			:: sent ->
 #ifdef FAULT_LATE_REQUEST
-				asks[b] = true
+				request[b] = ASKS
 #else
-				mal_request_ask_again(b)
+				mal_request_ask(b)
 #endif
 			:: else
 			fi
@@ -655,14 +656,12 @@ inline region()
 	mal_cpus_borrow();
 	/* begin_sharing */
 	BORROWER(true)
-	open[me] = true;
-	asks[me] = !borrowed[me];
+	request[me] = (borrowed[me] -> OPENED : ASKS);
 	mal_bind_team(me);
 	END(computing[me] = true; starting[me] = !tid[me]);
 	/* mal_region_end: after the last thread */
 	atomic { !starting[me] -> BEGIN; computing[me] = false };
-	open[me] = false;
-	END(asks[me] = false)
+	END(request[me] = CLOSED)
 }
 
 /* cpus.c: mal_cpus_leave; attach.c: leave. */
@@ -769,7 +768,7 @@ proctype thread(byte me)
 	} unless { !alive[me] }
 }
 
-/* sampling.c: recover; with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
+/* ranks.c: recover; with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
 proctype controller(byte dead)
 {
 	LOCALS;
@@ -781,8 +780,7 @@ end:	atomic {
 		:: else
 		fi
 	};
-	open[dead] = false;
-	asks[dead] = false;
+	request[dead] = CLOSED;
 #ifdef HINTS
 	borrower[dead] = false;
 #ifndef FAULT_DEAD_BORROWER
@@ -802,7 +800,7 @@ end:	atomic {
 			fi;
 			p = 0;
 #endif
-			mal_request_ask_again(r)
+			mal_request_ask(r)
 		:: else
 		fi;
 		r++
@@ -818,7 +816,7 @@ end:	atomic {
 		/* take_from_waiting */
 		p = user[i];
 		if
-		:: owner[i] == dead && p != NOBODY && !open[p] ->
+		:: owner[i] == dead && p != NOBODY && request[p] == CLOSED ->
 			d_step {
 				if
 				:: user[i] == p && lent[i] -> user[i] = NOBODY; b = true

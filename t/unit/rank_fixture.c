@@ -192,7 +192,12 @@ int32_t tid_of(unsigned int rank, unsigned int thread)
 
 bool asks(unsigned int rank)
 {
-	return mal.segment.header->requests[0] >> rank & 1;
+	return mal_request_read(&mal.segment, rank).asks;
+}
+
+bool is_borrower(unsigned int rank)
+{
+	return mal_request_read(&mal.segment, rank).borrower;
 }
 
 void let_borrow(unsigned int rank)
@@ -247,6 +252,7 @@ void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
 	mal.segment = (struct mal_segment){
 		.header = memory_for(sizeof(struct mal_header)),
 		.cpus = memory_for(cpus * sizeof(struct mal_cpu_slot)),
+		.requests = memory_for(ranks * sizeof(struct mal_request_slot)),
 		.ranks = memory_for(ranks * sizeof(struct mal_rank_slot)),
 		.threads = memory_for(ranks * threads * sizeof(struct mal_thread_slot)),
 		.rank_count = ranks,
@@ -278,6 +284,7 @@ void close_node(void)
 	free(mal.segment.header);
 	free(mal.segment.cpus);
 	free(mal.segment.ranks);
+	free(mal.segment.requests);
 	free(mal.segment.threads);
 	memset(&mal.segment, 0, sizeof(mal.segment));
 	mal.active = false;

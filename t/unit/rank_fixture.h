@@ -66,8 +66,9 @@ struct mal_cpu_state cpu_state(unsigned int cpu);
 struct mal_thread_slot *thread_of(unsigned int rank, unsigned int thread);
 int32_t tid_of(unsigned int rank, unsigned int thread);
 
-/* RANK's region asks for CPUs. */
+/* RANK's region asks for CPUs; RANK would borrow. */
 bool asks(unsigned int rank);
+bool is_borrower(unsigned int rank);
 
 /* RANK would borrow; and is in a region that may be given CPUs, since the beginning of time. */
 void let_borrow(unsigned int rank);

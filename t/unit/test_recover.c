@@ -141,6 +141,7 @@ static int set_up(void **state)
 	step.segment = (struct mal_segment){
 		.header = room(sizeof(struct mal_header)),
 		.cpus = room(CPUS * sizeof(struct mal_cpu_slot)),
+		.requests = room(RANKS * sizeof(struct mal_request_slot)),
 		.ranks = room(RANKS * sizeof(struct mal_rank_slot)),
 		.threads = room(RANKS * THREADS * sizeof(struct mal_thread_slot)),
 		.rank_count = RANKS,
@@ -183,6 +184,7 @@ static int tear_down(void **state)
 	free(step.segment.header);
 	free(step.segment.cpus);
 	free(step.segment.ranks);
+	free(step.segment.requests);
 	free(step.segment.threads);
 	mal_controller_close(&controller);
 	return 0;

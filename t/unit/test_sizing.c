@@ -33,11 +33,11 @@ static void from_300_us(void **state)
 	mal.segment.header->free_cpus = 1;
 	take(&brief, 100, 290 * US);
 	assert_int_equal(borrows, 0);
-	assert_false(mal.slot->borrower);
+	assert_false(is_borrower(0));
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 9, 310 * US);
 	assert_int_equal(borrows, 8);
-	assert_true(mal.slot->borrower);
+	assert_true(is_borrower(0));
 	assert_int_equal(mal.team.size, 2);
 	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 }

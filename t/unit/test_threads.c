@@ -641,7 +641,7 @@ static void loose(void **state)
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
 	mal.cpus.own_count = 1;
 	mal_unmanaged_call_end(&mal);
-	assert_true(mal.slot->borrower);
+	assert_true(is_borrower(0));
 	assert_true(asks(0));
 	mal_unmanaged_call_begin(&mal);
 	assert_false(asks(0));

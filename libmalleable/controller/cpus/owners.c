@@ -131,7 +131,7 @@ static bool take_from_waiting(const struct mal_segment *segment, unsigned int cp
 	struct mal_cpu_state state = mal_word_read(word);
 
 	return state.owner == rank && state.user < segment->rank_count &&
-	       !mal_request_is_open(segment, state.user) && mal_word_release(word, state.user);
+	       !mal_request_read(segment, state.user).open && mal_word_release(word, state.user);
 }
 
 bool mal_owners_recover(struct mal_controller *controller, unsigned int rank)

@@ -73,7 +73,7 @@ void mal_unmanaged_wait_end(struct mal_rank *rank)
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
-	if (atomic_load_explicit(&rank->slot->borrower, memory_order_relaxed))
+	if (mal_request_read(&rank->segment, rank->me).open)
 		mal_request_close(&rank->segment, rank->me);
 }
 
