@@ -171,9 +171,10 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 	unsigned int rings = mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
 	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
 	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int room = max > have ? max - have : 0;
 
-	if (max && limit > (max > have ? max - have : 0))
-		limit = max > have ? max - have : 0;
+	if (max && limit > room)
+		limit = room;
 	/* A CPU is in the list once, unless a hostile rank writes to the words. */
 	if (limit > MAL_MAX_CPUS - rank->cpus.borrowed_count)
 		limit = MAL_MAX_CPUS - rank->cpus.borrowed_count;
@@ -300,9 +301,8 @@ void mal_cpus_leave(struct mal_rank *rank)
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		mal_word *word = &rank->segment.cpus[cpu].word;
 
-		if (mal_word_take(word, rank->me) || mal_word_read(word).owner == rank->me) {
-			if (mal_word_lend(word, rank->me))
-				mal_free_check(&rank->segment, cpu);
-		}
+		mal_word_take(word, rank->me);
+		if (mal_word_lend(word, rank->me))
+			mal_free_check(&rank->segment, cpu);
 	}
 }
