@@ -10,11 +10,6 @@
 
 #define UNTIL_SHIFT 12
 
-static _Atomic uint64_t *word_of(const struct mal_segment *segment, unsigned int rank)
-{
-	return &segment->requests[rank].word;
-}
-
 void mal_request_open(const struct mal_segment *segment, unsigned int rank, uint64_t since,
 		      uint64_t until, unsigned int cpus, bool asks)
 {
@@ -25,7 +20,7 @@ void mal_request_open(const struct mal_segment *segment, unsigned int rank, uint
 				     .until = until >> UNTIL_SHIFT};
 
 	atomic_store_explicit(&segment->requests[rank].since, since, memory_order_relaxed);
-	atomic_store_explicit(word_of(segment, rank), request.word, memory_order_release);
+	atomic_store_explicit(&segment->requests[rank].word, request.word, memory_order_release);
 }
 
 bool mal_request_grant(const struct mal_segment *segment, unsigned int rank, uint64_t now)
@@ -40,7 +35,8 @@ bool mal_request_grant(const struct mal_segment *segment, unsigned int rank, uin
 		if (old.until > now)
 			request.until = now + (old.until - now) * old.cpus / (old.cpus + 1);
 		request.cpus += old.cpus < MAL_MAX_CPUS;
-	} while (!atomic_compare_exchange_weak(word_of(segment, rank), &old.word, request.word));
+	} while (!atomic_compare_exchange_weak(&segment->requests[rank].word, &old.word,
+					       request.word));
 	return true;
 }
 
@@ -51,12 +47,13 @@ void mal_request_ask(const struct mal_segment *segment, unsigned int rank, bool 
 	do {
 		request = old;
 		request.asks = asks && old.open;
-	} while (!atomic_compare_exchange_weak(word_of(segment, rank), &old.word, request.word));
+	} while (!atomic_compare_exchange_weak(&segment->requests[rank].word, &old.word,
+					       request.word));
 }
 
 void mal_request_forget(const struct mal_segment *segment, unsigned int rank)
 {
-	atomic_store(word_of(segment, rank), 0);
+	atomic_store(&segment->requests[rank].word, 0);
 	atomic_thread_fence(memory_order_seq_cst);
 	atomic_store(&segment->ranks[rank].waiting_since, 0);
 	mal_borrower_check(segment, rank);

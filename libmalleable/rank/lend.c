@@ -102,15 +102,6 @@ void mal_wait_begin(void)
 	mal_self.waiting = true;
 }
 
-/* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
-static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_t now)
-{
-	uint64_t since =
-		atomic_load_explicit(&rank->segment.requests[number].since, memory_order_relaxed);
-
-	return now > since && now - since > rank->lend.after;
-}
-
 /*
  * Of the ranks in regions with more threads than CPUs, the one expected to compute longest;
  * MAL_NOBODY: none. (The first to come would often get CPUs only to wait for another rank after
@@ -123,9 +114,14 @@ static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 
 	for (unsigned int number = 0; number < rank->segment.rank_count; number++) {
 		union mal_request request = mal_request_read(&rank->segment, number);
+		uint64_t since = atomic_load_explicit(&rank->segment.requests[number].since,
+						      memory_order_relaxed);
 
-		if (!request.asks || number == rank->me || !is_settled(rank, number, now) ||
+		if (!request.asks || number == rank->me ||
 		    (found != MAL_NOBODY && request.until <= latest))
+			continue;
+		/* Its region has just begun: we are probably about to leave MPI ourselves. */
+		if (now <= since || now - since <= rank->lend.after)
 			continue;
 		found = number;
 		latest = request.until;
@@ -261,24 +257,6 @@ bool mal_wait_is_abandoned(const struct mal_rank *rank)
 	return atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 }
 
-/* Takes time that lending must be worth, as taking back does. */
-static bool others_sleep(struct mal_rank *rank)
-{
-	uint64_t begin = mal_ticks();
-	bool sleep = mal_others_sleep(rank);
-
-	rank->lend.look_cost = mal_ticks() - begin;
-	mal_count(&rank->slot->count.own, rank->lend.look_cost);
-	return sleep;
-}
-
-/* The report says why nothing is lent. */
-static void note_computing(const struct mal_rank *rank)
-{
-	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
-		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
-}
-
 /* The report says why not. A rank that lends checks again if it is unmanaged. */
 static bool others_let_us(struct mal_rank *rank, uint64_t now)
 {
@@ -288,12 +266,18 @@ static bool others_let_us(struct mal_rank *rank, uint64_t now)
 	if (rank->lend.lending)
 		return true;
 	if (!mal_threads_are_foreign(rank)) {
-		if (others_sleep(rank))
+		bool sleep = mal_others_sleep(rank);
+
+		/* Lending must be worth that time too. */
+		rank->lend.look_cost = mal_ticks() - now;
+		mal_count(&rank->slot->count.own, rank->lend.look_cost);
+		if (sleep)
 			return true;
 		/* Threads from before we came, or by clone(2): look again at twice the wait. */
 		rank->lend.next_look = now + (now - rank->primary.last_leave);
 	}
-	note_computing(rank);
+	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
+		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
 	return false;
 }
 

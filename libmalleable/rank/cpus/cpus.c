@@ -168,7 +168,8 @@ static unsigned int borrow_ring(struct mal_rank *rank, unsigned int ring, bool a
 
 unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 {
-	unsigned int rings = mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
+	bool any = mal_rule(rank, MAL_RULE_ANY_ORDER);
+	unsigned int rings = any ? 1 : mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
 	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
 	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
 	unsigned int room = max > have ? max - have : 0;
@@ -178,11 +179,8 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 	/* A CPU is in the list once, unless a hostile rank writes to the words. */
 	if (limit > MAL_MAX_CPUS - rank->cpus.borrowed_count)
 		limit = MAL_MAX_CPUS - rank->cpus.borrowed_count;
-	if (mal_rule(rank, MAL_RULE_ANY_ORDER))
-		got = borrow_ring(rank, 0, true, got, limit);
-	else
-		for (unsigned int ring = 0; ring < rings; ring++)
-			got = borrow_ring(rank, ring, false, got, limit);
+	for (unsigned int ring = 0; ring < rings; ring++)
+		got = borrow_ring(rank, ring, any, got, limit);
 	if (got)
 		mal_bind_outdate(rank);
 	mal_count(&rank->slot->count.borrows, got);
