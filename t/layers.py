@@ -88,8 +88,8 @@ PUBLIC = {"libmalleable/malleable.h", "policies/interface/policy.h"}
 ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
 # controller the CPUs' words, and parts of its struct.
-REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:request\w*|borrowers?|free_cpus)\b|"
-           r"(?<!prepared)(?:->|\.)(?:request_\w+|borrowers?|free_cpus)(?:\[\w+\])? [-+|&]?=(?!=)")
+REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
+           r"(?<!prepared)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
 PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")

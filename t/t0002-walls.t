@@ -82,7 +82,8 @@ cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_sto
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
 load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
-core/request alone|libmalleable/rank/lend.c|void f(struct x *x) { atomic_store(&x->request_since, 1); }
+core/request alone|libmalleable/rank/lend.c|void f(void) { atomic_store(&s->requests[1].word, 1); }
+core/request alone|libmalleable/rank/region.c|void f(void) { s->requests[1].since = 1; }
 core/request alone|libmalleable/controller/ranks.c|void f(struct x *x) { x->borrowers |= 1; }
 EOF
 ok "and policies that are not pure" planted <<'EOF'

@@ -144,9 +144,9 @@ static void roll_back(const struct mal_rank *rank, struct mal_cpu_slot *slot, un
 }
 
 /*
- * Give CPU to a rank that asks for CPUs, and send one of its threads there. The rank's region may end
- * meanwhile: either the rank sees the change of its CPUs after closing its request, or we see the
- * request closed. Otherwise nobody would return the CPU.
+ * Give CPU to a rank that asks for some, and send one of its threads there. The rank's region may
+ * end meanwhile: either the rank sees the change of its CPUs after closing its request, or we see
+ * the request closed. Otherwise nobody would return the CPU.
  */
 static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
 		  uint64_t now)
@@ -287,7 +287,10 @@ static bool may_lend(const struct mal_rank *rank)
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
-/* Others would borrow CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may lend. */
+/*
+ * Others would borrow CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may
+ * lend.
+ */
 static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
 	if (!others_let_us(rank, now)) {

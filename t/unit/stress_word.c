@@ -11,8 +11,8 @@
  * there and must find it empty; an owner that evicts a borrower makes it leave first, as with real
  * threads.
  *
- * Beside that each rank has a CPU that it grants to regions of others, and opens and closes some: no
- * CPU may stay with a rank whose region is over.
+ * Beside that each rank has a CPU that it grants to regions of others, and opens and closes some:
+ * no CPU may stay with a rank whose region is over.
  */
 #include <errno.h>
 #include <pthread.h>
