@@ -73,20 +73,28 @@ void mal_unmanaged_wait_end(struct mal_rank *rank)
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
-	if (mal_request_read(&rank->segment, rank->me).open)
+	if (rank->work.asks)
 		mal_request_close(&rank->segment, rank->me);
+}
+
+/* Not inlined: calls that ask for nothing save no register. */
+__attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool asks)
+{
+	if (!mal_rule(rank, MAL_RULE_GROW))
+		return;
+	rank->work.asks = asks;
+	mal_borrower_set(&rank->segment, rank->me, asks);
+	if (asks)
+		mal_request_open(&rank->segment, rank->me, rank->primary.left_mpi, 0,
+				 rank->cpus.own_count, true);
 }
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
 	bool asks = rank->work.peak > rank->cpus.own_count;
 
-	if (!mal_rule(rank, MAL_RULE_GROW))
-		return;
-	mal_borrower_set(&rank->segment, rank->me, asks);
-	if (asks)
-		mal_request_open(&rank->segment, rank->me, rank->primary.left_mpi, 0,
-				 rank->cpus.own_count, true);
+	if (asks || rank->work.asks)
+		ask_for_cpus(rank, asks);
 }
 
 bool mal_unmanaged_is_idle(struct mal_rank *rank)

@@ -235,6 +235,7 @@ struct mal_rank {
 		uint64_t busy;	      /* ticks worked while unmanaged */
 		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
 		unsigned int peak;
+		bool asks; /* between MPI calls it asks for CPUs */
 		/* tick of the last look at whether the other threads sleep, and: */
 		uint64_t looked;
 		bool idle;
