@@ -86,30 +86,35 @@ NARROW = {"libmalleable/core": {"libmalleable/core/settings.h", "libmalleable/co
 PUBLIC = {"libmalleable/malleable.h", "policies/interface/policy.h"}
 # Headers that name what files of other folders define: the interface, and the table of policies.
 ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
-# What one module of the controller alone writes: the CPUs' words, and parts of its struct. Some of
-# these it alone reads too.
+# What one module alone writes: the ranks' requests and the hints in the segment's header; in the
+# controller the CPUs' words, and parts of its struct. Some of these it alone reads too.
+REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
+           r"(?<!prepared)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
 PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
 OWN = r"\bcontroller(?:->|\.)%s\b"
 WRITERS = {
-    "agent/share": re.compile(OWN.replace("%s", "agent")),
-    "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
-    "cpus/idle": re.compile(PART.replace("%s", "settling")),
-    "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
-    "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
-                              r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
-    "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
-    "planning": re.compile(PART.replace("%s", "deciding")),
-    "admin_switch": re.compile(PART.replace("%s", "off_switch")),
-    "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),
-    "load/history": re.compile(OWN.replace("%s", "history")),
-    "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
-    "load/recording": re.compile(OWN.replace("%s", "recording")),
-    "load/sampling": re.compile(OWN.replace("%s", "sampling")),
-    "load/totals": re.compile(PART.replace("%s", "(?:last_window|totals|rank_totals)")),
-    "overdue": re.compile(OWN.replace("%s", "overdue")),
-    "report/imbalance": re.compile(OWN.replace("%s", "imbalance")),
+    "libmalleable/core/request": re.compile(REQUEST),
+    CONTROLLER + "agent/share": re.compile(OWN.replace("%s", "agent")),
+    CONTROLLER + "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
+    CONTROLLER + "cpus/idle": re.compile(PART.replace("%s", "settling")),
+    CONTROLLER + "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
+    CONTROLLER + "cpus/owners": re.compile(
+        r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
+        r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
+    CONTROLLER + "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
+    CONTROLLER + "planning": re.compile(PART.replace("%s", "deciding")),
+    CONTROLLER + "admin_switch": re.compile(PART.replace("%s", "off_switch")),
+    CONTROLLER + "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),
+    CONTROLLER + "load/history": re.compile(OWN.replace("%s", "history")),
+    CONTROLLER + "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
+    CONTROLLER + "load/recording": re.compile(OWN.replace("%s", "recording")),
+    CONTROLLER + "load/sampling": re.compile(OWN.replace("%s", "sampling")),
+    CONTROLLER + "load/totals": re.compile(PART.replace("%s",
+                                                        "(?:last_window|totals|rank_totals)")),
+    CONTROLLER + "overdue": re.compile(OWN.replace("%s", "overdue")),
+    CONTROLLER + "report/imbalance": re.compile(OWN.replace("%s", "imbalance")),
 }
 OTHER_FILES = (".f90", ".map", ".pc.in")
 
@@ -266,12 +271,12 @@ def wrong_names(tree):
 
 
 def wrong_writers(tree):
-    """What another module of the controller is the only one to write."""
+    """What another module, in the controller one of its own, is the only one to write."""
     for path, text in tree.texts.items():
         for module, writes in WRITERS.items():
             found = writes.search(text)
-            if found and path.startswith(CONTROLLER) and \
-                    os.path.splitext(path)[0] != CONTROLLER + module:
+            where = CONTROLLER if module.startswith(CONTROLLER) else ""
+            if found and path.startswith(where) and os.path.splitext(path)[0] != module:
                 yield f"{path}: {found[0]}: {module} alone writes that"
 
 

@@ -76,13 +76,16 @@ extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; 
 it has a header|libmalleable/controller/step.c|void mal_watch_start(struct mal_controller *);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
 EOF
-ok "and what another module of the controller alone writes" planted <<'EOF'
+ok "and what another module alone writes" planted <<'EOF'
 cpus/owners alone|libmalleable/controller/cpus/idle.c|void f(mal_word *w) { mal_word_revoke(w); }
 cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_store(&x->target, 1); }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
 load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
 overdue alone|libmalleable/controller/main.c|int f(void) { return controller->overdue.plan; }
+core/request alone|libmalleable/rank/lend.c|void f(void) { atomic_store(&s->requests[1].word, 1); }
+core/request alone|libmalleable/rank/region.c|void f(void) { s->requests[1].since = 1; }
+core/request alone|libmalleable/controller/ranks.c|void f(struct x *x) { x->borrowers |= 1; }
 EOF
 ok "and policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>

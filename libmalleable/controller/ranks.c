@@ -10,7 +10,7 @@
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/state/watch.h"
-#include "libmalleable/core/segment.h"
+#include "libmalleable/core/request.h"
 
 /*
  * A rank that died leaves its CPUs to the others; whoever had them must look again. It may have
@@ -22,10 +22,8 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 	const struct mal_segment *segment = &controller->step->segment;
 	bool taken;
 
-	mal_wants_cpus_close(segment, rank);
-	atomic_store(&segment->ranks[rank].wants, 0);
+	mal_request_forget(segment, rank);
 	atomic_store(&segment->ranks[rank].binding, 0);
-	atomic_store(&segment->ranks[rank].waiting_since, 0);
 	if (controller->deciding.binds)
 		mal_idle_rebind(controller);
 	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
@@ -35,8 +33,7 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 	if (taken && controller->deciding.binds)
 		mal_idle_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
-		mal_borrower_check(segment, i);
-		mal_wants_cpus_check(segment, i);
+		mal_request_ask(segment, i, true);
 		mal_notify_cpus_changed(controller, i);
 	}
 }

@@ -32,6 +32,8 @@ static size_t lay_out(struct mal_segment *segment, char *base)
 	segment->header = (struct mal_header *)base;
 	segment->cpus = (struct mal_cpu_slot *)(base + at);
 	at += segment->cpu_count * sizeof(struct mal_cpu_slot);
+	segment->requests = (struct mal_request_slot *)(base + at);
+	at += round_to_line(segment->rank_count * sizeof(struct mal_request_slot));
 	segment->ranks = (struct mal_rank_slot *)(base + at);
 	at += segment->rank_count * sizeof(struct mal_rank_slot);
 	segment->threads = (struct mal_thread_slot *)(base + at);
@@ -225,64 +227,4 @@ bool mal_snapshot_read(const struct mal_rank_slot *rank, struct mal_snapshot *sn
 			return true;
 	}
 	return false;
-}
-
-void mal_wants_cpus_check(const struct mal_segment *segment, unsigned int rank)
-{
-	bool open;
-
-	do {
-		open = mal_wants_cpus_is_open(segment, rank);
-		mal_wants_cpus_say(segment, rank, open);
-		atomic_thread_fence(memory_order_seq_cst);
-	} while (open != mal_wants_cpus_is_open(segment, rank));
-}
-
-static void set_bit(_Atomic uint64_t *word, unsigned int bit, bool set)
-{
-	if (set)
-		atomic_fetch_or(word, UINT64_C(1) << bit);
-	else
-		atomic_fetch_and(word, ~(UINT64_C(1) << bit));
-	atomic_thread_fence(memory_order_seq_cst);
-}
-
-/* Whether a CPU is free among those that share CPU's bit. */
-static bool any_free(const struct mal_segment *segment, unsigned int cpu)
-{
-	for (unsigned int i = cpu % 64; i < segment->cpu_count; i += 64) {
-		struct mal_cpu_state state = mal_word_read(&segment->cpus[i].word);
-
-		if (state.lent && state.user == MAL_NOBODY)
-			return true;
-	}
-	return false;
-}
-
-void mal_free_check(const struct mal_segment *segment, unsigned int cpu)
-{
-	bool any;
-
-	do {
-		any = any_free(segment, cpu);
-		set_bit(&segment->header->free_cpus, cpu % 64, any);
-	} while (any != any_free(segment, cpu));
-}
-
-static bool any_wants(const struct mal_segment *segment, unsigned int rank)
-{
-	for (unsigned int i = rank % 64; i < segment->rank_count; i += 64)
-		if (atomic_load(&segment->ranks[i].wants))
-			return true;
-	return false;
-}
-
-void mal_borrower_check(const struct mal_segment *segment, unsigned int rank)
-{
-	bool any;
-
-	do {
-		any = any_wants(segment, rank);
-		set_bit(&segment->header->borrowers, rank % 64, any);
-	} while (any != any_wants(segment, rank));
 }

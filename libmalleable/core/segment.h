@@ -25,7 +25,7 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/cpuword.h"
 
-#define MAL_SEGMENT_VERSION 12
+#define MAL_SEGMENT_VERSION 13
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -190,15 +190,7 @@ struct mal_rank_slot {
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since;
-	_Atomic uint64_t wants_cpus_since; /* start of a region that may get CPUs, 0: none */
-	/*
-	 * When that region is expected to end with the CPUs it has, going by past runs, and their
-	 * number. Lenders update both as they grant, and not as they take back.
-	 */
-	_Atomic uint64_t wants_cpus_until;
-	_Atomic uint32_t wants_cpus_count;
 	_Atomic uint32_t team;
-	_Atomic uint32_t wants; /* whether it wants to borrow at all */
 	/* number of its threads that are binding threads, going by words that they read */
 	_Atomic uint32_t binding;
 	/* Written by others when its CPUs change. */
@@ -217,6 +209,12 @@ struct mal_rank_slot {
 	alignas(MAL_CACHE_LINE) struct mal_counters count;
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t snapshot_sequence;
 	struct mal_snapshot snapshot;
+};
+
+/* What a rank asks of others (request.h). Lenders look at those of all ranks, so they are apart. */
+struct mal_request_slot {
+	_Atomic uint64_t word;
+	_Atomic uint64_t since; /* tick at which the rank opened it */
 };
 
 struct mal_header {
@@ -240,14 +238,12 @@ struct mal_header {
 	_Atomic uint64_t sample_at;    /* where ranks meet: give a sample at this boundary */
 	_Atomic uint64_t sample_after; /* else: give a sample after this tick */
 	/*
-	 * Ranks that want to borrow, and lent CPUs without a user: bit N is set if any of N, N + 64
+	 * Ranks that would borrow, and lent CPUs without a user: bit N is set if any of N, N + 64
 	 * and so on is one. Lenders act only if a bit of the first is set, borrowers only if one of
 	 * the second is.
 	 */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t borrowers;
 	_Atomic uint64_t free_cpus;
-	/* Bit per rank: it is in a region with several threads on a CPU, and wants CPUs. */
-	alignas(MAL_CACHE_LINE) _Atomic uint64_t wants_cpus[MAL_MAX_RANKS / 64];
 	/* The controller sleeps on this futex. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t wake;
 	_Atomic uint32_t arrivals;
@@ -268,6 +264,7 @@ struct mal_header {
 struct mal_segment {
 	struct mal_header *header;
 	struct mal_cpu_slot *cpus;
+	struct mal_request_slot *requests; /* of each rank */
 	struct mal_rank_slot *ranks;
 	struct mal_thread_slot *threads;
 	uint32_t rank_count;
@@ -325,48 +322,6 @@ static inline void mal_count(_Atomic uint64_t *counter, uint64_t add)
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + add,
 			      memory_order_relaxed);
 }
-
-/* Say whether RANK is in a region with several threads on a CPU: lenders look for such ranks. */
-static inline void mal_wants_cpus_say(const struct mal_segment *segment, unsigned int rank,
-				      bool wants_cpus)
-{
-	_Atomic uint64_t *word = &segment->header->wants_cpus[rank / 64];
-	uint64_t bit = UINT64_C(1) << rank % 64;
-
-	if (wants_cpus)
-		atomic_fetch_or_explicit(word, bit, memory_order_release);
-	else
-		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
-}
-
-/*
- * RANK's region is over. CPUs granted from now on do not stay with it; earlier grants have changed
- * its mal_rank_slot.changes.
- */
-static inline void mal_wants_cpus_close(const struct mal_segment *segment, unsigned int rank)
-{
-	atomic_store_explicit(&segment->ranks[rank].wants_cpus_since, 0, memory_order_relaxed);
-	mal_wants_cpus_say(segment, rank, false);
-	atomic_thread_fence(memory_order_seq_cst);
-}
-
-/* Whether RANK may be granted CPUs. */
-static inline bool mal_wants_cpus_is_open(const struct mal_segment *segment, unsigned int rank)
-{
-	return atomic_load_explicit(&segment->ranks[rank].wants_cpus_since, memory_order_seq_cst) !=
-	       0;
-}
-
-/* Say for another rank that it wants CPUs, if its region is still open. */
-void mal_wants_cpus_check(const struct mal_segment *segment, unsigned int rank);
-
-/*
- * Update header.free_cpus after the word of CPU changed, or header.borrowers after
- * mal_rank_slot.wants of RANK did. Called by the process that made the change; if that died, by
- * any. The last to write looks again afterwards, so that the bits end up right.
- */
-void mal_free_check(const struct mal_segment *segment, unsigned int cpu);
-void mal_borrower_check(const struct mal_segment *segment, unsigned int rank);
 
 /* Write a rank's snapshot; only the rank itself may. */
 void mal_snapshot_write(struct mal_rank_slot *rank, const struct mal_snapshot *snapshot);

@@ -22,6 +22,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
@@ -253,10 +254,8 @@ static bool home_is_shared(const struct mal_rank *rank)
  */
 static void forget_earlier_program(const struct mal_rank *rank)
 {
-	mal_wants_cpus_close(&rank->segment, rank->me);
-	atomic_store(&rank->slot->waiting_since, 0);
+	mal_request_forget(&rank->segment, rank->me);
 	atomic_store(&rank->slot->binding, 0);
-	atomic_store(&rank->slot->wants, 0);
 	atomic_store(&rank->slot->strays, 0);
 	for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
 		atomic_store(&rank->slot->count.boundaries[kind], 0);
@@ -264,7 +263,6 @@ static void forget_earlier_program(const struct mal_rank *rank)
 	atomic_store(&rank->slot->unread, false);
 	atomic_store(&rank->slot->beside_ms, 0);
 	rank->slot->bound[0] = '\0';
-	mal_borrower_check(&rank->segment, rank->me);
 }
 
 static void forget_in_child(void)
@@ -279,7 +277,6 @@ static void leave(struct mal_rank *rank)
 		return;
 	rank->active = false;
 	mal_cpus_leave(rank);
-	atomic_store(&rank->slot->waiting_since, 0);
 	mal_futex_post(&rank->segment.header->wake);
 }
 

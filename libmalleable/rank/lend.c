@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
@@ -27,7 +28,7 @@
  * nothing.
  */
 #define LEND_WORTH 8
-/* How often a waiting rank looks for ranks that want CPUs. */
+/* How often a waiting rank looks for ranks that ask for CPUs. */
 #define LOOK_EVERY_S 20e-6
 /*
  * Longest sleep of the waiting thread while a borrower uses its CPU: bounds the delay of a message.
@@ -101,15 +102,6 @@ void mal_wait_begin(void)
 	mal_self.waiting = true;
 }
 
-/* Leave a rank alone whose region has just begun: we are probably about to leave MPI ourselves. */
-static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_t now)
-{
-	uint64_t since = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_since,
-					      memory_order_relaxed);
-
-	return now > since && now - since > rank->lend.after;
-}
-
 /*
  * Of the ranks in regions with more threads than CPUs, the one expected to compute longest;
  * MAL_NOBODY: none. (The first to come would often get CPUs only to wait for another rank after
@@ -117,43 +109,24 @@ static bool is_settled(const struct mal_rank *rank, unsigned int number, uint64_
  */
 static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 {
-	unsigned int words = (rank->segment.rank_count + 63) / 64;
 	unsigned int found = MAL_NOBODY;
 	uint64_t latest = 0;
 
-	for (unsigned int i = 0; i < words; i++) {
-		uint64_t bits = atomic_load_explicit(&rank->segment.header->wants_cpus[i],
-						     memory_order_acquire);
+	for (unsigned int number = 0; number < rank->segment.rank_count; number++) {
+		union mal_request request = mal_request_read(&rank->segment, number);
+		uint64_t since = atomic_load_explicit(&rank->segment.requests[number].since,
+						      memory_order_relaxed);
 
-		for (; bits; bits &= bits - 1) {
-			unsigned int number = i * 64 + (unsigned int)__builtin_ctzll(bits);
-			uint64_t until;
-
-			if (number >= rank->segment.rank_count || number == rank->me ||
-			    !is_settled(rank, number, now))
-				continue;
-			until = atomic_load_explicit(&rank->segment.ranks[number].wants_cpus_until,
-						     memory_order_relaxed);
-			if (found != MAL_NOBODY && until <= latest)
-				continue;
-			found = number;
-			latest = until;
-		}
+		if (!request.asks || number == rank->me ||
+		    (found != MAL_NOBODY && request.until <= latest))
+			continue;
+		/* Its region has just begun: we are probably about to leave MPI ourselves. */
+		if (now <= since || now - since <= rank->lend.after)
+			continue;
+		found = number;
+		latest = request.until;
 	}
 	return found;
-}
-
-/* Rank NUMBER has one CPU more: expect its region to end earlier accordingly. */
-static void expect_earlier(const struct mal_rank *rank, unsigned int number, uint64_t now)
-{
-	struct mal_rank_slot *slot = &rank->segment.ranks[number];
-	uint64_t until = atomic_load_explicit(&slot->wants_cpus_until, memory_order_relaxed);
-	uint32_t cpus = atomic_fetch_add_explicit(&slot->wants_cpus_count, 1, memory_order_relaxed);
-
-	if (until > now && cpus < MAL_MAX_CPUS)
-		atomic_store_explicit(&slot->wants_cpus_until,
-				      now + (until - now) * cpus / (cpus + 1),
-				      memory_order_relaxed);
 }
 
 /*
@@ -171,9 +144,9 @@ static void roll_back(const struct mal_rank *rank, struct mal_cpu_slot *slot, un
 }
 
 /*
- * Give CPU to a rank that wants CPUs, and send one of its threads there. The rank's region may end
- * meanwhile: either the rank sees the change of its CPUs after closing its request, or we see the
- * request closed. Otherwise nobody would return the CPU.
+ * Give CPU to a rank that asks for some, and send one of its threads there. The rank's region may
+ * end meanwhile: either the rank sees the change of its CPUs after closing its request, or we see
+ * the request closed. Otherwise nobody would return the CPU.
  */
 static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsigned int cpu,
 		  uint64_t now)
@@ -189,15 +162,14 @@ static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsign
 		spread = mal_bind_spread(rank, borrower, cpu);
 		atomic_fetch_add_explicit(&rank->segment.ranks[borrower].changes, 1,
 					  memory_order_seq_cst);
-		if (spread == MAL_SPREAD_DONE && mal_wants_cpus_is_open(&rank->segment, borrower)) {
+		if (spread == MAL_SPREAD_DONE && mal_request_grant(&rank->segment, borrower, now)) {
 			mal_count(&rank->slot->count.grants, 1);
-			expect_earlier(rank, borrower, now);
 			return true;
 		}
 		roll_back(rank, slot, cpu, borrower);
 	}
 	if (spread == MAL_SPREAD_SATISFIED)
-		mal_wants_cpus_say(&rank->segment, borrower, false);
+		mal_request_ask(&rank->segment, borrower, false);
 	return false;
 }
 
@@ -208,15 +180,13 @@ static void lend_or_grant(const struct mal_rank *rank, unsigned int cpu, uint64_
 
 	if (state.owner != rank->me || (state.user != rank->me && state.user != MAL_NOBODY))
 		return;
-	if (grant(rank, slot, cpu, now)) {
-		if (!state.lent)
-			mal_count(&rank->slot->count.lends, 1);
-		return;
-	}
-	if (mal_word_lend(&slot->word, rank->me)) {
-		mal_count(&rank->slot->count.lends, state.lent ? 0 : 1);
+	if (!grant(rank, slot, cpu, now)) {
+		if (!mal_word_lend(&slot->word, rank->me))
+			return;
 		mal_free_check(&rank->segment, cpu);
 	}
+	if (!state.lent)
+		mal_count(&rank->slot->count.lends, 1);
 }
 
 /* Sleep if a borrower computes on the CPU that this thread runs on. */
@@ -259,7 +229,7 @@ static void take_back(struct mal_rank *rank)
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
 			 */
-			mal_wants_cpus_check(&rank->segment, borrower);
+			mal_request_ask(&rank->segment, borrower, true);
 			mal_count(&rank->slot->count.evictions, 1);
 			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}
@@ -287,24 +257,6 @@ bool mal_wait_is_abandoned(const struct mal_rank *rank)
 	return atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 }
 
-/* Takes time that lending must be worth, as taking back does. */
-static bool others_sleep(struct mal_rank *rank)
-{
-	uint64_t begin = mal_ticks();
-	bool sleep = mal_others_sleep(rank);
-
-	rank->lend.look_cost = mal_ticks() - begin;
-	mal_count(&rank->slot->count.own, rank->lend.look_cost);
-	return sleep;
-}
-
-/* The report says why nothing is lent. */
-static void note_computing(const struct mal_rank *rank)
-{
-	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
-		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
-}
-
 /* The report says why not. A rank that lends checks again if it is unmanaged. */
 static bool others_let_us(struct mal_rank *rank, uint64_t now)
 {
@@ -314,12 +266,18 @@ static bool others_let_us(struct mal_rank *rank, uint64_t now)
 	if (rank->lend.lending)
 		return true;
 	if (!mal_threads_are_foreign(rank)) {
-		if (others_sleep(rank))
+		bool sleep = mal_others_sleep(rank);
+
+		/* Lending must be worth that time too. */
+		rank->lend.look_cost = mal_ticks() - now;
+		mal_count(&rank->slot->count.own, rank->lend.look_cost);
+		if (sleep)
 			return true;
 		/* Threads from before we came, or by clone(2): look again at twice the wait. */
 		rank->lend.next_look = now + (now - rank->primary.last_leave);
 	}
-	note_computing(rank);
+	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
+		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
 	return false;
 }
 
@@ -329,7 +287,10 @@ static bool may_lend(const struct mal_rank *rank)
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
-/* Others want CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may lend. */
+/*
+ * Others would borrow CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may
+ * lend.
+ */
 static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
 	if (!others_let_us(rank, now)) {
@@ -346,7 +307,7 @@ static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 	return true;
 }
 
-/* Whether others want CPUs, or have some of ours. */
+/* Whether others would borrow CPUs, or have some of ours. */
 static bool concerns_others(const struct mal_rank *rank)
 {
 	return rank->lend.lending ||

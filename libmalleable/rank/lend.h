@@ -26,7 +26,7 @@ void mal_call_begin(void);
 void mal_wait_begin(void);
 
 /*
- * Between two polls of a wait: after a while lend CPUs to ranks that want some, and sleep while a
+ * Between two polls of a wait: after a while lend CPUs to ranks that ask for some, and sleep while a
  * borrower uses ours.
  */
 void mal_wait_poll(void);

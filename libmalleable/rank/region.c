@@ -8,6 +8,7 @@
 #include "libmalleable/rank/region.h"
 
 #include "libmalleable/base/fpstate.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
@@ -87,21 +88,18 @@ static bool is_prepared(const struct mal_rank *rank, const struct mal_region *re
 }
 
 /*
- * A region begins in which threads share CPUs, or use those of others. If it could use more, say
- * so, and when it is expected to end: lenders help the one that ends last.
+ * A region begins in which threads share CPUs, or use those of others. If it could use more, ask
+ * for some: lenders help the one that is expected to end last.
  */
 static void begin_sharing(struct mal_rank *rank, uint64_t now)
 {
 	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
 	uint64_t length = (uint64_t)(rank->region.current->work / cpus);
+	bool asks = rank->region.oversubscribed && mal_rule(rank, MAL_RULE_LEND);
 
-	atomic_store_explicit(&rank->slot->wants_cpus_since, now, memory_order_relaxed);
-	atomic_store_explicit(&rank->slot->wants_cpus_count, cpus, memory_order_relaxed);
-	if (!rank->region.oversubscribed || !mal_rule(rank, MAL_RULE_LEND))
-		return;
-	mal_cpus_want(rank, true);
-	atomic_store_explicit(&rank->slot->wants_cpus_until, now + length, memory_order_relaxed);
-	mal_wants_cpus_say(&rank->segment, rank->me, true);
+	if (asks)
+		mal_borrower_set(&rank->segment, rank->me, true);
+	mal_request_open(&rank->segment, rank->me, now, now + length, cpus, asks);
 }
 
 /* Borrow free CPUs for up to MAX threads, unless the others are about to leave MPI. */
@@ -332,7 +330,7 @@ void mal_region_end(const void *where)
 	if (!mal.region.weight && duration >= mal.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.region.running);
 	if (mal.region.may_share_cpus)
-		mal_wants_cpus_close(&mal.segment, mal.me);
+		mal_request_close(&mal.segment, mal.me);
 	if (now - mal.sizing.last_look > mal.sizing.look_every)
 		learn_unseen(&mal, now);
 	mal.proofs.free = false;

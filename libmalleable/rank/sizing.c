@@ -11,6 +11,7 @@
  */
 #include "libmalleable/rank/sizing.h"
 
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/state/rank.h"
@@ -121,7 +122,7 @@ static unsigned int count_granted(const struct mal_rank *rank)
 
 	if (!rank->region.may_share_cpus)
 		return 0;
-	had = atomic_load_explicit(&rank->slot->wants_cpus_count, memory_order_relaxed);
+	had = mal_request_read(&rank->segment, rank->me).cpus;
 	/* Others write it. */
 	had = had < rank->region.running ? had : rank->region.running;
 	return had > began ? had - began : 0;
@@ -144,10 +145,10 @@ static void ask_for_cpus(struct mal_rank *rank, const struct mal_region *region,
 {
 	if (offer > GROW_OFFER && can_borrow(rank) &&
 	    (rank->region.oversubscribed || mal_sizing_may_share(rank, region))) {
-		mal_cpus_want(rank, true);
+		mal_borrower_set(&rank->segment, rank->me, true);
 		rank->sizing.looks_without = 0;
 	} else if (++rank->sizing.looks_without > LOOKS_WITHOUT) {
-		mal_cpus_want(rank, false);
+		mal_borrower_set(&rank->segment, rank->me, false);
 	}
 }
 

@@ -18,7 +18,7 @@
  *   waits       lend.c: mal_call_begin, mal_wait_poll, lend_or_grant, grant, roll_back, wait_end, take_back
  *               cpus.c: mal_cpus_refresh, mal_cpus_borrow, mal_cpus_release, mal_cpus_apply_plan, give, mal_cpus_leave
  *   thread      ompt.c: enter_team, settle_in; bind.c: mal_bind_self; place.c: mal_place_bind, mal_place_refuge
- *   controller  sampling.c: recover, take_from_waiting; segment.c: mal_free_check, mal_borrower_check, mal_wants_cpus_check
+ *   controller  ranks.c: recover; owners.c: take_from_waiting; request.c: mal_request_forget, mal_request_ask
  *   planner     planning.c: mal_plan_make; by mal_cpu_slot.target
  *   killer      kill(2), at any step
  *
@@ -44,9 +44,13 @@
 /* struct mal_cpu_slot: the word, taken apart, and the plan. */
 byte owner[CPUS], user[CPUS], target[CPUS];
 bool lent[CPUS];
-/* struct mal_rank_slot and the header: state, changes since they were last seen, the wish for CPUs, wants_cpus_since. */
+/* struct mal_rank_slot and the header: state, changes since they were last seen, the request but for its numbers and its first bit. */
 byte state[RANKS];
-bool changes[RANKS], hungry[RANKS], open[RANKS];
+bool changes[RANKS];
+#define CLOSED 0
+#define OPENED 1
+#define ASKS 2
+byte request[RANKS];
 /* struct mal_thread_slot of the last thread of each team: its place, where it was bound, whether it has registered. */
 byte place[RANKS];
 bool tid[RANKS];
@@ -57,13 +61,13 @@ bool alive[RANKS];
 byte own[RANKS], borrowed[RANKS];
 bool lending[RANKS], plan_seen[RANKS];
 #ifdef HINTS
-/* The header's hints, a bit for each CPU and rank, and mal_rank_slot.wants. */
-bool free_cpus[CPUS], borrowers[RANKS], wants[RANKS];
+/* The header's hints, a bit for each CPU and rank, and the first bit of the request. */
+bool free_cpus[CPUS], borrowers[RANKS], borrower[RANKS];
 #define FREE(c) (lent[c] && user[c] == NOBODY)
 #define CHECK_FREE(c) mal_free_check(c);
 /* The same between two steps of a d_step. */
 #define ALSO_CHECK_FREE(c) }; mal_free_check(c); skip; d_step {
-#define WANT(w) mal_cpus_want(w);
+#define BORROWER(b) mal_borrower_set(b);
 /* Borrowers and lenders act only if a bit is set. */
 #define MAY_BORROW (free_cpus[0] || free_cpus[1] || free_cpus[2])
 #define MAY_LEND (lending[me] || borrowers[0] || borrowers[1] || borrowers[2])
@@ -71,7 +75,7 @@ bool free_cpus[CPUS], borrowers[RANKS], wants[RANKS];
 #else
 #define CHECK_FREE(c)
 #define ALSO_CHECK_FREE(c)
-#define WANT(w)
+#define BORROWER(b)
 #define MAY_BORROW true
 #define MAY_LEND true
 #define LOCAL_HINTS
@@ -109,8 +113,8 @@ inline check_now()
 			assert(!(alive[j] && computing[j] && tid[j] && !starting[j] && at[j] != place[j]));
 			/* One that waits for its next region is on no CPU of others. */
 			assert(!(alive[j] && tid[j] && !starting[j] && user[at[j]] != j && owner[at[j]] != j));
-			/* Nobody wishes for CPUs whose region is over. */
-			assert(!(alive[j] && hungry[j] && !open[j]));
+			/* Nobody is granted CPUs, or asks for some, whose region is over. */
+			assert(!(alive[j] && request[j] != CLOSED && !computing[j]));
 			j++
 		:: else -> break
 		od;
@@ -130,7 +134,7 @@ inline check_now()
 #ifdef HINTS
 			/* The hints are right, of CPUs and of ranks. */
 			assert(free_cpus[j] == FREE(j));
-			assert(borrowers[j] == (wants[j] && alive[j]));
+			assert(borrowers[j] == (borrower[j] && alive[j]));
 #endif
 			j++
 		:: else -> break
@@ -143,7 +147,7 @@ inline check_now()
 #define END(more) atomic { skip; d_step { more; under_way[me]--; check_now() } }
 
 #ifdef HINTS
-/* segment.c: mal_free_check, mal_borrower_check. Whoever writes last looks again. */
+/* request.c: mal_free_check, mal_borrower_check. Whoever writes last looks again. */
 inline mal_free_check(cpu)
 {
 	do
@@ -158,20 +162,20 @@ inline mal_free_check(cpu)
 inline mal_borrower_check(r)
 {
 	do
-	:: f = wants[r];
+	:: f = borrower[r];
 		borrowers[r] = f;
 		if
-		:: atomic { f == wants[r] -> f = 0; break }
+		:: atomic { f == borrower[r] -> f = 0; break }
 		:: else
 		fi
 	od
 }
 
-/* cpus.c: mal_cpus_want */
-inline mal_cpus_want(want)
+/* request.h: mal_borrower_set */
+inline mal_borrower_set(would)
 {
 	if
-	:: wants[me] != want -> wants[me] = want; mal_borrower_check(me)
+	:: borrower[me] != would -> borrower[me] = would; mal_borrower_check(me)
 	:: else
 	fi
 }
@@ -418,18 +422,15 @@ inline mal_cpus_borrow()
 #endif
 }
 
-/* segment.h: mal_wants_cpus_check: the wish stands only while the region is open. */
-inline hungry_check(r)
+/* request.c: mal_request_ask: a region asks only while it is open. */
+inline mal_request_ask(r)
 {
-	do
-	:: p = open[r];
-		hungry[r] = p;
+	d_step {
 		if
-		:: p == open[r] -> break
+		:: request[r] == OPENED -> request[r] = ASKS
 		:: else
 		fi
-	od;
-	p = 0
+	}
 }
 
 /* cpus.c: is_running, give: who gets a CPU may end at the same moment; then it is free. */
@@ -563,9 +564,9 @@ inline grant(c, h)
 		:: sent ->
 			changes[h] = true;
 #ifndef FAULT_LATE_GRANT
-			/* Its region may have ended meanwhile: then nobody would give the CPU back. */
+			/* mal_request_grant: its region may have ended: then nobody would give the CPU back. */
 			if
-			:: !open[h] -> roll_back(c, h)
+			:: request[h] == CLOSED -> roll_back(c, h)
 			:: else -> sent = false
 			fi
 #else
@@ -578,10 +579,10 @@ inline grant(c, h)
 	b = 0
 }
 
-/* lend.c: lend_or_grant. H is a rank that was found hungry before, or NOBODY. */
+/* lend.c: lend_or_grant. H is a rank that was found asking before, or NOBODY. */
 inline lend_or_grant(c)
 {
-	d_step { h = (hungry[(me + 1) % RANKS] -> (me + 1) % RANKS : (hungry[(me + 2) % RANKS] -> (me + 2) % RANKS : NOBODY)) };
+	d_step { h = (request[(me + 1) % RANKS] == ASKS -> (me + 1) % RANKS : (request[(me + 2) % RANKS] == ASKS -> (me + 2) % RANKS : NOBODY)) };
 	if
 	:: h != NOBODY -> grant(c, h); h = 0
 	:: else -> h = 0
@@ -631,10 +632,10 @@ inline wait_end()
 			mal_bind_evict(b, i);
 			if
 			:: sent ->
-#ifdef FAULT_LATE_WISH
-				hungry[b] = true
+#ifdef FAULT_LATE_REQUEST
+				request[b] = ASKS
 #else
-				hungry_check(b)
+				mal_request_ask(b)
 #endif
 			:: else
 			fi
@@ -653,23 +654,21 @@ inline region()
 	BEGIN;
 	mal_cpus_refresh();
 	mal_cpus_borrow();
-	/* say_wants_cpus */
-	WANT(true)
-	open[me] = true;
-	hungry[me] = !borrowed[me];
+	/* begin_sharing */
+	BORROWER(true)
+	request[me] = (borrowed[me] -> OPENED : ASKS);
 	mal_bind_team(me);
 	END(computing[me] = true; starting[me] = !tid[me]);
 	/* mal_region_end: after the last thread */
 	atomic { !starting[me] -> BEGIN; computing[me] = false };
-	open[me] = false;
-	END(hungry[me] = false)
+	END(request[me] = CLOSED)
 }
 
 /* cpus.c: mal_cpus_leave; attach.c: leave. */
 inline mal_cpus_leave()
 {
 	BEGIN;
-	WANT(false)
+	BORROWER(false)
 	mal_cpus_release();
 #ifndef FAULT_MOVED_TO_ENDED
 	state[me] = ENDED;
@@ -769,7 +768,7 @@ proctype thread(byte me)
 	} unless { !alive[me] }
 }
 
-/* sampling.c: recover; with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
+/* ranks.c: recover; with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
 proctype controller(byte dead)
 {
 	LOCALS;
@@ -781,10 +780,12 @@ end:	atomic {
 		:: else
 		fi
 	};
-	open[dead] = false;
-	hungry[dead] = false;
+	request[dead] = CLOSED;
 #ifdef HINTS
-	wants[dead] = false;
+	borrower[dead] = false;
+#ifndef FAULT_DEAD_BORROWER
+	mal_borrower_check(dead);
+#endif
 #endif
 	r = 0;
 	do
@@ -799,7 +800,7 @@ end:	atomic {
 			fi;
 			p = 0;
 #endif
-			hungry_check(r)
+			mal_request_ask(r)
 		:: else
 		fi;
 		r++
@@ -815,7 +816,7 @@ end:	atomic {
 		/* take_from_waiting */
 		p = user[i];
 		if
-		:: owner[i] == dead && p != NOBODY && !open[p] ->
+		:: owner[i] == dead && p != NOBODY && request[p] == CLOSED ->
 			d_step {
 				if
 				:: user[i] == p && lent[i] -> user[i] = NOBODY; b = true
@@ -835,10 +836,6 @@ end:	atomic {
 #endif
 		i++
 	:: else ->
-#if defined(HINTS) && !defined(FAULT_DEAD_BORROWER)
-		mal_borrower_check(dead);
-		skip;
-#endif
 		d_step {
 			i = 0;
 			changes[0] = true;

@@ -18,6 +18,7 @@
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/step.h"
 #include "libmalleable/core/arguments.h"
+#include "libmalleable/core/request.h"
 #include "policies/interface/registry.h"
 #include "t/unit/node_kernel.h"
 

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/program/region_calls.h"
 
@@ -189,22 +190,25 @@ int32_t tid_of(unsigned int rank, unsigned int thread)
 	return (int32_t)(1 + rank * mal.segment.thread_count + thread);
 }
 
-bool wants_cpus(unsigned int rank)
+bool asks(unsigned int rank)
 {
-	return mal.segment.header->wants_cpus[0] >> rank & 1;
+	return mal_request_read(&mal.segment, rank).asks;
 }
 
-void let_want(unsigned int rank)
+bool is_borrower(unsigned int rank)
 {
-	mal.segment.ranks[rank].wants = 1;
-	mal_borrower_check(&mal.segment, rank);
+	return mal_request_read(&mal.segment, rank).borrower;
+}
+
+void let_borrow(unsigned int rank)
+{
+	mal_borrower_set(&mal.segment, rank, true);
 }
 
 void open_region(unsigned int rank)
 {
-	mal.segment.ranks[rank].wants_cpus_since = 1;
-	let_want(rank);
-	mal_wants_cpus_say(&mal.segment, rank, true);
+	let_borrow(rank);
+	mal_request_open(&mal.segment, rank, 1, 0, 1, true);
 }
 
 void put_thread(unsigned int rank, unsigned int thread, unsigned int cpu)
@@ -248,6 +252,7 @@ void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
 	mal.segment = (struct mal_segment){
 		.header = memory_for(sizeof(struct mal_header)),
 		.cpus = memory_for(cpus * sizeof(struct mal_cpu_slot)),
+		.requests = memory_for(ranks * sizeof(struct mal_request_slot)),
 		.ranks = memory_for(ranks * sizeof(struct mal_rank_slot)),
 		.threads = memory_for(ranks * threads * sizeof(struct mal_thread_slot)),
 		.rank_count = ranks,
@@ -279,6 +284,7 @@ void close_node(void)
 	free(mal.segment.header);
 	free(mal.segment.cpus);
 	free(mal.segment.ranks);
+	free(mal.segment.requests);
 	free(mal.segment.threads);
 	memset(&mal.segment, 0, sizeof(mal.segment));
 	mal.active = false;

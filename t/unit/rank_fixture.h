@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* Threads of the node have numbers (tid) below this. */
@@ -65,11 +66,12 @@ struct mal_cpu_state cpu_state(unsigned int cpu);
 struct mal_thread_slot *thread_of(unsigned int rank, unsigned int thread);
 int32_t tid_of(unsigned int rank, unsigned int thread);
 
-/* RANK's region is said to want CPUs. */
-bool wants_cpus(unsigned int rank);
+/* RANK's region asks for CPUs; RANK would borrow. */
+bool asks(unsigned int rank);
+bool is_borrower(unsigned int rank);
 
-/* RANK wants to borrow; and is in a region that may be given CPUs, since the beginning of time. */
-void let_want(unsigned int rank);
+/* RANK would borrow; and is in a region that may be given CPUs, since the beginning of time. */
+void let_borrow(unsigned int rank);
 void open_region(unsigned int rank);
 
 /* Thread THREAD of RANK is on CPU, and where it is. */

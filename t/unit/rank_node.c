@@ -134,8 +134,11 @@ INTERFERE(unsigned int, mal_word_reclaim, (mal_word * word, unsigned int me), (w
 INTERFERE(bool, mal_word_move, (mal_word * word, unsigned int me, unsigned int to), (word, me, to))
 INTERFERE(bool, mal_word_take, (mal_word * word, unsigned int me), (word, me))
 INTERFERE(bool, mal_word_recover, (mal_word * word, unsigned int dead), (word, dead))
-INTERFERE(void, mal_wants_cpus_check, (const struct mal_segment *segment, unsigned int rank),
-	  (segment, rank))
+INTERFERE(bool, mal_request_grant,
+	  (const struct mal_segment *segment, unsigned int rank, uint64_t now),
+	  (segment, rank, now))
+INTERFERE(void, mal_request_ask, (const struct mal_segment *segment, unsigned int rank, bool asks),
+	  (segment, rank, asks))
 INTERFERE(void, mal_borrower_check, (const struct mal_segment *segment, unsigned int rank),
 	  (segment, rank))
 
@@ -304,7 +307,6 @@ static void do_leave(void)
 {
 	mal.active = false;
 	mal_cpus_leave(&mal);
-	atomic_store(&mal.slot->waiting_since, 0);
 	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
 	node_rank[loaded].left = true;
 }

@@ -75,15 +75,6 @@ bool mal_team_may_differ(const struct mal_rank *rank)
 	return !rank->proofs.on || rank->proofs.free;
 }
 
-/* Whether the rank may borrow: while one of the ranks does, those that wait lend. */
-static bool wants;
-
-void mal_cpus_want(struct mal_rank *rank, bool want)
-{
-	(void)rank;
-	wants = want;
-}
-
 static unsigned int borrows;
 
 unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
@@ -102,7 +93,6 @@ void mal_cpus_release(struct mal_rank *rank)
 static inline int open_all(void **state)
 {
 	(void)state;
-	wants = false;
 	borrows = 0;
 	open_node(RANKS, CPUS / RANKS, THREADS);
 	mal.sizing.threads = THREADS;

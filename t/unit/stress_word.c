@@ -10,6 +10,9 @@
  * The check: each word has the rank that is really on the CPU beside it. A new user enters itself
  * there and must find it empty; an owner that evicts a borrower makes it leave first, as with real
  * threads.
+ *
+ * Beside that each rank has a CPU that it grants to regions of others, and opens and closes some:
+ * no CPU may stay with a rank whose region is over.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,6 +26,7 @@
 #include <unistd.h>
 
 #include "libmalleable/core/cpuword.h"
+#include "libmalleable/core/request.h"
 
 #define CPUS 8
 #define MAX_WORKERS 64
@@ -35,9 +39,17 @@ struct shared {
 	_Atomic uint64_t steps;
 	_Atomic uint64_t violations;
 	_Atomic bool stop;
+	/* What ranks grant: whether the rank of the CPU's number knows that it stays granted. */
+	struct mal_header header;
+	struct mal_request_slot requests[MAX_WORKERS];
+	struct mal_rank_slot ranks[MAX_WORKERS];
+	struct mal_cpu_slot granted[MAX_WORKERS];
+	_Atomic bool stays[MAX_WORKERS];
+	uint32_t seen_changes[MAX_WORKERS];
 };
 
 static struct shared *shared;
+static struct mal_segment segment;
 
 static void violation(const char *what, unsigned int me, int cpu, uint32_t found)
 {
@@ -153,16 +165,52 @@ static void take(unsigned int me, int cpu)
 		enter(me, cpu);
 }
 
+/* As lend.c: between the look for a rank that asks and the grant its region may end. */
+static void grant(unsigned int me, unsigned int to)
+{
+	mal_word *word = &shared->granted[me].word;
+
+	atomic_store(&shared->stays[me], false);
+	mal_word_reclaim(word, me);
+	if (to == me || !mal_word_grant(word, me, to))
+		return;
+	atomic_fetch_add(&shared->ranks[to].changes, 1);
+	if (mal_request_grant(&segment, to, 0))
+		atomic_store(&shared->stays[me], true);
+	else
+		mal_word_reclaim(word, me);
+}
+
+/* As region.c, and the next MPI call: it looks at words if they may have changed. */
+static void run_region(unsigned int me, unsigned int workers, unsigned int length)
+{
+	mal_request_open(&segment, me, 1, 0, 1, true);
+	for (volatile unsigned int i = 0; i < length; i++)
+		;
+	mal_request_close(&segment, me);
+	if (atomic_load(&shared->ranks[me].changes) != shared->seen_changes[me]) {
+		shared->seen_changes[me] = atomic_load(&shared->ranks[me].changes);
+		for (unsigned int i = 0; i < workers; i++)
+			mal_word_release(&shared->granted[i].word, me);
+	}
+	for (unsigned int i = 0; i < workers; i++)
+		if (i != me && mal_word_read(&shared->granted[i].word).user == me &&
+		    atomic_load(&shared->stays[i]))
+			violation("granted after the region's end", me, (int)i, i);
+}
+
 static void step(unsigned int me, unsigned int workers, unsigned int *seed)
 {
 	int cpu = rand_r(seed) % CPUS;
 
-	switch (rand_r(seed) % 7) {
+	switch (rand_r(seed) % 9) {
 	case 0: lend(me, cpu); break;
 	case 1: borrow(me, cpu); break;
 	case 2: give_back(me, cpu); break;
 	case 3: take_back(me, cpu); break;
 	case 4: move(me, cpu, (unsigned int)rand_r(seed) % workers); break;
+	case 5: grant(me, (unsigned int)rand_r(seed) % workers); break;
+	case 6: run_region(me, workers, (unsigned int)rand_r(seed) % 200); break;
 	default: take(me, cpu); break;
 	}
 }
@@ -191,6 +239,9 @@ static void recover(unsigned int dead)
 		evict(dead, cpu);
 		mal_word_recover(&shared->cpu[cpu].word, dead);
 	}
+	mal_request_forget(&segment, dead);
+	for (unsigned int i = 0; i < MAX_WORKERS; i++)
+		mal_word_recover(&shared->granted[i].word, dead);
 }
 
 static pid_t start_process(struct worker *worker)
@@ -257,14 +308,20 @@ int main(int argc, char **argv)
 		mal_word_set(&shared->cpu[cpu].word, (struct mal_cpu_state){owner, owner, false});
 		atomic_store(&shared->cpu[cpu].occupant, owner);
 	}
-	for (unsigned int i = 0; i < count; i++)
+	segment = (struct mal_segment){.header = &shared->header,
+				       .requests = shared->requests,
+				       .ranks = shared->ranks,
+				       .rank_count = count};
+	for (unsigned int i = 0; i < count; i++) {
 		workers[i] = (struct worker){i, count};
+		mal_word_set(&shared->granted[i].word, (struct mal_cpu_state){i, i, false});
+	}
 	puts("1..1");
 	if (argc > 3 && strcmp(argv[3], "threads") == 0)
 		run_threads(workers, count, seconds);
 	else
 		run_processes(workers, count, seconds);
-	printf("%s 1 - one user a CPU in %llu steps of %u workers\n",
+	printf("%s 1 - one user a CPU, none parked, in %llu steps of %u workers\n",
 	       shared->violations ? "not ok" : "ok", (unsigned long long)shared->steps, count);
 	return shared->violations ? 1 : 0;
 }

@@ -371,19 +371,18 @@ static void forgets_what_was_begun(void **state)
 	(void)state;
 	slot->pid = getpid();
 	slot->state = MAL_RANK_RUNNING;
-	slot->binding = slot->wants = 1;
+	slot->binding = 1;
 	slot->count.boundaries[MAL_BOUNDARY_MARK] = 1000;
-	slot->waiting_since = slot->wants_cpus_since = 5;
-	mal_borrower_check(&view, 0);
-	mal_wants_cpus_say(&view, 0, true);
+	slot->waiting_since = 5;
+	mal_borrower_set(&view, 0, true);
+	mal_request_open(&view, 0, 5, 0, 1, true);
 	mal_attach();
 	assert_true(mal.active);
 	assert_int_equal(slot->binding, 0);
 	assert_int_equal(slot->waiting_since, 0);
 	assert_int_equal(slot->count.boundaries[MAL_BOUNDARY_MARK], 0);
 	assert_int_equal(view.header->borrowers, 0);
-	assert_int_equal(view.header->wants_cpus[0], 0);
-	assert_false(mal_wants_cpus_is_open(&view, 0));
+	assert_int_equal(view.requests[0].word, 0);
 }
 
 /*

@@ -52,13 +52,13 @@ static int tear_down(void **state)
 
 static void rank_1_ends_its_region(void)
 {
-	mal_wants_cpus_close(&mal.segment, 1);
+	mal_request_close(&mal.segment, 1);
 }
 
 /* Wait until our CPUs are lent, or would be. */
 static void wait_and_lend(void)
 {
-	let_want(2);
+	let_borrow(2);
 	mal_wait_begin();
 	while (!mal.lend.lending) {
 		turn_clock(10 * US);
@@ -169,11 +169,11 @@ static void another_thread(void **state)
 }
 
 /* Rank 1's region ends while its thread is sent home: it must not get CPUs then. */
-static void late_wish(void **state)
+static void late_request(void **state)
 {
 	(void)state;
 	wait_and_lend();
-	mal.segment.ranks[1].wants_cpus_since = 1;
+	mal_request_open(&mal.segment, 1, 1, 0, 1, false);
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		if (cpu_state(cpu).lent)
 			assert_true(mal_word_borrow(word_of(cpu), 1));
@@ -182,19 +182,19 @@ static void late_wish(void **state)
 	mal_call_end();
 	assert_null(while_binding);
 	assert_int_equal(where_is(1, 1) / 2, 1);
-	assert_false(wants_cpus(1));
+	assert_false(asks(1));
 }
 
 /* If the region goes on it may get CPUs. */
-static void wish(void **state)
+static void request(void **state)
 {
 	(void)state;
 	wait_and_lend();
-	mal.segment.ranks[1].wants_cpus_since = 1;
+	mal_request_open(&mal.segment, 1, 1, 0, 1, false);
 	assert_true(mal_word_borrow(word_of(0), 1));
 	put_thread(1, 1, 0);
 	mal_call_end();
-	assert_true(wants_cpus(1));
+	assert_true(asks(1));
 }
 
 /*
@@ -514,10 +514,8 @@ static void nobody_would_borrow(void **state)
 static void the_longer_region_first(void **state)
 {
 	(void)state;
-	open_region(1);
-	open_region(2);
-	mal.segment.ranks[1].wants_cpus_until = test_clock.now + 2000 * MS;
-	mal.segment.ranks[2].wants_cpus_until = test_clock.now + 1000 * MS;
+	mal_request_open(&mal.segment, 1, 1, test_clock.now + 2000 * MS, 1, true);
+	mal_request_open(&mal.segment, 2, 1, test_clock.now + 1000 * MS, 1, true);
 	wait_and_lend();
 	assert_int_equal(cpu_state(1).user, 1);
 	mal_call_end();
@@ -552,8 +550,8 @@ int main(void)
 		CASE(late_spread),
 		CASE(late_thread),
 		CASE(another_thread),
-		CASE(late_wish),
-		CASE(wish),
+		CASE(late_request),
+		CASE(request),
 		CASE(late_grant),
 		CASE(late_grant_to_a_lender),
 		CASE(late_spread_of_a_lender),

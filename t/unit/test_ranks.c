@@ -131,10 +131,11 @@ static void check_all(void)
 	MUST(mal.segment.header->free_cpus == free_cpus, "free CPUs",
 	     (unsigned int)mal.segment.header->free_cpus);
 	for (unsigned int rank = 0; rank < NODE_RANKS; rank++) {
-		if (mal.segment.ranks[rank].wants)
+		if (is_borrower(rank))
 			borrowers |= UINT64_C(1) << rank;
-		/* Nobody wishes for CPUs whose region is over. */
-		MUST(!wants_cpus(rank) || node_rank[rank].in_region, "rank", rank);
+		/* No request is open whose region is over. */
+		MUST(!mal_request_read(&mal.segment, rank).open || node_rank[rank].in_region,
+		     "rank", rank);
 		MUST(!is_alive(rank) || node_rank[rank].known.cpus.own_count || has_to_look(rank),
 		     "rank", rank);
 		for (unsigned int i = 0; is_alive(rank) && i < NODE_THREADS; i++)
@@ -355,7 +356,7 @@ static void come_home(void)
 		finish_all();
 		check_all();
 	}
-	MUST(!mal.segment.header->borrowers && !mal.segment.header->wants_cpus[0], "borrowers", 0);
+	MUST(!mal.segment.header->borrowers, "borrowers", 0);
 }
 
 /* What all schedules did: they would say nothing if they never came to it. */

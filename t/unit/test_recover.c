@@ -20,6 +20,7 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/step.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/core/rundir.h"
 
 #define RANKS 3u
@@ -140,6 +141,7 @@ static int set_up(void **state)
 	step.segment = (struct mal_segment){
 		.header = room(sizeof(struct mal_header)),
 		.cpus = room(CPUS * sizeof(struct mal_cpu_slot)),
+		.requests = room(RANKS * sizeof(struct mal_request_slot)),
 		.ranks = room(RANKS * sizeof(struct mal_rank_slot)),
 		.threads = room(RANKS * THREADS * sizeof(struct mal_thread_slot)),
 		.rank_count = RANKS,
@@ -182,15 +184,10 @@ static int tear_down(void **state)
 	free(step.segment.header);
 	free(step.segment.cpus);
 	free(step.segment.ranks);
+	free(step.segment.requests);
 	free(step.segment.threads);
 	mal_controller_close(&controller);
 	return 0;
-}
-
-static void want(unsigned int rank)
-{
-	step.segment.ranks[rank].wants = 1;
-	mal_borrower_check(&step.segment, rank);
 }
 
 static bool is_free(unsigned int cpu)
@@ -198,17 +195,17 @@ static bool is_free(unsigned int cpu)
 	return state_of(cpu).lent && state_of(cpu).user == MAL_NOBODY;
 }
 
-/* A rank that wanted to borrow is killed: no rank wants CPUs any more. */
-static void wishes(void **state)
+/* A rank that would borrow is killed: no rank would any more. */
+static void borrowers(void **state)
 {
 	(void)state;
-	want(1);
+	mal_borrower_set(&step.segment, 1, true);
 	assert_true(step.segment.header->borrowers);
 	end(1);
 	mal_ranks_update(&controller);
 	assert_false(step.segment.header->borrowers);
-	want(2);
-	want(0);
+	mal_borrower_set(&step.segment, 2, true);
+	mal_borrower_set(&step.segment, 0, true);
 	end(0);
 	mal_ranks_update(&controller);
 	assert_true(step.segment.header->borrowers);
@@ -269,7 +266,7 @@ static void killed_while_it_grants(void **state)
 	(void)state;
 	assert_true(mal_word_grant(word(2), 1, 0));
 	assert_true(mal_word_grant(word(3), 1, 2));
-	step.segment.ranks[2].wants_cpus_since = 1;
+	mal_request_open(&step.segment, 2, 1, 0, 1, false);
 	end(1);
 	mal_ranks_update(&controller);
 	assert_true(is_free(2));
@@ -438,7 +435,7 @@ static void passed_on_when_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(wishes),
+		CASE(borrowers),
 		CASE(free_cpus),
 		CASE(killed_while_it_leaves),
 		CASE(killed_while_it_evicts),

@@ -21,7 +21,7 @@ static void larger_than_chosen(void **state)
 	assert_int_equal(mal.slot->team, 4);
 	/* The threads share CPUs: ranks that wait may help. */
 	assert_true(mal.region.oversubscribed);
-	assert_true(mal_wants_cpus_is_open(&mal.segment, 0));
+	assert_true(asks(0));
 	end(&clause, true);
 }
 
@@ -110,14 +110,14 @@ static void of_no_use(void **state)
 	mal.proofs.on = true;
 	for (int i = 0; i < 2; i++)
 		run(&bound, NONE, true);
-	assert_false(wants);
+	assert_false(is_borrower(0));
 	run(&is_free, NONE, true);
-	assert_true(wants);
+	assert_true(is_borrower(0));
 	/* Two threads on a CPU: one of them could run elsewhere. */
-	wants = false;
+	mal_borrower_set(&mal.segment, 0, false);
 	mal.cpus.own_count = 1;
 	run(&bound, NONE, true);
-	assert_true(wants);
+	assert_true(is_borrower(0));
 }
 
 /* A program that was told no number all the same: a region may rely on two threads at once. */
@@ -242,7 +242,7 @@ static void after_many(void **state)
 static void end_granted(const void *where, uint64_t ticks, uint64_t from)
 {
 	/* Whatever is written there, a team of four uses no more. */
-	atomic_store(&mal.slot->wants_cpus_count, UINT32_MAX);
+	mal.segment.requests[0].word |= (union mal_request){.cpus = 0xfff}.word;
 	turn_clock(ticks);
 	mal.segment.ranks[1].waiting_since = mal.region.begin + from;
 	mal_region_end(where);

@@ -29,15 +29,15 @@ static void from_300_us(void **state)
 	static const char brief, region;
 
 	(void)state;
-	let_want(1);
+	let_borrow(1);
 	mal.segment.header->free_cpus = 1;
 	take(&brief, 100, 290 * US);
 	assert_int_equal(borrows, 0);
-	assert_false(wants);
+	assert_false(is_borrower(0));
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 9, 310 * US);
 	assert_int_equal(borrows, 8);
-	assert_true(wants);
+	assert_true(is_borrower(0));
 	assert_int_equal(mal.team.size, 2);
 	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 }
@@ -68,8 +68,8 @@ static void prepared_anew(void **state)
 	static const char region;
 
 	(void)state;
-	let_want(1);
-	wants = true;
+	let_borrow(1);
+	let_borrow(0);
 	take(&region, 20, 100 * US);
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	take(&region, 20, MS);
@@ -84,9 +84,12 @@ static void lingers(void **state)
 	static const char region;
 
 	(void)state;
-	take(&region, 3, MS);
+	for (int i = 0; i < 3; i++) {
+		begin(&region, NONE);
+		end_after(&region, MS, false);
+	}
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
-	let_want(1);
+	let_borrow(1);
 	take(&region, 2, MS);
 	assert_int_equal(mal.team.linger, MAL_LINGER_SHORT);
 	take(&region, 9, LONG);
@@ -136,7 +139,7 @@ static void interrupted(void **state)
 	unsigned int may = 0;
 
 	(void)state;
-	let_want(1);
+	let_borrow(1);
 	srand(1);
 	for (int i = 0; i < 30000; i++) {
 		begin(&regions[i % 30], NONE);

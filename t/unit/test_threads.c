@@ -641,13 +641,13 @@ static void loose(void **state)
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
 	mal.cpus.own_count = 1;
 	mal_unmanaged_call_end(&mal);
-	assert_true(mal.slot->wants);
-	assert_true(wants_cpus(0));
+	assert_true(is_borrower(0));
+	assert_true(asks(0));
 	mal_unmanaged_call_begin(&mal);
-	assert_false(wants_cpus(0));
+	assert_false(asks(0));
 	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_GROW;
 	mal_unmanaged_call_end(&mal);
-	assert_false(wants_cpus(0));
+	assert_false(asks(0));
 	mal_self.tid = (int32_t)gettid();
 	turn_clock(2 * MS);
 	assert_true(mal_unmanaged_is_idle(&mal));
@@ -662,7 +662,7 @@ static void loose_lends(void **state)
 	(void)state;
 	mal.unmanaged = true;
 	mal_self.tid = (int32_t)gettid();
-	let_want(1);
+	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
 	mal_wait_begin();
@@ -720,7 +720,7 @@ static void older_threads(void **state)
 	assert_false(mal_threads_are_foreign(&mal));
 	while (!computer)
 		sched_yield();
-	let_want(1);
+	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();
@@ -757,7 +757,7 @@ static void background(void **state)
 		sched_yield();
 	assert_int_equal(mal_threads_background_tid(), computer);
 	test_kernel.caller = caller;
-	let_want(1);
+	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();

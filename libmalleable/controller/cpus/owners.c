@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/core/request.h"
 
 struct mal_cpu_state mal_owner_read(const struct mal_controller *controller, unsigned int cpu)
 {
@@ -130,7 +131,7 @@ static bool take_from_waiting(const struct mal_segment *segment, unsigned int cp
 	struct mal_cpu_state state = mal_word_read(word);
 
 	return state.owner == rank && state.user < segment->rank_count &&
-	       !mal_wants_cpus_is_open(segment, state.user) && mal_word_release(word, state.user);
+	       !mal_request_read(segment, state.user).open && mal_word_release(word, state.user);
 }
 
 bool mal_owners_recover(struct mal_controller *controller, unsigned int rank)

@@ -8,6 +8,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 
 #include "libmalleable/base/futex.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/state/rank.h"
 
@@ -167,20 +168,19 @@ static unsigned int borrow_ring(struct mal_rank *rank, unsigned int ring, bool a
 
 unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 {
-	unsigned int rings = mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
+	bool any = mal_rule(rank, MAL_RULE_ANY_ORDER);
+	unsigned int rings = any ? 1 : mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
 	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
 	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int room = max > have ? max - have : 0;
 
-	if (max && limit > (max > have ? max - have : 0))
-		limit = max > have ? max - have : 0;
+	if (max && limit > room)
+		limit = room;
 	/* A CPU is in the list once, unless a hostile rank writes to the words. */
 	if (limit > MAL_MAX_CPUS - rank->cpus.borrowed_count)
 		limit = MAL_MAX_CPUS - rank->cpus.borrowed_count;
-	if (mal_rule(rank, MAL_RULE_ANY_ORDER))
-		got = borrow_ring(rank, 0, true, got, limit);
-	else
-		for (unsigned int ring = 0; ring < rings; ring++)
-			got = borrow_ring(rank, ring, false, got, limit);
+	for (unsigned int ring = 0; ring < rings; ring++)
+		got = borrow_ring(rank, ring, any, got, limit);
 	if (got)
 		mal_bind_outdate(rank);
 	mal_count(&rank->slot->count.borrows, got);
@@ -215,15 +215,6 @@ unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
 	uint32_t use = atomic_load_explicit(&rank->slot->use, memory_order_relaxed);
 
 	return use && use < cpus ? use : cpus;
-}
-
-void mal_cpus_want(struct mal_rank *rank, bool want)
-{
-	if (want == rank->cpus.wants)
-		return;
-	rank->cpus.wants = want;
-	atomic_store(&rank->slot->wants, want);
-	mal_borrower_check(&rank->segment, rank->me);
 }
 
 static bool is_running(const struct mal_rank *rank, unsigned int number)
@@ -301,17 +292,15 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 
 void mal_cpus_leave(struct mal_rank *rank)
 {
-	mal_cpus_want(rank, false);
-	mal_wants_cpus_close(&rank->segment, rank->me);
+	mal_request_forget(&rank->segment, rank->me);
 	mal_cpus_release(rank);
 	/* From here on nobody gives us a CPU, or takes it back again: see give(). */
 	atomic_store(&rank->slot->state, MAL_RANK_ENDED);
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		mal_word *word = &rank->segment.cpus[cpu].word;
 
-		if (mal_word_take(word, rank->me) || mal_word_read(word).owner == rank->me) {
-			if (mal_word_lend(word, rank->me))
-				mal_free_check(&rank->segment, cpu);
-		}
+		mal_word_take(word, rank->me);
+		if (mal_word_lend(word, rank->me))
+			mal_free_check(&rank->segment, cpu);
 	}
 }

@@ -29,9 +29,6 @@ void mal_cpus_apply_plan(struct mal_rank *rank);
 /* The rank ends: say so, and lend all its CPUs to the others. */
 void mal_cpus_leave(struct mal_rank *rank);
 
-/* Say whether this rank wants CPUs at all: others lend only while some rank does. */
-void mal_cpus_want(struct mal_rank *rank, bool want);
-
 /* How many of CPUS CPUs the team is to use: all, unless the policy wants fewer. */
 unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus);
 

@@ -6,7 +6,7 @@
  */
 #include "libmalleable/rank/cpus/unmanaged.h"
 
-#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/rank.h"
@@ -16,9 +16,9 @@
 void mal_unmanaged_open(struct mal_rank *rank)
 {
 	rank->unmanaged = !rank->ompt;
-	mal.work.peak = 1;
-	mal.work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	mal.work.last_serial =
+	rank->work.peak = 1;
+	rank->work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	rank->work.last_serial =
 		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
 }
 
@@ -27,38 +27,38 @@ void mal_unmanaged_open(struct mal_rank *rank)
  * once, it would have taken so long; for the rest they waited, for each other, children or files:
  * no further CPU shortens that.
  */
-static void look_at_work(const struct mal_rank *rank, const struct mal_snapshot *snapshot)
+static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snapshot)
 {
 	unsigned int cpus = rank->cpus.own_count;
-	uint64_t serial = snapshot->serial - mal.work.last_serial, least;
-	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - mal.work.waited;
-	uint64_t worked = cpu > mal.work.last_cpu
-				  ? mal_s_to_ticks((double)(cpu - mal.work.last_cpu) * 1e-9)
+	uint64_t serial = snapshot->serial - rank->work.last_serial, least;
+	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - rank->work.waited;
+	uint64_t worked = cpu > rank->work.last_cpu
+				  ? mal_s_to_ticks((double)(cpu - rank->work.last_cpu) * 1e-9)
 				  : 0;
 
-	mal.work.peak = mal_threads_peak();
+	rank->work.peak = mal_threads_peak();
 	/* A single thread is as fast on one CPU as on many. */
-	if (mal.work.peak > 1) {
-		if (!cpus || cpus > mal.work.peak)
-			cpus = mal.work.peak;
+	if (rank->work.peak > 1) {
+		if (!cpus || cpus > rank->work.peak)
+			cpus = rank->work.peak;
 		least = worked / cpus;
-		mal.work.busy += worked;
-		mal.work.not_serial += least < serial ? least : serial;
+		rank->work.busy += worked;
+		rank->work.not_serial += least < serial ? least : serial;
 	}
-	mal.work.last_cpu = cpu;
-	mal.work.last_serial = snapshot->serial;
+	rank->work.last_cpu = cpu;
+	rank->work.last_serial = snapshot->serial;
 	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
-	atomic_store_explicit(&rank->slot->team, mal.work.peak, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->team, rank->work.peak, memory_order_relaxed);
 }
 
-void mal_unmanaged_sample(const struct mal_rank *rank, struct mal_snapshot *snapshot)
+void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
 	if (rank->unmanaged) {
 		look_at_work(rank, snapshot);
-		snapshot->max = mal.work.peak;
+		snapshot->max = rank->work.peak;
 	}
-	snapshot->busy += mal.work.busy;
-	snapshot->serial -= mal.work.not_serial;
+	snapshot->busy += rank->work.busy;
+	snapshot->serial -= rank->work.not_serial;
 }
 
 void mal_unmanaged_wait_begin(struct mal_rank *rank)
@@ -73,29 +73,37 @@ void mal_unmanaged_wait_end(struct mal_rank *rank)
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
-	if (rank->cpus.wants)
-		mal_wants_cpus_close(&rank->segment, rank->me);
+	if (rank->work.asks)
+		mal_request_close(&rank->segment, rank->me);
+}
+
+/* Not inlined: calls that ask for nothing save no register. */
+__attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool asks)
+{
+	if (!mal_rule(rank, MAL_RULE_GROW))
+		return;
+	rank->work.asks = asks;
+	mal_borrower_set(&rank->segment, rank->me, asks);
+	if (asks)
+		mal_request_open(&rank->segment, rank->me, rank->primary.left_mpi, 0,
+				 rank->cpus.own_count, true);
 }
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	if (!mal_rule(rank, MAL_RULE_GROW))
-		return;
-	mal_cpus_want(rank, mal.work.peak > rank->cpus.own_count);
-	if (!rank->cpus.wants)
-		return;
-	atomic_store_explicit(&rank->slot->wants_cpus_since, rank->primary.left_mpi,
-			      memory_order_relaxed);
-	mal_wants_cpus_say(&rank->segment, rank->me, true);
+	bool asks = rank->work.peak > rank->cpus.own_count;
+
+	if (asks || rank->work.asks)
+		ask_for_cpus(rank, asks);
 }
 
-bool mal_unmanaged_is_idle(const struct mal_rank *rank)
+bool mal_unmanaged_is_idle(struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 
-	if (now - mal.work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
-		mal.work.idle = mal_others_sleep(rank);
-		mal.work.looked = now;
+	if (now - rank->work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
+		rank->work.idle = mal_others_sleep(rank);
+		rank->work.looked = now;
 	}
-	return mal.work.idle;
+	return rank->work.idle;
 }

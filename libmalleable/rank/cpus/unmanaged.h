@@ -21,17 +21,17 @@ void mal_unmanaged_open(struct mal_rank *rank);
  * Add to SNAPSHOT what the threads worked while the rank was unmanaged and, if it still is, how
  * many CPUs they can use.
  */
-void mal_unmanaged_sample(const struct mal_rank *rank, struct mal_snapshot *snapshot);
+void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot);
 
 /* Around a wait of the primary thread in MPI: polling is no work. */
 void mal_unmanaged_wait_begin(struct mal_rank *rank);
 void mal_unmanaged_wait_end(struct mal_rank *rank);
 
-/* Around each MPI call: between calls a rank with more threads than CPUs wants CPUs. */
+/* Around each MPI call: between calls a rank with more threads than CPUs asks for CPUs. */
 void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);
 
 /* Whether all threads but the calling one sleep. Looks at most once a millisecond. */
-bool mal_unmanaged_is_idle(const struct mal_rank *rank);
+bool mal_unmanaged_is_idle(struct mal_rank *rank);
 
 #endif

@@ -51,7 +51,6 @@ struct mal_rank {
 		bool plan_unfinished; /* the last CPU could not be given: none came for it yet */
 		/* CPUs that the plan gives us in all while some have not come, else 0 */
 		unsigned int planned;
-		bool wants; /* as we said in mal_rank_slot.wants */
 	} cpus;
 	/*
 	 * bind.c: what the team was placed for: regions that find nothing changed touch no other
@@ -124,7 +123,7 @@ struct mal_rank {
 	/* lend.c: all in ticks, but: */
 	struct {
 		bool lending;	    /* some of our CPUs are lent */
-		uint64_t next_look; /* at ranks that want CPUs */
+		uint64_t next_look; /* at ranks that ask for CPUs */
 		uint64_t look_every;
 		uint64_t after; /* a wait shorter than this lends nothing */
 		/* moving averages: waits long enough to lend, and the cost of taking back */
@@ -236,6 +235,7 @@ struct mal_rank {
 		uint64_t busy;	      /* ticks worked while unmanaged */
 		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
 		unsigned int peak;
+		bool asks; /* between MPI calls it asks for CPUs */
 		/* tick of the last look at whether the other threads sleep, and: */
 		uint64_t looked;
 		bool idle;
