@@ -211,9 +211,12 @@ struct mal_rank_slot {
 	struct mal_snapshot snapshot;
 };
 
-/* What a rank asks of others (request.h). Lenders look at those of all ranks, so they are apart. */
+/*
+ * What a rank asks of others (request.h). Lenders look at those of all ranks, so they are apart; a
+ * rank writes its own in each region that may get CPUs, so no two share a cache line.
+ */
 struct mal_request_slot {
-	_Atomic uint64_t word;
+	alignas(MAL_CACHE_LINE) _Atomic uint64_t word;
 	_Atomic uint64_t since; /* tick at which the rank opened it */
 };
 
