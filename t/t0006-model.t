@@ -56,7 +56,7 @@ ok "a thread that a dead rank was about to send away is found" wrong -DSCENE_DIE
 pattern='request'
 ok "a request that is made when the region has ended is found" wrong -DSCENE_LEND -DREGIONS=1 \
 	-DBOTH_WAIT -DFAULT_LATE_REQUEST
-# What a rank that is killed leaves off for good: the hint on its CPUs, and that on whether it would borrow.
+# What a rank that is killed leaves off: the hint on its CPUs, and that on whether it would borrow.
 pattern='free_cpus'
 ok "a hint on free CPUs that a dead rank left off for good is found" wrong -DSCENE_DIE \
 	-DVICTIM=1 -DHINTS -DFAULT_DEAD_FREE

@@ -26,8 +26,8 @@ void mal_call_begin(void);
 void mal_wait_begin(void);
 
 /*
- * Between two polls of a wait: after a while lend CPUs to ranks that ask for some, and sleep while a
- * borrower uses ours.
+ * Between two polls of a wait: after a while lend CPUs to ranks that ask for some, and sleep while
+ * a borrower uses ours.
  */
 void mal_wait_poll(void);
 
