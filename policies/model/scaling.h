@@ -27,7 +27,8 @@ struct mal_scaling {
 		struct mal_seen {
 			unsigned int cpus;
 			double work_s; /* core time that was work, a phase */
-			double core_s; /* with what was idle in regions; NAN if threads came and went */
+			/* With what was idle in regions; NAN if threads came and went. */
+			double core_s;
 		} seen[MAL_SCALING_SEEN]; /* the last one last; no CPUs: none */
 		double fixed, weight;	  /* sums over changes */
 	} records[MAL_MAX_RANKS];
