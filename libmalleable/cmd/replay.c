@@ -126,6 +126,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS)
 		return mal_option_wrong(&tool, "more than %d CPUs in all", MAL_MAX_CPUS);
 	arguments->path = argv[optind];
+	if (arguments->path && arguments->output &&
+	    mal_output_is(arguments->output, arguments->path))
+		return mal_option_wrong(&tool, "--output=%s: it is read; name another file",
+					arguments->output);
 	return 0;
 }
 
