@@ -112,7 +112,7 @@ refuses replay 2 "unknown policy .best." --policy=best "$trace"
 ln -s "$work/made" "$work/link"
 refuses replay 2 "--output=.*link: it is read; name another file, see malleable replay --help$" \
 	--output="$work/link" "$work/made"
-refuses replay 1 "2 ranks cannot share 1 CPUs" --cores=1 "$trace"
+refuses replay 1 "2 ranks cannot share 1 CPU" --cores=1 "$trace"
 refuses replay 1 "is not a synthetic topology" --topology=rubbish "$trace"
 refuses replay 2 "--ranks=many: not a number" --generate=steady --ranks=many
 done_testing

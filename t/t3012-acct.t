@@ -3,7 +3,7 @@
 # malleable-acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
 need_tools
-plan 34
+plan 35
 
 malleable=$stage/bin/malleable
 PATH=$tools:$PATH
@@ -199,6 +199,9 @@ ok "a step beside others, of which there is no estimate, saved and lost nothing"
 rm "$work/none/1.0.n1.json"
 acct "$work/none"
 ok "no report is no fault" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
+touch "$work/none/empty.json"
+acct "$work/none"
+ok "one is said to be one" all_of "exits 0" "says '^1 file is no report$'"
 
 refuses acct 2 "argument --by: invalid choice: .*group" --by=group "$dir"
 refuses acct 2 "arguments are required: DIRECTORY"

@@ -24,6 +24,10 @@ def printable(text: str) -> str:
                    for byte in text.encode("utf-8", "surrogatepass"))
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 @contextlib.contextmanager
 def failing(what: str) -> Iterator[None]:
     """Errors of the system say what failed."""
