@@ -184,7 +184,8 @@ ok "malleable names them where they are not" all_of "elsewhere report" "elsewher
 	"elsewhere acct"
 run env PATH=/nonexistent "$malleable" help
 ok "and tells how they are installed, not that they are there" all_of "exits 0" \
-	"says 'analysts .report, convert, acct.: pip install /'" "! says '^  (report|convert|acct) '"
+	"says 'analysts .report, convert, acct.: pip install /'" \
+	"! says '^  (report|convert|acct) '"
 mkdir -p home/bin && printf '#!/bin/sh\nenv\n' >home/bin/malleable-acct
 chmod 755 home/bin/malleable-acct
 isolated() {

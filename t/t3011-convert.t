@@ -38,8 +38,9 @@ cp trace recording
 stays() {
 	for name in csv:trace perfetto:link.prv csv:folder/../trace paraver:link paraver:second; do
 		convert --to=${name%:*} -o "${name#*:}" trace
-		all_of "exits 2" "complains '^malleable-convert: cannot write the trace to .*: it is read'" \
-			"[ \$(wc -l <'$work/err') = 1 ]" "cmp trace recording" "[ ! -e link.pcf ]" || return
+		all_of "exits 2" "[ \$(wc -l <'$work/err') = 1 ]" "cmp trace recording" \
+			"complains '^malleable-convert: cannot write the trace to .*: it is read'" \
+			"[ ! -e link.pcf ]" || return
 	done
 }
 ok "nothing is written over the trace that is read, whatever it is called" stays

@@ -119,32 +119,23 @@ static int run(const char *name, int argc, char **argv)
 	return 2;
 }
 
-/* malleable help [COMMAND] */
-static int help(int argc, char **argv)
-{
-	char option[] = "--help", *arguments[] = {argv[1], option, NULL};
-
-	if (argc > 2) {
-		fputs("malleable help: give one command, see malleable --help\n", stderr);
-		return 2;
-	}
-	if (argc == 2)
-		return run(argv[1], 2, arguments);
-	usage(stdout);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	bool help = strcmp(name, "help") == 0;
+	char option[] = "--help", *of_command[] = {argc > 2 ? argv[2] : NULL, option, NULL};
 
 	if (!*name) {
 		usage(stderr);
 		return 2;
 	}
-	if (strcmp(name, "help") == 0)
-		return help(argc - 1, argv + 1);
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+	if (help && argc > 3) {
+		fputs("malleable help: give one command, see malleable --help\n", stderr);
+		return 2;
+	}
+	if (help && argc == 3)
+		return run(argv[2], 2, of_command);
+	if (help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
 		usage(stdout);
 		return 0;
 	}
