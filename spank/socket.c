@@ -27,8 +27,7 @@ int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t st
 	snprintf(socket->path, sizeof(socket->path), MAL_SOCKET_DIR "/%u.%u.%ld", job, step,
 		 (long)balance_contained_slurmstepd());
 	for (int i = 0; i < TRIES && socket->fd < 0; i++) {
-		if (balance_make_directory(MAL_RUN_DIR, 0755, err) < 0 ||
-		    balance_make_directory(MAL_SOCKET_DIR, 0755, err) < 0)
+		if (balance_directory_make(MAL_SOCKET_DIR, 0755, err) < 0)
 			continue;
 		/* A socket with our process number is left over from a dead process. */
 		unlink(socket->path);
@@ -59,8 +58,7 @@ void balance_socket_remove(struct balance_socket *socket)
 	if (socket->path[0])
 		unlink(socket->path);
 	*socket = BALANCE_SOCKET_NONE;
-	rmdir(MAL_SOCKET_DIR);
-	rmdir(MAL_RUN_DIR);
+	balance_directory_leave(MAL_SOCKET_DIR);
 }
 
 void balance_sockets_clean_up(void)
@@ -78,6 +76,5 @@ void balance_sockets_clean_up(void)
 	}
 	if (directory)
 		closedir(directory);
-	rmdir(MAL_SOCKET_DIR);
-	rmdir(MAL_RUN_DIR);
+	balance_directory_leave(MAL_SOCKET_DIR);
 }

@@ -151,14 +151,15 @@ struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
 	};
 }
 
-void mal_standalone_end(struct mal_standalone *standalone, bool say, char text[MAL_STANDALONE_TEXT])
+void mal_standalone_end(struct mal_standalone *standalone, bool complains,
+			char text[MAL_STANDALONE_TEXT])
 {
 	bool in_time = mal_launched_end(&standalone->launched, mal_patience_ms(END_TIMEOUT_MS),
 					text, MAL_STANDALONE_TEXT);
 
-	if (say && !in_time)
+	if (complains && !in_time)
 		fputs("balance: the controller did not end in time and was killed\n", stderr);
-	else if (say && mal_outcome_is_missing(text))
+	else if (complains && mal_outcome_is_missing(text))
 		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
 		      "the command went on without it\n",
 		      stderr);
