@@ -129,23 +129,16 @@ static bool make_agent(char *text, size_t size)
 	return length < (int)size && !strpbrk(libdir, " \t\n'\"\\$`;&|<>()*?[]~#");
 }
 
-void balance_launchers_set(const struct mal_setup_env *env, const char *policy)
+bool balance_launchers_set(const struct mal_setup_env *env)
 {
 	char agent[2048], old[2048];
 
 	if (!make_agent(agent, sizeof(agent)))
-		return;
+		return false;
 	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
 		if (env->get(env->context, agents[i], old, sizeof(old)) == 0)
 			env->set(env->context, agents[i], agent);
-	if (!policy)
-		return;
-	env->set(env->context, MAL_ENV_JOB, policy);
-	if (balance_args_policies())
-		env->set(env->context, MAL_ENV_JOB_POLICIES, balance_args_policies());
-	if (!balance_wish.asked)
-		env->set(env->context, MAL_ENV_JOB_REPORT,
-			 mal_report_wish_word(balance_options_report()));
+	return true;
 }
 
 void balance_launchers_unset(const struct mal_setup_env *env)

@@ -41,8 +41,11 @@ void balance_launchers_end(int *script, bool tell);
 /* Remove the pipes of scripts whose slurmstepd was killed. */
 void balance_launchers_clean_up(void);
 
-/* Make malleable-join the fork agent in ENV, but for one of the user's. POLICY NULL: stays. */
-void balance_launchers_set(const struct mal_setup_env *env, const char *policy);
+/*
+ * Make malleable-join the fork agent in ENV, but for one of the user's. Returns false if the path
+ * of our programs cannot be one's.
+ */
+bool balance_launchers_set(const struct mal_setup_env *env);
 
 /* Undo that. */
 void balance_launchers_unset(const struct mal_setup_env *env);

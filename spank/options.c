@@ -158,7 +158,7 @@ static int on_balance(int value, const char *text, int remote)
 	/* What runs in the shell of salloc is in no step: ranks there say so. */
 	if (spank_context() == S_CTX_ALLOCATOR &&
 	    strcmp(program_invocation_short_name, "salloc") == 0)
-		balance_launchers_set(&mal_setup_own, NULL);
+		balance_launchers_set(&mal_setup_own);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/core/env.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/starts.h"
@@ -49,7 +50,13 @@ void balance_task_prepare_script(spank_t spank)
 {
 	const struct mal_setup_env env = {get_variable, set_variable, unset_variable, spank};
 
-	balance_launchers_set(&env, balance_wish.spec);
+	if (!balance_launchers_set(&env))
+		return;
+	env.set(spank, MAL_ENV_JOB, balance_wish.spec);
+	if (balance_args_policies())
+		env.set(spank, MAL_ENV_JOB_POLICIES, balance_args_policies());
+	if (!balance_wish.asked)
+		env.set(spank, MAL_ENV_JOB_REPORT, mal_report_wish_word(balance_options_report()));
 }
 
 /* WANTED threads, bounded by the administrator's limit on the task's own CPUs. */

@@ -103,7 +103,7 @@ const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset)
 bool mal_elf_name_is_of(const char *name, const char *const *beginnings)
 {
 	for (; *beginnings; beginnings++)
-		if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+		if (*name == **beginnings && strncmp(name, *beginnings, strlen(*beginnings)) == 0)
 			return true;
 	return false;
 }

@@ -11,7 +11,8 @@ char *const *mal_variable_at(char *const *variables, const char *name)
 	size_t length = strlen(name);
 
 	for (; variables && *variables; variables++)
-		if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
+		if (**variables == *name && strncmp(*variables, name, length) == 0 &&
+		    (*variables)[length] == '=')
 			return variables;
 	return NULL;
 }

@@ -25,16 +25,14 @@
 /* How long the helper sleeps between two looks: initially, and at most. */
 #define LOOK_FIRST_NS 150000u
 #define LOOK_MAX_NS 1000000u
-/* After the last call it dozes: a call that follows sooner wakes it only if waits were long. */
-#define DOZE_NS 8000000u
 #define SLEEP_NS 1000000000u
-/* Of so many calls after a long wait any may be long too. */
+/* So many calls after a long wait wake the helper: any of them may be long too. */
 #define EAGER 64
 
 /* The low bits of `wait`. The others number the calls. */
 enum { NOT, WAITS, BUSY, STATES = 4 };
 /* And `rest`. */
-enum { AWAKE, DOZES, SLEEPS };
+enum { AWAKE, SLEEPS };
 
 static void sleep_ns(uint64_t ns)
 {
@@ -74,9 +72,6 @@ static uint32_t watch(struct mal_rank *rank)
 /* Until it makes calls again, of which LAST was the last. */
 static void rest(struct mal_rank *rank, uint32_t last)
 {
-	atomic_store(&rank->helper.rest, DOZES);
-	if (atomic_load(&rank->helper.wait) == last)
-		mal_futex_wait(&rank->helper.rest, DOZES, DOZE_NS);
 	atomic_store(&rank->helper.rest, SLEEPS);
 	while (atomic_load(&rank->helper.wait) == last)
 		mal_futex_wait(&rank->helper.rest, SLEEPS, SLEEP_NS);
@@ -107,12 +102,9 @@ static void start(struct mal_rank *rank)
 /* `wait` is written first, then `rest` is read: the helper sees the call, or we see it rest. */
 static void hand_over(struct mal_rank *rank)
 {
-	uint32_t now;
-
 	rank->helper.calls += STATES;
 	atomic_store(&rank->helper.wait, rank->helper.calls + WAITS);
-	now = atomic_load(&rank->helper.rest);
-	if (now == AWAKE || (now == DOZES && !rank->helper.eager))
+	if (!rank->helper.eager || atomic_load(&rank->helper.rest) == AWAKE)
 		return;
 	atomic_store(&rank->helper.rest, AWAKE);
 	mal_futex_wake(&rank->helper.rest, 1);

@@ -259,8 +259,8 @@ static void many_short_calls(void **state)
 		mal_mpi_leave(false);
 		turns(i % 2);
 	}
-	/* It dozes. */
-	turns(1);
+	/* It sleeps again, and no call wakes it until one has waited long. */
+	turns(20);
 	mal_mpi_enter(false);
 	mal_mpi_leave(false);
 	assert_int_equal(test_kernel.wakes, 1);
@@ -269,7 +269,7 @@ static void many_short_calls(void **state)
 	assert_true(mal.slot->count.lends > 0);
 }
 
-/* It dozes behind the last call. */
+/* It sleeps behind the last call. */
 static void behind_a_long_wait(void **state)
 {
 	(void)state;

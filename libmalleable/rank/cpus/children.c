@@ -87,11 +87,11 @@ void mal_children_forked(void)
 
 /*
  * What the program of the file PATH gets as its environment, of which we are a part only where it
- * can load us and may need us. A file that is looked for in PATH would take a large buffer.
+ * may need us and can load us. A file that is looked for in PATH would take a large buffer.
  */
 #define HAND_ON(path, environment) \
-	size_t room = mal_unseen_room(environment); \
-	size_t needless = room ? 0 : mal_needless_room(path, environment); \
+	size_t needless = mal_needless_room(path, environment); \
+	size_t room = needless ? 0 : mal_unseen_room(environment); \
 \
 	if (room) \
 		environment = mal_unseen_leave_out(environment, __builtin_alloca(room)); \
