@@ -6,9 +6,6 @@
  */
 #include "spank/socket.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,18 +60,6 @@ void balance_socket_remove(struct balance_socket *socket)
 
 void balance_sockets_clean_up(void)
 {
-	DIR *directory = opendir(MAL_SOCKET_DIR);
-	struct dirent *file;
-
-	while (directory && (file = readdir(directory))) {
-		unsigned int job, step;
-		int pid, end = 0;
-
-		if (sscanf(file->d_name, "%u.%u.%d%n", &job, &step, &pid, &end) == 3 &&
-		    !file->d_name[end] && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
-			unlinkat(dirfd(directory), file->d_name, 0);
-	}
-	if (directory)
-		closedir(directory);
+	mal_rundir_clean_up(MAL_SOCKET_DIR, NULL);
 	balance_directory_leave(MAL_SOCKET_DIR);
 }
