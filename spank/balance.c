@@ -22,6 +22,9 @@
 /* How long slurmd may take at its start to clean up after steps that are gone. */
 #define CLEAN_UP_MS 1000
 
+/* Slurm gives all callbacks the same parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 SPANK_PLUGIN(balance, 1)
 
 /* In slurmd, at its start. */
@@ -60,18 +63,12 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 
 int slurm_spank_slurmd_exit(spank_t spank, int count, char **arguments)
 {
-	(void)spank;
-	(void)count;
-	(void)arguments;
 	balance_agent_end();
 	return 0;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 {
-	(void)spank;
-	(void)count;
-	(void)arguments;
 	if (spank_context() == S_CTX_LOCAL) {
 		mal_script_tell();
 		return balance_options_check_environment();
@@ -83,8 +80,6 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 {
-	(void)count;
-	(void)arguments;
 	balance_contained_begin();
 	balance_step_begin(spank);
 	return 0;
@@ -96,42 +91,30 @@ int slurm_spank_user_init(spank_t spank, int count, char **arguments)
  */
 int slurm_spank_task_init_privileged(spank_t spank, int count, char **arguments)
 {
-	(void)spank;
-	(void)count;
-	(void)arguments;
 	balance_step_task_begin();
 	return 0;
 }
 
 int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 {
-	(void)count;
-	(void)arguments;
 	balance_step_prepare_task(spank);
 	return 0;
 }
 
 int slurm_spank_task_post_fork(spank_t spank, int count, char **arguments)
 {
-	(void)count;
-	(void)arguments;
 	balance_step_task_made(spank);
 	return 0;
 }
 
 int slurm_spank_task_exit(spank_t spank, int count, char **arguments)
 {
-	(void)count;
-	(void)arguments;
 	balance_step_task_ended(spank);
 	return 0;
 }
 
 int slurm_spank_exit(spank_t spank, int count, char **arguments)
 {
-	(void)spank;
-	(void)count;
-	(void)arguments;
 	if (spank_context() == S_CTX_REMOTE)
 		balance_step_left();
 	return 0;

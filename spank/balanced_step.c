@@ -7,11 +7,15 @@
  * deadline: a step whose controller does not start or end in time goes on without it.
  *
  * Invariant: the tasks start and end on time, whatever the controller does (t/unit/test_step.c:
- * too_late, t/t4001-faults.t).
+ * too_late, t/t4001-faults.t). A step whose user's id cannot be restored is not balanced
+ * (no_way_back).
  */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libmalleable/core/launch.h"
@@ -27,7 +31,6 @@
 #include "spank/cgroup.h"
 #include "spank/deadline.h"
 #include "spank/descriptors.h"
-#include "spank/effective_id.h"
 #include "spank/job_cpus.h"
 #include "spank/launchers.h"
 #include "spank/off_link.h"
@@ -35,7 +38,6 @@
 #include "spank/slurmctld_client.h"
 #include "spank/socket.h"
 #include "spank/step_log.h"
-#include "spank/task_status.h"
 #include "spank/tracker.h"
 
 static struct {
@@ -53,7 +55,8 @@ static struct {
 	struct balance_job_cpus *pool; /* with grow=job */
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
-	struct balance_ending ending;
+	bool killed;	  /* a task was: whoever kills a step kills its controller too */
+	bool succeeded;	  /* a task did */
 	pid_t *task_pids; /* their processes, if the pool needs them */
 	unsigned int task_pid_count, task_pids_max;
 	uint32_t nodes;	 /* of the whole step */
@@ -92,7 +95,7 @@ static void find_place(spank_t spank)
 	step.daemon = step.tasks == 1 && balance_launchers_find_daemon(spank, &step.joined);
 	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
 		step.node = 0;
-	balance_say_as(step.node, step.joined);
+	balance_errors_from_node(step.node, step.joined);
 }
 
 /* Under cgroup v2 slurmstepd itself may have more CPUs than its step. */
@@ -159,7 +162,7 @@ static bool choose(spank_t spank)
 	struct mal_error err;
 
 	balance_options_complete(spank);
-	balance_say_to_log(!balance_wish.asked);
+	balance_errors_to_log(!balance_wish.asked);
 	step.limits_known = balance_slurmctld_use_partition(step.job);
 	balance_options_fall_back();
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
@@ -418,23 +421,21 @@ static void begin(spank_t spank)
 
 void balance_step_begin(spank_t spank)
 {
-	struct mal_error err;
-	uid_t user;
-
 	if (find_number(spank))
 		find_place(spank);
 	else if (!balance_launchers_may_run(spank))
 		return;
 	step.group = getegid();
 	step.user = geteuid();
-	if (balance_become_root(&user, &err) < 0) {
-		balance_error("%s; the step runs unbalanced", err.text);
+	if (step.user != 0 && seteuid(0) < 0) {
+		balance_error("cannot become root: %s; the step runs unbalanced", strerror(errno));
 		return;
 	}
 	begin(spank);
-	if (balance_become(user, &err) == 0)
+	if (geteuid() == step.user || seteuid(step.user) == 0)
 		return;
-	balance_error("%s; the step runs unbalanced", err.text);
+	balance_error("cannot return to user %u: %s; the step runs unbalanced",
+		      (unsigned int)step.user, strerror(errno));
 	balance_step_end();
 }
 
@@ -487,7 +488,21 @@ void balance_step_prepare_task(spank_t spank)
 /* Whether a rank should have come: the user asked for it, and a task ended well. */
 static bool is_expected(void)
 {
-	return balance_wish.asked && step.ending.succeeded && step.node == 0;
+	return balance_wish.asked && step.succeeded && step.node == 0;
+}
+
+/* End the controller. TEXT, all 0 before, gets its report. */
+static void end_controller(char *text, size_t size)
+{
+	int timeout_ms = balance_deadline_left(get_wait_ms() * 9 / 10);
+
+	if (!mal_launched_end(&step.fds.controller, timeout_ms, text, size))
+		balance_error("the controller of step %s did not end in time and was killed",
+			      step.name);
+	else if (mal_outcome_is_missing(text) && !step.killed)
+		balance_error("the controller of step %s ended early: killed, perhaps by "
+			      "a memory limit; the step went on without it",
+			      step.name);
 }
 
 void balance_step_end(void)
@@ -502,13 +517,12 @@ void balance_step_end(void)
 	balance_agent_leave();
 	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;
-	balance_ending_read(&step.ending, step.name, &step.fds.controller,
-			    balance_deadline_left(get_wait_ms() * 9 / 10), text, sizeof(text));
+	end_controller(text, sizeof(text));
 	clear();
 	if (mal_outcome_is_nothing(text) && is_expected() && !balance_tracker_is_component(step.id))
 		mal_script_tell_no_ranks(step.job);
 	gethostname(node, sizeof(node) - 1);
-	balance_outcome_say(
+	balance_outcome_report(
 		&(struct balance_outcome){.job = step.job,
 					  .user = step.user,
 					  .step = step.name,
@@ -530,8 +544,10 @@ void balance_step_task_ended(spank_t spank)
 		end_script();
 	if (!step.active)
 		return;
-	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS)
-		balance_ending_add_task(&step.ending, status);
+	if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS) {
+		step.killed |= WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		step.succeeded |= status == 0;
+	}
 	if (--step.tasks == 0)
 		balance_step_end();
 }

@@ -11,12 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FDS_MAX 8
-
-union control {
-	char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
-	struct cmsghdr align;
-};
+#include "libmalleable/base/descriptor.h"
 
 static int ends[2] = {-1, -1}; /* one to leave descriptors, one to take them */
 static pid_t slurmstepd;
@@ -56,32 +51,22 @@ void balance_contained_begin(void)
 
 int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err)
 {
-	union control control = {{0}};
-	char places[FDS_MAX] = {0};
-	int open[FDS_MAX];
+	char places[MAL_DESCRIPTORS_MAX] = {0};
+	int open[MAL_DESCRIPTORS_MAX];
 	size_t used = 0;
-	struct iovec part = {places, sizeof(places)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control};
-	struct cmsghdr *header;
 
-	for (size_t i = 0; i < count && i < FDS_MAX; i++)
+	for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
 		if (*fds[i] >= 0) {
 			places[i] = 1;
 			open[used++] = *fds[i];
 		}
 	if (!used || !is_child())
 		return 0;
-	message.msg_controllen = CMSG_SPACE(used * sizeof(int));
-	header = CMSG_FIRSTHDR(&message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(used * sizeof(int));
-	memcpy(CMSG_DATA(header), open, used * sizeof(int));
-	if (sendmsg(ends[0], &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	if (mal_descriptors_send(ends[0], open, used, places, sizeof(places)) < 0)
 		return mal_fail_errno(err, "contain_spank: cannot keep descriptors");
 	left = true;
 	/* Our memory is slurmstepd's, where these numbers may be those of other files. */
-	for (size_t i = 0; i < count && i < FDS_MAX; i++)
+	for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
 		if (places[i]) {
 			close(*fds[i]);
 			*fds[i] = -1;
@@ -91,8 +76,11 @@ int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err
 
 void balance_contained_take(int *const *fds, size_t count, bool copy)
 {
-	union control control;
-	char places[FDS_MAX] = {0};
+	union {
+		char room[CMSG_SPACE(MAL_DESCRIPTORS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	char places[MAL_DESCRIPTORS_MAX] = {0};
 	struct iovec part = {places, sizeof(places)};
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
@@ -106,7 +94,7 @@ void balance_contained_take(int *const *fds, size_t count, bool copy)
 		header = CMSG_FIRSTHDR(&message);
 		if (header && header->cmsg_type == SCM_RIGHTS)
 			got = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < count && i < FDS_MAX; i++)
+		for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
 			if (places[i] && used < got)
 				memcpy(fds[i], CMSG_DATA(header) + used++ * sizeof(int),
 				       sizeof(int));

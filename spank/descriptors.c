@@ -15,42 +15,34 @@
 
 #define COUNT 6
 
-static void list(struct balance_descriptors *fds, int *all[COUNT])
+static int *const *list(struct balance_descriptors *fds)
 {
+	static int *all[COUNT];
+
 	all[0] = &fds->segment;
 	all[1] = &fds->controller.pidfd;
 	all[2] = &fds->controller.life;
 	all[3] = &fds->controller.report;
 	all[4] = balance_agent_claim();
 	all[5] = &fds->script;
+	return all;
 }
 
 int balance_descriptors_leave(struct balance_descriptors *fds, struct mal_error *err)
 {
-	int *all[COUNT];
-
-	list(fds, all);
-	return balance_contained_leave(all, COUNT, err);
-}
-
-static void take(struct balance_descriptors *fds, bool copy)
-{
-	int *all[COUNT];
-
-	list(fds, all);
-	balance_contained_take(all, COUNT, copy);
+	return balance_contained_leave(list(fds), COUNT, err);
 }
 
 void balance_descriptors_take(struct balance_descriptors *fds)
 {
-	take(fds, false);
+	balance_contained_take(list(fds), COUNT, false);
 }
 
 void balance_descriptors_copy(struct balance_descriptors *fds)
 {
 	int fd = fds->segment;
 
-	take(fds, true);
+	balance_contained_take(list(fds), COUNT, true);
 	if (fds->segment == fd)
 		return;
 	/* Programs inherit it, as where it was open in slurmstepd. */

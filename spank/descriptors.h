@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* descriptors.h: the descriptors that a balanced step or script has between callbacks. */
+/*
+ * descriptors.h: the descriptors that a balanced step or script has between callbacks.
+ *
+ * Not thread safe.
+ */
 #ifndef MAL_SPANK_DESCRIPTORS_H
 #define MAL_SPANK_DESCRIPTORS_H
 

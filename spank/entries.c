@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/number.h"
 
 /* Stands for an empty value in a file. */
 #define NONE "-"
@@ -41,7 +41,7 @@ static void entry_path(unsigned int job, unsigned int step, char *path, size_t s
 	snprintf(path, size, MAL_RUN_DIR "/%u/%u", job, step);
 }
 
-int balance_make_directory(const char *path, unsigned int mode, struct mal_error *err)
+static int make_directory(const char *path, unsigned int mode, struct mal_error *err)
 {
 	struct stat status;
 
@@ -53,6 +53,17 @@ int balance_make_directory(const char *path, unsigned int mode, struct mal_error
 	if ((status.st_mode & 0777) != mode && chmod(path, mode) < 0)
 		return mal_fail_errno(err, "cannot change %s", path);
 	return 0;
+}
+
+int balance_directory_make(const char *path, unsigned int mode, struct mal_error *err)
+{
+	return make_directory(MAL_RUN_DIR, 0755, err) < 0 ? -1 : make_directory(path, mode, err);
+}
+
+void balance_directory_leave(const char *path)
+{
+	rmdir(path);
+	rmdir(MAL_RUN_DIR);
 }
 
 /* Wait for the lock on FD, not for ever: a step of the same job may hang while it holds it. */
@@ -69,37 +80,18 @@ static bool wait_for_lock(int fd, int timeout_ms)
 	return true;
 }
 
-static int make_directories(unsigned int job, struct mal_error *err)
-{
-	char path[64];
-
-	job_path(job, path, sizeof(path));
-	return balance_make_directory(MAL_RUN_DIR, 0755, err) < 0
-		       ? -1
-		       : balance_make_directory(path, 0700, err);
-}
-
-/* Directories with files in them stay. */
-static void remove_directories(unsigned int job)
-{
-	char path[64];
-
-	job_path(job, path, sizeof(path));
-	rmdir(path);
-	rmdir(MAL_RUN_DIR);
-}
-
 int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct mal_error *err)
 {
-	char path[64];
+	char path[64], directory[64];
 
+	job_path(job, directory, sizeof(directory));
 	file_path(job, "lock", path, sizeof(path));
 	for (int i = 0; i < TRIES; i++) {
 		struct stat status;
 		int fd;
 
 		/* The last step of another job may just remove the parent directory. */
-		if (create && make_directories(job, err) < 0) {
+		if (create && balance_directory_make(directory, 0700, err) < 0) {
 			if (errno == ENOENT && i + 1 < TRIES)
 				continue;
 			return -1;
@@ -108,7 +100,7 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 		if (fd < 0 && !(create && errno == ENOENT)) {
 			mal_fail_errno(err, "cannot open %s", path);
 			/* Empty: its step was killed before it made the file. */
-			remove_directories(job);
+			balance_directory_leave(directory);
 			return -1;
 		}
 		if (fd < 0)
@@ -195,7 +187,8 @@ int balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cg
 
 bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup)
 {
-	char path[64], line[PATH_MAX];
+	unsigned int version = 0;
+	char path[64];
 	FILE *file;
 	bool found;
 
@@ -203,15 +196,10 @@ bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup)
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	found = fgets(line, sizeof(line), file) && (line[0] == '1' || line[0] == '2') &&
-		line[1] == ' ';
+	found = fscanf(file, "%u %4095[^\n]", &version, cgroup->job) == 2;
 	fclose(file);
-	if (!found)
-		return false;
-	line[strcspn(line, "\n")] = '\0';
-	cgroup->v2 = line[0] == '2';
-	snprintf(cgroup->job, sizeof(cgroup->job), "%s", line + 2);
-	return true;
+	cgroup->v2 = version == 2;
+	return found && (version == 1 || version == 2);
 }
 
 /* The lowest number from FROM on that names a file in directory PATH; UINT_MAX: none. */
@@ -222,13 +210,10 @@ static unsigned int find_number(const char *path, unsigned int from)
 	struct dirent *file;
 
 	while (directory && (file = readdir(directory))) {
-		unsigned long number;
+		unsigned int number;
 
-		if (!file->d_name[0] || file->d_name[strspn(file->d_name, "0123456789")])
-			continue;
-		number = strtoul(file->d_name, NULL, 10);
-		if (number >= from && number < found)
-			found = (unsigned int)number;
+		if (mal_number_parse(file->d_name, from, found, &number))
+			found = number;
 	}
 	if (directory)
 		closedir(directory);
@@ -238,16 +223,16 @@ static unsigned int find_number(const char *path, unsigned int from)
 bool balance_entries_tidy(unsigned int job)
 {
 	static const char *const others[] = {"cgroup", "draft", "lock"};
-	char path[64];
+	char path[64], directory[64];
 
-	job_path(job, path, sizeof(path));
-	if (find_number(path, 0) != UINT_MAX)
+	job_path(job, directory, sizeof(directory));
+	if (find_number(directory, 0) != UINT_MAX)
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		file_path(job, others[i], path, sizeof(path));
 		unlink(path);
 	}
-	remove_directories(job);
+	balance_directory_leave(directory);
 	return true;
 }
 

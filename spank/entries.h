@@ -24,10 +24,13 @@ struct balance_entry {
 };
 
 /*
- * Create the directory PATH, owned by root, with MODE, if it does not exist. Returns 0, or -1 with
- * ERR.
+ * Create the directory PATH in MAL_RUN_DIR, and that, owned by root, if they do not exist: PATH
+ * with MODE. Returns 0, or -1 with ERR.
  */
-int balance_make_directory(const char *path, unsigned int mode, struct mal_error *err);
+int balance_directory_make(const char *path, unsigned int mode, struct mal_error *err);
+
+/* Remove both; those with files in them stay. */
+void balance_directory_leave(const char *path);
 
 /* Whether JOB has any files. Cheap. */
 bool balance_entries_exist(unsigned int job);

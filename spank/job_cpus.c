@@ -57,16 +57,11 @@ static int enter(unsigned int job, struct balance_cgroup *cgroup, int timeout_ms
 	return -1;
 }
 
-static int enter_in_time(unsigned int job, struct balance_cgroup *cgroup)
-{
-	return enter(job, cgroup, balance_deadline_left(LOCK_MS));
-}
-
 void balance_job_cpus_claim(unsigned int job, unsigned int step)
 {
 	struct balance_cgroup cgroup;
 	struct mal_cpumask cpus;
-	int lock = enter_in_time(job, &cgroup);
+	int lock = enter(job, &cgroup, balance_deadline_left(LOCK_MS));
 
 	if (lock < 0)
 		return;
@@ -81,7 +76,7 @@ void balance_job_cpus_give(unsigned int job, unsigned int step)
 	struct mal_cpumask free_ones, others;
 	struct balance_entry entry;
 	unsigned int next = 0;
-	int lock = enter_in_time(job, &cgroup);
+	int lock = enter(job, &cgroup, balance_deadline_left(LOCK_MS));
 
 	if (lock < 0)
 		return;

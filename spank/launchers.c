@@ -65,8 +65,7 @@ bool balance_launchers_may_run(spank_t spank)
 void balance_launchers_clean_up(void)
 {
 	mal_script_clean_up();
-	rmdir(MAL_SCRIPT_DIR);
-	rmdir(MAL_RUN_DIR);
+	balance_directory_leave(MAL_SCRIPT_DIR);
 }
 
 int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_error *err)
@@ -75,8 +74,7 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_er
 
 	balance_launchers_clean_up();
 	for (int i = 0; i < TRIES && fd < 0; i++)
-		if (balance_make_directory(MAL_RUN_DIR, 0755, err) == 0 &&
-		    balance_make_directory(MAL_SCRIPT_DIR, 0755, err) == 0)
+		if (balance_directory_make(MAL_SCRIPT_DIR, 0755, err) == 0)
 			fd = mal_script_listen(job, balance_contained_slurmstepd(), user, group,
 					       script_path, err);
 	if (fd < 0)
@@ -113,8 +111,7 @@ void balance_launchers_end(int *script, bool tell)
 	if (script_path[0])
 		unlink(script_path);
 	script_path[0] = '\0';
-	rmdir(MAL_SCRIPT_DIR);
-	rmdir(MAL_RUN_DIR);
+	balance_directory_leave(MAL_SCRIPT_DIR);
 }
 
 /*

@@ -75,7 +75,7 @@ void balance_options_fall_back(void);
 enum mal_report_wish balance_options_report(void);
 
 /*
- * say.c: write "balance: ..." to Slurm's log, without control characters. No other file writes
+ * messages.c: write "balance: ..." to Slurm's log, without control characters. No other file writes
  * there. Users get errors too: in a step over several nodes with the node's name, as an error may
  * be of one node alone.
  */
@@ -91,19 +91,16 @@ void balance_error_of_step(const char *format, ...) __attribute__((format(printf
 /*
  * In slurmstepd, where the step asked for nothing: errors go to slurmd's log alone from here on.
  */
-void balance_say_to_log(bool alone);
+void balance_errors_to_log(bool alone);
 
 /* In slurmstepd: this is node NUMBER of the COUNT of a step. */
-void balance_say_as(uint32_t number, uint32_t count);
+void balance_errors_from_node(uint32_t number, uint32_t count);
 
 /*
  * In slurmstepd: print a line for the user. Returns false if the program's standard error does not
  * accept it in time.
  */
 bool balance_tell_user(const char *text);
-
-/* Replace characters that are not printable ASCII by question marks. */
-void balance_make_printable(char *text);
 
 /*
  * Step ids from here on are not users' steps but batch script, extern, interactive (slurm.h,

@@ -50,7 +50,7 @@ static pid_t spawn(const char *what, uint32_t job, const char *last, int output)
 	if (configuration && snprintf(variable, sizeof(variable), "SLURM_CONF=%s", configuration) <
 				     (int)sizeof(variable))
 		environment[2] = variable;
-	return mal_spawn(path, arguments, environment, &output, output >= 0 ? 1 : 0);
+	return mal_spawn(path, arguments, environment, &output, output >= 0 ? 1 : 0, false);
 }
 
 /* Ask slurmctld, within the deadline. */

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/number.h"
+#include "libmalleable/base/option_parser.h"
 #include "spank/slurmctld_client.h"
 #include "spank/version.h"
 
@@ -35,6 +37,8 @@ static void usage(FILE *out)
 	      "  --help, --version\n",
 	      out);
 }
+
+static const struct mal_tool tool = {"malleable-slurm", PACKAGE_VERSION, usage};
 
 /*
  * Load the job's record, in LIST. Prints an error and returns NULL if slurmctld does not know it or
@@ -63,16 +67,6 @@ static int print_partition(const job_info_t *job, const char *fd)
 	if (!*name || strchr(name, ','))
 		return 1;
 	return dprintf(to, "%s\n", name) > 0 ? 0 : 1;
-}
-
-/* The job's number in TEXT; 0: none. */
-static uint32_t read_number(const char *text)
-{
-	char *rest;
-	unsigned long number = strtoul(text, &rest, 10);
-
-	return *text >= '0' && *text <= '9' && !*rest && number <= UINT32_MAX ? (uint32_t)number
-									      : 0;
 }
 
 /* What others wrote behind ours stays. A comment of others may be encoded, and nothing is added. */
@@ -112,31 +106,25 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {MAL_OPTIONS_END};
+	int option = mal_option(&tool, argc, argv, "+", options), count = argc - optind;
 	job_info_msg_t *list = NULL;
 	const job_info_t *job;
 	uint32_t number;
 	bool partition;
 
-	if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
-		puts("malleable-slurm " PACKAGE_VERSION);
-		return 0;
-	}
-	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-		usage(stdout);
-		return 0;
-	}
-	partition = argc > 1 && strcmp(argv[1], "partition") == 0;
-	number = argc > 2 ? read_number(argv[2]) : 0;
-	if (!number || argc > 4 || (!partition && argc != 4)) {
-		fputs("malleable-slurm: give partition JOB, or FIELD JOB TEXT, see "
-		      "malleable-slurm --help\n",
-		      stderr);
+	if (option != MAL_OPTION_END)
+		return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	argv += optind;
+	partition = count > 0 && strcmp(argv[0], "partition") == 0;
+	if (count < 2 || count > 3 || (!partition && count != 3) ||
+	    !mal_number_parse(argv[1], 1, UINT32_MAX, &number)) {
+		mal_option_wrong(&tool, "give partition JOB, or FIELD JOB TEXT");
 		return 2;
 	}
 	slurm_init(NULL);
 	job = load(number, &list);
 	if (!job)
 		return 1;
-	return partition ? print_partition(job, argc > 3 ? argv[3] : NULL)
-			 : set_comment(job, argv[1], argv[3]);
+	return partition ? print_partition(job, argv[2]) : set_comment(job, argv[0], argv[2]);
 }

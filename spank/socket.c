@@ -6,9 +6,6 @@
  */
 #include "spank/socket.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +24,7 @@ int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t st
 	snprintf(socket->path, sizeof(socket->path), MAL_SOCKET_DIR "/%u.%u.%ld", job, step,
 		 (long)balance_contained_slurmstepd());
 	for (int i = 0; i < TRIES && socket->fd < 0; i++) {
-		if (balance_make_directory(MAL_RUN_DIR, 0755, err) < 0 ||
-		    balance_make_directory(MAL_SOCKET_DIR, 0755, err) < 0)
+		if (balance_directory_make(MAL_SOCKET_DIR, 0755, err) < 0)
 			continue;
 		/* A socket with our process number is left over from a dead process. */
 		unlink(socket->path);
@@ -59,25 +55,11 @@ void balance_socket_remove(struct balance_socket *socket)
 	if (socket->path[0])
 		unlink(socket->path);
 	*socket = BALANCE_SOCKET_NONE;
-	rmdir(MAL_SOCKET_DIR);
-	rmdir(MAL_RUN_DIR);
+	balance_directory_leave(MAL_SOCKET_DIR);
 }
 
 void balance_sockets_clean_up(void)
 {
-	DIR *directory = opendir(MAL_SOCKET_DIR);
-	struct dirent *file;
-
-	while (directory && (file = readdir(directory))) {
-		unsigned int job, step;
-		int pid, end = 0;
-
-		if (sscanf(file->d_name, "%u.%u.%d%n", &job, &step, &pid, &end) == 3 &&
-		    !file->d_name[end] && pid > 0 && kill(pid, 0) < 0 && errno == ESRCH)
-			unlinkat(dirfd(directory), file->d_name, 0);
-	}
-	if (directory)
-		closedir(directory);
-	rmdir(MAL_SOCKET_DIR);
-	rmdir(MAL_RUN_DIR);
+	mal_rundir_clean_up(MAL_SOCKET_DIR, NULL);
+	balance_directory_leave(MAL_SOCKET_DIR);
 }

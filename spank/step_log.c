@@ -11,6 +11,7 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "libmalleable/base/printable.h"
 #include "libmalleable/core/outcome.h"
 #include "policies/interface/attained.h"
 #include "spank/plugin.h"
@@ -28,11 +29,11 @@ static bool is_time(double seconds)
 }
 
 /* Read and check the record at the start of the controller's report. */
-static bool read_record(const char *said, size_t size, struct mal_outcome_record *record)
+static bool read_record(const char *report, size_t size, struct mal_outcome_record *record)
 {
 	if (size < sizeof(*record))
 		return false;
-	memcpy(record, said, sizeof(*record));
+	memcpy(record, report, sizeof(*record));
 	/* Its sign would be printed. */
 	if (isnan(record->off_s))
 		record->off_s = NAN;
@@ -87,9 +88,12 @@ static void format_line(const struct balance_outcome *outcome,
 	whole.off_s += record->outside_s;
 	whole.ideal_s += record->outside_s;
 	format_gain(&whole, strcmp(outcome->policy, "observe") == 0, gain, sizeof(gain));
-	snprintf(line, size, "step %s on %.64s: %s, %u ranks, %u CPUs, %llu lends, %llu moves: %s",
-		 outcome->step, outcome->node, outcome->policy, outcome->ranks, outcome->cpus,
-		 (unsigned long long)record->lends, (unsigned long long)record->moves, gain);
+	snprintf(line, size,
+		 "step %s on %.64s: %s, %u rank%s, %u CPU%s, %llu lend%s, %llu move%s: %s",
+		 outcome->step, outcome->node, outcome->policy, outcome->ranks,
+		 mal_plural(outcome->ranks), outcome->cpus, mal_plural(outcome->cpus),
+		 (unsigned long long)record->lends, mal_plural(record->lends),
+		 (unsigned long long)record->moves, mal_plural(record->moves), gain);
 }
 
 /*
@@ -116,12 +120,12 @@ static void log_line(const struct balance_outcome *outcome, const struct mal_out
 		balance_info("%s", line);
 }
 
-void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)
+void balance_outcome_report(const struct balance_outcome *outcome, char *report, size_t size)
 {
 	struct mal_outcome_record record;
 	char line[512], *save;
 
-	if (read_record(said, size, &record)) {
+	if (read_record(report, size, &record)) {
 		log_line(outcome, &record);
 		/*
 		 * Before the report: srun waits for that, and slurmctld changes no job that has
@@ -131,16 +135,16 @@ void balance_outcome_say(const struct balance_outcome *outcome, char *said, size
 			format_line(outcome, &record, line, sizeof(line));
 			balance_slurmctld_comment(outcome->job, line);
 		}
-	} else if (!mal_outcome_is_nothing(said) || !outcome->first_node || !outcome->expected) {
+	} else if (!mal_outcome_is_nothing(report) || !outcome->first_node || !outcome->expected) {
 		/* Nobody waits for a rank, the controller was killed, or it is not ours. */
 		return;
 	}
 	if (outcome->silent)
 		return;
-	said[size - 1] = '\0';
-	for (char *text = strtok_r(said + sizeof(record), "\n", &save); text;
+	report[size - 1] = '\0';
+	for (char *text = strtok_r(report + sizeof(record), "\n", &save); text;
 	     text = strtok_r(NULL, "\n", &save)) {
-		balance_make_printable(text);
+		mal_make_printable(text, strlen(text), false);
 		/*
 		 * Slurm writes it to slurmd's log too: it must not look like a line of log_line().
 		 */

@@ -19,9 +19,9 @@ struct balance_outcome {
 };
 
 /*
- * SAID, of SIZE bytes, is the controller's report: a record (core/outcome.h), from which the lines
- * for logs are made, then the text for the user, padded with zeros. SAID is changed.
+ * REPORT, of SIZE bytes, is the controller's: a record (core/outcome.h), from which the lines for
+ * logs are made, then the text for the user, padded with zeros. REPORT is changed.
  */
-void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size);
+void balance_outcome_report(const struct balance_outcome *outcome, char *report, size_t size);
 
 #endif

@@ -11,14 +11,15 @@ plan 30
 includes() { grep -rlE "#include [<\"]($2)" $1 --include='*.[ch]'; }
 none() { local found; found=$("$@"); [ -z "$found" ] || { echo "# $found"; false; }; }
 unclean() {
-	grep -lE '\bslurm_(error|info|verbose|debug)\(' "$srcdir"/spank/*.c | grep -v '/say\.c$'
+	grep -lE '\bslurm_(error|info|verbose|debug)\(' "$srcdir"/spank/*.c |
+		grep -v '/messages\.c$'
 }
 outside() { includes "spank libmalleable policies contrib t" "$1" | grep -vE "$2"; }
 
 ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own by version.h" \
 	none outside 'slurm/' \
 	'^(spank/((plugin|version)\.h|slurmctld_query\.c)|t/fuzz/comment\.c)$'
-ok "lines from spank/ are cleaned: slurm_error and slurm_info are called by say.c alone" none \
+ok "lines from spank/ are cleaned: slurm_error and slurm_info are called by messages.c alone" none \
 	unclean
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' \
 	'^(libmalleable/rank/ompt|t/bench/emptytool|t/unit/rank_node|t/programs/record)\.c$'

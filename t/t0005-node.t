@@ -102,7 +102,7 @@ for program in "load --work=9,3 --iterations=3 --regions=2 --units=1000" \
 	ok "${program%% *} has the same result as elsewhere" all_of "exits 0" "says '$result'"
 done
 run "$abs_top_builddir/malleable" inspect "$examples/load"
-ok_with prover "its region is free" says '1 regions, 1 free'
+ok_with prover "its region is free" says '1 region, 1 free'
 
 on sh -c 'exit 7'
 ok "the exit status is the command's" exits 7

@@ -104,7 +104,7 @@ mkdir -p "$work/lib"
 ln -s "$lib"/* "$work/lib"
 rm -f "$work/lib/policies"
 run "$stage/bin/malleable" run --libdir "$work/lib" --balance=auto -- "$programs/omponly"
-ok "a program is balanced all the same" all_of "exits 0" "complains 'policy auto, 1 ranks'"
+ok "a program is balanced all the same" all_of "exits 0" "complains 'policy auto, 1 rank,'"
 
 # compiles DIRECTORY: the plugin's arguments, with this one for the libraries.
 compiles() {

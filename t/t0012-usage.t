@@ -182,6 +182,22 @@ elsewhere() {
 }
 ok "malleable names them where they are not" all_of "elsewhere report" "elsewhere convert" \
 	"elsewhere acct"
+run env PATH=/nonexistent "$malleable" help
+ok "and tells how they are installed, not that they are there" all_of "exits 0" \
+	"says 'analysts .report, convert, acct.: pip install /'" \
+	"! says '^  (report|convert|acct) '"
+mkdir -p home/bin && printf '#!/bin/sh\nenv\n' >home/bin/malleable-acct
+chmod 755 home/bin/malleable-acct
+isolated() {
+	run env PATH="$PWD/home/bin:$PATH" HOME="$1" PYTHONPATH=theirs PYTHONHOME=theirs \
+		PYTHONWARNINGS=theirs "$malleable" acct x
+	all_of "exits 0" "! says '^PYTHON.*theirs'" "says '^PYTHONSAFEPATH=1$'"
+}
+ok "one that is there is listed" all_of \
+	"run env PATH='$PWD/home/bin' '$malleable' help" "says '^  acct '" "! says '^  report '"
+ok "Python gets nothing of the environment's, nor of the home of who runs it" all_of \
+	"isolated /nonexistent" "says '^PYTHONNOUSERSITE=1$'"
+ok "but where the tool itself is there" all_of "isolated '$PWD/home'" "! says '^PYTHONNO'"
 
 internal_help() {
 	local program option

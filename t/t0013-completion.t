@@ -31,7 +31,8 @@ completed() {
 	$function "$1" "${!#}" "" 2>"$work/err"
 	[ "${COMPREPLY[*]}" = "$wanted" ] || { echo "# '${COMPREPLY[*]}', not '$wanted'"; false; }
 }
-ok "commands" completed "replay report" malleable re
+tools_found=$([ ! -x "$tools/malleable-report" ] || echo " report")
+ok "commands" completed "replay$tools_found" malleable re
 ok "a command alone" completed status malleable st
 ok "help's commands" completed admin malleable help ad
 ok "a command's options" completed "--watch" malleable status --wa

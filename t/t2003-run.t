@@ -25,7 +25,7 @@ ok "or says the verdict alone" all_of "exits 0" "[ \$(grep -c balance: $work/err
 malleable --balance=lewi -- mpirun --bind-to none -n 2 "$load" --iterations=1
 ok "unbound ranks get equal parts of the CPUs" all_of "exits 0" "complains 'policy lewi, 2 ranks'"
 malleable "$programs/omponly"
-ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 ranks'"
+ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started
 ok "a wrong policy ends before the command starts" \
 	all_of "exits 2" "complains \"unknown policy 'foo'\"" "! says started"

@@ -63,7 +63,7 @@ mpirun -n 2 sh -c 'exit 7'; echo "status $?"
 mpirun -n 1 $quick
 JOB
 ok "each mpirun has a report, and the status of its ranks" all_of "exits 0" \
-	"reports 2" "says 'status 0'" "says 'status 7'" "complains ', 1 ranks'"
+	"reports 2" "says 'status 0'" "says 'status 7'" "complains ', 1 rank,'"
 
 orterun=$(command -v orterun || echo mpirun)
 export orterun

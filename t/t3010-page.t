@@ -99,6 +99,12 @@ else
 	skip "root writes no page into a directory of others, unless told to" "needs root"
 fi
 
+cp drift recording && cp drift drift.html
+for names in "-o drift drift" "-o ./drift moved drift" "drift drift.html"; do
+	# shellcheck disable=SC2086 # words are wanted
+	refuses report 2 "cannot write the page to .*: it is read; name another file" $names
+done
+ok "no page is written over a trace" all_of "cmp drift recording" "cmp drift.html recording"
 refuses report 2 "the following arguments are required: TRACE"
 refuses report 2 "give 1 to 64 traces" $(seq 65)
 refuses report 2 "unknown policy .nonsense.: .*see malleable-report --help$" --policy=nonsense drift

@@ -3,7 +3,7 @@
 # malleable-convert: every figure of a trace comes back from each format, read as its readers do.
 . "$(dirname "$0")/lib.sh"
 need_tools
-plan 17
+plan 18
 
 convert() { run "$tools/malleable-convert" "$@"; }
 comes_back() { python3 "$srcdir/t/converted.py" "$@"; }
@@ -30,6 +30,18 @@ convert --to=csv -o - trace
 ok "to standard output" cmp "$work/out" trace.csv
 convert --to=paraver -o named.prv trace
 ok "to files of another name" all_of "exits 0" "comes_back paraver trace named.prv"
+
+mkdir folder && ln -s trace link.prv && ln trace second.row
+cp trace recording
+stays() {
+	for name in csv:trace perfetto:link.prv csv:folder/../trace paraver:link paraver:second; do
+		convert --to=${name%:*} -o "${name#*:}" trace
+		all_of "exits 2" "[ \$(wc -l <'$work/err') = 1 ]" "cmp trace recording" \
+			"complains '^malleable-convert: cannot write the trace to .*: it is read'" \
+			"[ ! -e link.pcf ]" || return
+	done
+}
+ok "nothing is written over the trace that is read, whatever it is called" stays
 
 jq -c 'if .type == "window" then .elapsed_s = 5e-324 else . end' trace >instant
 convert --to=perfetto -o - instant

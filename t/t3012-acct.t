@@ -3,7 +3,7 @@
 # malleable-acct: what the reports of a site add up to; what users may put among them harms nobody.
 . "$(dirname "$0")/lib.sh"
 need_tools
-plan 33
+plan 35
 
 malleable=$stage/bin/malleable
 PATH=$tools:$PATH
@@ -185,6 +185,12 @@ else
 		skip "$what" "needs root"
 	done
 fi
+mkdir -p "$work/theirs/malleable"
+echo 'raise SystemExit("theirs")' | tee "$work/theirs/malleable/__init__.py" \
+	>"$work/theirs/sitecustomize.py"
+run env PYTHONPATH="$work/theirs" "$malleable" acct --by=program "$dir"
+ok "another package of that name, or code of others, is not run by malleable acct" all_of \
+	"exits 0" "[ ! -s '$work/err' ]" "says '^all '"
 mkdir "$work/none"
 report ../none/1.0.n1.json auto solver 2026-01-06T10:00:00Z 3600 null 1800
 acct --by=program "$work/none"
@@ -193,6 +199,9 @@ ok "a step beside others, of which there is no estimate, saved and lost nothing"
 rm "$work/none/1.0.n1.json"
 acct "$work/none"
 ok "no report is no fault" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"
+touch "$work/none/empty.json"
+acct "$work/none"
+ok "one is said to be one" all_of "exits 0" "says '^1 file is no report$'"
 
 refuses acct 2 "argument --by: invalid choice: .*group" --by=group "$dir"
 refuses acct 2 "arguments are required: DIRECTORY"

@@ -39,7 +39,7 @@ ok "nothing is left" unharmed
 grows="timeout -k 1 100 srun -Q --exact -n1 -c1 --balance=auto,grow=job $load --work=10 --iterations=4"
 in_job "$grows : --exact -n1 -c1 --balance=auto,grow=job $load --work=10 --iterations=4"
 ok "both components use what is idle on their nodes" \
-	all_of "exits 0" "[ \$(grep -c '1 ranks, 2 CPUs' $work/err) = 2 ]" \
+	all_of "exits 0" "[ \$(grep -c '1 rank, 2 CPUs' $work/err) = 2 ]" \
 	"silent_about 'balance: grow=job'"
 in_job "timeout -k 1 100 srun -Q -n1 --balance --balance-report=$work/b.json $load --iterations=4 \
 	: -n1 $load --iterations=4"

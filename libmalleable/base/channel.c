@@ -182,12 +182,11 @@ static int open_client(const char *path, long deadline, struct mal_error *err)
 
 bool mal_channel_is_open(const char *path)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct sockaddr_un address;
 	long fd, result;
 
-	if (strlen(path) >= sizeof(address.sun_path))
+	if (make_address(&address, path, NULL) < 0)
 		return false;
-	strcpy(address.sun_path, path);
 	fd = MAL_RAW(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return false;
@@ -232,23 +231,31 @@ static char *read_all(int fd, long deadline, size_t *length, struct mal_error *e
 	return NULL;
 }
 
-static bool send_request(int fd, const char *request, long deadline)
+/* Connect and send REQUEST. Returns the connection, or -1 with ERR. */
+static int send_request(const char *path, const char *request, long deadline, struct mal_error *err)
 {
-	return write_all(fd, MAL_CHANNEL_VERSION " ", strlen(MAL_CHANNEL_VERSION " "), deadline) &&
-	       write_all(fd, request, strlen(request), deadline) &&
-	       write_all(fd, "\n", 1, deadline);
+	int fd = open_client(path, deadline, err);
+
+	if (fd < 0)
+		return -1;
+	if (write_all(fd, MAL_CHANNEL_VERSION " ", strlen(MAL_CHANNEL_VERSION " "), deadline) &&
+	    write_all(fd, request, strlen(request), deadline) && write_all(fd, "\n", 1, deadline))
+		return fd;
+	mal_fail_errno(err, "cannot ask the controller at %.200s", path);
+	close(fd);
+	return -1;
 }
 
 bool mal_channel_tell(const char *path, const char *request, int timeout_ms)
 {
 	long deadline = mal_now_ms() + timeout_ms;
-	int fd = open_client(path, deadline, NULL);
+	int fd = send_request(path, request, deadline, NULL);
 	char answer[3] = "";
 	bool done;
 
 	if (fd < 0)
 		return false;
-	done = send_request(fd, request, deadline) && mal_descriptor_wait(fd, POLLIN, deadline) &&
+	done = mal_descriptor_wait(fd, POLLIN, deadline) &&
 	       read(fd, answer, sizeof(answer)) == (ssize_t)sizeof(answer) &&
 	       memcmp(answer, "ok\n", 3) == 0;
 	close(fd);
@@ -259,15 +266,12 @@ char *mal_channel_ask(const char *path, const char *request, int timeout_ms, siz
 		      struct mal_error *err)
 {
 	long deadline = mal_now_ms() + timeout_ms;
-	int fd = open_client(path, deadline, err);
-	char *answer = NULL;
+	int fd = send_request(path, request, deadline, err);
+	char *answer;
 
 	if (fd < 0)
 		return NULL;
-	if (send_request(fd, request, deadline))
-		answer = read_all(fd, deadline, length, err);
-	else
-		mal_fail_errno(err, "cannot ask the controller at %.200s", path);
+	answer = read_all(fd, deadline, length, err);
 	close(fd);
 	return answer;
 }
@@ -275,12 +279,12 @@ char *mal_channel_ask(const char *path, const char *request, int timeout_ms, siz
 int mal_channel_ask_fd(const char *path, const char *request, int timeout_ms, struct mal_error *err)
 {
 	long deadline = mal_now_ms() + timeout_ms;
-	int fd = open_client(path, deadline, err), passed = -1;
+	int fd = send_request(path, request, deadline, err), passed = -1;
 	char answer[3];
 
 	if (fd < 0)
 		return -1;
-	if (send_request(fd, request, deadline) && mal_descriptor_wait(fd, POLLIN, deadline))
+	if (mal_descriptor_wait(fd, POLLIN, deadline))
 		mal_descriptor_receive(fd, &passed, answer, sizeof(answer));
 	close(fd);
 	return passed < 0 ? mal_fail(err, "the controller at %.200s does not answer", path)

@@ -10,11 +10,6 @@
 
 #include "libmalleable/base/clock.h"
 
-union control {
-	char room[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
-
 bool mal_descriptor_wait(int fd, short events, long deadline)
 {
 	struct pollfd wait = {.fd = fd, .events = events};
@@ -30,29 +25,40 @@ bool mal_descriptor_wait(int fd, short events, long deadline)
 	return ready > 0;
 }
 
-int mal_descriptor_send(int socket, int fd, const void *data, size_t size)
+int mal_descriptors_send(int socket, const int *fds, size_t count, const void *data, size_t size)
 {
-	union control control = {{0}};
+	union {
+		char room[CMSG_SPACE(MAL_DESCRIPTORS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
 	struct iovec part = {(void *)(size_t)data, size};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (fd >= 0) {
+	if (count) {
 		struct cmsghdr *header;
 
 		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
 		header = CMSG_FIRSTHDR(&message);
 		header->cmsg_level = SOL_SOCKET;
 		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), &fd, sizeof(int));
+		header->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(header), fds, count * sizeof(int));
 	}
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size ? 0 : -1;
 }
 
+int mal_descriptor_send(int socket, int fd, const void *data, size_t size)
+{
+	return mal_descriptors_send(socket, &fd, fd >= 0, data, size);
+}
+
 ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size)
 {
-	union control control;
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
 	struct iovec part = {data, size};
 	/*
 	 * Room for one, without the padding behind it, where another would fit: the kernel closes

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* That can be sent at once. */
+#define MAL_DESCRIPTORS_MAX 8
+
 /*
  * Wait for EVENTS of poll(2) on FD until DEADLINE, a time of mal_now_ms(); if that is past, poll
  * once. Goes on after signals. Returns false if no event came, or FD is -1.
@@ -22,6 +25,9 @@ bool mal_descriptor_wait(int fd, short events, long deadline);
  * waiting. The caller keeps FD. Returns 0, or -1 with errno.
  */
 int mal_descriptor_send(int socket, int fd, const void *data, size_t size);
+
+/* The same with COUNT of them, none of them -1. */
+int mal_descriptors_send(int socket, const int *fds, size_t count, const void *data, size_t size);
 
 /*
  * Receive up to SIZE bytes into DATA, and a descriptor into *FD (-1: none came), which is

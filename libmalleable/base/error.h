@@ -10,6 +10,12 @@ struct mal_error {
 	char text[320];
 };
 
+/* What a noun ends in behind COUNT. */
+static inline const char *mal_plural(unsigned long long count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /*
  * Store a formatted text in ERR (may be NULL), made printable and cut if too long, and return -1,
  * so that a failing function can `return mal_fail(err, ...)`. Keeps errno. Thread safe.

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +34,14 @@ FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_err
 FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
 {
 	return mal_output_take(open(path, O_WRONLY | O_CREAT | FLAGS, 0666), path, what, err);
+}
+
+bool mal_output_is(const char *path, const char *input)
+{
+	struct stat output, read;
+
+	return stat(path, &output) == 0 && stat(input, &read) == 0 &&
+	       output.st_dev == read.st_dev && output.st_ino == read.st_ino;
 }
 
 /* Whether FD is a file of the caller's own that NAME in DIRECTORY is the only name of. */

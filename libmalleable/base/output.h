@@ -3,6 +3,7 @@
 #ifndef MAL_BASE_OUTPUT_H
 #define MAL_BASE_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -20,6 +21,9 @@ FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
  * is closed on failure.
  */
 FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_error *err);
+
+/* Whether PATH, to be written, is the file INPUT, whatever links and names there are. */
+bool mal_output_is(const char *path, const char *input);
 
 /*
  * Open NAME in DIRECTORY (AT_FDCWD: the current one), called PATH in errors, for reading and

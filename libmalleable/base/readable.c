@@ -153,33 +153,15 @@ static char *demangled(mal_demangle *demangle, const char *text, size_t length)
 	return found;
 }
 
-/* A text that grows to the end of its room. */
-struct room {
-	char *text;
-	size_t size, length;
-	bool full;
-};
-
-static void append(struct room *room, const char *text, size_t length)
+/* OUT, of SIZE bytes, had no room for all of its text. */
+static void cut(char *out, size_t size)
 {
-	size_t left = room->size - 1 - room->length;
+	char *end = out + size - sizeof(CUT), *blank;
 
-	room->full |= length > left;
-	length = length < left ? length : left;
-	memcpy(room->text + room->length, text, length);
-	room->length += length;
-	room->text[room->length] = '\0';
-}
-
-static void cut(struct room *room)
-{
-	char *end, *blank;
-
-	if (!room->full || room->size <= sizeof(CUT))
+	if (size <= sizeof(CUT))
 		return;
-	end = room->text + room->size - sizeof(CUT);
 	*end = '\0';
-	blank = strrchr(room->text, ' ');
+	blank = strrchr(out, ' ');
 	strcpy(blank ? blank : end, CUT);
 }
 
@@ -191,28 +173,31 @@ static size_t mangled_length(const char *text)
 
 const char *mal_make_readable(mal_demangle *demangle, const char *text, char *out, size_t size)
 {
-	struct room room = {.text = out, .size = size};
+	size_t used = 0;
 
 	if (demangle && !has_stack())
 		demangle = NULL;
 	*out = '\0';
-	while (*text && !room.full) {
+	while (*text && used < size) {
 		size_t length = mangled_length(text), part = strcspn(text, ".");
 		char *name = NULL;
 
 		if (length && demangle)
 			name = demangled(demangle, text, part < length ? part : length);
 		if (name) {
-			append(&room, name, strlen(name));
+			used += (size_t)snprintf(out + used, size - used, "%s", name);
 			text += part < length ? part : length;
 		}
 		/* The rest of a name is no name of its own. */
 		length = strspn(text, IN_NAMES);
 		length = length || name ? length : 1;
-		append(&room, text, length);
+		if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%.*s", (int)length,
+						 text);
 		text += length;
 		free(name);
 	}
-	cut(&room);
+	if (used >= size)
+		cut(out, size);
 	return out;
 }

@@ -33,7 +33,8 @@ static int first_aside(const int *fds, int count)
  * Descriptors are moved aside first, so that none overwrites another on its way to its place.
  * Returns 0, or the number of an error.
  */
-static int plan_descriptors(posix_spawn_file_actions_t *actions, const int *fds, int count)
+static int plan_descriptors(posix_spawn_file_actions_t *actions, const int *fds, int count,
+			    bool streams)
 {
 	int aside = first_aside(fds, count), failed = 0;
 
@@ -42,7 +43,7 @@ static int plan_descriptors(posix_spawn_file_actions_t *actions, const int *fds,
 	for (int i = 0; !failed && i < count; i++)
 		failed = posix_spawn_file_actions_adddup2(actions, aside + i,
 							  MAL_SPAWN_FIRST_FD + i);
-	for (int i = 0; !failed && i < MAL_SPAWN_FIRST_FD; i++)
+	for (int i = streams ? MAL_SPAWN_FIRST_FD : 0; !failed && i < MAL_SPAWN_FIRST_FD; i++)
 		failed = posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
 	if (failed)
 		return failed;
@@ -62,7 +63,7 @@ static void plan_signals(posix_spawnattr_t *attributes)
 }
 
 pid_t mal_spawn(const char *path, const char *const *arguments, char *const *environment,
-		const int *fds, unsigned int count)
+		const int *fds, unsigned int count, bool streams)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -72,7 +73,7 @@ pid_t mal_spawn(const char *path, const char *const *arguments, char *const *env
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	plan_signals(&attributes);
-	failed = plan_descriptors(&actions, fds, (int)count);
+	failed = plan_descriptors(&actions, fds, (int)count, streams);
 	if (!failed)
 		failed = posix_spawn(&pid, path, &actions, &attributes, (char *const *)arguments,
 				     environment);

@@ -3,6 +3,7 @@
 #ifndef MAL_BASE_SPAWN_H
 #define MAL_BASE_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The number of the first descriptor that is passed. */
@@ -10,12 +11,13 @@
 
 /*
  * Start PATH with ARGUMENTS and ENVIRONMENT in a session of its own. It gets the COUNT descriptors
- * FDS as MAL_SPAWN_FIRST_FD and following, /dev/null as standard streams, and no others; signals
- * are unblocked and have their default actions, unlike in slurmd and slurmstepd. Does not copy the
- * caller's memory (posix_spawn(3)). Returns the process, or -1 with errno.
+ * FDS as MAL_SPAWN_FIRST_FD and following, standard streams (with STREAMS the caller's, else
+ * /dev/null), and no others; signals are unblocked and have their default actions, unlike in slurmd
+ * and slurmstepd. Does not copy the caller's memory (posix_spawn(3)). Returns the process, or -1
+ * with errno.
  */
 pid_t mal_spawn(const char *path, const char *const *arguments, char *const *environment,
-		const int *fds, unsigned int count);
+		const int *fds, unsigned int count, bool streams);
 
 /*
  * Wait until CHILD, a child process, ends; kill it at DEADLINE (a time of mal_now_ms()), which

@@ -75,7 +75,7 @@ static bool is_quiet(void)
 	return report && mal_report_wish(report) == MAL_REPORT_OFF;
 }
 
-static void say(const char *text)
+static void print_once(const char *text)
 {
 	if (is_first() && !is_quiet())
 		mal_print_line(stderr, "balance: %s", text);
@@ -89,8 +89,9 @@ static bool is_in_job(void)
 		return true;
 	}
 	if (getenv("SLURM_BALANCE") && !getenv("SLURM_STEP_ID") && !is("SLURM_BALANCE", "off"))
-		say("the launcher runs outside of the job's steps: the ranks that it starts here "
-		    "run unbalanced; srun --balance starts balanced ones");
+		print_once("the launcher runs outside of the job's steps: the ranks that it starts "
+			   "here "
+			   "run unbalanced; srun --balance starts balanced ones");
 	return false;
 }
 
@@ -110,24 +111,24 @@ static bool is_wanted(struct mal_launcher_group *group)
 		if (!value && setting->offset == offsetof(struct mal_wish, report))
 			value = report_unasked();
 		if (mal_setting_set(setting, &group->wish, value ? value : "", &err) < 0) {
-			say(err.text);
+			print_once(err.text);
 			return false;
 		}
 	}
 	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0 ||
 	    mal_loadable_choose(group->wish.spec, group->libdir, getenv(MAL_ENV_JOB_POLICIES),
 				&group->choice, &err) < 0) {
-		say(err.text);
+		print_once(err.text);
 		return false;
 	}
 	if (!group->choice.policy->decide)
 		return false;
 	if (mal_admin_is_off(mal_admin_off_file())) {
-		say("switched off by the administrator: the ranks run unbalanced");
+		print_once("switched off by the administrator: the ranks run unbalanced");
 		return false;
 	}
 	if (group->choice.keys.grow_job)
-		say("grow=job, pool=job: the ranks of a launcher keep to their own CPUs");
+		print_once("grow=job, pool=job: the ranks of a launcher keep to their own CPUs");
 	return true;
 }
 
@@ -267,7 +268,7 @@ static void join(struct mal_launcher_group *group)
 	setup = mal_standalone_setup(&standalone, &wish);
 	setup.quiet = is_quiet();
 	if (standalone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
-		say(err.text);
+		print_once(err.text);
 	mal_starts_begin(standalone.segment_fd);
 }
 

@@ -20,6 +20,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/off_file.h"
 #include "libmalleable/core/report_wish.h"
+#include "libmalleable/core/segment.h"
 
 /* How long the ranks of a launcher may take to come, and one of them to send its request. */
 #define COME_MS 5000
@@ -28,9 +29,9 @@
 static struct {
 	const struct mal_launcher_group *wish;
 	/* of the ranks that run: the first is what we listen on, the others end as the ranks do */
-	struct pollfd *polled;
-	int *waiting; /* their connections while they wait for an answer, else -1 */
-	size_t count; /* of both */
+	struct pollfd polled[MAL_MAX_RANKS + 1];
+	int waiting[MAL_MAX_RANKS + 1]; /* connections that wait for an answer, else -1 */
+	size_t count;			/* of both */
 	unsigned int expected;
 	struct mal_cpumask cpus;
 	int claim;
@@ -38,18 +39,10 @@ static struct {
 	struct mal_standalone standalone;
 } all = {.claim = -1};
 
-static int add(int listening_or_process, int connection)
+static void add(int listening_or_process, int connection)
 {
-	struct pollfd *polled = realloc(all.polled, (all.count + 1) * sizeof(*polled));
-	int *waiting = realloc(all.waiting, (all.count + 1) * sizeof(*waiting));
-
-	all.polled = polled ? polled : all.polled;
-	all.waiting = waiting ? waiting : all.waiting;
-	if (!polled || !waiting)
-		return -1;
-	polled[all.count] = (struct pollfd){.fd = listening_or_process, .events = POLLIN};
-	waiting[all.count++] = connection;
-	return 0;
+	all.polled[all.count] = (struct pollfd){.fd = listening_or_process, .events = POLLIN};
+	all.waiting[all.count++] = connection;
 }
 
 static void answer(size_t index)
@@ -87,13 +80,12 @@ static void take(void)
 
 	if (connection < 0)
 		return;
-	process = hear(connection, &request);
-	if (process < 0 || add(process, connection) < 0) {
-		if (process >= 0)
-			close(process);
+	process = all.count <= MAL_MAX_RANKS ? hear(connection, &request) : -1;
+	if (process < 0) {
 		close(connection);
 		return;
 	}
+	add(process, connection);
 	if (!all.started) {
 		mal_cpumask_union(&all.cpus, &request.cpus);
 		all.expected = request.expected;
@@ -174,8 +166,7 @@ void mal_launcher_group_run(const struct mal_launcher_group *group)
 
 	all.wish = group;
 	all.standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
-	if (add(group->listening, -1) < 0)
-		return;
+	add(group->listening, -1);
 	while (!any || all.count > 1) {
 		long left = all.started ? -1 : deadline - mal_now_ms();
 

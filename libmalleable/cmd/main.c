@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* main.c: the malleable command: find and run the subcommand. */
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +13,52 @@
 #include "libmalleable/core/built.h"
 #include "libmalleable/core/env.h"
 
+/* Find the tool for COMMAND in PATH. */
+static bool find_tool(const char *command, char tool[PATH_MAX])
+{
+	const char *list = getenv("PATH");
+
+	for (size_t length; list && *list; list += length + (list[length] == ':')) {
+		length = strcspn(list, ":");
+		if (snprintf(tool, PATH_MAX, "%.*s/malleable-%s", (int)length, list, command) <
+			    PATH_MAX &&
+		    access(tool, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Python takes no code from where the environment or the home of who runs it says: root may, with a
+ * user's. The home has packages for a tool that is there itself (pip install --user).
+ */
+static void isolate_python(const char *tool)
+{
+	const char *home = getenv("HOME");
+	size_t kept = 0;
+
+	for (char **each = environ; *each; each++)
+		if (strncmp(*each, "PYTHON", strlen("PYTHON")) != 0)
+			environ[kept++] = *each;
+	environ[kept] = NULL;
+	setenv("PYTHONSAFEPATH", "1", 1);
+	if (!home || strncmp(tool, home, strlen(home)) != 0)
+		setenv("PYTHONNOUSERSITE", "1", 1);
+}
+
 /* report, convert and acct are tools of their own (contrib/python). Returns if there is none. */
 static int run_tool(int argc, char **argv)
 {
-	char tool[32];
+	char tool[PATH_MAX];
 
 	(void)argc;
-	snprintf(tool, sizeof(tool), "malleable-%s", argv[0]);
-	execvp(tool, argv);
-	mal_print_line(stderr, "malleable %s: %s does this, and cannot be run: pip install %s",
-		       argv[0], tool, MAL_TOOLS);
+	if (find_tool(argv[0], tool)) {
+		isolate_python(tool);
+		execv(tool, argv);
+	}
+	mal_print_line(stderr,
+		       "malleable %s: malleable-%s does this, and cannot be run: pip install %s",
+		       argv[0], argv[0], MAL_TOOLS);
 	return 1;
 }
 
@@ -44,9 +82,18 @@ static const struct {
 
 static void usage(FILE *out)
 {
+	bool missing = false;
+	char tool[PATH_MAX];
+
 	fputs("Usage: malleable COMMAND [OPTIONS]\n\n", out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		if (commands[i].run == run_tool && !find_tool(commands[i].name, tool))
+			missing = true;
+		else
+			fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	if (missing)
+		fprintf(out, "\nThe tools for analysts (report, convert, acct): pip install %s\n",
+			MAL_TOOLS);
 	fputs("\nmalleable help COMMAND tells more. --version prints the version and what it was "
 	      "built with.\n",
 	      out);
@@ -72,32 +119,23 @@ static int run(const char *name, int argc, char **argv)
 	return 2;
 }
 
-/* malleable help [COMMAND] */
-static int help(int argc, char **argv)
-{
-	char option[] = "--help", *arguments[] = {argv[1], option, NULL};
-
-	if (argc > 2) {
-		fputs("malleable help: give one command, see malleable --help\n", stderr);
-		return 2;
-	}
-	if (argc == 2)
-		return run(argv[1], 2, arguments);
-	usage(stdout);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	bool help = strcmp(name, "help") == 0;
+	char option[] = "--help", *of_command[] = {argc > 2 ? argv[2] : NULL, option, NULL};
 
 	if (!*name) {
 		usage(stderr);
 		return 2;
 	}
-	if (strcmp(name, "help") == 0)
-		return help(argc - 1, argv + 1);
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+	if (help && argc > 3) {
+		fputs("malleable help: give one command, see malleable --help\n", stderr);
+		return 2;
+	}
+	if (help && argc == 3)
+		return run(argv[2], 2, of_command);
+	if (help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
 		usage(stdout);
 		return 0;
 	}

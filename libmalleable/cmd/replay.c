@@ -111,6 +111,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	if (argc - optind != 1)
 		return mal_option_wrong(&tool, "give one trace");
 	arguments->path = argv[optind];
+	if (arguments->path && arguments->output &&
+	    mal_output_is(arguments->output, arguments->path))
+		return mal_option_wrong(&tool, "--output=%s: it is read; name another file",
+					arguments->output);
 	return 0;
 }
 
@@ -144,12 +148,14 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 			return -1;
 		cpus = cpus ? cpus : count;
 		if (count < cpus || cpus > MAL_MAX_CPUS)
-			return mal_fail(err, "the topology has %u CPUs, not %u", count, cpus);
+			return mal_fail(err, "the topology has %u CPU%s, not %u", count,
+					mal_plural(count), cpus);
 	}
 	if (!cpus)
 		return 0;
 	if (cpus < trace->rank_count)
-		return mal_fail(err, "%u ranks cannot share %u CPUs", trace->rank_count, cpus);
+		return mal_fail(err, "%u ranks cannot share %u CPU%s", trace->rank_count, cpus,
+				mal_plural(cpus));
 	if (mal_trace_change_cpus(trace, cpus, err) < 0)
 		return -1;
 	if (!arguments->synthetic)
@@ -232,9 +238,11 @@ static void print_text(const struct mal_trace *trace, const struct compared *pol
 {
 	const struct mal_outcome *first = mal_simulation_outcome(policies[0].simulation);
 
-	printf("step %s on %s, policy %s: %u ranks, %u CPUs, %zu windows, %.3f s recorded%s\n",
+	printf("step %s on %s, policy %s: %u rank%s, %u CPU%s, %zu window%s, %.3f s recorded%s\n",
 	       trace->step, trace->node, trace->policy, trace->rank_count,
-	       trace->topology.cpu_count, trace->window_count, recorded_s(trace),
+	       mal_plural(trace->rank_count), trace->topology.cpu_count,
+	       mal_plural(trace->topology.cpu_count), trace->window_count,
+	       mal_plural(trace->window_count), recorded_s(trace),
 	       trace->cut ? " (its last line is not finished)" : "");
 	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
 	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "attained", "moves");

@@ -5,78 +5,66 @@
 #ifdef HAVE_NCURSES
 #include <locale.h>
 #include <ncurses.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define LINE_SIZE 512
-
-int mal_screen_open(struct mal_error *err)
+static void paint(char *lines, char bold)
 {
-	setlocale(LC_CTYPE, "");
-	if (!initscr())
-		return mal_fail(err, "unknown terminal type");
-	cbreak();
-	noecho();
-	keypad(stdscr, TRUE);
-	curs_set(0);
-	return 0;
-}
-
-void mal_screen_close(void)
-{
-	endwin();
-}
-
-int mal_screen_columns(void)
-{
-	return COLS;
-}
-
-void mal_screen_paint(FILE *lines, char bold)
-{
-	char line[LINE_SIZE];
-	int row = 0;
+	char *line;
 
 	erase();
-	while (row < LINES && fgets(line, sizeof(line), lines)) {
-		line[strcspn(line, "\n")] = '\0';
+	for (int row = 0; row < LINES && (line = strsep(&lines, "\n")); row++) {
 		if (line[0] == bold)
 			attron(A_BOLD);
-		mvaddnstr(row++, 0, line + (line[0] != '\0'), COLS);
+		mvaddnstr(row, 0, line + (line[0] != '\0'), COLS);
 		attroff(A_BOLD);
 	}
 	refresh();
 }
 
-int mal_screen_key(int ms)
+static int show(const struct mal_screen *screen, struct mal_error *err)
 {
-	timeout(ms);
-	return getch();
+	char *lines = NULL;
+	size_t size;
+	FILE *out = open_memstream(&lines, &size);
+	int result = out ? screen->write(screen->argument, COLS, out, err) : -1;
+
+	if (!out || fclose(out) == EOF)
+		result = mal_fail_errno(err, "cannot write lines for the screen");
+	if (result == 0)
+		paint(lines, screen->bold);
+	free(lines);
+	return result < 0;
+}
+
+int mal_screen_watch(const struct mal_screen *screen, const volatile sig_atomic_t *ended,
+		     struct mal_error *err)
+{
+	int result = 0, key = 0;
+
+	setlocale(LC_CTYPE, "");
+	if (!initscr()) {
+		mal_fail(err, "unknown terminal type");
+		return 2;
+	}
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	timeout((int)(1000 * screen->interval_s));
+	while (result == 0 && !*ended && key != 'q' && key != 'Q') {
+		result = show(screen, err);
+		key = result == 0 ? getch() : 0;
+	}
+	endwin();
+	return result;
 }
 #else
-int mal_screen_open(struct mal_error *err)
+int mal_screen_watch(const struct mal_screen *screen, const volatile sig_atomic_t *ended,
+		     struct mal_error *err)
 {
-	return mal_fail(err,
-			"built without ncurses; malleable status --watch prints again and again");
-}
-
-void mal_screen_close(void)
-{
-}
-
-int mal_screen_columns(void)
-{
-	return 0;
-}
-
-void mal_screen_paint(FILE *lines, char bold)
-{
-	(void)lines;
-	(void)bold;
-}
-
-int mal_screen_key(int ms)
-{
-	(void)ms;
-	return -1;
+	(void)screen, (void)ended;
+	mal_fail(err, "built without ncurses; malleable status --watch prints again and again");
+	return 2;
 }
 #endif

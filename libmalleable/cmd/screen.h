@@ -3,18 +3,24 @@
 #ifndef MAL_CMD_SCREEN_H
 #define MAL_CMD_SCREEN_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "libmalleable/base/error.h"
 
-int mal_screen_open(struct mal_error *err);
-void mal_screen_close(void);
-int mal_screen_columns(void);
+struct mal_screen {
+	/* Write lines for COLUMNS to OUT. The first character of each is not shown. */
+	int (*write)(const void *argument, int columns, FILE *out, struct mal_error *err);
+	const void *argument;
+	char bold; /* lines that begin with it are bold */
+	double interval_s;
+};
 
-/* Show LINES, each line without its first character; those that begin with BOLD are bold. */
-void mal_screen_paint(FILE *lines, char bold);
-
-/* The next key, or a negative number after MS milliseconds. */
-int mal_screen_key(int ms);
+/*
+ * Show what SCREEN writes again and again, until q, a signal that sets *ENDED, or an error. Returns
+ * 0; 1 with ERR; or 2 with ERR: there can be no screen.
+ */
+int mal_screen_watch(const struct mal_screen *screen, const volatile sig_atomic_t *ended,
+		     struct mal_error *err);
 
 #endif

@@ -2,17 +2,13 @@
 /* standalone.c: a controller that no plugin started. */
 #include "libmalleable/cmd/standalone.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
@@ -29,26 +25,6 @@ static const char *file_of(const char *name)
 	return *name && strcmp(name, "off") != 0 ? name : NULL;
 }
 
-/* Remove sockets of processes that were killed. */
-static void tidy(const char *path)
-{
-	DIR *directory = opendir(path);
-	char name[MAL_SOCKET_PATH];
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory))) {
-		unsigned int pid;
-
-		if (mal_number_parse(entry->d_name, 1, INT_MAX, &pid) && kill((pid_t)pid, 0) < 0 &&
-		    errno == ESRCH &&
-		    snprintf(name, sizeof(name), "%s/%u", path, pid) < (int)sizeof(name) &&
-		    !mal_channel_is_open(name))
-			unlink(name);
-	}
-	if (directory)
-		closedir(directory);
-}
-
 /* Named by our process number, which no other running process of the user has. */
 static int make_socket(char *path, size_t size, int *fd)
 {
@@ -60,7 +36,7 @@ static int make_socket(char *path, size_t size, int *fd)
 		path[0] = '\0';
 		return -1;
 	}
-	tidy(directory);
+	mal_rundir_clean_up(directory, mal_channel_is_open);
 	unlink(path);
 	*fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
 	if (*fd < 0)
@@ -151,14 +127,15 @@ struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
 	};
 }
 
-void mal_standalone_end(struct mal_standalone *standalone, bool say, char text[MAL_STANDALONE_TEXT])
+void mal_standalone_end(struct mal_standalone *standalone, bool complains,
+			char text[MAL_STANDALONE_TEXT])
 {
 	bool in_time = mal_launched_end(&standalone->launched, mal_patience_ms(END_TIMEOUT_MS),
 					text, MAL_STANDALONE_TEXT);
 
-	if (say && !in_time)
+	if (complains && !in_time)
 		fputs("balance: the controller did not end in time and was killed\n", stderr);
-	else if (say && mal_outcome_is_missing(text))
+	else if (complains && mal_outcome_is_missing(text))
 		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
 		      "the command went on without it\n",
 		      stderr);

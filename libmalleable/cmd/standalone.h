@@ -47,10 +47,10 @@ struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
 				      const struct mal_standalone_wish *wish);
 
 /*
- * End it. TEXT, all 0 before, is its report. With SAY a controller that has none is said on
+ * End it. TEXT, all 0 before, is its report. With COMPLAINS a controller that has none is said on
  * standard error.
  */
-void mal_standalone_end(struct mal_standalone *standalone, bool say,
+void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 			char text[MAL_STANDALONE_TEXT]);
 
 /* Print the report for the user on standard error, without the record at its start. */

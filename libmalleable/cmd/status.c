@@ -98,9 +98,9 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
 	double measured = mal_step_number(status, "measured_s"),
-	       said = mal_step_number(status, "running_s");
+	       reported_s = mal_step_number(status, "running_s");
 	/* The user's controller may report any number. */
-	long running = said > 0 && said < 1e12 ? (long)said : 0;
+	long running = reported_s > 0 && reported_s < 1e12 ? (long)reported_s : 0;
 	size_t i;
 
 	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld", mal_step_text(status, "step"),

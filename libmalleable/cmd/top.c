@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* top.c: malleable top: show the balanced steps on this node live. */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libmalleable/base/option_parser.h"
@@ -78,7 +76,7 @@ static void print_step(FILE *out, const json_t *status, int columns)
 	const json_t *ranks = json_object_get(status, "ranks"), *rank;
 	double measured = mal_step_number(status, "measured_s"), max = 1;
 	bool observed = strcmp(mal_step_text(status, "policy"), "observe") == 0;
-	double gain = 1;
+	double gain = 1, plans = mal_step_number(status, "plans");
 	int width = columns - COLUMNS_OF_NUMBERS;
 	size_t i;
 
@@ -92,10 +90,10 @@ static void print_step(FILE *out, const json_t *status, int columns)
 
 		max = cpus > max ? cpus : max;
 	}
-	fprintf(out, "%c%s  %s  %zu ranks  %.0f s  gain %.2f x  %.0f plans\n", HEAD,
+	fprintf(out, "%c%s  %s  %zu rank%s  %.0f s  gain %.2f x  %.0f plan%s\n", HEAD,
 		mal_step_text(status, "step"), mal_step_text(status, "policy"),
-		json_array_size(ranks), mal_step_number(status, "running_s"), gain,
-		mal_step_number(status, "plans"));
+		json_array_size(ranks), mal_plural(json_array_size(ranks)),
+		mal_step_number(status, "running_s"), gain, plans, plans == 1 ? "" : "s");
 	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width,
 		"", "load");
 	json_array_foreach(ranks, i, rank) if (json_is_true(json_object_get(rank, "running")))
@@ -115,9 +113,9 @@ static int show(const struct mal_controller_process *controller, void *argument,
 }
 
 /* Write what all controllers report as lines to OUT. */
-static int collect(const struct arguments *arguments, FILE *out, struct mal_error *err)
+static int collect(const void *argument, int columns, FILE *out, struct mal_error *err)
 {
-	struct view view = {arguments, mal_screen_columns()};
+	struct view view = {argument, columns};
 	struct mal_steps steps;
 
 	if (mal_steps_find(&steps, err) < 0)
@@ -128,30 +126,6 @@ static int collect(const struct arguments *arguments, FILE *out, struct mal_erro
 		fprintf(out, "%cno balanced step%s on this node\n", BODY,
 			steps.others ? " of yours" : "");
 	mal_steps_clear(&steps);
-	fflush(out);
-	return 0;
-}
-
-/* Repeat until q, a signal, or an error. */
-static int watch(const struct arguments *arguments, struct mal_error *err)
-{
-	int key = 0;
-
-	while (!ended && key != 'q' && key != 'Q') {
-		int fd = memfd_create("malleable-top", MFD_CLOEXEC);
-		FILE *lines = fd >= 0 ? fdopen(fd, "w+") : NULL;
-
-		if (!lines)
-			return mal_fail_errno(err, "cannot create a file for the screen");
-		if (collect(arguments, lines, err) < 0) {
-			fclose(lines);
-			return -1;
-		}
-		rewind(lines);
-		mal_screen_paint(lines, HEAD);
-		fclose(lines);
-		key = mal_screen_key((int)(1000 * arguments->interval));
-	}
 	return 0;
 }
 
@@ -192,6 +166,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 int mal_cmd_top(int argc, char **argv)
 {
 	struct arguments arguments;
+	struct mal_screen screen = {.write = collect, .argument = &arguments, .bold = HEAD};
 	struct mal_error err;
 	int result = parse_arguments(argc, argv, &arguments);
 
@@ -201,16 +176,12 @@ int mal_cmd_top(int argc, char **argv)
 		fputs("malleable top: not a terminal; malleable status prints once\n", stderr);
 		return 2;
 	}
+	screen.interval_s = arguments.interval;
 	signal(SIGTERM, end);
 	signal(SIGINT, end);
 	signal(SIGHUP, end);
-	if (mal_screen_open(&err) < 0) {
+	result = mal_screen_watch(&screen, &ended, &err);
+	if (result)
 		fprintf(stderr, "malleable top: %s\n", err.text);
-		return 2;
-	}
-	result = watch(&arguments, &err);
-	mal_screen_close();
-	if (result < 0)
-		fprintf(stderr, "malleable top: %s\n", err.text);
-	return result < 0 ? 1 : 0;
+	return result;
 }

@@ -28,4 +28,10 @@
  */
 int mal_rundir_find_own(bool create, char *path, size_t size, struct mal_error *err);
 
+/*
+ * Remove files of the directory PATH that processes left which are gone: the number of one is all
+ * of a file's name, or stands behind its last dot. Those that are IN_USE (may be NULL) stay.
+ */
+void mal_rundir_clean_up(const char *path, bool (*in_use)(const char *path));
+
 #endif

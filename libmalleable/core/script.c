@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/job_path.h"
+#include "libmalleable/core/rundir.h"
 
 /* What is told. */
 #define STARTED 's'
@@ -70,18 +70,7 @@ static pid_t parse_name(const char *file, const char *name, size_t length)
 
 void mal_script_clean_up(void)
 {
-	DIR *directory = opendir(mal_script_directory);
-	struct dirent *file;
-
-	while (directory && (file = readdir(directory))) {
-		pid_t pid = parse_name(file->d_name, file->d_name, strcspn(file->d_name, "."));
-
-		if (pid && kill(pid, 0) < 0 && errno == ESRCH)
-			unlinkat(dirfd(directory), file->d_name, 0);
-	}
-	if (directory)
-		closedir(directory);
-	errno = 0;
+	mal_rundir_clean_up(mal_script_directory, NULL);
 }
 
 enum mal_script_news mal_script_hear(int fd)

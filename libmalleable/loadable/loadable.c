@@ -98,19 +98,19 @@ static bool is_set(const void *flag)
 }
 
 /* Take over the host's plan, without its pointers. */
-static void take_plan(struct mal_plan *plan, const struct mal_plan *said)
+static void take_plan(struct mal_plan *plan, const struct mal_plan *answer)
 {
-	plan->bind = is_set(&said->bind);
-	plan->lend = is_set(&said->lend);
-	plan->grow = is_set(&said->grow);
-	plan->move = is_set(&said->move);
-	plan->brief = is_set(&said->brief);
-	plan->lending = (struct mal_lending){is_set(&said->lending.keep_one),
-					     is_set(&said->lending.collectives_only),
-					     said->lending.near, said->lending.max};
-	plan->schedule = said->schedule;
-	plan->now_s = said->now_s;
-	plan->forecast_s = said->forecast_s;
+	plan->bind = is_set(&answer->bind);
+	plan->lend = is_set(&answer->lend);
+	plan->grow = is_set(&answer->grow);
+	plan->move = is_set(&answer->move);
+	plan->brief = is_set(&answer->brief);
+	plan->lending = (struct mal_lending){is_set(&answer->lending.keep_one),
+					     is_set(&answer->lending.collectives_only),
+					     answer->lending.near, answer->lending.max};
+	plan->schedule = answer->schedule;
+	plan->now_s = answer->now_s;
+	plan->forecast_s = answer->forecast_s;
 }
 
 static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)
@@ -219,25 +219,25 @@ static void keep(struct loaded *loaded)
 }
 
 /* Check the host's description and take it over. */
-static int take_description(struct loaded *loaded, const struct mal_exchange *said,
+static int take_description(struct loaded *loaded, const struct mal_exchange *described,
 			    struct mal_error *err)
 {
 	/* Once: the host can write at any time, also between a check and what follows from it. */
-	const size_t count = *(const volatile size_t *)&said->param_count;
+	const size_t count = *(const volatile size_t *)&described->param_count;
 	const char *file = loaded->file;
 
-	if (said->error[0])
-		return mal_fail(err, "%s: %.200s", file, said->error);
-	if (said->abi != MAL_POLICY_ABI)
+	if (described->error[0])
+		return mal_fail(err, "%s: %.200s", file, described->error);
+	if (described->abi != MAL_POLICY_ABI)
 		return mal_fail(err, "%s: made for version %u of the policy interface, not %d",
-				file, said->abi, MAL_POLICY_ABI);
-	if (strncmp(said->name, loaded->name, sizeof(said->name)) != 0)
-		return mal_fail(err, "%s: its policy is called '%.31s'", file, said->name);
+				file, described->abi, MAL_POLICY_ABI);
+	if (strncmp(described->name, loaded->name, sizeof(described->name)) != 0)
+		return mal_fail(err, "%s: its policy is called '%.31s'", file, described->name);
 	if (count > MAL_CHOICE_PARAMS)
 		return mal_fail(err, "%s: it has more than %d parameters", file, MAL_CHOICE_PARAMS);
 	snprintf(loaded->summary, sizeof(loaded->summary), "%.*s", MAL_EXCHANGE_TEXT - 1,
-		 said->summary);
-	memcpy(loaded->texts, said->params, sizeof(loaded->texts));
+		 described->summary);
+	memcpy(loaded->texts, described->params, sizeof(loaded->texts));
 	for (size_t i = 0; i < count; i++) {
 		struct mal_exchange_param *text = &loaded->texts[i];
 
@@ -255,7 +255,7 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *sa
 	loaded->policy.param_count = count;
 	loaded->policy.create = creates[loaded - table];
 	loaded->policy.decide = decide;
-	loaded->policy.map = is_set(&said->maps) ? map : NULL;
+	loaded->policy.map = is_set(&described->maps) ? map : NULL;
 	loaded->policy.destroy = destroy;
 	return 0;
 }

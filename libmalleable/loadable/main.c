@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "libmalleable/base/option_parser.h"
 #include "libmalleable/loadable/exchange.h"
 
 static void copy(char *to, size_t size, const char *from)
@@ -66,43 +67,37 @@ static void answer(const struct mal_policy *policy, void *state, struct mal_exch
 	exchange->plan = plan;
 }
 
-static void say(void)
+static void notify(void)
 {
 	if (send(MAL_HOST_SOCKET, "", 1, MSG_NOSIGNAL) != 1)
 		exit(1);
 }
 
-/* Returns -1 to go on, or the exit status. */
-static int read_arguments(int argc, char **argv)
+static void usage(FILE *out)
 {
-	const char *word = argc == 2 ? argv[1] : "";
-
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-		puts("Usage: malleable-policy FILE\n\n"
-		     "Runs a loadable policy for malleabled; of no use by itself.\n\n"
-		     "  --help, --version");
-		return 0;
-	}
-	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-		puts("malleable-policy " PACKAGE_VERSION);
-		return 0;
-	}
-	if (*word && *word != '-')
-		return -1;
-	fputs("malleable-policy: give one file, see malleable-policy --help\n", stderr);
-	return 2;
+	fputs("Usage: malleable-policy FILE\n\n"
+	      "Runs a loadable policy for malleabled; of no use by itself.\n\n"
+	      "  --help, --version\n",
+	      out);
 }
+
+static const struct mal_tool tool = {"malleable-policy", PACKAGE_VERSION, usage};
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {MAL_OPTIONS_END};
+	int option = mal_option(&tool, argc, argv, "", options);
 	struct mal_exchange *exchange;
 	const struct mal_policy *policy;
 	void *state = NULL;
 	char byte;
-	int result = read_arguments(argc, argv);
 
-	if (result >= 0)
-		return result;
+	if (option != MAL_OPTION_END)
+		return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	if (optind + 1 != argc) {
+		mal_option_wrong(&tool, "give one file");
+		return 2;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* We report a crash; a core file is of no use. */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -112,7 +107,7 @@ int main(int argc, char **argv)
 		fputs("malleable-policy: only malleabled can start it\n", stderr);
 		return 2;
 	}
-	policy = load(argv[1], exchange);
+	policy = load(argv[optind], exchange);
 	if (policy)
 		describe(policy, exchange);
 	if (policy && exchange->decides && !exchange->error[0] && policy->create) {
@@ -121,11 +116,11 @@ int main(int argc, char **argv)
 			copy(exchange->error, sizeof(exchange->error),
 			     "it cannot create its state");
 	}
-	say();
+	notify();
 	while (exchange->decides && !exchange->error[0] &&
 	       recv(MAL_HOST_SOCKET, &byte, 1, 0) == 1) {
 		answer(policy, state, exchange);
-		say();
+		notify();
 	}
 	return 0;
 }

@@ -159,28 +159,19 @@ void mal_site_parse(struct mal_site_arguments *arguments, int count, char **text
 	arguments->site->agent |= arguments->site->coschedule;
 }
 
-static void check_libdir(const struct mal_site_arguments *arguments)
+static void check_directories(const struct mal_site_arguments *arguments)
 {
-	const char *libdir = arguments->site->libdir;
-	char argument[sizeof(arguments->site->libdir) + 16], path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/malleabled", libdir);
-	if (access(path, X_OK) == 0)
-		return;
-	snprintf(argument, sizeof(argument), "libdir=%s", libdir);
-	complain(arguments, argument, "malleabled is not there: nothing is balanced");
-}
-
-static void check_report_dir(const struct mal_site_arguments *arguments)
-{
-	const char *directory = arguments->site->report_dir;
-	char argument[sizeof(arguments->site->report_dir) + 16];
+	const struct mal_site *site = arguments->site;
+	char argument[sizeof(site->libdir) + sizeof(site->report_dir)], path[PATH_MAX];
 	struct stat status;
 
-	if (!*directory || (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)))
-		return;
-	snprintf(argument, sizeof(argument), "report_dir=%s", directory);
-	complain(arguments, argument, "no such directory: no report is left");
+	snprintf(path, sizeof(path), "%s/malleabled", site->libdir);
+	snprintf(argument, sizeof(argument), "libdir=%s", site->libdir);
+	if (access(path, X_OK) < 0)
+		complain(arguments, argument, "malleabled is not there: nothing is balanced");
+	snprintf(argument, sizeof(argument), "report_dir=%s", site->report_dir);
+	if (*site->report_dir && (stat(site->report_dir, &status) < 0 || !S_ISDIR(status.st_mode)))
+		complain(arguments, argument, "no such directory: no report is left");
 }
 
 /* WHERE: empty, or "@PARTITION". */
@@ -230,8 +221,7 @@ static void check_partitions(const struct mal_site_arguments *arguments)
 
 void mal_site_check(const struct mal_site_arguments *arguments)
 {
-	check_libdir(arguments);
-	check_report_dir(arguments);
+	check_directories(arguments);
 	check_fallback(arguments, "");
 	check_partitions(arguments);
 }

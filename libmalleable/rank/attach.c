@@ -168,8 +168,8 @@ static int choose_home(struct mal_rank *rank, struct mal_error *err)
 	if (rank->rank_count <= 1 || count < mal_cpumask_count(&first_ones))
 		return 0;
 	if (count < rank->rank_count)
-		return mal_fail(err, "%u ranks share %u CPUs: nothing to balance", rank->rank_count,
-				count);
+		return mal_fail(err, "%u ranks share %u CPU%s: nothing to balance",
+				rank->rank_count, count, mal_plural(count));
 	first = rank->me * count / rank->rank_count;
 	last = (rank->me + 1) * count / rank->rank_count;
 	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&rank->home, cpu)) < MAL_MAX_CPUS;

@@ -116,8 +116,8 @@ int mal_orders_check(const struct mal_orders *orders, const struct mal_view *vie
 		return mal_fail(err, "%s would need %u CPUs at least, and there are %u", who, min,
 				cpus);
 	if (max < cpus)
-		return mal_fail(err, "%u CPUs would be left to nobody: %s could have %u at most",
-				cpus - max, who, max);
+		return mal_fail(err, "%u CPU%s would be left to nobody: %s could have %u at most",
+				cpus - max, mal_plural(cpus - max), who, max);
 	return 0;
 }
 

@@ -96,7 +96,7 @@ static pid_t spawn(const char *path, const struct passwd *user, int listening, i
 	snprintf(uid, sizeof(uid), "%u", (unsigned int)user->pw_uid);
 	snprintf(gid, sizeof(gid), "%u", (unsigned int)user->pw_gid);
 	snprintf(patience, sizeof(patience), "--patience=%u", mal_patience());
-	return mal_spawn(path, arguments, environment, fds, 2);
+	return mal_spawn(path, arguments, environment, fds, 2, false);
 }
 
 /* Read the agent's answer on CONNECTION. Returns 0 if it took the step, or -1 with ERR. */
@@ -124,22 +124,7 @@ static int read_answer(int connection, struct mal_error *err)
 static int tell(int connection, const struct mal_agent_step *message, const int *fds, size_t count,
 		struct mal_error *err)
 {
-	union {
-		char room[CMSG_SPACE(MAL_AGENT_FDS * sizeof(int))];
-		struct cmsghdr align;
-	} control = {{0}};
-	struct iovec part = {(void *)message, sizeof(*message)};
-	struct msghdr whole = {.msg_iov = &part,
-			       .msg_iovlen = 1,
-			       .msg_control = &control,
-			       .msg_controllen = CMSG_SPACE(count * sizeof(int))};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&whole);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(header), fds, count * sizeof(int));
-	if (sendmsg(connection, &whole, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (mal_descriptors_send(connection, fds, count, message, sizeof(*message)) < 0)
 		return mal_fail_errno(err, "the node's agent does not listen");
 	return read_answer(connection, err);
 }

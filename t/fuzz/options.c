@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* options.c: the value of --balance in slurmstepd, where nothing has checked it. */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "spank/options.c"
 #include "t/fuzz/fuzz.h"
@@ -32,10 +34,21 @@ spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
 	return ESPANK_SUCCESS;
 }
 
+/* The lowest free number. */
+static int free_descriptor(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD, 0);
+
+	if (fd < 0 || close_range((unsigned int)fd, (unsigned int)fd, 0) < 0)
+		abort();
+	return fd;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mal_choice choice;
 	struct mal_error err;
+	int first = free_descriptor();
 	char *text;
 
 	fuzz_begin(data, size);
@@ -48,5 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	balance_options_complete(NULL);
 	balance_options_fall_back();
 	mal_choose(balance_wish.spec, "auto,lewi", MAL_POLICY_DEFAULT, &choice, &err);
+	/* Else most inputs would find no descriptor for a line. */
+	if (free_descriptor() != first)
+		abort();
 	return 0;
 }

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_take(said, size);
 	balance_config.log = MAL_LOG_SLURMD;
 	balance_config.comment = true;
-	balance_outcome_say(&outcome, said, 4096);
+	balance_outcome_report(&outcome, said, 4096);
 	free(said);
 	return 0;
 }

@@ -14,7 +14,6 @@
 #define print_rank top_print_rank
 #define print_step top_print_step
 #define parse_arguments top_parse_arguments
-#define watch top_watch
 #include "libmalleable/cmd/top.c"
 #undef print_step
 

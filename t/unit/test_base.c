@@ -365,7 +365,8 @@ static int run(const char *script, int descriptor, long limit_ms)
 {
 	const char *const arguments[] = {"sh", "-c", script, NULL};
 	char *environment[] = {"ONLY=this", NULL};
-	pid_t child = mal_spawn("/bin/sh", arguments, environment, &descriptor, descriptor >= 0);
+	pid_t child =
+		mal_spawn("/bin/sh", arguments, environment, &descriptor, descriptor >= 0, false);
 
 	assert_true(child > 0);
 	return mal_spawn_end(child, mal_now_ms() + limit_ms);
@@ -403,9 +404,10 @@ static void descriptors_keep_apart(void **state)
 			fds[i] = fcntl(ends[i][1], F_DUPFD_CLOEXEC, firsts[n] + 2 - i);
 			close(ends[i][1]);
 		}
-		assert_int_equal(mal_spawn_end(mal_spawn("/bin/sh", arguments, environ, fds, 3),
-					       mal_now_ms() + 5000),
-				 0);
+		assert_int_equal(
+			mal_spawn_end(mal_spawn("/bin/sh", arguments, environ, fds, 3, false),
+				      mal_now_ms() + 5000),
+			0);
 		for (int i = 0; i < 3; i++) {
 			close(fds[i]);
 			assert_int_equal(read(ends[i][0], text, sizeof(text)), 2);
@@ -430,7 +432,7 @@ static void programs_end_in_time(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(mal_spawn_end(child, mal_now_ms() + 50), 0);
 	errno = 0;
-	assert_int_equal(mal_spawn("/none", arguments, (char *[]){NULL}, NULL, 0), -1);
+	assert_int_equal(mal_spawn("/none", arguments, (char *[]){NULL}, NULL, 0, false), -1);
 	assert_int_equal(errno, ENOENT);
 }
 

@@ -88,7 +88,7 @@ static void refused(void **state)
 		{"set min=3", "error the ranks would need 6 CPUs at least, and there are 4\n"},
 		{"set rank=0 max=1", "ok\n"},
 		{"set rank=1 max=2",
-		 "error 1 CPUs would be left to nobody: the ranks could have 3 at most\n"},
+		 "error 1 CPU would be left to nobody: the ranks could have 3 at most\n"},
 		{"set policy=off", "error a running step cannot be switched off: set observe\n"},
 		{"offer x", "error 'x' is not a list of CPUs below 1024 such as 0-3,8\n"},
 		{"nodes {}", "error no node is missing\n"},

@@ -80,8 +80,8 @@ static void client_reads_nothing(void)
 static void killed_child(void)
 {
 	char *environment[] = {NULL};
-	pid_t child =
-		mal_spawn("/bin/true", (const char *const[]){"true", NULL}, environment, NULL, 0);
+	pid_t child = mal_spawn("/bin/true", (const char *const[]){"true", NULL}, environment, NULL,
+				0, false);
 
 	assert_true(child > 0);
 	mal_spawn_end(child, 0);

@@ -493,6 +493,10 @@ static void remarks(void **state)
 	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads "
 	     "outside OpenMP, and 0.250 s in those of OpenMP");
 	says("2 windows were thrown away: ranks computed without having their CPUs");
+	node_set_plausibility(node, (struct mal_plausibility){.stopped = 1, .unseen = 1});
+	says("nothing was moved in 1 window: ranks such as 0 worked 0.000 s in threads outside "
+	     "OpenMP, and 0.000 s in those of OpenMP");
+	says("1 window was thrown away: ranks computed without having their CPUs");
 	node_slot(1)->use = 1;
 	says("faster with fewer threads: 3 of 4 CPUs are used");
 	node_segment()->header->schedule = MAL_SCHEDULE_DYNAMIC | 8 << 16;
@@ -507,9 +511,9 @@ static void strays(void **state)
 	does_not_say("not balanced");
 	node_slot(1)->strays = MAL_STRAYS_COMPUTE | MAL_STRAYS_OPEN;
 	node_slot(1)->count.lends = node_slot(1)->count.grants = 0;
-	says("1 ranks such as 1 lent nothing: other threads of the program may compute while one "
+	says("1 rank such as 1 lent nothing: other threads of the program may compute while one "
 	     "waits in MPI");
-	says("regions of 1 ranks such as 1 were not balanced: they began in another thread than "
+	says("regions of 1 rank such as 1 were not balanced: they began in another thread than "
 	     "the first that used MPI or OpenMP");
 	node_slot(1)->count.grants = 1;
 	does_not_say("lent nothing");
@@ -517,7 +521,7 @@ static void strays(void **state)
 	node_set_totals(node, (struct mal_totals){0});
 	says("too short to measure: fewer than two phase boundaries were seen; another thread than "
 	     "the first that used MPI waits in it");
-	says("regions of 1 ranks such as 1 were not balanced: they began in another thread than "
+	says("regions of 1 rank such as 1 were not balanced: they began in another thread than "
 	     "the first that used MPI or OpenMP");
 }
 

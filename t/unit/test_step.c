@@ -213,7 +213,7 @@ const char *balance_args_policies(void)
 	return NULL;
 }
 
-void balance_outcome_say(const struct balance_outcome *outcome, char *said, size_t size)
+void balance_outcome_report(const struct balance_outcome *outcome, char *said, size_t size)
 {
 	(void)said;
 	(void)size;
@@ -288,9 +288,9 @@ IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(void, balance_options_fall_back, (void), NOTHING)
 IDLE(enum mal_report_wish, balance_options_report, (void), MAL_REPORT_FULL)
 IDLE(const char *, balance_options_without_effect, (void), NULL)
-IDLE(void, balance_say_to_log, (bool alone), NOTHING)
+IDLE(void, balance_errors_to_log, (bool alone), NOTHING)
 IDLE(bool, balance_slurmctld_use_partition, (uint32_t job), true)
-IDLE(void, balance_say_as, (uint32_t number, uint32_t count), NOTHING)
+IDLE(void, balance_errors_from_node, (uint32_t number, uint32_t count), NOTHING)
 IDLE(const char *, balance_socket_name, (const struct balance_socket *socket), "")
 IDLE(void, balance_socket_close, (struct balance_socket * socket), NOTHING)
 IDLE(void, balance_socket_remove, (struct balance_socket * socket), NOTHING)

@@ -203,7 +203,8 @@ def table(books: Books) -> Iterator[str]:
     if len(accounts) > 1:
         yield books.total.row()
     if books.missed:
-        yield f"{books.missed} files are no reports\n"
+        yield ("1 file is no report\n" if books.missed == 1 else
+               f"{books.missed} files are no reports\n")
 
 
 def json(books: Books) -> Iterator[str]:

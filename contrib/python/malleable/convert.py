@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import time
 from typing import Callable, Iterator
 
@@ -225,14 +226,14 @@ def convert() -> int:
         if arguments.output is None:
             directory = stack.enter_context(beside(arguments.trace, "trace"))
         with input_file(arguments.trace, directory) as file:
-            trace = read_file(file, arguments.trace)
+            trace, read = read_file(file, arguments.trace), os.fstat(file.fileno())
         if arguments.output == "-":
             to_stdout(formats[".csv" if arguments.to == "csv" else ".json"](trace),
                       "cannot write the trace")
             return 0
         names = paths(arguments.to, arguments.output, arguments.trace)
         write_files([(name, lambda write=write: write(trace))
-                     for name, write in zip(names, formats.values())], "trace", directory)
+                     for name, write in zip(names, formats.values())], "trace", directory, [read])
     to_stdout((printable(name) + "\n" for name in names), "cannot print")
     return 0
 

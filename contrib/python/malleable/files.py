@@ -24,6 +24,10 @@ def printable(text: str) -> str:
                    for byte in text.encode("utf-8", "surrogatepass"))
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 @contextlib.contextmanager
 def failing(what: str) -> Iterator[None]:
     """Errors of the system say what failed."""
@@ -66,10 +70,12 @@ def beside(path: str, what: str) -> Iterator[int]:
 class Output:
     """A file that is written under another name, and gets its own by commit() at the end."""
 
-    def __init__(self, path: str, what: str, directory: Optional[int] = None):
+    def __init__(self, path: str, what: str, directory: Optional[int] = None,
+                 read: Iterable[os.stat_result] = ()):
         """DIRECTORY: nobody named the file but us, so what is there already must be the caller's
-        own. Else PATH may be a link, or a device."""
+        own. Else PATH may be a link, or a device. It is no file that was READ."""
         self.directory, self.own_directory, self.temporary = directory, False, ""
+        self.read = read
         self.what = f"cannot write the {what} to {path}"
         with failing(self.what):
             mode = self._derived(path) if directory is not None else self._named(path)
@@ -82,12 +88,17 @@ class Output:
             if mode:
                 os.fchmod(fd, mode)
 
+    def _refuse_read(self, there: os.stat_result) -> None:
+        if any(os.path.samestat(there, each) for each in self.read):
+            raise Failure(f"{self.what}: it is read; name another file", 2)
+
     def _derived(self, path: str) -> int:
         self.name = os.path.basename(path)
         try:
             there = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except FileNotFoundError:
             return 0
+        self._refuse_read(there)
         if not stat.S_ISREG(there.st_mode) or there.st_nlink > 1 or there.st_uid != os.geteuid():
             raise Failure(f"{self.what}: a link, or not yours alone; name another file")
         return stat.S_IMODE(there.st_mode)
@@ -110,6 +121,7 @@ class Output:
                 self.file = os.fdopen(fd, "wb")
                 return None
             os.close(fd)
+            self._refuse_read(there)
             path = os.path.realpath(path)
             if not stat.S_ISREG(there.st_mode) or not os.path.samestat(there, os.lstat(path)):
                 raise OSError(0, "not a file or device")
@@ -147,12 +159,12 @@ class Output:
 
 
 def write_files(files: list[tuple[str, Callable[[], Iterable[str]]]], what: str,
-                directory: Optional[int] = None) -> None:
-    """Write all of (PATH, what makes its parts), and none where one of them fails."""
+                directory: Optional[int] = None, read: Iterable[os.stat_result] = ()) -> None:
+    """Write all of (PATH, what makes its parts), and none where one of them fails, or is READ."""
     with contextlib.ExitStack() as stack:
         outputs = []
         for path, parts in files:
-            outputs.append(Output(path, what, directory))
+            outputs.append(Output(path, what, directory, read))
             stack.callback(outputs[-1].close)
             outputs[-1].write(parts())
         for output in outputs:

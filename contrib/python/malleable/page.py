@@ -12,7 +12,7 @@ from typing import Iterable, Iterator, Optional
 from plotly.offline import get_plotlyjs
 
 from .figures import cpu_seconds, draw, efficiencies, rank_sums
-from .files import printable
+from .files import counted, printable
 from .trace import Trace
 
 STYLE = """\
@@ -161,8 +161,9 @@ class Part:
         cut = " (the last line is not finished)" if trace.cut else ""
         path = html.escape(printable(trace.path))
         yield (f"<h2>Step {html.escape(trace.step)} on {html.escape(trace.node)}</h2>\n"
-               f"<p>Policy {html.escape(trace.policy)}, {trace.ranks} ranks, {len(trace.cpus)} "
-               f"CPUs, {len(trace.windows)} windows{cut}; from {path}</p>\n"
+               f"<p>Policy {html.escape(trace.policy)}, {counted(trace.ranks, 'rank')}, "
+               f"{counted(len(trace.cpus), 'CPU')}, {counted(len(trace.windows), 'window')}{cut}; "
+               f"from {path}</p>\n"
                f'<p class="verdict">{self.recorded_s:.3f} s were recorded. {self.verdict()}</p>\n')
         yield ('<figure>\n<figcaption>Drag to zoom in, in all pictures; a double click zooms out. '
                "Who has which CPU: the rank that owns it; CPUs that are lent for a moment stay "

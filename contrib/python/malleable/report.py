@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 from typing import BinaryIO, Optional
@@ -53,10 +54,12 @@ def replay(file: BinaryIO, arguments: argparse.Namespace) -> Optional[dict]:
     return json.loads(done.stdout)
 
 
-def _part(path: str, directory: Optional[int], arguments: argparse.Namespace):
+def _part(path: str, directory: Optional[int], arguments: argparse.Namespace,
+          read: list[os.stat_result]):
     from .page import Part
 
     with input_file(path, directory) as file:
+        read.append(os.fstat(file.fileno()))
         trace = read_file(file, path)
         return Part(trace, replay(file, arguments))
 
@@ -71,14 +74,15 @@ def report() -> int:
         output, directory = arguments.output, None
         if output is None:
             output, directory = first + ".html", stack.enter_context(beside(first, "page"))
-        parts = [_part(first, directory, arguments)]
-        parts += [_part(path, None, arguments) for path in others]
+        read: list[os.stat_result] = []
+        parts = [_part(first, directory, arguments, read)]
+        parts += [_part(path, None, arguments, read) for path in others]
 
         from .page import page
         if output == "-":
             to_stdout(page(parts), "cannot write the page")
             return 0
-        write_files([(output, lambda: page(parts))], "page", directory)
+        write_files([(output, lambda: page(parts))], "page", directory, read)
     to_stdout([printable(f"{output}: open it in a browser") + "\n"], "cannot print")
     return 0
 

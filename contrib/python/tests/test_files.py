@@ -36,6 +36,25 @@ def test_several_files_are_written_together(tmp_path):
     assert os.listdir(tmp_path) == ["one"] and (tmp_path / "one").read_text() == "old"
 
 
+def test_no_input_is_written_over(tmp_path):
+    """By its name, another spelling of it, a link, or a second name."""
+    trace = tmp_path / "trace"
+    trace.write_text("recorded")
+    (tmp_path / "link").symlink_to(trace)
+    os.link(trace, tmp_path / "second")
+    (tmp_path / "folder").mkdir()
+    with input_file(str(trace)) as file:
+        read = [os.fstat(file.fileno())]
+    for name in "trace", "link", "second", "folder/../trace":
+        with pytest.raises(Failure, match="^cannot write the page to .*: it is read; name another "
+                           "file$") as failed:
+            write_files([(str(tmp_path / "other"), lambda: ["new"]),
+                         (f"{tmp_path}/{name}", lambda: ["new"])], "page", read=read)
+        assert failed.value.status == 2
+    assert trace.read_text() == "recorded" and trace.samefile(tmp_path / "second")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "link", "second", "trace"]
+
+
 def derived(tmp_path):
     with beside(str(tmp_path / "trace"), "page") as directory:
         write(tmp_path / "page", directory)

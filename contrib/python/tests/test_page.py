@@ -30,6 +30,11 @@ def test_windows_without_ranks_are_no_number(write):
     assert "nan" not in "".join(page([Part(trace, None)])).split("<script")[0].lower()
 
 
+def test_one_is_no_plural(write):
+    trace = malleable.read(write(step(cpus=1, ranks=1), window([0], [sample(0)])))
+    assert ", 1 rank, 1 CPU, 1 window;" in "".join(page([Part(trace, None)]))
+
+
 def test_ranks_sums(write):
     trace = malleable.read(write(step(ranks=3), window([0, 1], [sample(0, cpus=0, work_s=1)]),
                                  window([0, 1], [sample(0, cpus=2, work_s=2), sample(1)])))

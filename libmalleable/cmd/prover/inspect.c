@@ -90,8 +90,8 @@ static int print_text(const char *path, const struct mal_inspection *inspection,
 				      inspection->trouble);
 	for (size_t i = 0; i < inspection->count; i++)
 		found += (size_t)inspection->verdicts[i].free;
-	result =
-		mal_print_line(stdout, "%s: %zu regions, %zu free", path, inspection->count, found);
+	result = mal_print_line(stdout, "%s: %zu region%s, %zu free", path, inspection->count,
+				mal_plural(inspection->count), found);
 	for (size_t i = 0; i < inspection->count; i++)
 		result |= print_region(&inspection->verdicts[i], work);
 	return result;

@@ -179,9 +179,9 @@ static void add_nodes(struct mal_text *text, const struct mal_imbalance *nodes)
 			mal_text_add(text, "%s\n", sorted[i]->line);
 		else if (i == SHOWN / 2)
 			mal_text_add(text,
-				     "... and %u nodes with less work per CPU than these and more "
+				     "... and %u node%s with less work per CPU than these and more "
 				     "than those:\n",
-				     nodes->known - SHOWN);
+				     nodes->known - SHOWN, mal_plural(nodes->known - SHOWN));
 	}
 	free(sorted);
 }
@@ -222,11 +222,12 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 			     nodes->count - nodes->known, nodes->count);
 	if (!isnan(nodes->balance)) {
 		mal_text_add(&text,
-			     "%u nodes, %u ranks, %u CPUs: load balance between nodes (mean/max) "
-			     "%.1f %%, most work per "
-			     "CPU on %s\n",
-			     nodes->known, count_ranks(nodes), count_cpus(nodes),
-			     100 * nodes->balance, most_loaded(nodes)->name);
+			     "%u node%s, %u rank%s, %u CPU%s: load balance between nodes "
+			     "(mean/max) %.1f %%, most work per CPU on %s\n",
+			     nodes->known, mal_plural(nodes->known), count_ranks(nodes),
+			     mal_plural(count_ranks(nodes)), count_cpus(nodes),
+			     mal_plural(count_cpus(nodes)), 100 * nodes->balance,
+			     most_loaded(nodes)->name);
 		add_placement(&text, nodes);
 	}
 	return text.length;

@@ -276,14 +276,14 @@ static void add_plausibility(struct mal_text *text, const struct mal_plausibilit
 {
 	if (found->unseen)
 		mal_text_add(text,
-			     "nothing was moved in %u windows: ranks such as %u worked %.3f s in "
+			     "nothing was moved in %u window%s: ranks such as %u worked %.3f s in "
 			     "threads outside OpenMP, and %.3f s in those of OpenMP\n",
-			     found->unseen, found->rank, found->unseen_s, found->seen_s);
+			     found->unseen, mal_plural(found->unseen), found->rank, found->unseen_s,
+			     found->seen_s);
 	if (found->stopped)
-		mal_text_add(
-			text,
-			"%u windows were thrown away: ranks computed without having their CPUs\n",
-			found->stopped);
+		mal_text_add(text,
+			     "%u window%s thrown away: ranks computed without having their CPUs\n",
+			     found->stopped, found->stopped == 1 ? " was" : "s were");
 }
 
 /* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
@@ -311,15 +311,15 @@ static void add_strays(struct mal_text *text, const struct mal_controller *contr
 
 	if (count)
 		mal_text_add(text,
-			     "%u ranks such as %u lent nothing: other threads of the program may "
+			     "%u rank%s such as %u lent nothing: other threads of the program may "
 			     "compute while one waits in MPI\n",
-			     count, one);
+			     count, mal_plural(count), one);
 	count = count_strays(controller, MAL_STRAYS_OPEN, &one);
 	if (count)
 		mal_text_add(text,
-			     "regions of %u ranks such as %u were not balanced: they began in "
+			     "regions of %u rank%s such as %u were not balanced: they began in "
 			     "another thread than the first that used MPI or OpenMP\n",
-			     count, one);
+			     count, mal_plural(count), one);
 }
 
 static void add_kept(struct mal_text *text, const struct mal_cpumask *kept)
@@ -376,9 +376,10 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	add_proofs(&text, controller);
 	add_unproved(&text, controller);
 	add_strays(&text, controller);
-	mal_text_add(&text, "step %s on %s: policy %s, %u ranks, %u CPUs, %.3f s\n",
+	mal_text_add(&text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     controller->deciding.policy->name, report->ranks, controller->step->cpu_count,
+		     controller->deciding.policy->name, report->ranks, mal_plural(report->ranks),
+		     controller->step->cpu_count, mal_plural(controller->step->cpu_count),
 		     report->elapsed_s);
 	if (controller->deciding.rejected)
 		mal_text_add(&text, "policy %s was rejected: %s\n",
@@ -399,10 +400,13 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	add_efficiency(&text, &totals->cpus);
 	add_alternatives(&text, controller, report->elapsed_s);
 	mal_text_add(&text,
-		     "CPUs: %llu lends, %llu borrows, %llu grants, %llu reclaims, %llu moves\n",
-		     (unsigned long long)report->lends, (unsigned long long)report->borrows,
-		     (unsigned long long)report->grants, (unsigned long long)report->reclaims,
-		     (unsigned long long)report->moves);
+		     "CPUs: %llu lend%s, %llu borrow%s, %llu grant%s, %llu reclaim%s, "
+		     "%llu move%s\n",
+		     (unsigned long long)report->lends, mal_plural(report->lends),
+		     (unsigned long long)report->borrows, mal_plural(report->borrows),
+		     (unsigned long long)report->grants, mal_plural(report->grants),
+		     (unsigned long long)report->reclaims, mal_plural(report->reclaims),
+		     (unsigned long long)report->moves, mal_plural(report->moves));
 	if (report->evictions)
 		mal_text_add(
 			&text,
@@ -450,12 +454,14 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	mal_text_add(&text,
-		     "step %s on %s: %s%s, %u ranks, %u CPUs, %llu lends, %llu moves%s: %s%s\n",
+		     "step %s on %s: %s%s, %u rank%s, %u CPU%s, %llu lend%s, %llu move%s%s: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     controller->deciding.policy->name,
 		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
-		     controller->step->cpu_count, (unsigned long long)report->lends,
-		     (unsigned long long)report->moves, alone ? ", this node alone" : "", verdict,
+		     mal_plural(report->ranks), controller->step->cpu_count,
+		     mal_plural(controller->step->cpu_count), (unsigned long long)report->lends,
+		     mal_plural(report->lends), (unsigned long long)report->moves,
+		     mal_plural(report->moves), alone ? ", this node alone" : "", verdict,
 		     lacks_mpi(controller, report) ? "; no MPI calls intercepted" : "");
 	if (controller->step->arguments.node_number == 0)
 		mal_text_add(&text, "%s", mal_phrase_not_joined);

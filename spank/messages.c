@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * say.c: lines in Slurm's logs and on terminals.
+ * messages.c: lines in Slurm's logs and on terminals.
  *
  * Much of what they quote comes from users. It must not end a line, so that the rest looks like a
  * line of ours, nor move a terminal's cursor.
@@ -37,11 +37,6 @@ static struct {
 
 /* In slurmstepd: errors are for slurmd's log alone. */
 static bool log_alone;
-
-void balance_make_printable(char *text)
-{
-	mal_make_printable(text, strlen(text), false);
-}
 
 /* Standard error, for writing without waiting. -1: nobody reads it. */
 static int open_stderr(void)
@@ -116,22 +111,22 @@ static bool put_stderr_back(int kept, int caught, bool told)
 }
 
 /*
- * Let SAY, a function of Slurm's, write TEXT. Returns false if a user who is TOLD did not get it in
- * time. Outside slurmstepd standard error is the caller's own.
+ * Let WRITER, a function of Slurm's, write TEXT. Returns false if a user who is TOLD did not get it
+ * in time. Outside slurmstepd standard error is the caller's own.
  */
-static bool put_line(void (*say)(const char *format, ...), const char *format, const char *text,
+static bool put_line(void (*writer)(const char *format, ...), const char *format, const char *text,
 		     bool told)
 {
 	int caught, kept;
 
 	if (spank_context() != S_CTX_REMOTE) {
-		say(format, text);
+		writer(format, text);
 		return true;
 	}
 	kept = set_stderr_aside(&caught);
 	if (kept < 0 && (!told || !mal_descriptor_wait(STDERR_FILENO, POLLOUT, mal_now_ms())))
 		return false;
-	say(format, text);
+	writer(format, text);
 	return kept < 0 || put_stderr_back(kept, caught, told);
 }
 
@@ -140,12 +135,12 @@ bool balance_tell_user(const char *text)
 	return put_line(slurm_spank_log, "balance: %s", text, true);
 }
 
-void balance_say_to_log(bool alone)
+void balance_errors_to_log(bool alone)
 {
 	log_alone = alone;
 }
 
-void balance_say_as(uint32_t number, uint32_t count)
+void balance_errors_from_node(uint32_t number, uint32_t count)
 {
 	char name[65] = "?";
 
@@ -156,15 +151,15 @@ void balance_say_as(uint32_t number, uint32_t count)
 		node.name[0] = '\0';
 }
 
-static void put(void (*say)(const char *format, ...), const char *name, const char *format,
+static void put(void (*writer)(const char *format, ...), const char *name, const char *format,
 		va_list args)
 {
 	char text[1024];
 	size_t used = (size_t)snprintf(text, sizeof(text), "balance: %s", name);
 
 	vsnprintf(text + used, sizeof(text) - used, format, args);
-	balance_make_printable(text);
-	put_line(say, "%s", text, !log_alone);
+	mal_make_printable(text, strlen(text), false);
+	put_line(writer, "%s", text, !log_alone);
 }
 
 void balance_error(const char *format, ...)
