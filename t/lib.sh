@@ -4,6 +4,15 @@
 # shellcheck shell=bash disable=SC2034
 set -u
 
+# make check runs RUN_ALONE alone. The others say why they are left out.
+if [[ " ${RUN_ALONE:-t/${0##*/}} " != *" t/${0##*/} "* ]]; then
+	reason="takes minutes, or a quiet machine: make check TESTS=t/${0##*/}"
+	[ "$(id -u)" = 0 ] || ! grep -q '^need_cluster' "$0" ||
+		reason="needs root for a private Slurm"
+	echo "1..0 # SKIP $reason"
+	exit 0
+fi
+
 # Whatever the caller's shell, runtime, MPI, job or make has set means nothing here. (A test that
 # runs make would get the caller's list of tests.)
 foreign='OMP|KMP|GOMP|OMPI|PMIX?|PRTE|MPICH|HYDRA|I_MPI|SLURM|SBATCH|SALLOC|MALLEABLE|LD'

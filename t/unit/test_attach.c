@@ -3,14 +3,18 @@
  * test_attach.c: how a process becomes a rank of a step, from the variables and the segment that
  * it inherits, and how it leaves.
  */
+#include "t/unit/alone.h"
 #include "t/unit/rank_fixture.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 
-#include "libmalleable/rank/attach.c"
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/core/env.h"
+#include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
+#include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/primary.h"
 
 /* We attach to FD's segment as rank 0 of two that share CPUs 0 to 3. */
@@ -82,12 +86,9 @@ static int set_up(void **state)
 	assert_int_equal(mal_cpumask_parse("0-3", &all, &err), 0);
 	fd = mal_segment_create(&view, 2, &all, &err);
 	assert_true(fd >= 0);
-	memset(&mal, 0, sizeof(mal));
-	memset(&mal_self, 0, sizeof(mal_self));
 	test_kernel = (struct test_kernel){.caller = 1};
 	test_kernel.mask[1] = all;
 	mal_clock_is_tsc = false;
-	tried = false;
 	pmix_knows = false;
 	fd_of_controller = -1;
 	set_number(MAL_ENV_SEGMENT_FD, fd);
@@ -99,8 +100,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	mal.active = false;
-	mal_segment_close(&mal.segment);
 	mal_segment_close(&view);
 	close(fd);
 	return 0;
@@ -118,11 +117,7 @@ static struct mal_cpu_state seen(unsigned int cpu)
 	return mal_word_read(&view.cpus[cpu].word);
 }
 
-/*
- * Ranks that are not bound get equal parts of the step's CPUs; what a rank had is free when it
- * leaves.
- */
-static void shares(void **state)
+static void attaches(void **state)
 {
 	(void)state;
 	mal_attach();
@@ -136,9 +131,15 @@ static void shares(void **state)
 	mal_attach();
 	assert_true(mal_become_primary(&mal));
 	assert_false(mal_become_primary(&mal));
-	leave(&mal);
-	leave(&mal);
-	assert_false(mal.active);
+}
+
+/*
+ * Ranks that are not bound get equal parts of the step's CPUs; what a rank had is free when it
+ * has ended.
+ */
+static void shares(void **state)
+{
+	run_alone(attaches, state);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_ENDED);
 	assert_true(seen(0).lent && seen(1).lent);
 }
@@ -229,18 +230,24 @@ static void after_another(void **state)
 	assert_false(mal_cpumask_has(&view.ranks[0].home, 3));
 }
 
-/* One that is bound has what it is bound to. */
-static void bound(void **state)
+static void is_no_rank(void **state)
 {
 	(void)state;
+	assert_false(mal.active);
+}
+
+/* One that is bound has what it is bound to. Its children are no ranks. */
+static void bound(void **state)
+{
 	memset(&test_kernel.mask[1], 0, sizeof(all));
 	mal_cpumask_add(&test_kernel.mask[1], 2);
 	setenv(MAL_ENV_MODE, "cpuset", 1);
 	mal_attach();
 	assert_string_equal(home(), "2");
 	assert_int_equal(view.ranks[0].reason, MAL_REASON_USER);
-	forget_in_child();
-	assert_false(mal.active);
+	run_alone(is_no_rank, state);
+	assert_true(mal.active);
+	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 }
 
 static void begins_with_less(void **state)
@@ -254,40 +261,74 @@ static void begins_with_less(void **state)
 	assert_int_equal(mal.mode, MAL_MODE_TEAM);
 }
 
+static unsigned int number, count;
+
+static void is_numbered(void **state)
+{
+	(void)state;
+	mal_attach();
+	assert_int_equal(mal.me, number);
+	assert_int_equal(mal.rank_count, count);
+}
+
+static void expect(unsigned int rank, unsigned int ranks)
+{
+	number = rank;
+	count = ranks;
+	run_alone(is_numbered, NULL);
+}
+
 /* Who we are where Slurm does not say it. */
 static void as_launchers_say(void **state)
 {
 	(void)state;
 	unsetenv(MAL_ENV_LOCAL_RANK);
-	assert_int_equal(mal_segment_open(&mal.segment, fd, NULL), 0);
-	find_rank(&mal);
-	assert_int_equal(mal.rank_count, 1);
+	expect(0, 1);
 	setenv("PMI_RANK", "1", 1);
 	setenv("PMI_SIZE", "2", 1);
-	find_rank(&mal);
-	assert_int_equal(mal.me, 1);
+	expect(1, 2);
 	setenv("PMIX_RANK", "17", 1);
 	setenv("PMI_RANK", "0", 1);
 	pmix_knows = true;
-	find_rank(&mal);
-	assert_int_equal(mal.me, 1);
-	assert_int_equal(mal.rank_count, 2);
+	expect(1, 2);
 	setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
 	setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "x", 1);
-	find_rank(&mal);
-	assert_int_equal(mal.me, 0);
+	expect(0, 2);
 	setenv(MAL_ENV_LOCAL_RANK, "9", 1);
-	find_rank(&mal);
-	assert_int_equal(mal.rank_count, 1);
+	expect(0, 1);
+}
+
+static void stays_outside(void **state)
+{
+	(void)state;
+	mal_attach();
+	assert_false(mal.active);
+}
+
+static int said; /* what a rank prints */
+
+static void is_refused(void **state)
+{
+	dup2(said, STDERR_FILENO);
+	stays_outside(state);
 }
 
 static void refused(const char *why)
 {
-	struct mal_error err = {{0}};
+	char text[256];
+	ssize_t length;
+	int ends[2];
 
-	assert_int_equal(attach(&mal, &err), -1);
-	if (!strstr(err.text, why))
-		fail_msg("%s", err.text);
+	assert_int_equal(pipe(ends), 0);
+	said = ends[1];
+	run_alone(is_refused, NULL);
+	close(said);
+	length = read(ends[0], text, sizeof(text) - 1);
+	close(ends[0]);
+	assert_true(length > 0);
+	text[length] = '\0';
+	if (!strstr(text, why) || !strstr(text, "; this rank runs unbalanced\n"))
+		fail_msg("%s", text);
 }
 
 static void refusals(void **state)
@@ -296,16 +337,17 @@ static void refusals(void **state)
 	unsetenv(MAL_ENV_CPUS);
 	refused("missing or wrong");
 	setenv(MAL_ENV_CPUS, "0-3", 1);
-	set_number(MAL_ENV_SEGMENT_FD, 999);
-	refused("");
-	setenv(MAL_ENV_SEGMENT_FD, "x", 1);
-	refused(MAL_ENV_SEGMENT_FD);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);
-	refused("");
+	set_number(MAL_ENV_SEGMENT_FD, 999);
+	refused("descriptor 999 is not");
+	setenv(MAL_ENV_SEGMENT_FD, "x", 1);
+	refused(MAL_ENV_SEGMENT_FD " is wrong");
+	assert_false(view.header->refused);
 	set_number(MAL_ENV_SEGMENT_FD, fd);
 	memset(&test_kernel.mask[1], 0, sizeof(all));
 	mal_cpumask_add(&test_kernel.mask[1], 7);
 	refused("no CPU of its step");
+	assert_true(view.header->refused);
 	mal_cpumask_add(&test_kernel.mask[1], 0);
 	setenv(MAL_ENV_HOME, "0", 1);
 	refused("nothing to balance");
@@ -405,15 +447,16 @@ static void comes_to_cpus_of_others(void **state)
 	assert_int_equal(view.ranks[0].pid, getpid());
 }
 
+/* Outside of a step, as its segment is not there, and no controller. */
 static void no_rank(void **state)
 {
-	(void)state;
+	set_number(MAL_ENV_SEGMENT_FD, 999);
+	run_alone(stays_outside, state);
 	unsetenv(MAL_ENV_SEGMENT_FD);
-	mal_attach();
-	assert_false(mal.active);
+	run_alone(stays_outside, state);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define CASE(function) ALONE(function, set_up, tear_down)
 
 int main(void)
 {

@@ -51,6 +51,19 @@ static void auto_lends_at_once_where_nothing_can_move(void **state)
 	}
 }
 
+/* RANK worked so long in four phases, on its one CPU, and waited for the rest. */
+static void set_sample(struct node *node, unsigned int rank, double elapsed_s, double work_s)
+{
+	node->samples[rank] = (struct mal_sample){.running = true,
+						  .elapsed_s = elapsed_s,
+						  .cpus = 1,
+						  .team = 1,
+						  .phases = 4,
+						  .region_s = work_s,
+						  .work_s = work_s,
+						  .mpi_s = elapsed_s - work_s};
+}
+
 /* Of a balanced step nobody is helped: threads that share a CPU only make its regions longer. */
 static void auto_lends_for_what_the_first_window_leaves(void **state)
 {
@@ -64,14 +77,7 @@ static void auto_lends_for_what_the_first_window_leaves(void **state)
 		for (unsigned int rank = 0; rank < 2; rank++) {
 			double work = light == 2 ? 0.001 : rank && light ? 0.2 : 0.396;
 
-			node.samples[rank] = (struct mal_sample){.running = true,
-								 .elapsed_s = 0.4,
-								 .cpus = 1,
-								 .team = 1,
-								 .phases = 4,
-								 .region_s = work,
-								 .work_s = work,
-								 .mpi_s = 0.4 - work};
+			set_sample(&node, rank, 0.4, work);
 		}
 		for (unsigned int window = 0; window < 40; window++) {
 			decide(&node, &mal_policy_auto, policy);
@@ -93,14 +99,7 @@ static void auto_lends_once_a_window_leaves_much(void **state)
 		for (unsigned int rank = 0; rank < 2; rank++) {
 			double work = rank && window ? 0.2 : 0.396;
 
-			node.samples[rank] = (struct mal_sample){.running = true,
-								 .elapsed_s = 0.4,
-								 .cpus = 1,
-								 .team = 1,
-								 .phases = 4,
-								 .region_s = work,
-								 .work_s = work,
-								 .mpi_s = 0.4 - work};
+			set_sample(&node, rank, 0.4, work);
 		}
 		decide(&node, &mal_policy_auto, policy);
 		assert_int_equal(node.plan.lend, window == 1);
@@ -122,13 +121,8 @@ static void auto_lends_on_where_ranks_leave(void **state)
 		for (unsigned int rank = 0; rank < 3; rank++) {
 			double work = begins && rank ? 0.1 : begins ? 0.396 : 0.198;
 
-			node.samples[rank] = (struct mal_sample){.running = rank < 2 || window < 2,
-								 .elapsed_s = begins ? 0.4 : 0.2,
-								 .cpus = 1,
-								 .team = 1,
-								 .phases = 4,
-								 .region_s = work,
-								 .work_s = work};
+			set_sample(&node, rank, begins ? 0.4 : 0.2, work);
+			node.samples[rank].running = rank < 2 || window < 2;
 		}
 		decide(&node, &mal_policy_auto, policy);
 		assert_true(node.plan.lend);

@@ -7,11 +7,17 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libmalleable/base/patience.h"
-#include "spank/job_cpus.c"
+#include "spank/cgroup.h"
+#include "spank/deadline.h"
+#include "spank/entries.h"
+#include "spank/job_cpus.h"
+#include "spank/plugin.h"
 
 #define STEPS 4u
 #define JOB 7u

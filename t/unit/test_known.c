@@ -169,13 +169,14 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_b
 {
 	(void)err;
 	inspected++;
-	atomic_fetch_add(&node->inspected, 1);
 	choose_list(bytes, size);
 	*inspection = (struct mal_inspection){.count = list_count,
 					      .verdicts = calloc(list_count + 1, sizeof(list[0])),
 					      .unknown = unknown,
 					      .taken_tells = taken_tells};
 	memcpy(inspection->verdicts, list, list_count * sizeof(list[0]));
+	/* The object may be unloaded from here on. */
+	atomic_fetch_add(&node->inspected, 1);
 	if (question && memmem(bytes, size, "region_bound", 13))
 		told = (unsigned int)by->tells(question, by->data);
 	atomic_store(&node->known, by->known->count);
@@ -212,6 +213,20 @@ static void start(void)
 	stamp(1);
 }
 
+/* No inspection ends from here on: nobody waits for it longer than a moment. */
+static void hold_inspections(void)
+{
+	atomic_store(&node->held, true);
+	mal_patience_set(1);
+}
+
+/* A machine that stalls decides nothing then. */
+static void let_inspections_end(void)
+{
+	atomic_store(&node->held, false);
+	mal_patience_set(MAL_PATIENCE_MAX);
+}
+
 static int open_all(void **state)
 {
 	(void)state;
@@ -222,9 +237,8 @@ static int open_all(void **state)
 	plugin_is_free = 1;
 	question = NULL;
 	atomic_store(&node->inspected, 0);
-	atomic_store(&node->held, false);
 	atomic_store(&node->parts, false);
-	mal_patience_set(1);
+	let_inspections_end();
 	start();
 	return 0;
 }
@@ -307,7 +321,6 @@ static void at_once(void **state)
 	if (killed == 0)
 		_exit(0);
 	waitpid(killed, NULL, 0);
-	mal_patience_set(MAL_PATIENCE_MAX);
 	atomic_store(&node->turn, killed);
 	for (int i = 0; i < 4; i++)
 		if (fork() == 0)
@@ -320,10 +333,17 @@ static void at_once(void **state)
 	assert_int_equal(atomic_load(&node->turn), 0);
 }
 
+static void await_inspections(unsigned int count)
+{
+	while (atomic_load(&node->inspected) < count)
+		usleep(1000);
+}
+
 /* Wait for READ objects to be read, and their verdicts to be kept. */
 static void let_it_read(unsigned int read)
 {
-	while (atomic_load(&node->inspected) < read || !mal_reader_is_free())
+	await_inspections(read);
+	while (!mal_reader_is_free())
 		usleep(1000);
 	usleep(2 * PAUSE_NS / 1000);
 }
@@ -334,7 +354,7 @@ static void goes_on(void **state)
 	char text[64];
 
 	(void)state;
-	atomic_store(&node->held, true);
+	hold_inspections();
 	assert_false(kind_of(region_free).free);
 	assert_false(kind_of(region_free).stays);
 	assert_true(mal_known_are_unread());
@@ -343,17 +363,17 @@ static void goes_on(void **state)
 	assert_string_equal(text, "the program: it is read in the background");
 	/* It takes next to no CPU time from others then. */
 	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)atomic_load(&reader.tid)), 19);
-	atomic_store(&node->held, false);
+	let_inspections_end();
 	let_it_read(1);
 	assert_true(kind_of(region_free).free);
 	assert_true(kind_of(region_free).stays);
 	assert_false(kind_of(region_bound).free);
 	assert_false(mal_known_are_unread());
 	/* The next start waits for nothing. */
-	atomic_store(&node->held, true);
+	hold_inspections();
 	start();
 	assert_true(kind_of(region_free).free);
-	atomic_store(&node->held, false);
+	let_inspections_end();
 }
 
 /*
@@ -369,6 +389,7 @@ static void holds_no_lock_at_length(void **state)
 	assert_int_equal(system(command), 0);
 	prover.inspect = NULL;
 	atomic_store(&nice_as_it_loads, -1);
+	mal_patience_set(1);
 	assert_false(kind_of(region_free).free);
 	while (!mal_reader_is_free())
 		usleep(1000);
@@ -381,7 +402,7 @@ static void holds_no_lock_at_length(void **state)
 static void does_not_wait_again(void **state)
 {
 	(void)state;
-	atomic_store(&node->held, true);
+	hold_inspections();
 	assert_false(kind_of(region_free).free);
 	assert_true(unread.waited_ns >= (uint64_t)WAIT_MS * 1000000);
 	atomic_store(&node->turn, 0);
@@ -390,7 +411,7 @@ static void does_not_wait_again(void **state)
 	known_count = 0;
 	assert_false(kind_of(region_free).free);
 	assert_int_equal(unread.waited_ns, 0);
-	atomic_store(&node->held, false);
+	let_inspections_end();
 	let_it_read(1);
 	assert_true(kind_of(region_free).free);
 }
@@ -406,7 +427,7 @@ static void first_comes_first(void **state)
 	int status;
 
 	(void)state;
-	atomic_store(&node->held, true);
+	hold_inspections();
 	atomic_store(&node->parts, true);
 	child = fork();
 	if (child == 0) {
@@ -426,7 +447,7 @@ static void first_comes_first(void **state)
 	assert_true(kind_of(region_free).free);
 	assert_false(kind_of(region_bound).stays);
 	assert_true(mal_known_are_unread());
-	atomic_store(&node->held, false);
+	let_inspections_end();
 	let_it_read(2);
 	assert_int_equal(atomic_load(&node->known), 1);
 	assert_true(kind_of(region_bound).stays);
@@ -440,7 +461,7 @@ static void others_go_on(void **state)
 	int status;
 
 	(void)state;
-	atomic_store(&node->held, true);
+	hold_inspections();
 	for (int i = 0; i < 3; i++)
 		if (fork() == 0) {
 			bool free_at_first = kind_of(region_free).free;
@@ -452,7 +473,7 @@ static void others_go_on(void **state)
 		}
 	while (atomic_load(&node->arrived) < 3)
 		usleep(1000);
-	atomic_store(&node->held, false);
+	let_inspections_end();
 	for (int i = 0; i < 3; i++) {
 		wait(&status);
 		assert_int_equal(status, 0);
@@ -466,17 +487,18 @@ static void reader_ends(void **state)
 	pid_t child;
 
 	(void)state;
-	atomic_store(&node->held, true);
+	hold_inspections();
 	child = fork();
 	if (child == 0) {
 		kind_of(region_free);
+		await_inspections(1);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(atomic_load(&node->turn), child);
 	kind_of(region_free);
 	assert_int_equal(atomic_load(&node->turn), getpid());
-	atomic_store(&node->held, false);
+	let_inspections_end();
 	let_it_read(2);
 	assert_true(kind_of(region_free).free);
 	assert_int_equal(inspected, 1);
@@ -490,13 +512,15 @@ static void unloaded_as_it_is_read(void **state)
 
 	(void)state;
 	kind_of(region_free);
-	atomic_store(&node->held, true);
+	hold_inspections();
 	loaded_plugin = load("plugin_region");
 	region = dlsym(loaded_plugin, "plugin_region");
-	assert_false(mal_region_of(region).free);
-	atomic_store(&node->held, false);
+	/* Only once the thread has ended that read the program another one begins. */
+	while (atomic_load(&node->inspected) < 2)
+		assert_false(mal_region_of(region).free);
+	let_inspections_end();
 	dlclose(loaded_plugin);
-	let_it_read(1);
+	let_it_read(2);
 	assert_false(mal_region_of(region).free);
 	assert_false(mal_known_are_unread());
 	loaded_plugin = load("plugin_region");

@@ -3,18 +3,20 @@
  * test_mpi.c: the interposed MPI calls in front of an MPI library that is made of functions of
  * this file: what they pass on, what counts as a boundary, and what is known of the library.
  */
-#include "t/unit/unit.h"
+#include "t/unit/alone.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/rank/mpi/library.c"
+#include "libmalleable/rank/mpi/library.h"
 #include "libmalleable/rank/mpi/next.h"
-#include "libmalleable/rank/mpi/requests.c"
-#include "libmalleable/rank/mpi/start.c"
+#include "libmalleable/rank/mpi/requests.h"
+#include "libmalleable/rank/mpi/start.h"
+#include "libmalleable/rank/wait.h"
+
+#define MPICH_COMM_WORLD 0x44000000
+#define STANDARD_COMM_WORLD 0x101
 
 /* Every call of MPI, by its C form. Those of Fortran have the same words and more. */
 typedef mpi_word any_call(mpi_word, mpi_word, mpi_word, mpi_word, mpi_word, mpi_word, mpi_word,
@@ -55,7 +57,7 @@ extern any_call MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Session_init, MPI_S
 unsigned int ucp_worker_progress(void *worker);
 
 /* What the rank library hears. */
-static unsigned int entered, left, boundaries, tested, done, unwound, polled, finalized;
+static unsigned int entered, left, boundaries, tested, done, unwound, polled, finalized, probed;
 static enum mal_mpi_polling initialized;
 __thread signed char mal_mpi_in_test;
 static unsigned int timed;
@@ -129,7 +131,7 @@ static unsigned int passed_on;
 static bool has_abi, lacks;
 static mpi_word arguments[13];
 static uint64_t *completes; /* this request becomes a null handle in the next call */
-static int world_size;
+static int world_size = 4;
 
 static mpi_word take_call(mpi_word a0, mpi_word a1, mpi_word a2, mpi_word a3, mpi_word a4,
 			  mpi_word a5, mpi_word a6, mpi_word a7, mpi_word a8, mpi_word a9,
@@ -174,6 +176,7 @@ static int probe(int source, int tag, mpi_word comm, int *found, void *status)
 {
 	(void)source, (void)tag, (void)comm, (void)status;
 	*found = 0;
+	probed++;
 	return 0;
 }
 
@@ -241,26 +244,6 @@ void *__wrap_dlopen(const char *name, int flags)
 {
 	(void)name, (void)flags;
 	return NULL;
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	entered = left = boundaries = tested = done = unwound = polled = finalized = passed_on = 0;
-	mpi.known = mpi.has_world = false;
-	memset(&mpi.library, 0, sizeof(mpi.library));
-	mpi.world_handle = 1;
-	mpi.size = 0;
-	mal_mpi_handle_size = sizeof(mpi_word);
-	yields[OPEN_MPI].wanted = yields[INTEL_MPI].wanted = false;
-	mal_mpi_open_requests = 0;
-	has_abi = lacks = false;
-	world_size = 4;
-	completes = NULL;
-	/* As mal_mpi_before_init() leaves them, which looks once in a process. */
-	setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
-	setenv("I_MPI_THREAD_YIELD", "2", 1);
-	return 0;
 }
 
 static void start(const char *library)
@@ -368,31 +351,46 @@ static void boundaries_of_mpich(void **state)
 	assert_int_equal(boundaries, 2);
 }
 
-static void libraries(void **state)
+static void of_the_standard(void **state)
 {
 	(void)state;
 	has_abi = true;
 	start("Some MPI of the standard");
-	assert_int_equal(mpi.library.kind, MAL_MPI_STANDARD);
 	assert_int_equal(over(STANDARD_COMM_WORLD), 1);
-	set_up(NULL);
+}
+
+static void intel(void **state)
+{
+	(void)state;
 	start(INTEL);
-	assert_true(mpi.library.intel);
 	assert_int_equal(initialized, MAL_MPI_POLLS_YIELD);
-	set_up(NULL);
-	yields[OPEN_MPI].wanted = true;
+	assert_string_equal(getenv("I_MPI_THREAD_YIELD"), "2");
+}
+
+/* The user has told Open MPI to yield. */
+static void yields_wanted(void **state)
+{
+	(void)state;
+	setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
 	start(OPEN);
 	assert_int_equal(initialized, MAL_MPI_POLLS_YIELD_WANTED);
-	set_up(NULL);
+}
+
+static void unknown(void **state)
+{
+	struct mal_mpi_library library = {0};
+
+	(void)state;
 	start("Nobody knows me");
-	assert_int_equal(mpi.library.kind, MAL_MPI_UNKNOWN);
-	assert_string_equal(mpi.library.name, "Nobody knows me");
 	assert_int_equal(over((mpi_word)open_mpi_world), 0);
+	mal_mpi_look_at_library(&library);
+	assert_int_equal(library.kind, MAL_MPI_UNKNOWN);
+	assert_string_equal(library.name, "Nobody knows me");
 	/* One that says nothing is named by its file: here, this program. */
 	for (unsigned int i = 0; i < 3; i++) {
-		set_up(NULL);
-		start((const char *[]){"", "\n", " , of stubs"}[i]);
-		assert_string_equal(mpi.library.name, program_invocation_short_name);
+		version = (const char *[]){"", "\n", " , of stubs"}[i];
+		mal_mpi_look_at_library(&library);
+		assert_string_equal(library.name, program_invocation_short_name);
 	}
 }
 
@@ -468,16 +466,27 @@ static void many_requests(void **state)
 static void sessions(void **state)
 {
 	uint64_t session = 3;
-	int of_fortran = 4, error = 0;
 
 	(void)state;
 	version = OPEN;
 	MPI_T_init_thread(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	MPI_Session_init(0, 0, (mpi_word)&session, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	assert_int_equal(over(5), 1);
-	mpi_session_init_(0, 0, (mpi_word)&of_fortran, (mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-	assert_int_equal(mpi.size, 4);
 	MPI_Session_finalize(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	/* Without MPI_Init nobody may use the world. */
+	mal_mpi_progress();
+	assert_int_equal(probed, 0);
+	assert_int_equal(entered, left);
+}
+
+static void sessions_of_fortran(void **state)
+{
+	int session = 4, error = 0;
+
+	(void)state;
+	version = OPEN;
+	mpi_session_init_(0, 0, (mpi_word)&session, (mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	assert_int_equal(over(5), 1);
 	mpi_session_finalize_(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	assert_int_equal(entered, left);
 }
@@ -489,12 +498,12 @@ static void starts_and_ends(void **state)
 	(void)state;
 	version = OPEN;
 	mpi_init_((mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-	assert_true(mpi.has_world);
 	mpi_init_thread_f08_(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	MPI_Init_thread(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	MPI_Finalize(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	mpi_finalize_((mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	assert_int_equal(finalized, 2);
+	assert_int_equal(probed, 2);
 	assert_int_equal(entered, left);
 	assert_int_equal(ucp_worker_progress(NULL), 3);
 	assert_int_equal(polled, 1);
@@ -511,21 +520,19 @@ static void lacking(void **state)
 	assert_int_equal(call_of_none(), 16);
 }
 
-#define CASE(function) cmocka_unit_test_setup(function, set_up)
+#define CASE(function) ALONE(function, NULL, NULL)
 
 int main(void)
 {
-	unsetenv("OMPI_MCA_mpi_yield_when_idle");
-	unsetenv("I_MPI_THREAD_YIELD");
-	mal_mpi_before_init();
-	if (strcmp(getenv("OMPI_MCA_mpi_yield_when_idle"), "1") != 0 || yields[OPEN_MPI].wanted)
-		return 1;
 	const struct CMUnitTest tests[] = {
 		CASE(all_are_passed_on),   CASE(seen_though_local), CASE(boundaries_of_open_mpi),
-		CASE(boundaries_of_mpich), CASE(libraries),	    CASE(requests_come),
+		CASE(boundaries_of_mpich), CASE(of_the_standard),   CASE(intel),
+		CASE(yields_wanted),	   CASE(unknown),	    CASE(requests_come),
 		CASE(persistent_requests), CASE(many_requests),	    CASE(sessions),
-		CASE(starts_and_ends),	   CASE(lacking),
+		CASE(sessions_of_fortran), CASE(starts_and_ends),   CASE(lacking),
 	};
 
+	unsetenv("OMPI_MCA_mpi_yield_when_idle");
+	unsetenv("I_MPI_THREAD_YIELD");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,25 @@
  * test_pmix.c: summaries of two nodes, through a PMIx library of functions of this
  * file; four ranks, two on each node.
  */
+#include "t/unit/alone.h"
 #include "t/unit/rank_fixture.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
+#include <pmix.h>
 
+#include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
-#include "libmalleable/rank/pmix/pmix.c"
-#include "libmalleable/rank/pmix/summary.c"
+#include "libmalleable/rank/pmix/pmix.h"
+#include "libmalleable/rank/pmix/summary.h"
 
-static bool is_there, knows, is_silent;
+static bool is_there = true, knows = true, is_silent;
 static int opened;
 static char given[2][256]; /* by what rank 0 or 2 gave last: KEY=TEXT;... */
 static uint32_t rank_0_asks;
 static unsigned int not_yet; /* so many questions for the summary are answered: not there yet */
 static char told[512], told_before[512], asked[512], looked_up[512];
 static int waited_ms; /* for the controller, at most */
-static const char *controller_answer;
+static const char *controller_answer = "{\"node\":0}";
 static unsigned int progressed, polled;
 
 static pmix_status_t fake_init(pmix_proc_t *me, pmix_info_t *info, size_t count)
@@ -88,7 +90,7 @@ static pmix_status_t fake_get_nb(const pmix_proc_t *process, const char *key,
 	value.data.string = text;
 	if (is_silent)
 		return PMIX_SUCCESS;
-	if (strcmp(key, KEY_SUMMARY) == 0 && not_yet) {
+	if (strcmp(key, "malleable.summary") == 0 && not_yet) {
 		not_yet--;
 		answer_with(PMIX_ERR_NOT_FOUND, NULL, context);
 	} else {
@@ -116,7 +118,7 @@ static pmix_status_t fake_lookup_nb(char **keys, const pmix_info_t info[], size_
 	found.value.type = PMIX_STRING;
 	found.value.data.string = text;
 	snprintf(looked_up, sizeof(looked_up), "%s", keys[0]);
-	if (strncmp(keys[0], KEY_SUMMARY, strlen(KEY_SUMMARY)) == 0 && not_yet) {
+	if (strncmp(keys[0], "malleable.summary", 17) == 0 && not_yet) {
 		not_yet--;
 		answer_with(PMIX_ERR_NOT_FOUND, NULL, 0, context);
 	} else {
@@ -217,37 +219,20 @@ static int set_up(void **state)
 	setenv(MAL_ENV_NODES, "2", 1);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);
 	setenv(MAL_ENV_LOCAL_RANK, "0", 1);
-	memset(&pmix, 0, sizeof(pmix));
-	memset(&nodes, 0, sizeof(nodes));
-	memset(given, 0, sizeof(given));
-	told[0] = asked[0] = '\0';
-	is_there = knows = true;
-	is_silent = false;
-	opened = 0;
-	rank_0_asks = 0;
-	not_yet = 0;
-	progressed = polled = 0;
-	controller_answer = "{\"node\":0}";
 	return 0;
 }
 
-static int tear_down(void **state)
+/* PMIx is closed as often as it is opened. */
+static void end(void)
 {
-	(void)state;
-	close_node();
-	/* As often closed as opened. */
-	return opened;
+	mal_summary_end(progress, poll);
+	assert_int_equal(opened, 0);
 }
 
-/* Do TEST again, with more patience. */
-static void again(void (*test)(void **state))
+static void patiently(void **state)
 {
-	if (mal_patience() > 1)
-		return;
 	mal_patience_set(60);
-	tear_down(NULL);
-	set_up(NULL);
-	test(NULL);
+	alone(state);
 	mal_patience_set(1);
 }
 
@@ -258,14 +243,14 @@ static void first_node(void **state)
 	mal_summary_begin();
 	assert_string_equal(given[0], "malleable.here=yes;");
 	not_yet = 3;
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(asked, "node n0 0,1");
 	assert_int_equal(waited_ms, mal_patience_ms(1000));
 	assert_string_equal(told, "nodes {\"node\":1}");
 	assert_true(progressed && polled);
 	/* Once. */
 	told[0] = '\0';
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(told, "");
 }
 
@@ -275,31 +260,34 @@ static void other_node(void **state)
 	(void)state;
 	rank_0_asks = 2;
 	mal_summary_begin();
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(asked, "node n1 2,3");
 	assert_string_equal(given[0], "malleable.here=yes;malleable.summary={\"node\":0};");
 	assert_string_equal(told, "elsewhere");
 	assert_int_equal(waited_ms, mal_patience_ms(1000));
-	again(other_node);
 }
 
 /* Under a launcher they give and look in its store, and the first node's is told how many. */
-static void launcher(void **state)
+static void other_node_of_launcher(void **state)
 {
 	(void)state;
 	unsetenv(MAL_ENV_LOCAL_RANK);
 	rank_0_asks = 2;
 	mal_summary_begin();
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(given[0],
 			    "malleable.here.job.2=yes;malleable.summary.job.2={\"node\":0};");
 	assert_string_equal(looked_up, "malleable.here.job.0");
 	assert_string_equal(told, "elsewhere");
-	memset(&nodes, 0, sizeof(nodes));
-	rank_0_asks = 0;
+}
+
+static void first_node_of_launcher(void **state)
+{
+	(void)state;
+	unsetenv(MAL_ENV_LOCAL_RANK);
 	not_yet = 3;
 	mal_summary_begin();
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(told_before, "of 2");
 	assert_string_equal(told, "nodes {\"node\":1}");
 	assert_string_equal(looked_up, "malleable.summary.job.2");
@@ -312,11 +300,10 @@ static void without_summary(void **state)
 	rank_0_asks = 2;
 	controller_answer = "no";
 	mal_summary_begin();
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(given[0], "malleable.here=yes;malleable.summary={};");
 	assert_string_equal(told, "");
 	assert_int_equal(waited_ms, mal_patience_ms(1000));
-	again(without_summary);
 }
 
 /* The summary ends after MS, and nothing was told. */
@@ -324,7 +311,7 @@ static void ends_after(int ms)
 {
 	uint64_t begin = test_clock.now, waited = (uint64_t)mal_patience_ms(ms) * MS;
 
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(told, "");
 	assert_in_range(test_clock.now - begin, waited, waited + 100 * MS);
 }
@@ -336,7 +323,6 @@ static void silence(void **state)
 	mal_summary_begin();
 	is_silent = true;
 	ends_after(1000);
-	again(silence);
 }
 
 /* One that never comes, though it was promised, not longer than 5 s. */
@@ -346,7 +332,6 @@ static void never(void **state)
 	mal_summary_begin();
 	not_yet = UINT32_MAX;
 	ends_after(5000);
-	again(never);
 }
 
 static void no_library(void **state)
@@ -356,11 +341,11 @@ static void no_library(void **state)
 	(void)state;
 	is_there = false;
 	mal_summary_begin();
-	mal_summary_end(progress, poll);
+	end();
 	is_there = true;
 	knows = false;
 	mal_summary_begin();
-	mal_summary_end(progress, poll);
+	end();
 	assert_string_equal(given[0], "");
 	assert_true(mal_pmix_open(true));
 	assert_false(mal_pmix_local(&rank, &count));
@@ -369,14 +354,25 @@ static void no_library(void **state)
 	assert_false(mal_pmix_open(true));
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define CASE(function) ALONE(function, NULL, NULL)
+#define PATIENT_CASE(function) {#function ", patiently", patiently, NULL, NULL, (void *)(function)}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(first_node), CASE(other_node), CASE(without_summary), CASE(silence),
-		CASE(never),	  CASE(no_library), CASE(launcher),
+		CASE(first_node),
+		CASE(first_node_of_launcher),
+		CASE(other_node),
+		CASE(other_node_of_launcher),
+		CASE(without_summary),
+		CASE(silence),
+		CASE(never),
+		CASE(no_library),
+		PATIENT_CASE(other_node),
+		PATIENT_CASE(without_summary),
+		PATIENT_CASE(silence),
+		PATIENT_CASE(never),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, NULL);
 }

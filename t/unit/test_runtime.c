@@ -2,7 +2,11 @@
 /* test_runtime.c: which runtime a caller uses, in a process of many objects that are made up. */
 #include "t/unit/unit.h"
 
-#include "libmalleable/rank/program/runtime.c"
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "libmalleable/rank/program/runtime.h"
 
 /* Objects, each of one page, and a runtime; this program is not among them. */
 #define OBJECTS 500

@@ -76,6 +76,14 @@ static void *spares_later(void *nothing)
 	return nothing;
 }
 
+static void run_thread(void *(*function)(void *), void *argument)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, function, argument), 0);
+	pthread_join(thread, NULL);
+}
+
 static void *answer(void *value)
 {
 	test_kernel.caller = 1;
@@ -123,8 +131,7 @@ static void new_threads(void **state)
 	pthread_attr_destroy(&attributes);
 	assert_int_equal(mal_threads_peak(), 2);
 	mal.active = false;
-	assert_int_equal(pthread_create(&thread, NULL, answer, &value), 0);
-	pthread_join(thread, NULL);
+	run_thread(answer, &value);
 	assert_int_equal(thrd_create(&other, answer_c11, &value), thrd_success);
 	thrd_join(other, NULL);
 	assert_int_equal(mal_threads_peak(), 1);
@@ -178,18 +185,16 @@ static void *is_primary(void *others)
 static void primary_is_not_foreign(void **state)
 {
 	bool others = false;
-	pthread_t thread, other;
+	pthread_t other;
 
 	(void)state;
-	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
-	pthread_join(thread, NULL);
+	run_thread(is_primary, &others);
 	assert_int_equal(mal.primary.tid, MAL_PRIMARY_ENDED);
 	assert_false(mal_threads_are_foreign(&mal));
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
 	others = true;
-	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
-	pthread_join(thread, NULL);
+	run_thread(is_primary, &others);
 	assert_true(mal_threads_are_foreign(&mal));
 	pthread_mutex_unlock(&held);
 	pthread_join(other, NULL);
@@ -197,8 +202,7 @@ static void primary_is_not_foreign(void **state)
 	/* In the middle of something it does not. */
 	others = false;
 	mal.lend.lending = true;
-	assert_int_equal(pthread_create(&thread, NULL, is_primary, &others), 0);
-	pthread_join(thread, NULL);
+	run_thread(is_primary, &others);
 	assert_int_equal(mal.primary.tid, 7);
 	mal.lend.lending = false;
 }
@@ -254,14 +258,12 @@ static void *work_in_region(void *nothing)
 
 static void let_runtime_create(void)
 {
-	pthread_t thread;
 	Dl_info info;
 
 	/* We are the runtime. */
 	assert_true(dladdr((const void *)(uintptr_t)let_runtime_create, &info));
 	mal.team.runtime = info.dli_fbase;
-	assert_int_equal(pthread_create(&thread, NULL, work_in_region, NULL), 0);
-	pthread_join(thread, NULL);
+	run_thread(work_in_region, NULL);
 }
 
 static bool has_signals(const sigset_t *set, bool first, bool second, bool crash)
@@ -593,6 +595,17 @@ static void sets_affinity(void **state)
 	assert_int_equal(test_kernel.yields, 2);
 }
 
+/* Another thread comes and ends, and the program computes for 4 ms, after SERIAL outside of it. */
+static struct mal_snapshot sample_later(uint64_t serial)
+{
+	struct mal_snapshot snapshot = {.serial = serial};
+
+	run_thread(answer, NULL);
+	test_clock.process += 4 * MS;
+	mal_unmanaged_sample(&mal, &snapshot);
+	return snapshot;
+}
+
 /*
  * A loose rank: its threads' work is the CPU time of the process but for what its primary thread
  * polled.
@@ -600,13 +613,11 @@ static void sets_affinity(void **state)
 static void loose(void **state)
 {
 	struct mal_snapshot snapshot = {0};
-	pthread_t thread;
 
 	(void)state;
 	mal_unmanaged_open(&mal);
 	assert_true(mal.unmanaged);
-	pthread_create(&thread, NULL, answer, NULL);
-	pthread_join(thread, NULL);
+	run_thread(answer, NULL);
 	mal_unmanaged_wait_begin(&mal);
 	test_clock.thread += 3 * MS;
 	mal_unmanaged_wait_end(&mal);
@@ -616,27 +627,15 @@ static void loose(void **state)
 	assert_in_range(snapshot.busy, 7 * MS - 10, 7 * MS);
 	assert_true(mal.slot->unmanaged);
 	/* Only what came since is added, and what was said to be serial is the threads' too. */
-	pthread_create(&thread, NULL, answer, NULL);
-	pthread_join(thread, NULL);
-	test_clock.process += 4 * MS;
-	snapshot = (struct mal_snapshot){.serial = 2 * MS};
-	mal_unmanaged_sample(&mal, &snapshot);
+	snapshot = sample_later(2 * MS);
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
 	/* Longer than they need on all CPUs: then they waited, as for children. */
 	mal.cpus.own_count = 1;
-	pthread_create(&thread, NULL, answer, NULL);
-	pthread_join(thread, NULL);
-	test_clock.process += 4 * MS;
-	snapshot = (struct mal_snapshot){.serial = 12 * MS};
-	mal_unmanaged_sample(&mal, &snapshot);
+	snapshot = sample_later(12 * MS);
 	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
 	mal.cpus.own_count = 2;
-	pthread_create(&thread, NULL, answer, NULL);
-	pthread_join(thread, NULL);
-	test_clock.process += 4 * MS;
-	snapshot = (struct mal_snapshot){.serial = 22 * MS};
-	mal_unmanaged_sample(&mal, &snapshot);
+	snapshot = sample_later(22 * MS);
 	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
 	mal.cpus.own_count = 1;
