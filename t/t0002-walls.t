@@ -82,6 +82,7 @@ cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_sto
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
 load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
+overdue alone|libmalleable/controller/main.c|int f(void) { return controller->overdue.plan; }
 EOF
 ok "and policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>
@@ -158,8 +159,9 @@ compilers=()
 for compiler in "$(command -v mpicc.openmpi || command -v mpicc)" "$(command -v mpicc.mpich)"; do
 	[ -z "$compiler" ] || compilers+=("$compiler")
 done
-tables=libmalleable/rank/mpi
-differs() { for compiler in "${compilers[@]}"; do calls_of "$compiler" $tables; done; }
+differs() {
+	for compiler in "${compilers[@]}"; do calls_of "$compiler" libmalleable/rank/mpi; done
+}
 printf '%s\n' 'WAIT(Send, send, 5)' 'OVER(Bcast, bcast, 5, 3)' >"$work/sized_calls.h"
 printf '%s\n' 'BEGIN(Ibarrier, barrier, 2, 0, 1)' 'TEXT(File_open, file_open, 5, 2)' \
 	>"$work/blocking_calls.h"
