@@ -26,27 +26,38 @@
 #include "policies/model/home.h"
 #include "policies/model/judge.h"
 #include "policies/model/model.h"
-#include "policies/model/move_params.h"
 #include "policies/model/record.h"
 #include "policies/model/unit.h"
 
-static const struct mal_param params[MAL_OPTIONS] = MAL_OPTIONS_TABLE(3);
+enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
+
+static const struct mal_param params[] = {
+	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0,
+			100, NULL},
+	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the average load, 0 to 0.95",
+			  0.5, 0, 0.95, NULL},
+	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1, NULL},
+	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1, NULL},
+	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1, NULL},
+};
 
 /* Act at once on a forecast gain this many times the least one. */
 #define AT_ONCE 3.0
 
 struct state {
-	struct mal_options options;
+	double gain; /* least forecast gain, as a part */
+	bool may_lend, may_grow, may_move;
 	bool seen_once; /* the last window asked for a move that has not been carried out yet */
-	struct mal_forecast *forecast;
+	struct mal_forecast forecast;
 	struct mal_record record;
 	struct mal_home home;
 	struct mal_judge judge;
 	struct mal_unit unit;
-	unsigned int *last;		 /* owners in the last window */
-	unsigned int *left, *left_count; /* owners where a look began, and CPUs by rank */
-	unsigned int *planned;		 /* by rank: what the last plan asked for */
-	const unsigned int *going;	 /* to these owners, by CPU; NULL: anywhere */
+	unsigned int last[MAL_MAX_CPUS]; /* owners in the last window */
+	/* Owners where a look began, and CPUs by rank. */
+	unsigned int left[MAL_MAX_CPUS], left_count[MAL_MAX_RANKS];
+	unsigned int planned[MAL_MAX_RANKS]; /* what the last plan asked for */
+	const unsigned int *going;	     /* to these owners, by CPU; NULL: anywhere */
 	/* The last plan lends. Not the first: ranks lend only for regions that they have met. */
 	bool lent;
 	bool moved;
@@ -56,8 +67,8 @@ struct state {
 /* SPREAD: CPUs can move, as a rank has more than one. */
 static void reset_judge(struct state *state, bool spread)
 {
-	unsigned int move = state->options.move && spread ? MAL_WAY_MOVE : 0;
-	unsigned int lend = state->options.lend ? MAL_WAY_LEND : 0;
+	unsigned int move = state->may_move && spread ? MAL_WAY_MOVE : 0;
+	unsigned int lend = state->may_lend ? MAL_WAY_LEND : 0;
 
 	state->unit = (struct mal_unit){0};
 	mal_judge_reset(&state->judge, move | lend, move ? move : lend);
@@ -69,28 +80,13 @@ static void *create(const double *values)
 
 	if (!state)
 		return NULL;
-	state->options = mal_options_read(values);
+	state->gain = values[PARAM_GAIN] / 100;
+	state->may_lend = values[PARAM_LEND] != 0;
+	state->may_grow = values[PARAM_GROW] != 0;
+	state->may_move = values[PARAM_MOVE] != 0;
+	state->forecast.smooth = values[PARAM_SMOOTH];
 	reset_judge(state, true);
-	state->forecast = mal_forecast_create(state->options.smooth);
-	if (!state->forecast) {
-		free(state);
-		return NULL;
-	}
 	return state;
-}
-
-static void destroy(void *opaque)
-{
-	struct state *state = opaque;
-
-	if (!state)
-		return;
-	mal_record_clear(&state->record);
-	mal_home_clear(&state->home);
-	mal_forecast_destroy(state->forecast);
-	free(state->planned);
-	free(state->last);
-	free(state);
 }
 
 static bool is_spread(const struct mal_view *view)
@@ -101,29 +97,22 @@ static bool is_spread(const struct mal_view *view)
 	return false;
 }
 
-/* The present CPUs are home from now on. Returns 0, or -1: out of memory. */
-static int settle(struct state *state, const struct mal_view *view, unsigned int cpus)
+/* The present CPUs are home from now on. */
+static void settle(struct state *state, const struct mal_view *view, unsigned int cpus)
 {
-	size_t ranks = view->rank_count, all = view->topology->cpu_count;
-
-	/* If memory runs out below, there is no home, and the next window tries again. */
-	mal_home_clear(&state->home);
-	free(state->planned);
-	free(state->last);
-	state->planned = calloc(ranks ? ranks : 1, sizeof(*state->planned));
-	state->last = calloc(2 * all + ranks + 1, sizeof(*state->last));
+	memset(state->planned, 0, sizeof(state->planned));
+	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
 	state->moved = state->seen_once = state->late = false;
 	reset_judge(state, is_spread(view));
-	if (!state->planned || !state->last || mal_home_settle(&state->home, view, cpus) < 0)
-		return -1;
-	if (mal_record_reset(&state->record, ranks, state->home.count) < 0) {
-		mal_home_clear(&state->home);
-		return -1;
-	}
-	state->left = state->last + all;
-	state->left_count = state->left + all;
-	memcpy(state->last, view->owner, all * sizeof(state->last[0]));
-	return 0;
+	mal_home_settle(&state->home, view, cpus);
+	mal_record_reset(&state->record, view->rank_count, state->home.count);
+}
+
+/* The judge's way lends, or does not. */
+static void set_lending(const struct state *state, struct mal_plan *plan)
+{
+	plan->lend = state->judge.way & MAL_WAY_LEND;
+	plan->grow = plan->lend && state->may_grow;
 }
 
 /* Ask for COUNT; where they were measured, OWNER are the very CPUs. */
@@ -151,16 +140,15 @@ static void follow(struct state *state, const struct mal_view *view, const unsig
 			go(state, view, state->home.count, state->home.owner, plan);
 		return;
 	}
-	mal_forecast_get(state->forecast, (enum mal_forecast_kind)kind, loads);
+	mal_forecast_get(&state->forecast, (enum mal_forecast_kind)kind, loads);
 	before = mal_apportion_longest(view, loads, now);
 	plan->now_s = plan->forecast_s = before * mal_forecast_whole(view);
 	gain = before > 0 ? 1 - mal_apportion_longest(view, loads, wanted) / before : 0;
-	if (gain > state->options.gain &&
-	    (state->seen_once || gain >= AT_ONCE * state->options.gain)) {
+	if (gain > state->gain && (state->seen_once || gain >= AT_ONCE * state->gain)) {
 		go(state, view, wanted, NULL, plan);
 		plan->forecast_s = plan->now_s * (1 - gain);
 	} else {
-		state->seen_once = gain > state->options.gain;
+		state->seen_once = gain > state->gain;
 	}
 }
 
@@ -170,7 +158,7 @@ static void judge_forecasts(struct state *state, const struct mal_view *view,
 {
 	struct mal_load loads[MAL_MAX_RANKS];
 
-	mal_forecast_get(state->forecast, MAL_FORECAST_LAST, loads);
+	mal_forecast_get(&state->forecast, MAL_FORECAST_LAST, loads);
 	plan->now_s = plan->forecast_s =
 		mal_apportion_longest(view, loads, now) * mal_forecast_whole(view);
 	if (state->moved)
@@ -181,12 +169,6 @@ static void judge_forecasts(struct state *state, const struct mal_view *view,
 static bool is_at(const unsigned int *owner, const struct mal_view *view)
 {
 	return memcmp(owner, view->owner, view->topology->cpu_count * sizeof(*owner)) == 0;
-}
-
-/* The time of the window with all work spread evenly over the step's CPUs. */
-static double even_time(const struct state *state, const struct mal_view *view)
-{
-	return mal_model_ideal(view->samples, view->rank_count, state->home.cpus);
 }
 
 static bool have_worked(const struct mal_view *view)
@@ -230,17 +212,19 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 {
 	struct mal_judge *judge = &state->judge;
 	bool home = mal_home_is_here(&state->home, view), still = is_at(state->last, view);
+	double elapsed_s = mal_model_elapsed(view->samples, view->rank_count);
+	double even_s = mal_model_ideal(view->samples, view->rank_count, state->home.cpus);
 
 	if (mal_unit_learn(&state->unit, view, still && judge->part == MAL_JUDGE_BASE))
 		mal_judge_renew(judge);
-	*window = (struct mal_judge_window){
-		.phase_s = mal_unit_length(&state->unit),
-		.elapsed_s = mal_model_elapsed(view->samples, view->rank_count),
-		.even_s = even_time(state, view),
-		.still = still,
-		.settled = is_settled(judge, still, home) && !is_too_early(judge, view),
-		.worked = have_worked(view),
-		.apart = state->lent || !home};
+	*window = (struct mal_judge_window){.phase_s = mal_unit_length(&state->unit),
+					    .elapsed_s = elapsed_s,
+					    .left = log(elapsed_s / even_s),
+					    .still = still,
+					    .settled = is_settled(judge, still, home) &&
+						       !is_too_early(judge, view),
+					    .worked = have_worked(view),
+					    .apart = state->lent || !home};
 	memcpy(state->last, view->owner, view->topology->cpu_count * sizeof(state->last[0]));
 	mal_judge_learn(judge, window);
 }
@@ -292,24 +276,25 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	/* The step starts; where a launcher forks ranks, it has as many places as CPUs. */
 	if (!view->samples)
 		reset_judge(state, view->topology->cpu_count > view->rank_count);
-	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
-	if (!view->samples || !(state->options.lend || state->options.move))
+	set_lending(state, plan);
+	if (!view->samples || !(state->may_lend || state->may_move))
 		return 0;
 	cpus = mal_home_count(view, now);
-	if ((!mal_home_is_of(&state->home, view, cpus) && settle(state, view, cpus) < 0) ||
-	    mal_forecast_learn(state->forecast, view) <= 0)
+	if (!mal_home_is_of(&state->home, view, cpus))
+		settle(state, view, cpus);
+	if (!mal_forecast_learn(&state->forecast, view))
 		return 0;
 	was_trying = mal_judge_is_trying(judge);
 	watch(state, view, &window);
 	judge_forecasts(state, view, now, plan);
-	follows = mal_record_want(&state->record, view, state->forecast, cpus);
+	follows = mal_record_want(&state->record, view, &state->forecast, cpus);
 	place(state, view, now, was_trying && !mal_judge_is_trying(judge), follows, plan);
 	if (mal_judge_begin(judge, &window, plan->move)) {
 		begin_block(state, view, now, plan);
 		if (!(judge->way & MAL_WAY_MOVE))
 			place(state, view, now, false, false, plan);
 	}
-	mal_options_lend(&state->options, judge->way & MAL_WAY_LEND, plan);
+	set_lending(state, plan);
 	state->lent = judge->way & MAL_WAY_LEND;
 	/* A short window may have none of the regions of a time step, or all. */
 	plan->brief = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
@@ -333,9 +318,9 @@ const struct mal_policy mal_policy_auto = {
 	.name = "auto",
 	.summary = "move CPUs for lasting imbalance, lend them for the rest (the default)",
 	.params = params,
-	.param_count = MAL_OPTIONS,
+	.param_count = sizeof(params) / sizeof(params[0]),
 	.create = create,
 	.decide = decide,
 	.map = map,
-	.destroy = destroy,
+	.destroy = free,
 };

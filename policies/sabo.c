@@ -31,8 +31,7 @@ struct state {
 	double every, at;
 	double phases; /* so far; with every: since the last one that counts */
 	unsigned int nodes;
-	unsigned int *socket; /* by rank, of the last plan */
-	size_t socket_room;
+	unsigned int socket[MAL_MAX_RANKS]; /* of the last plan */
 };
 
 static void *create(const double *values)
@@ -45,16 +44,6 @@ static void *create(const double *values)
 	state->at = values[PARAM_AT];
 	state->nodes = (unsigned int)values[PARAM_NODES];
 	return state;
-}
-
-static void destroy(void *opaque)
-{
-	struct state *state = opaque;
-
-	if (!state)
-		return;
-	free(state->socket);
-	free(state);
 }
 
 /* The phases of a window: one at least, also where ranks do not count them. */
@@ -254,14 +243,6 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	plan->bind = true;
 	if (!view->samples || !is_due(state, view))
 		return 0;
-	if (state->socket_room < view->rank_count) {
-		unsigned int *socket = realloc(state->socket, view->rank_count * sizeof(*socket));
-
-		if (!socket)
-			return -1;
-		state->socket = socket;
-		state->socket_room = view->rank_count;
-	}
 	search.socket = state->socket;
 	search.socket_count = count_sockets(view, cores, socket_of_cpu);
 	for (unsigned int socket = 0; socket < search.socket_count; socket++)
@@ -333,5 +314,5 @@ const struct mal_policy mal_policy_sabo = {
 	.create = create,
 	.decide = decide,
 	.map = map,
-	.destroy = destroy,
+	.destroy = free,
 };

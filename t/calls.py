@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the table of MPI calls with an mpi.h: numbers of arguments, and what is at a position.
+"""Compares the tables of MPI calls with an mpi.h: numbers of arguments, and what is at a position.
 
-Usage: COMPILER -E mpi.h | t/calls.py TABLE; prints what is wrong, and exits with 1 then. Calls that
-this mpi.h does not have are left out.
+Usage: COMPILER -E mpi.h | t/calls.py TABLE SIZED; prints what is wrong, and exits with 1 then.
+Calls in SIZED have a form with large counts, those in TABLE have none. Calls that this mpi.h does
+not have are left out.
 """
 import re
 import sys
@@ -37,11 +38,9 @@ def prototypes(text):
     return found
 
 
-def offences(row, parameters, has_large):
-    """What is wrong with ROW of the table, a text each."""
+def offences(row, parameters, sized, has_large):
+    """What is wrong with ROW of the table of SIZED calls or the other one, a text each."""
     kind, name, fortran, *numbers = row
-    sized = kind.endswith("_SIZED")
-    kind = kind.removesuffix("_SIZED")
     count, positions = int(numbers[0]), [int(number) for number in numbers[1:]]
     if fortran != name.lower():
         yield f"its Fortran name is {name.lower()}"
@@ -49,7 +48,7 @@ def offences(row, parameters, has_large):
         yield f"it has {len(parameters)} arguments"
         return
     if sized != has_large:
-        yield f"it is {kind}_SIZED" if has_large else f"it is {kind}, there is no MPI_{name}_c"
+        yield f"there is {'an' if has_large else 'no'} MPI_{name}_c"
     texts = sum(re.search(r"\bchar\b", parameter) is not None for parameter in parameters)
     if texts != (positions[0] if kind == "TEXT" else 0):
         yield f"it has {texts} texts"
@@ -62,15 +61,18 @@ def main():
     known = prototypes(sys.stdin.read())
     large = any(name.endswith("_c") for name in known)
     wrong = 0 if "Send" in known else print("no mpi.h") or 1
-    with open(sys.argv[1], encoding="utf-8") as table:
-        rows = re.findall(r"^([A-Z_]+)\(([^)]*)\)", table.read(), re.MULTILINE)
-    for kind, arguments in rows:
+    rows = []
+    for sized, path in enumerate(sys.argv[1:3]):
+        with open(path, encoding="utf-8") as table:
+            rows += [(sized == 1, *row) for row in
+                     re.findall(r"^([A-Z_]+)\(([^)]*)\)", table.read(), re.MULTILINE)]
+    for sized, kind, arguments in rows:
         row = [kind] + arguments.replace(" ", "").split(",")
         name = row[1]
         if name not in known:
             continue
-        has_large = name + "_c" in known if large else kind.endswith("_SIZED")
-        for text in offences(row, known[name], has_large):
+        has_large = name + "_c" in known if large else sized
+        for text in offences(row, known[name], sized, has_large):
             print(f"{kind}({arguments}): {text}")
             wrong += 1
     sys.exit(1 if wrong else 0)

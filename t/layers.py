@@ -42,7 +42,7 @@ LAYERS = {
     "libmalleable/rank/prover": CORE | {"libmalleable/inspect", "libmalleable/rank",
                                         "libmalleable/rank/cpus", "libmalleable/rank/program",
                                         "libmalleable/rank/state"},
-    "libmalleable/controller/state": CORE | INTERFACE | {"policies/decide"},
+    "libmalleable/controller/state": CORE | INTERFACE | {"policies/decide", "policies/model"},
     "libmalleable/controller/cpus": CORE | {"libmalleable/controller/state", "libmalleable/trace",
                                             "policies/model"},
     "libmalleable/controller/load": CORE | INTERFACE | {
@@ -60,7 +60,7 @@ LAYERS = {
         "libmalleable/agent", "libmalleable/controller", "libmalleable/controller/state",
         "libmalleable/controller/cpus"},
     "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/loadable", "libmalleable/trace",
-                                            "policies/decide", "policies/model"},
+                                            "policies/decide"},
     "libmalleable/cmd/prover": BASE | {"libmalleable/cmd", "libmalleable/inspect"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
     "spank": CORE | INTERFACE | {"libmalleable/loadable"},
@@ -87,22 +87,34 @@ PUBLIC = {"libmalleable/malleable.h", "policies/interface/policy.h"}
 # Headers that name what files of other folders define: the interface, and the table of policies.
 ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
-# controller the CPUs' words, and parts of its struct.
+# controller the CPUs' words, and parts of its struct. Some of these it alone reads too.
 REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
            r"(?<!prepared)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
 PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
+OWN = r"\bcontroller(?:->|\.)%s\b"
 WRITERS = {
-    "libmalleable/core/request": re.compile(REQUEST),
-    CONTROLLER + "cpus/owners": re.compile(
-        r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
-        r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
-    CONTROLLER + "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
-    CONTROLLER + "planning": re.compile(PART.replace("%s", "deciding")),
-    CONTROLLER + "admin_switch": re.compile(PART.replace("%s", "off_switch")),
-    CONTROLLER + "load/totals": re.compile(PART.replace("%s", "last_window")),
+    "agent/share": re.compile(OWN.replace("%s", "agent")),
+    "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
+    "cpus/idle": re.compile(PART.replace("%s", "settling")),
+    "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
+    "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
+                              r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
+    "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
+    "planning": re.compile(PART.replace("%s", "deciding")),
+    "admin_switch": re.compile(PART.replace("%s", "off_switch")),
+    "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),
+    "load/history": re.compile(OWN.replace("%s", "history")),
+    "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
+    "load/recording": re.compile(OWN.replace("%s", "recording")),
+    "load/sampling": re.compile(OWN.replace("%s", "sampling")),
+    "load/totals": re.compile(PART.replace("%s", "(?:last_window|totals|rank_totals)")),
+    "overdue": re.compile(OWN.replace("%s", "overdue")),
+    "report/imbalance": re.compile(OWN.replace("%s", "imbalance")),
 }
+WRITERS = {CONTROLLER + module: writes for module, writes in WRITERS.items()}
+WRITERS["libmalleable/core/request"] = re.compile(REQUEST)
 OTHER_FILES = (".f90", ".map", ".pc.in")
 
 KEYWORDS = {"_Alignof", "_Static_assert", "__attribute__", "defined", "for", "if", "int", "return",

@@ -96,8 +96,8 @@ ok "an argument too few" few
 ok_with prover "inspect: no file" usage "malleable inspect" "" "$malleable" inspect
 no_number() {
 	local each
-	for each in "top --interval=x" "replay --cores=x f" "replay --ranks=0 f" \
-		"replay --seed=1x f" "status --watch=0" "run --balance=auto,max_threads=x true"; do
+	for each in "top --interval=x" "replay --cores=x f" "replay --cores=0 f" \
+		"replay --cores=1x f" "status --watch=0" "run --balance=auto,max_threads=x true"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
 	done
@@ -170,7 +170,7 @@ if [ -x "$tools/malleable-report" ]; then
 	ok "convert: a file that is no trace" tool_files malleable-convert --to=csv
 	ok "acct: a file that is no directory" all_of "no_directory empty" "no_directory nofile"
 	ok "a page that cannot be written" all_of \
-		"run $malleable replay --generate=steady --windows=3 --output=trace" "exits 0" \
+		"run $malleable replay $srcdir/t/recorded.trace --output=trace" "exits 0" \
 		"refused 1 'malleable-report: cannot write the page to' \
 			$tools/malleable-report -o /nonexistent/x trace"
 else
@@ -253,9 +253,10 @@ else
 fi
 
 # The example of doc/trace.md is what its command prints.
-example=$(sed -n '/^\$ malleable replay/,/^```/p' "$srcdir/doc/trace.md" | sed '$d')
-read -r -a words <<<"$(head -n1 <<<"${example//\"/}" | sed 's/--topology=.*//')"
-run "$malleable" "${words[@]:2}" --topology="pack:2 numa:1 l3:8 core:3 pu:1"
+example=$(sed -n '/^\$ build.t.bench.generate/,/^```/p' "$srcdir/doc/trace.md" | sed '$d')
+read -r -a made <<<"$(head -n1 <<<"$example")"
+run "$builddir/t/bench/generate" "${made[@]:2}"
+run "$malleable" replay --topology="pack:2 numa:1 l3:8 core:3 pu:1" trace
 ok "the guide's replay is what is printed" all_of "exits 0" \
-	"diff <(sed 1d <<<\"\$example\") $work/out"
+	"diff <(sed 1,2d <<<\"\$example\") $work/out"
 done_testing

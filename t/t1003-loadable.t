@@ -45,7 +45,8 @@ ok "a wrong value is refused before a task starts" \
 step inch,speed=2
 ok "so is an unknown parameter" all_of fails \
 	"complains \"unknown key 'speed': .* policy inch's own: threshold\""
-run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --policy=inch \
+"$builddir/t/bench/generate" drift "$work/drift"
+run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=inch \
 	--policy=off --json
 ok "it can be replayed" all_of "exits 0" \
 	"[ \$(jq '.policies[0].moves > 10 and .policies[0].predicted_s < .policies[1].predicted_s' '$work/out') = true ]"
@@ -126,7 +127,7 @@ broken quits "it crashed"
 broken nonsense "its CPUs are not as many as its counts say"
 broken shrinks "its CPUs are not as many as its counts say"
 ok "no host is left" [ -z "$(pids_of malleable-polic)" ]
-run "$malleable" replay --generate=drift --libdir "$stage/lib/malleable" --policy=crash
+run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=crash
 ok "nor does it harm a replay, or leave a core" \
 	all_of "[ ! -e core ]" "exits 0" "says 'rejected: it crashed'"
 

@@ -74,8 +74,9 @@ ok "auto saves most of the imbalance, sabo nothing on one CPU a rank" all_of \
 replay "$stored" --policy=auto,lend=no --cores=8 --topology="pack:2 core:4 pu:1" --json
 ok "on a larger machine CPUs can be moved" all_of "exits 0" \
 	"predicted '.cpus == 8 and .policies[0].moves >= 2'"
-replay --generate=steady --ranks=2 --cpus=4 --windows=40 --policy=auto,lend=no --policy=sabo \
-	--policy=auto,move=no --json
+generate=$builddir/t/bench/generate
+"$generate" --ranks=2 --cpus=4 --windows=40 steady "$work/steady"
+replay "$work/steady" --policy=auto,lend=no --policy=sabo --policy=auto,move=no --json
 ok "where the load stays as it is it pays off, unless no CPU may move" all_of "exits 0" \
 	"predicted '.policies | map(.moves >= 2) == [true, true, false]'" \
 	"predicted '.policies[:2] | all(.share_of_attainable > 0.9)'"
@@ -96,20 +97,23 @@ recorded "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
 	--balance-trace="$work/trace3" -- "${mpirun[@]}" -n 2
 ok "and malleable run --balance-trace" all_of "exits 0" "[ -s '$work/trace3' ]"
 
-replay --generate=drift --ranks=4 --cpus=3 --windows=60 --output="$work/made" --json
+"$generate" --ranks=4 --cpus=3 --windows=60 drift "$work/drift"
+replay "$work/drift" --output="$work/made" --json
 cp "$work/out" "$work/first"
 replay "$work/made" --json
-ok "a synthetic step is the same from its file" \
+ok "a trace that is written anew is the same" \
 	all_of "exits 0" \
 	"[ \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/first')\" = \"\$(jq -c '.policies | map([.moves, .predicted_s * 1e5 | round])' '$work/out')\" ]"
 
 refuses replay 1 "cannot read .*: No such file" "$work/absent"
 echo '{"type":"step","version":9}' >"$work/wrong"
 refuses replay 1 "line 1: not a trace of version 1" "$work/wrong"
-refuses replay 1 "known are steady, drift" --generate=fast
-refuses replay 2 "give one trace, or --generate=KIND" --generate=steady "$trace"
+refuses replay 2 "give one trace" "$trace" "$trace"
 refuses replay 2 "unknown policy .best." --policy=best "$trace"
 refuses replay 1 "2 ranks cannot share 1 CPUs" --cores=1 "$trace"
 refuses replay 1 "is not a synthetic topology" --topology=rubbish "$trace"
-refuses replay 2 "--ranks=many: not a number" --generate=steady --ranks=many
+refuses replay 2 "--cores=many: not a number" --cores=many "$trace"
+run "$generate" fast "$work/fast"
+ok "a kind of step that nobody makes up is refused" all_of "exits 1" \
+	"complains 'known are steady, drift'"
 done_testing

@@ -9,8 +9,9 @@ malleable=$stage/bin/malleable
 PATH=$stage/bin:$tools:$PATH
 report() { run malleable-report "$@"; }
 page() { python3 "$srcdir/t/page.py" "$@"; }
-"$malleable" replay --generate=drift --ranks=4 --cpus=3 --windows=60 --output="$work/drift" \
-	>"$work/replayed"
+generate=$builddir/t/bench/generate
+"$generate" --ranks=4 --cpus=3 --windows=60 drift "$work/drift"
+"$malleable" replay "$work/drift" >"$work/replayed"
 report "$work/drift"
 ok "a page is made beside the trace" all_of "exits 0" "says 'drift.html: open it in a browser'" \
 	"[ -s '$work/drift.html' ]"
@@ -73,8 +74,7 @@ ok "names are text" all_of "page '$work/moved.html' check" \
 report -o - "$work/drift" "$work/moved"
 ok "several traces are compared" all_of "exits 0" \
 	"[ \$(page '$work/out' table runs | wc -l) = 3 ]" "says 'Runs compared'"
-"$malleable" replay --generate=random --ranks=130 --cpus=1 --windows=200 --policy=off \
-	--output="$work/large" >/dev/null
+"$generate" --ranks=130 --cpus=1 --windows=200 random "$work/large"
 report --policy=off -o "$work/large.html" "$work/large"
 size=$(stat -c %s "$work/large.html")
 ok "a page of many ranks is bounded (130 ranks, 200 windows: $((size >> 10)) KiB)" \

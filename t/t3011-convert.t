@@ -5,11 +5,9 @@
 need_tools
 plan 17
 
-malleable=$stage/bin/malleable
 convert() { run "$tools/malleable-convert" "$@"; }
 comes_back() { python3 "$srcdir/t/converted.py" "$@"; }
-"$malleable" replay --generate=drift --ranks=5 --cpus=3 --windows=60 --policy=off \
-	--output="$work/drift" >"$work/replayed"
+"$builddir/t/bench/generate" --ranks=5 --cpus=3 --windows=60 drift "$work/drift"
 # CPUs move in this one, one belongs to nobody, a rank ends, and time passes between two windows.
 jq -c 'if .type == "step" then .cpus = [range(15) | . * 2] else . end |
 	if .type == "window" then .at_s = 0 else . end |

@@ -219,8 +219,7 @@ ok "and nothing is left of it" wait_until no_directory
 
 # Files of a user that root looks at.
 trace=$work/user/trace
-"$malleable" replay --generate=drift --ranks=2 --cpus=2 --windows=9 --policy=off \
-	--output="$work/plain" >/dev/null
+"$builddir/t/bench/generate" --ranks=2 --cpus=2 --windows=9 drift "$work/plain"
 jq -c 'if .type == "step" then .step = "1.0\u001b[2J\nroot: x" | .node = "\u001b]0;x\u0007" |
 	.policy = "\u009b2J" else . end' "$work/plain" >"$trace"
 printf '{"type":\033[2J}\n' >"$work/user/wrong"

@@ -14,8 +14,7 @@ harmless() { ! LC_ALL=C grep -q '[^ -~]' "$work/out" "$work/err"; }
 # harmless_lines N: and are N lines.
 harmless_lines() { harmless && [ "$(cat "$work/out" "$work/err" | wc -l)" = "$1" ]; }
 
-"$malleable" replay --generate=steady --ranks=2 --cpus=2 --windows=9 --policy=off \
-	--output=trace >made 2>&1
+"$builddir/t/bench/generate" --ranks=2 --cpus=2 --windows=9 steady trace
 sed -e '1s/"policy":"[^"]*"/"policy":"\\u001b[2J\\nx"/' \
 	-e '1s/"node":"[^"]*"/"node":"\\u009b1m"/' trace >named
 for command in "$malleable replay" "$tools/malleable-convert --to=csv" "$tools/malleable-report"; do

@@ -23,6 +23,12 @@ static inline uint64_t mal_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The clock of the CPU time of thread TID, any of this process's: as pthread_getcpuclockid(3). */
+static inline clockid_t mal_thread_clock(int32_t tid)
+{
+	return (clockid_t)(~(uint32_t)tid << 3 | 6);
+}
+
 /* The time of CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t mal_now_ns(void)
 {

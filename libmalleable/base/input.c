@@ -76,6 +76,16 @@ uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err
 	return NULL;
 }
 
+void mal_input_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	text[length > 0 ? length : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
 size_t mal_input_parts(const char *text, size_t length)
 {
 	size_t count = 0;

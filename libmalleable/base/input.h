@@ -30,6 +30,12 @@ FILE *mal_input_open(int directory, const char *name, const char *path, struct m
 uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err);
 
 /*
+ * Read the file PATH, as /proc has them, into TEXT, cut at SIZE bytes; empty: it cannot be read.
+ * Safe in a child of vfork(2).
+ */
+void mal_input_text(const char *path, char *text, size_t size);
+
+/*
  * How many objects and arrays are in JSON text, or more where strings have brackets. Two bytes of
  * text are a hundred times as many in a parser's memory.
  */

@@ -24,4 +24,27 @@
 #define MAL_SHOWN_AS_TOO(name, other) _Static_assert(sizeof(name other) > 1, "")
 #endif
 
+/*
+ * Define a function of OpenMP, NAME in C and NAME_ in Fortran, with PARAMETERS and body each, and
+ * show both as of LLVM's version; then also as of GCC's, VERSION.
+ */
+#define MAL_SHOWN_BOTH_ONCE(type, name, c_parameters, c_body, fortran_parameters, fortran_body) \
+	type name c_parameters MAL_SHOWN(#name); \
+	type name##_ fortran_parameters MAL_SHOWN(#name "_"); \
+	type name c_parameters \
+	{ \
+		c_body; \
+	} \
+	type name##_ fortran_parameters \
+	{ \
+		fortran_body; \
+	} \
+	MAL_SHOWN_AS(#name, "VERSION"); \
+	MAL_SHOWN_AS(#name "_", "VERSION")
+#define MAL_SHOWN_BOTH(type, name, version, c_parameters, c_body, fortran_parameters, \
+		       fortran_body) \
+	MAL_SHOWN_BOTH_ONCE(type, name, c_parameters, c_body, fortran_parameters, fortran_body); \
+	MAL_SHOWN_AS_TOO(#name, version); \
+	MAL_SHOWN_AS_TOO(#name "_", version)
+
 #endif

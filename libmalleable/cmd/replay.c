@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replay.c: malleable replay: predict what policies make of a recorded or a synthetic step. */
+/* replay.c: malleable replay: predict what policies make of a recorded step. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/compare.h"
-#include "libmalleable/cmd/generate.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/loadable/loadable.h"
 #include "libmalleable/trace/places.h"
 #include "libmalleable/trace/trace.h"
+#include "policies/decide/simulation.h"
+#include "policies/interface/choice.h"
 
-#define MAX_WINDOWS 1000000
+#define POLICIES_MAX 16
+
+/* A policy that runs over the trace. */
+struct compared {
+	const char *spec;
+	struct mal_choice choice;
+	struct mal_simulation *simulation;
+	double *window_s; /* predicted, by window */
+};
 
 struct arguments {
 	const char *path;
@@ -23,76 +33,58 @@ struct arguments {
 	const char *libdir;    /* directory of loadable policies */
 	const char *synthetic; /* topology */
 	unsigned int cores;    /* 0: as recorded */
-	struct mal_generation generation;
-	struct mal_comparison comparison;
+	struct compared policies[POLICIES_MAX];
+	size_t policy_count;
 	bool phases;
 	bool json;
 };
 
 static void usage(FILE *out)
 {
-	fprintf(out,
-		"Usage: malleable replay [OPTIONS] TRACE\n"
-		"       malleable replay [OPTIONS] --generate=KIND\n"
-		"\n"
-		"Runs policies over a trace of srun --balance-trace, or over a synthetic one, and\n"
-		"prints the time that the step would have taken with each.\n"
-		"\n"
-		"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
-		"                                  (default: off, lewi, sabo and auto)\n"
-		"  --cores=N                       on N CPUs, divided evenly, not on the trace's\n"
-		"  --topology=SYNTHETIC            on this machine, such as\n"
-		"                                  \"pack:2 numa:1 l3:8 core:3 pu:1\" (hwloc(7))\n"
-		"  --phases                        print each window too\n"
-		"  --json                          print JSON\n"
-		"  --generate=KIND                 %s\n"
-		"    --ranks=N --cpus=N            ranks, and CPUs of each (default: 8, 6)\n"
-		"    --windows=N                   (default: 400)\n"
-		"    --seed=N                      (default: 1)\n"
-		"  --output=FILE                   write the trace to FILE too\n"
-		"  --libdir=DIR                    where loadable policies are\n"
-		"  --help, --version\n"
-		"\n"
-		"Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
-		mal_generate_kinds);
+	fputs("Usage: malleable replay [OPTIONS] TRACE\n"
+	      "\n"
+	      "Runs policies over a trace of srun --balance-trace, and prints the time that the\n"
+	      "step would have taken with each.\n"
+	      "\n"
+	      "  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
+	      "                                  (default: off, lewi, sabo and auto)\n"
+	      "  --cores=N                       on N CPUs, divided evenly, not on the trace's\n"
+	      "  --topology=SYNTHETIC            on this machine, such as\n"
+	      "                                  \"pack:2 numa:1 l3:8 core:3 pu:1\" (hwloc(7))\n"
+	      "  --phases                        print each window too\n"
+	      "  --json                          print JSON\n"
+	      "  --output=FILE                   write the trace to FILE too\n"
+	      "  --libdir=DIR                    where loadable policies are\n"
+	      "  --help, --version\n"
+	      "\n"
+	      "Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
+	      out);
 }
 
 static const struct mal_tool tool = {"malleable replay", PACKAGE_VERSION, usage};
 
-/* Parse a number from 1 to MAX into *VALUE. */
-static int parse_count(const char *name, const char *text, unsigned int max, unsigned int *value)
+static int add_policy(struct arguments *arguments, const char *spec)
 {
-	if (mal_number_parse(text, 1, max, value))
-		return 0;
-	return mal_option_wrong(&tool, "--%s=%s: not a number from 1 to %u", name, text, max);
+	if (arguments->policy_count == POLICIES_MAX)
+		return mal_option_wrong(&tool, "more than %d policies", POLICIES_MAX);
+	arguments->policies[arguments->policy_count++].spec = spec;
+	return 0;
 }
 
 /* Handle one option. Returns 0, or what mal_option() returns where there is no more to do. */
 static int take(int option, struct arguments *arguments)
 {
-	struct mal_generation *generation = &arguments->generation;
-	struct mal_error err;
-	unsigned int seed;
-
 	switch (option) {
-	case 'p':
-		if (mal_compare_add(&arguments->comparison, optarg, &err) < 0)
-			return mal_option_wrong(&tool, "%s", err.text);
-		return 0;
-	case 'c': return parse_count("cores", optarg, MAL_MAX_CPUS, &arguments->cores);
+	case 'p': return add_policy(arguments, optarg);
+	case 'c':
+		if (mal_number_parse(optarg, 1, MAL_MAX_CPUS, &arguments->cores))
+			return 0;
+		return mal_option_wrong(&tool, "--cores=%s: not a number from 1 to %u", optarg,
+					MAL_MAX_CPUS);
 	case 't': arguments->synthetic = optarg; return 0;
 	case 'P': arguments->phases = true; return 0;
 	case 'j': arguments->json = true; return 0;
-	case 'g': generation->kind = optarg; return 0;
 	case 'o': arguments->output = optarg; return 0;
-	case 'r': return parse_count("ranks", optarg, MAL_MAX_RANKS, &generation->ranks);
-	case 'C': return parse_count("cpus", optarg, MAL_MAX_CPUS, &generation->cpus);
-	case 'w': return parse_count("windows", optarg, MAX_WINDOWS, &generation->windows);
-	case 's':
-		if (parse_count("seed", optarg, UINT32_MAX, &seed) < 0)
-			return MAL_OPTION_WRONG;
-		generation->seed = seed;
-		return 0;
 	case 'L': arguments->libdir = optarg; return 0;
 	default: return option;
 	}
@@ -106,26 +98,36 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"topology", required_argument, NULL, 't'},
 		{"phases", no_argument, NULL, 'P'},
 		{"json", no_argument, NULL, 'j'},
-		{"generate", required_argument, NULL, 'g'},
-		{"ranks", required_argument, NULL, 'r'},
-		{"cpus", required_argument, NULL, 'C'},
-		{"windows", required_argument, NULL, 'w'},
-		{"seed", required_argument, NULL, 's'},
 		{"output", required_argument, NULL, 'o'},
 		{"libdir", required_argument, NULL, 'L'},
 		MAL_OPTIONS_END,
 	};
 	int option, result;
 
-	*arguments = (struct arguments){.generation = {NULL, 8, 6, 400, 1}, .libdir = MAL_LIBDIR};
+	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
 		if ((result = take(option, arguments)) != 0)
 			return result;
-	if (argc - optind + (arguments->generation.kind != NULL) != 1)
-		return mal_option_wrong(&tool, "give one trace, or --generate=KIND");
-	if (arguments->generation.ranks * arguments->generation.cpus > MAL_MAX_CPUS)
-		return mal_option_wrong(&tool, "more than %d CPUs in all", MAL_MAX_CPUS);
+	if (argc - optind != 1)
+		return mal_option_wrong(&tool, "give one trace");
 	arguments->path = argv[optind];
+	return 0;
+}
+
+/* Find the policies, the usual ones where none was given; loadable ones are below the libdir. */
+static int choose(struct arguments *arguments, struct mal_error *err)
+{
+	static const char *const usual[] = {"off", "lewi", "sabo", "auto"};
+
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), err) < 0)
+		return -1;
+	if (!arguments->policy_count)
+		for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+			add_policy(arguments, usual[i]);
+	for (size_t i = 0; i < arguments->policy_count; i++)
+		if (mal_loadable_choose(arguments->policies[i].spec, arguments->libdir, NULL,
+					&arguments->policies[i].choice, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -162,10 +164,8 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 	struct mal_trace_writer *writer;
 	FILE *file;
 
-	if (arguments->generation.kind ? mal_generate(&arguments->generation, trace, err) < 0
-				       : mal_trace_read(trace, arguments->path, err) < 0)
-		return -1;
-	if (change_machine(arguments, trace, err) < 0)
+	if (mal_trace_read(trace, arguments->path, err) < 0 ||
+	    change_machine(arguments, trace, err) < 0)
 		return -1;
 	if (!arguments->output)
 		return 0;
@@ -182,6 +182,20 @@ static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 	return mal_trace_close(writer, err);
 }
 
+static int run(struct compared *compared, const struct mal_trace *trace, struct mal_error *err)
+{
+	compared->simulation =
+		mal_simulation_create(compared->choice.policy, compared->choice.values,
+				      &trace->topology, trace->rank_count, trace->windows[0].owner);
+	compared->window_s = calloc(trace->window_count, sizeof(double));
+	if (!compared->simulation || !compared->window_s)
+		return mal_fail(err, "out of memory");
+	for (size_t i = 0; i < trace->window_count; i++)
+		compared->window_s[i] = mal_simulation_window(
+			compared->simulation, mal_trace_samples(trace, &trace->windows[i]));
+	return 0;
+}
+
 static double recorded_s(const struct mal_trace *trace)
 {
 	double sum = 0;
@@ -191,26 +205,32 @@ static double recorded_s(const struct mal_trace *trace)
 	return sum;
 }
 
-static void print_phases(const struct mal_trace *trace, const struct mal_compared *contenders,
+static void print_phases(const struct mal_trace *trace, const struct compared *policies,
 			 size_t count)
 {
 	printf("%8s %12s", "window", "recorded s");
 	for (size_t i = 0; i < count; i++)
-		printf(" %12.12s", contenders[i].spec);
+		printf(" %12.12s", policies[i].spec);
 	putchar('\n');
 	for (size_t window = 0; window < trace->window_count; window++) {
 		printf("%8zu %12.6f", window + 1, trace->windows[window].elapsed_s);
 		for (size_t i = 0; i < count; i++)
-			printf(" %12.6f", contenders[i].window_s[window]);
+			printf(" %12.6f", policies[i].window_s[window]);
 		putchar('\n');
 	}
 	putchar('\n');
 }
 
-static void print_text(const struct mal_trace *trace, const struct mal_compared *contenders,
-		       size_t count)
+/* VALUE in TEXT, of SIZE bytes, with DIGITS behind the point, or - where it is not known. */
+static const char *format_number(double value, int digits, char *text, size_t size)
 {
-	const struct mal_outcome *first = mal_simulation_outcome(contenders[0].simulation);
+	snprintf(text, size, isfinite(value) ? "%.*f" : "-", digits, value);
+	return text;
+}
+
+static void print_text(const struct mal_trace *trace, const struct compared *policies, size_t count)
+{
+	const struct mal_outcome *first = mal_simulation_outcome(policies[0].simulation);
 
 	printf("step %s on %s, policy %s: %u ranks, %u CPUs, %zu windows, %.3f s recorded%s\n",
 	       trace->step, trace->node, trace->policy, trace->rank_count,
@@ -219,51 +239,48 @@ static void print_text(const struct mal_trace *trace, const struct mal_compared 
 	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
 	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "attained", "moves");
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome =
-			mal_simulation_outcome(contenders[i].simulation);
+		const struct mal_outcome *outcome = mal_simulation_outcome(policies[i].simulation);
 		char to_off[32], share[32];
 
-		printf("%-32s %12.3f %12s %8s %8lu\n", contenders[i].spec, outcome->elapsed_s,
-		       mal_compare_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
-					  sizeof(to_off)),
-		       mal_compare_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
+		printf("%-32s %12.3f %12s %8s %8lu\n", policies[i].spec, outcome->elapsed_s,
+		       format_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
+				     sizeof(to_off)),
+		       format_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
 		       outcome->moves);
 		if (outcome->rejection)
 			printf("  rejected: %s\n", outcome->rejection);
 	}
 }
 
-static int print_json(const struct mal_trace *trace, const struct mal_compared *contenders,
-		      size_t count, bool phases)
+static int print_json(const struct mal_trace *trace, const struct compared *policies, size_t count,
+		      bool phases)
 {
-	json_t *policies = json_array();
+	json_t *list = json_array();
 	json_t *root;
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome =
-			mal_simulation_outcome(contenders[i].simulation);
-		double share = mal_outcome_attained(outcome);
+		const struct mal_outcome *outcome = mal_simulation_outcome(policies[i].simulation);
 		json_t *policy = json_pack(
-			"{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", contenders[i].spec,
+			"{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", policies[i].spec,
 			"predicted_s", outcome->elapsed_s, "unbalanced_s", outcome->off_s,
 			"ideal_s", outcome->ideal_s, "share_of_attainable",
-			isnan(share) ? json_null() : json_real(share), "moves",
+			mal_json_number(mal_outcome_attained(outcome)), "moves",
 			(json_int_t)outcome->moves, "rejected", outcome->rejection);
 		json_t *windows = json_array();
 
 		for (size_t window = 0; phases && window < trace->window_count; window++)
-			json_array_append_new(windows, json_real(contenders[i].window_s[window]));
+			json_array_append_new(windows, json_real(policies[i].window_s[window]));
 		if (phases)
 			json_object_set(policy, "windows_s", windows);
 		json_decref(windows);
-		json_array_append_new(policies, policy);
+		json_array_append_new(list, policy);
 	}
 	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:o}", "step", trace->step, "node",
 			 trace->node, "policy", trace->policy, "ranks", (int)trace->rank_count,
 			 "cpus", (int)trace->topology.cpu_count, "windows",
 			 (json_int_t)trace->window_count, "recorded_s", recorded_s(trace),
-			 "policies", policies);
+			 "policies", list);
 	failed = !root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0;
 	putchar('\n');
 	json_decref(root);
@@ -273,31 +290,34 @@ static int print_json(const struct mal_trace *trace, const struct mal_compared *
 int mal_cmd_replay(int argc, char **argv)
 {
 	struct arguments arguments;
-	struct mal_comparison *comparison = &arguments.comparison;
+	struct compared *policies = arguments.policies;
 	struct mal_trace trace = {0};
 	struct mal_error err;
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
 		return result > 0 ? 0 : 2;
-	if (mal_compare_choose(comparison, arguments.libdir, &err) < 0) {
+	if (choose(&arguments, &err) < 0) {
 		mal_option_wrong(&tool, "%s", err.text);
 		return 2;
 	}
 	result = get_trace(&arguments, &trace, &err);
-	if (result == 0)
-		result = mal_compare_run(comparison, &trace, &err);
+	for (size_t i = 0; result == 0 && i < arguments.policy_count; i++)
+		result = run(&policies[i], &trace, &err);
 	if (result < 0) {
 		fprintf(stderr, "malleable replay: %s\n", err.text);
 		result = 1;
 	} else if (arguments.json) {
-		result = print_json(&trace, comparison->list, comparison->count, arguments.phases);
+		result = print_json(&trace, policies, arguments.policy_count, arguments.phases);
 	} else {
 		if (arguments.phases)
-			print_phases(&trace, comparison->list, comparison->count);
-		print_text(&trace, comparison->list, comparison->count);
+			print_phases(&trace, policies, arguments.policy_count);
+		print_text(&trace, policies, arguments.policy_count);
 	}
-	mal_compare_clear(comparison);
+	for (size_t i = 0; i < arguments.policy_count; i++) {
+		mal_simulation_destroy(policies[i].simulation);
+		free(policies[i].window_s);
+	}
 	mal_trace_destroy(&trace);
 	return result;
 }

@@ -76,7 +76,7 @@ static void remove_socket(char *path)
 		return;
 	unlink(path);
 	*end = '\0';
-	mal_rundir_leave_own(path);
+	rmdir(path); /* unless something is in it */
 	path[0] = '\0';
 }
 

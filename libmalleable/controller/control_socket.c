@@ -163,8 +163,7 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 {
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
-	struct mal_orders orders;
-	int result = -1;
+	struct mal_orders orders = controller->deciding.orders;
 
 	if (controller->off_switch.off_now)
 		return mal_fail(err, "balancing is switched off by the administrator");
@@ -172,20 +171,11 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 		return mal_fail(err,
 				"policy %s changes no CPUs: set another first, such as external",
 				controller->deciding.policy->name);
-	if (mal_orders_open(&orders, controller->step->segment.rank_count,
-			    controller->step->cpu_count) < 0) {
-		mal_fail(err, "out of memory");
-		goto out;
-	}
-	mal_orders_copy(&orders, &controller->deciding.orders);
 	if (change_orders(controller, &orders, view, request, err) < 0 ||
 	    mal_orders_check(&orders, view, err) < 0)
-		goto out;
+		return -1;
 	mal_plan_obey(controller, &orders);
-	result = 0;
-out:
-	mal_orders_close(&orders);
-	return result;
+	return 0;
 }
 
 /* Another policy from now on. What ranks were told at their start (mode, threads) stays. */

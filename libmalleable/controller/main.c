@@ -62,12 +62,12 @@ static int run(const struct mal_arguments *arguments, FILE *site_report, struct 
 
 	if (result == 0)
 		result = mal_controller_start(&controller, &step, err);
-	if (result == 0)
-		result = mal_controller_serve(&controller, err);
-	if (result == 0)
+	if (result == 0) {
+		mal_controller_serve(&controller);
 		mal_ending_report(&controller, site_report);
-	else if (site_report)
+	} else if (site_report) {
 		fclose(site_report);
+	}
 	mal_controller_close(&controller);
 	return result;
 }

@@ -3,7 +3,6 @@
 #include "libmalleable/controller/overdue.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
@@ -14,50 +13,27 @@
 #define TIMES 4
 #define LEAST_S 0.5
 
-struct mal_overdue {
-	uint64_t due;	     /* tick at which the move is taken back */
-	uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
-	uint32_t back;	     /* the one that took it back; 0: none did */
-	uint64_t taken_back; /* tick at which it did */
-	/* By CPU of the step: owners before the move, and when it was taken back. */
-	unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
-};
-
-struct mal_overdue *mal_overdue_create(void)
-{
-	return calloc(1, sizeof(struct mal_overdue));
-}
-
-void mal_overdue_destroy(struct mal_overdue *overdue)
-{
-	free(overdue);
-}
-
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves)
 {
-	struct mal_overdue *overdue = controller->overdue;
-
-	overdue->due =
+	controller->overdue.due =
 		mal_ticks() + mal_s_to_ticks(fmax(window ? TIMES * window->elapsed_s : 0, LEAST_S));
-	overdue->plan = moves ? controller->deciding.plans : 0;
-	overdue->back = 0;
+	controller->overdue.plan = moves ? controller->deciding.plans : 0;
+	controller->overdue.back = 0;
 }
 
 void mal_overdue_look(struct mal_controller *controller)
 {
-	struct mal_overdue *overdue = controller->overdue;
-
-	if (!overdue->plan || mal_ticks() < overdue->due)
+	if (!controller->overdue.plan || mal_ticks() < controller->overdue.due)
 		return;
 	/* Orders or the administrator's switch may have come after it. */
-	if (overdue->plan == controller->deciding.plans) {
-		mal_read_owners(controller, overdue->moved);
-		mal_plan_take_back(controller, overdue->before);
-		overdue->back = controller->deciding.plans;
-		overdue->taken_back = mal_ticks();
+	if (controller->overdue.plan == controller->deciding.plans) {
+		mal_read_owners(controller, controller->overdue.moved);
+		mal_plan_take_back(controller, controller->overdue.before);
+		controller->overdue.back = controller->deciding.plans;
+		controller->overdue.taken_back = mal_ticks();
 	}
-	overdue->plan = 0;
+	controller->overdue.plan = 0;
 }
 
 /*
@@ -66,23 +42,20 @@ void mal_overdue_look(struct mal_controller *controller)
  */
 static bool is_of_move(const struct mal_controller *controller, const struct mal_window *window)
 {
-	const struct mal_overdue *overdue = controller->overdue;
 	unsigned int ranks = controller->step->segment.rank_count;
 
-	if (!overdue->back || overdue->back != controller->deciding.plans ||
-	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - overdue->taken_back))
+	if (!controller->overdue.back || controller->overdue.back != controller->deciding.plans ||
+	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - controller->overdue.taken_back))
 		return false;
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		if ((overdue->moved[i] < ranks) != (window->owner[i] < ranks))
+		if ((controller->overdue.moved[i] < ranks) != (window->owner[i] < ranks))
 			return false;
 	return true;
 }
 
 void mal_overdue_end(struct mal_controller *controller, struct mal_window *window)
 {
-	struct mal_overdue *overdue = controller->overdue;
-
-	memcpy(overdue->before, window->owner, sizeof(overdue->before));
+	memcpy(controller->overdue.before, window->owner, sizeof(controller->overdue.before));
 	if (is_of_move(controller, window))
-		mal_window_set_owners(controller, window, overdue->moved);
+		mal_window_set_owners(controller, window, controller->overdue.moved);
 }

@@ -14,12 +14,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* No window yet. NULL: out of memory. */
-struct mal_overdue *mal_overdue_create(void);
-
-/* NULL-safe. */
-void mal_overdue_destroy(struct mal_overdue *overdue);
-
 /*
  * A window begins behind WINDOW; NULL: the first, or other ranks run, or another policy decides.
  * MOVES: with a plan that moves CPUs.

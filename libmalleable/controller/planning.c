@@ -8,14 +8,12 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "policies/decide/decision.h"
 
-int mal_plan_open(struct mal_controller *controller)
+void mal_plan_open(struct mal_controller *controller)
 {
 	struct mal_orders *orders = &controller->deciding.orders;
-	int result = mal_orders_open(orders, controller->step->segment.rank_count,
-				     controller->step->cpu_count);
 
+	mal_orders_open(orders, controller->step->segment.rank_count, controller->step->cpu_count);
 	orders->floor = controller->step->arguments.min_cpus;
-	return result;
 }
 
 static void end_policy(struct mal_deciding *deciding)
@@ -27,7 +25,6 @@ static void end_policy(struct mal_deciding *deciding)
 void mal_plan_close(struct mal_controller *controller)
 {
 	end_policy(&controller->deciding);
-	mal_orders_close(&controller->deciding.orders);
 }
 
 int mal_plan_set_policy(struct mal_controller *controller, const struct mal_policy *policy,
@@ -129,7 +126,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 				 &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_REJECTED:
-		mal_recording_plan(controller->recording, &plan, rejection);
+		mal_recording_plan(controller, &plan, rejection);
 		reject(controller, rejection);
 		return false;
 	case MAL_DECISION_MADE: break;
@@ -138,9 +135,9 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 	deciding->lend_times = plan.lend_times;
 	set_rules(controller, &plan);
 	set_use(controller, use);
-	mal_sampling_set_brief(controller, plan.brief);
+	mal_sampling_use_short_windows(controller, plan.brief);
 	if (window)
-		mal_recording_plan(controller->recording, &plan, NULL);
+		mal_recording_plan(controller, &plan, NULL);
 	if (!plan.move)
 		return false;
 	publish(controller, plan.owner);
@@ -201,7 +198,7 @@ void mal_plan_obey(struct mal_controller *controller, const struct mal_orders *o
 	struct mal_plan plan = {.bind = controller->deciding.binds, .count = count, .owner = owner};
 	const char *rejection;
 
-	mal_orders_copy(&controller->deciding.orders, orders);
+	controller->deciding.orders = *orders;
 	if (mal_decide_under(orders, NULL, NULL, view, &plan, &rejection) == MAL_DECISION_MADE &&
 	    plan.move)
 		publish(controller, plan.owner);

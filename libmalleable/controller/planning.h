@@ -11,8 +11,8 @@
 #include "libmalleable/controller/state/controller.h"
 #include "policies/interface/policy.h"
 
-/* No policy yet, and no orders. Returns 0, or -1: out of memory; close it in both cases. */
-int mal_plan_open(struct mal_controller *controller);
+/* No policy yet, and no orders. */
+void mal_plan_open(struct mal_controller *controller);
 
 /* The policy ends too. Safe on a controller that is all 0. */
 void mal_plan_close(struct mal_controller *controller);

@@ -13,11 +13,8 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Messages come from FD; -1: there is no agent. Returns 0, or -1 with ERR. */
-int mal_share_open(struct mal_controller *controller, int fd, struct mal_error *err);
-
-/* Leaves the connection open. */
-void mal_share_close(struct mal_controller *controller);
+/* Messages come from FD; -1: there is no agent. */
+void mal_share_open(struct mal_controller *controller, int fd);
 
 /*
  * Take what the agent says, and see that the ranks keep to it: they may have begun with CPUs that

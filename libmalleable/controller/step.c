@@ -86,42 +86,18 @@ int mal_step_open(struct mal_step_facts *step, const struct mal_arguments *argum
 	return 0;
 }
 
-/* Was there memory for all parts? */
-static bool is_complete(const struct mal_controller *controller)
-{
-	return controller->allocation && controller->leaving && controller->settling &&
-	       controller->sampling && controller->totalling && controller->plausibility &&
-	       controller->history && controller->overdue &&
-	       (controller->step->arguments.nodes < 2 ||
-		(controller->summaries && controller->imbalance));
-}
-
 int mal_controller_open(struct mal_controller *controller, const struct mal_step_facts *step,
 			const struct mal_cpumask *idle, struct mal_error *err)
 {
-	unsigned int ranks = step->segment.rank_count;
-
 	controller->step = step;
-	controller->allocation = mal_allocation_create(step, idle);
-	controller->leaving = mal_leaving_create();
-	controller->settling = mal_settling_create();
-	controller->sampling = mal_sampling_create(ranks);
-	controller->totalling = mal_totalling_create(ranks);
-	controller->plausibility = mal_plausibility_create(ranks);
-	controller->history = mal_history_create();
-	controller->overdue = mal_overdue_create();
-	if (step->arguments.nodes > 1) {
-		controller->summaries = mal_summaries_create(step->arguments.nodes);
-		controller->imbalance = mal_imbalance_create(step);
-	}
-	if (mal_plan_open(controller) < 0 || !is_complete(controller))
+	mal_allocation_open(controller, idle);
+	mal_sampling_open(controller);
+	mal_plausibility_open(controller);
+	mal_plan_open(controller);
+	if (step->arguments.nodes > 1 &&
+	    !(controller->summaries = mal_summaries_create(step->arguments.nodes)))
 		return mal_fail(err, "out of memory");
-	if (mal_plan_set_policy(controller, step->choice.policy, step->choice.values, err) < 0)
-		return -1;
-	/* Without memory for them nothing is predicted. */
-	if (!mal_policy_acts(controller->deciding.policy))
-		controller->alternatives = mal_alternatives_create(ranks);
-	return 0;
+	return mal_plan_set_policy(controller, step->choice.policy, step->choice.values, err);
 }
 
 int mal_controller_start(struct mal_controller *controller, const struct mal_step_facts *step,
@@ -134,13 +110,11 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
 		return -1;
 	if (mal_controller_open(controller, step, &idle, err) < 0)
 		return -1;
-	if (arguments->trace_file)
-		controller->recording = mal_recording_create(arguments->trace_file, arguments->step,
-							     arguments->node);
 	if (mal_watch_start(controller, arguments->life_fd, err) < 0)
 		return -1;
 	mal_control_open(controller);
-	return mal_share_open(controller, arguments->agent_fd, err);
+	mal_share_open(controller, arguments->agent_fd);
+	return 0;
 }
 
 void mal_controller_take_round(struct mal_controller *controller, struct mal_window *window)
@@ -152,10 +126,9 @@ void mal_controller_take_round(struct mal_controller *controller, struct mal_win
 		mal_totals_add(controller, window->samples);
 		mal_history_note(controller, window);
 		mal_allocation_read_places(controller);
-		mal_recording_window(controller->recording, controller, window);
-		mal_alternatives_window(controller->alternatives, controller, window);
-		moves = !mal_plausibility_read(controller)->now &&
-			mal_plan_make(controller, window);
+		mal_recording_window(controller, window);
+		mal_alternatives_window(controller, window);
+		moves = !controller->plausibility.now && mal_plan_make(controller, window);
 		mal_sampling_adapt(controller, moves);
 		mal_overdue_begin(controller, window, moves);
 		/* Last: the window knows nothing of it. */
@@ -164,14 +137,12 @@ void mal_controller_take_round(struct mal_controller *controller, struct mal_win
 	mal_round_begin(controller);
 }
 
-int mal_controller_serve(struct mal_controller *controller, struct mal_error *err)
+void mal_controller_serve(struct mal_controller *controller)
 {
+	static struct mal_window window;
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_window *window = calloc(1, sizeof(*window));
 	struct timespec pause = {0, MIN_PAUSE_NS};
 
-	if (!window)
-		return mal_fail(err, "out of memory");
 	mal_plan_begin(controller);
 	mal_overdue_begin(controller, NULL, false);
 	while (!atomic_load(&controller->ending)) {
@@ -183,7 +154,7 @@ int mal_controller_serve(struct mal_controller *controller, struct mal_error *er
 			mal_round_begin(controller);
 			mal_overdue_begin(controller, NULL, false);
 		} else if (mal_round_is_complete(controller))
-			mal_controller_take_round(controller, window);
+			mal_controller_take_round(controller, &window);
 		else
 			mal_round_look(controller);
 		if (atomic_exchange(&controller->asked, false))
@@ -194,32 +165,20 @@ int mal_controller_serve(struct mal_controller *controller, struct mal_error *er
 		mal_idle_settle(controller);
 		mal_overdue_look(controller);
 		mal_futex_wait(&header->wake, wake,
-			       mal_idle_is_settling(controller) ? SLEEP_SETTLE_NS : SLEEP_NS);
+			       controller->settling.until ? SLEEP_SETTLE_NS : SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->wake) - wake > 1000)
 			nanosleep(&pause, NULL);
 	}
 	atomic_store(&header->over, true);
 	mal_ranks_update(controller);
-	free(window);
-	return 0;
 }
 
 void mal_controller_close(struct mal_controller *controller)
 {
-	/* They point into the allocation. */
-	mal_alternatives_destroy(controller->alternatives);
+	mal_alternatives_close(controller);
 	mal_plan_close(controller);
-	mal_allocation_destroy(controller->allocation);
-	mal_leaving_destroy(controller->leaving);
-	mal_settling_destroy(controller->settling);
-	mal_share_close(controller);
-	mal_pool_clear(controller);
-	mal_sampling_destroy(controller->sampling);
-	mal_totalling_destroy(controller->totalling);
-	mal_plausibility_destroy(controller->plausibility);
-	mal_history_destroy(controller->history);
-	mal_overdue_destroy(controller->overdue);
+	mal_history_close(controller);
 	mal_summaries_destroy(controller->summaries);
-	mal_imbalance_destroy(controller->imbalance);
+	free(controller->pool);
 }

@@ -2,7 +2,7 @@
 /*
  * step.h: a step's controller from its start to its end.
  *
- * Invariant: A step without memory for its loop ends with an error, and sends no report
+ * Invariant: A step that has no memory to start ends with an error, and sends no report
  * (t/unit/test_malleabled.c: no_memory_is_left).
  */
 #ifndef MAL_CONTROLLER_STEP_H
@@ -35,8 +35,8 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
  */
 void mal_controller_take_round(struct mal_controller *controller, struct mal_window *window);
 
-/* The controller's loop, until the step ends. Returns 0, or -1 with ERR: out of memory. */
-int mal_controller_serve(struct mal_controller *controller, struct mal_error *err);
+/* The controller's loop, until the step ends. One step in a process at a time. */
+void mal_controller_serve(struct mal_controller *controller);
 
 /* Safe on a controller that was opened halfway, or is all 0. */
 void mal_controller_close(struct mal_controller *controller);

@@ -22,9 +22,8 @@ static size_t end_recording(struct mal_controller *controller, char *text, size_
 	struct mal_text line = {text, size, 0};
 	struct mal_error err;
 
-	if (mal_recording_destroy(controller->recording, &err) < 0)
+	if (mal_recording_end(controller, &err) < 0)
 		mal_text_add(&line, "%s\n", err.text);
-	controller->recording = NULL;
 	return line.length;
 }
 
@@ -52,7 +51,7 @@ static void tell(int report_fd, const void *text, size_t length)
 static void send_record(const struct mal_controller *controller, const struct mal_report *report,
 			int report_fd)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	const struct mal_outcome_record record = {
 		.magic = MAL_OUTCOME_MAGIC,
 		.version = MAL_OUTCOME_VERSION,

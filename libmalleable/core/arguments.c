@@ -60,88 +60,57 @@ static void add_fd(struct writing *to, const char *option, int fd)
 		add_number(to, option, (unsigned int)to->move(to->context, fd));
 }
 
-static void write_text(struct writing *to, const char *option, const void *field)
+/* Make words of FIELD, unless it is left out. */
+static void write(struct writing *to, const struct argument *argument, const void *field)
 {
-	const char *text = *(const char *const *)field;
+	const struct mal_arguments *arguments = to->arguments;
+	const char *text;
 
-	if (text)
-		add(to, option, text);
+	switch (argument->kind) {
+	case TEXT:
+		text = *(const char *const *)field;
+		if (text)
+			add(to, argument->option, text);
+		break;
+	case NUMBER:
+	case IDENTITY:
+		if (argument->kind == IDENTITY ? arguments->becomes_user
+					       : *(const unsigned int *)field)
+			add_number(to, argument->option, *(const unsigned int *)field);
+		break;
+	case FD: add_fd(to, argument->option, *(const int *)field); break;
+	case CGROUPS:
+		for (unsigned int i = 0; i < arguments->cgroup_count && i < MAL_ARGUMENTS_CGROUPS;
+		     i++)
+			add_fd(to, argument->option, ((const int *)field)[i]);
+	}
 }
 
-static void write_number(struct writing *to, const char *option, const void *field)
-{
-	unsigned int number = *(const unsigned int *)field;
-
-	if (number)
-		add_number(to, option, number);
-}
-
-static void write_identity(struct writing *to, const char *option, const void *field)
-{
-	if (to->arguments->becomes_user)
-		add_number(to, option, *(const unsigned int *)field);
-}
-
-static void write_fd(struct writing *to, const char *option, const void *field)
-{
-	add_fd(to, option, *(const int *)field);
-}
-
-static void write_cgroups(struct writing *to, const char *option, const void *field)
-{
-	for (unsigned int i = 0; i < to->arguments->cgroup_count && i < MAL_ARGUMENTS_CGROUPS; i++)
-		add_fd(to, option, ((const int *)field)[i]);
-}
-
-static bool read_text(struct mal_arguments *arguments, void *field, const char *word)
-{
-	(void)arguments;
-	*(const char **)field = word;
-	return true;
-}
-
-static bool read_number(struct mal_arguments *arguments, void *field, const char *word)
-{
-	(void)arguments;
-	return mal_number_parse(word, 0, UINT_MAX, field);
-}
-
-static bool read_identity(struct mal_arguments *arguments, void *field, const char *word)
-{
-	arguments->becomes_user = true;
-	return mal_number_parse(word, 0, UINT_MAX, field);
-}
-
-static bool read_fd(struct mal_arguments *arguments, void *field, const char *word)
+static bool read_fd(int *fd, const char *word)
 {
 	unsigned int number;
 
-	(void)arguments;
 	if (!mal_number_parse(word, 0, FD_MAX, &number))
 		return false;
-	*(int *)field = (int)number;
+	*fd = (int)number;
 	return true;
 }
 
-static bool read_cgroup(struct mal_arguments *arguments, void *field, const char *word)
+/* Put WORD into FIELD. Returns false if it should have been another number. */
+static bool read_word(struct mal_arguments *arguments, enum kind kind, void *field,
+		      const char *word)
 {
-	return arguments->cgroup_count < MAL_ARGUMENTS_CGROUPS &&
-	       read_fd(arguments, (int *)field + arguments->cgroup_count++, word);
+	switch (kind) {
+	case TEXT: *(const char **)field = word; return true;
+	case FD: return read_fd(field, word);
+	case CGROUPS:
+		return arguments->cgroup_count < MAL_ARGUMENTS_CGROUPS &&
+		       read_fd((int *)field + arguments->cgroup_count++, word);
+	case IDENTITY: arguments->becomes_user = true; break;
+	case NUMBER: break;
+	}
+	return mal_number_parse(word, 0, UINT_MAX, field);
 }
-
-static const struct {
-	/* Make words of FIELD, unless it is left out. */
-	void (*write)(struct writing *to, const char *option, const void *field);
-	/* Put WORD into FIELD. Returns false, and WANTED is what it should have been. */
-	bool (*read)(struct mal_arguments *arguments, void *field, const char *word);
-	const char *wanted;
-} kinds[] = {
-	[TEXT] = {write_text, read_text, "a text"},
-	[NUMBER] = {write_number, read_number, "a number"},
-	[IDENTITY] = {write_identity, read_identity, "a number"},
-	[FD] = {write_fd, read_fd, "a number"},
-	[CGROUPS] = {write_cgroups, read_cgroup, "one of at most 4 numbers"},
-};
 
 _Static_assert(MAL_ARGUMENTS_CGROUPS == 4, "as said above");
 
@@ -206,8 +175,7 @@ void mal_arguments_format(const struct mal_arguments *arguments, const char *pro
 	line->count = 1;
 	line->number_count = 0;
 	for (size_t i = 0; i < COUNT; i++)
-		kinds[table[i].kind].write(&to, table[i].option,
-					   (const char *)arguments + table[i].offset);
+		write(&to, &table[i], (const char *)arguments + table[i].offset);
 }
 
 int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
@@ -232,9 +200,10 @@ int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
 		if (option == '?')
 			return -1;
 		taken = &table[option - FIRST_OPTION];
-		if (!kinds[taken->kind].read(arguments, (char *)arguments + taken->offset, optarg))
+		if (!read_word(arguments, taken->kind, (char *)arguments + taken->offset, optarg))
 			return mal_fail(err, "%s %.32s: %s is wanted", taken->option, optarg,
-					kinds[taken->kind].wanted);
+					taken->kind == CGROUPS ? "one of at most 4 numbers"
+							       : "a number");
 	}
 	return optind;
 }

@@ -31,23 +31,23 @@ struct mal_outcome_record {
 };
 
 /*
- * Whether the controller wrote nothing into SAID, which was all 0 before. Each controller that
+ * Whether the controller wrote nothing into REPORT, which was all 0 before. Each controller that
  * reaches its end writes a record: this one was killed, or failed.
  */
-static inline bool mal_outcome_is_missing(const char *said)
+static inline bool mal_outcome_is_missing(const char *report)
 {
 	uint32_t magic;
 
-	memcpy(&magic, said, sizeof(magic));
+	memcpy(&magic, report, sizeof(magic));
 	return magic == 0;
 }
 
 /* Whether it wrote that no rank came. The text behind is for users who asked for one. */
-static inline bool mal_outcome_is_nothing(const char *said)
+static inline bool mal_outcome_is_nothing(const char *report)
 {
 	uint32_t magic;
 
-	memcpy(&magic, said, sizeof(magic));
+	memcpy(&magic, report, sizeof(magic));
 	return magic == MAL_OUTCOME_NOTHING;
 }
 

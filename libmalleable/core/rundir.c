@@ -32,8 +32,3 @@ int mal_rundir_find_own(bool create, char *path, size_t size, struct mal_error *
 		return mal_fail_errno(err, "cannot create %.200s", path);
 	return is_own(path) ? 0 : mal_fail(err, "%.200s is not a directory of yours alone", path);
 }
-
-void mal_rundir_leave_own(const char *path)
-{
-	rmdir(path);
-}

@@ -28,7 +28,4 @@
  */
 int mal_rundir_find_own(bool create, char *path, size_t size, struct mal_error *err);
 
-/* Remove that directory, PATH, unless something is in it. */
-void mal_rundir_leave_own(const char *path);
-
 #endif

@@ -46,10 +46,11 @@ static void unset_own(void *context, const char *name)
 
 const struct mal_setup_env mal_setup_own = {get_own, set_own, unset_own, NULL};
 
+/* VALUE may be NULL: there is nothing to set. */
 static int set(const struct mal_setup_env *env, const char *name, const char *value,
 	       struct mal_error *err)
 {
-	if (env->set(env->context, name, value) < 0)
+	if (value && env->set(env->context, name, value) < 0)
 		return mal_fail(err, "cannot set %s in the task's environment", name);
 	return 0;
 }
@@ -61,6 +62,14 @@ static int set_number(const struct mal_setup_env *env, const char *name, long nu
 
 	snprintf(text, sizeof(text), "%ld", number);
 	return set(env, name, text, err);
+}
+
+static int set_cpus(const struct mal_setup_env *env, const char *name,
+		    const struct mal_cpumask *cpus, struct mal_error *err)
+{
+	char text[LONGEST];
+
+	return set(env, name, cpus ? mal_cpumask_format(cpus, text, sizeof(text)) : NULL, err);
 }
 
 /* Preload both libraries before the user's; the MPI one may not have been built. */
@@ -151,45 +160,34 @@ void mal_setup_remove(const struct mal_setup_env *env)
 int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env,
 		    struct mal_error *err)
 {
-	char text[LONGEST];
+	bool has_hot_teams;
+	char value[LONGEST];
 
 	mal_setup_remove(env);
-	if (set_preload(setup, env, err) < 0 ||
-	    set_number(env, MAL_ENV_SEGMENT_FD, setup->segment_fd, err) < 0)
-		return -1;
-	/* Always: it stands above what the user's environment has. */
-	if (set_number(env, MAL_ENV_PATIENCE, mal_patience(), err) < 0)
-		return -1;
-	if (setup->socket && set(env, MAL_ENV_SOCKET, setup->socket, err) < 0)
-		return -1;
-	if (setup->cgroup && set(env, MAL_ENV_CGROUP, setup->cgroup, err) < 0)
-		return -1;
-	if (set(env, MAL_ENV_CPUS, mal_cpumask_format(setup->cpus, text, sizeof(text)), err) < 0 ||
-	    set(env, MAL_ENV_MODE, setup->mode, err) < 0)
-		return -1;
-	if (setup->home &&
-	    set(env, MAL_ENV_HOME, mal_cpumask_format(setup->home, text, sizeof(text)), err) < 0)
-		return -1;
-	if (setup->local_rank >= 0 &&
-	    set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0)
-		return -1;
-	if (setup->max_threads && set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0)
-		return -1;
-	if (setup->prove != MAL_PROVE_NO && set(env, MAL_ENV_PROVE, "yes", err) < 0)
-		return -1;
-	if (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0)
-		return -1;
-	if (setup->quiet && set(env, MAL_ENV_QUIET, "yes", err) < 0)
-		return -1;
-	if (setup->keep_gomp && set(env, MAL_ENV_GOMP, "keep", err) < 0)
-		return -1;
 	/*
 	 * Make libomp keep threads that a smaller team does not need, so that the next larger team
 	 * is cheap.
 	 */
-	if (!env->get(env->context, "KMP_HOT_TEAMS_MODE", text, sizeof(text)) &&
-	    (set(env, "KMP_HOT_TEAMS_MODE", "1", err) < 0 ||
-	     set(env, MAL_ENV_HOT_TEAMS, "yes", err) < 0))
+	has_hot_teams = env->get(env->context, "KMP_HOT_TEAMS_MODE", value, sizeof(value)) != 0;
+	if (set_preload(setup, env, err) < 0 ||
+	    set_number(env, MAL_ENV_SEGMENT_FD, setup->segment_fd, err) < 0 ||
+	    /* Always: it stands above what the user's environment has. */
+	    set_number(env, MAL_ENV_PATIENCE, mal_patience(), err) < 0 ||
+	    set(env, MAL_ENV_SOCKET, setup->socket, err) < 0 ||
+	    set(env, MAL_ENV_CGROUP, setup->cgroup, err) < 0 ||
+	    set_cpus(env, MAL_ENV_CPUS, setup->cpus, err) < 0 ||
+	    set(env, MAL_ENV_MODE, setup->mode, err) < 0 ||
+	    set_cpus(env, MAL_ENV_HOME, setup->home, err) < 0 ||
+	    (setup->local_rank >= 0 &&
+	     set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0) ||
+	    (setup->max_threads &&
+	     set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0) ||
+	    set(env, MAL_ENV_PROVE, setup->prove != MAL_PROVE_NO ? "yes" : NULL, err) < 0 ||
+	    (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0) ||
+	    set(env, MAL_ENV_QUIET, setup->quiet ? "yes" : NULL, err) < 0 ||
+	    set(env, MAL_ENV_GOMP, setup->keep_gomp ? "keep" : NULL, err) < 0 ||
+	    set(env, "KMP_HOT_TEAMS_MODE", has_hot_teams ? NULL : "1", err) < 0 ||
+	    set(env, MAL_ENV_HOT_TEAMS, has_hot_teams ? NULL : "yes", err) < 0)
 		return -1;
 	return 0;
 }

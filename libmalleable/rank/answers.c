@@ -24,93 +24,16 @@
 
 /* The program's code: only the interposed function lies between. */
 #define CALLER __builtin_return_address(0)
-
-int omp_get_proc_bind(void) MAL_SHOWN("omp_get_proc_bind");
-int omp_get_proc_bind_(void) MAL_SHOWN("omp_get_proc_bind_");
-int omp_get_supported_active_levels(void) MAL_SHOWN("omp_get_supported_active_levels");
-int omp_get_supported_active_levels_(void) MAL_SHOWN("omp_get_supported_active_levels_");
-int omp_get_max_active_levels(void) MAL_SHOWN("omp_get_max_active_levels");
-int omp_get_max_active_levels_(void) MAL_SHOWN("omp_get_max_active_levels_");
-int omp_get_num_places(void) MAL_SHOWN("omp_get_num_places");
-int omp_get_num_places_(void) MAL_SHOWN("omp_get_num_places_");
-int omp_get_place_num_procs(int place) MAL_SHOWN("omp_get_place_num_procs");
-int omp_get_place_num_procs_(const int *place) MAL_SHOWN("omp_get_place_num_procs_");
-void omp_get_place_proc_ids(int place, int *ids) MAL_SHOWN("omp_get_place_proc_ids");
-void omp_get_place_proc_ids_(const int *place, int *ids) MAL_SHOWN("omp_get_place_proc_ids_");
-int omp_get_place_num(void) MAL_SHOWN("omp_get_place_num");
-int omp_get_place_num_(void) MAL_SHOWN("omp_get_place_num_");
-int omp_get_partition_num_places(void) MAL_SHOWN("omp_get_partition_num_places");
-int omp_get_partition_num_places_(void) MAL_SHOWN("omp_get_partition_num_places_");
-void omp_get_partition_place_nums(int *nums) MAL_SHOWN("omp_get_partition_place_nums");
-void omp_get_partition_place_nums_(int *nums) MAL_SHOWN("omp_get_partition_place_nums_");
-int omp_get_nested(void) MAL_SHOWN("omp_get_nested");
-int omp_get_nested_(void) MAL_SHOWN("omp_get_nested_");
-double omp_get_wtick(void) MAL_SHOWN("omp_get_wtick");
-double omp_get_wtick_(void) MAL_SHOWN("omp_get_wtick_");
-double omp_get_wtime(void) MAL_SHOWN("omp_get_wtime");
-double omp_get_wtime_(void) MAL_SHOWN("omp_get_wtime_");
-int omp_pause_resource(int kind, int device) MAL_SHOWN("omp_pause_resource");
-int omp_pause_resource_(const int *kind, const int *device) MAL_SHOWN("omp_pause_resource_");
-int omp_pause_resource_all(int kind) MAL_SHOWN("omp_pause_resource_all");
-int omp_pause_resource_all_(const int *kind) MAL_SHOWN("omp_pause_resource_all_");
-
-/* Of the versions that LLVM's runtime and GCC's have. */
-MAL_SHOWN_AS("omp_get_proc_bind", "VERSION");
-MAL_SHOWN_AS("omp_get_proc_bind_", "VERSION");
-MAL_SHOWN_AS("omp_get_supported_active_levels", "VERSION");
-MAL_SHOWN_AS("omp_get_supported_active_levels_", "VERSION");
-MAL_SHOWN_AS("omp_get_max_active_levels", "VERSION");
-MAL_SHOWN_AS("omp_get_max_active_levels_", "VERSION");
-MAL_SHOWN_AS("omp_get_num_places", "VERSION");
-MAL_SHOWN_AS("omp_get_num_places_", "VERSION");
-MAL_SHOWN_AS("omp_get_place_num_procs", "VERSION");
-MAL_SHOWN_AS("omp_get_place_num_procs_", "VERSION");
-MAL_SHOWN_AS("omp_get_place_proc_ids", "VERSION");
-MAL_SHOWN_AS("omp_get_place_proc_ids_", "VERSION");
-MAL_SHOWN_AS("omp_get_place_num", "VERSION");
-MAL_SHOWN_AS("omp_get_place_num_", "VERSION");
-MAL_SHOWN_AS("omp_get_partition_num_places", "VERSION");
-MAL_SHOWN_AS("omp_get_partition_num_places_", "VERSION");
-MAL_SHOWN_AS("omp_get_partition_place_nums", "VERSION");
-MAL_SHOWN_AS("omp_get_partition_place_nums_", "VERSION");
-MAL_SHOWN_AS("omp_get_nested", "VERSION");
-MAL_SHOWN_AS("omp_get_nested_", "VERSION");
-MAL_SHOWN_AS("omp_get_wtick", "VERSION");
-MAL_SHOWN_AS("omp_get_wtick_", "VERSION");
-MAL_SHOWN_AS("omp_get_wtime", "VERSION");
-MAL_SHOWN_AS("omp_get_wtime_", "VERSION");
-MAL_SHOWN_AS("omp_pause_resource", "VERSION");
-MAL_SHOWN_AS("omp_pause_resource_", "VERSION");
-MAL_SHOWN_AS("omp_pause_resource_all", "VERSION");
-MAL_SHOWN_AS("omp_pause_resource_all_", "VERSION");
-MAL_SHOWN_AS_TOO("omp_get_proc_bind", "OMP_4.0");
-MAL_SHOWN_AS_TOO("omp_get_proc_bind_", "OMP_4.0");
-MAL_SHOWN_AS_TOO("omp_get_supported_active_levels", "OMP_5.0.1");
-MAL_SHOWN_AS_TOO("omp_get_supported_active_levels_", "OMP_5.0.1");
-MAL_SHOWN_AS_TOO("omp_get_max_active_levels", "OMP_3.0");
-MAL_SHOWN_AS_TOO("omp_get_max_active_levels_", "OMP_3.0");
-MAL_SHOWN_AS_TOO("omp_get_num_places", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_num_places_", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_place_num_procs", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_place_num_procs_", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_place_proc_ids", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_place_proc_ids_", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_place_num", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_place_num_", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_partition_num_places", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_partition_num_places_", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_partition_place_nums", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_partition_place_nums_", "OMP_4.5");
-MAL_SHOWN_AS_TOO("omp_get_nested", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_nested_", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_wtick", "OMP_2.0");
-MAL_SHOWN_AS_TOO("omp_get_wtick_", "OMP_2.0");
-MAL_SHOWN_AS_TOO("omp_get_wtime", "OMP_2.0");
-MAL_SHOWN_AS_TOO("omp_get_wtime_", "OMP_2.0");
-MAL_SHOWN_AS_TOO("omp_pause_resource", "OMP_5.0");
-MAL_SHOWN_AS_TOO("omp_pause_resource_", "OMP_5.0");
-MAL_SHOWN_AS_TOO("omp_pause_resource_all", "OMP_5.0");
-MAL_SHOWN_AS_TOO("omp_pause_resource_all_", "OMP_5.0");
+#define ASK(type, name, version, answer) \
+	MAL_SHOWN_BOTH(type, name, version, (void), return answer(CALLER), (void), \
+		       return answer(CALLER))
+/* What the runtime that WHO finds says, NOTHING where it lacks the function. */
+#define PASS_ON(who, function, arguments, nothing) \
+	const struct mal_runtime *runtime = who(CALLER); \
+	return runtime && runtime->function ? runtime->function arguments : nothing
+#define ASK_WHO(type, name, version, who, function, nothing) \
+	MAL_SHOWN_BOTH(type, name, version, (void), PASS_ON(who, function, (), nothing), (void), \
+		       PASS_ON(who, function, (), nothing))
 
 /* The runtime that knows: libgomp where it was replaced, else the caller's own. NULL: none. */
 static const struct mal_runtime *teller(const void *caller)
@@ -128,13 +51,6 @@ static int num_places(const void *caller)
 	return runtime && runtime->get_num_places ? runtime->get_num_places() : 0;
 }
 
-static int place_num_procs(const void *caller, int place)
-{
-	const struct mal_runtime *runtime = teller(caller);
-
-	return runtime && runtime->get_place_num_procs ? runtime->get_place_num_procs(place) : 0;
-}
-
 static void place_proc_ids(const void *caller, int place, int *ids)
 {
 	const struct mal_runtime *runtime = teller(caller);
@@ -147,21 +63,6 @@ static void place_proc_ids(const void *caller, int place, int *ids)
 static const struct mal_runtime *placer(const void *caller)
 {
 	return num_places(caller) > 0 ? mal_runtime_of(caller) : NULL;
-}
-
-static int place_num(const void *caller)
-{
-	const struct mal_runtime *runtime = placer(caller);
-
-	return runtime && runtime->get_place_num ? runtime->get_place_num() : -1;
-}
-
-static int partition_num_places(const void *caller)
-{
-	const struct mal_runtime *runtime = placer(caller);
-
-	return runtime && runtime->get_partition_num_places ? runtime->get_partition_num_places()
-							    : 0;
 }
 
 static void partition_place_nums(const void *caller, int *nums)
@@ -218,20 +119,6 @@ static int nested(const void *caller)
 	return levels > 1 && levels > runtime->get_active_level();
 }
 
-static double wtick(const void *caller)
-{
-	const struct mal_runtime *runtime = teller(caller);
-
-	return runtime && runtime->get_wtick ? runtime->get_wtick() : 0;
-}
-
-static double wtime(const void *caller)
-{
-	const struct mal_runtime *runtime = teller(caller);
-
-	return runtime && runtime->get_wtime ? runtime->get_wtime() : 0;
-}
-
 /*
  * libgomp only ends threads that wait, and has none here. libomp would forget the program's
  * settings.
@@ -275,142 +162,26 @@ static int pause_resource_all(const void *caller, int kind)
 	return runtime && runtime->pause_resource_all ? runtime->pause_resource_all(kind) : -1;
 }
 
-int omp_get_proc_bind(void)
-{
-	return proc_bind(CALLER);
-}
-
-int omp_get_proc_bind_(void)
-{
-	return proc_bind(CALLER);
-}
-
-int omp_get_supported_active_levels(void)
-{
-	return supported_levels(CALLER);
-}
-
-int omp_get_supported_active_levels_(void)
-{
-	return supported_levels(CALLER);
-}
-
-int omp_get_max_active_levels(void)
-{
-	return max_levels(CALLER);
-}
-
-int omp_get_max_active_levels_(void)
-{
-	return max_levels(CALLER);
-}
-
-int omp_get_num_places(void)
-{
-	return num_places(CALLER);
-}
-
-int omp_get_num_places_(void)
-{
-	return num_places(CALLER);
-}
-
-int omp_get_place_num_procs(int place)
-{
-	return place_num_procs(CALLER, place);
-}
-
-int omp_get_place_num_procs_(const int *place)
-{
-	return place_num_procs(CALLER, *place);
-}
-
-void omp_get_place_proc_ids(int place, int *ids)
-{
-	place_proc_ids(CALLER, place, ids);
-}
-
-void omp_get_place_proc_ids_(const int *place, int *ids)
-{
-	place_proc_ids(CALLER, *place, ids);
-}
-
-int omp_get_place_num(void)
-{
-	return place_num(CALLER);
-}
-
-int omp_get_place_num_(void)
-{
-	return place_num(CALLER);
-}
-
-int omp_get_partition_num_places(void)
-{
-	return partition_num_places(CALLER);
-}
-
-int omp_get_partition_num_places_(void)
-{
-	return partition_num_places(CALLER);
-}
-
-void omp_get_partition_place_nums(int *nums)
-{
-	partition_place_nums(CALLER, nums);
-}
-
-void omp_get_partition_place_nums_(int *nums)
-{
-	partition_place_nums(CALLER, nums);
-}
-
-int omp_get_nested(void)
-{
-	return nested(CALLER);
-}
-
-int omp_get_nested_(void)
-{
-	return nested(CALLER);
-}
-
-double omp_get_wtick(void)
-{
-	return wtick(CALLER);
-}
-
-double omp_get_wtick_(void)
-{
-	return wtick(CALLER);
-}
-
-double omp_get_wtime(void)
-{
-	return wtime(CALLER);
-}
-
-double omp_get_wtime_(void)
-{
-	return wtime(CALLER);
-}
-
-int omp_pause_resource(int kind, int device)
-{
-	return pause_resource(CALLER, kind, device);
-}
-
-int omp_pause_resource_(const int *kind, const int *device)
-{
-	return pause_resource(CALLER, *kind, *device);
-}
-
-int omp_pause_resource_all(int kind)
-{
-	return pause_resource_all(CALLER, kind);
-}
-
-int omp_pause_resource_all_(const int *kind)
-{
-	return pause_resource_all(CALLER, *kind);
-}
+ASK(int, omp_get_proc_bind, "OMP_4.0", proc_bind);
+ASK(int, omp_get_supported_active_levels, "OMP_5.0.1", supported_levels);
+ASK(int, omp_get_max_active_levels, "OMP_3.0", max_levels);
+ASK(int, omp_get_nested, "OMP_1.0", nested);
+ASK_WHO(double, omp_get_wtick, "OMP_2.0", teller, get_wtick, 0);
+ASK_WHO(double, omp_get_wtime, "OMP_2.0", teller, get_wtime, 0);
+ASK(int, omp_get_num_places, "OMP_4.5", num_places);
+ASK_WHO(int, omp_get_place_num, "OMP_4.5", placer, get_place_num, -1);
+ASK_WHO(int, omp_get_partition_num_places, "OMP_4.5", placer, get_partition_num_places, 0);
+MAL_SHOWN_BOTH(void, omp_get_partition_place_nums, "OMP_4.5", (int *nums),
+	       partition_place_nums(CALLER, nums), (int *nums), partition_place_nums(CALLER, nums));
+MAL_SHOWN_BOTH(int, omp_get_place_num_procs, "OMP_4.5", (int place),
+	       PASS_ON(teller, get_place_num_procs, (place), 0), (const int *place),
+	       PASS_ON(teller, get_place_num_procs, (*place), 0));
+MAL_SHOWN_BOTH(void, omp_get_place_proc_ids, "OMP_4.5", (int place, int *ids),
+	       place_proc_ids(CALLER, place, ids), (const int *place, int *ids),
+	       place_proc_ids(CALLER, *place, ids));
+MAL_SHOWN_BOTH(int, omp_pause_resource, "OMP_5.0", (int kind, int device),
+	       return pause_resource(CALLER, kind, device), (const int *kind, const int *device),
+	       return pause_resource(CALLER, *kind, *device));
+MAL_SHOWN_BOTH(int, omp_pause_resource_all, "OMP_5.0", (int kind),
+	       return pause_resource_all(CALLER, kind), (const int *kind),
+	       return pause_resource_all(CALLER, *kind));

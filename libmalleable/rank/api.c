@@ -10,8 +10,8 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/state/rank.h"
-#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 void malleable_phase(void)
 {
@@ -23,29 +23,15 @@ void malleable_phase(void)
 		mal_become_primary(&mal);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
-	mal_unseen_wait_withdraw(&mal);
+	mal_wait_helper_withdraw(&mal);
 	if (mal_self.primary)
 		mal_phase_boundary(MAL_BOUNDARY_MARK);
 }
 
-void omp_balanced(void)
-{
-	malleable_phase();
-}
-
-/* Called from Fortran. */
-void malleable_phase_(void);
-void omp_balanced_(void);
-
-void malleable_phase_(void)
-{
-	malleable_phase();
-}
-
-void omp_balanced_(void)
-{
-	malleable_phase();
-}
+/* With an underscore at the end: called from Fortran. */
+void omp_balanced(void) __attribute__((alias("malleable_phase")));
+void malleable_phase_(void) __attribute__((alias("malleable_phase")));
+void omp_balanced_(void) __attribute__((alias("malleable_phase")));
 
 int malleable_cpus(void)
 {

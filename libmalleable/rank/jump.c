@@ -40,22 +40,12 @@ _Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value
 	__builtin_unreachable();
 }
 
-_Noreturn void longjmp(struct __jmp_buf_tag to[1], int value)
-{
-	jump(0, to, value);
-}
-
-_Noreturn void _longjmp(struct __jmp_buf_tag to[1], int value)
-{
-	jump(1, to, value);
-}
-
-_Noreturn void siglongjmp(struct __jmp_buf_tag to[1], int value)
-{
-	jump(2, to, value);
-}
-
-_Noreturn void __longjmp_chk(struct __jmp_buf_tag to[1], int value)
-{
-	jump(3, to, value);
-}
+#define JUMPS(how, name) \
+	_Noreturn void name(struct __jmp_buf_tag to[1], int value) \
+	{ \
+		jump(how, to, value); \
+	}
+JUMPS(0, longjmp)
+JUMPS(1, _longjmp)
+JUMPS(2, siglongjmp)
+JUMPS(3, __longjmp_chk)

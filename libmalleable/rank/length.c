@@ -56,14 +56,14 @@ void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
 	length->lasts =
 		length->typical >= mal.lengths.short_region - length->lasts * mal.lengths.slack;
 	if (!length->lasts)
-		mal.lengths.brief += ticks;
+		mal.lengths.in_short += ticks;
 	if (mal.lengths.all > mal.lengths.lately) {
 		mal.lengths.all /= 2;
-		mal.lengths.brief /= 2;
+		mal.lengths.in_short /= 2;
 	}
 }
 
 bool mal_length_is_mostly_short(const struct mal_rank *rank)
 {
-	return 2 * rank->lengths.brief > rank->lengths.all;
+	return 2 * rank->lengths.in_short > rank->lengths.all;
 }

@@ -21,53 +21,12 @@
 
 /* The program's code: only the interposed function lies between. */
 #define CALLER __builtin_return_address(0)
-
-int omp_get_max_threads(void) MAL_SHOWN("omp_get_max_threads");
-int omp_get_num_threads(void) MAL_SHOWN("omp_get_num_threads");
-int omp_get_num_procs(void) MAL_SHOWN("omp_get_num_procs");
-void omp_set_num_threads(int threads) MAL_SHOWN("omp_set_num_threads");
-int omp_get_max_threads_(void) MAL_SHOWN("omp_get_max_threads_");
-int omp_get_num_threads_(void) MAL_SHOWN("omp_get_num_threads_");
-int omp_get_num_procs_(void) MAL_SHOWN("omp_get_num_procs_");
-void omp_set_num_threads_(const int *threads) MAL_SHOWN("omp_set_num_threads_");
-void omp_set_dynamic(int dynamic) MAL_SHOWN("omp_set_dynamic");
-void omp_set_dynamic_(const int *dynamic) MAL_SHOWN("omp_set_dynamic_");
-void omp_set_schedule(int kind, int chunk) MAL_SHOWN("omp_set_schedule");
-void omp_set_schedule_(const int *kind, const int *chunk) MAL_SHOWN("omp_set_schedule_");
-void kmp_set_blocktime(int ms) MAL_SHOWN("kmp_set_blocktime");
-int kmp_get_blocktime(void) MAL_SHOWN("kmp_get_blocktime");
-void kmp_set_blocktime_(const int *ms) MAL_SHOWN("kmp_set_blocktime_");
-int kmp_get_blocktime_(void) MAL_SHOWN("kmp_get_blocktime_");
-
-/* Of the versions that LLVM's runtime and GCC's have. */
-MAL_SHOWN_AS("omp_get_max_threads", "VERSION");
-MAL_SHOWN_AS("omp_get_num_threads", "VERSION");
-MAL_SHOWN_AS("omp_get_num_procs", "VERSION");
-MAL_SHOWN_AS("omp_set_num_threads", "VERSION");
-MAL_SHOWN_AS("omp_get_max_threads_", "VERSION");
-MAL_SHOWN_AS("omp_get_num_threads_", "VERSION");
-MAL_SHOWN_AS("omp_get_num_procs_", "VERSION");
-MAL_SHOWN_AS("omp_set_num_threads_", "VERSION");
-MAL_SHOWN_AS("omp_set_dynamic", "VERSION");
-MAL_SHOWN_AS("omp_set_dynamic_", "VERSION");
-MAL_SHOWN_AS("omp_set_schedule", "VERSION");
-MAL_SHOWN_AS("omp_set_schedule_", "VERSION");
-MAL_SHOWN_AS("kmp_set_blocktime", "VERSION");
-MAL_SHOWN_AS("kmp_get_blocktime", "VERSION");
-MAL_SHOWN_AS("kmp_set_blocktime_", "VERSION");
-MAL_SHOWN_AS("kmp_get_blocktime_", "VERSION");
-MAL_SHOWN_AS_TOO("omp_get_max_threads", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_num_threads", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_num_procs", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_set_num_threads", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_max_threads_", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_num_threads_", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_get_num_procs_", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_set_num_threads_", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_set_dynamic", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_set_dynamic_", "OMP_1.0");
-MAL_SHOWN_AS_TOO("omp_set_schedule", "OMP_3.0");
-MAL_SHOWN_AS_TOO("omp_set_schedule_", "OMP_3.0");
+#define ASK(name, answer) \
+	MAL_SHOWN_BOTH(int, name, "OMP_1.0", (void), return answer(CALLER), (void), \
+		       return answer(CALLER))
+#define CHOOSE(name, choose) \
+	MAL_SHOWN_BOTH(void, name, "OMP_1.0", (int value), choose(CALLER, value), \
+		       (const int *value), choose(CALLER, *value))
 
 static bool is_managed(const struct mal_runtime *runtime)
 {
@@ -172,7 +131,7 @@ static void choose_schedule(const void *caller, int kind, int chunk)
 		return;
 	runtime->set_schedule(kind, chunk);
 	if (is_managed(runtime))
-		mal_team_keep_schedule(&mal);
+		mal.team.schedule_fixed = true;
 }
 
 /* How long threads wait for work before they sleep is the program's own from now on. */
@@ -184,7 +143,7 @@ static void choose_blocktime(const void *caller, int ms)
 		return;
 	runtime->set_blocktime(ms);
 	if (is_managed(runtime) && is_about_the_team())
-		mal_team_keep_blocktime(&mal);
+		mal.team.block_fixed = true;
 }
 
 static int blocktime(const void *caller)
@@ -195,82 +154,16 @@ static int blocktime(const void *caller)
 	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(&mal, ms) : ms;
 }
 
-int omp_get_max_threads(void)
-{
-	return max_threads(CALLER);
-}
-
-int omp_get_num_threads(void)
-{
-	return num_threads(CALLER);
-}
-
-int omp_get_num_procs(void)
-{
-	return num_procs(CALLER);
-}
-
-void omp_set_num_threads(int threads)
-{
-	choose_threads(CALLER, threads);
-}
-
-void omp_set_dynamic(int dynamic)
-{
-	choose_dynamic(CALLER, dynamic);
-}
-
-void omp_set_schedule(int kind, int chunk)
-{
-	choose_schedule(CALLER, kind, chunk);
-}
-
-int omp_get_max_threads_(void)
-{
-	return max_threads(CALLER);
-}
-
-int omp_get_num_threads_(void)
-{
-	return num_threads(CALLER);
-}
-
-int omp_get_num_procs_(void)
-{
-	return num_procs(CALLER);
-}
-
-void omp_set_num_threads_(const int *threads)
-{
-	choose_threads(CALLER, *threads);
-}
-
-void omp_set_dynamic_(const int *dynamic)
-{
-	choose_dynamic(CALLER, *dynamic);
-}
-
-void omp_set_schedule_(const int *kind, const int *chunk)
-{
-	choose_schedule(CALLER, *kind, *chunk);
-}
-
-void kmp_set_blocktime(int ms)
-{
-	choose_blocktime(CALLER, ms);
-}
-
-int kmp_get_blocktime(void)
-{
-	return blocktime(CALLER);
-}
-
-void kmp_set_blocktime_(const int *ms)
-{
-	choose_blocktime(CALLER, *ms);
-}
-
-int kmp_get_blocktime_(void)
-{
-	return blocktime(CALLER);
-}
+ASK(omp_get_max_threads, max_threads);
+ASK(omp_get_num_threads, num_threads);
+ASK(omp_get_num_procs, num_procs);
+CHOOSE(omp_set_num_threads, choose_threads);
+CHOOSE(omp_set_dynamic, choose_dynamic);
+MAL_SHOWN_BOTH(void, omp_set_schedule, "OMP_3.0", (int kind, int chunk),
+	       choose_schedule(CALLER, kind, chunk), (const int *kind, const int *chunk),
+	       choose_schedule(CALLER, *kind, *chunk));
+/* LLVM's alone. */
+MAL_SHOWN_BOTH_ONCE(int, kmp_get_blocktime, (void), return blocktime(CALLER), (void),
+		    return blocktime(CALLER));
+MAL_SHOWN_BOTH_ONCE(void, kmp_set_blocktime, (int ms), choose_blocktime(CALLER, ms),
+		    (const int *ms), choose_blocktime(CALLER, *ms));

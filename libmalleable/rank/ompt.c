@@ -16,8 +16,8 @@
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/primary.h"
-#include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
+#include "libmalleable/rank/program/region_calls.h"
 #include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
@@ -66,7 +66,7 @@ __attribute__((noinline)) static bool becomes_primary(struct mal_rank *rank)
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned int requested, int flags, const void *where)
 {
-	const void *function = mal_forked_take();
+	const void *function = mal_region_called_take();
 
 	(void)task;
 	(void)frame;

@@ -42,12 +42,6 @@ static uint64_t busy_ticks(const struct mal_rank *rank)
 	return sum;
 }
 
-/* The CPU-time clock of one of our threads, as pthread_getcpuclockid(3) encodes it. */
-static clockid_t clock_of(int32_t tid)
-{
-	return (clockid_t)(~(uint32_t)tid << 3 | 6);
-}
-
 /* Add the kernel's figures for our threads, by which the controller checks our own. */
 static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
@@ -58,7 +52,7 @@ static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snaps
 		int32_t tid = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 		struct timespec used;
 
-		if (tid && clock_gettime(clock_of(tid), &used) == 0)
+		if (tid && clock_gettime(mal_thread_clock(tid), &used) == 0)
 			team += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 	}
 	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
@@ -100,8 +94,8 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 	mal_unmanaged_sample(rank, &snapshot);
 	add_cpu_time(rank, &snapshot);
 
-	rank->phase.said_round = round;
-	rank->phase.last_said = snapshot.tick;
+	rank->phase.sampled_round = round;
+	rank->phase.last_sample = snapshot.tick;
 	mal_snapshot_write(rank->slot, &snapshot);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
@@ -185,20 +179,13 @@ static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t wind
 __attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t round,
 					     enum mal_boundary_kind kind)
 {
+	struct mal_fpstate saved = mal_fpstate_save();
 	uint32_t answers = atomic_load(&rank->segment.header->answers);
-	uint64_t before = rank->phase.last_said;
+	uint64_t before = rank->phase.last_sample;
 
 	publish_sample(rank, round, kind);
 	if (mal_rule(rank, MAL_RULE_AWAIT) && before && all_meet(rank))
-		follow_answer(rank, answers, rank->phase.last_said - before);
-}
-
-__attribute__((noinline)) static void sample_unseen(struct mal_rank *rank, uint64_t round,
-						    enum mal_boundary_kind kind)
-{
-	struct mal_fpstate saved = mal_fpstate_save();
-
-	sample(rank, round, kind);
+		follow_answer(rank, answers, rank->phase.last_sample - before);
 	mal_fpstate_restore(&saved);
 }
 
@@ -211,9 +198,9 @@ __attribute__((noinline)) static void pass(struct mal_rank *rank, enum mal_bound
 	if (mal_phase_has_plan(rank))
 		mal_phase_follow_plan(rank);
 	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != rank->phase.said_round && mal_rule(rank, MAL_RULE_READY) &&
+	if (round != rank->phase.sampled_round && mal_rule(rank, MAL_RULE_READY) &&
 	    sample_is_due(rank, header, kind))
-		sample_unseen(rank, round, kind);
+		sample(rank, round, kind);
 }
 
 void mal_phase_boundary(enum mal_boundary_kind kind)

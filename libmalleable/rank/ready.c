@@ -10,9 +10,9 @@
 
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/jump.h"
-#include "libmalleable/rank/program/forks.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/listed.h"
+#include "libmalleable/rank/program/region_calls.h"
 #include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/wait.h"
 
@@ -23,7 +23,7 @@ void mal_mpi_ready(void)
 	mal_children_open();
 	mal_children_count_load();
 	mal_jump_open();
-	mal_forks_open();
+	mal_region_calls_open();
 	if (dlsym(RTLD_NEXT, "omp_get_max_threads"))
 		mal_reveal();
 }

@@ -18,8 +18,8 @@
 #include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
-#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 /* After leaving MPI borrow nothing for this long: the others are about to leave it too. */
 #define SETTLE_S 200e-6
@@ -259,7 +259,7 @@ void mal_region_begin(const void *where, unsigned int requested)
 		mal_mpi_end_tests();
 	if (mal_self.mpi_depth) {
 		mal_mpi_look_back(__builtin_frame_address(0));
-		mal_unseen_wait_withdraw(&mal);
+		mal_wait_helper_withdraw(&mal);
 	}
 	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
 	mal.region.widened = false;

@@ -258,22 +258,15 @@ void mal_team_hide_size(void)
 	mal.team.managed->set_num_threads((int)mal.team.base);
 }
 
-void mal_team_keep_schedule(struct mal_rank *rank)
-{
-	rank->team.schedule_fixed = true;
-}
-
 void mal_team_keep_dynamic(struct mal_rank *rank)
 {
-	if (!rank->team.base)
-		mal_team_open(rank);
+	mal_team_open(rank);
 	keep_size(rank, MAL_REASON_DYNAMIC);
 }
 
 void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 {
-	if (!rank->team.base)
-		mal_team_open(rank);
+	mal_team_open(rank);
 	/* As many as it has because of us it may have chosen because it was told so. */
 	if (threads > rank->team.base || threads < rank->team.unbalanced)
 		rank->team.unbalanced = threads;
@@ -405,11 +398,6 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 								     : linger == MAL_LINGER_SHORT);
 	rank->team.linger = linger;
 	return true;
-}
-
-void mal_team_keep_blocktime(struct mal_rank *rank)
-{
-	rank->team.block_fixed = true;
 }
 
 int mal_team_tell_blocktime(const struct mal_rank *rank, int ms)

@@ -51,8 +51,6 @@ enum mal_linger {
  * whether it changed.
  */
 bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger);
-/* The program chose it (kmp_set_blocktime): keep it. */
-void mal_team_keep_blocktime(struct mal_rank *rank);
 /* What the program is to learn where the runtime says MS. */
 int mal_team_tell_blocktime(const struct mal_rank *rank, int ms);
 
@@ -62,8 +60,6 @@ int mal_team_tell_blocktime(const struct mal_rank *rank, int ms);
  */
 void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule);
 
-/* The program chose the schedule of loops with schedule(runtime): keep it. */
-void mal_team_keep_schedule(struct mal_rank *rank);
 /* The program lets the runtime choose the number of threads (omp_set_dynamic): keep the size. */
 void mal_team_keep_dynamic(struct mal_rank *rank);
 

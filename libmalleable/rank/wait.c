@@ -23,7 +23,7 @@
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/state/rank.h"
-#include "libmalleable/rank/unseen_wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
 static enum mal_mpi_polling polling;
@@ -79,7 +79,7 @@ static inline bool leave(struct mal_rank *rank)
 	}
 	if (mal_self.calling) {
 		if (mal_self.calling == MAL_CALLS_UNSEEN) {
-			mal_unseen_wait_end(rank);
+			mal_wait_helper_end(rank);
 			return true;
 		}
 		mal_self.calling = MAL_CALLS_NOT;
@@ -127,7 +127,7 @@ void mal_mpi_enter(bool collective)
 		mal_call_begin();
 		if (polling == MAL_MPI_POLLS_UNSEEN) {
 			mal_wait_begin();
-			mal_unseen_wait_begin(&mal);
+			mal_wait_helper_begin(&mal);
 		}
 	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
 		mal_self.mpi_begin = mal_ticks();
@@ -152,7 +152,7 @@ __attribute__((noinline)) static void note_waiting(const struct mal_rank *rank)
 __attribute__((noinline)) static void poll_first(void)
 {
 	if (mal_self.calling == MAL_CALLS_UNSEEN) {
-		mal_unseen_wait_withdraw(&mal);
+		mal_wait_helper_withdraw(&mal);
 		mal_wait_poll();
 		return;
 	}

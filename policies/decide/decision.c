@@ -5,7 +5,6 @@
  */
 #include "policies/decide/decision.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "policies/interface/limits.h"
@@ -21,29 +20,11 @@ void mal_count_cpus(const unsigned int *owner, unsigned int cpus, unsigned int r
 			count[owner[cpu]]++;
 }
 
-int mal_orders_open(struct mal_orders *orders, unsigned int rank_count, unsigned int cpu_count)
+void mal_orders_open(struct mal_orders *orders, unsigned int rank_count, unsigned int cpu_count)
 {
-	*orders = (struct mal_orders){.rank_count = rank_count,
-				      .cpu_count = cpu_count,
-				      .ranks = calloc(rank_count, sizeof(*orders->ranks)),
-				      .cpus = malloc((cpu_count + 1) * sizeof(*orders->cpus))};
-	for (unsigned int cpu = 0; orders->cpus && cpu < cpu_count; cpu++)
+	*orders = (struct mal_orders){.rank_count = rank_count, .cpu_count = cpu_count};
+	for (unsigned int cpu = 0; cpu < cpu_count; cpu++)
 		orders->cpus[cpu] = rank_count;
-	return orders->ranks && orders->cpus ? 0 : -1;
-}
-
-void mal_orders_close(struct mal_orders *orders)
-{
-	free(orders->ranks);
-	free(orders->cpus);
-	*orders = (struct mal_orders){0};
-}
-
-void mal_orders_copy(struct mal_orders *to, const struct mal_orders *from)
-{
-	to->floor = from->floor;
-	memcpy(to->ranks, from->ranks, from->rank_count * sizeof(*from->ranks));
-	memcpy(to->cpus, from->cpus, from->cpu_count * sizeof(*from->cpus));
 }
 
 bool mal_orders_any(const struct mal_orders *orders)

@@ -12,6 +12,7 @@
 #define MAL_POLICIES_DECIDE_DECISION_H
 
 #include "libmalleable/base/error.h"
+#include "policies/interface/limits.h"
 #include "policies/interface/policy.h"
 
 enum mal_decision {
@@ -42,18 +43,12 @@ struct mal_order {
 struct mal_orders {
 	unsigned int rank_count, cpu_count;
 	unsigned int floor; /* minimum for every rank if there are enough CPUs; 0: one */
-	struct mal_order *ranks;
-	unsigned int *cpus; /* by CPU: the rank ordered to have it, rank_count: none */
+	struct mal_order ranks[MAL_MAX_RANKS];
+	unsigned int cpus[MAL_MAX_CPUS]; /* the rank ordered to have it, rank_count: none */
 };
 
-/* Start without orders. Returns 0, or -1: out of memory. */
-int mal_orders_open(struct mal_orders *orders, unsigned int rank_count, unsigned int cpu_count);
-
-/* Copy FROM to TO, which is open and of the same size. */
-void mal_orders_copy(struct mal_orders *to, const struct mal_orders *from);
-
-/* Free everything. Safe on orders that are all 0. */
-void mal_orders_close(struct mal_orders *orders);
+/* Start without orders. */
+void mal_orders_open(struct mal_orders *orders, unsigned int rank_count, unsigned int cpu_count);
 
 /* Is anything ordered? */
 bool mal_orders_any(const struct mal_orders *orders);

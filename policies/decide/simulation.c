@@ -16,15 +16,16 @@
 struct mal_simulation {
 	const struct mal_policy *policy;
 	void *state;
-	const struct mal_topology *topology;
+	struct mal_topology topology;
 	unsigned int rank_count;
-	struct mal_plan plan; /* the last one: its rules hold */
-	unsigned int *owner;  /* by CPU, now */
-	unsigned int *count;  /* by rank, now */
-	unsigned int *home;   /* by rank, at first */
-	unsigned int cpus;    /* with an owner */
-	struct mal_sample *samples;
-	double *mpi_s;
+	struct mal_plan plan;		   /* the last one: its rules hold */
+	unsigned int owner[MAL_MAX_CPUS];  /* now */
+	unsigned int count[MAL_MAX_RANKS]; /* now */
+	unsigned int home[MAL_MAX_RANKS];  /* at first */
+	unsigned int cpus;		   /* with an owner */
+	unsigned int plan_owner[MAL_MAX_CPUS], plan_count[MAL_MAX_RANKS];
+	struct mal_sample samples[MAL_MAX_RANKS];
+	double mpi_s[MAL_MAX_RANKS];
 	double moving_s; /* that the next window takes longer */
 	struct mal_outcome outcome;
 };
@@ -32,7 +33,7 @@ struct mal_simulation {
 /* Ask the policy. Returns true if its plan moves CPUs. */
 static bool ask(struct mal_simulation *simulation, const struct mal_sample *samples)
 {
-	struct mal_view view = {simulation->topology, simulation->rank_count, samples,
+	struct mal_view view = {&simulation->topology, simulation->rank_count, samples,
 				simulation->owner};
 	struct mal_plan plan = {.count = simulation->plan.count, .owner = simulation->plan.owner};
 	const char *rejection;
@@ -53,32 +54,25 @@ struct mal_simulation *mal_simulation_create(const struct mal_policy *policy, co
 					     const struct mal_topology *topology,
 					     unsigned int rank_count, const unsigned int *owner)
 {
-	struct mal_simulation *simulation =
-		rank_count > MAL_MAX_RANKS ? NULL : calloc(1, sizeof(*simulation));
-	size_t cpus = topology->cpu_count;
+	struct mal_simulation *simulation;
 
+	if (rank_count > MAL_MAX_RANKS || topology->cpu_count > MAL_MAX_CPUS)
+		return NULL;
+	simulation = calloc(1, sizeof(*simulation));
 	if (!simulation)
 		return NULL;
 	simulation->policy = policy;
-	simulation->topology = topology;
+	simulation->topology = *topology;
+	simulation->outcome.policy = policy->name;
 	simulation->rank_count = rank_count;
-	simulation->state = policy->create ? policy->create(values) : NULL;
-	simulation->owner = calloc(cpus, sizeof(unsigned int));
-	simulation->count = calloc(rank_count, sizeof(unsigned int));
-	simulation->home = calloc(rank_count, sizeof(unsigned int));
-	simulation->plan.owner = calloc(cpus, sizeof(unsigned int));
-	simulation->plan.count = calloc(rank_count, sizeof(unsigned int));
-	simulation->samples = calloc(rank_count, sizeof(*simulation->samples));
-	simulation->mpi_s = calloc(rank_count, sizeof(double));
-	if ((policy->create && !simulation->state) || !simulation->owner || !simulation->count ||
-	    !simulation->home || !simulation->plan.owner || !simulation->plan.count ||
-	    !simulation->samples || !simulation->mpi_s) {
-		mal_simulation_destroy(simulation);
+	simulation->plan.owner = simulation->plan_owner;
+	simulation->plan.count = simulation->plan_count;
+	if (policy->create && !(simulation->state = policy->create(values))) {
+		free(simulation);
 		return NULL;
 	}
-	memcpy(simulation->owner, owner, cpus * sizeof(*owner));
-	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count,
-		       simulation->home);
+	memcpy(simulation->owner, owner, topology->cpu_count * sizeof(*owner));
+	mal_count_cpus(simulation->owner, topology->cpu_count, rank_count, simulation->home);
 	for (unsigned int rank = 0; rank < rank_count; rank++)
 		simulation->cpus += simulation->home[rank];
 	ask(simulation, NULL);
@@ -91,13 +85,6 @@ void mal_simulation_destroy(struct mal_simulation *simulation)
 		return;
 	if (simulation->policy->destroy)
 		simulation->policy->destroy(simulation->state);
-	free(simulation->owner);
-	free(simulation->count);
-	free(simulation->home);
-	free(simulation->plan.owner);
-	free(simulation->plan.count);
-	free(simulation->samples);
-	free(simulation->mpi_s);
 	free(simulation);
 }
 
@@ -107,7 +94,7 @@ static void move(struct mal_simulation *simulation)
 	unsigned int gained[MAL_MAX_RANKS], max = 0;
 
 	memset(gained, 0, simulation->rank_count * sizeof(gained[0]));
-	for (unsigned int cpu = 0; cpu < simulation->topology->cpu_count; cpu++) {
+	for (unsigned int cpu = 0; cpu < simulation->topology.cpu_count; cpu++) {
 		unsigned int owner = simulation->plan.owner[cpu];
 
 		if (owner == simulation->owner[cpu])
@@ -128,7 +115,7 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 	struct mal_outcome *outcome = &simulation->outcome;
 	double elapsed;
 
-	mal_count_cpus(simulation->owner, simulation->topology->cpu_count, simulation->rank_count,
+	mal_count_cpus(simulation->owner, simulation->topology.cpu_count, simulation->rank_count,
 		       simulation->count);
 	elapsed = mal_model_window(samples, simulation->rank_count, &usage, simulation->mpi_s) +
 		  simulation->moving_s;

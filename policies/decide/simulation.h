@@ -14,6 +14,7 @@ struct mal_simulation;
 
 /* The result so far. */
 struct mal_outcome {
+	const char *policy; /* its name */
 	unsigned int windows;
 	double elapsed_s;
 	double ideal_s;	     /* with all work spread over all CPUs */
@@ -29,8 +30,8 @@ struct mal_outcome {
 
 /*
  * Start a step of RANK_COUNT ranks. OWNER says, by CPU, which rank has it at first (RANK_COUNT or
- * more: none). VALUES are the policy's parameters. TOPOLOGY and POLICY must outlive the simulation.
- * Returns NULL if memory runs out, or RANK_COUNT is too large.
+ * more: none). VALUES are the policy's parameters. POLICY, and what TOPOLOGY points to, must
+ * outlive the simulation. Returns NULL if memory runs out, or there are too many ranks or CPUs.
  */
 struct mal_simulation *mal_simulation_create(const struct mal_policy *policy, const double *values,
 					     const struct mal_topology *topology,

@@ -14,15 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policies/interface/limits.h"
+
 /* The CPUs of each rank by core, L3 group, NUMA node and package. */
 enum level { BY_CORE, BY_L3, BY_NUMA, BY_PACKAGE, LEVELS };
 
 struct layout {
 	unsigned int rank_count;
 	unsigned int groups[LEVELS];
-	unsigned int *group[LEVELS]; /* by CPU: its group, numbered from 0 */
-	uint16_t *count[LEVELS];     /* by rank and group: CPUs of the rank in it */
-	unsigned int *have;	     /* by rank: CPUs */
+	unsigned int group[LEVELS][MAL_MAX_CPUS]; /* by CPU: its group, numbered from 0 */
+	uint16_t *count[LEVELS]; /* by rank and group: CPUs of the rank in it; one memory */
+	unsigned int have[MAL_MAX_RANKS]; /* CPUs */
 };
 
 /* How many CPUs RANK has in GROUP. */
@@ -33,41 +35,24 @@ static unsigned int count_in(const struct layout *layout, enum level level, unsi
 }
 
 /* Number the groups in order of appearance. Returns their number. */
-static unsigned int number_groups(const unsigned int *given, unsigned int cpus, unsigned int *group,
-				  unsigned int *seen)
+static unsigned int number_groups(const unsigned int *given, unsigned int cpus, unsigned int *group)
 {
-	unsigned int slots = 2 * cpus, groups = 0;
+	unsigned int names[MAL_MAX_CPUS], groups = 0;
 
-	/* Unknown: each CPU is a group of its own. */
-	if (!given) {
-		for (unsigned int cpu = 0; cpu < cpus; cpu++)
-			group[cpu] = cpu;
-		return cpus;
-	}
-
-	/* A hash table: seen[2 s] is a group's name, seen[2 s + 1] its number plus one. */
-	memset(seen, 0, 2 * (size_t)slots * sizeof(*seen));
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		unsigned int slot = given[cpu] * 2654435761u % slots;
+		/* Unknown: each CPU is a group of its own. */
+		unsigned int name = given ? given[cpu] : cpu, after = given ? groups : 0;
 
-		while (seen[2 * slot + 1] && seen[2 * slot] != given[cpu])
-			slot = (slot + 1) % slots;
-		if (!seen[2 * slot + 1]) {
-			seen[2 * slot] = given[cpu];
-			seen[2 * slot + 1] = ++groups;
+		/* Neighbours mostly share one. */
+		while (after && names[after - 1] != name)
+			after--;
+		if (!after) {
+			names[groups] = name;
+			after = ++groups;
 		}
-		group[cpu] = seen[2 * slot + 1] - 1;
+		group[cpu] = after - 1;
 	}
 	return groups;
-}
-
-static void close_layout(struct layout *layout)
-{
-	for (int level = 0; level < LEVELS; level++) {
-		free(layout->group[level]);
-		free(layout->count[level]);
-	}
-	free(layout->have);
 }
 
 /* Add CPU to RANK (CHANGE 1) or remove it (-1). Ranks that do not exist are ignored. */
@@ -84,10 +69,7 @@ static void add_cpu(struct layout *layout, unsigned int cpu, unsigned int rank, 
 	}
 }
 
-/*
- * Fill LAYOUT from OWNER, the rank of each CPU. Returns 0, or -1: out of memory. Close LAYOUT in
- * both cases.
- */
+/* Fill LAYOUT from OWNER, the rank of each CPU. Returns 0, or -1: out of memory. */
 static int open_layout(struct layout *layout, const struct mal_view *view,
 		       const unsigned int *owner)
 {
@@ -95,23 +77,22 @@ static int open_layout(struct layout *layout, const struct mal_view *view,
 	const unsigned int *given[LEVELS] = {topology->core, topology->l3, topology->numa,
 					     topology->package};
 	unsigned int cpus = topology->cpu_count;
-	unsigned int *seen = malloc(4 * (size_t)cpus * sizeof(*seen));
+	size_t ranks = view->rank_count, groups = 0;
+	uint16_t *count;
 
-	*layout = (struct layout){.rank_count = view->rank_count};
-	layout->have = calloc(view->rank_count, sizeof(*layout->have));
-	for (int level = 0; level < LEVELS && seen; level++) {
-		layout->group[level] = malloc(cpus * sizeof(*layout->group[level]));
-		if (!layout->group[level])
-			break;
-		layout->groups[level] =
-			number_groups(given[level], cpus, layout->group[level], seen);
-		layout->count[level] = calloc((size_t)view->rank_count * layout->groups[level],
-					      sizeof(*layout->count[level]));
+	layout->rank_count = view->rank_count;
+	memset(layout->have, 0, sizeof(layout->have));
+	for (int level = 0; level < LEVELS; level++) {
+		layout->groups[level] = number_groups(given[level], cpus, layout->group[level]);
+		groups += layout->groups[level];
 	}
-	free(seen);
-	if (!layout->have || !layout->count[BY_CORE] || !layout->count[BY_L3] ||
-	    !layout->count[BY_NUMA] || !layout->count[BY_PACKAGE])
+	count = calloc(ranks, groups * sizeof(*count));
+	if (!count)
 		return -1;
+	for (int level = 0; level < LEVELS; level++) {
+		layout->count[level] = count;
+		count += ranks * layout->groups[level];
+	}
 	for (unsigned int cpu = 0; cpu < cpus; cpu++)
 		add_cpu(layout, cpu, owner[cpu], 1);
 	return 0;
@@ -561,13 +542,17 @@ static void map_one_by_one(struct map *map)
 
 void mal_map(const struct mal_view *view, struct mal_plan *plan)
 {
-	struct map map = {.view = view, .plan = plan};
+	struct map map;
 
+	map.view = view;
+	map.plan = plan;
 	memcpy(plan->owner, view->owner, view->topology->cpu_count * sizeof(plan->owner[0]));
 	/* Without memory the owners stay as they are, and the check rejects the plan. */
-	if (open_layout(&map.layout, view, plan->owner) == 0 && !assign(view, &map.layout, plan))
+	if (open_layout(&map.layout, view, plan->owner) < 0)
+		return;
+	if (!assign(view, &map.layout, plan))
 		map_one_by_one(&map);
-	close_layout(&map.layout);
+	free(map.layout.count[0]);
 }
 
 void mal_map_to(const unsigned int *owner, size_t cpu_count, const struct mal_view *view,

@@ -3,13 +3,13 @@
 #include "policies/mapping/sockets.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "policies/interface/limits.h"
 
 struct tree {
 	struct mal_socket_search *search;
-	long *free;	      /* by socket, below 0 where cores are missing */
-	unsigned int *socket; /* the mapping that is being tried, by rank */
+	long free[MAL_MAX_CPUS];	    /* by socket, below 0 where cores are missing */
+	unsigned int socket[MAL_MAX_RANKS]; /* the mapping that is being tried, by rank */
 };
 
 static unsigned int missing_cores(const struct tree *tree)
@@ -61,29 +61,17 @@ static void explore(struct tree *tree, unsigned int position)
 
 int mal_socket_search(struct mal_socket_search *search)
 {
-	struct tree tree = {search, NULL, NULL};
-	unsigned int max = 0;
-	int result = -1;
+	struct tree tree = {.search = search};
 
 	search->nodes = 0;
 	search->missing = UINT_MAX;
-	for (unsigned int i = 0; i < search->rank_count; i++)
-		max = search->order[i] > max ? search->order[i] : max;
 	if (!search->rank_count || !search->socket_count)
 		return -1;
-	tree.free = calloc(search->socket_count, sizeof(*tree.free));
-	tree.socket = calloc(max + 1, sizeof(*tree.socket));
-	if (!tree.free || !tree.socket)
-		goto out;
 	for (unsigned int i = 0; i < search->socket_count; i++)
 		tree.free[i] = search->cores[i];
 	for (unsigned int i = 0; i < search->socket_count && i < search->rank_count; i++)
 		put(&tree, search->order[i], i);
 	explore(&tree, search->socket_count < search->rank_count ? search->socket_count
 								 : search->rank_count);
-	result = search->missing == UINT_MAX ? -1 : 0;
-out:
-	free(tree.free);
-	free(tree.socket);
-	return result;
+	return search->missing == UINT_MAX ? -1 : 0;
 }

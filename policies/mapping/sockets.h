@@ -26,7 +26,7 @@ struct mal_socket_search {
 	unsigned int nodes;   /* explored, beside the root */
 };
 
-/* Run the search. Returns 0, or -1 if there is no rank, no socket, or no memory. */
+/* Run the search. Returns 0, or -1 if there is no rank or no socket. */
 int mal_socket_search(struct mal_socket_search *search);
 
 #endif

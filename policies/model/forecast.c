@@ -3,8 +3,6 @@
 #include "policies/model/forecast.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policies/interface/limits.h"
@@ -17,57 +15,6 @@
 /* Weight of the past in the long average. */
 #define LONG 0.9
 
-struct past {
-	struct mal_load expected[MAL_FORECAST_KINDS];
-	bool known;
-};
-
-struct mal_forecast {
-	double smooth;
-	struct mal_scaling *scaling;
-	double error; /* moving average of the part of the work expected at a wrong rank */
-	size_t count;
-	struct past *ranks;
-};
-
-struct mal_forecast *mal_forecast_create(double smooth)
-{
-	struct mal_forecast *forecast = calloc(1, sizeof(*forecast));
-
-	if (!forecast)
-		return NULL;
-	forecast->smooth = smooth;
-	forecast->scaling = mal_scaling_create();
-	if (forecast->scaling)
-		return forecast;
-	free(forecast);
-	return NULL;
-}
-
-void mal_forecast_destroy(struct mal_forecast *forecast)
-{
-	if (!forecast)
-		return;
-	mal_scaling_destroy(forecast->scaling);
-	free(forecast->ranks);
-	free(forecast);
-}
-
-static int make_room(struct mal_forecast *forecast, size_t count)
-{
-	struct past *ranks;
-
-	if (count == forecast->count)
-		return 0;
-	ranks = realloc(forecast->ranks, count * sizeof(*ranks));
-	if (!ranks)
-		return -1;
-	memset(ranks, 0, count * sizeof(*ranks));
-	forecast->ranks = ranks;
-	forecast->count = count;
-	return 0;
-}
-
 static double part(double past, double now, double keep)
 {
 	return keep * past + (1 - keep) * now;
@@ -79,7 +26,7 @@ static struct mal_load mix(const struct mal_load *past, const struct mal_load *n
 				 part(past->serial, now->serial, keep)};
 }
 
-static void expect(struct past *past, const struct mal_load *now, double smooth, bool jumped)
+static void expect(struct mal_past *past, const struct mal_load *now, double smooth, bool jumped)
 {
 	struct mal_load *expected = past->expected;
 	struct mal_load before = past->known && !jumped ? expected[MAL_FORECAST_LAST] : *now;
@@ -117,21 +64,22 @@ static double find_miss(const struct mal_forecast *forecast, const struct mal_lo
 	return missed;
 }
 
-int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view)
+bool mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view)
 {
 	double whole = mal_forecast_whole(view), missed;
 	struct mal_load now[MAL_MAX_RANKS];
 	bool jumped;
 
-	if (view->rank_count > MAL_MAX_RANKS || make_room(forecast, view->rank_count) < 0 ||
-	    mal_scaling_learn(forecast->scaling, view) < 0)
-		return -1;
+	if (forecast->count != view->rank_count)
+		memset(forecast->ranks, 0, sizeof(forecast->ranks));
+	forecast->count = view->rank_count;
+	mal_scaling_learn(&forecast->scaling, view);
 	if (whole <= 0)
-		return 0;
+		return false;
 	/* Take parts of the whole, so that windows made longer by imbalance weigh the same. */
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		struct mal_load load =
-			mal_scaling_load(forecast->scaling, rank, &view->samples[rank]);
+			mal_scaling_load(&forecast->scaling, rank, &view->samples[rank]);
 
 		now[rank] = (struct mal_load){load.work / whole, load.serial / whole};
 	}
@@ -141,7 +89,7 @@ int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *vie
 		if (view->samples[rank].running)
 			expect(&forecast->ranks[rank], &now[rank], forecast->smooth, jumped);
 	forecast->error = part(forecast->error, missed, 1 - FORGET);
-	return 1;
+	return true;
 }
 
 void mal_forecast_get(const struct mal_forecast *forecast, enum mal_forecast_kind kind,

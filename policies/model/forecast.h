@@ -19,16 +19,20 @@ enum mal_forecast_kind {
 	MAL_FORECAST_KINDS,
 };
 
-struct mal_forecast;
+/* All 0 at first, but SMOOTH. */
+struct mal_forecast {
+	double smooth; /* weight of the past in the moving average, 0 to 1 */
+	struct mal_scaling scaling;
+	double error; /* moving average of the part of the work expected at a wrong rank */
+	size_t count;
+	struct mal_past {
+		struct mal_load expected[MAL_FORECAST_KINDS];
+		bool known;
+	} ranks[MAL_MAX_RANKS];
+};
 
-/* SMOOTH: weight of the past in the moving average, 0 to 1. NULL: out of memory. */
-struct mal_forecast *mal_forecast_create(double smooth);
-
-/* NULL-safe. */
-void mal_forecast_destroy(struct mal_forecast *forecast);
-
-/* Learn a window's samples. Returns 1, 0 if the window had no load, or -1: out of memory. */
-int mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view);
+/* Learn a window's samples. Returns false if the window had no load. */
+bool mal_forecast_learn(struct mal_forecast *forecast, const struct mal_view *view);
 
 /*
  * Fill LOADS, by rank, with what ranks will need in the next window by KIND, as parts of the work

@@ -2,16 +2,7 @@
 /* home.c: the CPUs that ranks had when the step began. */
 #include "policies/model/home.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-void mal_home_clear(struct mal_home *home)
-{
-	free(home->owner);
-	free(home->count);
-	free(home->running);
-	*home = (struct mal_home){0};
-}
 
 unsigned int mal_home_count(const struct mal_view *view, unsigned int *now)
 {
@@ -43,25 +34,16 @@ bool mal_home_is_of(const struct mal_home *home, const struct mal_view *view, un
 	return true;
 }
 
-int mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigned int cpus)
+void mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigned int cpus)
 {
-	size_t ranks = view->rank_count, all = view->topology->cpu_count;
-
-	mal_home_clear(home);
-	home->owner = calloc(all ? all : 1, sizeof(*home->owner));
-	home->count = calloc(ranks ? ranks : 1, sizeof(*home->count));
-	home->running = calloc(ranks ? ranks : 1, sizeof(*home->running));
-	if (!home->owner || !home->count || !home->running)
-		return -1;
-	memcpy(home->owner, view->owner, all * sizeof(*home->owner));
-	for (unsigned int rank = 0; rank < ranks; rank++) {
+	home->rank_count = view->rank_count;
+	home->cpu_count = view->topology->cpu_count;
+	home->cpus = cpus;
+	memcpy(home->owner, view->owner, home->cpu_count * sizeof(*home->owner));
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		home->count[rank] = view->samples[rank].cpus;
 		home->running[rank] = view->samples[rank].running;
 	}
-	home->rank_count = ranks;
-	home->cpu_count = all;
-	home->cpus = cpus;
-	return 0;
 }
 
 bool mal_home_is_here(const struct mal_home *home, const struct mal_view *view)

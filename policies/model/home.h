@@ -8,17 +8,16 @@
 #ifndef MAL_POLICIES_MODEL_HOME_H
 #define MAL_POLICIES_MODEL_HOME_H
 
+#include "policies/interface/limits.h"
 #include "policies/interface/policy.h"
 
 struct mal_home {
 	size_t rank_count, cpu_count;
-	unsigned int cpus;   /* of running ranks */
-	unsigned int *owner; /* by CPU */
-	unsigned int *count; /* by rank */
-	bool *running;	     /* by rank */
+	unsigned int cpus; /* of running ranks */
+	unsigned int owner[MAL_MAX_CPUS];
+	unsigned int count[MAL_MAX_RANKS];
+	bool running[MAL_MAX_RANKS];
 };
-
-void mal_home_clear(struct mal_home *home);
 
 /*
  * NOW, by rank, gets how many CPUs each rank of VIEW has, which has samples. Returns the sum of
@@ -30,10 +29,8 @@ unsigned int mal_home_count(const struct mal_view *view, unsigned int *now);
 bool mal_home_is_of(const struct mal_home *home, const struct mal_view *view, unsigned int cpus);
 
 /*
- * Where ranks are now is home from now on. CPUS: of running ranks. HOME must be all 0 before the
- * first call. Returns 0, or -1: out of memory.
- */
-int mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigned int cpus);
+ * Where ranks are now is home from now on. CPUS: of running ranks. */
+void mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigned int cpus);
 
 /* Does each rank have the very CPUs that it had at home? */
 bool mal_home_is_here(const struct mal_home *home, const struct mal_view *view);

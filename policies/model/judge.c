@@ -255,7 +255,7 @@ static void give_up(struct mal_judge *judge)
 static void go_on(struct mal_judge *judge, const struct mal_judge_window *window)
 {
 	learn_noise(judge, window->phase_s);
-	judge->left += NEW * (log(window->elapsed_s / window->even_s) - judge->left);
+	judge->left += NEW * (window->left - judge->left);
 	if (!window->apart)
 		judge->began_s = window->phase_s;
 }
@@ -310,11 +310,9 @@ double mal_judge_times(const struct mal_judge *judge, unsigned int way)
  */
 static void begin_lending(struct mal_judge *judge, const struct mal_judge_window *window)
 {
-	bool much = log(window->elapsed_s / window->even_s) >= MUCH;
-
 	if (judge->allowed == MAL_WAY_LEND && judge->part == MAL_JUDGE_BASE && window->worked &&
 	    !window->apart && judge->ways[MAL_WAY_LEND].blocks < 1)
-		judge->trusted = judge->way = much ? MAL_WAY_LEND : 0;
+		judge->trusted = judge->way = window->left >= MUCH ? MAL_WAY_LEND : 0;
 }
 
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window)

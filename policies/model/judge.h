@@ -66,11 +66,11 @@ struct mal_judge {
 
 struct mal_judge_window {
 	double phase_s, elapsed_s; /* above 0 */
-	double even_s;		   /* what it would take with all work spread evenly */
-	bool still;		   /* the CPUs were the same all the time */
-	bool settled;		   /* they are those of the way, or may be */
-	bool worked;		   /* ranks computed for most of the time */
-	bool apart; /* something differs from doing nothing: CPUs are lent, or elsewhere */
+	double left;  /* to gain: logarithm of its time over that with all work spread evenly */
+	bool still;   /* the CPUs were the same all the time */
+	bool settled; /* they are those of the way, or may be */
+	bool worked;  /* ranks computed for most of the time */
+	bool apart;   /* something differs from doing nothing: CPUs are lent, or elsewhere */
 };
 
 /* Begin with way FIRST: the user allows the ways of ALLOWED. */

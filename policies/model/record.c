@@ -3,7 +3,6 @@
 #include "policies/model/record.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policies/interface/limits.h"
@@ -16,36 +15,13 @@
 /* Follow another forecast if it was cheaper by this factor. */
 #define BETTER 0.995
 
-int mal_record_reset(struct mal_record *record, size_t rank_count, const unsigned int *home)
+void mal_record_reset(struct mal_record *record, size_t rank_count, const unsigned int *home)
 {
-	/* If memory runs out below, only some arrays have the new size: use none of them. */
-	record->rank_count = 0;
+	*record = (struct mal_record){.best = MAL_RECORD_HOME};
 	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++) {
-		unsigned int *count = malloc(2 * rank_count * sizeof(*count));
-
-		if (!count)
-			return -1;
-		memcpy(count, home, rank_count * sizeof(*count));
-		memcpy(count + rank_count, home, rank_count * sizeof(*count));
-		free(record->room[kind]);
-		record->room[kind] = count;
-		record->count[kind] = count;
-		record->older[kind] = count + rank_count;
-		record->cost[kind] = 0;
-		if (kind < MAL_FORECAST_KINDS)
-			record->spread[kind] = 0;
+		memcpy(record->count[kind], home, rank_count * sizeof(*home));
+		memcpy(record->older[kind], home, rank_count * sizeof(*home));
 	}
-	record->rank_count = rank_count;
-	record->judged = 0;
-	record->best = MAL_RECORD_HOME;
-	return 0;
-}
-
-void mal_record_clear(struct mal_record *record)
-{
-	for (unsigned int kind = 0; kind < MAL_RECORDS; kind++)
-		free(record->room[kind]);
-	*record = (struct mal_record){0};
 }
 
 /* Is the difference of KIND from home more than luck? Its error is that of a mean. */
@@ -102,10 +78,8 @@ bool mal_record_want(struct mal_record *record, const struct mal_view *view,
 	struct mal_load loads[MAL_MAX_RANKS];
 
 	for (unsigned int kind = 0; kind < MAL_FORECAST_KINDS; kind++) {
-		unsigned int *older = record->older[kind];
-
-		record->older[kind] = record->count[kind];
-		record->count[kind] = older;
+		memcpy(record->older[kind], record->count[kind],
+		       view->rank_count * sizeof(record->count[kind][0]));
 		mal_forecast_get(forecast, (enum mal_forecast_kind)kind, loads);
 		if (!mal_apportion(view, loads, cpus, record->count[kind]))
 			return false;

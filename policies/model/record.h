@@ -18,23 +18,16 @@
 #define MAL_RECORDS (MAL_FORECAST_KINDS + 1)
 
 struct mal_record {
-	size_t rank_count;
 	unsigned int judged;		   /* windows */
 	double cost[MAL_RECORDS];	   /* longest rank over an even share, moving average */
 	double spread[MAL_FORECAST_KINDS]; /* mean square of what home costs more, from its mean */
-	unsigned int *count[MAL_RECORDS];  /* CPUs by rank, as each wanted for this window */
-	unsigned int *older[MAL_RECORDS];  /* and for the one before */
-	unsigned int *room[MAL_RECORDS];   /* memory of both */
 	unsigned int best;
+	/* CPUs by rank, as each wanted for this window, and for the one before. */
+	unsigned int count[MAL_RECORDS][MAL_MAX_RANKS], older[MAL_RECORDS][MAL_MAX_RANKS];
 };
 
-/*
- * Begin with HOME, CPUs by rank, for RANK_COUNT ranks. RECORD must be all 0 before the first call.
- * Returns 0, or -1: out of memory.
- */
-int mal_record_reset(struct mal_record *record, size_t rank_count, const unsigned int *home);
-
-void mal_record_clear(struct mal_record *record);
+/* Begin with HOME, CPUs by rank, for RANK_COUNT ranks. */
+void mal_record_reset(struct mal_record *record, size_t rank_count, const unsigned int *home);
 
 /*
  * Learn what was wanted for the last window, from the loads that came, LOADS. LATE: plans take

@@ -3,11 +3,8 @@
 #include "policies/model/scaling.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Windows to look at: two before a change of CPUs, two after it. */
-#define SEEN 4
 /* Core times that differ by less than this part count as equal. */
 #define STEADY 0.01
 /* Below such a change of CPUs, as a part of them, idle time tells how chunks of loops fit them. */
@@ -19,46 +16,17 @@
 /* A smaller part is noise. */
 #define MIN_FIXED 0.03
 
-struct seen {
-	unsigned int cpus;
-	double work_s; /* core time that was work, a phase */
-	double core_s; /* with what was idle in regions; NAN if threads came and went */
-};
-
-struct record {
-	struct seen seen[SEEN]; /* the last one last; no CPUs: none */
-	double fixed, weight;	/* sums over changes */
-};
-
-struct mal_scaling {
-	size_t count;
-	struct record *records;
-};
-
-struct mal_scaling *mal_scaling_create(void)
-{
-	return calloc(1, sizeof(struct mal_scaling));
-}
-
-void mal_scaling_destroy(struct mal_scaling *scaling)
-{
-	if (!scaling)
-		return;
-	free(scaling->records);
-	free(scaling);
-}
-
 /* A team larger than its rank's CPUs has grown or borrows: its idle threads say nothing. */
 static bool has_own_team(const struct mal_sample *sample)
 {
 	return sample->team <= sample->cpus;
 }
 
-static struct seen look(const struct mal_sample *sample)
+static struct mal_seen look(const struct mal_sample *sample)
 {
 	if (!sample->running || sample->phases <= 0 || sample->work_s <= 0)
-		return (struct seen){0, 0, 0};
-	return (struct seen){
+		return (struct mal_seen){0, 0, 0};
+	return (struct mal_seen){
 		sample->cpus, sample->work_s / sample->phases,
 		has_own_team(sample) ? (sample->work_s + sample->barrier_s) / sample->phases : NAN};
 }
@@ -88,9 +56,9 @@ static double solve(unsigned int before, unsigned int after, double ratio)
 	return fixed < 0 ? 0 : fixed > 1 ? 1 : fixed;
 }
 
-static void judge(struct record *record)
+static void judge(struct mal_scaling_record *record)
 {
-	const struct seen *seen = record->seen;
+	const struct mal_seen *seen = record->seen;
 	double before, after, change = fabs((double)seen[2].cpus - seen[0].cpus);
 
 	if (!seen[0].cpus || seen[0].cpus != seen[1].cpus || seen[1].cpus == seen[2].cpus ||
@@ -108,30 +76,23 @@ static void judge(struct record *record)
 	record->weight = FORGET * record->weight + 1;
 }
 
-int mal_scaling_learn(struct mal_scaling *scaling, const struct mal_view *view)
+void mal_scaling_learn(struct mal_scaling *scaling, const struct mal_view *view)
 {
-	if (scaling->count != view->rank_count) {
-		struct record *records = calloc(view->rank_count, sizeof(*records));
-
-		if (!records)
-			return -1;
-		free(scaling->records);
-		scaling->records = records;
-		scaling->count = view->rank_count;
-	}
+	if (scaling->count != view->rank_count)
+		*scaling = (struct mal_scaling){.count = view->rank_count};
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
-		struct record *record = &scaling->records[rank];
+		struct mal_scaling_record *record = &scaling->records[rank];
 
-		memmove(record->seen, record->seen + 1, (SEEN - 1) * sizeof(record->seen[0]));
-		record->seen[SEEN - 1] = look(&view->samples[rank]);
+		memmove(record->seen, record->seen + 1,
+			(MAL_SCALING_SEEN - 1) * sizeof(record->seen[0]));
+		record->seen[MAL_SCALING_SEEN - 1] = look(&view->samples[rank]);
 		judge(record);
 	}
-	return 0;
 }
 
 double mal_scaling_fixed(const struct mal_scaling *scaling, unsigned int rank)
 {
-	const struct record *record = &scaling->records[rank];
+	const struct mal_scaling_record *record = &scaling->records[rank];
 	double fixed = record->weight > 0 ? record->fixed / (record->weight + PRIOR) : 0;
 
 	return fixed < MIN_FIXED ? 0 : fixed;

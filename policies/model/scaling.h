@@ -9,6 +9,7 @@
 #ifndef MAL_POLICIES_MODEL_SCALING_H
 #define MAL_POLICIES_MODEL_SCALING_H
 
+#include "policies/interface/limits.h"
 #include "policies/interface/policy.h"
 
 struct mal_load {
@@ -16,20 +17,27 @@ struct mal_load {
 	double serial; /* not divided */
 };
 
-struct mal_scaling;
+/* Windows to look at: two before a change of CPUs, two after it. */
+#define MAL_SCALING_SEEN 4
 
-/* NULL: out of memory. */
-struct mal_scaling *mal_scaling_create(void);
-
-/* NULL-safe. */
-void mal_scaling_destroy(struct mal_scaling *scaling);
+/* All 0 at first. */
+struct mal_scaling {
+	size_t count; /* ranks */
+	struct mal_scaling_record {
+		struct mal_seen {
+			unsigned int cpus;
+			double work_s; /* core time that was work, a phase */
+			double core_s; /* with idle time in regions; NAN if threads came and went */
+		} seen[MAL_SCALING_SEEN]; /* the last one last; no CPUs: none */
+		double fixed, weight;	  /* sums over changes */
+	} records[MAL_MAX_RANKS];
+};
 
 /*
  * Learn a window's samples. A rank is judged if its core time per phase was steady for two windows
- * before and two after a change of its CPUs; drifting loads tell nothing. Returns 0, or -1: out of
- * memory.
+ * before and two after a change of its CPUs; drifting loads tell nothing.
  */
-int mal_scaling_learn(struct mal_scaling *scaling, const struct mal_view *view);
+void mal_scaling_learn(struct mal_scaling *scaling, const struct mal_view *view);
 
 /* Returns the part of RANK's time on one CPU that more CPUs do not shorten: 0 (or unknown) to 1. */
 double mal_scaling_fixed(const struct mal_scaling *scaling, unsigned int rank);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mal_controller *controller = fuzz_step_open("lewi");
 
 	fuzz_begin(data, size);
-	mal_share_open(controller, 3, NULL);
+	mal_share_open(controller, 3);
 	mal_share_update(controller);
 	fuzz_step_close(controller);
 	return 0;

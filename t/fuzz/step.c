@@ -133,7 +133,7 @@ void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_
 	if (mal_round_read(controller, &window)) {
 		mal_totals_add(controller, window.samples);
 		mal_history_note(controller, &window);
-		mal_alternatives_window(controller->alternatives, controller, &window);
+		mal_alternatives_window(controller, &window);
 		mal_plan_make(controller, &window);
 		mal_idle_hand_out(controller);
 	}

@@ -27,12 +27,12 @@ const struct mal_rank_view *node_rank(const struct mal_controller *controller, u
 
 const struct mal_totals *node_totals(const struct mal_controller *controller)
 {
-	return mal_totals_read(controller);
+	return &controller->totals;
 }
 
 const struct mal_plausibility *node_plausibility(const struct mal_controller *controller)
 {
-	return mal_plausibility_read(controller);
+	return &controller->plausibility;
 }
 
 size_t node_history(const struct mal_controller *controller)
@@ -77,7 +77,7 @@ const char *node_policy(const struct mal_controller *controller)
 
 bool node_is_settling(const struct mal_controller *controller)
 {
-	return mal_idle_is_settling(controller);
+	return controller->settling.until;
 }
 
 bool node_binds(const struct mal_controller *controller)
@@ -95,27 +95,27 @@ const char *node_format(const struct mal_cpumask *mask)
 
 const char *node_idle(const struct mal_controller *controller)
 {
-	return node_format(mal_allocation_idle(controller));
+	return node_format(&controller->allocation.idle);
 }
 
 const char *node_leaving(const struct mal_controller *controller)
 {
-	return node_format(mal_leaving_cpus(controller));
+	return node_format(&controller->leaving.cpus);
 }
 
 const char *node_kept(const struct mal_controller *controller)
 {
-	return node_format(mal_leaving_kept(controller));
+	return node_format(&controller->leaving.kept);
 }
 
 const char *node_share(const struct mal_controller *controller)
 {
-	return node_format(mal_allocation_share(controller));
+	return node_format(&controller->allocation.share);
 }
 
 unsigned int node_min_share(const struct mal_controller *controller)
 {
-	return mal_allocation_min_share(controller);
+	return controller->allocation.min_share;
 }
 
 const char *node_owned(unsigned int rank)
@@ -140,19 +140,19 @@ const char *node_planned(unsigned int rank)
 
 void node_set_totals(struct mal_controller *controller, struct mal_totals totals)
 {
-	*(struct mal_totals *)(uintptr_t)mal_totals_read(controller) = totals;
+	controller->totals = totals;
 }
 
 void node_set_plausibility(struct mal_controller *controller, struct mal_plausibility found)
 {
-	*(struct mal_plausibility *)(uintptr_t)mal_plausibility_read(controller) = found;
+	controller->plausibility = found;
 }
 
 void node_set_kept(struct mal_controller *controller, const char *cpus)
 {
 	assert_int_equal(
-		mal_cpumask_parse(
-			cpus, (struct mal_cpumask *)(uintptr_t)mal_leaving_kept(controller), NULL),
+		mal_cpumask_parse(cpus, (struct mal_cpumask *)(uintptr_t)&controller->leaving.kept,
+				  NULL),
 		0);
 }
 
@@ -192,10 +192,10 @@ void node_set_stat(const char *stat)
 /* The CPUs outside of the step, of which nobody here may have any. */
 static const char *wrong_outside(const struct mal_controller *controller)
 {
-	struct mal_cpumask outside = *mal_allocation_idle(controller);
+	struct mal_cpumask outside = controller->allocation.idle;
 
-	mal_cpumask_union(&outside, mal_allocation_share(controller));
-	mal_cpumask_union(&outside, mal_leaving_cpus(controller));
+	mal_cpumask_union(&outside, &controller->allocation.share);
+	mal_cpumask_union(&outside, &controller->leaving.cpus);
 	mal_cpumask_drop(&outside, &controller->step->allocation);
 	if (mal_cpumask_count(&outside))
 		return "the controller counts on a CPU outside of the allocation";

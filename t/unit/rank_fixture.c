@@ -10,7 +10,7 @@
 
 #include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/cpus.h"
-#include "libmalleable/rank/program/forks.h"
+#include "libmalleable/rank/program/region_calls.h"
 
 struct test_clock test_clock;
 struct test_kernel test_kernel;
@@ -21,8 +21,8 @@ void (*give_way)(void);
 /* attach.c has them, where that is linked. */
 __attribute__((weak)) struct mal_rank mal;
 __attribute__((weak)) __thread struct mal_thread mal_self;
-/* And forks.c this. */
-__attribute__((weak)) __thread const void *mal_forked;
+/* And region_calls.c this. */
+__attribute__((weak)) __thread const void *mal_region_called;
 
 int __wrap_mal_bind_thread(pid_t tid, unsigned int cpu);
 int __wrap_mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);

@@ -31,8 +31,8 @@
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
-#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 /* A function that takes ARGUMENTS, uses none, and answers ANSWER. */
 #define STUB(type, name, arguments, answer) \
@@ -134,9 +134,9 @@ STUB(void, mal_wait_begin, (void), NOTHING)
 STUB(void, mal_wait_poll, (void), NOTHING)
 STUB(void, mal_wait_abandon, (struct mal_rank * rank), NOTHING)
 STUB(bool, mal_wait_is_abandoned, (const struct mal_rank *rank), false)
-STUB(void, mal_unseen_wait_begin, (struct mal_rank * rank), NOTHING)
-STUB(void, mal_unseen_wait_withdraw, (struct mal_rank * rank), NOTHING)
-STUB(void, mal_unseen_wait_end, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_wait_helper_begin, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_wait_helper_withdraw, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_wait_helper_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
 STUB(void, mal_phase_follow_plan, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libmalleable/cmd/generate.h"
 #include "policies/interface/limits.h"
+#include "t/closed/synthetic.h"
 
 static struct mal_trace generate(const char *kind, unsigned int ranks, unsigned int windows,
 				 uint64_t seed)

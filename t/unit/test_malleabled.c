@@ -19,6 +19,7 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/controller/detach.h"
+#include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/core/outcome.h"
 
@@ -37,14 +38,14 @@ int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved);
 int __wrap_setuid(uid_t user);
 _Noreturn void __wrap__exit(int status);
 
-static bool confined, without_window;
+static bool confined, without_nodes;
 static uid_t user_now;
 static bool user_stays;
 
-/* No memory for the window of a round, once the step has begun. */
+/* No memory for the other nodes. */
 void *__wrap_calloc(size_t count, size_t size)
 {
-	if (without_window && size == sizeof(struct mal_window))
+	if (without_nodes && size > 2 * sizeof(struct mal_node))
 		return NULL;
 	return __real_calloc(count, size);
 }
@@ -387,9 +388,9 @@ static void no_memory_is_left(void **state)
 	char text[64] = "";
 
 	(void)state;
-	without_window = true;
-	start_step("--policy=observe");
-	without_window = false;
+	without_nodes = true;
+	start_step("--policy=observe --nodes=2");
+	without_nodes = false;
 	assert_int_equal(end_step(), 1);
 	assert_true(has_file(step.errors, "malleabled: out of memory"));
 	assert_int_equal(read(step.report_end, text, sizeof(text)), 0);

@@ -15,8 +15,6 @@
 #include "policies/interface/registry.h"
 #include "policies/mapping/mapping.h"
 #include "policies/mapping/placement.h"
-#include "policies/model/forecast.h"
-#include "policies/model/scaling.h"
 
 /* Allocations until one fails, below 0: none does; and those that were not freed. */
 static long until_failure = -1;
@@ -149,8 +147,6 @@ static void nothing_is_destroyed(void **state)
 		if (policy->destroy)
 			policy->destroy(NULL);
 	mal_simulation_destroy(NULL);
-	mal_forecast_destroy(NULL);
-	mal_scaling_destroy(NULL);
 }
 
 /* Either nothing moves, or the numbers are those that were wanted. */
@@ -196,24 +192,6 @@ static void placement_survives(void **state)
 	fail_each(place, NULL);
 }
 
-static void order(const void *argument)
-{
-	struct mal_orders orders;
-
-	int result = mal_orders_open(&orders, 4, 8);
-
-	(void)argument;
-	assert_int_equal(result, failed ? -1 : 0);
-	mal_orders_close(&orders);
-	mal_orders_close(&orders);
-}
-
-static void orders_survive(void **state)
-{
-	(void)state;
-	fail_each(order, NULL);
-}
-
 static void simulate(const void *argument)
 {
 	static struct node node;
@@ -236,9 +214,9 @@ static void simulations_survive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(policies_survive), cmocka_unit_test(nothing_is_destroyed),
-		cmocka_unit_test(mapping_survives), cmocka_unit_test(placement_survives),
-		cmocka_unit_test(orders_survive),   cmocka_unit_test(simulations_survive),
+		cmocka_unit_test(policies_survive),    cmocka_unit_test(nothing_is_destroyed),
+		cmocka_unit_test(mapping_survives),    cmocka_unit_test(placement_survives),
+		cmocka_unit_test(simulations_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

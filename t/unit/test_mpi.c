@@ -36,10 +36,6 @@ typedef mpi_word any_call(mpi_word, mpi_word, mpi_word, mpi_word, mpi_word, mpi_
 #define START_MANY(name, fortran, ...) DO(name, fortran)
 #define BEGIN(name, fortran, ...) DO(name, fortran)
 #define INIT(name, fortran, ...) DO(name, fortran)
-#define WAIT_SIZED(name, fortran, ...) DO(name, fortran)
-#define OVER_SIZED(name, fortran, ...) DO(name, fortran)
-#define BEGIN_SIZED(name, fortran, ...) DO(name, fortran)
-#define INIT_SIZED(name, fortran, ...) DO(name, fortran)
 #define DO(name, fortran) DECLARE(name, fortran)
 #include CALLS_FILE
 #undef DO

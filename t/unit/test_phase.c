@@ -35,7 +35,7 @@ static void begin_round(enum mal_boundary_kind kind, uint64_t stride)
 static bool says_sample(enum mal_boundary_kind kind)
 {
 	mal_phase_boundary(kind);
-	return mal.phase.said_round == header->round;
+	return mal.phase.sampled_round == header->round;
 }
 
 /* Where ranks meet their count tells, and no boundary of another kind. */

@@ -358,14 +358,14 @@ static void stays(void **state)
 	need_cpus();
 	stubborn = idle_threads[0];
 	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
-	assert_false(mal_cpumask_count(mal_leaving_kept(&controller)));
+	assert_false(mal_cpumask_count(&controller.leaving.kept));
 	settle(2);
-	assert_false(mal_idle_is_settling(&controller));
-	assert_true(mal_cpumask_has(mal_leaving_kept(&controller), 1));
+	assert_false(controller.settling.until);
+	assert_true(mal_cpumask_has(&controller.leaving.kept, 1));
 	assert_true(says("0-5 1\n"));
 	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
 	/* It is not looked at more often for being asked again. */
-	assert_false(mal_idle_is_settling(&controller));
+	assert_false(controller.settling.until);
 	stubborn = 0;
 	settle(2);
 	assert_true(says("0,2-5 \n"));
@@ -421,7 +421,7 @@ static void passed_on_when_left(void **state)
 	step.segment.ranks[2].binding = 1;
 	look();
 	look();
-	assert_true(mal_cpumask_count(mal_leaving_cpus(&controller)));
+	assert_true(mal_cpumask_count(&controller.leaving.cpus));
 	look();
 	assert_string_equal(reported, "");
 	step.segment.ranks[2].binding = 0;

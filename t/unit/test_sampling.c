@@ -18,6 +18,7 @@
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/ranks.h"
 #include "policies/decide/windows.h"
+#include "policies/interface/attained.h"
 
 #define NEAR 1e-6
 
@@ -318,7 +319,7 @@ static void claims_are_bounded(void **state)
 	assert_float_equal(sample->mpi_s, 1, NEAR);
 	assert_float_equal(sample->region_s, 1, NEAR);
 	assert_float_equal(sample->barrier_s, node_segment()->thread_count - 6.0, NEAR);
-	assert_float_equal(mal_totals_of_rank(node, 1)->barrier_s, sample->barrier_s, NEAR);
+	assert_float_equal(node->rank_totals[1].barrier_s, sample->barrier_s, NEAR);
 	assert_int_equal(sample->max, 0);
 	assert_int_equal(sample->team, 65536);
 }
@@ -701,16 +702,17 @@ static void sums(void **state)
 	assert_float_equal(totals->cpus.all_s, 6, NEAR);
 	assert_float_equal(totals->balance_before, 4.0 / 6, NEAR);
 	assert_float_equal(totals->balance_after, 4.0 / 6, NEAR);
-	assert_float_equal(mal_totals_attained(totals), 0, NEAR);
-	assert_float_equal(mal_totals_of_rank(node, 0)->work_s, 2, NEAR);
-	assert_float_equal(mal_totals_of_rank(node, 1)->mpi_s, 0.5, NEAR);
+	assert_float_equal(mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s), 0,
+			   NEAR);
+	assert_float_equal(node->rank_totals[0].work_s, 2, NEAR);
+	assert_float_equal(node->rank_totals[1].mpi_s, 0.5, NEAR);
 	/*
 	 * In a window in which nobody did anything there was nothing to gain, and it counts for
 	 * nothing.
 	 */
 	node_window(node, 1, (const double[]){0, 0, 0});
 	assert_int_equal(totals->windows, 1);
-	assert_float_equal(mal_totals_of_rank(node, 1)->mpi_s, 1.5, NEAR);
+	assert_float_equal(node->rank_totals[1].mpi_s, 1.5, NEAR);
 }
 
 /* A second of so much work on two CPUs each. */
@@ -732,7 +734,7 @@ static void nothing_shared(void **state)
 	take_second(0.5);
 	assert_float_equal(totals->off_s, 1, NEAR);
 	assert_float_equal(totals->ideal_s, 1, NEAR);
-	assert_true(isnan(mal_totals_attained(totals)));
+	assert_true(isnan(mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s)));
 	/* In the first window they lost more, as they created their threads. */
 	node_segment()->ranks[1].count.borrows++;
 	take_second(0.5);

@@ -3,7 +3,6 @@
 #include "libmalleable/controller/share.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,28 +15,13 @@
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/cpuword.h"
 
-struct mal_agent_link {
-	int fd;
-	bool owed;	 /* the last share has not been answered */
-	uint64_t number; /* of that share */
-};
-
-int mal_share_open(struct mal_controller *controller, int fd, struct mal_error *err)
+void mal_share_open(struct mal_controller *controller, int fd)
 {
 	if (fd < 0)
-		return 0;
-	controller->agent = calloc(1, sizeof(*controller->agent));
-	if (!controller->agent)
-		return mal_fail(err, "out of memory");
-	controller->agent->fd = fd;
+		return;
+	controller->agent.connected = true;
+	controller->agent.fd = fd;
 	mal_watch_channel(fd);
-	return 0;
-}
-
-void mal_share_close(struct mal_controller *controller)
-{
-	free(controller->agent);
-	controller->agent = NULL;
 }
 
 /* Ranks leave what is not in the share any more, and get what is new in it. */
@@ -54,9 +38,9 @@ static void use(struct mal_controller *controller, const struct mal_cpumask *sha
 /* The agent is gone: all CPUs are the step's again, beside others. */
 static void leave(struct mal_controller *controller)
 {
-	mal_watch_forget(controller->agent->fd);
-	close(controller->agent->fd);
-	mal_share_close(controller);
+	mal_watch_forget(controller->agent.fd);
+	close(controller->agent.fd);
+	controller->agent.connected = false;
 	use(controller, &controller->step->allocation);
 }
 
@@ -65,15 +49,15 @@ static void listen_to_agent(struct mal_controller *controller)
 	struct mal_agent_share message;
 	ssize_t got;
 
-	while ((got = recv(controller->agent->fd, &message, sizeof(message),
+	while ((got = recv(controller->agent.fd, &message, sizeof(message),
 			   MSG_DONTWAIT | MSG_TRUNC)) > 0) {
 		if (got != (ssize_t)sizeof(message))
 			continue;
 		mal_cpumask_intersect(&message.cpus, &controller->step->allocation);
 		if (controller->deciding.binds && mal_cpumask_count(&message.cpus))
 			use(controller, &message.cpus);
-		controller->agent->number = message.number;
-		controller->agent->owed = true;
+		controller->agent.number = message.number;
+		controller->agent.owed = true;
 	}
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		leave(controller);
@@ -98,13 +82,13 @@ static bool are_used(const struct mal_controller *controller, const struct mal_c
  */
 static void answer(struct mal_controller *controller, const struct mal_cpumask *others)
 {
-	struct mal_agent_done done = {controller->agent->number};
+	struct mal_agent_done done = {controller->agent.number};
 
-	if (!controller->agent->owed || !mal_leaving_is_over(controller, others) ||
+	if (!controller->agent.owed || !mal_leaving_is_over(controller, others) ||
 	    (!controller->off_switch.off_now && are_used(controller, others)))
 		return;
-	controller->agent->owed =
-		send(controller->agent->fd, &done, sizeof(done), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+	controller->agent.owed =
+		send(controller->agent.fd, &done, sizeof(done), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
 		(errno == EAGAIN || errno == EINTR);
 }
 
@@ -112,9 +96,9 @@ void mal_share_update(struct mal_controller *controller)
 {
 	struct mal_cpumask others;
 
-	if (controller->agent)
+	if (controller->agent.connected)
 		listen_to_agent(controller);
-	if (!controller->agent)
+	if (!controller->agent.connected)
 		return;
 	others = mal_allocation_foreign(controller);
 	if (!controller->off_switch.off_now && are_used(controller, &others))

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * allocation.h: the CPUs of the allocation: which of them the ranks may have now, and their places.
- * Ranks may have the step's share where jobs share CPUs, and the idle ones, which are the step's
- * for as long as nobody else needs them.
  *
  * Invariant: A CPU outside of the share is not idle (t/unit/test_share.c: shared).
  */
@@ -11,25 +9,12 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* The share is all of the step's allocation, and IDLE are idle. NULL: out of memory. */
-struct mal_allocation *mal_allocation_create(const struct mal_step_facts *step,
-					     const struct mal_cpumask *idle);
-
-/* NULL-safe. */
-void mal_allocation_destroy(struct mal_allocation *allocation);
-
-/* The idle CPUs that the ranks may have now. */
-const struct mal_cpumask *mal_allocation_idle(const struct mal_controller *controller);
+/* The share is all of the step's allocation, and IDLE are idle. */
+void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle);
 
 /* CPUS of the allocation are idle from now on, or are so no more. */
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
-
-/* The share now. Without an agent that says otherwise it is all of the allocation. */
-const struct mal_cpumask *mal_allocation_share(const struct mal_controller *controller);
-
-/* CPUs in the share at any time, at least. */
-unsigned int mal_allocation_min_share(const struct mal_controller *controller);
 
 /* The share is SHARE from now on. CPUs that are new in it are idle, CPUs outside of it are not. */
 void mal_allocation_set_share(struct mal_controller *controller, const struct mal_cpumask *share);

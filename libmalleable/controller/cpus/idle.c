@@ -2,7 +2,6 @@
 /* idle.c: CPUs of the job that its other steps leave idle, and how ranks leave CPUs. */
 #include "libmalleable/controller/cpus/idle.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,26 +22,6 @@
  */
 #define LEAVE_TRIES 3
 #define LEAVE_PAUSE_NS 500000
-
-struct mal_settling {
-	uint64_t until; /* ticks; 0: nothing was taken away */
-	uint64_t looked;
-};
-
-struct mal_settling *mal_settling_create(void)
-{
-	return calloc(1, sizeof(struct mal_settling));
-}
-
-void mal_settling_destroy(struct mal_settling *settling)
-{
-	free(settling);
-}
-
-bool mal_idle_is_settling(const struct mal_controller *controller)
-{
-	return controller->settling->until;
-}
 
 /*
  * The rank that gets the next CPU: it runs, can use more, and has fewest. The number of ranks if
@@ -79,8 +58,8 @@ static unsigned int find_rank_without_cpu(const struct mal_controller *controlle
 
 static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
 {
-	return mal_cpumask_has(mal_allocation_idle(controller), cpu) &&
-	       mal_cpumask_has(mal_allocation_share(controller), cpu);
+	return mal_cpumask_has(&controller->allocation.idle, cpu) &&
+	       mal_cpumask_has(&controller->allocation.share, cpu);
 }
 
 void mal_idle_hand_out(struct mal_controller *controller)
@@ -89,7 +68,7 @@ void mal_idle_hand_out(struct mal_controller *controller)
 	uint16_t counts[MAL_MAX_RANKS];
 
 	if (!controller->deciding.binds ||
-	    !(controller->off_switch.off_now || mal_cpumask_count(mal_allocation_idle(controller))))
+	    !(controller->off_switch.off_now || mal_cpumask_count(&controller->allocation.idle)))
 		return;
 	mal_count_owned(controller, counts);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
@@ -122,7 +101,7 @@ static int parse(const struct mal_controller *controller, const char *list,
 struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller,
 				      const unsigned int *owners)
 {
-	struct mal_cpumask mask = *mal_allocation_idle(controller);
+	struct mal_cpumask mask = controller->allocation.idle;
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] != MAL_NOBODY)
@@ -203,7 +182,7 @@ static void evict_all(const struct mal_controller *controller)
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
 		else if (controller->ranks[rank].left &&
-			 mal_cpumask_count(mal_leaving_cpus(controller)))
+			 mal_cpumask_count(&controller->leaving.cpus))
 			evict_former(controller, rank);
 }
 
@@ -301,7 +280,7 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!lost[rank])
 			continue;
-		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		controller->settling.until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
 		mal_notify_cpus_changed(controller, rank);
@@ -344,24 +323,24 @@ static bool shares_its_cpuset(const struct mal_controller *controller)
 {
 	struct mal_cpumask foreign = mal_allocation_foreign(controller);
 
-	return controller->pool || mal_cpumask_count(mal_leaving_cpus(controller)) ||
+	return controller->pool || mal_cpumask_count(&controller->leaving.cpus) ||
 	       (!controller->off_switch.off_now && mal_cpumask_count(&foreign));
 }
 
 void mal_idle_settle(struct mal_controller *controller)
 {
 	uint64_t now = mal_ticks();
-	double period = controller->settling->until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
+	double period = controller->settling.until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
 
-	if ((!controller->settling->until && !shares_its_cpuset(controller)) ||
-	    mal_ticks_to_s(now - controller->settling->looked) < period)
+	if ((!controller->settling.until && !shares_its_cpuset(controller)) ||
+	    mal_ticks_to_s(now - controller->settling.looked) < period)
 		return;
-	controller->settling->looked = now;
+	controller->settling.looked = now;
 	evict_all(controller);
 	mal_leaving_update(controller);
-	if (now > controller->settling->until) {
+	if (now > controller->settling.until) {
 		mal_leaving_give_up(controller);
-		controller->settling->until = 0;
+		controller->settling.until = 0;
 	}
 }
 
@@ -370,7 +349,7 @@ void mal_idle_leave(struct mal_controller *controller)
 	struct mal_cpumask cpus = {{0}};
 
 	for (unsigned int cpu = 0;
-	     (cpu = mal_cpumask_next(mal_allocation_idle(controller), cpu)) < MAL_MAX_CPUS; cpu++)
+	     (cpu = mal_cpumask_next(&controller->allocation.idle, cpu)) < MAL_MAX_CPUS; cpu++)
 		if (mal_home_of(controller, cpu) == controller->step->segment.rank_count)
 			mal_cpumask_add(&cpus, cpu);
 	vacate(controller, &cpus);
@@ -394,7 +373,7 @@ bool mal_idle_release(struct mal_controller *controller, const struct mal_cpumas
 		evict_all(controller);
 	}
 	if (first)
-		controller->settling->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		controller->settling.until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 	return false;
 }
 

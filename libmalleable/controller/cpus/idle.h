@@ -16,12 +16,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Nothing was taken away yet. NULL: out of memory. */
-struct mal_settling *mal_settling_create(void);
-
-/* NULL-safe. */
-void mal_settling_destroy(struct mal_settling *settling);
-
 /*
  * Give idle CPUs that are nobody's to ranks: to the one to which Slurm gave it, else to one that
  * can use it, those with fewest first. Where balancing is switched off ranks get back only what
@@ -69,9 +63,6 @@ void mal_idle_receive(struct mal_controller *controller, unsigned int rank);
  * without end, as a program may set affinities itself.
  */
 void mal_idle_settle(struct mal_controller *controller);
-
-/* Were CPUs taken away less than a second ago? */
-bool mal_idle_is_settling(const struct mal_controller *controller);
 
 /* Balancing is switched off: ranks leave idle CPUs that Slurm gave to none of them. */
 void mal_idle_leave(struct mal_controller *controller);

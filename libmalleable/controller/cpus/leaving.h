@@ -15,18 +15,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* No CPU is being left yet. NULL: out of memory. */
-struct mal_leaving *mal_leaving_create(void);
-
-/* NULL-safe. */
-void mal_leaving_destroy(struct mal_leaving *leaving);
-
-/* CPUs that are nobody's, but on which threads of ranks may still be. */
-const struct mal_cpumask *mal_leaving_cpus(const struct mal_controller *controller);
-
-/* CPUs that ranks were told to leave in vain, at any time. */
-const struct mal_cpumask *mal_leaving_kept(const struct mal_controller *controller);
-
 /*
  * The threads of RANK's process, one after the other, until FUNCTION returns false. Returns false
  * where the kernel did not show all of them.

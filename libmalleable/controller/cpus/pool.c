@@ -86,12 +86,6 @@ int mal_pool_set(struct mal_controller *controller, const char *text, struct mal
 	return 0;
 }
 
-void mal_pool_clear(struct mal_controller *controller)
-{
-	free(controller->pool);
-	controller->pool = NULL;
-}
-
 /*
  * What this step may take for its own now, with OWNERS. Before its ranks are there these are the
  * CPUs that Slurm gave it.
@@ -136,11 +130,11 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] < ranks && counts[owners[i]]++ == 0)
 			keeps[owners[i]] = controller->step->cpu[i];
-	mal_cpumask_union(&has, mal_leaving_cpus(controller));
+	mal_cpumask_union(&has, &controller->leaving.cpus);
 	mal_cpumask_format(&has, text, MAL_CPUMASK_TEXT);
 	used = strlen(text);
 	text[used++] = ' ';
-	mal_cpumask_format(mal_leaving_cpus(controller), text + used, MAL_CPUMASK_TEXT);
+	mal_cpumask_format(&controller->leaving.cpus, text + used, MAL_CPUMASK_TEXT);
 	used += strlen(text + used);
 	used += (size_t)snprintf(text + used, size - used, "\n");
 	for (unsigned int rank = 0; rank < ranks; rank++) {

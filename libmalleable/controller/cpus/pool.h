@@ -56,7 +56,4 @@ bool mal_pool_parse(char *text, unsigned int step, struct mal_pool_cpus *cpus,
  */
 void mal_pool_update(struct mal_controller *controller);
 
-/* There is no pool any more. Safe where there was none. */
-void mal_pool_clear(struct mal_controller *controller);
-
 #endif

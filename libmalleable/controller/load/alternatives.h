@@ -9,25 +9,18 @@
 #define MAL_CONTROLLER_LOAD_ALTERNATIVES_H
 
 #include "libmalleable/controller/state/controller.h"
-#include "policies/decide/simulation.h"
-
-struct mal_alternatives;
 
 /*
- * For so many RANKS. NULL: out of memory, or more than 256: that would cost more than it is worth.
+ * A window. The first one takes the CPUs' owners as they are then. Nothing is simulated for more
+ * than 256 ranks, as that would cost more than it is worth, nor without memory.
  */
-struct mal_alternatives *mal_alternatives_create(unsigned int ranks);
+void mal_alternatives_window(struct mal_controller *controller, const struct mal_window *window);
 
-/* A window. Its first call takes the CPUs' owners as they are then. NULL-safe. */
-void mal_alternatives_window(struct mal_alternatives *alternatives,
-			     const struct mal_controller *controller,
-			     const struct mal_window *window);
+/* What came of the policy number INDEX from 0, or NULL behind the last one. */
+const struct mal_outcome *mal_alternatives_at(const struct mal_controller *controller,
+					      size_t index);
 
-/* The policy number INDEX from 0 and what came of it, or NULL behind the last one. NULL-safe. */
-const struct mal_policy *mal_alternatives_at(const struct mal_alternatives *alternatives,
-					     size_t index, const struct mal_outcome **outcome);
-
-/* NULL-safe. */
-void mal_alternatives_destroy(struct mal_alternatives *alternatives);
+/* Free all of it. */
+void mal_alternatives_close(struct mal_controller *controller);
 
 #endif

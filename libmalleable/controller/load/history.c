@@ -8,71 +8,43 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/owners.h"
 
-struct mal_history {
-	size_t count, room;
-	double *times;
-	uint16_t *counts; /* rank_count for each time */
-};
-
-struct mal_history *mal_history_create(void)
-{
-	return calloc(1, sizeof(struct mal_history));
-}
-
+/* Without memory nothing is noted. */
 void mal_history_note(struct mal_controller *controller, const struct mal_window *window)
 {
-	struct mal_history *history = controller->history;
-	unsigned int ranks = controller->step->segment.rank_count;
-	const uint16_t *counts = window->counts;
+	size_t ranks = controller->step->segment.rank_count, count = controller->history.count;
+	size_t size = ranks * sizeof(window->counts[0]);
+	uint16_t *counts = controller->history.counts;
 
-	if (history->count == MAL_HISTORY_MAX ||
-	    (history->count && memcmp(history->counts + (history->count - 1) * ranks, counts,
-				      ranks * sizeof(counts[0])) == 0))
+	if (!counts)
+		counts = controller->history.counts = calloc(MAL_HISTORY_MAX, size);
+	if (!counts || count == MAL_HISTORY_MAX ||
+	    (count && memcmp(counts + (count - 1) * ranks, window->counts, size) == 0))
 		return;
-	if (history->count == history->room) {
-		size_t room = history->room ? 2 * history->room : 16;
-		double *times = realloc(history->times, room * sizeof(*times));
-		uint16_t *all;
-
-		if (!times)
-			return;
-		history->times = times;
-		all = realloc(history->counts, room * ranks * sizeof(*all));
-		if (!all)
-			return;
-		history->counts = all;
-		history->room = room;
-	}
-	history->times[history->count] = window->at_s;
-	memcpy(history->counts + history->count * ranks, counts, ranks * sizeof(counts[0]));
-	history->count++;
+	controller->history.times[count] = window->at_s;
+	memcpy(counts + count * ranks, window->counts, size);
+	controller->history.count++;
 }
 
 json_t *mal_history_json(const struct mal_controller *controller)
 {
-	const struct mal_history *history = controller->history;
+	size_t ranks = controller->step->segment.rank_count;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < history->count; i++) {
+	for (size_t i = 0; i < controller->history.count; i++) {
 		json_t *counts = json_array();
 
-		for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		for (size_t rank = 0; rank < ranks; rank++)
 			if (controller->ranks[rank].known)
 				json_array_append_new(
 					counts,
-					json_integer(history->counts[i * controller->step->segment
-										     .rank_count +
-								     rank]));
-		json_array_append_new(list, json_pack("[f, o]", history->times[i], counts));
+					json_integer(controller->history.counts[i * ranks + rank]));
+		json_array_append_new(list,
+				      json_pack("[f, o]", controller->history.times[i], counts));
 	}
 	return list;
 }
 
-void mal_history_destroy(struct mal_history *history)
+void mal_history_close(struct mal_controller *controller)
 {
-	if (!history)
-		return;
-	free(history->times);
-	free(history->counts);
-	free(history);
+	free(controller->history.counts);
 }

@@ -11,14 +11,10 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Nothing was noted yet. NULL: out of memory. */
-struct mal_history *mal_history_create(void);
-
 /*
  * Notes the present numbers if they differ from the last ones; after MAL_HISTORY_MAX changes no
  * more are noted.
  */
-#define MAL_HISTORY_MAX 2000
 void mal_history_note(struct mal_controller *controller, const struct mal_window *window);
 
 /*
@@ -27,7 +23,7 @@ void mal_history_note(struct mal_controller *controller, const struct mal_window
  */
 json_t *mal_history_json(const struct mal_controller *controller);
 
-/* NULL-safe. */
-void mal_history_destroy(struct mal_history *history);
+/* Free all of it. */
+void mal_history_close(struct mal_controller *controller);
 
 #endif

@@ -7,18 +7,9 @@
 #ifndef MAL_CONTROLLER_LOAD_OTHER_LOAD_H
 #define MAL_CONTROLLER_LOAD_OTHER_LOAD_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
-#include "libmalleable/base/cpumask.h"
-
-/* All zero is a count that has not begun. Times are in seconds, those of all CPUs added up. */
-struct mal_others {
-	double at_s;		/* when the CPUs were read last; 0: they are to be read */
-	double busy_s;		/* how long they had been busy; 0: not known */
-	double ranks_s;		/* what the ranks used since */
-	double others_s, all_s; /* what others used of all CPU time while it was counted */
-};
+#include "libmalleable/controller/state/controller.h"
 
 /*
  * For how long processes, or the host, have used CPUS since the machine started, by STAT:

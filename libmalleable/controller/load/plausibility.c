@@ -3,7 +3,6 @@
 #include "libmalleable/controller/load/plausibility.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
@@ -20,32 +19,9 @@
 /* and the rest was this part of the window at least. */
 #define UNSEEN_MIN 0.1
 
-struct mal_plausibility_state {
-	struct mal_plausibility found;
-	struct mal_others others;
-	struct mal_cpumask cpus; /* for which they are counted */
-	double computed_s, lost_s;
-	double usual_lost_s[]; /* by rank: moving average */
-};
-
-struct mal_plausibility_state *mal_plausibility_create(unsigned int ranks)
+void mal_plausibility_open(struct mal_controller *controller)
 {
-	struct mal_plausibility_state *plausibility =
-		calloc(1, sizeof(struct mal_plausibility_state) + ranks * sizeof(double));
-
-	if (plausibility)
-		plausibility->found.others_part = NAN;
-	return plausibility;
-}
-
-void mal_plausibility_destroy(struct mal_plausibility_state *plausibility)
-{
-	free(plausibility);
-}
-
-const struct mal_plausibility *mal_plausibility_read(const struct mal_controller *controller)
-{
-	return &controller->plausibility->found;
+	controller->plausibility.others_part = NAN;
 }
 
 static double computed_in(const struct mal_sample *sample)
@@ -84,7 +60,7 @@ static bool works_unseen(const struct mal_sample *sample, const struct mal_cpu_t
 static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 {
 	const struct mal_cpumask none = {{0}}, foreign = mal_allocation_foreign(controller);
-	struct mal_cpumask cpus = *mal_allocation_idle(controller);
+	struct mal_cpumask cpus = controller->allocation.idle;
 
 	if (controller->pool || mal_cpumask_count(&foreign))
 		return none;
@@ -100,7 +76,7 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 
 static void look_for_others(struct mal_controller *controller, double ranks_s)
 {
-	struct mal_plausibility_state *plausibility = controller->plausibility;
+	struct mal_plausibility *plausibility = &controller->plausibility;
 	struct mal_cpumask cpus = cpus_of_ranks(controller);
 	unsigned int count = mal_cpumask_count(&cpus);
 	double now_s = mal_ticks_to_s(mal_ticks());
@@ -115,28 +91,28 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 	mal_others_count(&plausibility->others, mal_others_busy(stat, &cpus), count, now_s);
 	if (stat)
 		fclose(stat);
-	plausibility->found.others_part = mal_others_part(&plausibility->others);
+	plausibility->others_part = mal_others_part(&plausibility->others);
 }
 
 /* Add what a rank computed in a window, and how much of it without a CPU. */
-static void add_lost(struct mal_plausibility_state *plausibility, const struct mal_sample *sample,
+static void add_lost(struct mal_plausibility *plausibility, const struct mal_sample *sample,
 		     const struct mal_cpu_time *time)
 {
 	plausibility->computed_s += computed_in(sample);
 	plausibility->lost_s += lost_in(sample, time);
 	if (plausibility->computed_s > 0)
-		plausibility->found.lost_part = plausibility->lost_s / plausibility->computed_s;
+		plausibility->lost_part = plausibility->lost_s / plausibility->computed_s;
 }
 
 void mal_plausibility_skip(struct mal_controller *controller)
 {
-	mal_others_skip(&controller->plausibility->others);
+	mal_others_skip(&controller->plausibility.others);
 }
 
 bool mal_plausibility_window(struct mal_controller *controller, const struct mal_sample *samples,
 			     const struct mal_cpu_time *times)
 {
-	struct mal_plausibility *found = &controller->plausibility->found;
+	struct mal_plausibility *found = &controller->plausibility;
 	bool stopped = false;
 	double ranks_s = 0;
 
@@ -145,9 +121,8 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 		if (!samples[rank].running)
 			continue;
 		ranks_s += times[rank].cpu_s;
-		add_lost(controller->plausibility, &samples[rank], &times[rank]);
-		stopped |= was_stopped(&controller->plausibility->usual_lost_s[rank],
-				       &samples[rank], &times[rank]);
+		add_lost(found, &samples[rank], &times[rank]);
+		stopped |= was_stopped(&found->usual_lost_s[rank], &samples[rank], &times[rank]);
 		if (!works_unseen(&samples[rank], &times[rank]))
 			continue;
 		found->now = true;

@@ -10,26 +10,8 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Windows in which what the ranks measured is not what they did. */
-struct mal_plausibility {
-	unsigned int stopped; /* thrown away: ranks computed far longer than they had CPUs */
-	unsigned int unseen;  /* nothing was moved: a rank worked in threads that it cannot see */
-	unsigned int rank;    /* the last such */
-	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
-	bool now;		 /* the last window was one */
-	/* Of the ranks' CPUs, used by others (other_load.h); NAN: not known. */
-	double others_part;
-	double lost_part; /* of the time for which ranks computed, without a CPU */
-};
-
-/* For so many RANKS, before the first window. NULL: out of memory. */
-struct mal_plausibility_state *mal_plausibility_create(unsigned int ranks);
-
-/* NULL-safe. */
-void mal_plausibility_destroy(struct mal_plausibility_state *plausibility);
-
-/* What was found in all windows so far. */
-const struct mal_plausibility *mal_plausibility_read(const struct mal_controller *controller);
+/* How much others use is not known yet. */
+void mal_plausibility_open(struct mal_controller *controller);
 
 /* What a rank said of its CPU time in a window. */
 struct mal_cpu_time {

@@ -10,14 +10,11 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* For so many RANKS, before the first round. NULL: out of memory. */
-struct mal_sampling *mal_sampling_create(unsigned int ranks);
-
-/* NULL-safe. */
-void mal_sampling_destroy(struct mal_sampling *sampling);
+/* Before the first round. */
+void mal_sampling_open(struct mal_controller *controller);
 
 /* The policy tries something, or does not: windows stay short while it does. */
-void mal_sampling_set_brief(struct mal_controller *controller, bool brief);
+void mal_sampling_use_short_windows(struct mal_controller *controller, bool short_ones);
 
 /*
  * A window was decided on. Windows become longer while nothing moves, and short again if CPUs have

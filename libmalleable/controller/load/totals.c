@@ -6,49 +6,11 @@
 #include "libmalleable/controller/load/totals.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/controller/cpus/owners.h"
 #include "policies/interface/attained.h"
 #include "policies/model/model.h"
-
-struct rank_load {
-	struct mal_rank_totals totals;
-	/*
-	 * In windows in which nobody shared: CPU seconds of its regions, of unmanaged ranks also
-	 * while they compute nothing, and work in them.
-	 */
-	double alone_s, alone_work_s;
-};
-
-struct mal_totalling {
-	struct mal_totals all;
-	uint64_t shared; /* borrows and grants until the last window */
-	bool was_shared; /* a rank had another's CPU as it ended */
-	struct rank_load ranks[];
-};
-
-struct mal_totalling *mal_totalling_create(unsigned int ranks)
-{
-	return calloc(1, sizeof(struct mal_totalling) + ranks * sizeof(struct rank_load));
-}
-
-void mal_totalling_destroy(struct mal_totalling *totalling)
-{
-	free(totalling);
-}
-
-const struct mal_totals *mal_totals_read(const struct mal_controller *controller)
-{
-	return &controller->totalling->all;
-}
-
-const struct mal_rank_totals *mal_totals_of_rank(const struct mal_controller *controller,
-						 unsigned int rank)
-{
-	return &controller->totalling->ranks[rank].totals;
-}
 
 static void add_rank(struct mal_rank_totals *totals, const struct mal_sample *sample)
 {
@@ -61,17 +23,17 @@ static void add_rank(struct mal_rank_totals *totals, const struct mal_sample *sa
 /* Returns whether each rank had its first CPUs and no others since the last window. */
 static bool was_alone(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	struct mal_totalling *totalling = controller->totalling;
+	struct mal_totals *totals = &controller->totals;
 	const struct mal_segment *segment = &controller->step->segment;
-	uint64_t before = totalling->shared;
-	bool alone = !totalling->was_shared;
+	uint64_t before = totals->shared;
+	bool alone = !totals->was_shared;
 
-	totalling->shared = 0;
-	totalling->was_shared = false;
+	totals->shared = 0;
+	totals->was_shared = false;
 	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
 		const struct mal_counters *count = &segment->ranks[rank].count;
 
-		totalling->shared += count->borrows + count->grants;
+		totals->shared += count->borrows + count->grants;
 		if (samples[rank].running &&
 		    samples[rank].cpus != mal_cpumask_count(&controller->ranks[rank].home))
 			alone = false;
@@ -80,9 +42,9 @@ static bool was_alone(struct mal_controller *controller, const struct mal_sample
 		struct mal_cpu_state cpu = mal_owner_read(controller, controller->step->cpu[i]);
 
 		if (cpu.user != cpu.owner && cpu.user < segment->rank_count)
-			totalling->was_shared = true;
+			totals->was_shared = true;
 	}
-	return alone && !totalling->was_shared && totalling->shared == before;
+	return alone && !totals->was_shared && totals->shared == before;
 }
 
 /* Its threads have said how much they computed, and not when (rank/cpus/unmanaged.h). */
@@ -103,18 +65,19 @@ static double computing(const struct mal_controller *controller, unsigned int ra
 /* Nobody shared: learn what teams lose inside regions. In the first window they were created. */
 static void learn_loss(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	struct mal_totalling *totalling = controller->totalling;
+	struct mal_totals *totals = &controller->totals;
 
-	if (!totalling->all.windows)
+	if (!totals->windows)
 		return;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_sample *sample = &samples[rank];
+		struct mal_rank_totals *load = &controller->rank_totals[rank];
 		double inside = computing(controller, rank, sample);
 
 		if (!sample->running || inside <= 0)
 			continue;
-		totalling->ranks[rank].alone_s += inside * sample->cpus;
-		totalling->ranks[rank].alone_work_s += sample->work_s;
+		load->alone_s += inside * sample->cpus;
+		load->alone_work_s += sample->work_s;
 	}
 }
 
@@ -155,7 +118,7 @@ static struct estimate unmanaged_work(const struct mal_sample *sample, unsigned 
  */
 static struct estimate work_with_loss(const struct scene *scene, unsigned int rank)
 {
-	const struct rank_load *load = &scene->controller->totalling->ranks[rank];
+	const struct mal_rank_totals *load = &scene->controller->rank_totals[rank];
 	const struct mal_sample *sample = &scene->samples[rank];
 	unsigned int home = scene->home[rank];
 	struct estimate work = {sample->work_s, sample->work_s};
@@ -204,7 +167,7 @@ static struct estimate without(const struct scene *scene)
 
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	struct mal_totals *totals = &controller->totalling->all;
+	struct mal_totals *totals = &controller->totals;
 	unsigned int ranks = controller->step->segment.rank_count, cpus = 0, own = 0,
 		     home[MAL_MAX_RANKS] = {0};
 	double elapsed = mal_model_elapsed(samples, ranks),
@@ -223,7 +186,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
 		scene.waiting_s += samples[rank].mpi_s * samples[rank].cpus;
-		add_rank(&controller->totalling->ranks[rank].totals, &samples[rank]);
+		add_rank(&controller->rank_totals[rank], &samples[rank]);
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)
 		return;
@@ -257,14 +220,10 @@ double mal_totals_outside(const struct mal_totals *totals, double step_s)
 	return fmax(0, step_s - totals->elapsed_s);
 }
 
-double mal_totals_attained(const struct mal_totals *totals)
-{
-	return mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s);
-}
-
 double mal_totals_got(const struct mal_controller *controller)
 {
-	double share = mal_totals_attained(mal_totals_read(controller));
+	const struct mal_totals *totals = &controller->totals;
+	double share = mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s);
 
 	if (isnan(share) || strcmp(controller->deciding.policy->name, "observe") == 0)
 		return NAN;

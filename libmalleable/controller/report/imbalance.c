@@ -18,39 +18,6 @@
 /* Another placement is worth being mentioned from here on. */
 #define WORTH 0.01
 
-struct mal_imbalance {
-	const char *hostfile; /* NULL: none */
-	bool derived;	      /* a part of its name was added */
-	const struct mal_file_claimant *writer;
-	char own_hostfile[4096]; /* used where HOSTFILE is another step's */
-	bool brief;		 /* no line for each node */
-	unsigned int known;	 /* nodes, when the step was over */
-	unsigned int count;	 /* nodes of the step */
-	const struct mal_node *list;
-	double balance, possible; /* of the load between nodes; NaN: not known */
-	struct mal_error hostfile_error;
-	bool written;
-};
-
-struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step)
-{
-	struct mal_imbalance *nodes = calloc(1, sizeof(*nodes));
-
-	if (!nodes)
-		return NULL;
-	nodes->hostfile = step->arguments.hostfile;
-	nodes->derived = step->derived[MAL_FILE_HOSTFILE];
-	nodes->writer = &step->writer;
-	nodes->brief = step->arguments.brief;
-	nodes->balance = nodes->possible = NAN;
-	return nodes;
-}
-
-void mal_imbalance_destroy(struct mal_imbalance *imbalance)
-{
-	free(imbalance);
-}
-
 static unsigned int count_ranks(const struct mal_imbalance *nodes)
 {
 	unsigned int count = 0;
@@ -83,12 +50,13 @@ static bool read_placement(const struct mal_imbalance *nodes, unsigned int count
 }
 
 /* A line for each rank, as Slurm's SLURM_HOSTFILE wants it for --distribution=arbitrary. */
-static int write_hostfile(struct mal_imbalance *nodes, const unsigned int *node_of,
+static int write_hostfile(struct mal_controller *controller, const unsigned int *node_of,
 			  unsigned int count)
 {
-	FILE *file = mal_file_claim(&nodes->hostfile, nodes->derived, "hostfile", nodes->writer,
-				    nodes->own_hostfile, sizeof(nodes->own_hostfile),
-				    &nodes->hostfile_error);
+	struct mal_imbalance *nodes = &controller->imbalance;
+	FILE *file = mal_file_claim(&nodes->hostfile, controller->step->derived[MAL_FILE_HOSTFILE],
+				    "hostfile", &controller->step->writer, nodes->own_hostfile,
+				    sizeof(nodes->own_hostfile), &nodes->hostfile_error);
 
 	if (!file)
 		return -1;
@@ -144,8 +112,9 @@ static bool is_worth(const struct mal_imbalance *nodes)
 }
 
 /* Where all ranks are known: how good their placement could be. */
-static void find_placement(struct mal_imbalance *nodes)
+static void find_placement(struct mal_controller *controller)
 {
+	struct mal_imbalance *nodes = &controller->imbalance;
 	unsigned int count = count_ranks(nodes);
 	unsigned int *node_of = calloc(count, sizeof(*node_of)),
 		     *cpus = calloc(nodes->known, sizeof(*cpus));
@@ -162,7 +131,7 @@ static void find_placement(struct mal_imbalance *nodes)
 			if (!is_worth(nodes))
 				read_placement(nodes, count, node_of, work);
 			nodes->written =
-				nodes->hostfile && write_hostfile(nodes, node_of, count) == 0;
+				nodes->hostfile && write_hostfile(controller, node_of, count) == 0;
 		}
 	}
 	free(node_of);
@@ -173,14 +142,16 @@ static void find_placement(struct mal_imbalance *nodes)
 
 void mal_imbalance_find(struct mal_controller *controller)
 {
-	struct mal_imbalance *nodes = controller->imbalance;
+	struct mal_imbalance *nodes = &controller->imbalance;
 
 	if (mal_summaries_part(controller) != MAL_NODES_ALL)
 		return;
+	nodes->hostfile = controller->step->arguments.hostfile;
+	nodes->possible = NAN;
 	nodes->list = mal_summaries_list(controller, &nodes->known, &nodes->count);
 	nodes->balance = find_balance(nodes);
 	if (nodes->known == nodes->count && !isnan(nodes->balance))
-		find_placement(nodes);
+		find_placement(controller);
 }
 
 static int by_load(const void *a, const void *b)
@@ -241,10 +212,10 @@ static void say_placement(struct mal_text *text, const struct mal_imbalance *nod
 
 size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer, size_t size)
 {
-	const struct mal_imbalance *nodes = controller->imbalance;
+	const struct mal_imbalance *nodes = &controller->imbalance;
 	struct mal_text text = {buffer, size, 0};
 
-	if (!nodes->brief)
+	if (!controller->step->arguments.brief)
 		say_each(&text, nodes);
 	if (nodes->known < nodes->count)
 		mal_text_add(&text, "%u of %u nodes did not say what they did\n",
@@ -263,7 +234,7 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 
 json_t *mal_imbalance_json(const struct mal_controller *controller)
 {
-	const struct mal_imbalance *nodes = controller->imbalance;
+	const struct mal_imbalance *nodes = &controller->imbalance;
 	json_t *list;
 
 	if (mal_summaries_part(controller) != MAL_NODES_ALL)

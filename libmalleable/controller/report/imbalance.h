@@ -13,12 +13,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Nothing is known yet of the nodes of STEP. NULL: out of memory. */
-struct mal_imbalance *mal_imbalance_create(const struct mal_step_facts *step);
-
-/* NULL-safe. */
-void mal_imbalance_destroy(struct mal_imbalance *imbalance);
-
 /*
  * The step is over: compare the nodes that are known, find a better placement of the ranks, and
  * write the hostfile.

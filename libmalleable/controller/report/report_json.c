@@ -30,14 +30,12 @@ static json_t *alternatives_json(const struct mal_controller *controller, double
 {
 	json_t *object = json_object();
 	const struct mal_outcome *outcome;
-	const struct mal_policy *policy;
 
-	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
-	     i++) {
+	for (size_t i = 0; (outcome = mal_alternatives_at(controller, i)); i++) {
 		double predicted_s,
 			share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 
-		json_object_set_new(object, policy->name,
+		json_object_set_new(object, outcome->policy,
 				    json_pack("{s:o, s:o, s:I}", "elapsed_s",
 					      mal_json_number(predicted_s), "share_of_attainable",
 					      mal_json_number(share), "moves",
@@ -59,7 +57,7 @@ static struct mal_cpumask owned(const struct mal_controller *controller, unsigne
 
 static json_t *rank_json(const struct mal_controller *controller, unsigned int rank)
 {
-	const struct mal_rank_totals *totals = mal_totals_of_rank(controller, rank);
+	const struct mal_rank_totals *totals = &controller->rank_totals[rank];
 	const struct mal_rank_view *view = &controller->ranks[rank];
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 	struct mal_cpumask last = owned(controller, rank);
@@ -85,18 +83,18 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 
 static json_t *measured_json(const struct mal_controller *controller, double step_s)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
 	double off = mal_verdict_off(controller, step_s);
 	double share = isnan(off) ? NAN : mal_totals_got(controller);
 
 	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
-			 (int)mal_plausibility_read(controller)->stopped, "unseen_windows",
-			 (int)mal_plausibility_read(controller)->unseen, "others_part",
-			 mal_json_number(mal_plausibility_read(controller)->others_part),
-			 "elapsed_s", totals->elapsed_s, "unbalanced_s", mal_json_number(off),
-			 "ideal_s", totals->ideal_s, "share_of_attainable", mal_json_number(share),
+			 (int)controller->plausibility.stopped, "unseen_windows",
+			 (int)controller->plausibility.unseen, "others_part",
+			 mal_json_number(controller->plausibility.others_part), "elapsed_s",
+			 totals->elapsed_s, "unbalanced_s", mal_json_number(off), "ideal_s",
+			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
 			 "load_balance_before", totals->balance_before / elapsed,
 			 "load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
 			 totals->cpus.all_s > 0 ? totals->cpus.useful_s / totals->cpus.all_s : 0.0);
@@ -168,7 +166,7 @@ static json_t *head_json(const struct mal_controller *controller)
 
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	json_t *ranks = json_array();
 	char schedule[32], verdict[MAL_VERDICT_SIZE] = "too short to measure";
 
@@ -196,7 +194,7 @@ int mal_report_json(const struct mal_controller *controller, const struct mal_re
 {
 	json_t *root = head_json(controller);
 	json_t *rest = report ? report_json(controller, report) : json_pack("{s:i}", "ranks", 0);
-	json_t *talp = report ? mal_talp_json(&mal_totals_read(controller)->cpus, report->ranks,
+	json_t *talp = report ? mal_talp_json(&controller->totals.cpus, report->ranks,
 					      controller->step->cpu_count, report->elapsed_s)
 			      : json_object();
 	int result = root && rest && talp ? json_object_update(root, rest) : -1;

@@ -101,16 +101,15 @@ static void say_efficiency(struct mal_text *text, const struct mal_cpu_seconds *
 
 /* What a policy would have made of it, behind BEFORE. */
 static void say_alternative(struct mal_text *text, const struct mal_controller *controller,
-			    double step_s, const char *before, const char *name,
-			    const struct mal_outcome *outcome)
+			    double step_s, const char *before, const struct mal_outcome *outcome)
 {
 	double predicted_s, share = mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 
 	if (isnan(predicted_s)) {
-		mal_text_add(text, "%s%s no estimate", before, name);
+		mal_text_add(text, "%s%s no estimate", before, outcome->policy);
 		return;
 	}
-	mal_text_add(text, "%s%s %.3f s", before, name, predicted_s);
+	mal_text_add(text, "%s%s %.3f s", before, outcome->policy, predicted_s);
 	if (share < -0.005)
 		mal_text_add(text, " (slower)");
 	else if (!isnan(share))
@@ -188,22 +187,20 @@ static void say_alternatives(struct mal_text *text, const struct mal_controller 
 			     double step_s)
 {
 	const struct mal_outcome *outcome;
-	const struct mal_policy *policy;
 	double predicted_s;
 	char who[64];
 
-	for (size_t i = 0; (policy = mal_alternatives_at(controller->alternatives, i, &outcome));
-	     i++)
+	for (size_t i = 0; (outcome = mal_alternatives_at(controller, i)); i++)
 		say_alternative(text, controller, step_s,
-				i ? ", " : "predicted with --balance: ", policy->name, outcome);
-	policy = mal_alternatives_at(controller->alternatives, 0, &outcome);
-	if (!policy)
+				i ? ", " : "predicted with --balance: ", outcome);
+	outcome = mal_alternatives_at(controller, 0);
+	if (!outcome)
 		return;
 	mal_text_add(text, "\n");
 	mal_verdict_predict(controller, outcome, step_s, &predicted_s);
 	if (isnan(predicted_s))
 		return;
-	snprintf(who, sizeof(who), "  with %s ", policy->name);
+	snprintf(who, sizeof(who), "  with %s ", outcome->policy);
 	say_way(text, controller, who, outcome);
 }
 
@@ -362,7 +359,7 @@ static void say_too_short(struct mal_text *text, const struct mal_controller *co
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
 		       char *buffer, size_t size)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	struct mal_text text = {buffer, size, 0};
 	char verdict[MAL_VERDICT_SIZE], before[32], after[32];
 
@@ -386,9 +383,9 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	if (controller->deciding.rejected)
 		mal_text_add(&text, "policy %s was rejected: %s\n",
 			     controller->deciding.policy->name, controller->deciding.rejected);
-	if (mal_allocation_min_share(controller) < controller->step->cpu_count)
+	if (controller->allocation.min_share < controller->step->cpu_count)
 		mal_text_add(&text, "beside other jobs: %u of its %u CPUs at least\n",
-			     mal_allocation_min_share(controller), controller->step->cpu_count);
+			     controller->allocation.min_share, controller->step->cpu_count);
 	if (controller->off_switch.ever_off)
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");
@@ -415,8 +412,8 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	say_ways(&text, controller);
 	say_use(&text, controller);
 	say_mode(&text, controller);
-	say_plausibility(&text, mal_plausibility_read(controller));
-	say_kept(&text, mal_leaving_kept(controller));
+	say_plausibility(&text, &controller->plausibility);
+	say_kept(&text, &controller->leaving.kept);
 	mal_text_add(&text, "%s", mal_phrase_no_filter);
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
 		     100 * report->own_part, 1e3 * report->controller_cpu_s);
@@ -446,7 +443,7 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
 		       bool alone, char *buffer, size_t size)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	struct mal_text text = {buffer, size, 0};
 	char verdict[MAL_VERDICT_SIZE] = "too short to measure";
 

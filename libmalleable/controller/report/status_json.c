@@ -112,12 +112,10 @@ char *mal_status_json(const struct mal_controller *controller)
 		controller->off_switch.off_now ? "switched off by the administrator"
 					       : controller->deciding.rejected,
 		"cpus", mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)),
-		"share",
-		mal_cpumask_format(mal_allocation_share(controller), shares, sizeof(shares)),
+		"share", mal_cpumask_format(&controller->allocation.share, shares, sizeof(shares)),
 		"running_s", mal_ticks_to_s(mal_ticks() - controller->step->started), "windows",
-		(int)mal_totals_read(controller)->windows, "measured_s",
-		mal_totals_read(controller)->elapsed_s, "unbalanced_s",
-		mal_totals_read(controller)->off_s, "ideal_s", mal_totals_read(controller)->ideal_s,
+		(int)controller->totals.windows, "measured_s", controller->totals.elapsed_s,
+		"unbalanced_s", controller->totals.off_s, "ideal_s", controller->totals.ideal_s,
 		"share_of_attainable", mal_json_number(share), "plans",
 		(int)controller->deciding.plans, "ranks", ranks);
 	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;

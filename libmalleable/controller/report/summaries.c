@@ -126,8 +126,8 @@ char *mal_summaries_describe(struct mal_controller *controller, const char *text
 	}
 	own.cpus = controller->step->cpu_count;
 	for (unsigned int i = 0; i < own.rank_count; i++)
-		own.work[i] = mal_totals_of_rank(controller, i)->work_s +
-			      mal_totals_of_rank(controller, i)->serial_s;
+		own.work[i] =
+			controller->rank_totals[i].work_s + controller->rank_totals[i].serial_s;
 	mal_report_line(controller, &report, false, own.line, sizeof(own.line));
 	own.line[strcspn(own.line, "\n")] = '\0';
 	/* Asked for again, it replaces what was said before. */

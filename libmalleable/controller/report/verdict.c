@@ -28,7 +28,7 @@
 /* Others used the CPUs, and the ranks lost time by that. */
 static bool is_beside_others(const struct mal_controller *controller)
 {
-	const struct mal_plausibility *found = mal_plausibility_read(controller);
+	const struct mal_plausibility *found = &controller->plausibility;
 
 	return found->others_part > MUCH && found->lost_part > MUCH;
 }
@@ -42,14 +42,14 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return "the policy was rejected: try another one";
 	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
-	if (mal_plausibility_read(controller)->unseen)
+	if (controller->plausibility.unseen)
 		return "work in threads outside OpenMP: use fewer";
 	if (is_beside_others(controller)) {
 		snprintf(text, size, "others used %.0f %% of the CPUs: try a quiet node",
-			 100 * mal_plausibility_read(controller)->others_part);
+			 100 * controller->plausibility.others_part);
 		return text;
 	}
-	if (mal_plausibility_read(controller)->stopped)
+	if (controller->plausibility.stopped)
 		return "others used the CPUs: try a quiet node";
 	if (*mal_phrase_told_one(controller, text, size))
 		return text;
@@ -71,7 +71,7 @@ enum kind { OBSERVED, UNKNOWN, BALANCED, GAIN, NO_GAIN };
 /* Where others had the CPUs, windows in which nobody shared are still as they are without us. */
 static bool is_unsure(const struct mal_controller *controller, const struct times *times)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 
 	return totals->unsure_s > UNSURE * times->off_s ||
 	       (totals->shared_s > MUCH * totals->elapsed_s && is_beside_others(controller));
@@ -91,10 +91,10 @@ static enum kind find_kind(const struct mal_controller *controller, const struct
 /* Why there is nothing to gain. */
 static const char *balanced(const struct mal_controller *controller)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
-		return mal_plausibility_read(controller)->lost_part > MOST
+		return controller->plausibility.lost_part > MOST
 			       ? "ranks wait for other processes or files"
 			       : "ranks wait for work of one thread";
 	return "balanced as it is";
@@ -180,7 +180,7 @@ static struct times whole_step(const struct mal_totals *windows, double step_s)
 
 double mal_verdict_off(const struct mal_controller *controller, double step_s)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	const struct times times = whole_step(totals, step_s);
 
 	return find_kind(controller, &times) == UNKNOWN ? NAN : totals->off_s;
@@ -189,7 +189,7 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 double mal_verdict_predict(const struct mal_controller *controller,
 			   const struct mal_outcome *simulated, double step_s, double *predicted_s)
 {
-	const struct mal_totals *totals = mal_totals_read(controller);
+	const struct mal_totals *totals = &controller->totals;
 	const struct times times = whole_step(totals, step_s);
 	double part = totals->elapsed_s > step_s ? step_s / totals->elapsed_s : 1;
 
@@ -203,7 +203,7 @@ double mal_verdict_predict(const struct mal_controller *controller,
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
 			size_t size)
 {
-	const struct times times = whole_step(mal_totals_read(controller), step_s);
+	const struct times times = whole_step(&controller->totals, step_s);
 
 	switch (find_kind(controller, &times)) {
 	case OBSERVED: say_observed(controller, &times, line, size); break;

@@ -14,8 +14,11 @@
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/segment.h"
 #include "policies/decide/decision.h"
+#include "policies/decide/simulation.h"
+#include "policies/decide/windows.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/policy.h"
+#include "policies/model/efficiency.h"
 
 /* Files that users name. */
 enum mal_file { MAL_FILE_REPORT, MAL_FILE_TRACE, MAL_FILE_HOSTFILE, MAL_FILES };
@@ -73,8 +76,104 @@ struct mal_deciding {
 };
 
 /*
- * All modules may read all of this. Beside each part stands the module that alone writes it. What
- * only one module reads is a struct that this module alone knows.
+ * The CPUs of the allocation: which of them the ranks may have now, and their places. Ranks may
+ * have the step's share where jobs share CPUs, and the idle ones, which are the step's for as long
+ * as nobody else needs them.
+ */
+struct mal_allocation {
+	struct mal_cpumask idle;
+	struct mal_cpumask share; /* without an agent that says otherwise all of the allocation */
+	unsigned int min_share;	  /* CPUs in it at any time, at least */
+	/* Places of the CPUs of the step, in order; all are 0 until they were read. */
+	bool read;
+	unsigned int core[MAL_MAX_CPUS], l3[MAL_MAX_CPUS], numa[MAL_MAX_CPUS],
+		package[MAL_MAX_CPUS];
+};
+
+/* What the windows add up to. */
+struct mal_totals {
+	unsigned int windows;
+	double elapsed_s; /* as it was */
+	double off_s;	  /* predicted without balancing, at least */
+	double unsure_s;  /* it may be so much more */
+	double shared_s;  /* of the elapsed time, where it is no measure of that without */
+	double ideal_s;	  /* predicted with perfect balance */
+	struct mal_cpu_seconds cpus;	      /* where their time went */
+	double balance_before, balance_after; /* load balance, weighted by elapsed time */
+	uint64_t shared;		      /* borrows and grants until the last window */
+	bool was_shared;		      /* a rank had another's CPU as it ended */
+};
+
+/* What the windows of a rank add up to. */
+struct mal_rank_totals {
+	double work_s, barrier_s, serial_s, mpi_s;
+	/*
+	 * In windows in which nobody shared: CPU seconds of its regions, of unmanaged ranks also
+	 * while they compute nothing, and work in them.
+	 */
+	double alone_s, alone_work_s;
+};
+
+/* How long others used the ranks' CPUs; all 0: the count has not begun. Times of all CPUs, in s. */
+struct mal_others {
+	double at_s;		/* when the CPUs were read last; 0: they are to be read */
+	double busy_s;		/* how long they had been busy; 0: not known */
+	double ranks_s;		/* what the ranks used since */
+	double others_s, all_s; /* what others used of all CPU time while it was counted */
+};
+
+/* Windows in which what the ranks measured is not what they did. */
+struct mal_plausibility {
+	unsigned int stopped; /* thrown away: ranks computed far longer than they had CPUs */
+	unsigned int unseen;  /* nothing was moved: a rank worked in threads that it cannot see */
+	unsigned int rank;    /* the last such */
+	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
+	bool now;		 /* the last window was one */
+	double others_part;	 /* of the ranks' CPUs, used by others; NAN: not known */
+	double lost_part;	 /* of the time for which ranks computed, without a CPU */
+	struct mal_others others;
+	struct mal_cpumask cpus; /* for which they are counted */
+	double computed_s, lost_s;
+	double usual_lost_s[MAL_MAX_RANKS]; /* moving average */
+};
+
+/* Rounds of samples. */
+struct mal_sampling {
+	struct mal_windows windows;
+	enum mal_boundary_kind kind; /* that ends a phase */
+	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
+	uint64_t since, patience;
+	/* As the present round began: the furthest boundary, and the tick. */
+	uint64_t began_at, began;
+	enum mal_boundary_kind was; /* as the next window started */
+	struct mal_previous {
+		bool valid;
+		struct mal_snapshot snapshot;
+		/* By kind: the count when one was last seen to come, and that tick. */
+		struct mal_passed {
+			uint64_t count, tick;
+		} passed[MAL_BOUNDARY_KINDS];
+	} last[MAL_MAX_RANKS]; /* where their next window starts */
+};
+
+/* What is out of balance between the nodes of a step. */
+struct mal_imbalance {
+	const char *hostfile;	 /* NULL: none */
+	char own_hostfile[4096]; /* used where HOSTFILE is another step's */
+	unsigned int known;	 /* nodes, when the step was over */
+	unsigned int count;	 /* nodes of the step */
+	const struct mal_node *list;
+	double balance, possible; /* of the load between nodes; NaN: not known */
+	struct mal_error hostfile_error;
+	bool written;
+};
+
+#define MAL_HISTORY_MAX 2000
+#define MAL_ALTERNATIVES 3
+
+/*
+ * All 0 at first. Beside each part stands the module that alone writes it. All may read it, unless
+ * that module alone does (t/layers.py checks both).
  */
 struct mal_controller {
 	const struct mal_step_facts *step;
@@ -101,22 +200,49 @@ struct mal_controller {
 		struct mal_sample samples[MAL_MAX_RANKS];
 	} last_window;
 	/* Which CPUs the ranks may have. */
-	struct mal_allocation *allocation; /* cpus/allocation.h */
-	struct mal_leaving *leaving;	   /* cpus/leaving.h */
-	struct mal_settling *settling;	   /* cpus/idle.h */
-	struct mal_agent_link *agent;	   /* share.h; NULL: there is none */
-	struct mal_pool *pool;		   /* cpus/pool.h; NULL without pool=job */
+	struct mal_allocation allocation; /* cpus/allocation.h */
+	struct {
+		struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
+		struct mal_cpumask kept; /* that ranks were told to leave in vain, at any time */
+	} leaving;			 /* cpus/leaving.h */
+	struct {
+		uint64_t until; /* ticks; 0: nothing was taken away */
+		uint64_t looked;
+	} settling;	       /* cpus/idle.h */
+	struct mal_pool *pool; /* cpus/pool.h; NULL without pool=job */
+	struct {
+		bool connected;
+		int fd;
+		bool owed;	 /* the last share has not been answered */
+		uint64_t number; /* of that share */
+	} agent;		 /* controller/agent alone */
 	/* What the ranks do. */
-	struct mal_sampling *sampling;		     /* load/sampling.h */
-	struct mal_totalling *totalling;	     /* load/totals.h */
-	struct mal_plausibility_state *plausibility; /* load/plausibility.h */
-	struct mal_history *history;		     /* load/history.h */
-	struct mal_recording *recording;	     /* load/recording.h; NULL: none */
-	struct mal_alternatives *alternatives;	     /* load/alternatives.h; NULL: none */
+	struct mal_sampling sampling; /* load/sampling.h alone */
+	struct mal_totals totals;     /* load/totals.h */
+	struct mal_rank_totals rank_totals[MAL_MAX_RANKS];
+	struct mal_plausibility plausibility; /* load/plausibility.h */
+	struct {
+		size_t count;
+		double times[MAL_HISTORY_MAX];
+		uint16_t *counts; /* by rank, for each time */
+	} history;		  /* load/history.h alone */
+	struct {
+		struct mal_trace_writer *writer;
+		bool tried;		    /* to open the file */
+		struct mal_error err, note; /* NOTE: it is in a file of its own */
+	} recording;			    /* load/recording.h alone */
+	struct mal_simulation *alternatives[MAL_ALTERNATIVES]; /* load/alternatives.h alone */
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
 	struct mal_summaries *summaries; /* report/summaries.h */
-	struct mal_imbalance *imbalance; /* report/imbalance.h */
-	struct mal_overdue *overdue;	 /* overdue.h */
+	struct mal_imbalance imbalance;	 /* report/imbalance.h alone */
+	struct {
+		uint64_t due;	     /* tick at which the move is taken back */
+		uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
+		uint32_t back;	     /* the one that took it back; 0: none did */
+		uint64_t taken_back; /* tick at which it did */
+		/* By CPU of the step: owners before the move, and when it was taken back. */
+		unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
+	} overdue; /* overdue.h alone */
 };
 
 #endif

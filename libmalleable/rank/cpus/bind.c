@@ -139,15 +139,18 @@ void mal_bind_forget(struct mal_rank *rank)
 		atomic_store_explicit(&rank->threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
 }
 
-static bool in_team(const struct mal_rank *rank, int32_t tid)
+/* The slot of thread TID (0: the calling one), NULL if it is in no team. */
+static struct mal_thread_slot *slot_of(const struct mal_rank *rank, int32_t tid)
 {
-	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
+	if (!tid)
+		tid = mal_self.tid;
+	for (unsigned int i = 0; tid && i < rank->segment.thread_count; i++) {
 		int32_t other = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 
 		if (other == tid)
-			return true;
+			return &rank->threads[i];
 	}
-	return false;
+	return NULL;
 }
 
 static bool is_unmanaged(const struct mal_rank *rank, unsigned int number)
@@ -213,7 +216,7 @@ static unsigned int bind_process(const struct mal_rank *rank, unsigned int numbe
 	while (tasks && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && !(own && in_team(rank, tid)) &&
+		if (tid > 0 && !(own && slot_of(rank, tid)) &&
 		    !(unmanaged && mal_pins_keep(rank, number, tid)))
 			count += mal_cpumask_set_affinity(tid, mask) == 0;
 	}
@@ -252,14 +255,16 @@ static struct mal_cpumask listed(const struct mal_rank *rank, unsigned int me)
 
 /*
  * Let BIND_THREADS bind threads of rank NUMBER to the CPUs that CPUS_OF it are, until these are the
- * same afterwards (core/place.h). Returns how many it bound at last.
+ * same afterwards (core/place.h), while others wait for us. Returns how many it bound at last.
  */
-static unsigned int bind_and_look(const struct mal_rank *rank, unsigned int number,
-				  cpus_function *cpus_of, bind_function *bind_threads)
+static unsigned int bind_announced(const struct mal_rank *rank, unsigned int number,
+				   cpus_function *cpus_of, bind_function *bind_threads)
 {
-	struct mal_cpumask mask, again = cpus_of(rank, number);
+	struct mal_cpumask mask, again;
 	unsigned int count = 0;
 
+	atomic_fetch_add(&rank->slot->binding, 1);
+	again = cpus_of(rank, number);
 	for (unsigned int i = 0; i < BIND_TRIES && mal_cpumask_count(&again); i++) {
 		mask = again;
 		count = bind_threads(rank, number, &mask);
@@ -268,17 +273,6 @@ static unsigned int bind_and_look(const struct mal_rank *rank, unsigned int numb
 		if (memcmp(&mask, &again, sizeof(mask)) == 0)
 			break;
 	}
-	return count;
-}
-
-/* The same, while others wait for us. */
-static unsigned int bind_announced(const struct mal_rank *rank, unsigned int number,
-				   cpus_function *cpus_of, bind_function *bind_threads)
-{
-	unsigned int count;
-
-	atomic_fetch_add(&rank->slot->binding, 1);
-	count = bind_and_look(rank, number, cpus_of, bind_threads);
 	atomic_fetch_sub(&rank->slot->binding, 1);
 	return count;
 }
@@ -293,20 +287,6 @@ void mal_bind_new_thread(const struct mal_rank *rank)
 {
 	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND))
 		bind_announced(rank, rank->me, lasting, bind_caller);
-}
-
-/* The slot of thread TID (0: the calling one), NULL if it is in no team. */
-static struct mal_thread_slot *slot_of(const struct mal_rank *rank, int32_t tid)
-{
-	if (!tid)
-		tid = mal_self.tid;
-	for (unsigned int i = 0; tid && i < rank->segment.thread_count; i++) {
-		int32_t other = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
-
-		if (other == tid)
-			return &rank->threads[i];
-	}
-	return NULL;
 }
 
 bool mal_bind_is_ours(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask)
@@ -383,12 +363,6 @@ void mal_bind_send_home(const struct mal_rank *rank, uint32_t cpu)
 	}
 }
 
-/* Bind all threads of an unmanaged rank to the CPUs that it uses now. */
-static unsigned int bind_unmanaged(const struct mal_rank *rank, unsigned int number)
-{
-	return bind_announced(rank, number, used_by, bind_process);
-}
-
 /* The team size that another rank states, bounded. */
 static unsigned int team_of(const struct mal_rank *rank, unsigned int number)
 {
@@ -404,7 +378,7 @@ unsigned int mal_bind_evict(const struct mal_rank *rank, unsigned int borrower, 
 	unsigned int sent = 0;
 
 	if (is_unmanaged(rank, borrower))
-		sent = bind_unmanaged(rank, borrower);
+		sent = bind_announced(rank, borrower, used_by, bind_process);
 	/* Its team may be smaller by now than when a thread was sent to CPU. */
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		struct mal_thread_slot *slot = mal_thread_slot(&rank->segment, borrower, i);
@@ -485,7 +459,8 @@ enum mal_spread mal_bind_spread(const struct mal_rank *rank, unsigned int borrow
 
 		if (mal_cpumask_count(&used) > team_of(rank, borrower))
 			return MAL_SPREAD_SATISFIED;
-		return bind_unmanaged(rank, borrower) ? MAL_SPREAD_DONE : MAL_SPREAD_NOT_YET;
+		return bind_announced(rank, borrower, used_by, bind_process) ? MAL_SPREAD_DONE
+									     : MAL_SPREAD_NOT_YET;
 	}
 	result = find_sharing(rank, borrower, &slot, &at);
 	if (result != MAL_SPREAD_DONE)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/needless.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
@@ -30,13 +31,6 @@
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
 #include "libmalleable/rank/state/rank.h"
-
-/* NEXT: the next definition of the function NAME after ours. */
-#define NEXT(name) \
-	static __typeof__(name) *next; \
-\
-	if (!next) \
-	*(void **)&next = dlsym(RTLD_NEXT, #name)
 
 /* What a thread that forks would have without us: in the child nobody can be asked. */
 static __thread struct mal_cpumask at_fork __attribute__((tls_model("initial-exec")));
@@ -164,16 +158,14 @@ static void narrow(const struct mal_rank *rank, bool widened)
 }
 
 /* Replace what we gave thread TID by what it would have without us. */
-static void say_unbalanced(struct mal_rank *rank, int32_t tid, size_t size, cpu_set_t *set)
+static void show_unbalanced(struct mal_rank *rank, int32_t tid, size_t size, cpu_set_t *set)
 {
-	struct mal_cpumask mask = {{0}};
+	struct mal_cpumask mask;
 	bool ours;
 
 	if (!rank->active || rank->observe)
 		return;
-	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && cpu < 8 * size; cpu++)
-		if (CPU_ISSET_S(cpu, size, set))
-			mal_cpumask_add(&mask, cpu);
+	mask = mal_pins_mask(rank, size, set);
 	ours = mal_bind_is_ours(rank, tid, &mask);
 	if ((!ours && !mal_pins_gave(rank, tid, &mask)) || mal_pins_has(rank, tid, &mask))
 		return;
@@ -186,30 +178,30 @@ static void say_unbalanced(struct mal_rank *rank, int32_t tid, size_t size, cpu_
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	NEXT(sched_getaffinity);
+	MAL_NEXT(sched_getaffinity);
 	int result = next(pid, size, set);
 
 	if (result == 0)
-		say_unbalanced(&mal, pid, size, set);
+		show_unbalanced(&mal, pid, size, set);
 	return result;
 }
 
 int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
 {
-	NEXT(pthread_getaffinity_np);
+	MAL_NEXT(pthread_getaffinity_np);
 	int result = next(thread, size, set);
 
 	if (result == 0 && mal.active)
-		say_unbalanced(&mal,
-			       pthread_equal(thread, pthread_self()) ? 0 : mal_pins_number(thread),
-			       size, set);
+		show_unbalanced(&mal,
+				pthread_equal(thread, pthread_self()) ? 0 : mal_pins_number(thread),
+				size, set);
 	return result;
 }
 
 /* The C library reads its threads' CPUs by an internal name. */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 {
-	NEXT(pthread_getattr_np);
+	MAL_NEXT(pthread_getattr_np);
 	int result = next(thread, attributes);
 	cpu_set_t set;
 
@@ -221,7 +213,7 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 
 int system(const char *command)
 {
-	NEXT(system);
+	MAL_NEXT(system);
 	mal_unseen_clean_up();
 	bool widened = widen(&mal);
 	mal_starts_count(MAL_START_BEGUN, command != NULL);
@@ -233,7 +225,7 @@ int system(const char *command)
 
 FILE *popen(const char *command, const char *mode)
 {
-	NEXT(popen);
+	MAL_NEXT(popen);
 	mal_unseen_clean_up();
 	bool widened = widen(&mal);
 	mal_starts_count(MAL_START_BEGUN, 1);
@@ -245,7 +237,7 @@ FILE *popen(const char *command, const char *mode)
 
 int wordexp(const char *words, wordexp_t *expanded, int flags)
 {
-	NEXT(wordexp);
+	MAL_NEXT(wordexp);
 	mal_unseen_clean_up();
 	bool widened = widen(&mal);
 	int result = next(words, expanded, flags);
@@ -254,33 +246,22 @@ int wordexp(const char *words, wordexp_t *expanded, int flags)
 	return result;
 }
 
-int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-		const posix_spawnattr_t *attributes, char *const *arguments,
-		char *const *environment)
-{
-	NEXT(posix_spawn);
-	HAND_ON(path, environment);
-	bool widened = widen(&mal);
-	int result = next(pid, path, actions, attributes, arguments, environment);
-
-	mal_starts_count(MAL_START_BEGUN, result == 0 && !needless);
-	narrow(&mal, widened);
-	return result;
-}
-
-int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-		 const posix_spawnattr_t *attributes, char *const *arguments,
-		 char *const *environment)
-{
-	NEXT(posix_spawnp);
-	HAND_ON("", environment);
-	bool widened = widen(&mal);
-	int result = next(pid, file, actions, attributes, arguments, environment);
-
-	mal_starts_count(MAL_START_BEGUN, result == 0 && !needless);
-	narrow(&mal, widened);
-	return result;
-}
+#define SPAWNS(name, path) \
+	int name(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, \
+		 const posix_spawnattr_t *attributes, char *const *arguments, \
+		 char *const *environment) \
+	{ \
+		MAL_NEXT(name); \
+		HAND_ON(path, environment); \
+		bool widened = widen(&mal); \
+		int result = next(pid, file, actions, attributes, arguments, environment); \
+\
+		mal_starts_count(MAL_START_BEGUN, result == 0 && !needless); \
+		narrow(&mal, widened); \
+		return result; \
+	}
+SPAWNS(posix_spawn, file)
+SPAWNS(posix_spawnp, "")
 
 static __typeof__(execve) *next_execve;
 static __typeof__(execvpe) *next_execvpe;
@@ -297,54 +278,28 @@ void mal_children_open(void)
  * In a child of vfork() too: it has the one CPU of the thread that created it, and shares our
  * memory.
  */
-int execve(const char *path, char *const *arguments, char *const *environment)
-{
-	if (!next_execve)
-		mal_children_open();
-	HAND_ON(path, environment);
-	bool widened = widen(&mal);
-	count_exec(1, needless);
-	int result = next_execve(path, arguments, environment);
-
-	count_exec(-1, needless);
-	if (mal.active && getpid() == mal.slot->pid)
-		narrow(&mal, widened);
-	return result;
-}
-
-int fexecve(int file, char *const *arguments, char *const *environment)
-{
-	if (!next_fexecve)
-		mal_children_open();
-	HAND_ON("", environment);
-	bool widened = widen(&mal);
-	count_exec(1, needless);
-	int result = next_fexecve(file, arguments, environment);
-
-	count_exec(-1, needless);
-	if (mal.active && getpid() == mal.slot->pid)
-		narrow(&mal, widened);
-	return result;
-}
+#define EXECUTES(name, type, path) \
+	int name(type file, char *const *arguments, char *const *environment) \
+	{ \
+		if (!next_##name) \
+			mal_children_open(); \
+		HAND_ON(path, environment); \
+		bool widened = widen(&mal); \
+		count_exec(1, needless); \
+		int result = next_##name(file, arguments, environment); \
+\
+		count_exec(-1, needless); \
+		if (mal.active && getpid() == mal.slot->pid) \
+			narrow(&mal, widened); \
+		return result; \
+	}
+EXECUTES(execve, const char *, file)
+EXECUTES(fexecve, int, "")
+EXECUTES(execvpe, const char *, "")
 
 int execv(const char *path, char *const *arguments)
 {
 	return execve(path, arguments, environ);
-}
-
-int execvpe(const char *file, char *const *arguments, char *const *environment)
-{
-	if (!next_execvpe)
-		mal_children_open();
-	HAND_ON("", environment);
-	bool widened = widen(&mal);
-	count_exec(1, needless);
-	int result = next_execvpe(file, arguments, environment);
-
-	count_exec(-1, needless);
-	if (mal.active && getpid() == mal.slot->pid)
-		narrow(&mal, widened);
-	return result;
 }
 
 int execvp(const char *file, char *const *arguments)

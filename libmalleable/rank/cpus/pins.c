@@ -9,7 +9,6 @@
  */
 #include "libmalleable/rank/cpus/pins.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* Yields, at most, until ranks that bind threads of this one have finished. */
@@ -215,7 +215,7 @@ static bool wait_for_binders(const struct mal_rank *rank)
 	return any;
 }
 
-static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, const cpu_set_t *set)
+struct mal_cpumask mal_pins_mask(const struct mal_rank *rank, size_t size, const cpu_set_t *set)
 {
 	struct mal_cpumask mask = {{0}};
 
@@ -226,27 +226,6 @@ static struct mal_cpumask mask_of(const struct mal_rank *rank, size_t size, cons
 	return mask;
 }
 
-int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *set)
-{
-	static __typeof__(sched_setaffinity) *next;
-	struct mal_cpumask mask;
-	struct mal_pin pin;
-	int result;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "sched_setaffinity");
-	if (!mal.active)
-		return next(tid, size, set);
-	mask = mask_of(&mal, size, set);
-	pin = mal_pins_set(&mal, tid, &mask);
-	result = next(tid, size, set);
-	if (result == 0 && wait_for_binders(&mal))
-		result = next(tid, size, set);
-	if (result != 0)
-		mal_pins_undo(&mal, &pin);
-	return result;
-}
-
 /* Its CPU-time clock encodes it: glibc has no other way to ask for it. */
 int32_t mal_pins_number(pthread_t thread)
 {
@@ -255,25 +234,25 @@ int32_t mal_pins_number(pthread_t thread)
 	return pthread_getcpuclockid(thread, &clock) == 0 ? (int32_t)~(clock >> 3) : -1;
 }
 
-int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
-{
-	static __typeof__(pthread_setaffinity_np) *next;
-	struct mal_cpumask mask;
-	struct mal_pin pin;
-	int32_t tid;
-	int result;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "pthread_setaffinity_np");
-	tid = mal.active ? mal_pins_number(thread) : -1;
-	if (tid <= 0)
-		return next(thread, size, set);
-	mask = mask_of(&mal, size, set);
-	pin = mal_pins_set(&mal, tid, &mask);
-	result = next(thread, size, set);
-	if (result == 0 && wait_for_binders(&mal))
-		result = next(thread, size, set);
-	if (result != 0)
-		mal_pins_undo(&mal, &pin);
-	return result;
-}
+/* The program chooses the CPUs of THREAD, whose number is TID. */
+#define CHOOSES(name, type, tid) \
+	int name(type thread, size_t size, const cpu_set_t *set) \
+	{ \
+		MAL_NEXT(name); \
+		struct mal_cpumask mask; \
+		struct mal_pin pin; \
+		int result; \
+\
+		if (!mal.active || (tid) < 0) \
+			return next(thread, size, set); \
+		mask = mal_pins_mask(&mal, size, set); \
+		pin = mal_pins_set(&mal, tid, &mask); \
+		result = next(thread, size, set); \
+		if (result == 0 && wait_for_binders(&mal)) \
+			result = next(thread, size, set); \
+		if (result != 0) \
+			mal_pins_undo(&mal, &pin); \
+		return result; \
+	}
+CHOOSES(sched_setaffinity, pid_t, thread)
+CHOOSES(pthread_setaffinity_np, pthread_t, mal_pins_number(thread))

@@ -10,6 +10,7 @@
 #define MAL_RANK_CPUS_PINS_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +47,9 @@ bool mal_pins_has(const struct mal_rank *rank, int32_t tid, const struct mal_cpu
 
 /* Which CPUs the program chose for thread TID (0: the calling one). False: it chose none. */
 bool mal_pins_find(const struct mal_rank *rank, int32_t tid, struct mal_cpumask *mask);
+
+/* SET, of SIZE bytes, as the program passes it: the CPUs in it that are the step's. */
+struct mal_cpumask mal_pins_mask(const struct mal_rank *rank, size_t size, const cpu_set_t *set);
 
 /* Whether thread TID (0: the calling one) is of this process, and MASK one that we give. */
 bool mal_pins_gave(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask);

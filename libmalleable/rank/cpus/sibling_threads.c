@@ -8,13 +8,14 @@
 #include "libmalleable/rank/cpus/sibling_threads.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/rank.h"
 
@@ -29,16 +30,9 @@ static const char *read_stat(int32_t tid, char text[1024])
 {
 	char path[64];
 	const char *bracket;
-	ssize_t length;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	length = read(fd, text, 1023);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
+	mal_input_text(path, text, 1024);
 	bracket = strrchr(text, ')');
 	return bracket && bracket[1] == ' ' ? bracket + 2 : NULL;
 }

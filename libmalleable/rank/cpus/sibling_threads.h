@@ -5,15 +5,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 struct mal_rank;
-
-/* The clock of the CPU time of thread TID, any of this process's: as pthread_getcpuclockid(3). */
-static inline clockid_t mal_thread_clock(int32_t tid)
-{
-	return (clockid_t)(~(uint32_t)tid << 3 | 6);
-}
 
 /* Whether that thread sleeps in a system call, or has ended as the first one can. About 10 us. */
 bool mal_thread_sleeps(int32_t tid);

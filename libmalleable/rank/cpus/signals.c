@@ -7,9 +7,7 @@
  */
 #include "libmalleable/rank/cpus/signals.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmalleable/base/input.h"
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* SIGCANCEL and SIGSETXID of glibc, as bits of SigBlk (proc(5)); how often to look again. */
@@ -43,16 +43,10 @@ static unsigned long long read_blocked(const struct mal_rank *rank)
 {
 	char path[64], text[4096];
 	const char *line;
-	ssize_t length;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)rank->slot->pid,
 		 (int)rank->primary.tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	text[length > 0 ? length : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
+	mal_input_text(path, text, sizeof(text));
 	line = strstr(text, "SigBlk:");
 	return line ? strtoull(line + strlen("SigBlk:"), NULL, 16) : 0;
 }
@@ -104,12 +98,10 @@ void mal_signals_hide(void)
 /* What a thread sends to itself is handled there, or waits in the thread that is the program's. */
 int raise(int number)
 {
-	static __typeof__(raise) *next;
+	MAL_NEXT(raise);
 	sigset_t signals;
 	int result;
 
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "raise");
 	if (!extra || !mal.active)
 		return next(number);
 	mal_signals_read(&mal, &signals);
@@ -123,10 +115,8 @@ int raise(int number)
 
 int pthread_kill(pthread_t thread, int number)
 {
-	static __typeof__(pthread_kill) *next;
+	MAL_NEXT(pthread_kill);
 
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "pthread_kill");
 	if (number && extra && pthread_equal(thread, pthread_self()))
 		return raise(number) ? errno : 0;
 	return next(thread, number);

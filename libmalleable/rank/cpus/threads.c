@@ -6,7 +6,6 @@
  */
 #include "libmalleable/rank/cpus/threads.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
@@ -102,9 +102,7 @@ static void settle_in(struct mal_rank *rank, const struct start *start)
 /* Whether CALLER is the runtime, which puts its threads where the user wants them. */
 static bool is_runtime(const struct mal_rank *rank, const void *caller)
 {
-	Dl_info info;
-
-	return dladdr(caller, &info) && info.dli_fbase == rank->team.runtime;
+	return rank->team.runtime && mal_object_of(caller) == rank->team.runtime;
 }
 
 static _Atomic bool exiting;
@@ -152,10 +150,7 @@ static void *run(void *opaque)
 
 static create_function *next_create(void)
 {
-	static create_function *next;
-
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+	MAL_NEXT(pthread_create);
 	return next;
 }
 
@@ -270,12 +265,10 @@ static int run_c11(void *opaque)
 /* The C library's thrd_create() does not call pthread_create() by its name. */
 int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-	static int (*next)(thrd_t *, thrd_start_t, void *);
+	MAL_NEXT(thrd_create);
 	struct start *start;
 	int result;
 
-	if (!next)
-		*(void **)&next = dlsym(RTLD_NEXT, "thrd_create");
 	if (!mal.active)
 		return next(thread, function, argument);
 	start = malloc(sizeof(*start));
@@ -350,8 +343,7 @@ uint64_t mal_threads_background_ns(void)
 	int32_t tid = atomic_load(&background.tid);
 	struct timespec used;
 
-	/* The clock of a thread, as pthread_getcpuclockid(3) encodes it. */
-	if (tid && clock_gettime((clockid_t)(~(uint32_t)tid << 3 | 6), &used) == 0)
+	if (tid && clock_gettime(mal_thread_clock(tid), &used) == 0)
 		return background.before_ns + (uint64_t)used.tv_sec * 1000000000u +
 		       (uint64_t)used.tv_nsec;
 	return atomic_load(&background.used_ns);

@@ -40,17 +40,17 @@
 #define CAME(all) mal_mpi_came(asked, mal_mpi_handle_size, all)
 #define WAITS(name, count, number, place, all) \
 	DEFINE(name, count, ASKS(number, place); ENTER(asked != 0), LEAVE(CAME(all)))
-#define TESTS(name, count, number, place, said, all) \
+#define TESTS(name, count, number, place, flag, all) \
 	DEFINE(name, count, ASKS(number, place); \
-	       ENTER_TEST, mal_mpi_tested(*(const int *)(said) != 0); \
-	       if (CAME((all) && *(const int *)(said))) mal_mpi_pass_boundary())
+	       ENTER_TEST, mal_mpi_tested(*(const int *)(flag) != 0); \
+	       if (CAME((all) && *(const int *)(flag))) mal_mpi_pass_boundary())
 
 #define WAIT_ONE(name, fortran, count, at) WAITS(name, count, 1, a##at, true)
 #define WAIT_MANY(name, fortran, count, number, at) \
 	WAITS(name, count, (int)a##number, a##at, count == 3)
-#define TEST_ONE(name, fortran, count, at, said) TESTS(name, count, 1, a##at, a##said, true)
-#define TEST_MANY(name, fortran, count, number, at, said) \
-	TESTS(name, count, (int)a##number, a##at, a##said, count == 4)
+#define TEST_ONE(name, fortran, count, at, flag) TESTS(name, count, 1, a##at, a##flag, true)
+#define TEST_MANY(name, fortran, count, number, at, flag) \
+	TESTS(name, count, (int)a##number, a##at, a##flag, count == 4)
 #define FREE(name, fortran, count, at) \
 	DEFINE(name, count, ASKS(1, a##at), mal_mpi_forget_requests(asked))
 #define START_ONE(name, fortran, count, at) \
@@ -67,11 +67,6 @@
 #define INIT(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
 
 /* NAME_c is in sized.c. */
-#define WAIT_SIZED(name, fortran, count) WAIT(name, fortran, count)
-#define OVER_SIZED(name, fortran, count, position) OVER(name, fortran, count, position)
-#define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
-#define INIT_SIZED(name, fortran, count, comm, at) INIT(name, fortran, count, comm, at)
-
 #include "libmalleable/rank/mpi/blocking_calls.h"
 
 DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))

@@ -15,108 +15,86 @@
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/wait.h"
 
-/* Number of arguments in Fortran for that in C: one more, and the lengths of texts at the end. */
-#define WITH_ERROR_1 2
-#define WITH_ERROR_2 3
-#define WITH_ERROR_3 4
-#define WITH_ERROR_4 5
-#define WITH_ERROR_5 6
-#define WITH_ERROR_6 7
-#define WITH_ERROR_7 8
-#define WITH_ERROR_8 9
-#define WITH_ERROR_9 10
-#define WITH_ERROR_10 11
-#define WITH_ERROR_11 12
-#define WITH_ERROR_12 13
-#define WITH_TEXT_5_1 7
-#define WITH_TEXT_8_1 10
-#define WITH_TEXT_6_1 8
-#define WITH_TEXT_8_2 11
-#define WITH_TEXT_9_2 12
-
-#define DEFINE_(function, count, before, after) \
-	void function(PARAMETERS_##count) MAL_SHOWN(#function); \
+#define DEFINE(function, parameters, arguments, before, after) \
+	void function parameters MAL_SHOWN(#function); \
 	MAL_SHOWN_AS(#function, "MALLEABLE"); \
-	void function(PARAMETERS_##count) \
+	void function parameters \
 	{ \
-		static void (*next)(PARAMETERS_##count); \
+		static void(*next) parameters; \
 \
 		if (!next) \
 			*(void **)&next = mal_mpi_next(#function); \
 		before; \
-		next(ARGUMENTS_##count); \
+		next arguments; \
 		after; \
 	}
-#define DEFINE(function, count, before, after) DEFINE_(function, count, before, after)
-#define ALL_BINDINGS(name, count, before, after) \
-	DEFINE(mpi_##name##_, count, before, after) \
-	DEFINE(mpi_##name##_f08_, count, before, after) \
-	DEFINE(mpi_##name##_f08ts_, count, before, after)
-#define FORWARD(name, count, collective, boundary) \
-	ALL_BINDINGS(name, count, ENTER(collective), LEAVE(boundary))
+#define ALL_BINDINGS(name, parameters, arguments, before, after) \
+	DEFINE(mpi_##name##_, parameters, arguments, before, after) \
+	DEFINE(mpi_##name##_f08_, parameters, arguments, before, after) \
+	DEFINE(mpi_##name##_f08ts_, parameters, arguments, before, after)
+/* The arguments of C and the error; and at the end the lengths of texts. */
+#define CALL(name, count, before, after) \
+	ALL_BINDINGS(name, (PARAMETERS_##count, mpi_word error), (ARGUMENTS_##count, error), \
+		     before, after)
+#define LENGTHS_1 mpi_word error, mpi_word length
+#define LENGTHS_2 LENGTHS_1, mpi_word second
+#define GIVEN_1 error, length
+#define GIVEN_2 GIVEN_1, second
 
-#define WAIT(name, fortran, count) FORWARD(fortran, WITH_ERROR_##count, false, false)
+#define WAIT(name, fortran, count) CALL(fortran, count, ENTER(false), LEAVE(false))
 #define TEXT(name, fortran, count, texts) \
-	FORWARD(fortran, WITH_TEXT_##count##_##texts, false, false)
+	ALL_BINDINGS(fortran, (PARAMETERS_##count, LENGTHS_##texts), \
+		     (ARGUMENTS_##count, GIVEN_##texts), ENTER(false), LEAVE(false))
 #define OVER(name, fortran, count, position) \
-	FORWARD(fortran, WITH_ERROR_##count, true, \
-		mal_mpi_is_world_fortran((const int *)a##position))
+	CALL(fortran, count, ENTER(true), LEAVE(mal_mpi_is_world_fortran((const int *)a##position)))
 #define TEST(name, fortran, count, position) \
-	ALL_BINDINGS(fortran, WITH_ERROR_##count, ENTER_TEST, \
-		     mal_mpi_tested(*(const int *)a##position != 0))
+	CALL(fortran, count, ENTER_TEST, mal_mpi_tested(*(const int *)a##position != 0))
 
 /* Requests: NUMBER of them at PLACE. All Fortran handles are integers. */
 #define HANDLE sizeof(int)
 #define NUMBER(a) (size_t)*(const int *)(a)
 #define ASKS(number, place) uint32_t asked = mal_mpi_asks((const void *)(place), number, HANDLE)
 #define WAITS(name, count, number, place, all) \
-	ALL_BINDINGS(name, count, ASKS(number, place); \
-		     ENTER(asked != 0), LEAVE(mal_mpi_came(asked, HANDLE, all)))
-#define TESTS(name, count, number, place, said, all) \
-	ALL_BINDINGS(name, count, ASKS(number, place); \
-		     ENTER_TEST, mal_mpi_tested(*(const int *)(said) != 0); \
-		     if (mal_mpi_came(asked, HANDLE, (all) && *(const int *)(said))) \
-			     mal_mpi_pass_boundary())
+	CALL(name, count, ASKS(number, place); \
+	     ENTER(asked != 0), LEAVE(mal_mpi_came(asked, HANDLE, all)))
+#define TESTS(name, count, number, place, flag, all) \
+	CALL(name, count, ASKS(number, place); \
+	     ENTER_TEST, mal_mpi_tested(*(const int *)(flag) != 0); \
+	     if (mal_mpi_came(asked, HANDLE, (all) && *(const int *)(flag))) \
+		     mal_mpi_pass_boundary())
 #define BEGINS(name, count, comm, at, persistent) \
-	ALL_BINDINGS(name, count, (void)0, \
-		     if (mal_mpi_is_world_fortran((const int *)(comm))) \
-			     mal_mpi_began((const void *)(at), HANDLE, persistent))
+	CALL(name, count, (void)0, \
+	     if (mal_mpi_is_world_fortran((const int *)(comm))) \
+		     mal_mpi_began((const void *)(at), HANDLE, persistent))
 #define STARTS(name, count, number, place) \
-	ALL_BINDINGS(name, count, mal_mpi_started((const void *)(place), number, HANDLE), (void)0)
+	CALL(name, count, mal_mpi_started((const void *)(place), number, HANDLE), (void)0)
 
-#define WAIT_ONE(name, fortran, count, at) WAITS(fortran, WITH_ERROR_##count, 1, a##at, true)
+#define WAIT_ONE(name, fortran, count, at) WAITS(fortran, count, 1, a##at, true)
 #define WAIT_MANY(name, fortran, count, number, at) \
-	WAITS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, count == 3)
-#define TEST_ONE(name, fortran, count, at, said) \
-	TESTS(fortran, WITH_ERROR_##count, 1, a##at, a##said, true)
-#define TEST_MANY(name, fortran, count, number, at, said) \
-	TESTS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at, a##said, count == 4)
+	WAITS(fortran, count, NUMBER(a##number), a##at, count == 3)
+#define TEST_ONE(name, fortran, count, at, flag) TESTS(fortran, count, 1, a##at, a##flag, true)
+#define TEST_MANY(name, fortran, count, number, at, flag) \
+	TESTS(fortran, count, NUMBER(a##number), a##at, a##flag, count == 4)
 #define FREE(name, fortran, count, at) \
-	ALL_BINDINGS(fortran, WITH_ERROR_##count, ASKS(1, a##at), mal_mpi_forget_requests(asked))
-#define START_ONE(name, fortran, count, at) STARTS(fortran, WITH_ERROR_##count, 1, a##at)
+	CALL(fortran, count, ASKS(1, a##at), mal_mpi_forget_requests(asked))
+#define START_ONE(name, fortran, count, at) STARTS(fortran, count, 1, a##at)
 #define START_MANY(name, fortran, count, number, at) \
-	STARTS(fortran, WITH_ERROR_##count, NUMBER(a##number), a##at)
-#define BEGIN(name, fortran, count, comm, at) \
-	BEGINS(fortran, WITH_ERROR_##count, a##comm, a##at, false)
-#define INIT(name, fortran, count, comm, at) \
-	BEGINS(fortran, WITH_ERROR_##count, a##comm, a##at, true)
+	STARTS(fortran, count, NUMBER(a##number), a##at)
+#define BEGIN(name, fortran, count, comm, at) BEGINS(fortran, count, a##comm, a##at, false)
+#define INIT(name, fortran, count, comm, at) BEGINS(fortran, count, a##comm, a##at, true)
 
 /*
  * Fortran tells the two forms apart by argument types; libraries do not agree on a name of the
  * large-count one.
  */
-#define WAIT_SIZED(name, fortran, count) WAIT(name, fortran, count)
-#define OVER_SIZED(name, fortran, count, position) OVER(name, fortran, count, position)
-#define BEGIN_SIZED(name, fortran, count, comm, at) BEGIN(name, fortran, count, comm, at)
-#define INIT_SIZED(name, fortran, count, comm, at) INIT(name, fortran, count, comm, at)
-
 #include "libmalleable/rank/mpi/blocking_calls.h"
 
-ALL_BINDINGS(finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
+ALL_BINDINGS(finalize, (PARAMETERS_1), (ARGUMENTS_1), mal_mpi_finalize(mal_mpi_progress),
+	     mal_mpi_leave(false))
 
 /* ERROR is the address of an optional argument, 0 if that is absent. */
 #define MPI_INIT(function, count, error) \
-	DEFINE(function, count, mal_mpi_before_init(), \
+	DEFINE(function, (PARAMETERS_##count), (ARGUMENTS_##count), mal_mpi_before_init(), \
 	       error && *(const int *)error ? (void)0 \
 					    : (mal_mpi_after_init(), mal_mpi_sized_open()))
 
@@ -126,11 +104,12 @@ MPI_INIT(mpi_init_thread_, 3, a2)
 MPI_INIT(mpi_init_thread_f08_, 3, a2)
 
 #define SESSION_INIT(function) \
-	DEFINE(function, 4, mal_mpi_before_init(), \
+	DEFINE(function, (PARAMETERS_4), (ARGUMENTS_4), mal_mpi_before_init(), \
 	       a3 && *(const int *)a3 ? (void)0 \
 				      : (mal_mpi_after_session_init_fortran((const int *)a2), \
 					 mal_mpi_sized_open()))
 
 SESSION_INIT(mpi_session_init_)
 SESSION_INIT(mpi_session_init_f08_)
-ALL_BINDINGS(session_finalize, 2, mal_mpi_enter(true), mal_mpi_leave(false))
+ALL_BINDINGS(session_finalize, (PARAMETERS_2), (ARGUMENTS_2), mal_mpi_enter(true),
+	     mal_mpi_leave(false))

@@ -38,7 +38,6 @@ static bool is_like_mpich(const char *version)
 static void name_library(struct mal_mpi_library *library, const char *version)
 {
 	size_t length = strcspn(version, ",\n");
-	const char *last;
 	Dl_info file;
 
 	if (strspn(version, " \t\r") < length) {
@@ -47,8 +46,7 @@ static void name_library(struct mal_mpi_library *library, const char *version)
 	}
 	if (!dladdr(mal_mpi_find("MPI_Init"), &file) || !file.dli_fname || !*file.dli_fname)
 		file.dli_fname = "of no name";
-	last = strrchr(file.dli_fname, '/');
-	snprintf(library->name, sizeof(library->name), "%s", last ? last + 1 : file.dli_fname);
+	snprintf(library->name, sizeof(library->name), "%s", basename(file.dli_fname));
 }
 
 void mal_mpi_look_at_library(struct mal_mpi_library *library)

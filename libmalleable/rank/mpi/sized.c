@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
 #include "libmalleable/rank/mpi/start.h"
@@ -55,43 +56,30 @@
 	       if (!result && mal_mpi_is_world(a##comm)) \
 		       mal_mpi_began((const void *)a##at, mal_mpi_handle_size, persistent))
 
-#define WAIT(...)
-#define TEXT(...)
-#define OVER(...)
-#define TEST(...)
-#define WAIT_ONE(...)
-#define WAIT_MANY(...)
-#define TEST_ONE(...)
-#define TEST_MANY(...)
-#define FREE(...)
-#define START_ONE(...)
-#define START_MANY(...)
-#define BEGIN(...)
-#define INIT(...)
-#define WAIT_SIZED(name, fortran, count) DEFINE(name, count, ENTER(false), LEAVE(false))
-#define OVER_SIZED(name, fortran, count, position) \
+#define WAIT(name, fortran, count) DEFINE(name, count, ENTER(false), LEAVE(false))
+#define OVER(name, fortran, count, position) \
 	DEFINE(name, count, ENTER(true), LEAVE(mal_mpi_is_world(a##position)))
-#define BEGIN_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
-#define INIT_SIZED(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
+#define BEGIN(name, fortran, count, comm, at) BEGINS(name, count, comm, at, false)
+#define INIT(name, fortran, count, comm, at) BEGINS(name, count, comm, at, true)
 
-#include "libmalleable/rank/mpi/blocking_calls.h"
+#include "libmalleable/rank/mpi/sized_calls.h"
 
-#undef WAIT_SIZED
-#undef OVER_SIZED
-#undef BEGIN_SIZED
-#undef INIT_SIZED
+#undef WAIT
+#undef OVER
+#undef BEGIN
+#undef INIT
 #define ROW(name) {"MPI_" #name "_c", (void *)name##_c, (void **)&next_##name},
-#define WAIT_SIZED(name, ...) ROW(name)
-#define OVER_SIZED(name, ...) ROW(name)
-#define BEGIN_SIZED(name, ...) ROW(name)
-#define INIT_SIZED(name, ...) ROW(name)
+#define WAIT(name, ...) ROW(name)
+#define OVER(name, ...) ROW(name)
+#define BEGIN(name, ...) ROW(name)
+#define INIT(name, ...) ROW(name)
 
 static const struct call {
 	const char *name;
 	void *ours;
 	void **next;
 } calls[] = {
-#include "libmalleable/rank/mpi/blocking_calls.h"
+#include "libmalleable/rank/mpi/sized_calls.h"
 };
 
 /* Slots that name one of the calls; those without lead to us, weakly, by NAME. */
@@ -100,7 +88,7 @@ struct slot {
 	const char *name;
 	void **place;
 	bool readonly;
-	uintptr_t begin, end; /* of the object's memory */
+	struct mal_span object;
 };
 
 struct slots {
@@ -120,55 +108,21 @@ static const struct call *find_call(const char *name)
 	return NULL;
 }
 
-/* What an object's dynamic section says. */
-struct dynamic {
-	const ElfW(Sym) * symbols;
-	const char *names;
-	const ElfW(Rela) * tables[2];
-	size_t sizes[2];
-};
-
-static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *dynamic)
-{
-	const ElfW(Dyn) *entry = NULL;
-
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (; entry && entry->d_tag != DT_NULL; entry++) {
-		const void *pointer = (const void *)entry->d_un.d_ptr;
-
-		switch (entry->d_tag) {
-		case DT_SYMTAB: dynamic->symbols = pointer; break;
-		case DT_STRTAB: dynamic->names = pointer; break;
-		case DT_JMPREL: dynamic->tables[0] = pointer; break;
-		case DT_PLTRELSZ: dynamic->sizes[0] = entry->d_un.d_val; break;
-		case DT_RELA: dynamic->tables[1] = pointer; break;
-		case DT_RELASZ: dynamic->sizes[1] = entry->d_un.d_val; break;
-		default: break;
-		}
-	}
-	/* The kernel's own object has no addresses, but offsets. */
-	return dynamic->symbols && dynamic->names && (uintptr_t)dynamic->symbols >= info->dlpi_addr;
-}
-
 /* Whether SYMBOL is a weak reference by NAME that RELOCATION resolved to one of our functions. */
 static bool leads_to_us(const ElfW(Sym) * symbol, const char *name, const ElfW(Rela) * relocation,
 			const void *const *place)
 {
-	Dl_info there, here;
-
 	return ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
 	       (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0) &&
-	       IS_POINTER(ELF64_R_TYPE(relocation->r_info)) && dladdr(*place, &there) &&
-	       dladdr(calls, &here) && there.dli_fbase == here.dli_fbase;
+	       IS_POINTER(ELF64_R_TYPE(relocation->r_info)) &&
+	       mal_object_of(*place) == mal_object_of(calls);
 }
 
 static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const struct call *call,
 		     const char *name, uintptr_t place)
 {
 	struct slot slot = {
-		.call = call, .name = name, .place = (void **)place, .begin = UINTPTR_MAX};
+		.call = call, .name = name, .place = (void **)place, .object = mal_span_of(info)};
 
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
@@ -176,10 +130,6 @@ static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const
 
 		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
 			slot.readonly |= place >= begin && place < end;
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		slot.begin = begin < slot.begin ? begin : slot.begin;
-		slot.end = end > slot.end ? end : slot.end;
 	}
 	if (slots->count < SLOTS_MAX)
 		slots->all[slots->count++] = slot;
@@ -187,17 +137,17 @@ static void add_slot(struct slots *slots, const struct dl_phdr_info *info, const
 
 static int collect(struct dl_phdr_info *info, size_t size, void *context)
 {
-	struct dynamic dynamic = {0};
+	struct mal_symbols symbols;
 
 	(void)size;
-	if (!read_dynamic(info, &dynamic))
+	if (!mal_symbols_read(info, &symbols))
 		return 0;
 	for (unsigned int t = 0; t < 2; t++) {
-		const ElfW(Rela) *table = dynamic.tables[t];
+		const ElfW(Rela) *table = symbols.relocations[t];
 
-		for (size_t i = 0; table && i < dynamic.sizes[t] / sizeof(*table); i++) {
-			const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(table[i].r_info)];
-			const char *name = dynamic.names + symbol->st_name;
+		for (size_t i = 0; table && i < symbols.sizes[t] / sizeof(*table); i++) {
+			const ElfW(Sym) *symbol = &symbols.symbols[ELF64_R_SYM(table[i].r_info)];
+			const char *name = symbols.names + symbol->st_name;
 			uintptr_t place = info->dlpi_addr + table[i].r_offset;
 			const struct call *call;
 
@@ -221,7 +171,7 @@ static bool leads_to(const struct slot *slot, const void *function)
 
 	if (value == (uintptr_t)function)
 		return true;
-	return value >= slot->begin && value < slot->end &&
+	return value >= slot->object.begin && value < slot->object.end &&
 	       dlsym(RTLD_DEFAULT, slot->call->name) == function;
 }
 

@@ -63,7 +63,6 @@ static inline void mal_mpi_cleanup(const bool *inside)
 #define PARAMETERS_10 PARAMETERS_9, mpi_word a9
 #define PARAMETERS_11 PARAMETERS_10, mpi_word a10
 #define PARAMETERS_12 PARAMETERS_11, mpi_word a11
-#define PARAMETERS_13 PARAMETERS_12, mpi_word a12
 #define ARGUMENTS_1 a0
 #define ARGUMENTS_2 ARGUMENTS_1, a1
 #define ARGUMENTS_3 ARGUMENTS_2, a2
@@ -76,6 +75,5 @@ static inline void mal_mpi_cleanup(const bool *inside)
 #define ARGUMENTS_10 ARGUMENTS_9, a9
 #define ARGUMENTS_11 ARGUMENTS_10, a10
 #define ARGUMENTS_12 ARGUMENTS_11, a11
-#define ARGUMENTS_13 ARGUMENTS_12, a12
 
 #endif

@@ -2,12 +2,10 @@
 /* pmix.c: the PMIx library of the process (PMIx 4 and 5; pmix.h of OpenPMIx). */
 #include "libmalleable/rank/pmix/pmix.h"
 
-#include <stddef.h>
-
-#ifdef HAVE_PMIX
 #include <dlfcn.h>
 #include <pmix.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,67 +286,3 @@ enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhi
 	leave_question(question);
 	return result;
 }
-#else
-/* Built without PMIx: it is as if no process had the library. */
-bool mal_pmix_open(bool load)
-{
-	(void)load;
-	return false;
-}
-
-void mal_pmix_close(void)
-{
-}
-
-uint32_t mal_pmix_rank(void)
-{
-	return 0;
-}
-
-bool mal_pmix_leader(uint32_t *leader)
-{
-	(void)leader;
-	return false;
-}
-
-bool mal_pmix_local(unsigned int *rank, unsigned int *count)
-{
-	(void)rank;
-	(void)count;
-	return false;
-}
-
-char *mal_pmix_nodes(void)
-{
-	return NULL;
-}
-
-uint32_t *mal_pmix_peers(const char *node, unsigned int *count)
-{
-	(void)node;
-	*count = 0;
-	return NULL;
-}
-
-bool mal_pmix_is_launchers(void)
-{
-	return false;
-}
-
-bool mal_pmix_give(const char *key, const char *text)
-{
-	(void)key;
-	(void)text;
-	return false;
-}
-
-enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhile)(void),
-				  char **text)
-{
-	(void)rank;
-	(void)key;
-	(void)meanwhile;
-	*text = NULL;
-	return MAL_PMIX_SILENCE;
-}
-#endif

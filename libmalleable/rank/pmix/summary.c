@@ -73,16 +73,17 @@ static char *summarize(const char *name)
 {
 	unsigned int count;
 	uint32_t *peers = mal_pmix_peers(name, &count);
-	size_t size = peers ? 64 + strlen(name) + count * (size_t)11 : 0, used;
-	char *request = peers ? malloc(size) : NULL, *answer = NULL;
+	char *request = NULL, *answer = NULL;
 	struct mal_error err;
 	size_t length;
+	FILE *to = peers ? open_memstream(&request, &length) : NULL;
 
-	if (request) {
-		used = (size_t)snprintf(request, size, "node %s ", name);
+	if (to) {
+		fprintf(to, "node %s ", name);
 		for (unsigned int i = 0; i < count; i++)
-			used += (size_t)snprintf(request + used, size - used, "%s%u", i ? "," : "",
-						 peers[i]);
+			fprintf(to, "%s%u", i ? "," : "", peers[i]);
+	}
+	if (to && fclose(to) == 0) {
 		answer = mal_channel_ask(nodes.controller, request, mal_patience_ms(ANSWER_MS),
 					 &length, &err);
 	}
@@ -107,13 +108,11 @@ static bool is_here(uint32_t leader, void (*progress)(void))
 
 static void pass_on(const char *summary)
 {
-	size_t size = sizeof("nodes ") + strlen(summary);
-	char *request = malloc(size);
+	char *request;
 
-	if (request) {
-		snprintf(request, size, "nodes %s", summary);
-		tell(request);
-	}
+	if (asprintf(&request, "nodes %s", summary) < 0)
+		return;
+	tell(request);
 	free(request);
 }
 

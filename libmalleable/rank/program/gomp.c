@@ -28,13 +28,15 @@
 #include <unistd.h>
 
 #include "libmalleable/base/raw.h"
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/inside.h"
+#include "libmalleable/core/setup.h"
 #include "libmalleable/core/variables.h"
 #include "libmalleable/rank/program/gomp_only.h"
 #include "libmalleable/rank/program/gomp_variables.h"
 #include "libmalleable/rank/program/libomp.h"
 #include "libmalleable/rank/program/objects.h"
-#include "libmalleable/rank/program/outside.h"
 #include "libmalleable/rank/program/sanitizer.h"
 
 #define GOMP "libgomp.so.1"
@@ -95,15 +97,6 @@ static void silence(void)
 		warnings_off();
 }
 
-/* Which object has FUNCTION of HANDLE. NULL: none. */
-static const void *base_of(void *handle, const char *function)
-{
-	void *address = handle ? dlsym(handle, function) : NULL;
-	Dl_info info;
-
-	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
-}
-
 /*
  * Not before libc's constructors: dlopen() would run them, without the program's arguments. Several
  * threads find the same.
@@ -115,10 +108,11 @@ static void find_runtimes(void)
 
 	if (!gomp.replaced || found)
 		return;
+	library = dlopen(MAL_LIBOMP, RTLD_LAZY | RTLD_NOLOAD);
+	if (library)
+		gomp.replacement = mal_object_of(dlsym(library, "omp_get_max_threads"));
 	library = dlopen(GOMP, RTLD_LAZY | RTLD_NOLOAD);
 	function = library ? dlsym(library, "omp_get_max_threads") : NULL;
-	gomp.replacement =
-		base_of(dlopen(MAL_LIBOMP, RTLD_LAZY | RTLD_NOLOAD), "omp_get_max_threads");
 	if (function)
 		mal_runtime_read(function, &gomp.original);
 	found = true;
@@ -267,12 +261,9 @@ static bool under_valgrind(void)
 /* The path of the loaded file NAME; NULL: it is not loaded. */
 static const char *path_of(const char *name)
 {
-	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-		const char *file = strrchr(map->l_name, '/');
-
-		if (strcmp(file ? file + 1 : map->l_name, name) == 0)
+	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+		if (strcmp(basename(map->l_name), name) == 0)
 			return map->l_name;
-	}
 	return NULL;
 }
 
@@ -327,10 +318,8 @@ bool mal_gomp_is_kept(void)
 
 bool mal_gomp_is_replacement(const void *caller)
 {
-	Dl_info info;
-
 	find_runtimes();
-	return gomp.replacement && dladdr(caller, &info) && info.dli_fbase == gomp.replacement;
+	return gomp.replacement && mal_object_of(caller) == gomp.replacement;
 }
 
 bool mal_gomp_manages(const void *caller)
@@ -361,6 +350,16 @@ void mal_gomp_runtime_started(void)
 }
 
 /*
+ * Outside the step that its environment names this process goes on as without us, and so do those
+ * that it starts. Edits in place: libc has not started.
+ */
+static void clean_up_outside(void)
+{
+	if (mal_variable(environ, MAL_ENV_SEGMENT_FD) && !mal_inside())
+		mal_setup_remove(&mal_setup_own);
+}
+
+/*
  * glibc passes main's arguments to constructors. This one runs first, before libc knows its
  * variables.
  */
@@ -371,6 +370,6 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
 		return;
 	if (!environ)
 		environ = variables;
-	mal_outside_clean_up();
+	clean_up_outside();
 	choose_runtime(argv);
 }

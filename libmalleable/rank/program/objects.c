@@ -7,40 +7,26 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/parts.h"
-#include "libmalleable/rank/program/symbols.h"
 
-/* libomp 19.1.7 has these, but aborts or hangs programs that use them: doc/notes/platform.md. */
-static bool is_broken(const char *name)
-{
-	static const char *const broken[] = {"GOMP_doacross_",
-					     "GOMP_loop_start",
-					     "GOMP_loop_ull_start",
-					     "GOMP_sections2_start",
-					     "GOMP_cancel",
-					     "omp_fulfill_event",
-					     NULL};
-
-	return mal_elf_name_is_of(name, broken);
-}
-
-/* libgomp writes CPUs otherwise than libomp, and prints to standard error. */
-static bool is_written_otherwise(const char *name)
-{
-	static const char *const written[] = {"omp_capture_affinity", "omp_display_affinity", NULL};
-
-	return mal_elf_name_is_of(name, written);
-}
+/* clang-format off */
+static const char *const differs[] = {
+	/* libomp 19.1.7 has these, but aborts or hangs programs that use them: platform.md. */
+	"GOMP_doacross_", "GOMP_loop_start", "GOMP_loop_ull_start", "GOMP_sections2_start",
+	"GOMP_cancel", "omp_fulfill_event",
+	/* libgomp writes CPUs otherwise than libomp, and prints to standard error. */
+	"omp_capture_affinity", "omp_display_affinity", NULL};
+/* clang-format on */
 
 static bool is_missing(const char *name, void *libomp)
 {
-	bool of_gomp = strncmp(name, "GOMP_", 5) == 0 || strncmp(name, "omp_", 4) == 0 ||
-		       strncmp(name, "GOACC_", 6) == 0 || strncmp(name, "acc_", 4) == 0;
+	static const char *const of_gomp[] = {"GOMP_", "omp_", "GOACC_", "acc_", NULL};
 
-	return of_gomp &&
-	       (is_broken(name) || is_written_otherwise(name) || !mal_libomp_has(libomp, name));
+	return mal_elf_name_is_of(name, of_gomp) &&
+	       (mal_elf_name_is_of(name, differs) || !mal_libomp_has(libomp, name));
 }
 
 static int calls_more(struct dl_phdr_info *info, size_t size, void *libomp)
@@ -49,67 +35,47 @@ static int calls_more(struct dl_phdr_info *info, size_t size, void *libomp)
 	return mal_part_of_program(info) && mal_symbols_any(info, is_missing, libomp);
 }
 
-/* What the program's objects use. */
-struct uses {
-	bool regions;	  /* they open parallel regions */
-	bool numbers;	  /* they ask for thread numbers or numbers of threads */
-	bool thread_data; /* they keep data for each thread */
-	bool keys;	  /* the same, by way of the C library */
-	bool threads;	  /* they identify threads by the system's numbers */
-	bool cancels;	  /* they may leave loops and regions early */
-	bool tells;	  /* they tell threads apart, or might, by any means */
+/* What the program's objects use, bits. */
+enum {
+	REGIONS = 1,	 /* they open parallel regions */
+	NUMBERS = 2,	 /* they ask for thread numbers or numbers of threads */
+	THREAD_DATA = 4, /* they keep data for each thread */
+	KEYS = 8,	 /* the same, by way of the C library */
+	THREADS = 16,	 /* they identify threads by the system's numbers */
+	CANCELS = 32,	 /* they may leave loops and regions early */
+	TELLS = 64,	 /* they tell threads apart, or might, by any means */
 };
 
 static bool note_use(const char *name, void *data)
 {
-	static const char *const regions[] = {"__kmpc_fork_call", "__kmpc_fork_teams",
-					      "GOMP_parallel", "GOMP_teams_reg", NULL};
-	/*
-	 * In Fortran with underscores at the end. A region of one thread is no active one: in it
-	 * omp_in_parallel() is false.
-	 */
-	static const char *const numbers[] = {"omp_get_thread_num",	     "omp_get_num_threads",
-					      "omp_get_max_threads",	     "omp_get_team_size",
-					      "omp_get_ancestor_thread_num", "omp_in_parallel",
-					      "omp_get_active_level",	     "omp_capture_affinity",
-					      "omp_display_affinity",	     NULL};
-	static const char *const thread_data[] = {"__kmpc_threadprivate", "__emutls_get_address",
-						  NULL};
-	static const char *const keys[] = {"pthread_setspecific", "tss_set", NULL};
-	static const char *const threads[] = {"pthread_self", "thrd_current", "gettid", NULL};
-	static const char *const cancels[] = {"__kmpc_cancel", NULL};
-	static const char *const tells[] = {"omp_",
-					    "GOMP_",
-					    "__kmpc_",
-					    "kmp_",
-					    "MPI_",
-					    "PMPI_",
-					    "mpi_",
-					    "pthread_self",
-					    "thrd_",
-					    "tss_",
-					    "gettid",
-					    "pthread_create",
-					    "syscall",
-					    "getcpu",
-					    "sched_",
-					    "pthread_getspecific",
-					    "setjmp",
-					    "_setjmp",
-					    "__sigsetjmp",
-					    "__emutls_",
-					    "__tls_get_addr",
-					    "pthread_setspecific",
-					    NULL};
-	struct uses *uses = data;
+	/* clang-format off */
+	static const struct {
+		unsigned int use;
+		const char *names[24];
+	} all[] = {
+		{REGIONS, {"__kmpc_fork_call", "__kmpc_fork_teams", "GOMP_parallel",
+			   "GOMP_teams_reg"}},
+		/*
+		 * In Fortran with underscores at the end. A region of one thread is no active one:
+		 * in it omp_in_parallel() is false.
+		 */
+		{NUMBERS, {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads",
+			   "omp_get_team_size", "omp_get_ancestor_thread_num", "omp_in_parallel",
+			   "omp_get_active_level", "omp_capture_affinity", "omp_display_affinity"}},
+		{THREAD_DATA, {"__kmpc_threadprivate", "__emutls_get_address"}},
+		{KEYS, {"pthread_setspecific", "tss_set"}},
+		{THREADS, {"pthread_self", "thrd_current", "gettid"}},
+		{CANCELS, {"__kmpc_cancel"}},
+		{TELLS, {"omp_", "GOMP_", "__kmpc_", "kmp_", "MPI_", "PMPI_", "mpi_",
+			 "pthread_self", "thrd_", "tss_", "gettid", "pthread_create", "syscall",
+			 "getcpu", "sched_", "pthread_getspecific", "setjmp", "_setjmp",
+			 "__sigsetjmp", "__emutls_", "__tls_get_addr", "pthread_setspecific"}},
+	};
+	/* clang-format on */
 
-	uses->threads |= mal_elf_name_is_of(name, threads);
-	uses->regions |= mal_elf_name_is_of(name, regions);
-	uses->numbers |= mal_elf_name_is_of(name, numbers);
-	uses->thread_data |= mal_elf_name_is_of(name, thread_data);
-	uses->keys |= mal_elf_name_is_of(name, keys);
-	uses->cancels |= mal_elf_name_is_of(name, cancels);
-	uses->tells |= mal_elf_name_is_of(name, tells);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (mal_elf_name_is_of(name, all[i].names))
+			*(unsigned int *)data |= all[i].use;
 	return false;
 }
 
@@ -121,19 +87,24 @@ static bool has_thread_data(const struct dl_phdr_info *info)
 	return false;
 }
 
+/* All that the symbols and segments of an object show. */
+static unsigned int uses_of(const struct dl_phdr_info *info)
+{
+	unsigned int uses = has_thread_data(info) ? THREAD_DATA | TELLS : 0;
+
+	mal_symbols_any(info, note_use, &uses);
+	if (uses & REGIONS && uses & THREADS)
+		uses |= NUMBERS;
+	if (uses & REGIONS && uses & KEYS)
+		uses |= THREAD_DATA;
+	return uses;
+}
+
 static int note_uses(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct uses *all = data, uses = {false};
-
 	(void)size;
-	if (!mal_part_of_program(info))
-		return 0;
-	uses.thread_data = has_thread_data(info);
-	mal_symbols_any(info, note_use, &uses);
-	all->regions |= uses.regions;
-	all->numbers |= uses.numbers || (uses.regions && uses.threads);
-	all->thread_data |= uses.thread_data || (uses.regions && uses.keys);
-	all->cancels |= uses.cancels;
+	if (mal_part_of_program(info))
+		*(unsigned int *)data |= uses_of(info);
 	return 0;
 }
 
@@ -160,12 +131,12 @@ bool mal_objects_call_more_than(struct mal_libomp *libomp)
 
 bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
 {
-	struct uses uses = {false};
 	struct mal_symbols symbols;
+	unsigned int uses;
 
 	if (!mal_part_of_program(info))
 		return false;
-	mal_symbols_any(info, note_use, &uses);
+	uses = uses_of(info);
 	mal_symbols_read(info, &symbols);
 	*object = (struct mal_object){.base = info->dlpi_addr,
 				      .path = info->dlpi_name,
@@ -173,8 +144,8 @@ bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
 				      .header_count = info->dlpi_phnum,
 				      .dynamic = symbols.entries,
 				      .names = symbols.names,
-				      .regions = uses.regions,
-				      .tells = uses.tells || has_thread_data(info)};
+				      .regions = uses & REGIONS,
+				      .tells = uses & TELLS};
 	return true;
 }
 
@@ -190,14 +161,14 @@ bool mal_objects_changed(void)
 
 enum mal_mode_reason mal_objects_keep_size(void)
 {
-	struct uses uses = {false};
+	unsigned int uses = 0;
 
 	dl_iterate_phdr(note_uses, &uses);
-	if (!uses.regions)
+	if (!(uses & REGIONS))
 		return MAL_REASON_NONE;
-	if (uses.thread_data)
+	if (uses & THREAD_DATA)
 		return MAL_REASON_THREAD_DATA;
-	if (uses.numbers)
+	if (uses & NUMBERS)
 		return MAL_REASON_REPORTED;
-	return uses.cancels ? MAL_REASON_CANCELS : MAL_REASON_NONE;
+	return uses & CANCELS ? MAL_REASON_CANCELS : MAL_REASON_NONE;
 }

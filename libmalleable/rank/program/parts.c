@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/elf_file.h"
 #include "libmalleable/rank/program/listed.h"
-#include "libmalleable/rank/program/symbols.h"
 
 /* More objects than this are parts of the program, whatever they are. */
 #define OBJECTS_MAX 512
@@ -48,13 +48,6 @@ static bool is_known(const char *name)
 	return mal_elf_name_is_of(name, names);
 }
 
-static const char *name_of(const char *path)
-{
-	const char *last = strrchr(path, '/');
-
-	return last ? last + 1 : path;
-}
-
 static bool is_loader(const char *name, void *nothing)
 {
 	(void)nothing;
@@ -65,22 +58,19 @@ static bool is_loader(const char *name, void *nothing)
 static int add(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct object *object = &objects[count];
+	struct mal_symbols symbols;
 
 	(void)size;
 	(void)data;
 	if (count == OBJECTS_MAX)
 		return 1;
-	*object = (struct object){.name = name_of(info->dlpi_name), .base = info->dlpi_addr};
+	mal_symbols_read(info, &symbols);
+	*object = (struct object){.name = basename(info->dlpi_name),
+				  .base = info->dlpi_addr,
+				  .dynamic = symbols.entries,
+				  .strings = symbols.names};
 	object->known = is_known(object->name);
 	object->loads = !object->known && mal_symbols_any(info, is_loader, NULL);
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			object->dynamic =
-				(const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (const ElfW(Dyn) *entry = object->dynamic; entry && entry->d_tag != DT_NULL; entry++)
-		/* Relocated, but for the kernel's vdso, which needs nothing. */
-		if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= info->dlpi_addr)
-			object->strings = (const char *)(uintptr_t)entry->d_un.d_ptr;
 	for (const ElfW(Dyn) *entry = object->dynamic; entry && entry->d_tag != DT_NULL; entry++)
 		if (entry->d_tag == DT_SONAME && object->strings)
 			object->other_name = object->strings + entry->d_un.d_val;

@@ -5,11 +5,12 @@
  */
 #include "libmalleable/rank/program/reveal.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "libmalleable/base/symbols.h"
 
 /* VERSION in libmalleable.map: 1 is the file itself. */
 #define SHOWN 3
@@ -18,16 +19,15 @@
 static const void *find(ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *entry = _DYNAMIC;
-	Dl_info us;
+	const char *us = mal_object_of(_DYNAMIC);
 
 	while (entry->d_tag != DT_NULL && entry->d_tag != tag)
 		entry++;
-	if (entry->d_tag == DT_NULL || !dladdr(_DYNAMIC, &us))
+	if (entry->d_tag == DT_NULL || !us)
 		return NULL;
 	/* Most machines' ld.so has relocated it in place. */
-	return entry->d_un.d_ptr < (uintptr_t)us.dli_fbase
-		       ? (const char *)us.dli_fbase + entry->d_un.d_ptr
-		       : (const char *)entry->d_un.d_ptr;
+	return entry->d_un.d_ptr < (uintptr_t)us ? us + entry->d_un.d_ptr
+						 : (const char *)entry->d_un.d_ptr;
 }
 
 /* One more than the highest symbol's number, from HASH, a GNU hash table. */

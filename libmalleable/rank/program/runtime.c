@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME(number, name, where) [number] = #name,
-const char *const mal_fork_names[MAL_FORK_COUNT] = {MAL_FORKS(NAME)};
+#include "libmalleable/base/symbols.h"
+
+#define NAME(number, name, ...) [number] = #name,
+const char *const mal_region_call_names[MAL_REGION_CALL_COUNT] = {
+	MAL_REGION_CALLS_LLVM(NAME) MAL_REGION_CALLS_GCC(NAME)};
 
 /* Callers' objects in one block of the table. */
 #define CALLERS 64
@@ -43,40 +46,26 @@ static _Atomic(const void *) managed_base;
 /* Where an object is in memory, and its name as dlopen() knows it. */
 struct place {
 	uintptr_t address;
-	uintptr_t begin;
-	uintptr_t end;
+	struct mal_span span;
 	const char *name;
 };
 
 static int contains(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct place *place = data;
-	uintptr_t begin = UINTPTR_MAX, end = 0;
+	struct mal_span span = mal_span_of(info);
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		begin = from < begin ? from : begin;
-		end = from + info->dlpi_phdr[i].p_memsz > end ? from + info->dlpi_phdr[i].p_memsz
-							      : end;
-	}
-	if (place->address < begin || place->address >= end)
+	if (place->address < span.begin || place->address >= span.end)
 		return 0;
-	place->begin = begin;
-	place->end = end;
+	place->span = span;
 	place->name = info->dlpi_name;
 	return 1;
 }
 
 static bool is_ours(const void *function)
 {
-	Dl_info of_function, of_us;
-
-	return dladdr(function, &of_function) && dladdr(&managed, &of_us) &&
-	       of_function.dli_fbase == of_us.dli_fbase;
+	return mal_object_of(function) == mal_object_of(&managed);
 }
 
 /*
@@ -101,15 +90,7 @@ static void *find_runtime(const struct place *place)
 	return function && !is_ours(function) ? function : NULL;
 }
 
-/* POSIX lets programs call what dlsym() returns; in ISO C that takes a union. */
-#define RESOLVE(field, name) \
-	do { \
-		union { \
-			void *object; \
-			__typeof__(runtime->field) function; \
-		} found = {.object = dlsym(library, name)}; \
-		runtime->field = found.function; \
-	} while (0)
+#define RESOLVE(field, name, ...) *(void **)&runtime->field = dlsym(library, #name);
 
 bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 {
@@ -122,42 +103,9 @@ bool mal_runtime_read(const void *address, struct mal_runtime *runtime)
 	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!library)
 		return false;
-	RESOLVE(get_max_threads, "omp_get_max_threads");
-	RESOLVE(get_num_threads, "omp_get_num_threads");
-	RESOLVE(get_num_procs, "omp_get_num_procs");
-	RESOLVE(get_thread_limit, "omp_get_thread_limit");
-	RESOLVE(get_max_active_levels, "omp_get_max_active_levels");
-	RESOLVE(get_max_task_priority, "omp_get_max_task_priority");
-	RESOLVE(get_max_teams, "omp_get_max_teams");
-	RESOLVE(get_teams_thread_limit, "omp_get_teams_thread_limit");
-	RESOLVE(get_default_device, "omp_get_default_device");
-	RESOLVE(get_cancellation, "omp_get_cancellation");
-	RESOLVE(get_supported_active_levels, "omp_get_supported_active_levels");
-	RESOLVE(get_level, "omp_get_level");
-	RESOLVE(get_active_level, "omp_get_active_level");
-	RESOLVE(get_nested, "omp_get_nested");
-	RESOLVE(get_proc_bind, "omp_get_proc_bind");
-	RESOLVE(get_num_places, "omp_get_num_places");
-	RESOLVE(get_place_num_procs, "omp_get_place_num_procs");
-	RESOLVE(get_place_proc_ids, "omp_get_place_proc_ids");
-	RESOLVE(get_place_num, "omp_get_place_num");
-	RESOLVE(get_partition_num_places, "omp_get_partition_num_places");
-	RESOLVE(get_partition_place_nums, "omp_get_partition_place_nums");
-	RESOLVE(get_wtick, "omp_get_wtick");
-	RESOLVE(get_wtime, "omp_get_wtime");
-	RESOLVE(get_initial_device, "omp_get_initial_device");
-	RESOLVE(pause_resource, "omp_pause_resource");
-	RESOLVE(pause_resource_all, "omp_pause_resource_all");
-	RESOLVE(set_num_threads, "omp_set_num_threads");
-	RESOLVE(get_dynamic, "omp_get_dynamic");
-	RESOLVE(set_dynamic, "omp_set_dynamic");
-	RESOLVE(get_blocktime, "kmp_get_blocktime");
-	RESOLVE(set_blocktime, "kmp_set_blocktime");
-	RESOLVE(get_stack_size, "kmp_get_stacksize_s");
-	RESOLVE(get_schedule, "omp_get_schedule");
-	RESOLVE(set_schedule, "omp_set_schedule");
-	for (unsigned int i = 0; i < MAL_FORK_COUNT; i++)
-		runtime->forks[i] = dlsym(library, mal_fork_names[i]);
+	MAL_RUNTIME_FUNCTIONS(RESOLVE)
+	for (unsigned int i = 0; i < MAL_REGION_CALL_COUNT; i++)
+		runtime->region_calls[i] = dlsym(library, mal_region_call_names[i]);
 	return runtime->get_max_threads && runtime->set_num_threads && runtime->get_num_threads &&
 	       runtime->get_num_procs && runtime->set_dynamic && runtime->set_schedule;
 }
@@ -210,9 +158,10 @@ static void remember(const struct place *place, const struct mal_runtime *runtim
 			;
 		if (index == CALLERS)
 			continue;
-		block->callers[index].begin = place->begin;
+		block->callers[index].begin = place->span.begin;
 		block->callers[index].runtime = runtime;
-		atomic_store_explicit(&block->callers[index].end, place->end, memory_order_release);
+		atomic_store_explicit(&block->callers[index].end, place->span.end,
+				      memory_order_release);
 		return;
 	}
 }
@@ -221,13 +170,13 @@ static void remember(const struct place *place, const struct mal_runtime *runtim
 static const struct mal_runtime *read_once(const void *function)
 {
 	const struct found *before = atomic_load(&runtimes);
+	const void *base = mal_object_of(function);
 	struct found *new;
-	Dl_info info;
 
-	if (!dladdr(function, &info))
+	if (!base)
 		return NULL;
 	for (const struct found *i = before; i; i = i->next)
-		if (i->runtime.base == info.dli_fbase)
+		if (i->runtime.base == base)
 			return &i->runtime;
 	new = calloc(1, sizeof(*new));
 	if (!new || !mal_runtime_read(function, &new->runtime)) {

@@ -13,65 +13,73 @@
 #include <stddef.h>
 
 /*
- * The runtimes' entries, and where the call has the function: it is LLVM's third argument and GCC's
- * first. Regions that start by other entries (teams, GCC before 4.9) have no known function.
+ * The runtimes' calls that open regions, of GCC's with their versions. Regions that start by other
+ * calls (teams, GCC before 4.9) have no known function.
  */
 /* clang-format off */
-#define MAL_FORKS(entry) \
-	entry(0, __kmpc_fork_call, "rdx") \
-	entry(1, __kmpc_fork_call_if, "rdx") \
-	entry(2, GOMP_parallel, "rdi") \
-	entry(3, GOMP_parallel_loop_static, "rdi") \
-	entry(4, GOMP_parallel_loop_dynamic, "rdi") \
-	entry(5, GOMP_parallel_loop_guided, "rdi") \
-	entry(6, GOMP_parallel_loop_runtime, "rdi") \
-	entry(7, GOMP_parallel_loop_nonmonotonic_dynamic, "rdi") \
-	entry(8, GOMP_parallel_loop_nonmonotonic_guided, "rdi") \
-	entry(9, GOMP_parallel_loop_nonmonotonic_runtime, "rdi") \
-	entry(10, GOMP_parallel_loop_maybe_nonmonotonic_runtime, "rdi") \
-	entry(11, GOMP_parallel_reductions, "rdi") \
-	entry(12, GOMP_parallel_sections, "rdi")
+#define MAL_REGION_CALLS_LLVM(call) \
+	call(0, __kmpc_fork_call) \
+	call(1, __kmpc_fork_call_if)
+#define MAL_REGION_CALLS_GCC(call) \
+	call(2, GOMP_parallel, "GOMP_4.0") \
+	call(3, GOMP_parallel_loop_static, "GOMP_4.0") \
+	call(4, GOMP_parallel_loop_dynamic, "GOMP_4.0") \
+	call(5, GOMP_parallel_loop_guided, "GOMP_4.0") \
+	call(6, GOMP_parallel_loop_runtime, "GOMP_4.0") \
+	call(7, GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5") \
+	call(8, GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5") \
+	call(9, GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_5.0") \
+	call(10, GOMP_parallel_loop_maybe_nonmonotonic_runtime, "GOMP_5.0") \
+	call(11, GOMP_parallel_reductions, "GOMP_5.0") \
+	call(12, GOMP_parallel_sections, "GOMP_4.0")
 /* clang-format on */
-enum { MAL_FORK_COUNT = 13 };
-extern const char *const mal_fork_names[MAL_FORK_COUNT];
+enum { MAL_REGION_CALL_COUNT = 13 };
+extern const char *const mal_region_call_names[MAL_REGION_CALL_COUNT];
+
+/* Functions that a runtime may have: field, name, type, parameters. */
+/* clang-format off */
+#define MAL_RUNTIME_FUNCTIONS(function) \
+	function(get_max_threads, omp_get_max_threads, int, (void)) \
+	function(get_num_threads, omp_get_num_threads, int, (void)) \
+	function(get_num_procs, omp_get_num_procs, int, (void)) \
+	function(get_thread_limit, omp_get_thread_limit, int, (void)) \
+	function(get_max_active_levels, omp_get_max_active_levels, int, (void)) \
+	function(get_max_task_priority, omp_get_max_task_priority, int, (void)) \
+	function(get_max_teams, omp_get_max_teams, int, (void)) \
+	function(get_teams_thread_limit, omp_get_teams_thread_limit, int, (void)) \
+	function(get_default_device, omp_get_default_device, int, (void)) \
+	function(get_cancellation, omp_get_cancellation, int, (void)) \
+	function(get_supported_active_levels, omp_get_supported_active_levels, int, (void)) \
+	function(get_level, omp_get_level, int, (void)) \
+	function(get_active_level, omp_get_active_level, int, (void)) \
+	function(get_nested, omp_get_nested, int, (void)) \
+	function(get_proc_bind, omp_get_proc_bind, int, (void)) \
+	function(get_num_places, omp_get_num_places, int, (void)) \
+	function(get_place_num_procs, omp_get_place_num_procs, int, (int)) \
+	function(get_place_proc_ids, omp_get_place_proc_ids, void, (int, int *)) \
+	function(get_place_num, omp_get_place_num, int, (void)) \
+	function(get_partition_num_places, omp_get_partition_num_places, int, (void)) \
+	function(get_partition_place_nums, omp_get_partition_place_nums, void, (int *)) \
+	function(get_wtick, omp_get_wtick, double, (void)) \
+	function(get_wtime, omp_get_wtime, double, (void)) \
+	function(get_initial_device, omp_get_initial_device, int, (void)) \
+	function(pause_resource, omp_pause_resource, int, (int, int)) \
+	function(pause_resource_all, omp_pause_resource_all, int, (int)) \
+	function(set_num_threads, omp_set_num_threads, void, (int)) \
+	function(get_dynamic, omp_get_dynamic, int, (void)) \
+	function(set_dynamic, omp_set_dynamic, void, (int)) \
+	function(get_blocktime, kmp_get_blocktime, int, (void)) \
+	function(set_blocktime, kmp_set_blocktime, void, (int)) \
+	function(get_stack_size, kmp_get_stacksize_s, size_t, (void)) \
+	function(get_schedule, omp_get_schedule, void, (int *, int *)) \
+	function(set_schedule, omp_set_schedule, void, (int, int))
+/* clang-format on */
 
 struct mal_runtime {
 	const void *base; /* where its object is loaded */
-	int (*get_max_threads)(void);
-	int (*get_num_threads)(void);
-	int (*get_num_procs)(void);
-	int (*get_thread_limit)(void);
-	int (*get_max_active_levels)(void);
-	int (*get_max_task_priority)(void);
-	int (*get_max_teams)(void);
-	int (*get_teams_thread_limit)(void);
-	int (*get_default_device)(void);
-	int (*get_cancellation)(void);
-	int (*get_supported_active_levels)(void);
-	int (*get_level)(void);
-	int (*get_active_level)(void);
-	int (*get_nested)(void);
-	int (*get_proc_bind)(void);
-	int (*get_num_places)(void);
-	int (*get_place_num_procs)(int);
-	void (*get_place_proc_ids)(int, int *);
-	int (*get_place_num)(void);
-	int (*get_partition_num_places)(void);
-	void (*get_partition_place_nums)(int *);
-	double (*get_wtick)(void);
-	double (*get_wtime)(void);
-	int (*get_initial_device)(void);
-	int (*pause_resource)(int, int);
-	int (*pause_resource_all)(int);
-	void (*set_num_threads)(int);
-	int (*get_dynamic)(void);
-	void (*set_dynamic)(int);
-	int (*get_blocktime)(void);
-	void (*set_blocktime)(int);
-	size_t (*get_stack_size)(void); /* of the threads that it makes */
-	void (*get_schedule)(int *, int *);
-	void (*set_schedule)(int, int);
-	void *forks[MAL_FORK_COUNT]; /* its entries that start regions */
+#define MAL_RUNTIME_FIELD(field, name, type, parameters) type(*field) parameters;
+	MAL_RUNTIME_FUNCTIONS(MAL_RUNTIME_FIELD)
+	void *region_calls[MAL_REGION_CALL_COUNT]; /* its entries that start regions */
 };
 
 /*

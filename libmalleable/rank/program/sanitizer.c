@@ -33,17 +33,6 @@ static bool has_one(void)
 	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
 }
 
-/* The text after PREFIX in TEXT, NULL if TEXT does not start with it. */
-static char *behind(char *text, const char *prefix)
-{
-	for (; *prefix; text++, prefix++) {
-		BARRIER();
-		if (*text != *prefix)
-			return NULL;
-	}
-	return text;
-}
-
 /* Whether the path from BEGIN to END is one of our libraries. */
 static bool is_ours(char *begin, const char *end)
 {
@@ -54,9 +43,9 @@ static bool is_ours(char *begin, const char *end)
 		if (*at == '/')
 			name = at + 1;
 	}
-	rest = behind(name, "libmalleable.so");
+	rest = mal_behind(name, "libmalleable.so");
 	if (!rest)
-		rest = behind(name, "libmalleable_mpi.so");
+		rest = mal_behind(name, "libmalleable_mpi.so");
 	return rest == end;
 }
 
@@ -90,7 +79,7 @@ static bool take_out_of_preload(char **variables)
 	bool any = false;
 
 	for (; *variables; variables++) {
-		char *list = behind(*variables, "LD_PRELOAD=");
+		char *list = mal_behind(*variables, "LD_PRELOAD=");
 
 		if (list && take_out(list))
 			any = true;
@@ -105,7 +94,7 @@ static char *find(char **variables, const char *prefix)
 
 	for (; *variables && !rest; variables++) {
 		BARRIER();
-		rest = behind(*variables, prefix);
+		rest = mal_behind(*variables, prefix);
 	}
 	return rest;
 }
@@ -118,8 +107,8 @@ static void forget(char **variables)
 
 	for (; *variables; variables++) {
 		BARRIER();
-		if (!behind(*variables, "MALLEABLE_") &&
-		    !(hot_teams && behind(*variables, "KMP_HOT_TEAMS_MODE=")))
+		if (!mal_behind(*variables, "MALLEABLE_") &&
+		    !(hot_teams && mal_behind(*variables, "KMP_HOT_TEAMS_MODE=")))
 			*kept++ = *variables;
 	}
 	*kept = NULL;
@@ -146,7 +135,7 @@ static bool is_loader(char *path)
 {
 	for (; *path; path++) {
 		BARRIER();
-		if (behind(path, "/ld-linux"))
+		if (mal_behind(path, "/ld-linux"))
 			return true;
 	}
 	return false;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/symbols.h"
+
 #define START_TOOL "ompt_start_tool"
 #define TOOL_LIBRARIES "OMP_TOOL_LIBRARIES"
 
@@ -45,9 +47,7 @@ void *mal_tools_start(unsigned int omp_version, const char *runtime_version)
 
 bool mal_tools_before(void)
 {
-	void *first = dlsym(RTLD_DEFAULT, START_TOOL);
-	Dl_info its, ours;
+	const void *first = mal_object_of(dlsym(RTLD_DEFAULT, START_TOOL));
 
-	return first && dladdr(first, &its) && dladdr((const void *)mal_tools_before, &ours) &&
-	       its.dli_fbase != ours.dli_fbase;
+	return first && first != mal_object_of((const void *)mal_tools_before);
 }

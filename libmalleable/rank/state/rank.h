@@ -22,7 +22,7 @@ struct mal_thread;
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
  * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c);
- * where its polls are not seen another thread lends them (unseen_wait.c).
+ * where its polls are not seen another thread lends them (wait_helper.c).
  * What all files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
@@ -115,7 +115,7 @@ struct mal_rank {
 
 	/* length.c */
 	struct {
-		uint64_t all, brief; /* ticks in regions lately, and in short ones */
+		uint64_t all, in_short; /* ticks in regions lately, and in short ones */
 		/* ticks, set once */
 		uint64_t sure, step, lately, short_region, slack;
 	} lengths;
@@ -215,7 +215,7 @@ struct mal_rank {
 		uint32_t loops;
 		bool started;
 	} watch;
-	/* unseen_wait.c */
+	/* wait_helper.c */
 	struct {
 		/* BUSY: the helper acts for the primary thread, which waits for that */
 		_Atomic uint32_t wait;
@@ -243,8 +243,8 @@ struct mal_rank {
 
 	/* phase.c */
 	struct {
-		uint64_t said_round;
-		uint64_t last_said;	  /* tick */
+		uint64_t sampled_round;
+		uint64_t last_sample;	  /* tick */
 		unsigned int missed;	  /* answers in a row */
 		struct mal_period period; /* of regions; large */
 	} phase;
@@ -259,7 +259,7 @@ enum mal_calling {
 	MAL_CALLS_NOT,
 	MAL_CALLS,
 	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
-	MAL_CALLS_UNSEEN,   /* in which no poll was seen (unseen_wait.h) */
+	MAL_CALLS_UNSEEN,   /* in which no poll was seen (wait_helper.h) */
 };
 
 /* A thread. */

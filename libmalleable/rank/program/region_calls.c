@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * forks.c: the runtimes' entries that start regions: each leaves the region's function and jumps on
- * to the runtime. Nothing on the stack moves, so the runtime sees its caller.
+ * region_calls.c: the runtimes' calls that open regions: each leaves the region's function and
+ * jumps on to the runtime. Nothing on the stack moves, so the runtime sees its caller.
  *
  * The code is assembler, as two of them have any number of arguments, and as it is on the path of
  * each region. Other machines have none of it: their code is not read, so no region is known.
  */
-#include "libmalleable/rank/program/forks.h"
+#include "libmalleable/rank/program/region_calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,24 +16,24 @@
 #include "libmalleable/base/shown.h"
 #include "libmalleable/rank/program/runtime.h"
 
-__thread const void *mal_forked;
+__thread const void *mal_region_called;
 
 #ifdef __x86_64__
 
-/* Entry NUMBER of the runtime that the region's object uses. */
-__attribute__((used)) static void *find_entry(unsigned int number)
+/* Call NUMBER of the runtime that the region's object uses. */
+__attribute__((used)) static void *find_call(unsigned int number)
 {
 	int saved = errno;
-	const struct mal_runtime *runtime = mal_runtime_of(mal_forked);
+	const struct mal_runtime *runtime = mal_runtime_of(mal_region_called);
 
-	if (!runtime || !runtime->forks[number]) {
+	if (!runtime || !runtime->region_calls[number]) {
 		fprintf(stderr,
 			"balance: the program calls %s, but no loaded OpenMP runtime has it\n",
-			mal_fork_names[number]);
+			mal_region_call_names[number]);
 		abort();
 	}
 	errno = saved;
-	return runtime->forks[number];
+	return runtime->region_calls[number];
 }
 
 /* Keeps all registers that may have arguments (System V ABI for x86-64, 3.2.3). */
@@ -52,7 +52,7 @@ __attribute__((naked, used)) static void find(void)
 		"movups %xmm4, 64(%rsp)\n\tmovups %xmm5, 80(%rsp)\n\t"
 		"movups %xmm6, 96(%rsp)\n\tmovups %xmm7, 112(%rsp)\n\t"
 		"movl %r11d, %edi\n\t"
-		"call find_entry\n\t"
+		"call find_call\n\t"
 		"movq %rax, %r11\n\t"
 		"movups (%rsp), %xmm0\n\tmovups 16(%rsp), %xmm1\n\t"
 		"movups 32(%rsp), %xmm2\n\tmovups 48(%rsp), %xmm3\n\t"
@@ -66,53 +66,49 @@ __attribute__((naked, used)) static void find(void)
 		"jmpq *%r11");
 }
 
-#define ENTRY(number, name, where) \
+#define DEFINE(number, name, where) \
 	__attribute__((naked)) void name(void) MAL_SHOWN(#name); \
 	MAL_SHOWN_AS(#name, "VERSION"); \
 	void name(void) \
 	{ \
-		__asm__("movq mal_forked@gottpoff(%rip), %r11\n\t" \
+		__asm__("movq mal_region_called@gottpoff(%rip), %r11\n\t" \
 			"movq %" where ", %fs:(%r11)\n\t" \
-			"jmpq *next_entry+8*" #number "(%rip)"); \
+			"jmpq *next_call+8*" #number "(%rip)"); \
 	} \
 	__attribute__((naked)) static void find_##name(void) \
 	{ \
 		__asm__("movl $" #number ", %r11d\n\t" \
 			"jmp find"); \
 	}
-MAL_FORKS(ENTRY)
-MAL_SHOWN_AS_TOO("GOMP_parallel", "GOMP_4.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_static", "GOMP_4.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_dynamic", "GOMP_4.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_guided", "GOMP_4.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_runtime", "GOMP_4.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_nonmonotonic_dynamic", "GOMP_4.5");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_nonmonotonic_guided", "GOMP_4.5");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_nonmonotonic_runtime", "GOMP_5.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_loop_maybe_nonmonotonic_runtime", "GOMP_5.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_reductions", "GOMP_5.0");
-MAL_SHOWN_AS_TOO("GOMP_parallel_sections", "GOMP_4.0");
+/* The function is the third argument of LLVM's calls and the first of GCC's. */
+#define DEFINE_LLVM(number, name) DEFINE(number, name, "rdx")
+#define DEFINE_GCC(number, name, version) \
+	DEFINE(number, name, "rdi") \
+	MAL_SHOWN_AS_TOO(#name, version);
+MAL_REGION_CALLS_LLVM(DEFINE_LLVM)
+MAL_REGION_CALLS_GCC(DEFINE_GCC)
 
 /*
  * Where each goes on. Libraries may have a runtime of their own, loaded privately (Python wheels):
  * it is looked for at each call, unless the process started with a runtime, which then serves all.
  */
-#define NEXT(number, name, where) [number] = (void *)find_##name,
-__attribute__((used)) static void *next_entry[MAL_FORK_COUNT] = {MAL_FORKS(NEXT)};
+#define NEXT(number, name, ...) [number] = (void *)find_##name,
+__attribute__((used)) static void *next_call[MAL_REGION_CALL_COUNT] = {
+	MAL_REGION_CALLS_LLVM(NEXT) MAL_REGION_CALLS_GCC(NEXT)};
 
-void mal_forks_open(void)
+void mal_region_calls_open(void)
 {
-	for (unsigned int i = 0; i < MAL_FORK_COUNT; i++) {
-		void *next = dlsym(RTLD_NEXT, mal_fork_names[i]);
+	for (unsigned int i = 0; i < MAL_REGION_CALL_COUNT; i++) {
+		void *next = dlsym(RTLD_NEXT, mal_region_call_names[i]);
 
 		if (next)
-			next_entry[i] = next;
+			next_call[i] = next;
 	}
 }
 
 #else
 
-void mal_forks_open(void)
+void mal_region_calls_open(void)
 {
 }
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * forks.h: the function of a region that starts. Compilers jump into the runtime, so several
+ * region_calls.h: the function of a region that starts. Compilers jump into the runtime, so several
  * regions may share the address that OMPT gives. Their calls come by here instead, and leave the
  * function, which each region has for itself.
  */
-#ifndef MAL_RANK_PROGRAM_FORKS_H
-#define MAL_RANK_PROGRAM_FORKS_H
+#ifndef MAL_RANK_PROGRAM_REGION_CALLS_H
+#define MAL_RANK_PROGRAM_REGION_CALLS_H
 
 #include <stddef.h>
 
 /* Of the calling thread: set by each call that comes by here. */
-extern __thread const void *mal_forked
+extern __thread const void *mal_region_called
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The function of the region that starts now, NULL: its call did not come by here. */
-static inline const void *mal_forked_take(void)
+static inline const void *mal_region_called_take(void)
 {
-	const void *function = mal_forked;
+	const void *function = mal_region_called;
 
-	mal_forked = NULL;
+	mal_region_called = NULL;
 	return function;
 }
 
 /* Find the runtime with which the process has started. */
-void mal_forks_open(void);
+void mal_region_calls_open(void);
 
 #endif

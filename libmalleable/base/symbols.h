@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* symbols.h: dynamic symbols of a loaded object. */
-#ifndef MAL_RANK_PROGRAM_SYMBOLS_H
-#define MAL_RANK_PROGRAM_SYMBOLS_H
+/* symbols.h: loaded objects and their dynamic symbols. */
+#ifndef MAL_BASE_SYMBOLS_H
+#define MAL_BASE_SYMBOLS_H
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Where the object that has ADDRESS is loaded; NULL: none has. */
+static inline const void *mal_object_of(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* From where to where the object is in memory, its gaps included. */
+struct mal_span {
+	uintptr_t begin, end;
+};
+struct mal_span mal_span_of(const struct dl_phdr_info *info);
+
+/* NEXT: the next definition of the function NAME after the caller's own. */
+#define MAL_NEXT(name) \
+	static __typeof__(name) *next; \
+\
+	if (!next) \
+	*(void **)&next = dlsym(RTLD_NEXT, #name)
 
 /* The part of an object that dynamic linking needs. */
 struct mal_symbols {

@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* symbols.c: dynamic symbols of a loaded object (System V ABI, ch. 5). */
-#include "libmalleable/rank/program/symbols.h"
+#include "libmalleable/base/symbols.h"
 
 #include <stdint.h>
+
+struct mal_span mal_span_of(const struct dl_phdr_info *info)
+{
+	struct mal_span span = {.begin = UINTPTR_MAX};
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		uintptr_t end = begin + info->dlpi_phdr[i].p_memsz;
+
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		span.begin = begin < span.begin ? begin : span.begin;
+		span.end = end > span.end ? end : span.end;
+	}
+	return span;
+}
 
 static void read_entry(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
 		       struct mal_symbols *symbols)
@@ -12,22 +28,17 @@ static void read_entry(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
 	const void *at =
 		(const void *)(address < info->dlpi_addr ? address + info->dlpi_addr : address);
 
-	if (entry->d_tag == DT_SYMTAB)
-		symbols->symbols = at;
-	else if (entry->d_tag == DT_STRTAB)
-		symbols->names = at;
-	else if (entry->d_tag == DT_GNU_HASH)
-		symbols->gnu_hash = at;
-	else if (entry->d_tag == DT_HASH)
-		symbols->hash = at;
-	else if (entry->d_tag == DT_RELA)
-		symbols->relocations[0] = at;
-	else if (entry->d_tag == DT_JMPREL)
-		symbols->relocations[1] = at;
-	else if (entry->d_tag == DT_RELASZ)
-		symbols->sizes[0] = entry->d_un.d_val;
-	else if (entry->d_tag == DT_PLTRELSZ)
-		symbols->sizes[1] = entry->d_un.d_val;
+	switch (entry->d_tag) {
+	case DT_SYMTAB: symbols->symbols = at; break;
+	case DT_STRTAB: symbols->names = at; break;
+	case DT_GNU_HASH: symbols->gnu_hash = at; break;
+	case DT_HASH: symbols->hash = at; break;
+	case DT_RELA: symbols->relocations[0] = at; break;
+	case DT_JMPREL: symbols->relocations[1] = at; break;
+	case DT_RELASZ: symbols->sizes[0] = entry->d_un.d_val; break;
+	case DT_PLTRELSZ: symbols->sizes[1] = entry->d_un.d_val; break;
+	default: break;
+	}
 }
 
 /* One more than the highest symbol number that a relocation names. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* generate.h: generate traces of synthetic steps. */
-#ifndef MAL_CMD_GENERATE_H
-#define MAL_CMD_GENERATE_H
+/* synthetic.h: traces of synthetic steps. */
+#ifndef MAL_T_CLOSED_SYNTHETIC_H
+#define MAL_T_CLOSED_SYNTHETIC_H
 
 #include <stdint.h>
 

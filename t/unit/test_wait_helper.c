@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_unseen_wait.c: waits of an MPI library whose polls are not seen, in which another thread
+ * test_wait_helper.c: waits of an MPI library whose polls are not seen, in which another thread
  * lends.
  *
- * The rank library's wait.c, unseen_wait.c, lend.c, cpus.c and bind.c run here as rank 0 of two,
+ * The rank library's wait.c, wait_helper.c, lend.c, cpus.c and bind.c run here as rank 0 of two,
  * with four CPUs each. The helper runs on a stack of its own, and has its turn where the primary
  * thread gives way; and the other way round, at each such moment if `seed` is set. Rank 1 is in a
  * region with twice as many threads as CPUs.
@@ -17,8 +17,8 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/rank.h"
-#include "libmalleable/rank/unseen_wait.h"
 #include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 #define RANKS 2u
 #define CPUS 4u
@@ -365,7 +365,7 @@ static void at_any_moment(void **state)
 			}
 			switch (any(8)) {
 			case 0: mal_mpi_poll(); break;
-			case 1: mal_unseen_wait_withdraw(&mal); break;
+			case 1: mal_wait_helper_withdraw(&mal); break;
 			case 2: mal_mpi_unwound(); break;
 			default: break;
 			}

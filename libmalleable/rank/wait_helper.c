@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unseen_wait.c: lend in a wait between whose polls the MPI library calls nothing of ours.
+ * wait_helper.c: lend in a wait between whose polls the MPI library calls nothing of ours.
  *
  * Invariant: when a call returns the helper is not at work, and all CPUs are back
- * (t/unit/test_unseen_wait.c: at_any_moment).
+ * (t/unit/test_wait_helper.c: at_any_moment).
  *
  * The helper sleeps while there are no calls. One word says whether it acts or the call returns:
  * both change it by compare-and-swap.
  */
-#include "libmalleable/rank/unseen_wait.h"
+#include "libmalleable/rank/wait_helper.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -22,8 +22,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/rank.h"
 
-/* How long the helper sleeps between two looks: initially, and at most. */
-#define LOOK_FIRST_NS 150000u
+/* How long the helper sleeps between two looks at most. */
 #define LOOK_MAX_NS 1000000u
 #define SLEEP_NS 1000000000u
 /* So many calls after a long wait wake the helper: any of them may be long too. */
@@ -56,13 +55,14 @@ static bool look(struct mal_rank *rank, uint32_t now)
 static uint32_t watch(struct mal_rank *rank)
 {
 	uint32_t before, now = atomic_load(&rank->helper.wait);
-	uint64_t pause = LOOK_FIRST_NS;
+	const uint64_t first = (uint64_t)(mal_ticks_to_s(rank->lend.after) * 1e9);
+	uint64_t pause = first;
 
 	do {
 		before = now;
 		sleep_ns(pause);
 		now = atomic_load(&rank->helper.wait);
-		pause = look(rank, now) ? LOOK_FIRST_NS : 2 * pause;
+		pause = look(rank, now) ? first : 2 * pause;
 		if (pause > LOOK_MAX_NS)
 			pause = LOOK_MAX_NS;
 	} while (now != before || now % STATES == WAITS);
@@ -110,7 +110,7 @@ static void hand_over(struct mal_rank *rank)
 	mal_futex_wake(&rank->helper.rest, 1);
 }
 
-void mal_unseen_wait_begin(struct mal_rank *rank)
+void mal_wait_helper_begin(struct mal_rank *rank)
 {
 	/* So a poll that is seen is not one of a wait: it withdraws first. */
 	mal_self.waiting = false;
@@ -119,7 +119,7 @@ void mal_unseen_wait_begin(struct mal_rank *rank)
 		hand_over(rank);
 }
 
-void mal_unseen_wait_withdraw(struct mal_rank *rank)
+void mal_wait_helper_withdraw(struct mal_rank *rank)
 {
 	uint32_t now;
 
@@ -135,11 +135,11 @@ void mal_unseen_wait_withdraw(struct mal_rank *rank)
 	}
 }
 
-void mal_unseen_wait_end(struct mal_rank *rank)
+void mal_wait_helper_end(struct mal_rank *rank)
 {
 	uint64_t begin = rank->primary.last_leave;
 
-	mal_unseen_wait_withdraw(rank);
+	mal_wait_helper_withdraw(rank);
 	mal_self.calling = MAL_CALLS_NOT;
 	mal_call_end();
 	if (rank->primary.left_mpi - begin > rank->lend.after) {

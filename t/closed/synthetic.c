@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* generate.c: generate traces of synthetic steps. */
+/* synthetic.c: traces of synthetic steps. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "libmalleable/cmd/generate.h"
 #include "libmalleable/core/segment.h"
 #include "policies/model/model.h"
+#include "t/closed/synthetic.h"
 
 #define WINDOW_S 0.1
 #define SERIAL_PART 0.01

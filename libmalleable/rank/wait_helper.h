@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unseen_wait.h: lend in a wait between whose polls the MPI library calls nothing of ours.
+ * wait_helper.h: lend in a wait between whose polls the MPI library calls nothing of ours.
  *
  * A thread of ours, the helper, lends for the primary thread, which polls on its own CPU and keeps
  * that. The helper starts after the first wait that was long enough to lend and showed no poll.
  *
  * All functions: primary thread only.
  */
-#ifndef MAL_RANK_UNSEEN_WAIT_H
-#define MAL_RANK_UNSEEN_WAIT_H
+#ifndef MAL_RANK_WAIT_HELPER_H
+#define MAL_RANK_WAIT_HELPER_H
 
 struct mal_rank;
 
 /* After mal_wait_begin(): in this call no poll may be seen. */
-void mal_unseen_wait_begin(struct mal_rank *rank);
+void mal_wait_helper_begin(struct mal_rank *rank);
 
 /*
  * The primary thread is about to do what the helper may not disturb, such as a poll that is seen:
  * the wait goes on without the helper.
  */
-void mal_unseen_wait_withdraw(struct mal_rank *rank);
+void mal_wait_helper_withdraw(struct mal_rank *rank);
 
 /* In place of mal_call_end(): the call returns, and no poll was seen. */
-void mal_unseen_wait_end(struct mal_rank *rank);
+void mal_wait_helper_end(struct mal_rank *rank);
 
 #endif
