@@ -95,27 +95,26 @@ PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
 OWN = r"\bcontroller(?:->|\.)%s\b"
 WRITERS = {
-    "libmalleable/core/request": re.compile(REQUEST),
-    CONTROLLER + "agent/share": re.compile(OWN.replace("%s", "agent")),
-    CONTROLLER + "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
-    CONTROLLER + "cpus/idle": re.compile(PART.replace("%s", "settling")),
-    CONTROLLER + "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
-    CONTROLLER + "cpus/owners": re.compile(
-        r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
-        r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
-    CONTROLLER + "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
-    CONTROLLER + "planning": re.compile(PART.replace("%s", "deciding")),
-    CONTROLLER + "admin_switch": re.compile(PART.replace("%s", "off_switch")),
-    CONTROLLER + "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),
-    CONTROLLER + "load/history": re.compile(OWN.replace("%s", "history")),
-    CONTROLLER + "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
-    CONTROLLER + "load/recording": re.compile(OWN.replace("%s", "recording")),
-    CONTROLLER + "load/sampling": re.compile(OWN.replace("%s", "sampling")),
-    CONTROLLER + "load/totals": re.compile(PART.replace("%s",
-                                                        "(?:last_window|totals|rank_totals)")),
-    CONTROLLER + "overdue": re.compile(OWN.replace("%s", "overdue")),
-    CONTROLLER + "report/imbalance": re.compile(OWN.replace("%s", "imbalance")),
+    "agent/share": re.compile(OWN.replace("%s", "agent")),
+    "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
+    "cpus/idle": re.compile(PART.replace("%s", "settling")),
+    "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
+    "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
+                              r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
+    "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
+    "planning": re.compile(PART.replace("%s", "deciding")),
+    "admin_switch": re.compile(PART.replace("%s", "off_switch")),
+    "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),
+    "load/history": re.compile(OWN.replace("%s", "history")),
+    "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
+    "load/recording": re.compile(OWN.replace("%s", "recording")),
+    "load/sampling": re.compile(OWN.replace("%s", "sampling")),
+    "load/totals": re.compile(PART.replace("%s", "(?:last_window|totals|rank_totals)")),
+    "overdue": re.compile(OWN.replace("%s", "overdue")),
+    "report/imbalance": re.compile(OWN.replace("%s", "imbalance")),
 }
+WRITERS = {CONTROLLER + module: writes for module, writes in WRITERS.items()}
+WRITERS["libmalleable/core/request"] = re.compile(REQUEST)
 OTHER_FILES = (".f90", ".map", ".pc.in")
 
 KEYWORDS = {"_Alignof", "_Static_assert", "__attribute__", "defined", "for", "if", "int", "return",
