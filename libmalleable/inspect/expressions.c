@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* expressions.c: values, each once. */
-#include "libmalleable/inspect/expressions.h"
-
+/* expressions.c: values, each once, and what operations make of them. */
 #include <stdlib.h>
+
+#include "libmalleable/inspect/expressions.h"
+#include "libmalleable/inspect/shapes.h"
 
 enum { NODES = 1 << 15 };
 
@@ -139,4 +140,244 @@ int mal_is_off(struct mal_values *values, mal_value value)
 	return node->kind == MAL_SHARE && node->key && !(node->flags & MAL_PLACE) &&
 	       (node->flags & MAL_INDEX) != MAL_INDEX &&
 	       !(values->inner && node->flags & MAL_QUOTIENT);
+}
+
+/* Longer ones are not followed. */
+enum { SIZE = 600 };
+
+static uint64_t key_of(const struct mal_node *node)
+{
+	return ((uint64_t)node->kind << 56 ^ (uint64_t)node->key * 0x9e3779b97f4a7c15u ^
+		(uint64_t)node->a << 24 ^ node->b) |
+	       (uint64_t)1 << 63;
+}
+
+int mal_is_place(struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->class == MAL_IDENTITY
+		       ? mal_is_share(values, value) ? mal_shape_of(values, value)->start != 0
+						     : mal_is_bound(values, value)
+		       : node->class == MAL_ITERATIONS &&
+				 (node->kind != MAL_SHARE || !node->key || node->flags & MAL_PLACE);
+}
+
+/* Where a loop over whole vectors ended is where the rest of the iterations begins. */
+static int begins_rest(struct mal_values *values, mal_value a, mal_value b)
+{
+	return mal_is_rounded(values, a) && mal_is_place(values, b);
+}
+
+mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
+		   mal_value b, mal_value c)
+{
+	const mal_value parts[] = {a, b, c};
+	struct mal_node node = {.kind = (uint8_t)kind,
+				.flags = MAL_EXACT,
+				.size = 1,
+				.key = key,
+				.a = a,
+				.b = b,
+				.c = c};
+
+	for (size_t i = 0; i < (kind == MAL_SELECT ? 3 : 2); i++) {
+		const struct mal_node *part = mal_node(values, parts[i]);
+
+		if (part->class == MAL_UNKNOWN)
+			return parts[i];
+		if (kind == MAL_ADD && begins_rest(values, parts[i], parts[1 - i]))
+			return mal_share(values,
+					 values->inner || mal_is_of_bounds(values, parts[1 - i])
+						 ? (int64_t)key_of(&node)
+						 : 0,
+					 MAL_PLACE);
+		if (part->kind == MAL_SHARE || part->kind == MAL_STACK || part->kind == MAL_LOST ||
+		    part->kind == MAL_SLOT_VALUE || parts[i] == 0)
+			return kind == MAL_MULTIPLY && mal_is_rounded(values, a) &&
+					       mal_node(values, b)->class == MAL_CLEAN
+				       ? a
+			       : kind == MAL_ADD || kind == MAL_MULTIPLY
+				       ? mal_spread(values, parts, 2, key_of(&node))
+				       : mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2,
+						  key_of(&node));
+		if (part->class > node.class)
+			node.class = part->class;
+		node.size = (uint16_t)(node.size + part->size);
+		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
+		node.flags |=
+			part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED | MAL_PLACE);
+	}
+	/* A count of iterations, added to the first one, is an iteration. */
+	if (kind == MAL_ADD && node.class)
+		node.flags &= (uint8_t)~MAL_COUNTED;
+	if (node.size > SIZE)
+		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
+	/* The next one of a chunk's steps. */
+	if (kind == MAL_ADD &&
+	    ((mal_node(values, a)->kind == MAL_STEP && mal_node(values, a)->b == b) ||
+	     (mal_node(values, b)->kind == MAL_STEP && mal_node(values, b)->b == a)))
+		node.class = MAL_ITERATIONS;
+	if (kind == MAL_STEP) {
+		node.class = MAL_ITERATIONS;
+		node.flags &= (uint8_t)~MAL_EXACT;
+	}
+	return mal_intern(values, &node);
+}
+
+mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
+{
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+
+	if (left->kind == MAL_NUMBER) {
+		const struct mal_node *swap = left;
+		mal_value other = a;
+
+		left = right;
+		right = swap;
+		a = b;
+		b = other;
+	}
+	if (right->kind == MAL_NUMBER) {
+		if (right->key == 0)
+			return a;
+		if (left->kind == MAL_NUMBER)
+			return mal_number(values,
+					  (int64_t)((uint64_t)left->key + (uint64_t)right->key));
+		if (left->kind == MAL_STACK)
+			return mal_leaf(values, MAL_STACK,
+					(int64_t)((uint64_t)left->key + (uint64_t)right->key));
+		if (left->kind == MAL_ADD && mal_node(values, left->b)->kind == MAL_NUMBER)
+			return mal_plus(values, left->a, mal_plus(values, left->b, b));
+	} else if (left->kind == MAL_ADD && mal_node(values, left->b)->kind == MAL_NUMBER) {
+		/* Numbers last. */
+		return mal_plus(values, mal_plus(values, left->a, b), left->b);
+	} else if (right->kind == MAL_ADD && mal_node(values, right->b)->kind == MAL_NUMBER) {
+		return mal_plus(values, mal_plus(values, a, right->a), right->b);
+	} else if (a > b) {
+		mal_value other = a;
+
+		a = b;
+		b = other;
+	}
+	return mal_make(values, MAL_ADD, 0, a, b, 0);
+}
+
+mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b)
+{
+	int64_t number;
+
+	if (a == b && a && mal_node(values, a)->class == MAL_CLEAN &&
+	    mal_node(values, a)->kind != MAL_LOST)
+		return mal_number(values, 0);
+	if (mal_is_number(values, b, &number))
+		return mal_plus(values, a, mal_number(values, (int64_t)(0 - (uint64_t)number)));
+	return mal_plus(values, a, mal_make(values, MAL_MULTIPLY, 0, b, mal_number(values, -1), 0));
+}
+
+mal_value mal_times(struct mal_values *values, mal_value left, mal_value right)
+{
+	int64_t a, b;
+	int known = mal_is_number(values, left, &a), other = mal_is_number(values, right, &b);
+
+	if (known && other)
+		return mal_number(values, (int64_t)((uint64_t)a * (uint64_t)b));
+	if ((known && a == 0) || (other && b == 0))
+		return mal_number(values, 0);
+	if ((known && a == 1) || (other && b == 1))
+		return known && a == 1 ? right : left;
+	return mal_make(values, MAL_MULTIPLY, 0, left, right, 0);
+}
+
+/* What is made of indices of one division, and of nothing else that differs; or 0. */
+static mal_value indices(struct mal_values *values, const mal_value *some, size_t count)
+{
+	const struct mal_node *first = NULL;
+	uint8_t flags = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_node *node = mal_node(values, some[i]);
+
+		if (node->class == MAL_CLEAN)
+			continue;
+		if (node->kind != MAL_SHARE || !(node->flags & MAL_INDEX) ||
+		    (first && first->key != node->key))
+			return 0;
+		first = node;
+		flags |= node->flags;
+	}
+	return first ? mal_share(values, first->key, flags) : 0;
+}
+
+mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
+{
+	enum mal_class worst = MAL_CLEAN;
+	uint8_t flags = 0;
+	int of_bounds = 0;
+	mal_value index;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_node *node = mal_node(values, some[i]);
+
+		if (node->class == MAL_UNKNOWN)
+			return some[i];
+		if (node->class == MAL_IDENTITY && !mal_is_share(values, some[i]))
+			return mal_tells(values,
+					 node->kind == MAL_CHOSEN
+						 ? "what one thread alone was chosen for"
+						 : "a thread's number or how many there are");
+		if (node->class > worst)
+			worst = node->class;
+		flags |= node->flags;
+		of_bounds |= mal_is_of_bounds(values, some[i]);
+	}
+	index = indices(values, some, count);
+	if (index)
+		return index;
+	if (worst != MAL_CLEAN)
+		return mal_leaf(values, MAL_SHARE, of_bounds ? (int64_t)key : 0);
+	return mal_symbol(values, key, flags);
+}
+
+mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
+{
+	mal_value result = mal_blur(values, some, count, key);
+	int places = 0, kinds = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		places |= mal_is_place(values, some[i]);
+		if (mal_node(values, some[i])->class != MAL_CLEAN)
+			kinds |= mal_node(values, some[i])->kind == MAL_SHARE ? 1 : 2;
+		if (mal_node(values, some[i])->class != MAL_CLEAN && !mal_is_place(values, some[i]))
+			return result;
+	}
+	/* The distance to a bound is no place. */
+	return places && kinds != 3 && mal_is_of_bounds(values, result)
+		       ? mal_share(values, mal_node(values, result)->key, MAL_PLACE)
+		       : result;
+}
+
+int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step)
+{
+	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
+	mal_value base_a = a, base_b = b;
+	int64_t number = 0, one;
+
+	if (left->kind == MAL_ADD && mal_is_number(values, left->b, &one)) {
+		number -= one;
+		base_a = left->a;
+	}
+	if (right->kind == MAL_ADD && mal_is_number(values, right->b, &one)) {
+		number += one;
+		base_b = right->a;
+	}
+	right = mal_node(values, base_b);
+	if (base_a == base_b)
+		*step = mal_number(values, number);
+	else if (right->kind == MAL_ADD && (right->a == base_a || right->b == base_a))
+		*step = mal_plus(values, right->a == base_a ? right->b : right->a,
+				 mal_number(values, number));
+	else
+		return 0;
+	return 1;
 }

@@ -174,4 +174,23 @@ static inline int mal_is_number(const struct mal_values *values, mal_value value
 	return values->nodes[value].kind == MAL_NUMBER;
 }
 
+/* What operations make of them. */
+mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
+		   mal_value b, mal_value c);
+mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b);
+mal_value mal_minus(struct mal_values *values, mal_value a, mal_value b);
+mal_value mal_times(struct mal_values *values, mal_value left, mal_value right);
+
+/* What a thread's iterations, or less, become in an operation that is not followed. */
+mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
+
+/* The same, in one that leaves it to be such a place. */
+mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
+
+/* Whether a loop may begin with VALUE as one of a thread's iterations. */
+int mal_is_place(struct mal_values *values, mal_value value);
+
+/* B - A where that is seen at once: an expression in *STEP. */
+int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step);
+
 #endif
