@@ -69,6 +69,23 @@ for compiler in gcc "$clang"; do
 	ok "$compiler: and so in JSON" \
 		jq -e '.[0].regions[0].line | test("^line.c:[4-7]$")' "$work/out"
 done
+cat >"$work/late.c" <<'C'
+/* A second passes from each question for the time to the next. */
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	static time_t seconds = 1000;
+
+	*now = (struct timespec){.tv_sec = ++seconds};
+	return 0;
+}
+C
+gcc -shared -fPIC -w -o "$work/late.so" "$work/late.c" || exit 1
+run env LD_PRELOAD="$work/late.so" "$stage/bin/malleable" inspect "$work/line"
+ok "lines that take too long are left out" all_of "exits 0" \
+	"says ': bound: .*, at [+]0x[0-9a-f]*$'"
+run env LD_PRELOAD="$work/late.so" "$stage/bin/malleable" inspect --json "$work/line"
+ok "and so in JSON" all_of "exits 0" "jq -e '.[0].regions[0].line == null' $work/out"
 # What libdw would do at the word of a program: wait for a pipe, fill the memory.
 gcc -g -gdwarf-5 -O1 -fopenmp -S -o "$work/line.s" "$work/line.c" &&
 	sed -i -E '/uleb128 0x1b$/{n;s/0x1f$/0x1d/}' "$work/line.s" &&

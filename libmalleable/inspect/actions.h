@@ -51,7 +51,4 @@ enum mal_action {
 	MAL_ACTION_CONVERT,
 };
 
-/* The action of an instruction by its mnemonic, and its condition (enum mal_condition). */
-uint8_t mal_action_of(uint16_t mnemonic, uint8_t *condition);
-
 #endif

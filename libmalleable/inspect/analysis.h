@@ -8,8 +8,9 @@
 #define MAL_INSPECT_ANALYSIS_H
 
 #include "libmalleable/inspect/flow.h"
+#include "libmalleable/inspect/operations.h"
 #include "libmalleable/inspect/program.h"
-#include "libmalleable/inspect/values.h"
+#include "libmalleable/inspect/shapes.h"
 
 enum {
 	MAL_SLOTS = 256,
@@ -171,26 +172,7 @@ void mal_check_address(struct mal_analysis *analysis, mal_value address, int sto
 /* The first block of the loop of iterations that steps VALUE, or NULL. */
 struct mal_block_facts *mal_stepped_by(const struct mal_analysis *analysis, mal_value value);
 
-/* handlers.c: bind a region that goes on after an exception that it caught: not followed. */
-void mal_check_handlers(struct mal_analysis *analysis);
-
-enum { MAL_MEETING = 64 };
-
-/* Values of one location on the ways that meet in a block. */
-struct mal_meeting {
-	struct mal_analysis *analysis;
-	uint32_t block, count;
-	const struct mal_state *states[MAL_MEETING];
-	uint32_t sides[MAL_MEETING], before[MAL_MEETING];
-	mal_value values[MAL_MEETING];
-	/* On one of the ways the thread has few iterations. */
-	int few;
-};
-
-/* What LOCATION holds, by its values on each of the ways. */
-mal_value mal_meet(struct mal_meeting *meeting, uint64_t location);
-
-/* block_state.c: what is in registers and in the stack where BLOCK begins. */
+/* meet.c: what is in registers and in the stack where BLOCK begins. */
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);
 
 /* stack.c: the frame. The place of the first slot at OFFSET or behind it. */
@@ -205,23 +187,13 @@ void mal_forget_escaped(struct mal_analysis *analysis);
 mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *operand);
 void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand, mal_value value);
 mal_value mal_address(struct mal_analysis *analysis, const struct mal_operand *operand);
-/* any.c: flags, and instructions that others fall back on. */
-void mal_set_flags(struct mal_analysis *analysis, mal_value left, mal_value right);
-void mal_set_result(struct mal_analysis *analysis, mal_value result);
-/* What follows from flags may not tell how many iterations a thread has had. */
-void mal_check_counts(struct mal_analysis *analysis);
-void mal_step_any(struct mal_analysis *analysis, const struct mal_instruction *at);
-void mal_step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at);
 
-/* instruction.c, moves.c, atomics.c, callees.c, branches.c: instructions. */
+/* instruction.c, memory.c, callees.c, branches.c: instructions. */
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_lea(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_stack(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction *at);
-void mal_step_pair(struct mal_analysis *analysis, const struct mal_instruction *at);
-void mal_step_lanes(struct mal_analysis *analysis, const struct mal_instruction *at);
-void mal_step_atomic(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at);
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at);
 enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition condition,
@@ -235,16 +207,5 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 int mal_find_shared_loops(struct mal_analysis *analysis);
 int mal_force_joins(struct mal_analysis *analysis);
 int mal_check_control(struct mal_analysis *analysis);
-
-/* ends.c: whether iterations decide at the end of BLOCK. */
-int mal_is_exit_by_share(const struct mal_analysis *analysis, uint32_t block);
-/* The exits of loop NUMBER: by iterations, and by others, of which EARLY is the last. */
-void mal_count_exits(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number,
-		     unsigned int *shared, unsigned int *others, uint32_t *early);
-/* A loop that ends when memory changes, which it neither writes to nor calls anything for. */
-void mal_check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number);
-/* The exit, or the guard, at the end of BLOCK. MARKS are the ways of the guard. */
-void mal_check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint8_t *set);
-void mal_check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* branches.c: what a branch decides by, and which way a thread without iterations takes. */
 #include "libmalleable/inspect/analysis.h"
-#include "libmalleable/inspect/samples.h"
 
 static enum mal_condition swapped(enum mal_condition condition)
 {

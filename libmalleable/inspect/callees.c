@@ -1,8 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* callees.c: calls of other functions: what they are given, and what they give back. */
+/*
+ * callees.c: calls of other functions: what they are given, as far as they take it from their
+ * caller (registers that are read on some way before they are written), and what they give back.
+ */
+#include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
+#include "libmalleable/inspect/flow.h"
+#include "libmalleable/inspect/program.h"
+
+enum { DEPTH = 4 };
+
+static const uint64_t six = MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_RDX) |
+			    MAL_BIT(MAL_RCX) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9);
+static const uint64_t vectors = (uint64_t)0xff << MAL_XMM0;
+
+static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
+
+static uint64_t taken_by_call(const struct mal_image *image, const struct mal_instruction *at,
+			      unsigned int depth)
+{
+	const struct mal_slot *slot = mal_call_slot(image, at);
+	uint64_t target = mal_call_target(image, at);
+
+	if (target)
+		return live_in(image, target, depth + 1);
+	/* How many it takes is not known; what is passed on unchanged is among the first. */
+	if (!slot || mal_slot_external(slot)->integers == MAL_ANY_ARGUMENTS)
+		return MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_XMM0);
+	return mal_external_arguments(mal_slot_external(slot));
+}
+
+static uint64_t before(const struct mal_image *image, const struct mal_flow_graph *graph,
+		       const struct mal_block *block, uint64_t live, unsigned int depth)
+{
+	for (uint32_t i = block->count; i-- > 0;) {
+		const struct mal_instruction *at = &graph->instructions[block->first + i];
+		int calls = at->flow == MAL_FLOW_CALL || at->flow == MAL_FLOW_TAIL ||
+			    (at->flow == MAL_FLOW_STOP && (at->slot || at->target));
+
+		if (at->action == MAL_ACTION_CLEAR_SAME && at->operand_count >= 2 &&
+		    at->operands[0].reg == at->operands[at->operand_count - 1].reg &&
+		    at->operands[at->operand_count - 1].kind == MAL_OPERAND_REGISTER) {
+			live &= ~at->writes;
+			continue;
+		}
+		/* A part of a register does not replace it. */
+		if (at->operands[0].kind != MAL_OPERAND_REGISTER || at->operands[0].bytes >= 4)
+			live &= ~at->writes;
+		live |= at->reads;
+		/* What pushes only saves. */
+		if (calls)
+			live = (live & ~(six | vectors)) | taken_by_call(image, at, depth);
+	}
+	return live;
+}
+
+/* What registers the function at ENTRY takes from its caller. */
+static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned int depth)
+{
+	struct mal_flow_graph graph;
+	uint64_t *live, result = six | vectors;
+	int changed = 1;
+
+	if (depth > DEPTH || mal_flow_build(image, entry, &graph) < 0)
+		return result;
+	live = graph.trouble ? NULL : calloc((size_t)graph.block_count + 1, sizeof(*live));
+	while (live && changed) {
+		changed = 0;
+		for (uint32_t i = graph.order_count; i-- > 0;) {
+			const struct mal_block *block = &graph.blocks[graph.order[i]];
+			uint64_t out = 0;
+
+			for (uint32_t j = 0; j < block->next_count; j++)
+				out |= live[block->next[j]];
+			out = before(image, &graph, block, out, depth);
+			changed |= out != live[graph.order[i]];
+			live[graph.order[i]] = out;
+		}
+	}
+	if (live)
+		result = live[graph.order[0]] & (six | vectors);
+	free(live);
+	mal_flow_free(&graph);
+	return result;
+}
 
 static const uint8_t arguments[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 static const uint64_t saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
@@ -232,7 +316,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 
 static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_value *results)
 {
-	const struct mal_callee *callee = analysis->program->find_callee(analysis->program, target);
+	const struct mal_callee *callee = mal_callee(analysis->program, target);
 	const struct mal_finding *finding;
 
 	mal_effect(analysis,
@@ -282,7 +366,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
 			shown |= MAL_BIT(reg);
 	if (shown & ~saved && analysis->final)
-		give(analysis, shown & mal_live_in(analysis->image, target, 0), 0);
+		give(analysis, shown & live_in(analysis->image, target, 0), 0);
 	for (uint32_t i = 0; i < analysis->state->slot_count && analysis->final; i++)
 		if (mal_node(&analysis->values, analysis->state->slots[i].value)->class >=
 			    MAL_IDENTITY &&

@@ -4,15 +4,18 @@
 
 #include "libmalleable/inspect/analysis.h"
 
-void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
+void mal_note(struct mal_finding *finding, uint64_t where, const char *reason, const char *symbol)
 {
-	struct mal_finding *finding = analysis->finding;
-
-	if (!analysis->final || finding->reason[0])
-		return;
 	snprintf(finding->reason, sizeof(finding->reason), symbol ? "%s: %s" : "%s", reason,
 		 symbol);
-	finding->where = analysis->at ? analysis->at->address : 0;
+	finding->where = where;
+}
+
+void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
+{
+	if (analysis->final && !analysis->finding->reason[0])
+		mal_note(analysis->finding, analysis->at ? analysis->at->address : 0, reason,
+			 symbol);
 }
 
 void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason)

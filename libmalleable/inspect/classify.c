@@ -7,19 +7,10 @@
 #include <string.h>
 
 #include "libmalleable/inspect/find.h"
-#include "libmalleable/inspect/image_reader.h"
 #include "libmalleable/inspect/program.h"
 
 /* With the name of a C++ function. */
 enum { REASON_LONGEST = 1280 };
-
-static void bind(struct mal_finding *finding, uint64_t where, const char *reason,
-		 const char *symbol)
-{
-	snprintf(finding->reason, sizeof(finding->reason), symbol ? "%s: %s" : "%s", reason,
-		 symbol);
-	finding->where = where;
-}
 
 static void classify(struct mal_program *program, const struct mal_start *start,
 		     struct mal_finding *finding, int *indirect)
@@ -30,26 +21,26 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 
 	*finding = (struct mal_finding){0};
 	if (start->other)
-		bind(finding, 0, "sections, teams or another kind of region", NULL);
+		mal_note(finding, 0, "sections, teams or another kind of region", NULL);
 	else if (start->clause)
-		bind(finding, 0, "a num_threads clause", NULL);
+		mal_note(finding, 0, "a num_threads clause", NULL);
 	else if (!reach)
-		bind(finding, 0, "out of memory", NULL);
+		mal_note(finding, 0, "out of memory", NULL);
 	else if (reach->reason)
-		bind(finding, reach->where, reach->reason, reach->symbol);
+		mal_note(finding, reach->where, reach->reason, reach->symbol);
 	if (finding->reason[0])
 		return;
 	*indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
 	/* REACH is not valid once more functions are looked at. */
 	pointer = reach->pointer;
 	if (*indirect && mal_taken_tells(program)) {
-		bind(finding, pointer, "calls through a pointer, and a function that can tell",
-		     NULL);
+		mal_note(finding, pointer, "calls through a pointer, and a function that can tell",
+			 NULL);
 		return;
 	}
 	callee = mal_callee(program, start->entry);
 	if (!callee)
-		bind(finding, 0, "out of memory", NULL);
+		mal_note(finding, 0, "out of memory", NULL);
 	else
 		*finding = callee->finding.reason[0] ? callee->finding : callee->replicated;
 }
@@ -204,8 +195,7 @@ static int inspect(const struct mal_image *image, const struct mal_inspect_by *b
 		   struct mal_inspection *inspection, struct mal_error *err)
 {
 	struct mal_starts starts = {0};
-	struct mal_program program = {
-		.image = image, .by = by, .starts = &starts, .find_callee = mal_callee};
+	struct mal_program program = {.image = image, .by = by, .starts = &starts};
 	int result = mal_find_regions(&program, &starts, err);
 
 	if (result == 0 && classify_all(&program, inspection) < 0)

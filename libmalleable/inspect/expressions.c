@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* expressions.c: values, each once. */
-#include "libmalleable/inspect/expressions.h"
-
 #include <stdlib.h>
+
+#include "libmalleable/inspect/expressions.h"
 
 enum { NODES = 1 << 15 };
 

@@ -31,6 +31,24 @@ static inline const void *mal_find_address(const void *items, size_t count, size
 	return count ? bsearch(&address, items, count, size, mal_by_address) : NULL;
 }
 
+/* The last of COUNT sorted items of SIZE bytes that is at ADDRESS or before it, or NULL. */
+static inline const void *mal_find_before(const void *items, size_t count, size_t size,
+					  uint64_t address)
+{
+	const char *first = items;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (mal_by_address(first + middle * size, &address) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? first + (low - 1) * size : NULL;
+}
+
 static inline void mal_sort_by_address(void *items, size_t count, size_t size)
 {
 	if (count)

@@ -36,14 +36,6 @@ struct mal_flow_graph {
 	const char *trouble;
 };
 
-struct mal_switch {
-	uint64_t address, *targets;
-	size_t count;
-};
-
-/* Sort the instructions and make blocks of them. Without memory -1. */
-int mal_flow_cut(struct mal_flow_graph *graph, const struct mal_switch *switches, size_t count);
-
 /* Order, dominators and loops of the blocks. */
 int mal_flow_order(struct mal_flow_graph *graph);
 

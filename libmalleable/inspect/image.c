@@ -116,19 +116,10 @@ const struct mal_slot *mal_image_stub(const struct mal_image *image, uint64_t ad
 
 const struct mal_function *mal_image_function(const struct mal_image *image, uint64_t address)
 {
-	size_t low = 0, high = image->function_count;
+	const struct mal_function *function = mal_find_before(
+		image->functions, image->function_count, sizeof(*image->functions), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= image->functions[low - 1].end)
-		return NULL;
-	return &image->functions[low - 1];
+	return function && address < function->end ? function : NULL;
 }
 
 void mal_image_free(struct mal_image *image)

@@ -69,6 +69,9 @@ struct mal_image {
 	int other_machine;
 };
 
+/* Read SIZE BYTES, which must outlive IMAGE. On error nothing is kept. */
+int mal_image_read(struct mal_image *image, const uint8_t *bytes, size_t size,
+		   struct mal_error *err);
 void mal_image_free(struct mal_image *image);
 
 /* The bytes at ADDRESS, and how many are stored from there on in *LEFT; NULL where none are. */

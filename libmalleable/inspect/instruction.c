@@ -2,16 +2,229 @@
 /* instruction.c: what one instruction makes of the values that it reads. */
 #include "libmalleable/inspect/actions.h"
 #include "libmalleable/inspect/analysis.h"
-#include "libmalleable/inspect/samples.h"
+
+enum { PARTS = 12 };
+
+static void set_flags(struct mal_analysis *analysis, mal_value left, mal_value right)
+{
+	analysis->state->left = left;
+	analysis->state->right = right;
+}
+
+static void set_result(struct mal_analysis *analysis, mal_value result)
+{
+	set_flags(analysis, result, mal_number(&analysis->values, 0));
+}
+
+static void check_counts(struct mal_analysis *analysis)
+{
+	const struct mal_state *state = analysis->state;
+
+	if (analysis->values.inner && (mal_node(&analysis->values, state->left)->flags |
+				       mal_node(&analysis->values, state->right)->flags) &
+					      MAL_COUNTED)
+		mal_bind(analysis, "a choice by how many iterations a thread has had", NULL);
+}
+
+/* Everything that is written depends on everything that is read. */
+static void step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_state *state = analysis->state;
+	uint64_t reads = at->reads & ~at->addressing & ~MAL_BIT(MAL_FLAGS), writes = at->writes;
+	mal_value parts[PARTS], value;
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].kind == MAL_OPERAND_MEMORY && at->operands[i].read)
+			parts[count++] = mal_read(analysis, &at->operands[i]);
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].kind == MAL_OPERAND_REGISTER && at->operands[i].read &&
+		    at->operands[i].reg != MAL_NO_REGISTER) {
+			parts[count++] = mal_read(analysis, &at->operands[i]);
+			reads &= ~MAL_BIT(at->operands[i].reg);
+		}
+	for (unsigned int reg = 0; reg < MAL_REGISTERS && count < PARTS - 1; reg++)
+		if (reads & MAL_BIT(reg))
+			parts[count++] = state->registers[reg];
+	if (at->reads & MAL_BIT(MAL_FLAGS)) {
+		check_counts(analysis);
+		parts[count++] = state->left;
+		if (count < PARTS)
+			parts[count++] = state->right;
+	}
+	for (size_t i = 0; i < count; i++)
+		mal_check_pace(analysis, parts[i]);
+	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
+			 ? mal_spread
+			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		if (at->operands[i].written) {
+			mal_write(analysis, &at->operands[i], value);
+			if (at->operands[i].kind == MAL_OPERAND_REGISTER &&
+			    at->operands[i].reg != MAL_NO_REGISTER)
+				writes &= ~MAL_BIT(at->operands[i].reg);
+		}
+	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
+		if (writes & MAL_BIT(reg) && reg != MAL_FLAGS && reg != MAL_RSP)
+			state->registers[reg] = value;
+	if (writes & MAL_BIT(MAL_FLAGS))
+		set_result(analysis, value);
+}
+
+/* A value that is no other than one of the operands, if the other one is neutral. */
+static int step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	unsigned int first = at->operand_count == 3 ? 1 : 0, bytes = at->operands[first].bytes;
+	int64_t numbers[2] = {0, 0}, neutral = 0, other = 0;
+	mal_value values[2], result;
+	int known[2];
+
+	if (at->operand_count < 2)
+		return 0;
+	bytes = at->operands[at->operand_count - 1].bytes == 4 ? 4 : bytes;
+	for (unsigned int i = 0; i < 2; i++) {
+		values[i] = mal_read(analysis, &at->operands[first + i]);
+		known[i] = mal_is_number(&analysis->values, values[i], &numbers[i]);
+	}
+	switch (at->action) {
+	case MAL_ACTION_AND: neutral = other = -1; break;
+	case MAL_ACTION_FLOAT_MULTIPLY:
+		neutral = 0x3ff0000000000000;
+		other = 0x3f800000;
+		break;
+	case MAL_ACTION_FLOAT_LESS:
+		neutral = bytes == 4 ? 0x7f800000 : 0x7ff0000000000000;
+		other = bytes == 4 ? 0x7f7fffff : 0x7fefffffffffffff;
+		break;
+	case MAL_ACTION_FLOAT_MORE:
+		neutral = bytes == 4 ? (int32_t)0xff800000 : (int64_t)0xfff0000000000000;
+		other = bytes == 4 ? (int32_t)0xff7fffff : (int64_t)0xffefffffffffffff;
+		break;
+	case MAL_ACTION_FLOAT_ADD: other = INT64_MIN; break;
+	default: break;
+	}
+	if (known[1] && (numbers[1] == neutral || numbers[1] == other))
+		result = values[0];
+	else if (known[0] && (numbers[0] == neutral || numbers[0] == other))
+		result = values[1];
+	else if (at->action == MAL_ACTION_AND && known[0] && known[1])
+		result = mal_number(&analysis->values, numbers[0] & numbers[1]);
+	else if (at->action == MAL_ACTION_AND && mal_combines(analysis) && (known[0] || known[1]))
+		result = values[known[0]];
+	else if (at->action == MAL_ACTION_AND && known[1] && numbers[1] < 0 &&
+		 mal_is_of_bounds(&analysis->values, values[0]) &&
+		 mal_is_share(&analysis->values, values[0]) &&
+		 !mal_is_place(&analysis->values, values[0]))
+		result = mal_leaf(&analysis->values, MAL_SHARE, MAL_ROUNDED);
+	else
+		return 0;
+	mal_write(analysis, &at->operands[0], result);
+	if (at->writes & MAL_BIT(MAL_FLAGS))
+		set_result(analysis, result);
+	return 1;
+}
+
+/* Words in a vector: what differs among threads is the same in all of them. */
+static int step_lanes(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_values *values = &analysis->values;
+	unsigned int first = at->operand_count == 3 && at->action == MAL_ACTION_VECTOR_ADD;
+	mal_value left = mal_read(analysis, &at->operands[first]);
+	mal_value right = mal_read(analysis, &at->operands[first + 1]), result;
+	int64_t number;
+
+	if (at->action == MAL_ACTION_SPREAD && at->operand_count == 3)
+		left = right;
+	if (mal_is_number(values, right, &number) && (int32_t)number == number >> 32)
+		right = mal_number(values, (int32_t)number);
+	result = at->action == MAL_ACTION_SPREAD ? left : mal_plus(values, left, right);
+	if (at->operand_count < 2 || mal_node(values, left)->kind == MAL_SHARE ||
+	    mal_node(values, right)->kind == MAL_SHARE ||
+	    !(mal_node(values, result)->class % MAL_UNKNOWN) ||
+	    (at->action == MAL_ACTION_SPREAD && left != right))
+		return step_neutral(analysis, at);
+	mal_write(analysis, &at->operands[0], result);
+	return 1;
+}
+
+static int step_pair(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	unsigned int first = at->operand_count == 3 ? 1 : 0;
+	mal_value low = mal_read(analysis, &at->operands[first]);
+	mal_value high = mal_read(analysis, &at->operands[first + 1]);
+
+	if (!low || !high || low == high)
+		return 0;
+	mal_write(analysis, &at->operands[0],
+		  mal_make(&analysis->values, MAL_PAIR, 0, low, high, 0));
+	return 1;
+}
+
+/* Whether combining memory with VALUE leaves it as it is. */
+static int is_neutral(struct mal_analysis *analysis, const struct mal_instruction *at,
+		      mal_value value)
+{
+	const struct mal_node *expected =
+		mal_node(&analysis->values, analysis->state->registers[MAL_RAX]);
+	int64_t number;
+	int known = mal_is_number(&analysis->values, value, &number);
+
+	switch (at->action) {
+	case MAL_ACTION_COMPARE_EXCHANGE:
+		return value && value == analysis->state->registers[MAL_RAX] &&
+		       expected->kind == MAL_SYMBOL;
+	case MAL_ACTION_AND: return known && number == -1;
+	case MAL_ACTION_ADD:
+	case MAL_ACTION_SUBTRACT:
+	case MAL_ACTION_OR:
+	case MAL_ACTION_CLEAR_SAME:
+	case MAL_ACTION_EXCHANGE_ADD: return known && number == 0;
+	default: return 0;
+	}
+}
+
+static void step_atomic(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	struct mal_state *state = analysis->state;
+	mal_value address = 0, value = mal_number(&analysis->values, 1);
+
+	for (unsigned int i = 0; i < at->operand_count; i++) {
+		if (at->operands[i].kind == MAL_OPERAND_MEMORY) {
+			address = mal_address(analysis, &at->operands[i]);
+			continue;
+		}
+		value = mal_read(analysis, &at->operands[i]);
+		/* All threads' lengths, each once, add up to the same. */
+		if (at->action != MAL_ACTION_ADD || analysis->values.inner ||
+		    !mal_is_length(&analysis->values, value))
+			mal_check_value(analysis, value, "in an atomic operation");
+	}
+	if (mal_node(&analysis->values, address)->kind != MAL_STACK) {
+		mal_check_address(analysis, address, 1);
+		mal_effect(analysis, MAL_EFFECT_ATOMIC);
+		if (analysis->without && analysis->graph.blocks[analysis->block].ends &&
+		    !is_neutral(analysis, at, value))
+			mal_bind(analysis, "an atomic operation of every thread", NULL);
+	} else if (at->action != MAL_ACTION_OR) {
+		mal_forget_slots(analysis, mal_node(&analysis->values, address)->key,
+				 mal_node(&analysis->values, address)->key + 8);
+	}
+	for (unsigned int reg = 0; reg < 16; reg++)
+		if (at->writes & MAL_BIT(reg))
+			state->registers[reg] = mal_fresh(analysis, 1, 0);
+	state->load_count = 0;
+	state->left = mal_fresh(analysis, 7, 0);
+	state->right = mal_number(&analysis->values, 0);
+}
 
 static void flags_of(struct mal_analysis *analysis, const mal_value *some, size_t count)
 {
-	mal_set_result(analysis,
-		       mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
+	set_result(analysis,
+		   mal_blur(&analysis->values, some, count, analysis->at->address * 8 + 7));
 }
 
 /* Sums, differences and products: the expressions that divide iterations. */
-static void step_linear(struct mal_analysis *analysis, const struct mal_instruction *at)
+static int step_linear(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	struct mal_values *values = &analysis->values;
 	const struct mal_operand *to = &at->operands[0];
@@ -33,13 +246,13 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 	case MAL_ACTION_SHIFT_LEFT:
 		if (at->operand_count < 2)
 			right = mal_number(values, 1);
-		if (!mal_is_number(values, right, &number)) {
-			mal_step_any(analysis, at);
-			return;
-		}
+		if (!mal_is_number(values, right, &number))
+			return 0;
 		result = mal_times(values, left, mal_number(values, (int64_t)1 << (number & 63)));
 		break;
 	default:
+		if (at->operand_count == 1)
+			return 0;
 		if (at->operand_count == 3) {
 			left = right;
 			right = mal_read(analysis, &at->operands[2]);
@@ -57,21 +270,20 @@ static void step_linear(struct mal_analysis *analysis, const struct mal_instruct
 	}
 	mal_write(analysis, to, result);
 	if (at->action == MAL_ACTION_SUBTRACT)
-		mal_set_flags(analysis, left, right);
+		set_flags(analysis, left, right);
 	else
-		mal_set_result(analysis, result);
+		set_result(analysis, result);
+	return 1;
 }
 
-static void step_divide(struct mal_analysis *analysis, const struct mal_instruction *at)
+static int step_divide(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	struct mal_values *values = &analysis->values;
 	struct mal_state *state = analysis->state;
 	mal_value by = mal_read(analysis, &at->operands[0]), what = state->registers[MAL_RAX];
 
-	if (at->operands[0].bytes < 4) {
-		mal_step_any(analysis, at);
-		return;
-	}
+	if (at->operands[0].bytes < 4)
+		return 0;
 	/* Indices of loops within each other. */
 	if (mal_node(values, what)->class == MAL_IDENTITY &&
 	    mal_node(values, by)->kind != MAL_THREADS) {
@@ -83,33 +295,30 @@ static void step_divide(struct mal_analysis *analysis, const struct mal_instruct
 			state->registers[MAL_RAX] = mal_share(values, key, MAL_QUOTIENT);
 			state->registers[MAL_RDX] = mal_share(values, key, MAL_REST);
 		}
-		flags_of(analysis, &by, 1);
-		return;
+	} else {
+		/* The upper half is the sign of the lower one, or zero. */
+		state->registers[MAL_RAX] = mal_make(values, MAL_DIVIDE, 0, what, by, 0);
+		state->registers[MAL_RDX] = mal_make(values, MAL_REMAINDER, 0, what, by, 0);
 	}
-	/* The upper half is the sign of the lower one, or zero. */
-	state->registers[MAL_RAX] = mal_make(values, MAL_DIVIDE, 0, what, by, 0);
-	state->registers[MAL_RDX] = mal_make(values, MAL_REMAINDER, 0, what, by, 0);
 	flags_of(analysis, &by, 1);
+	return 1;
 }
 
-static void step_clear(struct mal_analysis *analysis, const struct mal_instruction *at)
+static int step_clear(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	const struct mal_operand *last = &at->operands[at->operand_count - 1];
 	const struct mal_operand *before = last - 1;
+	mal_value zero = mal_number(&analysis->values, 0);
 
-	if (at->operand_count >= 2 && last->kind == MAL_OPERAND_REGISTER &&
-	    before->kind == MAL_OPERAND_REGISTER && last->reg == before->reg &&
-	    !(at->reads & MAL_BIT(MAL_FLAGS))) {
-		mal_write(analysis, &at->operands[0], mal_number(&analysis->values, 0));
-		if (at->writes & MAL_BIT(MAL_FLAGS))
-			mal_set_flags(analysis, mal_number(&analysis->values, 0),
-				      mal_number(&analysis->values, 0));
-		return;
-	}
 	if (at->reads & MAL_BIT(MAL_FLAGS))
-		mal_step_any(analysis, at);
-	else
-		mal_step_neutral(analysis, at);
+		return 0;
+	if (at->operand_count < 2 || last->kind != MAL_OPERAND_REGISTER ||
+	    before->kind != MAL_OPERAND_REGISTER || last->reg != before->reg)
+		return step_neutral(analysis, at);
+	mal_write(analysis, &at->operands[0], zero);
+	if (at->writes & MAL_BIT(MAL_FLAGS))
+		set_flags(analysis, zero, zero);
+	return 1;
 }
 
 static void step_test(struct mal_analysis *analysis, const struct mal_instruction *at)
@@ -119,14 +328,14 @@ static void step_test(struct mal_analysis *analysis, const struct mal_instructio
 	int64_t a, b;
 
 	if (at->action == MAL_ACTION_COMPARE) {
-		mal_set_flags(analysis, left, right);
+		set_flags(analysis, left, right);
 	} else if (at->action == MAL_ACTION_COMPARE_FLOAT) {
 		flags_of(analysis, (mal_value[]){left, right}, 2);
 	} else if (left == right && at->operands[1].kind == MAL_OPERAND_REGISTER) {
-		mal_set_result(analysis, left);
+		set_result(analysis, left);
 	} else if (mal_is_number(&analysis->values, left, &a) &&
 		   mal_is_number(&analysis->values, right, &b)) {
-		mal_set_result(analysis, mal_number(&analysis->values, a & b));
+		set_result(analysis, mal_number(&analysis->values, a & b));
 	} else {
 		flags_of(analysis, (mal_value[]){left, right}, 2);
 	}
@@ -141,7 +350,7 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 	int outcome = mal_outcome(analysis, (enum mal_condition)at->condition, left, right);
 	int exact = mal_node(values, left)->flags & mal_node(values, right)->flags & MAL_EXACT;
 
-	mal_check_counts(analysis);
+	check_counts(analysis);
 	yes = at->action == MAL_ACTION_SET ? mal_number(values, 1)
 					   : mal_read(analysis, &at->operands[1]);
 	no = at->action == MAL_ACTION_SET ? mal_number(values, 0)
@@ -195,55 +404,52 @@ static int align(struct mal_analysis *analysis, const struct mal_instruction *at
 	return 1;
 }
 
-void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
+/* Returns whether the instruction is followed; else it makes anything of what it reads. */
+static int follow(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	if (at->lock || at->action == MAL_ACTION_COMPARE_EXCHANGE) {
-		mal_step_atomic(analysis, at);
-		return;
-	}
 	switch (at->action) {
 	case MAL_ACTION_NONE:
-	case MAL_ACTION_EXTEND: return;
-	case MAL_ACTION_MOVE: mal_step_move(analysis, at); return;
-	case MAL_ACTION_LEA: mal_step_lea(analysis, at); return;
+	case MAL_ACTION_EXTEND: return 1;
+	case MAL_ACTION_MOVE: mal_step_move(analysis, at); return 1;
+	case MAL_ACTION_LEA: mal_step_lea(analysis, at); return 1;
 	case MAL_ACTION_MULTIPLY:
-		if (at->operand_count == 1) {
-			mal_step_any(analysis, at);
-			return;
-		} /* fall through */
 	case MAL_ACTION_ADD:
 	case MAL_ACTION_SUBTRACT:
 	case MAL_ACTION_INCREMENT:
 	case MAL_ACTION_DECREMENT:
 	case MAL_ACTION_NEGATE:
-	case MAL_ACTION_SHIFT_LEFT: step_linear(analysis, at); return;
-	case MAL_ACTION_DIVIDE: step_divide(analysis, at); return;
-	case MAL_ACTION_SIGN: step_sign(analysis, at); return;
-	case MAL_ACTION_CLEAR_SAME: step_clear(analysis, at); return;
+	case MAL_ACTION_SHIFT_LEFT: return step_linear(analysis, at);
+	case MAL_ACTION_DIVIDE: return step_divide(analysis, at);
+	case MAL_ACTION_SIGN: step_sign(analysis, at); return 1;
+	case MAL_ACTION_CLEAR_SAME: return step_clear(analysis, at);
 	case MAL_ACTION_AND:
 		if (align(analysis, at))
-			return; /* fall through */
+			return 1; /* fall through */
 	case MAL_ACTION_OR:
 	case MAL_ACTION_FLOAT_ADD:
 	case MAL_ACTION_FLOAT_MULTIPLY:
 	case MAL_ACTION_FLOAT_LESS:
-	case MAL_ACTION_FLOAT_MORE: mal_step_neutral(analysis, at); return;
+	case MAL_ACTION_FLOAT_MORE: return step_neutral(analysis, at);
 	case MAL_ACTION_COMPARE:
 	case MAL_ACTION_TEST:
-	case MAL_ACTION_COMPARE_FLOAT: step_test(analysis, at); return;
+	case MAL_ACTION_COMPARE_FLOAT: step_test(analysis, at); return 1;
 	case MAL_ACTION_SET:
-	case MAL_ACTION_CHOOSE: step_condition(analysis, at); return;
-	case MAL_ACTION_PAIR: mal_step_pair(analysis, at); return;
+	case MAL_ACTION_CHOOSE: step_condition(analysis, at); return 1;
+	case MAL_ACTION_PAIR: return step_pair(analysis, at);
 	case MAL_ACTION_VECTOR_ADD:
-	case MAL_ACTION_SPREAD: mal_step_lanes(analysis, at); return;
+	case MAL_ACTION_SPREAD: return step_lanes(analysis, at);
 	case MAL_ACTION_PUSH:
 	case MAL_ACTION_POP:
-	case MAL_ACTION_LEAVE: mal_step_stack(analysis, at); return;
-	case MAL_ACTION_STRING: mal_step_string(analysis, at); return;
-	default:
-		if (at->operand_count == 0 && at->reads & MAL_BIT(MAL_RDI))
-			mal_step_string(analysis, at);
-		else
-			mal_step_any(analysis, at);
+	case MAL_ACTION_LEAVE: mal_step_stack(analysis, at); return 1;
+	case MAL_ACTION_STRING: mal_step_string(analysis, at); return 1;
+	default: return 0;
 	}
+}
+
+void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	if (at->lock || at->action == MAL_ACTION_COMPARE_EXCHANGE)
+		step_atomic(analysis, at);
+	else if (!follow(analysis, at))
+		step_any(analysis, at);
 }

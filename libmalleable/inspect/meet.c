@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* meet.c: the value of one location where ways meet. */
+/* meet.c: what registers and the stack hold at the beginning of a block, where ways meet. */
+#include <string.h>
+
 #include "libmalleable/inspect/analysis.h"
 
-#include <string.h>
+enum { MEETING = 64 };
+
+/* Values of one location on the ways that meet in a block. */
+struct meeting {
+	struct mal_analysis *analysis;
+	uint32_t block, count;
+	const struct mal_state *states[MEETING];
+	uint32_t sides[MEETING], before[MEETING];
+	mal_value values[MEETING];
+	/* On one of the ways the thread has few iterations. */
+	int few;
+};
 
 static const char differs[] = "a value that differs among threads";
 /* What is left in a register is rarely used. */
 static const char left_over[] = "a register that a call may have changed";
 
-static int comes_back(const struct mal_meeting *meeting, uint32_t i)
+static int comes_back(const struct meeting *meeting, uint32_t i)
 {
 	const struct mal_block *blocks = meeting->analysis->graph.blocks;
 
@@ -16,7 +29,7 @@ static int comes_back(const struct mal_meeting *meeting, uint32_t i)
 }
 
 /* A share's guard selects nothing but bounds: what loops leave behind is no expression of it. */
-static int selects(const struct mal_meeting *meeting, uint32_t branch, uint32_t i, uint32_t j)
+static int selects(const struct meeting *meeting, uint32_t branch, uint32_t i, uint32_t j)
 {
 	const struct mal_analysis *analysis = meeting->analysis;
 	uint8_t kind = analysis->facts[branch].branch;
@@ -32,7 +45,7 @@ static int selects(const struct mal_meeting *meeting, uint32_t branch, uint32_t 
 }
 
 /* Of two ways that one branch led to, what its comparison selects. */
-static int select_one(struct mal_meeting *meeting)
+static int select_one(struct meeting *meeting)
 {
 	struct mal_analysis *analysis = meeting->analysis;
 
@@ -75,7 +88,7 @@ static int begins_share(struct mal_values *values, mal_value value, mal_value st
 }
 
 /* A value that the loop changes by the same each time; from the next pass on it is known. */
-static int note_step(struct mal_meeting *meeting, uint64_t key, mal_value first, mal_value step,
+static int note_step(struct meeting *meeting, uint64_t key, mal_value first, mal_value step,
 		     mal_value *result)
 {
 	struct mal_analysis *analysis = meeting->analysis;
@@ -95,7 +108,7 @@ static int note_step(struct mal_meeting *meeting, uint64_t key, mal_value first,
 }
 
 /* Whether all that a loop steps goes through its iterations at one pace, in one direction. */
-static int keeps_pace(struct mal_meeting *meeting, uint64_t key, mal_value first, mal_value step)
+static int keeps_pace(struct meeting *meeting, uint64_t key, mal_value first, mal_value step)
 {
 	struct mal_analysis *analysis = meeting->analysis;
 	const struct mal_node *node, *other;
@@ -124,7 +137,7 @@ static int keeps_pace(struct mal_meeting *meeting, uint64_t key, mal_value first
 }
 
 /* Whether A, what a loop begins with, and B, what it comes back with, are of such a value. */
-static int is_stepped(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
+static int is_stepped(struct meeting *meeting, uint64_t key, mal_value a, mal_value b,
 		      mal_value *result)
 {
 	struct mal_values *values = &meeting->analysis->values;
@@ -158,7 +171,7 @@ static int steps_by_number(const struct mal_values *values, const struct mal_nod
 }
 
 /* Whether the loop steps another value from the first iteration on: none begins later then. */
-static int is_stepping(const struct mal_meeting *meeting, uint64_t key)
+static int is_stepping(const struct meeting *meeting, uint64_t key)
 {
 	const struct mal_analysis *analysis = meeting->analysis;
 
@@ -170,8 +183,7 @@ static int is_stepping(const struct mal_meeting *meeting, uint64_t key)
 }
 
 /* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
-static mal_value share(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b,
-		       int back)
+static mal_value share(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back)
 {
 	struct mal_values *values = &meeting->analysis->values;
 	int places = mal_is_place(values, a) && mal_is_place(values, b);
@@ -187,7 +199,7 @@ static mal_value share(struct mal_meeting *meeting, uint64_t key, mal_value a, m
 				   : mal_leaf(values, MAL_SHARE, 0);
 }
 
-static mal_value pair(struct mal_meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
+static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
 		      uint8_t carried)
 {
 	struct mal_values *values = &meeting->analysis->values;
@@ -241,7 +253,7 @@ static mal_value pair(struct mal_meeting *meeting, uint64_t key, mal_value a, ma
 }
 
 /* Whether what is carried differs with the iterations that a thread has. */
-static uint8_t is_carried(const struct mal_meeting *meeting)
+static uint8_t is_carried(const struct meeting *meeting)
 {
 	const struct mal_analysis *analysis = meeting->analysis;
 	uint8_t force = analysis->facts[meeting->block].force;
@@ -274,7 +286,7 @@ static int is_kept(struct mal_analysis *analysis, uint64_t key)
 }
 
 /* What a loop does not change is what it began with. */
-static void note_kept(const struct mal_meeting *meeting, uint64_t key, mal_value result)
+static void note_kept(const struct meeting *meeting, uint64_t key, mal_value result)
 {
 	struct mal_analysis *analysis = meeting->analysis;
 	const struct mal_node *node = mal_node(&analysis->values, result);
@@ -293,7 +305,7 @@ static void note_kept(const struct mal_meeting *meeting, uint64_t key, mal_value
 }
 
 /* Whether it has VALUE on all ways; KEPT: on those that do not come back. */
-static int all_are(const struct mal_meeting *meeting, mal_value value, int kept)
+static int all_are(const struct meeting *meeting, mal_value value, int kept)
 {
 	for (uint32_t i = 1; i < meeting->count; i++)
 		if (meeting->values[i] != value && !(kept && comes_back(meeting, i)))
@@ -301,11 +313,12 @@ static int all_are(const struct mal_meeting *meeting, mal_value value, int kept)
 	return 1;
 }
 
-mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
+/* What LOCATION holds, by its values on each of the ways. */
+static mal_value meet(struct meeting *meeting, uint64_t location)
 {
 	struct mal_analysis *analysis = meeting->analysis;
 	uint64_t key = (uint64_t)1 << 62 | (uint64_t)meeting->block << 40 | location;
-	uint32_t count = meeting->count, sides[MAL_MEETING], before[MAL_MEETING];
+	uint32_t count = meeting->count, sides[MEETING], before[MEETING];
 	mal_value result = meeting->values[0];
 	uint8_t carried;
 	int same = all_are(meeting, result, 0), kept = 0;
@@ -349,4 +362,167 @@ mal_value mal_meet(struct mal_meeting *meeting, uint64_t location)
 	memcpy(meeting->sides, sides, count * sizeof(*sides));
 	memcpy(meeting->before, before, count * sizeof(*before));
 	return result;
+}
+
+/* Whether a branch is by a thread's number, or selects bounds. */
+static int is_side(const struct mal_analysis *analysis, uint32_t block)
+{
+	const struct mal_block_facts *facts = &analysis->facts[block];
+
+	return facts->compare &&
+	       ((facts->branch != MAL_BRANCH_SHARE && facts->branch != MAL_BRANCH_CHUNK) ||
+		mal_node(&analysis->values, facts->compare)->class == MAL_ITERATIONS);
+}
+
+/* The ways into a block that are taken. */
+static void collect(struct meeting *meeting)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+	const struct mal_block *block = &analysis->graph.blocks[meeting->block];
+
+	/* The way into a loop is first. */
+	for (int back = 0; back < 2; back++)
+		for (uint32_t i = 0; i < block->before_count; i++) {
+			uint32_t before = block->before[i], way = 0;
+			const struct mal_block_facts *facts = &analysis->facts[before];
+			const struct mal_block *from = &analysis->graph.blocks[before];
+
+			if ((from->order >= block->order) != back || !facts->end ||
+			    !facts->end->live)
+				continue;
+			while (way + 1 < from->next_count && from->next[way] != meeting->block)
+				way++;
+			if (way < 8 && facts->dead >> way & 1 &&
+			    !(from->next_count == 2 && from->next[0] == from->next[1]))
+				continue;
+			if (meeting->count == MEETING) {
+				analysis->values.full = 1;
+				return;
+			}
+			meeting->before[meeting->count] = before;
+			meeting->sides[meeting->count] =
+				is_side(analysis, before) && from->next_count == 2 &&
+						from->next[0] != from->next[1]
+					? (before + 1) * 2 + way
+					: facts->end->side;
+			meeting->states[meeting->count++] = facts->end;
+		}
+}
+
+/* The next slot from AT on that is not before OFFSET. */
+static uint32_t next_slot(const struct mal_state *state, uint32_t at, int64_t offset)
+{
+	while (at < state->slot_count && state->slots[at].offset < offset)
+		at++;
+	return at;
+}
+
+/* Whether the slot before AT has what SLOT holds: zeros, as compilers set whole arrays. */
+static int covered(const struct mal_state *state, uint32_t at, const struct mal_stack_slot *slot)
+{
+	return at > 0 && state->slots[at - 1].offset + state->slots[at - 1].bytes > slot->offset;
+}
+
+static void meet_slots(struct meeting *meeting, struct mal_state *state)
+{
+	struct mal_values *values = &meeting->analysis->values;
+
+	state->slot_count = 0;
+	for (uint32_t from = 0; from < meeting->count; from++) {
+		/* Slots are in order: what was found is not looked for again. */
+		uint32_t at = 0, places[MEETING] = {0};
+
+		for (uint32_t i = 0; i < meeting->states[from]->slot_count; i++) {
+			const struct mal_stack_slot *slot = &meeting->states[from]->slots[i];
+			struct mal_stack_slot made = *slot;
+			uint32_t present = 0;
+
+			at = next_slot(state, at, slot->offset);
+			if (at < state->slot_count && state->slots[at].offset == slot->offset)
+				continue;
+			for (uint32_t j = 0; j < meeting->count; j++) {
+				const struct mal_state *other = meeting->states[j];
+				uint32_t there = next_slot(other, places[j], slot->offset);
+
+				places[j] = there;
+				if (there < other->slot_count &&
+				    other->slots[there].offset == slot->offset) {
+					meeting->values[j] = other->slots[there].value;
+					if (other->slots[there].bytes > made.bytes)
+						made.bytes = other->slots[there].bytes;
+					present++;
+				} else if (covered(other, there, slot)) {
+					meeting->values[j] = mal_number(values, 0);
+					present++;
+				}
+			}
+			/* What was not set on another way is not used there. */
+			if (present < meeting->count &&
+			    mal_node(values, slot->value)->class == MAL_CLEAN)
+				continue;
+			if (present == meeting->count)
+				made.value = meet(meeting,
+						  (uint64_t)1 << 36 |
+							  ((uint64_t)slot->offset & 0xfffffffff));
+			if (state->slot_count == MAL_SLOTS) {
+				values->full = 1;
+				return;
+			}
+			memmove(&state->slots[at + 1], &state->slots[at],
+				(state->slot_count - at) * sizeof(made));
+			state->slots[at] = made;
+			state->slot_count++;
+		}
+	}
+}
+
+void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state)
+{
+	struct meeting meeting = {.analysis = analysis, .block = block};
+
+	collect(&meeting);
+	analysis->values.compare = 0;
+	memset(state, 0, sizeof(*state));
+	if (!meeting.count)
+		return;
+	state->live = 1;
+	state->side = meeting.sides[0];
+	state->guarded = state->few = state->working = 1;
+	for (uint32_t i = 0; i < meeting.count; i++) {
+		const struct mal_block_facts *facts = &analysis->facts[meeting.before[i]];
+		const struct mal_block *from = &analysis->graph.blocks[meeting.before[i]];
+		uint8_t few;
+
+		state->side = state->side == meeting.sides[i] ? state->side : 0;
+		state->guarded &= meeting.states[i]->guarded ||
+				  (facts->guard && from->next[facts->guard - 1] == block);
+		few = meeting.states[i]->few || (facts->few && from->next[facts->few - 1] == block);
+		state->few &= few;
+		/* A loop of iterations may be entered at two places. */
+		meeting.few |= few || (analysis->facts[block].shared && !facts->shared);
+		state->working &= meeting.states[i]->working;
+		state->protected_ |= meeting.states[i]->protected_;
+	}
+	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
+		for (uint32_t i = 0; i < meeting.count; i++)
+			meeting.values[i] = meeting.states[i]->registers[reg];
+		state->registers[reg] = meet(&meeting, reg);
+	}
+	for (uint32_t i = 0; i < meeting.count; i++)
+		meeting.values[i] = meeting.states[i]->left;
+	state->left = meet(&meeting, 60);
+	for (uint32_t i = 0; i < meeting.count; i++)
+		meeting.values[i] = meeting.states[i]->right;
+	state->right = meet(&meeting, 61);
+	meet_slots(&meeting, state);
+	if (state->side && analysis->facts[state->side / 2 - 1].branch == MAL_BRANCH_DIVISION) {
+		analysis->values.compare = analysis->facts[state->side / 2 - 1].compare;
+		analysis->values.truth = !(state->side & 1);
+	}
+	if (meeting.count == 1) {
+		state->load_count = meeting.states[0]->load_count;
+		memcpy(state->loads, meeting.states[0]->loads, sizeof(state->loads));
+		memcpy(state->load_addresses, meeting.states[0]->load_addresses,
+		       sizeof(state->load_addresses));
+	}
 }

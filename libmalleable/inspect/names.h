@@ -50,9 +50,6 @@ struct mal_external {
 	const char *names;
 };
 
-extern const struct mal_external mal_external_table[];
-extern const size_t mal_external_count;
-
 /* Registers of its arguments: of vectors those of mathematics, and of what is not known. */
 uint64_t mal_external_arguments(const struct mal_external *external);
 

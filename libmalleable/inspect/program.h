@@ -46,6 +46,9 @@ struct mal_finding {
 	uint64_t where;
 };
 
+/* checks.c: note why it is bound. SYMBOL may be NULL. */
+void mal_note(struct mal_finding *finding, uint64_t where, const char *reason, const char *symbol);
+
 /* One function by itself. */
 struct mal_local {
 	uint64_t entry;
@@ -96,8 +99,6 @@ struct mal_program {
 	uint32_t *local_of;
 	struct mal_reach *reaches;
 	size_t reach_count;
-	/* Finds them: a function that calls others is gone through as they are (mal_callee()). */
-	const struct mal_callee *(*find_callee)(struct mal_program *program, uint64_t entry);
 	struct mal_callee **callees;
 	size_t callee_count;
 	const struct mal_starts *starts;
@@ -117,27 +118,17 @@ int mal_find_regions(struct mal_program *program, struct mal_starts *starts, str
 /* locals.c: the function at ENTRY by itself, NULL where it is not known. */
 const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry);
 
-/* waits.c: where a function has a loop that waits until another thread changes memory, or 0. */
-uint64_t mal_waits(const struct mal_program *program, const struct mal_instruction *text,
-		   size_t count);
-
 /* The function at ENTRY, NULL for want of memory. Valid until the next call. */
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);
 
 /* How many bytes of arguments the function at ENTRY takes on the stack. */
 int64_t mal_takes_stack(struct mal_program *program, uint64_t entry);
 
-/* taken.c: fill the list of functions whose address is taken; -1 without memory. */
-int mal_find_taken(struct mal_program *program);
-
 /* Whether a function whose address is taken can tell. */
 int mal_taken_tells(struct mal_program *program);
 
 /* sweep.c: the verdict on the function at ENTRY, NULL where it is not known. */
 const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry);
-
-/* What registers the function at ENTRY takes from its caller. */
-uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
 
 /* Whether it is too late, or too much, to look at more. */
 int mal_is_late(const struct mal_program *program);

@@ -115,7 +115,7 @@ static int add_start(struct mal_starts *starts, const struct mal_start *start,
 		}
 	if (starts->count == MAL_REGIONS)
 		return mal_fail(err, "too large: more than %d regions", MAL_REGIONS);
-	more = realloc(starts->starts, (starts->count + 1) * sizeof(*more));
+	more = mal_room(starts->starts, starts->count, sizeof(*more));
 	if (!more)
 		return mal_fail(err, "out of memory");
 	starts->starts = more;

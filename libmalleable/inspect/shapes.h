@@ -31,4 +31,9 @@ int mal_is_share(struct mal_values *values, mal_value value);
 int mal_without_share(struct mal_values *values, enum mal_condition condition, mal_value a,
 		      mal_value b);
 
+int mal_compare(enum mal_condition condition, int64_t a, int64_t b);
+
+/* Whether what differs among threads cancels out of VALUE. */
+int mal_is_common(const struct mal_values *values, mal_value value);
+
 #endif

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "libmalleable/inspect/classify.h"
-#include "libmalleable/inspect/image_reader.h"
+#include "libmalleable/inspect/image.h"
 #include "libmalleable/inspect/names.h"
-#include "libmalleable/inspect/values.h"
+#include "libmalleable/inspect/shapes.h"
 
 static void refuses_what_is_no_program(void **state)
 {

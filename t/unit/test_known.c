@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "libmalleable/rank/program/parts.h"
-#include "libmalleable/rank/prover/known.c"
+#include "libmalleable/rank/prover/region_verdicts.c"
 /* The library that reads is a file of the test's, which takes until the program goes on. */
 static int find_folder(const void *address, Dl_info *info);
 static void *load_slowly(const char *path, int flags);
@@ -20,7 +20,6 @@ static void *load_slowly(const char *path, int flags);
 #include "libmalleable/rank/prover/reader.c"
 #undef dladdr
 #undef dlopen
-#include "libmalleable/rank/prover/region_verdicts.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
 void region_free(void *data);
@@ -357,7 +356,7 @@ static void goes_on(void **state)
 	hold_inspections();
 	assert_false(kind_of(region_free).free);
 	assert_false(kind_of(region_free).stays);
-	assert_true(mal_known_are_unread());
+	assert_true(mal_regions_are_unread());
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	mal_region_why((const void *)region_free, text, sizeof(text));
 	assert_string_equal(text, "the program: it is read in the background");
@@ -368,7 +367,7 @@ static void goes_on(void **state)
 	assert_true(kind_of(region_free).free);
 	assert_true(kind_of(region_free).stays);
 	assert_false(kind_of(region_bound).free);
-	assert_false(mal_known_are_unread());
+	assert_false(mal_regions_are_unread());
 	/* The next start waits for nothing. */
 	hold_inspections();
 	start();
@@ -434,7 +433,7 @@ static void first_comes_first(void **state)
 		while (!kind_of(region_free).free)
 			usleep(PAUSE_NS / 1000);
 		mal_region_why((const void *)region_bound, text, sizeof(text));
-		_exit(!kind_of(region_free).stays || !mal_known_are_unread() ||
+		_exit(!kind_of(region_free).stays || !mal_regions_are_unread() ||
 		      strcmp(text, "the program: it is read in the background") != 0);
 	}
 	waitpid(child, &status, 0);
@@ -446,13 +445,13 @@ static void first_comes_first(void **state)
 	start();
 	assert_true(kind_of(region_free).free);
 	assert_false(kind_of(region_bound).stays);
-	assert_true(mal_known_are_unread());
+	assert_true(mal_regions_are_unread());
 	let_inspections_end();
 	let_it_read(2);
 	assert_int_equal(atomic_load(&node->known), 1);
 	assert_true(kind_of(region_bound).stays);
 	assert_true(kind_of(region_free).free);
-	assert_false(mal_known_are_unread());
+	assert_false(mal_regions_are_unread());
 }
 
 /* So do the other ranks: they take what the one that reads has kept. */
@@ -522,7 +521,7 @@ static void unloaded_as_it_is_read(void **state)
 	dlclose(loaded_plugin);
 	let_it_read(2);
 	assert_false(mal_region_of(region).free);
-	assert_false(mal_known_are_unread());
+	assert_false(mal_regions_are_unread());
 	loaded_plugin = load("plugin_region");
 	assert_true(mal_region_of(dlsym(loaded_plugin, "plugin_region")).free);
 	dlclose(loaded_plugin);
@@ -536,7 +535,7 @@ static void nameless(void **state)
 	(void)state;
 	plugin_is_free = 0;
 	loaded_plugin = load("plugin_region");
-	mal_known_look();
+	look();
 	for (size_t i = 0; i < known_count; i++)
 		for (size_t j = 0; j < known[i].verdicts.found.count; j++) {
 			free(known[i].verdicts.found.verdicts[j].name);
@@ -619,16 +618,16 @@ static void of_other_objects(void **state)
 	assert_int_equal(inspected, 1);
 	assert_true(mal_loaded_tells(&loaded, NULL, "plugin_plain"));
 	second = load("plugin_plain");
-	mal_known_look();
+	look();
 	assert_false(mal_loaded_tells(&loaded, second, "plugin_plain"));
 	dlclose(second);
 	second = load("plugin_asks");
-	mal_known_look();
+	look();
 	assert_true(mal_loaded_tells(&loaded, second, "plugin_asks"));
 	dlclose(second);
 	/* It does not ask itself, but calls what does. */
 	second = load("plugin_needs");
-	mal_known_look();
+	look();
 	assert_true(mal_loaded_tells(&loaded, second, "plugin_needs"));
 	dlclose(second);
 	dlclose(handle);
@@ -674,7 +673,7 @@ static void all_free(void **state)
 	char text[64];
 
 	(void)state;
-	mal_known_look();
+	look();
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	assert_non_null(strstr(text, "name"));
 	for (size_t i = 0; i < known[0].verdicts.found.count; i++)
@@ -683,7 +682,7 @@ static void all_free(void **state)
 	loaded_plugin = load("plugin_region");
 	assert_true(mal_regions_are_free(text, sizeof(text)));
 	dlclose(loaded_plugin);
-	mal_known_look();
+	look();
 	plugin_is_free = 0;
 	stamp(prover.stamp + 1);
 	loaded_plugin = load("plugin_region");

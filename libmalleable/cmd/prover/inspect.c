@@ -34,7 +34,7 @@ struct work {
 	bool json;
 	mal_demangle *demangle;
 	struct mal_lines *lines;    /* of the file that is printed */
-	uint64_t readable_until_ns; /* names that are left then are printed as they are */
+	uint64_t readable_until_ns; /* names and lines that are left then stay as they are */
 };
 
 static void usage(FILE *out)
@@ -65,10 +65,9 @@ static const char *find_line(struct mal_lines *lines, const struct mal_verdict *
 
 static int print_region(const struct mal_verdict *verdict, const struct work *work)
 {
-	bool in_time = mal_now_ns() < work->readable_until_ns;
-	mal_demangle *demangle = in_time ? work->demangle : NULL;
+	mal_demangle *demangle = mal_now_ns() < work->readable_until_ns ? work->demangle : NULL;
 	char name[TEXT_LONGEST], reason[TEXT_LONGEST], line[LINE_LONGEST];
-	bool known = *find_line(in_time ? work->lines : NULL, verdict, line, sizeof(line));
+	bool known = *find_line(work->lines, verdict, line, sizeof(line));
 
 	mal_make_readable(demangle, verdict->name ? verdict->name : "?", name, sizeof(name));
 	mal_make_readable(demangle, verdict->free ? "" : verdict->reason, reason, sizeof(reason));
@@ -155,8 +154,8 @@ static int inspect_file(struct work *work, int index, json_t *all)
 	errno = 0;
 	if (bytes)
 		result = mal_inspect(bytes, size, NULL, &inspection, &err);
-	work->lines = bytes ? mal_lines_open(bytes, size) : NULL;
 	work->readable_until_ns = mal_now_ns() + READABLE_NS;
+	work->lines = bytes ? mal_lines_open(bytes, size, work->readable_until_ns) : NULL;
 	if (result == 0) {
 		/* Then regions are bound that are free. */
 		bool lost = errno == ENOMEM;

@@ -12,11 +12,25 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
+#include "libmalleable/base/clock.h"
+#include "libmalleable/inspect/find.h"
 #include "libmalleable/inspect/image.h"
+
+/* A file may have its units share lists of ranges: more of them are not looked at. */
+enum { RANGES = 1 << 20 };
+
+struct range {
+	Dwarf_Addr begin, end;
+	Dwarf_Off unit;
+};
 
 struct mal_lines {
 	Elf *elf;
 	Dwarf *dwarf;
+	uint64_t until_ns;
+	struct range *ranges; /* sorted, once LISTED */
+	size_t count;
+	bool listed;
 };
 
 /* Whether compressed sections become no larger than a file may be: libdw knows no bound. */
@@ -48,12 +62,13 @@ static bool is_bounded(Elf *elf)
 	return true;
 }
 
-struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
+struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size, uint64_t until_ns)
 {
 	struct mal_lines *lines = calloc(1, sizeof(*lines));
 
 	if (!lines)
 		return NULL;
+	lines->until_ns = until_ns;
 	elf_version(EV_CURRENT);
 	/* It is read alone, though the function's type does not tell. */
 	lines->elf = elf_memory((char *)(uintptr_t)bytes, size);
@@ -68,26 +83,50 @@ struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
 	return lines;
 }
 
-/* The compilation unit of ADDRESS. Not by .debug_aranges, which clang leaves out. */
-static bool find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *unit)
+static void add_ranges(struct mal_lines *lines, Dwarf_Die *unit)
+{
+	struct range range = {.unit = dwarf_dieoffset(unit)}, *more;
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	while (lines->count < RANGES &&
+	       (at = dwarf_ranges(unit, at, &base, &range.begin, &range.end)) > 0) {
+		more = mal_room(lines->ranges, lines->count, sizeof(*more));
+		if (!more)
+			return;
+		lines->ranges = more;
+		more[lines->count++] = range;
+	}
+}
+
+/* What the compilation units have. Not by .debug_aranges, which clang leaves out. */
+static void list_ranges(struct mal_lines *lines)
 {
 	Dwarf_CU *at = NULL;
+	Dwarf_Die unit;
 
-	while (dwarf_get_units(dwarf, at, &at, NULL, NULL, unit, NULL) == 0)
-		if (dwarf_haspc(unit, address) > 0)
-			return true;
-	return false;
+	lines->listed = true;
+	while (mal_now_ns() < lines->until_ns &&
+	       dwarf_get_units(lines->dwarf, at, &at, NULL, NULL, &unit, NULL) == 0)
+		add_ranges(lines, &unit);
+	mal_sort_by_address(lines->ranges, lines->count, sizeof(*lines->ranges));
 }
 
 const char *mal_lines_find(struct mal_lines *lines, uint64_t address, char *text, size_t size)
 {
+	const struct range *range;
 	const char *path, *name;
 	Dwarf_Line *line;
 	Dwarf_Die unit;
 	int number;
 
 	*text = '\0';
-	if (!lines || !find_unit(lines->dwarf, address, &unit))
+	if (!lines || mal_now_ns() >= lines->until_ns)
+		return text;
+	if (!lines->listed)
+		list_ranges(lines);
+	range = mal_find_before(lines->ranges, lines->count, sizeof(*range), address);
+	if (!range || address >= range->end || !dwarf_offdie(lines->dwarf, range->unit, &unit))
 		return text;
 	line = dwarf_getsrc_die(&unit, address);
 	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -104,15 +143,17 @@ void mal_lines_close(struct mal_lines *lines)
 		return;
 	dwarf_end(lines->dwarf);
 	elf_end(lines->elf);
+	free(lines->ranges);
 	free(lines);
 }
 
 #else
 
-struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size)
+struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size, uint64_t until_ns)
 {
 	(void)bytes;
 	(void)size;
+	(void)until_ns;
 	return NULL;
 }
 

@@ -17,8 +17,9 @@ struct mal_lines;
 /*
  * Those of an ELF file of SIZE BYTES, which stay the caller's and unchanged until
  * mal_lines_close(). NULL: it has none, or this is a build without libdw. All of these take NULL.
+ * From UNTIL_NS of mal_now_ns() on no line is known: a file may be made such that it takes long.
  */
-struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size);
+struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size, uint64_t until_ns);
 
 /* "FILE:LINE" of the code at ADDRESS, as in the file; empty where it is not known. Returns TEXT. */
 const char *mal_lines_find(struct mal_lines *lines, uint64_t address, char *text, size_t size);

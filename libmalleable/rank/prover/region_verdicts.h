@@ -18,7 +18,7 @@
  * Classify the regions of what is loaded now. What takes too long is bound, until it is read in the
  * background. Returns false with *TROUBLE, static storage, if nothing can be found out.
  */
-bool mal_regions_open(struct mal_reading shared, const char **trouble);
+bool mal_regions_open(struct mal_reading reading, const char **trouble);
 
 /* Whether some of it is not read yet: regions that are bound now may be free later. */
 bool mal_regions_are_unread(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* values.h: what operations make of the values in expressions.h. */
-#ifndef MAL_INSPECT_VALUES_H
-#define MAL_INSPECT_VALUES_H
+/* operations.h: what operations make of expressions. */
+#ifndef MAL_INSPECT_OPERATIONS_H
+#define MAL_INSPECT_OPERATIONS_H
 
-#include "libmalleable/inspect/shapes.h"
+#include "libmalleable/inspect/expressions.h"
 
 mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
 		   mal_value b, mal_value c);

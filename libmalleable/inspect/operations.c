@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* values.c: makes expressions. */
-#include "libmalleable/inspect/values.h"
+/* operations.c: what operations make of expressions. */
+#include "libmalleable/inspect/operations.h"
+
+#include "libmalleable/inspect/shapes.h"
 
 /* Longer ones are not followed. */
 enum { SIZE = 600 };
