@@ -47,7 +47,7 @@ for program in "$stage/bin/malleable" "$lib/malleabled"; do
 done
 run "$lib/malleable-agent" --listen-fd x --life-fd 1 --user 65534 --group 65534
 ok_with agent "malleable-agent refuses what is no number" \
-	all_of "exits 2" "complains 'a number is wanted'"
+	all_of "exits 2" "complains 'must be a number'"
 run "$stage/bin/malleable" policies
 ok "malleable policies lists them with their parameters" \
 	all_of "exits 0" "says '^auto:'" "says '^lewi:'" "says 'gain='"

@@ -52,7 +52,7 @@ tells_version() {
 }
 ok "each command refuses an unknown option" each unknown
 ok "an unknown letter" each letter
-ok "and a value where none is wanted" each help_takes
+ok "and a value where none is allowed" each help_takes
 ok "each command helps, and so does malleable help" each helps
 ok "each command tells its version" each tells_version
 
@@ -64,7 +64,7 @@ ok "malleable help of two" refused 2 "malleable help: give one command" "$mallea
 ok "an unknown command" refused 2 "malleable: unknown command 'x', see" "$malleable" x
 ok "an unknown option" refused 2 "malleable: unknown option '--x', see" "$malleable" --x
 ok "a factor for deadlines that is none" refused 2 \
-	"malleable: MALLEABLE_PATIENCE=0: a number from 1 to 1000 is wanted, see malleable(1)" \
+	"malleable: MALLEABLE_PATIENCE=0: must be a number from 1 to 1000, see malleable(1)" \
 	env MALLEABLE_PATIENCE=0 "$malleable" status
 
 needs_value() {
@@ -219,9 +219,9 @@ internal_wrong() {
 		usage "$program" "" "$lib/$program" --nonsense || return
 		usage "$program" "" "$lib/$program" || return
 	done
-	! built agent || usage malleable-agent "--life-fd x: a number is wanted" \
+	! built agent || usage malleable-agent "--life-fd x: must be a number" \
 		"$lib/malleable-agent" --life-fd x || return
-	usage malleabled "--life-fd x: a number is wanted" "$lib/malleabled" --life-fd x &&
+	usage malleabled "--life-fd x: must be a number" "$lib/malleabled" --life-fd x &&
 		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x
 }
 ok "and refuse what they do not know" internal_wrong

@@ -20,9 +20,9 @@ refused() {
 refused foo \
 	"unknown policy .foo.: known are auto, lewi, sabo, explore, external, observe, off"
 refused auto,speed=1 "unknown key .speed."
-refused auto,gain=much "gain=much: a number from 0 to 100"
-refused auto,gain=101 "gain=101: a number from 0 to 100"
-refused mode=x "mode=x: auto, team or cpuset"
+refused auto,gain=much "gain=much: must be a number from 0 to 100"
+refused auto,gain=101 "gain=101: must be a number from 0 to 100"
+refused mode=x "mode=x: must be auto, team or cpuset"
 refused auto,,x=1 "is not KEY=VALUE"
 refused 'a/b' "has a character"
 run sbatch --balance=foo --wrap "echo started >>$work/started"

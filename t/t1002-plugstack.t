@@ -106,7 +106,7 @@ check "$conf"
 ok "malleable admin check names them" all_of "exits 1" \
 	"complains '^malleable admin check: $conf:1: colour=blue: unknown argument, known are'" \
 	"complains 'default=fast: unknown policy'" \
-	"complains 'log=perhaps: syslog, slurmd or no is wanted'"
+	"complains 'log=perhaps: must be syslog, slurmd or no'"
 with optional default=auto policies=lewi
 run srun -n1 sh -c "$balanced"
 ok "nor is a default that policies= forbids: the step runs unbalanced" all_of "exits 0" \
@@ -117,8 +117,8 @@ ok "which is told too, of the file beside slurm.conf" all_of "exits 1" \
 with optional libdir=lib report_dir= 
 check
 ok "relative and empty directories are none" all_of "exits 1" \
-	"complains 'libdir=lib: an absolute path is wanted'" \
-	"complains 'report_dir=: an absolute path'"
+	"complains 'libdir=lib: must be an absolute path'" \
+	"complains 'report_dir=: must be an absolute path'"
 with optional default=lewi,keep=perhaps libdir=/nonexistent
 check
 ok "and a directory that is not there" all_of "exits 1" \
@@ -134,7 +134,7 @@ printf 'include %s\noptionally x.so\n' "$conf" >"$conf"
 check
 ok "files that include themselves end, and other lines are looked at" all_of "exits 1" \
 	"complains ':1: .*: too many files'" \
-	"complains ':2: optionally: optional, required or include'"
+	"complains ':2: optionally: needs optional, required or include'"
 : >"$conf"
 check
 ok "without a line for the plugin it says so" all_of "exits 1" "complains 'there is no --balance'"

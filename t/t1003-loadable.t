@@ -41,7 +41,7 @@ step inch,threshold=20
 ok "with its parameter" all_of "exits 0" "complains 'policy inch'"
 step inch,threshold=200
 ok "a wrong value is refused before a task starts" \
-	all_of fails "complains 'threshold=200: a number from 0 to 100'"
+	all_of fails "complains 'threshold=200: must be a number from 0 to 100'"
 step inch,speed=2
 ok "so is an unknown parameter" all_of fails \
 	"complains \"unknown key 'speed': .* policy inch's own: threshold\""
@@ -74,7 +74,7 @@ ok "what doc/policies.md types works for users, in a directory of their own" all
 export MALLEABLE_POLICIES=own
 step inch
 ok "a directory that is not absolute is refused" all_of fails \
-	"complains 'MALLEABLE_POLICIES=own: an absolute path is wanted'"
+	"complains 'MALLEABLE_POLICIES=own: must be an absolute path'"
 export MALLEABLE_POLICIES=$work/own
 mv "$work/own/inch.so" "$work/own/inched.so"
 step inch

@@ -38,12 +38,12 @@ ok "wrong ones never keep a job from starting" all_of "exits 0" "says started" \
 	"silent_about balance"
 run "$stage/bin/malleable" admin check
 ok "they are named" all_of "exits 1" \
-	"complains 'min_cpus=0: a number from 1 to 1024 is wanted'" \
-	"complains 'wait=long: a number from 1 to 60 is wanted'" \
-	"complains 'patience=0: a number from 1 to 1000 is wanted'" \
-	"complains 'max_overcommit=many: a number from 1 to 1024 is wanted'" \
-	"complains 'off_file=here: an absolute path is wanted'" \
-	"complains 'comment=perhaps: no, admin, system or extra is wanted'" \
+	"complains 'min_cpus=0: must be a number from 1 to 1024'" \
+	"complains 'wait=long: must be a number from 1 to 60'" \
+	"complains 'patience=0: must be a number from 1 to 1000'" \
+	"complains 'max_overcommit=many: must be a number from 1 to 1024'" \
+	"complains 'off_file=here: must be an absolute path'" \
+	"complains 'comment=perhaps: must be no, admin, system or extra'" \
 	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
 	"complains 'policies@shared=fast: unknown policy'"
 

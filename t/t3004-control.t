@@ -62,7 +62,7 @@ refused "must be between 1 and 8" mpirun.0 --min=-1
 refused "rank 7: must be between 0 and|rank 7 does not run" mpirun.7 --count=1
 refused "are not the step.s: it has 0-7" mpirun.0 --cpus=3-9
 refused "name the rank: JOB.STEP.RANK" mpirun --cpus=0
-refused "one of cpus, count, min and max, free or policy is wanted" mpirun.0 --cpus=0 --count=1
+refused "needs cpus, count, min and max, free or policy" mpirun.0 --cpus=0 --count=1
 refused "spaces are not allowed" mpirun.0 "--cpus=0 rank=1"
 refused "no balanced step 77.0 on this node" 77.0 --count=1
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" set mpirun.0 --count=4

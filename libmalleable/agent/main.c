@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		case 'd': detach = true; break;
 		default:
 			if (!mal_number_parse(optarg, 0, MAX_ID, &number[option])) {
-				mal_option_wrong(&tool, "--%s %s: a number is wanted",
+				mal_option_wrong(&tool, "--%s %s: must be a number",
 						 mal_option_name(options, option), optarg);
 				return 2;
 			}

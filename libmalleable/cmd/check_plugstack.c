@@ -96,7 +96,7 @@ static void check_line(char *text, unsigned int depth)
 		return;
 	if (count == 1 || (strcmp(words[0], "optional") != 0 && strcmp(words[0], "required") != 0 &&
 			   strcmp(words[0], "include") != 0)) {
-		complain(words[0], "optional, required or include and a file are wanted");
+		complain(words[0], "needs optional, required or include, and a file");
 		return;
 	}
 	name = strrchr(words[1], '/');

@@ -107,7 +107,7 @@ static int run(const char *name, int argc, char **argv)
 	if (!mal_patience_take(patience)) {
 		mal_print_line(
 			stderr,
-			"malleable: %s=%.32s: a number from 1 to %d is wanted, see malleable(1)",
+			"malleable: %s=%.32s: must be a number from 1 to %d, see malleable(1)",
 			MAL_ENV_PATIENCE, patience, MAL_PATIENCE_MAX);
 		return 2;
 	}

@@ -128,7 +128,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		return mal_option_wrong(&tool, "give a command");
 	/* The command may change its directory, and then could load nothing from there. */
 	if (*arguments->libdir != '/')
-		return mal_option_wrong(&tool, "--libdir=%s: an absolute path is wanted",
+		return mal_option_wrong(&tool, "--libdir=%s: must be an absolute path",
 					arguments->libdir);
 	return 0;
 }

@@ -209,7 +209,7 @@ static int set(struct mal_controller *controller, const char *text, struct mal_e
 	if (request.policy ? request.free || request.cpus || numbers || request.rank
 			   : request.free + (request.cpus != NULL) + numbers != 1 ||
 				     (request.count && (request.min || request.max)))
-		return mal_fail(err, "one of cpus, count, min and max, free or policy is wanted");
+		return mal_fail(err, "needs cpus, count, min and max, free or policy");
 	if (request.policy)
 		return set_policy(controller, request.policy, err);
 	return set_orders(controller, &request, err);

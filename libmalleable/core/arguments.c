@@ -201,7 +201,7 @@ int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
 			return -1;
 		taken = &table[option - FIRST_OPTION];
 		if (!read_word(arguments, taken->kind, (char *)arguments + taken->offset, optarg))
-			return mal_fail(err, "%s %.32s: %s is wanted", taken->option, optarg,
+			return mal_fail(err, "%s %.32s: must be %s", taken->option, optarg,
 					taken->kind == CGROUPS ? "one of at most 4 numbers"
 							       : "a number");
 	}

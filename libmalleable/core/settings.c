@@ -25,7 +25,7 @@ int mal_word_find(const char *words, const char *text)
 	}
 }
 
-/* "a, b or c is wanted" */
+/* "must be a, b or c" */
 static int fail_words(const char *words, struct mal_error *err)
 {
 	char text[128] = "";
@@ -41,7 +41,7 @@ static int fail_words(const char *words, struct mal_error *err)
 					 : next_is_last ? " or "
 							: ", ");
 		if (last || used >= sizeof(text))
-			return mal_fail(err, "%s is wanted", text);
+			return mal_fail(err, "must be %s", text);
 		words += word + 1;
 	}
 }
@@ -74,8 +74,7 @@ static int set_number(const struct mal_setting *setting, void *fields, const cha
 	unsigned int number;
 
 	if (!mal_number_parse(text, setting->min, setting->max, &number))
-		return mal_fail(err, "a number from %u to %u is wanted", setting->min,
-				setting->max);
+		return mal_fail(err, "must be a number from %u to %u", setting->min, setting->max);
 	store(setting, fields, number);
 	return 0;
 }
@@ -84,7 +83,7 @@ static int set_text(const struct mal_setting *setting, void *fields, const char 
 		    struct mal_error *err)
 {
 	if (setting->type == MAL_SETTING_PATH && *text != '/')
-		return mal_fail(err, "an absolute path is wanted");
+		return mal_fail(err, "must be an absolute path");
 	if (strlen(text) >= setting->size)
 		return mal_fail(err, "longer than %zu bytes", setting->size - 1);
 	strcpy(mal_setting_text(setting, fields), text);

@@ -106,7 +106,7 @@ const struct mal_setting *mal_setting_find(enum mal_setting_place place, const c
 
 /*
  * Check TEXT and put it into SETTING's field of the struct at FIELDS. Returns 0, or -1 with ERR,
- * which names what is wanted, not the setting ("yes or no is wanted"), and the field as it was.
+ * which names what is wanted, not the setting ("must be yes or no"), and the field as it was.
  */
 int mal_setting_set(const struct mal_setting *setting, void *fields, const char *text,
 		    struct mal_error *err);

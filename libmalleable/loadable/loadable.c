@@ -285,7 +285,7 @@ static int use(const char *name, const char *directory, struct mal_error *err)
 int mal_loadable_add(const char *users, struct mal_error *err)
 {
 	if (users && *users && (*users != '/' || strlen(users) >= sizeof(users_own)))
-		return mal_fail(err, "%s=%.64s: an absolute path is wanted", MAL_LOADABLE_VARIABLE,
+		return mal_fail(err, "%s=%.64s: must be an absolute path", MAL_LOADABLE_VARIABLE,
 				users);
 	strcpy(users_own, users ? users : "");
 	return 0;

@@ -67,13 +67,12 @@ static int set_param(struct mal_choice *choice, const char *key, const char *tex
 		int number = mal_word_find(param->choices, text);
 
 		if (number < 0)
-			return mal_fail(err, "%s=%s: one of %s is wanted", key, text,
-					param->choices);
+			return mal_fail(err, "%s=%s: must be one of %s", key, text, param->choices);
 		choice->values[param - choice->policy->params] = number;
 		return 0;
 	}
 	if (parse_value(text, &value) < 0 || !(value >= param->min && value <= param->max))
-		return mal_fail(err, "%s=%s: a number from %g to %g is wanted%s", key, text,
+		return mal_fail(err, "%s=%s: must be a number from %g to %g%s", key, text,
 				param->min, param->max,
 				param->min == 0 && param->max == 1 ? " (or yes, no)" : "");
 	choice->values[param - choice->policy->params] = value;

@@ -40,7 +40,7 @@ static void ask_all(const struct line *lines, size_t count)
 	}
 }
 
-#define ONE_OF "error one of cpus, count, min and max, free or policy is wanted\n"
+#define ONE_OF "error needs cpus, count, min and max, free or policy\n"
 
 /* The longest request to set is read to its end, and none that is longer. */
 static void too_long(void **state)

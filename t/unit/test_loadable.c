@@ -132,7 +132,7 @@ static void users_have_their_own(void **state)
 	(void)state;
 	assert_int_equal(mal_loadable_trust("mine", "/nowhere", NULL, &choice, &err), -1);
 	assert_int_equal(mal_loadable_add("own", &err), -1);
-	assert_string_equal(err.text, "MALLEABLE_POLICIES=own: an absolute path is wanted");
+	assert_string_equal(err.text, "MALLEABLE_POLICIES=own: must be an absolute path");
 	assert_int_equal(mal_loadable_add("/nowhere/own", &err), 0);
 	assert_true(mal_loadable_has_any("/nowhere"));
 	assert_int_equal(mal_loadable_trust("mine,x=1", "/nowhere", NULL, &choice, &err), 0);

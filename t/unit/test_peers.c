@@ -48,8 +48,8 @@ static void peers_are_checked(void **state)
 	char text[4096] = "peers";
 
 	(void)state;
-	assert_string_equal(node_ask(node, "peers we"), "error 'we': NAME:OWN:MAY is wanted\n");
-	assert_string_equal(node_ask(node, "peers we:0"), "error 'we:0': NAME:OWN:MAY is wanted\n");
+	assert_string_equal(node_ask(node, "peers we"), "error 'we': must be NAME:OWN:MAY\n");
+	assert_string_equal(node_ask(node, "peers we:0"), "error 'we:0': must be NAME:OWN:MAY\n");
 	assert_string_equal(node_ask(node, "peers ../x:0:0"), "error '../x': no controller\n");
 	assert_string_equal(node_ask(node, "peers :0:0"), "error '': no controller\n");
 	assert_memory_equal(node_ask(node, "peers we:x:0"), "error ", 6);

@@ -74,20 +74,20 @@ static void a_wrong_value_changes_nothing(void **state)
 	static const struct {
 		const char *name, *text, *says;
 	} bad[] = {
-		{"log", "maybe", "syslog, slurmd or no is wanted"},
-		{"log", "", "syslog, slurmd or no is wanted"},
-		{"log", "sys", "syslog, slurmd or no is wanted"},
-		{"log", "syslog|slurmd", "syslog, slurmd or no is wanted"},
-		{"comment", "yes", "no, admin, system or extra is wanted"},
-		{"coschedule", "1", "yes or no is wanted"},
-		{"share", "0", "a number from 1 to 1024 is wanted"},
-		{"wait", "61", "a number from 1 to 60 is wanted"},
-		{"patience", "0", "a number from 1 to 1000 is wanted"},
-		{"patience", "1001", "a number from 1 to 1000 is wanted"},
-		{"off_file", "x", "an absolute path is wanted"},
-		{"libdir", "lib/malleable", "an absolute path is wanted"},
-		{"libdir", "", "an absolute path is wanted"},
-		{"report_dir", "reports", "an absolute path is wanted"},
+		{"log", "maybe", "must be syslog, slurmd or no"},
+		{"log", "", "must be syslog, slurmd or no"},
+		{"log", "sys", "must be syslog, slurmd or no"},
+		{"log", "syslog|slurmd", "must be syslog, slurmd or no"},
+		{"comment", "yes", "must be no, admin, system or extra"},
+		{"coschedule", "1", "must be yes or no"},
+		{"share", "0", "must be a number from 1 to 1024"},
+		{"wait", "61", "must be a number from 1 to 60"},
+		{"patience", "0", "must be a number from 1 to 1000"},
+		{"patience", "1001", "must be a number from 1 to 1000"},
+		{"off_file", "x", "must be an absolute path"},
+		{"libdir", "lib/malleable", "must be an absolute path"},
+		{"libdir", "", "must be an absolute path"},
+		{"report_dir", "reports", "must be an absolute path"},
 	};
 	const struct mal_site before = {.share = 5, .wait_s = 2, .off_file = "/as/it/was"};
 	struct mal_site fields = before;

@@ -29,7 +29,7 @@ def patience_s() -> float:
     """READ_S, or as many times as long as MALLEABLE_PATIENCE says."""
     text = os.environ.get("MALLEABLE_PATIENCE", "1")
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= 1000:
-        raise Failure(f"MALLEABLE_PATIENCE={text[:32]}: a number from 1 to 1000 is wanted", 2)
+        raise Failure(f"MALLEABLE_PATIENCE={text[:32]}: must be a number from 1 to 1000", 2)
     return READ_S * int(text)
 
 

@@ -51,7 +51,7 @@ static int parse_peer(char *text, const char *self, struct peer *peer, struct ma
 	int length;
 
 	if (!may)
-		return mal_fail(err, "'%.40s': NAME:OWN:MAY is wanted", text);
+		return mal_fail(err, "'%.40s': must be NAME:OWN:MAY", text);
 	*own++ = *may++ = '\0';
 	length = snprintf(peer->socket, sizeof(peer->socket), MAL_SOCKET_DIR "/%s", text);
 	if (!*text || strchr(text, '/') || length >= (int)sizeof(peer->socket))
