@@ -296,12 +296,12 @@ double mal_model_window(const struct mal_sample *samples, unsigned int rank_coun
 	return length + communication;
 }
 
-double mal_next_event(const void *scene, unsigned int count, mal_time_left *time_left)
+double mal_next_event(const void *scene, unsigned int count, mal_time_left *left_of)
 {
 	double soonest = -1;
 
 	for (unsigned int i = 0; i < count; i++) {
-		double left = time_left(scene, i);
+		double left = left_of(scene, i);
 
 		if (left >= 0 && (soonest < 0 || left < soonest))
 			soonest = left;

@@ -63,6 +63,6 @@ enum mal_activity { MAL_SERIAL, MAL_PARALLEL, MAL_WAITING, MAL_LENT };
 typedef double mal_time_left(const void *scene, unsigned int runner);
 
 /* Returns the time until the next event: the shortest of COUNT runners' times. */
-double mal_next_event(const void *scene, unsigned int count, mal_time_left *time_left);
+double mal_next_event(const void *scene, unsigned int count, mal_time_left *left_of);
 
 #endif
