@@ -61,9 +61,6 @@ static const struct {
 	 "rdrand "
 	 "rdseed int fxsave fxsave64 fnsave fnstenv stmxcsr vstmxcsr ldmxcsr vldmxcsr "},
 	{MAL_ACTION_CONVERT, " cvtsi2sd cvtsi2ss cvtss2sd cvtsd2ss sqrtsd sqrtss "},
-	{MAL_ACTION_STRING,
-	 " movsb movsw movsq stosb stosw stosd stosq lodsb lodsw lodsd lodsq scasb scasw scasd "
-	 "scasq cmpsb cmpsw cmpsq "},
 };
 
 static const char conditions[][4] = {
@@ -285,6 +282,9 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->length = instruction.length;
 	to->mnemonic = (uint16_t)instruction.mnemonic;
 	to->action = action_of(to->mnemonic, &to->condition);
+	/* Vectors have movsd and cmpsd too. */
+	if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		to->action = MAL_ACTION_STRING;
 	to->lock = (instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
 	to->repeat = (instruction.attributes & repeats) != 0;
 	for (unsigned int i = 0; i < instruction.operand_count; i++) {
