@@ -15,6 +15,7 @@
 #include "libmalleable/inspect/classify.h"
 #include "libmalleable/inspect/image.h"
 #include "libmalleable/inspect/names.h"
+#include "libmalleable/inspect/operations.h"
 #include "libmalleable/inspect/shapes.h"
 
 static void refuses_what_is_no_program(void **state)
