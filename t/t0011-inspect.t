@@ -24,6 +24,8 @@ else
 			waits.c
 	done
 	ok "gfortran -O2" measured --compilers gcc --options O2 floops.f90 fbound.f90
+	ok "what is stored under masks, compared or copied is seen" \
+		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
 fi
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$corpus/programs/tasks.c" || exit 1
 run "$malleable" inspect --json "$work/stripped"

@@ -3,6 +3,7 @@
 #include "libmalleable/cmd/launcher_group.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +16,11 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
-#include "libmalleable/cmd/cpu_claim.h"
 #include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/off_file.h"
 #include "libmalleable/core/report_wish.h"
+#include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
 
 /* How long the ranks of a launcher may take to come, and one of them to send its request. */
@@ -38,6 +39,38 @@ static struct {
 	bool started, balanced;
 	struct mal_standalone standalone;
 } all = {.claim = -1};
+
+/* Lock a byte that nothing is ever read from. Does not wait. Returns 0 or -1. */
+static int lock(int fd, unsigned int cpu)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = cpu, .l_len = 1};
+
+	return fcntl(fd, F_OFD_SETLK, &range);
+}
+
+/*
+ * Claim CPUS of the job, so that the ranks of another launcher do not take them too: the pipe of
+ * the job's script has a byte for each CPU, which is locked. Returns a descriptor that holds them
+ * until it is closed, or -1 with ERR: another launcher of the job has some, or the job has no
+ * balanced script here.
+ */
+static int claim_cpus(const struct mal_cpumask *cpus, struct mal_error *err)
+{
+	int fd = mal_script_open();
+
+	if (fd < 0)
+		return mal_fail_errno(
+			err, "cannot open the pipe of the job's script in " MAL_SCRIPT_DIR);
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(cpus, cpu)) < MAL_MAX_CPUS; cpu++)
+		if (lock(fd, cpu) < 0) {
+			close(fd);
+			return mal_fail(err,
+					"ranks of another launcher have CPU %u: give each "
+					"launcher CPUs of its own, as by mpirun --cpu-set 0-3",
+					cpu);
+		}
+	return fd;
+}
 
 static void add(int listening_or_process, int connection)
 {
@@ -128,7 +161,7 @@ static int begin(struct mal_error *err)
 	start.ranks = mal_cpumask_count(&all.cpus);
 	if (start.ranks < all.expected)
 		start.ranks = all.expected;
-	all.claim = mal_cpu_claim(&all.cpus, err);
+	all.claim = claim_cpus(&all.cpus, err);
 	return all.claim < 0 ? -1 : mal_standalone_start(&all.standalone, &start, err);
 }
 

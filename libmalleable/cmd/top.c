@@ -5,9 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef HAVE_NCURSES
+#include <locale.h>
+#include <ncurses.h>
+#endif
+
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/screen.h"
 #include "libmalleable/cmd/steps.h"
 
 /* Columns beside the bar. */
@@ -113,9 +117,9 @@ static int show(const struct mal_controller_process *controller, void *argument,
 }
 
 /* Write what all controllers report as lines to OUT. */
-static int collect(const void *argument, int columns, FILE *out, struct mal_error *err)
+static int collect(const struct arguments *arguments, int columns, FILE *out, struct mal_error *err)
 {
-	struct view view = {argument, columns};
+	struct view view = {arguments, columns};
 	struct mal_steps steps;
 
 	if (mal_steps_find(&steps, err) < 0)
@@ -128,6 +132,70 @@ static int collect(const void *argument, int columns, FILE *out, struct mal_erro
 	mal_steps_clear(&steps);
 	return 0;
 }
+
+#ifdef HAVE_NCURSES
+static void paint(char *lines)
+{
+	char *line;
+
+	erase();
+	for (int row = 0; row < LINES && (line = strsep(&lines, "\n")); row++) {
+		if (line[0] == HEAD)
+			attron(A_BOLD);
+		mvaddnstr(row, 0, line + (line[0] != '\0'), COLS);
+		attroff(A_BOLD);
+	}
+	refresh();
+}
+
+static int paint_steps(const struct arguments *arguments, struct mal_error *err)
+{
+	char *lines = NULL;
+	size_t size;
+	FILE *out = open_memstream(&lines, &size);
+	int result = out ? collect(arguments, COLS, out, err) : -1;
+
+	if (!out || fclose(out) == EOF)
+		result = mal_fail_errno(err, "cannot write lines for the screen");
+	if (result == 0)
+		paint(lines);
+	free(lines);
+	return result < 0;
+}
+
+/*
+ * Show the steps again and again, until q, a signal, or an error. Returns 0; 1 with ERR; or 2 with
+ * ERR: there can be no screen.
+ */
+static int watch_screen(const struct arguments *arguments, struct mal_error *err)
+{
+	int result = 0, key = 0;
+
+	setlocale(LC_CTYPE, "");
+	if (!initscr()) {
+		mal_fail(err, "unknown terminal type");
+		return 2;
+	}
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	timeout((int)(1000 * arguments->interval));
+	while (result == 0 && !ended && key != 'q' && key != 'Q') {
+		result = paint_steps(arguments, err);
+		key = result == 0 ? getch() : 0;
+	}
+	endwin();
+	return result;
+}
+#else
+static int watch_screen(const struct arguments *arguments, struct mal_error *err)
+{
+	(void)arguments, (void)collect;
+	mal_fail(err, "built without ncurses; malleable status --watch prints again and again");
+	return 2;
+}
+#endif
 
 static void end(int number_of_signal)
 {
@@ -166,7 +234,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 int mal_cmd_top(int argc, char **argv)
 {
 	struct arguments arguments;
-	struct mal_screen screen = {.write = collect, .argument = &arguments, .bold = HEAD};
 	struct mal_error err;
 	int result = parse_arguments(argc, argv, &arguments);
 
@@ -176,11 +243,10 @@ int mal_cmd_top(int argc, char **argv)
 		fputs("malleable top: not a terminal; malleable status prints once\n", stderr);
 		return 2;
 	}
-	screen.interval_s = arguments.interval;
 	signal(SIGTERM, end);
 	signal(SIGINT, end);
 	signal(SIGHUP, end);
-	result = mal_screen_watch(&screen, &ended, &err);
+	result = watch_screen(&arguments, &err);
 	if (result)
 		fprintf(stderr, "malleable top: %s\n", err.text);
 	return result;

@@ -164,12 +164,6 @@ void mal_segment_note_unbalanced(int fd)
 	say_true(fd, offsetof(struct mal_header, refused));
 }
 
-void mal_segment_tell_unseen(int fd)
-{
-	if (mal_segment_look(fd) == MAL_SEGMENT_THERE)
-		say_true(fd, offsetof(struct mal_header, unseen));
-}
-
 int mal_segment_named(char *const *environment)
 {
 	unsigned int fd;
@@ -179,17 +173,32 @@ int mal_segment_named(char *const *environment)
 		       : -1;
 }
 
-enum mal_segment_look mal_segment_look(int fd)
+/* Whether descriptor FD is a segment, of any version. */
+static bool read_header(int fd, struct mal_header *header)
 {
 	long seals = MAL_RAW(SYS_fcntl, fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS &&
+	       MAL_RAW(SYS_pread64, fd, header, sizeof(*header), 0) == (long)sizeof(*header) &&
+	       header->magic == SEGMENT_MAGIC;
+}
+
+enum mal_segment_look mal_segment_look(int fd)
+{
 	struct mal_header header;
 
-	if (seals < 0 || (seals & SEALS) != SEALS ||
-	    MAL_RAW(SYS_pread64, fd, &header, sizeof(header), 0) != (long)sizeof(header) ||
-	    header.magic != SEGMENT_MAGIC)
+	if (!read_header(fd, &header))
 		return MAL_SEGMENT_NONE;
 	return header.version == MAL_SEGMENT_VERSION && header.over ? MAL_SEGMENT_OVER
 								    : MAL_SEGMENT_THERE;
+}
+
+void mal_segment_tell_unseen(int fd)
+{
+	struct mal_header header;
+
+	if (read_header(fd, &header) && header.version == MAL_SEGMENT_VERSION && !header.over)
+		say_true(fd, offsetof(struct mal_header, unseen));
 }
 
 void mal_segment_close(struct mal_segment *segment)

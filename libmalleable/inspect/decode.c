@@ -61,9 +61,6 @@ static const struct {
 	 "rdrand "
 	 "rdseed int fxsave fxsave64 fnsave fnstenv stmxcsr vstmxcsr ldmxcsr vldmxcsr "},
 	{MAL_ACTION_CONVERT, " cvtsi2sd cvtsi2ss cvtss2sd cvtsd2ss sqrtsd sqrtss "},
-	{MAL_ACTION_STRING,
-	 " movsb movsw movsq stosb stosw stosd stosq lodsb lodsw lodsd lodsq scasb scasw scasd "
-	 "scasq cmpsb cmpsw cmpsq "},
 };
 
 static const char conditions[][4] = {
@@ -164,7 +161,9 @@ static int is_guard(const ZydisDecodedOperand *operand)
 
 static void take_operand(const ZydisDecodedOperand *from, struct mal_instruction *to)
 {
-	int read = (from->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+	/* What is written in part only keeps the rest. */
+	int read = (from->actions &
+		    (ZYDIS_OPERAND_ACTION_MASK_READ | ZYDIS_OPERAND_ACTION_CONDWRITE)) != 0;
 	int written = (from->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 	struct mal_operand operand = {
 		.reg = MAL_NO_REGISTER,
@@ -253,6 +252,15 @@ static int is_system(const ZydisDecodedInstruction *from)
 	}
 }
 
+/* Zydis tells that of masks of AVX-512 alone. */
+static int keeps_what_is_masked(const ZydisDecodedInstruction *from)
+{
+	return from->mnemonic == ZYDIS_MNEMONIC_VMASKMOVPS ||
+	       from->mnemonic == ZYDIS_MNEMONIC_VMASKMOVPD ||
+	       from->mnemonic == ZYDIS_MNEMONIC_VPMASKMOVD ||
+	       from->mnemonic == ZYDIS_MNEMONIC_VPMASKMOVQ;
+}
+
 int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to)
 {
 	static const uint64_t repeats =
@@ -274,10 +282,22 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->length = instruction.length;
 	to->mnemonic = (uint16_t)instruction.mnemonic;
 	to->action = action_of(to->mnemonic, &to->condition);
+	/* Vectors have movsd and cmpsd too. */
+	if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		to->action = MAL_ACTION_STRING;
 	to->lock = (instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
 	to->repeat = (instruction.attributes & repeats) != 0;
-	for (unsigned int i = 0; i < instruction.operand_count; i++)
+	for (unsigned int i = 0; i < instruction.operand_count; i++) {
+		if (operands[i].encoding == ZYDIS_OPERAND_ENCODING_MASK) {
+			/* This one masks nothing. */
+			if (operands[i].reg.value == ZYDIS_REGISTER_K0)
+				continue;
+			to->action = MAL_ACTION_ANY;
+		}
 		take_operand(&operands[i], to);
+	}
+	if (to->operands[0].kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(&instruction))
+		to->operands[0].read = 1;
 	if (to->action == MAL_ACTION_CONVERT) {
 		const struct mal_operand *from = &to->operands[1];
 

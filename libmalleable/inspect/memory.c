@@ -361,13 +361,8 @@ static int begins_frame(const struct mal_analysis *analysis, const struct mal_in
 
 void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	mal_value value;
+	mal_value value = mal_read(analysis, &at->operands[1]);
 
-	if (at->operand_count != 2) {
-		mal_step_string(analysis, at);
-		return;
-	}
-	value = mal_read(analysis, &at->operands[1]);
 	if (at->operands[0].kind == MAL_OPERAND_REGISTER &&
 	    (at->operands[0].reg != MAL_RBP || !begins_frame(analysis, at)) &&
 	    at->operands[1].kind == MAL_OPERAND_REGISTER && at->operands[1].reg == MAL_RSP)

@@ -24,9 +24,16 @@
 
 /* How long the helper sleeps between two looks at most. */
 #define LOOK_MAX_NS 1000000u
+/* Behind the last call it looks for others after this time, and then as rarely as this. */
+#define REST_NS 8000000u
 #define SLEEP_NS 1000000000u
 /* So many calls after a long wait wake the helper: any of them may be long too. */
 #define EAGER 64
+/*
+ * And so does a call so many times mal_rank.lend.after behind the last one: that costs it little,
+ * and the helper may have slept through REST_NS.
+ */
+#define FAR 32
 
 /* The low bits of `wait`. The others number the calls. */
 enum { NOT, WAITS, BUSY, STATES = 4 };
@@ -72,9 +79,11 @@ static uint32_t watch(struct mal_rank *rank)
 /* Until it makes calls again, of which LAST was the last. */
 static void rest(struct mal_rank *rank, uint32_t last)
 {
+	uint64_t pause = REST_NS;
+
 	atomic_store(&rank->helper.rest, SLEEPS);
-	while (atomic_load(&rank->helper.wait) == last)
-		mal_futex_wait(&rank->helper.rest, SLEEPS, SLEEP_NS);
+	for (; atomic_load(&rank->helper.wait) == last; pause = SLEEP_NS)
+		mal_futex_wait(&rank->helper.rest, SLEEPS, pause);
 	atomic_store(&rank->helper.rest, AWAKE);
 }
 
@@ -99,12 +108,18 @@ static void start(struct mal_rank *rank)
 	mal_fpstate_restore(&saved);
 }
 
+/* Whether the call began long after the last one. */
+static bool is_far(const struct mal_rank *rank)
+{
+	return rank->primary.last_leave - rank->primary.left_mpi > FAR * rank->lend.after;
+}
+
 /* `wait` is written first, then `rest` is read: the helper sees the call, or we see it rest. */
 static void hand_over(struct mal_rank *rank)
 {
 	rank->helper.calls += STATES;
 	atomic_store(&rank->helper.wait, rank->helper.calls + WAITS);
-	if (!rank->helper.eager || atomic_load(&rank->helper.rest) == AWAKE)
+	if ((!rank->helper.eager && !is_far(rank)) || atomic_load(&rank->helper.rest) == AWAKE)
 		return;
 	atomic_store(&rank->helper.rest, AWAKE);
 	mal_futex_wake(&rank->helper.rest, 1);

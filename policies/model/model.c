@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "policies/interface/limits.h"
-#include "policies/model/lending.h"
 
 /* If regions are shorter than this, the next one is always about to begin. */
 #define AT_ONCE_S 10e-6
@@ -295,4 +294,17 @@ double mal_model_window(const struct mal_sample *samples, unsigned int rank_coun
 		mpi_s[rank] =
 			samples[rank].running ? length - runners[rank].done + communication : 0;
 	return length + communication;
+}
+
+double mal_next_event(const void *scene, unsigned int count, mal_time_left *left_of)
+{
+	double soonest = -1;
+
+	for (unsigned int i = 0; i < count; i++) {
+		double left = left_of(scene, i);
+
+		if (left >= 0 && (soonest < 0 || left < soonest))
+			soonest = left;
+	}
+	return soonest;
 }

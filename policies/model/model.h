@@ -47,4 +47,22 @@ double mal_model_ideal(const struct mal_sample *samples, unsigned int rank_count
 double mal_model_window(const struct mal_sample *samples, unsigned int rank_count,
 			const struct mal_usage *usage, double *mpi_s);
 
+/* A waiting rank lends after this time (libmalleable/rank/lend.c). */
+#define MAL_LEND_AFTER_S 150e-6
+/* Only regions at least this long are opened wider (libmalleable/rank/region.c). */
+#define MAL_GROW_REGION_S 2e-3
+/* A growing rank opens regions with this many threads per CPU. */
+#define MAL_GROW_THREADS 2
+/* Times that differ by less are the same. */
+#define MAL_ROUNDING_S 1e-12
+
+/* What a rank is at, one after the other. */
+enum mal_activity { MAL_SERIAL, MAL_PARALLEL, MAL_WAITING, MAL_LENT };
+
+/* How long RUNNER goes on as it is in SCENE; below 0: for ever. */
+typedef double mal_time_left(const void *scene, unsigned int runner);
+
+/* Returns the time until the next event: the shortest of COUNT runners' times. */
+double mal_next_event(const void *scene, unsigned int count, mal_time_left *left_of);
+
 #endif

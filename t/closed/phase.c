@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "policies/model/lending.h"
+#include "policies/model/model.h"
 
 /* What differs by less than this part of a rank's regions is the same. */
 #define ROUNDING 1e-12

@@ -259,14 +259,66 @@ static void many_short_calls(void **state)
 		mal_mpi_leave(false);
 		turns(i % 2);
 	}
-	/* It sleeps again, and no call wakes it until one has waited long. */
+	/* It sleeps again, and no call that follows soon wakes it until one has waited long. */
 	turns(20);
+	mal.primary.left_mpi = mal_ticks();
 	mal_mpi_enter(false);
 	mal_mpi_leave(false);
 	assert_int_equal(test_kernel.wakes, 1);
 	assert_int_equal(mal.slot->count.lends, 0);
 	wait_ms(10);
 	assert_true(mal.slot->count.lends > 0);
+}
+
+/* Calls so far apart may wait long, however short those before were. */
+static void calls_far_apart(void **state)
+{
+	(void)state;
+	start_helper();
+	for (unsigned int i = 0; i < 100; i++) {
+		mal_mpi_enter(false);
+		mal_mpi_leave(false);
+		turn_clock(20 * MS);
+		turns(20);
+	}
+	test_kernel.wakes = 0;
+	mal_mpi_enter(false);
+	assert_int_equal(test_kernel.wakes, 1);
+	turn_clock(10 * MS);
+	turns(2);
+	assert_int_equal(lent(), CPUS - 1);
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+/* Calls that are closer do not wake it: it looks for them before one can be far from the last. */
+static void calls_not_so_far_apart(void **state)
+{
+	uint64_t rested = 0;
+
+	(void)state;
+	start_helper();
+	for (unsigned int i = 0; i < 100; i++) {
+		mal_mpi_enter(false);
+		mal_mpi_leave(false);
+		turns(20);
+	}
+	mal_mpi_enter(false);
+	mal_mpi_leave(false);
+	while (mal.helper.rest == 0) {
+		rested = test_clock.now;
+		turns(1);
+	}
+	assert_true(test_clock.now - rested < 10 * MS);
+	mal.primary.left_mpi = mal_ticks();
+	test_kernel.wakes = 0;
+	mal_mpi_enter(false);
+	assert_int_equal(test_kernel.wakes, 0);
+	turn_clock(10 * MS);
+	turns(2);
+	assert_int_equal(lent(), CPUS - 1);
+	mal_mpi_leave(false);
+	all_is_back();
 }
 
 /* It sleeps behind the last call. */
@@ -392,6 +444,8 @@ int main(void)
 		CASE(long_waits),
 		CASE(thread_that_is_not_bound),
 		CASE(many_short_calls),
+		CASE(calls_far_apart),
+		CASE(calls_not_so_far_apart),
 		CASE(behind_a_long_wait),
 		CASE(collective_calls_alone),
 		CASE(poll_that_is_seen_late),

@@ -21,10 +21,58 @@
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report_text.h"
-#include "libmalleable/controller/report/talp_json.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
+
+/* The version of DLB whose keys these are. */
+#define KEYS_OF "3.8"
+
+/* As an integer of ns; noise may make a difference negative. */
+static json_t *ns(double seconds)
+{
+	return json_integer(seconds > 0 ? (json_int_t)(seconds * 1e9) : 0);
+}
+
+static json_t *talp_metrics(const struct mal_cpu_seconds *cpus, unsigned int rank_count,
+			    unsigned int cpu_count, double elapsed_s)
+{
+	struct mal_efficiencies part = mal_efficiencies(cpus);
+
+	return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+			 "s:o, s:f, s:o, s:o, s:f, s:o}",
+			 "numCpus", (int)cpu_count, "numMpiRanks", (int)rank_count, "cycles", 0,
+			 "instructions", 0, "elapsedTime", ns(elapsed_s), "usefulTime",
+			 ns(cpus->useful_s), "mpiTime", ns(cpus->all_s - cpus->computing_s),
+			 "ompLoadImbalanceTime", ns(cpus->threads_s - cpus->useful_s),
+			 "ompSchedulingTime", json_integer(0), "ompOutsideParallelTime",
+			 ns(cpus->computing_s - cpus->threads_s), "parallelEfficiency",
+			 mal_json_number(part.parallel), "mpiParallelEfficiency",
+			 mal_json_number(part.mpi), "mpiCommunicationEfficiency",
+			 mal_json_number(part.communication), "mpiLoadBalance",
+			 mal_json_number(part.load_balance), "mpiLoadBalanceIn",
+			 mal_json_number(part.load_balance), "mpiLoadBalanceOut", 1.0,
+			 "ompParallelEfficiency", mal_json_number(part.openmp), "ompLoadBalance",
+			 mal_json_number(part.regions), "ompSchedulingEfficiency", 1.0,
+			 "ompCoverageEfficiency", mal_json_number(part.serial));
+}
+
+/*
+ * The keys that DLB 3.8 writes for a whole run (talp-pages 3.8 on PyPI, io/dataframe_handling.py),
+ * so that "talp ci-report" takes a report among those of DLB: CPUS, where the time of CPU_COUNT
+ * CPUs of RANK_COUNT ranks went in ELAPSED_S seconds. Times are in ns. There are no hardware
+ * counters: cycles and instructions are 0. What we lose in regions is TALP's OpenMP load balance;
+ * its scheduling efficiency, and load balance between nodes, is 1. TALP-Pages needs all of them
+ * (t/t3009-report.t: TALP-Pages reads it).
+ */
+static json_t *talp_json(const struct mal_cpu_seconds *cpus, unsigned int rank_count,
+			 unsigned int cpu_count, double elapsed_s)
+{
+	return json_pack("{s:s, s:{s:i, s:i, s:i}, s:{s:o}}", "dlbVersion", KEYS_OF, "resources",
+			 "numCpus", (int)cpu_count, "numMpiRanks", (int)rank_count, "numGpus", 0,
+			 "Application", "Global",
+			 talp_metrics(cpus, rank_count, cpu_count, elapsed_s));
+}
 
 static json_t *alternatives_json(const struct mal_controller *controller, double step_s)
 {
@@ -194,8 +242,8 @@ int mal_report_json(const struct mal_controller *controller, const struct mal_re
 {
 	json_t *root = head_json(controller);
 	json_t *rest = report ? report_json(controller, report) : json_pack("{s:i}", "ranks", 0);
-	json_t *talp = report ? mal_talp_json(&controller->totals.cpus, report->ranks,
-					      controller->step->cpu_count, report->elapsed_s)
+	json_t *talp = report ? talp_json(&controller->totals.cpus, report->ranks,
+					  controller->step->cpu_count, report->elapsed_s)
 			      : json_object();
 	int result = root && rest && talp ? json_object_update(root, rest) : -1;
 
