@@ -8,11 +8,15 @@ need_cluster
 start_cluster
 
 daemon() { cat "$BALANCE_CLUSTER/$1.pid"; }
+# registered: slurmctld knows the version of the node's slurmd. Before that, also on a node that is
+# idle, Slurm 22.05 takes the oldest protocol for a step: srun cannot read what that prints.
+registered() { scontrol show node -o 2>/dev/null | grep -q ' Version='; }
 restart() { # DAEMON [OPTION...]
 	local name=$1
 	shift
 	(cd "$BALANCE_CLUSTER" && setsid "$name" -f "$BALANCE_CLUSTER/slurm.conf" "$@" </dev/null \
 		>/dev/null 2>&1 8>&-)
+	wait_until registered
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 end() {
