@@ -196,7 +196,9 @@ isolated() {
 ok "one that is there is listed" all_of \
 	"run env PATH='$PWD/home/bin' '$malleable' help" "says '^  acct '" "! says '^  report '"
 ok "Python gets nothing of the environment's, nor of the home of who runs it" all_of \
-	"isolated /nonexistent" "says '^PYTHONNOUSERSITE=1$'"
+	"isolated /nonexistent" "says '^PYTHONNOUSERSITE=1$'" \
+	"isolated /" "says '^PYTHONNOUSERSITE=1$'" \
+	"isolated '$PWD/ho'" "says '^PYTHONNOUSERSITE=1$'"
 ok "but where the tool itself is there" all_of "isolated '$PWD/home'" "! says '^PYTHONNO'"
 
 internal_help() {

@@ -6,9 +6,7 @@
 /* malleable run [OPTIONS] -- COMMAND...: run a command balanced, without Slurm. */
 int mal_cmd_run(int argc, char **argv);
 
-/*
- * malleable replay [OPTIONS] TRACE: predict what policies make of a recorded or a synthetic step.
- */
+/* malleable replay [OPTIONS] TRACE: predict how other policies run a recorded step. */
 int mal_cmd_replay(int argc, char **argv);
 
 /* malleable status [OPTIONS] [JOB[.STEP]]: show balanced steps and what they gain. */

@@ -213,7 +213,9 @@ void mal_launcher_group_run(const struct mal_launcher_group *group)
 		if (all.polled[0].revents)
 			take();
 		any |= all.count > 1;
-		if (!all.started && any && (all.count > all.expected || mal_now_ms() >= deadline))
+		if (!all.started && any &&
+		    (all.count > all.expected || all.count > MAL_MAX_RANKS ||
+		     mal_now_ms() >= deadline))
 			start();
 		else if (!any && mal_now_ms() >= deadline)
 			break;

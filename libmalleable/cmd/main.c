@@ -35,14 +35,14 @@ static bool find_tool(const char *command, char tool[PATH_MAX])
 static void isolate_python(const char *tool)
 {
 	const char *home = getenv("HOME");
-	size_t kept = 0;
+	size_t kept = 0, length = home ? strlen(home) : 0;
 
 	for (char **each = environ; *each; each++)
 		if (strncmp(*each, "PYTHON", strlen("PYTHON")) != 0)
 			environ[kept++] = *each;
 	environ[kept] = NULL;
 	setenv("PYTHONSAFEPATH", "1", 1);
-	if (!home || strncmp(tool, home, strlen(home)) != 0)
+	if (length < 2 || strncmp(tool, home, length) != 0 || tool[length] != '/')
 		setenv("PYTHONNOUSERSITE", "1", 1);
 }
 
@@ -72,7 +72,7 @@ static const struct {
 	{"top", mal_cmd_top, "balanced steps on this node, live"},
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
 	{"admin", mal_cmd_admin, "switch balancing off and on (root); check plugstack.conf"},
-	{"replay", mal_cmd_replay, "what policies make of a recorded or a synthetic step"},
+	{"replay", mal_cmd_replay, "predict how other policies run a recorded step"},
 	{"report", run_tool, "a page for the browser from recorded steps (malleable-report)"},
 	{"convert", run_tool, "recorded steps for other programs (malleable-convert)"},
 	{"acct", run_tool, "what balancing saved on a site (malleable-acct)"},

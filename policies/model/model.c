@@ -301,7 +301,7 @@ double mal_next_event(const void *scene, unsigned int count, mal_time_left *left
 	double soonest = -1;
 
 	for (unsigned int i = 0; i < count; i++) {
-		double left = left_of(scene, i);
+		double left = (*left_of)(scene, i);
 
 		if (left >= 0 && (soonest < 0 || left < soonest))
 			soonest = left;
