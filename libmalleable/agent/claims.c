@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
@@ -36,6 +35,9 @@ struct client {
 	unsigned int talk; /* messages that were no answers */
 	struct mal_claim claim;
 };
+
+static int slurmds[MAL_SLURMDS_MAX];
+static size_t slurmd_count;
 
 static struct client clients[MAL_CLAIMS_MAX];
 static size_t client_count;
@@ -391,4 +393,30 @@ int mal_claims_update(void)
 		if (!clients[i].known && late_at(&clients[i]) < next)
 			next = late_at(&clients[i]);
 	return next > now ? (int)(next - now) : 0;
+}
+
+bool mal_slurmds_add(int fd)
+{
+	if (slurmd_count == MAL_SLURMDS_MAX)
+		return false;
+	slurmds[slurmd_count++] = fd;
+	return true;
+}
+
+size_t mal_slurmds_wait(struct pollfd *wait)
+{
+	for (size_t i = 0; i < slurmd_count; i++)
+		wait[i] = (struct pollfd){.fd = slurmds[i], .events = POLLIN};
+	return slurmd_count;
+}
+
+void mal_slurmds_drop_ended(const struct pollfd *wait, size_t count)
+{
+	for (size_t i = count; i-- > 0;) {
+		if (!wait[i].revents)
+			continue;
+		close(slurmds[i]);
+		slurmd_count--;
+		memmove(&slurmds[i], &slurmds[i + 1], (slurmd_count - i) * sizeof(slurmds[0]));
+	}
 }

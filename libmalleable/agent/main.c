@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "libmalleable/agent/claims.h"
-#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/confine.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"

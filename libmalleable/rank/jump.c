@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
-#include "libmalleable/rank/jump.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
 

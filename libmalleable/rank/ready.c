@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 
 #include "libmalleable/rank/cpus/children.h"
-#include "libmalleable/rank/jump.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/region_calls.h"

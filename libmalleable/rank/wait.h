@@ -81,4 +81,7 @@ void mal_mpi_yielded(uint64_t ticks);
 /* Something else begins: a wait by testing is over. Primary thread. */
 void mal_mpi_end_tests(void);
 
+/* jump.c: resolve longjmp() and its like before anything may jump, such as a signal handler. */
+void mal_jump_open(void);
+
 #endif

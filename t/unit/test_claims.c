@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "libmalleable/agent/claims.h"
-#include "libmalleable/agent/slurmds.h"
 #include "libmalleable/base/patience.h"
 
 static long now_ms = 1000;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/controller/load/other_load.h"
+#include "libmalleable/controller/load/plausibility.h"
 
 #define NEAR 1e-6
 
