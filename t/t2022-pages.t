@@ -46,9 +46,10 @@ fill_in() {
 		s/--count=6/--count=1/; s/TRACE/trace/; s/DIR(ECTORY)?/reports/
 		s/ \.\.\./ .\/app/g"
 }
-# What varies in output: numbers, the node's name, and how much was gained.
+# What varies in output: numbers and what is counted, the node's name, and how much was gained.
 alike() {
 	sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ and noise//; s/ on [^ :]+: policy/ on NODE: policy/
+		s/N (lend|borrow|grant|reclaim|move)s?/N \1/g
 		s/^(balance: )(N times|not faster|balanced|no estimate|ranks wait).*/\1VERDICT/'
 }
 

@@ -38,7 +38,10 @@ void mal_claims_serve(const struct pollfd *wait, size_t count);
 /* Do what is due now. Returns the time until something more is, in milliseconds. */
 int mal_claims_update(void);
 
-/* Slurmds for which the agent runs, at most: after `scontrol reconfigure` one follows another at once. */
+/*
+ * Slurmds for which the agent runs, at most: after `scontrol reconfigure` one follows another at
+ * once.
+ */
 #define MAL_SLURMDS_MAX 8
 
 /*
