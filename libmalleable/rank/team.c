@@ -174,13 +174,15 @@ static bool find_place(const struct mal_rank *rank, struct mal_cpumask *mask)
 
 void mal_team_open(struct mal_rank *rank)
 {
-	const struct mal_runtime *runtime = mal_runtime_managed();
-	const char *numbers = getenv("OMP_NUM_THREADS");
+	const struct mal_runtime *runtime;
+	const char *numbers;
 	unsigned int told;
 	int threads;
 
 	if (rank->team.base)
 		return;
+	runtime = mal_runtime_managed();
+	numbers = getenv("OMP_NUM_THREADS");
 	rank->team.managed = runtime;
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
 	rank->team.base = rank->team.unbalanced = threads > 0 ? (unsigned int)threads : 1;
