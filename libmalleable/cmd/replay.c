@@ -167,25 +167,10 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 		     struct mal_error *err)
 {
-	struct mal_trace_writer *writer;
-	FILE *file;
-
 	if (mal_trace_read(trace, arguments->path, err) < 0 ||
 	    change_machine(arguments, trace, err) < 0)
 		return -1;
-	if (!arguments->output)
-		return 0;
-	file = mal_output_open(arguments->output, "trace", err);
-	writer = file ? mal_trace_open(file, arguments->output, trace, err) : NULL;
-	if (!writer)
-		return -1;
-	for (size_t i = 0; i < trace->window_count; i++) {
-		const struct mal_trace_window *window = &trace->windows[i];
-
-		mal_trace_write_window(writer, 0, window->elapsed_s,
-				       mal_trace_samples(trace, window), window->owner);
-	}
-	return mal_trace_close(writer, err);
+	return arguments->output ? mal_trace_save(trace, arguments->output, err) : 0;
 }
 
 static int run(struct compared *compared, const struct mal_trace *trace, struct mal_error *err)

@@ -108,4 +108,7 @@ void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan
  */
 int mal_trace_close(struct mal_trace_writer *writer, struct mal_error *err);
 
+/* Write TRACE to PATH (mal_output_open()), windows without times. Returns 0, or -1 with ERR. */
+int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_error *err);
+
 #endif
