@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -126,6 +127,28 @@ static void all_below_become_narrower(void **state)
 	assert_true(has("/inside", "1") && has("/empty", "\n"));
 }
 
+/* The kernel refuses a cpuset that lacks a CPU of one below it. */
+static void the_deepest_become_narrower_first(void **state)
+{
+	static const char *const names[] = {"/mine/deep", "/mine", ""};
+	_Alignas(struct inotify_event) char events[4096];
+	int fd = inotify_init1(IN_CLOEXEC), watches[3];
+	size_t at = 0, length;
+
+	(void)state;
+	for (unsigned int i = 3; i-- > 0;) {
+		put(names[i], "0-3");
+		watches[i] = inotify_add_watch(fd, path_of(names[i]), IN_MODIFY);
+	}
+	set_step("0-1");
+	length = (size_t)read(fd, events, sizeof(events));
+	for (unsigned int i = 0; i < 3; i++, at += sizeof(struct inotify_event)) {
+		assert_true(at < length);
+		assert_int_equal(((struct inotify_event *)(events + at))->wd, watches[i]);
+	}
+	close(fd);
+}
+
 /* Where the step grows, its tasks do, and nothing else. */
 static void tasks_grow(void **state)
 {
@@ -228,6 +251,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_below_become_narrower, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_deepest_become_narrower_first, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(tasks_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(time_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(jobs_have_two_names, set_up, tear_down),

@@ -158,6 +158,26 @@ static void foreign_files_are_refused(void **state)
 	close(null);
 }
 
+/* Its owner could cut it, and a rank that reads beyond its end dies. */
+static void unsealed_segments_are_refused(void **state)
+{
+	struct mal_segment segment, other;
+	struct mal_error err;
+	int sealed = make_segment(&segment);
+	int copy = memfd_create("copy", MFD_ALLOW_SEALING);
+
+	(void)state;
+	assert_int_equal(write(copy, segment.header, segment.size), segment.size);
+	assert_int_equal(fcntl(copy, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	assert_int_equal(mal_segment_open(&other, copy, &err), -1);
+	assert_int_equal(fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL), 0);
+	assert_int_equal(mal_segment_open(&other, copy, &err), 0);
+	mal_segment_close(&other);
+	mal_segment_close(&segment);
+	close(copy);
+	close(sealed);
+}
+
 /*
  * If a rank changes the counts, processes that mapped the segment before do not notice, and later
  * ones refuse it.
@@ -634,6 +654,7 @@ int main(void)
 		cmocka_unit_test(segment_is_shared),
 		cmocka_unit_test(segment_is_sealed),
 		cmocka_unit_test(foreign_files_are_refused),
+		cmocka_unit_test(unsealed_segments_are_refused),
 		cmocka_unit_test(hostile_counts_are_refused),
 		cmocka_unit_test(snapshots),
 		cmocka_unit_test(files_are_claimed),

@@ -121,7 +121,8 @@ static void bind_mounts(void **state)
 {
 #define PART \
 	"29 20 0:31 /docker/a /var/lib/a/cgroup rw - cgroup cgroup rw,cpuset\n" \
-	"28 20 0:31 /slurm/uid /var/lib/b/cgroup rw - cgroup cgroup rw,cpuset\n"
+	"28 20 0:31 /slurm/uid /var/lib/b/cgroup rw - cgroup cgroup rw,cpuset\n" \
+	"27 20 0:31 /slurm/uid_9 /var/lib/c/cgroup rw - cgroup cgroup rw,cpuset\n"
 #define INNER "50 20 0:31 /slurm/uid_0 /srv/with\\040blank\\134 rw - cgroup cgroup rw,cpuset\n"
 	const char *own = "3:cpuset:" STEP "\n";
 
