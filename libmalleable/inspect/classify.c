@@ -12,14 +12,21 @@
 /* With the name of a C++ function. */
 enum { REASON_LONGEST = 1280 };
 
+/* What is found of one region. */
+struct findings {
+	struct mal_finding bound, alone, sums;
+	int indirect;
+};
+
 static void classify(struct mal_program *program, const struct mal_start *start,
-		     struct mal_finding *finding, int *indirect)
+		     struct findings *findings)
 {
+	struct mal_finding *finding = &findings->bound;
 	const struct mal_reach *reach = mal_closure(program, start->entry);
 	const struct mal_callee *callee = NULL;
 	uint64_t pointer;
 
-	*finding = (struct mal_finding){0};
+	*findings = (struct findings){0};
 	if (start->other)
 		mal_note(finding, 0, "sections, teams or another kind of region", NULL);
 	else if (start->clause)
@@ -30,10 +37,16 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 		mal_note(finding, reach->where, reach->reason, reach->symbol);
 	if (finding->reason[0])
 		return;
-	*indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
+	findings->indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
+	if (findings->indirect)
+		mal_note(&findings->alone, reach->pointer, "calls through a pointer", NULL);
+	else if (reach->alone)
+		mal_note(&findings->alone, reach->alone_at, reach->alone, NULL);
+	if (reach->sums)
+		mal_note(&findings->sums, reach->sums_at, reach->sums, NULL);
 	/* REACH is not valid once more functions are looked at. */
 	pointer = reach->pointer;
-	if (*indirect && mal_taken_tells(program)) {
+	if (findings->indirect && mal_taken_tells(program)) {
 		mal_note(finding, pointer, "calls through a pointer, and a function that can tell",
 			 NULL);
 		return;
@@ -53,22 +66,15 @@ static int name(const struct mal_program *program, struct mal_verdict *verdict)
 	return function && function->name && !verdict->name ? -1 : 0;
 }
 
-static int keep(struct mal_inspection *inspection, struct mal_verdict *verdict,
-		const struct mal_program *program, const struct mal_start *start,
-		const struct mal_finding *finding)
+/* FINDING as text with its place, to be freed; *TO is NULL where there is none. */
+static int tell(const struct mal_program *program, const struct mal_start *start,
+		const struct mal_finding *finding, char **to)
 {
 	const struct mal_function *there = mal_image_function(program->image, finding->where);
 	char text[REASON_LONGEST];
 
-	*verdict = (struct mal_verdict){.address = start->entry,
-					.free = !finding->reason[0],
-					.clause = start->clause,
-					.where = finding->where};
-	if (name(program, verdict) < 0)
-		return -1;
-	if (verdict->free)
+	if (!finding->reason[0])
 		return 0;
-	inspection->bound++;
 	if (there && there->start == start->entry)
 		snprintf(text, sizeof(text), "%s, at +%#llx", finding->reason,
 			 (unsigned long long)(finding->where - there->start));
@@ -80,8 +86,28 @@ static int keep(struct mal_inspection *inspection, struct mal_verdict *verdict,
 			 (unsigned long long)finding->where);
 	else
 		snprintf(text, sizeof(text), "%s", finding->reason);
-	verdict->reason = strdup(text);
-	return verdict->reason ? 0 : -1;
+	*to = strdup(text);
+	return *to ? 0 : -1;
+}
+
+static int keep(struct mal_inspection *inspection, struct mal_verdict *verdict,
+		const struct mal_program *program, const struct mal_start *start,
+		const struct findings *findings)
+{
+	*verdict = (struct mal_verdict){.address = start->entry,
+					.free = !findings->bound.reason[0],
+					.clause = start->clause,
+					.where = findings->bound.where};
+	if (name(program, verdict) < 0 ||
+	    tell(program, start, &findings->bound, &verdict->reason) < 0)
+		return -1;
+	inspection->bound += !verdict->free;
+	if (!verdict->free)
+		return 0;
+	verdict->indirect = findings->indirect;
+	return tell(program, start, &findings->alone, &verdict->alone) < 0
+		       ? -1
+		       : tell(program, start, &findings->sums, &verdict->sums);
 }
 
 static int classify_one(struct mal_program *program, struct mal_inspection *inspection,
@@ -89,16 +115,20 @@ static int classify_one(struct mal_program *program, struct mal_inspection *insp
 {
 	const struct mal_start *start = &program->starts->starts[index];
 	struct mal_verdict *verdict = &inspection->verdicts[index];
-	struct mal_finding finding;
-	int indirect = 0;
+	struct findings findings;
 
-	classify(program, start, &finding, &indirect);
-	if (keep(inspection, verdict, program, start, &finding) < 0)
+	classify(program, start, &findings);
+	if (keep(inspection, verdict, program, start, &findings) < 0)
 		return -1;
-	verdict->indirect = indirect && verdict->free;
 	if (program->by->found)
 		program->by->found(start->entry, program->by->data);
 	return 0;
+}
+
+static int copy(const char *text, char **to)
+{
+	*to = text ? strdup(text) : NULL;
+	return text && !*to ? -1 : 0;
 }
 
 /* Region INDEX was classified earlier. */
@@ -108,12 +138,16 @@ static int take(struct mal_program *program, struct mal_inspection *inspection, 
 	struct mal_verdict *verdict = &inspection->verdicts[index];
 
 	*verdict = *known;
-	verdict->reason = known->reason ? strdup(known->reason) : NULL;
+	verdict->reason = verdict->alone = verdict->sums = NULL;
 	inspection->bound += !verdict->free;
 	/* It was found out then that no function whose address is taken can tell. */
 	if (verdict->indirect)
 		program->taken_tells = 1;
-	return name(program, verdict) < 0 || (known->reason && !verdict->reason) ? -1 : 0;
+	return name(program, verdict) < 0 || copy(known->reason, &verdict->reason) < 0 ||
+			       copy(known->alone, &verdict->alone) < 0 ||
+			       copy(known->sums, &verdict->sums) < 0
+		       ? -1
+		       : 0;
 }
 
 static int take_known(struct mal_program *program, struct mal_inspection *inspection)

@@ -27,6 +27,11 @@ struct mal_verdict {
 	int indirect;
 	/* Why it is bound, with the function that shows it; NULL if free. */
 	char *reason;
+	/*
+	 * Of a free one, else NULL. Why it may be right with one thread alone: a team of one must
+	 * not grow. Why the number of threads may change the last bits of results.
+	 */
+	char *alone, *sums;
 	/* The instruction that shows it, as in the file, or 0. */
 	uint64_t where;
 };

@@ -168,6 +168,14 @@ static void add_local(struct mal_reach *reach, const struct mal_local *local, in
 	reach->writes |= local->writes;
 	if (local->does & MAL_DOES_INDIRECT)
 		reach->pointer = local->pointer;
+	if (local->alone && !reach->alone) {
+		reach->alone = local->alone;
+		reach->alone_at = local->alone_at;
+	}
+	if (local->sums && !reach->sums) {
+		reach->sums = local->sums;
+		reach->sums_at = local->sums_at;
+	}
 	if (local->reason && !reach->reason) {
 		reach->reason = local->reason;
 		reach->symbol = local->symbol;

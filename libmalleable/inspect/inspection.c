@@ -17,6 +17,8 @@ void mal_inspection_free(struct mal_inspection *inspection)
 	for (size_t i = 0; i < inspection->count; i++) {
 		free(inspection->verdicts[i].name);
 		free(inspection->verdicts[i].reason);
+		free(inspection->verdicts[i].alone);
+		free(inspection->verdicts[i].sums);
 	}
 	free(inspection->verdicts);
 	*inspection = (struct mal_inspection){0};

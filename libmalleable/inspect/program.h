@@ -41,7 +41,7 @@ enum {
 	 MAL_BIT(MAL_R11) | (((uint64_t)1 << 43) - 1) << MAL_XMM0)
 
 struct mal_finding {
-	/* Why it is bound, empty if free; where that is seen, or 0. */
+	/* Why it is so, empty if it is not; where that is seen, or 0. */
 	char reason[200];
 	uint64_t where;
 };
@@ -58,6 +58,9 @@ struct mal_local {
 	uint32_t does;
 	/* What it gives qsort(), or 0. */
 	uint64_t given;
+	/* Why it may be right alone, and sums; where. */
+	const char *alone, *sums;
+	uint64_t alone_at, sums_at;
 	/* How many bytes of arguments it takes on the stack. */
 	int64_t stack;
 	/* RBP is the frame's. */
@@ -70,8 +73,8 @@ struct mal_local {
 /* A function with all that it calls. */
 struct mal_reach {
 	uint64_t entry;
-	const char *reason, *symbol;
-	uint64_t where, pointer, writes, given;
+	const char *reason, *symbol, *alone, *sums;
+	uint64_t where, pointer, writes, given, alone_at, sums_at;
 	uint32_t does;
 };
 

@@ -17,6 +17,10 @@
 
 struct mal_region_kind {
 	bool free;
+	/* Free, but it may be right with one thread alone: a team of one must not grow. */
+	bool alone;
+	/* Free, but another number of threads may change the last bits of its results. */
+	bool sums;
 	/* The same holds as long as the process runs. Otherwise ask again each time. */
 	bool stays;
 };

@@ -20,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (verdict->free == (verdict->reason != NULL))
 			abort();
+		if (!verdict->free && (verdict->alone || verdict->sums))
+			abort();
 		if (i > 0 && verdict[-1].address >= verdict->address)
 			abort();
 		if (mal_inspection_find(&inspection, verdict->address) != verdict)

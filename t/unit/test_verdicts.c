@@ -62,7 +62,12 @@ static void store(void)
 {
 	static struct mal_verdict list[] = {
 		{.address = 0x1000, .name = (char *)"not kept", .free = 1},
-		{.address = 0x2000, .name = (char *)"by a pointer", .free = 1, .indirect = 1},
+		{.address = 0x2000,
+		 .name = (char *)"by a pointer",
+		 .free = 1,
+		 .indirect = 1,
+		 .alone = (char *)"a static variable",
+		 .sums = (char *)"a reduction"},
 		{.address = 0x8fff,
 		 .name = (char *)"second one\n",
 		 .clause = 1,
@@ -94,6 +99,10 @@ static bool is_there(void)
 	/* Other objects may bind this one, and the report names it then. */
 	assert_string_equal(found->verdicts[1].name, "by a pointer");
 	assert_int_equal(found->verdicts[1].free + found->verdicts[1].indirect, 2);
+	assert_string_equal(found->verdicts[1].alone, "a static variable");
+	assert_string_equal(found->verdicts[1].sums, "a reduction");
+	assert_null(found->verdicts[0].alone);
+	assert_null(found->verdicts[0].sums);
 	assert_string_equal(found->verdicts[2].name, "second one?");
 	assert_string_equal(found->verdicts[2].reason, "a clause");
 	assert_int_equal(found->verdicts[2].where, 0x42);
@@ -253,22 +262,24 @@ static bool is_taken(const char *lines)
 
 static void made_up(void **state)
 {
-	static const char *const wrong[] = {"region fff 1 0 0 0 f\t-\n",
-					    "region 9000 1 0 0 0 f\t-\n",
-					    "region 1000 2 0 0 0 f\t-\n",
-					    "region 1001 1 0 0 0 f\t-\nregion 1000 1 0 0 0 g\t-\n",
-					    "region 1000 1 0 0 0 f\t-\nregion 1000 0 0 0 0 g\t-\n",
-					    "region 1000 1 0 0 0 f\n",
-					    "region 1000 1 0 0\t-\n",
-					    "region \t\n",
-					    "asked 2 f\n",
-					    "asked 1\n",
-					    "asked 1 \n",
-					    "facts 1 1\n",
-					    "else\n"};
+	static const char *const wrong[] = {
+		"region fff 1 0 0 0 f\t-\t-\t-\n",
+		"region 9000 1 0 0 0 f\t-\t-\t-\n",
+		"region 1000 2 0 0 0 f\t-\t-\t-\n",
+		"region 1001 1 0 0 0 f\t-\t-\t-\nregion 1000 1 0 0 0 g\t-\t-\t-\n",
+		"region 1000 1 0 0 0 f\t-\t-\t-\nregion 1000 0 0 0 0 g\t-\t-\t-\n",
+		"region 1000 1 0 0 0 f\n",
+		"region 1000 1 0 0 0 f\t-\t-\n",
+		"region 1000 1 0 0\t-\t-\t-\n",
+		"region \t\t\t\n",
+		"asked 2 f\n",
+		"asked 1\n",
+		"asked 1 \n",
+		"facts 1 1\n",
+		"else\n"};
 
 	(void)state;
-	assert_true(is_taken("region 1000 1 0 0 0 f\t-\nregion 1001 0 0 0 0 g\twhy\n"));
+	assert_true(is_taken("region 1000 1 0 0 0 f\t-\t-\t-\nregion 1001 0 0 0 0 g\twhy\t-\t-\n"));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		if (is_taken(wrong[i]))
 			fail_msg("taken: %s", wrong[i]);

@@ -43,7 +43,9 @@ static void usage(FILE *out)
 	      "\n"
 	      "Prints for each parallel region of executables and shared libraries whether it\n"
 	      "is free (no thread can tell which thread it is, or how many there are) or bound,\n"
-	      "and why. A region that inspect does not understand is bound.\n"
+	      "and why. A region that inspect does not understand is bound. Of a free one it\n"
+	      "prints why it may be right with one thread alone (a team of one does not grow\n"
+	      "in it), and why the number of threads may change the last bits of results (sums).\n"
 	      "\n"
 	      "  --json   print JSON\n"
 	      "  --help, --version\n"
@@ -67,14 +69,17 @@ static int print_region(const struct mal_verdict *verdict, const struct work *wo
 {
 	mal_demangle *demangle = mal_now_ns() < work->readable_until_ns ? work->demangle : NULL;
 	char name[TEXT_LONGEST], reason[TEXT_LONGEST], line[LINE_LONGEST];
+	char alone[TEXT_LONGEST], sums[TEXT_LONGEST];
 	bool known = *find_line(work->lines, verdict, line, sizeof(line));
 
 	mal_make_readable(demangle, verdict->name ? verdict->name : "?", name, sizeof(name));
 	mal_make_readable(demangle, verdict->free ? "" : verdict->reason, reason, sizeof(reason));
-	return mal_print_line(stdout, "  %#llx %s: %s%s%s%s%s",
-			      (unsigned long long)verdict->address, name,
-			      verdict->free ? "free" : "bound: ", reason, known ? " (" : "", line,
-			      known ? ")" : "");
+	mal_make_readable(demangle, verdict->alone ? verdict->alone : "", alone, sizeof(alone));
+	mal_make_readable(demangle, verdict->sums ? verdict->sums : "", sums, sizeof(sums));
+	return mal_print_line(
+		stdout, "  %#llx %s: %s%s%s%s%s%s%s%s%s", (unsigned long long)verdict->address,
+		name, verdict->free ? "free" : "bound: ", reason, *alone ? ", alone: " : "", alone,
+		*sums ? ", sums: " : "", sums, known ? " (" : "", line, known ? ")" : "");
 }
 
 /* Returns 0, or -1. */
@@ -129,10 +134,11 @@ static json_t *as_json(const char *path, const struct mal_inspection *inspection
 
 		result |= json_array_append_new(
 			regions,
-			json_pack("{s:I, s:o, s:b, s:o, s:o}", "address",
+			json_pack("{s:I, s:o, s:b, s:o, s:o, s:o, s:o}", "address",
 				  (json_int_t)verdict->address, "name", as_text(verdict->name),
-				  "free", verdict->free, "reason", as_text(verdict->reason), "line",
-				  as_text(known ? line : NULL)));
+				  "free", verdict->free, "reason", as_text(verdict->reason),
+				  "alone", as_text(verdict->alone), "sums", as_text(verdict->sums),
+				  "line", as_text(known ? line : NULL)));
 	}
 	if (result < 0) {
 		json_decref(regions);

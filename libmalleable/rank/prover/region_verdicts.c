@@ -428,6 +428,8 @@ struct mal_region_kind mal_region_of(const void *function)
 		return (struct mal_region_kind){.stays =
 							object && object->first && !object->unread};
 	return (struct mal_region_kind){.free = is_free(object, verdict),
+					.alone = verdict->alone,
+					.sums = verdict->sums,
 					.stays = object->first && !verdict->indirect};
 }
 

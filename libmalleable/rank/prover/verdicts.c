@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Count the number up with each change of the prover that makes verdicts stricter. */
-#define FORMAT "malleable verdicts 2 " PACKAGE_VERSION
+#define FORMAT "malleable verdicts 3 " PACKAGE_VERSION
 enum { FILES = 1024, FILE_SIZE = 256 << 10 };
 /* The writer of a file that is this old and not complete has died. */
 #define ABANDONED_S 60
@@ -104,7 +104,7 @@ static const char *word(const char *text, char *buffer, size_t size)
 static void print(FILE *to, const struct mal_verdicts *verdicts, bool named)
 {
 	const struct mal_inspection *found = &verdicts->found;
-	char name[256], reason[256];
+	char name[256], reason[256], alone[256], sums[256];
 
 	if (verdicts->part)
 		fputs("part\n", to);
@@ -119,10 +119,13 @@ static void print(FILE *to, const struct mal_verdicts *verdicts, bool named)
 
 		if (!verdict->address)
 			continue;
-		fprintf(to, "region %" PRIx64 " %d %d %d %" PRIx64 " %s\t%s\n", verdict->address,
-			verdict->free != 0, verdict->clause != 0, verdict->indirect != 0,
-			verdict->where, word(nameless ? NULL : verdict->name, name, sizeof(name)),
-			word(verdict->reason, reason, sizeof(reason)));
+		fprintf(to, "region %" PRIx64 " %d %d %d %" PRIx64 " %s\t%s\t%s\t%s\n",
+			verdict->address, verdict->free != 0, verdict->clause != 0,
+			verdict->indirect != 0, verdict->where,
+			word(nameless ? NULL : verdict->name, name, sizeof(name)),
+			word(verdict->reason, reason, sizeof(reason)),
+			word(verdict->alone, alone, sizeof(alone)),
+			word(verdict->sums, sums, sizeof(sums)));
 	}
 }
 
@@ -313,28 +316,34 @@ static bool read_asked(const char *line, struct mal_verdicts *verdicts)
 	return asked->symbol;
 }
 
+static char *text_of(const char *word)
+{
+	return strcmp(word, "-") == 0 ? NULL : strdup(word);
+}
+
 static bool read_region(char *line, const struct mal_identity *identity,
 			struct mal_inspection *found)
 {
 	struct mal_verdict *verdict = &found->verdicts[found->count];
-	char *name, *reason = strchr(line, '\t');
+	char *first = strsep(&line, "\t"), *reason = strsep(&line, "\t");
+	char *alone = strsep(&line, "\t"), *sums = strsep(&line, "\t");
 	int at = 0;
 
-	if (!reason ||
-	    sscanf(line, "%" SCNx64 " %d %d %d %" SCNx64 " %n", &verdict->address, &verdict->free,
+	if (!sums ||
+	    sscanf(first, "%" SCNx64 " %d %d %d %" SCNx64 " %n", &verdict->address, &verdict->free,
 		   &verdict->clause, &verdict->indirect, &verdict->where, &at) != 5 ||
-	    !at || line + at >= reason)
+	    !at || !first[at])
 		return false;
-	name = line + at;
-	*reason++ = '\0';
 	/* In the object's code, and in order: what looks for one relies on that. */
 	if (verdict->address < identity->text_begin || verdict->address >= identity->text_end ||
 	    (found->count && verdict[-1].address >= verdict->address) ||
 	    (unsigned int)verdict->free > 1)
 		return false;
 	found->bound += !verdict->free;
-	verdict->name = strcmp(name, "-") == 0 ? NULL : strdup(name);
-	verdict->reason = strcmp(reason, "-") == 0 ? NULL : strdup(reason);
+	verdict->name = text_of(first + at);
+	verdict->reason = text_of(reason);
+	verdict->alone = text_of(alone);
+	verdict->sums = text_of(sums);
 	found->count++;
 	return true;
 }
