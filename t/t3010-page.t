@@ -105,6 +105,14 @@ for names in "-o drift drift" "-o ./drift moved drift" "drift drift.html"; do
 	refuses report 2 "cannot write the page to .*: it is read; name another file" $names
 done
 ok "no page is written over a trace" all_of "cmp drift recording" "cmp drift.html recording"
+echo '<!DOCTYPE html><html lang="en"></html>' >theirs.html
+report --policy=off -o again.html drift
+ok "a page is written" exits 0
+report --policy=off -o again.html drift
+ok "over a page of its own" exits 0
+report --policy=off -o theirs.html drift
+ok "and over none of others" all_of "exits 1" "grep -q '^.*></html>\$' theirs.html" \
+	"complains 'theirs.html: malleable did not write the file there; name another'"
 refuses report 2 "the following arguments are required: TRACE"
 refuses report 2 "give 1 to 64 traces" $(seq 65)
 refuses report 2 "unknown policy .nonsense.: .*see malleable-report --help$" --policy=nonsense drift

@@ -3,7 +3,7 @@
 # malleable-convert: every figure of a trace comes back from each format, read as its readers do.
 . "$(dirname "$0")/lib.sh"
 need_tools
-plan 18
+plan 19
 
 convert() { run "$tools/malleable-convert" "$@"; }
 comes_back() { python3 "$srcdir/t/converted.py" "$@"; }
@@ -42,6 +42,25 @@ stays() {
 	done
 }
 ok "nothing is written over the trace that is read, whatever it is called" stays
+
+# Another program's files of these formats are not ours.
+echo '#!/bin/sh' >app.csv && echo '{"traceEvents":[]}' >app.json
+printf '#Paraver (01/01/26 at 10:00):9_ns:1(2):1:2(1:1,1:1)\n1:1:1:1:1:0:9:1\n' >app.prv
+anew() {
+	for format in csv:csv perfetto:json paraver:prv paraver:pcf paraver:row; do
+		convert --to=${format%:*} -o "again.${format#*:}" trace && exits 0 || return
+		cp "again.${format#*:}" kept
+		convert --to=${format%:*} -o "again.${format#*:}" trace && exits 0 || return
+		cmp "again.${format#*:}" kept || [ ${format#*:} = prv ] || return
+	done
+	for format in csv:csv perfetto:json paraver:prv; do
+		cp "app.${format#*:}" kept
+		convert --to=${format%:*} -o "app.${format#*:}" trace
+		all_of "exits 1" "cmp app.${format#*:} kept" "[ ! -e app.pcf ]" \
+			"complains 'app.${format#*:}: malleable did not write the file'" || return
+	done
+}
+ok "each is written over its like, and over nothing else" anew
 
 jq -c 'if .type == "window" then .elapsed_s = 5e-324 else . end' trace >instant
 convert --to=perfetto -o - instant

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import time
 from typing import Callable, Iterator
 
@@ -190,6 +191,14 @@ FORMATS: dict[str, dict[str, Callable[[Trace], Iterator[str]]]] = {
     "paraver": {".prv": to_paraver, ".pcf": to_paraver_names, ".row": to_paraver_rows},
 }
 
+# How files of ours begin.
+BEGIN = {suffix: re.compile(begin) for suffix, begin in {
+    ".csv": rb"window,begin_s,end_s,rank,",
+    ".json": rb'\{"displayTimeUnit":"ms","otherData":\{"step":',
+    ".prv": rb"#Paraver [^\n]*\n(\Z|2:\d+:1:\d+:1:\d+:%d:)" % TYPE,
+    ".pcf": rb"DEFAULT_OPTIONS\n(.*\n)*?EVENT_TYPE\n0    %d " % TYPE,
+    ".row": rb"LEVEL CPU SIZE \d+\nCPU \d+\n"}.items()}
+
 
 def paths(to: str, output: str, trace: str) -> list[str]:
     """The names of the files; OUTPUT: that of the first one, or None."""
@@ -232,8 +241,9 @@ def convert() -> int:
                       "cannot write the trace")
             return 0
         names = paths(arguments.to, arguments.output, arguments.trace)
-        write_files([(name, lambda write=write: write(trace))
-                     for name, write in zip(names, formats.values())], "trace", directory, [read])
+        write_files([(name, BEGIN[suffix], lambda write=write: write(trace))
+                     for name, (suffix, write) in zip(names, formats.items())], "trace", directory,
+                    [read])
     to_stdout((printable(name) + "\n" for name in names), "cannot print")
     return 0
 

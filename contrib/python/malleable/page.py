@@ -182,6 +182,13 @@ class Part:
                "too.</p>\n" + self.table_of_ranks())
 
 
+BEGIN = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="generator" content="malleable-report">"""
+
+
 def _hash(script: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
 
@@ -191,7 +198,7 @@ def page(parts: list[Part]) -> Iterator[str]:
     title = "Balance report"
     library = get_plotlyjs()
     packed = base64.b64encode(gzip.compress(library.encode(), 6, mtime=0)).decode()
-    yield (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    yield (f'{BEGIN}\n'
            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
            f"style-src 'unsafe-inline'; img-src data:; script-src {_hash(SCRIPT)} "
            f'{_hash(library)}">\n'

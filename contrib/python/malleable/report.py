@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from typing import BinaryIO, Optional
@@ -78,11 +79,12 @@ def report() -> int:
         parts = [_part(first, directory, arguments, read)]
         parts += [_part(path, None, arguments, read) for path in others]
 
-        from .page import page
+        from .page import BEGIN, page
         if output == "-":
             to_stdout(page(parts), "cannot write the page")
             return 0
-        write_files([(output, lambda: page(parts))], "page", directory, read)
+        write_files([(output, re.compile(re.escape(BEGIN.encode())), lambda: page(parts))],
+                    "page", directory, read)
     to_stdout([printable(f"{output}: open it in a browser") + "\n"], "cannot print")
     return 0
 
