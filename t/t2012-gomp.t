@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 22
+plan 23
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -41,12 +41,16 @@ answers() {
 }
 ok "what OpenMP answers, such as no place where no variable asks for any" all_of \
 	"answers answers-gcc" "says '^ places 0:'"
-# paused PROGRAM: its 100 regions after a hard pause are seen.
+# paused PROGRAM...: its 100 regions after a hard pause are seen.
 paused() {
-	run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/$1" pause
+	run srun -n1 -c2 --balance --balance-report="$work/report.json" "$@" pause
 	exits 0 && report_has ".per_rank[0].regions >= 100"
 }
-ok "a hard pause does not end balancing" paused answers-gcc
+ok "a hard pause does not end balancing" paused "$work/answers-gcc"
+loader=$(ldd /bin/sh | grep -o '/[^ ]*ld-[^ ]*')
+# shellcheck disable=SC2016
+ok "nor does it in a program that a script starts by the loader's name" \
+	paused sh -c 'exec "$0" --library-path "" "$@"' "$loader" "$work/answers-gcc"
 ok "with places" answers answers-gcc OMP_PLACES=cores
 ok "with threads bound" answers answers-gcc OMP_PROC_BIND=true OMP_NESTED=true
 ok "with threads bound in another way" answers answers-gcc OMP_PROC_BIND=spread,close \
@@ -57,7 +61,7 @@ ok "the user's settings are printed once" all_of "exits 0" \
 cp "$programs/answers" "$work/answers-clang"
 ok "what libomp answers is its own, one place" all_of "answers answers-clang" \
 	"says '^ places 1:'"
-ok "and a hard pause does not end balancing" paused answers-clang
+ok "and a hard pause does not end balancing" paused "$work/answers-clang"
 ok "with places too" answers answers-clang OMP_PLACES=cores
 # A package was installed again meanwhile, or a loader keeps its program in memory.
 cat >"$work/gone" <<GONE

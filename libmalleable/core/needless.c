@@ -44,12 +44,28 @@ static bool is_environment(const char *name)
 	return strcmp(name, "environ") == 0 || strcmp(name, "__environ") == 0;
 }
 
+/*
+ * A file that needs no library imports nothing, and tells nothing: the loader executes the program
+ * that is named behind it, and a static program has its own execve().
+ */
+static bool needs_plain_libraries(const struct mal_elf_file *file)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->entry_count; i++) {
+		if (file->entries[i].d_tag != DT_NEEDED)
+			continue;
+		if (!is_plain_library(mal_elf_file_name(file, file->entries[i].d_un.d_val)))
+			return false;
+		count++;
+	}
+	return count > 0;
+}
+
 static bool is_needless(const struct mal_elf_file *file)
 {
-	for (size_t i = 0; i < file->entry_count; i++)
-		if (file->entries[i].d_tag == DT_NEEDED &&
-		    !is_plain_library(mal_elf_file_name(file, file->entries[i].d_un.d_val)))
-			return false;
+	if (!needs_plain_libraries(file))
+		return false;
 	for (size_t i = 1; i < file->symbol_count; i++) {
 		const char *name = mal_elf_file_name(file, file->symbols[i].st_name);
 

@@ -49,6 +49,8 @@
 #define LONGEST 65536
 /* The file that runs, whatever its name. */
 #define RUNNING "/proc/self/exe"
+/* The words of the command by which it was executed: the loader takes its own out of argv. */
+#define COMMAND "/proc/self/cmdline"
 
 static struct {
 	bool replaced; /* the program was built for libgomp and runs on libomp */
@@ -165,16 +167,27 @@ static bool is_running(const char *name, const struct stat *running)
 	       named.st_dev == running->st_dev && named.st_ino == running->st_ino;
 }
 
+/* Read up to SIZE bytes of the file PATH. Returns how many, 0: none. */
+static size_t read_file(const char *path, char *bytes, size_t size)
+{
+	long fd = MAL_RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), got = 0;
+	size_t length = 0;
+
+	while (fd >= 0 && length < size &&
+	       (got = MAL_RAW(SYS_read, fd, bytes + length, size - length)) > 0)
+		length += (size_t)got;
+	if (fd >= 0)
+		MAL_RAW(SYS_close, fd);
+	return got < 0 ? 0 : length;
+}
+
 /* What the kernel said of KIND when it executed the program (getauxval(3)); 0: nothing. */
 static unsigned long auxiliary(unsigned long kind)
 {
 	ElfW(auxv_t) entries[64];
-	long fd = MAL_RAW(SYS_openat, AT_FDCWD, "/proc/self/auxv", O_RDONLY | O_CLOEXEC);
-	long size = fd < 0 ? 0 : MAL_RAW(SYS_read, fd, entries, sizeof(entries));
+	size_t size = read_file("/proc/self/auxv", (char *)entries, sizeof(entries));
 
-	if (fd >= 0)
-		MAL_RAW(SYS_close, fd);
-	for (long i = 0; i < size / (long)sizeof(entries[0]); i++)
+	for (size_t i = 0; i < size / sizeof(entries[0]); i++)
 		if (entries[i].a_type == kind)
 			return entries[i].a_un.a_val;
 	return 0;
@@ -248,6 +261,23 @@ static void execute_again(const char *program, char **argv, const char *runtime)
 	MAL_RAW(SYS_execve, name_of(program), argv, variables);
 }
 
+/* The same where the command named LOADER, which was executed instead. */
+static void execute_command_again(const char *loader, const char *runtime)
+{
+	char *words = __builtin_alloca(LONGEST), **argv;
+	size_t length = read_file(COMMAND, words, LONGEST), count = 0;
+
+	if (!length || length == LONGEST)
+		return;
+	for (size_t i = 0; i < length; i++)
+		count += !words[i];
+	argv = __builtin_alloca((count + 1) * sizeof(*argv));
+	argv[count] = NULL;
+	for (size_t i = 0; i < count; i++, words += strlen(words) + 1)
+		argv[i] = words;
+	execute_again(loader, argv, runtime);
+}
+
 /*
  * A program that executes itself again would run outside valgrind, which preloads its own library.
  */
@@ -283,6 +313,12 @@ void mal_gomp_open(void)
 	gomp.at_start = mal_gomp_copy_variables();
 }
 
+/* Whether the file that runs has no loader, as it is the loader: the command named that. */
+static bool is_loader(void)
+{
+	return !auxiliary(AT_BASE);
+}
+
 static void choose_runtime(char **argv)
 {
 	const char *wish = mal_variable(environ, MAL_ENV_GOMP);
@@ -300,14 +336,17 @@ static void choose_runtime(char **argv)
 		return;
 	length = MAL_RAW(SYS_readlinkat, AT_FDCWD, RUNNING, program, sizeof(program) - 1);
 	program[length > 0 ? length : 0] = '\0';
-	/* If the loader was named on the command line, the file that runs is not the program. */
-	if (!*program || strstr(program, "/ld-linux"))
+	if (!*program)
 		return;
 	if (!mal_libomp_open(&libomp, path_of(GOMP)))
 		return;
 	gomp.crowded = mal_gomp_is_crowded();
-	if (!gomp.crowded && !mal_objects_call_more_than(&libomp))
-		execute_again(program, argv, libomp.path);
+	if (!gomp.crowded && !mal_objects_call_more_than(&libomp)) {
+		if (is_loader())
+			execute_command_again(program, libomp.path);
+		else
+			execute_again(program, argv, libomp.path);
+	}
 	mal_libomp_close(&libomp);
 }
 
