@@ -35,6 +35,7 @@
 #include "spank/launchers.h"
 #include "spank/off_link.h"
 #include "spank/plugin.h"
+#include "spank/site_reports.h"
 #include "spank/slurmctld_client.h"
 #include "spank/socket.h"
 #include "spank/step_log.h"
@@ -67,7 +68,7 @@ static struct {
 	char name[64];
 	char job_name[256];		    /* what the user's environment says */
 	char array_job[16], array_task[16]; /* empty: none */
-} step = {.socket = {"", -1}, .fds = {-1, -1, {-1, -1, -1}}};
+} step = {.socket = {"", -1}, .fds = {-1, -1, -1, {-1, -1, -1}}};
 
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)
@@ -210,15 +211,6 @@ static bool is_wanted(spank_t spank)
 	return is_allowed();
 }
 
-/* The site's report, NULL: none. */
-static const char *site_report_path(const char *node, char *path, size_t size)
-{
-	if (!balance_config.report_dir[0])
-		return NULL;
-	snprintf(path, size, "%s/%s.%s.json", balance_config.report_dir, step.name, node);
-	return path;
-}
-
 /*
  * With grow=job: join the pool, with the CPUs that other steps leave idle in IDLE. On failure the
  * step keeps to its own CPUs.
@@ -285,6 +277,7 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 		return -1;
 	options->arguments.segment_fd = step.fds.segment;
 	options->arguments.listen_fd = step.socket.fd;
+	options->arguments.site_fd = step.fds.site = balance_site_report_make();
 	options->arguments.agent_fd = join_agent();
 	options->arguments.cgroup_fds[0] = cgroup;
 	options->arguments.cgroup_count = cgroup >= 0;
@@ -305,8 +298,7 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 
 static int start(struct mal_error *err)
 {
-	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[640], node[256] = "?",
-									     site[1280];
+	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[640], node[256] = "?";
 	struct mal_cpumask idle = {{0}};
 	struct mal_launch_options options = {
 		.path = path,
@@ -347,7 +339,6 @@ static int start(struct mal_error *err)
 	snprintf(path, sizeof(path), "%s/malleabled", balance_config.libdir);
 	if (access(path, X_OK) < 0)
 		return mal_fail_errno(err, "%s", path);
-	options.arguments.site_report = site_report_path(node, site, sizeof(site));
 	step.all = step.cpus;
 	if (step.choice.keys.grow_job)
 		join_pool(&idle);
@@ -364,7 +355,7 @@ static int start(struct mal_error *err)
 /* Free what the step's balancing uses here. */
 static void clear(void)
 {
-	balance_descriptors_close_segment(&step.fds);
+	balance_descriptors_close(&step.fds);
 	balance_socket_remove(&step.socket);
 	free(step.task_pids);
 	step.task_pids = NULL;
@@ -518,10 +509,11 @@ void balance_step_end(void)
 	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;
 	end_controller(text, sizeof(text));
+	gethostname(node, sizeof(node) - 1);
+	balance_site_report_store(&step.fds.site, step.name, node, step.user, step.group);
 	clear();
 	if (mal_outcome_is_nothing(text) && is_expected() && !balance_tracker_is_component(step.id))
 		mal_script_tell_no_ranks(step.job);
-	gethostname(node, sizeof(node) - 1);
 	balance_outcome_report(
 		&(struct balance_outcome){.job = step.job,
 					  .user = step.user,

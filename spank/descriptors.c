@@ -13,7 +13,7 @@
 #include "spank/agent.h"
 #include "spank/contained.h"
 
-#define COUNT 6
+#define COUNT 7
 
 static int *const *list(struct balance_descriptors *fds)
 {
@@ -25,6 +25,7 @@ static int *const *list(struct balance_descriptors *fds)
 	all[3] = &fds->controller.report;
 	all[4] = balance_agent_claim();
 	all[5] = &fds->script;
+	all[6] = &fds->site;
 	return all;
 }
 
@@ -51,9 +52,11 @@ void balance_descriptors_copy(struct balance_descriptors *fds)
 	fds->segment = fd;
 }
 
-void balance_descriptors_close_segment(struct balance_descriptors *fds)
+void balance_descriptors_close(struct balance_descriptors *fds)
 {
 	if (fds->segment >= 0)
 		close(fds->segment);
-	fds->segment = -1;
+	if (fds->site >= 0)
+		close(fds->site);
+	fds->segment = fds->site = -1;
 }

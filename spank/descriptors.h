@@ -12,6 +12,7 @@
 
 struct balance_descriptors {
 	int segment; /* -1: none */
+	int site;    /* room for the site's report (core/site_report.h), -1: none */
 	int script;  /* the pipe of a batch script (core/script.h), -1: none */
 	struct mal_launched controller;
 };
@@ -25,6 +26,7 @@ void balance_descriptors_take(struct balance_descriptors *fds);
 /* The same in a task, as a copy: its program inherits the segment. */
 void balance_descriptors_copy(struct balance_descriptors *fds);
 
-void balance_descriptors_close_segment(struct balance_descriptors *fds);
+/* Close what the step uses itself. */
+void balance_descriptors_close(struct balance_descriptors *fds);
 
 #endif

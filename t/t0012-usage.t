@@ -6,7 +6,7 @@
 malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
 commands=(run status top set admin replay inspect policies)
-programs=(malleabled malleable-join malleable-policy malleable-slurm)
+programs=(malleabled malleable-join malleable-policy malleable-slurm malleable-store)
 ! built agent || programs+=(malleable-agent)
 
 # refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
@@ -224,7 +224,8 @@ internal_wrong() {
 	! built agent || usage malleable-agent "--life-fd x: must be a number" \
 		"$lib/malleable-agent" --life-fd x || return
 	usage malleabled "--life-fd x: must be a number" "$lib/malleabled" --life-fd x &&
-		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x
+		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x &&
+		usage malleable-store "give FILE USER GROUP" "$lib/malleable-store" /f -1 0
 }
 ok "and refuse what they do not know" internal_wrong
 

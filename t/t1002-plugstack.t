@@ -95,6 +95,9 @@ mkdir -m 1777 "$work/reports"
 with optional "report_dir=$work/reports"
 run srun -n2 --balance "$load" --iterations=1
 ok "report_dir= collects reports" all_of "exits 0" "jq -e .version $work/reports/*.json"
+run srun -n2 --balance env
+ok "none of steps without ranks" all_of "exits 0" "complains 'nothing to balance'" \
+	"[ \$(ls $work/reports | wc -l) = 1 ]"
 
 # malleable admin check: of what is in force.
 check() { run "$stage/bin/malleable" admin check "$@"; }

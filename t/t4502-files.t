@@ -37,12 +37,12 @@ for _ in $(seq $steps); do
 	run "${user[@]}" srun -Q -D / -n2 --balance --balance-report=off "$load" --iterations=1
 done
 ok "links in report_dir empty nobody's file" grep -qx precious "$work/user/precious"
-reports() { find "$work/reports" -type f -user 65534 -name '*.json.1' | wc -l; }
-ok "the reports are there, under other names, and the user's" test "$(reports)" -eq $steps
+reports() { find "$work/reports" -type f -user 0 -perm 644 -name '*.json.1' | wc -l; }
+ok "the reports are there, under other names, and root's" test "$(reports)" -eq $steps
 find "$work/reports" -mindepth 1 -delete
 chmod 755 "$work/reports"
 run "${user[@]}" srun -Q -D / -n2 --balance --balance-report=off "$load" --iterations=3
-whole() { jq -e '.ranks == 2' "$work"/reports/*.json >/dev/null; }
+whole() { jq -e '.ranks == 2 and .recorded.uid == 65534' "$work"/reports/*.json >/dev/null; }
 ok "a report_dir that root alone may write has them too" all_of "exits 0" whole
 
 # Somebody else locks the report, and has put links where a name of the step's own would be.

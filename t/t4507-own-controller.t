@@ -44,7 +44,7 @@ for i in range(int(count)):
             "--socket": ["/run/malleable/sockets/1.0.1"], "--idle": ["0-4095"],
             "--policy": ["auto", "lewi", "x" * 400], "--libdir": [here],
             "--report-file": [here + "/r", reports + "/r"], "--trace-file": [reports + "/t"],
-            "--site-report": [reports + "/s"], "--off-file": ["/dev/zero"],
+            "--site-fd": [fd()], "--off-file": ["/dev/zero"],
             "--hostfile": [reports + "/h"], "--step": ["\x1b[31m"],
             "--nodes": ["4294967295"]}.items():
         if random.random() < 0.5: line += [option, random.choice(values)]

@@ -76,7 +76,7 @@ int mal_output_derive(int directory, const char *name, const char *path, const c
 		what, path);
 }
 
-int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *err)
+int mal_output_create(const char *path, struct mal_error *err)
 {
 	char name[4096];
 	int fd = -1;
@@ -91,14 +91,7 @@ int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
-	if (fd < 0)
-		return mal_fail_errno(err, "cannot create %.200s", path);
-	if (uid == geteuid() || fchown(fd, uid, gid) == 0)
-		return fd;
-	mal_fail_errno(err, "cannot give %.200s to user %u", name, (unsigned int)uid);
-	unlink(name);
-	close(fd);
-	return -1;
+	return fd < 0 ? mal_fail_errno(err, "cannot create %.200s", path) : fd;
 }
 
 int mal_output_close(FILE *file, const char *path, const char *what, struct mal_error *err)

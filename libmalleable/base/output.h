@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "libmalleable/base/error.h"
 
@@ -35,11 +34,11 @@ int mal_output_derive(int directory, const char *name, const char *path, const c
 		      struct mal_error *err);
 
 /*
- * Create a file owned by UID and GID in a directory that others may write to: follows no link, and
- * opens no existing file. If PATH exists, PATH.1 to PATH.9 are tried. Returns a descriptor for
- * writing, or -1 with ERR and no new file.
+ * Create a file in a directory that others may write to: follows no link, and opens no existing
+ * file. If PATH exists, PATH.1 to PATH.9 are tried. Returns a descriptor for writing, or -1 with
+ * ERR.
  */
-int mal_output_create(const char *path, uid_t uid, gid_t gid, struct mal_error *err);
+int mal_output_create(const char *path, struct mal_error *err);
 
 /* Close FILE. Returns 0, or -1 with ERR if something could not be written to PATH. */
 int mal_output_close(FILE *file, const char *path, const char *what, struct mal_error *err);

@@ -52,8 +52,8 @@ static int parse_arguments(int argc, char **argv, struct mal_arguments *argument
 	return next < 0 ? -1 : 0;
 }
 
-/* Run the step that ARGUMENTS describe up to its end, and close SITE_REPORT, which may be NULL. */
-static int run(const struct mal_arguments *arguments, FILE *site_report, struct mal_error *err)
+/* Run the step that ARGUMENTS describe up to its end. */
+static int run(const struct mal_arguments *arguments, struct mal_error *err)
 {
 	/* Other threads look at these, and into the segment, for as long as this process lives. */
 	static struct mal_controller controller;
@@ -64,9 +64,7 @@ static int run(const struct mal_arguments *arguments, FILE *site_report, struct 
 		result = mal_controller_start(&controller, &step, err);
 	if (result == 0) {
 		mal_controller_serve(&controller);
-		mal_ending_report(&controller, site_report);
-	} else if (site_report) {
-		fclose(site_report);
+		mal_ending_report(&controller);
 	}
 	mal_controller_close(&controller);
 	return result;
@@ -76,27 +74,20 @@ int main(int argc, char **argv)
 {
 	struct mal_arguments arguments;
 	struct mal_error err = {""};
-	FILE *site_report;
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
 		return result > 0 ? 0 : 2;
 	mal_ignore_signals();
 	mal_patience_set(arguments.patience);
-	site_report = mal_ending_site_file(&arguments);
 	if (arguments.start_fd >= 0 && mal_detach(&arguments, &err) < 0) {
 		fprintf(stderr, "malleabled: %s\n", err.text);
-		if (site_report)
-			fclose(site_report);
 		return 1;
 	}
-	/* Where root may not write, as on a file system of the network, the user may. */
-	if (arguments.site_report && !site_report && arguments.becomes_user)
-		site_report = mal_ending_site_file(&arguments);
 	mal_wake_at_end(arguments.life_fd);
 	/* Policies that the site adds after this are for steps that start later. */
 	mal_confine(arguments.users_own || mal_loadable_has_any(arguments.libdir));
-	if (run(&arguments, site_report, &err) == 0)
+	if (run(&arguments, &err) == 0)
 		return 0;
 	fprintf(stderr, "malleabled: %s\n", err.text);
 	return 1;

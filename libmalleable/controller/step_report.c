@@ -109,22 +109,21 @@ static void write_users_file(const struct mal_controller *controller,
 		write_json(controller, report, file, path, arguments->report_fd, &err);
 }
 
-/* REPORT: NULL where no rank ever came. The site's file is there by now. */
-static void write_files(const struct mal_controller *controller, const struct mal_report *report,
-			FILE *site_report)
+/* The site's comes first: the user's may hang. */
+static void write_files(const struct mal_controller *controller, const struct mal_report *report)
 {
 	const struct mal_arguments *arguments = &controller->step->arguments;
+	FILE *site = arguments->site_fd >= 0 ? fdopen(arguments->site_fd, "w") : NULL;
 	struct mal_error err = {""};
 
-	if (report && arguments->report_file)
+	if (site)
+		write_json(controller, report, site, "report_dir=", arguments->report_fd, &err);
+	if (arguments->report_file)
 		write_users_file(controller, report);
-	if (site_report)
-		write_json(controller, report, site_report, arguments->site_report,
-			   arguments->report_fd, &err);
 }
 
 /* A file of the user's may hang: what goes over the pipe comes first. */
-void mal_ending_report(struct mal_controller *controller, FILE *site_report)
+void mal_ending_report(struct mal_controller *controller)
 {
 	int report_fd = controller->step->arguments.report_fd;
 	struct mal_report report;
@@ -134,25 +133,11 @@ void mal_ending_report(struct mal_controller *controller, FILE *site_report)
 		send_nothing(report_fd);
 		tell(report_fd, text, mal_report_nothing(controller, text, sizeof(text)));
 		end_recording(controller, text, sizeof(text));
-		write_files(controller, NULL, site_report);
 		return;
 	}
 	send_record(controller, &report, report_fd);
 	mal_imbalance_find(controller);
 	tell(report_fd, text, make_text(controller, &report, text, sizeof(text)));
 	tell(report_fd, text, end_recording(controller, text, sizeof(text)));
-	write_files(controller, &report, site_report);
-}
-
-/* As whoever started us: in a directory that root alone may write, only root can. */
-FILE *mal_ending_site_file(const struct mal_arguments *arguments)
-{
-	bool becomes = arguments->becomes_user;
-	int fd = arguments->site_report
-			 ? mal_output_create(arguments->site_report,
-					     becomes ? arguments->user : geteuid(),
-					     becomes ? arguments->group : getegid(), NULL)
-			 : -1;
-
-	return fd >= 0 ? fdopen(fd, "w") : NULL;
+	write_files(controller, &report);
 }

@@ -8,22 +8,13 @@
 #ifndef MAL_CONTROLLER_STEP_REPORT_H
 #define MAL_CONTROLLER_STEP_REPORT_H
 
-#include <stdio.h>
-
 #include "libmalleable/controller/state/controller.h"
 
 /*
- * Make the site's file for the JSON, as the user who is named in ARGUMENTS owns it: to be called
- * while this process may still write where root alone may. Returns NULL if none is asked for, or it
- * cannot be made.
- */
-FILE *mal_ending_site_file(const struct mal_arguments *arguments);
-
-/*
  * Send the record and the report to our parent, end the recording, and write the JSON to the
- * user's file and to SITE_REPORT, which may be NULL and is closed. What fails is told over the same
- * pipe.
+ * user's file and for the site. What fails is told over the same pipe. Where no rank ever came
+ * there is nothing to write.
  */
-void mal_ending_report(struct mal_controller *controller, FILE *site_report);
+void mal_ending_report(struct mal_controller *controller);
 
 #endif

@@ -23,6 +23,7 @@ struct mal_arguments {
 	int report_fd;	/* pipe for the report */
 	int start_fd;	/* socket for a descriptor of the new process: leave the parent */
 	int listen_fd;	/* the controller's socket, listening */
+	int site_fd;	/* room for the site's report (site_report.h) */
 	int agent_fd;	/* connection to the node's agent (agent/protocol.h) */
 	int cgroup_fds[MAL_ARGUMENTS_CGROUPS]; /* cgroup.procs of these, open for writing */
 	unsigned int cgroup_count;
@@ -38,8 +39,6 @@ struct mal_arguments {
 	unsigned int node_number;	    /* of the step's nodes, from 0 */
 	unsigned int node_files;	    /* 1: each node has a file of its own */
 	const char *report_file;
-	/* a new file of the site's, created before the controller becomes the user */
-	const char *site_report;
 	const char *trace_file;
 	const char *hostfile;  /* file for a better placement on the nodes */
 	const char *allowed;   /* policies that may be set later, NULL: all */
@@ -55,7 +54,7 @@ struct mal_arguments {
 /* In an initializer of struct mal_arguments: no descriptors. */
 #define MAL_ARGUMENTS_NO_FDS \
 	.segment_fd = -1, .life_fd = -1, .report_fd = -1, .start_fd = -1, .listen_fd = -1, \
-	.agent_fd = -1
+	.site_fd = -1, .agent_fd = -1
 
 /* A command line. It points into itself, and to the texts in what it was made of. */
 struct mal_command_line {

@@ -22,6 +22,7 @@
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/needless.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/site_report.h"
 #include "libmalleable/core/spec.h"
 #include "libmalleable/core/unseen.h"
 
@@ -596,6 +597,31 @@ static void needless_programs(void **state)
 	assert_false(is_needless("/bin/true", 1200));
 }
 
+/* What a controller may write, and what a user may pass instead: nothing makes the reader wait. */
+static void site_reports(void **state)
+{
+	static char text[MAL_SITE_REPORT_MAX], more[MAL_SITE_REPORT_MAX];
+	int fd = mal_site_report_make(NULL), ends[2], file = open("/proc/self/exe", O_RDONLY);
+
+	(void)state;
+	assert_true(fd >= 0 && file >= 0 && pipe(ends) == 0);
+	assert_int_equal(mal_site_report_read(fd, text), 0);
+	assert_int_equal(pwrite(fd, "{}", 2, 0), 2);
+	assert_int_equal(mal_site_report_read(fd, text), 2);
+	assert_memory_equal(text, "{}", 2);
+	memset(more, 'x', sizeof(more));
+	assert_int_equal(pwrite(fd, more, sizeof(more), 2), sizeof(more) - 2);
+	assert_int_equal(ftruncate(fd, 2 * sizeof(more)), -1);
+	assert_int_equal(mal_site_report_read(fd, text), sizeof(text));
+	assert_int_equal(mal_site_report_read(ends[0], text), 0);
+	assert_int_equal(mal_site_report_read(file, text), 0);
+	assert_int_equal(mal_site_report_read(-1, text), 0);
+	close(fd);
+	close(file);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* A file of a section of each kind; the last name ends with LAST. */
 static bool opens_file(char last)
 {
@@ -675,6 +701,7 @@ int main(void)
 		cmocka_unit_test(unseen_is_told),
 		cmocka_unit_test(first_ranks),
 		cmocka_unit_test(needless_programs),
+		cmocka_unit_test(site_reports),
 		cmocka_unit_test(names_of_files_end),
 	};
 

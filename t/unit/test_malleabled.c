@@ -22,6 +22,7 @@
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/core/outcome.h"
+#include "libmalleable/core/site_report.h"
 
 /* main() of malleabled, which is linked under this name. */
 int malleabled(int argc, char **argv);
@@ -88,8 +89,8 @@ _Noreturn void __wrap__exit(int status)
 /* A step that is run: what malleabled has of it, and what its ranks have. */
 static struct {
 	struct mal_segment segment;
-	int segment_fd, life, life_end, report, report_end, listening;
-	char folder[32], socket[64], json[64], site[64], trace[64], errors[64];
+	int segment_fd, life, life_end, report, report_end, listening, site;
+	char folder[32], socket[64], json[64], trace[64], errors[64];
 	pid_t pid;
 } step;
 
@@ -104,13 +105,13 @@ static int set_up(void **state)
 	assert_non_null(mkdtemp(step.folder));
 	snprintf(step.socket, sizeof(step.socket), "%s/socket", step.folder);
 	snprintf(step.json, sizeof(step.json), "%s/json", step.folder);
-	snprintf(step.site, sizeof(step.site), "%s/site", step.folder);
 	snprintf(step.trace, sizeof(step.trace), "%s/trace", step.folder);
 	snprintf(step.errors, sizeof(step.errors), "%s/errors", step.folder);
 	assert_int_equal(mal_cpumask_parse("0-3", &cpus, NULL), 0);
 	step.segment_fd = mal_segment_create(&step.segment, RANKS, &cpus, NULL);
 	step.listening = mal_channel_listen(step.socket, geteuid(), getegid(), NULL);
-	assert_true(step.segment_fd >= 0 && step.listening >= 0);
+	step.site = mal_site_report_make(NULL);
+	assert_true(step.segment_fd >= 0 && step.listening >= 0 && step.site >= 0);
 	assert_int_equal(pipe(ends), 0);
 	step.life = ends[0];
 	step.life_end = ends[1];
@@ -122,9 +123,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	const char *const files[] = {step.socket, step.json, step.site, step.trace, step.errors};
-	const int fds[] = {step.segment_fd, step.life,	     step.life_end,
-			   step.report,	    step.report_end, step.listening};
+	const char *const files[] = {step.socket, step.json, step.trace, step.errors};
+	const int fds[] = {step.segment_fd, step.life,	    step.life_end, step.report,
+			   step.report_end, step.listening, step.site};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -165,7 +166,7 @@ static void start_step(const char *more)
 	snprintf(options, sizeof(options),
 		 "--segment-fd=%d --life-fd=%d --report-fd=%d --listen-fd=%d --cpus=0-3 --step=7.0 "
 		 "--node=n1 "
-		 "--report-file=%s --site-report=%s --trace-file=%s %s",
+		 "--report-file=%s --site-fd=%d --trace-file=%s %s",
 		 step.segment_fd, step.life, step.report, step.listening, step.json, step.site,
 		 step.trace, more);
 	start(options);
@@ -268,6 +269,13 @@ static const char *read_report(struct mal_outcome_record *record)
 	return text;
 }
 
+static char site[MAL_SITE_REPORT_MAX + 1];
+
+static bool has_site(const char *part)
+{
+	return mal_site_report_read(step.site, site) && strstr(site, part);
+}
+
 static bool has_file(const char *path, const char *part)
 {
 	char text[8192];
@@ -308,7 +316,7 @@ static void whole_step(void **state)
 	assert_non_null(strstr(text, "\nstep 7.0 on n1: policy observe, 2 ranks, 4 CPUs, "));
 	assert_non_null(strstr(text, "\npredicted with --balance: auto "));
 	assert_true(has_file(step.json, "\"windows\": 2"));
-	assert_true(has_file(step.site, "\"windows\": 2"));
+	assert_true(has_site("\"windows\": 2"));
 	assert_true(has_file(step.trace, "\"step\""));
 }
 
@@ -338,7 +346,7 @@ static void rank_dies(void **state)
 	assert_non_null(strstr(read_report(&record), "too short to measure"));
 }
 
-/* No rank ever came: that alone is said, with likely causes, and the site's file has it. */
+/* No rank ever came: that alone is said, with likely causes. There is no report. */
 static void nobody_came(void **state)
 {
 	struct mal_outcome_record record;
@@ -351,7 +359,7 @@ static void nobody_came(void **state)
 	assert_int_equal(record.magic, MAL_OUTCOME_NOTHING);
 	assert_true(mal_outcome_is_nothing((const char *)&record));
 	assert_false(mal_outcome_is_missing((const char *)&record));
-	assert_true(has_file(step.site, "\"ranks\": 0"));
+	assert_int_equal(mal_site_report_read(step.site, site), 0);
 	assert_false(has_file(step.json, "ranks"));
 }
 
@@ -378,7 +386,7 @@ static void nobody_reads(void **state)
 	step.report_end = -1;
 	assert_int_equal(end_step(), 0);
 	assert_true(has_file(step.json, "\"windows\": 2"));
-	assert_true(has_file(step.site, "\"windows\": 2"));
+	assert_true(has_site("\"windows\": 2"));
 	assert_true(has_file(step.trace, "\"step\""));
 }
 
@@ -468,7 +476,7 @@ static void leaves_parent(void **state)
 	step.life_end = -1;
 	/* Its process ends when the step does. */
 	assert_int_equal(poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, PATIENCE_MS), 1);
-	assert_true(has_file(step.site, "\"ranks\": 0"));
+	assert_true(!mal_site_report_read(step.site, site));
 	close(pidfd);
 	close(ends[0]);
 	close(ends[1]);

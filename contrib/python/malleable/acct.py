@@ -136,6 +136,13 @@ def read_report(report: Any) -> Account:
     return account
 
 
+def _recorded(report: dict) -> int:
+    """Whose step it was, by root (spank/store.c), whose the file is."""
+    recorded = report.get("recorded")
+    uid = recorded.get("uid") if isinstance(recorded, dict) else 0
+    return uid if type(uid) is int and 0 <= uid < 1 << 32 else 0
+
+
 def _content(fd: int) -> bytes:
     text = b""
     with os.fdopen(fd, "rb") as file:
@@ -157,7 +164,7 @@ class Books:
         self.missed = self.left_out = 0
 
     def add(self, name: str, fd: int) -> None:
-        """Add the report NAME in FD (-1: it could not be opened). Its owner says whose it is."""
+        """Add the report NAME in FD (-1: it could not be opened)."""
         try:
             status = os.fstat(fd) if fd >= 0 else None
             if not status or not stat.S_ISREG(status.st_mode):
@@ -175,6 +182,7 @@ class Books:
 
     def enter(self, report: Any, owner: int) -> None:
         account = read_report(report)
+        owner = _recorded(report) if owner == 0 else owner
         name = BY[self.by](report, owner)
         self.accounts.setdefault(name, Account(name)).add(account)
         self.total.add(account)

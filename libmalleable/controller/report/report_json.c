@@ -2,7 +2,7 @@
 /*
  * report_json.c: the report as one JSON object.
  *
- * Invariant: A step to which no rank came has a report too (t/unit/test_report.c: json_of_nothing).
+ * Invariant: A report that cannot be written is an error (t/unit/test_report.c: json_to_full).
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -195,7 +195,7 @@ static json_t *command_json(const struct mal_controller *controller)
 	return list;
 }
 
-/* What every report has, also of a step whose ranks never came. */
+/* Of which step the report is. */
 static json_t *head_json(const struct mal_controller *controller)
 {
 	const struct mal_arguments *arguments = &controller->step->arguments;
@@ -241,10 +241,9 @@ int mal_report_json(const struct mal_controller *controller, const struct mal_re
 		    FILE *file)
 {
 	json_t *root = head_json(controller);
-	json_t *rest = report ? report_json(controller, report) : json_pack("{s:i}", "ranks", 0);
-	json_t *talp = report ? talp_json(&controller->totals.cpus, report->ranks,
-					  controller->step->cpu_count, report->elapsed_s)
-			      : json_object();
+	json_t *rest = report_json(controller, report);
+	json_t *talp = talp_json(&controller->totals.cpus, report->ranks,
+				 controller->step->cpu_count, report->elapsed_s);
 	int result = root && rest && talp ? json_object_update(root, rest) : -1;
 
 	if (result == 0)
