@@ -97,6 +97,61 @@ recorded "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
 	--balance-trace="$work/trace3" -- "${mpirun[@]}" -n 2
 ok "and malleable run --balance-trace" all_of "exits 0" "[ -s '$work/trace3' ]"
 
+# Beside a program that takes half of the step's CPUs, and waits for nobody, no model holds.
+cat >"$work/half.py" <<'END'
+import os, sys, time
+cpus = [int(cpu) for part in sys.argv[1].split(",") for ends in [part.split("-")]
+        for cpu in range(int(ends[0]), int(ends[-1]) + 1)]
+while len(cpus) > 1 and os.fork():
+    cpus.pop()
+os.sched_setaffinity(0, {cpus[-1]})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+while os.path.exists(sys.argv[2]):
+    end = time.monotonic() + 0.005
+    while time.monotonic() < end:
+        pass
+    time.sleep(0.005)
+END
+status() { "$malleable" status --here "$@" 2>/dev/null; }
+is_beside() {
+	status --json | jq -e '.[0] | .unbalanced_s == null and .share_of_attainable == null and
+		(.no_estimate | startswith("others used"))' >"$work/said" 2>&1
+}
+mkdir "$work/reports" "$work/busy"
+touch "$work/busy/on"
+begin srun -Q -n2 -c1 --balance --balance-trace="$work/busy/trace" \
+	--balance-report="$work/reports/1.0.n.json" "$load" --iterations=1 --until="$work/stop"
+wait_until computes
+python3 "$work/half.py" "$(status --json | jq -r '.[0].cpus')" "$work/busy/on" &
+ok "beside others malleable status has no estimate" all_of "wait_until is_beside" \
+	"status >'$work/said'" "grep -q '^  no estimate: others used [0-9]* % of ' '$work/said'"
+ended
+rm "$work/busy/on"
+others='others used [0-9]+ % of (the CPUs|a CPU)'
+cp "$work/reports/1.0.n.json" "$work/report.json"
+ok "nor has the report" all_of "exits 0" \
+	"complains 'balance: no estimate: [0-9.]+ s, $others: try a quiet node'" \
+	"report_has '.measured | .unbalanced_s == null and .share_of_attainable == null and
+		.taken_part > 0.1'"
+replay "$work/busy/trace"
+ok "nor a replay of its trace" all_of "exits 0" \
+	"says '^no estimate: $others: record it on a quiet node$'" "says '^auto +- +- +- +[0-9]+$'"
+replay "$work/busy/trace" --json
+ok "nor that as JSON" all_of "exits 0" "predicted '.policies | map(.predicted_s, .unbalanced_s,
+	.ideal_s, .share_of_attainable) | all(. == null)'" "predicted '.no_estimate | length > 9'"
+if [ -x "$tools/malleable-report" ]; then
+	run env PATH="$stage/bin:$PATH" "$tools/malleable-report" "$work/busy/trace"
+	ok "nor its page" all_of "exits 0" \
+		"grep -qE 'There is no estimate of what balancing brought: $others' '$work/busy/trace.html'"
+	run "$tools/malleable-acct" --json "$work/reports"
+	ok "and nothing is added up of it" all_of "exits 0" \
+		"jq -e '.total | .reports == 1 and .no_estimate == 1 and .saved_cpu_s == 0 and
+			.left_cpu_s == 0' '$work/out' >'$work/said'"
+else
+	skip "nor its page" "needs contrib/prepare's Python"
+	skip "and nothing is added up of it" "needs contrib/prepare's Python"
+fi
+
 "$generate" --ranks=4 --cpus=3 --windows=60 drift "$work/drift"
 replay "$work/drift" --output="$work/made" --json
 cp "$work/out" "$work/first"

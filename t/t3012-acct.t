@@ -41,7 +41,8 @@ acct "$dir"
 ok "by user, the owner of the file" [ "$(row "$(id -un)")" = "5 16.00 1.00 4.00" ]
 acct --json "$dir"
 ok "as JSON, in CPU seconds" all_of "exits 0" \
-	"jq -e '[.version, .by, .total.saved_cpu_s, .no_reports] == [1, \"user\", 3600, 0]' \
+	"jq -e '[.version, .by, .total.saved_cpu_s, .total.no_estimate, .no_reports] ==
+		[1, \"user\", 3600, 0, 0]' \
 		'$work/out' >'$work/said'"
 acct --prometheus --by=program "$dir"
 value() { sed -n "s/^malleable_$1{program=\"$2\"} //p" "$work/out"; }
@@ -49,7 +50,8 @@ ok "for Prometheus: gains and losses apart, as counters never fall" all_of "exit
 	"[ \"\$(value saved_cpu_seconds_total solver)\" = 7200 ]" \
 	"[ \"\$(value lost_cpu_seconds_total solver)\" = 3600 ]" \
 	"[ \"\$(value steps_total 'a?\[2Jb')\" = 1 ]" \
-	"[ \$(grep -c '^# TYPE' '$work/out') = 6 ]"
+	"[ \"\$(value steps_without_estimate_total solver)\" = 0 ]" \
+	"[ \$(grep -c '^# TYPE' '$work/out') = 7 ]"
 grep -o 'malleable_[a-z_]*' "$srcdir/contrib/grafana.json" | sort -u >"$work/shown"
 ok "and all that the dashboard shows is there" all_of "[ \$(wc -l <'$work/shown') = 5 ]" \
 	"[ -z \"\$(grep -vxf <(sed -n 's/^# TYPE \([a-z_]*\).*/\1/p' '$work/out') '$work/shown')\" ]"
@@ -195,7 +197,8 @@ mkdir "$work/none"
 report ../none/1.0.n1.json auto solver 2026-01-06T10:00:00Z 3600 null 1800
 acct --by=program "$work/none"
 ok "a step beside others, of which there is no estimate, saved and lost nothing" all_of "exits 0" \
-	"[ \"\$(row solver)\" = '1 4.00 0.00 0.00' ]"
+	"[ \"\$(row solver)\" = '1 4.00 0.00 0.00' ]" \
+	"[ \"\$(awk '\$1 == \"solver\" {print \$6}' '$work/out')\" = 1 ]"
 rm "$work/none/1.0.n1.json"
 acct "$work/none"
 ok "no report is no fault" all_of "exits 0" "[ \$(wc -l <'$work/out') = 1 ]"

@@ -219,9 +219,25 @@ static const char *format_number(double value, int digits, char *text, size_t si
 	return text;
 }
 
+/* Of the whole step with a policy; NaN: the model knows nothing of others that used the CPUs. */
+struct estimate {
+	double elapsed_s, off_s, ideal_s, share;
+};
+
+static struct estimate estimate_of(const struct mal_trace *trace, const struct compared *policy,
+				   const struct mal_outcome **outcome)
+{
+	*outcome = mal_simulation_outcome(policy->simulation);
+	if (mal_others_are_many(trace->others))
+		return (struct estimate){NAN, NAN, NAN, NAN};
+	return (struct estimate){(*outcome)->elapsed_s, (*outcome)->off_s, (*outcome)->ideal_s,
+				 mal_outcome_attained(*outcome)};
+}
+
 static void print_text(const struct mal_trace *trace, const struct compared *policies, size_t count)
 {
 	const struct mal_outcome *first = mal_simulation_outcome(policies[0].simulation);
+	char others[MAL_OTHERS_TEXT];
 
 	printf("step %s on %s, policy %s: %u rank%s, %u CPU%s, %zu window%s, %.3f s recorded%s\n",
 	       trace->step, trace->node, trace->policy, trace->rank_count,
@@ -229,17 +245,23 @@ static void print_text(const struct mal_trace *trace, const struct compared *pol
 	       mal_plural(trace->topology.cpu_count), trace->window_count,
 	       mal_plural(trace->window_count), recorded_s(trace),
 	       trace->cut ? " (its last line is not finished)" : "");
-	printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s, first->ideal_s);
+	if (mal_others_are_many(trace->others))
+		printf("no estimate: %s: record it on a quiet node\n\n",
+		       mal_others_say(trace->others, others));
+	else
+		printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s,
+		       first->ideal_s);
 	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "attained", "moves");
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome = mal_simulation_outcome(policies[i].simulation);
-		char to_off[32], share[32];
+		const struct mal_outcome *outcome;
+		struct estimate estimate = estimate_of(trace, &policies[i], &outcome);
+		char predicted[32], to_off[32], share[32];
 
-		printf("%-32s %12.3f %12s %8s %8lu\n", policies[i].spec, outcome->elapsed_s,
-		       format_number(outcome->elapsed_s / outcome->off_s, 4, to_off,
+		printf("%-32s %12s %12s %8s %8lu\n", policies[i].spec,
+		       format_number(estimate.elapsed_s, 3, predicted, sizeof(predicted)),
+		       format_number(estimate.elapsed_s / estimate.off_s, 4, to_off,
 				     sizeof(to_off)),
-		       format_number(mal_outcome_attained(outcome), 3, share, sizeof(share)),
-		       outcome->moves);
+		       format_number(estimate.share, 3, share, sizeof(share)), outcome->moves);
 		if (outcome->rejection)
 			printf("  rejected: %s\n", outcome->rejection);
 	}
@@ -248,18 +270,22 @@ static void print_text(const struct mal_trace *trace, const struct compared *pol
 static int print_json(const struct mal_trace *trace, const struct compared *policies, size_t count,
 		      bool phases)
 {
+	bool known = !mal_others_are_many(trace->others);
+	char others[MAL_OTHERS_TEXT];
 	json_t *list = json_array();
 	json_t *root;
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome = mal_simulation_outcome(policies[i].simulation);
+		const struct mal_outcome *outcome;
+		struct estimate estimate = estimate_of(trace, &policies[i], &outcome);
 		json_t *policy = json_pack(
-			"{s:s, s:f, s:f, s:f, s:o, s:I, s:s?}", "policy", policies[i].spec,
-			"predicted_s", outcome->elapsed_s, "unbalanced_s", outcome->off_s,
-			"ideal_s", outcome->ideal_s, "share_of_attainable",
-			mal_json_number(mal_outcome_attained(outcome)), "moves",
-			(json_int_t)outcome->moves, "rejected", outcome->rejection);
+			"{s:s, s:o, s:o, s:o, s:o, s:I, s:s?}", "policy", policies[i].spec,
+			"predicted_s", mal_json_number(estimate.elapsed_s), "unbalanced_s",
+			mal_json_number(estimate.off_s), "ideal_s",
+			mal_json_number(estimate.ideal_s), "share_of_attainable",
+			mal_json_number(estimate.share), "moves", (json_int_t)outcome->moves,
+			"rejected", outcome->rejection);
 		json_t *windows = json_array();
 
 		for (size_t window = 0; phases && window < trace->window_count; window++)
@@ -269,10 +295,11 @@ static int print_json(const struct mal_trace *trace, const struct compared *poli
 		json_decref(windows);
 		json_array_append_new(list, policy);
 	}
-	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:o}", "step", trace->step, "node",
-			 trace->node, "policy", trace->policy, "ranks", (int)trace->rank_count,
-			 "cpus", (int)trace->topology.cpu_count, "windows",
+	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:s?, s:o}", "step", trace->step,
+			 "node", trace->node, "policy", trace->policy, "ranks",
+			 (int)trace->rank_count, "cpus", (int)trace->topology.cpu_count, "windows",
 			 (json_int_t)trace->window_count, "recorded_s", recorded_s(trace),
+			 "no_estimate", known ? NULL : mal_others_say(trace->others, others),
 			 "policies", list);
 	failed = !root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0;
 	putchar('\n');

@@ -108,7 +108,8 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 		json_array_size(list), mal_step_text(status, "cpus"), running / 3600,
 		running / 60 % 60, running % 60);
 	/* Balancing did nothing where it only looks on. */
-	if (measured > 0 && strcmp(mal_step_text(status, "policy"), "observe") != 0)
+	if (measured > 0 && strcmp(mal_step_text(status, "policy"), "observe") != 0 &&
+	    json_is_number(json_object_get(status, "unbalanced_s")))
 		fprintf(out, " %6.2f x", mal_step_number(status, "unbalanced_s") / measured);
 	else
 		fprintf(out, " %8s", "-");
@@ -120,6 +121,8 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 	if (json_is_string(json_object_get(status, "rejected")))
 		fprintf(out, "  the policy was rejected: %.100s\n",
 			mal_step_text(status, "rejected"));
+	if (json_is_string(json_object_get(status, "no_estimate")))
+		fprintf(out, "  no estimate: %.100s\n", mal_step_text(status, "no_estimate"));
 	if (strcmp(mal_step_text(status, "share"), mal_step_text(status, "cpus")) != 0)
 		fprintf(out, "  beside other jobs: CPUs %.100s\n", mal_step_text(status, "share"));
 	if (!ranks)

@@ -80,21 +80,25 @@ static void print_step(FILE *out, const json_t *status, int columns)
 	const json_t *ranks = json_object_get(status, "ranks"), *rank;
 	double measured = mal_step_number(status, "measured_s"), max = 1;
 	bool observed = strcmp(mal_step_text(status, "policy"), "observe") == 0;
-	double gain = 1, plans = mal_step_number(status, "plans");
+	double plans = mal_step_number(status, "plans");
+	char gain[32] = "1.00 x";
 	int width = columns - COLUMNS_OF_NUMBERS;
 	size_t i;
 
 	width = width < BAR_MIN ? BAR_MIN : width > BAR_MAX ? BAR_MAX : width;
 	/* Balancing did nothing where it only looks on. */
-	if (measured > 0 && !observed)
-		gain = mal_step_number(status, "unbalanced_s") / measured;
+	if (json_is_string(json_object_get(status, "no_estimate")))
+		snprintf(gain, sizeof(gain), "not known");
+	else if (measured > 0 && !observed)
+		snprintf(gain, sizeof(gain), "%.2f x",
+			 mal_step_number(status, "unbalanced_s") / measured);
 	json_array_foreach(ranks, i, rank)
 	{
 		double cpus = mal_step_number(rank, "count") + mal_step_number(rank, "borrowed");
 
 		max = cpus > max ? cpus : max;
 	}
-	fprintf(out, "%c%s  %s  %zu rank%s  %.0f s  gain %.2f x  %.0f plan%s\n", HEAD,
+	fprintf(out, "%c%s  %s  %zu rank%s  %.0f s  gain %s  %.0f plan%s\n", HEAD,
 		mal_step_text(status, "step"), mal_step_text(status, "policy"),
 		json_array_size(ranks), mal_plural(json_array_size(ranks)),
 		mal_step_number(status, "running_s"), gain, plans, plans == 1 ? "" : "s");

@@ -180,6 +180,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_alternatives_close(controller);
 	mal_plan_close(controller);
 	mal_history_close(controller);
+	mal_plausibility_close(controller);
 	mal_summaries_destroy(controller->summaries);
 	free(controller->pool);
 }

@@ -162,6 +162,7 @@ struct mal_snapshot {
 	uint64_t cpu; /* ticks of CPU time of its threads, from the kernel */
 	/* of these, in threads outside the team; 0 for unmanaged ranks, where busy includes them */
 	uint64_t unseen;
+	uint64_t beside; /* not in cpu: of our thread that reads the program */
 };
 
 #define MAL_GIVEN_MASKS 16

@@ -56,6 +56,7 @@ static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snaps
 			team += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 	}
 	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
+	snapshot->beside = mal_s_to_ticks((double)read * 1e-9);
 	if (!rank->unmanaged && team && team < all)
 		snapshot->unseen = mal_s_to_ticks((double)(all - team) * 1e-9);
 }

@@ -32,6 +32,7 @@ int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned 
 {
 	memset(trace, 0, sizeof(*trace));
 	trace->rank_count = rank_count;
+	trace->others = (struct mal_others_parts){NAN, NAN};
 	trace->samples = calloc(rank_count, sizeof(*trace->samples));
 	if (!trace->samples)
 		return mal_fail(err, "out of memory for a trace");

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "libmalleable/base/error.h"
+#include "libmalleable/core/others.h"
 #include "policies/interface/policy.h"
 
 /* Version of the format; files of other versions are refused. */
@@ -38,6 +39,7 @@ struct mal_trace {
 	unsigned int *parts;	      /* by CPU: its rank, where ranks own equal parts */
 	struct mal_sample *samples;   /* by rank: room for those of one window */
 	bool cut;		      /* the file's last line is incomplete: the step was killed */
+	struct mal_others_parts others; /* in all windows together */
 	size_t window_count;
 	struct mal_trace_window *windows;
 };
@@ -93,10 +95,11 @@ struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const stru
 
 /*
  * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by
- * rank, OWNER by CPU. mal_trace_close() reports failures.
+ * rank, OWNER by CPU, and what others had until then. mal_trace_close() reports failures.
  */
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
-			    const struct mal_sample *samples, const unsigned int *owner);
+			    const struct mal_sample *samples, const unsigned int *owner,
+			    struct mal_others_parts others);
 
 /* Write a policy's decision on the last window, and WHY it was rejected (NULL: it was not). */
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,

@@ -133,6 +133,17 @@ static int read_sample(struct reader *reader, const json_t *item)
 	return 0;
 }
 
+/* A part of something, from 0 to 1; null, or not there as in older traces: not known. */
+static bool read_part(const json_t *object, const char *name, double *part)
+{
+	const json_t *item = json_object_get(object, name);
+
+	if (!item || json_is_null(item))
+		return true;
+	*part = json_number_value(item);
+	return json_is_number(item) && *part >= 0 && *part <= 1;
+}
+
 static int read_window(struct reader *reader, const json_t *line)
 {
 	const json_t *ranks = json_object_get(line, "ranks");
@@ -148,6 +159,9 @@ static int read_window(struct reader *reader, const json_t *line)
 	if (read_numbers(json_object_get(line, "owner"), owner, trace->topology.cpu_count, -1,
 			 trace->rank_count, trace->rank_count) < 0)
 		return wrong(reader, "not one owner for each CPU");
+	if (!read_part(line, "others_part", &trace->others.used) ||
+	    !read_part(line, "taken_part", &trace->others.taken))
+		return wrong(reader, "what others used is out of range");
 	if (!json_is_array(ranks))
 		return wrong(reader, "the ranks are missing");
 	memset(trace->samples, 0, trace->rank_count * sizeof(*trace->samples));

@@ -76,7 +76,8 @@ struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const stru
 }
 
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
-			    const struct mal_sample *samples, const unsigned int *owner)
+			    const struct mal_sample *samples, const unsigned int *owner,
+			    struct mal_others_parts others)
 {
 	json_t *ranks = json_array();
 
@@ -94,9 +95,11 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 					 "most", (int)sample->max, "team", (int)sample->team,
 					 "phases", sample->phases));
 	}
-	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o}", "type", "window", "at_s", at_s,
-				     "elapsed_s", elapsed_s, "owner", owners(writer, owner),
-				     "ranks", ranks));
+	write_line(writer,
+		   json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "type", "window", "at_s", at_s,
+			     "elapsed_s", elapsed_s, "others_part", mal_json_number(others.used),
+			     "taken_part", mal_json_number(others.taken), "owner",
+			     owners(writer, owner), "ranks", ranks));
 }
 
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,
@@ -141,7 +144,8 @@ int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_e
 		const struct mal_trace_window *window = &trace->windows[i];
 
 		mal_trace_write_window(writer, 0, window->elapsed_s,
-				       mal_trace_samples(trace, window), window->owner);
+				       mal_trace_samples(trace, window), window->owner,
+				       trace->others);
 	}
 	return mal_trace_close(writer, err);
 }

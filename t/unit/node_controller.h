@@ -151,6 +151,8 @@ void node_admin_switch(bool off);
 void node_set_blind(bool blind);
 /* What /proc/stat says; NULL: it cannot be read, as at first. It must outlive the node. */
 void node_set_stat(const char *stat);
+/* Thread THREAD of RANK waits for another S seconds in run queues, which the kernel counts. */
+void node_thread_waits(unsigned int rank, unsigned int thread, double s);
 
 /*
  * Is all as it must be at any time? NULL, or what is wrong: each CPU has one owner at most, a rank

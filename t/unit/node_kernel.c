@@ -137,14 +137,31 @@ int __wrap_closedir(DIR *directory)
 	return directory == (DIR *)&tasks ? 0 : __real_closedir(directory);
 }
 
+/* For how long thread TID ran and waited; zeros where that is not counted. NULL: no such thread. */
+static FILE *open_schedstat(pid_t tid)
+{
+	static char text[64];
+	unsigned int index;
+	const struct node_process *process = find(tid, &index);
+
+	if (!process)
+		return NULL;
+	snprintf(text, sizeof(text), "%d %llu 1\n", node_kernel.counts_waits,
+		 node_kernel.counts_waits ? (unsigned long long)process->waited_ns[index] : 0);
+	return fmemopen(text, strlen(text), "r");
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	static const char command[] = "./app\0--steps=3\0\xff";
+	int pid, tid;
 
 	if (strncmp(path, "/proc/", 6) != 0)
 		return __real_fopen(path, mode);
 	if (strstr(path, "/cmdline"))
 		return fmemopen((void *)(uintptr_t)command, sizeof(command), "r");
+	if (sscanf(path, "/proc/%d/task/%d/schedstat", &pid, &tid) == 2)
+		return open_schedstat(tid);
 	return node_kernel.stat && strcmp(path, "/proc/stat") == 0
 		       ? fmemopen((void *)(uintptr_t)node_kernel.stat, strlen(node_kernel.stat),
 				  "r")

@@ -19,6 +19,7 @@ struct node_process {
 	struct mal_cpumask may[NODE_KERNEL_THREADS]; /* by thread: its affinity */
 	unsigned int insists
 		[NODE_KERNEL_THREADS]; /* CPU to which it binds itself again, MAL_NO_CPU: none */
+	uint64_t waited_ns[NODE_KERNEL_THREADS]; /* by thread: in run queues */
 };
 
 struct node_kernel {
@@ -31,6 +32,7 @@ struct node_kernel {
 	bool off;
 	bool blind; /* /proc shows no threads, for want of descriptors */
 	const char *stat;
+	bool counts_waits; /* as kernels with CONFIG_SCHED_INFO do */
 	/* Clients that wait with the same request, and what the last of them was answered. */
 	const char *request;
 	unsigned int clients;

@@ -184,6 +184,12 @@ void node_set_blind(bool blind)
 	node_kernel.blind = blind;
 }
 
+void node_thread_waits(unsigned int rank, unsigned int thread, double s)
+{
+	node_kernel.counts_waits = true;
+	node_kernel.processes[rank].waited_ns[thread] += (uint64_t)(s * 1e9);
+}
+
 void node_set_stat(const char *stat)
 {
 	node_kernel.stat = stat;

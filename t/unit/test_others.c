@@ -26,7 +26,7 @@ static double busy_ticks(const char *list)
 	double busy;
 
 	assert_int_equal(mal_cpumask_parse(list, &cpus, &err), 0);
-	busy = mal_others_busy(stat, &cpus);
+	busy = mal_others_busy(stat, &cpus).all_s;
 	fclose(stat);
 	return busy * (double)sysconf(_SC_CLK_TCK);
 }
@@ -43,6 +43,11 @@ static void read_from_the_kernel(void **state)
 	assert_float_equal(busy_ticks("0,12"), 0, NEAR);
 }
 
+static struct mal_busy seconds(double busy_s)
+{
+	return (struct mal_busy){.all_s = busy_s};
+}
+
 /* Four CPUs for ten seconds, of which others have ten. */
 static void counted(void **state)
 {
@@ -51,16 +56,21 @@ static void counted(void **state)
 	(void)state;
 	/* What the ranks used before it began is not of that time. */
 	assert_true(mal_others_add(&others, 500, 100));
-	mal_others_count(&others, 1000, 4, 100);
+	mal_others_count(&others, seconds(1000), 4, 100);
 	assert_true(isnan(mal_others_part(&others)));
-	for (int half = 1; half <= 20; half++) {
-		double now_s = 100 + half * 0.5;
-
-		/* Every other time is too early. */
-		assert_int_equal(mal_others_add(&others, 1, now_s), half % 2 == 0);
-		if (half % 2 == 0)
-			mal_others_count(&others, 1000 + half * 1.5, 4, now_s);
+	/* Soon at first, then after a quarter of the time that was counted, at last each second. */
+	assert_false(mal_others_add(&others, 0.15, 100.05));
+	assert_true(mal_others_add(&others, 0.153, 100.101));
+	mal_others_count(&others, seconds(1000.404), 4, 100.101);
+	assert_true(mal_others_add(&others, 2.697, 101));
+	mal_others_count(&others, seconds(1004), 4, 101);
+	assert_false(mal_others_add(&others, 0, 101.2));
+	assert_true(mal_others_add(&others, 3, 101.3));
+	for (int second = 2; second <= 10; second++) {
+		assert_int_equal(mal_others_add(&others, second > 2 ? 3 : 0, 100 + second), true);
+		mal_others_count(&others, seconds(1000 + 4 * second), 4, 100 + second);
 	}
+	assert_false(mal_others_add(&others, 0, 110.9));
 	assert_float_equal(mal_others_part(&others), 0.25, NEAR);
 }
 
@@ -71,35 +81,61 @@ static void skipped(void **state)
 
 	(void)state;
 	mal_others_add(&others, 0, 100);
-	mal_others_count(&others, 1000, 2, 100);
+	mal_others_count(&others, seconds(1000), 2, 100);
 	mal_others_add(&others, 2, 101);
 	mal_others_skip(&others);
 	assert_true(mal_others_add(&others, 7, 110));
-	mal_others_count(&others, 1020, 2, 110);
+	mal_others_count(&others, seconds(1020), 2, 110);
 	mal_others_add(&others, 2, 111);
-	mal_others_count(&others, 1022, 2, 111);
+	mal_others_count(&others, seconds(1022), 2, 111);
 	assert_float_equal(mal_others_part(&others), 0, NEAR);
-	/* Nor is time in which the CPUs cannot be read, which is tried once a second. */
+	/* Nor is time in which the CPUs cannot be read, which is not tried all the time. */
 	assert_true(mal_others_add(&others, 0, 112));
-	mal_others_count(&others, 0, 2, 112);
-	assert_false(mal_others_add(&others, 0, 112.5));
+	mal_others_count(&others, seconds(0), 2, 112);
+	assert_false(mal_others_add(&others, 0, 112.2));
 	mal_others_add(&others, 0, 113);
-	mal_others_count(&others, 1024, 2, 113);
+	mal_others_count(&others, seconds(1024), 2, 113);
 	assert_float_equal(mal_others_part(&others), 0, NEAR);
 	mal_others_add(&others, 1, 114);
-	mal_others_count(&others, 1026, 2, 114);
+	mal_others_count(&others, seconds(1026), 2, 114);
 	assert_float_equal(mal_others_part(&others), 0.25, NEAR);
 	/* It is from 0 to 1. */
-	mal_others_count(&others, 2026, 2, 115);
+	mal_others_count(&others, seconds(2026), 2, 115);
 	assert_float_equal(mal_others_part(&others), 1, NEAR);
 	mal_others_add(&others, 2000, 116);
-	mal_others_count(&others, 2027, 2, 116);
+	mal_others_count(&others, seconds(2027), 2, 116);
 	assert_float_equal(mal_others_part(&others), 0, NEAR);
+}
+
+/* Of two CPUs that were counted for ten seconds, others had USED and the host STOLEN seconds. */
+static double taken(double used_s, double stolen_s, double waited)
+{
+	const struct mal_others others = {
+		.counted_s = 10, .all_s = 20, .others_s = used_s, .stolen_s = stolen_s};
+
+	return mal_others_taken(&others, waited, 2);
+}
+
+/* Of a thread's time others took what it waited, and no more than they used. */
+static void took_time(void **state)
+{
+	(void)state;
+	assert_float_equal(taken(10, 0, 0.4), 0.4, NEAR);
+	/* Threads of the step waited for each other, or others used what nobody else wanted. */
+	assert_float_equal(taken(0, 0, 0.4), 0, NEAR);
+	assert_float_equal(taken(10, 0, 0), 0, NEAR);
+	/* A hundredth of a second of each CPU may be rounding. */
+	assert_float_equal(taken(2.02, 0, 0.4), 0.2, NEAR);
+	/* No run queue shows what a virtual machine's host took. */
+	assert_float_equal(taken(10, 6, 0.1), 0.4, NEAR);
+	assert_float_equal(taken(30, 0, 3), 1, NEAR);
+	assert_true(isnan(mal_others_taken(&(struct mal_others){0}, 0.4, 2)));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(took_time),
 		cmocka_unit_test(read_from_the_kernel),
 		cmocka_unit_test(counted),
 		cmocka_unit_test(skipped),

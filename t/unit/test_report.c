@@ -251,6 +251,12 @@ static void verdict(void **state)
 	     "chooses the number of threads: try without OMP_DYNAMIC");
 }
 
+/* Others used the part USED of the CPUs, and took the part TAKEN of a thread's time. */
+static void beside_others(double used, double taken)
+{
+	node_set_plausibility(node, (struct mal_plausibility){.parts = {used, taken}});
+}
+
 /* Where others use the CPUs, it would not have run as estimated, and no setting helps. */
 static void verdict_beside_others(void **state)
 {
@@ -258,8 +264,7 @@ static void verdict_beside_others(void **state)
 
 	(void)state;
 	measured(totals);
-	node_set_plausibility(node,
-			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
+	beside_others(0.484, 0.484);
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
 	assert_true(isnan(mal_verdict_off(node, 22)));
@@ -268,21 +273,24 @@ static void verdict_beside_others(void **state)
 	start_again("lewi");
 	/* A gain is no better known than a loss. */
 	measured(times(15, 20, 10));
-	node_set_plausibility(node,
-			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
+	beside_others(0.484, 0.484);
 	says("no estimate: 15.000 s, others used 48 % of the CPUs: try a quiet node");
-	/* It is known where nobody shared: as it was. */
-	totals.shared_s = 2;
+	/* Also where nobody shared: who waited for whom is not as it would be. */
+	totals.shared_s = 0;
 	measured(totals);
-	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best; others "
-	     "used 48 % of the CPUs: try a quiet node");
-	/* Not where it is little, or no rank lost by it. */
-	measured(times(22, 20, 10));
-	node_set_plausibility(node,
-			      (struct mal_plausibility){.others_part = 0.09, .lost_part = 0.5});
+	beside_others(0.484, 0.484);
+	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
+	/* One CPU of many is enough, where a rank's threads waited. */
+	beside_others(0.01, 0.23);
+	says("no estimate: 22.000 s, others used 23 % of a CPU: try a quiet node");
+	/* They had what no rank wanted. */
+	beside_others(0.5, 0.09);
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
-	node_set_plausibility(node,
-			      (struct mal_plausibility){.others_part = 0.5, .lost_part = 0.09});
+	assert_float_equal(mal_verdict_off(node, 22), 20, 1e-9);
+	/* The kernel does not count who waited. */
+	beside_others(0.484, NAN);
+	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
+	beside_others(NAN, NAN);
 	says("1.10 times as slow: 22.000 s, estimated 20.000 s without, 10.000 s at best");
 	assert_float_equal(mal_verdict_off(node, 22), 20, 1e-9);
 }
@@ -772,6 +780,7 @@ static void json(void **state)
 	has(root, "elapsed_s", "4.0");
 	has(root, "measured",
 	    "{\"windows\":1,\"stopped_windows\":0,\"unseen_windows\":0,\"others_part\":null,"
+	    "\"taken_part\":null,"
 	    "\"elapsed_s\":1.5,"
 	    "\"unbalanced_s\":1.5,"
 	    "\"ideal_s\":1.0,\"share_of_attainable\":0.0,\"load_balance_before\":0.6667,\"load_"
@@ -985,8 +994,7 @@ static void no_estimate_in_json(void **state)
 
 	(void)state;
 	measured(times(22, 20, 10));
-	node_set_plausibility(node,
-			      (struct mal_plausibility){.others_part = 0.484, .lost_part = 0.11});
+	beside_others(0.484, 0.484);
 	root = read_json(true);
 	measure = json_object_get(root, "measured");
 	assert_true(json_is_null(json_object_get(measure, "unbalanced_s")));

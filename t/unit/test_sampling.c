@@ -634,12 +634,36 @@ static void others_use_cpus(void **state)
 	(void)state;
 	/* The first round is a start, and the window behind it the start of counting. */
 	take_windows(2, 1);
-	assert_true(isnan(node_plausibility(node)->others_part));
+	assert_true(isnan(node_plausibility(node)->parts.used));
 	take_windows(1, 1);
-	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
 	take_windows(2, 0.5);
-	assert_float_equal(node_plausibility(node)->others_part, 1.0 / 3, NEAR);
+	assert_float_equal(node_plausibility(node)->parts.used, 1.0 / 3, NEAR);
 	assert_float_equal(node_plausibility(node)->lost_part, 1.0 / 4, NEAR);
+}
+
+/* The longest wait of a thread counts, from the first reading on, as far as others used CPUs. */
+static void others_take_time(void **state)
+{
+	(void)state;
+	take_windows(2, 1);
+	assert_true(isnan(node_plausibility(node)->parts.taken));
+	/* The kernel may not count waits. */
+	take_windows(1, 0.5);
+	assert_true(isnan(node_plausibility(node)->parts.taken));
+	node_thread_waits(1, 0, 77);
+	take_windows(1, 0.5);
+	assert_true(isnan(node_plausibility(node)->parts.taken));
+	node_thread_waits(1, 0, 0.1);
+	node_thread_waits(1, 1, 0.5);
+	node_thread_waits(2, 0, 0.5);
+	take_windows(2, 0.5);
+	assert_float_equal(node_plausibility(node)->parts.taken, 0.25, NEAR);
+	/* Threads of the step waited for each other where nobody else used its CPUs. */
+	node_thread_waits(1, 0, 10);
+	take_windows(8, 4.0 / 3);
+	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->parts.taken, 0, NEAR);
 }
 
 /* A rank's last work is in no sample. What runs behind it may be its script's next program. */
@@ -651,7 +675,7 @@ static void ended_ranks_are_no_others(void **state)
 	assert_true(mal_ranks_update(node));
 	mal_round_begin(node);
 	take_windows(3, 1);
-	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
 }
 
 /* Where a round makes no window, what the ranks used in it is not known. */
@@ -669,7 +693,7 @@ static void rounds_without_window_are_no_others(void **state)
 	node_lie(2, &said);
 	node_take(node);
 	take_windows(3, 1);
-	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
 }
 
 /* Another step has a part of the CPUs for a time. */
@@ -683,7 +707,7 @@ static void other_steps_are_no_others(void **state)
 	assert_int_equal(mal_cpumask_parse("0-3", &share, &err), 0);
 	mal_allocation_set_share(node, &share);
 	take_windows(3, 0.5);
-	assert_float_equal(node_plausibility(node)->others_part, 0, NEAR);
+	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
 }
 
 /* Ranks of 2, 1 and 1 s of work on two CPUs each: 1 s, where 4 s on six CPUs would take 2/3. */
@@ -936,6 +960,7 @@ int main(void)
 		CASE(stopped_windows),
 		CASE(unseen_windows),
 		CASE(others_use_cpus),
+		CASE(others_take_time),
 		CASE(ended_ranks_are_no_others),
 		CASE(rounds_without_window_are_no_others),
 		CASE(other_steps_are_no_others),

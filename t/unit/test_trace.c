@@ -56,7 +56,10 @@ static void read_as_written(void **state)
 	trace.package[2] = 1;
 	writer = mal_trace_open(fopen(path, "w"), path, &trace, &err);
 	assert_non_null(writer);
-	mal_trace_write_window(writer, 1, 0.25, samples, owner);
+	mal_trace_write_window(writer, 1, 0.25, samples, owner,
+			       (struct mal_others_parts){0.5, 0.25});
+	mal_trace_write_window(writer, 2, 0.25, samples, owner,
+			       (struct mal_others_parts){0.125, NAN});
 	/* A policy of the site's may forecast anything. */
 	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true, .forecast_s = INFINITY},
 			     "for a test");
@@ -67,7 +70,10 @@ static void read_as_written(void **state)
 	assert_int_equal(again.topology.cpu_count, 4);
 	assert_int_equal(again.topology.l3[3], 5);
 	assert_int_equal(again.topology.package[2], 1);
-	assert_int_equal(again.window_count, 1);
+	assert_int_equal(again.window_count, 2);
+	/* The last that is known. */
+	assert_float_equal(again.others.used, 0.125, 0);
+	assert_float_equal(again.others.taken, 0.25, 0);
 	assert_memory_equal(again.windows[0].owner, owner, sizeof(owner));
 	assert_memory_equal(mal_trace_samples(&again, &again.windows[0]), samples, sizeof(samples));
 	assert_false(again.cut);

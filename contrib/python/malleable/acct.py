@@ -44,22 +44,24 @@ class Account:
 
     name: str
     reports: int = 0
+    unknown: int = 0  # of these, without an estimate: they count with used_s alone
     used_s: float = 0
     saved_s: float = 0
     left_s: float = 0
     lost_s: float = 0  # in steps that were slower; saved_s is less by it
 
     def add(self, other: "Account") -> None:
-        for name in ("reports", "used_s", "saved_s", "left_s", "lost_s"):
+        for name in ("reports", "unknown", "used_s", "saved_s", "left_s", "lost_s"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def json(self) -> dict:
-        return {"name": self.name, "reports": self.reports, "cpu_s": float(self.used_s),
-                "saved_cpu_s": float(self.saved_s), "left_cpu_s": float(self.left_s)}
+        return {"name": self.name, "reports": self.reports, "no_estimate": self.unknown,
+                "cpu_s": float(self.used_s), "saved_cpu_s": float(self.saved_s),
+                "left_cpu_s": float(self.left_s)}
 
     def row(self) -> str:
         hours = (f"{seconds / 3600:12.2f}" for seconds in (self.used_s, self.saved_s, self.left_s))
-        return f"{self.name:<32} {self.reports:9d} {' '.join(hours)}\n"
+        return f"{self.name:<32} {self.reports:9d} {' '.join(hours)} {self.unknown:12d}\n"
 
 
 def _number(members: Any, key: str, most: float) -> float:
@@ -78,8 +80,9 @@ def _measured(account: Account, measured: Any, observed: bool, all_s: float, cpu
     elapsed_s = _number(measured, "elapsed_s", all_s * MAX_RANKS)
     most = SLOWER_MAX * cpus * elapsed_s
     ideal_s = _number(measured, "ideal_s", most)
-    # Others used the CPUs: there is no estimate.
+    # Others used the CPUs, or what threads did is not seen.
     if "unbalanced_s" in measured and measured["unbalanced_s"] is None:
+        account.unknown = 1
         return
     off_s = _number(measured, "unbalanced_s", most)
     part = cpus * (all_s / elapsed_s if elapsed_s > all_s else 1)
@@ -206,7 +209,8 @@ def _user(number: str) -> str:
 
 def table(books: Books) -> Iterator[str]:
     accounts = books.list()
-    yield f"{books.by:<32} {'reports':>9} {'CPU hours':>12} {'saved':>12} {'could save':>12}\n"
+    yield (f"{books.by:<32} {'reports':>9} {'CPU hours':>12} {'saved':>12} {'could save':>12} "
+           f"{'no estimate':>12}\n")
     yield from (account.row() for account in accounts)
     if len(accounts) > 1:
         yield books.total.row()
@@ -223,6 +227,8 @@ def json(books: Books) -> Iterator[str]:
 
 METRICS = (
     ("steps", "Balanced steps, one for each node.", lambda account: account.reports),
+    ("steps_without_estimate", "Steps of which nobody knows what balancing saved.",
+     lambda account: account.unknown),
     ("used_cpu_seconds", "CPU seconds of balanced steps.", lambda account: account.used_s),
     ("saved_cpu_seconds", "CPU seconds that balancing saved.",
      lambda account: account.saved_s + account.lost_s),

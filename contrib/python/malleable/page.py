@@ -96,6 +96,7 @@ class Part:
     def __init__(self, trace: Trace, replay: Optional[dict]):
         self.trace = trace
         self.policies = replay["policies"] if replay else []
+        self.no_estimate = replay.get("no_estimate") if replay else None
         self.off_s = self.policies[0]["unbalanced_s"] if replay else None
         self.ideal_s = self.policies[0]["ideal_s"] if replay else None
         self.recorded_s = float(trace.windows.elapsed_s.sum())
@@ -116,6 +117,9 @@ class Part:
     def verdict(self) -> str:
         """In words: was it worth it, could it be?"""
         off_s, ideal_s, recorded_s = self.off_s, self.ideal_s, self.recorded_s
+        if self.no_estimate:
+            return (f"There is no estimate of what balancing brought: {self.no_estimate}. Record "
+                    "it on a quiet node.")
         if off_s is None:
             return ""
         if off_s <= 0 or off_s - ideal_s < off_s / 100:
@@ -140,9 +144,9 @@ class Part:
                     "Make the page where it is installed.</p>\n")
         rows = []
         for policy in self.policies:
-            off_s = policy["unbalanced_s"]
-            rows.append(_row((policy["policy"], _fixed(policy["predicted_s"], 3),
-                              _fixed(policy["predicted_s"] / off_s if off_s else None, 4),
+            off_s, predicted_s = policy["unbalanced_s"], policy["predicted_s"]
+            rows.append(_row((policy["policy"], _fixed(predicted_s, 3),
+                              _fixed(predicted_s / off_s if off_s else None, 4),
                               _fixed(policy["share_of_attainable"], 3), policy["moves"])))
             if policy.get("rejected"):
                 rows.append(f'<tr><td colspan="5">rejected: {html.escape(policy["rejected"])}'

@@ -23,7 +23,15 @@ def test_sums(tmp_path):
     books = Books("week")
     add(books, tmp_path / "a", REPORT)
     account, = books.list()
-    assert account.row().split() == ["2026-W01", "1", "4.00", "1.00", "1.00"]
+    assert account.row().split() == ["2026-W01", "1", "4.00", "1.00", "1.00", "0"]
+
+
+def test_without_an_estimate(tmp_path):
+    books = Books("week")
+    add(books, tmp_path / "a", dict(REPORT, measured=dict(REPORT["measured"], unbalanced_s=None)))
+    add(books, tmp_path / "b", REPORT)
+    account, = books.list()
+    assert account.row().split() == ["2026-W01", "2", "8.00", "1.00", "1.00", "1"]
 
 
 @pytest.mark.parametrize("name, good", [

@@ -9,6 +9,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/load/run_queue.h"
 
 /* A rank was stopped if it got less than this part of the time that it computed, */
 #define STOPPED_PART 0.25
@@ -20,72 +21,106 @@
 /* and the rest was this part of the window at least. */
 #define UNSEEN_MIN 0.1
 
-/* The kernel counts in hundredths of a second, and reading takes a millisecond on large nodes. */
-#define READ_AGAIN_S 1.0
+/*
+ * Reading takes some milliseconds on large nodes: wait for this part of the time counted so far,
+ * in which a short step is known as well, within these bounds.
+ */
+#define READ_AGAIN_PART 0.25
+#define READ_AGAIN_MIN_S 0.1
+#define READ_AGAIN_MAX_S 1.0
 
-/* Parse a line "cpuN user nice system idle iowait irq softirq steal ...". */
-static bool parse_line(const char *line, unsigned int *cpu, double *ticks)
+/* Parse a line "cpuN user nice system idle iowait irq softirq steal ...", and add its ticks. */
+static bool parse_line(const char *line, const struct mal_cpumask *cpus, struct mal_busy *ticks)
 {
 	unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
+	unsigned int cpu;
 
 	/* The first line has the sum, behind a blank. */
 	if (!isdigit((unsigned char)line[3]) ||
-	    sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", cpu, &user, &nice,
-		   &system, &idle, &iowait, &irq, &softirq, &steal) != 9)
+	    sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice,
+		   &system, &idle, &iowait, &irq, &softirq, &steal) != 9 ||
+	    cpu >= MAL_MAX_CPUS || !mal_cpumask_has(cpus, cpu))
 		return false;
-	*ticks = (double)(user + nice + system + steal);
+	ticks->all_s += (double)(user + nice + system + steal);
+	ticks->stolen_s += (double)steal;
 	return true;
 }
 
-double mal_others_busy(FILE *stat, const struct mal_cpumask *cpus)
+struct mal_busy mal_others_busy(FILE *stat, const struct mal_cpumask *cpus)
 {
-	double sum = 0, ticks;
-	unsigned int found = 0, count = mal_cpumask_count(cpus), cpu;
+	double per_s = (double)sysconf(_SC_CLK_TCK);
+	struct mal_busy ticks = {0};
+	unsigned int found = 0, count = mal_cpumask_count(cpus);
 	char line[256];
 
 	while (stat && found < count && fgets(line, sizeof(line), stat) &&
 	       strncmp(line, "cpu", 3) == 0)
-		if (parse_line(line, &cpu, &ticks) && cpu < MAL_MAX_CPUS &&
-		    mal_cpumask_has(cpus, cpu)) {
-			sum += ticks;
-			found++;
-		}
-	return found == count ? sum / (double)sysconf(_SC_CLK_TCK) : 0;
+		found += parse_line(line, cpus, &ticks);
+	if (found != count)
+		return (struct mal_busy){0};
+	return (struct mal_busy){ticks.all_s / per_s, ticks.stolen_s / per_s};
 }
 
 bool mal_others_add(struct mal_others *others, double ranks_s, double now_s)
 {
-	if (others->busy_s > 0)
+	double again_s =
+		fmin(fmax(READ_AGAIN_PART * others->counted_s, READ_AGAIN_MIN_S), READ_AGAIN_MAX_S);
+
+	if (others->busy.all_s > 0)
 		others->ranks_s += ranks_s;
-	return others->at_s <= 0 || now_s - others->at_s >= READ_AGAIN_S;
+	return others->at_s <= 0 || now_s - others->at_s >= again_s;
 }
 
-void mal_others_count(struct mal_others *others, double busy_s, unsigned int count, double now_s)
+void mal_others_count(struct mal_others *others, struct mal_busy busy, unsigned int count,
+		      double now_s)
 {
-	if (others->busy_s > 0 && busy_s > 0) {
-		others->others_s += busy_s - others->busy_s - others->ranks_s;
+	if (others->busy.all_s > 0 && busy.all_s > 0) {
+		others->others_s += busy.all_s - others->busy.all_s - others->ranks_s;
+		others->stolen_s += busy.stolen_s - others->busy.stolen_s;
+		others->counted_s += now_s - others->at_s;
 		others->all_s += (now_s - others->at_s) * count;
 	}
-	others->busy_s = busy_s;
+	others->busy = busy;
 	others->at_s = now_s;
 	others->ranks_s = 0;
 }
 
 void mal_others_skip(struct mal_others *others)
 {
-	others->busy_s = others->at_s = 0;
+	others->busy.all_s = others->at_s = 0;
+}
+
+static double part(double some, double all)
+{
+	return fmin(fmax(some / all, 0), 1);
 }
 
 double mal_others_part(const struct mal_others *others)
 {
+	return others->all_s > 0 ? part(others->others_s, others->all_s) : NAN;
+}
+
+double mal_others_taken(const struct mal_others *others, double waited, unsigned int count)
+{
+	/* The kernel counts busy time in ticks. */
+	double rounded_s = count / (double)sysconf(_SC_CLK_TCK);
+
 	if (others->all_s <= 0)
 		return NAN;
-	return fmin(fmax(others->others_s / others->all_s, 0), 1);
+	/* What the host took is of all CPUs alike, and no run queue shows it. */
+	return fmin(fmin(waited + part(others->stolen_s, others->all_s), 1),
+		    part(others->others_s - rounded_s, others->counted_s));
 }
 
 void mal_plausibility_open(struct mal_controller *controller)
 {
-	controller->plausibility.others_part = NAN;
+	controller->plausibility.parts = (struct mal_others_parts){NAN, NAN};
+}
+
+void mal_plausibility_close(struct mal_controller *controller)
+{
+	for (unsigned int rank = 0; rank < MAL_MAX_RANKS; rank++)
+		mal_waits_close(&controller->plausibility.waits[rank]);
 }
 
 static double computed_in(const struct mal_sample *sample)
@@ -138,6 +173,24 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 	return cpus;
 }
 
+/* How much others took, at most, of the time of a thread that runs on the step's COUNT CPUs. */
+static double taken_of_any(struct mal_controller *controller, unsigned int count, double now_s)
+{
+	struct mal_plausibility *found = &controller->plausibility;
+	double most = NAN;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		double waited;
+
+		if (!controller->ranks[rank].running)
+			continue;
+		waited = mal_waits_longest(&found->waits[rank], controller->ranks[rank].pid, now_s);
+		if (!isnan(waited))
+			most = fmax(most, mal_others_taken(&found->others, waited, count));
+	}
+	return most;
+}
+
 static void look_for_others(struct mal_controller *controller, double ranks_s)
 {
 	struct mal_plausibility *plausibility = &controller->plausibility;
@@ -155,7 +208,8 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 	mal_others_count(&plausibility->others, mal_others_busy(stat, &cpus), count, now_s);
 	if (stat)
 		fclose(stat);
-	plausibility->others_part = mal_others_part(&plausibility->others);
+	plausibility->parts.used = mal_others_part(&plausibility->others);
+	plausibility->parts.taken = taken_of_any(controller, count, now_s);
 }
 
 /* Add what a rank computed in a window, and how much of it without a CPU. */
@@ -184,7 +238,7 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!samples[rank].running)
 			continue;
-		ranks_s += times[rank].cpu_s;
+		ranks_s += times[rank].cpu_s + times[rank].beside_s;
 		add_lost(found, &samples[rank], &times[rank]);
 		stopped |= was_stopped(&found->usual_lost_s[rank], &samples[rank], &times[rank]);
 		if (!works_unseen(&samples[rank], &times[rank]))

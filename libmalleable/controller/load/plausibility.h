@@ -19,6 +19,7 @@ void mal_plausibility_open(struct mal_controller *controller);
 struct mal_cpu_time {
 	double cpu_s;	 /* of all its threads */
 	double unseen_s; /* of those that are not of its team */
+	double beside_s; /* not in these: of our thread that reads the program */
 };
 
 /*
@@ -32,6 +33,9 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 /* What the ranks used since the last window is not known: a rank came, ended, or gave no sample. */
 void mal_plausibility_skip(struct mal_controller *controller);
 
+/* Free what was read. */
+void mal_plausibility_close(struct mal_controller *controller);
+
 /* How much of the ranks' CPUs others use: processes, or a virtual machine's host. */
 
 /*
@@ -39,18 +43,25 @@ void mal_plausibility_skip(struct mal_controller *controller);
  * /proc/stat, proc_stat(5). Without interrupts, which may be of the ranks' own communication. 0 if
  * STAT is NULL or one of the CPUs is not in it.
  */
-double mal_others_busy(FILE *stat, const struct mal_cpumask *cpus);
+struct mal_busy mal_others_busy(FILE *stat, const struct mal_cpumask *cpus);
 
 /* The ranks used RANKS_S in a window. True if the CPUs are to be read again at NOW_S. */
 bool mal_others_add(struct mal_others *others, double ranks_s, double now_s);
 
-/* At NOW_S, COUNT CPUs had been busy for BUSY_S; 0: not known, and nothing is counted. */
-void mal_others_count(struct mal_others *others, double busy_s, unsigned int count, double now_s);
+/* At NOW_S, COUNT CPUs had been BUSY; if that is not known nothing is counted. */
+void mal_others_count(struct mal_others *others, struct mal_busy busy, unsigned int count,
+		      double now_s);
 
 /* What the ranks used is not known since the last window: count anew from the next. */
 void mal_others_skip(struct mal_others *others);
 
 /* The part of the CPUs' time that others used, from 0 to 1; NAN if nothing was counted. */
 double mal_others_part(const struct mal_others *others);
+
+/*
+ * How much others took of the time of a thread that waited in run queues for the part WAITED of
+ * it, at most: it may have waited for threads of its own step. On COUNT CPUs; from 0 to 1.
+ */
+double mal_others_taken(const struct mal_others *others, double waited, unsigned int count);
 
 #endif

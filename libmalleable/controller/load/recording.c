@@ -46,7 +46,8 @@ void mal_recording_window(struct mal_controller *controller, const struct mal_wi
 		open_file(controller);
 	if (controller->recording.writer)
 		mal_trace_write_window(controller->recording.writer, window->at_s,
-				       window->elapsed_s, window->samples, window->owner);
+				       window->elapsed_s, window->samples, window->owner,
+				       controller->plausibility.parts);
 }
 
 void mal_recording_plan(struct mal_controller *controller, const struct mal_plan *plan,

@@ -15,7 +15,6 @@
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/history.h"
-#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
@@ -136,11 +135,12 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 	double off = mal_verdict_off(controller, step_s);
 	double share = isnan(off) ? NAN : mal_totals_got(controller);
 
-	return json_pack("{s:i, s:i, s:i, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
+	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
 			 (int)totals->windows, "stopped_windows",
 			 (int)controller->plausibility.stopped, "unseen_windows",
 			 (int)controller->plausibility.unseen, "others_part",
-			 mal_json_number(controller->plausibility.others_part), "elapsed_s",
+			 mal_json_number(controller->plausibility.parts.used), "taken_part",
+			 mal_json_number(controller->plausibility.parts.taken), "elapsed_s",
 			 totals->elapsed_s, "unbalanced_s", mal_json_number(off), "ideal_s",
 			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
 			 "load_balance_before", totals->balance_before / elapsed,

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "policies/interface/attained.h"
 
@@ -17,26 +16,17 @@
 
 /* Ranks that computed without a CPU for more than this part of the time did something else. */
 #define MOST 0.5
-/* There is no estimate without balancing that may be wrong by more than this part, */
+/* There is no estimate without balancing that may be wrong by more than this part. */
 #define UNSURE 0.1
-/* nor where more than this part of the CPUs was used by others, and of computing lost by that. */
-#define MUCH 0.1
 
 /* Longest reason. */
 #define WHY_SIZE 128
-
-/* Others used the CPUs, and the ranks lost time by that. */
-static bool is_beside_others(const struct mal_controller *controller)
-{
-	const struct mal_plausibility *found = &controller->plausibility;
-
-	return found->others_part > MUCH && found->lost_part > MUCH;
-}
 
 /* Why nothing could be gained, and what to try, perhaps in TEXT of SIZE bytes; empty: not known. */
 static const char *reason(const struct mal_controller *controller, char *text, size_t size)
 {
 	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
+	char others[MAL_OTHERS_TEXT];
 
 	if (controller->deciding.rejected)
 		return "the policy was rejected: try another one";
@@ -44,9 +34,9 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return "balancing was switched off";
 	if (controller->plausibility.unseen)
 		return "work in threads outside OpenMP: use fewer";
-	if (is_beside_others(controller)) {
-		snprintf(text, size, "others used %.0f %% of the CPUs: try a quiet node",
-			 100 * controller->plausibility.others_part);
+	if (mal_others_are_many(controller->plausibility.parts)) {
+		snprintf(text, size, "%s: try a quiet node",
+			 mal_others_say(controller->plausibility.parts, others));
 		return text;
 	}
 	if (controller->plausibility.stopped)
@@ -66,13 +56,11 @@ static double attained(const struct times *times)
 	return mal_attained(times->off_s, times->ideal_s, times->elapsed_s);
 }
 
-/* Where others had the CPUs, windows in which nobody shared are still as they are without us. */
+/* The model knows the ranks alone: beside others it is wrong, whatever the step did. */
 static bool is_unsure(const struct mal_controller *controller, const struct times *times)
 {
-	const struct mal_totals *totals = &controller->totals;
-
-	return totals->unsure_s > UNSURE * times->off_s ||
-	       (totals->shared_s > MUCH * totals->elapsed_s && is_beside_others(controller));
+	return controller->totals.unsure_s > UNSURE * times->off_s ||
+	       mal_others_are_many(controller->plausibility.parts);
 }
 
 static bool is_observed(const struct mal_controller *controller)
@@ -175,7 +163,7 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 	const struct mal_totals *totals = &controller->totals;
 	const struct times times = whole_step(totals, step_s);
 
-	return !is_observed(controller) && is_unsure(controller, &times) ? NAN : totals->off_s;
+	return is_unsure(controller, &times) ? NAN : totals->off_s;
 }
 
 double mal_verdict_predict(const struct mal_controller *controller,
@@ -187,7 +175,7 @@ double mal_verdict_predict(const struct mal_controller *controller,
 
 	/* What the model leaves out of its times is the same in both. */
 	*predicted_s = times.off_s + part * (simulated->elapsed_s - simulated->off_s);
-	if (is_beside_others(controller))
+	if (mal_others_are_many(controller->plausibility.parts))
 		*predicted_s = NAN;
 	return mal_attained(times.off_s, times.ideal_s, *predicted_s);
 }
@@ -197,10 +185,10 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 {
 	const struct times times = whole_step(&controller->totals, step_s);
 
-	if (is_observed(controller))
-		write_observed(controller, &times, line, size);
-	else if (is_unsure(controller, &times))
+	if (is_unsure(controller, &times))
 		write_unknown(controller, &times, line, size);
+	else if (is_observed(controller))
+		write_observed(controller, &times, line, size);
 	else if (isnan(attained(&times)))
 		write_balanced(controller, &times, line, size);
 	else if (times.elapsed_s < (1 - NO_DIFFERENCE) * times.off_s)

@@ -12,6 +12,7 @@
 
 #include "libmalleable/core/arguments.h"
 #include "libmalleable/core/file_claim.h"
+#include "libmalleable/core/others.h"
 #include "libmalleable/core/segment.h"
 #include "policies/decide/decision.h"
 #include "policies/decide/simulation.h"
@@ -114,12 +115,30 @@ struct mal_rank_totals {
 	double alone_s, alone_work_s;
 };
 
+/* How long CPUs were busy since the machine started. */
+struct mal_busy {
+	double all_s;	 /* 0: not known */
+	double stolen_s; /* of that, for other guests of a virtual machine's host */
+};
+
 /* How long others used the ranks' CPUs; all 0: the count has not begun. Times of all CPUs, in s. */
 struct mal_others {
-	double at_s;		/* when the CPUs were read last; 0: they are to be read */
-	double busy_s;		/* how long they had been busy; 0: not known */
-	double ranks_s;		/* what the ranks used since */
-	double others_s, all_s; /* what others used of all CPU time while it was counted */
+	double at_s;			  /* when the CPUs were read last; 0: they are to be read */
+	struct mal_busy busy;		  /* how long they had been busy */
+	double ranks_s;			  /* what the ranks used since */
+	double counted_s;		  /* for how long it was counted */
+	double others_s, all_s, stolen_s; /* what others used of all CPU time in it, and the host */
+};
+
+/* How long threads of a rank waited for a CPU (load/run_queue.h); all 0: not read yet. */
+struct mal_waits {
+	double since_s;
+	size_t count, room;
+	struct mal_wait {
+		int32_t tid;
+		bool seen;	    /* it has not ended, when they were read last */
+		uint64_t before_ns; /* until it was read first */
+	} *list;
 };
 
 /* Windows in which what the ranks measured is not what they did. */
@@ -129,9 +148,10 @@ struct mal_plausibility {
 	unsigned int rank;    /* the last such */
 	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
 	bool now;		 /* the last window was one */
-	double others_part;	 /* of the ranks' CPUs, used by others; NAN: not known */
-	double lost_part;	 /* of the time for which ranks computed, without a CPU */
+	struct mal_others_parts parts; /* that others had so far */
+	double lost_part;	       /* of the time for which ranks computed, without a CPU */
 	struct mal_others others;
+	struct mal_waits waits[MAL_MAX_RANKS];
 	struct mal_cpumask cpus; /* for which they are counted */
 	double computed_s, lost_s;
 	double usual_lost_s[MAL_MAX_RANKS]; /* moving average */
