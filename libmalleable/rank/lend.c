@@ -82,23 +82,23 @@ __attribute__((noinline)) static void set_up_waits_unseen(struct mal_rank *rank)
 	mal_fpstate_restore(&saved);
 }
 
-void mal_wait_begin(void)
+void mal_wait_begin(uint64_t ago)
 {
-	uint64_t now = mal_ticks();
+	uint64_t begin = mal_ticks();
 
 	if (!mal.lend.look_every)
 		set_up_waits_unseen(&mal);
-	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
-	mal.primary.last_leave = now;
-	if (mal.unmanaged)
-		mal_unmanaged_wait_begin(&mal);
-	mal.lend.next_look = now + mal.lend.after;
+	mal.lend.last_poll = begin;
+	begin -= ago < begin - mal.primary.last_leave ? ago : begin - mal.primary.last_leave;
+	mal_count(&mal.slot->count.serial, begin - mal.primary.last_leave);
+	mal.primary.last_leave = begin;
+	mal.lend.next_look = begin + mal.lend.after;
 	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
-		mal.lend.next_look = now + LEND_WORTH * mal.lend.usual_cost;
+		mal.lend.next_look = begin + LEND_WORTH * mal.lend.usual_cost;
 		/* Try again some time: costs change, and one may have been an outlier. */
 		mal.lend.usual_cost -= mal.lend.usual_cost / 16;
 	}
-	atomic_store_explicit(&mal.slot->waiting_since, now, memory_order_release);
+	atomic_store_explicit(&mal.slot->waiting_since, begin, memory_order_release);
 	mal_self.waiting = true;
 }
 
@@ -331,6 +331,8 @@ void mal_wait_poll(void)
 	struct mal_fpstate saved;
 
 	mal.lend.last_poll = now;
+	if (mal.unmanaged && now - mal.primary.last_leave > mal.lend.after)
+		mal_unmanaged_wait(&mal, now - mal.primary.last_leave);
 	if (now < mal.lend.next_look)
 		return;
 	mal.lend.next_look = now + mal.lend.look_every;
@@ -360,7 +362,11 @@ bool mal_wait_look(struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 
-	if (!rank->active || now < rank->lend.next_look)
+	if (!rank->active)
+		return false;
+	if (rank->unmanaged && now - rank->primary.last_leave > rank->lend.after)
+		mal_unmanaged_wait(rank, now - rank->primary.last_leave);
+	if (now < rank->lend.next_look)
 		return false;
 	if (!concerns_others(rank))
 		return true;
@@ -372,33 +378,34 @@ bool mal_wait_look(struct mal_rank *rank)
 
 __attribute__((noinline)) static void wait_end(struct mal_rank *rank)
 {
-	uint64_t now;
+	uint64_t now = atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 
 	mal_self.waiting = false;
 	if (rank->lend.lending)
 		take_back(rank);
-	if (rank->unmanaged)
-		mal_unmanaged_wait_end(rank);
 	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
-	now = atomic_exchange_explicit(&rank->lend.abandoned, 0, memory_order_acquire);
-	if (!now)
+	if (now)
+		atomic_store_explicit(&rank->lend.abandoned, 0, memory_order_relaxed);
+	else
 		now = mal_ticks();
+	if (rank->unmanaged)
+		mal_unmanaged_wait_end(rank, now - rank->primary.last_leave);
 	if (now - rank->primary.last_leave > rank->lend.after)
 		rank->lend.usual_wait =
 			rank->lend.usual_wait
 				? (3 * rank->lend.usual_wait + now - rank->primary.last_leave) / 4
 				: now - rank->primary.last_leave;
 	mal_count(&rank->slot->count.mpi, now - rank->primary.last_leave);
-	rank->primary.last_leave = now;
+	rank->primary.last_leave = rank->primary.left_mpi = now;
 }
 
 void mal_call_end(void)
 {
 	if (mal_self.waiting)
 		wait_end(&mal);
-	else
-		mal_self.tests_left--;
-	mal.primary.left_mpi = mal_ticks();
+	/* While no CPU is lent nobody asks when the call ended: those who wait for us do later. */
+	else if (atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed))
+		mal.primary.left_mpi = mal_ticks();
 	if (mal.unmanaged)
 		mal_unmanaged_call_end(&mal);
 }

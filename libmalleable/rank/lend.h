@@ -13,6 +13,7 @@
 #define MAL_RANK_LEND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mal_rank;
 
@@ -20,10 +21,10 @@ struct mal_rank;
 void mal_call_begin(void);
 
 /*
- * The call did not return at once: a wait begins. No clock is read before; time in MPI calls that
- * do not wait counts as serial time.
+ * The call did not return at once: a wait began AGO ticks ago. No clock is read before; time in MPI
+ * calls that do not wait counts as serial time.
  */
-void mal_wait_begin(void);
+void mal_wait_begin(uint64_t ago);
 
 /*
  * Between two polls of a wait: after a while lend CPUs to ranks that ask for some, and sleep while

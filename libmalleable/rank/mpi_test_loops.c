@@ -217,7 +217,7 @@ static void wait_on(struct mal_rank *rank)
 		mal_self.testing = true;
 		mal_self.collective = false;
 		mal_call_begin();
-		mal_wait_begin();
+		mal_wait_begin(0);
 	}
 	if (rank->lend.lending)
 		arm(rank);

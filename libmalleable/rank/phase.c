@@ -77,6 +77,7 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 
 	mal_count(&count->serial, now - rank->primary.last_leave);
 	rank->primary.last_leave = now;
+	rank->polls.serial = count->serial;
 	snapshot = (struct mal_snapshot){
 		.round = round,
 		.kind = kind,

@@ -67,14 +67,112 @@ void mal_mpi_finalize(void (*progress)(void))
  */
 #define SAME_STACK (8u << 20)
 
+/*
+ * A wait that ends within this part of mal_rank.lend.after, some microseconds, is short: reading
+ * the clock would take a good part of its time.
+ */
+#define SHORT 32
+#define POLLS_MAX 1024
+/* About so many short waits are worth one that is timed, which counts for all of them. */
+#define TIMED_EVERY 32
+
+static void count_polls(struct mal_rank *rank, unsigned int polls)
+{
+	mal_self.polls_left = rank->polls.counted = polls;
+}
+
+/*
+ * The last polls took TICKS. Slow ones are looked at soon. Where another thread had the CPU that
+ * says little of how long a wait had lasted at its first look.
+ */
+static void learn_polls(struct mal_rank *rank, uint64_t ticks)
+{
+	unsigned int counted = rank->polls.counted, most = 2 * rank->polls.due;
+	uint64_t due = counted * (rank->lend.after / SHORT) / (ticks + 1), known;
+
+	most = most > POLLS_MAX ? POLLS_MAX : most < 2 ? 2 : most;
+	rank->polls.due = due > most ? most : due ? (unsigned int)due : 1;
+	if (rank->polls.first > 1)
+		rank->polls.first = rank->polls.due;
+	ticks = 16 * ticks / counted;
+	known = rank->polls.sixteen ? rank->polls.sixteen : ticks;
+	ticks = ticks > 2 * known ? 2 * known : ticks;
+	rank->polls.sixteen = known - known / 8 + ticks / 8;
+}
+
+/* A wait began at the call's poll FIRST ago, which is the current one if that is below 2. */
+static void begin_wait(struct mal_rank *rank, unsigned int first)
+{
+	rank->polls.timed = first < 2;
+	mal_wait_begin(first < 2 ? 0 : (first - 1) * rank->polls.sixteen / 16);
+	count_polls(rank, rank->polls.due > 1 ? rank->polls.due - rank->polls.timed : 1);
+}
+
+/* A poll of a wait at which the clock is looked at. */
+static void look(struct mal_rank *rank)
+{
+	uint64_t before = rank->lend.last_poll;
+
+	mal_wait_poll();
+	rank->polls.timed = false;
+	if (rank->polls.counted)
+		learn_polls(rank, rank->lend.last_poll - before);
+	count_polls(rank, rank->polls.due);
+	/* It may have slept, and does so again at the next poll. */
+	if (rank->lend.next_look == rank->lend.last_poll + rank->lend.look_every)
+		mal_self.polls_left = rank->polls.counted = 0;
+}
+
+/*
+ * The short wait that began at tick BEGIN was timed: the others took as long in all, which has
+ * counted as serial time. What a sample had of that is not taken back.
+ */
+__attribute__((noinline)) static void weigh(struct mal_rank *rank, uint64_t begin)
+{
+	uint64_t most = rank->slot->count.serial - rank->polls.serial, pay;
+
+	rank->polls.timed = false;
+	rank->polls.counted -= mal_self.polls_left - 1;
+	learn_polls(rank, rank->primary.last_leave - begin);
+	rank->polls.owed += rank->polls.untimed * (rank->primary.last_leave - begin);
+	rank->polls.untimed = 0;
+	rank->polls.seed = rank->polls.seed * 1103515245u + 12345u;
+	rank->polls.until = 1 + (rank->polls.seed >> 16) % (2 * TIMED_EVERY - 1);
+	rank->polls.first = rank->polls.due;
+	pay = rank->polls.owed < most ? rank->polls.owed : most;
+	rank->polls.owed -= pay;
+	mal_count(&rank->slot->count.serial, -pay);
+	mal_count(&rank->slot->count.mpi, pay);
+	rank->work.polled += pay;
+}
+
+/* The end of a call in which polls are seen. */
+static inline void end_call(struct mal_rank *rank)
+{
+	uint64_t begin = rank->primary.last_leave;
+
+	mal_self.calling = MAL_CALLS_NOT;
+	if (mal_self.waiting) {
+		mal_call_end();
+		if (rank->polls.timed)
+			weigh(rank, begin);
+	} else {
+		if (mal_self.polls_left == rank->polls.first)
+			mal_self.tests_left--;
+		else if (++rank->polls.untimed >= rank->polls.until)
+			rank->polls.first = 1;
+		mal_call_end();
+	}
+	mal_self.polls_left = 0;
+}
+
 /* Leave a call. Returns whether it was one of the primary thread outside regions. */
 static inline bool leave(struct mal_rank *rank)
 {
 	if (!mal_self.mpi_depth || --mal_self.mpi_depth || !rank->active)
 		return false;
 	if (mal_self.calling == MAL_CALLS) {
-		mal_self.calling = MAL_CALLS_NOT;
-		mal_call_end();
+		end_call(rank);
 		return true;
 	}
 	if (mal_self.calling) {
@@ -125,8 +223,10 @@ void mal_mpi_enter(bool collective)
 		mal_self.calling = MAL_CALLS;
 		mal_self.collective = collective;
 		mal_call_begin();
+		mal_self.polls_left = mal.polls.first;
 		if (polling == MAL_MPI_POLLS_UNSEEN) {
-			mal_wait_begin();
+			mal_self.polls_left = 0;
+			mal_wait_begin(0);
 			mal_wait_helper_begin(&mal);
 		}
 	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
@@ -153,30 +253,38 @@ __attribute__((noinline)) static void poll_first(void)
 {
 	if (mal_self.calling == MAL_CALLS_UNSEEN) {
 		mal_wait_helper_withdraw(&mal);
-		mal_wait_poll();
+		mal.polls.counted = 0;
+		look(&mal);
 		return;
 	}
 	mal_mpi_end_tests();
 	mal_self.calling = MAL_CALLS;
 	mal_call_begin();
-	mal_wait_begin();
+	begin_wait(&mal, 1);
 }
 
-void mal_mpi_poll(void)
+/* A poll at which more is done than to count it. */
+__attribute__((noinline)) static void poll_now(void)
 {
 	if (!mal_self.calling) {
 		if (mal_self.mpi_depth && !mal_self.primary && !mal.region.begin)
 			note_waiting(&mal);
 		return;
 	}
-	if (mal_self.waiting) {
-		mal_wait_poll();
-		return;
-	}
-	if (mal_self.calling == MAL_CALLS)
-		mal_wait_begin();
+	if (mal_self.waiting)
+		look(&mal);
+	else if (mal_self.calling == MAL_CALLS)
+		begin_wait(&mal, mal.polls.first);
 	else
 		poll_first();
+}
+
+void mal_mpi_poll(void)
+{
+	if (mal_self.polls_left > 1)
+		mal_self.polls_left--;
+	else
+		poll_now();
 }
 
 /*
@@ -190,11 +298,11 @@ int sched_yield(void)
 	int result;
 
 	mal_mpi_poll();
-	if (inside && polling == MAL_MPI_POLLS_YIELD)
-		return 0;
+	if (inside)
+		return polling == MAL_MPI_POLLS_YIELD ? 0 : (int)syscall(SYS_sched_yield);
 	begin = mal_ticks();
 	result = (int)syscall(SYS_sched_yield);
-	if (!inside && mal_self.primary)
+	if (mal_self.primary)
 		mal_mpi_yielded(mal_ticks() - begin);
 	return result;
 }

@@ -2,10 +2,12 @@
 /*
  * calls.c: nanoseconds per empty parallel region, per MPI call and per phase of a program: what a
  * tool adds to them. The median of many short batches, so that an interruption of the machine
- * spoils one batch only. For t/bench/overhead, which runs it without a tool, with an empty one,
- * balanced, and with peers.
+ * spoils one batch only. Between two ranks: of messages, the shortest batch, as a rank that is
+ * interrupted keeps both waiting. For t/bench/overhead, which runs it without a tool, with an empty
+ * one, balanced, and with peers.
  */
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #define REGIONS 400
 #define CALLS 4000
 #define PHASES 200
+#define EXCHANGES 50
 
 static volatile int sink;
 
@@ -76,14 +79,129 @@ static void test(void)
 	MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
 
-/* calls region|call|test N: only these, N times, for counting instructions. */
+static int answer(void *nothing, MPI_Status *status)
+{
+	(void)nothing;
+	MPI_Status_set_elements(status, MPI_INT, 0);
+	MPI_Status_set_cancelled(status, 0);
+	sched_yield();
+	return MPI_SUCCESS;
+}
+
+static int nothing_left(void *nothing)
+{
+	(void)nothing;
+	return MPI_SUCCESS;
+}
+
+static int not_cancelled(void *nothing, int complete)
+{
+	(void)nothing;
+	(void)complete;
+	return MPI_SUCCESS;
+}
+
+/* A wait in which the MPI library polls once: the end of a request that has come. */
+static void wait_once(void)
+{
+	MPI_Request request;
+
+	MPI_Grequest_start(answer, nothing_left, not_cancelled, NULL, &request);
+	MPI_Grequest_complete(request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* What two ranks do. */
+static int me;
+static char byte, out[1024], in[1024];
+
+static void ping_pong(void)
+{
+	if (me) {
+		MPI_Recv(&byte, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(&byte, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+	} else {
+		MPI_Send(&byte, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+		MPI_Recv(&byte, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
+static void sum(void)
+{
+	double one = 1, all;
+
+	MPI_Allreduce(&one, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* From each to the other: a rank that only sends would not wait. */
+static void cast(void)
+{
+	static double value;
+
+	MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	MPI_Bcast(&value, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+
+static void exchange(void)
+{
+	MPI_Sendrecv(out, sizeof(out), MPI_CHAR, 1 - me, 0, in, sizeof(in), MPI_CHAR, 1 - me, 0,
+		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void wait_for_all(void)
+{
+	MPI_Request requests[4];
+
+	for (int i = 0; i < 2; i++) {
+		MPI_Irecv(in + 8 * i, 8, MPI_CHAR, 1 - me, i, MPI_COMM_WORLD, &requests[i]);
+		MPI_Isend(out + 8 * i, 8, MPI_CHAR, 1 - me, i, MPI_COMM_WORLD, &requests[2 + i]);
+	}
+	MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+
+/* Nanoseconds of WHAT, of which each does two where HALVES. */
+static void shortest(const char *name, void (*what)(void), int halves, long batches)
+{
+	double least = 1e9;
+
+	for (long batch = 0; batch < batches; batch++) {
+		double begin = MPI_Wtime(), took;
+
+		for (int i = 0; i < EXCHANGES; i++)
+			what();
+		took = (MPI_Wtime() - begin) / EXCHANGES / halves * 1e9;
+		least = took < least ? took : least;
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!me)
+		printf("%s %.1f ", name, least);
+}
+
+static void between_ranks(long batches)
+{
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	region();
+	shortest("half", ping_pong, 2, batches);
+	shortest("allreduce", sum, 1, batches);
+	shortest("bcast", cast, 2, batches);
+	shortest("sendrecv", exchange, 1, batches);
+	shortest("waitall", wait_for_all, 1, batches);
+}
+
+/* calls region|call|test|wait|latency N: only these, N times, for counting instructions. */
 static void repeat(const char *what, long count)
 {
+	if (strcmp(what, "latency") == 0) {
+		between_ranks(count);
+		return;
+	}
 	for (long i = 0; i < count; i++) {
 		if (strcmp(what, "region") == 0)
 			region();
 		else if (strcmp(what, "test") == 0)
 			test();
+		else if (strcmp(what, "wait") == 0)
+			wait_once();
 		else
 			call();
 	}

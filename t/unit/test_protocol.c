@@ -59,7 +59,7 @@ static void rank_1_ends_its_region(void)
 static void wait_and_lend(void)
 {
 	let_borrow(2);
-	mal_wait_begin();
+	mal_wait_begin(0);
 	while (!mal.lend.lending) {
 		turn_clock(10 * US);
 		mal_wait_poll();
@@ -500,7 +500,7 @@ static void planned(void **state)
 static void nobody_would_borrow(void **state)
 {
 	(void)state;
-	mal_wait_begin();
+	mal_wait_begin(0);
 	for (unsigned int i = 0; i < 1000; i++) {
 		turn_clock(10 * US);
 		mal_wait_poll();

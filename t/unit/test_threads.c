@@ -618,9 +618,14 @@ static void loose(void **state)
 	mal_unmanaged_open(&mal);
 	assert_true(mal.unmanaged);
 	run_thread(answer, NULL);
-	mal_unmanaged_wait_begin(&mal);
-	test_clock.thread += 3 * MS;
-	mal_unmanaged_wait_end(&mal);
+	/* In a short wait it polls all the time, in a long one until its clock is read. */
+	mal.lend.after = MS / 2;
+	test_clock.thread = MS;
+	mal_unmanaged_wait_end(&mal, MS / 2);
+	mal_unmanaged_wait(&mal, MS / 2);
+	mal_unmanaged_wait(&mal, MS);
+	test_clock.thread += 2 * MS;
+	mal_unmanaged_wait_end(&mal, 5 * MS);
 	test_clock.process += 10 * MS;
 	mal_unmanaged_sample(&mal, &snapshot);
 	assert_int_equal(snapshot.max, 2);
@@ -664,7 +669,7 @@ static void loose_lends(void **state)
 	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
-	mal_wait_begin();
+	mal_wait_begin(0);
 	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		mal_wait_poll();
@@ -698,7 +703,7 @@ static void *compute(void *nothing)
 
 static void wait_long(void)
 {
-	mal_wait_begin();
+	mal_wait_begin(0);
 	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
 		turn_clock(100 * US);
 		test_clock.thread += 100 * US;

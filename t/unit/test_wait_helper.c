@@ -182,6 +182,57 @@ static void polls_that_are_seen(void **state)
 	assert_int_equal(other.starts, 0);
 }
 
+/* Polls of 100 ns each. */
+static void poll_for(unsigned int polls)
+{
+	mal_mpi_enter(false);
+	for (; polls; polls--) {
+		turn_clock(100);
+		mal_mpi_poll();
+	}
+	mal_mpi_leave(false);
+}
+
+/*
+ * Waits that end within some microseconds read no clock but where they are timed, and count as what
+ * they are: half of the time here. That of a long wait is known as well as before.
+ */
+static void many_polls(void **state)
+{
+	uint64_t begin, mpi, serial, reads;
+
+	(void)state;
+	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	for (unsigned int i = 0; i < 20; i++)
+		poll_for(1000);
+	begin = mal_ticks();
+	mal.primary.last_leave = begin;
+	mpi = mal.slot->count.mpi;
+	serial = mal.slot->count.serial;
+	mal.polls.serial = serial;
+	test_clock.step = 1;
+	for (unsigned int i = 0; i < 10000; i++) {
+		turn_clock(1000);
+		poll_for(11);
+	}
+	reads = test_clock.now - begin - 10000 * 2100;
+	assert_in_range(reads, 100, 2000);
+	poll_for(1);
+	begin = mal.primary.last_leave - begin;
+	mpi = mal.slot->count.mpi - mpi;
+	serial = mal.slot->count.serial - serial;
+	assert_int_equal(mpi + serial, begin);
+	assert_in_range(mpi, 9 * MS, 11 * MS);
+	/* One of 140 us. */
+	test_clock.step = 0;
+	poll_for(1000);
+	mpi = mal.slot->count.mpi;
+	mal.polls.untimed = 0;
+	mal.polls.first = mal.polls.due;
+	poll_for(1400);
+	assert_in_range(mal.slot->count.mpi - mpi, 139 * US, 140 * US);
+}
+
 static void short_waits(void **state)
 {
 	(void)state;
@@ -439,6 +490,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(polls_that_are_seen),
+		CASE(many_polls),
 		CASE(short_waits),
 		CASE(nothing_to_lend),
 		CASE(long_waits),

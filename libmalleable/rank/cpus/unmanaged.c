@@ -31,7 +31,8 @@ static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snaps
 {
 	unsigned int cpus = rank->cpus.own_count;
 	uint64_t serial = snapshot->serial - rank->work.last_serial, least;
-	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - rank->work.waited;
+	uint64_t polled = rank->work.waited + (uint64_t)(mal_ticks_to_s(rank->work.polled) * 1e9);
+	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - polled;
 	uint64_t worked = cpu > rank->work.last_cpu
 				  ? mal_s_to_ticks((double)(cpu - rank->work.last_cpu) * 1e-9)
 				  : 0;
@@ -61,14 +62,27 @@ void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
 	snapshot->serial -= rank->work.not_serial;
 }
 
-void mal_unmanaged_wait_begin(struct mal_rank *rank)
+static uint64_t cpu_ns(const struct mal_rank *rank)
 {
-	rank->work.wait_begin = mal_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return mal_clock_ns(mal_thread_clock(rank->primary.tid));
 }
 
-void mal_unmanaged_wait_end(struct mal_rank *rank)
+void mal_unmanaged_wait(struct mal_rank *rank, uint64_t ticks)
 {
-	rank->work.waited += mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - rank->work.wait_begin;
+	if (rank->work.wait_begin)
+		return;
+	/* Longer only if another thread had the CPU: that is no poll. */
+	rank->work.polled += ticks < 2 * rank->lend.after ? ticks : 2 * rank->lend.after;
+	rank->work.wait_begin = cpu_ns(rank);
+}
+
+void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks)
+{
+	if (rank->work.wait_begin)
+		rank->work.waited += cpu_ns(rank) - rank->work.wait_begin;
+	else
+		rank->work.polled += ticks;
+	rank->work.wait_begin = 0;
 }
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
@@ -85,8 +99,8 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 	rank->work.asks = asks;
 	mal_borrower_set(&rank->segment, rank->me, asks);
 	if (asks)
-		mal_request_open(&rank->segment, rank->me, rank->primary.left_mpi, 0,
-				 rank->cpus.own_count, true);
+		mal_request_open(&rank->segment, rank->me, mal_ticks(), 0, rank->cpus.own_count,
+				 true);
 }
 
 void mal_unmanaged_call_end(struct mal_rank *rank)

@@ -23,9 +23,12 @@ void mal_unmanaged_open(struct mal_rank *rank);
  */
 void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot);
 
-/* Around a wait of the primary thread in MPI: polling is no work. */
-void mal_unmanaged_wait_begin(struct mal_rank *rank);
-void mal_unmanaged_wait_end(struct mal_rank *rank);
+/*
+ * In a wait of the primary thread in MPI that has lasted TICKS, and at its end: polling is no work.
+ * A wait that ends before the first call polled all the time.
+ */
+void mal_unmanaged_wait(struct mal_rank *rank, uint64_t ticks);
+void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks);
 
 /* Around each MPI call: between calls a rank with more threads than CPUs asks for CPUs. */
 void mal_unmanaged_call_begin(const struct mal_rank *rank);

@@ -120,6 +120,23 @@ struct mal_rank {
 		uint64_t sure, step, lately, short_region, slack;
 	} lengths;
 
+	/*
+	 * wait.c: polls of the primary thread in blocking calls. A wait that ends before `first`
+	 * polls is not timed; of those some are, for all.
+	 */
+	struct {
+		unsigned int first;   /* polls to the first look at the clock; below 2: the first */
+		unsigned int due;     /* from one look to the next: they take some microseconds */
+		unsigned int counted; /* since the last look; 0: the thread slept since */
+		uint64_t sixteen;     /* ticks that so many polls take */
+		unsigned int untimed; /* short waits since the last one that was timed */
+		unsigned int until;   /* so many; SEED: of random numbers */
+		unsigned int seed;
+		bool timed;	 /* the current wait is, from its first poll on */
+		uint64_t owed;	 /* ticks of such waits that still count as serial */
+		uint64_t serial; /* that counter at the last sample */
+	} polls;
+
 	/* lend.c: all in ticks, but: */
 	struct {
 		bool lending;	    /* some of our CPUs are lent */
@@ -228,8 +245,9 @@ struct mal_rank {
 
 	/* unmanaged.c: of unmanaged ranks alone */
 	struct {
-		uint64_t waited;      /* CPU time of the primary thread in waits, ns */
-		uint64_t wait_begin;  /* its CPU time at the start of the current wait */
+		uint64_t waited;      /* CPU time of the primary thread in long waits, ns */
+		uint64_t polled;      /* and in short ones, in ticks: it polls */
+		uint64_t wait_begin;  /* its CPU time early in the current wait, 0: not known */
 		uint64_t last_cpu;    /* that of the process outside waits at the last sample, ns */
 		uint64_t last_serial; /* serial counter at the last sample, ticks */
 		uint64_t busy;	      /* ticks worked while unmanaged */
@@ -273,12 +291,13 @@ struct mal_thread {
 	uintptr_t mpi_frame; /* frame of the outermost call, while mpi_depth */
 	unsigned int nested; /* depth of teams inside the managed one */
 	bool primary;
-	uint8_t special; /* MAL_BY_CPU_TIME, MAL_MIMICS_FP */
-	bool met;	 /* was considered as primary thread */
-	uint8_t calling; /* enum mal_calling */
-	bool testing;	 /* primary, in a loop of MPI tests that counts as waiting */
-	bool waiting;	 /* in such a call or loop, for long enough to be a wait */
-	bool collective; /* the call is collective */
+	uint8_t special;	 /* MAL_BY_CPU_TIME, MAL_MIMICS_FP */
+	bool met;		 /* was considered as primary thread */
+	uint8_t calling;	 /* enum mal_calling */
+	bool testing;		 /* primary, in a loop of MPI tests that counts as waiting */
+	bool waiting;		 /* in such a call or loop, for long enough to be a wait */
+	bool collective;	 /* the call is collective */
+	unsigned int polls_left; /* primary, in a call: to the next look at the clock */
 	/* tests, and calls that return at once, until the loop of them is looked at */
 	long tests_left;
 };
