@@ -137,7 +137,7 @@ has() { grep -qx "$1 $2" "$work/seen" || { echo "# $(grep "^$1 " "$work/seen"), 
 ok "the primary thread is bound to one CPU" all_of "exits 0" "has kernel 1" "has after 1"
 for way in sched_getaffinity "sched_getaffinity(pid)" pthread_getaffinity system popen posix_spawn \
 	posix_spawnp fork vfork execle \
-	pthread_create thrd_create; do
+	pthread_create thrd_create timer_create aio_read lio_listio getaddrinfo_a mq_notify; do
 	ok "$way: all CPUs of the rank" has "$way" 2
 done
 ok "a thread for which the program chose a CPU keeps it" has pthread_attr 1
@@ -147,7 +147,7 @@ all_ways() {
 	cp "$work/out" "$work/seen"
 	exits 0 && has kernel 1 && has after 1 && has pthread_attr 1 || return
 	for way in sched_getaffinity pthread_getaffinity system popen posix_spawn fork vfork \
-		pthread_create thrd_create; do
+		pthread_create thrd_create timer_create aio_read getaddrinfo_a; do
 		has "$way" 2 || return
 	done
 }

@@ -5,9 +5,16 @@
  * the CPUs of its own process only.
  */
 #define _GNU_SOURCE
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -68,6 +76,66 @@ static void start_threads(void)
 	pthread_attr_setaffinity_np(&attributes, sizeof(mask), &mask);
 	pthread_create(&thread, &attributes, in_pthread, "pthread_attr");
 	pthread_join(thread, NULL);
+}
+
+static sem_t told;
+
+static void notified(union sigval way)
+{
+	say(way.sival_ptr, count());
+	sem_post(&told);
+}
+
+/* STARTED: a thread of the C library tells, as EVENT has it. */
+static void await(int started)
+{
+	while (started == 0 && sem_wait(&told) < 0 && errno == EINTR)
+		;
+}
+
+#define BY(way) \
+	(struct sigevent) \
+	{ \
+		.sigev_notify = SIGEV_THREAD, .sigev_notify_function = notified, \
+		.sigev_value.sival_ptr = (way) \
+	}
+
+/* Those that the C library makes by internal names. */
+static void start_threads_of_libc(void)
+{
+	struct itimerspec soon = {.it_value.tv_nsec = 1000000};
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
+	struct gaicb look_up = {.ar_name = "127.0.0.1", .ar_request = &hints};
+	struct sigevent event = BY("timer_create");
+	struct mq_attr small = {.mq_maxmsg = 1, .mq_msgsize = 1};
+	static char byte;
+	int file = open("/dev/zero", O_RDONLY);
+	struct aiocb read = {.aio_fildes = file,
+			     .aio_buf = &byte,
+			     .aio_nbytes = 1,
+			     .aio_sigevent = BY("aio_read")},
+		     listed = read;
+	char name[64];
+	timer_t timer;
+	mqd_t queue;
+
+	sem_init(&told, 0, 0);
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+		await(timer_settime(timer, 0, &soon, NULL));
+	await(aio_read(&read));
+	event = BY("lio_listio");
+	listed.aio_sigevent.sigev_notify = SIGEV_NONE;
+	await(lio_listio(LIO_NOWAIT, (struct aiocb *[]){&listed}, 1, &event));
+	event = BY("getaddrinfo_a");
+	await(getaddrinfo_a(GAI_NOWAIT, (struct gaicb *[]){&look_up}, 1, &event));
+	snprintf(name, sizeof(name), "/children-%d", (int)getpid());
+	queue = mq_open(name, O_CREAT | O_RDWR, 0600, &small);
+	event = BY("mq_notify");
+	if (queue == (mqd_t)-1)
+		return;
+	mq_unlink(name);
+	if (mq_notify(queue, &event) == 0)
+		await(mq_send(queue, "", 1, 0));
 }
 
 /* Wait for the child PID. */
@@ -143,6 +211,7 @@ int main(int argc, char **argv)
 	say("pthread_getaffinity", CPU_COUNT(&mask));
 	start_processes();
 	start_threads();
+	start_threads_of_libc();
 	say("after", count());
 	MPI_Finalize();
 	return 0;

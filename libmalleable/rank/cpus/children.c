@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * children.c: what the program sees of its CPUs, and which CPUs its child processes get.
+ * children.c: what the program sees of its CPUs, and which CPUs its child processes get, and the
+ * threads that the C library makes for it.
  *
  * Invariant: a child process gets the CPUs of its rank, not the one of its creator
  * (t/unit/test_threads.c: children).
  *
  * The C library calls its own functions by internal names, so each function that starts a process
- * is interposed.
+ * is interposed, and each that makes a thread.
  */
 #include "libmalleable/rank/cpus/children.h"
 
+#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -20,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <wordexp.h>
 
@@ -262,6 +267,41 @@ int wordexp(const char *words, wordexp_t *expanded, int flags)
 	}
 SPAWNS(posix_spawn, file)
 SPAWNS(posix_spawnp, "")
+
+/* A function that makes threads which inherit the CPUs of the calling one, if WHEN. */
+#define MAKES_THREADS(name, when, parameters, arguments) \
+	int name parameters \
+	{ \
+		MAL_NEXT(name); \
+		bool widened, makes = when; \
+\
+		if (!makes) \
+			return next arguments; \
+		widened = widen(&mal); \
+		int result = next arguments; \
+\
+		narrow(&mal, widened); \
+		return result; \
+	}
+MAKES_THREADS(timer_create, event && event->sigev_notify == SIGEV_THREAD,
+	      (clockid_t clock, struct sigevent *event, timer_t *timer), (clock, event, timer))
+MAKES_THREADS(mq_notify, event && event->sigev_notify == SIGEV_THREAD,
+	      (mqd_t queue, const struct sigevent *event), (queue, event))
+MAKES_THREADS(aio_read, true, (struct aiocb * what), (what))
+MAKES_THREADS(aio_read64, true, (struct aiocb64 * what), (what))
+MAKES_THREADS(aio_write, true, (struct aiocb * what), (what))
+MAKES_THREADS(aio_write64, true, (struct aiocb64 * what), (what))
+MAKES_THREADS(aio_fsync, true, (int operation, struct aiocb *what), (operation, what))
+MAKES_THREADS(aio_fsync64, true, (int operation, struct aiocb64 *what), (operation, what))
+MAKES_THREADS(lio_listio, true,
+	      (int mode, struct aiocb *const *list, int count, struct sigevent *event),
+	      (mode, list, count, event))
+MAKES_THREADS(lio_listio64, true,
+	      (int mode, struct aiocb64 *const *list, int count, struct sigevent *event),
+	      (mode, list, count, event))
+MAKES_THREADS(getaddrinfo_a, true,
+	      (int mode, struct gaicb **list, int count, struct sigevent *event),
+	      (mode, list, count, event))
 
 static __typeof__(execve) *next_execve;
 static __typeof__(execvpe) *next_execvpe;

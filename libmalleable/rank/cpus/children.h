@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * children.h: what the program sees of its CPUs, and which CPUs its child processes get.
+ * children.h: what the program sees of its CPUs, and which CPUs its child processes get, and the
+ * threads that the C library makes for it (timers, asynchronous I/O, name look-ups).
  *
  * We bind each thread to one CPU. The program sees what it would have without us: the CPUs that it
  * chose itself, or the user by variables of OpenMP, or those that its rank started with. Its
