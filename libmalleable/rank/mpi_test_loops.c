@@ -26,9 +26,15 @@
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
 
-/* Tests between two looks at the clock: initially, and at most. */
+/*
+ * Tests between two looks at the clock: initially, and at most. The first looks come sooner, each
+ * after twice as many tests as the one before, and notice only whether the program pauses between
+ * tests.
+ */
 #define TESTS_FIRST 64
 #define TESTS_MAX 1024
+#define TESTS_EARLY 2
+#define PAUSE_S 50e-6
 /* A loop that takes more CPU time per test does much else. */
 #define TEST_S 2e-6
 /*
@@ -121,7 +127,7 @@ static void arm(struct mal_rank *rank)
 
 void mal_mpi_end_tests(void)
 {
-	mal_self.tests_left = TESTS_FIRST;
+	mal_self.tests_left = TESTS_EARLY;
 	mal.loop.looked = 0;
 	mal.loop.timing = false;
 	if (!mal_self.testing)
@@ -217,7 +223,7 @@ static void wait_on(struct mal_rank *rank)
 		mal_self.testing = true;
 		mal_self.collective = false;
 		mal_call_begin();
-		mal_wait_begin(0);
+		mal_wait_begin(mal_ticks() - rank->loop.begun);
 	}
 	if (rank->lend.lending)
 		arm(rank);
@@ -228,7 +234,10 @@ static void begin_loop(struct mal_rank *rank)
 {
 	rank->loop.test = mal_s_to_ticks(TEST_S);
 	rank->loop.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	rank->loop.due = TESTS_FIRST;
+	rank->loop.pause = mal_s_to_ticks(PAUSE_S);
+	rank->loop.begun = mal_ticks();
+	rank->loop.early = true;
+	rank->loop.due = 1;
 	rank->loop.slow = false;
 	rank->loop.looks = 0;
 	rank->loop.tested = rank->loop.worked = 0;
@@ -266,7 +275,7 @@ static void look_again(struct mal_rank *rank)
 	rank->loop.looked = mal_ticks();
 	rank->loop.yielded = 0;
 	mal_self.tests_left = rank->loop.due;
-	if (rank->loop.looks++ % TIMED_EVERY)
+	if (rank->loop.early || rank->loop.looks++ % TIMED_EVERY)
 		return;
 	rank->loop.timing = true;
 	rank->loop.entered = 0;
@@ -284,6 +293,13 @@ __attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count
 		look_again(rank);
 		return;
 	}
+	if (rank->loop.early && ticks < count * rank->loop.pause) {
+		rank->loop.due *= 2;
+		rank->loop.early = rank->loop.due < TESTS_FIRST;
+		look_again(rank);
+		return;
+	}
+	rank->loop.early = false;
 	what = judge(rank, count, ticks);
 	if (what == COMPUTES) {
 		mal_mpi_end_tests();
@@ -302,7 +318,7 @@ __attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 	uint64_t count = (uint64_t)(mal.loop.due - mal_self.tests_left);
 	struct mal_fpstate saved;
 
-	mal_self.tests_left = TESTS_FIRST;
+	mal_self.tests_left = TESTS_EARLY;
 	if (!mal_self.primary || !rank->active || rank->region.depth)
 		return;
 	if (mal.loop.timing) {

@@ -718,6 +718,21 @@ static void tests_wait(void **state)
 }
 
 /* One that computes between tests is none; one that sleeps between them is. */
+/* A program that sleeps for 10 ms between tests waits after a few. */
+static void tests_pause(void **state)
+{
+	(void)state;
+	test_often(5, 10000 * US, 0);
+	assert_true(mal_self.testing);
+	assert_int_equal(waits_begun, 1);
+	mal_mpi_tested(true);
+	assert_int_equal(calls_ended, 1);
+	/* And one that computes for so long does not. */
+	test_often(100, 10000 * US, 10000);
+	assert_false(mal_self.testing);
+	assert_int_equal(waits_begun, 1);
+}
+
 static void tests_compute(void **state)
 {
 	(void)state;
@@ -1033,6 +1048,7 @@ int main(void)
 		CASE(jumps),
 		CASE(phases),
 		CASE(tests_wait),
+		CASE(tests_pause),
 		CASE(tests_compute),
 		CASE(tests_work),
 		CASE(tests_and_calls),

@@ -207,7 +207,9 @@ struct mal_rank {
 	/* mpi_test_loops.c: of the primary thread */
 	struct {
 		unsigned int due;   /* tests from the last look to the next */
-		unsigned int looks; /* at this loop */
+		unsigned int looks; /* at this loop, but for early ones */
+		bool early;	    /* so far there was no pause */
+		uint64_t begun;	    /* tick */
 		bool timing;	    /* the next test, or this one, is timed by itself */
 		uint64_t entered;   /* its tick; 0: not yet */
 		/* ticks that a test takes if nothing disturbs; 0: none was timed yet */
@@ -219,7 +221,7 @@ struct mal_rank {
 		bool slow;
 		uint64_t used;
 		long switches;
-		uint64_t test; /* TEST_S in ticks */
+		uint64_t test, pause; /* TEST_S, PAUSE_S in ticks */
 		uint64_t look_every;
 	} loop;
 	/* mpi_test_loops.c: shared by the primary thread and the watching one */
