@@ -3,8 +3,8 @@
  * gen.c: the load of t/bench/suite: MPI ranks whose parallel regions work for the times that the
  * options give, on the timed node or on real CPUs (t/node/work.h).
  *
- * Ranks meet after each step: a phase, or each region of it with --alternate. It never asks for its
- * number of threads, so it is malleable as it is.
+ * Ranks meet after each step: a phase, or each region of it with --alternate. The program never
+ * asks for its number of threads, so it is malleable as it is.
  */
 #include <getopt.h>
 #include <math.h>
@@ -25,13 +25,14 @@
 
 static struct options {
 	double work_ms[MAX_RANKS]; /* of one core a phase */
-	double serial;
-	int work_count, ranks, iterations, regions, chunks, inner, rotate, random, unscaled;
+	double serial, noise;
+	int work_count, ranks, iterations, meet, regions, chunks, inner, rotate, random, unscaled;
 	int is_static, drift, alternate, travel, loads;
 } options = {.work_ms = {15, 5},
 	     .work_count = 2,
 	     .ranks = 2,
 	     .iterations = 20,
+	     .meet = 1,
 	     .regions = 1,
 	     .chunks = 16,
 	     .inner = 1,
@@ -54,6 +55,8 @@ static const char help[] =
 	"  --alternate        work moves on in each region, after which ranks meet\n"
 	"  --travel           64 times the work where a front is that travels over ranks\n"
 	"  --serial=PART      part of the work that is outside regions\n"
+	"  --noise=PART       each work of a rank differs by so much (lognormal)\n"
+	"  --meet=N           all ranks meet each N phases, else neighbours (default 1)\n"
 	"  --unscaled=RANK    one thread does all work of this rank\n"
 	"  --loads            print a line a step: of each rank ms outside + in regions\n"
 	"\n"
@@ -95,6 +98,7 @@ static void parse(int argc, char **argv)
 {
 	static const struct option list[] = {
 		NUMBER(iterations),
+		NUMBER(meet),
 		NUMBER(regions),
 		NUMBER(chunks),
 		NUMBER(inner),
@@ -108,6 +112,7 @@ static void parse(int argc, char **argv)
 		FLAG(loads),
 		{"work", required_argument, NULL, 'w'},
 		{"serial", required_argument, NULL, 'S'},
+		{"noise", required_argument, NULL, 'n'},
 		{"schedule", required_argument, NULL, 's'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -121,6 +126,8 @@ static void parse(int argc, char **argv)
 			parse_work(optarg);
 		else if (option == 'S')
 			options.serial = fmin(number(optarg), 1);
+		else if (option == 'n')
+			options.noise = number(optarg);
 		else if (option == 's' && strcmp(optarg, "static") == 0)
 			options.is_static = 1;
 		else if (option == 's' && strcmp(optarg, "dynamic") != 0)
@@ -133,7 +140,7 @@ static void parse(int argc, char **argv)
 	if (optind < argc)
 		wrong("unknown argument", argv[optind]);
 	if (!options.work_count || !options.ranks || !options.iterations || !options.regions ||
-	    !options.chunks || !options.inner)
+	    !options.chunks || !options.inner || !options.meet)
 		wrong("0 where 1 is the least", "");
 }
 
@@ -163,8 +170,23 @@ static double refinement(int rank, int phase)
 	return 1 + (REFINED - 1) * fmax(to - from, 0) / COLUMNS;
 }
 
-/* The work of a RANK in a REGION of a PHASE, in ms of one core. */
-static double work_of(int rank, int phase, int region)
+/* A number from 0 to 1, never 0, that looks like chance. */
+static double chance(uint64_t x)
+{
+	return ((double)(mix(x) >> 11) + 1) / 9007199254740992.0;
+}
+
+/* A factor of mean 1 (Box, Muller: Annals of Mathematical Statistics 29, 1958). */
+static double noise(int rank, int phase, int region)
+{
+	uint64_t from = mix(((uint64_t)phase << 32) + ((uint64_t)region << 16) + (uint64_t)rank);
+	double normal = sqrt(-2 * log(chance(from))) * cos(2 * 3.14159265358979 * chance(~from));
+
+	return exp(options.noise * normal - options.noise * options.noise / 2);
+}
+
+/* The work of a RANK in a REGION of a PHASE without noise, in ms of one core. */
+static double quiet_work_of(int rank, int phase, int region)
 {
 	double at = 0, between;
 
@@ -182,6 +204,14 @@ static double work_of(int rank, int phase, int region)
 	between = at - floor(at);
 	rank -= (int)at;
 	return ((1 - between) * listed(rank) + between * listed(rank - 1)) / options.regions;
+}
+
+/* The work of a RANK in a REGION of a PHASE, in ms of one core. */
+static double work_of(int rank, int phase, int region)
+{
+	double work = quiet_work_of(rank, phase, region);
+
+	return options.noise > 0 ? work * noise(rank, phase, region) : work;
 }
 
 static void print_loads(void)
@@ -255,6 +285,22 @@ static uint64_t region(int rank, int phase, int number)
 	return work_dynamic(each, rank == options.unscaled ? options.chunks : 1, from);
 }
 
+/* A step is over, the last one of PHASE. */
+static void meet(int rank, int phase)
+{
+	int next = (rank + 1) % options.ranks, last = (rank + options.ranks - 1) % options.ranks;
+	double given = phase, got;
+
+	if ((phase + 1) % options.meet == 0) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		return;
+	}
+	MPI_Sendrecv(&given, 1, MPI_DOUBLE, next, 0, &got, 1, MPI_DOUBLE, last, 0, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	MPI_Sendrecv(&given, 1, MPI_DOUBLE, last, 1, &got, 1, MPI_DOUBLE, next, 1, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t sum = 0, total = 0;
@@ -275,7 +321,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < options.regions; i++) {
 			sum += region(rank, phase, i);
 			if (options.alternate || i == options.regions - 1)
-				MPI_Barrier(MPI_COMM_WORLD);
+				meet(rank, phase);
 		}
 	begin = MPI_Wtime() - begin;
 	MPI_Reduce(&sum, &total, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
