@@ -120,13 +120,14 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
 
 void mal_controller_take_round(struct mal_controller *controller, struct mal_window *window)
 {
-	bool moves;
+	bool read = mal_round_read(controller, window), moves;
 
-	if (mal_round_read(controller, window)) {
+	/* In the first round, which has no window: it takes longer than ranks wait for a plan. */
+	mal_allocation_read_places(controller);
+	if (read) {
 		mal_overdue_end(controller, window);
 		mal_totals_add(controller, window->samples);
 		mal_history_note(controller, window);
-		mal_allocation_read_places(controller);
 		mal_recording_window(controller, window);
 		mal_alternatives_window(controller, window);
 		moves = !controller->plausibility.now && mal_plan_make(controller, window);

@@ -24,7 +24,7 @@
  * in this phase, not the next: for this part of the window, and ANSWER_MAX_S at most.
  */
 #define ANSWER_PART 0.02
-#define ANSWER_MAX_S 1e-3
+#define ANSWER_MAX_S 2e-3
 /*
  * They also wait for the CPUs that a plan brings: the giver is here too, but may have woken later.
  * A region that starts without them runs short of CPUs to its end.

@@ -329,6 +329,30 @@ static void loop(void **state)
 	assert_null(node_wrong(node));
 }
 
+/* Before there is a window: reading takes longer than ranks wait for a plan. */
+static bool first_turns(struct mal_controller *controller, void *context)
+{
+	unsigned int *turns = context;
+
+	if (*turns == 2) {
+		assert_int_equal(node_totals(controller)->windows, 0);
+		assert_true(controller->allocation.read);
+	}
+	return turn(controller, turns);
+}
+
+static void places_are_read_in_time(void **state)
+{
+	unsigned int turns = 0;
+
+	(void)state;
+	node_close(node);
+	node = node_open(3, 2, "--policy=auto --off-file=/off");
+	assert_false(node->allocation.read);
+	node_run(node, first_turns, &turns);
+	assert_true(node_totals(node)->windows > 10);
+}
+
 static void start_ranks(void)
 {
 	for (unsigned int rank = 0; rank < 3; rank++)
@@ -638,6 +662,7 @@ int main(void)
 		CASE(admin_switch),
 		CASE(no_switch),
 		CASE(loop),
+		CASE(places_are_read_in_time),
 		CASE(overdue),
 		CASE(overdue_with_orders),
 		CASE(overdue_with_another_policy),
