@@ -17,16 +17,38 @@ if full; then
 	ok "at each level, stripped too, with teams of any size" measured --runs 3 --asan
 else
 	for compiler in gcc clang; do
-		ok "$compiler -O2: no bound region is called free, each hot one is" \
+		ok "$compiler -O2: each bound region is found, each hot one, each right alone" \
 			measured --compilers "$compiler" --options O2 \
-			carried.c clauses.c constructs.c count.c indirect.c libraries.c locks.c \
-			loops.c misuse.c mpi.c questions.c reductions.c rounded.c tasks.c tls.c \
-			waits.c
+			alone.c alone.cc carried.c clauses.c constructs.c count.c indirect.c \
+			libraries.c locks.c loops.c misuse.c mpi.c questions.c reductions.c \
+			rounded.c rounding.c tasks.c tls.c waits.c
 	done
-	ok "gfortran -O2" measured --compilers gcc --options O2 floops.f90 fbound.f90
+	ok "gfortran -O2" measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
 fi
+cat >"$work/fused.c" <<'C'
+/* What is fused to one instruction in vectors is not in the rest of the loop. */
+enum { N = 203 };
+double a[3 * N], b[N], c[N], o[3 * N];
+int main(void) {
+#pragma omp parallel for
+	for (int i = 0; i < N; i++) {
+		double x = a[3 * i] * b[i] + c[i], y = a[3 * i + 1] * b[i] + c[i];
+		double z = a[3 * i + 2] * b[i] - c[i];
+		o[3 * i] = x * y - z * z;
+		o[3 * i + 1] = y * z - x * x;
+		o[3 * i + 2] = z * x - y * y;
+	}
+	return o[1] > 1;
+}
+C
+gcc -O3 -march=x86-64-v3 -fopenmp -o "$work/fused" "$work/fused.c" || exit 1
+run "$malleable" inspect "$work/fused"
+ok "a loop of fused vectors and a rest may round otherwise" says 'free, sums: vectors and the rest'
+gcc -O3 -fopenmp -o "$work/fused" "$work/fused.c" || exit 1
+run "$malleable" inspect "$work/fused"
+ok "not where nothing is fused" says ': free$'
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$corpus/programs/tasks.c" || exit 1
 run "$malleable" inspect --json "$work/stripped"
 ok "a stripped program is read by its unwind information" \

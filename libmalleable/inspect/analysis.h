@@ -19,7 +19,8 @@ enum {
 	MAL_SEEDS = 256,
 	MAL_ESCAPES = 64,
 	MAL_NEAR = 256,
-	MAL_KEPT = 4096
+	MAL_KEPT = 4096,
+	MAL_ITEMS = 512
 };
 
 struct mal_stack_slot {
@@ -46,6 +47,8 @@ struct mal_state {
 	uint8_t working;
 	/* A combination of results that only one thread does at a time. */
 	uint8_t protected_;
+	/* The same on all ways; one thread alone comes here. */
+	uint8_t held, chosen;
 };
 
 /* What the branch at the end of a block decides by. */
@@ -135,6 +138,10 @@ struct mal_analysis {
 	int64_t filled[MAL_ESCAPES];
 	uint32_t filled_count;
 	struct mal_finding *finding;
+	struct mal_callee *callee;
+	/* Addresses that were read, of what an iteration led to. */
+	mal_value items[MAL_ITEMS];
+	uint32_t item_count;
 	int returns[2];
 	/* What alone it returns in RAX: a kind of value; -1 for several. */
 	int returned;
@@ -158,6 +165,9 @@ static inline int mal_combines(const struct mal_analysis *analysis)
 	return analysis->without && analysis->state->protected_;
 }
 
+/* callees.c: the registers of arguments, in their order. */
+extern const uint8_t mal_arguments[6];
+
 /* checks.c: bind the region; the first reason is kept. SYMBOL may be NULL. */
 void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
 /* The same, at the end of BLOCK. */
@@ -165,12 +175,27 @@ void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *r
 /* All that a loop of iterations leads to keeps one pace. */
 void mal_check_pace(struct mal_analysis *analysis, mal_value value);
 void mal_effect(struct mal_analysis *analysis, unsigned int effect);
-mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t flags);
+mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint32_t flags);
 /* Whether a value may be seen by others; binds where not. */
 int mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as);
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
 /* The first block of the loop of iterations that steps VALUE, or NULL. */
 struct mal_block_facts *mal_stepped_by(const struct mal_analysis *analysis, mal_value value);
+
+/* sharing.c: what several threads may do to each other. An address is read, or stored to. */
+void mal_share_load(struct mal_analysis *analysis, mal_value address);
+void mal_share_store(struct mal_analysis *analysis, mal_value address);
+/* VALUE is stored there. */
+void mal_share_value(struct mal_analysis *analysis, mal_value address, mal_value value);
+void mal_share_atomic(struct mal_analysis *analysis, mal_value value);
+void mal_share_external(struct mal_analysis *analysis, const struct mal_external *external,
+			const char *name);
+void mal_share_callee(struct mal_analysis *analysis, uint64_t target);
+void mal_share_indirect(struct mal_analysis *analysis);
+/* Whether vectors and single numbers of a loop of iterations may be rounded otherwise. */
+int mal_share_vectors(struct mal_analysis *analysis);
+/* A number is rounded. */
+void mal_share_rounding(struct mal_analysis *analysis);
 
 /* meet.c: what is in registers and in the stack where BLOCK begins. */
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);

@@ -88,7 +88,7 @@ static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned 
 	return result;
 }
 
-static const uint8_t arguments[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
+const uint8_t mal_arguments[6] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
 static const uint64_t saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
 			      MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
 			      MAL_BIT(MAL_R15);
@@ -136,10 +136,10 @@ static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value res
 		if (writes & MAL_BIT(reg) && !(saved & MAL_BIT(reg)))
 			state->registers[reg] = lost;
 	if (writes & MAL_BIT(MAL_RAX))
-		state->registers[MAL_RAX] = result ? result : mal_fresh(analysis, 0, 0);
+		state->registers[MAL_RAX] = result ? result : mal_fresh(analysis, 0, MAL_ROUNDS);
 	for (unsigned int i = 0; i < 2; i++)
 		if (writes & MAL_BIT(MAL_XMM0 + i))
-			state->registers[MAL_XMM0 + i] = mal_fresh(analysis, 1 + i, 0);
+			state->registers[MAL_XMM0 + i] = mal_fresh(analysis, 1 + i, MAL_ROUNDS);
 	state->left = state->right = 0;
 	state->load_count = 0;
 }
@@ -196,10 +196,10 @@ static mal_value step_loop(struct mal_analysis *analysis, const struct mal_exter
 	if (external->kind == MAL_EXTERNAL_DISPATCH_NEXT) {
 		fill(analysis, registers[MAL_RDX], 4, last);
 		for (size_t i = 3; i < 6; i++)
-			fill(analysis, registers[arguments[i]], bytes, share);
+			fill(analysis, registers[mal_arguments[i]], bytes, share);
 	} else {
 		for (size_t i = 0; i < 6; i++)
-			fill(analysis, registers[arguments[i]], 8, share);
+			fill(analysis, registers[mal_arguments[i]], 8, share);
 		for (int64_t i = 0; i < 24 && strstr(name, "_start"); i += 8)
 			fill(analysis, on_stack(analysis, i), 8, share);
 	}
@@ -226,8 +226,8 @@ static mal_value step_runtime(struct mal_analysis *analysis, const struct mal_ex
 		    (!mal_is_number(values, state->registers[MAL_RDX], &filter) || filter))
 			mal_bind(analysis, "masked with a filter", NULL);
 		return analysis->without ? mal_number(values, 0) : mal_leaf(values, MAL_CHOSEN, 0);
-	case MAL_EXTERNAL_PROTECT: state->protected_ = 1; return 0;
-	case MAL_EXTERNAL_PROTECT_END: state->protected_ = 0; return 0;
+	case MAL_EXTERNAL_PROTECT: state->protected_ = state->held = 1; return 0;
+	case MAL_EXTERNAL_PROTECT_END: state->protected_ = state->held = 0; return 0;
 	default: return 0;
 	}
 }
@@ -254,6 +254,7 @@ static void step_memory(struct mal_analysis *analysis, const char *name)
 		mal_bind(analysis, "as much as a thread's iterations need in one place", NULL);
 	if (target->kind != MAL_STACK) {
 		mal_effect(analysis, MAL_EFFECT_STORE);
+		mal_share_store(analysis, to);
 		if (analysis->without && state->protected_)
 			mal_bind(analysis, "every thread changes what all add up", NULL);
 		return;
@@ -284,6 +285,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 	uint64_t some = mal_external_arguments(external);
 	mal_value result = 0;
 
+	mal_share_external(analysis, external, name);
 	switch (external->kind) {
 	case MAL_EXTERNAL_MEMORY:
 		step_memory(analysis, name);
@@ -308,9 +310,15 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 	}
 	if (external->kind == MAL_EXTERNAL_PURE && external->integers)
 		mal_forget_escaped(analysis);
-	if (external->kind == MAL_EXTERNAL_PURE && allocates(name) &&
-	    !analysis->facts[analysis->block].shared)
-		result = mal_fresh(analysis, 0, MAL_OWN);
+	if (external->kind == MAL_EXTERNAL_PURE && allocates(name))
+		result = mal_fresh(
+			analysis, 0,
+			(analysis->facts[analysis->block].shared ? 0 : MAL_OWN) |
+				(strcmp(name, "realloc") != 0
+					 ? MAL_NEW
+					 : mal_flags(&analysis->values,
+						     analysis->state->registers[MAL_RDI]) &
+						   MAL_NEW));
 	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result);
 }
 
@@ -362,6 +370,8 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	}
 	does = reach->does;
 	writes = reach->reason ? ~(uint64_t)0 : reach->writes;
+	/* REACH is not valid from here on. */
+	mal_share_callee(analysis, target);
 	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
 		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
 			shown |= MAL_BIT(reg);
@@ -391,8 +401,9 @@ static void step_indirect(struct mal_analysis *analysis)
 	uint64_t some = MAL_BIT(MAL_XMM0) * 0xff;
 
 	for (size_t i = 0; i < 6; i++)
-		some |= MAL_BIT(arguments[i]);
+		some |= MAL_BIT(mal_arguments[i]);
 	give(analysis, some, 1);
+	mal_share_indirect(analysis);
 	if (mal_taken_tells(analysis->program))
 		mal_bind(analysis, "a call through a pointer, and a function that can tell", NULL);
 	note_effect(analysis, "through a pointer");

@@ -24,7 +24,7 @@ void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *r
 	mal_bind(analysis, reason, NULL);
 }
 
-mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint8_t flags)
+mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint32_t flags)
 {
 	return mal_symbol(&analysis->values, analysis->at->address * 8 + which, flags);
 }

@@ -38,12 +38,6 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 	if (finding->reason[0])
 		return;
 	findings->indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
-	if (findings->indirect)
-		mal_note(&findings->alone, reach->pointer, "calls through a pointer", NULL);
-	else if (reach->alone)
-		mal_note(&findings->alone, reach->alone_at, reach->alone, NULL);
-	if (reach->sums)
-		mal_note(&findings->sums, reach->sums_at, reach->sums, NULL);
 	/* REACH is not valid once more functions are looked at. */
 	pointer = reach->pointer;
 	if (findings->indirect && mal_taken_tells(program)) {
@@ -52,10 +46,15 @@ static void classify(struct mal_program *program, const struct mal_start *start,
 		return;
 	}
 	callee = mal_callee(program, start->entry);
-	if (!callee)
+	if (!callee) {
 		mal_note(finding, 0, "out of memory", NULL);
-	else
-		*finding = callee->finding.reason[0] ? callee->finding : callee->replicated;
+		return;
+	}
+	*finding = callee->finding.reason[0] ? callee->finding : callee->replicated;
+	findings->alone = callee->alone;
+	findings->sums = callee->sums;
+	if (callee->store_count && !callee->alone.reason[0])
+		mal_note(&findings->alone, callee->stores_at, MAL_ONE_ADDRESS, NULL);
 }
 
 static int name(const struct mal_program *program, struct mal_verdict *verdict)

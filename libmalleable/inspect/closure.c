@@ -168,14 +168,6 @@ static void add_local(struct mal_reach *reach, const struct mal_local *local, in
 	reach->writes |= local->writes;
 	if (local->does & MAL_DOES_INDIRECT)
 		reach->pointer = local->pointer;
-	if (local->alone && !reach->alone) {
-		reach->alone = local->alone;
-		reach->alone_at = local->alone_at;
-	}
-	if (local->sums && !reach->sums) {
-		reach->sums = local->sums;
-		reach->sums_at = local->sums_at;
-	}
 	if (local->reason && !reach->reason) {
 		reach->reason = local->reason;
 		reach->symbol = local->symbol;
@@ -260,6 +252,18 @@ int mal_taken_tells(struct mal_program *program)
 	}
 	program->taken_tells = 1;
 	return 0;
+}
+
+uint32_t mal_taken_does(struct mal_program *program)
+{
+	uint32_t does = 0;
+
+	for (size_t i = 0; i < program->taken_count; i++) {
+		const struct mal_reach *reach = mal_closure(program, program->taken[i]);
+
+		does |= reach ? reach->does : ~(uint32_t)0;
+	}
+	return does;
 }
 
 void mal_program_free(struct mal_program *program)

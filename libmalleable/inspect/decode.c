@@ -4,6 +4,7 @@
  * actions by their names.
  */
 #include <Zydis/Zydis.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "libmalleable/inspect/actions.h"
@@ -102,6 +103,28 @@ static uint8_t find(const char *name, uint8_t *condition)
 	return MAL_ACTION_ANY;
 }
 
+/* Whether, and how, an instruction of this name rounds floating-point numbers. */
+static uint8_t rounds(const char *name)
+{
+	static const char x87[] = " fadd faddp fsub fsubp fsubr fsubrp fmul fmulp fdiv fdivp fdivr "
+				  "fdivrp fiadd fisub fimul fidiv fsqrt ";
+	static const char *const starts[] = {"add",  "sub",  "mul", "div",  "sqrt", "fm",  "fnm",
+					     "hadd", "hsub", "dpp", "cvts", "cvtp", "rcp", "rsqrt"};
+	const char *first = name + (name[0] == 'v'), *end = name + strlen(name);
+	char word[40];
+
+	snprintf(word, sizeof(word), " %s ", name);
+	if (strstr(x87, word))
+		return MAL_ROUNDS_ONE;
+	if (end - first < 5 || (end[-2] != 's' && end[-2] != 'p') || !strchr("sdh", end[-1]))
+		return 0;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(first, starts[i], strlen(starts[i])) == 0)
+			return (end[-2] == 's' ? MAL_ROUNDS_ONE : MAL_ROUNDS_VECTOR) |
+			       (starts[i][0] == 'f' ? MAL_ROUNDS_FUSED : 0);
+	return 0;
+}
+
 static uint8_t action_of(uint16_t mnemonic, uint8_t *condition)
 {
 	/* Found once each; threads may not share this, and do not. */
@@ -114,6 +137,16 @@ static uint8_t action_of(uint16_t mnemonic, uint8_t *condition)
 					      1);
 	*condition = found[mnemonic];
 	return (uint8_t)(actions[mnemonic] - 1);
+}
+
+static uint8_t rounds_of(uint16_t mnemonic)
+{
+	static uint8_t found[ZYDIS_MNEMONIC_MAX_VALUE + 1];
+
+	if (!found[mnemonic])
+		found[mnemonic] =
+			(uint8_t)(1 + rounds(ZydisMnemonicGetString((ZydisMnemonic)mnemonic)));
+	return (uint8_t)(found[mnemonic] - 1);
 }
 
 static uint8_t register_of(ZydisRegister reg)
@@ -282,6 +315,7 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 	to->length = instruction.length;
 	to->mnemonic = (uint16_t)instruction.mnemonic;
 	to->action = action_of(to->mnemonic, &to->condition);
+	to->rounds = rounds_of(to->mnemonic);
 	/* Vectors have movsd and cmpsd too. */
 	if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
 		to->action = MAL_ACTION_STRING;

@@ -56,12 +56,17 @@ enum mal_flow {
 	MAL_FLOW_TAIL
 };
 
+/* Numbers that are rounded, one or a vector of them; a product and a sum at once. */
+enum { MAL_ROUNDS_ONE = 1, MAL_ROUNDS_VECTOR = 2, MAL_ROUNDS_FUSED = 4 };
+
 struct mal_instruction {
 	uint64_t address;
 	uint64_t reads, writes;
 	/* Of those that are read: what addresses of memory are made of. */
 	uint64_t addressing;
 	uint16_t mnemonic;
+	/* How its result is rounded, or 0. */
+	uint8_t rounds;
 	uint8_t length, operand_count, lock, repeat, thread_local_, system, flow;
 	/* What it does, and on which condition: see actions.h. */
 	uint8_t action, condition;

@@ -56,10 +56,10 @@ mal_value mal_number(struct mal_values *values, int64_t number)
 	return mal_intern(values, &node);
 }
 
-mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal_value address)
+mal_value mal_loaded(struct mal_values *values, uint64_t key, uint32_t flags, mal_value address)
 {
 	struct mal_node node = {.kind = MAL_SYMBOL,
-				.flags = (uint8_t)(flags | MAL_EXACT),
+				.flags = flags | MAL_EXACT,
 				.size = 1,
 				.a = address,
 				.key = (int64_t)key};
@@ -67,7 +67,7 @@ mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal
 	return mal_intern(values, &node);
 }
 
-mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags)
+mal_value mal_symbol(struct mal_values *values, uint64_t key, uint32_t flags)
 {
 	return mal_loaded(values, key, flags, 0);
 }
@@ -85,7 +85,7 @@ mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key)
 	return mal_intern(values, &node);
 }
 
-mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags)
+mal_value mal_share(struct mal_values *values, int64_t key, uint32_t flags)
 {
 	struct mal_node node = {
 		.kind = MAL_SHARE, .class = MAL_ITERATIONS, .flags = flags, .size = 1, .key = key};
@@ -103,7 +103,8 @@ mal_value mal_tells(struct mal_values *values, const char *text)
 mal_value mal_on_way(struct mal_values *values, mal_value value)
 {
 	struct mal_node node = {.kind = MAL_ON_WAY,
-				.flags = MAL_EXACT,
+				.flags = MAL_EXACT | (mal_flags(values, value) &
+						      (MAL_MUST | MAL_ROUNDS | MAL_CHOICE)),
 				.size = 1,
 				.key = values->truth,
 				.a = value,
@@ -114,6 +115,21 @@ mal_value mal_on_way(struct mal_values *values, mal_value value)
 	if (mal_node(values, values->compare)->class == MAL_UNKNOWN)
 		return values->compare;
 	return mal_intern(values, &node);
+}
+
+uint32_t mal_flags(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->flags | (node->kind == MAL_STACK ? MAL_NEW : 0) |
+	       (node->class && !(node->flags & MAL_CHOICE) ? MAL_VARIES : 0);
+}
+
+uint32_t mal_flags_of_either(const struct mal_values *values, mal_value a, mal_value b)
+{
+	uint32_t left = mal_flags(values, a), right = mal_flags(values, b);
+
+	return (left & right) | ((left | right) & ~(uint32_t)MAL_MUST);
 }
 
 int mal_is_of_bounds(const struct mal_values *values, mal_value value)

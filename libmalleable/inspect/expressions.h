@@ -74,6 +74,29 @@ enum {
 	MAL_QUOTIENT = 64,
 	MAL_REST = 128,
 	MAL_INDEX = MAL_QUOTIENT | MAL_REST,
+	/* May have been rounded: a floating-point number. */
+	MAL_ROUNDS = 256,
+	/* An iteration chose it, perhaps among the same few for all. */
+	MAL_CHOICE = 512,
+	/* It was taken from something. */
+	MAL_MINUS = 1 << 24,
+	/* All that differs in it was multiplied; what was taken was. */
+	MAL_SCALED = 1 << 27,
+	MAL_TAKES_SCALED = 1 << 28,
+	/* Carried, and made of an iteration or of what was carried before. */
+	MAL_RECURS = 1 << 25,
+	/*
+	 * What holds on all ways that meet. It differs from iteration to iteration; it is an
+	 * address of the function's own memory; it is made of what the function was given in a
+	 * register of arguments, or was read from there: six bits each.
+	 */
+	MAL_VARIES = 1024,
+	MAL_NEW = 2048,
+	MAL_GIVEN = 1 << 12,
+	MAL_WITHIN = 1 << 18,
+	MAL_ALL_GIVEN = 63 * MAL_GIVEN,
+	MAL_ALL_WITHIN = 63 * MAL_WITHIN,
+	MAL_MUST = MAL_VARIES | MAL_NEW | MAL_ALL_GIVEN | MAL_ALL_WITHIN,
 };
 
 /* The key of a share's length that was rounded to whole vectors. */
@@ -107,8 +130,9 @@ enum mal_shape {
 };
 
 struct mal_node {
-	uint8_t kind, class, flags, shape;
+	uint8_t kind, class, shape;
 	uint16_t size;
+	uint32_t flags;
 	mal_value a, b, c;
 	/* The number, the instruction, the condition; of MAL_TELLS the text. */
 	int64_t key;
@@ -139,15 +163,20 @@ void mal_values_free(struct mal_values *values);
 /* The node as it is, each once; 0 where there are too many. */
 mal_value mal_intern(struct mal_values *values, const struct mal_node *node);
 mal_value mal_number(struct mal_values *values, int64_t number);
-mal_value mal_symbol(struct mal_values *values, uint64_t key, uint8_t flags);
+mal_value mal_symbol(struct mal_values *values, uint64_t key, uint32_t flags);
 /* The same, read from ADDRESS. */
-mal_value mal_loaded(struct mal_values *values, uint64_t key, uint8_t flags, mal_value address);
+mal_value mal_loaded(struct mal_values *values, uint64_t key, uint32_t flags, mal_value address);
 mal_value mal_leaf(struct mal_values *values, enum mal_kind kind, int64_t key);
 /* What follows from the iterations that a thread has. */
-mal_value mal_share(struct mal_values *values, int64_t key, uint8_t flags);
+mal_value mal_share(struct mal_values *values, int64_t key, uint32_t flags);
 mal_value mal_tells(struct mal_values *values, const char *text);
 /* VALUE where the branch that led there came out as it did. */
 mal_value mal_on_way(struct mal_values *values, mal_value value);
+
+/* The flags of VALUE with what follows from its kind. */
+uint32_t mal_flags(const struct mal_values *values, mal_value value);
+/* Those of what is one of A and B. */
+uint32_t mal_flags_of_either(const struct mal_values *values, mal_value a, mal_value b);
 
 /* Whether VALUE is made of the bounds of a thread's iterations. */
 int mal_is_of_bounds(const struct mal_values *values, mal_value value);

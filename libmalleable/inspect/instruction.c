@@ -54,6 +54,8 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	for (size_t i = 0; i < count; i++)
 		mal_check_pace(analysis, parts[i]);
+	if (at->rounds && count < PARTS)
+		parts[count++] = mal_symbol(&analysis->values, (uint64_t)1 << 59, MAL_ROUNDS);
 	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
 			 ? mal_spread
 			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
@@ -200,6 +202,7 @@ static void step_atomic(struct mal_analysis *analysis, const struct mal_instruct
 			mal_check_value(analysis, value, "in an atomic operation");
 	}
 	if (mal_node(&analysis->values, address)->kind != MAL_STACK) {
+		mal_share_atomic(analysis, value);
 		mal_check_address(analysis, address, 1);
 		mal_effect(analysis, MAL_EFFECT_ATOMIC);
 		if (analysis->without && analysis->graph.blocks[analysis->block].ends &&
@@ -211,7 +214,10 @@ static void step_atomic(struct mal_analysis *analysis, const struct mal_instruct
 	}
 	for (unsigned int reg = 0; reg < 16; reg++)
 		if (at->writes & MAL_BIT(reg))
-			state->registers[reg] = mal_fresh(analysis, 1, 0);
+			/* Who adds has another place than all others. */
+			state->registers[reg] =
+				mal_fresh(analysis, 1,
+					  at->action == MAL_ACTION_EXCHANGE_ADD ? MAL_VARIES : 0);
 	state->load_count = 0;
 	state->left = mal_fresh(analysis, 7, 0);
 	state->right = mal_number(&analysis->values, 0);
@@ -370,11 +376,14 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 			    MAL_BRANCH_SHARE &&
 		    mal_is_share(values, yes) && mal_is_share(values, no) &&
 		    (!mal_node(values, yes)->class || !mal_node(values, no)->class))
-			result = mal_leaf(values, MAL_SHARE, (int64_t)at->address * 8);
+			result = mal_share(values, (int64_t)at->address * 8,
+					   mal_flags_of_either(values, yes, no) & MAL_ROUNDS);
 	} else if (yes == no) {
 		result = yes;
 	} else {
 		result = mal_blur(values, (mal_value[]){left, right, yes, no}, 4, at->address * 8);
+		if (at->action == MAL_ACTION_CHOOSE)
+			result = mal_choice(values, result, yes, no);
 	}
 	mal_write(analysis, &at->operands[0], result);
 }
@@ -448,6 +457,8 @@ static int follow(struct mal_analysis *analysis, const struct mal_instruction *a
 
 void mal_step(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
+	if (at->rounds)
+		mal_share_rounding(analysis);
 	if (at->lock || at->action == MAL_ACTION_COMPARE_EXCHANGE)
 		step_atomic(analysis, at);
 	else if (!follow(analysis, at))

@@ -168,22 +168,6 @@ static void bind_at(struct mal_local *local, uint64_t where, const char *reason,
 	local->where = where;
 }
 
-static void note_alone(struct mal_local *local, uint64_t where, const char *why)
-{
-	if (local->alone)
-		return;
-	local->alone = why;
-	local->alone_at = where;
-}
-
-static void note_sums(struct mal_local *local, uint64_t where, const char *why)
-{
-	if (local->sums)
-		return;
-	local->sums = why;
-	local->sums_at = where;
-}
-
 /* Why the other library's function in SLOT binds, or NULL. */
 static const char *binds(const struct mal_program *program, const struct mal_slot *slot)
 {
@@ -225,13 +209,8 @@ static void visit_external(struct mal_program *program, struct mal_local *local,
 		return;
 	case MAL_EXTERNAL_OTHER:
 	case MAL_EXTERNAL_CALLBACK: local->does |= MAL_DOES_INDIRECT; /* fall through */
-	case MAL_EXTERNAL_EFFECT:
-		local->does |= MAL_DOES_EFFECT;
-		note_alone(local, where, "calls what may not be thread-safe");
-		return;
-	case MAL_EXTERNAL_PROTECT:
-		note_sums(local, where, "a reduction");
-		/* fall through */
+	case MAL_EXTERNAL_EFFECT: local->does |= MAL_DOES_EFFECT; return;
+	case MAL_EXTERNAL_PROTECT: local->does |= MAL_DOES_COMBINE; /* fall through */
 	default: local->does |= MAL_DOES_RUNTIME;
 	}
 }
@@ -353,17 +332,12 @@ static void visit_instruction(struct mal_program *program, struct mal_local *loc
 	if (at->thread_local_ & 1)
 		bind_at(local, at->address, "thread-local storage", function->name);
 	if (at->system)
-		bind_at(local, at->address, "a system instruction", function->name);
+		bind_at(local, at->address, MAL_SYSTEM, function->name);
 	local->writes |= at->writes;
 	if (at->lock)
 		local->does |= MAL_DOES_EFFECT;
 	if (at->action == MAL_ACTION_COMPARE_EXCHANGE)
-		note_sums(local, at->address, "an atomic operation");
-	for (unsigned int i = 0; i < at->operand_count && !at->lock; i++)
-		if (at->operands[i].kind == MAL_OPERAND_MEMORY && at->operands[i].written &&
-		    at->operands[i].base == MAL_NO_REGISTER &&
-		    at->operands[i].index == MAL_NO_REGISTER)
-			note_alone(local, at->address, "stores to a static variable");
+		local->does |= MAL_DOES_COMBINE;
 	switch (at->flow) {
 	case MAL_FLOW_CALL: visit_call(program, local, at); return;
 	case MAL_FLOW_JUMP:

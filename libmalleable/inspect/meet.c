@@ -195,8 +195,9 @@ static mal_value share(struct meeting *meeting, uint64_t key, mal_value a, mal_v
 	if ((mal_is_rounded(values, a) && mal_node(values, b)->class == MAL_CLEAN) ||
 	    (mal_is_rounded(values, b) && mal_node(values, a)->class == MAL_CLEAN))
 		return mal_leaf(values, MAL_SHARE, MAL_ROUNDED);
-	return of_bounds && !steps ? mal_share(values, (int64_t)key, places ? MAL_PLACE : 0)
-				   : mal_leaf(values, MAL_SHARE, 0);
+	return mal_share(values, of_bounds && !steps ? (int64_t)key : 0,
+			 (of_bounds && !steps && places ? MAL_PLACE : 0) |
+				 (mal_flags_of_either(values, a, b) & (MAL_ROUNDS | MAL_CHOICE)));
 }
 
 static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
@@ -205,6 +206,7 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 	struct mal_values *values = &meeting->analysis->values;
 	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
 	mal_value result;
+	uint32_t flags;
 
 	if (a == b)
 		return a;
@@ -227,15 +229,17 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		/* Memory that all share is read again: nothing is carried. */
 		if (left->a && left->a == right->a && left->kind == MAL_SYMBOL &&
 		    right->kind == MAL_SYMBOL)
-			return mal_loaded(values, key, left->flags | right->flags, left->a);
+			return mal_loaded(values, key, mal_flags_of_either(values, a, b), left->a);
 		/* A count of iterations that begins anew for each thread. */
 		if (carried && back && meeting->analysis->final && left->kind == MAL_NUMBER &&
 		    steps_by_number(values, right, key))
 			carried |= MAL_COUNTED;
+		flags = mal_flags_of_either(values, a, b) | carried;
+		if (carried && back && meeting->analysis->final &&
+		    right->flags & (MAL_CARRIED | MAL_ITEM | MAL_VARIES))
+			flags |= MAL_RECURS;
 		/* What a loop replaces is carried, wherever it was read first. */
-		result = mal_symbol(values, key,
-				    (uint8_t)((left->flags | right->flags | carried) &
-					      (back ? ~MAL_PLACE : ~0)));
+		result = mal_symbol(values, key, flags & (uint32_t)(back ? ~MAL_PLACE : ~0));
 		if (back && steps_by_number(values, right, key) &&
 		    meeting->analysis->facts[meeting->block].header)
 			values->nodes[result].step = mal_node(values, right->b)->key;
@@ -476,6 +480,16 @@ static void meet_slots(struct meeting *meeting, struct mal_state *state)
 	}
 }
 
+/* Whether one thread alone comes from one block to the other. */
+static int chooses(const struct mal_block_facts *facts, const struct mal_block *from,
+		   uint32_t block)
+{
+	return from->next_count == 2 && from->next[0] != from->next[1] &&
+	       (facts->branch == MAL_BRANCH_CHOSEN
+			? from->next[0] == block
+			: facts->branch == MAL_BRANCH_NOT_CHOSEN && from->next[1] == block);
+}
+
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state)
 {
 	struct meeting meeting = {.analysis = analysis, .block = block};
@@ -487,7 +501,7 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		return;
 	state->live = 1;
 	state->side = meeting.sides[0];
-	state->guarded = state->few = state->working = 1;
+	state->guarded = state->few = state->working = state->held = state->chosen = 1;
 	for (uint32_t i = 0; i < meeting.count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[meeting.before[i]];
 		const struct mal_block *from = &analysis->graph.blocks[meeting.before[i]];
@@ -501,6 +515,8 @@ void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *
 		/* A loop of iterations may be entered at two places. */
 		meeting.few |= few || (analysis->facts[block].shared && !facts->shared);
 		state->working &= meeting.states[i]->working;
+		state->held &= meeting.states[i]->held;
+		state->chosen &= meeting.states[i]->chosen || chooses(facts, from, block);
 		state->protected_ |= meeting.states[i]->protected_;
 	}
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {

@@ -71,7 +71,8 @@ static mal_value load_near(struct mal_analysis *analysis, int64_t begin)
 		}
 	}
 	/* An array that was set to zero whole. */
-	return analysis->without && zeros >= 16 && !others ? zero : mal_fresh(analysis, 3, 0);
+	return analysis->without && zeros >= 16 && !others ? zero
+							   : mal_fresh(analysis, 3, MAL_ROUNDS);
 }
 
 /* What constant memory holds: a number where all its parts are the same. */
@@ -118,6 +119,7 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	struct mal_state *state = analysis->state;
 	mal_value address = mal_address(analysis, operand), value;
 	const struct mal_node *node = mal_node(&analysis->values, address);
+	uint32_t flags;
 	int64_t begin;
 
 	if (analysis->at->thread_local_)
@@ -142,13 +144,16 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	for (uint32_t i = 0; i < state->load_count; i++)
 		if (state->load_addresses[i] == address)
 			return state->loads[i];
+	flags = mal_flags(&analysis->values, address);
+	mal_share_load(analysis, address);
 	value = mal_loaded(&analysis->values, analysis->at->address * 8 + 1,
-			   (uint8_t)((node->class ? MAL_ITEM : 0) | (node->flags & MAL_ITEM) |
-				     (mal_is_edge(&analysis->values, address) &&
-						      !mal_stepped_by(analysis, address)
-					      ? MAL_PLACE
-					      : 0) |
-				     (node->flags & MAL_OWN ? MAL_CARRIED : 0)),
+			   (node->class ? MAL_ITEM : 0) | (flags & (MAL_ITEM | MAL_VARIES)) |
+				   (mal_is_edge(&analysis->values, address) &&
+						    !mal_stepped_by(analysis, address)
+					    ? MAL_PLACE
+					    : 0) |
+				   (flags & MAL_OWN ? MAL_CARRIED : 0) |
+				   ((flags | flags >> 6) & MAL_ALL_GIVEN) << 6,
 			   node->class || node->flags & MAL_CARRIED
 				   ? 0
 				   : canonical(&analysis->values, address));
@@ -216,6 +221,8 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 		return;
 	}
 	mal_effect(analysis, MAL_EFFECT_STORE);
+	mal_share_store(analysis, address);
+	mal_share_value(analysis, address, value);
 	analysis->facts[analysis->block].stored = canonical(&analysis->values, address);
 	if (analysis->facts[analysis->block].shared &&
 	    mal_node(&analysis->values, value)->flags & MAL_COUNTED)
@@ -328,6 +335,7 @@ void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction
 			mal_store_slot(analysis, to->key + i, 8, value);
 	} else if (writes) {
 		mal_effect(analysis, MAL_EFFECT_STORE);
+		mal_share_store(analysis, state->registers[MAL_RDI]);
 		state->load_count = 0;
 	}
 	for (size_t i = 0; i < 3; i++)

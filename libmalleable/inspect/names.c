@@ -210,6 +210,43 @@ const struct mal_external *mal_external(const char *name)
 	return &other;
 }
 
+/* What is not here changes nothing where it is pure, else anything: it is not thread-safe. */
+static const struct {
+	enum mal_external_stores stores;
+	const char *names;
+} stores_table[] = {
+	{MAL_STORES_NOTHING,
+	 " __atomic_* _ZSt18_Rb_tree_increment* _ZSt18_Rb_tree_decrement* _ZSt11_Hash_bytes* "
+	 "getpid getrusage _gfortran_compare_string _gfortran_string_index "
+	 "_gfortran_string_scan _gfortran_string_verify "},
+	{MAL_STORES_FIRST,
+	 " sprintf snprintf vsprintf vsnprintf __sprintf_chk __snprintf_chk __vsnprintf_chk strcpy "
+	 "strcat strncpy strncat stpcpy __strcpy_chk __strcat_chk __strncpy_chk __strncat_chk "
+	 "rand_r erand48 _ZNSt7__cxx1112basic_string* _ZNSs* _ZNKSt7__cxx11* _ZNKSt* _ZNKSs* "
+	 "_ZNSt7__cxx1115basic_string* _ZNSt8ios_base* _ZNSo* _ZSt16__ostream_insert* "
+	 "_ZNSt6locale* "},
+	{MAL_STORES_GIVEN,
+	 " time times gettimeofday clock_gettime clock_getres nanosleep clock_nanosleep "
+	 "posix_memalign frexp frexpf modf modff sincos sincosf sincospi lgamma_r strtod strtol "
+	 "strtoul strtoll remquo sscanf __isoc99_sscanf __isoc23_sscanf "
+	 "_ZNSt8__detail15_List_node_base* _ZSt29_Rb_tree_insert_and_rebalance* "},
+	/* lgamma() sets signgam. */
+	{MAL_STORES_ANYWHERE, " lgamma lgammaf lgammal gamma "},
+};
+
+enum mal_external_stores mal_external_stores(const struct mal_external *external, const char *name)
+{
+	for (size_t i = 0; i < sizeof(stores_table) / sizeof(stores_table[0]); i++)
+		if (is_in(stores_table[i].names, name))
+			return stores_table[i].stores;
+	switch (external->kind) {
+	case MAL_EXTERNAL_OTHER:
+	case MAL_EXTERNAL_EFFECT:
+	case MAL_EXTERNAL_CALLBACK: return MAL_STORES_ANYWHERE;
+	default: return MAL_STORES_NOTHING;
+	}
+}
+
 uint64_t mal_external_arguments(const struct mal_external *external)
 {
 	static const uint8_t order[] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};

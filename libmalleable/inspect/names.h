@@ -50,6 +50,17 @@ struct mal_external {
 	const char *names;
 };
 
+/* Where a function stores: also where it keeps something from call to call. */
+enum mal_external_stores {
+	MAL_STORES_NOTHING,
+	/* Where its first argument points to, or any of them. */
+	MAL_STORES_FIRST,
+	MAL_STORES_GIVEN,
+	MAL_STORES_ANYWHERE
+};
+
+enum mal_external_stores mal_external_stores(const struct mal_external *external, const char *name);
+
 /* Registers of its arguments: of vectors those of mathematics, and of what is not known. */
 uint64_t mal_external_arguments(const struct mal_external *external);
 

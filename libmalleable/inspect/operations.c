@@ -25,15 +25,97 @@ int mal_is_place(struct mal_values *values, mal_value value)
 				 (node->kind != MAL_SHARE || !node->key || node->flags & MAL_PLACE);
 }
 
+static int is_end(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->kind == MAL_HIGH ||
+	       (node->kind == MAL_STEP && mal_node(values, node->a)->kind == MAL_HIGH);
+}
+
+/* FLAGS of what an iteration may choose: it differs where both do that it is chosen from. */
+static uint32_t flags_of_choice(const struct mal_values *values, uint32_t flags, mal_value a,
+				mal_value b)
+{
+	/* Where a thread's iterations end: the least of that and of all iterations. */
+	int bound = is_end(values, a) || is_end(values, b);
+	uint32_t either = mal_flags_of_either(values, a, b) & MAL_MUST;
+
+	return (flags & ~(uint32_t)MAL_MUST) | either |
+	       (bound || either & MAL_VARIES ? 0 : MAL_CHOICE);
+}
+
 /* Where a loop over whole vectors ended is where the rest of the iterations begins. */
 static int begins_rest(struct mal_values *values, mal_value a, mal_value b)
 {
 	return mal_is_rounded(values, a) && mal_is_place(values, b);
 }
 
-mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
-		   mal_value b, mal_value c)
+/* FLAGS of what is made of several values: it differs where one of them does. */
+static uint32_t settle(uint32_t flags, int class)
 {
+	return (flags & ~(uint32_t)MAL_CHOICE) | (class && !(flags & MAL_VARIES) ? MAL_CHOICE : 0);
+}
+
+static mal_value with_flags(struct mal_values *values, mal_value value, uint32_t flags)
+{
+	struct mal_node node = *mal_node(values, value);
+
+	/* That follows from its class. */
+	if (node.class && !(flags & MAL_CHOICE))
+		flags &= ~(uint32_t)MAL_VARIES;
+	if (node.class == MAL_UNKNOWN || node.flags == flags || !value)
+		return value;
+	node.flags = flags;
+	return mal_intern(values, &node);
+}
+
+/* The flags of SUM and what is taken from it, LESS: what is in both may be gone. */
+static uint32_t difference(uint32_t sum, uint32_t less)
+{
+	uint32_t both = sum & less & MAL_MUST & ~(uint32_t)MAL_NEW;
+
+	/* 8 I - I is 7 I. */
+	if (sum & MAL_SCALED && !(less & MAL_TAKES_SCALED))
+		return (sum | less) & ~(uint32_t)MAL_MINUS;
+	/* What is left of a division is no part of its quotient. */
+	return (sum & ~less & MAL_REST) ? sum | less : (sum | less) & ~both;
+}
+
+/* RESULT, A plus B or A times B: what is added and taken away again does not make it differ. */
+static mal_value cancel(struct mal_values *values, enum mal_kind kind, mal_value result,
+			mal_value a, mal_value b)
+{
+	static const uint32_t signs = MAL_MINUS | MAL_TAKES_SCALED | MAL_SCALED;
+	uint32_t left = mal_flags(values, a), right = mal_flags(values, b), sum = left | right;
+	int64_t number = 0;
+
+	if (kind == MAL_MULTIPLY) {
+		if (!mal_is_number(values, a, &number) && !mal_is_number(values, b, &number))
+			number = 2;
+		sum |= number < 0 ? MAL_MINUS : 0;
+		if (number < -1 || number > 1)
+			sum |= MAL_SCALED | (sum & MAL_MINUS ? MAL_TAKES_SCALED : 0);
+	} else {
+		if (!((left & MAL_MUST ? left : signs) & (right & MAL_MUST ? right : signs) &
+		      MAL_SCALED))
+			sum &= ~(uint32_t)MAL_SCALED;
+		if ((left ^ right) & MAL_MINUS)
+			sum = difference(left & MAL_MINUS ? right : left,
+					 left & MAL_MINUS ? left : right) &
+			      (sum | ~(uint32_t)MAL_SCALED);
+	}
+	sum = settle(sum, mal_node(values, result)->class);
+	return with_flags(values, result,
+			  (mal_node(values, result)->flags & ~(signs | MAL_MUST | MAL_CHOICE)) |
+				  (sum & (signs | MAL_MUST | MAL_CHOICE)));
+}
+
+static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
+		      mal_value b, mal_value c)
+{
+	static const uint32_t kept = MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED | MAL_PLACE |
+				     MAL_ROUNDS | MAL_CHOICE | MAL_RECURS | MAL_MUST;
 	const mal_value parts[] = {a, b, c};
 	struct mal_node node = {.kind = (uint8_t)kind,
 				.flags = MAL_EXACT,
@@ -42,6 +124,7 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 				.a = a,
 				.b = b,
 				.c = c};
+	uint32_t all = MAL_EXACT;
 
 	for (size_t i = 0; i < (kind == MAL_SELECT ? 3 : 2); i++) {
 		const struct mal_node *part = mal_node(values, parts[i]);
@@ -66,13 +149,18 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		if (part->class > node.class)
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
-		node.flags &= (uint8_t)(part->flags | ~MAL_EXACT);
-		node.flags |=
-			part->flags & (MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED | MAL_PLACE);
+		node.flags &= part->flags | ~(uint32_t)MAL_EXACT;
+		all |= mal_flags(values, parts[i]);
+		node.flags |= part->flags & kept;
 	}
+	if (node.class)
+		node.flags = settle(all, node.class) & (node.flags | MAL_CHOICE);
+	/* By a thread's number only bounds are chosen. */
+	if (kind == MAL_SELECT && node.class != MAL_IDENTITY)
+		node.flags = flags_of_choice(values, node.flags, b, c);
 	/* A count of iterations, added to the first one, is an iteration. */
 	if (kind == MAL_ADD && node.class)
-		node.flags &= (uint8_t)~MAL_COUNTED;
+		node.flags &= ~(uint32_t)MAL_COUNTED;
 	if (node.size > SIZE)
 		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
 	/* The next one of a chunk's steps. */
@@ -82,9 +170,18 @@ mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, m
 		node.class = MAL_ITERATIONS;
 	if (kind == MAL_STEP) {
 		node.class = MAL_ITERATIONS;
-		node.flags &= (uint8_t)~MAL_EXACT;
+		node.flags &= ~(uint32_t)MAL_EXACT;
 	}
 	return mal_intern(values, &node);
+}
+
+mal_value mal_make(struct mal_values *values, enum mal_kind kind, int64_t key, mal_value a,
+		   mal_value b, mal_value c)
+{
+	mal_value result = make(values, kind, key, a, b, c);
+
+	return kind == MAL_ADD || kind == MAL_MULTIPLY ? cancel(values, kind, result, a, b)
+						       : result;
 }
 
 mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
@@ -155,7 +252,7 @@ mal_value mal_times(struct mal_values *values, mal_value left, mal_value right)
 static mal_value indices(struct mal_values *values, const mal_value *some, size_t count)
 {
 	const struct mal_node *first = NULL;
-	uint8_t flags = 0;
+	uint32_t flags = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_node *node = mal_node(values, some[i]);
@@ -174,7 +271,7 @@ static mal_value indices(struct mal_values *values, const mal_value *some, size_
 mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t count, uint64_t key)
 {
 	enum mal_class worst = MAL_CLEAN;
-	uint8_t flags = 0;
+	uint32_t flags = 0;
 	int of_bounds = 0;
 	mal_value index;
 
@@ -190,14 +287,16 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 						 : "a thread's number or how many there are");
 		if (node->class > worst)
 			worst = node->class;
-		flags |= node->flags;
+		flags |= mal_flags(values, some[i]);
 		of_bounds |= mal_is_of_bounds(values, some[i]);
 	}
 	index = indices(values, some, count);
 	if (index)
 		return index;
 	if (worst != MAL_CLEAN)
-		return mal_leaf(values, MAL_SHARE, of_bounds ? (int64_t)key : 0);
+		return mal_share(values, of_bounds ? (int64_t)key : 0,
+				 settle(flags, worst) &
+					 (MAL_CHOICE | MAL_MINUS | MAL_TAKES_SCALED | MAL_ROUNDS));
 	return mal_symbol(values, key, flags);
 }
 
@@ -217,6 +316,12 @@ mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t co
 	return places && kinds != 3 && mal_is_of_bounds(values, result)
 		       ? mal_share(values, mal_node(values, result)->key, MAL_PLACE)
 		       : result;
+}
+
+mal_value mal_choice(struct mal_values *values, mal_value result, mal_value a, mal_value b)
+{
+	return with_flags(values, result,
+			  flags_of_choice(values, mal_node(values, result)->flags, a, b));
 }
 
 int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step)

@@ -20,6 +20,9 @@ mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t co
 /* Whether a loop may begin with VALUE as one of a thread's iterations. */
 int mal_is_place(struct mal_values *values, mal_value value);
 
+/* RESULT, which is one of A and B. */
+mal_value mal_choice(struct mal_values *values, mal_value result, mal_value a, mal_value b);
+
 /* B - A where that is seen at once: an expression in *STEP. */
 int mal_difference(struct mal_values *values, mal_value a, mal_value b, mal_value *step);
 

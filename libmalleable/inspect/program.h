@@ -32,13 +32,21 @@ enum {
 	/* Something that counts how often it is done. */
 	MAL_DOES_EFFECT = 4,
 	MAL_DOES_INDIRECT = 8,
+	/* They combine results one by one. */
+	MAL_DOES_COMBINE = 16,
 };
+
+/* Where a function stores through what it is given. */
+enum { MAL_STORES = 16 };
 
 /* Registers that a call of another library may write. */
 #define MAL_VOLATILE \
 	(MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RCX) | MAL_BIT(MAL_RDX) | MAL_BIT(MAL_RSI) | \
 	 MAL_BIT(MAL_RDI) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9) | MAL_BIT(MAL_R10) | \
 	 MAL_BIT(MAL_R11) | (((uint64_t)1 << 43) - 1) << MAL_XMM0)
+
+#define MAL_SYSTEM "a system instruction"
+#define MAL_ONE_ADDRESS "stores to one address in all iterations"
 
 struct mal_finding {
 	/* Why it is so, empty if it is not; where that is seen, or 0. */
@@ -58,9 +66,6 @@ struct mal_local {
 	uint32_t does;
 	/* What it gives qsort(), or 0. */
 	uint64_t given;
-	/* Why it may be right alone, and sums; where. */
-	const char *alone, *sums;
-	uint64_t alone_at, sums_at;
 	/* How many bytes of arguments it takes on the stack. */
 	int64_t stack;
 	/* RBP is the frame's. */
@@ -73,8 +78,8 @@ struct mal_local {
 /* A function with all that it calls. */
 struct mal_reach {
 	uint64_t entry;
-	const char *reason, *symbol, *alone, *sums;
-	uint64_t where, pointer, writes, given, alone_at, sums_at;
+	const char *reason, *symbol;
+	uint64_t where, pointer, writes, given;
 	uint32_t does;
 };
 
@@ -82,6 +87,11 @@ struct mal_reach {
 struct mal_callee {
 	uint64_t entry;
 	struct mal_finding finding, replicated;
+	/* Why it may be right with one thread alone; why it sums (classify.h). */
+	struct mal_finding alone, sums;
+	/* Stores by the registers of arguments that lead there: MAL_GIVEN, MAL_WITHIN. */
+	uint32_t stores[MAL_STORES], store_count;
+	uint64_t stores_at;
 	/* The class of what it returns (enum mal_class), in RAX and XMM0. */
 	int returns[2];
 	/* It returns just the thread's number (enum mal_kind), or 0. */
@@ -110,6 +120,8 @@ struct mal_program {
 	size_t taken_count;
 	/* Whether one of them can tell: 0 not yet known, 1 no, 2 yes. */
 	int taken_tells;
+	/* It was linked to compute fast rather than the same: 0 not yet known, 1 no, 2 yes. */
+	int fast;
 	/* The address of another library's function is taken that asks. */
 	int stub_taken;
 	uint64_t instructions;
@@ -127,8 +139,9 @@ const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 /* How many bytes of arguments the function at ENTRY takes on the stack. */
 int64_t mal_takes_stack(struct mal_program *program, uint64_t entry);
 
-/* Whether a function whose address is taken can tell. */
+/* Whether a function whose address is taken can tell; what they all do. */
 int mal_taken_tells(struct mal_program *program);
+uint32_t mal_taken_does(struct mal_program *program);
 
 /* sweep.c: the verdict on the function at ENTRY, NULL where it is not known. */
 const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry);

@@ -123,9 +123,10 @@ mal_value mal_load_slot(struct mal_analysis *analysis, int64_t offset, uint32_t 
 			parts[count++] = state->slots[i].value;
 	/* What the caller put on the stack. */
 	if (count == 0 && offset >= 8)
-		return mal_symbol(&analysis->values, (uint64_t)1 << 61 | (uint64_t)offset, 0);
+		return mal_symbol(&analysis->values, (uint64_t)1 << 61 | (uint64_t)offset,
+				  MAL_ROUNDS);
 	if (count == 0)
-		return mal_fresh(analysis, 1, 0);
+		return mal_fresh(analysis, 1, MAL_ROUNDS);
 	for (size_t i = 1; i < count; i++)
 		if (parts[i] != parts[0])
 			return mal_blur(&analysis->values, parts, count,

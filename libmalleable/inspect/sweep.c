@@ -110,7 +110,11 @@ static void begin(struct mal_analysis *analysis, struct mal_state *state)
 	memset(state, 0, sizeof(*state));
 	state->live = 1;
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
-		state->registers[reg] = mal_symbol(&analysis->values, 1 + reg, 0);
+		state->registers[reg] = mal_symbol(&analysis->values, 1 + reg, MAL_ROUNDS);
+	for (uint32_t i = 0; i < 6; i++)
+		state->registers[mal_arguments[i]] =
+			mal_symbol(&analysis->values, 1 + mal_arguments[i],
+				   MAL_ROUNDS | (uint32_t)MAL_GIVEN << i);
 	analysis->values.compare = 0;
 	state->registers[MAL_RSP] = mal_leaf(&analysis->values, MAL_STACK, 0);
 }
@@ -297,7 +301,8 @@ static int sweep_as_any(struct mal_analysis *analysis)
 	if (forced)
 		return 1;
 	finish(analysis);
-	if (mal_find_shared_loops(analysis) < 0 || mal_check_control(analysis) < 0)
+	if (mal_find_shared_loops(analysis) < 0 || mal_share_vectors(analysis) < 0 ||
+	    mal_check_control(analysis) < 0)
 		return -1;
 	return 0;
 }
@@ -306,6 +311,7 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 {
 	int result;
 
+	analysis->callee = callee;
 	analysis->finding = &callee->finding;
 	result = sweep_as_any(analysis);
 	memcpy(callee->returns, analysis->returns, sizeof(callee->returns));
@@ -326,6 +332,7 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 		analysis->final = 1;
 		analysis->at = NULL;
 		mal_bind(analysis, mal_is_late(analysis->program) ? "too late" : "too large", NULL);
+		mal_note(&callee->alone, 0, callee->finding.reason, NULL);
 	}
 	return result < 0 ? -1 : 0;
 }
@@ -345,6 +352,7 @@ static int sweep(struct mal_program *program, uint64_t entry, struct mal_callee 
 			calloc((size_t)analysis->graph.block_count + 1, sizeof(*analysis->facts));
 		if (analysis->graph.trouble) {
 			mal_note(&callee->finding, 0, analysis->graph.trouble, NULL);
+			mal_note(&callee->alone, 0, analysis->graph.trouble, NULL);
 			result = 0;
 		} else if (analysis->facts && mal_values_make(&analysis->values) == 0) {
 			result = run(analysis, callee);

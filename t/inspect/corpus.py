@@ -8,7 +8,8 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "programs")
 LIBRARIES = os.path.join(PROGRAMS, "libraries")
-TRUTH = re.compile(r"omp\b.*?(?:/\*|!)\s*(free|hot|open|bound)\b(?::\s*([^*]*?))?\s*(?:\*/.*)?$")
+TRUTH = re.compile(r"omp\b.*?(?:/\*|!)\s*(free|hot|sums|exact|open|alone|bound)\b"
+                   r"(?::\s*([^*]*?))?\s*(?:\*/.*)?$")
 LINKS = re.compile(r"Libraries: ([a-z ]+)\.")
 # The function that a region was made into, in the names of both compilers.
 OUTLINED = re.compile(r"\._omp_fn\.\d+|omp_outlined(?!_debug)")
@@ -32,8 +33,9 @@ class Truth:
 
     def __init__(self, line, kind, reason):
         self.line = line
-        self.kind = "free" if kind == "hot" else kind
         self.hot = kind == "hot"
+        self.kind = "free" if kind in ("hot", "sums", "exact") else kind
+        self.sums = {"sums": True, "exact": False}.get(kind)
         self.reason = reason or ""
         self.shown = self.reason.endswith(", shown")
 
@@ -140,9 +142,9 @@ def regions(executable, known):
     return found
 
 
-def run(executable, timeout=60, **settings):
-    """What a program told 2 prints, and its exit status; 'slow' where it does not end."""
-    environment = dict(os.environ, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive",
+def run(executable, told, timeout=60, **settings):
+    """What a program told so many prints, and its exit status; 'slow' where it does not end."""
+    environment = dict(os.environ, OMP_NUM_THREADS=str(told), OMP_WAIT_POLICY="passive",
                        OMP_DYNAMIC="false", ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0",
                        **settings)
     try:
@@ -155,16 +157,16 @@ def run(executable, timeout=60, **settings):
                              " " + said[:300] if done.returncode else "")
 
 
-def teams(executable, libraries, chosen, seed, timeout=60):
+def teams(executable, told, libraries, chosen, seed, timeout=60):
     """What it prints while the regions with these functions have random teams."""
-    return run(executable, timeout, LD_PRELOAD=os.path.join(libraries, "teams.so"),
+    return run(executable, told, timeout, LD_PRELOAD=os.path.join(libraries, "teams.so"),
                TEAMS_SEED=str(seed), TEAMS_REGIONS=",".join("%x" % one for one in chosen))
 
 
 def ran(executable, libraries):
     """Addresses of the functions of the regions that a program runs."""
     record = executable + ".record"
-    said = run(executable, LD_PRELOAD=os.path.join(libraries, "teams.so"), TEAMS_RECORD=record)
+    said = run(executable, 2, LD_PRELOAD=os.path.join(libraries, "teams.so"), TEAMS_RECORD=record)
     if not os.path.exists(record):
         raise Failure("runs no region: " + said)
     return {int(row, 16) for row in text_of(record).split()}

@@ -12,7 +12,7 @@ int main(void)
 {
 	int n = corpus_int(N), told = omp_get_max_threads(), wrong = 0;
 
-#pragma omp parallel /* hot */
+#pragma omp parallel /* hot: not from one */
 	{
 		unsigned seed = 42;
 #pragma omp for

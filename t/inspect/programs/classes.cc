@@ -72,7 +72,7 @@ int main()
 	f.fill();
 	apply(a, [&](int i) { return f.values_[i] + i; });
 	apply(b, [](int i) { return i % 7; });
-#pragma omp parallel for /* hot: not by gcc */
+#pragma omp parallel for /* hot: not by gcc, not from one */
 	for (int i = 0; i < n; i++)
 		b[i] += shapes[i % 2]->area(i);
 #pragma omp parallel for /* free */

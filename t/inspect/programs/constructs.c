@@ -47,7 +47,7 @@ int main(void)
 		for (int i = 0; i < n; i++)
 			a[i] += by;
 	}
-#pragma omp parallel for /* hot */
+#pragma omp parallel for /* hot: not from one */
 	for (int i = 0; i < n; i++) {
 		int old;
 #pragma omp atomic capture

@@ -16,7 +16,7 @@ int main(void)
 #pragma omp parallel for /* hot */
 	for (int i = 0; i < n; i++)
 		a[i] = corpus_value(i);
-#pragma omp parallel for schedule(static, 4) /* hot: not by gcc */
+#pragma omp parallel for schedule(static, 4) /* hot: not by gcc, not from one */
 	for (int i = n - 1; i >= 0; i -= 2)
 		b[i] = a[i] * 3 + fabs(a[i]);
 #pragma omp parallel for schedule(dynamic) /* hot */
@@ -49,7 +49,7 @@ int main(void)
 #pragma omp parallel for simd /* hot */
 	for (int i = 0; i < n; i++)
 		marks[i] = marks[i] > 3 ? marks[i] * 5 : i;
-#pragma omp parallel for lastprivate(last) reduction(+ : sum) /* hot */
+#pragma omp parallel for lastprivate(last) reduction(+ : sum) /* hot: not from one */
 	for (unsigned long long i = 0; i < (unsigned long long)n; i++) {
 		last = (int)i;
 		sum += i;

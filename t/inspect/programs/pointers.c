@@ -34,10 +34,10 @@ int main(void)
 	int n = corpus_int(N);
 	function *chosen = n > 10 ? more : twice;
 
-#pragma omp parallel for /* hot */
+#pragma omp parallel for /* hot: not from one */
 	for (int i = 0; i < n; i++)
 		a[i] = table[i % 3](i);
-#pragma omp parallel for /* hot */
+#pragma omp parallel for /* hot: not from one */
 	for (int i = 0; i < n; i++)
 		a[i] += chosen(i);
 #pragma omp parallel for /* free */
