@@ -68,7 +68,7 @@ static struct {
 	char name[64];
 	char job_name[256];		    /* what the user's environment says */
 	char array_job[16], array_task[16]; /* empty: none */
-} step = {.socket = {"", -1}, .fds = {-1, -1, -1, {-1, -1, -1}}};
+} step = {.socket = {"", -1}, .fds = {-1, -1, -1, -1, {-1, -1, -1}}};
 
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)
@@ -369,7 +369,8 @@ static void begin_script(spank_t spank)
 	step.script = choose(spank) && is_allowed();
 	if (!step.script)
 		return;
-	step.fds.script = balance_launchers_await(step.job, step.user, step.group, &err);
+	step.fds.script =
+		balance_launchers_await(step.job, step.user, step.group, &step.fds.handovers, &err);
 	if (step.fds.script < 0 || balance_descriptors_leave(&step.fds, &err) < 0)
 		balance_error("%s; launchers in the script run unbalanced", err.text);
 }
@@ -378,7 +379,9 @@ static void begin_script(spank_t spank)
 static void end_script(void)
 {
 	step.script = false;
+	balance_deadline_set(get_wait_ms());
 	balance_descriptors_take(&step.fds);
+	balance_launchers_record(&step.fds.handovers, step.job, step.user, step.group);
 	balance_launchers_end(&step.fds.script, step.id == BALANCE_BATCH_STEP &&
 							balance_wish.asked &&
 							balance_options_report() != MAL_REPORT_OFF);
@@ -482,6 +485,14 @@ static bool is_expected(void)
 	return balance_wish.asked && step.succeeded && step.node == 0;
 }
 
+/* Whoever has killed the tasks has killed their controller with them. */
+static void tell_killed(void)
+{
+	if (balance_wish.asked && step.node == 0 && balance_options_report() != MAL_REPORT_OFF)
+		balance_tell_user("the step was killed, by scancel, MPI_Abort, a limit or a "
+				  "signal: no report");
+}
+
 /* End the controller. TEXT, all 0 before, gets its report. */
 static void end_controller(char *text, size_t size)
 {
@@ -490,7 +501,9 @@ static void end_controller(char *text, size_t size)
 	if (!mal_launched_end(&step.fds.controller, timeout_ms, text, size))
 		balance_error("the controller of step %s did not end in time and was killed",
 			      step.name);
-	else if (mal_outcome_is_missing(text) && !step.killed)
+	else if (mal_outcome_is_missing(text) && step.killed)
+		tell_killed();
+	else if (mal_outcome_is_missing(text))
 		balance_error("the controller of step %s ended early: killed, perhaps by "
 			      "a memory limit; the step went on without it",
 			      step.name);

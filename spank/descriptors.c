@@ -13,7 +13,7 @@
 #include "spank/agent.h"
 #include "spank/contained.h"
 
-#define COUNT 7
+#define COUNT 8
 
 static int *const *list(struct balance_descriptors *fds)
 {
@@ -26,6 +26,7 @@ static int *const *list(struct balance_descriptors *fds)
 	all[4] = balance_agent_claim();
 	all[5] = &fds->script;
 	all[6] = &fds->site;
+	all[7] = &fds->handovers;
 	return all;
 }
 

@@ -13,9 +13,12 @@
 
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/handover.h"
 #include "libmalleable/core/script.h"
 #include "spank/contained.h"
 #include "spank/entries.h"
+#include "spank/site_reports.h"
+#include "spank/step_log.h"
 
 #define PROGRAM "malleable-join"
 /* Less than this nobody wants to have balanced. */
@@ -25,6 +28,8 @@
 
 /* Where the script's pipe is (core/script.h); empty: there is none. */
 static char script_path[MAL_SCRIPT_PATH];
+/* And beside it the socket of its launchers (core/handover.h); as well. */
+static char handovers_path[MAL_SCRIPT_PATH];
 
 /* How Open MPI 4, PRRTE 3 (Open MPI 5) and PRRTE 2 call what they start in front of each rank. */
 static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_odls_base_exec_agent",
@@ -68,7 +73,8 @@ void balance_launchers_clean_up(void)
 	balance_directory_leave(MAL_SCRIPT_DIR);
 }
 
-int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_error *err)
+int balance_launchers_await(uint32_t job, uid_t user, gid_t group, int *handovers,
+			    struct mal_error *err)
 {
 	int fd = -1;
 
@@ -77,9 +83,45 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_er
 		if (balance_directory_make(MAL_SCRIPT_DIR, 0755, err) == 0)
 			fd = mal_script_listen(job, balance_contained_slurmstepd(), user, group,
 					       script_path, err);
-	if (fd < 0)
+	if (fd < 0) {
 		script_path[0] = '\0';
+		return -1;
+	}
+	*handovers = mal_handover_listen(script_path, user, group, handovers_path, err);
+	if (*handovers < 0) {
+		balance_info("%s: launchers in the script are not logged", err->text);
+		handovers_path[0] = '\0';
+	}
 	return fd;
+}
+
+void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t group)
+{
+	char step[64], node[256] = "?";
+	unsigned int number = 0;
+	struct mal_handover what;
+	int report;
+
+	gethostname(node, sizeof(node) - 1);
+	while (number < MAL_HANDOVERS && mal_handover_take(*handovers, user, &what, &report)) {
+		snprintf(step, sizeof(step), "%u.%s.%u", job, what.launcher, ++number);
+		balance_outcome_report(&(struct balance_outcome){.job = job,
+								 .user = user,
+								 .step = step,
+								 .node = node,
+								 .policy = what.policy,
+								 .ranks = what.ranks,
+								 .cpus = what.cpus,
+								 .silent = true},
+				       (char *)&what.record, sizeof(what.record));
+		balance_site_report_store(&report, step, node, user, group);
+	}
+	if (*handovers >= 0)
+		close(*handovers);
+	*handovers = -1;
+	if (handovers_path[0])
+		unlink(handovers_path);
+	handovers_path[0] = '\0';
 }
 
 /*

@@ -27,9 +27,16 @@ bool balance_launchers_may_run(spank_t spank);
 
 /*
  * A script of USER's in JOB starts: make its pipe (core/script.h). Returns a descriptor, for the
- * caller to keep, or -1 with ERR.
+ * caller to keep, and *HANDOVERS, -1: none; or -1 with ERR.
  */
-int balance_launchers_await(uint32_t job, uid_t user, gid_t group, struct mal_error *err);
+int balance_launchers_await(uint32_t job, uid_t user, gid_t group, int *handovers,
+			    struct mal_error *err);
+
+/*
+ * The script has ended: log what its launchers have handed over, and store their reports, within
+ * balance_deadline_left(). *HANDOVERS is closed.
+ */
+void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t group);
 
 /*
  * The script has ended: close *SCRIPT, its pipe, and remove it. With TELL one line tells the user

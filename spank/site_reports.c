@@ -58,7 +58,7 @@ void balance_site_report_store(int *fd, const char *step, const char *node, uid_
 	if (*fd < 0)
 		return;
 	snprintf(file, sizeof(file), "%s/%s.%s.json", balance_config.report_dir, step, node);
-	status = store(*fd, file, user, group);
+	status = balance_config.report_dir[0] ? store(*fd, file, user, group) : 0;
 	if (status != 0 && status != NO_REPORT)
 		balance_info("cannot store the report of step %s in report_dir=%s", step,
 			     balance_config.report_dir);

@@ -6,14 +6,17 @@
  */
 #include "spank/step_log.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <syslog.h>
 
 #include "libmalleable/base/printable.h"
 #include "libmalleable/core/outcome.h"
 #include "policies/interface/attained.h"
+#include "spank/cgroup.h"
 #include "spank/plugin.h"
 #include "spank/slurmctld_client.h"
 
@@ -120,6 +123,24 @@ static void log_line(const struct balance_outcome *outcome, const struct mal_out
 		balance_info("%s", line);
 }
 
+/*
+ * Whether no earlier step of the job has said what this one says in REPORT: why no rank came to it.
+ * A script may have thousands of such steps. The kernel keeps it with the job's cgroup; where it
+ * keeps no attributes each step says it.
+ */
+static bool is_news(const char *report)
+{
+	struct mal_outcome_record record;
+	struct balance_cgroup cgroup;
+	char name[64];
+
+	memcpy(&record, report, sizeof(record));
+	snprintf(name, sizeof(name), "trusted.balance.nothing.%u",
+		 (unsigned int)(record.windows % MAL_NOTHING_REASONS));
+	return balance_cgroup_find(&cgroup, NULL) < 0 ||
+	       setxattr(cgroup.job, name, "1", 1, XATTR_CREATE) == 0 || errno != EEXIST;
+}
+
 void balance_outcome_report(const struct balance_outcome *outcome, char *report, size_t size)
 {
 	struct mal_outcome_record record;
@@ -139,16 +160,13 @@ void balance_outcome_report(const struct balance_outcome *outcome, char *report,
 		/* Nobody waits for a rank, the controller was killed, or it is not ours. */
 		return;
 	}
-	if (outcome->silent)
+	if (outcome->silent || (mal_outcome_is_nothing(report) && !is_news(report)))
 		return;
 	report[size - 1] = '\0';
 	for (char *text = strtok_r(report + sizeof(record), "\n", &save); text;
 	     text = strtok_r(NULL, "\n", &save)) {
 		mal_make_printable(text, strlen(text), false);
-		/*
-		 * Slurm writes it to slurmd's log too: it must not look like a line of log_line().
-		 */
-		if (strncmp(text, "uid", 3) != 0 && !balance_tell_user(text))
+		if (!balance_tell_user(text))
 			return;
 	}
 }

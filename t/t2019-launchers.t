@@ -5,7 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 [ $openmpi = yes ] || skip_all "mpirun is MPICH's, which starts ranks in a step"
 need_cluster
-start_cluster
+mkdir "$work/site"
+start_cluster --plugin-args "log=slurmd report_dir=$work/site"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$work" || exit 1
 export load work stage programs
@@ -64,6 +65,17 @@ mpirun -n 1 $quick
 JOB
 ok "each mpirun has a report, and the status of its ranks" all_of "exits 0" \
 	"reports 2" "says 'status 0'" "says 'status 7'" "complains ', 1 rank,'"
+last=$(grep -o "^balance: step [0-9]*" "$work/err" | head -n1 | tr -dc 0-9)
+# logged FIELDS: slurmd's log has one line of the last job with them, and nothing of a user's report.
+logged() {
+	[ "$(grep -c "balance: uid=0 job=$last $1" "$BALANCE_CLUSTER/slurmd.log")" = 1 ] &&
+		! grep -q 'balance: .*regions: ' "$BALANCE_CLUSTER/slurmd.log"
+}
+stored() { jq -e ".recorded.uid == 0 and .ranks == $2" "$work/site/$last.$1".*.json >/dev/null; }
+ok "the site has both reports, and a line for each" all_of \
+	"logged 'step=$last.$launcher.1 node=.* policy=auto ranks=2 cpus=2 windows='" \
+	"logged 'step=$last.$launcher.2 node=.* policy=auto ranks=1 '" \
+	"stored $launcher.1 2" "stored $launcher.2 1" "[ \$(ls $work/site/$last.* | wc -l) = 2 ]"
 
 orterun=$(command -v orterun || echo mpirun)
 export orterun
@@ -154,9 +166,10 @@ JOB
 hint='balance: nothing in this script was balanced: no ranks of srun'
 ok "and where srun ran besides, but no ranks" all_of "exits 0" "complains 'nothing to balance'" \
 	"complains '$hint'"
-job --balance <<<'srun -n1 true'
-ok "not where the script computes nothing" all_of "exits 0" "complains 'nothing to balance'" \
-	"silent_about '$hint'"
+job --balance <<<'for i in 1 2 3; do srun -n1 env; done; srun -n1 env -i env'
+ok "not where the script computes nothing; each reason has one line, of however many steps" all_of \
+	"exits 0" "[ \$(grep -c 'balance: ' $work/err) = 2 ]" "complains 'nothing to balance'" \
+	"complains 'no rank came'" "silent_about '$hint'"
 job --balance </dev/null
 ok "and in a script that starts no rank" all_of "exits 0" hinted
 job --balance <<'JOB'

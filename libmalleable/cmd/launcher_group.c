@@ -18,10 +18,12 @@
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/handover.h"
 #include "libmalleable/core/off_file.h"
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/site_report.h"
 
 /* How long the ranks of a launcher may take to come, and one of them to send its request. */
 #define COME_MS 5000
@@ -35,10 +37,12 @@ static struct {
 	size_t count;			/* of both */
 	unsigned int expected;
 	struct mal_cpumask cpus;
+	unsigned int came; /* ranks, in all */
 	int claim;
+	int site; /* room for the site's report */
 	bool started, balanced;
 	struct mal_standalone standalone;
-} all = {.claim = -1};
+} all = {.claim = -1, .site = -1};
 
 /* Lock a byte that nothing is ever read from. Does not wait. Returns 0 or -1. */
 static int lock(int fd, unsigned int cpu)
@@ -119,6 +123,7 @@ static void take(void)
 		return;
 	}
 	add(process, connection);
+	all.came++;
 	if (!all.started) {
 		mal_cpumask_union(&all.cpus, &request.cpus);
 		all.expected = request.expected;
@@ -162,6 +167,7 @@ static int begin(struct mal_error *err)
 	if (start.ranks < all.expected)
 		start.ranks = all.expected;
 	all.claim = claim_cpus(&all.cpus, err);
+	start.site_fd = all.site = mal_site_report_make(NULL);
 	return all.claim < 0 ? -1 : mal_standalone_start(&all.standalone, &start, err);
 }
 
@@ -178,6 +184,19 @@ static void start(void)
 		answer(i);
 }
 
+/* The slurmstepd of the script logs and stores it. */
+static void hand_over(const char *text)
+{
+	struct mal_handover what = {.ranks = all.came, .cpus = mal_cpumask_count(&all.cpus)};
+
+	memcpy(&what.record, text, sizeof(what.record));
+	if (what.record.magic != MAL_OUTCOME_MAGIC)
+		return;
+	snprintf(what.launcher, sizeof(what.launcher), "%s", all.wish->name);
+	snprintf(what.policy, sizeof(what.policy), "%s", all.wish->choice.policy->name);
+	mal_handover_send(&what, all.site);
+}
+
 static void end(void)
 {
 	char text[MAL_STANDALONE_TEXT] = {0};
@@ -188,6 +207,7 @@ static void end(void)
 	if (!all.started)
 		return;
 	mal_standalone_end(&all.standalone, all.balanced && !all.wish->quiet, text);
+	hand_over(text);
 	if (all.balanced && mal_report_wish(all.wish->wish.report) != MAL_REPORT_OFF)
 		mal_standalone_print(text);
 }

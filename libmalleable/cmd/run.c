@@ -195,6 +195,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.step = command,
 		.job_name = slash ? slash + 1 : command,
 		.cpus = &cpus,
+		.site_fd = -1,
 	};
 	struct mal_setup setup;
 

@@ -105,6 +105,7 @@ int mal_standalone_start(struct mal_standalone *standalone, const struct mal_sta
 		options.arguments.idle = mal_cpumask_format(wish->idle, idle, sizeof(idle));
 	if (snprintf(path, sizeof(path), "%s/malleabled", wish->libdir) >= (int)sizeof(path))
 		return mal_fail(err, "%.64s...: too long", wish->libdir);
+	options.arguments.site_fd = wish->site_fd;
 	gethostname(host, sizeof(host) - 1);
 	standalone->segment_fd = mal_segment_create_for_ranks(wish->ranks, wish->cpus, err);
 	return standalone->segment_fd < 0 ? -1 : launch(standalone, &options, err);

@@ -28,6 +28,7 @@ struct mal_standalone_wish {
 	const struct mal_cpumask *cpus; /* that the ranks may ever use */
 	const struct mal_cpumask *idle; /* those of them that they do not start with, NULL: none */
 	unsigned int ranks;		/* most that may come */
+	int site_fd;			/* room for the site's report, -1: none */
 	unsigned int nodes;		/* that ranks may be on, 0: this one alone */
 };
 

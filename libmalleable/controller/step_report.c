@@ -67,15 +67,18 @@ static void send_record(const struct mal_controller *controller, const struct ma
 	tell(report_fd, &record, sizeof(record));
 }
 
-/* Silence would mean that we were killed. */
-static void send_nothing(int report_fd)
+/* No rank came. Silence would mean that we were killed. */
+static void send_nothing(const struct mal_controller *controller, int report_fd)
 {
-	const struct mal_outcome_record record = {
+	struct mal_outcome_record record = {
 		.magic = MAL_OUTCOME_NOTHING,
 		.version = MAL_OUTCOME_VERSION,
+		.windows = mal_report_why_nothing(controller),
 	};
+	char text[1024];
 
 	tell(report_fd, &record, sizeof(record));
+	tell(report_fd, text, mal_report_nothing(controller, text, sizeof(text)));
 }
 
 /* Write the JSON to FILE and close it. What fails is said to the user, who has the text already. */
@@ -130,8 +133,7 @@ void mal_ending_report(struct mal_controller *controller)
 	char text[3072];
 
 	if (!mal_report_make(controller, &report)) {
-		send_nothing(report_fd);
-		tell(report_fd, text, mal_report_nothing(controller, text, sizeof(text)));
+		send_nothing(controller, report_fd);
 		end_recording(controller, text, sizeof(text));
 		return;
 	}

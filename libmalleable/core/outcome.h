@@ -17,10 +17,19 @@
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
 #define MAL_OUTCOME_VERSION 2u
 
+/* Why no rank came. */
+enum mal_nothing {
+	MAL_NOTHING_USED,   /* no task used MPI or OpenMP */
+	MAL_NOTHING_LOADED, /* our libraries cannot be loaded where a program ran */
+	MAL_NOTHING_SEEN,   /* not known */
+	MAL_NOTHING_REASONS
+};
+
 struct mal_outcome_record {
 	uint32_t magic;
 	uint32_t version;
-	uint64_t windows; /* 0: too short to measure, the times are 0 then */
+	/* 0: too short to measure, the times are 0 then; without ranks enum mal_nothing */
+	uint64_t windows;
 	uint64_t lends, moves;
 	/*
 	 * Seconds: as run, predicted without balancing (NaN: no estimate, as others used the CPUs),

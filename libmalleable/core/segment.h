@@ -254,7 +254,7 @@ struct mal_header {
 	_Atomic uint32_t answers;  /* futex: the controller has decided on the last round */
 	_Atomic uint32_t awaiting; /* ranks that sleep on answers */
 	_Atomic uint32_t expected;
-	_Atomic uint32_t refused; /* a task runs unbalanced, and has said why */
+	_Atomic uint32_t refused; /* a task runs unbalanced; the first has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
 	/* Which rank reads the program for all, how often it has, and what is to be read next. */
 	_Atomic int32_t reader; /* rank/prover/reader.h */

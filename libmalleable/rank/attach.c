@@ -357,9 +357,9 @@ void mal_attach(void)
 		if (mal_tools_before())
 			mal_warn_for_all("another OMPT tool goes first: " MAL_NOT_TIMED);
 	} else {
-		if (mal.segment.header)
-			atomic_store(&mal.segment.header->refused, true);
-		warn_unbalanced(err.text);
+		/* A task may run hundreds of programs: the first one's line will do for all. */
+		if (!mal.segment.header || !atomic_exchange(&mal.segment.header->refused, true))
+			warn_unbalanced(err.text);
 	}
 	errno = saved;
 }

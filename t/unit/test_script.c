@@ -6,12 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/core/handover.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/script.h"
+#include "libmalleable/core/site_report.h"
 
 const char *__wrap_mal_inside_cgroup(char *text, size_t size);
 
@@ -198,12 +202,64 @@ static void dead_ones_go(void **state)
 	close(held);
 }
 
+/* Hand something over, as a launcher group in the script. */
+static void hand_over(unsigned int ranks, const char *launcher, int report)
+{
+	struct mal_handover what = {.policy = "auto", .ranks = ranks};
+
+	snprintf(what.launcher, sizeof(what.launcher), "%s", launcher);
+	what.record.magic = MAL_OUTCOME_MAGIC;
+	mal_handover_send(&what, report);
+}
+
+/* In the order in which they came, with names that neither logs nor directories mind. */
+static void handed_over(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char where[MAL_SCRIPT_PATH];
+	int fd, listening, report = mal_site_report_make(NULL), got, odd;
+	struct mal_handover what;
+	struct mal_error err;
+
+	(void)state;
+	listen_in(sluid, &fd);
+	hand_over(1, "nobody", report);
+	listening = mal_handover_listen(path, geteuid(), getegid(), where, &err);
+	assert_true(listening >= 0);
+	assert_false(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_int_equal(pwrite(report, "{}", 2, 0), 2);
+	hand_over(2, "mpirun", report);
+	strcpy(address.sun_path, where);
+	odd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(connect(odd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(write(odd, "uid=0", 5), 5);
+	hand_over(3, "../a\nuid=0", -1);
+	assert_true(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_int_equal(what.ranks, 2);
+	assert_string_equal(what.launcher, "mpirun");
+	assert_true(got >= 0);
+	close(got);
+	/* Who says nothing, or something else, is passed over. */
+	assert_true(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_int_equal(what.ranks, 3);
+	assert_string_equal(what.launcher, "___a_uid_0");
+	assert_int_equal(got, -1);
+	assert_false(mal_handover_take(listening, geteuid(), &what, &got));
+	hand_over(4, "mpirun", report);
+	assert_false(mal_handover_take(listening, geteuid() + 1, &what, &got) && geteuid() != 0);
+	close(odd);
+	close(report);
+	close(listening);
+	assert_int_equal(unlink(where), 0);
+	end(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_number),	       cmocka_unit_test(by_sluid),
 		cmocka_unit_test(steps_without_ranks), cmocka_unit_test(of_the_user_alone),
-		cmocka_unit_test(dead_ones_go),
+		cmocka_unit_test(dead_ones_go),	       cmocka_unit_test(handed_over),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -45,7 +45,7 @@ static struct {
 	bool expected;	  /* by the user: that a rank came */
 	int timeout_ms;	  /* of the last wait */
 	char threads[16]; /* of a task, at most */
-	char errors[1024];
+	char errors[1024], user_told[256];
 } now;
 
 struct mal_site balance_config = {.libdir = "/nowhere", .wait_s = 1, .max_overcommit = 1};
@@ -197,6 +197,11 @@ void balance_error_of_step(const char *format, ...)
 	va_end(args);
 }
 
+void balance_info(const char *format, ...)
+{
+	(void)format;
+}
+
 const char *balance_switch_link(void)
 {
 	return balance_config.off_file;
@@ -204,7 +209,7 @@ const char *balance_switch_link(void)
 
 bool balance_tell_user(const char *text)
 {
-	(void)text;
+	snprintf(now.user_told, sizeof(now.user_told), "%s", text);
 	return true;
 }
 
@@ -431,7 +436,10 @@ static void silence(void **state)
 	assert_true(was_said("the controller of step 1.0 ended early"));
 }
 
-/* Not where it had nothing to say, nor where the step was killed with it. */
+/*
+ * Not where it had nothing to say, nor where the step was killed with it: then its user, who asked
+ * for a report, hears why there is none.
+ */
 static void no_silence(void **state)
 {
 	(void)state;
@@ -448,6 +456,8 @@ static void no_silence(void **state)
 	balance_step_task_ended(NULL);
 	assert_int_equal(now.ended, 1);
 	assert_string_equal(now.errors, "");
+	assert_non_null(strstr(now.user_told, "was killed"));
+	assert_non_null(strstr(now.user_told, "no report"));
 }
 
 /*

@@ -394,9 +394,11 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		add_too_short(&text, controller, report);
 		return text.length;
 	}
-	mal_text_add(&text, "load balance (mean/max): %s as started, %s as run\n",
-		     percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
-		     percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
+	if (report->ranks > 1)
+		mal_text_add(
+			&text, "load balance (mean/max): %s as started, %s as run\n",
+			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
+			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	add_efficiency(&text, &totals->cpus);
 	add_alternatives(&text, controller, report->elapsed_s);
 	mal_text_add(&text,
@@ -424,23 +426,30 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	return text.length;
 }
 
-size_t mal_report_nothing(const struct mal_controller *controller, char *buffer, size_t size)
+enum mal_nothing mal_report_why_nothing(const struct mal_controller *controller)
 {
 	const struct mal_header *header = controller->step->segment.header;
+
+	if (atomic_load(&header->unseen))
+		return MAL_NOTHING_LOADED;
+	return mal_starts_are_whole(header) ? MAL_NOTHING_USED : MAL_NOTHING_SEEN;
+}
+
+size_t mal_report_nothing(const struct mal_controller *controller, char *buffer, size_t size)
+{
+	static const char *const texts[] = {
+		[MAL_NOTHING_USED] = "nothing to balance: no task used MPI or OpenMP",
+		[MAL_NOTHING_LOADED] =
+			"no rank came, nothing was balanced: a program ran where our libraries "
+			"cannot be loaded, as in a container without them or with an older glibc",
+		[MAL_NOTHING_SEEN] =
+			"no rank came, nothing was balanced: LD_PRELOAD was overwritten, or the "
+			"program is static, setuid, without MPI and OpenMP, or finds MPI by dlsym",
+	};
 	struct mal_text text = {buffer, size, 0};
 
-	if (atomic_load(&header->refused))
-		return 0;
-	if (!atomic_load(&header->unseen) && mal_starts_are_whole(header)) {
-		mal_text_add(&text, "nothing to balance: no task used MPI or OpenMP\n");
-		return text.length;
-	}
-	mal_text_add(&text, "no rank came, nothing was balanced: %s\n",
-		     atomic_load(&header->unseen)
-			     ? "a program ran where our libraries cannot be loaded, as in a "
-			       "container without them or with an older glibc"
-			     : "LD_PRELOAD was overwritten, or the program is static, setuid, "
-			       "without MPI and OpenMP, or finds MPI by dlsym");
+	if (!atomic_load(&controller->step->segment.header->refused))
+		mal_text_add(&text, "%s\n", texts[mal_report_why_nothing(controller)]);
 	return text.length;
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * handover.h: what became of a launcher's ranks, for the slurmstepd of the batch script that they
+ * are in: it logs and stores that, as slurmstepds of steps do.
+ *
+ * Root listens beside the script's pipe (script.h); the script's user alone may connect. The leader
+ * of a launcher group connects, sends one message, and ends: messages wait in the socket until the
+ * script has ended. Root trusts nothing in them.
+ */
+#ifndef MAL_CORE_HANDOVER_H
+#define MAL_CORE_HANDOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libmalleable/base/error.h"
+#include "libmalleable/core/outcome.h"
+#include "libmalleable/core/script.h"
+
+/* That wait at most. */
+#define MAL_HANDOVERS 1024
+
+struct mal_handover {
+	char launcher[16]; /* its program */
+	char policy[32];
+	uint32_t ranks, cpus;
+	struct mal_outcome_record record;
+};
+
+/*
+ * As root: listen beside the script's pipe PIPE, at PATH, which the caller unlinks. Returns a
+ * descriptor, or -1 with ERR.
+ */
+int mal_handover_listen(const char *pipe, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
+			struct mal_error *err);
+
+/*
+ * In a script's launcher group: hand over WHAT, with the descriptor REPORT (core/site_report.h; -1:
+ * none). Does not wait.
+ */
+void mal_handover_send(const struct mal_handover *what, int report);
+
+/*
+ * The next one of USER's that came to LISTENING, with *REPORT, the caller's to close (-1: none).
+ * Names are cut to letters, digits and the like. False: there is none. Does not wait.
+ */
+bool mal_handover_take(int listening, uid_t user, struct mal_handover *what, int *report);
+
+#endif
