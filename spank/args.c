@@ -4,6 +4,7 @@
  *
  * Invariant: a wrong argument is logged and ignored; it fails no job (t/t1002-plugstack.t).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "libmalleable/loadable/site.h"
@@ -36,7 +37,7 @@ void balance_args_parse(int count, char **arguments)
 
 bool balance_args_have_partitions(void)
 {
-	return all.scoped_count > 0;
+	return mal_site_has_partitions(&all);
 }
 
 bool balance_args_limit_partitions(void)
@@ -48,9 +49,47 @@ bool balance_args_limit_partitions(void)
 	return false;
 }
 
+/* The job's, empty: not known. */
+static char own_partition[256];
+
 void balance_args_use_partition(const char *partition)
 {
+	snprintf(own_partition, sizeof(own_partition), "%s", partition);
 	mal_site_use_partition(&all, partition);
+}
+
+/* VARIABLE of the job's environment, in TEXT; NULL: it is not there. */
+static const char *read_variable(spank_t spank, const char *variable, char text[256])
+{
+	return spank_getenv(spank, variable, text, 256) == ESPANK_SUCCESS ? text : NULL;
+}
+
+/* Words for mal_site_of_program(). */
+static char by_program[2048];
+
+void balance_args_use_step(spank_t spank)
+{
+	char user[256], account[256], qos[256], uid[16] = "", **words;
+	struct mal_site_step step = {.partition = own_partition, .uid = uid};
+	uid_t number;
+	int count;
+
+	if (!all.scoped_count)
+		return;
+	step.user = read_variable(spank, "SLURM_JOB_USER", user);
+	step.account = read_variable(spank, "SLURM_JOB_ACCOUNT", account);
+	step.qos = read_variable(spank, "SLURM_JOB_QOS", qos);
+	if (spank_get_item(spank, S_JOB_UID, &number) == ESPANK_SUCCESS)
+		snprintf(uid, sizeof(uid), "%u", (unsigned int)number);
+	if (spank_get_item(spank, S_JOB_ARGV, &count, &words) == ESPANK_SUCCESS && count > 0)
+		step.program = words[0];
+	mal_site_use_step(&all, &step);
+	mal_site_by_program(&all, &step, by_program, sizeof(by_program));
+}
+
+const char *balance_args_by_program(void)
+{
+	return by_program;
 }
 
 const char *balance_args_policies(void)

@@ -165,6 +165,7 @@ static bool choose(spank_t spank)
 	balance_options_complete(spank);
 	balance_errors_to_log(!balance_wish.asked);
 	step.limits_known = balance_slurmctld_use_partition(step.job);
+	balance_args_use_step(spank);
 	balance_options_fall_back();
 	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
 			       &step.choice, &err) == 0)

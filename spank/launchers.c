@@ -185,7 +185,8 @@ bool balance_launchers_set(const struct mal_setup_env *env)
 
 void balance_launchers_unset(const struct mal_setup_env *env)
 {
-	static const char *const names[] = {MAL_ENV_JOB, MAL_ENV_JOB_POLICIES, MAL_ENV_JOB_REPORT};
+	static const char *const names[] = {MAL_ENV_JOB, MAL_ENV_JOB_POLICIES, MAL_ENV_JOB_REPORT,
+					    MAL_ENV_JOB_PROGRAMS};
 	char value[2048];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -36,6 +36,15 @@ bool balance_args_limit_partitions(void);
  */
 void balance_args_use_partition(const char *partition);
 
+/*
+ * In slurmstepd, behind that: set the default for the step's user, account, QOS and program. The
+ * job's environment names the former: a user may forge them, and choose a policy anyway.
+ */
+void balance_args_use_step(spank_t spank);
+
+/* For a script's launchers: what depends on the programs that they start; empty: nothing. */
+const char *balance_args_by_program(void);
+
 /* The allowed policies as mal_choose() takes them: NULL if all are. */
 const char *balance_args_policies(void);
 

@@ -55,8 +55,11 @@ void balance_task_prepare_script(spank_t spank)
 	env.set(spank, MAL_ENV_JOB, balance_wish.spec);
 	if (balance_args_policies())
 		env.set(spank, MAL_ENV_JOB_POLICIES, balance_args_policies());
-	if (!balance_wish.asked)
-		env.set(spank, MAL_ENV_JOB_REPORT, mal_report_wish_word(balance_options_report()));
+	if (balance_wish.asked)
+		return;
+	env.set(spank, MAL_ENV_JOB_REPORT, mal_report_wish_word(balance_options_report()));
+	if (*balance_args_by_program())
+		env.set(spank, MAL_ENV_JOB_PROGRAMS, balance_args_by_program());
 }
 
 /* WANTED threads, bounded by the administrator's limit on the task's own CPUs. */

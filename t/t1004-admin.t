@@ -26,13 +26,29 @@ ok "policies@PARTITION= refuses others there: the step runs unbalanced" \
 	"complains 'not allowed here: allowed are lewi,observe; the step runs unbalanced'"
 run srun --balance=auto -n1 sh -c "$balanced"
 ok "and not elsewhere" says '^<[0-9]+>$'
+
+# Defaults for some steps: by what is set for them, and the last one of several holds.
+default_is() { # PATTERN COMMAND...
+	run "${@:2}" && exits 0 && says "$1"
+}
+with default=auto default=off@program=env,/none/sh default=off@user=nobody,somebody
+ok "default=POLICY@program= is for programs of that name or path" all_of \
+	"default_is '^<none>$' srun -n1 env sh -c '$balanced'" \
+	"default_is '^<[0-9]+>$' srun -n1 sh -c '$balanced'" \
+	"default_is '^<[0-9]+>$' srun --balance -n1 env sh -c '$balanced'"
+with default=auto@user=somebody,0 default=off@account=physics default@shared=lewi@qos=slow
+ok "by user, account and QOS likewise, in a partition too" all_of \
+	"default_is '^<[0-9]+>$' srun -n1 sh -c '$balanced'" \
+	"default_is '^<none>$' srun -A physics -n1 sh -c '$balanced'" \
+	"default_is '^<none>$' env SLURM_JOB_QOS=slow srun -A physics -n1 sh -c '$balanced'" \
+	"default_is '^<[0-9]+>$' env SLURM_JOB_QOS=slow srun -p shared -A physics -n1 sh -c '$balanced'"
 with max_overcommit=4 max_overcommit@shared=2
 run srun -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "max_overcommit= limits the threads that users may ask for" says '^<4>$'
 run srun -p shared -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "by partition too" says '^<2>$'
 with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps \
-	report_dir@shared=/tmp policies@shared=fast
+	report_dir@shared=/tmp policies@shared=fast default=auto@group=x default=fast@user=x
 run srun -n1 echo started
 ok "wrong ones never keep a job from starting" all_of "exits 0" "says started" \
 	"silent_about balance"
@@ -45,7 +61,9 @@ ok "they are named" all_of "exits 1" \
 	"complains 'off_file=here: must be an absolute path'" \
 	"complains 'comment=perhaps: must be no, admin, system or extra'" \
 	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
-	"complains 'policies@shared=fast: unknown policy'"
+	"complains 'policies@shared=fast: unknown policy'" \
+	"complains 'default=auto@group=x: behind @ comes user=, account=, qos= or program='" \
+	"complains 'default=fast@user=x: unknown policy'"
 
 # What the site set, and its default, reach the controller and the ranks; what a user sets does not.
 told='echo "rank $MALLEABLE_PATIENCE"; pgrep -xa malleabled | grep -o -- "--patience.[0-9]*"'
@@ -220,4 +238,14 @@ script "$quick"
 with policies=observe
 scripted
 ok "what it was when the script began" all_of "exits 0" "complains 'policy auto, 2 ranks,'"
+# What the site has for some programs holds for those that mpirun starts.
+cp "$load" "$work/other"
+with report=full default=auto default=off@program=other
+once='--work=10,10 --iterations=1'
+printf '#!/bin/bash\nmpirun -n 2 %s\nmpirun -n 2 %s\n' "$load $once" "$work/other $once" \
+	>"$work/job"
+run sbatch --wait -Q -n2 -D "$work" -o "$work/job.out" -e "$work/job.err" "$work/job"
+ok "default=off@program= is for mpirun's ranks too" all_of "exits 0" \
+	"[ \$(grep -c '^elapsed' $work/job.out) = 2 ]" \
+	"[ \$(grep -c '^balance: step' $work/job.err) = 1 ]"
 done_testing

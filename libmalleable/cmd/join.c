@@ -32,6 +32,7 @@
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/loadable/loadable.h"
+#include "libmalleable/loadable/site.h"
 
 /* How long a rank may wait for its controller. */
 #define JOIN_MS 20000
@@ -95,8 +96,19 @@ static bool is_in_job(void)
 	return false;
 }
 
-/* Whether the rank is to be balanced, and how. */
-static bool is_wanted(struct mal_launcher_group *group)
+/* The site's default for PROGRAM, in a job that asked for nothing. */
+static const char *find_default(const char *program)
+{
+	const char *words = getenv(MAL_ENV_JOB_PROGRAMS), *policy = NULL;
+	static char copy[2048];
+
+	if (words && strlen(words) < sizeof(copy))
+		policy = mal_site_of_program(strcpy(copy, words), program);
+	return policy ? policy : getenv(MAL_ENV_JOB);
+}
+
+/* Whether the rank of PROGRAM is to be balanced, and how. */
+static bool is_wanted(struct mal_launcher_group *group, const char *program)
 {
 	const struct mal_setting *setting;
 	struct mal_error err;
@@ -107,7 +119,7 @@ static bool is_wanted(struct mal_launcher_group *group)
 		const char *value = getenv(setting->variable);
 
 		if (i == 0 && !value)
-			value = getenv(MAL_ENV_JOB);
+			value = find_default(program);
 		if (!value && setting->offset == offsetof(struct mal_wish, report))
 			value = report_unasked();
 		if (mal_setting_set(setting, &group->wish, value ? value : "", &err) < 0) {
@@ -349,7 +361,7 @@ int main(int argc, char **argv)
 	group.nodes = count_nodes();
 	group.quiet = is_quiet();
 	group.libdir = libdir;
-	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&group))
+	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&group, argv[0]))
 		join(&group);
 	execute(argv);
 	option = errno == ENOENT ? 127 : 126;

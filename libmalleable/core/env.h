@@ -43,6 +43,8 @@
 #define MAL_ENV_JOB_POLICIES "MALLEABLE_JOB_POLICIES"
 /* What is printed there, as in --balance-report, if nobody asked for balancing. */
 #define MAL_ENV_JOB_REPORT "MALLEABLE_JOB_REPORT"
+/* The site's defaults there for some programs: POLICY@program=NAMES, separated by blanks. */
+#define MAL_ENV_JOB_PROGRAMS "MALLEABLE_JOB_PROGRAMS"
 
 /*
  * The segment's descriptor gets the first free number from here on: high, so that programs do not

@@ -102,24 +102,63 @@ static void complain_unknown(const struct mal_site_arguments *arguments, const c
 	complain(arguments, argument, why.text);
 }
 
+/* KIND=NAMES of VALUE, POLICY@KIND=NAMES of default=; NULL: it is for all steps. */
+static const char *filter_of(const struct mal_setting *key, const char *value)
+{
+	const char *at =
+		key->offset == offsetof(struct mal_site, fallback) ? strchr(value, '@') : NULL;
+
+	return at ? at + 1 : NULL;
+}
+
+/* What FILTER is about, its names in *NAMES; -1: it is none. */
+static int kind_of(const char *filter, const char **names)
+{
+	size_t length = strcspn(filter, "=");
+	char kind[16] = "";
+
+	if (!filter[length] || !filter[length + 1] || length >= sizeof(kind))
+		return -1;
+	memcpy(kind, filter, length);
+	*names = filter + length + 1;
+	return mal_word_find("user|account|qos|program", kind);
+}
+
+/* Set VALUE, POLICY or POLICY@KIND=NAMES. */
+static void set_policy(const struct mal_site_arguments *arguments, const struct mal_setting *key,
+		       const char *argument, const char *value)
+{
+	char policy[sizeof(arguments->site->fallback)];
+
+	snprintf(policy, sizeof(policy), "%.*s", (int)strcspn(value, "@"), value);
+	set(arguments, key, argument, filter_of(key, value) ? policy : value);
+}
+
 /*
- * Check an argument for a partition like the others, and keep it until the job's partition is
- * known.
+ * Check an argument for some steps like the others, and keep it until the job's partition, and what
+ * else it may be for, is known.
  */
 static void keep_scoped(struct mal_site_arguments *arguments, const struct mal_setting *key,
 			const char *argument, const char *value)
 {
+	const char *filter = filter_of(key, value), *names;
 	struct mal_site before = *arguments->site;
 
 	if (!key->by_partition) {
 		complain(arguments, argument, "cannot be set by partition");
 		return;
 	}
+	if (filter && kind_of(filter, &names) < 0) {
+		complain(arguments, argument,
+			 "behind @ comes user=, account=, qos= or program= with names; a partition "
+			 "comes before the =: default@PARTITION=POLICY");
+		return;
+	}
 	if (arguments->scoped_count == MAL_SITE_SCOPED_MAX) {
 		complain(arguments, argument, "too many arguments for partitions");
 		return;
 	}
-	set(arguments, key, argument, value);
+	set_policy(arguments, key, argument, value);
 	before.agent |= arguments->site->coschedule;
 	*arguments->site = before;
 	arguments->scoped[arguments->scoped_count++] = argument;
@@ -135,7 +174,7 @@ static void parse_one(struct mal_site_arguments *arguments, const char *argument
 
 	if (!key || !argument[length])
 		complain_unknown(arguments, argument);
-	else if (at)
+	else if (at || filter_of(key, value))
 		keep_scoped(arguments, key, argument, value);
 	else
 		set(arguments, key, argument, value);
@@ -188,13 +227,40 @@ static void check_fallback(const struct mal_site_arguments *arguments, const cha
 	complain(arguments, argument, why);
 }
 
+/* The partition that ARGUMENT is for, behind the @; NULL: all. */
+static const char *partition_of(const char *argument)
+{
+	size_t at = strcspn(argument, "@=");
+
+	return argument[at] == '@' ? argument + at + 1 : NULL;
+}
+
+/* Whether ARGUMENT is for PARTITION (NULL: not known) too. */
+static bool is_there(const char *argument, const char *partition)
+{
+	const char *wanted = partition_of(argument);
+	size_t length = wanted ? strcspn(wanted, "=") : 0;
+
+	return !wanted || (partition && strlen(partition) == length &&
+			   strncmp(wanted, partition, length) == 0);
+}
+
+bool mal_site_has_partitions(const struct mal_site_arguments *arguments)
+{
+	for (unsigned int i = 0; i < arguments->scoped_count; i++)
+		if (partition_of(arguments->scoped[i]))
+			return true;
+	return false;
+}
+
 /* Whether another argument before number COUNT is for the same partition, AT. */
 static bool is_seen(const struct mal_site_arguments *arguments, unsigned int count, const char *at)
 {
 	size_t length = strcspn(at, "=") + 1;
 
 	for (unsigned int i = 0; i < count; i++)
-		if (strncmp(strchr(arguments->scoped[i], '@'), at, length) == 0)
+		if (partition_of(arguments->scoped[i]) &&
+		    strncmp(partition_of(arguments->scoped[i]) - 1, at, length) == 0)
 			return true;
 	return false;
 }
@@ -207,7 +273,7 @@ static void check_partitions(const struct mal_site_arguments *arguments)
 		struct mal_site_arguments copy = *arguments;
 		char where[256];
 
-		if (is_seen(arguments, i, at))
+		if (!partition_of(arguments->scoped[i]) || is_seen(arguments, i, at))
 			continue;
 		snprintf(where, sizeof(where), "%.*s", (int)strcspn(at, "="), at);
 		copy.site = &there;
@@ -226,6 +292,13 @@ void mal_site_check(const struct mal_site_arguments *arguments)
 	check_partitions(arguments);
 }
 
+/* ARGUMENT's setting, and its VALUE. */
+static const struct mal_setting *split(const char *argument, const char **value)
+{
+	*value = strchr(argument, '=') + 1;
+	return mal_setting_find(MAL_SETTING_SITE, argument, strcspn(argument, "@="));
+}
+
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition)
 {
 	/* What is wrong was said when it was read. */
@@ -233,15 +306,99 @@ void mal_site_use_partition(struct mal_site_arguments *arguments, const char *pa
 					    .has_comment = arguments->has_comment};
 
 	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
-		const char *argument = arguments->scoped[i];
-		const char *at = strchr(argument, '@'), *equals = strchr(argument, '=');
-		size_t length = (size_t)(equals - at - 1);
+		const char *value, *argument = arguments->scoped[i];
+		const struct mal_setting *key = split(argument, &value);
 
-		if (length == strlen(partition) && strncmp(at + 1, partition, length) == 0)
-			set(&silent,
-			    mal_setting_find(MAL_SETTING_SITE, argument, (size_t)(at - argument)),
-			    argument, equals + 1);
+		if (!filter_of(key, value) && is_there(argument, partition))
+			set(&silent, key, argument, value);
 	}
+}
+
+/* Whether NAMES, separated by commas, has NAME. */
+static bool has_name(const char *names, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+
+	for (; length && *names; names += strspn(names, ",")) {
+		size_t word = strcspn(names, ",");
+
+		if (word == length && strncmp(names, name, length) == 0)
+			return true;
+		names += word;
+	}
+	return false;
+}
+
+/* By its path, or its name alone. */
+static bool has_program(const char *names, const char *program)
+{
+	const char *slash = program ? strrchr(program, '/') : NULL;
+
+	return has_name(names, program) || (slash && has_name(names, slash + 1));
+}
+
+static bool fits(const char *filter, const struct mal_site_step *step)
+{
+	const char *names;
+
+	switch (kind_of(filter, &names)) {
+	case 0: return has_name(names, step->user) || has_name(names, step->uid);
+	case 1: return has_name(names, step->account);
+	case 2: return has_name(names, step->qos);
+	case 3: return has_program(names, step->program);
+	default: return false;
+	}
+}
+
+void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_site_step *step)
+{
+	struct mal_site_arguments silent = {.site = arguments->site,
+					    .has_comment = arguments->has_comment};
+
+	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
+		const char *value, *argument = arguments->scoped[i];
+		const struct mal_setting *key = split(argument, &value);
+		const char *filter = filter_of(key, value);
+
+		if (filter && is_there(argument, step->partition) && fits(filter, step))
+			set_policy(&silent, key, argument, value);
+	}
+}
+
+void mal_site_by_program(const struct mal_site_arguments *arguments,
+			 const struct mal_site_step *step, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
+		const char *value, *names, *argument = arguments->scoped[i];
+		const struct mal_setting *key = split(argument, &value);
+		const char *filter = filter_of(key, value);
+
+		if (filter && kind_of(filter, &names) == 3 && used < size &&
+		    is_there(argument, step->partition))
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
+						 value);
+	}
+	/* A part of them would be another rule. */
+	if (used >= size)
+		text[0] = '\0';
+}
+
+const char *mal_site_of_program(char *words, const char *program)
+{
+	const char *policy = NULL;
+	char *save, *names;
+
+	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		names = strstr(word, "@program=");
+		if (!names || !has_program(names + strlen("@program="), program))
+			continue;
+		*names = '\0';
+		policy = word;
+	}
+	return policy;
 }
 
 bool mal_site_allows_default(const struct mal_site *site)

@@ -9,6 +9,7 @@
 #define MAL_LOADABLE_SITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "libmalleable/core/settings.h"
 
@@ -24,7 +25,7 @@ struct mal_site_arguments {
 	void (*complain)(const char *argument, const char *why);
 	/* Whether this Slurm has the field of comment=; NULL: not known here. */
 	bool (*has_comment)(unsigned int comment);
-	/* KEY@PARTITION=VALUE, as in plugstack.conf. */
+	/* KEY@PARTITION=VALUE and default=POLICY@KIND=NAMES, as in plugstack.conf. */
 	const char *scoped[MAL_SITE_SCOPED_MAX];
 	unsigned int scoped_count;
 };
@@ -40,6 +41,28 @@ void mal_site_check(const struct mal_site_arguments *arguments);
 
 /* The job runs in PARTITION: set what is set for that. */
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition);
+
+/*
+ * What is known of a step, for default=POLICY@KIND=NAMES; NULL: not known. Most comes from the job's
+ * environment, which its user can change: it decides on nothing but a default.
+ */
+struct mal_site_step {
+	const char *partition, *user, *uid, *account, *qos, *program;
+};
+
+/* Whether some argument is for a partition. */
+bool mal_site_has_partitions(const struct mal_site_arguments *arguments);
+
+/* Set the default that is set for STEP, of several that fit the last one. */
+void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_site_step *step);
+
+/*
+ * What depends on the program of STEP, which is not known yet, as words POLICY@program=NAMES in
+ * TEXT of SIZE bytes; and the default by such WORDS for PROGRAM, in POLICY, NULL: none of them fits.
+ */
+void mal_site_by_program(const struct mal_site_arguments *arguments,
+			 const struct mal_site_step *step, char *text, size_t size);
+const char *mal_site_of_program(char *words, const char *program);
 
 /* Whether default= names a policy that policies= allows. */
 bool mal_site_allows_default(const struct mal_site *site);

@@ -28,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mal_site_parse(&all, count, arguments);
 	mal_site_check(&all);
 	mal_site_use_partition(&all, count ? arguments[count - 1] : "");
+	mal_site_use_step(&all, &(struct mal_site_step){.user = "a", .program = "/b/c"});
 	while (count--)
 		free(arguments[count]);
 	return 0;

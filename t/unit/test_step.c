@@ -291,6 +291,8 @@ IDLE(int, balance_agent_start, (const char *path, const char *user, struct mal_e
 IDLE(void, balance_agent_end, (void), NOTHING)
 IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(void, balance_options_fall_back, (void), NOTHING)
+IDLE(void, balance_args_use_step, (spank_t spank), NOTHING)
+IDLE(const char *, balance_args_by_program, (void), "")
 IDLE(enum mal_report_wish, balance_options_report, (void), MAL_REPORT_FULL)
 IDLE(const char *, balance_options_without_effect, (void), NULL)
 IDLE(void, balance_errors_to_log, (bool alone), NOTHING)
