@@ -53,6 +53,19 @@ wait_until computes
 ended
 ok "lewi lends in MPI_Recv, and measures without collective calls" all_of "exits 0" \
 	"report_has '.measured.windows > 0'"
+for how in pauses ticks; do
+	step lewi "$programs/waits" "$work/stop" "$how"
+	wait_until counts lends
+	wait_until computes
+	ended
+	ok "$how: lewi lends too" exits 0
+done
+step lewi "$programs/waits" "$work/stop" computes
+wait_until says 'ten times' >"$work/log"
+lends=$(sum lends)
+ended
+ok "but not where a thread of the rank computes" all_of "exits 0" "says 'ten times'" \
+	"[ $lends = 0 ]"
 step lewi,calls=collective "$programs/waits" "$work/stop"
 wait_until says 'ten times' >"$work/log"
 lends=$(sum lends)

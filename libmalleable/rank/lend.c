@@ -15,7 +15,6 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
-#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state/rank.h"
@@ -28,6 +27,11 @@
  * nothing.
  */
 #define LEND_WORTH 8
+/*
+ * While CPUs are lent, threads that neither OpenMP nor MPI made are looked at so often: one may
+ * begin to compute.
+ */
+#define WATCH_EVERY_S 1e-3
 /* How often a waiting rank looks for ranks that ask for CPUs. */
 #define LOOK_EVERY_S 20e-6
 /*
@@ -72,6 +76,7 @@ __attribute__((noinline)) static void set_up_waits(struct mal_rank *rank)
 {
 	rank->lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
 	rank->lend.after = mal_s_to_ticks(LEND_AFTER_S);
+	rank->lend.watch_every = mal_s_to_ticks(WATCH_EVERY_S);
 }
 
 __attribute__((noinline)) static void set_up_waits_unseen(struct mal_rank *rank)
@@ -257,23 +262,52 @@ bool mal_wait_is_abandoned(const struct mal_rank *rank)
 	return atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 }
 
-/* The report says why not. A rank that lends checks again if it is unmanaged. */
+/* Look whether all other threads sleep, at a time that lending must be worth too. */
+static bool look_at_others(struct mal_rank *rank, uint64_t now)
+{
+	bool sleep = mal_others_sleep(rank);
+
+	rank->lend.look_cost = mal_ticks() - now;
+	rank->lend.watched = now;
+	mal_count(&rank->slot->count.own, rank->lend.look_cost);
+	return sleep;
+}
+
+/*
+ * Whether no other thread computed since the last look. Where one did while CPUs were lent none is
+ * lent before all have slept for as long as it takes to notice that.
+ */
+static bool others_slept(struct mal_rank *rank, uint64_t now)
+{
+	uint64_t since = now - rank->lend.watched;
+	bool compute;
+
+	if (since < rank->lend.watch_every)
+		return rank->lend.lending;
+	if (rank->lend.watched <= rank->primary.last_leave) {
+		/* The last one was in another wait. */
+		look_at_others(rank, now);
+		return false;
+	}
+	compute = mal_others_compute(rank, (uint64_t)(mal_ticks_to_s(since) * 1e9));
+	rank->lend.watched = now;
+	rank->lend.rests = compute;
+	return !compute;
+}
+
+/* The report says why not. */
 static bool others_let_us(struct mal_rank *rank, uint64_t now)
 {
 	if (rank->unmanaged)
 		/* Its other threads may start to work while its primary thread waits. */
 		return mal_unmanaged_is_idle(rank);
-	if (rank->lend.lending)
-		return true;
-	if (!mal_threads_are_foreign(rank)) {
-		bool sleep = mal_others_sleep(rank);
-
-		/* Lending must be worth that time too. */
-		rank->lend.look_cost = mal_ticks() - now;
-		mal_count(&rank->slot->count.own, rank->lend.look_cost);
-		if (sleep)
+	if (rank->lend.lending || rank->lend.rests) {
+		if (others_slept(rank, now))
 			return true;
-		/* Threads from before we came, or by clone(2): look again at twice the wait. */
+	} else {
+		if (look_at_others(rank, now))
+			return true;
+		/* Look again at twice the wait. */
 		rank->lend.next_look = now + (now - rank->primary.last_leave);
 	}
 	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))

@@ -9,11 +9,13 @@
 #include <getopt.h>
 #include <math.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "t/node/work.h"
 
@@ -27,7 +29,7 @@ static struct options {
 	double work_ms[MAX_RANKS]; /* of one core a phase */
 	double serial, noise;
 	int work_count, ranks, iterations, meet, regions, chunks, inner, rotate, random, unscaled;
-	int is_static, drift, alternate, travel, loads;
+	int is_static, drift, alternate, travel, sleeper, loads;
 } options = {.work_ms = {15, 5},
 	     .work_count = 2,
 	     .ranks = 2,
@@ -57,6 +59,7 @@ static const char help[] =
 	"  --serial=PART      part of the work that is outside regions\n"
 	"  --noise=PART       each work of a rank differs by so much (lognormal)\n"
 	"  --meet=N           all ranks meet each N phases, else neighbours (default 1)\n"
+	"  --sleeper          each rank has a thread of its own that sleeps for 100 ms at a time\n"
 	"  --unscaled=RANK    one thread does all work of this rank\n"
 	"  --loads            print a line a step: of each rank ms outside + in regions\n"
 	"\n"
@@ -109,6 +112,7 @@ static void parse(int argc, char **argv)
 		FLAG(drift),
 		FLAG(alternate),
 		FLAG(travel),
+		FLAG(sleeper),
 		FLAG(loads),
 		{"work", required_argument, NULL, 'w'},
 		{"serial", required_argument, NULL, 'S'},
@@ -301,8 +305,16 @@ static void meet(int rank, int phase)
 		     MPI_STATUS_IGNORE);
 }
 
+static void *sleeper(void *nothing)
+{
+	while (nanosleep(&(struct timespec){0, 100000000}, NULL) == 0)
+		;
+	return nothing;
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
 	uint64_t sum = 0, total = 0;
 	int rank, level;
 	double begin;
@@ -315,6 +327,8 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &options.ranks);
+	if (options.sleeper && pthread_create(&thread, NULL, sleeper, NULL))
+		return 2;
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = MPI_Wtime();
 	for (int phase = 0; phase < options.iterations; phase++)

@@ -22,11 +22,21 @@
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 
 extern char **environ;
+
+/* Whether a thread counts that is neither OpenMP's nor MPI's. */
+static bool are_foreign(void)
+{
+	unsigned int team = thread_of(0, 1)->tid != 0;
+
+	mal_threads_peak();
+	return mal_threads_peak() > 1 + team;
+}
 
 static int set_up(void **state)
 {
@@ -117,7 +127,7 @@ static void new_threads(void **state)
 	assert_int_equal(result, 7);
 	assert_int_equal(mal_threads_peak(), 2);
 	assert_int_equal(mal_threads_peak(), 1);
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	/* Where the program chose its CPUs it has these. */
 	pthread_attr_init(&attributes);
 	CPU_ZERO(&set);
@@ -154,7 +164,7 @@ static void foreign_threads(void **state)
 	(void)state;
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
-	assert_true(mal_threads_are_foreign(&mal));
+	assert_true(are_foreign());
 	assert_true(mal_threads_have_room(&mal, 4, 2, 0));
 	assert_true(mal_threads_have_room(&mal, 4, 2, 1 << 20));
 	/* Nothing has room for that, but spare threads are small ones. */
@@ -162,10 +172,10 @@ static void foreign_threads(void **state)
 	assert_true(mal_threads_have_room(&mal, 1, 2, (size_t)1 << 47));
 	thread_of(0, 0)->tid = 1;
 	thread_of(0, 1)->tid = 2;
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	thread_of(0, 1)->tid = 0;
 	mal_threads_ignore(&mal);
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	pthread_mutex_unlock(&held);
 	pthread_join(thread, NULL);
 }
@@ -177,7 +187,7 @@ static void *is_primary(void *others)
 	mal.primary.tid = 7;
 	mal_threads_spare_self();
 	mal_threads_spare_self();
-	assert_int_equal(mal_threads_are_foreign(&mal), *(bool *)others);
+	assert_int_equal(are_foreign(), *(bool *)others);
 	return NULL;
 }
 
@@ -190,15 +200,15 @@ static void primary_is_not_foreign(void **state)
 	(void)state;
 	run_thread(is_primary, &others);
 	assert_int_equal(mal.primary.tid, MAL_PRIMARY_ENDED);
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
 	others = true;
 	run_thread(is_primary, &others);
-	assert_true(mal_threads_are_foreign(&mal));
+	assert_true(are_foreign());
 	pthread_mutex_unlock(&held);
 	pthread_join(other, NULL);
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	/* In the middle of something it does not. */
 	others = false;
 	mal.lend.lending = true;
@@ -219,9 +229,9 @@ static void primary_is_older(void **state)
 	mal_threads_ignore(&mal);
 	sem_post(&ignored);
 	pthread_join(thread, NULL);
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	assert_int_equal(pthread_create(&other, NULL, wait_on, NULL), 0);
-	assert_true(mal_threads_are_foreign(&mal));
+	assert_true(are_foreign());
 	pthread_mutex_unlock(&held);
 	pthread_join(mpi, NULL);
 	pthread_join(other, NULL);
@@ -721,7 +731,7 @@ static void older_threads(void **state)
 	computing = true;
 	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
 	mal.active = true;
-	assert_false(mal_threads_are_foreign(&mal));
+	assert_false(are_foreign());
 	while (!computer)
 		sched_yield();
 	let_borrow(1);
@@ -745,6 +755,49 @@ static void older_threads(void **state)
 	wait_long();
 	assert_true(mal.lend.lending);
 	mal_call_end();
+}
+
+static void look_later(uint64_t computed)
+{
+	test_clock.thread += computed;
+	turn_clock(2 * MS);
+	mal_wait_poll();
+}
+
+/* A thread of a library that sleeps leaves the rank's CPUs to others until it computes. */
+static void sleeping_thread(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
+	while (!mal_others_sleep(&mal))
+		sched_yield();
+	let_borrow(1);
+	mal_self.calling = true;
+	mal_call_begin();
+	mal_wait_begin(0);
+	look_later(0);
+	assert_true(mal.lend.lending);
+	look_later(100 * US);
+	assert_true(mal.lend.lending);
+	look_later(MS);
+	assert_false(mal.lend.lending);
+	assert_int_equal(mal.slot->strays, MAL_STRAYS_COMPUTE);
+	look_later(MS);
+	assert_false(mal.lend.lending);
+	mal_call_end();
+	/* Nor in the next wait before it has slept. */
+	mal_call_begin();
+	mal_wait_begin(0);
+	look_later(0);
+	assert_false(mal.lend.lending);
+	look_later(0);
+	assert_true(mal.lend.lending);
+	mal_call_end();
+	pthread_mutex_unlock(&held);
+	pthread_join(thread, NULL);
 }
 
 /* What reads the program in the background keeps no CPU from being lent: it gives way. */
@@ -793,6 +846,7 @@ int main(void)
 		CASE(loose),
 		CASE(loose_lends),
 		CASE(older_threads),
+		CASE(sleeping_thread),
 		CASE(background),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),

@@ -19,8 +19,16 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/rank.h"
 
-/* So many are looked at, the team's included. */
+/* So many are looked at, beside the team. */
 #define LOOK_MAX 512
+
+/* What the last look found of each. */
+static struct {
+	int32_t tid;
+	struct timespec used;
+	bool ran;
+} last[LOOK_MAX];
+static unsigned int looked_at, made_before;
 
 /*
  * Read what stands behind the name's bracket in /proc/self/task/TID/stat (proc(5)), from the
@@ -64,11 +72,6 @@ unsigned int mal_thread_cpu(int32_t tid)
  */
 static bool runs(int32_t tid, unsigned int index)
 {
-	static struct {
-		int32_t tid;
-		struct timespec used;
-		bool ran;
-	} last[LOOK_MAX];
 	struct timespec now = {0, 0};
 
 	if (clock_gettime(mal_thread_clock(tid), &now) < 0)
@@ -112,21 +115,43 @@ bool mal_others_sleep(const struct mal_rank *rank)
 	DIR *tasks = opendir("/proc/self/task");
 	bool sleep = tasks != NULL;
 	struct dirent *entry;
-	unsigned int count = 0;
 	char self[64] = "";
 
+	looked_at = 0;
+	made_before = mal_threads_made();
 	if (readlink("/proc/thread-self", self, sizeof(self) - 1) < 0)
 		self[0] = '\0';
 	while (sleep && (entry = readdir(tasks))) {
 		const char *own = strrchr(self, '/');
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0))
+		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0) || is_ours(rank, tid))
 			continue;
-		sleep = count < LOOK_MAX && (is_ours(rank, tid) || !runs(tid, count));
-		count++;
+		sleep = looked_at < LOOK_MAX && !runs(tid, looked_at++);
 	}
 	if (tasks)
 		closedir(tasks);
 	return sleep;
+}
+
+bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
+{
+	bool compute = false;
+
+	if (mal_threads_made() != made_before)
+		return !mal_others_sleep(rank);
+	for (unsigned int i = 0; i < looked_at; i++) {
+		struct timespec now;
+		int64_t used;
+
+		if (clock_gettime(mal_thread_clock(last[i].tid), &now) < 0)
+			continue;
+		used = (now.tv_sec - last[i].used.tv_sec) * INT64_C(1000000000) + now.tv_nsec -
+		       last[i].used.tv_nsec;
+		compute |= used > (int64_t)(ns / 10);
+		/* It may run now. */
+		last[i].ran |= used != 0;
+		last[i].used = now;
+	}
+	return compute;
 }

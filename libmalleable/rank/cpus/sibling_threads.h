@@ -22,4 +22,10 @@ unsigned int mal_thread_cpu(int32_t tid);
  */
 bool mal_others_sleep(const struct mal_rank *rank);
 
+/*
+ * NS after the last look, at which all slept: whether one of them used more than a tenth of a CPU
+ * since, or one that is new does not sleep. Takes 0.3 us for each thread.
+ */
+bool mal_others_compute(const struct mal_rank *rank, uint64_t ns);
+
 #endif

@@ -30,6 +30,7 @@
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
+static _Atomic unsigned int made_so_far;
 static __thread bool counted; /* the calling thread is one of those alive */
 
 /* The thread in the background. */
@@ -72,6 +73,7 @@ static void begun(void)
 	int now = atomic_fetch_add(&alive, 1) + 1;
 	int before = atomic_load(&max);
 
+	atomic_fetch_add(&made_so_far, 1);
 	while (before < now && !atomic_compare_exchange_weak(&max, &before, now))
 		;
 }
@@ -432,9 +434,7 @@ void mal_threads_ignore(const struct mal_rank *rank)
 	atomic_store(&ignored, atomic_load(&alive) - team_threads(rank));
 }
 
-bool mal_threads_are_foreign(const struct mal_rank *rank)
+unsigned int mal_threads_made(void)
 {
-	return atomic_load_explicit(&alive, memory_order_relaxed) -
-		       atomic_load_explicit(&ignored, memory_order_relaxed) >
-	       team_threads(rank);
+	return atomic_load(&made_so_far);
 }

@@ -57,11 +57,7 @@ void mal_threads_spare_self(void);
  */
 void mal_threads_ignore(const struct mal_rank *rank);
 
-/*
- * Whether the program has threads that neither OpenMP nor MPI created. They may compute while the
- * primary thread waits in MPI, so its CPUs are not idle then. Threads created by clone(2) directly
- * and those older than MPI are not seen: see sibling_threads.h.
- */
-bool mal_threads_are_foreign(const struct mal_rank *rank);
+/* How many threads the program has made so far by pthread_create() and thrd_create(). */
+unsigned int mal_threads_made(void);
 
 #endif

@@ -147,6 +147,9 @@ struct mal_rank {
 		uint64_t usual_wait;
 		uint64_t usual_cost;
 		uint64_t look_cost; /* of the last look at our other threads */
+		uint64_t watched;   /* tick of that, or of one at their CPU time */
+		uint64_t watch_every;
+		bool rests; /* one of them computed while CPUs were lent */
 		uint64_t last_poll;
 		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
 		/* the last poll before the wait was abandoned, 0: it was not */
