@@ -70,13 +70,13 @@ if full; then
 	ok "with all work on one node the balance is low, and can be better" report_has \
 		'.between_nodes | .load_balance < 0.8 and .load_balance_possible > .load_balance + 0.1'
 	ok "one heavy rank is among those of each node" \
-		[ "$(sed -n 1p "$work/hosts")" != "$(sed -n 2p "$work/hosts")" ]
+		[ "$(sed -n 2p "$work/hosts")" != "$(sed -n 3p "$work/hosts")" ]
 fi
 # shellcheck disable=SC2016
 SLURM_HOSTFILE=$work/hosts run srun -Q -n4 -c1 --distribution=arbitrary \
 	sh -c 'echo $SLURM_PROCID $SLURMD_NODENAME'
 sort "$work/out" | cut -d' ' -f2 >"$work/placed"
-ok "Slurm places the ranks as it says" cmp "$work/placed" "$work/hosts"
+ok "Slurm places the ranks as it says" cmp "$work/placed" <(grep -v "^#" "$work/hosts")
 if full; then
 	SLURM_HOSTFILE=$work/hosts begin srun -Q -n4 -c1 --distribution=arbitrary --balance \
 		"${heavy_first[@]}"
@@ -90,7 +90,7 @@ computed
 printf '%s\n' "$first" "$second" >"$work/placed"
 ok "where no other placement is better the hostfile has the present one" all_of "exits 0" \
 	"complains 'no better placement of the ranks .* the present one is in $work/hosts2'" \
-	"cmp $work/placed $work/hosts2"
+	"cmp $work/placed <(grep -v ^# $work/hosts2)"
 both --balance-hostfile=/nonexistent/hosts "${heavy_first[@]}"
 computed
 ok "a hostfile that cannot be written is one line" \

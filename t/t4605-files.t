@@ -28,6 +28,18 @@ step --balance --balance-trace=/dev/full
 ok "a trace onto it" well
 step --balance --balance-report=/nowhere/report.json --balance-trace="$work"
 ok "a report into no directory, a trace that is one" all_of well unharmed
+# A value that was forgotten: the program is taken for it.
+slips() {
+	local option
+	for option in report trace; do
+		cp "$load" "$work/app"
+		step --balance "--balance-$option=$work/app"
+		all_of well "cmp '$work/app' '$load'" \
+			"[ \$(grep -c 'malleable did not write the file there' '$work/err') = 1 ]" \
+			"complains 'balance: cannot write the $option to $work/app: '" || return
+	done
+}
+ok "no file of others is written over, and one line reports it" slips
 
 # Each of these steps has files of its own, whole: NAMES of reports and traces.
 whole() {

@@ -4,13 +4,57 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "libmalleable/base/path.h"
 
 #define NAMES 10
 
 /* Do not wait for a reader; a terminal must not become ours. */
 #define FLAGS (O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* How files of ours begin. */
+static const struct {
+	const char *what;
+	const char *begin;
+} kinds[] = {
+	{"report", "{\n  \"version\": 1,\n  \"malleable\": "},
+	{"trace", "{\"type\":\"step\",\"version\":"},
+	{"hostfile", MAL_OUTPUT_HOSTFILE},
+};
+
+/* Whether the file FD is an earlier one of WHAT, or empty: no user loses another by a slip. */
+static bool is_ours(int fd, const struct stat *status, const char *what)
+{
+	char head[64];
+	size_t kind = 0;
+
+	if (!status->st_size)
+		return true;
+	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind].what, what) != 0)
+		kind++;
+	return kind < sizeof(kinds) / sizeof(kinds[0]) &&
+	       pread(fd, head, strlen(kinds[kind].begin), 0) ==
+		       (ssize_t)strlen(kinds[kind].begin) &&
+	       memcmp(head, kinds[kind].begin, strlen(kinds[kind].begin)) == 0;
+}
+
+int mal_output_named(const char *path)
+{
+	static const int flags = O_CREAT | O_NOFOLLOW | FLAGS;
+	char name[NAME_MAX + 1];
+	int directory = mal_path_open(path, true, name), fd;
+
+	if (directory < 0)
+		return -1;
+	fd = openat(directory, name, O_RDWR | flags, 0666);
+	if (fd < 0 && errno == EACCES)
+		fd = openat(directory, name, O_WRONLY | flags, 0666);
+	close(directory);
+	return fd;
+}
 
 FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_error *err)
 {
@@ -19,10 +63,20 @@ FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_err
 
 	if (fd < 0 && errno == ENXIO)
 		mal_fail(err, "cannot write the %s to %s: not a file or device", what, path);
+	else if (fd < 0 && errno == EMLINK)
+		mal_fail(err,
+			 "cannot write the %s to %s: another user's link is on the way; name what "
+			 "it leads to",
+			 what, path);
 	else if (fd < 0 || fstat(fd, &status) < 0)
 		mal_fail_errno(err, "cannot write the %s to %s", what, path);
 	else if (!S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode))
 		mal_fail(err, "cannot write the %s to %s: not a file or device", what, path);
+	else if (S_ISREG(status.st_mode) && !is_ours(fd, &status, what))
+		mal_fail(err,
+			 "cannot write the %s to %s: malleable did not write the file there; name "
+			 "another",
+			 what, path);
 	else if (fcntl(fd, F_SETFL, 0) < 0 || (S_ISREG(status.st_mode) && ftruncate(fd, 0) < 0) ||
 		 !(file = fdopen(fd, "w")))
 		mal_fail_errno(err, "cannot write the %s to %s", what, path);
@@ -33,7 +87,7 @@ FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_err
 
 FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
 {
-	return mal_output_take(open(path, O_WRONLY | O_CREAT | FLAGS, 0666), path, what, err);
+	return mal_output_take(mal_output_named(path), path, what, err);
 }
 
 bool mal_output_is(const char *path, const char *input)
@@ -55,25 +109,34 @@ static bool is_own(int fd, int directory, const char *name)
 	       S_ISREG(named.st_mode) && named.st_nlink == 1 && named.st_uid == geteuid();
 }
 
-int mal_output_derive(int directory, const char *name, const char *path, const char *what,
-		      struct mal_error *err)
+int mal_output_derive(const char *path, const char *what, struct mal_error *err)
 {
 	static const int flags = O_RDWR | O_NOFOLLOW | FLAGS;
-	int fd = openat(directory, name, flags | O_CREAT | O_EXCL, 0666);
+	char name[NAME_MAX + 1];
+	int directory = mal_path_open(path, false, name), fd = -1;
+	bool own;
 
-	if (fd >= 0)
-		return fd;
-	if (errno == EEXIST)
+	if (directory >= 0)
+		fd = openat(directory, name, flags | O_CREAT | O_EXCL, 0666);
+	own = fd >= 0;
+	if (directory >= 0 && fd < 0 && errno == EEXIST) {
 		fd = openat(directory, name, flags);
-	if (fd >= 0 && is_own(fd, directory, name))
+		own = fd >= 0 && is_own(fd, directory, name);
+	}
+	if (fd < 0 && errno != ELOOP && errno != EMLINK)
+		mal_fail_errno(err, "cannot write the %s to %s", what, path);
+	else if (!own)
+		mal_fail(err,
+			 "cannot write the %s to %.200s: a link, or not yours alone; name another "
+			 "file",
+			 what, path);
+	if (directory >= 0)
+		close(directory);
+	if (own)
 		return fd;
-	if (fd < 0 && errno != ELOOP)
-		return mal_fail_errno(err, "cannot write the %s to %s", what, path);
 	if (fd >= 0)
 		close(fd);
-	return mal_fail(
-		err, "cannot write the %s to %.200s: a link, or not yours alone; name another file",
-		what, path);
+	return -1;
 }
 
 int mal_output_create(const char *path, struct mal_error *err)

@@ -8,10 +8,14 @@
 
 #include "libmalleable/base/error.h"
 
+/* The first line of a hostfile, which Slurm and MPI skip. */
+#define MAL_OUTPUT_HOSTFILE "# malleable: a node for each rank\n"
+
 /*
- * Open PATH, which the caller's user named, for writing, and empty it. WHAT names its content in
- * error texts. Takes files and devices only, as a pipe that nobody reads would block the caller.
- * Returns a file to close with mal_output_close(), or NULL with ERR.
+ * Open PATH, which the caller's user named, for writing, and empty it. WHAT is its content:
+ * "report", "trace" or "hostfile". Takes devices, and files that begin as one of WHAT, or are
+ * empty; no pipe, which would block the caller if nobody reads it. Returns a file to close with
+ * mal_output_close(), or NULL with ERR.
  */
 FILE *mal_output_open(const char *path, const char *what, struct mal_error *err);
 
@@ -21,17 +25,18 @@ FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
  */
 FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_error *err);
 
+/* Open PATH for that (mal_path_open()), for reading too if the user may. Returns -1 with errno. */
+int mal_output_named(const char *path);
+
 /* Whether PATH, to be written, is the file INPUT, whatever links and names there are. */
 bool mal_output_is(const char *path, const char *input);
 
 /*
- * Open NAME in DIRECTORY (AT_FDCWD: the current one), called PATH in errors, for reading and
- * writing, where nobody named it but us: somebody may have put something else there. What exists is
- * taken if it is a file of the caller's own and no link, and it is not emptied. Returns a
- * descriptor, or -1 with ERR.
+ * Open PATH for reading and writing, where nobody named it but us: somebody may have put something
+ * else there. What exists is taken if it is a file of the caller's own and no link, and it is not
+ * emptied. Returns a descriptor, or -1 with ERR.
  */
-int mal_output_derive(int directory, const char *name, const char *path, const char *what,
-		      struct mal_error *err);
+int mal_output_derive(const char *path, const char *what, struct mal_error *err);
 
 /*
  * Create a file in a directory that others may write to: follows no link, and opens no existing

@@ -3,7 +3,6 @@
 #include "libmalleable/core/file_claim.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,15 +63,6 @@ static bool is_taken(int fd, const struct mal_file_claimant *by)
 	       is_of_same_job(fd, by->step);
 }
 
-/* For reading too, to see whose it is, where its user may. */
-static int open_named(const char *path)
-{
-	static const int flags = O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	int fd = open(path, O_RDWR | flags, 0666);
-
-	return fd < 0 && errno == EACCES ? open(path, O_WRONLY | flags, 0666) : fd;
-}
-
 /* A stream of the process's own: in the controller that is nothing of the user's. */
 static bool is_stream(const char *path)
 {
@@ -93,7 +83,7 @@ static FILE *claim_own(const char **path, const char *what, const struct mal_fil
 	int fd = -1;
 
 	if (length < (int)size) {
-		fd = mal_output_derive(AT_FDCWD, own, own, what, note);
+		fd = mal_output_derive(own, what, note);
 		if (fd < 0)
 			return NULL;
 	}
@@ -120,7 +110,7 @@ FILE *mal_file_claim(const char **path, bool derived, const char *what,
 		mal_fail(note, "cannot write the %s to %s: name a file", what, *path);
 		return NULL;
 	}
-	fd = derived ? mal_output_derive(AT_FDCWD, *path, *path, what, note) : open_named(*path);
+	fd = derived ? mal_output_derive(*path, what, note) : mal_output_named(*path);
 	if (fd < 0 && derived)
 		return NULL;
 	if (fd < 0 || !is_taken(fd, by))

@@ -447,10 +447,10 @@ static void files_are_written(void **state)
 	for (int length = 5; length > 1; length -= 2) {
 		file = mal_output_open(path, "trace", &err);
 		assert_non_null(file);
-		fprintf(file, "%0*d", length, 1);
+		fprintf(file, "{\"type\":\"step\",\"version\":%0*d", length, 1);
 		assert_int_equal(mal_output_close(file, path, "trace", &err), 0);
 		assert_int_equal(stat(path, &status), 0);
-		assert_int_equal(status.st_size, length);
+		assert_int_equal(status.st_size, 25 + length);
 	}
 	unlink(path);
 }

@@ -279,10 +279,10 @@ static void files_are_claimed(void **state)
 
 	(void)state;
 	close(mkstemp(claimed));
-	/* One that is new or older is taken, whatever is in it, and emptied. */
+	/* One that is new or older is taken, and emptied. */
 	make_file("", 0);
 	assert_true(gets_it("12.3"));
-	make_file("{\"step\": \"11.2\"}", 1);
+	make_file("{\"type\":\"step\",\"version\":1,\"step\":\"11.2\"}", 1);
 	assert_true(gets_it("12.3"));
 	assert_int_equal(stat(claimed, &status), 0);
 	assert_int_equal(status.st_size, 0);
@@ -336,7 +336,7 @@ static void own_names_are_written_again(void **state)
 
 	(void)state;
 	snprintf(own, sizeof(own), "%s.12.3", claimed);
-	make_file("{\"step\": \"12.3\"}", 1);
+	make_file("{\"type\":\"step\",\"version\":1,\"step\":\"12.3\"}", 1);
 	assert_int_equal(rename(claimed, own), 0);
 	make_file("x", 0);
 	assert_false(gets_it("12.3"));
@@ -372,6 +372,9 @@ static void own_names_are_no_links(void **state)
 	assert_non_null(strstr(note.text, ": a link, or not yours alone"));
 	assert_int_equal(stat(precious, &status), 0);
 	assert_int_equal(status.st_size, strlen("precious"));
+	assert_null(claim("12.3", &path, &note));
+	assert_non_null(strstr(note.text, ": malleable did not write the file there"));
+	assert_int_equal(truncate(precious, 0), 0);
 	assert_true(gets_it("12.3"));
 	unlink(precious);
 	unlink(claimed);

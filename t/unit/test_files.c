@@ -2,7 +2,9 @@
 /* test_files.c: files that change, and links that others make, while they are read and written. */
 #include "t/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 
 #include "libmalleable/base/input.h"
 #include "libmalleable/base/output.h"
+#include "libmalleable/base/path.h"
 
 /* The work directory is where the test runs. */
 static char directory[] = "/tmp/test-files.XXXXXX";
@@ -26,6 +29,8 @@ static int remove_directory(void **state)
 	(void)state;
 	return chdir("/") | rmdir(directory);
 }
+
+#define TRACE "{\"type\":\"step\",\"version\":1}"
 
 static void write_text(const char *name, const char *text)
 {
@@ -49,7 +54,7 @@ static void has_text(const char *name, const char *text)
 
 static int derive(const char *name, struct mal_error *err)
 {
-	return mal_output_derive(AT_FDCWD, name, name, "trace", err);
+	return mal_output_derive(name, "trace", err);
 }
 
 static void refused(const char *name)
@@ -95,17 +100,152 @@ static void own_files_are_taken(void **state)
 	for (int i = 0; i < 2; i++) {
 		fd = derive("name", &err);
 		assert_true(fd >= 0);
-		has_text("name", i ? "old" : "");
+		has_text("name", i ? TRACE : "");
 		file = mal_output_take(fd, "name", "trace", &err);
 		assert_non_null(file);
 		has_text("name", "");
-		fputs("old", file);
+		fputs(TRACE, file);
 		assert_int_equal(mal_output_close(file, "name", "trace", &err), 0);
 	}
 	assert_int_equal(unlink("name"), 0);
 	assert_int_equal(derive("none/name", &err), -1);
 	assert_string_equal(err.text,
 			    "cannot write the trace to none/name: No such file or directory");
+}
+
+/* A program, say, that a user named by mistake. */
+static void other_files_are_left_alone(void **state)
+{
+	static const char *const kinds[] = {"trace", "report", "hostfile", "page"};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct mal_error err = {""};
+
+		write_text("name", i ? TRACE : "#!/bin/sh\n");
+		assert_null(mal_output_open("name", kinds[i], &err));
+		assert_non_null(strstr(err.text, " to name: malleable did not write the file "
+						 "there; name another"));
+		has_text("name", i ? TRACE : "#!/bin/sh\n");
+	}
+	assert_int_equal(unlink("name"), 0);
+}
+
+/* Write a trace to PATH. Returns whether that fails for a stranger's link. */
+static bool leads_astray(const char *path)
+{
+	struct mal_error err = {""};
+	FILE *file = mal_output_open(path, "trace", &err);
+
+	if (file)
+		fclose(file);
+	return !file && strstr(err.text, "another user's link is on the way");
+}
+
+/* Whatever fs.protected_symlinks is, and through a directory too. */
+static void links_of_strangers_are_not_followed(void **state)
+{
+	static const struct {
+		const char *target, *link, *path;
+	} tries[] = {{"there/new", "name", "name"}, {"there", "way", "way/other"}};
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(mkdir("there", 0755), 0);
+	assert_int_equal(chmod(".", 0755), 0);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(symlink(tries[i].target, tries[i].link), 0);
+		assert_int_equal(lchown(tries[i].link, 65534, 65534), 0);
+		assert_true(leads_astray(tries[i].path));
+		assert_int_equal(rmdir("there"), 0);
+		assert_int_equal(mkdir("there", 0777), 0);
+		assert_int_equal(chmod("there", 0777), 0);
+		/* Others may follow it where not everybody can put one. */
+		assert_int_equal(seteuid(1000), 0);
+		assert_false(leads_astray(tries[i].path));
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(chmod(".", 01777), 0);
+		assert_int_equal(seteuid(1000), 0);
+		assert_true(leads_astray(tries[i].path));
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(lchown(tries[i].link, 0, 0), 0);
+		assert_false(leads_astray(tries[i].path));
+		assert_int_equal(unlink(tries[i].path), 0);
+		unlink(tries[i].link);
+		unlink("there/new");
+		assert_int_equal(chmod(".", 0755), 0);
+	}
+	assert_int_equal(rmdir("there"), 0);
+}
+
+static void paths_lead_where_they_lead(void **state)
+{
+	static const struct {
+		const char *path;
+		int error; /* 0: none */
+	} tries[] = {{"a/up/../b//name", 0},
+		     {"./a/b/./name", 0},
+		     {"a/up/name", 0},
+		     {"round/name", ELOOP},
+		     {"a/none/name", ENOENT},
+		     {"a/name/", ENOENT},
+		     {"", ENOENT}};
+
+	(void)state;
+	assert_int_equal(mkdir("a", 0755), 0);
+	assert_int_equal(mkdir("a/b", 0755), 0);
+	assert_int_equal(symlink("b/../../a/b/.", "a/up"), 0);
+	assert_int_equal(symlink("round", "round"), 0);
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		int fd = mal_output_named(tries[i].path);
+
+		if (tries[i].error) {
+			assert_int_equal(fd, -1);
+			assert_int_equal(errno, tries[i].error);
+			continue;
+		}
+		assert_true(fd >= 0);
+		close(fd);
+		assert_int_equal(unlink("a/b/name"), 0);
+	}
+	unlink("round");
+	unlink("a/up");
+	rmdir("a/b");
+	rmdir("a");
+}
+
+static void root_knows_its_own_paths(void **state)
+{
+	char here[PATH_MAX], path[PATH_MAX + 16];
+
+	(void)state;
+	assert_true(mal_path_is_roots("/usr/bin"));
+	assert_false(mal_path_is_roots("usr"));
+	if (geteuid() != 0)
+		skip();
+
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(mkdir("own", 0755), 0);
+	write_text("own/file", "");
+	assert_int_equal(symlink("own", "link"), 0);
+	snprintf(path, sizeof(path), "%s/link/file", here);
+	assert_true(mal_path_is_roots(path));
+	for (const char *const *part = (const char *[]){"own/file", "own", "link", NULL}; *part;
+	     part++) {
+		assert_int_equal(lchown(*part, 65534, 65534), 0);
+		assert_false(mal_path_is_roots(path));
+		assert_int_equal(lchown(*part, 0, 0), 0);
+		if (**part == 'l')
+			continue;
+		assert_int_equal(chmod(*part, 0775), 0);
+		assert_false(mal_path_is_roots(path));
+		assert_int_equal(chmod(*part, 0755), 0);
+	}
+	assert_true(mal_path_is_roots(path));
+	unlink("link");
+	unlink("own/file");
+	rmdir("own");
 }
 
 static void copies_are_whole(void **state)
@@ -137,6 +277,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(derived_names_lead_nowhere_else),
 		cmocka_unit_test(own_files_are_taken),
+		cmocka_unit_test(other_files_are_left_alone),
+		cmocka_unit_test(links_of_strangers_are_not_followed),
+		cmocka_unit_test(paths_lead_where_they_lead),
+		cmocka_unit_test(root_knows_its_own_paths),
 		cmocka_unit_test(copies_are_whole),
 	};
 

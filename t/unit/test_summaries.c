@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "libmalleable/base/output.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
 
@@ -142,7 +143,11 @@ static bool hostfile_says(const char *wanted)
 
 	if (file)
 		fclose(file);
-	return length == strlen(wanted) && strcmp(text, wanted) == 0;
+	if (!*wanted)
+		return length == 0;
+	return length > strlen(MAL_OUTPUT_HOSTFILE) &&
+	       memcmp(text, MAL_OUTPUT_HOSTFILE, strlen(MAL_OUTPUT_HOSTFILE)) == 0 &&
+	       strcmp(text + strlen(MAL_OUTPUT_HOSTFILE), wanted) == 0;
 }
 
 /* Work of 2 and 1 here, 6 and 6 there: one of the large ones changes its place with a small one. */

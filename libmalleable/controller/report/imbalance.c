@@ -49,7 +49,7 @@ static bool read_placement(const struct mal_imbalance *nodes, unsigned int count
 	return true;
 }
 
-/* A line for each rank, as Slurm's SLURM_HOSTFILE wants it for --distribution=arbitrary. */
+/* A line for each rank, for Slurm's SLURM_HOSTFILE with --distribution=arbitrary. */
 static int write_hostfile(struct mal_controller *controller, const unsigned int *node_of,
 			  unsigned int count)
 {
@@ -62,6 +62,7 @@ static int write_hostfile(struct mal_controller *controller, const unsigned int 
 		return -1;
 	/* The lines on the placement name it. */
 	nodes->hostfile_error.text[0] = '\0';
+	fputs(MAL_OUTPUT_HOSTFILE, file);
 	for (unsigned int rank = 0; rank < count; rank++)
 		fprintf(file, "%s\n", nodes->list[node_of[rank]].name);
 	return mal_output_close(file, nodes->hostfile, "hostfile", &nodes->hostfile_error);
