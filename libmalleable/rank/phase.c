@@ -68,6 +68,16 @@ static unsigned int team_of_sample(const struct mal_rank *rank)
 								     : rank->team.base;
 }
 
+void mal_phase_count_calls(struct mal_rank *rank)
+{
+	struct mal_counters *count = &rank->slot->count;
+	uint64_t calls =
+		count->boundaries[MAL_BOUNDARY_CALL] + count->boundaries[MAL_BOUNDARY_COLLECTIVE];
+
+	mal_count(&count->own, (calls - rank->polls.calls) * rank->polls.call);
+	rank->polls.calls = calls;
+}
+
 static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
 {
 	struct mal_header *header = rank->segment.header;
@@ -78,6 +88,7 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 	mal_count(&count->serial, now - rank->primary.last_leave);
 	rank->primary.last_leave = now;
 	rank->polls.serial = count->serial;
+	mal_phase_count_calls(rank);
 	snapshot = (struct mal_snapshot){
 		.round = round,
 		.kind = kind,

@@ -8,6 +8,9 @@
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/rank.h"
 
+/* Add what MPI calls since the last time took because we are in them to the rank's own time. */
+void mal_phase_count_calls(struct mal_rank *rank);
+
 /* The program reached a boundary of KIND. Whether it counts is the controller's choice. */
 void mal_phase_boundary(enum mal_boundary_kind kind);
 

@@ -39,28 +39,6 @@ bool mal_mpi_may_tell(void)
 	return mal_is_first(environ) && !getenv(MAL_ENV_QUIET);
 }
 
-void mal_mpi_init(enum mal_mpi_polling how)
-{
-	polling = how;
-	mal_attach();
-	if (!mal.active)
-		return;
-	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
-	mal_threads_ignore(&mal);
-	mal_unmanaged_open(&mal);
-	if (mal.unmanaged && mal_gomp_is_kept())
-		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
-	if (!mal_self.met)
-		mal_become_primary(&mal);
-	mal_summary_begin();
-}
-
-void mal_mpi_finalize(void (*progress)(void))
-{
-	mal_mpi_enter(true);
-	mal_summary_end(progress, mal_mpi_poll);
-}
-
 /*
  * Stacks grow downwards: a nested call is below its caller. Frames further apart are on different
  * stacks.
@@ -238,6 +216,45 @@ void mal_mpi_leave(bool boundary)
 {
 	if (leave(&mal))
 		mal_phase_boundary(boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL);
+}
+
+#define MEASURED 64
+
+/* How long a call takes us in which nothing happens. */
+static void measure_calls(struct mal_rank *rank)
+{
+	uint64_t begin = mal_ticks();
+
+	for (unsigned int i = 0; i < MEASURED; i++) {
+		mal_mpi_enter(false);
+		leave(rank);
+	}
+	rank->polls.call = (mal_ticks() - begin) / MEASURED;
+}
+
+void mal_mpi_init(enum mal_mpi_polling how)
+{
+	polling = how;
+	mal_attach();
+	if (!mal.active)
+		return;
+	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
+	mal_threads_ignore(&mal);
+	mal_unmanaged_open(&mal);
+	if (mal.unmanaged && mal_gomp_is_kept())
+		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
+	if (!mal_self.met)
+		mal_become_primary(&mal);
+	measure_calls(&mal);
+	mal_summary_begin();
+}
+
+void mal_mpi_finalize(void (*progress)(void))
+{
+	mal_mpi_enter(true);
+	if (mal.active)
+		mal_phase_count_calls(&mal);
+	mal_summary_end(progress, mal_mpi_poll);
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */

@@ -598,6 +598,7 @@ static void calls(void **state)
 {
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	calls_begun = calls_ended = 0;
 	mal_mpi_poll();
 	mal_mpi_enter(true);
 	enter_inside();
@@ -615,6 +616,7 @@ static void calls(void **state)
 	sched_yield();
 	assert_int_equal(test_kernel.yields, 1);
 	mal_mpi_init(MAL_MPI_POLLS_UNSEEN);
+	waits_begun = 1;
 	mal_mpi_finalize(NULL);
 	assert_int_equal(waits_begun, 2);
 	mal_mpi_leave(false);
@@ -625,6 +627,7 @@ static void calls_inside(void **state)
 {
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	calls_begun = 0;
 	mal.region.depth = 1;
 	mal_self.begin = test_clock.now;
 	mal_mpi_enter(false);

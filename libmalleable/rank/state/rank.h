@@ -135,6 +135,8 @@ struct mal_rank {
 		bool timed;	 /* the current wait is, from its first poll on */
 		uint64_t owed;	 /* ticks of such waits that still count as serial */
 		uint64_t serial; /* that counter at the last sample */
+		uint64_t calls;	 /* so many count as our own time so far, each CALL ticks */
+		uint64_t call;
 	} polls;
 
 	/* lend.c: all in ticks, but: */
