@@ -28,7 +28,7 @@
 
 /* Where the script's pipe is (core/script.h); empty: there is none. */
 static char script_path[MAL_SCRIPT_PATH];
-/* And beside it the socket of its launchers (core/handover.h); as well. */
+/* And beside it the socket of its launchers (core/handover.h); likewise. */
 static char handovers_path[MAL_SCRIPT_PATH];
 
 /* How Open MPI 4, PRRTE 3 (Open MPI 5) and PRRTE 2 call what they start in front of each rank. */

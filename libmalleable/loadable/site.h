@@ -43,8 +43,8 @@ void mal_site_check(const struct mal_site_arguments *arguments);
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition);
 
 /*
- * What is known of a step, for default=POLICY@KIND=NAMES; NULL: not known. Most comes from the job's
- * environment, which its user can change: it decides on nothing but a default.
+ * What is known of a step, for default=POLICY@KIND=NAMES; NULL: not known. Most comes from the
+ * job's environment, which its user can change: it decides on nothing but a default.
  */
 struct mal_site_step {
 	const char *partition, *user, *uid, *account, *qos, *program;
@@ -58,7 +58,7 @@ void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_si
 
 /*
  * What depends on the program of STEP, which is not known yet, as words POLICY@program=NAMES in
- * TEXT of SIZE bytes; and the default by such WORDS for PROGRAM, in POLICY, NULL: none of them fits.
+ * TEXT of SIZE bytes; and the default by such WORDS, which are changed, for PROGRAM, NULL: none.
  */
 void mal_site_by_program(const struct mal_site_arguments *arguments,
 			 const struct mal_site_step *step, char *text, size_t size);
