@@ -17,6 +17,8 @@ enum mal_action {
 	MAL_ACTION_DECREMENT,
 	MAL_ACTION_NEGATE,
 	MAL_ACTION_SHIFT_LEFT,
+	/* May make the same of several numbers. */
+	MAL_ACTION_FOLD,
 	MAL_ACTION_MULTIPLY,
 	MAL_ACTION_DIVIDE,
 	MAL_ACTION_EXTEND,

@@ -116,6 +116,14 @@ struct mal_seed {
 	mal_value first, step;
 };
 
+/* Where an iteration loads or stores: OFFSET behind what BASE and INDEX lead to. */
+struct mal_place {
+	mal_value base, index;
+	int64_t offset, stride;
+	uint8_t stored;
+	const struct mal_instruction *at;
+};
+
 struct mal_analysis {
 	struct mal_program *program;
 	const struct mal_image *image;
@@ -142,6 +150,9 @@ struct mal_analysis {
 	/* Addresses that were read, of what an iteration led to. */
 	mal_value items[MAL_ITEMS];
 	uint32_t item_count;
+	/* What loops of iterations step through. */
+	struct mal_place places[MAL_ITEMS];
+	uint32_t place_count;
 	int returns[2];
 	/* What alone it returns in RAX: a kind of value; -1 for several. */
 	int returned;
@@ -165,6 +176,12 @@ static inline int mal_combines(const struct mal_analysis *analysis)
 	return analysis->without && analysis->state->protected_;
 }
 
+/* VALUE as several iterations may have it; only there it matters. */
+static inline mal_value mal_fold_in(struct mal_analysis *analysis, mal_value value, uint32_t flag)
+{
+	return analysis->without ? value : mal_fold(&analysis->values, value, flag);
+}
+
 /* callees.c: the registers of arguments, in their order. */
 extern const uint8_t mal_arguments[6];
 
@@ -185,6 +202,11 @@ struct mal_block_facts *mal_stepped_by(const struct mal_analysis *analysis, mal_
 /* sharing.c: what several threads may do to each other. An address is read, or stored to. */
 void mal_share_load(struct mal_analysis *analysis, mal_value address);
 void mal_share_store(struct mal_analysis *analysis, mal_value address);
+/* An iteration loads from ADDRESS or STORES there. */
+void mal_share_place(struct mal_analysis *analysis, const struct mal_operand *operand,
+		     mal_value address, int stores);
+/* Whether an iteration uses what another one stores. */
+void mal_share_places(struct mal_analysis *analysis);
 /* VALUE is stored there. */
 void mal_share_value(struct mal_analysis *analysis, mal_value address, mal_value value);
 void mal_share_atomic(struct mal_analysis *analysis, mal_value value);

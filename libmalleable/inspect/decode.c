@@ -32,6 +32,9 @@ static const struct {
 	{MAL_ACTION_DECREMENT, " dec "},
 	{MAL_ACTION_NEGATE, " neg "},
 	{MAL_ACTION_SHIFT_LEFT, " shl "},
+	{MAL_ACTION_FOLD,
+	 " shr sar shrx sarx bsr bsf lzcnt tzcnt popcnt bextr pext cvttsd2si cvttss2si cvtsd2si "
+	 "cvtss2si vcvttsd2si vcvttss2si vcvtsd2si vcvtss2si "},
 	{MAL_ACTION_MULTIPLY, " imul "},
 	{MAL_ACTION_DIVIDE, " idiv div "},
 	{MAL_ACTION_EXTEND, " cdqe cwde cbw "},

@@ -83,6 +83,11 @@ enum {
 	/* All that differs in it was multiplied; what was taken was. */
 	MAL_SCALED = 1 << 27,
 	MAL_TAKES_SCALED = 1 << 28,
+	/* Several iterations may have the same, as of a division; what is left by one. */
+	MAL_FOLDED = 1 << 26,
+	MAL_LEFT = 1 << 29,
+	/* Made of what a loop of iterations begins its turn with. */
+	MAL_TURN = 1 << 30,
 	/* Carried, and made of an iteration or of what was carried before. */
 	MAL_RECURS = 1 << 25,
 	/*

@@ -26,6 +26,28 @@ static void check_counts(struct mal_analysis *analysis)
 		mal_bind(analysis, "a choice by how many iterations a thread has had", NULL);
 }
 
+/* VALUE as the instruction makes it, if it may make the same of several numbers. */
+static mal_value fold(struct mal_analysis *analysis, const struct mal_instruction *at,
+		      mal_value value)
+{
+	const struct mal_operand *by = &at->operands[at->operand_count > 1];
+
+	switch (at->action) {
+	case MAL_ACTION_AND: return mal_fold_in(analysis, value, MAL_LEFT);
+	case MAL_ACTION_FOLD:
+		/* A sign is no quotient. */
+		return mal_fold_in(analysis, value,
+				   by->kind == MAL_OPERAND_NUMBER &&
+						   by->number + 1 == 8 * at->operands[0].bytes
+					   ? 0
+					   : MAL_FOLDED);
+	/* The upper half of a product. */
+	case MAL_ACTION_MULTIPLY: return mal_fold_in(analysis, value, MAL_FOLDED);
+	case MAL_ACTION_OR: return mal_fold_in(analysis, value, 0);
+	default: return value;
+	}
+}
+
 /* Everything that is written depends on everything that is read. */
 static void step_any(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
@@ -59,6 +81,7 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
 			 ? mal_spread
 			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
+	value = fold(analysis, at, value);
 	for (unsigned int i = 0; i < at->operand_count; i++)
 		if (at->operands[i].written) {
 			mal_write(analysis, &at->operands[i], value);
@@ -303,8 +326,10 @@ static int step_divide(struct mal_analysis *analysis, const struct mal_instructi
 		}
 	} else {
 		/* The upper half is the sign of the lower one, or zero. */
-		state->registers[MAL_RAX] = mal_make(values, MAL_DIVIDE, 0, what, by, 0);
-		state->registers[MAL_RDX] = mal_make(values, MAL_REMAINDER, 0, what, by, 0);
+		state->registers[MAL_RAX] = mal_fold_in(
+			analysis, mal_make(values, MAL_DIVIDE, 0, what, by, 0), MAL_FOLDED);
+		state->registers[MAL_RDX] = mal_fold_in(
+			analysis, mal_make(values, MAL_REMAINDER, 0, what, by, 0), MAL_LEFT);
 	}
 	flags_of(analysis, &by, 1);
 	return 1;
@@ -385,6 +410,8 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 		if (at->action == MAL_ACTION_CHOOSE)
 			result = mal_choice(values, result, yes, no);
 	}
+	if (at->action == MAL_ACTION_SET)
+		result = mal_fold_in(analysis, result, 0);
 	mal_write(analysis, &at->operands[0], result);
 }
 
@@ -397,8 +424,9 @@ static void step_sign(struct mal_analysis *analysis, const struct mal_instructio
 	if (mal_node(&analysis->values, registers[MAL_RAX])->class == MAL_IDENTITY)
 		registers[MAL_RDX] = mal_tells(&analysis->values, "the sign of a thread's number");
 	else
-		registers[MAL_RDX] =
-			mal_blur(&analysis->values, &registers[MAL_RAX], 1, at->address * 8);
+		registers[MAL_RDX] = mal_fold_in(
+			analysis,
+			mal_blur(&analysis->values, &registers[MAL_RAX], 1, at->address * 8), 0);
 }
 
 /* The frame, where it is aligned: far from what was pushed before. */

@@ -185,6 +185,7 @@ static int is_stepping(const struct meeting *meeting, uint64_t key)
 /* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
 static mal_value share(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back)
 {
+	static const uint32_t kept = MAL_ROUNDS | MAL_CHOICE | MAL_FOLDED | MAL_LEFT;
 	struct mal_values *values = &meeting->analysis->values;
 	int places = mal_is_place(values, a) && mal_is_place(values, b);
 	int steps = places && (back || meeting->few) && !is_stepping(meeting, key);
@@ -197,7 +198,21 @@ static mal_value share(struct meeting *meeting, uint64_t key, mal_value a, mal_v
 		return mal_leaf(values, MAL_SHARE, MAL_ROUNDED);
 	return mal_share(values, of_bounds && !steps ? (int64_t)key : 0,
 			 (of_bounds && !steps && places ? MAL_PLACE : 0) |
-				 (mal_flags_of_either(values, a, b) & (MAL_ROUNDS | MAL_CHOICE)));
+				 (mal_flags_of_either(values, a, b) & kept));
+}
+
+/* What carries on from turn to turn of a loop of iterations that begins here, by its NEXT. */
+static uint32_t flags_of_turn(const struct meeting *meeting, const struct mal_node *next)
+{
+	int64_t here = 1 << 22 | (int64_t)meeting->block;
+
+	if (!(meeting->analysis->facts[meeting->block].force & MAL_FORCE_LOOP))
+		return 0;
+	/* What was read before is no more than passed on. */
+	return MAL_TURN | (meeting->analysis->final && next->flags & MAL_TURN &&
+					   (next->kind != MAL_SYMBOL || next->key >> 40 != here)
+				   ? MAL_RECURS
+				   : 0);
 }
 
 static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back,
@@ -238,6 +253,8 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		if (carried && back && meeting->analysis->final &&
 		    right->flags & (MAL_CARRIED | MAL_ITEM | MAL_VARIES))
 			flags |= MAL_RECURS;
+		if (back)
+			flags |= flags_of_turn(meeting, right);
 		/* What a loop replaces is carried, wherever it was read first. */
 		result = mal_symbol(values, key, flags & (uint32_t)(back ? ~MAL_PLACE : ~0));
 		if (back && steps_by_number(values, right, key) &&

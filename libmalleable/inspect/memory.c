@@ -141,13 +141,14 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	}
 	if (mal_is_off(&analysis->values, address))
 		return mal_blur(&analysis->values, &address, 1, analysis->at->address * 8 + 1);
+	mal_share_place(analysis, operand, address, 0);
 	for (uint32_t i = 0; i < state->load_count; i++)
 		if (state->load_addresses[i] == address)
 			return state->loads[i];
 	flags = mal_flags(&analysis->values, address);
 	mal_share_load(analysis, address);
 	value = mal_loaded(&analysis->values, analysis->at->address * 8 + 1,
-			   (node->class ? MAL_ITEM : 0) | (flags & (MAL_ITEM | MAL_VARIES)) |
+			   (node->class ? MAL_ITEM | (flags & MAL_VARIES) : flags & MAL_ITEM) |
 				   (mal_is_edge(&analysis->values, address) &&
 						    !mal_stepped_by(analysis, address)
 					    ? MAL_PLACE
@@ -187,7 +188,9 @@ mal_value mal_read(struct mal_analysis *analysis, const struct mal_operand *oper
 	if (node->kind == MAL_CHOSEN || node->kind == MAL_COMPARE || node->kind == MAL_STACK ||
 	    mal_combines(analysis))
 		return value;
-	return mal_blur(&analysis->values, &value, 1, analysis->at->address * 8 + 5);
+	return mal_fold_in(analysis,
+			   mal_blur(&analysis->values, &value, 1, analysis->at->address * 8 + 5),
+			   MAL_LEFT);
 }
 
 /* Whether memory at ADDRESS is VALUE already. */
@@ -222,6 +225,7 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 	}
 	mal_effect(analysis, MAL_EFFECT_STORE);
 	mal_share_store(analysis, address);
+	mal_share_place(analysis, operand, address, 1);
 	mal_share_value(analysis, address, value);
 	analysis->facts[analysis->block].stored = canonical(&analysis->values, address);
 	if (analysis->facts[analysis->block].shared &&

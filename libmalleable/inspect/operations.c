@@ -70,11 +70,27 @@ static mal_value with_flags(struct mal_values *values, mal_value value, uint32_t
 	return mal_intern(values, &node);
 }
 
+mal_value mal_fold(struct mal_values *values, mal_value value, uint32_t flag)
+{
+	uint32_t flags = mal_flags(values, value);
+	int class = mal_node(values, value)->class;
+
+	if (!(flags & MAL_MUST) || flags & MAL_NEW || class >= MAL_IDENTITY)
+		return value;
+	if (flags & MAL_VARIES)
+		flags |= flag;
+	return with_flags(values, value, (flags & ~(uint32_t)MAL_MUST) | (class ? MAL_CHOICE : 0));
+}
+
 /* The flags of SUM and what is taken from it, LESS: what is in both may be gone. */
 static uint32_t difference(uint32_t sum, uint32_t less)
 {
 	uint32_t both = sum & less & MAL_MUST & ~(uint32_t)MAL_NEW;
 
+	/* I - N (I / N) is what the division leaves. */
+	if (less & (MAL_FOLDED | MAL_LEFT) && sum & MAL_VARIES && !(less & MAL_VARIES))
+		return ((sum | less) & ~(uint32_t)(MAL_VARIES | MAL_FOLDED | MAL_LEFT)) |
+		       (less & MAL_FOLDED ? MAL_LEFT : MAL_FOLDED);
 	/* 8 I - I is 7 I. */
 	if (sum & MAL_SCALED && !(less & MAL_TAKES_SCALED))
 		return (sum | less) & ~(uint32_t)MAL_MINUS;
@@ -86,7 +102,8 @@ static uint32_t difference(uint32_t sum, uint32_t less)
 static mal_value cancel(struct mal_values *values, enum mal_kind kind, mal_value result,
 			mal_value a, mal_value b)
 {
-	static const uint32_t signs = MAL_MINUS | MAL_TAKES_SCALED | MAL_SCALED;
+	static const uint32_t signs =
+		MAL_MINUS | MAL_TAKES_SCALED | MAL_SCALED | MAL_FOLDED | MAL_LEFT;
 	uint32_t left = mal_flags(values, a), right = mal_flags(values, b), sum = left | right;
 	int64_t number = 0;
 
@@ -105,6 +122,9 @@ static mal_value cancel(struct mal_values *values, enum mal_kind kind, mal_value
 					 left & MAL_MINUS ? left : right) &
 			      (sum | ~(uint32_t)MAL_SCALED);
 	}
+	/* Both parts of a division tell iterations apart. */
+	if (sum & MAL_FOLDED && sum & MAL_LEFT)
+		sum = (sum | MAL_VARIES) & ~(uint32_t)(MAL_FOLDED | MAL_LEFT);
 	sum = settle(sum, mal_node(values, result)->class);
 	return with_flags(values, result,
 			  (mal_node(values, result)->flags & ~(signs | MAL_MUST | MAL_CHOICE)) |
@@ -115,7 +135,8 @@ static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key
 		      mal_value b, mal_value c)
 {
 	static const uint32_t kept = MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED | MAL_PLACE |
-				     MAL_ROUNDS | MAL_CHOICE | MAL_RECURS | MAL_MUST;
+				     MAL_ROUNDS | MAL_CHOICE | MAL_RECURS | MAL_MUST | MAL_FOLDED |
+				     MAL_LEFT | MAL_TURN;
 	const mal_value parts[] = {a, b, c};
 	struct mal_node node = {.kind = (uint8_t)kind,
 				.flags = MAL_EXACT,
@@ -295,8 +316,8 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 		return index;
 	if (worst != MAL_CLEAN)
 		return mal_share(values, of_bounds ? (int64_t)key : 0,
-				 settle(flags, worst) &
-					 (MAL_CHOICE | MAL_MINUS | MAL_TAKES_SCALED | MAL_ROUNDS));
+				 settle(flags, worst) & (MAL_CHOICE | MAL_MINUS | MAL_TAKES_SCALED |
+							 MAL_ROUNDS | MAL_FOLDED | MAL_LEFT));
 	return mal_symbol(values, key, flags);
 }
 

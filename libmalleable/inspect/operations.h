@@ -17,6 +17,9 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 /* The same, in one that leaves it to be such a place. */
 mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t count, uint64_t key);
 
+/* VALUE as several iterations may have it: FLAG is MAL_FOLDED, MAL_LEFT or none. */
+mal_value mal_fold(struct mal_values *values, mal_value value, uint32_t flag);
+
 /* Whether a loop may begin with VALUE as one of a thread's iterations. */
 int mal_is_place(struct mal_values *values, mal_value value);
 

@@ -13,6 +13,9 @@
 
 static const char not_safe[] = "calls what is not known to be thread-safe";
 
+/* What is further apart, in iterations, may be two arrays that are next to each other. */
+enum { FEW = 128 };
+
 /* Whether it is looked at what is done here. */
 static int looks(const struct mal_analysis *analysis)
 {
@@ -89,6 +92,122 @@ void mal_share_store(struct mal_analysis *analysis, mal_value address)
 		     "changes what several iterations may lead to", NULL);
 }
 
+/* By how much ADDRESS differs from one iteration to the next; 0 where that is not known. */
+static int64_t stride(const struct mal_values *values, mal_value address)
+{
+	const struct mal_node *node = mal_node(values, address);
+	int64_t number, left, right;
+
+	if (node->kind == MAL_STEP)
+		return mal_is_number(values, node->b, &number) ? number : 0;
+	if (node->kind == MAL_MULTIPLY && mal_is_number(values, node->b, &number))
+		return stride(values, node->a) * number;
+	if (node->kind == MAL_MULTIPLY && mal_is_number(values, node->a, &number))
+		return stride(values, node->b) * number;
+	if (node->kind != MAL_ADD)
+		return 0;
+	left = stride(values, node->a);
+	right = stride(values, node->b);
+	return (left || !mal_node(values, node->a)->class) &&
+			       (right || !mal_node(values, node->b)->class)
+		       ? left + right
+		       : 0;
+}
+
+/* PLACE without the number that is added to its base. */
+static void split(const struct mal_analysis *analysis, struct mal_place *place, mal_value base)
+{
+	const struct mal_node *node = mal_node(&analysis->values, base);
+
+	place->base = base;
+	if (node->kind == MAL_NUMBER)
+		place->base = 0;
+	else if (node->kind != MAL_ADD || mal_node(&analysis->values, node->b)->kind != MAL_NUMBER)
+		return;
+	else
+		place->base = node->a;
+	place->offset +=
+		node->kind == MAL_ADD ? mal_node(&analysis->values, node->b)->key : node->key;
+}
+
+/* Fills in PLACE, at ADDRESS; how far it moves from one iteration to the next, or 0. */
+static int64_t find_place(const struct mal_analysis *analysis, const struct mal_operand *operand,
+			  mal_value address, struct mal_place *place)
+{
+	const mal_value *registers = analysis->state->registers;
+	const struct mal_node *node = mal_node(&analysis->values, address);
+	int64_t by;
+
+	if (node->kind != MAL_SHARE) {
+		split(analysis, place, address);
+		by = stride(&analysis->values, place->base);
+		return by < 0 ? -by : by;
+	}
+	if (operand->index == MAL_NO_REGISTER)
+		return 0;
+	place->index = registers[operand->index];
+	place->offset = operand->number;
+	node = mal_node(&analysis->values, place->index);
+	if (node->kind != MAL_SHARE || node->flags & MAL_SCALED)
+		return 0;
+	if (operand->base != MAL_NO_REGISTER) {
+		if (mal_node(&analysis->values, registers[operand->base])->class)
+			return 0;
+		split(analysis, place, registers[operand->base]);
+	}
+	return operand->scale ? operand->scale : 1;
+}
+
+void mal_share_place(struct mal_analysis *analysis, const struct mal_operand *operand,
+		     mal_value address, int stores)
+{
+	struct mal_place place = {.stored = (uint8_t)stores, .at = analysis->at};
+
+	if (!looks(analysis) || !mal_node(&analysis->values, address)->class ||
+	    analysis->state->held)
+		return;
+	place.stride = find_place(analysis, operand, address, &place);
+	if (!place.stride)
+		return;
+	if (analysis->place_count == MAL_ITEMS)
+		note(analysis, &analysis->callee->alone, "too many places", NULL);
+	else
+		analysis->places[analysis->place_count++] = place;
+}
+
+/* How far A and B are apart, or -1 where that is not known. */
+static int64_t apart(const struct mal_place *a, const struct mal_place *b)
+{
+	if (a->base != b->base || a->index != b->index || a->stride != b->stride)
+		return -1;
+	return a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
+}
+
+/* A turn of several iterations stores again what it loads, if its stride is not known. */
+static int is_stored(const struct mal_analysis *analysis, const struct mal_place *place)
+{
+	for (uint32_t i = 0; i < analysis->place_count && place->index; i++)
+		if (analysis->places[i].stored && apart(place, &analysis->places[i]) == 0)
+			return 1;
+	return 0;
+}
+
+void mal_share_places(struct mal_analysis *analysis)
+{
+	for (uint32_t i = 0; i < analysis->place_count; i++) {
+		const struct mal_place *place = &analysis->places[i];
+
+		for (uint32_t j = 0; j < analysis->place_count && !is_stored(analysis, place); j++)
+			if (analysis->places[j].stored &&
+			    apart(place, &analysis->places[j]) >= place->stride &&
+			    apart(place, &analysis->places[j]) < FEW * place->stride) {
+				analysis->at = place->at;
+				note(analysis, &analysis->callee->alone,
+				     "uses what another iteration stores", NULL);
+			}
+	}
+}
+
 void mal_share_value(struct mal_analysis *analysis, mal_value address, mal_value value)
 {
 	if (looks(analysis) && !analysis->state->held && analysis->facts[analysis->block].shared &&
@@ -163,8 +282,8 @@ static uint32_t flags_of(const struct mal_analysis *analysis, uint32_t given)
 		if (given & (uint32_t)MAL_GIVEN << i)
 			result |= flags & MAL_MUST;
 		if (given & (uint32_t)MAL_WITHIN << i)
-			result |= (flags & MAL_VARIES) | ((flags | flags >> 6) & MAL_ALL_GIVEN)
-								 << 6;
+			result |= (flags & MAL_ITEM ? 0 : flags & MAL_VARIES) |
+				  ((flags | flags >> 6) & MAL_ALL_GIVEN) << 6;
 	}
 	return result;
 }

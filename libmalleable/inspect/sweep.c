@@ -301,6 +301,7 @@ static int sweep_as_any(struct mal_analysis *analysis)
 	if (forced)
 		return 1;
 	finish(analysis);
+	mal_share_places(analysis);
 	if (mal_find_shared_loops(analysis) < 0 || mal_share_vectors(analysis) < 0 ||
 	    mal_check_control(analysis) < 0)
 		return -1;

@@ -6,7 +6,8 @@
 enum { N = 200, M = 64 };
 static double out[N], work[M], history[N + 1];
 double temporary;
-static int order[N], found, counts[8];
+static double line[3 * N + 3], plane[N + 1][8];
+static int order[N], found, counts[8], counted_by[N];
 static unsigned long *list;
 static size_t length;
 struct state {
@@ -15,6 +16,11 @@ struct state {
 	struct state *next;
 };
 static struct state state, *states = &state;
+struct item {
+	double value;
+	struct state *common;
+};
+static struct item *items[N];
 static union {
 	double numbers[M];
 	char bytes[M * sizeof(double)];
@@ -210,5 +216,91 @@ int main(void)
 		out[i] = strtok(NULL, " ")[0];
 	}
 	corpus_add(out, sizeof(out));
+#pragma omp parallel for /* alone: what the iteration before stored, shown */
+	for (int i = 1; i < n; i++) {
+		double before = line[i - 1];
+
+		spend(500);
+		line[i] = before + corpus_value(i);
+	}
+	corpus_add(line, sizeof(line));
+#pragma omp parallel for schedule(dynamic) /* alone: a remainder, shown */
+	for (int i = 0; i < n; i++) {
+		int before = counted_by[i % 16];
+
+		spend(500);
+		counted_by[i % 16] = before + 1;
+	}
+	corpus_add(counted_by, sizeof(counted_by));
+#pragma omp parallel for schedule(dynamic) /* alone: a remainder of an odd number, shown */
+	for (int i = 0; i < n; i++) {
+		int before = counted_by[i % 11];
+
+		spend(500);
+		counted_by[i % 11] = before + i;
+	}
+	corpus_add(counted_by, sizeof(counted_by));
+#pragma omp parallel for schedule(dynamic) /* alone: some bits, shown */
+	for (int i = 0; i < n; i++) {
+		int before = counted_by[i & 7];
+
+		spend(500);
+		counted_by[i & 7] = before + 1;
+	}
+	corpus_add(counted_by, sizeof(counted_by));
+#pragma omp parallel for schedule(dynamic) /* alone: a half, shown */
+	for (int i = 0; i < n; i++) {
+		int before = counted_by[i >> 1];
+
+		spend(500);
+		counted_by[i >> 1] = before * 2 + i;
+	}
+	corpus_add(counted_by, sizeof(counted_by));
+#pragma omp parallel for schedule(dynamic) /* alone: a third, shown */
+	for (int i = 0; i < n; i++) {
+		spend(500 * (5 - i % 3));
+		counted_by[i / 3] = i;
+	}
+	corpus_add(counted_by, sizeof(counted_by));
+#pragma omp parallel for schedule(dynamic) /* alone: whether it is large, shown */
+	for (int i = 0; i < n; i++) {
+		spend(i % 7 * 100);
+		counted_by[i > 9] = i;
+	}
+	corpus_add(counted_by, sizeof(counted_by));
+	for (int i = 0; i < n; i++) {
+		items[i] = malloc(sizeof(**items));
+		items[i]->common = states;
+	}
+#pragma omp parallel for schedule(dynamic) /* alone: what all items lead to, shown */
+	for (int i = 0; i < n; i++) {
+		spend(i % 7 * 100);
+		items[i]->common->seed = (uint64_t)i;
+	}
+	corpus_number((double)state.seed);
+#pragma omp parallel for /* hot */
+	for (int i = 0; i < n; i++)
+		items[i]->value = i;
+#pragma omp parallel for /* hot */
+	for (int i = 0; i < n; i++) {
+		line[3 * i] = i;
+		line[3 * i + 1] = line[3 * i] + corpus_value(i);
+		line[3 * i + 2] = line[3 * i + 1] * 2;
+	}
+	corpus_add(line, sizeof(line));
+#pragma omp parallel for /* hot */
+	for (int i = 1; i < n; i++)
+		out[i] = line[i - 1] + line[i + 1];
+	corpus_add(out, sizeof(out));
+#pragma omp parallel for collapse(2) /* hot: not by gcc */
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < 8; k++)
+			plane[i][k] = corpus_value(i + k);
+	corpus_add(plane, sizeof(plane));
+#pragma omp parallel for collapse(2) schedule(dynamic) /* hot */
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < corpus_int(8); k++)
+			plane[i][k] += corpus_value(i + k);
+	corpus_add(plane, sizeof(plane));
 	return corpus_end();
 }
