@@ -77,8 +77,7 @@ mal_value mal_fold(struct mal_values *values, mal_value value, uint32_t flag)
 
 	if (!(flags & MAL_MUST) || flags & MAL_NEW || class >= MAL_IDENTITY)
 		return value;
-	if (flags & MAL_VARIES)
-		flags |= flag;
+	flags |= flag;
 	return with_flags(values, value, (flags & ~(uint32_t)MAL_MUST) | (class ? MAL_CHOICE : 0));
 }
 
@@ -88,8 +87,8 @@ static uint32_t difference(uint32_t sum, uint32_t less)
 	uint32_t both = sum & less & MAL_MUST & ~(uint32_t)MAL_NEW;
 
 	/* I - N (I / N) is what the division leaves. */
-	if (less & (MAL_FOLDED | MAL_LEFT) && sum & MAL_VARIES && !(less & MAL_VARIES))
-		return ((sum | less) & ~(uint32_t)(MAL_VARIES | MAL_FOLDED | MAL_LEFT)) |
+	if (less & (MAL_FOLDED | MAL_LEFT) && sum & MAL_MUST && !(less & MAL_MUST))
+		return ((sum | less) & ~(uint32_t)(MAL_MUST | MAL_FOLDED | MAL_LEFT)) |
 		       (less & MAL_FOLDED ? MAL_LEFT : MAL_FOLDED);
 	/* 8 I - I is 7 I. */
 	if (sum & MAL_SCALED && !(less & MAL_TAKES_SCALED))

@@ -96,6 +96,14 @@ NOINLINE static void remember(int *where, int i)
 	*where = before + i;
 }
 
+NOINLINE static void count_by(int *where, int i)
+{
+	int before = where[i % 11];
+
+	spend(500);
+	where[i % 11] = before + 1;
+}
+
 int main(void)
 {
 	int n = corpus_int(N), last = 0;
@@ -239,6 +247,10 @@ int main(void)
 		spend(500);
 		counted_by[i % 11] = before + i;
 	}
+	corpus_add(counted_by, sizeof(counted_by));
+#pragma omp parallel for schedule(dynamic) /* alone: a remainder in a function, shown */
+	for (int i = 0; i < n; i++)
+		count_by(counted_by, i);
 	corpus_add(counted_by, sizeof(counted_by));
 #pragma omp parallel for schedule(dynamic) /* alone: some bits, shown */
 	for (int i = 0; i < n; i++) {
