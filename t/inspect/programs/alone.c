@@ -232,7 +232,7 @@ int main(void)
 		line[i] = before + corpus_value(i);
 	}
 	corpus_add(line, sizeof(line));
-#pragma omp parallel for schedule(dynamic) /* alone: a remainder, shown */
+#pragma omp parallel for schedule(dynamic) /* alone: a remainder */
 	for (int i = 0; i < n; i++) {
 		int before = counted_by[i % 16];
 
@@ -240,7 +240,7 @@ int main(void)
 		counted_by[i % 16] = before + 1;
 	}
 	corpus_add(counted_by, sizeof(counted_by));
-#pragma omp parallel for schedule(dynamic) /* alone: a remainder of an odd number, shown */
+#pragma omp parallel for schedule(dynamic) /* alone: a remainder of an odd number */
 	for (int i = 0; i < n; i++) {
 		int before = counted_by[i % 11];
 
@@ -248,11 +248,11 @@ int main(void)
 		counted_by[i % 11] = before + i;
 	}
 	corpus_add(counted_by, sizeof(counted_by));
-#pragma omp parallel for schedule(dynamic) /* alone: a remainder in a function, shown */
+#pragma omp parallel for schedule(dynamic) /* alone: a remainder in a function */
 	for (int i = 0; i < n; i++)
 		count_by(counted_by, i);
 	corpus_add(counted_by, sizeof(counted_by));
-#pragma omp parallel for schedule(dynamic) /* alone: some bits, shown */
+#pragma omp parallel for schedule(dynamic) /* alone: some bits */
 	for (int i = 0; i < n; i++) {
 		int before = counted_by[i & 7];
 
