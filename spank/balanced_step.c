@@ -465,6 +465,7 @@ void balance_step_prepare_task(spank_t spank)
 		.segment_fd = step.fds.segment,
 		.max_threads = step.choice.keys.max_threads,
 		.prove = step.choice.keys.prove,
+		.bits = mal_choice_bits(&step.choice, balance_wish.asked),
 		.nodes = step.joined,
 		.keep_gomp = step.choice.keys.keep_gomp,
 		.quiet = !balance_wish.asked && balance_options_report() == MAL_REPORT_OFF,

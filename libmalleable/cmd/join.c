@@ -278,6 +278,7 @@ static void join(struct mal_launcher_group *group)
 	close(received);
 	memcpy(standalone.socket, answer.socket, sizeof(standalone.socket) - 1);
 	setup = mal_standalone_setup(&standalone, &wish);
+	setup.bits = mal_choice_bits(wish.choice, !report_unasked());
 	setup.quiet = is_quiet();
 	if (standalone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
 		print_once(err.text);

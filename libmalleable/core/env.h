@@ -30,6 +30,8 @@
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
 /* "yes": what a region's code shows decides on its team. */
 #define MAL_ENV_PROVE "MALLEABLE_PROVE"
+/* What may change bits of results: strict, keep or free; not set: nobody chose. */
+#define MAL_ENV_BITS "MALLEABLE_BITS"
 /* "yes": nobody asked for balancing, so that ranks do not say why one of them has none. */
 #define MAL_ENV_QUIET "MALLEABLE_QUIET"
 /* The factor for all deadlines (base/patience.h). */

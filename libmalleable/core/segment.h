@@ -79,10 +79,11 @@ enum mal_mode_reason {
 	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
 	MAL_REASON_DYNAMIC,	/* the program lets the runtime choose (OMP_DYNAMIC) */
 	MAL_REASON_REDUCTION,	/* the user wants reductions in a fixed order */
-	MAL_REASON_DISPLAY,	/* the user has the threads printed */
-	MAL_REASON_CANCELS,	/* the program may cancel loops (OMP_CANCELLATION) */
-	MAL_REASON_SYSTEM,	/* the system has no room for more threads */
-	MAL_REASON_REPORTED,	/* the program asks for its number of threads, or may */
+	MAL_REASON_BITS,     /* bits of results are to be kept, and nothing is known of regions */
+	MAL_REASON_DISPLAY,  /* the user has the threads printed */
+	MAL_REASON_CANCELS,  /* the program may cancel loops (OMP_CANCELLATION) */
+	MAL_REASON_SYSTEM,   /* the system has no room for more threads */
+	MAL_REASON_REPORTED, /* the program asks for its number of threads, or may */
 };
 
 /* Whether a rank's regions were classified (mal_rank_slot.proves). */
@@ -96,6 +97,7 @@ enum mal_proves {
 enum mal_chosen {
 	MAL_CHOSEN_BY_VARIABLE = 1, /* OMP_NUM_THREADS */
 	MAL_CHOSEN_BY_KEY = 2,	    /* max_threads= */
+	MAL_CHOSEN_BY_BITS = 4,	    /* one, as it would have without us: bits=strict */
 };
 
 /* What threads beside the primary one and its team do in a rank (mal_rank_slot.strays), bits. */
@@ -143,6 +145,7 @@ struct mal_counters {
 	_Atomic uint64_t moves;	    /* CPUs received for good */
 	_Atomic uint64_t own;	    /* ticks that the library's slow paths took */
 	_Atomic uint64_t free;	    /* regions of which it was proved that any team will do */
+	_Atomic uint64_t kept;	    /* regions that could have any team, but for bits of results */
 };
 
 /* A sample: what a rank says at the end of a phase, all at one moment. */
@@ -187,6 +190,7 @@ struct mal_rank_slot {
 	 */
 	_Atomic uint32_t proves;
 	_Atomic uint32_t unread, beside_ms;
+	_Atomic uint32_t grew; /* a team of one thread had more, or the program was told of more */
 	char bound[MAL_BOUND_TEXT];
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */

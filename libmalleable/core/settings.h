@@ -30,12 +30,14 @@ struct mal_wish {
 
 enum mal_mode_wish { MAL_WISH_AUTO, MAL_WISH_TEAM, MAL_WISH_CPUSET };
 enum mal_prove_wish { MAL_PROVE_YES, MAL_PROVE_NO };
+enum mal_bits_wish { MAL_BITS_UNSET, MAL_BITS_STRICT, MAL_BITS_KEEP, MAL_BITS_FREE };
 
 /* KEY=VALUE in --balance, for all policies. All 0: nothing was said. */
 struct mal_keys {
 	unsigned int mode;	  /* enum mal_mode_wish */
 	unsigned int max_threads; /* 0: not given */
 	unsigned int prove;	  /* enum mal_prove_wish */
+	unsigned int bits;	  /* enum mal_bits_wish */
 	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
 	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
 	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */

@@ -51,6 +51,10 @@ static const struct mal_setting table[] = {
 	{"prove", KEY(prove), WORDS = "yes|no",
 	 .help = "find out which parallel regions cannot tell how large their team is: only these "
 		 "get other teams"},
+	{"bits", KEY(bits), WORDS = "strict|keep|free", .min = 1,
+	 .help = "what may change bits of results: nothing (strict, in steps that ask for "
+		 "nothing), "
+		 "two threads where one was (keep), sums of other threads too (free)"},
 
 	{"default", SITE(fallback), TEXT = "policy[,key=value...]", .by_partition = true,
 	 .help = "--balance of steps that ask for nothing"},

@@ -132,7 +132,7 @@ void mal_setup_forget(const struct mal_setup_env *env, bool has_hot_teams)
 		MAL_ENV_SEGMENT_FD,  MAL_ENV_PATIENCE,	MAL_ENV_SOCKET, MAL_ENV_CGROUP,
 		MAL_ENV_CPUS,	     MAL_ENV_MODE,	MAL_ENV_HOME,	MAL_ENV_LOCAL_RANK,
 		MAL_ENV_MAX_THREADS, MAL_ENV_PROVE,	MAL_ENV_NODES,	MAL_ENV_GOMP,
-		MAL_ENV_QUIET,	     MAL_ENV_HOT_TEAMS,
+		MAL_ENV_QUIET,	     MAL_ENV_HOT_TEAMS, MAL_ENV_BITS,
 	};
 
 	if (has_hot_teams)
@@ -183,6 +183,7 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	    (setup->max_threads &&
 	     set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0) ||
 	    set(env, MAL_ENV_PROVE, setup->prove != MAL_PROVE_NO ? "yes" : NULL, err) < 0 ||
+	    set(env, MAL_ENV_BITS, setup->bits, err) < 0 ||
 	    (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0) ||
 	    set(env, MAL_ENV_QUIET, setup->quiet ? "yes" : NULL, err) < 0 ||
 	    set(env, MAL_ENV_GOMP, setup->keep_gomp ? "keep" : NULL, err) < 0 ||

@@ -23,6 +23,7 @@
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/request.h"
+#include "libmalleable/core/settings.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
@@ -262,6 +263,7 @@ static void forget_earlier_program(const struct mal_rank *rank)
 	atomic_store(&rank->slot->proves, MAL_PROVES_NOT);
 	atomic_store(&rank->slot->unread, false);
 	atomic_store(&rank->slot->beside_ms, 0);
+	atomic_store(&rank->slot->grew, false);
 	rank->slot->bound[0] = '\0';
 }
 
@@ -294,6 +296,20 @@ static void read_mode(struct mal_rank *rank)
 		rank->observe = true;
 }
 
+static void read_bits(struct mal_rank *rank)
+{
+	const char *bits = getenv(MAL_ENV_BITS);
+
+	if (!bits)
+		return;
+	if (strcmp(bits, "strict") == 0)
+		rank->bits = MAL_BITS_STRICT;
+	else if (strcmp(bits, "keep") == 0)
+		rank->bits = MAL_BITS_KEEP;
+	else if (strcmp(bits, "free") == 0)
+		rank->bits = MAL_BITS_FREE;
+}
+
 static int attach(struct mal_rank *rank, struct mal_error *err)
 {
 	const char *cpus = getenv(MAL_ENV_CPUS);
@@ -308,6 +324,7 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 	find_rank(rank);
 	rank->threads = mal_thread_slot(&rank->segment, rank->me, 0);
 	read_mode(rank);
+	read_bits(rank);
 	mal_gomp_unbind();
 	if (mal_cpumask_get_affinity(0, &before) < 0)
 		return mal_fail_errno(err, "cannot read the rank's CPUs");

@@ -80,17 +80,17 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	if (!function)
 		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
 	mal_region_begin(function, requested);
-	parallel->value =
-		MANAGED | (mal.region.may_share_cpus ? MAL_BY_CPU_TIME : 0) |
-		(mal.team.size != mal.team.base && !mal.proofs.free && mal_team_hides_size()
-			 ? HIDES_SIZE
-			 : 0) |
-		(__builtin_expect(mal.team.mimic_primary_fp, 0) &&
-				 (mal.region.running > 1 || requested > 1)
-			 ? copy_primary_fp(&mal)
-			 : 0) |
-		(uint64_t)mal.region.weight << WEIGHT_SHIFT |
-		(uint64_t)mal.region.running << TEAM_SHIFT;
+	parallel->value = MANAGED | (mal.region.may_share_cpus ? MAL_BY_CPU_TIME : 0) |
+			  (mal.team.size != mal.team.base && !mal.proofs.free && !mal.proofs.kept &&
+					   mal_team_hides_size()
+				   ? HIDES_SIZE
+				   : 0) |
+			  (__builtin_expect(mal.team.mimic_primary_fp, 0) &&
+					   (mal.region.running > 1 || requested > 1)
+				   ? copy_primary_fp(&mal)
+				   : 0) |
+			  (uint64_t)mal.region.weight << WEIGHT_SHIFT |
+			  (uint64_t)mal.region.running << TEAM_SHIFT;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *where)

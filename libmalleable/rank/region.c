@@ -144,9 +144,12 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	if (!clause) {
 		team = mal_team_clamp(rank, mal_team_may_differ(rank)
 						    ? mal_sizing_team(rank, current)
-						    : rank->team.base);
+					    : rank->proofs.kept ? rank->team.own
+								: rank->team.base);
 		mal_team_set(rank, team);
 		rank->region.widened = team > rank->team.base;
+		if (team > 1 && rank->team.own == 1)
+			atomic_store_explicit(&rank->slot->grew, true, memory_order_relaxed);
 	}
 	rank->region.running = team;
 	rank->region.oversubscribed = team > rank->cpus.own_count + rank->cpus.borrowed_count;
@@ -213,20 +216,25 @@ static unsigned int choose_weight(const struct mal_rank *rank, struct mal_region
 }
 
 /*
- * Regions were classified: a bound one has the team that the program knows of, whatever rules.
- * Returns how many threads are requested then.
+ * Regions were classified: a bound one has the team that the program knows of, whatever rules, and
+ * one whose results could differ the team that it has without us. Returns how many threads are
+ * requested then.
  */
 static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsigned int requested)
 {
-	rank->proofs.free = rank->region.current->free;
+	unsigned int keeps;
+
+	rank->proofs.kept = rank->region.current->facts & rank->proofs.keeps;
+	rank->proofs.free = rank->region.current->free && !rank->proofs.kept;
 	if (rank->proofs.free)
 		return requested;
+	keeps = rank->proofs.kept ? rank->team.own : rank->team.base;
 	/* Where an if clause leaves one thread, the call may show no function. */
-	if (requested != 1 || rank->team.base == 1)
+	if (!rank->proofs.kept && (requested != 1 || rank->team.base == 1))
 		mal_prove_say_bound(where);
-	if (requested != rank->team.size || rank->team.size == rank->team.base)
+	if (requested != rank->team.size || rank->team.size == keeps)
 		return requested;
-	mal_team_set(rank, rank->team.base);
+	mal_team_set(rank, keeps);
 	return rank->team.size;
 }
 
@@ -286,7 +294,7 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->cpus.own_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
-	current->clause = !(rank->proofs.free && size == 1);
+	current->clause = !((rank->proofs.free || rank->proofs.kept) && size == 1);
 	current->prepared = 0;
 	rank->region.oversubscribed = size > rank->cpus.own_count + rank->cpus.borrowed_count;
 	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
@@ -325,6 +333,8 @@ void mal_region_end(const void *where)
 	if (mal.proofs.free) {
 		mal.proofs.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);
+	} else if (mal.proofs.kept) {
+		mal_count(&mal.slot->count.kept, 1);
 	}
 	add_run(mal.region.current, duration, !mal_sizing_is_shared(&mal));
 	if (!mal.region.weight && duration >= mal.short_region)
@@ -333,7 +343,7 @@ void mal_region_end(const void *where)
 		mal_request_close(&mal.segment, mal.me);
 	if (now - mal.sizing.last_look > mal.sizing.look_every)
 		learn_unseen(&mal, now);
-	mal.proofs.free = false;
+	mal.proofs.free = mal.proofs.kept = false;
 	mal.region.oversubscribed = false;
 	mal.region.may_share_cpus = false;
 	mal.primary.last_leave = now;

@@ -30,12 +30,15 @@ static const void *passing(const void *where)
 static struct mal_region *classify(struct mal_region *entry, const void *where)
 {
 	struct mal_region_kind kind = mal_prove_region(where);
+	unsigned int facts =
+		(kind.sums ? MAL_REGION_SUMS : 0u) | (kind.alone ? MAL_REGION_ALONE : 0u);
 
 	entry->where = kind.stays ? where : passing(where);
 	/* It was prepared as what it was. */
-	if (entry->free != kind.free)
+	if (entry->free != kind.free || entry->facts != facts)
 		entry->prepared = 0;
 	entry->free = kind.free;
+	entry->facts = kind.free ? (uint8_t)facts : 0;
 	return entry;
 }
 

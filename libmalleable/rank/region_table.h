@@ -8,6 +8,9 @@
 
 #include "libmalleable/rank/length.h"
 
+/* Why a free region may be kept from having any team (struct mal_region_kind). Bits. */
+enum mal_region_facts { MAL_REGION_SUMS = 1, MAL_REGION_ALONE = 2 };
+
 struct mal_region {
 	const void *where;
 	struct mal_length length;
@@ -23,7 +26,8 @@ struct mal_region {
 	bool prepared_to_share; /* it might share when it was last prepared */
 	/* it has a num_threads clause, or cannot get the number of threads that we choose */
 	bool clause;
-	bool free; /* it cannot tell what team it has */
+	bool free;     /* it cannot tell what team it has */
+	uint8_t facts; /* bits of enum mal_region_facts */
 };
 
 /*

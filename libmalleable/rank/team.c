@@ -13,6 +13,7 @@
 
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/settings.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/length.h"
@@ -20,6 +21,7 @@
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* Of omp_sched_t. */
@@ -101,6 +103,8 @@ static void choose_mode(struct mal_rank *rank)
 		keep_size(rank, MAL_REASON_REDUCTION);
 	else if (threads_are_printed())
 		keep_size(rank, MAL_REASON_DISPLAY);
+	else if (!rank->proofs.on && (rank->bits == MAL_BITS_STRICT || rank->bits == MAL_BITS_KEEP))
+		keep_size(rank, MAL_REASON_BITS);
 	look_at_objects(rank);
 }
 
@@ -140,6 +144,10 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	rank->proofs.raised = false;
 	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->team.base != 1)
 		return;
+	if (rank->bits == MAL_BITS_STRICT) {
+		atomic_fetch_or(&rank->slot->chosen, MAL_CHOSEN_BY_BITS);
+		chosen = true;
+	}
 	if (!chosen && (told_so || !atomic_load(&rank->team.told_threads)) &&
 	    !rank->proofs.told_one && rank->team.managed->set_num_threads && get_limit(rank) >= 2 &&
 	    mal_prove_all_free() && system_has_room(rank, 2)) {
@@ -150,6 +158,15 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	} else if (chosen) {
 		mal_prove_told_one();
 	}
+}
+
+/* Which of the regions that cannot tell have the program's own team all the same, and what it is. */
+static void learn_own(struct mal_rank *rank)
+{
+	rank->team.own = rank->team.told_more ? rank->team.base : rank->team.unbalanced;
+	rank->proofs.keeps =
+		(uint8_t)((rank->bits != MAL_BITS_FREE ? (unsigned int)MAL_REGION_SUMS : 0u) |
+			  (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
 }
 
 /* Where the user wants the calling thread, which the runtime knows. */
@@ -203,6 +220,7 @@ void mal_team_open(struct mal_rank *rank)
 	rank->team.mimic_primary_fp = rank->team.base == 1 && mal_gomp_original(runtime);
 	choose_mode(rank);
 	raise_base(rank, numbers || rank->team.told_more);
+	learn_own(rank);
 	rank->team.levels_differ = numbers && strchr(numbers, ',');
 	rank->team.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
 			     getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
@@ -226,6 +244,7 @@ void mal_team_look(struct mal_rank *rank)
 		return;
 	rank->team.base = asked;
 	rank->team.told_more = true;
+	learn_own(rank);
 }
 
 unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
@@ -275,6 +294,7 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 	rank->team.base = threads;
 	rank->team.size = threads;
 	rank->proofs.raised = false;
+	learn_own(rank);
 	atomic_store(&rank->team.asked_inside, 0);
 	mal_team_tell(rank, (int)threads);
 }
@@ -286,6 +306,8 @@ int mal_team_tell(struct mal_rank *rank, int threads)
 	/* A region of one thread because of its if clause says nothing of others. */
 	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.raised)
 		mal_prove_told_one();
+	if (threads > 1 && rank->proofs.raised)
+		atomic_store(&rank->slot->grew, true);
 	if (threads > 0 && (unsigned int)threads > told) {
 		uint32_t reason = MAL_REASON_NONE;
 
@@ -301,7 +323,7 @@ int mal_team_tell(struct mal_rank *rank, int threads)
 int mal_team_tell_inside(struct mal_rank *rank, int threads)
 {
 	/* It was proved that nothing comes of it. */
-	if (mal_self.slot && rank->proofs.free)
+	if (mal_self.slot && (rank->proofs.free || rank->proofs.kept))
 		return threads;
 	/*
 	 * The answer must stay true: later regions are at least as large as this one. But the user
@@ -350,7 +372,7 @@ static unsigned int max_threads(const struct mal_rank *rank)
 	if (rank->mode == MAL_MODE_TEAM || mal_team_is_mostly_free(rank))
 		told = 0;
 	else if (rank->proofs.on)
-		told = rank->team.base;
+		told = rank->team.own;
 	if (rank->team.no_room && !told)
 		return rank->team.room;
 	return rank->mode == MAL_MODE_CPUSET && rank->team.base > told ? rank->team.base : told;

@@ -131,3 +131,11 @@ const char *mal_choice_mode(const struct mal_choice *choice)
 
 	return choice->policy == &mal_policy_observe ? "observe" : modes[choice->keys.mode];
 }
+
+const char *mal_choice_bits(const struct mal_choice *choice, bool asked)
+{
+	static const char *const words[] = {
+		[MAL_BITS_STRICT] = "strict", [MAL_BITS_KEEP] = "keep", [MAL_BITS_FREE] = "free"};
+
+	return words[choice->keys.bits || asked ? choice->keys.bits : MAL_BITS_STRICT];
+}

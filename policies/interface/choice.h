@@ -33,4 +33,10 @@ int mal_choose_spec(const struct mal_spec *spec, const char *allowed, const char
 /* How ranks treat their teams: the choice's mode, or observe if nothing may be changed. */
 const char *mal_choice_mode(const struct mal_choice *choice);
 
+/*
+ * What may change bits of results: the choice's word, strict where nobody ASKED for balancing. NULL:
+ * who asked did not choose.
+ */
+const char *mal_choice_bits(const struct mal_choice *choice, bool asked);
+
 #endif

@@ -56,11 +56,16 @@ unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 /* What is known: the region that is free, and one that may be unloaded. */
 static const void *free_one, *passing_one;
 static unsigned int asked;
+/* enum mal_region_facts of the free one */
+static uint8_t facts;
 
 struct mal_region_kind mal_prove_region(const void *key)
 {
 	asked++;
-	return (struct mal_region_kind){.free = key == free_one, .stays = key != passing_one};
+	return (struct mal_region_kind){.free = key == free_one,
+					.sums = facts & MAL_REGION_SUMS,
+					.alone = facts & MAL_REGION_ALONE,
+					.stays = key != passing_one};
 }
 
 static const void *said;
@@ -98,7 +103,7 @@ static inline int open_all(void **state)
 	mal.sizing.threads = THREADS;
 	mal_region_table_clear();
 	free_one = passing_one = said = NULL;
-	asked = 0;
+	asked = facts = 0;
 	return 0;
 }
 

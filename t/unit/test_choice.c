@@ -116,6 +116,7 @@ static void common_keys(void **state)
 	assert_int_equal(choose("").keys.prove, MAL_PROVE_YES);
 	assert_int_equal(choose("prove=no").keys.prove, MAL_PROVE_NO);
 	assert_int_equal(choose("prove=no,prove=yes").keys.prove, MAL_PROVE_YES);
+	assert_int_equal(choose("bits=keep").keys.bits, MAL_BITS_KEEP);
 	assert_false(choose("").keys.grow_job);
 	assert_true(choose("grow=job").keys.grow_job);
 	assert_false(choose("grow=job").keys.pool_job);
@@ -144,6 +145,17 @@ static void observe_has_a_mode_of_its_own(void **state)
 	(void)state;
 	assert_string_equal(mal_choice_mode(&observe), "observe");
 	assert_string_equal(mal_choice_mode(&lewi), "team");
+}
+
+static void who_asked_for_nothing_gets_strict(void **state)
+{
+	struct mal_choice silent = choose(""), keeps = choose("bits=keep");
+
+	(void)state;
+	assert_null(mal_choice_bits(&silent, true));
+	assert_string_equal(mal_choice_bits(&silent, false), "strict");
+	assert_string_equal(mal_choice_bits(&keeps, false), "keep");
+	assert_string_equal(mal_choice_bits(&keeps, true), "keep");
 }
 
 static void every_policy_is_described(void **state)
@@ -220,6 +232,7 @@ int main(void)
 		cmocka_unit_test(common_keys),
 		cmocka_unit_test(the_last_word_counts),
 		cmocka_unit_test(observe_has_a_mode_of_its_own),
+		cmocka_unit_test(who_asked_for_nothing_gets_strict),
 		cmocka_unit_test(every_policy_is_described),
 		cmocka_unit_test(some_policies_act),
 		cmocka_unit_test(lists_of_names_are_cut),

@@ -265,6 +265,7 @@ static const struct mal_setup all = {.libdir = "/none",
 				     .mode = "team",
 				     .max_threads = 8,
 				     .prove = MAL_PROVE_YES,
+				     .bits = "keep",
 				     .nodes = 2,
 				     .keep_gomp = true,
 				     .quiet = true,
@@ -286,8 +287,8 @@ static void a_rank_is_told_everything(void **state)
 			    "=9\n" MAL_ENV_PATIENCE "=7\n" MAL_ENV_SOCKET "=/s\n" MAL_ENV_CGROUP
 			    "=/job_1/step_0\n" MAL_ENV_CPUS "=0-3\n" MAL_ENV_MODE
 			    "=team\n" MAL_ENV_HOME "=0-1\n" MAL_ENV_LOCAL_RANK
-			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE "=yes\n" MAL_ENV_NODES
-			    "=2\n" MAL_ENV_QUIET "=yes\n" MAL_ENV_GOMP
+			    "=1\n" MAL_ENV_MAX_THREADS "=8\n" MAL_ENV_PROVE "=yes\n" MAL_ENV_BITS
+			    "=keep\n" MAL_ENV_NODES "=2\n" MAL_ENV_QUIET "=yes\n" MAL_ENV_GOMP
 			    "=keep\nKMP_HOT_TEAMS_MODE=1\n" MAL_ENV_HOT_TEAMS "=yes\n");
 	variables.text[0] = '\0';
 	variables.preload = NULL;
@@ -360,7 +361,7 @@ static void what_cannot_be_set_is_named(void **state)
 		"LD_PRELOAD",	  MAL_ENV_SEGMENT_FD, MAL_ENV_SOCKET,	  MAL_ENV_CPUS,
 		MAL_ENV_MODE,	  MAL_ENV_HOME,	      MAL_ENV_LOCAL_RANK, MAL_ENV_MAX_THREADS,
 		MAL_ENV_NODES,	  MAL_ENV_GOMP,	      MAL_ENV_QUIET,	  "KMP_HOT_TEAMS_MODE",
-		MAL_ENV_PATIENCE, MAL_ENV_CGROUP,     MAL_ENV_HOT_TEAMS};
+		MAL_ENV_PATIENCE, MAL_ENV_CGROUP,     MAL_ENV_HOT_TEAMS,  MAL_ENV_BITS};
 	static char longest[10000];
 	struct mal_error err;
 

@@ -218,6 +218,50 @@ static void raised(void **state)
 	end(&is_free, false);
 }
 
+/*
+ * A free region whose results could differ has the team that it has without us, also where the
+ * program is told another number; nobody is asked for CPUs for it.
+ */
+static void kept(void **state)
+{
+	static const char sums, bound;
+
+	(void)state;
+	close_node();
+	open_node(RANKS, 1, THREADS);
+	free_one = &sums;
+	facts = MAL_REGION_SUMS;
+	mal.proofs.on = mal.proofs.raised = true;
+	mal.proofs.keeps = MAL_REGION_SUMS;
+	mal.team.base = 2;
+	mal.team.own = mal.team.size = 1;
+	for (int i = 0; i < 3; i++) {
+		begin(&sums, NONE);
+		assert_int_equal(mal.team.size, 1);
+		assert_true(mal.proofs.kept);
+		end(&sums, true);
+		assert_false(mal.slot->grew);
+		begin(&bound, NONE);
+		assert_int_equal(mal.team.size, 2);
+		assert_false(mal.proofs.kept);
+		end(&bound, false);
+		atomic_store(&mal.slot->grew, false);
+	}
+	assert_int_equal(mal.slot->count.kept, 3);
+	assert_int_equal(mal.slot->count.free, 0);
+	assert_int_equal(mal.proofs.free_ticks, 0);
+	/* Another fact keeps it no more than the user's word does. */
+	mal_region_table_clear();
+	facts = MAL_REGION_ALONE;
+	mal.region.current = NULL;
+	run(&sums, NONE, true);
+	run(&sums, NONE, true);
+	begin(&sums, NONE);
+	assert_int_equal(mal.team.size, 2);
+	assert_true(mal.slot->grew);
+	end(&sums, true);
+}
+
 /* Others ran once and are long gone: the loop that has the time has a place. */
 static void after_many(void **state)
 {
@@ -324,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(passing_by, open_all, close_all),
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
+		cmocka_unit_test_setup_teardown(kept, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
 		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
 		cmocka_unit_test_setup_teardown(shorter_while_granted, open_all, close_all),

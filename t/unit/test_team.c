@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/settings.h"
 #include "libmalleable/malleable.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/threads.h"
@@ -22,6 +23,7 @@
 #include "libmalleable/rank/program/objects.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/prove.h"
+#include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
 
@@ -872,6 +874,69 @@ static void raises(void **state)
 	assert_false(mal_team_is_free(&mal));
 }
 
+/* What keeps its team: sums unless the user allows others, and what one thread may hide. */
+static void keeps_bits(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_true(mal.slot->grew);
+	assert_int_equal(mal.team.own, 1);
+	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS | MAL_REGION_ALONE);
+	/* It sets what it was told: without us that were 1. */
+	omp_set_num_threads(2);
+	assert_int_equal(mal.team.own, 1);
+	omp_set_num_threads(3);
+	assert_int_equal(mal.team.own, 3);
+	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS);
+	mal.team.base = 0;
+	mal.bits = MAL_BITS_FREE;
+	mal_team_open(&mal);
+	assert_int_equal(mal.proofs.keeps, 0);
+	/* In a region that keeps its team nothing is told. */
+	mal.region.depth = mal.region.running = 1;
+	mal_self.slot = thread_of(0, 0);
+	mal.proofs.kept = true;
+	assert_int_equal(omp_get_num_threads(), 1);
+	assert_false(mal.proofs.told_one);
+}
+
+/* Nobody asked: told 1 as without us, and no team grows. */
+static void keeps_one_where_nobody_asked(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	mal.bits = MAL_BITS_STRICT;
+	assert_int_equal(omp_get_max_threads(), 1);
+	assert_int_equal(omp_get_num_procs(), 1);
+	assert_true(mal.proofs.told_one);
+	assert_false(mal.slot->grew);
+	assert_int_equal(mal.slot->chosen, MAL_CHOSEN_BY_BITS);
+	/* Several threads may differ. */
+	mal.team.base = mal.team.told_threads = 0;
+	mal.proofs.told_one = false;
+	mal.home = (struct mal_cpumask){{3}};
+	threads_set = procs_there = 2;
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_true(mal_team_is_free(&mal));
+	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS);
+}
+
+/* Where nothing is known of regions, all are kept if that was asked for. */
+static void keeps_bits_of_unknown_regions(void **state)
+{
+	(void)state;
+	for (mal.bits = MAL_BITS_UNSET; mal.bits <= MAL_BITS_FREE; mal.bits++) {
+		mal.team.base = 0;
+		mal.mode = MAL_MODE_AUTO;
+		atomic_store(&mal.slot->reason, MAL_REASON_NONE);
+		assert_int_equal(open_team(),
+				 mal.bits == MAL_BITS_STRICT || mal.bits == MAL_BITS_KEEP
+					 ? MAL_REASON_BITS
+					 : MAL_REASON_NONE);
+	}
+}
+
 /* The program runs in another thread than the first one that asked: it is told the same there. */
 static void raises_in_another_thread(void **state)
 {
@@ -1033,6 +1098,9 @@ int main(void)
 		CASE(keeps_for_dynamic),
 		CASE(keeps_for_reduction),
 		CASE(keeps_for_display),
+		CASE(keeps_bits),
+		CASE(keeps_one_where_nobody_asked),
+		CASE(keeps_bits_of_unknown_regions),
 		CASE(keeps_where_loops_are_left),
 		CASE(keeps_for_objects),
 		CASE(bounds),

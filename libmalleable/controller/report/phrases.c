@@ -58,6 +58,7 @@ static const char *const reasons[] = {
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see max_threads=)",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
 	[MAL_REASON_REDUCTION] = "sums are to be the same each time (KMP_DETERMINISTIC_REDUCTION)",
+	[MAL_REASON_BITS] = "results are to be the same, and no region was classified (bits=)",
 	[MAL_REASON_DISPLAY] = "its threads are printed (OMP_DISPLAY_AFFINITY, KMP_AFFINITY)",
 	[MAL_REASON_CANCELS] = "the program may leave loops early (OMP_CANCELLATION)",
 	[MAL_REASON_SYSTEM] =
@@ -80,6 +81,8 @@ static const char *const to_try[MAL_REASON_REPORTED + 1] = {
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads: try without OMP_DYNAMIC",
 	[MAL_REASON_REDUCTION] =
 		"sums are to be the same each time: try without KMP_DETERMINISTIC_REDUCTION",
+	[MAL_REASON_BITS] =
+		"results are to be the same, and no region was classified: try bits=free",
 	[MAL_REASON_DISPLAY] =
 		"its threads are printed: try without OMP_DISPLAY_AFFINITY and KMP_AFFINITY",
 	[MAL_REASON_CANCELS] = "the program may leave loops early: try without OMP_CANCELLATION",
@@ -179,6 +182,8 @@ static const char *to_try_for_one(const struct mal_rank_slot *slot)
 {
 	uint32_t chosen = atomic_load(&slot->chosen);
 
+	if (chosen & MAL_CHOSEN_BY_BITS)
+		return ": try --balance=bits=keep";
 	if (chosen & MAL_CHOSEN_BY_KEY)
 		return ": try max_threads=2";
 	if (chosen)

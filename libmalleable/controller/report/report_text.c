@@ -238,7 +238,7 @@ static void add_unproved(struct mal_text *text, const struct mal_controller *con
 /* Where regions were classified (prove=): how many ran free, and one that did not. */
 static void add_proofs(struct mal_text *text, const struct mal_controller *controller)
 {
-	unsigned long long runs = 0, free_runs = 0;
+	unsigned long long runs = 0, free_runs = 0, kept = 0;
 	uint32_t beside_ms = 0;
 	char bound[MAL_BOUND_TEXT + 1] = "";
 	char one[128];
@@ -252,6 +252,7 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 		any = true;
 		runs += atomic_load(&slot->count.regions);
 		free_runs += atomic_load(&slot->count.free);
+		kept += atomic_load(&slot->count.kept);
 		if (atomic_load(&slot->beside_ms) > beside_ms)
 			beside_ms = atomic_load(&slot->beside_ms);
 		unread |= atomic_load(&slot->unread) != 0;
@@ -260,16 +261,31 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 	}
 	mal_phrase_told_one(controller, one, sizeof(one));
 	/* One that never ran matters only where it kept the program at one thread. */
-	if (free_runs >= runs && !*one)
+	if (free_runs + kept >= runs && !*one)
 		*bound = '\0';
 	if (!any)
 		return;
 	mal_text_add(text, "regions: %llu of %llu runs free", free_runs, runs);
+	if (kept)
+		mal_text_add(text, "; %llu kept their team for the same sums (bits=)", kept);
 	if (unread)
 		mal_text_add(text, "; proof did not end before the last region");
 	else if (beside_ms)
 		mal_text_add(text, "; proof went on beside the run for %.1f s", beside_ms / 1e3);
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
+}
+
+/* Where one thread could hide what more of them change. */
+static void add_grown(struct mal_text *text, const struct mal_controller *controller)
+{
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		if (controller->ranks[rank].known &&
+		    atomic_load(&controller->step->segment.ranks[rank].grew)) {
+			mal_text_add(text,
+				     "ranks of one thread were told 2, or ran regions in more "
+				     "threads: if results differ, set bits=strict\n");
+			return;
+		}
 }
 
 static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
@@ -375,6 +391,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	}
 	add_proofs(&text, controller);
 	add_unproved(&text, controller);
+	add_grown(&text, controller);
 	add_strays(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,

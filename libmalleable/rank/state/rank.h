@@ -39,6 +39,7 @@ struct mal_rank {
 	struct mal_cpumask allocation; /* never left, whatever the segment says */
 	struct mal_cpumask home;
 	enum mal_mode mode;
+	unsigned int bits; /* enum mal_bits_wish: what may change bits of results */
 
 	/* cpus.c: the CPUs that we use now */
 	struct {
@@ -187,6 +188,7 @@ struct mal_rank {
 		struct mal_arithmetic arithmetic;
 		_Atomic uint64_t raised;
 		unsigned int unbalanced; /* the program's team without us */
+		unsigned int own;	 /* the same, but as many as the user had it told */
 		unsigned int room;	 /* the largest team so far, or that there was room for */
 		uint32_t schedule;	 /* the one that we set, as in mal_header */
 		int usual_blocktime;	 /* ms */
@@ -203,7 +205,10 @@ struct mal_rank {
 	struct {
 		bool on;
 		bool raised; /* the program is told 2 though the rank has one CPU */
-		bool free;   /* the current region is free */
+		bool free;   /* the current region may have any team */
+		/* it cannot tell its team, but has the program's: results could differ */
+		bool kept;
+		uint8_t keeps; /* the regions that keep theirs: bits of enum mal_region_facts */
 		/* it was told or chose 1 thread: it may leave out what several would need */
 		_Atomic bool told_one;
 		uint64_t free_ticks; /* in free regions, primary thread */
