@@ -30,7 +30,7 @@
 #define MAL_ENV_MAX_THREADS "MALLEABLE_MAX_THREADS"
 /* "yes": what a region's code shows decides on its team. */
 #define MAL_ENV_PROVE "MALLEABLE_PROVE"
-/* What may change bits of results: strict, keep or free; not set: nobody chose. */
+/* What may change bits of results: strict or keep; else free. */
 #define MAL_ENV_BITS "MALLEABLE_BITS"
 /* "yes": nobody asked for balancing, so that ranks do not say why one of them has none. */
 #define MAL_ENV_QUIET "MALLEABLE_QUIET"

@@ -100,6 +100,12 @@ enum mal_chosen {
 	MAL_CHOSEN_BY_BITS = 4,	    /* one, as it would have without us: bits=strict */
 };
 
+/* How results of a rank may differ from those without us (mal_rank_slot.differs), bits. */
+enum mal_differs {
+	MAL_DIFFERS_ONE = 1,  /* a team of one thread had more, or the program was told of more */
+	MAL_DIFFERS_SUMS = 2, /* a team that combines floating-point values had another size */
+};
+
 /* What threads beside the primary one and its team do in a rank (mal_rank_slot.strays), bits. */
 enum mal_strays {
 	MAL_STRAYS_COMPUTE = 1, /* or may do so while that waits in MPI: it lent nothing then */
@@ -190,7 +196,7 @@ struct mal_rank_slot {
 	 */
 	_Atomic uint32_t proves;
 	_Atomic uint32_t unread, beside_ms;
-	_Atomic uint32_t grew; /* a team of one thread had more, or the program was told of more */
+	_Atomic uint32_t differs; /* what may change results: bits of enum mal_differs */
 	char bound[MAL_BOUND_TEXT];
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */

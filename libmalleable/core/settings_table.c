@@ -52,9 +52,9 @@ static const struct mal_setting table[] = {
 	 .help = "find out which parallel regions cannot tell how large their team is: only these "
 		 "get other teams"},
 	{"bits", KEY(bits), WORDS = "strict|keep|free", .min = 1,
-	 .help = "what may change bits of results: nothing (strict, in steps that ask for "
-		 "nothing), "
-		 "two threads where one was (keep), sums of other threads too (free)"},
+	 .help = "what may change bits of results: nothing (strict, where nobody asked for "
+		 "balancing), threads beside one alone (keep), or other numbers of threads in sums "
+		 "too (free)"},
 
 	{"default", SITE(fallback), TEXT = "policy[,key=value...]", .by_partition = true,
 	 .help = "--balance of steps that ask for nothing"},

@@ -19,7 +19,7 @@ struct mal_setup {
 	const char *mode;		/* auto, team, cpuset, or observe */
 	unsigned int max_threads;	/* 0: not set */
 	unsigned int prove;		/* enum mal_prove_wish */
-	const char *bits;		/* strict, keep or free; NULL: nobody chose */
+	const char *bits;		/* strict or keep; NULL: free */
 	unsigned int nodes;		/* of the step; 0 and 1: there is no other */
 	bool keep_gomp;			/* programs built for libgomp keep using it */
 	bool quiet;			/* ranks that run unbalanced do not say so */

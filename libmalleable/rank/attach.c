@@ -149,7 +149,8 @@ static void find_rank(struct mal_rank *rank)
 
 /*
  * The CPUs that we start with. If ranks are not bound (--cpu-bind=none, mpirun) each has all CPUs
- * of the step: rank i of n takes the i-th of n equal parts.
+ * of the step: rank i of n takes the i-th of n equal parts. Where bits are strict they stay so: such
+ * a rank is told another number of threads.
  */
 static int choose_home(struct mal_rank *rank, struct mal_error *err)
 {
@@ -168,6 +169,8 @@ static int choose_home(struct mal_rank *rank, struct mal_error *err)
 		return mal_fail(err, "the rank has no CPU of its step");
 	if (rank->rank_count <= 1 || count < mal_cpumask_count(&first_ones))
 		return 0;
+	if (rank->bits == MAL_BITS_STRICT && !rank->observe)
+		return mal_fail(err, "its tasks are not bound to CPUs, and stay so (bits=strict)");
 	if (count < rank->rank_count)
 		return mal_fail(err, "%u ranks share %u CPU%s: nothing to balance",
 				rank->rank_count, count, mal_plural(count));
@@ -263,7 +266,7 @@ static void forget_earlier_program(const struct mal_rank *rank)
 	atomic_store(&rank->slot->proves, MAL_PROVES_NOT);
 	atomic_store(&rank->slot->unread, false);
 	atomic_store(&rank->slot->beside_ms, 0);
-	atomic_store(&rank->slot->grew, false);
+	atomic_store(&rank->slot->differs, 0);
 	rank->slot->bound[0] = '\0';
 }
 
@@ -300,14 +303,9 @@ static void read_bits(struct mal_rank *rank)
 {
 	const char *bits = getenv(MAL_ENV_BITS);
 
-	if (!bits)
-		return;
-	if (strcmp(bits, "strict") == 0)
-		rank->bits = MAL_BITS_STRICT;
-	else if (strcmp(bits, "keep") == 0)
-		rank->bits = MAL_BITS_KEEP;
-	else if (strcmp(bits, "free") == 0)
-		rank->bits = MAL_BITS_FREE;
+	rank->bits = !bits			 ? MAL_BITS_FREE
+		     : strcmp(bits, "keep") == 0 ? MAL_BITS_KEEP
+						 : MAL_BITS_STRICT;
 }
 
 static int attach(struct mal_rank *rank, struct mal_error *err)

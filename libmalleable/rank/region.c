@@ -112,6 +112,18 @@ static void borrow(struct mal_rank *rank, unsigned int max, uint64_t now)
 		mal_cpus_borrow(rank, max - cpus);
 }
 
+/* The region has a team of another size than without us: what comes of that is told. */
+static void note_difference(const struct mal_rank *rank, unsigned int team)
+{
+	uint32_t differs = (rank->team.own == 1 && team > 1 ? MAL_DIFFERS_ONE : 0u) |
+			   (!rank->proofs.on || rank->region.current->facts & MAL_REGION_SUMS
+				    ? MAL_DIFFERS_SUMS
+				    : 0u);
+
+	if (differs & ~atomic_load_explicit(&rank->slot->differs, memory_order_relaxed))
+		atomic_fetch_or_explicit(&rank->slot->differs, differs, memory_order_relaxed);
+}
+
 /*
  * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether CPUs or
  * places changed.
@@ -148,8 +160,8 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 								: rank->team.base);
 		mal_team_set(rank, team);
 		rank->region.widened = team > rank->team.base;
-		if (team > 1 && rank->team.own == 1)
-			atomic_store_explicit(&rank->slot->grew, true, memory_order_relaxed);
+		if (team != rank->team.own)
+			note_difference(rank, team);
 	}
 	rank->region.running = team;
 	rank->region.oversubscribed = team > rank->cpus.own_count + rank->cpus.borrowed_count;

@@ -67,6 +67,11 @@ static bool threads_are_printed(void)
 	       (affinity && strcasestr(affinity, "verbose") && !strcasestr(affinity, "noverbose"));
 }
 
+static bool keeps_bits(const struct mal_rank *rank)
+{
+	return rank->bits == MAL_BITS_STRICT || rank->bits == MAL_BITS_KEEP;
+}
+
 static void look_at_objects(struct mal_rank *rank)
 {
 	enum mal_mode_reason reason;
@@ -103,7 +108,7 @@ static void choose_mode(struct mal_rank *rank)
 		keep_size(rank, MAL_REASON_REDUCTION);
 	else if (threads_are_printed())
 		keep_size(rank, MAL_REASON_DISPLAY);
-	else if (!rank->proofs.on && (rank->bits == MAL_BITS_STRICT || rank->bits == MAL_BITS_KEEP))
+	else if (!rank->proofs.on && keeps_bits(rank))
 		keep_size(rank, MAL_REASON_BITS);
 	look_at_objects(rank);
 }
@@ -164,9 +169,8 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 static void learn_own(struct mal_rank *rank)
 {
 	rank->team.own = rank->team.told_more ? rank->team.base : rank->team.unbalanced;
-	rank->proofs.keeps =
-		(uint8_t)((rank->bits != MAL_BITS_FREE ? (unsigned int)MAL_REGION_SUMS : 0u) |
-			  (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
+	rank->proofs.keeps = (uint8_t)((keeps_bits(rank) ? (unsigned int)MAL_REGION_SUMS : 0u) |
+				       (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
 }
 
 /* Where the user wants the calling thread, which the runtime knows. */
@@ -307,7 +311,7 @@ int mal_team_tell(struct mal_rank *rank, int threads)
 	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.raised)
 		mal_prove_told_one();
 	if (threads > 1 && rank->proofs.raised)
-		atomic_store(&rank->slot->grew, true);
+		atomic_fetch_or(&rank->slot->differs, MAL_DIFFERS_ONE);
 	if (threads > 0 && (unsigned int)threads > told) {
 		uint32_t reason = MAL_REASON_NONE;
 

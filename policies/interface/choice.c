@@ -135,7 +135,7 @@ const char *mal_choice_mode(const struct mal_choice *choice)
 const char *mal_choice_bits(const struct mal_choice *choice, bool asked)
 {
 	static const char *const words[] = {
-		[MAL_BITS_STRICT] = "strict", [MAL_BITS_KEEP] = "keep", [MAL_BITS_FREE] = "free"};
+		[MAL_BITS_STRICT] = "strict", [MAL_BITS_KEEP] = "keep", [MAL_BITS_FREE] = NULL};
 
 	return words[choice->keys.bits || asked ? choice->keys.bits : MAL_BITS_STRICT];
 }

@@ -34,8 +34,8 @@ int mal_choose_spec(const struct mal_spec *spec, const char *allowed, const char
 const char *mal_choice_mode(const struct mal_choice *choice);
 
 /*
- * What may change bits of results: the choice's word, strict where nobody ASKED for balancing. NULL:
- * who asked did not choose.
+ * What may change bits of results, strict or keep: the choice's word, strict where nobody ASKED for
+ * balancing. NULL: free, or who asked did not choose.
  */
 const char *mal_choice_bits(const struct mal_choice *choice, bool asked);
 

@@ -156,6 +156,8 @@ static void who_asked_for_nothing_gets_strict(void **state)
 	assert_string_equal(mal_choice_bits(&silent, false), "strict");
 	assert_string_equal(mal_choice_bits(&keeps, false), "keep");
 	assert_string_equal(mal_choice_bits(&keeps, true), "keep");
+	keeps = choose("bits=free");
+	assert_null(mal_choice_bits(&keeps, false));
 }
 
 static void every_policy_is_described(void **state)

@@ -240,12 +240,12 @@ static void kept(void **state)
 		assert_int_equal(mal.team.size, 1);
 		assert_true(mal.proofs.kept);
 		end(&sums, true);
-		assert_false(mal.slot->grew);
+		assert_false(mal.slot->differs);
 		begin(&bound, NONE);
 		assert_int_equal(mal.team.size, 2);
 		assert_false(mal.proofs.kept);
 		end(&bound, false);
-		atomic_store(&mal.slot->grew, false);
+		atomic_store(&mal.slot->differs, 0);
 	}
 	assert_int_equal(mal.slot->count.kept, 3);
 	assert_int_equal(mal.slot->count.free, 0);
@@ -258,7 +258,7 @@ static void kept(void **state)
 	run(&sums, NONE, true);
 	begin(&sums, NONE);
 	assert_int_equal(mal.team.size, 2);
-	assert_true(mal.slot->grew);
+	assert_int_equal(mal.slot->differs, MAL_DIFFERS_ONE);
 	end(&sums, true);
 }
 

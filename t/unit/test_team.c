@@ -879,8 +879,9 @@ static void keeps_bits(void **state)
 {
 	(void)state;
 	one_cpu(true);
+	mal.bits = MAL_BITS_KEEP;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal.slot->grew);
+	assert_true(mal.slot->differs & MAL_DIFFERS_ONE);
 	assert_int_equal(mal.team.own, 1);
 	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS | MAL_REGION_ALONE);
 	/* It sets what it was told: without us that were 1. */
@@ -910,7 +911,7 @@ static void keeps_one_where_nobody_asked(void **state)
 	assert_int_equal(omp_get_max_threads(), 1);
 	assert_int_equal(omp_get_num_procs(), 1);
 	assert_true(mal.proofs.told_one);
-	assert_false(mal.slot->grew);
+	assert_false(mal.slot->differs);
 	assert_int_equal(mal.slot->chosen, MAL_CHOSEN_BY_BITS);
 	/* Several threads may differ. */
 	mal.team.base = mal.team.told_threads = 0;

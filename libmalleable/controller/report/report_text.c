@@ -275,17 +275,21 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
-/* Where one thread could hide what more of them change. */
-static void add_grown(struct mal_text *text, const struct mal_controller *controller)
+/* Why results may differ from those without us, and what keeps them. */
+static void add_differences(struct mal_text *text, const struct mal_controller *controller)
 {
+	uint32_t differs = 0;
+
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		if (controller->ranks[rank].known &&
-		    atomic_load(&controller->step->segment.ranks[rank].grew)) {
-			mal_text_add(text,
-				     "ranks of one thread were told 2, or ran regions in more "
-				     "threads: if results differ, set bits=strict\n");
-			return;
-		}
+		if (controller->ranks[rank].known)
+			differs |= atomic_load(&controller->step->segment.ranks[rank].differs);
+	if (!(differs & (MAL_DIFFERS_ONE | MAL_DIFFERS_SUMS)))
+		return;
+	mal_text_add(
+		text, "results: %s%s%s\n",
+		differs & MAL_DIFFERS_SUMS ? "sums may have other last digits (bits=keep)" : "",
+		differs == (MAL_DIFFERS_SUMS | MAL_DIFFERS_ONE) ? "; " : "",
+		differs & MAL_DIFFERS_ONE ? "one thread became more threads (bits=strict)" : "");
 }
 
 static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
@@ -391,7 +395,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	}
 	add_proofs(&text, controller);
 	add_unproved(&text, controller);
-	add_grown(&text, controller);
+	add_differences(&text, controller);
 	add_strays(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
