@@ -24,6 +24,9 @@ malleable --balance-report=brief -- mpirun -n 2 "$load" --iterations=1
 ok "or says the verdict alone" all_of "exits 0" "[ \$(grep -c balance: $work/err) = 1 ]"
 malleable --balance=lewi -- mpirun --bind-to none -n 2 "$load" --iterations=1
 ok "unbound ranks get equal parts of the CPUs" all_of "exits 0" "complains 'policy lewi, 2 ranks'"
+malleable -- mpirun --bind-to none -n 2 "$programs/patterns-gcc" plain 20
+ok "and as many threads, also where libgomp has counted those of all" all_of "exits 0" \
+	"complains 'policy auto, 2 ranks'" "silent_about 'another number of threads'"
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started

@@ -95,7 +95,7 @@ enum mal_proves {
 
 /* Who chose the number of threads that a rank started with (mal_rank_slot.chosen), bits. */
 enum mal_chosen {
-	MAL_CHOSEN_BY_VARIABLE = 1, /* OMP_NUM_THREADS */
+	MAL_CHOSEN_BY_VARIABLE = 1, /* OMP_NUM_THREADS, other than the number of CPUs */
 	MAL_CHOSEN_BY_KEY = 2,	    /* max_threads= */
 	MAL_CHOSEN_BY_BITS = 4,	    /* one, as it would have without us: bits=strict */
 };

@@ -181,8 +181,11 @@ static int choose_home(struct mal_rank *rank, struct mal_error *err)
 		if (index >= first && index < last)
 			mal_cpumask_add(&shared, cpu);
 	rank->home = shared;
-	if (!rank->observe)
-		mal_cpumask_set_affinity(0, &shared);
+	if (rank->observe)
+		return 0;
+	mal_cpumask_set_affinity(0, &shared);
+	/* Who asked for nothing has as many threads as without us. */
+	rank->divided = !getenv(MAL_ENV_QUIET);
 	return 0;
 }
 

@@ -173,6 +173,32 @@ static void learn_own(struct mal_rank *rank)
 				       (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
 }
 
+/*
+ * Who chose the number of threads, bits of enum mal_chosen. Scripts set OMP_NUM_THREADS to the
+ * rank's number of CPUs, which is what the runtime takes without it.
+ */
+static unsigned int who_chose(const struct mal_rank *rank, const char *numbers)
+{
+	if (rank->team.told_more)
+		return MAL_CHOSEN_BY_KEY;
+	return numbers && rank->team.base != mal_cpumask_count(&rank->home) ? MAL_CHOSEN_BY_VARIABLE
+									    : 0;
+}
+
+/*
+ * The launcher bound no rank, and the step's CPUs were divided: a runtime that counted them before
+ * would start as many threads as all ranks have together.
+ */
+static void take_share(struct mal_rank *rank)
+{
+	unsigned int share = mal_cpumask_count(&rank->home);
+
+	if (rank->team.base <= share || rank->team.told_more || !rank->team.managed->set_num_threads)
+		return;
+	rank->team.base = rank->team.unbalanced = share;
+	rank->team.managed->set_num_threads((int)share);
+}
+
 /* Where the user wants the calling thread, which the runtime knows. */
 static bool find_place(const struct mal_rank *rank, struct mal_cpumask *mask)
 {
@@ -197,7 +223,7 @@ void mal_team_open(struct mal_rank *rank)
 {
 	const struct mal_runtime *runtime;
 	const char *numbers;
-	unsigned int told;
+	unsigned int told, chosen;
 	int threads;
 
 	if (rank->team.base)
@@ -216,14 +242,16 @@ void mal_team_open(struct mal_rank *rank)
 		runtime->set_num_threads((int)rank->team.base);
 		rank->team.told_more = true;
 	}
-	atomic_store(&rank->slot->chosen, (numbers ? MAL_CHOSEN_BY_VARIABLE : 0u) |
-						  (rank->team.told_more ? MAL_CHOSEN_BY_KEY : 0u));
+	if (rank->divided && !numbers)
+		take_share(rank);
+	chosen = who_chose(rank, numbers);
+	atomic_store(&rank->slot->chosen, chosen);
 	rank->team.size = rank->team.base;
 	rank->team.linger = MAL_LINGER_USUAL;
 	rank->team.schedule = 0;
 	rank->team.mimic_primary_fp = rank->team.base == 1 && mal_gomp_original(runtime);
 	choose_mode(rank);
-	raise_base(rank, numbers || rank->team.told_more);
+	raise_base(rank, chosen);
 	learn_own(rank);
 	rank->team.levels_differ = numbers && strchr(numbers, ',');
 	rank->team.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||

@@ -237,7 +237,6 @@ static void verdict(void **state)
 	node_slot(0)->chosen = MAL_CHOSEN_BY_VARIABLE;
 	says_of_one(": try without OMP_NUM_THREADS");
 	mal_cpumask_parse("0", &node_slot(0)->home, NULL);
-	says_of_one(": try without OMP_NUM_THREADS, and two CPUs a rank");
 	node_slot(0)->chosen = 0;
 	says_of_one(": try two CPUs a rank, or --balance=max_threads=2");
 	node_slot(0)->chosen = MAL_CHOSEN_BY_KEY;

@@ -990,10 +990,48 @@ static void raises_not_what_was_chosen(void **state)
 {
 	(void)state;
 	one_cpu(true);
-	setenv("OMP_NUM_THREADS", "1", 1);
+	setenv(MAL_ENV_MAX_THREADS, "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
 	assert_false(mal_team_is_free(&mal));
-	unsetenv("OMP_NUM_THREADS");
+	assert_int_equal(mal.slot->chosen, MAL_CHOSEN_BY_KEY);
+}
+
+/* Scripts set the variable to the number of the rank's CPUs: that is no wish. */
+static void variable_of_all_cpus(void **state)
+{
+	(void)state;
+	one_cpu(true);
+	setenv("OMP_NUM_THREADS", "1", 1);
+	assert_int_equal(omp_get_max_threads(), 2);
+	assert_true(mal_team_is_free(&mal));
+	assert_int_equal(mal.slot->chosen, 0);
+}
+
+/* Another one is. */
+static void variable_of_other_number(void **state)
+{
+	(void)state;
+	setenv("OMP_NUM_THREADS", "1", 1);
+	threads_set = 1;
+	assert_int_equal(open_team(), MAL_REASON_NUMBER);
+	assert_int_equal(mal.slot->chosen, MAL_CHOSEN_BY_VARIABLE);
+}
+
+/* A runtime that counted the CPUs of all ranks starts threads for this one's share alone. */
+static void has_its_share(void **state)
+{
+	(void)state;
+	threads_set = 4;
+	mal.divided = true;
+	assert_int_equal(open_team(), MAL_REASON_NONE);
+	assert_int_equal(threads_set, 2);
+	assert_int_equal(omp_get_max_threads(), 2);
+	/* But for the user who set a number. */
+	memset(&mal.team, 0, sizeof(mal.team));
+	threads_set = 4;
+	setenv("OMP_NUM_THREADS", "4", 1);
+	assert_int_equal(open_team(), MAL_REASON_NUMBER);
+	assert_int_equal(threads_set, 4);
 }
 
 static void raises_not_above_limits(void **state)
@@ -1130,6 +1168,9 @@ int main(void)
 		CASE(raises_not),
 		CASE(raises_not_the_observed),
 		CASE(raises_not_what_was_chosen),
+		CASE(variable_of_all_cpus),
+		CASE(variable_of_other_number),
+		CASE(has_its_share),
 		CASE(raises_not_above_limits),
 		CASE(raises_not_without_room),
 		CASE(proofs_instead_of_names),

@@ -187,9 +187,7 @@ static const char *to_try_for_one(const struct mal_rank_slot *slot)
 	if (chosen & MAL_CHOSEN_BY_KEY)
 		return ": try max_threads=2";
 	if (chosen)
-		return mal_cpumask_count(&slot->home) > 1
-			       ? ": try without OMP_NUM_THREADS"
-			       : ": try without OMP_NUM_THREADS, and two CPUs a rank";
+		return ": try without OMP_NUM_THREADS";
 	return mal_cpumask_count(&slot->home) == 1
 		       ? ": try two CPUs a rank, or --balance=max_threads=2"
 		       : "";

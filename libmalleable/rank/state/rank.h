@@ -28,6 +28,7 @@ struct mal_thread;
 struct mal_rank {
 	bool active;	/* attached to a segment; cleared in forked children and at the end */
 	bool observe;	/* never bind a thread */
+	bool divided;	/* the launcher bound no rank: this one has its share of their CPUs */
 	bool ompt;	/* an OpenMP runtime reports its threads through OMPT */
 	bool unmanaged; /* MPI has started and no such runtime has yet (unmanaged.h) */
 	unsigned int me;
