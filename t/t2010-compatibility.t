@@ -66,8 +66,10 @@ sanitized() {
 }
 sanitized address-gcc
 sanitized address-clang
+sanitized address-static
 sanitized thread-gcc
 sanitized thread-clang
+sanitized thread-static
 
 # Before the program's own constructors, those of its libraries run.
 run srun -n1 --balance --balance-report=off bash \

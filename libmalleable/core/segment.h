@@ -111,6 +111,7 @@ enum mal_strays {
 	MAL_STRAYS_COMPUTE = 1, /* or may do so while that waits in MPI: it lent nothing then */
 	MAL_STRAYS_OPEN = 2,	/* they open regions, which are not balanced */
 	MAL_STRAYS_WAIT = 4,	/* they wait in MPI, and that has opened no region yet */
+	MAL_STRAYS_INSIDE = 8,	/* one of the team called MPI in a region: no phase ends there */
 };
 
 /* One CPU, on its own cache line as ranks compete for it. */
@@ -186,6 +187,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t reason;    /* enum mal_mode_reason */
 	_Atomic uint32_t chosen;    /* bits of enum mal_chosen */
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
+	_Atomic uint64_t finalized; /* tick of its last MPI_Finalize, 0: there was none */
 	_Atomic uint32_t uses_mpi;  /* a program of its task called MPI_Init where we see it */
 	_Atomic uint32_t strays;    /* bits of enum mal_strays */
 	struct mal_cpumask home;    /* CPUs that the rank started with */

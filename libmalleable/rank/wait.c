@@ -186,6 +186,13 @@ void mal_mpi_unwound(void)
 	leave(&mal);
 }
 
+/* The report says why it knows of no phases. */
+static void note_inside(const struct mal_rank *rank)
+{
+	if (!(atomic_load_explicit(&rank->slot->strays, memory_order_relaxed) & MAL_STRAYS_INSIDE))
+		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_INSIDE);
+}
+
 void mal_mpi_enter(bool collective)
 {
 	if (!mal.active)
@@ -207,8 +214,11 @@ void mal_mpi_enter(bool collective)
 			mal_wait_begin(0);
 			mal_wait_helper_begin(&mal);
 		}
-	} else if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME)) {
-		mal_self.mpi_begin = mal_ticks();
+	} else {
+		if (mal.region.depth)
+			note_inside(&mal);
+		if (mal_self.begin && !(mal_self.special & MAL_BY_CPU_TIME))
+			mal_self.mpi_begin = mal_ticks();
 	}
 }
 
@@ -255,6 +265,8 @@ void mal_mpi_finalize(void (*progress)(void))
 	if (mal.active)
 		mal_phase_count_calls(&mal);
 	mal_summary_end(progress, mal_mpi_poll);
+	if (mal.active)
+		atomic_store(&mal.slot->finalized, mal_ticks());
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */

@@ -518,8 +518,11 @@ static void strays(void **state)
 	does_not_say("not balanced");
 	node_slot(1)->strays = MAL_STRAYS_COMPUTE | MAL_STRAYS_OPEN;
 	node_slot(1)->count.lends = node_slot(1)->count.grants = 0;
-	says("1 rank such as 1 lent nothing: other threads of the program may compute while one "
-	     "waits in MPI");
+	node_slot(1)->count.mpi = 0;
+	does_not_say("lent nothing");
+	node_slot(1)->count.mpi = UINT64_MAX / 2;
+	says("1 rank such as 1 lent nothing: other threads, of the program or of its libraries, "
+	     "ran while one waited in MPI");
 	says("regions of 1 rank such as 1 were not balanced: they began in another thread than "
 	     "the first that used MPI or OpenMP");
 	node_slot(1)->count.grants = 1;
@@ -528,6 +531,11 @@ static void strays(void **state)
 	node_set_totals(node, (struct mal_totals){0});
 	says("too short to measure: fewer than two phase boundaries were seen; another thread than "
 	     "the first that used MPI waits in it");
+	node_slot(1)->strays |= MAL_STRAYS_INSIDE;
+	says("not measured: MPI is called in parallel regions: fewer than two phase boundaries "
+	     "were seen; another thread than the first that used MPI waits in it");
+	says("1 rank such as 1 called MPI in parallel regions: waits there lend nothing, and end "
+	     "no phase");
 	says("regions of 1 rank such as 1 were not balanced: they began in another thread than "
 	     "the first that used MPI or OpenMP");
 }
@@ -652,6 +660,8 @@ static void ways(void **state)
 		    NULL);
 	node_begin(node);
 	says("moved: no, phases took as long with it");
+	does_not_say("lent:");
+	node_slot(0)->count.lends = 1;
 	says("lent: no, phases took as long with it");
 	node_puppet(&(struct mal_plan){.bind = true, .move_times = 1.2, .lend_times = 1.4}, NULL);
 	node_begin(node);
@@ -668,6 +678,9 @@ static void ways(void **state)
 	node_begin(node);
 	says("moved: rank 0 has 3 of 4 CPUs");
 	says("lent: yes, phases take 0.80 times as long as without");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true, .lend_times = 1.1}, NULL);
+	node_begin(node);
+	says("lent: yes, though phases took 1.10 times as long with it");
 	/* Ranks have their CPUs for good also where they have ended, as they have at the report. */
 	start_again("lewi");
 	node_rank_end(0);

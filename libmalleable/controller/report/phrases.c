@@ -32,6 +32,15 @@ void mal_text_add(struct mal_text *text, const char *format, ...)
 	text->length += (size_t)used;
 }
 
+/* Where it was told 1 thread, bound regions are why no team grows: then all have to be free. */
+static bool is_mostly_free(const struct mal_rank_slot *slot)
+{
+	uint64_t free = atomic_load(&slot->count.free), runs = atomic_load(&slot->count.regions);
+	uint32_t proves = atomic_load(&slot->proves);
+
+	return free && proves && (proves == MAL_PROVES ? 2 : 1) * free >= runs;
+}
+
 enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
@@ -42,8 +51,7 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 	/* What a program could know matters to its bound regions alone. */
 	if ((reason == MAL_REASON_THREAD_DATA || reason == MAL_REASON_CANCELS ||
 	     reason == MAL_REASON_REPORTED) &&
-	    atomic_load(&slot->proves) == MAL_PROVES && atomic_load(&slot->count.free) &&
-	    2 * atomic_load(&slot->count.free) >= atomic_load(&slot->count.regions))
+	    is_mostly_free(slot))
 		return MAL_REASON_NONE;
 	return reason <= MAL_REASON_REPORTED ? (enum mal_mode_reason)reason : MAL_REASON_NONE;
 }
@@ -98,7 +106,7 @@ static void add_more_threads(const struct mal_rank_slot *slot, unsigned int thre
 	unsigned int cpus = mal_cpumask_count(&slot->home);
 	size_t used = strlen(text);
 
-	if (!cpus || threads > cpus || atomic_load(&slot->chosen))
+	if (!cpus || threads > cpus || atomic_load(&slot->chosen) || !atomic_load(&slot->uses_mpi))
 		return;
 	snprintf(text + used, size - used, ": try %s--balance=max_threads=%u",
 		 cpus == 1 ? "two CPUs a rank, or " : "", 2 * cpus);
@@ -182,6 +190,9 @@ static const char *to_try_for_one(const struct mal_rank_slot *slot)
 {
 	uint32_t chosen = atomic_load(&slot->chosen);
 
+	/* Without MPI no rank waits for another one. */
+	if (!atomic_load(&slot->uses_mpi))
+		return "";
 	if (chosen & MAL_CHOSEN_BY_BITS)
 		return ": try --balance=bits=keep";
 	if (chosen & MAL_CHOSEN_BY_KEY)

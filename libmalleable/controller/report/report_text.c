@@ -28,6 +28,9 @@
 static const char no_mpi[] =
 	"no MPI calls intercepted (none made, or resolved by dlsym(), as Julia does)";
 
+/* Ranks that waited for less than this part of the time have hardly anything to lend. */
+#define FEW_WAITS 0.05
+
 static double controller_cpu_s(void)
 {
 	struct timespec used;
@@ -149,11 +152,23 @@ static void add_rejected(struct mal_text *text, const char *who, const char *wha
 		mal_text_add(text, "%s%s: no, phases took as long with it\n", who, what);
 }
 
+/* Whether something was lent: a line of LEND_TIMES, in trials or for good, and why. */
+static void add_lent(struct mal_text *text, const char *who, const struct mal_outcome *way)
+{
+	if (!way->lends)
+		add_rejected(text, who, "lent", way->lend_times);
+	else if (way->lend_times > 1 + NO_LOSS)
+		mal_text_add(text, "%slent: yes, though phases took %.2f times as long with it\n",
+			     who, way->lend_times);
+	else if (way->lend_times > 0)
+		mal_text_add(text, "%slent: yes, phases take %.2f times as long as without\n", who,
+			     way->lend_times);
+}
+
 /* Which way a step ran at last, and why: COUNT CPUs by rank, LENDS. WHO: a policy, or nothing. */
 static void add_way(struct mal_text *text, const struct mal_controller *controller, const char *who,
 		    const struct mal_outcome *way)
 {
-	double lend = way->lend_times;
 	unsigned int rank = mal_find_receiver(controller, way->count);
 
 	if (rank < controller->step->segment.rank_count)
@@ -161,21 +176,18 @@ static void add_way(struct mal_text *text, const struct mal_controller *controll
 			     way->count[rank], controller->step->cpu_count);
 	else
 		add_rejected(text, who, "moved", way->move_times);
-	if (!way->lends)
-		add_rejected(text, who, "lent", lend);
-	else if (lend > 0)
-		mal_text_add(text, "%slent: yes, phases take %.2f times as long as without\n", who,
-			     lend);
+	add_lent(text, who, way);
 }
 
-static void add_ways(struct mal_text *text, const struct mal_controller *controller)
+/* Trials in which nothing was lent show nothing of lending. */
+static void add_ways(struct mal_text *text, const struct mal_controller *controller, bool lent)
 {
 	unsigned int count[MAL_MAX_RANKS];
 	struct mal_outcome way = {.count = count,
 				  .lends = atomic_load(&controller->step->segment.header->rules) &
 					   MAL_RULE_LEND,
 				  .move_times = controller->deciding.move_times,
-				  .lend_times = controller->deciding.lend_times};
+				  .lend_times = lent ? controller->deciding.lend_times : 0};
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		count[rank] = controller->last_window.samples[rank].cpus;
@@ -263,7 +275,7 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 	/* One that never ran matters only where it kept the program at one thread. */
 	if (free_runs + kept >= runs && !*one)
 		*bound = '\0';
-	if (!any)
+	if (!any || !runs)
 		return;
 	mal_text_add(text, "regions: %llu of %llu runs free", free_runs, runs);
 	if (kept)
@@ -306,6 +318,14 @@ static void add_plausibility(struct mal_text *text, const struct mal_plausibilit
 			     found->stopped, found->stopped == 1 ? " was" : "s were");
 }
 
+static bool waits_little(const struct mal_controller *controller, unsigned int rank)
+{
+	uint64_t waited = atomic_load(&controller->step->segment.ranks[rank].count.mpi);
+
+	return mal_ticks_to_s(waited) <
+	       FEW_WAITS * mal_ticks_to_s(mal_ticks() - controller->step->started);
+}
+
 /* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
 static unsigned int count_strays(const struct mal_controller *controller, uint32_t strays,
 				 unsigned int *one)
@@ -316,7 +336,8 @@ static unsigned int count_strays(const struct mal_controller *controller, uint32
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 		uint32_t seen = atomic_load(&slot->strays);
 
-		if (atomic_load(&slot->count.lends) || atomic_load(&slot->count.grants))
+		if (atomic_load(&slot->count.lends) || atomic_load(&slot->count.grants) ||
+		    waits_little(controller, rank))
 			seen &= ~(uint32_t)MAL_STRAYS_COMPUTE;
 		if (seen & strays && !count++)
 			*one = rank;
@@ -331,8 +352,8 @@ static void add_strays(struct mal_text *text, const struct mal_controller *contr
 
 	if (count)
 		mal_text_add(text,
-			     "%u rank%s such as %u lent nothing: other threads of the program may "
-			     "compute while one waits in MPI\n",
+			     "%u rank%s such as %u lent nothing: other threads, of the program or "
+			     "of its libraries, ran while one waited in MPI\n",
 			     count, mal_plural(count), one);
 	count = count_strays(controller, MAL_STRAYS_OPEN, &one);
 	if (count)
@@ -340,6 +361,13 @@ static void add_strays(struct mal_text *text, const struct mal_controller *contr
 			     "regions of %u rank%s such as %u were not balanced: they began in "
 			     "another thread than the first that used MPI or OpenMP\n",
 			     count, mal_plural(count), one);
+	count = count_strays(controller, MAL_STRAYS_INSIDE, &one);
+	if (count)
+		mal_text_add(
+			text,
+			"%u rank%s such as %u called MPI in parallel regions: waits there lend "
+			"nothing, and end no phase\n",
+			count, mal_plural(count), one);
 }
 
 static void add_kept(struct mal_text *text, const struct mal_cpumask *kept)
@@ -368,11 +396,11 @@ static void add_too_short(struct mal_text *text, const struct mal_controller *co
 	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
 	bool lacks = lacks_mpi(controller, report);
 	unsigned int one, strays = count_strays(controller, MAL_STRAYS_WAIT, &one);
+	char why[MAL_VERDICT_SIZE];
 
-	mal_text_add(text,
-		     "too short to measure: fewer than two phase boundaries were seen%s%s%s%s\n",
-		     lacks ? "; " : "", lacks ? no_mpi : "",
-		     lacks_openmp ? "; no OpenMP with OMPT was seen" : "",
+	mal_text_add(text, "%s: fewer than two phase boundaries were seen%s%s%s%s\n",
+		     mal_verdict_unmeasured(controller, why, sizeof(why)), lacks ? "; " : "",
+		     lacks ? no_mpi : "", lacks_openmp ? "; no OpenMP with OMPT was seen" : "",
 		     strays ? "; another thread than the first that used MPI waits in it" : "");
 }
 
@@ -436,7 +464,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
 			(unsigned long long)report->evictions,
 			1e6 * report->overlap_s / (double)report->evictions);
-	add_ways(&text, controller);
+	add_ways(&text, controller, report->lends || report->grants || report->borrows);
 	add_use(&text, controller);
 	add_mode(&text, controller);
 	add_plausibility(&text, &controller->plausibility);
@@ -479,10 +507,12 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 {
 	const struct mal_totals *totals = &controller->totals;
 	struct mal_text text = {buffer, size, 0};
-	char verdict[MAL_VERDICT_SIZE] = "too short to measure";
+	char verdict[MAL_VERDICT_SIZE];
 
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
+	else
+		mal_verdict_unmeasured(controller, verdict, sizeof(verdict));
 	mal_text_add(&text,
 		     "step %s on %s: %s%s, %u rank%s, %u CPU%s, %llu lend%s, %llu move%s%s: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,

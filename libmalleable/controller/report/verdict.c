@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "policies/interface/attained.h"
+#include "policies/model/efficiency.h"
 
 /* Less than this part of the time is no difference between two runs of most programs. */
 #define NO_DIFFERENCE 0.005
@@ -68,11 +70,15 @@ static bool is_observed(const struct mal_controller *controller)
 	return strcmp(controller->deciding.policy->name, "observe") == 0;
 }
 
-/* Why there is nothing to gain. */
+/* Why there is nothing to gain: by the largest loss. */
 static const char *balanced(const struct mal_controller *controller)
 {
 	const struct mal_totals *totals = &controller->totals;
+	const struct mal_efficiencies part = mal_efficiencies(&totals->cpus);
 
+	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s &&
+	    part.communication < part.load_balance)
+		return "ranks wait for messages";
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
 		return controller->plausibility.lost_part > MOST
 			       ? "ranks wait for other processes or files"
@@ -178,6 +184,27 @@ double mal_verdict_predict(const struct mal_controller *controller,
 	if (mal_others_are_many(controller->plausibility.parts))
 		*predicted_s = NAN;
 	return mal_attained(times.off_s, times.ideal_s, *predicted_s);
+}
+
+const char *mal_verdict_unmeasured(const struct mal_controller *controller, char *line, size_t size)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+	uint64_t now = mal_ticks(), half = (now - controller->step->started) / 2;
+
+	snprintf(line, size, "too short to measure");
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
+		const struct mal_rank_slot *slot = &segment->ranks[rank];
+		uint64_t end = atomic_load(&slot->finalized);
+
+		if (!controller->ranks[rank].known)
+			continue;
+		if (end && end < now && now - end > half)
+			snprintf(line, size, "not measured: %.3f s were after MPI_Finalize",
+				 mal_ticks_to_s(now - end));
+		else if (atomic_load(&slot->strays) & MAL_STRAYS_INSIDE)
+			snprintf(line, size, "not measured: MPI is called in parallel regions");
+	}
+	return line;
 }
 
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,

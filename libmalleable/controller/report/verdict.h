@@ -27,6 +27,13 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 			size_t size);
 
 /*
+ * The same where there was no window: why not. Known are MPI calls in regions, which are no phase
+ * boundaries, and work after MPI_Finalize; else the step was too short.
+ */
+const char *mal_verdict_unmeasured(const struct mal_controller *controller, char *line,
+				   size_t size);
+
+/*
  * What the windows would have taken without balancing, in seconds; NaN where the verdict is that
  * there is no estimate.
  */

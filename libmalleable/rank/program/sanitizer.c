@@ -11,11 +11,14 @@
 #include "libmalleable/rank/program/sanitizer.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/raw.h"
+#include "libmalleable/base/symbols.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/segment.h"
@@ -28,9 +31,61 @@ void __hwasan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 
+/* All of them refer to it, where the program was linked with it. */
+static bool is_of_runtimes(const char *name, void *data)
+{
+	const char *rest = mal_behind((char *)(uintptr_t)name, "__sanitizer_symbolize_code");
+
+	(void)data;
+	return rest && !*rest;
+}
+
+/* Of the executable, into INFO. No function of the C library: a library may replace it. */
+static void find_headers(struct dl_phdr_info *info)
+{
+	ElfW(auxv_t) entries[64];
+	long fd = MAL_RAW(SYS_openat, AT_FDCWD, "/proc/self/auxv", O_RDONLY | O_CLOEXEC), got;
+
+	if (fd < 0)
+		return;
+	got = MAL_RAW(SYS_read, fd, entries, sizeof(entries));
+	MAL_RAW(SYS_close, fd);
+	for (long i = 0; (i + 1) * (long)sizeof(entries[0]) <= got; i++) {
+		if (entries[i].a_type == AT_PHDR)
+			info->dlpi_phdr = (const void *)entries[i].a_un.a_val;
+		else if (entries[i].a_type == AT_PHNUM)
+			info->dlpi_phnum = (ElfW(Half))entries[i].a_un.a_val;
+	}
+}
+
+/*
+ * GCC's runtimes in the executable (-static-libasan, -static-libtsan) export what they interpose
+ * alone: memcmp(3) is the program's then.
+ */
+static bool has_static_one(void)
+{
+	const struct link_map *program = _r_debug.r_map;
+	struct dl_phdr_info info = {.dlpi_addr = program->l_addr};
+	uintptr_t function = (uintptr_t)memcmp;
+	bool is_program = false;
+	struct mal_span span;
+
+	find_headers(&info);
+	/* These are the loader's if that was named on the command line. */
+	for (int i = 0; info.dlpi_phdr && i < info.dlpi_phnum; i++)
+		is_program |=
+			info.dlpi_phdr[i].p_type == PT_DYNAMIC &&
+			info.dlpi_addr + info.dlpi_phdr[i].p_vaddr == (uintptr_t)program->l_ld;
+	if (!is_program)
+		return false;
+	span = mal_span_of(&info);
+	return function >= span.begin && function < span.end &&
+	       mal_symbols_any(&info, is_of_runtimes, NULL);
+}
+
 static bool has_one(void)
 {
-	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
+	return __asan_init || __hwasan_init || __msan_init || __tsan_init || has_static_one();
 }
 
 /* Whether the path from BEGIN to END is one of our libraries. */
