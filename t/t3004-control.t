@@ -24,11 +24,28 @@ set_to() { run "$malleable" set "$@"; }
 
 balanced external
 run "$malleable" status
-ok "status shows the step" all_of "exits 0" "says '^mpirun +[^ ]+ +external +2 0-7'"
+ok "status shows the step" all_of "exits 0" "says '^mpirun\.[0-9]+ +[^ ]+ +external +2 0-7'"
 run "$malleable" status mpirun --ranks
 ok "and its ranks" all_of "exits 0" "says '^ +0 +4 0-3 '" "says '^ +1 +4 4-7 '"
 ok "as JSON" has \
-	'.[0] | .version == 1 and .step == "mpirun" and (.ranks | length) == 2 and .ranks[1].cpus == "4-7"'
+	'.[0] | .version == 1 and (.step | test("^mpirun[.][0-9]+$")) and (.ranks | length) == 2 and .ranks[1].cpus == "4-7"'
+# A step without ranks, of the same name.
+name=$(status_of '.[0].step')
+printf '#!/bin/sh\nuntil [ -e %s/enough ]; do sleep 0.1; done\n' "$work" >"$work/mpirun"
+chmod +x "$work/mpirun"
+"$malleable" run --libdir "$stage/lib/malleable" -- "$work/mpirun" >"$work/beside" 2>&1 8>&- &
+beside=$!
+wait_until has 'length == 2' >/dev/null
+ok "each has a name of its own" has '[.[].step] | unique | length == 2'
+set_to mpirun.0 --count=6
+ok "an order that may mean two steps reaches none" all_of "exits 1" \
+	"complains '^malleable set: mpirun.0 may be any of 2 steps: give a name such as mpirun'" \
+	"[ \$(wc -l <'$work/err') = 1 ]" "has 'all(.[].ranks[]; .order.min == 0)'"
+set_to "$name.0" --count=4
+ok "the whole name means one" exits 0
+set_to "$name" --free
+: >"$work/enough"
+wait "$beside"
 set_to mpirun.0 --count=6
 ok "set --count moves CPUs while it runs" all_of "exits 0" \
 	"soon_has '.[0].ranks[0].count == 6 and .[0].ranks[1].count == 2'"
@@ -119,7 +136,7 @@ if command -v tmux >/dev/null; then
 	screen() { tmux -S "$work/tmux" capture-pane -p | tee "$work/out" | grep -Eq "$1"; }
 	ok "top draws a bar for each rank in 80 columns" \
 		all_of "wait_until screen '^ *0 +4 .* [#.]{4} .*%'" \
-		"says '^mpirun  lewi  2 ranks'"
+		"says '^mpirun\.[0-9]+  lewi  2 ranks'"
 	tmux -S "$work/tmux" resize-window -x 60 -y 10
 	tmux -S "$work/tmux" send-keys q
 	ok "and leaves with q, also after a change of size" wait_until screen '^status 0'

@@ -15,15 +15,14 @@ struct arguments {
 	size_t length;
 };
 
-enum { DONE = 0, REFUSED = 1, OTHER_STEP = 3 };
-
 static void usage(FILE *out)
 {
-	fputs("Usage: malleable set JOB.STEP[.RANK] OPTION...\n"
+	fputs("Usage: malleable set STEP[.RANK] OPTION...\n"
 	      "\n"
-	      "Changes your balanced step on this node from the next phase on. RANK is\n"
-	      "the rank's number on the node, as malleable status shows it; default: all\n"
-	      "ranks.\n"
+	      "Changes your balanced step on this node from the next phase on. STEP is its\n"
+	      "name in malleable status: JOB.STEP, or NAME.PID of mpirun and malleable run,\n"
+	      "without PID where only one has that NAME. RANK is the rank's number on the\n"
+	      "node, as malleable status shows it; default: all ranks.\n"
 	      "\n"
 	      "  --cpus=LIST    give the rank these CPUs, such as 0-3,8 (one rank only)\n"
 	      "  --count=N      give it N CPUs\n"
@@ -87,14 +86,19 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-/*
- * The rank in WANTED, which is the step NAME, a dot and a number. Empty: the step itself; NULL:
- * another step.
- */
-static const char *find_rank(const char *wanted, const char *name)
-{
-	size_t length = strlen(name);
+/* A step that the user's word may mean. */
+struct target {
+	const struct mal_controller_process *controller;
+	char name[MAL_STEP_NAME];
+	const char *rank; /* in the word; empty: all */
+};
 
+/*
+ * The rank in WANTED, which is the LENGTH first letters of a step's NAME, a dot and a number.
+ * Empty: the step itself; NULL: another step.
+ */
+static const char *find_rank(const char *wanted, const char *name, size_t length)
+{
 	if (strncmp(wanted, name, length) != 0)
 		return NULL;
 	if (!wanted[length])
@@ -105,33 +109,112 @@ static const char *find_rank(const char *wanted, const char *name)
 	return wanted + length + 1;
 }
 
+/*
+ * Find the steps that WANTED names, into TARGETS: those of which it has the whole name, or if there
+ * are none, those of which it has all but the PID. Returns how many.
+ */
+static size_t find_targets(const struct mal_steps *steps, const char *wanted,
+			   struct target *targets)
+{
+	size_t count = 0;
+	bool whole = false;
+	struct mal_error err;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		struct target found = {.controller = &steps->controllers[i]};
+		const char *rank;
+
+		if (mal_step_name(found.controller, found.name, &err) < 0) {
+			fprintf(stderr, "malleable set: no answer from %s\n",
+				found.controller->socket);
+			continue;
+		}
+		rank = find_rank(wanted, found.name, strlen(found.name));
+		if (rank && !whole)
+			count = 0;
+		whole |= rank != NULL;
+		if (!whole && mal_step_has_pid(found.controller))
+			rank = find_rank(wanted, found.name,
+					 (size_t)(strrchr(found.name, '.') - found.name));
+		found.rank = rank;
+		if (rank)
+			targets[count++] = found;
+	}
+	return count;
+}
+
+/* An order is for one step. Returns whether it is, and else says which there are. */
+static bool is_one(const struct target *targets, size_t count, const char *wanted)
+{
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(targets[i].name, targets[0].name) != 0) {
+			fprintf(stderr,
+				"malleable set: %s may be any of %zu steps: give a name such "
+				"as %s, see malleable status\n",
+				wanted, count, targets[0].name);
+			return false;
+		}
+	return true;
+}
+
+struct order {
+	const char *request, *step, *rank;
+};
+
 static int set(const struct mal_controller_process *controller, void *argument, FILE *out)
 {
-	const struct arguments *arguments = argument;
-	struct mal_error err = {""};
-	json_t *status = mal_step_status(controller, &err);
-	const char *name = json_string_value(json_object_get(status, "step"));
-	const char *rank = name ? find_rank(arguments->step, name) : NULL;
+	const struct order *order = argument;
 	char request[MAL_CHANNEL_REQUEST + 64];
+	struct mal_error err;
 
 	(void)out;
-	json_decref(status);
-	if (!rank)
-		return OTHER_STEP;
-	snprintf(request, sizeof(request), "%s%s%.32s", arguments->request, *rank ? " rank=" : "",
-		 rank);
+	snprintf(request, sizeof(request), "%s%s%.32s", order->request,
+		 *order->rank ? " rank=" : "", order->rank);
 	if (mal_step_request(controller, request, &err) == 0)
-		return DONE;
-	fprintf(stderr, "malleable set: %s: %s\n", arguments->step, err.text);
-	return REFUSED;
+		return 0;
+	fprintf(stderr, "malleable set: %s: %s\n", order->step, err.text);
+	return 1;
+}
+
+/* Returns the exit status. */
+static int set_all(const struct arguments *arguments, const struct target *targets, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct order order = {arguments->request, arguments->step, targets[i].rank};
+		int result = mal_step_as_user(targets[i].controller, set, &order, stdout);
+
+		if (result < 0)
+			fprintf(stderr, "malleable set: no answer from %s\n",
+				targets[i].controller->socket);
+		status |= result != 0;
+	}
+	return status;
+}
+
+static int find_none(const struct mal_steps *steps, const char *wanted)
+{
+	if (steps->others)
+		fprintf(stderr,
+			"malleable set: no balanced step %s of yours on this node; %zu belong to "
+			"other users\n",
+			wanted, steps->others);
+	else
+		fprintf(stderr,
+			"malleable set: no balanced step %s on this node, see malleable status\n",
+			wanted);
+	return 1;
 }
 
 int mal_cmd_set(int argc, char **argv)
 {
+	struct target *targets;
 	struct arguments arguments;
 	struct mal_steps steps;
 	struct mal_error err;
-	int result = parse_arguments(argc, argv, &arguments), found = OTHER_STEP;
+	size_t count;
+	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
 		return result > 0 ? 0 : 2;
@@ -139,22 +222,15 @@ int mal_cmd_set(int argc, char **argv)
 		fprintf(stderr, "malleable set: %s\n", err.text);
 		return 1;
 	}
-	for (size_t i = 0; i < steps.count; i++) {
-		result = mal_step_as_user(&steps.controllers[i], set, &arguments, stdout);
-		if (result < 0)
-			fprintf(stderr, "malleable set: no answer from %s\n",
-				steps.controllers[i].socket);
-		found = result < 0 || result == OTHER_STEP || found == REFUSED ? found : result;
-	}
-	if (found == OTHER_STEP && steps.others)
-		fprintf(stderr,
-			"malleable set: no balanced step %s of yours on this node; %zu belong to "
-			"other users\n",
-			arguments.step, steps.others);
-	else if (found == OTHER_STEP)
-		fprintf(stderr,
-			"malleable set: no balanced step %s on this node, see malleable status\n",
-			arguments.step);
+	targets = calloc(steps.count + 1, sizeof(*targets));
+	count = targets ? find_targets(&steps, arguments.step, targets) : 0;
+	if (!count)
+		result = find_none(&steps, arguments.step);
+	else if (is_one(targets, count, arguments.step))
+		result = set_all(&arguments, targets, count);
+	else
+		result = 1;
+	free(targets);
 	mal_steps_clear(&steps);
-	return found == DONE ? 0 : 1;
+	return result;
 }

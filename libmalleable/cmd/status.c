@@ -34,10 +34,11 @@ enum { PRINTED = 0, OTHER_STEP = 1, NO_ANSWER = 2 };
 
 static void usage(FILE *out)
 {
-	fputs("Usage: malleable status [OPTIONS] [JOB[.STEP]]\n"
+	fputs("Usage: malleable status [OPTIONS] [JOB|STEP]\n"
 	      "\n"
 	      "Shows your balanced steps on this node: which rank has which CPUs, and what\n"
-	      "balancing has gained. With a job, on all its nodes, through srun. Root sees the\n"
+	      "balancing has gained. With a job, on all its nodes, through srun. Steps are\n"
+	      "named JOB.STEP, those of mpirun and of malleable run NAME.PID. Root sees the\n"
 	      "steps of all users.\n"
 	      "\n"
 	      "  --ranks    show the ranks of each step (default if a step is given)\n"
@@ -90,7 +91,7 @@ static void print_rank(FILE *out, const json_t *rank)
 
 static void print_head(FILE *out)
 {
-	fprintf(out, "%-14s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS",
+	fprintf(out, "%-18s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS",
 		"CPUS", "RUNNING", "GAIN", "ATTAINED");
 }
 
@@ -103,7 +104,7 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 	long running = reported_s > 0 && reported_s < 1e12 ? (long)reported_s : 0;
 	size_t i;
 
-	fprintf(out, "%-14s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld", mal_step_text(status, "step"),
+	fprintf(out, "%-18s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld", mal_step_text(status, "step"),
 		mal_step_text(status, "node"), mal_step_text(status, "policy"),
 		json_array_size(list), mal_step_text(status, "cpus"), running / 3600,
 		running / 60 % 60, running % 60);
@@ -119,7 +120,7 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 		fprintf(out, " %10s", "-");
 	fputc('\n', out);
 	if (json_is_string(json_object_get(status, "rejected")))
-		fprintf(out, "  the policy was rejected: %.100s\n",
+		fprintf(out, "  the policy was rejected: %.250s\n",
 			mal_step_text(status, "rejected"));
 	if (json_is_string(json_object_get(status, "no_estimate")))
 		fprintf(out, "  no estimate: %.100s\n", mal_step_text(status, "no_estimate"));

@@ -14,6 +14,7 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 
+#define DIGITS "0123456789"
 #define TIMEOUT_MS 2000
 /* For all controllers together. */
 #define ALL_MS 5000
@@ -100,8 +101,9 @@ bool mal_step_matches(const char *name, const char *wanted)
 	if (!wanted || strcmp(name, wanted) == 0)
 		return true;
 	length = strlen(wanted);
-	return strspn(wanted, "0123456789") == length && strncmp(name, wanted, length) == 0 &&
-	       name[length] == '.';
+	return strncmp(name, wanted, length) == 0 && name[length] == '.' &&
+	       (strspn(wanted, DIGITS) == length ||
+		!name[length + 1 + strspn(name + length + 1, DIGITS)]);
 }
 
 /* A name is one word of bounded length. */
@@ -138,19 +140,27 @@ static void clean_all(json_t *value)
 	}
 }
 
-/*
- * Name the step by its socket, JOB.STEP.PID, which root created: the controller's own answer is its
- * user's word.
- */
-static void name_step(const char *socket, json_t *status)
+bool mal_step_has_pid(const struct mal_controller_process *controller)
 {
-	const char *name = socket + strlen(MAL_SOCKET_DIR "/"), *end;
+	return strncmp(controller->socket, MAL_SOCKET_DIR "/", strlen(MAL_SOCKET_DIR "/")) != 0;
+}
 
-	if (strncmp(socket, MAL_SOCKET_DIR "/", strlen(MAL_SOCKET_DIR "/")) != 0)
-		return;
-	end = strrchr(name, '.');
-	json_object_set_new(status, "step",
-			    json_stringn(name, end ? (size_t)(end - name) : strlen(name)));
+/*
+ * Name the step by its socket: JOB.STEP.PID, which root created, as the controller's own answer is
+ * its user's word; PID, behind what the controller answers without its directory.
+ */
+static void name_step(const struct mal_controller_process *controller, json_t *status)
+{
+	const char *last = strrchr(controller->socket, '/') + 1, *end = strrchr(last, '.');
+	const char *step = mal_step_text(status, "step"), *slash = strrchr(step, '/');
+	char name[MAL_STEP_NAME];
+
+	if (mal_step_has_pid(controller))
+		snprintf(name, sizeof(name), "%.127s.%.16s", slash ? slash + 1 : step, last);
+	else
+		snprintf(name, sizeof(name), "%.*s", (int)(end ? end - last : (long)strlen(last)),
+			 last);
+	json_object_set_new(status, "step", json_string(name));
 }
 
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err)
@@ -174,10 +184,30 @@ json_t *mal_step_status(const struct mal_controller_process *controller, struct 
 	clean_all(status);
 	clean(status, "step");
 	clean(status, "node");
-	name_step(controller->socket, status);
+	name_step(controller, status);
 	clean(status, "policy");
 	json_object_set_new(status, "uid", json_integer((json_int_t)controller->uid));
 	return status;
+}
+
+int mal_step_name(const struct mal_controller_process *controller, char name[MAL_STEP_NAME],
+		  struct mal_error *err)
+{
+	json_t *status;
+
+	if (!mal_step_has_pid(controller)) {
+		status = json_object();
+		name_step(controller, status);
+	} else if (controller->uid == geteuid()) {
+		status = mal_step_status(controller, err);
+	} else {
+		return mal_fail(err, "another user's");
+	}
+	if (!status)
+		return -1;
+	snprintf(name, MAL_STEP_NAME, "%s", mal_step_text(status, "step"));
+	json_decref(status);
+	return 0;
 }
 
 double mal_step_number(const json_t *object, const char *key)

@@ -43,8 +43,24 @@ int mal_steps_find(struct mal_steps *steps, struct mal_error *err);
 
 void mal_steps_clear(struct mal_steps *steps);
 
-/* Whether the step NAME matches WANTED: JOB, JOB.STEP or a name. NULL matches all. */
+/*
+ * Whether the step NAME matches WANTED: JOB, JOB.STEP, or NAME.PID with or without PID. NULL
+ * matches all.
+ */
 bool mal_step_matches(const char *name, const char *wanted);
+
+#define MAL_STEP_NAME 160
+
+/*
+ * The name of a step, which no other running step of the caller's has: JOB.STEP; of mpirun and of
+ * `malleable run` NAME.PID. Only these are asked for it, and are the caller's own. Returns 0, or -1
+ * with ERR.
+ */
+int mal_step_name(const struct mal_controller_process *controller, char name[MAL_STEP_NAME],
+		  struct mal_error *err);
+
+/* Whether CONTROLLER's step has a name with a PID. */
+bool mal_step_has_pid(const struct mal_controller_process *controller);
 
 /*
  * Ask a controller for the status of its step. Returns it, for the caller to release, or NULL with
