@@ -66,7 +66,7 @@ JOB
 ok "each mpirun has a report, and the status of its ranks" all_of "exits 0" \
 	"reports 2" "says 'status 0'" "says 'status 7'" "complains ', 1 rank,'"
 last=$(grep -o "^balance: step [0-9]*" "$work/err" | head -n1 | tr -dc 0-9)
-# logged FIELDS: slurmd's log has one line of the last job with them, and nothing of users' report.
+# logged FIELDS: slurmd's log has one line of the last job with them, and nothing of reports.
 logged() {
 	[ "$(grep -c "balance: uid=0 job=$last $1" "$BALANCE_CLUSTER/slurmd.log")" = 1 ] &&
 		! grep -q 'balance: .*regions: ' "$BALANCE_CLUSTER/slurmd.log"

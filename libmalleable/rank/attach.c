@@ -149,8 +149,8 @@ static void find_rank(struct mal_rank *rank)
 
 /*
  * The CPUs that we start with. If ranks are not bound (--cpu-bind=none, mpirun) each has all CPUs
- * of the step: rank i of n takes the i-th of n equal parts. Where bits are strict they stay so: such
- * a rank is told another number of threads.
+ * of the step: rank i of n takes the i-th of n equal parts. Where bits are strict they stay so:
+ * such a rank is told another number of threads.
  */
 static int choose_home(struct mal_rank *rank, struct mal_error *err)
 {

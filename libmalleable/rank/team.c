@@ -165,7 +165,7 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	}
 }
 
-/* Which of the regions that cannot tell have the program's own team all the same, and what it is. */
+/* Which regions that cannot tell have the program's own team all the same, and what it is. */
 static void learn_own(struct mal_rank *rank)
 {
 	rank->team.own = rank->team.told_more ? rank->team.base : rank->team.unbalanced;
@@ -193,7 +193,8 @@ static void take_share(struct mal_rank *rank)
 {
 	unsigned int share = mal_cpumask_count(&rank->home);
 
-	if (rank->team.base <= share || rank->team.told_more || !rank->team.managed->set_num_threads)
+	if (rank->team.base <= share || rank->team.told_more ||
+	    !rank->team.managed->set_num_threads)
 		return;
 	rank->team.base = rank->team.unbalanced = share;
 	rank->team.managed->set_num_threads((int)share);
