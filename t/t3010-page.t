@@ -123,12 +123,16 @@ mkdir alone && ln -s "$tools/malleable-report" alone/
 run env PATH="$work/alone:/usr/bin:/bin" malleable-report -o - drift
 ok "without malleable, all but its replay is there" all_of "exits 0" \
 	"says 'no command <code>mall'" \
+	"says 'class=.verdict.>[0-9.]+ s were recorded. Load balance [0-9.]+ %, parallel'" \
 	"[ \"\$(page '$work/out' table ranks | wc -l)\" = 5 ]" "page '$work/out' check"
 run env PATH="$work/alone:/usr/bin:/bin" malleable-report -o - --policy=off drift
 ok "which is said where policies are named" all_of "exits 1" "complains 'no command malleable'"
 run env PATH="$stage/bin:/usr/bin:/bin" malleable report drift
 ok "malleable report names what does it now" all_of "exits 1" "[ ! -s '$work/out' ]" \
 	"complains '^malleable report: malleable-report .*: pip install /.*/share/malleable/python$'"
+run env PATH="$tools:/usr/bin:/bin" "$stage/bin/malleable" report -o - drift
+ok "its replay is its own where PATH has none" all_of "exits 0" \
+	"[ \"\$(page '$work/out' table policies | wc -l)\" = 5 ]"
 run malleable report -o - drift
 ok "and runs it where it is" all_of "exits 0" "page '$work/out' check"
 
@@ -166,16 +170,36 @@ drawn() {
 		"[ \$(grep -o 'data-title=' '$work/dom' | wc -l) = 6 ]" \
 		"! grep -qi 'cloud\|share' <(grep -o 'data-title=[^>]*' '$work/dom')"
 }
+# width PAGE: what a window of 400 pixels has to show of it. A window of the browser's has 500 at
+# least; a frame has not, and tells it.
+width() {
+	local tell='document.documentElement.scrollWidth'
+	tell="setTimeout(() => parent.postMessage($tell, '*'), 9000)"
+	sed -e '/Content-Security/,/">$/d' -e "s|</body>|<script>$tell</script></body>|" "$1" \
+		>"$work/framed.html"
+	cat >"$work/frame.html" <<-'END'
+		<!DOCTYPE html><title>none</title><iframe src="framed.html" width="400"></iframe>
+		<script>onmessage = told => document.title = told.data</script>
+	END
+	timeout -k 5 120 chromium --headless --no-sandbox --disable-gpu \
+		--virtual-time-budget=30000 --user-data-dir="$work/chromium" \
+		--dump-dom "file://$work/frame.html" 2>/dev/null |
+		sed -n 's/.*<title>\([^<]*\).*/\1/p'
+}
 if command -v chromium >/dev/null; then
 	ok "a browser shows it without a complaint" all_of "picture '$work/drift.html'" quiet \
 		"[ \"\$(corner)\" = '255 255 255' ]"
 	ok "its pictures are drawn" drawn "$work/drift.html"
+	report --policy=off -o several.html "$work/drift" "$work/moved" "$work/drift"
+	ok "a narrow window shows all without scrolling sideways" \
+		[ "$(width "$work/several.html")" -le 400 ]
 	ok "dark where the user has it dark" all_of \
 		"picture '$work/drift.html' --blink-settings=preferredColorScheme=0" quiet \
 		"[ \"\$(corner)\" = '22 22 22' ]"
 else
 	skip "a browser shows it without a complaint" "no chromium"
 	skip "its pictures are drawn" "no chromium"
+	skip "a narrow window shows all without scrolling sideways" "no chromium"
 	skip "dark where the user has it dark" "no chromium"
 fi
 done_testing

@@ -13,6 +13,24 @@
 #include "libmalleable/core/built.h"
 #include "libmalleable/core/env.h"
 
+/* Where PATH has no malleable, or no tool, those beside this program are found, by tools too. */
+static void add_own_directory(void)
+{
+	const char *list = getenv("PATH");
+	char own[PATH_MAX], path[2 * PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash;
+
+	own[length > 0 ? length : 0] = '\0';
+	slash = strrchr(own, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	if (snprintf(path, sizeof(path), "%s%s%s", list ? list : "", list && *list ? ":" : "",
+		     own) < (int)sizeof(path))
+		setenv("PATH", path, 1);
+}
+
 /* Find the tool for COMMAND in PATH. */
 static bool find_tool(const char *command, char tool[PATH_MAX])
 {
@@ -52,6 +70,7 @@ static int run_tool(int argc, char **argv)
 	char tool[PATH_MAX];
 
 	(void)argc;
+	add_own_directory();
 	if (find_tool(argv[0], tool)) {
 		isolate_python(tool);
 		execv(tool, argv);
@@ -85,6 +104,7 @@ static void usage(FILE *out)
 	bool missing = false;
 	char tool[PATH_MAX];
 
+	add_own_directory();
 	fputs("Usage: malleable COMMAND [OPTIONS]\n\n", out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (commands[i].run == run_tool && !find_tool(commands[i].name, tool))

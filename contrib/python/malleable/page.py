@@ -21,12 +21,14 @@ STYLE = """\
 body{font:15px/1.45 system-ui,sans-serif;background:var(--paper);color:var(--ink);
 max-width:72rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{font-size:1.25rem;margin-top:2.5rem}h3{font-size:1rem}
-table{border-collapse:collapse;margin:.5rem 0}
+table{border-collapse:collapse}
+.wide{overflow-x:auto;margin:.5rem 0}
+p,h1,h2{overflow-wrap:anywhere}
 th,td{padding:.15rem .8rem .15rem 0;text-align:right;border-bottom:1px solid var(--rule);
 font-variant-numeric:tabular-nums}
 th:first-child,td:first-child{text-align:left}
 p.note,figcaption{color:var(--faint);max-width:46rem;margin:.3rem 0}
-figure{margin:1rem 0}
+figure{margin:1rem 0}.plot{overflow-x:auto}
 .infolayer text,.cartesianlayer text{fill:var(--ink)!important}
 .gridlayer path{stroke:var(--rule)!important}
 ul.tree{list-style:none;padding-left:1.4rem;margin:.2rem 0}
@@ -87,7 +89,8 @@ def _row(cells: Iterable, tag: str = "td") -> str:
 
 
 def _table(kind: str, head: Iterable[str], rows: Iterable[str]) -> str:
-    return f'<table class="{kind}">\n{_row(head, "th")}{"".join(rows)}</table>\n'
+    return (f'<div class="wide"><table class="{kind}">\n{_row(head, "th")}{"".join(rows)}'
+            "</table></div>\n")
 
 
 class Part:
@@ -121,7 +124,9 @@ class Part:
             return (f"There is no estimate of what balancing brought: {self.no_estimate}. Record "
                     "it on a quiet node.")
         if off_s is None:
-            return ""
+            return (f"Load balance {_percent(self.parts['load_balance'])}, parallel efficiency "
+                    f"{_percent(self.parts['parallel'])}; what balancing gained is left out, as "
+                    "there is no malleable replay here.")
         if off_s <= 0 or off_s - ideal_s < off_s / 100:
             return "The step is balanced as it is: there is nothing to gain."
         if self.trace.policy in ("observe", "off"):
