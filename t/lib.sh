@@ -116,7 +116,7 @@ ok_with() {
 
 # The tests need a real Slurm and a machine with two CPUs.
 need_cluster() {
-	need mpi clang
+	need slurm mpi clang
 	[ "$(id -u)" = 0 ] || skip_all "needs root for a private Slurm"
 	[ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs"
 	command -v slurmd >/dev/null || [ -x /usr/sbin/slurmd ] || skip_all "needs slurmd"

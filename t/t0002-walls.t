@@ -64,7 +64,7 @@ only headers|libmalleable/rank/wait.c|#define HEADER "$watch"\\n#include HEADER
 only headers|libmalleable/rank/wait.c|#include_next "$watch"
 only headers|libmalleable/rank/wait.c|#import "$watch"
 only headers|libmalleable/rank/lend.c|#include "libmalleable/rank/lend.c"
-not installed|policies/interface/policy.h|#include "policies/interface/limits.h"
+not installed|policies/interface/policy.h|#include "policies/interface/attained.h"
 not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
 a circle: $load/plausibility -> |$load/plausibility.h|#include "$load/sampling.h"

@@ -4,7 +4,7 @@
 # it was asked for. Without all of it the product builds, and says what it lacks.
 . "$(dirname "$0")/lib.sh"
 [ -x "$srcdir/configure" ] || skip_all "no configure"
-plan 14
+plan 19
 optional=(seccomp prover libdw pmix ncurses agent scdoc mpi clang fortran cxx tbb mpich cmocka)
 cd "$work" || exit 1
 
@@ -66,19 +66,38 @@ ok "malleable inspect says that there is no prover" all_of "exits 1" \
 	"complains '^malleable inspect: built without the prover'" "[ ! -s out ]"
 mkdir lib
 cp .libs/libmalleable.so malleabled lib
-echo "optional balance.so libdir=$work/lib coschedule@shared=yes" >plugstack.conf
+echo "optional $work/.libs/balance.so libdir=$work/lib coschedule@shared=yes" >plugstack.conf
 run ./malleable admin check plugstack.conf
 ok "malleable admin check refuses coschedule=yes, and names what is left out" all_of "exits 1" \
 	"complains 'coschedule@shared=yes: built without the agent: .* take turns'" \
 	"says '^built without:.* agent$'" "[ \$(wc -l <err) = 1 ]"
-echo "optional balance.so libdir=$work/lib coschedule=no" >plugstack.conf
+echo "optional $work/.libs/balance.so libdir=$work/lib coschedule=no" >plugstack.conf
 run ./malleable admin check plugstack.conf
 ok "but not coschedule=no" all_of "exits 0" "[ ! -s err ]"
+
+# Where there is no Slurm, or only its programs: what users install at home. What is built already
+# is not built again, but for what knows the directories and the parts.
+export ac_cv_header_slurm_spank_h=no
+configured --without-all --disable-hardening
+ok "Slurm's headers are not left out silently: the error names the option" all_of fails \
+	"complains 'slurm/spank.h not found: .*; or configure --without-slurm'"
+configured --without-slurm --with-agent
+ok "the agent needs Slurm" all_of fails "complains '^configure: error: .*--with-agent needs Slurm'"
+configured --without-slurm --without-all --disable-hardening --prefix="$work/home"
+ok "without Slurm it ends well, and says what is lost" all_of "exits 0" "left_out slurm agent"
+find . -path '*/core/*.lo' -delete -o -path '*/cmd/*.o' -delete
+mkdir -p trap/slurm
+for name in slurm spank slurm_errno slurm_version; do echo "#error" >"trap/slurm/$name.h"; done
+limit=1200 run make -j2 install CFLAGS=-O0 CPPFLAGS="-I$work/trap"
+ok "it is installed then, and nothing of Slurm's" all_of "exits 0" \
+	"[ -x home/lib/malleable/malleable-join ]" \
+	"! find home -name '*slurm*' -o -name 'balance.*so' -o -name srun -o -name 'plug*' | grep ."
+run home/bin/malleable --version
+ok "malleable --version says so" says '^built without: slurm '
 if built mpi && built clang; then
-	cp "$stage/lib/malleable/libmalleable_mpi.so" lib
-	run ./malleable run --libdir "$work/lib" --balance=auto -- "$programs/omponly"
-	ok "the report says that no region was classified, and why" all_of "exits 0" \
+	run home/bin/malleable run --balance=auto -- "$programs/omponly"
+	ok "it balances, and the report says why no region was classified" all_of "exits 0" \
 		"complains 'regions: none could be classified: built without the prover'"
 else
-	skip "the report says that no region was classified, and why" "no program with OpenMP"
+	skip "it balances, and the report says why no region was classified" "no OpenMP program"
 fi

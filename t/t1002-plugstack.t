@@ -126,6 +126,30 @@ with optional default=lewi,keep=perhaps libdir=/nonexistent
 check
 ok "and a directory that is not there" all_of "exits 1" \
 	"complains 'libdir=/nonexistent: malleabled is not there'" "complains 'default=lewi,keep'"
+# As slurmd and srun find it.
+with optional coschedule=yes agent_user=nosuch off_file=/nowhere/off
+check
+ok "a user and directories that are not there, too" all_of "exits 1" \
+	"complains 'agent_user=nosuch: no such user'" \
+	"complains 'off_file=/nowhere/off: no such directory'"
+with optional default=lewi min_cpus=2 report=brief comment=admin log=slurmd default@shared=observe \
+	policies@shared=observe,off max_overcommit@other=3
+check
+ok "all that is in force is printed" all_of "exits 0" silent \
+	"says '^  in force: default=lewi report=brief libdir=.* log=slurmd comment=admin min_cpus=2 '" \
+	"says '^  in partition shared: default=observe policies=observe,off\$'" \
+	"says '^  in partition other: max_overcommit=3\$'"
+echo "optional balance.so libdir=$stage/lib/malleable" >"$conf"
+for file in "" "$conf"; do
+	check ${file:+"$file"}
+	ok "a name that Slurm does not find is wrong: ${file:-the file in force}" all_of "exits 1" \
+		"complains 'balance.so: srun does not load it: .*balance.so'"
+done
+: >"$work/balance.so"
+echo "optional $work/balance.so libdir=$stage/lib/malleable" >"$conf"
+check
+ok "and what is no plugin for this Slurm" all_of "exits 1" \
+	"complains 'balance.so: srun does not load it: '"
 mkdir "$work/parts"
 with optional default=lewi,keep=no
 mv "$conf" "$work/parts/ours.conf"

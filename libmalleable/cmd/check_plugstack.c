@@ -17,12 +17,15 @@
 #include <unistd.h>
 
 #include "libmalleable/base/printable.h"
+#include "libmalleable/cmd/check_srun.h"
 #include "libmalleable/core/built.h"
 #include "libmalleable/loadable/site.h"
 
 #define PLUGIN "balance.so"
 #define SEPARATORS " \t\n"
 #define WORDS_MAX 128
+/* The longest value of a setting. */
+#define VALUE_MAX 768
 /* Files that include each other. */
 #define DEPTH_MAX 8
 
@@ -30,6 +33,7 @@ static struct {
 	const char *file;
 	unsigned int line;
 	unsigned int wrong, plugins;
+	bool in_force; /* the file is the one that srun reads */
 } now;
 
 static void complain(const char *what, const char *why)
@@ -39,24 +43,75 @@ static void complain(const char *what, const char *why)
 	now.wrong++;
 }
 
+/* What steps that ask for nothing get. */
+static const char *fallback(const struct mal_site *site)
+{
+	return site->fallback[0] && mal_site_allows_default(site) ? site->fallback : "off";
+}
+
+/* A line of NAME=VALUE of what is set in THERE: all of it, or what differs from ELSEWHERE. */
+static void print_settings(const char *where, const struct mal_site *there,
+			   const struct mal_site *elsewhere)
+{
+	const struct mal_setting *setting;
+	char text[VALUE_MAX], other[VALUE_MAX];
+
+	printf("  %s:", where);
+	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_SITE, i)); i++) {
+		bool is_default = strcmp(setting->name, "default") == 0;
+
+		if (is_default)
+			snprintf(text, sizeof(text), "%s", fallback(there));
+		else
+			mal_setting_format(setting, there, text, sizeof(text));
+		if (elsewhere && is_default)
+			snprintf(other, sizeof(other), "%s", fallback(elsewhere));
+		else if (elsewhere)
+			mal_setting_format(setting, elsewhere, other, sizeof(other));
+		if (*text && !(elsewhere && strcmp(text, other) == 0))
+			printf(" %s=%s", setting->name, text);
+	}
+	putchar('\n');
+}
+
+static void print_all(const struct mal_site_arguments *all)
+{
+	char where[256] = "in partition ";
+	const size_t length = strlen(where);
+	unsigned int next = 0;
+
+	print_settings("in force", all->site, NULL);
+	while (mal_site_next_partition(all, &next, where + length, sizeof(where) - length)) {
+		struct mal_site there = *all->site;
+		struct mal_site_arguments copy = *all;
+
+		copy.site = &there;
+		mal_site_use_partition(&copy, where + length);
+		print_settings(where, &there, all->site);
+	}
+}
+
 /* The plugin's line: PATH and COUNT arguments. */
 static void check_plugin(const char *path, int count, char **arguments)
 {
 	struct mal_site site = mal_site_default;
 	struct mal_site_arguments all = {.site = &site, .complain = complain};
+	struct mal_error err;
 
 	/* Slurm refuses to load it a second time. */
 	if (now.plugins++)
 		complain(path, "the plugin has a line before this one, which is in force alone");
-	/* Only Slurm knows where it looks for a name without a directory. */
 	if (*path == '/' && access(path, R_OK) < 0)
 		complain(path, strerror(errno));
+	/* Only Slurm knows where it looks for a name without a directory. */
+	else if (*path != '/' && !now.in_force && mal_check_srun_name(path, &err) < 0)
+		complain(path, err.text);
 	mal_site_parse(&all, count, arguments);
 	mal_site_check(&all);
 	printf("%s:%u: %s: steps that ask for nothing: %s; policies: %s; libdir=%s\n", now.file,
-	       now.line, path,
-	       site.fallback[0] && mal_site_allows_default(&site) ? site.fallback : "off",
-	       site.policies[0] ? site.policies : "all", site.libdir);
+	       now.line, path, fallback(&site), site.policies[0] ? site.policies : "all",
+	       site.libdir);
+	print_all(&all);
 }
 
 static void check_file(const char *file, unsigned int depth);
@@ -130,12 +185,15 @@ int mal_check_plugstack(const char *file)
 {
 	const char *slurm = getenv("SLURM_CONF"), *slash = slurm ? strrchr(slurm, '/') : NULL;
 	char path[PATH_MAX];
+	struct mal_error err;
 
 	snprintf(path, sizeof(path), "%.*s/plugstack.conf", slash ? (int)(slash - slurm) : INT_MAX,
 		 slash ? slurm : "/etc/slurm");
-	if (!file)
-		file = path;
-	check_file(file, 0);
+	now.in_force = !file;
+	check_file(file ? file : path, 0);
+	if (now.in_force && now.plugins && !now.wrong && mal_check_srun(&err) < 0)
+		complain(PLUGIN, err.text);
+	file = file ? file : path;
 	mal_built_print(stdout);
 	if (!now.plugins && !now.wrong) {
 		mal_print_line(stderr,

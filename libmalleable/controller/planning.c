@@ -7,6 +7,7 @@
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "policies/decide/decision.h"
+#include "policies/decide/rejection.h"
 
 void mal_plan_open(struct mal_controller *controller)
 {
@@ -97,12 +98,12 @@ static void publish(struct mal_controller *controller, const unsigned int *owner
 	atomic_store(&controller->step->segment.header->plan, ++controller->deciding.plans);
 }
 
-static void reject(struct mal_controller *controller, const char *why)
+static void reject(struct mal_controller *controller)
 {
 	static const unsigned int all[MAL_MAX_RANKS];
 	struct mal_plan nothing = {0};
 
-	controller->deciding.rejected = why;
+	controller->deciding.rejected = controller->deciding.rejection;
 	set_rules(controller, &nothing);
 	set_use(controller, all);
 }
@@ -126,8 +127,10 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 				 &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_REJECTED:
-		mal_recording_plan(controller, &plan, rejection);
-		reject(controller, rejection);
+		mal_rejection_describe(rejection, &view, &plan, controller->totals.windows,
+				       deciding->rejection);
+		mal_recording_plan(controller, &plan, deciding->rejection);
+		reject(controller);
 		return false;
 	case MAL_DECISION_MADE: break;
 	}

@@ -106,6 +106,37 @@ char *mal_setting_text(const struct mal_setting *setting, void *fields)
 	return (char *)fields + setting->offset;
 }
 
+static unsigned int stored(const struct mal_setting *setting, const void *fields)
+{
+	const void *field = (const char *)fields + setting->offset;
+
+	return setting->size == sizeof(bool) ? *(const bool *)field : *(const unsigned int *)field;
+}
+
+const char *mal_setting_format(const struct mal_setting *setting, const void *fields, char *text,
+			       size_t size)
+{
+	const char *words = setting->value;
+	unsigned int word;
+
+	switch (setting->type) {
+	case MAL_SETTING_NUMBER:
+		word = stored(setting, fields);
+		snprintf(text, size, "%.*u", word ? 1 : 0, word);
+		return text;
+	case MAL_SETTING_FLAG:
+		snprintf(text, size, "%s", stored(setting, fields) ? "yes" : "no");
+		return text;
+	case MAL_SETTING_WORD:
+		for (word = stored(setting, fields) - setting->min; word && strchr(words, '|');
+		     word--)
+			words = strchr(words, '|') + 1;
+		snprintf(text, size, "%.*s", (int)strcspn(words, "|"), words);
+		return text;
+	default: snprintf(text, size, "%s", (const char *)fields + setting->offset); return text;
+	}
+}
+
 const char *mal_setting_names(enum mal_setting_place place, char *text, size_t size)
 {
 	const struct mal_setting *setting;

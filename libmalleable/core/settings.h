@@ -113,6 +113,13 @@ const struct mal_setting *mal_setting_find(enum mal_setting_place place, const c
 int mal_setting_set(const struct mal_setting *setting, void *fields, const char *text,
 		    struct mal_error *err);
 
+/*
+ * The value of SETTING's field in the struct at FIELDS as text, empty where nothing is set. Returns
+ * TEXT.
+ */
+const char *mal_setting_format(const struct mal_setting *setting, const void *fields, char *text,
+			       size_t size);
+
 /* SETTING's field in the struct at FIELDS, of type TEXT or PATH. */
 char *mal_setting_text(const struct mal_setting *setting, void *fields);
 

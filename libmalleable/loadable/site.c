@@ -3,6 +3,7 @@
 #include "libmalleable/loadable/site.h"
 
 #include <limits.h>
+#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,6 +212,28 @@ static void check_directories(const struct mal_site_arguments *arguments)
 	snprintf(argument, sizeof(argument), "report_dir=%s", site->report_dir);
 	if (*site->report_dir && (stat(site->report_dir, &status) < 0 || !S_ISDIR(status.st_mode)))
 		complain(arguments, argument, "no such directory: no report is left");
+	snprintf(path, sizeof(path), "%s", site->off_file);
+	snprintf(argument, sizeof(argument), "off_file=%s", site->off_file);
+	*strrchr(path, '/') = '\0';
+	if (*path && (stat(path, &status) < 0 || !S_ISDIR(status.st_mode)))
+		complain(arguments, argument, "no such directory: nothing can be switched off");
+}
+
+/* As slurmd starts it. */
+static void check_agent_user(const struct mal_site_arguments *arguments)
+{
+	const struct mal_site *site = arguments->site;
+	char argument[sizeof(site->agent_user) + 16];
+	const struct passwd *entry;
+
+	if (!site->agent || !*site->agent_user)
+		return;
+	entry = getpwnam(site->agent_user);
+	snprintf(argument, sizeof(argument), "agent_user=%s", site->agent_user);
+	if (!entry || entry->pw_uid == 0)
+		complain(arguments, argument,
+			 entry ? "it must not be root: jobs that share CPUs take turns"
+			       : "no such user: jobs that share CPUs take turns");
 }
 
 /* WHERE: empty, or "@PARTITION". */
@@ -265,17 +288,29 @@ static bool is_seen(const struct mal_site_arguments *arguments, unsigned int cou
 	return false;
 }
 
+bool mal_site_next_partition(const struct mal_site_arguments *arguments, unsigned int *next,
+			     char *name, size_t size)
+{
+	while (*next < arguments->scoped_count) {
+		const char *scoped = arguments->scoped[*next], *at = strchr(scoped, '@');
+
+		if (is_seen(arguments, (*next)++, at) || !partition_of(scoped))
+			continue;
+		snprintf(name, size, "%.*s", (int)strcspn(at + 1, "="), at + 1);
+		return true;
+	}
+	return false;
+}
+
 static void check_partitions(const struct mal_site_arguments *arguments)
 {
-	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
-		const char *at = strchr(arguments->scoped[i], '@');
+	char where[256] = "@";
+	unsigned int next = 0;
+
+	while (mal_site_next_partition(arguments, &next, where + 1, sizeof(where) - 1)) {
 		struct mal_site there = *arguments->site;
 		struct mal_site_arguments copy = *arguments;
-		char where[256];
 
-		if (!partition_of(arguments->scoped[i]) || is_seen(arguments, i, at))
-			continue;
-		snprintf(where, sizeof(where), "%.*s", (int)strcspn(at, "="), at);
 		copy.site = &there;
 		mal_site_use_partition(&copy, where + 1);
 		/* What is the same everywhere was said. */
@@ -288,6 +323,7 @@ static void check_partitions(const struct mal_site_arguments *arguments)
 void mal_site_check(const struct mal_site_arguments *arguments)
 {
 	check_directories(arguments);
+	check_agent_user(arguments);
 	check_fallback(arguments, "");
 	check_partitions(arguments);
 }

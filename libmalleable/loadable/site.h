@@ -35,9 +35,16 @@ void mal_site_parse(struct mal_site_arguments *arguments, int count, char **text
 
 /*
  * Look for what no argument says alone: defaults that policies= does not allow, in each partition
- * too, and directories that are not there. Starts no process.
+ * too; directories that are not there, and an agent_user= that does not exist. Starts no process.
  */
 void mal_site_check(const struct mal_site_arguments *arguments);
+
+/*
+ * Put the next partition that has arguments of its own into NAME, for a *NEXT of 0 the first.
+ * Returns false if there is no other.
+ */
+bool mal_site_next_partition(const struct mal_site_arguments *arguments, unsigned int *next,
+			     char *name, size_t size);
 
 /* The job runs in PARTITION: set what is set for that. */
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition);

@@ -303,6 +303,14 @@ static bool counts_are_possible(const struct mal_view *view, const struct mal_pl
 	return true;
 }
 
+static bool leaves_rank_without(const struct mal_view *view, const struct mal_plan *plan)
+{
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && !plan->count[rank])
+			return true;
+	return false;
+}
+
 enum mal_decision mal_decide(const struct mal_policy *policy, void *state,
 			     const struct mal_view *view, struct mal_plan *plan,
 			     const char **rejection)
@@ -326,6 +334,10 @@ enum mal_decision mal_decide(const struct mal_policy *policy, void *state,
 	if (!view->samples) {
 		plan->move = false;
 		return MAL_DECISION_MADE;
+	}
+	if (plan->move && leaves_rank_without(view, plan)) {
+		*rejection = "it leaves a rank without a CPU";
+		return MAL_DECISION_REJECTED;
 	}
 	if (plan->move && !counts_are_possible(view, plan)) {
 		*rejection = "its CPUs are not as many as its counts say";

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policies/decide/decision.h"
+#include "policies/decide/rejection.h"
 #include "policies/interface/attained.h"
 #include "policies/interface/limits.h"
 #include "policies/model/model.h"
@@ -28,6 +29,7 @@ struct mal_simulation {
 	double mpi_s[MAL_MAX_RANKS];
 	double moving_s; /* that the next window takes longer */
 	struct mal_outcome outcome;
+	char rejection[MAL_REJECTION_TEXT];
 };
 
 /* Ask the policy. Returns true if its plan moves CPUs. */
@@ -45,7 +47,8 @@ static bool ask(struct mal_simulation *simulation, const struct mal_sample *samp
 	case MAL_DECISION_MADE: simulation->plan = plan; return plan.move;
 	case MAL_DECISION_REJECTED: break;
 	}
-	simulation->outcome.rejection = rejection;
+	simulation->outcome.rejection = mal_rejection_describe(
+		rejection, &view, &plan, simulation->outcome.windows, simulation->rejection);
 	simulation->plan.lend = simulation->plan.grow = false;
 	return false;
 }

@@ -24,8 +24,7 @@ struct mal_outcome {
 	bool lends;
 	double move_times, lend_times;
 	const unsigned int *count;
-	const char
-		*rejection; /* why a plan was unfit: nothing moves after it. Static text, or NULL */
+	const char *rejection; /* why a plan was unfit: nothing moves after it. NULL: none was */
 };
 
 /*

@@ -39,7 +39,7 @@ struct options {
 /* What policies made of a program: times over off. */
 struct found {
 	double over[POLICIES];
-	const char *rejection;
+	char rejection[MAL_REJECTION_TEXT];
 };
 
 static int run(const char *text, unsigned int ranks, unsigned int cpus, uint64_t seed,
@@ -49,7 +49,7 @@ static int run(const char *text, unsigned int ranks, unsigned int cpus, uint64_t
 	static struct mal_closed_places places;
 	struct mal_error err;
 
-	*found = (struct found){{0}, NULL};
+	*found = (struct found){{0}, ""};
 	if (mal_program_read(text, ranks, cpus, seed, &program, &err) < 0) {
 		fprintf(stderr, "policies: %s\n", err.text);
 		return -1;
@@ -62,8 +62,8 @@ static int run(const char *text, unsigned int ranks, unsigned int cpus, uint64_t
 				   &closed, &err) < 0)
 			return -1;
 		found->over[i] = closed.elapsed_s / closed.off_s;
-		if (closed.rejection)
-			found->rejection = closed.rejection;
+		if (closed.rejection[0])
+			memcpy(found->rejection, closed.rejection, sizeof(found->rejection));
 	}
 	return 0;
 }
@@ -100,7 +100,7 @@ static unsigned int table(const struct options *options)
 				printf(" %.3f%s |", found.over[i], lost ? " **" : "");
 				losses[i] += lost;
 			}
-			printf("%s\n", found.rejection ? found.rejection : "");
+			printf("%s\n", found.rejection);
 			fflush(stdout);
 		}
 	for (unsigned int i = NO_LEND; i < POLICIES; i++) {
@@ -218,12 +218,16 @@ static unsigned long search(const struct options *options)
 	return sum;
 }
 
-/* Run the policies that were asked for against one program. Returns the exit status. */
+/*
+ * Run the policies that were asked for against one program. Returns the exit status: 1 where one of
+ * them is behind off or another one.
+ */
 static int compare(const struct options *options)
 {
 	static struct mal_program program;
 	static struct mal_closed_places places;
 	struct mal_error err;
+	double best_s = INFINITY, worst_s = 0;
 
 	if (mal_program_read(options->load, options->ranks, options->cpus, options->seed, &program,
 			     &err) < 0) {
@@ -246,12 +250,13 @@ static int compare(const struct options *options)
 		if (!i)
 			printf("%-24s %10.3f\n%-24s %10.3f\n", "off", closed.off_s, "attainable",
 			       closed.ideal_s);
+		best_s = fmin(best_s, fmin(closed.off_s, closed.elapsed_s));
+		worst_s = fmax(worst_s, closed.elapsed_s);
 		printf("%-24s %10.3f %8.4f %8u %8lu%s%s\n", options->policies[i], closed.elapsed_s,
 		       closed.elapsed_s / closed.off_s, closed.windows, closed.moves,
-		       closed.rejection ? " rejected: " : "",
-		       closed.rejection ? closed.rejection : "");
+		       closed.rejection[0] ? " rejected: " : "", closed.rejection);
 	}
-	return 0;
+	return worst_s > ALLOWED * best_s;
 }
 
 static int usage(FILE *out, int status)
@@ -270,7 +275,8 @@ static int usage(FILE *out, int status)
 	      "                 one program instead\n"
 	      "    --shape=RANKSxCPUS            its ranks, and CPUs of each (default: 8x6)\n"
 	      "    --policy=POLICY[,KEY=VALUE...]  may be given several times (default: all)\n"
-	      "    --libdir=DIR                  where loadable policies are\n"
+	      "    --libdir=DIR                  where loadable policies and malleable-policy\n"
+	      "                                  are; those of MALLEABLE_POLICIES, too\n"
 	      "  --help\n"
 	      "\n"
 	      "Exit status 1: one of them is more than 1 % behind off or another policy.\n",
@@ -316,6 +322,10 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; !options.count && i < POLICIES; i++)
 		options.policies[i] = specs[i];
 	options.count = options.count ? options.count : POLICIES;
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0) {
+		fprintf(stderr, "policies: %s\n", err.text);
+		return 2;
+	}
 	if (options.load)
 		return compare(&options);
 	for (unsigned int i = 0; i < POLICIES; i++)

@@ -141,14 +141,15 @@ static bool ask(struct loop *loop, const struct mal_sample *samples)
 	struct mal_plan plan = {.count = loop->count, .owner = loop->asked};
 	const char *rejection;
 
-	if (loop->closed->rejection || !loop->policy->decide)
+	if (loop->closed->rejection[0] || !loop->policy->decide)
 		return false;
 	switch (mal_decide(loop->policy, loop->state, &view, &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_MADE: loop->plan = plan; return plan.move;
 	case MAL_DECISION_REJECTED: break;
 	}
-	loop->closed->rejection = rejection;
+	mal_rejection_describe(rejection, &view, &plan, loop->closed->windows,
+			       loop->closed->rejection);
 	loop->plan.lend = loop->plan.grow = false;
 	return false;
 }

@@ -9,6 +9,7 @@
 #ifndef MAL_T_CLOSED_CLOSED_H
 #define MAL_T_CLOSED_CLOSED_H
 
+#include "policies/decide/rejection.h"
 #include "policies/interface/policy.h"
 #include "t/closed/loads.h"
 
@@ -19,8 +20,8 @@ struct mal_closed {
 	double elapsed_s;    /* with the policy */
 	double ideal_s;	     /* with all work spread over all CPUs; no policy can be faster */
 	unsigned long moves; /* CPUs that changed hands */
-	const char
-		*rejection; /* why a plan was unfit: nothing moves after it. Static text, or NULL */
+	/* why a plan was unfit: nothing moves after it; empty: none was */
+	char rejection[MAL_REJECTION_TEXT];
 };
 
 /* A machine of two sockets. */

@@ -147,21 +147,21 @@ static void leaves_rank_without(void **state)
 {
 	(void)state;
 	rejected((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){4, 2, 0},
-		 "it leaves a rank without a CPU");
+		 "it leaves a rank without a CPU (window 1: counts 4 2 0 of 6 CPUs, rank 2 has 0)");
 }
 
 static void gives_too_many(void **state)
 {
 	(void)state;
 	rejected((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){7, 2, 1},
-		 "its CPUs are not as many as its counts say");
+		 "its CPUs are not as many as its counts say (window 1: counts 7 2 1 of 6 CPUs)");
 }
 
 static void moves_unbound(void **state)
 {
 	(void)state;
 	rejected((struct mal_plan){.move = true}, (const unsigned int[]){3, 2, 1},
-		 "it moves CPUs but forbids to bind threads");
+		 "it moves CPUs but forbids to bind threads (window 1: counts 3 2 1 of 6 CPUs)");
 }
 
 static void breaks(void **state)

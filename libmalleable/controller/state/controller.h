@@ -15,6 +15,7 @@
 #include "libmalleable/core/others.h"
 #include "libmalleable/core/segment.h"
 #include "policies/decide/decision.h"
+#include "policies/decide/rejection.h"
 #include "policies/decide/simulation.h"
 #include "policies/decide/windows.h"
 #include "policies/interface/choice.h"
@@ -66,7 +67,8 @@ struct mal_deciding {
 	const struct mal_policy *policy; /* malleable set may change it; NULL: none yet */
 	void *policy_state;
 	const char *rejected; /* why; then the step is only observed. NULL: it was not */
-	bool binds;	      /* threads may be bound, and CPUs change hands */
+	char rejection[MAL_REJECTION_TEXT]; /* that text */
+	bool binds;			    /* threads may be bound, and CPUs change hands */
 	struct mal_orders orders;
 	uint32_t plans; /* so far: the number of the last one */
 	/*
