@@ -174,6 +174,13 @@ run() {
 	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- || status=$?
 }
 
+# The directory of the tests' policies: root runs none from where others can write, as the build
+# directory may be.
+test_policies() {
+	mkdir -p "$work/policies" && cp "$builddir"/t/policies/*.so "$work/policies/"
+	echo "$work/policies"
+}
+
 # begin COMMAND...: run it in the background, output as of run; a program of ours is told to stop by
 # --until="$work/stop". ended: tell it to, and wait for its status.
 begin() {

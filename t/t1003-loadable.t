@@ -111,6 +111,11 @@ step inch
 ok "a directory that is not absolute is refused" all_of fails \
 	"complains 'MALLEABLE_POLICIES=own: must be an absolute path'"
 export MALLEABLE_POLICIES=$work/own
+run "$malleable" policies --libdir "$stage/lib/malleable"
+ok "root runs no policy that others can change" \
+	all_of "complains 'inch.so: root runs it only where root alone can write'" \
+	"silent_about '^inch'"
+chown -R 0 "$work/own" && chmod 755 "$work/own"
 mv "$work/own/inch.so" "$work/own/inched.so"
 step inch
 ok "so is a name without a file" all_of fails "complains \"unknown policy 'inch'\""

@@ -57,7 +57,7 @@ moving() {
 	esac
 	begin env FAKE_CPUS=8 LD_PRELOAD="$programs/fakecpus.so" KMP_AFFINITY=disabled \
 		OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 \
-		MALLEABLE_POLICIES="$builddir/t/policies" \
+		MALLEABLE_POLICIES="$(test_policies)" \
 		"$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$policy" -- \
 		"${mpirun[@]}" -n 2 "$programs/$1" "$2" 5 "$work/stop"
 	if [ "$2" = chosen ]; then

@@ -34,7 +34,7 @@ owns() {
 }
 whole() { [ $(($(count 0) + $(count 1))) = 8 ]; }
 
-MALLEABLE_POLICIES=$builddir/t/policies moving random --work=2,2
+MALLEABLE_POLICIES=$(test_policies) moving random --work=2,2
 wait_until has '.[0].windows >= 3 and ([.[0].ranks[].moves] | add) > 0'
 ended
 ok "CPUs move at random" all_of "exits 0" "report_has '.cpu_changes.moves > 0'"

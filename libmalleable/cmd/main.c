@@ -119,11 +119,22 @@ static void usage(FILE *out)
 	      out);
 }
 
+/* Root may have them from a user's shell (su): they name code to load, or steer a terminal. */
+static void forget_variables(void)
+{
+	static const char *const names[] = {"HWLOC_PLUGINS_PATH", "HWLOC_COMPONENTS", "TERMINFO",
+					    "TERMINFO_DIRS",	  "TERMCAP",	      "TERMPATH"};
+
+	for (size_t i = 0; geteuid() == 0 && i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+}
+
 /* Returns the exit status of the command NAME. */
 static int run(const char *name, int argc, char **argv)
 {
 	const char *patience = getenv(MAL_ENV_PATIENCE);
 
+	forget_variables();
 	if (!mal_patience_take(patience)) {
 		mal_print_line(
 			stderr,

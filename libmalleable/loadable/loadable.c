@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/path.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/core/spec.h"
 #include "libmalleable/loadable/exchange.h"
 #include "policies/interface/registry.h"
@@ -237,12 +239,16 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *de
 		return mal_fail(err, "%s: it has more than %d parameters", file, MAL_CHOICE_PARAMS);
 	snprintf(loaded->summary, sizeof(loaded->summary), "%.*s", MAL_EXCHANGE_TEXT - 1,
 		 described->summary);
+	mal_make_printable(loaded->summary, strlen(loaded->summary), false);
 	memcpy(loaded->texts, described->params, sizeof(loaded->texts));
 	for (size_t i = 0; i < count; i++) {
 		struct mal_exchange_param *text = &loaded->texts[i];
 
 		text->name[sizeof(text->name) - 1] = text->help[sizeof(text->help) - 1] = '\0';
 		text->choices[sizeof(text->choices) - 1] = '\0';
+		mal_make_printable(text->name, strlen(text->name), false);
+		mal_make_printable(text->help, strlen(text->help), false);
+		mal_make_printable(text->choices, strlen(text->choices), false);
 		if (!(text->fallback >= text->min && text->fallback <= text->max))
 			return mal_fail(err, "%s: the default of %s is out of its range", file,
 					text->name);
@@ -260,6 +266,15 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *de
 	return 0;
 }
 
+/* Root may have got the variable from a user's shell (su). The site's directory is the site's. */
+static bool may_run(const char *file)
+{
+	size_t length = strlen(users_own);
+
+	return geteuid() != 0 || !length || strncmp(file, users_own, length) != 0 ||
+	       mal_path_is_roots(file);
+}
+
 static int use(const char *name, const char *directory, struct mal_error *err)
 {
 	struct loaded *loaded;
@@ -271,6 +286,9 @@ static int use(const char *name, const char *directory, struct mal_error *err)
 		return -1;
 	if (!loaded)
 		return 0;
+	if (!may_run(loaded->file))
+		return mal_fail(err, "%.300s: root runs it only where root alone can write (%s)",
+				loaded->file, MAL_LOADABLE_VARIABLE);
 	if (mal_host_start(&host, directory, loaded->file, NULL, err) < 0)
 		return -1;
 	why = mal_host_wait(&host);
