@@ -92,7 +92,7 @@ each "one that sleeps between lends" slept lends
 each "one with calls that return at once lends" passed lends
 seen='' each "one that computes between two tests lends nothing" busy \
 	"report_has '.per_rank[1].lends == 0'"
-seen='' each "nor does one that computes for a microsecond between them" pieces \
+seen='' each "nor does one that computes for as long as eight tests between them" pieces \
 	"report_has '.per_rank[1].lends == 0'"
 each "CPUs come back to a rank that leaves such a loop" left "says '^shared 0$'" lends
 seen=
