@@ -133,12 +133,13 @@ ok "a user and directories that are not there, too" all_of "exits 1" \
 	"complains 'agent_user=nosuch: no such user'" \
 	"complains 'off_file=/nowhere/off: no such directory'"
 with optional default=lewi min_cpus=2 report=brief comment=admin log=slurmd default@shared=observe \
-	policies@shared=observe,off max_overcommit@other=3
+	policies@shared=observe,off max_overcommit@other=3 default=off@user=root
 check
 ok "all that is in force is printed" all_of "exits 0" silent \
 	"says '^  in force: default=lewi report=brief libdir=.* log=slurmd comment=admin min_cpus=2 '" \
 	"says '^  in partition shared: default=observe policies=observe,off\$'" \
-	"says '^  in partition other: max_overcommit=3\$'"
+	"says '^  in partition other: max_overcommit=3\$'" \
+	"says '^  for some steps: default=off@user=root\$'"
 echo "optional balance.so libdir=$stage/lib/malleable" >"$conf"
 for file in "" "$conf"; do
 	check ${file:+"$file"}

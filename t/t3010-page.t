@@ -99,7 +99,7 @@ else
 	skip "root writes no page into a directory of others, unless told to" "needs root"
 fi
 
-cp drift recording && cp drift drift.html
+cp drift recording && mv drift.html shown.html && cp drift drift.html
 for names in "-o drift drift" "-o ./drift moved drift" "drift drift.html"; do
 	# shellcheck disable=SC2086 # words are wanted
 	refuses report 2 "cannot write the page to .*: it is read; name another file" $names
@@ -187,14 +187,14 @@ width() {
 		sed -n 's/.*<title>\([^<]*\).*/\1/p'
 }
 if command -v chromium >/dev/null; then
-	ok "a browser shows it without a complaint" all_of "picture '$work/drift.html'" quiet \
+	ok "a browser shows it without a complaint" all_of "picture '$work/shown.html'" quiet \
 		"[ \"\$(corner)\" = '255 255 255' ]"
-	ok "its pictures are drawn" drawn "$work/drift.html"
+	ok "its pictures are drawn" drawn "$work/shown.html"
 	report --policy=off -o several.html "$work/drift" "$work/moved" "$work/drift"
 	ok "a narrow window shows all without scrolling sideways" \
 		[ "$(width "$work/several.html")" -le 400 ]
 	ok "dark where the user has it dark" all_of \
-		"picture '$work/drift.html' --blink-settings=preferredColorScheme=0" quiet \
+		"picture '$work/shown.html' --blink-settings=preferredColorScheme=0" quiet \
 		"[ \"\$(corner)\" = '22 22 22' ]"
 else
 	skip "a browser shows it without a complaint" "no chromium"

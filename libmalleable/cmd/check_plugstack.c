@@ -89,6 +89,10 @@ static void print_all(const struct mal_site_arguments *all)
 		mal_site_use_partition(&copy, where + length);
 		print_settings(where, &there, all->site);
 	}
+	/* default=POLICY@KIND=NAMES, of which the last one that fits holds. */
+	for (unsigned int i = 0; i < all->scoped_count; i++)
+		if (strchr(strchr(all->scoped[i], '='), '@'))
+			printf("  for some steps: %s\n", all->scoped[i]);
 }
 
 /* The plugin's line: PATH and COUNT arguments. */
