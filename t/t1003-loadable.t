@@ -82,6 +82,16 @@ compile shares "$work/shares.c" $(pkg-config --cflags malleable)
 run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=shares
 ok "policies may call what the built-in ones share" all_of "exits 0" "silent_about rejected" \
 	"[ \$(awk '\$1 == \"shares\" {print (\$4 > 0.5)}' '$work/out') = 1 ]"
+# Where it is the best there is nothing behind it.
+loop() {
+	run env MALLEABLE_POLICIES="$policies" "$builddir/t/bench/policies" \
+		--libdir "$stage/lib/malleable" --load=drift "$@"
+}
+loop --policy=shares --policy=off
+ok "the closed loop takes policies of MALLEABLE_POLICIES; exit status 1: one is behind" \
+	all_of "exits 1" "says '^shares +[0-9.]+ +0[.]'"
+loop --policy=shares
+ok "0: none is" exits 0
 run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=inch \
 	--policy=off --json
 ok "it can be replayed" all_of "exits 0" \
