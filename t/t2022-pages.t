@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The first hour: what README.md, the user's and the administrator's guide have their readers type,
-# taken from the pages as they are. Each command ends well and prints what its page shows.
+# The first hour: what README.md, the guides for users and administrators, and those on policies
+# and traces have their readers type, taken from the pages as they are. Each command ends well and
+# prints what its page shows.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 need mpich ncurses scdoc prover
@@ -26,9 +27,16 @@ apt autoremove slurm-wlm-balance-plugin malleable                           t001
 rpmbuild -ta malleable-VERSION.tar.xz                                       t0015-packages.t
 contrib/package/try bookworm        makes a Debian of its own
 contrib/debian forky                makes a Debian of its own
-root: apt-get install libhwloc15 libjansson4 libseccomp2                    installs
+root: apt-get install libhwloc15 libjansson4 libseccomp2 libomp5-19         installs
+autoreconf -fi                      builds
 root: ./configure --prefix=/usr --libdir=/usr/lib/x86_64-linux-gnu && make && make install  builds
-./configure --prefix=$HOME/malleable && make && make install                builds
+./configure --without-slurm --prefix=$HOME/malleable && make && make install  t0014-configure.t
+cc -shared -fPIC $(pkg-config --cflags malleable) -o inch.so inch.c         t1003-loadable.t
+export MALLEABLE_POLICIES=$PWD                                              t1003-loadable.t
+srun -n2 --balance=inch ./app                                               t1003-loadable.t
+malleable replay --policy=mine TRACE                                        t1003-loadable.t
+build/t/bench/policies --load=drift --policy=inch                           t1003-loadable.t
+malleable-convert --to=csv|perfetto|paraver FILE                            t3011-convert.t
 useradd --system malleable          changes /etc/passwd
 malleable-report TRACE                                                      t3010-page.t
 malleable-convert --to=perfetto TRACE                                       t3011-convert.t
@@ -43,13 +51,13 @@ fill_in() {
 	sed -E "s/-n 8 -c 6/-n 2 -c 1/; s/-n1 -c4/-n1 -c1/; s/-n 4/-n 2/
 		s/set 0-3/set 0 -n 1/; s/set 4-7/set 1 -n 1/; s/inspect .\/app/inspect .\/program/
 		s/12\.0\.3|JOB\.STEP\.RANK/$running.1/; s/JOB\.STEP/$running/; s/JOB/${running%.*}/
-		s/--count=6/--count=1/; s/TRACE/trace/; s/DIR(ECTORY)?/reports/
+		s/--count=6/--count=1/; s/TRACE|FILE/trace/; s/DIR(ECTORY)?/reports/
 		s/ \.\.\./ .\/app/g"
 }
 # What varies in output: numbers and what is counted, the node's name, and how much was gained.
 alike() {
 	sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ and noise//; s/ on [^ :]+: policy/ on NODE: policy/
-		s/N (lend|borrow|grant|reclaim|move)s?/N \1/g
+		s/ +/ /g; s/N (lend|borrow|grant|reclaim|move)s?/N \1/g
 		s/^(balance: )(N times|not faster|balanced|no estimate|ranks wait).*/\1VERDICT/'
 }
 
@@ -59,6 +67,7 @@ printf '#!/bin/sh\nexec %s/program --iterations=5 ${UNTIL:+--until=$UNTIL}\n' "$
 cp "$own/app" "$own/load"
 sed 's/program/load-mpich/' "$own/app" >"$own/app-mpich"
 printf '#!/bin/sh\nsrun ./app\n' >"$own/job.sh"
+mkdir -p "$own/build/t/bench" && cp "$builddir/t/bench/generate" "$own/build/t/bench/"
 chown -Rh 65534:65534 "$own" && chmod 755 "$own"/*
 place=(HOME="$own" PATH="$stage/bin:$PATH" TERM=xterm SBATCH_WAIT=1 SBATCH_OUTPUT="$own/out.%j")
 # typing AS COMMAND: as a user or root, in a directory of theirs. A script is waited for.
@@ -156,6 +165,8 @@ lasting "srun -n2 --balance --balance-trace=trace --balance-report=reports/1.0.n
 ok "there is a trace, and a report" [ -s "$own/trace" -a -s "$own/reports/1.0.node.json" ]
 try README.md user
 try doc/user.md user
+try doc/policies.md user
+try doc/trace.md user
 try doc/admin.md root
 echo "# ${#typed[@]} commands were run, ${#left_out[@]} not"
 ok "what is not run is on the pages, and nothing else" \

@@ -15,7 +15,7 @@ import re
 import sys
 
 PROGRAM = re.compile(r"(\w+=\S+ )*(srun|sbatch|mpirun|malleable(-\w+)?|man|apt|rpmbuild|useradd"
-                     r"|t/bench/\w+) ")
+                     r"|(build/)?t/bench/\w+) ")
 WHOLE = re.compile(r"malleable (status|top|policies)$|malleable-\w+ [A-Z]+$|export \w+=\S+$"
                    r"|contrib/(demo|check|matrix|debian|package/try)\b")
 
