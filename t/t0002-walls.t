@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 30
+plan 33
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -152,6 +152,37 @@ mkdir "$work/lists"
 ok "which finds a file that no list has" [ "$(cat "$work/found")" = \
 	"policies/new.c is in no Makefile
 mal_policy_new is not in policies/interface/registry.c" ]
+
+# unpinned TREE: members of structs that processes of two builds share whose offset is nowhere said.
+unpinned() {
+	local core=$1/libmalleable/core agent=$1/libmalleable/agent
+	cat "$core"/{segment,outcome,handover}.h "$agent/protocol.h" >"$work/pins"
+	sed -nE 's/^\tX\(([a-z_]+),.*/mal_counters \1/p' "$core/counters.h" >"$work/members"
+	awk '/^struct mal_[a-z_]+ \{$/ {name = $2}
+		/^\};$/ {name = ""}
+		name && name != "mal_segment" && !/^\t *[/*]/ && sub(/;.*/, "") {
+			sub(/alignas\([A-Z_]*\) /, ""); gsub(/\[[^]]*\]/, "")
+			sub(/^\t(_Atomic |struct )?[a-z_0-9]+ /, ""); print name, $0
+		}' "$core"/{segment,outcome,handover}.h "$agent/protocol.h" >>"$work/members"
+	while read -r name members; do
+		for member in ${members//,/ }; do
+			grep -q "($name, $member, " "$work/pins" || echo "$name.$member"
+		done
+	done <"$work/members"
+}
+ok "the layout of what processes of two builds share is written down" all_of "none unpinned ." \
+	"[ \$(wc -l <'$work/members') -gt 100 ]"
+rm -rf "$work/tree" && mkdir "$work/tree" && cp -r libmalleable "$work/tree"
+sed -i 's/^\tuint64_t magic;/&\n\tuint32_t a, b;/' "$work/tree/libmalleable/core/segment.h"
+sed -i 's/^\tX(lends/\tX(naps, EVENT, "naps", "") \\\n&/' "$work/tree/libmalleable/core/counters.h"
+ok "which finds those that are not" [ "$(unpinned "$work/tree" | paste -sd,)" = \
+	"mal_counters.naps,mal_header.a,mal_header.b" ]
+uncompiled() {
+	! ${CC:-cc} -I"$work/tree" -I"$builddir" -fsyntax-only \
+		"$work/tree/libmalleable/core/segment.c" 2>"$work/err"
+}
+ok "another layout without another version does not compile" all_of uncompiled \
+	"complains 'mal_counters has another layout.* increment MAL_SEGMENT_VERSION, then mend'"
 
 # The table of MPI calls: who passes on too few arguments breaks programs, and nothing else tells.
 calls_of() {

@@ -68,10 +68,12 @@ else
 fi
 jq -r '[paths | map(select(type == "string")) | last // empty] | unique[]' "$work/report.json" |
 	grep -vxE 'auto|lewi|sabo' >"$work/keys"
+"$srcdir/doc/man/expand" "$srcdir/libmalleable/core/counters.h" \
+	"$srcdir/doc/man/malleable-report.5.scd" >"$work/page"
 undescribed() {
 	local key
 	while read -r key; do
-		grep -q "_${key}_" "$srcdir/doc/man/malleable-report.5.scd" ||
+		grep -q "_${key}_" "$work/page" ||
 			echo "# malleable-report(5) lacks $key"
 	done <"$work/keys" | grep .
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "libmalleable/base/cpumask.h"
+#include "libmalleable/base/pinned.h"
 
 #define MAL_AGENT_SOCKET "/run/malleable.agent"
 #define MAL_AGENT_VERSION 2u
@@ -73,5 +74,25 @@ struct mal_agent_share {
 struct mal_agent_done {
 	uint64_t number;
 };
+
+/* clang-format off */
+MAL_PIN_SIZE(mal_agent_step, 160, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, version, 0, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, kind, 4, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, user, 8, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, job, 12, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, step, 16, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, weight, 20, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, min, 24, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_step, cpus, 32, "MAL_AGENT_VERSION")
+MAL_PIN_SIZE(mal_agent_answer, 8, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_answer, version, 0, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_answer, verdict, 4, "MAL_AGENT_VERSION")
+MAL_PIN_SIZE(mal_agent_share, 136, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_share, number, 0, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_share, cpus, 8, "MAL_AGENT_VERSION")
+MAL_PIN_SIZE(mal_agent_done, 8, "MAL_AGENT_VERSION")
+MAL_PIN(mal_agent_done, number, 0, "MAL_AGENT_VERSION")
+/* clang-format on */
 
 #endif

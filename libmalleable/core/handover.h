@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"
+#include "libmalleable/base/pinned.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/script.h"
 
@@ -27,6 +28,15 @@ struct mal_handover {
 	uint32_t ranks, cpus;
 	struct mal_outcome_record record;
 };
+
+/* clang-format off */
+MAL_PIN_SIZE(mal_handover, 120, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_handover, launcher, 0, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_handover, policy, 16, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_handover, ranks, 48, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_handover, cpus, 52, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_handover, record, 56, "MAL_OUTCOME_VERSION")
+/* clang-format on */
 
 /*
  * As root: listen beside the script's pipe PIPE, at PATH, which the caller unlinks. Returns a

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libmalleable/base/pinned.h"
+
 #define MAL_OUTCOME_MAGIC 0x6d616c6fu
 /* Stands in its place where no rank ever came: there are no figures. */
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
@@ -38,6 +40,19 @@ struct mal_outcome_record {
 	double elapsed_s, off_s, ideal_s;
 	double outside_s; /* in no window: as long in any case */
 };
+
+/* clang-format off */
+MAL_PIN_SIZE(mal_outcome_record, 64, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, magic, 0, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, version, 4, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, windows, 8, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, lends, 16, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, moves, 24, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, elapsed_s, 32, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, off_s, 40, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, ideal_s, 48, "MAL_OUTCOME_VERSION")
+MAL_PIN(mal_outcome_record, outside_s, 56, "MAL_OUTCOME_VERSION")
+/* clang-format on */
 
 /*
  * Whether the controller wrote nothing into REPORT, which was all 0 before. Each controller that

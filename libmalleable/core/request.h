@@ -23,6 +23,8 @@ union mal_request {
 	};
 };
 
+_Static_assert(sizeof(union mal_request) == sizeof(uint64_t), "a request is one word");
+
 static inline union mal_request mal_request_read(const struct mal_segment *segment,
 						 unsigned int rank)
 {

@@ -10,6 +10,9 @@
  *
  * All counters are cumulative and have one writer, so they need no lock and a dead writer leaves
  * them valid. Times are ticks (clock.h).
+ *
+ * Invariant: the layout does not change without the version (t/t0002-walls.t: another layout
+ * without another version does not compile).
  */
 #ifndef MAL_CORE_SEGMENT_H
 #define MAL_CORE_SEGMENT_H
@@ -23,9 +26,10 @@
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
+#include "libmalleable/base/pinned.h"
+#include "libmalleable/core/counters.h"
 #include "libmalleable/core/cpuword.h"
 
-#define MAL_SEGMENT_VERSION 13
 #define MAL_MAX_RANKS 1024
 #define MAL_CACHE_LINE 64
 /* No CPU, as of a thread that is not placed yet. */
@@ -43,16 +47,6 @@ enum mal_rule {
 	MAL_RULE_NEAR_ONLY = 64,   /* borrow on the own NUMA node only */
 	MAL_RULE_ANY_ORDER = 128,  /* borrow in the order of CPU numbers */
 	MAL_RULE_AWAIT = 256,	   /* wait for the answer to a sample: it may be a plan */
-};
-
-/* What ends a phase, in ascending order of strength (mal_header.kind). */
-enum mal_boundary_kind {
-	MAL_BOUNDARY_NONE,
-	MAL_BOUNDARY_CALL,	 /* any call of MPI */
-	MAL_BOUNDARY_PERIOD,	 /* a repeating sequence of the rank's regions */
-	MAL_BOUNDARY_COLLECTIVE, /* a collective call of all ranks */
-	MAL_BOUNDARY_MARK,	 /* malleable_phase() */
-	MAL_BOUNDARY_KINDS
 };
 
 enum mal_rank_state {
@@ -132,27 +126,6 @@ struct mal_thread_slot {
 	_Atomic uint32_t bound; /* the CPU it was last bound to */
 	_Atomic uint32_t home;	/* its place when a borrowed CPU is taken back */
 	_Atomic uint64_t busy;	/* ticks of work */
-};
-
-/* Cumulative counters of a rank; one writer, its primary thread. */
-struct mal_counters {
-	_Atomic uint64_t serial;       /* ticks outside regions and MPI */
-	_Atomic uint64_t mpi;	       /* ticks in blocking MPI calls */
-	_Atomic uint64_t region;       /* ticks inside regions, primary thread */
-	_Atomic uint64_t thread_ticks; /* ticks inside regions times threads */
-	_Atomic uint64_t regions;
-	_Atomic uint64_t boundaries[MAL_BOUNDARY_KINDS]; /* of each kind */
-	_Atomic uint64_t lends;
-	_Atomic uint64_t borrows;
-	_Atomic uint64_t grants; /* threads of other ranks sent to our CPUs */
-	_Atomic uint64_t reclaims;
-	_Atomic uint64_t evictions; /* reclaims that found a borrower at work */
-	_Atomic uint64_t overlap;   /* ticks from such a reclaim until the borrower left */
-	_Atomic uint64_t back;	    /* ticks that all reclaims took */
-	_Atomic uint64_t moves;	    /* CPUs received for good */
-	_Atomic uint64_t own;	    /* ticks that the library's slow paths took */
-	_Atomic uint64_t free;	    /* regions of which it was proved that any team will do */
-	_Atomic uint64_t kept;	    /* regions that could have any team, but for bits of results */
 };
 
 /* A sample: what a rank says at the end of a phase, all at one moment. */
@@ -275,6 +248,61 @@ struct mal_header {
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
 };
+
+/*
+ * A rank may have the library of another build, as in a container: it runs unbalanced where the
+ * versions differ. Where one of these fails, increment the version, then mend the numbers.
+ */
+#define MAL_SEGMENT_VERSION 14
+
+#define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
+#define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
+/* clang-format off */
+PIN_SIZE(mal_header, 320) PIN(mal_header, magic, 0) PIN(mal_header, version, 8)
+PIN(mal_header, rank_count, 12) PIN(mal_header, cpu_count, 16) PIN(mal_header, thread_count, 20)
+PIN(mal_header, rules, 64) PIN(mal_header, schedule, 68) PIN(mal_header, max, 72)
+PIN(mal_header, plan, 76) PIN(mal_header, kind, 80) PIN(mal_header, round, 88)
+PIN(mal_header, sample_at, 96) PIN(mal_header, sample_after, 104) PIN(mal_header, borrowers, 128)
+PIN(mal_header, free_cpus, 136) PIN(mal_header, wake, 192) PIN(mal_header, arrivals, 196)
+PIN(mal_header, answers, 200) PIN(mal_header, awaiting, 204) PIN(mal_header, expected, 208)
+PIN(mal_header, refused, 212) PIN(mal_header, over, 216) PIN(mal_header, reader, 220)
+PIN(mal_header, read, 224) PIN(mal_header, awaited, 232) PIN(mal_header, starts, 240)
+PIN(mal_header, unseen, 256)
+PIN_SIZE(mal_cpu_slot, 64) PIN(mal_cpu_slot, word, 0) PIN(mal_cpu_slot, wake, 8)
+PIN(mal_cpu_slot, sleepers, 12) PIN(mal_cpu_slot, target, 16) PIN(mal_cpu_slot, core, 20)
+PIN(mal_cpu_slot, l3, 24) PIN(mal_cpu_slot, numa, 28)
+PIN_SIZE(mal_request_slot, 64) PIN(mal_request_slot, word, 0) PIN(mal_request_slot, since, 8)
+PIN_SIZE(mal_rank_slot, 2112) PIN(mal_rank_slot, pid, 0) PIN(mal_rank_slot, state, 4)
+PIN(mal_rank_slot, reported, 8) PIN(mal_rank_slot, reason, 12) PIN(mal_rank_slot, chosen, 16)
+PIN(mal_rank_slot, unmanaged, 20) PIN(mal_rank_slot, finalized, 24)
+PIN(mal_rank_slot, uses_mpi, 32) PIN(mal_rank_slot, strays, 36) PIN(mal_rank_slot, home, 40)
+PIN(mal_rank_slot, proves, 168) PIN(mal_rank_slot, unread, 172) PIN(mal_rank_slot, beside_ms, 176)
+PIN(mal_rank_slot, differs, 180) PIN(mal_rank_slot, bound, 184)
+PIN(mal_rank_slot, waiting_since, 384) PIN(mal_rank_slot, team, 392)
+PIN(mal_rank_slot, binding, 396) PIN(mal_rank_slot, changes, 448) PIN(mal_rank_slot, use, 452)
+PIN(mal_rank_slot, given_count, 512) PIN(mal_rank_slot, pin_count, 516)
+PIN(mal_rank_slot, given, 520) PIN(mal_rank_slot, pins, 648) PIN(mal_rank_slot, count, 1728)
+PIN(mal_rank_slot, snapshot_sequence, 1920) PIN(mal_rank_slot, snapshot, 1928)
+PIN_SIZE(mal_counters, 168) PIN(mal_counters, serial, 0) PIN(mal_counters, mpi, 8)
+PIN(mal_counters, region, 16) PIN(mal_counters, thread_ticks, 24) PIN(mal_counters, regions, 32)
+PIN(mal_counters, free, 40) PIN(mal_counters, kept, 48) PIN(mal_counters, own, 56)
+PIN(mal_counters, lends, 64) PIN(mal_counters, borrows, 72) PIN(mal_counters, grants, 80)
+PIN(mal_counters, reclaims, 88) PIN(mal_counters, moves, 96) PIN(mal_counters, evictions, 104)
+PIN(mal_counters, overlap, 112) PIN(mal_counters, back, 120) PIN(mal_counters, boundaries, 128)
+PIN_SIZE(mal_snapshot, 152) PIN(mal_snapshot, round, 0) PIN(mal_snapshot, kind, 8)
+PIN(mal_snapshot, boundaries, 16) PIN(mal_snapshot, tick, 56) PIN(mal_snapshot, busy, 64)
+PIN(mal_snapshot, serial, 72) PIN(mal_snapshot, mpi, 80) PIN(mal_snapshot, region, 88)
+PIN(mal_snapshot, thread_ticks, 96) PIN(mal_snapshot, regions, 104) PIN(mal_snapshot, team, 112)
+PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, unseen, 136)
+PIN(mal_snapshot, beside, 144)
+PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
+PIN(mal_thread_slot, bound, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
+_Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&
+	       MAL_REASON_REPORTED == 12 && MAL_NOBODY == 0xffff,
+	       "processes of two builds share these numbers: increment MAL_SEGMENT_VERSION");
+#undef PIN_SIZE
+#undef PIN
+/* clang-format on */
 
 /* A mapped segment. The counts are this process's own, checked when it was mapped. */
 struct mal_segment {

@@ -826,6 +826,61 @@ static void json(void **state)
 	json_decref(root);
 }
 
+#define ROW(name, kind, key, meaning) {#kind, key, offsetof(struct mal_counters, name)},
+static const struct counter {
+	const char *kind, *key;
+	size_t offset;
+} counters[] = {MAL_COUNTERS(ROW)};
+#undef ROW
+
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+static void count(unsigned int rank, const struct counter *counter, uint64_t value)
+{
+	*(_Atomic uint64_t *)((char *)&node_slot(rank)->count + counter->offset) = value;
+}
+
+/* OBJECT has a key for each counter that has one: FACTOR times its number in the table. */
+static void has_counters(const json_t *object, double factor)
+{
+	for (size_t i = 0; i < COUNTERS; i++) {
+		bool time = strcmp(counters[i].kind, "TIME") == 0;
+		double wanted = factor * (double)(i + 2) / (time ? 1e9 : 1);
+		const json_t *value = json_object_get(object, counters[i].key);
+
+		if (!*counters[i].key != (strcmp(counters[i].kind, "PART") == 0))
+			fail_msg("counter %zu: a key, or PART", i);
+		if (*counters[i].key && fabs(json_number_value(value) - wanted) > wanted * 1e-6)
+			fail_msg("%s is %g, not %g", counters[i].key, json_number_value(value),
+				 wanted);
+	}
+}
+
+/* Each row of the table, without code of its own: summed, of each rank, as it is now. */
+static void each_counter_is_told(void **state)
+{
+	json_t *root;
+	char word[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNTERS; i++) {
+		count(0, &counters[i], i + 2);
+		count(1, &counters[i], 2 * (i + 2));
+	}
+	root = read_json(true);
+	has_counters(json_object_get(root, "cpu_changes"), 3);
+	has_counters(json_array_get(json_object_get(root, "per_rank"), 1), 2);
+	json_decref(root);
+	root = json_loads(node_ask(node, "status"), 0, NULL);
+	has_counters(json_array_get(json_object_get(root, "ranks"), 0), 1);
+	json_decref(root);
+	for (size_t i = 0; i < COUNTERS; i++) {
+		snprintf(word, sizeof(word), " %zu %s", 3 * (i + 2), counters[i].key);
+		if (strcmp(counters[i].kind, "CHANGE") == 0 && !strstr(text(), word))
+			fail_msg("no%s in:\n%s", word, text());
+	}
+}
+
 /* CPUs that lie apart make long lists, which are whole. */
 static void json_of_many_cpus(void **state)
 {
@@ -1034,6 +1089,7 @@ int main(void)
 		CASE(predicted),
 		CASE(lines),
 		CASE(json),
+		CASE(each_counter_is_told),
 		CASE(json_to_full),
 		CASE(status),
 		CASE(recorded),

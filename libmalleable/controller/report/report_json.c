@@ -17,6 +17,7 @@
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report_text.h"
@@ -111,9 +112,9 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	enum mal_mode_reason reason = mal_phrase_reason(controller, rank);
 	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT], bound[MAL_BOUND_TEXT + 1];
 
-	return json_pack(
-		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:I, "
-		"s:I, s:I, s:s, s:s, s:I, s:b}",
+	json_t *object = json_pack(
+		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:s, s:s, s:I, "
+		"s:b}",
 		"rank", (int)rank, "pid", (int)view->pid, "home",
 		mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
 		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
@@ -121,11 +122,12 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 		totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
 		(json_int_t)slot->count.free, "bound",
 		mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
-		(json_int_t)mal_sampling_boundaries(controller, rank), "lends",
-		(json_int_t)slot->count.lends, "borrows", (json_int_t)slot->count.borrows, "grants",
-		(json_int_t)slot->count.grants, "told", (json_int_t)slot->reported, "mode",
-		reason == MAL_REASON_NONE ? "team" : "cpuset", "why", mal_phrase_of_reason(reason),
-		"use", (json_int_t)slot->use, "died", atomic_load(&slot->state) == MAL_RANK_DEAD);
+		(json_int_t)mal_sampling_boundaries(controller, rank), "told",
+		(json_int_t)slot->reported, "mode", reason == MAL_REASON_NONE ? "team" : "cpuset",
+		"why", mal_phrase_of_reason(reason), "use", (json_int_t)slot->use, "died",
+		atomic_load(&slot->state) == MAL_RANK_DEAD);
+
+	return mal_counters_json(object, &slot->count);
 }
 
 static json_t *measured_json(const struct mal_controller *controller, double step_s)
@@ -159,16 +161,6 @@ static json_t *efficiency_json(const struct mal_cpu_seconds *cpus)
 			 mal_json_number(part.communication), "openmp", "parallel",
 			 mal_json_number(part.openmp), "serial", mal_json_number(part.serial),
 			 "regions", mal_json_number(part.regions));
-}
-
-static json_t *changes_json(const struct mal_report *report)
-{
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "lends",
-			 (json_int_t)report->lends, "borrows", (json_int_t)report->borrows,
-			 "grants", (json_int_t)report->grants, "reclaims",
-			 (json_int_t)report->reclaims, "evictions", (json_int_t)report->evictions,
-			 "moves", (json_int_t)report->moves, "overlap_s", report->overlap_s,
-			 "reclaims_s", report->reclaims_s);
 }
 
 /* The number of the job, of a step that is called JOB.STEP; null: without Slurm. */
@@ -229,9 +221,10 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
 			 efficiency_json(&totals->cpus), "measured",
 			 measured_json(controller, report->elapsed_s), "cpu_changes",
-			 changes_json(report), "overhead", "ranks_s", report->own_s, "ranks_part",
-			 report->own_part, "controller_cpu_s", report->controller_cpu_s, "per_rank",
-			 ranks, "cpus_over_time", mal_history_json(controller), "predicted",
+			 mal_counters_json(json_object(), &report->count), "overhead", "ranks_s",
+			 report->own_s, "ranks_part", report->own_part, "controller_cpu_s",
+			 report->controller_cpu_s, "per_rank", ranks, "cpus_over_time",
+			 mal_history_json(controller), "predicted",
 			 alternatives_json(controller, report->elapsed_s), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
 			 "between_nodes", mal_imbalance_json(controller));

@@ -15,6 +15,7 @@
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/core/segment.h"
@@ -41,32 +42,19 @@ static double controller_cpu_s(void)
 
 bool mal_report_make(const struct mal_controller *controller, struct mal_report *report)
 {
-	uint64_t own = 0, overlap = 0, back = 0;
 	double rank_time;
 
 	memset(report, 0, sizeof(*report));
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
-		const struct mal_counters *count = &controller->step->segment.ranks[rank].count;
-
 		if (!controller->ranks[rank].known)
 			continue;
 		report->ranks++;
-		report->lends += count->lends;
-		report->borrows += count->borrows;
-		report->grants += count->grants;
-		report->reclaims += count->reclaims;
-		report->evictions += count->evictions;
-		report->moves += count->moves;
-		overlap += count->overlap;
-		back += count->back;
-		own += count->own;
+		mal_counters_add(&report->count, &controller->step->segment.ranks[rank]);
 	}
 	if (!report->ranks)
 		return false;
 	report->elapsed_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
-	report->overlap_s = mal_ticks_to_s(overlap);
-	report->reclaims_s = mal_ticks_to_s(back);
-	report->own_s = mal_ticks_to_s(own);
+	report->own_s = mal_ticks_to_s(report->count.own);
 	rank_time = report->elapsed_s * report->ranks;
 	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
@@ -408,6 +396,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		       char *buffer, size_t size)
 {
 	const struct mal_totals *totals = &controller->totals;
+	const struct mal_counters *count = &report->count;
 	struct mal_text text = {buffer, size, 0};
 	char verdict[MAL_VERDICT_SIZE], before[32], after[32];
 
@@ -450,21 +439,14 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	add_efficiency(&text, &totals->cpus);
 	add_alternatives(&text, controller, report->elapsed_s);
-	mal_text_add(&text,
-		     "CPUs: %llu lend%s, %llu borrow%s, %llu grant%s, %llu reclaim%s, "
-		     "%llu move%s\n",
-		     (unsigned long long)report->lends, mal_plural(report->lends),
-		     (unsigned long long)report->borrows, mal_plural(report->borrows),
-		     (unsigned long long)report->grants, mal_plural(report->grants),
-		     (unsigned long long)report->reclaims, mal_plural(report->reclaims),
-		     (unsigned long long)report->moves, mal_plural(report->moves));
-	if (report->evictions)
+	mal_counters_text(&text, count);
+	if (count->evictions)
 		mal_text_add(
 			&text,
 			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
-			(unsigned long long)report->evictions,
-			1e6 * report->overlap_s / (double)report->evictions);
-	add_ways(&text, controller, report->lends || report->grants || report->borrows);
+			(unsigned long long)count->evictions,
+			1e6 * mal_ticks_to_s(count->overlap) / (double)count->evictions);
+	add_ways(&text, controller, count->lends || count->grants || count->borrows);
 	add_use(&text, controller);
 	add_mode(&text, controller);
 	add_plausibility(&text, &controller->plausibility);
@@ -519,9 +501,10 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 		     controller->deciding.policy->name,
 		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
 		     mal_plural(report->ranks), controller->step->cpu_count,
-		     mal_plural(controller->step->cpu_count), (unsigned long long)report->lends,
-		     mal_plural(report->lends), (unsigned long long)report->moves,
-		     mal_plural(report->moves), alone ? ", this node alone" : "", verdict,
+		     mal_plural(controller->step->cpu_count),
+		     (unsigned long long)report->count.lends, mal_plural(report->count.lends),
+		     (unsigned long long)report->count.moves, mal_plural(report->count.moves),
+		     alone ? ", this node alone" : "", verdict,
 		     lacks_mpi(controller, report) ? "; no MPI calls intercepted" : "");
 	if (controller->step->arguments.node_number == 0)
 		mal_text_add(&text, "%s", mal_phrase_not_joined);

@@ -10,17 +10,16 @@
 #include <stdio.h>
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/core/counters.h"
 #include "libmalleable/core/outcome.h"
 
 /* Everything that the report says; made once, printed twice. */
 struct mal_report {
-	double elapsed_s;   /* of the step */
-	unsigned int ranks; /* that registered */
-	uint64_t lends, borrows, grants, reclaims, evictions, moves;
-	double overlap_s;
-	double reclaims_s; /* that all reclaims took */
-	double own_s;	   /* our code in the ranks, all together */
-	double own_part;   /* of the ranks' time */
+	double elapsed_s;	   /* of the step */
+	unsigned int ranks;	   /* that registered */
+	struct mal_counters count; /* of all ranks together */
+	double own_s;		   /* our code in the ranks, all together */
+	double own_part;	   /* of the ranks' time */
 	double controller_cpu_s;
 };
 

@@ -9,6 +9,7 @@
 #include "libmalleable/base/json_number.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/totals.h"
+#include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
@@ -73,24 +74,23 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 		(sample->work_s + sample->serial_s) / (elapsed * (sample->cpus ? sample->cpus : 1));
 	struct mal_cpumask team = read_team(controller, rank);
 	char cpus[MAL_CPUMASK_TEXT], threads[MAL_CPUMASK_TEXT];
+	json_t *object;
 
 	/* A window that was not measured yet has no load. */
-	return json_pack("{s:i, s:i, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:s, s:I, s:I, "
-			 "s:I, s:I, s:I, s:s, s:o}",
-			 "rank", (int)rank, "pid", (int)view->pid, "running", view->running, "cpus",
-			 mal_cpumask_format(&use->cpus, cpus, sizeof(cpus)), "count",
-			 (int)mal_cpumask_count(&use->cpus), "lent", (int)use->lent, "borrowed",
-			 (int)use->borrowed, "coming", (int)use->coming, "load",
-			 mal_json_number(busy), "mpi", mal_json_number(sample->mpi_s / elapsed),
-			 "waiting", atomic_load(&slot->waiting_since) != 0, "mode",
-			 mal_phrase_reason(controller, rank) == MAL_REASON_NONE ? "team" : "cpuset",
-			 "lends", (json_int_t)atomic_load(&slot->count.lends), "borrows",
-			 (json_int_t)atomic_load(&slot->count.borrows), "grants",
-			 (json_int_t)atomic_load(&slot->count.grants), "moves",
-			 (json_int_t)atomic_load(&slot->count.moves), "use",
-			 (json_int_t)atomic_load(&slot->use), "threads",
-			 mal_cpumask_format(&team, threads, sizeof(threads)), "order",
-			 order_json(&controller->deciding.orders.ranks[rank]));
+	object = json_pack("{s:i, s:i, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:b, s:s, s:I, s:s, "
+			   "s:o}",
+			   "rank", (int)rank, "pid", (int)view->pid, "running", view->running,
+			   "cpus", mal_cpumask_format(&use->cpus, cpus, sizeof(cpus)), "count",
+			   (int)mal_cpumask_count(&use->cpus), "lent", (int)use->lent, "borrowed",
+			   (int)use->borrowed, "coming", (int)use->coming, "load",
+			   mal_json_number(busy), "mpi", mal_json_number(sample->mpi_s / elapsed),
+			   "waiting", atomic_load(&slot->waiting_since) != 0, "mode",
+			   mal_phrase_reason(controller, rank) == MAL_REASON_NONE ? "team"
+										  : "cpuset",
+			   "use", (json_int_t)atomic_load(&slot->use), "threads",
+			   mal_cpumask_format(&team, threads, sizeof(threads)), "order",
+			   order_json(&controller->deciding.orders.ranks[rank]));
+	return mal_counters_json(object, &slot->count);
 }
 
 char *mal_status_json(const struct mal_controller *controller)
