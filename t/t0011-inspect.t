@@ -151,6 +151,13 @@ run env LD_PRELOAD="$work/shrink.so" "$stage/bin/malleable" inspect "$work/strip
 	9<>"$work/stripped"
 ok "so is a file that gets shorter while it is read" all_of "exits 1" \
 	"complains 'stripped: it got shorter while it was read'"
+mkfifo "$work/closed" || exit 1
+exec 8<>"$work/closed"
+exec 9>"$work/closed" 8>&-
+run sh -c "\"$malleable\" inspect \"$work/static\" >&9"
+exec 9>&-
+ok "it ends by SIGPIPE where nobody reads on" \
+	all_of "exits $((128 + $(kill -l PIPE)))" "[ ! -s '$work/err' ]"
 run "$malleable" inspect
 ok "no file is one of usage" all_of "exits 2" "complains 'see malleable inspect --help'"
 done_testing

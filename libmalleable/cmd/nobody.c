@@ -66,6 +66,9 @@ int mal_nobody_end(const char *command, pid_t child)
 			return 1;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
+	/* Who reads what is printed has seen enough. */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+		raise(SIGPIPE);
 	if (WIFSTOPPED(status)) {
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);

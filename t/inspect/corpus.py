@@ -20,6 +20,12 @@ COMPILERS = {
     "clang": {".c": CLANG, ".cc": re.sub(r"clang(?=-\d+$|$)", "clang++", CLANG)},
 }
 
+# Ways to compile for the machine at hand, as users do.
+MACHINE_WAYS = {level + name: options + machine
+                for name, machine in (("", []), ("v3", ["-march=x86-64-v3"]),
+                                      ("v4", ["-march=x86-64-v4"]))
+                for level, options in (("O2", ["-O2"]), ("O3", ["-O3"]),
+                                       ("O3u", ["-O3", "-funroll-loops"]))}
 # Versions of which each hot region must be found.
 FOLLOWED = {"gcc": ("12",), "clang": ("14", "19", "21")}
 
