@@ -14,6 +14,7 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/handover.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/script.h"
 #include "spank/contained.h"
 #include "spank/entries.h"
@@ -31,32 +32,19 @@ static char script_path[MAL_SCRIPT_PATH];
 /* And beside it the socket of its launchers (core/handover.h); likewise. */
 static char handovers_path[MAL_SCRIPT_PATH];
 
-/* How Open MPI 4, PRRTE 3 (Open MPI 5) and PRRTE 2 call what they start in front of each rank. */
-static const char *const agents[] = {"OMPI_MCA_orte_fork_agent", "PRTE_MCA_odls_base_exec_agent",
-				     "PRTE_MCA_prte_fork_agent"};
-
 bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes)
 {
-	/* Those of Open MPI and PRRTE, which have PMIx, come first. */
-	static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy", "pmi_proxy",
-					      "hydra_bstrap_proxy"};
+	const struct mal_launcher *launcher;
 	char **words, number[16];
-	const char *name;
 	int count;
 
 	if (spank_get_item(spank, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS || count < 1)
 		return false;
-	name = strrchr(words[0], '/');
-	name = name ? name + 1 : words[0];
-	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++) {
-		if (strcmp(name, daemons[i]) != 0)
-			continue;
-		if (i < 2 && spank_getenv(spank, "SLURM_JOB_NUM_NODES", number, sizeof(number)) ==
-				     ESPANK_SUCCESS)
-			mal_number_parse(number, 2, MAL_LAUNCHED_NODES, nodes);
-		return true;
-	}
-	return false;
+	launcher = mal_launcher_of_daemon(words[0]);
+	if (launcher && launcher->agent &&
+	    spank_getenv(spank, "SLURM_JOB_NUM_NODES", number, sizeof(number)) == ESPANK_SUCCESS)
+		mal_number_parse(number, 2, MAL_LAUNCHED_NODES, nodes);
+	return launcher != NULL;
 }
 
 bool balance_launchers_may_run(spank_t spank)
@@ -177,9 +165,9 @@ bool balance_launchers_set(const struct mal_setup_env *env)
 
 	if (!make_agent(agent, sizeof(agent)))
 		return false;
-	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
-		if (env->get(env->context, agents[i], old, sizeof(old)) == 0)
-			env->set(env->context, agents[i], agent);
+	for (const struct mal_launcher *each = mal_launchers; each->name; each++)
+		if (each->agent && env->get(env->context, each->agent, old, sizeof(old)) == 0)
+			env->set(env->context, each->agent, agent);
 	return true;
 }
 
@@ -192,8 +180,8 @@ void balance_launchers_unset(const struct mal_setup_env *env)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (env->get(env->context, names[i], value, sizeof(value)))
 			env->unset(env->context, names[i]);
-	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
-		if (env->get(env->context, agents[i], value, sizeof(value)) == 1 &&
+	for (const struct mal_launcher *each = mal_launchers; each->name; each++)
+		if (each->agent && env->get(env->context, each->agent, value, sizeof(value)) == 1 &&
 		    strstr(value, "/" PROGRAM))
-			env->unset(env->context, agents[i]);
+			env->unset(env->context, each->agent);
 }

@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 33
+plan 35
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -228,6 +228,25 @@ ok "files and functions that the design names are there" none unnamed
 printf '%s\n' '`core/no.c`, `core/segment.c`, `mal_no()` and `mal_map()`' >"$work/page.md"
 ok "which finds those that are not" [ "$(unnamed "$work/page.md" | sort | paste -sd,)" = \
 	"no file core/no.c,no function mal_no()" ]
+
+# unnamed_variables PAGE: variables that the product sets in users' environments, and PAGE lacks.
+unnamed_variables() {
+	{
+		grep -ohE '"MALLEABLE_[A-Z_]+"' libmalleable/core/env.h
+		grep -ohE '\.agent = "[A-Za-z_]+"' libmalleable/core/launcher_table.c
+		grep -ohE '(setenv\(|set\(env, )"[A-Z_]+"' libmalleable/core/setup.c \
+			libmalleable/rank/program/gomp_variables.c
+		grep -ohE '\{"[A-Za-z_]+", "[0-9]", false' libmalleable/rank/mpi/start.c
+	} | grep -oE '"[A-Za-z_]+"' | tr -d '"' | sort -u >"$work/variables"
+	while read -r name; do
+		grep -qF "*$name*" "$1" || echo "$name"
+	done <"$work/variables"
+}
+ok "balance(7) names each variable that is set" all_of \
+	"none unnamed_variables doc/man/balance.7.scd" "[ \$(wc -l <'$work/variables') -gt 25 ]"
+sed 's/[*]PRTE_MCA_odls[a-z_]*[*]//' doc/man/balance.7.scd >"$work/page.scd"
+ok "which finds one that it lacks" [ "$(unnamed_variables "$work/page.scd")" = \
+	PRTE_MCA_odls_base_exec_agent ]
 
 ok "no identifier uses a word that the glossary replaces" none t/words.py
 # The table of another glossary, and code with and without its words.

@@ -26,6 +26,7 @@
 #include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/off_file.h"
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
@@ -59,8 +60,11 @@ static bool is(const char *name, const char *value)
 /* For what is said once. */
 static bool is_first(void)
 {
-	return getenv("OMPI_COMM_WORLD_LOCAL_RANK") ? is("OMPI_COMM_WORLD_LOCAL_RANK", "0")
-						    : is("PMIX_RANK", "0");
+	const char *rank = mal_launcher_told(environ, MAL_LAUNCHER_LOCAL_RANK);
+
+	if (!rank)
+		rank = mal_launcher_told(environ, MAL_LAUNCHER_RANK);
+	return rank && strcmp(rank, "0") == 0;
 }
 
 /* What the site wants printed of launchers that nobody asked to balance; NULL: somebody did. */
@@ -149,8 +153,8 @@ static unsigned int count_nodes(void)
 {
 	unsigned int here, all, nodes = 0;
 
-	if (mal_number_parse(getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), 0, UINT_MAX, &here) &&
-	    mal_number_parse(getenv("OMPI_COMM_WORLD_SIZE"), 0, UINT_MAX, &all) && all > here)
+	if (mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_SIZE, UINT_MAX, &here) &&
+	    mal_launcher_number(environ, MAL_LAUNCHER_SIZE, UINT_MAX, &all) && all > here)
 		mal_number_parse(getenv("SLURM_JOB_NUM_NODES"), 2, MAL_LAUNCHED_NODES, &nodes);
 	return nodes;
 }
@@ -222,7 +226,7 @@ static int ask(struct mal_launcher_group *group, long deadline, int *segment,
 
 	if (own < 0 || mal_cpumask_get_affinity(0, &request.cpus) < 0)
 		return mal_fail_errno(err, "cannot look at the own process");
-	mal_number_parse(getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), 0, MAL_MAX_RANKS, &request.expected);
+	mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_SIZE, MAL_MAX_RANKS, &request.expected);
 	fd = meet(group, deadline, err);
 	if (fd >= 0) {
 		if (mal_descriptor_send(fd, own, &request, sizeof(request)) == 0 &&
@@ -298,12 +302,12 @@ static void execute_in(char *list, char **argv)
 
 /*
  * A program's name is looked for where mpirun did: --path, PATH, and the working directory. Open
- * MPI 4 leaves --path in OMPI_exec_path (orte/mca/odls/base/odls_base_default_fns.c), PRRTE 3 gives
+ * MPI 4 leaves --path in a variable (orte/mca/odls/base/odls_base_default_fns.c), PRRTE 3 gives
  * us the whole path. No command line is read: words there may be the program's own.
  */
 static void execute(char **argv)
 {
-	const char *list = getenv("OMPI_exec_path");
+	const char *list = mal_launcher_told(environ, MAL_LAUNCHER_PATH);
 	char here[] = ".", *copy = list && !strchr(argv[0], '/') ? strdup(list) : NULL;
 
 	if (copy)

@@ -14,12 +14,14 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/core/launcher_table.h"
 
 #define GROUP_LENGTH 60
 
 int mal_meeting_find(struct mal_meeting *meeting, struct mal_error *err)
 {
-	const char *path = getenv("PMIX_SERVER_TMPDIR"), *group = getenv("PMIX_NAMESPACE");
+	const char *path = mal_launcher_told(environ, MAL_LAUNCHER_DIRECTORY),
+		   *group = mal_launcher_told(environ, MAL_LAUNCHER_JOB);
 	struct stat status;
 
 	if (!path || !group || strchr(group, '/'))

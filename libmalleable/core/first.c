@@ -4,9 +4,7 @@
 
 #include <stddef.h>
 
-/* mpirun's ranks have Slurm's variable too: that of the script or the daemon around them. */
-static const char *const names[] = {
-	"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "SLURM_PROCID="};
+#include "libmalleable/core/launcher_table.h"
 
 /* The barrier keeps the compiler from making this a call of the C library's. */
 char *mal_behind(char *text, const char *prefix)
@@ -19,14 +17,27 @@ char *mal_behind(char *text, const char *prefix)
 	return text;
 }
 
+/* The value of NAME in VARIABLES, NULL: it is not set. */
+static const char *find(char *const *variables, const char *name)
+{
+	for (char *const *at = variables; name && at && *at; at++) {
+		const char *rest = mal_behind(*at, name);
+
+		if (rest && *rest == '=')
+			return rest + 1;
+	}
+	return NULL;
+}
+
 bool mal_is_first(char *const *variables)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		for (char *const *at = variables; at && *at; at++) {
-			const char *value = mal_behind(*at, names[i]);
+	const char *rank = NULL;
 
-			if (value)
-				return value[0] == '0' && !value[1];
-		}
-	return true;
+	for (const struct mal_launcher *launcher = mal_launchers; launcher->name && !rank;
+	     launcher++)
+		rank = find(variables, launcher->facts[MAL_LAUNCHER_RANK]);
+	/* Ranks of a launcher have it too: that of the script or the daemon around them. */
+	if (!rank)
+		rank = find(variables, "SLURM_PROCID");
+	return !rank || (rank[0] == '0' && !rank[1]);
 }

@@ -22,6 +22,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/request.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/rank/cpus/bind.h"
@@ -87,15 +88,6 @@ static int open_segment(struct mal_rank *rank, struct mal_error *err)
 	return result;
 }
 
-/* Read the first of the variables NAMES that holds a number below LIMIT. */
-static bool first_number(const char *const *names, unsigned long limit, unsigned int *value)
-{
-	for (; *names; names++)
-		if (mal_number_parse(getenv(*names), 0, limit - 1, value))
-			return true;
-	return false;
-}
-
 /*
  * Ask a launcher's PMIx server, such as that of prterun, which sets no variable of an MPI library.
  */
@@ -104,7 +96,7 @@ static bool ask_pmix(const struct mal_rank *rank, unsigned int *number, unsigned
 	unsigned int local, size;
 	bool known;
 
-	if (!getenv("PMIX_RANK") || !mal_pmix_open(true))
+	if (!mal_launcher_told(environ, MAL_LAUNCHER_RANK) || !mal_pmix_open(true))
 		return false;
 	known = mal_pmix_local(&local, &size) && local < rank->segment.rank_count &&
 		size <= rank->segment.rank_count;
@@ -116,31 +108,35 @@ static bool ask_pmix(const struct mal_rank *rank, unsigned int *number, unsigned
 	return known;
 }
 
+/* The number of ranks on this node, or in the job, which will do where all of it is here. */
+static void read_size(struct mal_rank *rank)
+{
+	unsigned int most = rank->segment.rank_count;
+
+	if (!mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_SIZE, most, &rank->rank_count))
+		mal_launcher_number(environ, MAL_LAUNCHER_SIZE, most, &rank->rank_count);
+}
+
 /*
  * Find our number among the ranks on this node: from Slurm's plugin; else from the launcher's
- * variables (Open MPI, MPICH, Intel MPI), or PMIx; else from the rank in the job, which will do
- * where all of it is on one node. A program without a launcher is alone.
+ * variables, or PMIx; else from the rank in the job, likewise. A program without a launcher is
+ * alone.
  */
 static void find_rank(struct mal_rank *rank)
 {
-	static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-						  NULL};
-	static const char *const ranks[] = {"PMIX_RANK", "PMI_RANK", NULL};
-	static const char *const sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-					    "PMI_SIZE", NULL};
+	unsigned int most = rank->segment.rank_count - 1;
 
 	rank->rank_count = rank->segment.rank_count;
 	if (getenv(MAL_ENV_LOCAL_RANK)) {
-		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, rank->segment.rank_count - 1,
-				     &rank->me))
+		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, most, &rank->me))
 			return;
-	} else if (first_number(local_ranks, rank->segment.rank_count, &rank->me)) {
-		first_number(sizes, rank->segment.rank_count + 1ul, &rank->rank_count);
+	} else if (mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_RANK, most, &rank->me)) {
+		read_size(rank);
 		return;
 	} else if (ask_pmix(rank, &rank->me, &rank->rank_count)) {
 		return;
-	} else if (first_number(ranks, rank->segment.rank_count, &rank->me)) {
-		first_number(sizes, rank->segment.rank_count + 1ul, &rank->rank_count);
+	} else if (mal_launcher_number(environ, MAL_LAUNCHER_RANK, most, &rank->me)) {
+		read_size(rank);
 		return;
 	}
 	rank->me = 0;

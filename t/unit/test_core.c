@@ -20,6 +20,7 @@
 #include "libmalleable/core/elf_file.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/first.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/needless.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/site_report.h"
@@ -572,6 +573,43 @@ static void first_ranks(void **state)
 	assert_true(mal_is_first(NULL));
 }
 
+static void sets(char *variable, size_t size, const char *name, const char *value)
+{
+	assert_non_null(name);
+	snprintf(variable, size, "%s=%s", name, value);
+}
+
+/* What a row has is found by that row alone; what it lacks comes from the next one. */
+static void launchers_of_the_table(void **state)
+{
+	const struct mal_launcher *each = mal_launchers;
+	char program[64], variable[64], other[64] = "PMI_RANK=7";
+	char *variables[] = {variable, other, NULL};
+	unsigned int number;
+
+	(void)state;
+	for (; each->name; each++) {
+		snprintf(program, sizeof(program), "/usr/bin/%s", each->daemons[0]);
+		assert_string_equal(mal_launcher_of_daemon(program)->daemons[0], each->daemons[0]);
+		for (int fact = 0; fact < MAL_LAUNCHER_FACTS; fact++) {
+			if (!each->facts[fact])
+				continue;
+			sets(variable, sizeof(variable), each->facts[fact], "3");
+			assert_string_equal(mal_launcher_told(variables, fact), "3");
+			assert_true(mal_launcher_number(variables, fact, 3, &number));
+			assert_int_equal(number, 3);
+		}
+	}
+	assert_null(mal_launcher_of_daemon("/orted/app"));
+	assert_null(mal_launcher_of_daemon("orted2"));
+	sets(variable, sizeof(variable), "PMIX_RANK", "9");
+	assert_string_equal(mal_launcher_told(variables, MAL_LAUNCHER_RANK), "9");
+	assert_true(mal_launcher_number(variables, MAL_LAUNCHER_RANK, 8, &number));
+	assert_int_equal(number, 7);
+	assert_false(mal_launcher_number(variables, MAL_LAUNCHER_RANK, 6, &number));
+	assert_null(mal_launcher_told(variables, MAL_LAUNCHER_LOCAL_RANK));
+}
+
 /* Our library is left out for the file PATH in an environment of COUNT variables. */
 static bool is_needless(const char *path, size_t count)
 {
@@ -703,6 +741,7 @@ int main(void)
 		cmocka_unit_test(unseen_is_left_out),
 		cmocka_unit_test(unseen_is_told),
 		cmocka_unit_test(first_ranks),
+		cmocka_unit_test(launchers_of_the_table),
 		cmocka_unit_test(needless_programs),
 		cmocka_unit_test(site_reports),
 		cmocka_unit_test(names_of_files_end),

@@ -11,6 +11,7 @@
 
 #include "libmalleable/base/raw.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/variables.h"
 
 static bool is_true(const char *value)
@@ -73,13 +74,11 @@ static bool is_about_tools(const char *name, const char *usual)
 static unsigned long cpus_at_start(const cpu_set_t *cpus)
 {
 	const char *all = mal_variable(environ, MAL_ENV_HOME),
-		   *ranks = mal_variable(environ, "OMPI_COMM_WORLD_LOCAL_SIZE");
+		   *ranks = mal_launcher_told(environ, MAL_LAUNCHER_LOCAL_SIZE);
 	unsigned long count = (unsigned long)CPU_COUNT(cpus), parts;
 
 	if (!all)
 		all = mal_variable(environ, MAL_ENV_CPUS);
-	if (!ranks)
-		ranks = mal_variable(environ, "MPI_LOCALNRANKS");
 	if (all && ranks && list_is_in(all, cpus) && read_number(&ranks, &parts) && parts)
 		count /= parts;
 	return count;
