@@ -38,14 +38,20 @@ int balance_site_report_make(void)
 static int store(int fd, const char *file, uid_t user, gid_t group)
 {
 	char path[640], owner[16], owners_group[16];
-	const char *arguments[] = {"malleable-store", file, owner, owners_group, NULL};
+	const char *arguments[] = {"malleable-store", owner, owners_group, NULL};
+	const char *hidden[] = {file, NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	pid_t process;
 
 	snprintf(path, sizeof(path), "%s/malleable-store", balance_config.libdir);
 	snprintf(owner, sizeof(owner), "%u", (unsigned int)user);
 	snprintf(owners_group, sizeof(owners_group), "%u", (unsigned int)group);
-	process = mal_spawn(path, arguments, environment, &fd, 1, false);
+	process = mal_spawn(&(struct mal_spawn){.path = path,
+						.arguments = arguments,
+						.hidden = hidden,
+						.environment = environment,
+						.fds = &fd,
+						.count = 1});
 	return process < 0 ? -1
 			   : mal_spawn_end(process, mal_now_ms() + balance_deadline_left(STORE_MS));
 }

@@ -34,14 +34,15 @@
 static const char *const field_names[] = {"no", "admin", "system", "extra"};
 
 /*
- * Start malleable-slurm as root, with OUTPUT (-1: none) as descriptor 3. Returns its process, or
- * -1.
+ * Start malleable-slurm as root, with TEXT, or with OUTPUT as descriptor 3; NULL, -1: none. Returns
+ * its process, or -1.
  */
-static pid_t spawn(const char *what, uint32_t job, const char *last, int output)
+static pid_t spawn(const char *what, uint32_t job, const char *text, int output)
 {
 	const char *configuration = getenv("SLURM_CONF");
 	char path[640], number[16], variable[1024];
-	const char *arguments[] = {"malleable-slurm", what, number, last, NULL};
+	const char *arguments[] = {"malleable-slurm", what, number, text ? NULL : "3", NULL};
+	const char *hidden[] = {text, NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL, NULL};
 
 	snprintf(path, sizeof(path), "%s/malleable-slurm", balance_config.libdir);
@@ -50,7 +51,12 @@ static pid_t spawn(const char *what, uint32_t job, const char *last, int output)
 	if (configuration && snprintf(variable, sizeof(variable), "SLURM_CONF=%s", configuration) <
 				     (int)sizeof(variable))
 		environment[2] = variable;
-	return mal_spawn(path, arguments, environment, &output, output >= 0 ? 1 : 0, false);
+	return mal_spawn(&(struct mal_spawn){.path = path,
+					     .arguments = arguments,
+					     .hidden = text ? hidden : NULL,
+					     .environment = environment,
+					     .fds = &output,
+					     .count = output >= 0});
 }
 
 /* Ask slurmctld, within the deadline. */
@@ -63,7 +69,7 @@ static bool ask_partition(uint32_t job, char *name, size_t size)
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return false;
-	process = spawn("partition", job, "3", ends[1]);
+	process = spawn("partition", job, NULL, ends[1]);
 	close(ends[1]);
 	if (process > 0 && mal_spawn_end(process, deadline) == 0)
 		got = read(ends[0], name, size - 1);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "spank/slurmctld_client.h"
@@ -107,12 +108,15 @@ static int set_comment(const job_info_t *job, const char *field, const char *tex
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {MAL_OPTIONS_END};
-	int option = mal_option(&tool, argc, argv, "+", options), count = argc - optind;
 	job_info_msg_t *list = NULL;
+	int option, count;
 	const job_info_t *job;
 	uint32_t number;
 	bool partition;
 
+	mal_hidden_take(&argc, &argv);
+	option = mal_option(&tool, argc, argv, "+", options);
+	count = argc - optind;
 	if (option != MAL_OPTION_END)
 		return option == MAL_OPTION_ANSWERED ? 0 : 2;
 	argv += optind;

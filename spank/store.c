@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/output.h"
@@ -23,7 +24,7 @@
 
 static void usage(FILE *out)
 {
-	fputs("Usage: malleable-store FILE USER GROUP\n"
+	fputs("Usage: malleable-store USER GROUP FILE\n"
 	      "\n"
 	      "Writes the report of a step of USER's from descriptor 3 into the new FILE; a name\n"
 	      "that is taken gets a number. The balance plugin starts it as root.\n"
@@ -67,17 +68,19 @@ static int store(const char *path, uid_t user, gid_t group, const char *text, si
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {MAL_OPTIONS_END};
-	int option = mal_option(&tool, argc, argv, "+", options);
 	unsigned int user, group;
 	size_t length;
 	char *text;
+	int option;
 
+	mal_hidden_take(&argc, &argv);
+	option = mal_option(&tool, argc, argv, "+", options);
 	if (option != MAL_OPTION_END)
 		return option == MAL_OPTION_ANSWERED ? 0 : 2;
 	argv += optind;
-	if (argc - optind != 3 || !mal_number_parse(argv[1], 0, UINT32_MAX - 1, &user) ||
-	    !mal_number_parse(argv[2], 0, UINT32_MAX - 1, &group)) {
-		mal_option_wrong(&tool, "give FILE USER GROUP");
+	if (argc - optind != 3 || !mal_number_parse(argv[0], 0, UINT32_MAX - 1, &user) ||
+	    !mal_number_parse(argv[1], 0, UINT32_MAX - 1, &group)) {
+		mal_option_wrong(&tool, "give USER GROUP FILE");
 		return 2;
 	}
 	text = malloc(MAL_SITE_REPORT_MAX);
@@ -85,5 +88,5 @@ int main(int argc, char **argv)
 	/* Nothing came, or it is no report. */
 	if (!length || *text != '{')
 		return 3;
-	return store(argv[0], user, group, text, length);
+	return store(argv[2], user, group, text, length);
 }

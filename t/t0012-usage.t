@@ -225,7 +225,7 @@ internal_wrong() {
 		"$lib/malleable-agent" --life-fd x || return
 	usage malleabled "--life-fd x: must be a number" "$lib/malleabled" --life-fd x &&
 		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x &&
-		usage malleable-store "give FILE USER GROUP" "$lib/malleable-store" /f -1 0
+		usage malleable-store "give USER GROUP FILE" "$lib/malleable-store" 0 x /f
 }
 ok "and refuse what they do not know" internal_wrong
 

@@ -7,12 +7,16 @@ need_cluster
 command -v python3 >/dev/null || skip_all "needs python3"
 ordinary_users
 mkdir -m 777 "$work/reports" "$work/user"
+mkdir "$work/user/secret"
+cp "$builddir/t/policies/random.so" "$work/user/secret/"
 start_cluster --plugin-args "report_dir=$work/reports"
 host=$(hostname -s)
 malleable=$stage/bin/malleable
 # sleeps: a step in the background; socket is its controller's.
 sleeps() {
-	begin "${user[@]}" srun -J sleeps -Q -D / -n1 --balance --balance-report=off sleep 1000
+	begin "${user[@]}" env MALLEABLE_POLICIES="$work/user/secret" srun -J sleeps -Q -D / -n1 \
+		--balance=random --balance-report="$work/user/secret-%x" \
+		--balance-trace="$work/user/secret-%x.trace" sleep 1000
 	wait_until socket_is_there
 }
 socket_is_there() {
@@ -77,6 +81,17 @@ ok "a full disk is said" all_of "exits 0" "complains 'cannot write the report to
 
 # Sockets.
 sleeps
+# What others read of the processes that are the step's, and no task or srun of the user's.
+command_lines() {
+	local pid
+	for pid in $(pids_of malleabled) $(pids_of malleable-polic); do
+		"${other[@]}" cat "/proc/$pid/cmdline" | tr '\0' '\n'
+	done >"$work/lines"
+}
+has_policy() { command_lines && grep -qx malleable-policy "$work/lines"; }
+wait_until has_policy
+ok "strangers read no names of a user's in command lines of a step" all_of \
+	"grep -qx -- --socket $work/lines" "! grep -Eq 'secret|sleeps' $work/lines"
 ok "a controller's socket is its user's alone" test "$(stat -c '%u %a' "$socket")" = "65534 600"
 talk() {
 	python3 - "$socket" "$1" <<'PY'

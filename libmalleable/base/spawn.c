@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,6 +16,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/patience.h"
 
 /* A killed process ends at once; one that the kernel keeps is not waited for. */
@@ -62,8 +65,9 @@ static void plan_signals(posix_spawnattr_t *attributes)
 						     POSIX_SPAWN_SETSID);
 }
 
-pid_t mal_spawn(const char *path, const char *const *arguments, char *const *environment,
-		const int *fds, unsigned int count, bool streams)
+/* Returns the process, or -1 with errno. */
+static pid_t spawn(const struct mal_spawn *what, const char *const *arguments, const int *fds,
+		   int count)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -73,16 +77,52 @@ pid_t mal_spawn(const char *path, const char *const *arguments, char *const *env
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	plan_signals(&attributes);
-	failed = plan_descriptors(&actions, fds, (int)count, streams);
+	failed = plan_descriptors(&actions, fds, count, what->streams);
 	if (!failed)
-		failed = posix_spawn(&pid, path, &actions, &attributes, (char *const *)arguments,
-				     environment);
+		failed = posix_spawn(&pid, what->path, &actions, &attributes,
+				     (char *const *)arguments, what->environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	if (!failed)
 		return pid;
 	errno = failed;
 	return -1;
+}
+
+/* The words are in a descriptor behind the others. */
+static pid_t spawn_hidden(const struct mal_spawn *what, int words)
+{
+	const char *arguments[MAL_SPAWN_ARGUMENTS + 3];
+	int fds[MAL_SPAWN_FDS + 1];
+	unsigned int count = 0;
+	char number[16];
+
+	for (; what->arguments[count] && count < MAL_SPAWN_ARGUMENTS; count++)
+		arguments[count] = what->arguments[count];
+	snprintf(number, sizeof(number), "%u", MAL_SPAWN_FIRST_FD + what->count);
+	arguments[count++] = MAL_HIDDEN_OPTION;
+	arguments[count++] = number;
+	arguments[count] = NULL;
+	memcpy(fds, what->fds, what->count * sizeof(*fds));
+	fds[what->count] = words;
+	return spawn(what, arguments, fds, (int)what->count + 1);
+}
+
+pid_t mal_spawn(const struct mal_spawn *what)
+{
+	int words, failed;
+	pid_t pid;
+
+	if (!what->hidden)
+		return spawn(what, what->arguments, what->fds, (int)what->count);
+	words = mal_hidden_make(what->hidden);
+	if (words < 0)
+		return -1;
+	pid = spawn_hidden(what, words);
+	failed = errno;
+	close(words);
+	errno = failed;
+	return pid;
 }
 
 /* Without a descriptor, as when none is free. Returns whether the child ended by itself. */

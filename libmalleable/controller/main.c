@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "libmalleable/base/confine.h"
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/controller/detach.h"
 #include "libmalleable/controller/step.h"
@@ -74,8 +75,10 @@ int main(int argc, char **argv)
 {
 	struct mal_arguments arguments;
 	struct mal_error err = {""};
-	int result = parse_arguments(argc, argv, &arguments);
+	int result;
 
+	mal_hidden_take(&argc, &argv);
+	result = parse_arguments(argc, argv, &arguments);
 	if (result)
 		return result > 0 ? 0 : 2;
 	mal_ignore_signals();

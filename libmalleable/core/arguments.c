@@ -14,7 +14,8 @@
 #define FD_MAX (1u << 20)
 
 enum kind {
-	TEXT,	  /* const char *; NULL: left out */
+	TEXT,	  /* const char *, hidden from others; NULL: left out */
+	SHOWN,	  /* the same, but everybody may read it */
 	NUMBER,	  /* unsigned int; 0: left out */
 	IDENTITY, /* unsigned int; left out unless becomes_user */
 	FD,	  /* int; -1: left out */
@@ -37,13 +38,11 @@ struct writing {
 	void *context;
 };
 
-static void add(struct writing *to, const char *option, const char *value)
+static void add(struct mal_words *words, const char *option, const char *value)
 {
-	struct mal_command_line *line = to->line;
-
-	line->words[line->count++] = option;
-	line->words[line->count++] = value;
-	line->words[line->count] = NULL;
+	words->words[words->count++] = option;
+	words->words[words->count++] = value;
+	words->words[words->count] = NULL;
 }
 
 static void add_number(struct writing *to, const char *option, unsigned int number)
@@ -51,7 +50,7 @@ static void add_number(struct writing *to, const char *option, unsigned int numb
 	char *text = to->line->numbers[to->line->number_count++];
 
 	snprintf(text, sizeof(to->line->numbers[0]), "%u", number);
-	add(to, option, text);
+	add(&to->line->shown, option, text);
 }
 
 static void add_fd(struct writing *to, const char *option, int fd)
@@ -68,9 +67,11 @@ static void write(struct writing *to, const struct argument *argument, const voi
 
 	switch (argument->kind) {
 	case TEXT:
+	case SHOWN:
 		text = *(const char *const *)field;
 		if (text)
-			add(to, argument->option, text);
+			add(argument->kind == TEXT ? &to->line->hidden : &to->line->shown,
+			    argument->option, text);
 		break;
 	case NUMBER:
 	case IDENTITY:
@@ -101,7 +102,8 @@ static bool read_word(struct mal_arguments *arguments, enum kind kind, void *fie
 		      const char *word)
 {
 	switch (kind) {
-	case TEXT: *(const char **)field = word; return true;
+	case TEXT:
+	case SHOWN: *(const char **)field = word; return true;
 	case FD: return read_fd(field, word);
 	case CGROUPS:
 		return arguments->cgroup_count < MAL_ARGUMENTS_CGROUPS &&
@@ -129,7 +131,7 @@ static const struct argument table[] = {
 	 "cgroup.procs of a cgroup to enter first; may be given several times"},
 	{"--user", IDENTITY, FIELD(user), "U", "with --group: become this user, from root"},
 	{"--group", IDENTITY, FIELD(group), "G", "and of this group"},
-	{"--socket", TEXT, FIELD(socket), "F", "name of the socket for requests"},
+	{"--socket", SHOWN, FIELD(socket), "F", "name of the socket for requests"},
 	{"--cpus", TEXT, FIELD(cpus), "LIST", "the step's CPUs on this node"},
 	{"--idle", TEXT, FIELD(idle), "LIST",
 	 "CPUs beside the step's that the ranks may use (grow=job); --cpus has them too"},
@@ -169,9 +171,8 @@ void mal_arguments_format(const struct mal_arguments *arguments, const char *pro
 {
 	struct writing to = {arguments, line, move, context};
 
-	line->words[0] = program;
-	line->words[1] = NULL;
-	line->count = 1;
+	line->shown = (struct mal_words){{program, NULL}, 1};
+	line->hidden = (struct mal_words){{NULL}, 0};
 	line->number_count = 0;
 	for (size_t i = 0; i < COUNT; i++)
 		write(&to, &table[i], (const char *)arguments + table[i].offset);

@@ -56,10 +56,15 @@ struct mal_arguments {
 	.segment_fd = -1, .life_fd = -1, .report_fd = -1, .start_fd = -1, .listen_fd = -1, \
 	.site_fd = -1, .agent_fd = -1
 
+struct mal_words {
+	const char *words[MAL_ARGUMENTS_MAX + 2]; /* NULL ends them */
+	unsigned int count;
+};
+
 /* A command line. It points into itself, and to the texts in what it was made of. */
 struct mal_command_line {
-	const char *words[MAL_ARGUMENTS_MAX + 2]; /* the first is the program, NULL ends them */
-	unsigned int count;
+	struct mal_words shown;	 /* from the program's name on */
+	struct mal_words hidden; /* behind them, what others must not read (base/hidden.h) */
 	char numbers[MAL_ARGUMENTS_MAX / 2][12];
 	unsigned int number_count;
 };

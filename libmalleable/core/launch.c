@@ -67,8 +67,12 @@ static pid_t spawn(const struct mal_launch_options *options, int life, int repor
 	mal_arguments_format(&arguments, "malleabled", move, &descriptors, &line);
 	if (options->users_topology)
 		add_topology(environment + 2);
-	return mal_spawn(options->path, line.words, environment, descriptors.fds, descriptors.count,
-			 false);
+	return mal_spawn(&(struct mal_spawn){.path = options->path,
+					     .arguments = line.shown.words,
+					     .hidden = line.hidden.words,
+					     .environment = environment,
+					     .fds = descriptors.fds,
+					     .count = descriptors.count});
 }
 
 /*

@@ -21,7 +21,7 @@
 static pid_t spawn(const char *directory, const char *file, int exchange, int socket)
 {
 	char path[PATH_MAX];
-	const char *arguments[] = {"malleable-policy", file, NULL};
+	const char *arguments[] = {"malleable-policy", NULL}, *hidden[] = {file, NULL};
 	char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	const int fds[] = {exchange, socket};
 
@@ -29,7 +29,13 @@ static pid_t spawn(const char *directory, const char *file, int exchange, int so
 			       MAL_HOST_SOCKET == MAL_SPAWN_FIRST_FD + 1,
 		       "these are the places of the host's descriptors");
 	if (snprintf(path, sizeof(path), "%s/malleable-policy", directory) < (int)sizeof(path))
-		return mal_spawn(path, arguments, environment, fds, 2, true);
+		return mal_spawn(&(struct mal_spawn){.path = path,
+						     .arguments = arguments,
+						     .hidden = hidden,
+						     .environment = environment,
+						     .fds = fds,
+						     .count = 2,
+						     .streams = true});
 	errno = ENAMETOOLONG;
 	return -1;
 }

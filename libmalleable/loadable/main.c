@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/loadable/exchange.h"
 
@@ -86,12 +87,14 @@ static const struct mal_tool tool = {"malleable-policy", PACKAGE_VERSION, usage}
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {MAL_OPTIONS_END};
-	int option = mal_option(&tool, argc, argv, "", options);
 	struct mal_exchange *exchange;
 	const struct mal_policy *policy;
 	void *state = NULL;
+	int option;
 	char byte;
 
+	mal_hidden_take(&argc, &argv);
+	option = mal_option(&tool, argc, argv, "", options);
 	if (option != MAL_OPTION_END)
 		return option == MAL_OPTION_ANSWERED ? 0 : 2;
 	if (optind + 1 != argc) {

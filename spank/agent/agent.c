@@ -96,7 +96,11 @@ static pid_t spawn(const char *path, const struct passwd *user, int listening, i
 	snprintf(uid, sizeof(uid), "%u", (unsigned int)user->pw_uid);
 	snprintf(gid, sizeof(gid), "%u", (unsigned int)user->pw_gid);
 	snprintf(patience, sizeof(patience), "--patience=%u", mal_patience());
-	return mal_spawn(path, arguments, environment, fds, 2, false);
+	return mal_spawn(&(struct mal_spawn){.path = path,
+					     .arguments = arguments,
+					     .environment = environment,
+					     .fds = fds,
+					     .count = 2});
 }
 
 /* Read the agent's answer on CONNECTION. Returns 0 if it took the step, or -1 with ERR. */

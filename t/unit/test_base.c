@@ -24,6 +24,7 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/input.h"
 #include "libmalleable/base/output.h"
 #include "libmalleable/base/readable.h"
@@ -365,8 +366,11 @@ static int run(const char *script, int descriptor, long limit_ms)
 {
 	const char *const arguments[] = {"sh", "-c", script, NULL};
 	char *environment[] = {"ONLY=this", NULL};
-	pid_t child =
-		mal_spawn("/bin/sh", arguments, environment, &descriptor, descriptor >= 0, false);
+	pid_t child = mal_spawn(&(struct mal_spawn){.path = "/bin/sh",
+						    .arguments = arguments,
+						    .environment = environment,
+						    .fds = &descriptor,
+						    .count = descriptor >= 0});
 
 	assert_true(child > 0);
 	return mal_spawn_end(child, mal_now_ms() + limit_ms);
@@ -395,6 +399,11 @@ static void descriptors_keep_apart(void **state)
 	const char *const arguments[] = {"sh", "-c", "echo a >&3; echo b >&4; echo c >&5", NULL};
 	static const int firsts[] = {4, 8, 209, 210, 211, 212, 500};
 	int ends[3][2], fds[3];
+	const struct mal_spawn what = {.path = "/bin/sh",
+				       .arguments = arguments,
+				       .environment = environ,
+				       .fds = fds,
+				       .count = 3};
 	char text[8];
 
 	(void)state;
@@ -404,10 +413,7 @@ static void descriptors_keep_apart(void **state)
 			fds[i] = fcntl(ends[i][1], F_DUPFD_CLOEXEC, firsts[n] + 2 - i);
 			close(ends[i][1]);
 		}
-		assert_int_equal(
-			mal_spawn_end(mal_spawn("/bin/sh", arguments, environ, fds, 3, false),
-				      mal_now_ms() + 5000),
-			0);
+		assert_int_equal(mal_spawn_end(mal_spawn(&what), mal_now_ms() + 5000), 0);
 		for (int i = 0; i < 3; i++) {
 			close(fds[i]);
 			assert_int_equal(read(ends[i][0], text, sizeof(text)), 2);
@@ -415,6 +421,50 @@ static void descriptors_keep_apart(void **state)
 			close(ends[i][0]);
 		}
 	}
+}
+
+/* Others read a command line, and not what is hidden; the program has both. */
+static void words_are_hidden(void **state)
+{
+	const char *const arguments[] = {"sh", "-c",
+					 "tr '\\0' ' ' </proc/$$/cmdline >&3; "
+					 "tr '\\0' , </dev/fd/4 >&3",
+					 NULL};
+	const char *const hidden[] = {"--job-name", "merger of two", "", NULL};
+	char text[256] = "", number[16], wrong[] = "99", name[] = "p", option[] = MAL_HIDDEN_OPTION;
+	char *words[] = {name, option, number, NULL}, **argv = words;
+	int ends[2], argc = 3, fd = mal_hidden_make(hidden);
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(mal_spawn_end(mal_spawn(&(struct mal_spawn){.path = "/bin/sh",
+								     .arguments = arguments,
+								     .hidden = hidden,
+								     .environment = environ,
+								     .fds = &ends[1],
+								     .count = 1}),
+				       mal_now_ms() + 5000),
+			 0);
+	assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+	assert_non_null(strstr(text, " --hidden-fd 4 --job-name,merger of two,,"));
+	snprintf(number, sizeof(number), "%d", ends[0]);
+	mal_hidden_take(&argc, &argv);
+	words[2] = wrong;
+	mal_hidden_take(&argc, &argv);
+	assert_ptr_equal(argv, words);
+	words[2] = number;
+	snprintf(number, sizeof(number), "%d", fd);
+	mal_hidden_take(&argc, &argv);
+	assert_int_equal(argc, 4);
+	assert_string_equal(argv[0], "p");
+	assert_string_equal(argv[2], "merger of two");
+	assert_string_equal(argv[3], "");
+	assert_null(argv[4]);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	free(argv[1]);
+	free(argv);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 static void programs_end_in_time(void **state)
@@ -432,7 +482,11 @@ static void programs_end_in_time(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(mal_spawn_end(child, mal_now_ms() + 50), 0);
 	errno = 0;
-	assert_int_equal(mal_spawn("/none", arguments, (char *[]){NULL}, NULL, 0, false), -1);
+	assert_int_equal(mal_spawn(&(struct mal_spawn){.path = "/none",
+						       .arguments = arguments,
+						       .hidden = arguments,
+						       .environment = environ}),
+			 -1);
 	assert_int_equal(errno, ENOENT);
 }
 
@@ -715,6 +769,7 @@ int main(void)
 		cmocka_unit_test(of_several_descriptors_none_stays),
 		cmocka_unit_test(a_descriptor_without_a_place),
 		cmocka_unit_test(programs_inherit_nothing_by_accident),
+		cmocka_unit_test(words_are_hidden),
 		cmocka_unit_test(descriptors_keep_apart),
 		cmocka_unit_test(programs_end_in_time),
 		cmocka_unit_test(files_are_written),

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/inside.h"
@@ -123,8 +124,8 @@ static void a_controller_is_told_everything(void **state)
 	assert_string_equal(
 		text,
 		"--segment-fd 3 --life-fd 4 --report-fd 5 --start-fd 6 --cgroup-fd 7 --cgroup-fd 8 "
-		"--cpus 0-3 --idle 4-7 --policy auto --step 7.0 --min-cpus 2 --patience 7 "
-		"--nodes 5 "
+		"--min-cpus 2 --patience 7 --nodes 5 "
+		"--cpus 0-3 --idle 4-7 --policy auto --step 7.0 "
 		"PATH=/usr/bin:/bin LC_ALL=C ");
 }
 
@@ -559,6 +560,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_kernel_tells_who_is_inside),
 	};
 
+	mal_hidden_take(&argc, &argv);
 	if (argc > 1 && strcmp(argv[0], "malleabled") == 0)
 		return be_controller(argv);
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

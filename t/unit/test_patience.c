@@ -80,8 +80,9 @@ static void client_reads_nothing(void)
 static void killed_child(void)
 {
 	char *environment[] = {NULL};
-	pid_t child = mal_spawn("/bin/true", (const char *const[]){"true", NULL}, environment, NULL,
-				0, false);
+	const char *const arguments[] = {"true", NULL};
+	pid_t child = mal_spawn(&(struct mal_spawn){
+		.path = "/bin/true", .arguments = arguments, .environment = environment});
 
 	assert_true(child > 0);
 	mal_spawn_end(child, 0);
