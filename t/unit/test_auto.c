@@ -396,6 +396,8 @@ static void auto_follows_what_can_be_followed(void **state)
 	assert_true(mean_cost(drifting_part, 100, 2) < 1.12);
 	/* Spikes are more than noise, and make leaving home doubtful: without any move 1.62. */
 	assert_true(mean_cost(spiky_part, 200, 1) < 1.6);
+	/* Plans that take effect late are judged by the window that they were for: else 1.576. */
+	assert_true(mean_cost(spiky_part, 200, 2) < 1.55);
 	/*
 	 * What cannot be followed costs little more than not moving, also if plans take effect
 	 * late.

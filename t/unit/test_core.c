@@ -267,6 +267,8 @@ static bool gets_it(const char *step)
 	}
 	snprintf(expected, sizeof(expected), "the trace is in %s.", claimed);
 	assert_memory_equal(note.text, expected, strlen(expected));
+	snprintf(expected, sizeof(expected), "without %s is another", path + strlen(claimed));
+	assert_non_null(strstr(note.text, expected));
 	snprintf(expected, sizeof(expected), "%s.%s", claimed, step);
 	if (strchr(step, '.'))
 		assert_string_equal(path, expected);

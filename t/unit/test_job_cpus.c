@@ -272,7 +272,10 @@ static void joins(void **state)
 	assert_string_equal(text_of(&idle), "2-3");
 	assert_string_equal(text_of(&node.entry[1].idle), "0,2-3");
 	assert_string_equal(text_of(&node.cpuset[0]), "0-1");
+	assert_true(node.there[1]);
 	balance_job_cpus_leave(pool);
+	assert_false(node.there[1]);
+	balance_job_cpus_leave(NULL);
 }
 
 /* It cannot write its file: nobody has anything else than before. */

@@ -2,7 +2,9 @@
 /* test_phase.c: at which boundaries a rank gives samples. */
 #include "t/unit/rank_fixture.h"
 
+#include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/phase.h"
+#include "libmalleable/rank/team.h"
 
 static struct mal_header *header;
 
@@ -111,6 +113,78 @@ static void regions_that_repeat(void **state)
 	}
 }
 
+unsigned int mal_team_max(const struct mal_rank *rank)
+{
+	(void)rank;
+	return 3;
+}
+
+/* By the kernel's clocks: what threads outside the team used, and how many CPUs are of use. */
+static void what_the_controller_checks_by(void **state)
+{
+	struct mal_snapshot said;
+
+	(void)state;
+	test_clock.process = 50 * MS;
+	test_clock.thread = 30 * MS;
+	put_thread(0, 0, 0);
+	begin_round(MAL_BOUNDARY_MARK, 1);
+	assert_true(says_sample(MAL_BOUNDARY_MARK));
+	assert_true(mal_snapshot_read(mal.slot, &said));
+	assert_in_range(said.cpu, 50 * MS - 1, 50 * MS + 1);
+	assert_in_range(said.unseen, 20 * MS - 1, 20 * MS + 1);
+	assert_int_equal(said.max, 3);
+}
+
+static unsigned int followed;
+static bool comes;
+
+void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
+{
+	(void)rank;
+	(void)cpus;
+	followed++;
+}
+
+void mal_cpus_apply_plan(struct mal_rank *rank)
+{
+	rank->cpus.seen_plan = header->plan;
+}
+
+bool mal_cpus_refresh(struct mal_rank *rank)
+{
+	(void)rank;
+	return comes;
+}
+
+/* The controller, while the rank sleeps. */
+static void answer(void)
+{
+	header->plan++;
+	header->answers++;
+}
+
+/* The team follows the plan that answers a sample, and CPUs that come by it. */
+static void answers_are_followed(void **state)
+{
+	(void)state;
+	header->rules |= MAL_RULE_AWAIT | MAL_RULE_BIND;
+	begin_round(MAL_BOUNDARY_COLLECTIVE, 1);
+	assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+	give_way = answer;
+	for (int with_cpus = 0; with_cpus < 2; with_cpus++) {
+		turn_clock(60 * MS);
+		comes = with_cpus;
+		followed = 0;
+		begin_round(MAL_BOUNDARY_COLLECTIVE, 1);
+		assert_true(says_sample(MAL_BOUNDARY_COLLECTIVE));
+		assert_int_equal(header->awaiting, 0);
+		assert_int_equal(mal.phase.missed, 0);
+		assert_int_equal(followed, 1 + with_cpus);
+	}
+	give_way = NULL;
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -120,6 +194,8 @@ int main(void)
 		CASE(by_the_clock),
 		CASE(inside),
 		CASE(regions_that_repeat),
+		CASE(what_the_controller_checks_by),
+		CASE(answers_are_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -460,6 +460,16 @@ static void near_first(void **state)
 	assert_int_equal(mal_cpus_borrow(&mal, 2), 1);
 	assert_int_equal(mal.cpus.borrowed[1], 2);
 	mal_cpus_release(&mal);
+	/* Then those of the own NUMA node. */
+	for (unsigned int cpu = 2; cpu < CPUS; cpu++) {
+		mal.segment.cpus[cpu].l3 = cpu;
+		mal.segment.cpus[cpu].numa = cpu < 4;
+	}
+	mal.cpus.seen_changes--;
+	mal_cpus_refresh(&mal);
+	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
+	assert_int_equal(mal.cpus.borrowed[0], 4);
+	mal_cpus_release(&mal);
 	mal.segment.header->rules |= MAL_RULE_ANY_ORDER;
 	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
 	assert_int_equal(mal.cpus.borrowed[0], 2);
@@ -521,6 +531,79 @@ static void the_longer_region_first(void **state)
 	mal_call_end();
 }
 
+/* Each CPU that a region gets lets it end earlier: the next lender chooses by that. */
+static void granted_regions_end_earlier(void **state)
+{
+	uint64_t now = UINT64_C(1) << 40;
+	uint64_t lasts = UINT64_C(600) << 12;
+
+	(void)state;
+	mal_request_open(&mal.segment, 1, 1, now + lasts, 2, true);
+	assert_true(mal_request_grant(&mal.segment, 1, now));
+	assert_int_equal(mal_request_read(&mal.segment, 1).cpus, 3);
+	assert_int_equal(mal_request_read(&mal.segment, 1).until, (now >> 12) + 400);
+	assert_true(mal_request_grant(&mal.segment, 1, now));
+	assert_int_equal(mal_request_read(&mal.segment, 1).until, (now >> 12) + 300);
+	/* One that should have ended is not put off, and one that has ended gets nothing. */
+	assert_true(mal_request_grant(&mal.segment, 1, now + 2 * lasts));
+	assert_int_equal(mal_request_read(&mal.segment, 1).until, (now >> 12) + 300);
+	mal_request_close(&mal.segment, 1);
+	assert_false(mal_request_grant(&mal.segment, 1, now));
+}
+
+/* Where taking back costs much, waits that typically end before that lend nothing. */
+static void short_waits_do_not_pay(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	let_borrow(2);
+	mal_wait_begin(0);
+	mal.lend.usual_cost = 16 * MS;
+	mal.lend.usual_wait = 8 * 16 * MS - 1;
+	mal_wait_begin(0);
+	began = test_clock.now;
+	for (unsigned int i = 0; i < 120; i++) {
+		turn_clock(1 * MS);
+		mal_wait_poll();
+		assert_false(mal.lend.lending);
+	}
+	while (!mal.lend.lending) {
+		turn_clock(1 * MS);
+		mal_wait_poll();
+	}
+	assert_true(test_clock.now - began >= 8 * 16 * MS);
+	/* It is tried again some time: the cost may have been an outlier. */
+	assert_int_equal(mal.lend.usual_cost, 15 * MS);
+	mal_call_end();
+	mal.lend.usual_cost = 16 * MS;
+	mal.lend.usual_wait = 8 * 16 * MS;
+	mal_wait_begin(0);
+	assert_true(mal.lend.next_look < test_clock.now + 1 * MS);
+	mal_call_end();
+}
+
+/* A thread whose CPU nobody borrowed goes on polling: to sleep there would lose the answer. */
+static void polls_on_its_own_cpu(void **state)
+{
+	unsigned int naps, cpu;
+
+	(void)state;
+	open_region(1);
+	wait_and_lend();
+	cpu = where_is(0, 0);
+	naps = test_kernel.naps;
+	for (int lent = 0; lent < 2; lent++) {
+		mal_word_set(word_of(cpu), (struct mal_cpu_state){0, lent ? MAL_NOBODY : 0, lent});
+		mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
+		turn_clock(10 * MS);
+		mal_wait_poll();
+		assert_int_equal(test_kernel.naps, naps);
+	}
+	assert_int_equal(mal.segment.cpus[cpu].sleepers, 0);
+	mal_call_end();
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 /* Where lending pauses, CPUs that are lent stay lent: the waiting thread leaves them to others. */
@@ -551,6 +634,9 @@ int main(void)
 		CASE(late_thread),
 		CASE(another_thread),
 		CASE(late_request),
+		CASE(granted_regions_end_earlier),
+		CASE(short_waits_do_not_pay),
+		CASE(polls_on_its_own_cpu),
 		CASE(request),
 		CASE(late_grant),
 		CASE(late_grant_to_a_lender),

@@ -49,6 +49,25 @@ static void smaller_than_chosen(void **state)
 	assert_in_range(max_placed, 0, 2);
 }
 
+/* Of short regions one of some is timed, and counts for all of them. */
+static void short_regions_count_whole(void **state)
+{
+	static const char where;
+	unsigned int weights = 0, timed = 0;
+
+	(void)state;
+	begin(&where, NONE);
+	end_after(&where, 2 * US, false);
+	for (unsigned int i = 0; i < 64; i++) {
+		begin(&where, NONE);
+		weights += mal.region.weight;
+		timed += mal.region.weight != 0;
+		end_after(&where, 2 * US, false);
+	}
+	assert_int_equal(weights, 64);
+	assert_in_range(timed, 1, 32);
+}
+
 /* Coarse clocks do not see a short run: what is known of the region stays a number. */
 static void of_no_length(void **state)
 {
@@ -361,6 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(larger_than_chosen, open_all, close_all),
 		cmocka_unit_test_setup_teardown(smaller_than_chosen, open_all, close_all),
+		cmocka_unit_test_setup_teardown(short_regions_count_whole, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_length, open_all, close_all),
 		cmocka_unit_test_setup_teardown(proofs, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_use, open_all, close_all),

@@ -35,7 +35,7 @@ void __wrap_mal_script_tell_no_ranks(unsigned int job);
 /* The system, and what was done. */
 static struct {
 	uid_t euid;
-	bool no_root, no_return, no_affinity, no_files, in_time;
+	bool no_root, no_return, no_affinity, no_files, no_limits, in_time;
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
 	int task_status;
 	spank_context_t context;
@@ -296,7 +296,7 @@ IDLE(const char *, balance_args_by_program, (void), "")
 IDLE(enum mal_report_wish, balance_options_report, (void), MAL_REPORT_FULL)
 IDLE(const char *, balance_options_without_effect, (void), NULL)
 IDLE(void, balance_errors_to_log, (bool alone), NOTHING)
-IDLE(bool, balance_slurmctld_use_partition, (uint32_t job), true)
+IDLE(bool, balance_slurmctld_use_partition, (uint32_t job), !now.no_limits)
 IDLE(void, balance_errors_from_node, (uint32_t number, uint32_t count), NOTHING)
 IDLE(const char *, balance_socket_name, (const struct balance_socket *socket), "")
 IDLE(int, balance_site_report_make, (void), -1)
@@ -388,6 +388,21 @@ static void no_cpus(void **state)
 	balance_step_task_ended(NULL);
 	balance_step_task_ended(NULL);
 	assert_int_equal(now.variables + now.ended + now.outcomes, 0);
+}
+
+/* Where slurmctld does not tell what the partition allows, the step may be one that may not. */
+static void no_limits(void **state)
+{
+	(void)state;
+	now.no_limits = true;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 0);
+	assert_true(was_said("cannot get the job's partition"));
+	balance_step_prepare_task(NULL);
+	assert_int_equal(now.variables, 0);
+	balance_step_task_ended(NULL);
+	balance_step_task_ended(NULL);
+	assert_int_equal(now.ended + now.outcomes, 0);
 }
 
 /* A task whose own CPUs are unknown has what its user asked for. */
@@ -556,6 +571,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(well, set_up),
+		cmocka_unit_test_setup(no_limits, set_up),
 		cmocka_unit_test_setup(no_cpus, set_up),
 		cmocka_unit_test_setup(no_cpus_of_task, set_up),
 		cmocka_unit_test_setup(no_way_back, set_up),

@@ -41,3 +41,27 @@ def test_interrupted_sums_are_not_printed():
     os.close(writing)
     assert os.read(reading, 4) == b""
     os.close(reading)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_the_reader_of_files_has_nothing_of_root():
+    """Neither its users nor its groups, and no program that it may start can get them back."""
+    def tell(end):
+        list(receive_files(end))
+        os.write(writing, os.read(os.open("/proc/self/status", os.O_RDONLY), 8192))
+        return 0
+
+    before = os.getgroups()
+    os.setgroups([0, 4])
+    reading, writing = os.pipe()
+    try:
+        assert send_files(iter(()), tell) == 0
+    finally:
+        os.setgroups(before)
+    os.close(writing)
+    said = dict(line.split(":", 1) for line in os.read(reading, 8192).decode().splitlines())
+    os.close(reading)
+    assert len(set(said["Uid"].split())) == 1 and said["Uid"].split()[0] != "0"
+    assert said["Groups"].split() == []
+    assert int(said["CapPrm"], 16) == int(said["CapEff"], 16) == 0
+    assert said["NoNewPrivs"].split() == ["1"]
