@@ -24,7 +24,7 @@ static const struct {
 	 "lddqu movntdq movntps movntpd movnti vmovd vmovq vmovaps vmovapd vmovups vmovupd vmovdqa "
 	 "vmovdqu vmovdqa32 vmovdqa64 vmovdqu8 vmovdqu16 vmovdqu32 vmovdqu64 vbroadcastss "
 	 "vbroadcastsd vpbroadcastd vpbroadcastq movddup vmovddup vlddqu vmovntdq vmovntps "
-	 "vmovntpd vbroadcastf128 vbroadcasti128 "},
+	 "vmovntpd vbroadcastf128 vbroadcasti128 vmovss vmovsd "},
 	{MAL_ACTION_LEA, " lea "},
 	{MAL_ACTION_ADD, " add "},
 	{MAL_ACTION_SUBTRACT, " sub "},
@@ -333,6 +333,9 @@ int mal_decode(const struct mal_image *image, uint64_t address, struct mal_instr
 		}
 		take_operand(&operands[i], to);
 	}
+	/* Half of one register and half of another. */
+	if (to->action == MAL_ACTION_MOVE && to->operand_count > 2)
+		to->action = MAL_ACTION_ANY;
 	if (to->operands[0].kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(&instruction))
 		to->operands[0].read = 1;
 	if (to->action == MAL_ACTION_CONVERT) {
