@@ -134,6 +134,8 @@ int example_end(struct example *example, double value, const char *error)
 	if (example->rank == 0)
 		printf("elapsed %.4f s, result %.10e, %s%s\n", elapsed, value,
 		       error ? "WRONG: " : "verified", error ? error : "");
+	if (example->verbose && example->rank == 0)
+		printf("all bits of the result: %a\n", value);
 	free(example->used);
 	MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	MPI_Finalize();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fakecpus.c: preloaded, shows a process the CPUs 0 .. FAKE_CPUS-1, and lets it bind its threads to
- * them. Nothing is really bound and times mean nothing: for observing moves on a machine of two
- * CPUs.
+ * them; with FAKE_PART=N each task of a step its own N of them. Nothing is really bound and times
+ * mean nothing: for observing moves on a machine of two CPUs.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,10 +23,12 @@ static unsigned int fake_cpus(void)
 
 static long fill(void *mask, size_t size)
 {
-	unsigned int cpus = fake_cpus();
+	const char *part = getenv("FAKE_PART"), *task = getenv("SLURM_LOCALID");
+	unsigned int cpus = part && task ? (unsigned int)atoi(part) : fake_cpus();
+	unsigned int first = part && task ? cpus * (unsigned int)atoi(task) : 0;
 
 	memset(mask, 0, size);
-	for (unsigned int i = 0; i < cpus && i / 8 < size; i++)
+	for (unsigned int i = first; i < first + cpus && i / 8 < size; i++)
 		((uint8_t *)mask)[i / 8] |= (uint8_t)(1u << i % 8);
 	return (long)(size < 128 ? size : 128);
 }

@@ -267,7 +267,7 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 		return;
 	mal_text_add(text, "regions: %llu of %llu runs free", free_runs, runs);
 	if (kept)
-		mal_text_add(text, "; %llu kept their team for the same sums (bits=)", kept);
+		mal_text_add(text, "; %llu kept their team for the same results (bits=)", kept);
 	if (unread)
 		mal_text_add(text, "; proof did not end before the last region");
 	else if (beside_ms)
