@@ -73,6 +73,54 @@ run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit --balance "${short[@]}"
 ok "nor where ranks have said why they do not come" all_of "exits 0" \
 	"complains '2 ranks share 1 CPU: .* runs unbalanced'" "silent_about 'no rank came'"
 
+# Libraries that this node has not: hidden by a mount that only these processes see.
+file_of() { readlink -f "$(ldconfig -p | sed -n "s/.*$1 .*=> //p" | head -n1)"; }
+cat >"$work/without" <<'SCRIPT'
+#!/bin/bash
+# without FILE COMMAND...
+exec unshare -m bash -c 'mount --bind /dev/null "$0" && exec "$@"' "$@"
+SCRIPT
+chmod 755 "$work/without"
+node=$(hostname -s)
+libomp=$(file_of libomp.so.5)
+none="libomp.so.5 cannot be loaded on $node: .*; install LLVM's libomp"
+once() { [ "$(grep -c "^balance: $1" "$work/err")" = 1 ]; }
+run srun -n2 -c1 --balance --balance-report="$work/report.json" "$work/without" "$libomp" \
+	"$programs/patterns-gcc" plain 20
+ok "a node without libomp: a line of the report tells of it" all_of "exits 0" "once \"$none\"" \
+	"report_has '.absent == [\"libomp.so.5\"]'" "silent_about 'other processes or files'"
+run srun -n2 -c1 --balance --balance-report=brief "$work/without" "$libomp" \
+	"$programs/patterns-gcc" plain 20
+ok "of the short one too" all_of "exits 0" "once \"$none\""
+run srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/patterns-gcc" plain 20
+ok "with libomp there is none" all_of "exits 0" "silent_about 'cannot be loaded'" \
+	"report_has '.absent == []'"
+${CC:-gcc} -O1 -fopenmp -w -DSCHEDULE -o "$work/gomp" "$srcdir/t/programs/gomp.c" || exit 1
+run srun -n1 -c2 --balance "$work/without" "$libomp" "$work/gomp"
+ok "one without MPI is no rank then: the line tells why" all_of "exits 0" "once \"$none\"" \
+	"once 'no rank came'"
+run "$work/without" "$libomp" "$stage/bin/malleable" admin check
+ok "malleable admin check tells it, and what to install" all_of "exits 1" \
+	"complains 'libomp.so.5: cannot be loaded on this node: .*; install LLVM'" \
+	"[ \$(wc -l <'$work/err') = 1 ]"
+if built prover; then
+	zydis=$(file_of 'libZydis\.so[.0-9]*')
+	none="libZydis.so cannot be loaded on $node: .*; install Zydis"
+	run env XDG_CACHE_HOME="$work/empty" srun -n2 -c1 --balance "$work/without" "$zydis" \
+		"${short[@]}"
+	ok "a node without Zydis likewise" all_of "exits 0" "once \"$none\""
+else
+	skip "a node without Zydis likewise" "configured without prover"
+fi
+if built seccomp; then
+	run "$work/without" "$(file_of libseccomp.so.2)" "$stage/bin/malleable" admin check
+	ok "malleable admin check names what malleabled is not loaded without" all_of "exits 1" \
+		"complains '/malleabled: cannot be loaded on this node: .*libseccomp'"
+else
+	skip "malleable admin check names what malleabled is not loaded without" \
+		"configured without seccomp"
+fi
+
 malleable() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@"; }
 malleable -- env -i true
 ok "malleable run says it too" all_of "exits 0" "said 1"

@@ -28,6 +28,7 @@ rpmbuild -ta malleable-VERSION.tar.xz                                       t001
 contrib/package/try bookworm        makes a Debian of its own
 contrib/debian forky                makes a Debian of its own
 root: apt-get install libhwloc15 libjansson4 libseccomp2 libomp5-19         installs
+root: apt-get install libzydis4.0 libpmix2 libdw1 libncursesw6              installs
 autoreconf -fi                      builds
 root: ./configure --prefix=/usr --libdir=/usr/lib/x86_64-linux-gnu && make && make install  builds
 ./configure --without-slurm --prefix=$HOME/malleable && make && make install  t0014-configure.t

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/printable.h"
+#include "libmalleable/cmd/check_libraries.h"
 #include "libmalleable/cmd/check_srun.h"
 #include "libmalleable/core/built.h"
 #include "libmalleable/loadable/site.h"
@@ -116,6 +117,7 @@ static void check_plugin(const char *path, int count, char **arguments)
 	       now.line, path, fallback(&site), site.policies[0] ? site.policies : "all",
 	       site.libdir);
 	print_all(&all);
+	now.wrong += mal_check_libraries(site.libdir);
 }
 
 static void check_file(const char *file, unsigned int depth);

@@ -247,13 +247,14 @@ struct mal_header {
 	_Atomic uint64_t awaited;
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
+	_Atomic uint32_t absent; /* libraries that a program missed, bits (core/absent.h) */
 };
 
 /*
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 14
+#define MAL_SEGMENT_VERSION 15
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -267,7 +268,7 @@ PIN(mal_header, free_cpus, 136) PIN(mal_header, wake, 192) PIN(mal_header, arriv
 PIN(mal_header, answers, 200) PIN(mal_header, awaiting, 204) PIN(mal_header, expected, 208)
 PIN(mal_header, refused, 212) PIN(mal_header, over, 216) PIN(mal_header, reader, 220)
 PIN(mal_header, read, 224) PIN(mal_header, awaited, 232) PIN(mal_header, starts, 240)
-PIN(mal_header, unseen, 256)
+PIN(mal_header, unseen, 256) PIN(mal_header, absent, 260)
 PIN_SIZE(mal_cpu_slot, 64) PIN(mal_cpu_slot, word, 0) PIN(mal_cpu_slot, wake, 8)
 PIN(mal_cpu_slot, sleepers, 12) PIN(mal_cpu_slot, target, 16) PIN(mal_cpu_slot, core, 20)
 PIN(mal_cpu_slot, l3, 24) PIN(mal_cpu_slot, numa, 28)

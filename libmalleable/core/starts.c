@@ -38,6 +38,12 @@ void mal_starts_count(enum mal_start what, int by)
 		atomic_fetch_add(&mine->starts[what], (uint32_t)by);
 }
 
+void mal_starts_miss(enum mal_absent library)
+{
+	if (mine)
+		atomic_fetch_or(&mine->absent, 1u << library);
+}
+
 void mal_starts_begin(int fd)
 {
 	struct mal_header *header = map(fd);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "libmalleable/core/absent.h"
 #include "libmalleable/core/segment.h"
 
 enum mal_start { MAL_START_BEGUN, MAL_START_LOADED, MAL_START_ENDED, MAL_START_HID_MPI };
@@ -21,6 +22,9 @@ void mal_starts_open(void);
 
 /* Add BY to a count of that step. Keeps errno; safe in a child of vfork(2). */
 void mal_starts_count(enum mal_start what, int by);
+
+/* This program misses a library. */
+void mal_starts_miss(enum mal_absent library);
 
 /* For who starts a task of the step whose segment is descriptor FD: a program begins. */
 void mal_starts_begin(int fd);

@@ -8,6 +8,7 @@
  */
 #include <dlfcn.h>
 
+#include "libmalleable/core/starts.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/listed.h"
@@ -21,6 +22,8 @@ void mal_mpi_ready(void)
 	mal_gomp_open();
 	mal_children_open();
 	mal_children_count_load();
+	if (mal_gomp_is_alone())
+		mal_starts_miss(MAL_ABSENT_LIBOMP);
 	mal_jump_open();
 	mal_region_calls_open();
 	if (dlsym(RTLD_NEXT, "omp_get_max_threads"))

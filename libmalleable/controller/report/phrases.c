@@ -56,6 +56,11 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 	return reason <= MAL_REASON_REPORTED ? (enum mal_mode_reason)reason : MAL_REASON_NONE;
 }
 
+bool mal_phrase_is_absent(const struct mal_controller *controller, enum mal_absent library)
+{
+	return atomic_load(&controller->step->segment.header->absent) >> library & 1;
+}
+
 static const char *const reasons[] = {
 	[MAL_REASON_NONE] = "",
 	[MAL_REASON_USER] = "as asked for",

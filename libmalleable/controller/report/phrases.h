@@ -9,6 +9,7 @@
 #define MAL_CONTROLLER_REPORT_PHRASES_H
 
 #include "libmalleable/controller/state/controller.h"
+#include "libmalleable/core/absent.h"
 
 /* Lines one after the other in a buffer; one that does not fit is left out. */
 struct mal_text {
@@ -67,6 +68,9 @@ const char *mal_phrase_bound(const struct mal_controller *controller, unsigned i
  * program's own.
  */
 const char *mal_phrase_schedule(const struct mal_controller *controller, char *text, size_t size);
+
+/* Whether a program of the step missed LIBRARY. */
+bool mal_phrase_is_absent(const struct mal_controller *controller, enum mal_absent library);
 
 /* Lines on what this build lacks, empty if it does not: libseccomp; PMIx, with several nodes. */
 extern const char mal_phrase_no_filter[], mal_phrase_not_joined[];

@@ -204,6 +204,18 @@ static json_t *head_json(const struct mal_controller *controller)
 			 controller->deciding.policy->name);
 }
 
+/* The libraries that programs of the step missed. */
+static json_t *absent_json(const struct mal_controller *controller)
+{
+	const struct mal_library *library;
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; (library = mal_library_at(i)); i++)
+		if (mal_phrase_is_absent(controller, i))
+			json_array_append_new(list, json_string(library->file));
+	return list;
+}
+
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
 {
 	const struct mal_totals *totals = &controller->totals;
@@ -216,7 +228,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f}, "
-			 "s:o, s:o, s:o, s:s, s:o}",
+			 "s:o, s:o, s:o, s:s, s:o, s:o}",
 			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
 			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
 			 efficiency_json(&totals->cpus), "measured",
@@ -226,8 +238,8 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 report->controller_cpu_s, "per_rank", ranks, "cpus_over_time",
 			 mal_history_json(controller), "predicted",
 			 alternatives_json(controller, report->elapsed_s), "schedule",
-			 mal_phrase_schedule(controller, schedule, sizeof(schedule)),
-			 "between_nodes", mal_imbalance_json(controller));
+			 mal_phrase_schedule(controller, schedule, sizeof(schedule)), "absent",
+			 absent_json(controller), "between_nodes", mal_imbalance_json(controller));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,

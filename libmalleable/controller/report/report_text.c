@@ -275,6 +275,18 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
+/* Libraries that programs of the step missed on this node. */
+static void add_absent(struct mal_text *text, const struct mal_controller *controller)
+{
+	const struct mal_library *library;
+
+	for (unsigned int i = 0; (library = mal_library_at(i)); i++)
+		if (mal_phrase_is_absent(controller, i))
+			mal_text_add(text, "%s cannot be loaded on %s: %s; install %s\n",
+				     library->file, controller->step->arguments.node, library->lost,
+				     library->install);
+}
+
 /* Why results may differ from those without us, and what keeps them. */
 static void add_differences(struct mal_text *text, const struct mal_controller *controller)
 {
@@ -405,6 +417,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			     mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict)));
 	if (totals->windows && lacks_mpi(controller, report))
 		mal_text_add(&text, "%s: ranks that wait lend nothing\n", no_mpi);
+	add_absent(&text, controller);
 	if (controller->step->arguments.brief) {
 		if (!totals->windows)
 			add_too_short(&text, controller, report);
@@ -481,6 +494,7 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 
 	if (!atomic_load(&controller->step->segment.header->refused))
 		mal_text_add(&text, "%s\n", texts[mal_report_why_nothing(controller)]);
+	add_absent(&text, controller);
 	return text.length;
 }
 

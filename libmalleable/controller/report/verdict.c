@@ -24,6 +24,15 @@
 /* Longest reason. */
 #define WHY_SIZE 128
 
+static const char no_libomp[] = "libomp.so.5 cannot be loaded on this node";
+
+/* Whether it is why ranks have no runtime that reports their threads. */
+static bool lacks_libomp(const struct mal_controller *controller)
+{
+	return mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME &&
+	       mal_phrase_is_absent(controller, MAL_ABSENT_LIBOMP);
+}
+
 /* Why nothing could be gained, and what to try, perhaps in TEXT of SIZE bytes; empty: not known. */
 static const char *reason(const struct mal_controller *controller, char *text, size_t size)
 {
@@ -36,6 +45,8 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return "balancing was switched off";
 	if (controller->plausibility.unseen)
 		return "work in threads outside OpenMP: use fewer";
+	if (lacks_libomp(controller))
+		return no_libomp;
 	if (mal_others_are_many(controller->plausibility.parts)) {
 		snprintf(text, size, "%s: try a quiet node",
 			 mal_others_say(controller->plausibility.parts, others));
@@ -76,6 +87,8 @@ static const char *balanced(const struct mal_controller *controller)
 	const struct mal_totals *totals = &controller->totals;
 	const struct mal_efficiencies part = mal_efficiencies(&totals->cpus);
 
+	if (lacks_libomp(controller))
+		return no_libomp;
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s &&
 	    part.communication < part.load_balance)
 		return "ranks wait for messages";

@@ -14,6 +14,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/starts.h"
 
 #define LIBRARY "libpmix.so.2"
 /*
@@ -51,6 +52,8 @@ static bool load(bool even_if_new)
 	if (pmix.loaded)
 		return true;
 	library = dlopen(LIBRARY, RTLD_LAZY | (even_if_new ? 0 : RTLD_NOLOAD));
+	if (!library && even_if_new)
+		mal_starts_miss(MAL_ABSENT_PMIX);
 	if (!library)
 		return false;
 	pmix.loaded = true;

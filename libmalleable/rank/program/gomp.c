@@ -55,6 +55,7 @@
 static struct {
 	bool replaced; /* the program was built for libgomp and runs on libomp */
 	bool crowded;  /* it keeps libgomp, for its number of threads */
+	bool alone;    /* it keeps libgomp, as there is no libomp */
 	const void *replacement;
 	struct mal_runtime original;
 	/* Variables of OpenMP: as libgomp read them, and as the program has set them since. */
@@ -338,10 +339,11 @@ static void choose_runtime(char **argv)
 	program[length > 0 ? length : 0] = '\0';
 	if (!*program)
 		return;
-	if (!mal_libomp_open(&libomp, path_of(GOMP)))
-		return;
 	gomp.crowded = mal_gomp_is_crowded();
-	if (!gomp.crowded && !mal_objects_call_more_than(&libomp)) {
+	gomp.alone = !gomp.crowded && !mal_libomp_open(&libomp, path_of(GOMP));
+	if (gomp.crowded || gomp.alone)
+		return;
+	if (!mal_objects_call_more_than(&libomp)) {
 		if (is_loader())
 			execute_command_again(program, libomp.path);
 		else
@@ -353,6 +355,11 @@ static void choose_runtime(char **argv)
 bool mal_gomp_is_kept(void)
 {
 	return gomp.crowded;
+}
+
+bool mal_gomp_is_alone(void)
+{
+	return gomp.alone;
 }
 
 bool mal_gomp_is_replacement(const void *caller)

@@ -27,6 +27,9 @@ bool mal_gomp_manages(const void *caller);
 /* Whether the program keeps libgomp because it asks for more threads than it has CPUs. */
 bool mal_gomp_is_kept(void);
 
+/* Whether it keeps libgomp because libomp is nowhere. */
+bool mal_gomp_is_alone(void);
+
 /* Constructors run: what was left for that when the program began. Idempotent. */
 void mal_gomp_open(void);
 

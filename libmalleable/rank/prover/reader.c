@@ -21,8 +21,11 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/core/starts.h"
 
 #define PROVER "libmalleable_prove.so"
+/* What it needs, and programs do not. */
+#define ZYDIS "libZydis.so"
 /* More questions about other objects are answered for the worst. */
 enum { QUESTIONS = 512 };
 /* Another rank, of this node or another one, may write a file of the same name just now. */
@@ -73,6 +76,8 @@ static bool load_prover(void)
 	library = find_prover(path, sizeof(path)) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 	if (library)
 		*(void **)&prover.inspect = dlsym(library, "mal_inspect");
+	else if (strstr(dlerror() ?: "", ZYDIS))
+		mal_starts_miss(MAL_ABSENT_ZYDIS);
 	prover.missing = !prover.inspect;
 	return prover.inspect;
 }
