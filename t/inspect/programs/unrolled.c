@@ -29,15 +29,15 @@ static double f[2 * N];
 			goto two; \
 		TURN(i, copy); \
 		i++; \
-two: \
+	two: \
 		TURN(i, copy); \
 		i++; \
-single: \
+	single: \
 		TURN(i, one); \
 		i++; \
 		if (i >= high) \
 			break; \
-many: \
+	many: \
 		do { \
 			TURN(i, 0); \
 			TURN(i + 1, 0); \
@@ -93,7 +93,7 @@ int main(void)
 			first = 0;
 		}
 	}
-	#pragma omp parallel for /* free */
+#pragma omp parallel for /* free */
 	for (long i = 0; i < n; i++)
 		f[i] = d[i] > e[i] ? d[i] * 2 : e[i];
 #pragma omp parallel for /* free */
