@@ -57,9 +57,9 @@ sanitized() {
 		skip "$build: nothing of ours is in its environment" "it does not build here"
 		return
 	fi
-	run srun -n2 -c1 --balance --balance-report=off "$programs/sanitized-$build"
+	run srun -n2 -c1 --balance "$programs/sanitized-$build"
 	ok "$build: it runs, with one line" all_of "exits 0" "lines '^constructed' 2" \
-		"lines '^balance: the program has a sanitizer' 1" \
+		"lines '^balance: the program has a sanitizer' 1" "lines balance: 1" \
 		"[ \$(grep -c '^sum 42' $work/out) = 2 ]"
 	ok "$build: nothing of ours is in its environment" \
 		all_of "[ \$(grep -c '^preload none, 0 of ours' $work/out) = 2 ]"
@@ -70,6 +70,16 @@ sanitized address-static
 sanitized thread-gcc
 sanitized thread-clang
 sanitized thread-static
+# mpirun closes the segment's descriptor.
+if [ -x "$programs/sanitized-address-static" ]; then
+	run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" -- "${mpirun[@]}" -n 2 \
+		"$programs/sanitized-address-static"
+	ok "mpirun's ranks print it too" all_of "exits 0" "lines balance: 1" \
+		"lines '^balance: the program has a sanitizer' 1" \
+		"[ \$(grep -c '^preload none, 0 of ours' $work/out) = 2 ]"
+else
+	skip "mpirun's ranks print it too" "it does not build here"
+fi
 
 # Before the program's own constructors, those of its libraries run.
 run srun -n1 --balance --balance-report=off bash \

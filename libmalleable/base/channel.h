@@ -32,6 +32,8 @@ struct ucred;
 #define MAL_CHANNEL_ANSWER (4u << 20)
 /* The request that is answered with the segment's descriptor. */
 #define MAL_CHANNEL_SEGMENT "segment"
+/* A task runs unbalanced, and has printed why. */
+#define MAL_CHANNEL_UNBALANCED "unbalanced"
 
 /*
  * Listen on a new socket PATH, to which UID and root may connect. PATH must be free; only root can

@@ -230,6 +230,15 @@ static int rebind(struct mal_controller *controller, const char *text, struct ma
 	return 0;
 }
 
+static int note_unbalanced(struct mal_controller *controller, const char *text,
+			   struct mal_error *err)
+{
+	(void)text;
+	(void)err;
+	atomic_store(&controller->step->segment.header->refused, true);
+	return 0;
+}
+
 static char *describe_step(struct mal_controller *controller, const char *text)
 {
 	(void)text;
@@ -266,6 +275,7 @@ static const struct {
 	{"nodes", true, .act = mal_summaries_add},
 	{"of", true, .act = mal_summaries_expect},
 	{"elsewhere", false, .act = leave_to_other},
+	{MAL_CHANNEL_UNBALANCED, false, .act = note_unbalanced},
 };
 
 /* Returns the number of the request that TEXT is, and its WORDS; or -1. */

@@ -15,14 +15,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "libmalleable/base/channel.h"
 #include "libmalleable/base/raw.h"
 #include "libmalleable/base/symbols.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/segment.h"
 
+/* How long the controller may take to answer. */
+#define ANSWER_S 5
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 /* Each runtime defines one of these, in a library or the executable; otherwise they are NULL. */
@@ -169,20 +175,61 @@ static void forget(char **variables)
 	*kept = NULL;
 }
 
-/* Whether the segment of a step that runs is among the descriptors. */
-static bool is_inside(char **variables)
+/* Whether the descriptor DIGIT is the segment of a step that runs; if so note there that we left. */
+static bool note_in_segment(const char *digit)
 {
-	const char *digit = find(variables, MAL_ENV_SEGMENT_FD "=");
+	static const uint32_t yes = true;
 	struct mal_header header;
 	long fd = 0;
 
-	if (!digit)
-		return false;
 	for (; *digit >= '0' && *digit <= '9' && fd < 1 << 20; digit++)
 		fd = 10 * fd + *digit - '0';
-	return MAL_RAW(SYS_fcntl, fd, F_GET_SEALS) >= 0 &&
-	       MAL_RAW(SYS_pread64, fd, &header, sizeof(header), 0L) == (long)sizeof(header) &&
-	       !header.over;
+	if (MAL_RAW(SYS_fcntl, fd, F_GET_SEALS) < 0 ||
+	    MAL_RAW(SYS_pread64, fd, &header, sizeof(header), 0L) != (long)sizeof(header) ||
+	    header.over)
+		return false;
+	MAL_RAW(SYS_pwrite64, fd, &yes, sizeof(yes), offsetof(struct mal_header, refused));
+	return true;
+}
+
+/* Where a launcher closes descriptors: whether the step's controller listens on PATH; tell it. */
+static bool tell_controller(const char *path)
+{
+	static const char request[] = MAL_CHANNEL_VERSION " " MAL_CHANNEL_UNBALANCED "\n";
+	static const struct timeval limit = {.tv_sec = ANSWER_S};
+	struct sockaddr_un address;
+	size_t length = 0;
+	char answer[3];
+	bool sent;
+	long fd;
+
+	address.sun_family = AF_UNIX;
+	for (; path[length] && length + 1 < sizeof(address.sun_path); length++) {
+		BARRIER();
+		address.sun_path[length] = path[length];
+	}
+	address.sun_path[length] = '\0';
+	fd = MAL_RAW(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
+	if (fd < 0)
+		return false;
+	MAL_RAW(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	MAL_RAW(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	sent = MAL_RAW(SYS_connect, fd, &address, sizeof(address)) == 0 &&
+	       MAL_RAW(SYS_sendto, fd, request, sizeof(request) - 1, MSG_NOSIGNAL) > 0;
+	/* Else the step may end before it has heard that. */
+	if (sent)
+		MAL_RAW(SYS_recvfrom, fd, answer, sizeof(answer));
+	MAL_RAW(SYS_close, fd);
+	return sent;
+}
+
+/* Whether a step runs to which this task belongs. It learns why no rank came. */
+static bool is_inside(char **variables)
+{
+	const char *digit = find(variables, MAL_ENV_SEGMENT_FD "=");
+	const char *socket = find(variables, MAL_ENV_SOCKET "=");
+
+	return digit && (note_in_segment(digit) || (socket && tell_controller(socket)));
 }
 
 /* If the loader was named on the command line, the file that runs is not the program. */
@@ -211,7 +258,7 @@ bool mal_sanitizer_step_aside(char **argv, char **variables)
 	program[length > 0 ? length : 0] = '\0';
 	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
 		return true;
-	inside = is_inside(variables) && mal_is_first(variables) &&
+	inside = mal_is_first(variables) && is_inside(variables) &&
 		 !find(variables, MAL_ENV_QUIET "=");
 	forget(variables);
 	if (inside)
