@@ -368,6 +368,14 @@ static void finalize(ompt_data_t *tool)
 	(void)tool;
 }
 
+static void let_be(const void *caller)
+{
+	struct mal_runtime other = {0};
+
+	mal_runtime_read(caller, &other);
+	mal_bind_let_count(&mal, other.get_max_threads);
+}
+
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version);
 
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version)
@@ -389,7 +397,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 		return other;
 	if (!mal_gomp_manages(__builtin_return_address(0)) ||
 	    !mal_runtime_manage(__builtin_return_address(0))) {
-		mal_bind_release(&mal);
+		let_be(__builtin_return_address(0));
 		return NULL;
 	}
 	mal_reveal();

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * wheel.c: a program that loads libraries privately, like Python: wheel [deep] [last] [forked]
- * LIBRARY..., with RTLD_DEEPBIND, its own regions last instead of first, and in a forked child that
- * has opened regions. The library (built with LIBRARY defined) brings its own OpenMP runtime.
+ * [early] LIBRARY..., with RTLD_DEEPBIND, its own regions last instead of first, in a forked child
+ * that has opened regions, and with regions between the runtime's start and the library's first. The library (built with LIBRARY defined) brings its own OpenMP runtime.
  * Prints what each library was told and had, and how many of its items were not handled exactly
  * once.
  */
 #include <stdio.h>
 
 int wheel_run(int iterations, int *max, int *threads, int *procs);
+int wheel_start(void);
 
 #ifdef LIBRARY
 #include <omp.h>
@@ -32,6 +33,12 @@ static int handle(int *done)
 	for (int i = 0; i < ITEMS; i++)
 		wrong += done[i] != 1;
 	return wrong + done[ITEMS];
+}
+
+/* LLVM's runtime starts, and counts no CPUs yet. */
+int wheel_start(void)
+{
+	return omp_in_parallel();
 }
 
 int wheel_run(int iterations, int *max, int *threads, int *procs)
@@ -63,23 +70,7 @@ int wheel_run(int iterations, int *max, int *threads, int *procs)
 
 static int rank;
 
-static bool run_library(const char *name, int flags)
-{
-	int (*run)(int, int *, int *, int *) = NULL;
-	int max, threads, procs, wrong;
-	void *library = dlopen(name, flags);
-
-	if (library)
-		*(void **)&run = dlsym(library, "wheel_run");
-	if (!run) {
-		printf("wheel: %s\n", dlerror());
-		return false;
-	}
-	wrong = run(100, &max, &threads, &procs);
-	if (rank == 0)
-		printf("max %d, threads %d, procs %d, wrong %d\n", max, threads, procs, wrong);
-	return true;
-}
+static bool early;
 
 static int run_region(void)
 {
@@ -89,6 +80,39 @@ static int run_region(void)
 #pragma omp atomic
 	count++;
 	return count;
+}
+
+static int run_regions(void)
+{
+	int count = 0;
+
+	for (int i = 0; i < 10; i++) {
+		count += run_region();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	return count;
+}
+
+static bool run_library(const char *name, int flags)
+{
+	int (*run)(int, int *, int *, int *) = NULL, (*start)(void) = NULL;
+	int max, threads, procs, wrong;
+	void *library = dlopen(name, flags);
+
+	if (library)
+		*(void **)&run = dlsym(library, "wheel_run");
+	if (library)
+		*(void **)&start = dlsym(library, "wheel_start");
+	if (!run) {
+		printf("wheel: %s\n", dlerror());
+		return false;
+	}
+	if (early && start() == 0)
+		run_regions();
+	wrong = run(100, &max, &threads, &procs);
+	if (rank == 0)
+		printf("max %d, threads %d, procs %d, wrong %d\n", max, threads, procs, wrong);
+	return true;
 }
 
 static bool run_libraries(char **names, int flags)
@@ -114,17 +138,6 @@ static bool run_in_child(char **names, int flags)
 	return wait(&status) > 0 && status == 0;
 }
 
-static int run_regions(void)
-{
-	int count = 0;
-
-	for (int i = 0; i < 10; i++) {
-		count += run_region();
-		MPI_Barrier(MPI_COMM_WORLD);
-	}
-	return count;
-}
-
 int main(int argc, char **argv)
 {
 	int flags = RTLD_NOW | RTLD_LOCAL, count = 0;
@@ -135,6 +148,7 @@ int main(int argc, char **argv)
 	for (; argc > 1 && !strchr(argv[1], '/'); argc--, argv++) {
 		last |= strcmp(argv[1], "last") == 0;
 		forked |= strcmp(argv[1], "forked") == 0;
+		early |= strcmp(argv[1], "early") == 0;
 		flags |= strcmp(argv[1], "deep") == 0 ? RTLD_DEEPBIND : 0;
 	}
 	if (!last)

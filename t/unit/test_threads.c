@@ -499,6 +499,15 @@ static void sees_what_was_chosen(void **state)
 	assert_string_equal(mask_of_thread(1), "0-1");
 }
 
+static char counted[MAL_CPUMASK_TEXT];
+
+static int count_cpus(void)
+{
+	strcpy(counted, mask_of_thread(1));
+	errno = EDOM;
+	return 2;
+}
+
 /* Another runtime that starts in a bound thread counts all CPUs; its next region binds it anew. */
 static void released(void **state)
 {
@@ -511,6 +520,17 @@ static void released(void **state)
 	mal.placed.outdated = false;
 	mal_bind_release(&mal);
 	assert_false(mal.placed.outdated);
+	/* Where it only counts after that. */
+	bind_us();
+	mal_bind_let_count(&mal, count_cpus);
+	bind_us();
+	mal_bind_team(&mal, 1);
+	assert_string_equal(counted, "0-1");
+	assert_string_equal(mask_of_thread(1), "0");
+	*counted = '\0';
+	mal_bind_outdate(&mal);
+	mal_bind_team(&mal, 1);
+	assert_string_equal(counted, "");
 }
 
 /*

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/core/place.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/rank.h"
@@ -96,9 +97,20 @@ void mal_bind_self(const struct mal_rank *rank, struct mal_thread_slot *slot)
 		bind_to(rank, rank->me, slot);
 }
 
+/* A runtime counts with its first region or question about threads, not as it starts. */
+__attribute__((noinline)) static void let_count(struct mal_rank *rank, int (*count)(void))
+{
+	struct mal_fpstate saved = mal_fpstate_save();
+
+	mal_bind_release(rank);
+	count();
+	mal_fpstate_restore(&saved);
+}
+
 bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 {
 	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
+	int (*count)(void);
 
 	if (rank->observe || !rank->cpus.own_count || !mal_rule(rank, MAL_RULE_BIND))
 		return false;
@@ -108,6 +120,9 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 		return false;
 	rank->placed.team = team;
 	rank->placed.cpus = cpus;
+	count = atomic_exchange(&rank->placed.count, NULL);
+	if (count)
+		let_count(rank, count);
 	rank->placed.outdated = false;
 	/*
 	 * Whoever takes a CPU back looks at as many threads as we say that the team has. We have
@@ -336,6 +351,12 @@ void mal_bind_release(struct mal_rank *rank)
 		return;
 	atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
 	mal_bind_outdate(rank);
+}
+
+void mal_bind_let_count(struct mal_rank *rank, int (*count)(void))
+{
+	atomic_store(&rank->placed.count, count);
+	mal_bind_release(rank);
 }
 
 void mal_bind_narrow(const struct mal_rank *rank)

@@ -44,9 +44,10 @@ void mal_bind_narrow(const struct mal_rank *rank);
 
 /*
  * The same until the thread's next region: a runtime that starts now believes in the CPUs that its
- * thread has.
+ * thread has. Some count these later only: COUNT lets one do so before threads are bound again.
  */
 void mal_bind_release(struct mal_rank *rank);
+void mal_bind_let_count(struct mal_rank *rank, int (*count)(void));
 
 /* Whether MASK is the one CPU to which we bound thread TID (0: the calling one). */
 bool mal_bind_is_ours(const struct mal_rank *rank, int32_t tid, const struct mal_cpumask *mask);

@@ -62,6 +62,8 @@ struct mal_rank {
 		unsigned int team;
 		unsigned int cpus;
 		bool outdated;
+		/* of a runtime that started and may not have counted the rank's CPUs */
+		int (*_Atomic count)(void);
 	} placed;
 
 	/* primary.c, and who notes where that thread was last */
