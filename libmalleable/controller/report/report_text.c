@@ -72,8 +72,9 @@ static const char *percent(double share, char *text, size_t size)
 	return text;
 }
 
-/* A tree: each line is the product of what it names. */
-static void add_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus)
+/* A tree: each line is the product of what it names. Where RANKS is one there is no balance. */
+static void add_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus,
+			   unsigned int ranks)
 {
 	struct mal_efficiencies part = mal_efficiencies(cpus);
 	char all[32], left[32], right[32];
@@ -82,9 +83,10 @@ static void add_efficiency(struct mal_text *text, const struct mal_cpu_seconds *
 		     percent(part.parallel, all, sizeof(all)),
 		     percent(part.mpi, left, sizeof(left)),
 		     percent(part.openmp, right, sizeof(right)));
-	mal_text_add(text, "  MPI = load balance %s x communication %s\n",
-		     percent(part.load_balance, left, sizeof(left)),
-		     percent(part.communication, right, sizeof(right)));
+	if (ranks > 1)
+		mal_text_add(text, "  MPI = load balance %s x communication %s\n",
+			     percent(part.load_balance, left, sizeof(left)),
+			     percent(part.communication, right, sizeof(right)));
 	mal_text_add(text, "  OpenMP = serial parts %s x regions %s\n",
 		     percent(part.serial, left, sizeof(left)),
 		     percent(part.regions, right, sizeof(right)));
@@ -450,7 +452,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			&text, "load balance (mean/max): %s as started, %s as run\n",
 			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
-	add_efficiency(&text, &totals->cpus);
+	add_efficiency(&text, &totals->cpus, report->ranks);
 	add_alternatives(&text, controller, report->elapsed_s);
 	mal_counters_text(&text, count);
 	if (count->evictions)
