@@ -40,11 +40,8 @@ static int open_cache(void **state)
 	snprintf(folder, sizeof(folder), "%s/malleable", base);
 	setenv("XDG_CACHE_HOME", base, 1);
 	unsetenv("HOME");
-	identity = (struct mal_identity){.id = "identity",
-					 .length = 8,
-					 .segments = 3,
-					 .text_begin = 0x1000,
-					 .text_end = 0x9000};
+	identity = (struct mal_identity){
+		.content = 8, .segments = 3, .text_begin = 0x1000, .text_end = 0x9000};
 	disk_is_full = false;
 	return 0;
 }
@@ -205,13 +202,38 @@ static void of_another(void **state)
 	identity.text_end++;
 	assert_false(is_there());
 	identity = before;
-	identity.id[0]++;
-	assert_false(is_there());
-	identity.id[0]--;
-	identity.length--;
+	identity.content++;
 	assert_false(is_there());
 	identity = before;
 	assert_true(is_there());
+}
+
+/* Two programs with one build-id: what is told of one is not of the other. */
+static void code_tells(void **state)
+{
+	struct {
+		ElfW(Nhdr) note;
+		char name[4], id[16], code[4001];
+	} file = {{4, 16, NT_GNU_BUILD_ID}, "GNU", "the same", "one code"};
+	const ElfW(Phdr) headers[] = {{.p_type = PT_NOTE, .p_flags = PF_R, .p_memsz = 36},
+				      {.p_type = PT_LOAD,
+				       .p_flags = PF_R | PF_X,
+				       .p_filesz = sizeof(file),
+				       .p_memsz = sizeof(file)}};
+	struct mal_object object = {
+		.base = (uintptr_t)&file, .headers = headers, .header_count = 2};
+	struct mal_identity first, second;
+
+	(void)state;
+	mal_identity_read(&object, &first);
+	for (size_t i = 0; i < sizeof(file.code); i++) {
+		file.code[i] ^= 1;
+		mal_identity_read(&object, &second);
+		assert_int_not_equal(first.content, second.content);
+		file.code[i] ^= 1;
+	}
+	mal_identity_read(&object, &second);
+	assert_memory_equal(&first, &second, sizeof(first));
 }
 
 /* Each byte changed, and each length. */
@@ -409,7 +431,7 @@ static void bounded(void **state)
 	assert_false(large_comes_back(20000, true));
 	assert_int_equal(count_files(NULL), 0);
 	for (unsigned int i = 0; i < 4000; i++) {
-		memcpy(identity.id, &i, sizeof(i));
+		identity.content = mal_identity_hash(0, &i, sizeof(i));
 		store();
 	}
 	assert_in_range(count_files(NULL), 512, 1024);
@@ -442,9 +464,9 @@ static void at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(comes_back), CASE(comes_in_parts), CASE(of_another), CASE(damaged),
-		CASE(made_up),	  CASE(not_ours),	CASE(no_room),	  CASE(of_the_dead),
-		CASE(thousands),  CASE(bounded),	CASE(at_once),
+		CASE(comes_back),  CASE(comes_in_parts), CASE(of_another), CASE(code_tells),
+		CASE(damaged),	   CASE(made_up),	 CASE(not_ours),   CASE(no_room),
+		CASE(of_the_dead), CASE(thousands),	 CASE(bounded),	   CASE(at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

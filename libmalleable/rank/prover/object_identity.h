@@ -9,9 +9,7 @@
 #include "libmalleable/rank/program/objects.h"
 
 struct mal_identity {
-	/* Its build-id, cut to this; or of an object without one a hash of what it cannot write. */
-	uint8_t id[32];
-	size_t length;
+	uint64_t content;  /* a hash of all that it cannot write: code, constants, names */
 	uint64_t segments; /* a hash of where they are in the file */
 	/* Its code, from the first address to the last, as in the file. */
 	uint64_t text_begin, text_end;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Count the number up with each change of the prover that makes verdicts stricter. */
-#define FORMAT "malleable verdicts 4 " PACKAGE_VERSION
+#define FORMAT "malleable verdicts 5 " PACKAGE_VERSION
 enum { FILES = 1024, FILE_SIZE = 256 << 10 };
 /* The writer of a file that is this old and not complete has died. */
 #define ABANDONED_S 60
@@ -71,20 +71,17 @@ static int open_directory(bool make)
 
 static void name_file(const struct mal_identity *identity, char *name, size_t size)
 {
-	snprintf(name, size, "%03x",
-		 (unsigned int)(mal_identity_hash(0, identity->id, identity->length) % FILES));
+	snprintf(name, size, "%03x", (unsigned int)(identity->content % FILES));
 }
 
 /* The first lines: what the rest is about. */
 static int print_head(const struct mal_identity *identity, uint64_t prover, char *text, size_t size)
 {
-	char id[2 * sizeof(identity->id) + 1] = "";
-
-	for (size_t i = 0; i < identity->length; i++)
-		sprintf(id + 2 * i, "%02x", identity->id[i]);
 	return snprintf(text, size,
-			FORMAT " %" PRIx64 "\nobject %s %" PRIx64 " code %" PRIx64 " %" PRIx64 "\n",
-			prover, id, identity->segments, identity->text_begin, identity->text_end);
+			FORMAT " %" PRIx64 "\nobject %" PRIx64 " %" PRIx64 " code %" PRIx64
+			       " %" PRIx64 "\n",
+			prover, identity->content, identity->segments, identity->text_begin,
+			identity->text_end);
 }
 
 /* A word for a line: names come from the program's file, and may have anything in them. */
