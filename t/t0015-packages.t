@@ -86,14 +86,19 @@ sed -nE 's,^#define MAL_[A-Z_]+ "(/run/malleable[^"/]*)"$,\1,p' \
 	"$srcdir"/libmalleable/{agent,core}/*.h >"$work/names"
 sed -n '/^%postun/,/^%files/p' "$package/malleable.spec" | sed '1d;$d' >"$work/erase"
 grep -v '^#DEBHELPER#' "$package/debian/slurm-wlm-balance-plugin.postrm" >"$work/postrm"
-cp "$(command -v sleep)" "$work/malleabled"
-# left SCRIPT ARGUMENT [STEP]: what it leaves of these, with a step that runs.
+cp "$(command -v sleep)" "$work/malleabled" && cp "$work/malleabled" "$work/slurmstepd"
+# left SCRIPT ARGUMENT [PROGRAM USER]: what it leaves of these, with a socket that has the number of
+# a process of that program and user.
 left() {
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --mount-proc --kill-child sh -c '
-		mount -t tmpfs none /run && xargs touch <"$0/names" || exit
-		[ -z "$3" ] || "$0/malleabled" 60 &
-		[ -z "$3" ] || until grep -qsx malleabled /proc/[0-9]*/comm; do :; done
+		mount -t tmpfs none /run && xargs touch <"$0/names" && rm /run/malleable &&
+			mkdir -p /run/malleable/sockets || exit
+		if [ -n "$3" ]; then
+			setpriv --reuid="$4" "$0/$3" 60 &
+			touch "/run/malleable/sockets/1.0.$!"
+			until grep -qsx "$3" "/proc/$!/comm"; do :; done
+		fi
 		sh "$0/$1" "$2" >&2; cd /run && echo malleable*' "$work" "$@"
 }
 leaves() { [ "$(left "${@:2}")" = "$1" ] || { echo "# left: $(left "${@:2}")" && false; }; }
@@ -104,12 +109,15 @@ if unshare --mount --pid --fork true 2>/dev/null; then
 	ok "removed, packages leave nothing in /run" all_of "[ \$(wc -l <'$work/names') = 4 ]" \
 		"leaves '$none' erase 0" "leaves '$used' postrm remove" \
 		"leaves '$none' postrm purge"
-	ok "but what a step that runs needs" all_of "leaves '$used' erase 0 step" \
-		"leaves '$used' postrm purge step"
+	ok "but what a step that runs needs" all_of "leaves '$used' erase 0 slurmstepd 0" \
+		"leaves '$used' postrm purge slurmstepd 0"
+	ok "no process of a user's keeps them" all_of "leaves '$none' erase 0 slurmstepd 65534" \
+		"leaves '$none' postrm purge malleabled 65534"
 	ok "and upgraded all" all_of "leaves '$all' erase 1" "leaves '$all' postrm upgrade"
 else
 	for what in "removed, packages leave nothing in /run" \
-		"but what a step that runs needs" "and upgraded all"; do
+		"but what a step that runs needs" "no process of a user's keeps them" \
+		"and upgraded all"; do
 		skip "$what" "needs root"
 	done
 fi
