@@ -426,8 +426,13 @@ void balance_step_begin(spank_t spank)
 		balance_error("cannot become root: %s; the step runs unbalanced", strerror(errno));
 		return;
 	}
-	begin(spank);
-	if (geteuid() == step.user || seteuid(step.user) == 0)
+	/* Files that are made meanwhile are of root's group, whoever's step makes them first. */
+	if (setegid(0) == 0)
+		begin(spank);
+	else
+		balance_error("cannot take root's group: %s; the step runs unbalanced",
+			      strerror(errno));
+	if (setegid(step.group) == 0 && (geteuid() == step.user || seteuid(step.user) == 0))
 		return;
 	balance_error("cannot return to user %u: %s; the step runs unbalanced",
 		      (unsigned int)step.user, strerror(errno));

@@ -224,6 +224,8 @@ cpuset_of() {
 begin "${user[@]}" salloc -Q -D / -n2 -c1 bash "$work/job.sh"
 wide() { [ "$(cpuset_of 0)" = 0-1 ]; }
 ok "a step with grow=job has the job's CPUs" wait_until wide
+users_group() { find /run/malleable -group 65534 ! -type s ! -type p | grep .; }
+ok "what root makes for the first step of a user is of root's group" eval '! users_group'
 kill -KILL "$(pids_of malleabled)"
 touch "$work/user/killed"
 one_cpu() { [ "$(cpuset_of 0)" = "$1" ]; }

@@ -19,10 +19,13 @@
 #include "spank/balanced_step.c"
 
 #define USER 1000
+#define GROUP 1001
 
 int __wrap_access(const char *path, int mode);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 uid_t __wrap_geteuid(void);
+gid_t __wrap_getegid(void);
+int __wrap_setegid(gid_t gid);
 int __wrap_seteuid(uid_t uid);
 int __wrap_mal_cpumask_get_affinity(pid_t tid, struct mal_cpumask *mask);
 int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_options *options,
@@ -35,6 +38,7 @@ void __wrap_mal_script_tell_no_ranks(unsigned int job);
 /* The system, and what was done. */
 static struct {
 	uid_t euid;
+	gid_t egid;
 	bool no_root, no_return, no_affinity, no_files, no_limits, in_time;
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
 	int task_status;
@@ -71,6 +75,21 @@ uid_t __wrap_geteuid(void)
 	return now.euid;
 }
 
+gid_t __wrap_getegid(void)
+{
+	return now.egid;
+}
+
+/* Only root may. */
+int __wrap_setegid(gid_t gid)
+{
+	errno = EPERM;
+	if (now.euid != 0)
+		return -1;
+	now.egid = gid;
+	return 0;
+}
+
 int __wrap_seteuid(uid_t uid)
 {
 	errno = EPERM;
@@ -95,7 +114,9 @@ int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_o
 	(void)err;
 	assert_string_equal(options->arguments.cpus, "0-1");
 	assert_true(options->arguments.becomes_user && options->arguments.user == USER);
+	assert_int_equal(options->arguments.group, GROUP);
 	assert_int_equal(now.euid, 0);
+	assert_int_equal(now.egid, 0);
 	now.timeout_ms = timeout_ms;
 	*controller = MAL_LAUNCHED_NONE;
 	now.launched++;
@@ -335,6 +356,7 @@ static int set_up(void **state)
 	(void)state;
 	memset(&now, 0, sizeof(now));
 	now.euid = USER;
+	now.egid = GROUP;
 	now.in_time = true;
 	now.magic = MAL_OUTCOME_MAGIC;
 	now.context = S_CTX_SLURMD;
@@ -365,6 +387,7 @@ static void well(void **state)
 	balance_step_begin(NULL);
 	assert_int_equal(now.launched, 1);
 	assert_int_equal(now.euid, USER);
+	assert_int_equal(now.egid, GROUP);
 	balance_step_prepare_task(NULL);
 	assert_string_equal(now.threads, "2");
 	tasks_end();
@@ -384,6 +407,7 @@ static void no_cpus(void **state)
 	assert_true(was_said("cannot read the step's CPUs"));
 	assert_true(was_said("; the step runs unbalanced"));
 	assert_int_equal(now.euid, USER);
+	assert_int_equal(now.egid, GROUP);
 	balance_step_prepare_task(NULL);
 	balance_step_task_ended(NULL);
 	balance_step_task_ended(NULL);
