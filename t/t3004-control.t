@@ -145,6 +145,13 @@ else
 	skip "top" "no tmux"
 	skip "top's end" "no tmux"
 fi
+# A home that root has kept from a user's shell: what is there steers no terminal of root's.
+mkdir -p "$work/home/.terminfo" && infocmp -1 xterm |
+	sed '2s/^xterm.*/odd|one of a user,/; s/clear=/clear=STEERED/' >"$work/odd" &&
+	tic -o "$work/home/.terminfo" "$work/odd"
+run sh -c "echo q | HOME='$work/home' TERM=odd script -qec '$malleable top' /dev/null"
+ok "top as root knows no terminal of a user's home" all_of fails "says 'terminal: odd'" \
+	"silent_about STEERED"
 run "$malleable" top
 ok "top without a terminal says what to do" all_of "exits 2" \
 	"complains 'malleable status prints once'"

@@ -176,6 +176,9 @@ static int watch_screen(const struct arguments *arguments, struct mal_error *err
 	int result = 0, key = 0;
 
 	setlocale(LC_CTYPE, "");
+	/* A user's home, which root may have kept (su), has descriptions of terminals too. */
+	if (geteuid() == 0)
+		unsetenv("HOME");
 	if (!initscr()) {
 		mal_fail(err, "unknown terminal type");
 		return 2;
