@@ -26,6 +26,9 @@
 #include "spank/deadline.h"
 #include "spank/plugin.h"
 
+#define OURS "balance: "
+/* How a step's own line goes on. */
+#define STEPS "uid="
 /* How long the user's standard error may block in all. */
 #define READY_MS 1000
 
@@ -155,14 +158,26 @@ void balance_errors_from_node(uint32_t number, uint32_t count)
 		node.name[0] = '\0';
 }
 
+/* What a line quotes looks like no line of ours, nor does it begin as a step's (step_log.c). */
+static void keep_apart(char *text)
+{
+	char *at = text;
+
+	if (strncmp(text, STEPS, strlen(STEPS)) == 0)
+		text[strlen(STEPS) - 1] = '?';
+	while ((at = strstr(at, OURS)))
+		at[strlen(OURS) - 2] = '?';
+}
+
 static void put(void (*writer)(const char *format, ...), const char *name, const char *format,
 		va_list args)
 {
 	char text[1024];
-	size_t used = (size_t)snprintf(text, sizeof(text), "balance: %s", name);
+	size_t used = (size_t)snprintf(text, sizeof(text), OURS "%s", name);
 
 	vsnprintf(text + used, sizeof(text) - used, format, args);
 	mal_make_printable(text, strlen(text), false);
+	keep_apart(text + strlen(OURS));
 	put_line(writer, "%s", text, !log_alone);
 }
 
@@ -191,4 +206,12 @@ void balance_info(const char *format, ...)
 	va_start(args, format);
 	put(slurm_info, "", format, args);
 	va_end(args);
+}
+
+void balance_log_step(const char *line)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), OURS "%s", line);
+	put_line(slurm_info, "%s", text, !log_alone);
 }

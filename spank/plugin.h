@@ -90,6 +90,8 @@ enum mal_report_wish balance_options_report(void);
  */
 void balance_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void balance_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* LINE of a step's figures, all of it root's own words: no other line begins as it does. */
+void balance_log_step(const char *line);
 
 /*
  * An error that all nodes of the step have, by its options or the site's configuration: users get

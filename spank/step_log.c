@@ -120,7 +120,7 @@ static void log_line(const struct balance_outcome *outcome, const struct mal_out
 	if (balance_config.log == MAL_LOG_SYSLOG)
 		syslog(LOG_DAEMON | LOG_INFO, "balance: %s", line);
 	else
-		balance_info("%s", line);
+		balance_log_step(line);
 }
 
 /*
