@@ -149,12 +149,16 @@ int mal_path_open(const char *path, bool followed, char name[NAME_MAX + 1])
 bool mal_path_is_roots(const char *path)
 {
 	char name[NAME_MAX + 1];
-	struct stat top;
+	struct stat top, end;
+	bool roots;
 	int directory = *path == '/' && stat("/", &top) == 0 && is_roots(&top, &top)
 				? walk(path, is_roots, true, name)
 				: -1;
 
-	if (directory >= 0)
-		close(directory);
-	return directory >= 0;
+	if (directory < 0)
+		return false;
+	/* What is not there yet others may make, in a directory such as /tmp. */
+	roots = fstatat(directory, name, &end, AT_SYMLINK_NOFOLLOW) == 0 && is_roots(&end, &top);
+	close(directory);
+	return roots;
 }
