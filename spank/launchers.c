@@ -17,6 +17,7 @@
 #include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/script.h"
 #include "spank/contained.h"
+#include "spank/deadline.h"
 #include "spank/entries.h"
 #include "spank/site_reports.h"
 #include "spank/step_log.h"
@@ -86,12 +87,13 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, int *handover
 void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t group)
 {
 	char step[64], node[256] = "?";
-	unsigned int number = 0;
+	unsigned int number = 0, left = MAL_HANDOVERS;
 	struct mal_handover what;
 	int report;
 
 	gethostname(node, sizeof(node) - 1);
-	while (number < MAL_HANDOVERS && mal_handover_take(*handovers, user, &what, &report)) {
+	while (balance_deadline_left(1) &&
+	       mal_handover_take(*handovers, user, &left, &what, &report)) {
 		snprintf(step, sizeof(step), "%u.%s.%u", job, what.launcher, ++number);
 		balance_outcome_report(&(struct balance_outcome){.job = job,
 								 .user = user,

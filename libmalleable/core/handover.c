@@ -2,8 +2,8 @@
 /*
  * handover.c: what became of a launcher's ranks, for the slurmstepd of the batch script.
  *
- * Invariant: what is no such message is passed over, and nothing is waited for
- * (t/unit/test_script.c: handed_over).
+ * Invariant: what is no such message is passed over, nothing is waited for, and nobody who goes on
+ * sending holds root up (t/unit/test_script.c: handed_over).
  */
 #include "libmalleable/core/handover.h"
 
@@ -99,13 +99,15 @@ static bool read_message(int fd, uid_t user, struct mal_handover *what, int *rep
 	return true;
 }
 
-bool mal_handover_take(int listening, uid_t user, struct mal_handover *what, int *report)
+bool mal_handover_take(int listening, uid_t user, unsigned int *left, struct mal_handover *what,
+		       int *report)
 {
 	int fd;
 
-	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	while (*left && (fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		bool whole;
 
+		--*left;
 		*report = -1;
 		whole = read_message(fd, user, what, report);
 		close(fd);

@@ -53,8 +53,10 @@ void mal_handover_send(const struct mal_handover *what, int report);
 
 /*
  * The next one of USER's that came to LISTENING, with *REPORT, the caller's to close (-1: none).
- * Names are cut to letters, digits and the like. False: there is none. Does not wait.
+ * Names are cut to letters, digits and the like. False: there is none. Does not wait, and takes no
+ * more than *LEFT connections, which are counted down: USER may come again and again.
  */
-bool mal_handover_take(int listening, uid_t user, struct mal_handover *what, int *report);
+bool mal_handover_take(int listening, uid_t user, unsigned int *left, struct mal_handover *what,
+		       int *report);
 
 #endif

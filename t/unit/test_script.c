@@ -218,6 +218,7 @@ static void handed_over(void **state)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char where[MAL_SCRIPT_PATH];
 	int fd, listening, report = mal_site_report_make(NULL), got, odd;
+	unsigned int left = 10;
 	struct mal_handover what;
 	struct mal_error err;
 
@@ -226,7 +227,7 @@ static void handed_over(void **state)
 	hand_over(1, "nobody", report);
 	listening = mal_handover_listen(path, geteuid(), getegid(), where, &err);
 	assert_true(listening >= 0);
-	assert_false(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_false(mal_handover_take(listening, geteuid(), &left, &what, &got));
 	assert_int_equal(pwrite(report, "{}", 2, 0), 2);
 	hand_over(2, "mpirun", report);
 	strcpy(address.sun_path, where);
@@ -234,19 +235,29 @@ static void handed_over(void **state)
 	assert_int_equal(connect(odd, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(write(odd, "uid=0", 5), 5);
 	hand_over(3, "../a\nuid=0", -1);
-	assert_true(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_true(mal_handover_take(listening, geteuid(), &left, &what, &got));
 	assert_int_equal(what.ranks, 2);
 	assert_string_equal(what.launcher, "mpirun");
 	assert_true(got >= 0);
 	close(got);
 	/* Who says nothing, or something else, is passed over. */
-	assert_true(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_true(mal_handover_take(listening, geteuid(), &left, &what, &got));
 	assert_int_equal(what.ranks, 3);
 	assert_string_equal(what.launcher, "___a_uid_0");
 	assert_int_equal(got, -1);
-	assert_false(mal_handover_take(listening, geteuid(), &what, &got));
+	assert_false(mal_handover_take(listening, geteuid(), &left, &what, &got));
 	hand_over(4, "mpirun", report);
-	assert_false(mal_handover_take(listening, geteuid() + 1, &what, &got) && geteuid() != 0);
+	assert_false(mal_handover_take(listening, geteuid() + 1, &left, &what, &got) &&
+		     geteuid() != 0);
+	close(odd);
+	/* Who goes on is not heard out. */
+	for (unsigned int i = 0; i <= 10; i++)
+		hand_over(5, "mpirun", -1);
+	while (mal_handover_take(listening, geteuid(), &left, &what, &got))
+		;
+	assert_int_equal(left, 0);
+	odd = accept4(listening, NULL, NULL, SOCK_NONBLOCK);
+	assert_true(odd >= 0);
 	close(odd);
 	close(report);
 	close(listening);
