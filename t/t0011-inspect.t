@@ -24,8 +24,6 @@ else
 			rounded.c rounding.c tasks.c tls.c waits.c
 	done
 	ok "gfortran -O2" measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
-	ok "unrolled loops are one turn again where all turns are alike" \
-		measured --options O2,O3u unrolled.c
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
 fi
@@ -51,19 +49,6 @@ ok "a loop of fused vectors and a rest may round otherwise" says 'free, sums: ve
 gcc -O3 -fopenmp -o "$work/fused" "$work/fused.c" || exit 1
 run "$malleable" inspect "$work/fused"
 ok "not where nothing is fused" says ': free$'
-cat >"$work/copy.c" <<'C'
-double a[1000], b[1000];
-void copy(int n, double *to, double *from)
-{
-#pragma omp parallel for
-	for (int i = 0; i < n; i++)
-		to[i] = from[i] * 2;
-}
-int main(int count, char **words) { copy(100 * count, a, b); return a[1] > 1; }
-C
-gcc -O3 -funroll-loops -fopenmp -w -o "$work/copy" "$work/copy.c" || exit 1
-run "$malleable" inspect "$work/copy"
-ok "gcc -funroll-loops leaves a loop free" says ': free$'
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$corpus/programs/tasks.c" || exit 1
 run "$malleable" inspect --json "$work/stripped"
 ok "a stripped program is read by its unwind information" \

@@ -42,12 +42,6 @@ int mal_flow_order(struct mal_flow_graph *graph);
 /* walk.c: the graph of the function at ENTRY. Only for want of memory it returns -1. */
 int mal_flow_build(const struct mal_image *image, uint64_t entry, struct mal_flow_graph *graph);
 
-/* BLOCK leads to TO: note that there; -1 without memory. */
-int mal_flow_link(struct mal_flow_graph *graph, uint32_t block, uint32_t to);
-
-/* unrolled.c: roll unrolled loops back; -1 without memory. RETURNS: it may return a value. */
-int mal_flow_roll(struct mal_flow_graph *graph, int returns);
-
 void mal_flow_free(struct mal_flow_graph *graph);
 
 /* The number of the instruction at ADDRESS, or -1. */

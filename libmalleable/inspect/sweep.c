@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "libmalleable/inspect/analysis.h"
-#include "libmalleable/inspect/find.h"
 
 enum { PADS = 256, ULEB = 1, UDATA4 = 3, OMIT = 0xff };
 
@@ -343,17 +342,13 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 static int sweep(struct mal_program *program, uint64_t entry, struct mal_callee *callee)
 {
 	struct mal_analysis *analysis = calloc(1, sizeof(*analysis));
-	int result = -1, returns;
+	int result = -1;
 
 	if (!analysis)
 		return -1;
 	analysis->program = program;
 	analysis->image = program->image;
-	/* Regions return nothing. */
-	returns = !mal_find_address(program->starts->starts, program->starts->count,
-				    sizeof(*program->starts->starts), entry);
-	if (mal_flow_build(program->image, entry, &analysis->graph) == 0 &&
-	    (analysis->graph.trouble || mal_flow_roll(&analysis->graph, returns) == 0)) {
+	if (mal_flow_build(program->image, entry, &analysis->graph) == 0) {
 		analysis->facts =
 			calloc((size_t)analysis->graph.block_count + 1, sizeof(*analysis->facts));
 		if (analysis->graph.trouble) {

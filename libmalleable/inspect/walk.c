@@ -69,25 +69,21 @@ static int add(uint32_t **list, uint32_t *count, uint32_t number)
 	return 0;
 }
 
-int mal_flow_link(struct mal_flow_graph *graph, uint32_t block, uint32_t to)
-{
-	return add(&graph->blocks[to].before, &graph->blocks[to].before_count, block);
-}
-
 /* LEADERS are the numbers of blocks by now, plus 1, of the instructions that they begin with. */
 static int link_to(struct mal_flow_graph *graph, const uint32_t *leaders, uint32_t from,
 		   uint64_t address)
 {
-	struct mal_block *block = &graph->blocks[from];
+	struct mal_block *block = &graph->blocks[from], *to;
 	int64_t at = mal_flow_find(graph, address);
 
 	if (at < 0 || !leaders[at]) {
 		graph->trouble = "a jump into an instruction";
 		return 0;
 	}
+	to = &graph->blocks[leaders[at] - 1];
 	if (add(&block->next, &block->next_count, leaders[at] - 1) < 0)
 		return -1;
-	return mal_flow_link(graph, from, leaders[at] - 1);
+	return add(&to->before, &to->before_count, from);
 }
 
 static int link_block(struct mal_flow_graph *graph, const uint32_t *leaders, uint32_t block,
