@@ -124,7 +124,7 @@ static void took_time(void **state)
 	/* Threads of the step waited for each other, or others used what nobody else wanted. */
 	assert_float_equal(taken(0, 0, 0.4), 0, NEAR);
 	assert_float_equal(taken(10, 0, 0), 0, NEAR);
-	/* A hundredth of a second of each CPU may be rounding. */
+	/* Two hundredths of a second of two CPUs may be rounding. */
 	assert_float_equal(taken(2.02, 0, 0.4), 0.2, NEAR);
 	/* No run queue shows what a virtual machine's host took. */
 	assert_float_equal(taken(10, 6, 0.1), 0.4, NEAR);
@@ -132,10 +132,33 @@ static void took_time(void **state)
 	assert_true(isnan(mal_others_taken(&(struct mal_others){0}, 0.4, 2)));
 }
 
+/* Whether others took much of a thread that WAITED: in 1 s they used USED_S of 128 CPUs. */
+static bool much_of_many(double used_s, double waited)
+{
+	const struct mal_others others = {.counted_s = 1, .all_s = 128, .others_s = used_s};
+
+	return mal_others_are_many((struct mal_others_parts){
+		mal_others_part(&others), mal_others_taken(&others, waited, 128)});
+}
+
+/* On a large node too others have to take a tenth of one rank's time, and no more than that. */
+static void took_time_of_one_of_many(void **state)
+{
+	(void)state;
+	/* The loop on one of the CPUs, as its rank and as any other sees it. */
+	assert_true(much_of_many(1, 0.5));
+	assert_false(much_of_many(1, 0));
+	/* Two parts in a hundred of each CPU. */
+	assert_false(much_of_many(128 * 0.02, 0.02));
+	/* Threads of the step that wait for each other, beside what the kernel rounds. */
+	assert_false(much_of_many(0.15, 0.5));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(took_time),
+		cmocka_unit_test(took_time_of_one_of_many),
 		cmocka_unit_test(read_from_the_kernel),
 		cmocka_unit_test(counted),
 		cmocka_unit_test(skipped),

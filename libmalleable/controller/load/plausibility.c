@@ -102,8 +102,8 @@ double mal_others_part(const struct mal_others *others)
 
 double mal_others_taken(const struct mal_others *others, double waited, unsigned int count)
 {
-	/* The kernel counts busy time in ticks. */
-	double rounded_s = count / (double)sysconf(_SC_CLK_TCK);
+	/* The kernel counts busy time in ticks, and what it rounds on many CPUs cancels out. */
+	double rounded_s = sqrt(2.0 * count) / (double)sysconf(_SC_CLK_TCK);
 
 	if (others->all_s <= 0)
 		return NAN;
