@@ -290,7 +290,7 @@ ok "none of C" none wide "${c[@]}"
 ok "none of Automake" none wide "${automake[@]}"
 # Tables are as wide as they are.
 wide_text() {
-	LC_ALL=C.UTF-8 grep -nP '^(?! *\|).{101,}' ./*.md {doc,doc/notes,t}/*.md \
+	LC_ALL=C.UTF-8 grep -nP '^(?! *\|).{101,}' ./*.md {doc,doc/notes,t,t/inspect}/*.md \
 		contrib/examples/*.md
 }
 ok "none of Markdown but in tables" none wide_text

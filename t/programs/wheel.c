@@ -2,9 +2,9 @@
 /*
  * wheel.c: a program that loads libraries privately, like Python: wheel [deep] [last] [forked]
  * [early] LIBRARY..., with RTLD_DEEPBIND, its own regions last instead of first, in a forked child
- * that has opened regions, and with regions between the runtime's start and the library's first. The library (built with LIBRARY defined) brings its own OpenMP runtime.
- * Prints what each library was told and had, and how many of its items were not handled exactly
- * once.
+ * that has opened regions, and with regions between the runtime's start and the library's first.
+ * The library (built with LIBRARY defined) brings its own OpenMP runtime. Prints what each library
+ * was told and had, and how many of its items were not handled exactly once.
  */
 #include <stdio.h>
 

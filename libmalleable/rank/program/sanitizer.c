@@ -175,7 +175,7 @@ static void forget(char **variables)
 	*kept = NULL;
 }
 
-/* Whether the descriptor DIGIT is the segment of a step that runs; if so note there that we left. */
+/* Whether descriptor DIGIT is the segment of a step that runs; if so note there that we left. */
 static bool note_in_segment(const char *digit)
 {
 	static const uint32_t yes = true;

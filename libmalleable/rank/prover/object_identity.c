@@ -23,7 +23,7 @@ static uint64_t word_at(const uint8_t *at, size_t size)
 	return word;
 }
 
-/* Four words at once, none of which waits for another: all of a large program takes milliseconds. */
+/* Four words at once, none of which waits for another: a large program takes milliseconds. */
 uint64_t mal_identity_hash(uint64_t hash, const void *bytes, size_t size)
 {
 	uint64_t a = mix(hash, size), b = 1, c = 2, d = 3;
