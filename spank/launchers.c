@@ -102,6 +102,7 @@ void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t gr
 								 .policy = what.policy,
 								 .ranks = what.ranks,
 								 .cpus = what.cpus,
+								 .first_node = true,
 								 .silent = true},
 				       (char *)&what.record, sizeof(what.record));
 		balance_site_report_store(&report, step, node, user, group);
