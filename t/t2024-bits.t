@@ -49,32 +49,32 @@ same() {
 
 for program in races races-gcc; do
 	without 2 plain,sum
-	with default=auto
+	with default=lewi
 	ranks 2 plain,sum
 	wait_until grown_or_ended plain 2
 	ended
 	ok "$program, unasked: a region grows, one that sums does not, and nothing differs" \
 		all_of "exits 0" same "grown plain 2" "kept sum 2" "silent_about balance"
 	with
-	ranks 2 plain,sum --balance=auto,bits=keep
+	ranks 2 plain,sum --balance=lewi,bits=keep
 	wait_until grown_or_ended plain 2
 	ended
 	ok "$program, bits=keep: likewise" \
 		all_of "exits 0" same "grown plain 2" "kept sum 2" "silent_about results:"
-	ranks 2 sum --balance
+	ranks 2 sum --balance=lewi
 	wait_until grown_or_ended sum 2
 	ended
 	ok "$program, asked: one that sums grows, and the report tells it" all_of "exits 0" \
 		"grown sum 2" "complains '^balance: results: sums may have other last digits'"
 
 	without 1 plain,scratch,random,list,shared,last
-	ranks 1 plain,scratch,random,list,shared,last --balance
+	ranks 1 plain,scratch,random,list,shared,last --balance=lewi
 	wait_until grown_or_ended plain 1
 	ended
 	ok "$program, asked: what is right with one thread keeps it; the report tells of others" \
 		all_of "exits 0" same "grown plain 1" "kept scratch 1" \
-		"complains '^balance: results: one thread became more threads .bits=strict.\$'"
-	with default=auto
+		"complains '^balance: results: one thread became more .bits=strict.\$'"
+	with default=lewi
 	ranks 1 plain,scratch,random,list,shared,last
 	wait_until waits
 	ended

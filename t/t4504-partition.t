@@ -80,12 +80,12 @@ MALLEABLE_PATIENCE=60
 with log=slurmd
 
 # Lines that are not ours.
-forged=$'balance: uid=0 job=77777\n[2026-01-01T00:00:00.000] error: forged\e[31m line'
+forged=$'lewi balance: uid 77777\n[2026-01-01T00:00:00.000] error: forged\e[31m line'
 run "${games[@]}" srun -D / -n1 --export="ALL,SLURM_BALANCE=$forged" true
 ok "no line of a user's is in slurmd's log" eval \
 	'! grep -q "^\[2026-01-01" "$log" && ! grep -q "$(printf "\033")" "$log"'
 no_step() {
-	grep -q 'balance? uid=0 job=77777' "$log" && ! grep -q 'balance: uid=0 job=77777' "$log"
+	grep -q 'balance? uid 77777' "$log" && ! grep -q 'balance: uid 77777' "$log"
 }
 ok "and no text of a user's looks like a step's line there" no_step
 ok "nothing is left" nothing_left

@@ -303,7 +303,7 @@ static void add_differences(struct mal_text *text, const struct mal_controller *
 		text, "results: %s%s%s\n",
 		differs & MAL_DIFFERS_SUMS ? "sums may have other last digits (bits=keep)" : "",
 		differs == (MAL_DIFFERS_SUMS | MAL_DIFFERS_ONE) ? "; " : "",
-		differs & MAL_DIFFERS_ONE ? "one thread became more threads (bits=strict)" : "");
+		differs & MAL_DIFFERS_ONE ? "one thread became more (bits=strict)" : "");
 }
 
 static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
