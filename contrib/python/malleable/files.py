@@ -170,7 +170,13 @@ class Output:
         if not self.own_directory and not (own and stat.S_ISREG(there.st_mode)):
             raise Failure(f"{self.what}: a link, or not yours alone; name another file")
         if stat.S_ISCHR(there.st_mode):
-            self.file = os.fdopen(self._open(self.name, os.O_WRONLY), "wb")
+            # Whose directory it is may have put a pipe or a file there meanwhile.
+            fd = self._open(self.name, os.O_WRONLY | os.O_NONBLOCK)
+            self.file = os.fdopen(fd, "wb")
+            if not stat.S_ISCHR(os.fstat(fd).st_mode):
+                self.file.close()
+                raise OSError(0, "not a file or device")
+            os.set_blocking(fd, True)
             return False
         if not stat.S_ISREG(there.st_mode):
             raise OSError(0, "not a file or device")

@@ -194,6 +194,20 @@ def test_no_pipe_is_waited_for(tmp_path):
         write(tmp_path / "page")
 
 
+def test_device_that_was_exchanged_is_not_written_to(tmp_path, monkeypatch):
+    """Whose directory it is may put something else there once we looked."""
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "precious").write_text("precious")
+    device = os.stat("/dev/null")
+    monkeypatch.setattr(os, "stat", lambda *arguments, **more: device)
+    for name in "fifo", "precious":
+        reader = os.open(tmp_path / name, os.O_RDONLY | os.O_NONBLOCK)
+        with pytest.raises(Failure, match="not a file or device"):
+            write(tmp_path / name)
+        assert os.read(reader, 9) == (b"" if name == "fifo" else b"precious")
+        os.close(reader)
+
+
 def test_devices_are_written_to(tmp_path):
     write("/dev/null")
     with pytest.raises(Failure, match="^cannot write the page to /dev/full: No space left"):
