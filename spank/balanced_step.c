@@ -382,7 +382,7 @@ static void end_script(void)
 	step.script = false;
 	balance_deadline_set(get_wait_ms());
 	balance_descriptors_take(&step.fds);
-	balance_launchers_record(&step.fds.handovers, step.job, step.user, step.group);
+	balance_launchers_record(&step.fds.handovers, step.job, step.user);
 	balance_launchers_end(&step.fds.script, step.id == BALANCE_BATCH_STEP &&
 							balance_wish.asked &&
 							balance_options_report() != MAL_REPORT_OFF);

@@ -12,7 +12,7 @@
 
 struct balance_descriptors {
 	int segment;   /* -1: none */
-	int handovers; /* socket for those of its launchers (core/handover.h), -1: none */
+	int handovers; /* pipe of its launchers' figures (core/handover.h), -1: none */
 	int site;      /* room for the site's report (core/site_report.h), -1: none */
 	int script;    /* the pipe of a batch script (core/script.h), -1: none */
 	struct mal_launched controller;

@@ -19,7 +19,6 @@
 #include "spank/contained.h"
 #include "spank/deadline.h"
 #include "spank/entries.h"
-#include "spank/site_reports.h"
 #include "spank/step_log.h"
 
 #define PROGRAM "malleable-join"
@@ -30,7 +29,7 @@
 
 /* Where the script's pipe is (core/script.h); empty: there is none. */
 static char script_path[MAL_SCRIPT_PATH];
-/* And beside it the socket of its launchers (core/handover.h); likewise. */
+/* And beside it the pipe of its launchers (core/handover.h); likewise. */
 static char handovers_path[MAL_SCRIPT_PATH];
 
 bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes)
@@ -84,16 +83,14 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, int *handover
 	return fd;
 }
 
-void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t group)
+void balance_launchers_record(int *handovers, uint32_t job, uid_t user)
 {
 	char step[64], node[256] = "?";
 	unsigned int number = 0, left = MAL_HANDOVERS;
 	struct mal_handover what;
-	int report;
 
 	gethostname(node, sizeof(node) - 1);
-	while (balance_deadline_left(1) &&
-	       mal_handover_take(*handovers, user, &left, &what, &report)) {
+	while (balance_deadline_left(1) && mal_handover_take(*handovers, &left, &what)) {
 		snprintf(step, sizeof(step), "%u.%s.%u", job, what.launcher, ++number);
 		balance_outcome_report(&(struct balance_outcome){.job = job,
 								 .user = user,
@@ -105,7 +102,6 @@ void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t gr
 								 .first_node = true,
 								 .silent = true},
 				       (char *)&what.record, sizeof(what.record));
-		balance_site_report_store(&report, step, node, user, group);
 	}
 	if (*handovers >= 0)
 		close(*handovers);

@@ -33,10 +33,10 @@ int balance_launchers_await(uint32_t job, uid_t user, gid_t group, int *handover
 			    struct mal_error *err);
 
 /*
- * The script has ended: log what its launchers have handed over, and store their reports, within
+ * The script has ended: log what its launchers have handed over, within
  * balance_deadline_left(). *HANDOVERS is closed.
  */
-void balance_launchers_record(int *handovers, uint32_t job, uid_t user, gid_t group);
+void balance_launchers_record(int *handovers, uint32_t job, uid_t user);
 
 /*
  * The script has ended: close *SCRIPT, its pipe, and remove it. With TELL one line tells the user

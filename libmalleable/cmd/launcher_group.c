@@ -23,7 +23,6 @@
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
 #include "libmalleable/core/segment.h"
-#include "libmalleable/core/site_report.h"
 
 /* How long the ranks of a launcher may take to come, and one of them to send its request. */
 #define COME_MS 5000
@@ -39,10 +38,9 @@ static struct {
 	struct mal_cpumask cpus;
 	unsigned int came; /* ranks, in all */
 	int claim;
-	int site; /* room for the site's report */
 	bool started, balanced;
 	struct mal_standalone standalone;
-} all = {.claim = -1, .site = -1};
+} all = {.claim = -1};
 
 /* Lock a byte that nothing is ever read from. Does not wait. Returns 0 or -1. */
 static int lock(int fd, unsigned int cpu)
@@ -167,7 +165,7 @@ static int begin(struct mal_error *err)
 	if (start.ranks < all.expected)
 		start.ranks = all.expected;
 	all.claim = claim_cpus(&all.cpus, err);
-	start.site_fd = all.site = mal_site_report_make(NULL);
+	start.site_fd = -1;
 	return all.claim < 0 ? -1 : mal_standalone_start(&all.standalone, &start, err);
 }
 
@@ -184,7 +182,7 @@ static void start(void)
 		answer(i);
 }
 
-/* The slurmstepd of the script logs and stores it. */
+/* The slurmstepd of the script logs it. */
 static void hand_over(const char *text)
 {
 	struct mal_handover what = {.ranks = all.came, .cpus = mal_cpumask_count(&all.cpus)};
@@ -194,7 +192,7 @@ static void hand_over(const char *text)
 		return;
 	snprintf(what.launcher, sizeof(what.launcher), "%s", all.wish->name);
 	snprintf(what.policy, sizeof(what.policy), "%s", all.wish->choice.policy->name);
-	mal_handover_send(&what, all.site);
+	mal_handover_send(&what);
 }
 
 static void end(void)

@@ -9,17 +9,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmalleable/base/channel.h"
-#include "libmalleable/base/descriptor.h"
-
 /* PIPE is NAME.PID: NAME-reports.PID, which is no pipe's name. */
-static bool name_socket(const char *pipe, char path[MAL_SCRIPT_PATH])
+static bool name_second(const char *pipe, char path[MAL_SCRIPT_PATH])
 {
 	const char *dot = strrchr(pipe, '.');
 
@@ -30,16 +27,18 @@ static bool name_socket(const char *pipe, char path[MAL_SCRIPT_PATH])
 int mal_handover_listen(const char *pipe, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
 			struct mal_error *err)
 {
-	int fd;
+	int fd = -1;
 
-	if (!name_socket(pipe, path))
+	if (!name_second(pipe, path))
 		return mal_fail(err, "%.64s: too long", pipe);
 	unlink(path);
-	fd = mal_channel_listen(path, user, group, err);
-	/* None is taken before the script has ended. */
+	if (mkfifo(path, 0600) == 0 && lchown(path, user, group) == 0)
+		fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
-		listen(fd, MAL_HANDOVERS);
-	return fd;
+		return fd;
+	mal_fail_errno(err, "cannot make %s", path);
+	unlink(path);
+	return -1;
 }
 
 /* Where the pipe of the script is that this process is in. */
@@ -58,22 +57,20 @@ static bool find_pipe(char path[MAL_SCRIPT_PATH])
 	return length > 0;
 }
 
-void mal_handover_send(const struct mal_handover *what, int report)
+void mal_handover_send(const struct mal_handover *what)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char pipe[MAL_SCRIPT_PATH], path[MAL_SCRIPT_PATH];
 	int fd;
 
-	if (!find_pipe(pipe) || !name_socket(pipe, path))
+	if (!find_pipe(pipe) || !name_second(pipe, path))
 		return;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	strcpy(address.sun_path, path);
-	/* Too many descriptors of the user's may be on their way: the figures come without. */
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-	    mal_descriptor_send(fd, report, what, sizeof(*what)) < 0 && report >= 0)
-		mal_descriptor_send(fd, -1, what, sizeof(*what));
-	if (fd >= 0)
-		close(fd);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* Less than PIPE_BUF: all of it or, where the pipe is full, nothing. */
+	while (write(fd, what, sizeof(*what)) < 0 && errno == EINTR)
+		;
+	close(fd);
 }
 
 /* It becomes part of the name of a file, and of a log line. */
@@ -87,34 +84,17 @@ static void clean(char *name, size_t size)
 		strcpy(name, "?");
 }
 
-static bool read_message(int fd, uid_t user, struct mal_handover *what, int *report)
+bool mal_handover_take(int listening, unsigned int *left, struct mal_handover *what)
 {
-	struct ucred peer;
+	ssize_t got;
 
-	if (!mal_channel_peer(fd, &peer) || (peer.uid != user && peer.uid != 0) ||
-	    mal_descriptor_receive(fd, report, what, sizeof(*what)) != (ssize_t)sizeof(*what))
-		return false;
-	clean(what->launcher, sizeof(what->launcher));
-	clean(what->policy, sizeof(what->policy));
-	return true;
-}
-
-bool mal_handover_take(int listening, uid_t user, unsigned int *left, struct mal_handover *what,
-		       int *report)
-{
-	int fd;
-
-	while (*left && (fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		bool whole;
-
+	while (*left && (got = read(listening, what, sizeof(*what))) > 0) {
 		--*left;
-		*report = -1;
-		whole = read_message(fd, user, what, report);
-		close(fd);
-		if (whole)
-			return true;
-		if (*report >= 0)
-			close(*report);
+		if (got != (ssize_t)sizeof(*what) || what->record.magic != MAL_OUTCOME_MAGIC)
+			continue;
+		clean(what->launcher, sizeof(what->launcher));
+		clean(what->policy, sizeof(what->policy));
+		return true;
 	}
 	return false;
 }

@@ -3,9 +3,10 @@
  * handover.h: what became of a launcher's ranks, for the slurmstepd of the batch script that they
  * are in: it logs and stores that, as slurmstepds of steps do.
  *
- * Root listens beside the script's pipe (script.h); the script's user alone may connect. The leader
- * of a launcher group connects, sends one message, and ends: messages wait in the socket until the
- * script has ended. Root trusts nothing in them.
+ * A second pipe of root's beside the script's (script.h), to which the script's user alone may
+ * write: the leader of a launcher group writes one message, which waits until the script has ended.
+ * Root trusts nothing in them. It is no socket, as that carries descriptors: slurmstepd would close
+ * them, and closing may take for ever (a connection that lingers, a file system of the user's).
  */
 #ifndef MAL_CORE_HANDOVER_H
 #define MAL_CORE_HANDOVER_H
@@ -39,24 +40,20 @@ MAL_PIN(mal_handover, record, 56, "MAL_OUTCOME_VERSION")
 /* clang-format on */
 
 /*
- * As root: listen beside the script's pipe PIPE, at PATH, which the caller unlinks. Returns a
+ * As root: make the pipe beside the script's pipe PIPE, at PATH, which the caller unlinks. Returns a
  * descriptor, or -1 with ERR.
  */
 int mal_handover_listen(const char *pipe, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
 			struct mal_error *err);
 
-/*
- * In a script's launcher group: hand over WHAT, with the descriptor REPORT (core/site_report.h; -1:
- * none). Does not wait.
- */
-void mal_handover_send(const struct mal_handover *what, int report);
+/* In a script's launcher group: hand over WHAT. Does not wait. */
+void mal_handover_send(const struct mal_handover *what);
 
 /*
- * The next one of USER's that came to LISTENING, with *REPORT, the caller's to close (-1: none).
- * Names are cut to letters, digits and the like. False: there is none. Does not wait, and takes no
- * more than *LEFT connections, which are counted down: USER may come again and again.
+ * The next one that came to LISTENING. Names are cut to letters, digits and the like. False: there
+ * is none. Does not wait, and reads no more than *LEFT, which is counted down: the user may write
+ * again and again.
  */
-bool mal_handover_take(int listening, uid_t user, unsigned int *left, struct mal_handover *what,
-		       int *report);
+bool mal_handover_take(int listening, unsigned int *left, struct mal_handover *what);
 
 #endif
