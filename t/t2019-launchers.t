@@ -73,7 +73,9 @@ logged() {
 ok "slurmd's log has a line for each" all_of \
 	"logged 'step=$last.$launcher.1 node=.* policy=auto ranks=2 cpus=2 windows='" \
 	"logged 'step=$last.$launcher.2 node=.* policy=auto ranks=1 '"
-commented() { scontrol show job "$last" | grep -q "AdminComment=balance: step $last.$launcher.2 on "; }
+commented() {
+	scontrol show job "$last" | grep -q "AdminComment=balance: step $last.$launcher.2 on "
+}
 ok "the job's comment is of the last one" commented
 
 orterun=$(command -v orterun || echo mpirun)

@@ -40,8 +40,8 @@ MAL_PIN(mal_handover, record, 56, "MAL_OUTCOME_VERSION")
 /* clang-format on */
 
 /*
- * As root: make the pipe beside the script's pipe PIPE, at PATH, which the caller unlinks. Returns a
- * descriptor, or -1 with ERR.
+ * As root: make the pipe beside the script's pipe PIPE, at PATH, which the caller unlinks. Returns
+ * a descriptor, or -1 with ERR.
  */
 int mal_handover_listen(const char *pipe, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
 			struct mal_error *err);

@@ -299,11 +299,11 @@ static void add_differences(struct mal_text *text, const struct mal_controller *
 			differs |= atomic_load(&controller->step->segment.ranks[rank].differs);
 	if (!(differs & (MAL_DIFFERS_ONE | MAL_DIFFERS_SUMS)))
 		return;
-	mal_text_add(
-		text, "results: %s%s%s\n",
-		differs & MAL_DIFFERS_SUMS ? "sums may have other last digits (bits=keep)" : "",
-		differs == (MAL_DIFFERS_SUMS | MAL_DIFFERS_ONE) ? "; " : "",
-		differs & MAL_DIFFERS_ONE ? "one thread became more (bits=strict)" : "");
+	mal_text_add(text, "results: %s%s%s\n",
+		     differs & MAL_DIFFERS_SUMS ? "sums may have other last digits (bits=keep)"
+						: "",
+		     differs == (MAL_DIFFERS_SUMS | MAL_DIFFERS_ONE) ? "; " : "",
+		     differs & MAL_DIFFERS_ONE ? "one thread became more (bits=strict)" : "");
 }
 
 static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
