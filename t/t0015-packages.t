@@ -4,7 +4,7 @@
 # Python reads what is Python.
 . "$(dirname "$0")/lib.sh"
 package=$srcdir/contrib/package
-plan 12
+plan 13
 
 # names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
 names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }

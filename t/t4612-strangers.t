@@ -46,10 +46,14 @@ wait_until begun
 ok "ranks meet in a directory of the user's alone" all_of \
 	"grep -q '^s.* malleable.[^ ]*$\|^s.*/malleable[.]' begun" "grep -q '^drwx------ ' begun"
 ok "nothing has an abstract name" test "$(grep -c '@malleable' /proc/net/unix)" = 0
-pipe=$(script_pipe)
-ok "the script's pipe is its user's alone" test "$(stat -c '%u %a' "$pipe")" = "$uid 600"
-"${other[@]}" sh -c "echo s >'$pipe'" 2>/dev/null
-ok "a stranger cannot open it" [ $? != 0 ]
+mapfile -t pipes < <(script_pipe)
+ok "the script's two pipes are its user's alone" \
+	test "${#pipes[@]}: $(stat -c '%u %a' "${pipes[@]}" | sort -u)" = "2: $uid 600"
+opened=
+for pipe in "${pipes[@]}"; do
+	"${other[@]}" sh -c "echo s >'$pipe'" 2>/dev/null && opened=$opened$pipe
+done
+ok "a stranger cannot open them" [ -z "$opened" ]
 "${other[@]}" touch "/run/malleable/scripts/job_99" 2>/dev/null
 ok "nor take a name beside it" [ ! -e /run/malleable/scripts/job_99 ]
 : >end
