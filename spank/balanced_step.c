@@ -327,7 +327,6 @@ static int start(struct mal_error *err)
 				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
 				.brief = balance_options_report() == MAL_REPORT_BRIEF,
 				.nodes = step.joined > 1 ? step.joined : 0,
-				.hostfile = balance_wish.hostfile[0] ? balance_wish.hostfile : NULL,
 				.socket = step.socket.path,
 				.becomes_user = true,
 				.user = step.user,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * options.c: --balance, --balance-report, --balance-trace and --balance-hostfile, in srun, sbatch,
- * salloc and slurmstepd.
+ * options.c: --balance, --balance-report and --balance-trace, in srun, sbatch, salloc and
+ * slurmstepd.
  *
  * Invariant: a wrong option ends srun before anything starts (t/t1001-options.t).
  */

@@ -49,8 +49,7 @@ const char *balance_args_by_program(void);
 const char *balance_args_policies(void);
 
 /*
- * options.c: what the user asked for with --balance, --balance-report, --balance-trace and
- * --balance-hostfile.
+ * options.c: what the user asked for with --balance, --balance-report and --balance-trace.
  */
 extern struct mal_wish balance_wish;
 

@@ -51,7 +51,7 @@ LAYERS = {
     "libmalleable/controller/report": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
-        "policies/decide", "policies/mapping", "policies/model"},
+        "policies/decide", "policies/model"},
     "libmalleable/controller": CORE | INTERFACE | {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
@@ -113,7 +113,6 @@ WRITERS = {
     "load/sampling": re.compile(OWN.replace("%s", "sampling")),
     "load/totals": re.compile(PART.replace("%s", "(?:last_window|totals|rank_totals)")),
     "overdue": re.compile(OWN.replace("%s", "overdue")),
-    "report/imbalance": re.compile(OWN.replace("%s", "imbalance")),
 }
 WRITERS = {CONTROLLER + module: writes for module, writes in WRITERS.items()}
 WRITERS["libmalleable/core/request"] = re.compile(REQUEST)

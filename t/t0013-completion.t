@@ -44,7 +44,7 @@ ok "where = is no break of words" completed "--policy=lewi" malleable set --poli
 ok "a policy's keys" completed "auto,gain=" srun --balance = auto,ga
 ok "the keys of all policies" completed "lewi,max_threads=" srun --balance = lewi,max
 ok "a key after a value" completed "3,max_threads=" srun --balance = auto,gain = 3,max
-ok "srun's options" completed "slurms srun --balance-h  --balance-hostfile=" srun --balance-h
+ok "srun's options" completed "slurms srun --balance-t  --balance-trace=" srun --balance-t
 ok "what is not ours is Slurm's" completed "slurms srun --nod " srun --nod
 # A command of that name tells of two steps.
 mkdir "$work/bin"

@@ -43,8 +43,6 @@ malleable-report TRACE                                                      t301
 malleable-convert --to=perfetto TRACE                                       t3011-convert.t
 malleable-acct DIR                                                          t3012-acct.t
 malleable-acct --by=program DIRECTORY                                       t3012-acct.t
-srun -N 2 --balance --balance-hostfile=F ./app                              t3007-nodes.t
-SLURM_HOSTFILE=hosts srun --distribution=arbitrary ...                      t3007-nodes.t
 LIST
 }
 # What readers put in, and what is as large as the machine, here.

@@ -45,7 +45,7 @@ for i in range(int(count)):
             "--policy": ["auto", "lewi", "x" * 400], "--libdir": [here],
             "--report-file": [here + "/r", reports + "/r"], "--trace-file": [reports + "/t"],
             "--site-fd": [fd()], "--off-file": ["/dev/zero"],
-            "--hostfile": [reports + "/h"], "--step": ["\x1b[31m"],
+            "--step": ["\x1b[31m"],
             "--nodes": ["4294967295"]}.items():
         if random.random() < 0.5: line += [option, random.choice(values)]
     null = subprocess.DEVNULL

@@ -22,7 +22,6 @@ static const struct {
 } kinds[] = {
 	{"report", "{\n  \"version\": 1,\n  \"malleable\": "},
 	{"trace", "{\"type\":\"step\",\"version\":"},
-	{"hostfile", MAL_OUTPUT_HOSTFILE},
 };
 
 /* Whether the file FD is an earlier one of WHAT, or empty: no user loses another by a slip. */

@@ -8,12 +8,9 @@
 
 #include "libmalleable/base/error.h"
 
-/* The first line of a hostfile, which Slurm and MPI skip. */
-#define MAL_OUTPUT_HOSTFILE "# malleable: a node for each rank\n"
-
 /*
  * Open PATH, which the caller's user named, for writing, and empty it. WHAT is its content:
- * "report", "trace" or "hostfile". Takes devices, and files that begin as one of WHAT, or are
+ * "report" or "trace". Takes devices, and files that begin as one of WHAT, or are
  * empty; no pipe, which would block the caller if nobody reads it. Returns a file to close with
  * mal_output_close(), or NULL with ERR.
  */

@@ -27,7 +27,7 @@
 #define SETTINGS_MAX 8
 
 struct arguments {
-	struct mal_wish wish; /* all but hostfile */
+	struct mal_wish wish;
 	const char *libdir;
 	const char *home;
 };
@@ -69,7 +69,7 @@ static int read_environment(struct arguments *arguments)
 	const struct mal_setting *setting;
 
 	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, i)); i++)
-		if (!setting->slurm_only && take(arguments, setting, getenv(setting->variable)) < 0)
+		if (take(arguments, setting, getenv(setting->variable)) < 0)
 			return -1;
 	return 0;
 }
@@ -86,7 +86,7 @@ static void list_options(struct option *options)
 	size_t count = 0;
 
 	for (int i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, (size_t)i)); i++)
-		if (!setting->slurm_only && count < SETTINGS_MAX)
+		if (count < SETTINGS_MAX)
 			options[count++] = (struct option){
 				setting->name,
 				setting->value[0] == '[' ? optional_argument : required_argument,

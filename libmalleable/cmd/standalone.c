@@ -19,12 +19,6 @@
 #define END_TIMEOUT_MS 2500
 #define START_TIMEOUT_MS 10000
 
-/* NULL: none. */
-static const char *file_of(const char *name)
-{
-	return *name && strcmp(name, "off") != 0 ? name : NULL;
-}
-
 /* Named by our process number, which no other running process of the user has. */
 static int make_socket(char *path, size_t size, int *fd)
 {
@@ -74,7 +68,7 @@ static int launch(struct mal_standalone *standalone, struct mal_launch_options *
 int mal_standalone_start(struct mal_standalone *standalone, const struct mal_standalone_wish *wish,
 			 struct mal_error *err)
 {
-	const char *report = wish->wish->report;
+	const char *report = wish->wish->report, *trace = wish->wish->trace;
 	char list[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT], path[PATH_MAX],
 		host[256] = "this node";
 	struct mal_launch_options options = {
@@ -92,8 +86,7 @@ int mal_standalone_start(struct mal_standalone *standalone, const struct mal_sta
 				.job_name = wish->job_name,
 				.report_file = mal_report_wish_file(report),
 				.brief = mal_report_wish(report) == MAL_REPORT_BRIEF,
-				.trace_file = file_of(wish->wish->trace),
-				.hostfile = wish->nodes ? file_of(wish->wish->hostfile) : NULL,
+				.trace_file = *trace && strcmp(trace, "off") != 0 ? trace : NULL,
 				.nodes = wish->nodes,
 				.off_file = wish->off_file,
 			},

@@ -20,7 +20,7 @@
 
 /* What is to be started. */
 struct mal_standalone_wish {
-	const struct mal_wish *wish; /* all but hostfile */
+	const struct mal_wish *wish;
 	const struct mal_choice *choice;
 	const char *libdir, *step, *job_name;
 	const char *allowed;		/* policies that may be set later, NULL: all */

@@ -22,7 +22,6 @@
 #include "libmalleable/controller/overdue.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
-#include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/share.h"
 #include "libmalleable/controller/state/controller.h"
@@ -38,28 +37,25 @@
 /* Kicks closer together than this are taken together. */
 #define MIN_PAUSE_NS 200000
 
-/* The user's files have the names that stand for %j and the like; the hostfile is one of all. */
+/* The user's files have the names that stand for %j and the like. */
 static void name_files(struct mal_step_facts *step)
 {
 	struct mal_arguments *arguments = &step->arguments;
-	const char **files[MAL_FILES] = {&arguments->report_file, &arguments->trace_file,
-					 &arguments->hostfile};
+	const char **files[MAL_FILES] = {&arguments->report_file, &arguments->trace_file};
+	const struct mal_file_facts facts = {
+		.step = arguments->step,
+		.node = arguments->node,
+		.job_name = arguments->job_name,
+		.array_job = arguments->array_job,
+		.array_task = arguments->array_task,
+		.node_number = arguments->node_number,
+		.node_files = arguments->node_files,
+	};
 
-	for (size_t i = 0; i < MAL_FILES; i++) {
-		const struct mal_file_facts facts = {
-			.step = arguments->step,
-			.node = arguments->node,
-			.job_name = arguments->job_name,
-			.array_job = arguments->array_job,
-			.array_task = arguments->array_task,
-			.node_number = arguments->node_number,
-			.node_files = arguments->node_files && files[i] != &arguments->hostfile,
-		};
-
+	for (size_t i = 0; i < MAL_FILES; i++)
 		if (*files[i])
 			*files[i] = mal_file_name(*files[i], &facts, step->files[i],
 						  sizeof(step->files[i]), &step->derived[i]);
-	}
 }
 
 int mal_step_open(struct mal_step_facts *step, const struct mal_arguments *arguments,
@@ -182,6 +178,6 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_plan_close(controller);
 	mal_history_close(controller);
 	mal_plausibility_close(controller);
-	mal_summaries_destroy(controller->summaries);
+	free(controller->summaries);
 	free(controller->pool);
 }

@@ -138,7 +138,6 @@ void mal_ending_report(struct mal_controller *controller)
 		return;
 	}
 	send_record(controller, &report, report_fd);
-	mal_imbalance_find(controller);
 	tell(report_fd, text, make_text(controller, &report, text, sizeof(text)));
 	tell(report_fd, text, end_recording(controller, text, sizeof(text)));
 	write_files(controller, &report);

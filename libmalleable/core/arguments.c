@@ -156,8 +156,6 @@ static const struct argument table[] = {
 	 "every rank keeps so many CPUs, where there are enough"},
 	{"--patience", NUMBER, FIELD(patience), "N", "factor for all deadlines"},
 	{"--nodes", NUMBER, FIELD(nodes), "N", "the step is over so many"},
-	{"--hostfile", TEXT, FIELD(hostfile), "F",
-	 "where a better placement of its ranks on these is written"},
 };
 #undef FIELD
 

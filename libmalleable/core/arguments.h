@@ -40,7 +40,6 @@ struct mal_arguments {
 	unsigned int node_files;	    /* 1: each node has a file of its own */
 	const char *report_file;
 	const char *trace_file;
-	const char *hostfile;  /* file for a better placement on the nodes */
 	const char *allowed;   /* policies that may be set later, NULL: all */
 	const char *libdir;    /* directory of loadable policies */
 	const char *users_own; /* directory of the user's own policies, NULL: none */

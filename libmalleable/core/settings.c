@@ -178,8 +178,6 @@ void mal_settings_print(FILE *out, enum mal_setting_place place)
 		bool optional = option && setting->value[0] == '[';
 		int used;
 
-		if (option && setting->slurm_only)
-			continue;
 		used = fprintf(out, "  %s%s%s%s%s", option ? "--" : "", setting->name,
 			       optional ? "[" : "", "=", setting->value + optional);
 		if (setting->type == MAL_SETTING_NUMBER)

@@ -25,7 +25,6 @@ struct mal_wish {
 	char policies[768]; /* MALLEABLE_POLICIES: directory of the user's own policies */
 	char report[768];   /* --balance-report */
 	char trace[768];    /* --balance-trace */
-	char hostfile[768]; /* --balance-hostfile */
 };
 
 enum mal_mode_wish { MAL_WISH_AUTO, MAL_WISH_TEAM, MAL_WISH_CPUSET };
@@ -94,7 +93,6 @@ struct mal_setting {
 	const char *help;
 	bool by_partition;  /* SITE: NAME@PARTITION=VALUE is allowed too */
 	bool policies_have; /* KEY: policies may have a parameter of this name, with other values */
-	bool slurm_only;    /* not for `malleable run` */
 	const char *variable; /* OPTION: where commands look if it is not given */
 	size_t offset, size;  /* of its field */
 };

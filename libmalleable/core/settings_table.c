@@ -29,10 +29,6 @@ static const struct mal_setting table[] = {
 		 "default), nothing (off), or all of it and also as JSON in file"},
 	{"balance-trace", OPTION(trace), TEXT = "file", .variable = "SLURM_BALANCE_TRACE",
 	 .help = "record what a balanced step does in file, for malleable replay"},
-	{"balance-hostfile", OPTION(hostfile), TEXT = "file", .variable = "SLURM_BALANCE_HOSTFILE",
-	 .slurm_only = true,
-	 .help = "write a better placement of a balanced step's ranks on its nodes, for "
-		 "--distribution=arbitrary"},
 
 	{"mode", KEY(mode), WORDS = "auto|team|cpuset",
 	 .help = "which OpenMP teams change with the CPUs: those that cannot tell (auto), none "
@@ -41,9 +37,9 @@ static const struct mal_setting table[] = {
 		 "thread"},
 	{"gomp", KEY(keep_gomp), WORDS = "replace|keep",
 	 .help = "run programs built for GCC's libgomp on libomp, or leave them on it"},
-	{"grow", KEY(grow_job), WORDS = "job", .min = 1, .policies_have = true, .slurm_only = true,
+	{"grow", KEY(grow_job), WORDS = "job", .min = 1, .policies_have = true,
 	 .help = "use what other steps of the job leave idle on the node"},
-	{"pool", KEY(pool_job), WORDS = "step|job", .slurm_only = true,
+	{"pool", KEY(pool_job), WORDS = "step|job",
 	 .help = "with job: grow=job, and be balanced against other steps of the job with pool=job "
 		 "on the node"},
 	{"max_threads", KEY(max_threads), NUMBER(1, 4096),

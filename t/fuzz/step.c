@@ -86,9 +86,8 @@ struct mal_controller *fuzz_step_open(const char *text)
 	}
 	open_segment(&facts->segment);
 	facts->started = mal_ticks();
-	facts->arguments = (struct mal_arguments){MAL_ARGUMENTS_NO_FDS, .step = "1.0",
-						  .node = "n1",		.libdir = "/nonexistent",
-						  .nodes = 3,		.hostfile = "/dev/null"};
+	facts->arguments = (struct mal_arguments){MAL_ARGUMENTS_NO_FDS, .step = "1.0", .node = "n1",
+						  .libdir = "/nonexistent", .nodes = 3};
 	facts->cpu_count = FUZZ_CPUS;
 	for (unsigned int cpu = 0; cpu < FUZZ_CPUS; cpu++) {
 		facts->cpu[cpu] = cpu;

@@ -131,8 +131,8 @@ static void carried_out(void **state)
 	assert_null(strstr(node_ask(node, "status"), "\"mode\":\"cpuset\""));
 	node_slot(1)->reason = MAL_REASON_REPORTED;
 	assert_non_null(strstr(node_ask(node, "status"), "\"mode\":\"cpuset\""));
-	assert_string_equal(node_ask(node, "node n1"), "");
-	assert_memory_equal(node_ask(node, "node n1 0,1,2"), "{\"node\":\"n1\"", 12);
+	assert_string_equal(node_ask(node, "node n 1"), "");
+	assert_memory_equal(node_ask(node, "node n1"), "{\"node\":\"n1\"", 12);
 	assert_int_equal(node_cpu(6).owner, 0);
 	assert_null(node_wrong(node));
 }

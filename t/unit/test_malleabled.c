@@ -449,7 +449,7 @@ static void arguments_are_checked(void **state)
 		 step.life, step.life);
 	assert_int_equal(status_of(options), 1);
 	/* Nothing to watch. */
-	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3 --hostfile=x",
+	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3",
 		 step.segment_fd, step.segment_fd);
 	assert_int_equal(status_of(options), 1);
 }

@@ -14,7 +14,6 @@
 #include "policies/interface/plan_check.h"
 #include "policies/interface/registry.h"
 #include "policies/mapping/mapping.h"
-#include "policies/mapping/placement.h"
 
 /* Allocations until one fails, below 0: none does; and those that were not freed. */
 static long until_failure = -1;
@@ -171,27 +170,6 @@ static void mapping_survives(void **state)
 	fail_each(map, NULL);
 }
 
-static void place(const void *argument)
-{
-	static const unsigned int cpus[] = {4, 4};
-	const double work[] = {4, 4, 1, 1};
-	unsigned int node[] = {0, 0, 1, 1};
-	struct mal_placement placement = {4, 2, work, cpus, node};
-	int changed;
-
-	(void)argument;
-	changed = mal_placement_improve(&placement);
-	assert_int_equal(changed, failed ? -1 : 2);
-	if (failed)
-		assert_memory_equal(node, ((unsigned int[]){0, 0, 1, 1}), sizeof(node));
-}
-
-static void placement_survives(void **state)
-{
-	(void)state;
-	fail_each(place, NULL);
-}
-
 static void simulate(const void *argument)
 {
 	static struct node node;
@@ -214,8 +192,9 @@ static void simulations_survive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(policies_survive),    cmocka_unit_test(nothing_is_destroyed),
-		cmocka_unit_test(mapping_survives),    cmocka_unit_test(placement_survives),
+		cmocka_unit_test(policies_survive),
+		cmocka_unit_test(nothing_is_destroyed),
+		cmocka_unit_test(mapping_survives),
 		cmocka_unit_test(simulations_survive),
 	};
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * imbalance.h: what is out of balance between the nodes of a step, and where its ranks had better
- * run; on the first node (summaries.h).
+ * imbalance.h: what is out of balance between the nodes of a step; on the first one (summaries.h).
  *
- * Invariant: No rank is sent to another node for less than 1 % (t/unit/test_summaries.c:
- * no_better_placement).
+ * Invariant: A node that said nothing is counted, and in no figure (t/unit/test_summaries.c:
+ * many_nodes).
  */
 #ifndef MAL_CONTROLLER_REPORT_IMBALANCE_H
 #define MAL_CONTROLLER_REPORT_IMBALANCE_H
@@ -14,14 +13,8 @@
 #include "libmalleable/controller/state/controller.h"
 
 /*
- * The step is over: compare the nodes that are known, find a better placement of the ranks, and
- * write the hostfile.
- */
-void mal_imbalance_find(struct mal_controller *controller);
-
-/*
- * Afterwards, with MAL_NODES_ALL: a few lines on all nodes into TEXT, cut at SIZE bytes. Returns
- * the length.
+ * The step is over. With MAL_NODES_ALL: a few lines on all nodes into TEXT, cut at SIZE bytes.
+ * Returns the length.
  */
 size_t mal_imbalance_text(const struct mal_controller *controller, char *text, size_t size);
 

@@ -3,7 +3,6 @@
 #include "libmalleable/controller/report/summaries.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,9 @@
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/core/segment.h"
+
+/* What no node can have done. */
+#define MAX_WORK_S 1e12
 
 struct mal_summaries {
 	unsigned int count; /* of the step */
@@ -28,22 +30,6 @@ struct mal_summaries *mal_summaries_create(unsigned int count)
 	return nodes;
 }
 
-static void clear(struct mal_node *node)
-{
-	free(node->ranks);
-	free(node->work);
-	memset(node, 0, sizeof(*node));
-}
-
-void mal_summaries_destroy(struct mal_summaries *nodes)
-{
-	if (!nodes)
-		return;
-	for (unsigned int i = 0; i < nodes->count; i++)
-		clear(&nodes->list[i]);
-	free(nodes);
-}
-
 const struct mal_node *mal_summaries_list(const struct mal_controller *controller,
 					  unsigned int *known, unsigned int *count)
 {
@@ -52,114 +38,60 @@ const struct mal_node *mal_summaries_list(const struct mal_controller *controlle
 	return controller->summaries->list;
 }
 
-/* Names of hosts only: it goes into a file that Slurm reads. */
-static bool set_name(struct mal_node *node, const char *name, size_t length)
+/* Names of hosts only. */
+static bool set_name(struct mal_node *node, const char *name)
 {
+	size_t length = strlen(name);
+
 	if (!length || length >= MAL_NODE_NAME ||
 	    strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_") <
 		    length)
 		return false;
-	memcpy(node->name, name, length);
-	node->name[length] = '\0';
+	strcpy(node->name, name);
 	return true;
-}
-
-static bool make_room(struct mal_node *node, size_t ranks)
-{
-	if (!ranks || ranks > MAL_MAX_RANKS)
-		return false;
-	node->rank_count = (unsigned int)ranks;
-	node->ranks = calloc(ranks, sizeof(*node->ranks));
-	node->work = calloc(ranks, sizeof(*node->work));
-	return node->ranks && node->work;
-}
-
-/* "0,1,2" */
-static bool read_ranks(struct mal_node *node, const char *list)
-{
-	size_t count = 1;
-	char *end;
-
-	for (const char *at = list; *at; at++)
-		count += *at == ',';
-	if (!make_room(node, count))
-		return false;
-	for (size_t i = 0; i < count; i++, list = end + 1) {
-		unsigned long rank = strtoul(list, &end, 10);
-
-		if (end == list || rank >= UINT32_MAX || *end != (i + 1 < count ? ',' : '\0'))
-			return false;
-		node->ranks[i] = (uint32_t)rank;
-	}
-	return true;
-}
-
-static char *node_json(const struct mal_node *node)
-{
-	json_t *ranks = json_array(), *work = json_array(), *root;
-	char *text;
-
-	for (unsigned int i = 0; i < node->rank_count; i++) {
-		json_array_append_new(ranks, json_integer(node->ranks[i]));
-		json_array_append_new(work, json_real(node->work[i]));
-	}
-	root = json_pack("{s:s, s:s, s:I, s:o, s:o}", "node", node->name, "line", node->line,
-			 "cpus", (json_int_t)node->cpus, "ranks", ranks, "work", work);
-	text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
-	json_decref(root);
-	return text;
 }
 
 char *mal_summaries_describe(struct mal_controller *controller, const char *text)
 {
 	struct mal_summaries *nodes = controller->summaries;
-	const char *list = strchr(text, ' ');
-	struct mal_node own = {.name = ""};
+	struct mal_node own = {.cpus = controller->step->cpu_count};
 	struct mal_report report;
+	json_t *root;
+	char *answer;
 
-	if (!nodes || !list || !mal_report_make(controller, &report))
+	if (!nodes || !mal_report_make(controller, &report) || !set_name(&own, text))
 		return NULL;
-	if (!set_name(&own, text, (size_t)(list - text)) || !read_ranks(&own, list + 1) ||
-	    own.rank_count > controller->step->segment.rank_count) {
-		clear(&own);
-		return NULL;
-	}
-	own.cpus = controller->step->cpu_count;
-	for (unsigned int i = 0; i < own.rank_count; i++)
-		own.work[i] =
+	own.ranks = report.ranks;
+	for (unsigned int i = 0; i < controller->step->segment.rank_count; i++)
+		own.work_s +=
 			controller->rank_totals[i].work_s + controller->rank_totals[i].serial_s;
 	mal_report_line(controller, &report, false, own.line, sizeof(own.line));
 	own.line[strcspn(own.line, "\n")] = '\0';
 	/* Asked for again, it replaces what was said before. */
-	clear(&nodes->list[0]);
 	nodes->list[0] = own;
 	nodes->known += !nodes->known;
-	return node_json(&nodes->list[0]);
+	root = json_pack("{s:s, s:s, s:I, s:I, s:f}", "node", own.name, "line", own.line, "cpus",
+			 (json_int_t)own.cpus, "ranks", (json_int_t)own.ranks, "work_s",
+			 own.work_s);
+	answer = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	json_decref(root);
+	return answer;
 }
 
 static int parse(struct mal_node *node, json_t *root, struct mal_error *err)
 {
 	const char *name, *line;
-	json_t *ranks, *work;
-	json_int_t cpus;
+	json_int_t cpus, ranks;
 
-	if (json_unpack(root, "{s:s, s:s, s:I, s:o, s:o}", "node", &name, "line", &line, "cpus",
-			&cpus, "ranks", &ranks, "work", &work) < 0 ||
-	    !set_name(node, name, strlen(name)) || strlen(line) >= MAL_NODE_LINE ||
-	    strchr(line, '\n') || cpus < 1 || cpus > MAL_MAX_CPUS ||
-	    json_array_size(ranks) != json_array_size(work) ||
-	    !make_room(node, json_array_size(ranks)))
+	if (json_unpack(root, "{s:s, s:s, s:I, s:I, s:F}", "node", &name, "line", &line, "cpus",
+			&cpus, "ranks", &ranks, "work_s", &node->work_s) < 0 ||
+	    !set_name(node, name) || strlen(line) >= MAL_NODE_LINE || strchr(line, '\n') ||
+	    cpus < 1 || cpus > MAL_MAX_CPUS || ranks < 1 || ranks > MAL_MAX_RANKS ||
+	    !(node->work_s >= 0) || node->work_s > MAX_WORK_S)
 		return mal_fail(err, "malformed node summary");
 	strcpy(node->line, line);
 	node->cpus = (unsigned int)cpus;
-	for (unsigned int i = 0; i < node->rank_count; i++) {
-		json_int_t rank = json_integer_value(json_array_get(ranks, i));
-
-		node->work[i] = json_number_value(json_array_get(work, i));
-		if (rank < 0 || rank >= UINT32_MAX || !(node->work[i] >= 0) || node->work[i] > 1e12)
-			return mal_fail(err, "node %s: rank %u is wrong", node->name, i);
-		node->ranks[i] = (uint32_t)rank;
-	}
+	node->ranks = (unsigned int)ranks;
 	return 0;
 }
 
@@ -190,8 +122,6 @@ int mal_summaries_add(struct mal_controller *controller, const char *text, struc
 			result = mal_fail(err, "node %s is known", node.name);
 	if (result == 0)
 		nodes->list[nodes->known++] = node;
-	else
-		clear(&node);
 	return result;
 }
 

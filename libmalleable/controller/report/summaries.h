@@ -20,16 +20,12 @@
 struct mal_node {
 	char name[MAL_NODE_NAME]; /* for the launcher */
 	char line[MAL_NODE_LINE]; /* of its report */
-	unsigned int cpus, rank_count;
-	uint32_t *ranks; /* their numbers in the job */
-	double *work;	 /* seconds on one CPU */
+	unsigned int cpus, ranks;
+	double work_s; /* of all ranks, on one CPU */
 };
 
-/* The step is over COUNT nodes, two at least; none is known yet. NULL: out of memory. */
+/* The step is over COUNT nodes, two at least; none is known yet. To be freed; NULL: no memory. */
 struct mal_summaries *mal_summaries_create(unsigned int count);
-
-/* NULL-safe. */
-void mal_summaries_destroy(struct mal_summaries *summaries);
 
 /* The KNOWN nodes so far, ours first, of COUNT. */
 const struct mal_node *mal_summaries_list(const struct mal_controller *controller,
@@ -37,8 +33,7 @@ const struct mal_node *mal_summaries_list(const struct mal_controller *controlle
 
 /*
  * What this node's ranks did, as one line of JSON, to be freed. TEXT: the node's name for the
- * launcher, a space, and the numbers of its ranks in the job, in order, separated by commas. NULL
- * where it is wrong, or for a step on one node.
+ * launcher. NULL where it is wrong, or for a step on one node.
  */
 char *mal_summaries_describe(struct mal_controller *controller, const char *text);
 

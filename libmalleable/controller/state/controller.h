@@ -23,7 +23,7 @@
 #include "policies/model/efficiency.h"
 
 /* Files that users name. */
-enum mal_file { MAL_FILE_REPORT, MAL_FILE_TRACE, MAL_FILE_HOSTFILE, MAL_FILES };
+enum mal_file { MAL_FILE_REPORT, MAL_FILE_TRACE, MAL_FILES };
 
 /* What is known of a step when its controller starts, and does not change any more. */
 struct mal_step_facts {
@@ -178,18 +178,6 @@ struct mal_sampling {
 	} last[MAL_MAX_RANKS]; /* where their next window starts */
 };
 
-/* What is out of balance between the nodes of a step. */
-struct mal_imbalance {
-	const char *hostfile;	 /* NULL: none */
-	char own_hostfile[4096]; /* used where HOSTFILE is another step's */
-	unsigned int known;	 /* nodes, when the step was over */
-	unsigned int count;	 /* nodes of the step */
-	const struct mal_node *list;
-	double balance, possible; /* of the load between nodes; NaN: not known */
-	struct mal_error hostfile_error;
-	bool written;
-};
-
 #define MAL_HISTORY_MAX 2000
 #define MAL_ALTERNATIVES 3
 
@@ -256,7 +244,6 @@ struct mal_controller {
 	struct mal_simulation *alternatives[MAL_ALTERNATIVES]; /* load/alternatives.h alone */
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
 	struct mal_summaries *summaries; /* report/summaries.h */
-	struct mal_imbalance imbalance;	 /* report/imbalance.h alone */
 	struct {
 		uint64_t due;	     /* tick at which the move is taken back */
 		uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */

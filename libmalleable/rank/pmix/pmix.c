@@ -142,29 +142,19 @@ char *mal_pmix_nodes(void)
 	return pmix.Resolve_nodes(pmix.me.nspace, &nodes) == PMIX_SUCCESS ? nodes : NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
-uint32_t *mal_pmix_peers(const char *node, unsigned int *count)
+bool mal_pmix_leader_of(const char *node, uint32_t *leader)
 {
 	pmix_proc_t *processes = NULL;
-	size_t found = 0;
-	uint32_t *ranks;
+	size_t count = 0;
 
-	if (pmix.Resolve_peers(node, pmix.me.nspace, &processes, &found) != PMIX_SUCCESS || !found)
-		return NULL;
-	ranks = malloc(found * sizeof(*ranks));
-	for (size_t i = 0; ranks && i < found; i++)
-		ranks[i] = processes[i].rank;
-	if (ranks)
-		qsort(ranks, found, sizeof(*ranks), by_number);
-	*count = (unsigned int)found;
+	if (pmix.Resolve_peers(node, pmix.me.nspace, &processes, &count) != PMIX_SUCCESS || !count)
+		return false;
+	*leader = processes[0].rank;
+	for (size_t i = 1; i < count; i++)
+		if (processes[i].rank < *leader)
+			*leader = processes[i].rank;
 	free(processes);
-	return ranks;
+	return true;
 }
 
 /* Slurm's plugin gives its tasks their numbers, and those are its ranks. */

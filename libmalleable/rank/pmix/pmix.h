@@ -39,8 +39,8 @@ bool mal_pmix_local(unsigned int *rank, unsigned int *count);
 /* The job's nodes by name, separated by commas; the caller frees it. NULL: not known. */
 char *mal_pmix_nodes(void);
 
-/* The ranks on node NODE, ascending, and their COUNT; the caller frees it. NULL: not known. */
-uint32_t *mal_pmix_peers(const char *node, unsigned int *count);
+/* The lowest rank on node NODE. Returns false if it is not known. */
+bool mal_pmix_leader_of(const char *node, uint32_t *leader);
 
 /*
  * Whether a launcher's server serves us, in a daemon or mpirun itself, and not Slurm's. It has a

@@ -65,30 +65,18 @@ static bool tell(const char *request)
 	return mal_channel_tell(nodes.controller, request, mal_patience_ms(ANSWER_MS));
 }
 
-/*
- * Ask the controller for a summary of the ranks on node NAME ("node NAME 0,1,2"). The caller frees
- * it; NULL: there is none.
- */
+/* Ask the controller for a summary of node NAME. The caller frees it; NULL: there is none. */
 static char *summarize(const char *name)
 {
-	unsigned int count;
-	uint32_t *peers = mal_pmix_peers(name, &count);
-	char *request = NULL, *answer = NULL;
+	char *request, *answer;
 	struct mal_error err;
 	size_t length;
-	FILE *to = peers ? open_memstream(&request, &length) : NULL;
 
-	if (to) {
-		fprintf(to, "node %s ", name);
-		for (unsigned int i = 0; i < count; i++)
-			fprintf(to, "%s%u", i ? "," : "", peers[i]);
-	}
-	if (to && fclose(to) == 0) {
-		answer = mal_channel_ask(nodes.controller, request, mal_patience_ms(ANSWER_MS),
-					 &length, &err);
-	}
+	if (asprintf(&request, "node %s", name) < 0)
+		return NULL;
+	answer = mal_channel_ask(nodes.controller, request, mal_patience_ms(ANSWER_MS), &length,
+				 &err);
 	free(request);
-	free(peers);
 	if (answer && *answer != '{') {
 		free(answer);
 		answer = NULL;
@@ -190,14 +178,14 @@ static uint32_t *find_leaders(char *list, unsigned int *count, const char **own)
 	*own = NULL;
 	for (char *name = strtok_r(list, ",", &save); leaders && name;
 	     name = strtok_r(NULL, ",", &save)) {
-		unsigned int peers_count;
-		uint32_t *peers = mal_pmix_peers(name, &peers_count);
+		uint32_t leader;
 
-		if (peers && peers[0] == mal_pmix_rank())
+		if (!mal_pmix_leader_of(name, &leader))
+			continue;
+		if (leader == mal_pmix_rank())
 			*own = name;
-		else if (peers)
-			leaders[(*count)++] = peers[0];
-		free(peers);
+		else
+			leaders[(*count)++] = leader;
 	}
 	return leaders;
 }
