@@ -7,10 +7,10 @@
 #include "libmalleable/malleable.h"
 
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/state/rank.h"
-#include "libmalleable/rank/wait.h"
 #include "libmalleable/rank/wait_helper.h"
 
 void malleable_phase(void)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * jump.c: notice longjmp() out of MPI, as from an error handler of the program. (No MPI library
- * jumps within a call.)
- *
- * Invariant: a thread that jumped out of MPI is in no call any more (t/unit/test_team.c: jumps).
- */
+/* jump.c: notice longjmp() out of MPI. */
+#include "libmalleable/rank/jump.h"
+
 /* With it <setjmp.h> maps all of these functions to one name. */
 #include <features.h>
 #undef __USE_FORTIFY_LEVEL
@@ -12,6 +9,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mpi_test_loops.c: loops of MPI_Test, MPI_Iprobe and the like. A rank that does little else in one
- * is waiting. Blocking calls that return at once belong to the loop.
- *
- * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c: tests_work).
+ * mpi_test_loops.c: loops of MPI_Test, MPI_Iprobe and the like.
  *
  * The clock is read once in many tests, as reading it takes as long as a test. The test behind some
  * looks is timed by itself: what the others take beyond that is work between them. Such a loop may
  * end without any call: the program just computes again. So while CPUs are lent in one, a watching
  * thread follows the CPU time of the primary thread, and takes the CPUs back.
  */
+#include "libmalleable/rank/mpi_test_loops.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,7 +23,6 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/rank.h"
-#include "libmalleable/rank/wait.h"
 
 /*
  * Tests between two looks at the clock: initially, and at most. The first looks come sooner, each
@@ -54,6 +52,8 @@
  */
 #define WATCH_EVERY_NS 1000000
 #define LEFT_AFTER_NS 1000000
+
+__thread signed char mal_mpi_in_test;
 
 static bool try_take(struct mal_rank *rank)
 {

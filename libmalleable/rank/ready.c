@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * ready.c: what is done as soon as constructors run. Before them (program/gomp.c) nothing may be
- * called that another library may replace. The constructor is libmalleable_mpi.so's, as all of this
- * library's run before.
- *
- * Invariant: a program that loaded this library is counted in its step (t/t2016-absent.t).
- */
+/* ready.c: what is done as soon as constructors run. */
+#include "libmalleable/rank/ready.h"
+
 #include <dlfcn.h>
 
 #include "libmalleable/core/starts.h"
 #include "libmalleable/rank/cpus/children.h"
+#include "libmalleable/rank/jump.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/listed.h"
 #include "libmalleable/rank/program/region_calls.h"
 #include "libmalleable/rank/program/reveal.h"
-#include "libmalleable/rank/wait.h"
 
 void mal_mpi_ready(void)
 {

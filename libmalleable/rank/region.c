@@ -12,6 +12,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"

@@ -18,6 +18,7 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/primary.h"
@@ -27,7 +28,6 @@
 
 /* Not in mal_rank: of the MPI library, in processes that are no ranks too. */
 static enum mal_mpi_polling polling;
-__thread signed char mal_mpi_in_test;
 
 bool mal_mpi_is_inside(void)
 {

@@ -17,6 +17,7 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
@@ -168,6 +169,7 @@ STUB(unsigned int, mal_team_clamp, (struct mal_rank * rank, unsigned int threads
 STUB(void, mal_team_look, (struct mal_rank * rank), NOTHING)
 STUB(bool, mal_team_hides_size, (void), true)
 STUB(void, mal_team_hide_size, (void), NOTHING)
+__thread signed char mal_mpi_in_test __attribute__((weak));
 STUB(void, mal_mpi_end_tests, (void), NOTHING)
 STUB(bool, mal_mpi_tests_take, (bool wait), false)
 STUB(void, mal_mpi_yielded, (uint64_t ticks), NOTHING)

@@ -13,6 +13,8 @@
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"
 #include "libmalleable/rank/mpi/start.h"
+#include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/ready.h"
 #include "libmalleable/rank/wait.h"
 
 #define MPICH_COMM_WORLD 0x44000000

@@ -17,6 +17,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi/words.h"
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"

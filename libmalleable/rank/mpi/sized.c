@@ -24,7 +24,7 @@
 #include "libmalleable/rank/mpi/requests.h"
 #include "libmalleable/rank/mpi/start.h"
 #include "libmalleable/rank/mpi/words.h"
-#include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/ready.h"
 
 #if defined(__x86_64__)
 #define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/wait.h"
 
 #if UINTPTR_MAX != UINT64_MAX
