@@ -99,7 +99,7 @@ OWN = r"\bcontroller(?:->|\.)%s\b"
 WRITERS = {
     "agent/share": re.compile(OWN.replace("%s", "agent")),
     "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
-    "cpus/idle": re.compile(PART.replace("%s", "settling")),
+    "cpus/evict": re.compile(PART.replace("%s", "settling")),
     "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
     "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
                               r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),

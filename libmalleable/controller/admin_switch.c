@@ -3,6 +3,7 @@
 #include "libmalleable/controller/admin_switch.h"
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/core/off_file.h"
@@ -32,7 +33,7 @@ void mal_admin_switch_update(struct mal_controller *controller)
 	if (!is_turned(controller))
 		return;
 	if (controller->off_switch.off_now) {
-		mal_idle_leave(controller);
+		mal_evict_idle(controller);
 		mal_plan_home(controller);
 	} else {
 		mal_plan_begin(controller);

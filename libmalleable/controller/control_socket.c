@@ -9,6 +9,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/number.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/cpus/pool.h"
@@ -226,7 +227,7 @@ static int rebind(struct mal_controller *controller, const char *text, struct ma
 {
 	(void)text;
 	(void)err;
-	mal_idle_rebind(controller);
+	mal_evict_rebind(controller);
 	return 0;
 }
 
@@ -266,7 +267,7 @@ static const struct {
 	{"set", true, .act = set},
 	/* from slurmstepd, and from controllers of the job's other steps */
 	{"offer", true, .act = mal_idle_offer},
-	{"withdraw", true, .act = mal_idle_withdraw},
+	{"withdraw", true, .act = mal_evict_withdraw},
 	{"peers", true, .act = mal_pool_set},
 	{"rebind", false, .act = rebind},
 	{"pool", false, .describe = describe_pool},

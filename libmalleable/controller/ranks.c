@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/state/watch.h"
@@ -25,13 +25,13 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 	mal_request_forget(segment, rank);
 	atomic_store(&segment->ranks[rank].binding, 0);
 	if (controller->deciding.binds)
-		mal_idle_rebind(controller);
+		mal_evict_rebind(controller);
 	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
 	for (unsigned int i = 0; i < segment->rank_count; i++)
 		mal_notify_cpus_changed(controller, i);
 	taken = mal_owners_recover(controller, rank);
 	if (taken && controller->deciding.binds)
-		mal_idle_rebind(controller);
+		mal_evict_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
 		mal_request_ask(segment, i, true);
 		mal_notify_cpus_changed(controller, i);
@@ -70,7 +70,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 	mal_sampling_rank_came(controller);
 	note_command(controller, pid);
 	mal_watch_process(pid);
-	mal_idle_receive(controller, rank);
+	mal_evict_receive(controller, rank);
 }
 
 static void update_rank(struct mal_controller *controller, unsigned int rank)
@@ -96,7 +96,7 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 		if (!replaced)
 			recover(controller, rank);
 		else if (controller->deciding.binds)
-			mal_idle_rebind(controller);
+			mal_evict_rebind(controller);
 	}
 	if (!view->running && state == MAL_RANK_RUNNING && !is_gone(pid))
 		begin(controller, rank, pid);

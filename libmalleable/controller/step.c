@@ -10,6 +10,7 @@
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/control_socket.h"
 #include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
@@ -148,7 +149,7 @@ void mal_controller_serve(struct mal_controller *controller)
 
 		if (mal_ranks_update(controller)) {
 			if (controller->pool)
-				mal_idle_rebind(controller);
+				mal_evict_rebind(controller);
 			mal_round_begin(controller);
 			mal_overdue_begin(controller, NULL, false);
 		} else if (mal_round_is_complete(controller))
@@ -160,7 +161,7 @@ void mal_controller_serve(struct mal_controller *controller)
 		mal_share_update(controller);
 		mal_admin_switch_update(controller);
 		mal_pool_update(controller);
-		mal_idle_settle(controller);
+		mal_evict_settle(controller);
 		mal_overdue_look(controller);
 		mal_futex_wait(&header->wake, wake,
 			       controller->settling.until ? SLEEP_SETTLE_NS : SLEEP_NS);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
@@ -70,8 +70,8 @@ static void step(struct mal_controller *controller)
 		mal_round_begin(controller);
 		break;
 	case 5: free(mal_status_json(controller)); break;
-	case 6: mal_idle_rebind(controller); break;
-	default: mal_idle_withdraw(controller, fuzz_byte() % 2 ? "0-5" : "7", NULL);
+	case 6: mal_evict_rebind(controller); break;
+	default: mal_evict_withdraw(controller, fuzz_byte() % 2 ? "0-5" : "7", NULL);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/admin_switch.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
@@ -79,7 +80,7 @@ static void handed_out_to_whom_they_help(void **state)
 		node_take(node);
 	}
 	for (unsigned int cpu = 4; cpu < 8; cpu++)
-		mal_idle_withdraw(node, "4-7", NULL);
+		mal_evict_withdraw(node, "4-7", NULL);
 	assert_int_equal(mal_idle_offer(node, "4-7", NULL), 0);
 	assert_string_equal(node_owned(0), "0-1");
 	assert_string_equal(node_owned(1), "2-7");
@@ -162,7 +163,7 @@ static void a_newcomer_has_idle_ones_first(void **state)
 static void a_newcomer_takes_no_last_cpu(void **state)
 {
 	(void)state;
-	assert_int_equal(mal_idle_withdraw(node, "4-7", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
 	come_to_a_last_cpu();
 	assert_string_equal(node_owned(0), "");
 	assert_string_equal(node_owned(1), "0");
@@ -184,13 +185,13 @@ static void offered(void **state)
 	struct mal_error err;
 
 	(void)state;
-	assert_int_equal(mal_idle_withdraw(node, "4-7", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
 	assert_string_equal(node_idle(node), "");
 	assert_int_equal(mal_idle_offer(node, "4,9-12,900", &err), 0);
 	assert_string_equal(node_idle(node), "4");
 	assert_int_equal(node_cpu(4).owner, 0);
 	assert_int_equal(mal_idle_offer(node, "four", &err), -1);
-	assert_int_equal(mal_idle_withdraw(node, "", &err), -1);
+	assert_int_equal(mal_evict_withdraw(node, "", &err), -1);
 	assert_null(node_wrong(node));
 }
 
@@ -207,7 +208,7 @@ static void withdrawn(void **state)
 	node_insist(1, 1, MAL_NO_CPU);
 	assert_true(node_may_run(1, 1, 1));
 	node_segment()->cpus[1].target = 1;
-	assert_int_equal(mal_idle_withdraw(node, "1", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "1", NULL), 0);
 	assert_int_equal(node_segment()->cpus[1].target, MAL_NOBODY);
 	assert_int_equal(node_cpu(1).owner, MAL_NOBODY);
 	assert_int_equal(node_cpu(1).user, MAL_NOBODY);
@@ -227,8 +228,8 @@ static void withdrawn(void **state)
 static void helped_out(void **state)
 {
 	(void)state;
-	assert_int_equal(mal_idle_withdraw(node, "4-7", NULL), 0);
-	assert_int_equal(mal_idle_withdraw(node, "0-1", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "0-1", NULL), 0);
 	assert_string_equal(node_owned(0), "3");
 	assert_string_equal(node_owned(1), "2");
 	assert_int_equal(node_cpu(3).user, 0);
@@ -240,8 +241,8 @@ static void helped_out(void **state)
 static void nobody_helps(void **state)
 {
 	(void)state;
-	assert_int_equal(mal_idle_withdraw(node, "1,3-7", NULL), 0);
-	assert_int_equal(mal_idle_withdraw(node, "0", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(node, "1,3-7", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "0", NULL), -1);
 	assert_string_equal(node_owned(0), "");
 	assert_string_equal(node_owned(1), "2");
 }
@@ -256,15 +257,15 @@ static void stubborn(void **state)
 
 	(void)state;
 	node_insist(0, 2, 1);
-	assert_int_equal(mal_idle_withdraw(node, "1", &err), -1);
+	assert_int_equal(mal_evict_withdraw(node, "1", &err), -1);
 	assert_string_equal(err.text, "CPUs of 1 are not left yet");
 	assert_string_equal(node_leaving(node), "1");
 	node_pass(0.021);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_string_equal(node_kept(node), "");
 	for (unsigned int i = 0; i < 60; i++) {
 		node_pass(0.021);
-		mal_idle_settle(node);
+		mal_evict_settle(node);
 	}
 	assert_string_equal(node_kept(node), "1");
 	assert_string_equal(node_leaving(node), "1");
@@ -272,10 +273,10 @@ static void stubborn(void **state)
 	/* It goes on being looked at, once a second. */
 	node_insist(0, 2, MAL_NO_CPU);
 	node_pass(0.5);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_string_equal(node_leaving(node), "1");
 	node_pass(1);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_string_equal(node_leaving(node), "");
 	assert_string_equal(node_kept(node), "1");
 }
@@ -285,11 +286,11 @@ static void not_while_binding(void **state)
 {
 	(void)state;
 	node_slot(1)->binding = 1;
-	assert_int_equal(mal_idle_withdraw(node, "4", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(node, "4", NULL), -1);
 	assert_string_equal(node_leaving(node), "4");
 	node_slot(1)->binding = 0;
 	node_pass(0.03);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_string_equal(node_leaving(node), "");
 }
 
@@ -297,21 +298,21 @@ static void not_while_binding(void **state)
 static void former_ranks(void **state)
 {
 	(void)state;
-	assert_int_equal(mal_idle_withdraw(node, "4-7", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
 	node_rank_end(0);
 	mal_ranks_update(node);
 	node_insist(0, 2, 1);
-	assert_int_equal(mal_idle_withdraw(node, "0-1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(node, "0-1", NULL), -1);
 	assert_string_equal(node_leaving(node), "1");
 	node_insist(0, 2, MAL_NO_CPU);
 	node_pass(0.03);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_string_equal(node_leaving(node), "");
 	assert_true(node_may_run(0, 2, 2) && !node_may_run(0, 2, 1));
 	node_insist(0, 1, 3);
 	node_rank_kill(0);
 	mal_ranks_update(node);
-	assert_int_equal(mal_idle_withdraw(node, "3", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "3", NULL), 0);
 }
 
 /* Where the threads cannot be seen nothing is known of them. */
@@ -319,11 +320,11 @@ static void not_while_blind(void **state)
 {
 	(void)state;
 	node_set_blind(true);
-	assert_int_equal(mal_idle_withdraw(node, "1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(node, "1", NULL), -1);
 	assert_string_equal(node_leaving(node), "1");
 	node_set_blind(false);
 	node_pass(0.03);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_string_equal(node_leaving(node), "");
 }
 
@@ -355,7 +356,7 @@ static void bound_again(void **state)
 		node_insist(0, i, MAL_NO_CPU);
 	}
 	node_thread(0, 1)->cpu = 6;
-	mal_idle_rebind(node);
+	mal_evict_rebind(node);
 	assert_true(node_may_run(0, 0, 0) && !node_may_run(0, 0, 1));
 	/* Its place was not the rank's: it goes home, beside the other one. */
 	assert_int_equal(node_thread(0, 1)->cpu, 1);
@@ -366,7 +367,7 @@ static void bound_again(void **state)
 	node_thread(0, 0)->cpu = MAL_NO_CPU;
 	node_set_cpu(2, MAL_NOBODY, MAL_NOBODY, false);
 	node_set_cpu(3, MAL_NOBODY, MAL_NOBODY, false);
-	mal_idle_rebind(node);
+	mal_evict_rebind(node);
 	assert_true(node_may_run(1, 0, 2));
 }
 

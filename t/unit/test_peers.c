@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "libmalleable/base/patience.h"
-#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/core/rundir.h"
 #include "t/unit/node_kernel.h"
@@ -20,7 +20,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	node = node_start(2, 2, "--policy=lewi --socket=" MAL_SOCKET_DIR "/we --idle=4-7");
-	assert_int_equal(mal_idle_withdraw(node, "4-7", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ static void describes_itself(void **state)
 			    "0-3 \n2 0 1.500000 0.000000 0\n2 0 0.500000 0.000000 2\n");
 	/* CPUs that are being left are named. */
 	node_insist(0, 2, 1);
-	assert_int_equal(mal_idle_withdraw(node, "1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(node, "1", NULL), -1);
 	assert_memory_equal(node_ask(node, "pool"), "0-3 1\n1 0 ", 10);
 }
 

@@ -14,6 +14,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
@@ -318,7 +319,7 @@ static bool says(const char *line)
 static void settle(double seconds)
 {
 	now += (uint64_t)(seconds * 1e9);
-	mal_idle_settle(&controller);
+	mal_evict_settle(&controller);
 }
 
 /*
@@ -328,7 +329,7 @@ static void leaves(void **state)
 {
 	(void)state;
 	need_cpus();
-	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), 0);
 	assert_false(may_run_on(pids[0], 1) || may_run_on(idle_threads[0], 1));
 	assert_true(says("0,2-5 \n"));
 }
@@ -339,7 +340,7 @@ static void leaves_when_nobody_binds(void **state)
 	(void)state;
 	need_cpus();
 	step.segment.ranks[2].binding = 1;
-	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), -1);
 	assert_true(says("0-5 1\n"));
 	settle(0.1);
 	assert_true(says("0-5 1\n"));
@@ -357,13 +358,13 @@ static void stays(void **state)
 	(void)state;
 	need_cpus();
 	stubborn = idle_threads[0];
-	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), -1);
 	assert_false(mal_cpumask_count(&controller.leaving.kept));
 	settle(2);
 	assert_false(controller.settling.until);
 	assert_true(mal_cpumask_has(&controller.leaving.kept, 1));
 	assert_true(says("0-5 1\n"));
-	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), -1);
 	/* It is not looked at more often for being asked again. */
 	assert_false(controller.settling.until);
 	stubborn = 0;
@@ -378,7 +379,7 @@ static void former_rank_leaves(void **state)
 	need_cpus();
 	step.segment.ranks[0].state = MAL_RANK_ENDED;
 	mal_ranks_update(&controller);
-	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), 0);
+	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), 0);
 	assert_false(may_run_on(idle_threads[0], 1));
 }
 
@@ -388,7 +389,7 @@ static void comes_back(void **state)
 	(void)state;
 	need_cpus();
 	step.segment.ranks[2].binding = 1;
-	assert_int_equal(mal_idle_withdraw(&controller, "1", NULL), -1);
+	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), -1);
 	assert_int_equal(mal_idle_offer(&controller, "1", NULL), 0);
 	assert_true(says("0-5 \n"));
 	assert_int_not_equal(state_of(1).owner, MAL_NOBODY);

@@ -16,6 +16,7 @@
 
 #include "libmalleable/agent/protocol.h"
 #include "libmalleable/controller/admin_switch.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/load/sampling.h"
@@ -179,7 +180,7 @@ static void come_and_go(void)
 	if (draw(2))
 		mal_idle_offer(node, list, NULL);
 	else if (owned >= RANKS)
-		mal_idle_withdraw(node, list, NULL);
+		mal_evict_withdraw(node, list, NULL);
 }
 
 static void share(void)
@@ -233,9 +234,9 @@ static const char *step(void)
 		return "insist";
 	case 11:
 		node_pass(0.05);
-		mal_idle_settle(node);
+		mal_evict_settle(node);
 		return "settle";
-	case 12: mal_idle_rebind(node); return "rebind";
+	case 12: mal_evict_rebind(node); return "rebind";
 	default: work(); return "work";
 	}
 }

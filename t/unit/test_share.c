@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "libmalleable/agent/protocol.h"
-#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
@@ -52,7 +52,7 @@ static void turn(double seconds)
 	for (; seconds > 0; seconds -= 0.021) {
 		node_pass(0.021);
 		mal_share_update(node);
-		mal_idle_settle(node);
+		mal_evict_settle(node);
 	}
 	mal_share_update(node);
 }
@@ -234,12 +234,12 @@ static void begins_outside(void **state)
 	/* And a program that binds itself there is sent away, once a second, without end. */
 	for (unsigned int i = 0; i < 60; i++) {
 		node_pass(0.05);
-		mal_idle_settle(node);
+		mal_evict_settle(node);
 	}
 	node_insist(0, 2, 3);
 	node_insist(0, 2, MAL_NO_CPU);
 	node_pass(1.1);
-	mal_idle_settle(node);
+	mal_evict_settle(node);
 	assert_false(node_may_run(0, 2, 3));
 }
 

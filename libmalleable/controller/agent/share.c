@@ -9,7 +9,7 @@
 #include "libmalleable/agent/protocol.h"
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/cpus/idle.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/state/watch.h"
@@ -32,7 +32,7 @@ static void use(struct mal_controller *controller, const struct mal_cpumask *sha
 	mal_allocation_set_share(controller, share);
 	mal_leaving_forget(controller, share);
 	lost = mal_allocation_foreign(controller);
-	mal_idle_release(controller, &lost);
+	mal_evict_cpus(controller, &lost);
 }
 
 /* The agent is gone: all CPUs are the step's again, beside others. */
@@ -102,6 +102,6 @@ void mal_share_update(struct mal_controller *controller)
 		return;
 	others = mal_allocation_foreign(controller);
 	if (!controller->off_switch.off_now && are_used(controller, &others))
-		mal_idle_release(controller, &others);
+		mal_evict_cpus(controller, &others);
 	answer(controller, &others);
 }

@@ -13,6 +13,15 @@ void mal_allocation_open(struct mal_controller *controller, const struct mal_cpu
 	allocation->min_share = mal_cpumask_count(&allocation->share);
 }
 
+int mal_allocation_parse(const struct mal_controller *controller, const char *list,
+			 struct mal_cpumask *mask, struct mal_error *err)
+{
+	if (mal_cpumask_parse(list, mask, err) < 0)
+		return -1;
+	mal_cpumask_intersect(mask, &controller->step->allocation);
+	return 0;
+}
+
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	mal_cpumask_union(&controller->allocation.idle, cpus);

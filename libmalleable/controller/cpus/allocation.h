@@ -12,6 +12,10 @@
 /* The share is all of the step's allocation, and IDLE are idle. */
 void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle);
 
+/* The CPUs in LIST that are of the allocation. Returns 0, or -1 with ERR: no list. */
+int mal_allocation_parse(const struct mal_controller *controller, const char *list,
+			 struct mal_cpumask *mask, struct mal_error *err);
+
 /* CPUS of the allocation are idle from now on, or are so no more. */
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);

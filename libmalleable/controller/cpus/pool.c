@@ -10,6 +10,7 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
+#include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
@@ -219,8 +220,8 @@ static bool request(struct mal_controller *controller, const struct peer *peer, 
 
 	mal_cpumask_format(cpus, list, sizeof(list));
 	if (peer->self)
-		return (*what == 'o' ? mal_idle_offer : mal_idle_withdraw)(controller, list,
-									   NULL) == 0;
+		return (*what == 'o' ? mal_idle_offer : mal_evict_withdraw)(controller, list,
+									    NULL) == 0;
 	snprintf(text, sizeof(text), "%s %s", what, list);
 	return mal_channel_tell(peer->socket, text, mal_patience_ms(ANSWER_MS));
 }

@@ -218,7 +218,7 @@ struct mal_controller {
 	struct {
 		uint64_t until; /* ticks; 0: nothing was taken away */
 		uint64_t looked;
-	} settling;	       /* cpus/idle.h */
+	} settling;	       /* cpus/evict.h */
 	struct mal_pool *pool; /* cpus/pool.h; NULL without pool=job */
 	struct {
 		bool connected;
