@@ -136,6 +136,7 @@ static bool is_to_vanish(const struct mal_rank *rank, const void *caller, bool i
 	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
 
+/* In glibc a C11 thread is one of POSIX, whose result is a number. */
 static void *run(void *opaque)
 {
 	struct start start = *(struct start *)opaque;
@@ -144,7 +145,8 @@ static void *run(void *opaque)
 	free(opaque);
 	settle_in(&mal, &start);
 	pthread_cleanup_push(ended, NULL);
-	result = start.function(start.argument);
+	result = start.function ? start.function(start.argument)
+				: (void *)(uintptr_t)start.function_c11(start.argument);
 	vanish(&start);
 	pthread_cleanup_pop(1);
 	return result;
@@ -219,23 +221,20 @@ static void hand_on(struct mal_rank *rank, struct start *start, const void *call
 		mal_signals_read(rank, &start->signals);
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
-		   void *argument)
+/* CALLER makes the thread that FROM tells of. */
+static int create(pthread_t *thread, const pthread_attr_t *attributes, const struct start *from,
+		  const void *caller)
 {
-	struct start *start;
+	struct start *start = malloc(sizeof(*start));
 	sigset_t before;
 	int result;
 	bool hides;
 
-	/* Of a forked child's threads, too. */
-	if (!mal.active && !mal.team.for_gomp)
-		return next_create()(thread, attributes, function, argument);
-	start = malloc(sizeof(*start));
 	if (!start)
 		return EAGAIN;
-	*start = (struct start){.function = function, .argument = argument};
+	*start = *from;
 	start->placed = has_cpus(attributes, &start->mask);
-	hand_on(&mal, start, __builtin_return_address(0));
+	hand_on(&mal, start, caller);
 	hides = start->extra;
 	begun();
 	/* From its first instruction on. */
@@ -251,40 +250,28 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	return result;
 }
 
-static int run_c11(void *opaque)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+		   void *argument)
 {
-	struct start start = *(struct start *)opaque;
-	int result;
-
-	free(opaque);
-	settle_in(&mal, &start);
-	pthread_cleanup_push(ended, NULL);
-	result = start.function_c11(start.argument);
-	pthread_cleanup_pop(1);
-	return result;
+	/* Of a forked child's threads, too. */
+	if (!mal.active && !mal.team.for_gomp)
+		return next_create()(thread, attributes, function, argument);
+	return create(thread, attributes,
+		      &(struct start){.function = function, .argument = argument},
+		      __builtin_return_address(0));
 }
 
 /* The C library's thrd_create() does not call pthread_create() by its name. */
 int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
 	MAL_NEXT(thrd_create);
-	struct start *start;
-	int result;
 
 	if (!mal.active)
 		return next(thread, function, argument);
-	start = malloc(sizeof(*start));
-	if (!start)
-		return thrd_nomem;
-	*start = (struct start){.function_c11 = function, .argument = argument};
-	hand_on(&mal, start, __builtin_return_address(0));
-	begun();
-	result = next(thread, run_c11, start);
-	if (result != thrd_success) {
-		atomic_fetch_sub(&alive, 1);
-		free(start);
-	}
-	return result;
+	return create(thread, NULL, &(struct start){.function_c11 = function, .argument = argument},
+		      __builtin_return_address(0))
+		       ? thrd_error
+		       : thrd_success;
 }
 
 bool mal_threads_start_own(void *(*function)(void *))
