@@ -3,8 +3,7 @@
  * agent.h: the node's agent: start it in slurmd, and report steps to it (spank/agent). A build
  * without it has spank/no_agent.c, where there is none.
  */
-#ifndef MAL_SPANK_AGENT_H
-#define MAL_SPANK_AGENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ int *balance_agent_claim(void);
  * claim, which is slurmstepd's only.
  */
 void balance_agent_leave(void);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * All functions are for root.
  */
-#ifndef MAL_SPANK_CGROUP_H
-#define MAL_SPANK_CGROUP_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ int balance_cgroup_read_others(const struct balance_cgroup *cgroup, unsigned int
  */
 int balance_cgroup_write(const struct balance_cgroup *cgroup, unsigned int number,
 			 const struct mal_cpumask *cpus, struct mal_error *err);
-
-#endif

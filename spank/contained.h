@@ -8,8 +8,7 @@
  * returns. So it leaves its descriptors in a socket of slurmstepd's. From there tasks get copies,
  * and the callback that ends the step gets them back. The end of slurmstepd closes them.
  */
-#ifndef MAL_SPANK_CONTAINED_H
-#define MAL_SPANK_CONTAINED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err
  * there, and the socket is closed here.
  */
 void balance_contained_take(int *const *fds, size_t count, bool copy);
-
-#endif

@@ -3,8 +3,7 @@
  * deadline.h: one deadline for all waits of slurmstepd together, at a step's start and at its end.
  * Times are multiplied by the site's factor (base/patience.h).
  */
-#ifndef MAL_SPANK_DEADLINE_H
-#define MAL_SPANK_DEADLINE_H
+#pragma once
 
 /* From now on all waits together may take MS at most. */
 void balance_deadline_set(int ms);
@@ -18,5 +17,3 @@ int balance_deadline_left(int max);
  */
 long balance_deadline_shorten(int ms);
 void balance_deadline_restore(long before);
-
-#endif

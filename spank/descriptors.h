@@ -4,8 +4,7 @@
  *
  * Not thread safe.
  */
-#ifndef MAL_SPANK_DESCRIPTORS_H
-#define MAL_SPANK_DESCRIPTORS_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/launch.h"
@@ -29,5 +28,3 @@ void balance_descriptors_copy(struct balance_descriptors *fds);
 
 /* Close what the step uses itself. */
 void balance_descriptors_close(struct balance_descriptors *fds);
-
-#endif

@@ -6,8 +6,7 @@
  * Only steps with grow=job or pool=job have one. All functions are for root and, but for
  * balance_entries_exist(), for the holder of the job's lock.
  */
-#ifndef MAL_SPANK_ENTRIES_H
-#define MAL_SPANK_ENTRIES_H
+#pragma once
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
@@ -69,5 +68,3 @@ bool balance_entry_next(unsigned int job, unsigned int *next, struct balance_ent
 
 /* The next job with files from *NEXT on. Advances *NEXT. False: none is left. */
 bool balance_entries_next_job(unsigned int *next, unsigned int *job);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* hierarchy.h: find a cgroup hierarchy, v1 or v2, and this process's cgroup in it. */
-#ifndef MAL_SPANK_HIERARCHY_H
-#define MAL_SPANK_HIERARCHY_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ bool balance_hierarchy_choose(FILE *mounts, FILE *cgroups, const char *controlle
  */
 int balance_hierarchy_find(const char *controller, struct balance_hierarchy *hierarchy,
 			   struct mal_error *err);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * All functions are for root, and wait within balance_deadline_left().
  */
-#ifndef MAL_SPANK_JOB_CPUS_H
-#define MAL_SPANK_JOB_CPUS_H
+#pragma once
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
@@ -67,5 +66,3 @@ void balance_job_cpus_leave(struct balance_job_cpus *pool);
  * for locks.
  */
 void balance_job_cpus_clean_up(unsigned int own_job);
-
-#endif

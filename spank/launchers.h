@@ -6,8 +6,7 @@
  * makes that their fork agent. On other hosts their daemons fork ranks, in steps of one task a
  * node.
  */
-#ifndef MAL_SPANK_LAUNCHERS_H
-#define MAL_SPANK_LAUNCHERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ bool balance_launchers_set(const struct mal_setup_env *env);
 
 /* Undo that. */
 void balance_launchers_unset(const struct mal_setup_env *env);
-
-#endif

@@ -5,13 +5,10 @@
  * slurmd's start and each step renew it. So ranks of launchers, and steps that run already, find
  * the switch where off_file= has it now.
  */
-#ifndef MAL_SPANK_OFF_LINK_H
-#define MAL_SPANK_OFF_LINK_H
+#pragma once
 
 /*
  * Renew the link. For root. Returns the path of the switch for a controller: the link, or what
  * plugstack.conf has if there can be no link.
  */
 const char *balance_switch_link(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Invariant: no other file includes <slurm/spank.h> (t/t0002-walls.t).
  */
-#ifndef MAL_SPANK_PLUGIN_H
-#define MAL_SPANK_PLUGIN_H
+#pragma once
 
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -150,5 +149,3 @@ void balance_task_forget(spank_t spank);
 
 /* task.c: the task is a balanced job's batch script: ranks of its launchers are to be balanced. */
 void balance_task_prepare_script(spank_t spank);
-
-#endif

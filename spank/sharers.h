@@ -6,8 +6,7 @@
  * All functions are for root and for the holder of the job's lock (entries.h), and wait within
  * balance_deadline_left(). What they cannot do they say.
  */
-#ifndef MAL_SPANK_SHARERS_H
-#define MAL_SPANK_SHARERS_H
+#pragma once
 
 #include "spank/entries.h"
 
@@ -53,5 +52,3 @@ void balance_sharers_add_to(unsigned int job, struct balance_entry *own);
 /* And they its. */
 void balance_sharers_widen(unsigned int job, const struct balance_cgroup *cgroup,
 			   const struct balance_entry *own);
-
-#endif

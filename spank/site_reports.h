@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* site_reports.h: the reports that steps leave in report_dir=. */
-#ifndef MAL_SPANK_SITE_REPORTS_H
-#define MAL_SPANK_SITE_REPORTS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -14,5 +13,3 @@ int balance_site_report_make(void);
  */
 void balance_site_report_store(int *fd, const char *step, const char *node, uid_t user,
 			       gid_t group);
-
-#endif

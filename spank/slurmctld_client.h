@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slurmctld_client.h: ask slurmctld about jobs, through malleable-slurm (slurmctld_query.c). */
-#ifndef MAL_SPANK_SLURMCTLD_CLIENT_H
-#define MAL_SPANK_SLURMCTLD_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ bool balance_slurmctld_use_partition(uint32_t job);
  * is logged.
  */
 void balance_slurmctld_comment(uint32_t job, const char *text);
-
-#endif

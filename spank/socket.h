@@ -5,8 +5,7 @@
  *
  * All functions are for root.
  */
-#ifndef MAL_SPANK_SOCKET_H
-#define MAL_SPANK_SOCKET_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,5 +37,3 @@ void balance_socket_remove(struct balance_socket *socket);
 
 /* Remove sockets whose slurmstepd has ended. */
 void balance_sockets_clean_up(void);
-
-#endif

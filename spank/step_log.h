@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* step_log.h: report a balanced step's outcome to the user and the administrator. */
-#ifndef MAL_SPANK_STEP_LOG_H
-#define MAL_SPANK_STEP_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ struct balance_outcome {
  * logs are made, then the text for the user, padded with zeros. REPORT is changed.
  */
 void balance_outcome_report(const struct balance_outcome *outcome, char *report, size_t size);
-
-#endif

@@ -8,8 +8,7 @@
  * to 26.05), under v2 .../JOB/step_S/user/task_special (cgroup_v2.c). core/job_path.h has the
  * names of JOB.
  */
-#ifndef MAL_SPANK_TRACKER_H
-#define MAL_SPANK_TRACKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ int balance_tracker_open_state(uint32_t step);
  * that it has one node.
  */
 bool balance_tracker_is_component(uint32_t step);
-
-#endif

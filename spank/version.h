@@ -4,8 +4,7 @@
  * 26.05). No other file asks for the version, or knows what belongs to one version alone, but for
  * core/job_path.h: where cgroups are.
  */
-#ifndef MAL_SPANK_VERSION_H
-#define MAL_SPANK_VERSION_H
+#pragma once
 
 #include <slurm/slurm.h>
 #include <stdbool.h>
@@ -86,5 +85,3 @@ static inline char **balance_version_comment(const char *field, const job_info_t
 #endif
 	return NULL;
 }
-
-#endif

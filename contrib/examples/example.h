@@ -6,8 +6,7 @@
  * number of threads. Its result does not depend on the number of ranks or threads beyond rounding,
  * and it verifies that.
  */
-#ifndef EXAMPLE_H
-#define EXAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ int example_neighbour(const struct example *example, int step);
 /* Rows FIRST to FIRST+COUNT-1 of ROWS are this rank's; rank r gets weight[r] of their sum. */
 void example_share(const struct example *example, int rows, const double *weight, int *first,
 		   int *count);
-
-#endif

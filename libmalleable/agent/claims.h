@@ -7,8 +7,7 @@
  * it or used up their time, to those that gain it. A suspended step has no share, and is told
  * nothing until it is resumed. Single-threaded.
  */
-#ifndef MAL_AGENT_CLAIMS_H
-#define MAL_AGENT_CLAIMS_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ size_t mal_slurmds_wait(struct pollfd *wait);
 
 /* Forget the slurmds that ended, going by what poll(2) found in the COUNT entries of WAIT. */
 void mal_slurmds_drop_ended(const struct pollfd *wait, size_t count);
-
-#endif

@@ -12,8 +12,7 @@
  * A user can keep the connection open after the step has ended. So a claim ends with the connection
  * or with a pipe that only slurmstepd holds, whichever closes first.
  */
-#ifndef MAL_AGENT_PROTOCOL_H
-#define MAL_AGENT_PROTOCOL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -94,5 +93,3 @@ MAL_PIN(mal_agent_share, cpus, 8, "MAL_AGENT_VERSION")
 MAL_PIN_SIZE(mal_agent_done, 8, "MAL_AGENT_VERSION")
 MAL_PIN(mal_agent_done, number, 0, "MAL_AGENT_VERSION")
 /* clang-format on */
-
-#endif

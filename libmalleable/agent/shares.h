@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* shares.h: divide CPUs that several jobs have among their steps. */
-#ifndef MAL_AGENT_SHARES_H
-#define MAL_AGENT_SHARES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct mal_claim {
  * undivided. Deterministic; a pure function.
  */
 void mal_shares_divide(struct mal_claim *claims, size_t count);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * All functions are thread safe; ERR may be NULL.
  */
-#ifndef MAL_BASE_CHANNEL_H
-#define MAL_BASE_CHANNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ bool mal_channel_peer(int fd, struct ucred *peer);
 
 /* Whether a process listens on PATH. Does not wait. */
 bool mal_channel_is_open(const char *path);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * All functions but mal_clock_open() are thread safe.
  */
-#ifndef MAL_BASE_CLOCK_H
-#define MAL_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ double mal_ticks_to_s(uint64_t ticks);
 
 /* SECONDS in ticks. May wait likewise. */
 uint64_t mal_s_to_ticks(double seconds);
-
-#endif

@@ -5,8 +5,7 @@
  * It runs as the ranks' user, who can do anything that it could do. This limits what an attacker
  * gains from a bug in our code, or by injecting code into it from the step's own processes.
  */
-#ifndef MAL_BASE_CONFINE_H
-#define MAL_BASE_CONFINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@
  * is left out silently.
  */
 void mal_confine(bool runs_programs);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* cpumask.h: a set of CPUs of fixed size, which can be in shared memory and needs no library. */
-#ifndef MAL_BASE_CPUMASK_H
-#define MAL_BASE_CPUMASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ int mal_cpumask_set_affinity(pid_t tid, const struct mal_cpumask *mask);
 
 /* Bind thread TID to one CPU. Returns like mal_cpumask_set_affinity(). */
 int mal_bind_thread(pid_t tid, unsigned int cpu);
-
-#endif

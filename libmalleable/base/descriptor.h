@@ -4,8 +4,7 @@
  *
  * All functions are thread safe.
  */
-#ifndef MAL_BASE_DESCRIPTOR_H
-#define MAL_BASE_DESCRIPTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ int mal_descriptors_send(int socket, const int *fds, size_t count, const void *d
  * number of bytes, or -1 with errno: EMFILE if one came that could not be opened here.
  */
 ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * error.h: an error text, written at the point of failure and passed up to a caller that can show
  * it.
  */
-#ifndef MAL_BASE_ERROR_H
-#define MAL_BASE_ERROR_H
+#pragma once
 
 struct mal_error {
 	char text[320];
@@ -25,5 +24,3 @@ int mal_fail(struct mal_error *err, const char *format, ...) __attribute__((form
 /* The same, with ": " and the text of errno appended. */
 int mal_fail_errno(struct mal_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif

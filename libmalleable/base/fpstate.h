@@ -7,8 +7,7 @@
  * something else, we put it all back. Compilers move arithmetic past these functions, so the work
  * in between stands in a function that is not inlined.
  */
-#ifndef MAL_BASE_FPSTATE_H
-#define MAL_BASE_FPSTATE_H
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ static inline void mal_flags_raise(uint64_t flags)
 	(void)flags;
 #endif
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* futex.h: sleep until a word in shared memory changes (futex(2)). Thread safe. */
-#ifndef MAL_BASE_FUTEX_H
-#define MAL_BASE_FUTEX_H
+#pragma once
 
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -33,5 +32,3 @@ static inline void mal_futex_post(_Atomic uint32_t *word)
 	atomic_fetch_add(word, 1);
 	mal_futex_wake(word, 1);
 }
-
-#endif

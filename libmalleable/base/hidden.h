@@ -5,8 +5,7 @@
  *
  * Invariant: names of a user's job and files are in no command line (t/t4502-files.t).
  */
-#ifndef MAL_BASE_HIDDEN_H
-#define MAL_BASE_HIDDEN_H
+#pragma once
 
 /* On a command line, with the number of the descriptor: the words stand for these two. */
 #define MAL_HIDDEN_OPTION "--hidden-fd"
@@ -19,5 +18,3 @@ int mal_hidden_make(const char *const *words);
  * words in its place, in memory that stays. What is no such descriptor changes nothing.
  */
 void mal_hidden_take(int *argc, char ***argv);
-
-#endif

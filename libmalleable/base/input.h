@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* input.h: files of others, which may change while they are read. All functions are thread safe. */
-#ifndef MAL_BASE_INPUT_H
-#define MAL_BASE_INPUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void mal_input_text(const char *path, char *text, size_t size);
  * text are a hundred times as many in a parser's memory.
  */
 size_t mal_input_parts(const char *text, size_t length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* json_number.h: numbers that may not be known. */
-#ifndef MAL_BASE_JSON_NUMBER_H
-#define MAL_BASE_JSON_NUMBER_H
+#pragma once
 
 #include <jansson.h>
 #include <math.h>
@@ -11,5 +10,3 @@ static inline json_t *mal_json_number(double number)
 {
 	return isfinite(number) ? json_real(number) : json_null();
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* number.h: whole numbers from texts that others wrote. */
-#ifndef MAL_BASE_NUMBER_H
-#define MAL_BASE_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
  * anything else (NULL too) or not from MIN to MAX. Thread safe.
  */
 bool mal_number_parse(const char *text, unsigned int min, unsigned int max, unsigned int *value);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * From 2.38 on glibc's headers give strtol(3), scanf(3) and the like new names with _GNU_SOURCE.
  */
-#ifndef MAL_BASE_OLD_LIBC_H
-#define MAL_BASE_OLD_LIBC_H
+#pragma once
 
 #include <limits.h>
 
@@ -14,5 +13,3 @@
 #define __GLIBC_USE_C2X_STRTOL 0
 #undef __GLIBC_USE_C23_STRTOL
 #define __GLIBC_USE_C23_STRTOL 0
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Every program has --help and --version, -h and -V. Not thread safe.
  */
-#ifndef MAL_BASE_OPTION_PARSER_H
-#define MAL_BASE_OPTION_PARSER_H
+#pragma once
 
 #include <getopt.h>
 #include <stdio.h>
@@ -50,5 +49,3 @@ int mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
 
 /* The name of the option with VALUE. */
 const char *mal_option_name(const struct option *options, int value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* output.h: files that a step writes. */
-#ifndef MAL_BASE_OUTPUT_H
-#define MAL_BASE_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,5 +43,3 @@ int mal_output_create(const char *path, struct mal_error *err);
 
 /* Close FILE. Returns 0, or -1 with ERR if something could not be written to PATH. */
 int mal_output_close(FILE *file, const char *path, const char *what, struct mal_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: Whoever owns a part of the path leads nobody elsewhere, now or later
  * (t/unit/test_files.c: links_of_strangers_are_not_followed, root_knows_its_own_paths).
  */
-#ifndef MAL_BASE_PATH_H
-#define MAL_BASE_PATH_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ int mal_path_open(const char *path, bool followed, char name[NAME_MAX + 1]);
 
 /* Whether all that leads to PATH, and what is there, is root's, and nobody else can change it. */
 bool mal_path_is_roots(const char *path);
-
-#endif

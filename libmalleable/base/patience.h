@@ -6,8 +6,7 @@
  * line in those that they start, from MALLEABLE_PATIENCE in ranks and in the malleable command. So
  * root never waits longer than root or the site has set.
  */
-#ifndef MAL_BASE_PATIENCE_H
-#define MAL_BASE_PATIENCE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ unsigned int mal_patience(void);
 
 /* How long a wait may take for which MS are meant: MS times the factor, INT_MAX at most. */
 int mal_patience_ms(int ms);
-
-#endif

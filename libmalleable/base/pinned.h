@@ -3,8 +3,7 @@
  * pinned.h: layouts on which processes of two builds have to agree. They are written down beside
  * the version, and a struct that differs does not compile.
  */
-#ifndef MAL_BASE_PINNED_H
-#define MAL_BASE_PINNED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@
 #define MAL_PIN(type, member, offset, version) \
 	MAL_PINNED(type, offsetof(struct type, member), offset, version)
 #define MAL_PIN_SIZE(type, size, version) MAL_PINNED(type, sizeof(struct type), size, version)
-
-#endif

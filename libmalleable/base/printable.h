@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* printable.h: texts of others, made harmless for terminals and logs. */
-#ifndef MAL_BASE_PRINTABLE_H
-#define MAL_BASE_PRINTABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ void mal_make_printable(char *text, size_t length, bool keep_lines);
  * it could not be, as where memory is out.
  */
 int mal_print_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -5,8 +5,7 @@
  * Before the constructors of these have run, theirs may not be ready. Strings and memory are no
  * matter: such functions keep nothing.
  */
-#ifndef MAL_BASE_RAW_H
-#define MAL_BASE_RAW_H
+#pragma once
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,5 +17,3 @@ long mal_raw(long number, long a, long b, long c, long d, long e, long f);
 #define MAL_RAW_(number, a, b, c, d, e, f, ...) \
 	mal_raw(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define MAL_RAW(...) MAL_RAW_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
-
-#endif

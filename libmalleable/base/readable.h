@@ -5,8 +5,7 @@
  * For texts of a process's own, or of files that its user named, never as root: one name may take
  * 0.1 s and 20 MB.
  */
-#ifndef MAL_BASE_READABLE_H
-#define MAL_BASE_READABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ mal_demangle *mal_demangler(int flags);
  * long ends at a blank, with "...". Returns OUT.
  */
 const char *mal_make_readable(mal_demangle *demangle, const char *text, char *out, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * version, or, where it is the library's first, to none; dlsym() takes no such symbol (glibc,
  * elf/dl-lookup.c, check_match()). Tests that have no version script keep the plain names.
  */
-#ifndef MAL_BASE_SHOWN_H
-#define MAL_BASE_SHOWN_H
+#pragma once
 
 #ifdef PIC
 /* Behind a function's declaration: what the object file calls NAME, a string. */
@@ -46,5 +45,3 @@
 	MAL_SHOWN_BOTH_ONCE(type, name, c_parameters, c_body, fortran_parameters, fortran_body); \
 	MAL_SHOWN_AS_TOO(#name, version); \
 	MAL_SHOWN_AS_TOO(#name "_", version)
-
-#endif

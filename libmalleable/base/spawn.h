@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* spawn.h: start a program that inherits nothing by accident, and end it. */
-#ifndef MAL_BASE_SPAWN_H
-#define MAL_BASE_SPAWN_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -35,5 +34,3 @@ pid_t mal_spawn(const struct mal_spawn *what);
  * another thread reaped it first (slurmd may), its status is not known and 0 is returned.
  */
 int mal_spawn_end(pid_t child, long deadline);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* symbols.h: loaded objects and their dynamic symbols. */
-#ifndef MAL_BASE_SYMBOLS_H
-#define MAL_BASE_SYMBOLS_H
+#pragma once
 
 #include <dlfcn.h>
 #include <link.h>
@@ -49,5 +48,3 @@ bool mal_symbols_read(const struct dl_phdr_info *info, struct mal_symbols *symbo
 
 /* Whether LOOK stops at an undefined symbol of the object. */
 bool mal_symbols_any(const struct dl_phdr_info *info, mal_symbols_look *look, void *data);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* user.h: the user that processes without rights run as. */
-#ifndef MAL_BASE_USER_H
-#define MAL_BASE_USER_H
+#pragma once
 
 #include <pwd.h>
 
@@ -17,5 +16,3 @@ static inline const struct passwd *mal_user_find(void)
 		return user;
 	return getpwnam("nobody");
 }
-
-#endif

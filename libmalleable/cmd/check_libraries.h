@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* check_libraries.h: malleable admin check: whether this node has the libraries that steps need. */
-#ifndef MAL_CMD_CHECK_LIBRARIES_H
-#define MAL_CMD_CHECK_LIBRARIES_H
+#pragma once
 
 /* Print a line for each that the programs in LIBDIR, or ranks, do not find. Returns how many. */
 unsigned int mal_check_libraries(const char *libdir);
-
-#endif

@@ -5,8 +5,7 @@
  * srun itself is asked: only Slurm knows where it looks for plugins, and which it refuses. Where
  * there is no srun, nothing is known, and nothing is wrong (t/t1002-plugstack.t).
  */
-#ifndef MAL_CMD_CHECK_SRUN_H
-#define MAL_CMD_CHECK_SRUN_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 
@@ -15,5 +14,3 @@ int mal_check_srun(struct mal_error *err);
 
 /* With a line for the plugin NAME, which has no directory. Returns the same. */
 int mal_check_srun_name(const char *name, struct mal_error *err);
-
-#endif

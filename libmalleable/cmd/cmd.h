@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* cmd.h: the subcommands of malleable. Each takes its own arguments and returns the exit status. */
-#ifndef MAL_CMD_CMD_H
-#define MAL_CMD_CMD_H
+#pragma once
 
 /* malleable run [OPTIONS] -- COMMAND...: run a command balanced, without Slurm. */
 int mal_cmd_run(int argc, char **argv);
@@ -26,5 +25,3 @@ int mal_cmd_policies(int argc, char **argv);
 
 /* malleable inspect [--json] FILE...: which parallel regions can tell how large their team is. */
 int mal_cmd_inspect(int argc, char **argv);
-
-#endif

@@ -8,8 +8,7 @@
  * It holds the standard error of the rank that started it, which is a pipe of the launcher's: so
  * the launcher ends behind the report.
  */
-#ifndef MAL_CMD_LAUNCHER_GROUP_H
-#define MAL_CMD_LAUNCHER_GROUP_H
+#pragma once
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/cmd/meeting.h"
@@ -43,5 +42,3 @@ struct mal_launcher_group_answer {
 
 /* Lead the group of ranks that come to the meeting, until all have ended. */
 void mal_launcher_group_run(const struct mal_launcher_group *group);
-
-#endif

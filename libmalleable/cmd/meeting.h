@@ -6,8 +6,7 @@
  * do not meet. So no stranger can take its name, connect to it, or make a rank wait
  * (t/t4612-strangers.t).
  */
-#ifndef MAL_CMD_MEETING_H
-#define MAL_CMD_MEETING_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 
@@ -28,5 +27,3 @@ int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *l
 
 /* Nobody is served at LISTENING any more: close it and remove its name. */
 void mal_meeting_end(const struct mal_meeting *meeting, int listening);
-
-#endif

@@ -6,8 +6,7 @@
  * processes of that user may stop or kill it, which is said, but neither trace it nor change its
  * limits.
  */
-#ifndef MAL_CMD_NOBODY_H
-#define MAL_CMD_NOBODY_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *ar
 
 /* Wait for CHILD, and return its exit status: 1, with a word, if it was stopped or killed. */
 int mal_nobody_end(const char *command, pid_t child);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* nodes.h: run malleable on all nodes of a job, through srun. */
-#ifndef MAL_CMD_NODES_H
-#define MAL_CMD_NODES_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 
@@ -11,5 +10,3 @@
  * not start it; -2 if there is no srun.
  */
 int mal_nodes_run(const char *job, const char *const *arguments, struct mal_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Its socket is in a directory of the user's own. Not thread safe.
  */
-#ifndef MAL_CMD_STANDALONE_H
-#define MAL_CMD_STANDALONE_H
+#pragma once
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
@@ -56,5 +55,3 @@ void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 
 /* Print the report for the user on standard error, without the record at its start. */
 void mal_standalone_print(const char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * caller is another user, a child takes on the user's identity first. The user can stop that child
  * or make it print anything. So the caller waits for it with a deadline, and filters its output.
  */
-#ifndef MAL_CMD_STEPS_H
-#define MAL_CMD_STEPS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -85,5 +84,3 @@ int mal_step_as_user(const struct mal_controller_process *controller,
 		     int (*act)(const struct mal_controller_process *controller, void *argument,
 				FILE *out),
 		     void *argument, FILE *out);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: While balancing is switched off no rank has a CPU that Slurm did not give it
  * (t/unit/test_idle.c: left_when_off).
  */
-#ifndef MAL_CONTROLLER_ADMIN_SWITCH_H
-#define MAL_CONTROLLER_ADMIN_SWITCH_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -15,5 +14,3 @@
  * Slurm gave them, and lend none, until it is back; then the policy begins anew.
  */
 void mal_admin_switch_update(struct mal_controller *controller);
-
-#endif

@@ -5,12 +5,9 @@
  *
  * Invariant: After 16 clients the ranks come first again (t/unit/test_control.c: ranks_come_first).
  */
-#ifndef MAL_CONTROLLER_CONTROL_SOCKET_H
-#define MAL_CONTROLLER_CONTROL_SOCKET_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
 /* Serve the clients that wait. After some of them the loop has its turn first. */
 void mal_control_serve(struct mal_controller *controller);
-
-#endif

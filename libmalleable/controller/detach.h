@@ -5,8 +5,7 @@
  * Invariant: A controller that became the user cannot become root again (t/unit/test_malleabled.c:
  * becomes_user).
  */
-#ifndef MAL_CONTROLLER_DETACH_H
-#define MAL_CONTROLLER_DETACH_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -34,5 +33,3 @@ void mal_wake_at_end(int life_fd);
  * time limit, a terminal): the pipe of whoever started it does.
  */
 void mal_ignore_signals(void);
-
-#endif

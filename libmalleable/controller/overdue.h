@@ -9,8 +9,7 @@
  * Invariant: A move is taken back once, and not where a later plan stands (t/unit/test_planning.c:
  * overdue_with_orders).
  */
-#ifndef MAL_CONTROLLER_OVERDUE_H
-#define MAL_CONTROLLER_OVERDUE_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -26,5 +25,3 @@ void mal_overdue_look(struct mal_controller *controller);
 
 /* WINDOW has ended. If a move was taken back in it, its CPUs are those of the move. */
 void mal_overdue_end(struct mal_controller *controller, struct mal_window *window);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: No plan that mal_plan_check() refuses reaches the segment (t/unit/test_planning.c:
  * leaves_rank_without).
  */
-#ifndef MAL_CONTROLLER_PLANNING_H
-#define MAL_CONTROLLER_PLANNING_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 #include "policies/interface/policy.h"
@@ -57,5 +56,3 @@ struct mal_planning {
 /* Fill PLANNING: who runs, with how many CPUs, and what it did in the last window. */
 const struct mal_view *mal_planning_view(const struct mal_controller *controller,
 					 struct mal_planning *planning);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: What a rank was about to do when it died is undone before its CPUs are free
  * (t/unit/test_recover.c: killed_while_it_evicts).
  */
-#ifndef MAL_CONTROLLER_RANKS_H
-#define MAL_CONTROLLER_RANKS_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -15,5 +14,3 @@
  * to do is undone. Returns true if any rank came or runs no more.
  */
 bool mal_ranks_update(struct mal_controller *controller);
-
-#endif

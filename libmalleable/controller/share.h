@@ -8,8 +8,7 @@
  * Invariant: The agent has its answer when no thread may run on CPUs outside of the share, not
  * before (t/unit/test_share.c: answered_when_left).
  */
-#ifndef MAL_CONTROLLER_SHARE_H
-#define MAL_CONTROLLER_SHARE_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -21,5 +20,3 @@ void mal_share_open(struct mal_controller *controller, int fd);
  * are not in the share. The agent is answered when no thread may run on another CPU (leaving.h).
  */
 void mal_share_update(struct mal_controller *controller);
-
-#endif

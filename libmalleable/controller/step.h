@@ -5,8 +5,7 @@
  * Invariant: A step that has no memory to start ends with an error, and sends no report
  * (t/unit/test_malleabled.c: no_memory_is_left).
  */
-#ifndef MAL_CONTROLLER_STEP_H
-#define MAL_CONTROLLER_STEP_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -40,5 +39,3 @@ void mal_controller_serve(struct mal_controller *controller);
 
 /* Safe on a controller that was opened halfway, or is all 0. */
 void mal_controller_close(struct mal_controller *controller);
-
-#endif

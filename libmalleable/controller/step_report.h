@@ -5,8 +5,7 @@
  * Invariant: A record goes over the pipe even where no rank came: silence means that we were killed
  * (t/unit/test_malleabled.c: nobody_came).
  */
-#ifndef MAL_CONTROLLER_STEP_REPORT_H
-#define MAL_CONTROLLER_STEP_REPORT_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -16,5 +15,3 @@
  * there is nothing to write.
  */
 void mal_ending_report(struct mal_controller *controller);
-
-#endif

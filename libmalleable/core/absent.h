@@ -4,8 +4,7 @@
  *
  * Invariant: what a program of the step missed is told in its report (t/t2016-absent.t).
  */
-#ifndef MAL_CORE_ABSENT_H
-#define MAL_CORE_ABSENT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ struct mal_library {
 
 /* Row I of the table, by enum mal_absent; NULL behind the last. */
 const struct mal_library *mal_library_at(size_t i);
-
-#endif

@@ -3,8 +3,7 @@
  * arguments.h: what malleabled, the controller, is started with. One table makes its command line,
  * reads it, and describes it.
  */
-#ifndef MAL_CORE_ARGUMENTS_H
-#define MAL_CORE_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,5 +85,3 @@ int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
 
 /* Print a line for each argument, as in a usage. */
 void mal_arguments_print(FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* built.h: the parts that configure can leave out, and whether this build has them. */
-#ifndef MAL_CORE_BUILT_H
-#define MAL_CORE_BUILT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,5 +10,3 @@ bool mal_built_has(const char *part);
 
 /* A line with the parts that it has, and one with those that it has not. */
 void mal_built_print(FILE *out);
-
-#endif

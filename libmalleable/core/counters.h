@@ -9,8 +9,7 @@
  * Invariant: each row with a key reaches the report, the status and the man page
  * (t/unit/test_report.c: each_counter_is_told).
  */
-#ifndef MAL_CORE_COUNTERS_H
-#define MAL_CORE_COUNTERS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ struct mal_counters {
 #undef MAL_COUNTER_FIELD
 	_Atomic uint64_t boundaries[MAL_BOUNDARY_KINDS]; /* of each kind */
 };
-
-#endif

@@ -14,8 +14,7 @@
  *
  * All functions are safe between threads and processes, where not said otherwise.
  */
-#ifndef MAL_CORE_CPUWORD_H
-#define MAL_CORE_CPUWORD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -115,5 +114,3 @@ struct mal_cpu_state mal_word_revoke(mal_word *word);
  * good (the owner stays, lent). Returns whether the word changed.
  */
 bool mal_word_recover(mal_word *word, unsigned int dead);
-
-#endif

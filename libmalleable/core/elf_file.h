@@ -3,8 +3,7 @@
  * elf_file.h: a program's or library's file, which need not be loaded (System V ABI, ch. 4). Raw
  * system calls and no memory of libc's: for a process that has just started, or a vfork(2) child.
  */
-#ifndef MAL_CORE_ELF_FILE_H
-#define MAL_CORE_ELF_FILE_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ const char *mal_elf_file_name(const struct mal_elf_file *file, size_t offset);
 
 /* Whether NAME, of a symbol or a library, begins as one of BEGINNINGS, which NULL ends. */
 bool mal_elf_name_is_of(const char *name, const char *const *beginnings);
-
-#endif

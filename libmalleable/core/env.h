@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* env.h: the environment variables by which the starter of a balanced step sets up its ranks. */
-#ifndef MAL_CORE_ENV_H
-#define MAL_CORE_ENV_H
+#pragma once
 
 /* Number of the segment's inherited descriptor. */
 #define MAL_ENV_SEGMENT_FD "MALLEABLE_SEGMENT_FD"
@@ -58,5 +57,3 @@
 
 /* A launcher's ranks are on so many nodes at most. */
 #define MAL_LAUNCHED_NODES 65536
-
-#endif

@@ -3,8 +3,7 @@
  * file_claim.h: files that a user named once, and that several steps write: each gets one of its
  * own.
  */
-#ifndef MAL_CORE_FILE_CLAIM_H
-#define MAL_CORE_FILE_CLAIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ struct mal_file_claimant {
 FILE *mal_file_claim(const char **path, bool derived, const char *what,
 		     const struct mal_file_claimant *by, char *own, size_t size,
 		     struct mal_error *note);
-
-#endif

@@ -3,8 +3,7 @@
  * file_name.h: names of files that users give with %j and the like in them, as Slurm's do. The
  * controller reads them, as the user: root only passes them on.
  */
-#ifndef MAL_CORE_FILE_NAME_H
-#define MAL_CORE_FILE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct mal_file_facts {
  */
 const char *mal_file_name(const char *name, const struct mal_file_facts *facts, char *path,
 			  size_t size, bool *added);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* first.h: which rank prints what is the same in all ranks of a step. */
-#ifndef MAL_CORE_FIRST_H
-#define MAL_CORE_FIRST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ char *mal_behind(char *text, const char *prefix);
  * program that no launcher started. Calls no function of libc's: rank/program/sanitizer.c may not.
  */
 bool mal_is_first(char *const *variables);
-
-#endif

@@ -8,8 +8,7 @@
  * Root trusts nothing in them. It is no socket, as that carries descriptors: slurmstepd would close
  * them, and closing may take for ever (a connection that lingers, a file system of the user's).
  */
-#ifndef MAL_CORE_HANDOVER_H
-#define MAL_CORE_HANDOVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void mal_handover_send(const struct mal_handover *what);
  * again and again.
  */
 bool mal_handover_take(int listening, unsigned int *left, struct mal_handover *what);
-
-#endif

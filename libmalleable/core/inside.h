@@ -4,8 +4,7 @@
  *
  * Environments leave their step: sbatch and ssh pass them on, daemons outlive it, files keep them.
  */
-#ifndef MAL_CORE_INSIDE_H
-#define MAL_CORE_INSIDE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool mal_inside(void);
  * is in none.
  */
 const char *mal_inside_cgroup(char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* job_path.h: a job's directory in the path of a cgroup of Slurm's. */
-#ifndef MAL_CORE_JOB_PATH_H
-#define MAL_CORE_JOB_PATH_H
+#pragma once
 
 /*
  * The end of the name of a job's directory in PATH, a cgroup's; NULL: it is not of a job. Slurm
@@ -9,5 +8,3 @@
  * unless CgroupJobIdPaths=yes (26.05.2).
  */
 const char *mal_job_path_end(const char *path);
-
-#endif

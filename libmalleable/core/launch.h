@@ -7,8 +7,7 @@
  * user. Until then no process of the user may signal, trace or read it. At the end root signals
  * exactly that process, whatever any user wrote anywhere.
  */
-#ifndef MAL_CORE_LAUNCH_H
-#define MAL_CORE_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -55,5 +54,3 @@ bool mal_launched_end(struct mal_launched *controller, int timeout_ms, char *tex
 
 /* In a forked child: close our ends without ending the controller. */
 void mal_launched_forget(struct mal_launched *controller);
-
-#endif

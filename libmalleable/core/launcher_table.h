@@ -6,8 +6,7 @@
  * Invariant: the rows alone tell launchers apart; a rank belongs to the first of them whose
  * variable is set (t/unit/test_core.c: launchers_of_the_table).
  */
-#ifndef MAL_CORE_LAUNCHER_TABLE_H
-#define MAL_CORE_LAUNCHER_TABLE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ const char *mal_launcher_told(char *const *variables, enum mal_launcher_fact fac
 /* The same, for the first one that is a number up to MOST. */
 bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int most,
 			 unsigned int *number);
-
-#endif

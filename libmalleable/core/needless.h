@@ -4,8 +4,7 @@
  * executed without our libraries. A script's short commands would else take longer to load these
  * than to run.
  */
-#ifndef MAL_CORE_NEEDLESS_H
-#define MAL_CORE_NEEDLESS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ size_t mal_needless_room(const char *path, char *const *environment);
 
 /* Copy ENVIRONMENT to ROOM, but for LD_PRELOAD. As safe. */
 char *const *mal_needless_leave_out(char *const *environment, void *room);
-
-#endif

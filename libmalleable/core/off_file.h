@@ -6,8 +6,7 @@
  * While it exists no step is balanced: new steps start as without the plugin, and ranks of running
  * steps return to their own CPUs.
  */
-#ifndef MAL_CORE_OFF_FILE_H
-#define MAL_CORE_OFF_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline const char *mal_admin_off_file(void)
 
 	return mal_admin_read_link(path, sizeof(path)) ? MAL_OFF_LINK : MAL_OFF_FILE;
 }
-
-#endif

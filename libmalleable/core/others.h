@@ -5,8 +5,7 @@
  *
  * Invariant: The report, a replay and the status agree (t/t3003-replay.t: beside others).
  */
-#ifndef MAL_CORE_OTHERS_H
-#define MAL_CORE_OTHERS_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ static inline const char *mal_others_say(struct mal_others_parts parts, char tex
 		 100 * (all ? parts.used : parts.taken), all ? "the CPUs" : "a CPU");
 	return text;
 }
-
-#endif

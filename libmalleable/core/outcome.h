@@ -5,8 +5,7 @@
  * The controller is a process of the user. Root writes its own text into logs and comments, from
  * these figures and from what it knows itself: a user can falsify the figures, and nothing else.
  */
-#ifndef MAL_CORE_OUTCOME_H
-#define MAL_CORE_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ static inline bool mal_outcome_is_nothing(const char *report)
 	memcpy(&magic, report, sizeof(magic));
 	return magic == MAL_OUTCOME_NOTHING;
 }
-
-#endif

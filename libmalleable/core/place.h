@@ -5,8 +5,7 @@
  * The rank itself does so, and lenders and the controller for it, at the same time. All functions
  * are safe between threads and processes.
  */
-#ifndef MAL_CORE_PLACE_H
-#define MAL_CORE_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ uint32_t mal_place_refuge(const struct mal_placing *placing, uint32_t home);
  * thread that has no place, or does not exist yet, is left alone.
  */
 void mal_place_bind(const struct mal_placing *placing, struct mal_thread_slot *slot);
-
-#endif

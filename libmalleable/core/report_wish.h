@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* report_wish.h: what the text of --balance-report asks for. All functions are thread safe. */
-#ifndef MAL_CORE_REPORT_WISH_H
-#define MAL_CORE_REPORT_WISH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ bool mal_report_wish_is_word(const char *text);
 
 /* The file that TEXT names, or NULL. */
 const char *mal_report_wish_file(const char *text);
-
-#endif

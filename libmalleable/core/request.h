@@ -7,8 +7,7 @@
  * rest, and a lender that grants a CPU knows whether the region that it is for has ended: a rank
  * opens and closes its request, and lenders change an open one by compare-and-swap.
  */
-#ifndef MAL_CORE_REQUEST_H
-#define MAL_CORE_REQUEST_H
+#pragma once
 
 #include "libmalleable/core/segment.h"
 
@@ -78,5 +77,3 @@ static inline void mal_borrower_set(const struct mal_segment *segment, unsigned 
 	atomic_fetch_xor(&segment->requests[rank].word, (union mal_request){.borrower = 1}.word);
 	mal_borrower_check(segment, rank);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * says whose the step is, and nobody can take its name. The name is JOB.STEP.PID, with the process
  * number of slurmstepd. Sockets of `malleable run` are in a directory owned by the user.
  */
-#ifndef MAL_CORE_RUNDIR_H
-#define MAL_CORE_RUNDIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ int mal_rundir_find_own(bool create, char *path, size_t size, struct mal_error *
  * of a file's name, or stands behind its last dot. Those that are IN_USE (may be NULL) stay.
  */
 void mal_rundir_clean_up(const char *path, bool (*in_use)(const char *path));
-
-#endif

@@ -12,8 +12,7 @@
  * Root opens no pipe of other jobs: who reads into a page that never comes holds the pipe's lock in
  * the kernel, upon which O_NONBLOCK waits too.
  */
-#ifndef MAL_CORE_SCRIPT_H
-#define MAL_CORE_SCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -58,5 +57,3 @@ void mal_script_tell(void);
 
 /* In the cgroup of JOB: no rank came to a step that mal_script_tell() told of. Does not wait. */
 void mal_script_tell_no_ranks(unsigned int job);
-
-#endif

@@ -14,8 +14,7 @@
  * Invariant: the layout does not change without the version (t/t0002-walls.t: another layout
  * without another version does not compile).
  */
-#ifndef MAL_CORE_SEGMENT_H
-#define MAL_CORE_SEGMENT_H
+#pragma once
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -376,5 +375,3 @@ void mal_snapshot_write(struct mal_rank_slot *rank, const struct mal_snapshot *s
  * there).
  */
 bool mal_snapshot_read(const struct mal_rank_slot *rank, struct mal_snapshot *snapshot);
-
-#endif

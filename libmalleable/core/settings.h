@@ -8,8 +8,7 @@
  *
  * All functions are thread safe.
  */
-#ifndef MAL_CORE_SETTINGS_H
-#define MAL_CORE_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -132,5 +131,3 @@ const char *mal_setting_names(enum mal_setting_place place, char *text, size_t s
  * usage: for OPTION those of `malleable run`.
  */
 void mal_settings_print(FILE *out, enum mal_setting_place place);
-
-#endif

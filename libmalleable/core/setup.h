@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* setup.h: the environment that makes a program a rank of a balanced step. */
-#ifndef MAL_CORE_SETUP_H
-#define MAL_CORE_SETUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -65,5 +64,3 @@ void mal_setup_remove(const struct mal_setup_env *env);
  */
 int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *env,
 		    struct mal_error *err);
-
-#endif

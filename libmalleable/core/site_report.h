@@ -6,8 +6,7 @@
  * (spank/store.c), and reads no more than MAL_SITE_REPORT_MAX bytes of it. The text ends with the
  * first byte that is 0; an empty one is none.
  */
-#ifndef MAL_CORE_SITE_REPORT_H
-#define MAL_CORE_SITE_REPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ int mal_site_report_make(struct mal_error *err);
  * make the caller wait is not read. Returns the text's length; 0: there is none.
  */
 size_t mal_site_report_read(int fd, char *bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* spec.h: parse the text of --balance: POLICY,KEY=VALUE,... */
-#ifndef MAL_CORE_SPEC_H
-#define MAL_CORE_SPEC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ struct mal_spec {
  * and -_.+ only. Returns 0, or -1 with ERR. Does not check policies and keys. Thread safe.
  */
 int mal_spec_parse(const char *text, struct mal_spec *spec, struct mal_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * load our library, and that end in order or are replaced by another one. A program that executes
  * another one behind our back, or that is not of our C library, leaves the counts unequal.
  */
-#ifndef MAL_CORE_STARTS_H
-#define MAL_CORE_STARTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void mal_starts_begin(int fd);
 
 /* Whether all programs of the step are known to have used neither MPI nor OpenMP: no rank came. */
 bool mal_starts_are_whole(const struct mal_header *header);
-
-#endif

@@ -6,8 +6,7 @@
  * There ld.so prints an error for each library in each process, and an older C library starts
  * nothing. So a program that is executed there gets an environment without us.
  */
-#ifndef MAL_CORE_UNSEEN_H
-#define MAL_CORE_UNSEEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ char *const *mal_unseen_leave_out(char *const *environment, void *room);
 
 /* The same for the own environment, before libc executes something by itself. Not as safe. */
 void mal_unseen_clean_up(void);
-
-#endif

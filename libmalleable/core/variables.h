@@ -3,8 +3,7 @@
  * variables.h: environments as lists, without getenv() and its like, which other preloaded
  * libraries may replace. No lock: for a process that has just started, or a copy.
  */
-#ifndef MAL_CORE_VARIABLES_H
-#define MAL_CORE_VARIABLES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ size_t mal_variables_room(char *const *variables, size_t extra);
 
 /* Copy the list, not its texts, to COPY. Returns what is behind that. */
 char *mal_variables_copy(char *const *variables, char **copy);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Not thread safe for one host.
  */
-#ifndef MAL_LOADABLE_EXCHANGE_H
-#define MAL_LOADABLE_EXCHANGE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -83,5 +82,3 @@ const char *mal_host_ask(struct mal_host *host);
 
 /* End the host at once and free what belongs to it, its exchange too, if it was started. */
 void mal_host_end(struct mal_host *host);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Not thread safe.
  */
-#ifndef MAL_LOADABLE_LOADABLE_H
-#define MAL_LOADABLE_LOADABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ int mal_loadable_trust(const char *text, const char *directory, const char *allo
  * others.
  */
 void mal_loadable_use_all(const char *directory);
-
-#endif

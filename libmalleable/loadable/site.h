@@ -5,8 +5,7 @@
  *
  * Not thread safe.
  */
-#ifndef MAL_LOADABLE_SITE_H
-#define MAL_LOADABLE_SITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ bool mal_site_allows_default(const struct mal_site *site);
 
 /* The allowed policies as mal_choose() takes them: NULL if all are. */
 const char *mal_site_policies(const struct mal_site *site);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* attach.h: a process becomes a rank of a balanced step, and leaves it. */
-#ifndef MAL_RANK_ATTACH_H
-#define MAL_RANK_ATTACH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ void mal_attach(void);
  * in common: its first rank alone does. Thread safe.
  */
 void mal_warn_for_all(const char *text);
-
-#endif

@@ -5,10 +5,7 @@
  *
  * Invariant: a thread that jumped out of MPI is in no call any more (t/unit/test_team.c: jumps).
  */
-#ifndef MAL_RANK_JUMP_H
-#define MAL_RANK_JUMP_H
+#pragma once
 
 /* Resolve longjmp() and its like before anything may jump, such as a signal handler. */
 void mal_jump_open(void);
-
-#endif

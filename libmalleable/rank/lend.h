@@ -9,8 +9,7 @@
  *
  * All functions: primary thread only, where not said otherwise.
  */
-#ifndef MAL_RANK_LEND_H
-#define MAL_RANK_LEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool mal_wait_is_abandoned(const struct mal_rank *rank);
 
 /* After the call, and the wait if there was one: take all lent CPUs back. */
 void mal_call_end(void);
-
-#endif

@@ -8,8 +8,7 @@
  * 20 % of the runs are longer, so large runs among small ones count, and interrupted ones do not
  * (t/unit/test_sizing.c: interrupted, of_several_sizes).
  */
-#ifndef MAL_RANK_LENGTH_H
-#define MAL_RANK_LENGTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own);
 
 /* Whether short regions took most of the time in regions lately. */
 bool mal_length_is_mostly_short(const struct mal_rank *rank);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c: tests_work).
  */
-#ifndef MAL_RANK_MPI_TEST_LOOPS_H
-#define MAL_RANK_MPI_TEST_LOOPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void mal_mpi_yielded(uint64_t ticks);
 
 /* Something else begins: a wait by testing is over. Primary thread. */
 void mal_mpi_end_tests(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * phase.h: the end of a phase, where samples go up and plans are carried out. Primary thread only.
  */
-#ifndef MAL_RANK_PHASE_H
-#define MAL_RANK_PHASE_H
+#pragma once
 
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/rank.h"
@@ -31,5 +30,3 @@ void mal_phase_follow_plan(struct mal_rank *rank);
 
 /* A region at code address WHERE ended. Regions that repeat are boundaries if nobody meets. */
 void mal_phase_region(const void *where);
-
-#endif

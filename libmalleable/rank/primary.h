@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* primary.h: which thread is the primary one. */
-#ifndef MAL_RANK_PRIMARY_H
-#define MAL_RANK_PRIMARY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ struct mal_rank;
  * one with a large stack. Returns whether it did.
  */
 bool mal_become_primary(struct mal_rank *rank);
-
-#endif

@@ -3,8 +3,7 @@
  * prove.h: whether the program's regions are classified, and what that says of each. rank/prover
  * finds out; a build without it has rank/no_prover.c, where nothing is known of any region.
  */
-#ifndef MAL_RANK_PROVE_H
-#define MAL_RANK_PROVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ bool mal_prove_all_free(void);
 
 /* The program was told 1 thread, or chose it: no team of it is ever larger. Any thread. */
 void mal_prove_told_one(void);
-
-#endif

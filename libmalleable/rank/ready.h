@@ -5,13 +5,10 @@
  *
  * Invariant: a program that loaded this library is counted in its step (t/t2016-absent.t).
  */
-#ifndef MAL_RANK_READY_H
-#define MAL_RANK_READY_H
+#pragma once
 
 /*
  * For the constructor of libmalleable_mpi.so, as all of this library's run before those of the
  * libraries that it is loaded behind.
  */
 void mal_mpi_ready(void);
-
-#endif

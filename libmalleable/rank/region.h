@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* region.h: before and after each outermost parallel region of the primary thread. */
-#ifndef MAL_RANK_REGION_H
-#define MAL_RANK_REGION_H
+#pragma once
 
 struct mal_rank;
 
@@ -18,5 +17,3 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size);
 
 /* The region whose call returns to WHERE ended. */
 void mal_region_end(const void *where);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* region_table.h: what a rank learns of each of its parallel regions. Primary thread only. */
-#ifndef MAL_RANK_REGION_TABLE_H
-#define MAL_RANK_REGION_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct mal_region *mal_region_find(const void *where);
 
 /* Forget all, for tests. */
 void mal_region_table_clear(void);
-
-#endif

@@ -5,8 +5,7 @@
  * A region shares CPUs for what is known of it alone: it lasts. It never shares for ever without a
  * run alone (t/unit/test_sizing.c: alone_now_and_then). Whether sharing pays is not judged here.
  */
-#ifndef MAL_RANK_SIZING_H
-#define MAL_RANK_SIZING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_regio
 
 /* It ended at tick NOW. Ask for CPUs while others wait, if ranks lend and it may share. */
 void mal_sizing_learn(struct mal_rank *rank, struct mal_region *region, uint64_t now);
-
-#endif

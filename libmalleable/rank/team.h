@@ -6,8 +6,7 @@
  * on the team keeps that size and is only spread over more or fewer CPUs (cpuset mode). A program
  * that never asked cannot contradict itself, so its team may follow the CPUs (team mode).
  */
-#ifndef MAL_RANK_TEAM_H
-#define MAL_RANK_TEAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads);
  */
 int mal_team_tell(struct mal_rank *rank, int threads);
 int mal_team_tell_inside(struct mal_rank *rank, int threads);
-
-#endif

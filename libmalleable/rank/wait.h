@@ -5,8 +5,7 @@
  *
  * All functions may be called from any thread, and do nothing in a process that is no rank.
  */
-#ifndef MAL_RANK_WAIT_H
-#define MAL_RANK_WAIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ void mal_mpi_finalize(void (*progress)(void));
 
 /* Between two polls of a waiting call. Does nothing in a thread that is in none. */
 void mal_mpi_poll(void);
-
-#endif

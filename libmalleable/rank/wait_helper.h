@@ -7,8 +7,7 @@
  *
  * All functions: primary thread only.
  */
-#ifndef MAL_RANK_WAIT_HELPER_H
-#define MAL_RANK_WAIT_HELPER_H
+#pragma once
 
 struct mal_rank;
 
@@ -23,5 +22,3 @@ void mal_wait_helper_withdraw(struct mal_rank *rank);
 
 /* In place of mal_call_end(): the call returns, and no poll was seen. */
 void mal_wait_helper_end(struct mal_rank *rank);
-
-#endif

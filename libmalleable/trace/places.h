@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* places.h: which CPUs share a core, an L3, a NUMA node, a package (hwloc). */
-#ifndef MAL_TRACE_PLACES_H
-#define MAL_TRACE_PLACES_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 
@@ -17,5 +16,3 @@ int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int
 
 /* The number of CPUs in a synthetic description, 0 with ERR if it is invalid. */
 unsigned int mal_places_count(const char *synthetic, struct mal_error *err);
-
-#endif

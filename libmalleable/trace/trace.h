@@ -5,8 +5,7 @@
  *
  * A trace or a writer is for one thread at a time.
  */
-#ifndef MAL_TRACE_TRACE_H
-#define MAL_TRACE_TRACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -113,5 +112,3 @@ int mal_trace_close(struct mal_trace_writer *writer, struct mal_error *err);
 
 /* Write TRACE to PATH (mal_output_open()), windows without times. Returns 0, or -1 with ERR. */
 int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_error *err);
-
-#endif

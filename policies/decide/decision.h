@@ -8,8 +8,7 @@
  * model is DROM (D'Amico et al., "DROM: Enabling efficient and effortless malleability for resource
  * managers", ICPP 2018).
  */
-#ifndef MAL_POLICIES_DECIDE_DECISION_H
-#define MAL_POLICIES_DECIDE_DECISION_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 #include "policies/interface/limits.h"
@@ -85,5 +84,3 @@ int mal_orders_check(const struct mal_orders *orders, const struct mal_view *vie
 enum mal_decision mal_decide_under(const struct mal_orders *orders, const struct mal_policy *policy,
 				   void *state, const struct mal_view *view, struct mal_plan *plan,
 				   const char **rejection);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: of a plan that moves CPUs the text has the window, the counts, and the rank that they
  * are wrong for (t/unit/test_planning.c: leaves_rank_without, gives_too_many).
  */
-#ifndef MAL_POLICIES_DECIDE_REJECTION_H
-#define MAL_POLICIES_DECIDE_REJECTION_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -16,5 +15,3 @@
 const char *mal_rejection_describe(const char *why, const struct mal_view *view,
 				   const struct mal_plan *plan, unsigned int window,
 				   char text[MAL_REJECTION_TEXT]);
-
-#endif

@@ -5,8 +5,7 @@
  * Loads come from samples, times from the model (model.h), and decisions from the policy itself. A
  * decision on one window takes effect in the next, as in a real step.
  */
-#ifndef MAL_POLICIES_DECIDE_SIMULATION_H
-#define MAL_POLICIES_DECIDE_SIMULATION_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -47,5 +46,3 @@ const struct mal_outcome *mal_simulation_outcome(const struct mal_simulation *si
 
 /* The outcome's share of the attainable (attained.h). */
 double mal_outcome_attained(const struct mal_outcome *outcome);
-
-#endif

@@ -5,8 +5,7 @@
  * A window ends at a boundary, a STRIDE of boundaries after the last one at the earliest, and not
  * before it is long enough to tell work from noise.
  */
-#ifndef MAL_POLICIES_DECIDE_WINDOWS_H
-#define MAL_POLICIES_DECIDE_WINDOWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ bool mal_windows_are_steady(const struct mal_windows *windows);
 
 /* Boundaries of another kind count: how many there are in a window is not known yet. */
 void mal_windows_count_anew(struct mal_windows *windows);
-
-#endif

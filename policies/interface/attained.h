@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* attained.h: what part of the possible gain a step, or a policy in a replay, has got. */
-#ifndef MAL_POLICIES_INTERFACE_ATTAINED_H
-#define MAL_POLICIES_INTERFACE_ATTAINED_H
+#pragma once
 
 #include <math.h>
 
@@ -17,5 +16,3 @@ static inline double mal_attained(double off_s, double ideal_s, double elapsed_s
 		return NAN;
 	return (off_s - elapsed_s) / attainable;
 }
-
-#endif

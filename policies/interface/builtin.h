@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* builtin.h: the policies that are linked in. */
-#ifndef MAL_POLICIES_INTERFACE_BUILTIN_H
-#define MAL_POLICIES_INTERFACE_BUILTIN_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -12,5 +11,3 @@ extern const struct mal_policy mal_policy_lewi;
 extern const struct mal_policy mal_policy_observe;
 extern const struct mal_policy mal_policy_off;
 extern const struct mal_policy mal_policy_sabo;
-
-#endif

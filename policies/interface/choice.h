@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* choice.h: check a user's --balance against the policies that exist and that the site allows. */
-#ifndef MAL_POLICIES_INTERFACE_CHOICE_H
-#define MAL_POLICIES_INTERFACE_CHOICE_H
+#pragma once
 
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/settings.h"
@@ -38,5 +37,3 @@ const char *mal_choice_mode(const struct mal_choice *choice);
  * balancing. NULL: free, or who asked did not choose.
  */
 const char *mal_choice_bits(const struct mal_choice *choice, bool asked);
-
-#endif

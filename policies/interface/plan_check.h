@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* plan_check.h: decide whether a plan may be carried out, whoever made it. */
-#ifndef MAL_POLICIES_INTERFACE_PLAN_CHECK_H
-#define MAL_POLICIES_INTERFACE_PLAN_CHECK_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -11,5 +10,3 @@
  * flaw.
  */
 const char *mal_plan_check(const struct mal_view *view, const struct mal_plan *plan);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* registry.h: policies by name: the built-in ones, and those a program adds when it starts. */
-#ifndef MAL_POLICIES_INTERFACE_REGISTRY_H
-#define MAL_POLICIES_INTERFACE_REGISTRY_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -27,5 +26,3 @@ const struct mal_param *mal_param_find(const struct mal_policy *policy, const ch
 
 /* All parameters' names of POLICY, in the same way; "none" if there are none. */
 char *mal_param_names(const struct mal_policy *policy, char *text, size_t size);
-
-#endif

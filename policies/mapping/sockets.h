@@ -8,8 +8,7 @@
  * that a mapping misses. The search leaves a branch when c is not below min_c, the lowest c of a
  * complete mapping so far.
  */
-#ifndef MAL_POLICIES_MAPPING_SOCKETS_H
-#define MAL_POLICIES_MAPPING_SOCKETS_H
+#pragma once
 
 struct mal_socket_search {
 	/* Given by the caller. */
@@ -28,5 +27,3 @@ struct mal_socket_search {
 
 /* Run the search. Returns 0, or -1 if there is no rank or no socket. */
 int mal_socket_search(struct mal_socket_search *search);
-
-#endif

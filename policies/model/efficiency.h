@@ -7,8 +7,7 @@
  *   mpi = load_balance x communication
  *   openmp = serial x regions
  */
-#ifndef MAL_POLICIES_MODEL_EFFICIENCY_H
-#define MAL_POLICIES_MODEL_EFFICIENCY_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -37,5 +36,3 @@ void mal_cpu_seconds_add(struct mal_cpu_seconds *seconds, const struct mal_sampl
 			 unsigned int rank_count, unsigned int cpus);
 
 struct mal_efficiencies mal_efficiencies(const struct mal_cpu_seconds *seconds);
-
-#endif

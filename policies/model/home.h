@@ -5,8 +5,7 @@
  * The user placed ranks there, their memory is near, and it is what a step takes without balancing.
  * When a rank ends, or CPUs come or go, home is wherever ranks are then.
  */
-#ifndef MAL_POLICIES_MODEL_HOME_H
-#define MAL_POLICIES_MODEL_HOME_H
+#pragma once
 
 #include "policies/interface/limits.h"
 #include "policies/interface/policy.h"
@@ -34,5 +33,3 @@ void mal_home_settle(struct mal_home *home, const struct mal_view *view, unsigne
 
 /* Does each rank have the very CPUs that it had at home? */
 bool mal_home_is_here(const struct mal_home *home, const struct mal_view *view);
-
-#endif

@@ -21,8 +21,7 @@
  *
  * Invariant: this bound, by the clock (t/unit/test_closed.c).
  */
-#ifndef MAL_POLICIES_MODEL_JUDGE_H
-#define MAL_POLICIES_MODEL_JUDGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -96,5 +95,3 @@ double mal_judge_times(const struct mal_judge *judge, unsigned int way);
 
 /* Does a challenger run, of which models of the trusted way learn nothing? */
 bool mal_judge_is_trying(const struct mal_judge *judge);
-
-#endif

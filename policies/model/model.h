@@ -7,8 +7,7 @@
  * least. If ranks lend, computing ranks get the CPUs of waiting ones: at once if regions grow, else
  * when their next region begins.
  */
-#ifndef MAL_POLICIES_MODEL_MODEL_H
-#define MAL_POLICIES_MODEL_MODEL_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -64,5 +63,3 @@ typedef double mal_time_left(const void *scene, unsigned int runner);
 
 /* Returns the time until the next event: the shortest of COUNT runners' times. */
 double mal_next_event(const void *scene, unsigned int count, mal_time_left *left_of);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pool_division.h: share out a pool of CPUs among several steps; a pure function. */
-#ifndef MAL_POLICIES_MODEL_POOL_DIVISION_H
-#define MAL_POLICIES_MODEL_POOL_DIVISION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ struct mal_pool_rank {
  */
 double mal_pool_divide(const struct mal_pool_rank *ranks, unsigned int rank_count,
 		       unsigned int step_count, unsigned int *wanted);
-
-#endif

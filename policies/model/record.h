@@ -6,8 +6,7 @@
  * information: Littlestone, Warmuth: The weighted majority algorithm, 1994). So is staying at home:
  * where nobody can tell the next load, no forecast has a better record than that.
  */
-#ifndef MAL_POLICIES_MODEL_RECORD_H
-#define MAL_POLICIES_MODEL_RECORD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ void mal_record_judge(struct mal_record *record, const struct mal_view *view,
  */
 bool mal_record_want(struct mal_record *record, const struct mal_view *view,
 		     const struct mal_forecast *forecast, unsigned int cpus);
-
-#endif

@@ -7,8 +7,7 @@
  * make six such calls in one time step and fifteen in the next; their regions go on evenly. The
  * unit is the one whose length differs less from window to window.
  */
-#ifndef MAL_POLICIES_MODEL_UNIT_H
-#define MAL_POLICIES_MODEL_UNIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ bool mal_unit_learn(struct mal_unit *unit, const struct mal_view *view, bool com
 
 /* Returns the seconds of a unit in the last window learnt, above 0. */
 double mal_unit_length(const struct mal_unit *unit);
-
-#endif

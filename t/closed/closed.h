@@ -6,8 +6,7 @@
  * (loads.h, phase.h), and the policy sees no more of it than samples, as in a real step: windows
  * are the controller's (windows.h), and a plan holds from the window after it on.
  */
-#ifndef MAL_T_CLOSED_CLOSED_H
-#define MAL_T_CLOSED_CLOSED_H
+#pragma once
 
 #include "policies/decide/rejection.h"
 #include "policies/interface/policy.h"
@@ -40,5 +39,3 @@ void mal_closed_place(const struct mal_program *program, struct mal_closed_place
 int mal_closed_run(const struct mal_policy *policy, const double *values,
 		   struct mal_program *program, const struct mal_topology *topology,
 		   struct mal_closed *closed, struct mal_error *err);
-
-#endif

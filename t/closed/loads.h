@@ -6,8 +6,7 @@
  * The same seed gives the same work whatever a policy does, so that two policies meet the same
  * program.
  */
-#ifndef MAL_T_CLOSED_LOADS_H
-#define MAL_T_CLOSED_LOADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ double mal_program_work(const struct mal_program *program, uint64_t phase, unsig
 
 /* Is RANK one of those whose work scales as the numbers say? The others' scales well. */
 bool mal_program_is_hard(const struct mal_program *program, unsigned int rank);
-
-#endif

@@ -7,8 +7,7 @@
  * and CPUs of another NUMA node may be slow. Waiting ranks lend as in the model of a replay
  * (model.h).
  */
-#ifndef MAL_T_CLOSED_PHASE_H
-#define MAL_T_CLOSED_PHASE_H
+#pragma once
 
 #include "policies/interface/policy.h"
 
@@ -38,5 +37,3 @@ struct mal_phase_rules {
 /* Returns the time until the longest of COUNT runners is done. */
 double mal_phase_run(struct mal_runner *runners, unsigned int count,
 		     const struct mal_phase_rules *rules);
-
-#endif

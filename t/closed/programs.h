@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* programs.h: random made-up programs for the closed loop (t/closed/closed.h). */
-#ifndef MAL_T_CLOSED_PROGRAMS_H
-#define MAL_T_CLOSED_PROGRAMS_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -77,5 +76,3 @@ static void describe(const struct random_case *made, char *text)
 			length += (size_t)snprintf(text + length, TEXT - length, ",%s=%.2g",
 						   dimensions[i].name, made->value[i]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* synthetic.h: traces of synthetic steps. */
-#ifndef MAL_T_CLOSED_SYNTHETIC_H
-#define MAL_T_CLOSED_SYNTHETIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ extern const char mal_generate_kinds[];
  */
 int mal_generate(const struct mal_generation *wanted, struct mal_trace *trace,
 		 struct mal_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * fuzz.h: shared by the targets. A target is a file NAME.c with LLVMFuzzerTestOneInput; its seeds
  * are seeds/NAME.*.
  */
-#ifndef MAL_FUZZ_FUZZ_H
-#define MAL_FUZZ_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ unsigned int fuzz_byte(void);
 /* The rest of the input, or its next line, as text that the caller frees. */
 char *fuzz_text(void);
 char *fuzz_line(void);
-
-#endif

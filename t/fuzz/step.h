@@ -3,8 +3,7 @@
  * step.h: a controller and its step in plain memory. Each part of the segment has its own memory,
  * so that reads beyond its end are found.
  */
-#ifndef MAL_FUZZ_STEP_H
-#define MAL_FUZZ_STEP_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -21,5 +20,3 @@ void fuzz_step_close(struct mal_controller *controller);
 
 /* Each rank gives a sample of the round, with BUSY ticks; the controller reads them. */
 void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_RANKS]);
-
-#endif

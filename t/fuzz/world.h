@@ -3,8 +3,7 @@
  * world.h: included before every fuzzed source. Files, processes and sockets are the input or
  * nothing at all, so that a target is fast and leaves the machine alone.
  */
-#ifndef MAL_FUZZ_WORLD_H
-#define MAL_FUZZ_WORLD_H
+#pragma once
 
 #define kill fuzz_kill
 #define syscall fuzz_syscall
@@ -20,5 +19,3 @@
 #define send fuzz_send
 #define close fuzz_close
 #define shutdown fuzz_shutdown
-
-#endif

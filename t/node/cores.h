@@ -13,8 +13,7 @@
  *
  * All moments are the caller's, none is read from a clock. The caller has the lock.
  */
-#ifndef NODE_CORES_H
-#define NODE_CORES_H
+#pragma once
 
 #include "table.h"
 
@@ -40,5 +39,3 @@ void node_balance(struct node_table *table, uint32_t tid, uint64_t now);
 
 /* TID's thread has ended, or has been killed. */
 void node_drop(struct node_table *table, uint32_t tid, uint64_t now);
-
-#endif

@@ -13,8 +13,7 @@
  * runs were later than theory by two to three times what threads lost so on average, as teams wait
  * for the last thread.
  */
-#ifndef NODE_RUN_H
-#define NODE_RUN_H
+#pragma once
 
 #include "table.h"
 
@@ -24,5 +23,3 @@ void node_unlock(struct node_table *table);
 
 /* The calling thread, SELF, works for NS. Returns how often it slept. */
 unsigned int node_run(struct node_table *table, uint32_t self, uint64_t ns);
-
-#endif

@@ -8,8 +8,7 @@
  * process that starts finds its own entry (inherited across fork and exec) or, if the entry is
  * another process's with the same id, its parent's.
  */
-#ifndef NODE_TABLE_H
-#define NODE_TABLE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ static inline uint64_t node_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* work.h: work that takes a given time on a core: of the timed node if there is one, else real. */
-#ifndef NODE_WORK_H
-#define NODE_WORK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -33,5 +32,3 @@ static inline void work_ns(uint64_t nanoseconds)
 	while (work_cpu_time() - begin < nanoseconds)
 		;
 }
-
-#endif

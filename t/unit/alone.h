@@ -3,8 +3,7 @@
  * alone.h: tests in processes of their own, for code that does something once in a process: each
  * begins as the program did, and ends as a program does.
  */
-#ifndef MAL_T_UNIT_ALONE_H
-#define MAL_T_UNIT_ALONE_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,5 +37,3 @@ static inline void alone(void **state)
 
 /* The setup and teardown are this process's. */
 #define ALONE(function, setup, teardown) {#function, alone, setup, teardown, (void *)(function)}
-
-#endif

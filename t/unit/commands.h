@@ -3,8 +3,7 @@
  * commands.h: the commands status and top in one program, for tests of what they print: their
  * names are told apart.
  */
-#ifndef MAL_T_UNIT_COMMANDS_H
-#define MAL_T_UNIT_COMMANDS_H
+#pragma once
 
 #include "libmalleable/cmd/status.c"
 #define usage usage_of_top
@@ -16,5 +15,3 @@
 #define parse_arguments top_parse_arguments
 #include "libmalleable/cmd/top.c"
 #undef print_step
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* host.h: loadable.c with a host that is no process: the test is, and writes into the exchange. */
-#ifndef MAL_T_UNIT_HOST_H
-#define MAL_T_UNIT_HOST_H
+#pragma once
 
 #include "libmalleable/loadable/loadable.c"
 
@@ -22,5 +21,3 @@ void mal_host_end(struct mal_host *host)
 {
 	(void)host;
 }
-
-#endif

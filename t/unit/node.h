@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* node.h: a node for tests of policies, which are asked as the controller does. */
-#ifndef MAL_UNIT_NODE_H
-#define MAL_UNIT_NODE_H
+#pragma once
 
 #include "t/unit/unit.h"
 
@@ -59,5 +58,3 @@ static inline void *create(const struct mal_policy *policy)
 		values[i] = policy->params[i].fallback;
 	return policy->create ? policy->create(values) : NULL;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * Tests see struct mal_controller as a name alone: what they set and read of it goes through the
  * functions here. One node at a time.
  */
-#ifndef MAL_UNIT_NODE_CONTROLLER_H
-#define MAL_UNIT_NODE_CONTROLLER_H
+#pragma once
 
 #include "t/unit/unit.h"
 
@@ -159,5 +158,3 @@ void node_thread_waits(unsigned int rank, unsigned int thread, double s);
  * that runs has one or is to get one, nothing is outside.
  */
 const char *node_wrong(const struct mal_controller *node);
-
-#endif

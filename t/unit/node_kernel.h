@@ -3,8 +3,7 @@
  * node_kernel.h: what the controller sees of the machine in node_controller.c: processes,
  * affinities, time, sockets.
  */
-#ifndef MAL_UNIT_NODE_KERNEL_H
-#define MAL_UNIT_NODE_KERNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ extern struct node_kernel node_kernel;
 
 /* A new process whose threads may run on CPUS. */
 void node_kernel_start(struct node_process *process, const struct mal_cpumask *cpus);
-
-#endif

@@ -4,8 +4,7 @@
  * the test turns, and a kernel that only notes where threads are bound. What a test does not link
  * of the library is there as a function that does nothing (rank_stubs.c).
  */
-#ifndef MAL_UNIT_RANK_FIXTURE_H
-#define MAL_UNIT_RANK_FIXTURE_H
+#pragma once
 
 #include "t/unit/unit.h"
 
@@ -77,5 +76,3 @@ void open_region(unsigned int rank);
 /* Thread THREAD of RANK is on CPU, and where it is. */
 void put_thread(unsigned int rank, unsigned int thread, unsigned int cpu);
 uint32_t where_is(unsigned int rank, unsigned int thread);
-
-#endif

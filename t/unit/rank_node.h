@@ -7,8 +7,7 @@
  * before a CPU's word changes, and around the binding of a thread. Who goes on is for the test to
  * say, so that a schedule is the same each time.
  */
-#ifndef MAL_UNIT_RANK_NODE_H
-#define MAL_UNIT_RANK_NODE_H
+#pragma once
 
 #include "t/unit/rank_fixture.h"
 
@@ -61,5 +60,3 @@ void node_go_on(unsigned int thread);
 
 /* As if all of these ran to their ends at once: no thread is busy afterwards. */
 bool node_is_quiet(void);
-
-#endif

@@ -4,8 +4,7 @@
  * wait. run() acts as the OpenMP runtime: a team has the number in the clause, else the number set
  * last. It has one includer in each test program.
  */
-#ifndef MAL_UNIT_REGION_RIG_H
-#define MAL_UNIT_REGION_RIG_H
+#pragma once
 
 #include "t/unit/rank_fixture.h"
 
@@ -152,5 +151,3 @@ static inline void widen(const void *where)
 	assert_int_equal(placed, 4);
 	end(where, true);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* silence.h: a machine on which nothing ever comes, and waiting turns the clock. */
-#ifndef MAL_T_UNIT_SILENCE_H
-#define MAL_T_UNIT_SILENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct silence_wait {
 /* Those of parts that a build may lack. */
 extern const struct silence_wait silence_waits_of_agent[] __attribute__((weak));
 extern const struct silence_wait silence_waits_of_prover[] __attribute__((weak));
-
-#endif

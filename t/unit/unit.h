@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* unit.h: included by every cmocka test, with headers in the order that cmocka needs. */
-#ifndef MAL_T_UNIT_H
-#define MAL_T_UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,5 +12,3 @@
 /* Version 2 warns of names that version 1 has alone. */
 #undef CMOCKA_DEPRECATION_WARNING
 #define CMOCKA_DEPRECATION_WARNING(text)
-
-#endif

@@ -6,8 +6,7 @@
  * For files that the caller's user named, never as root: libdw parses what is in them. For one
  * thread. Fails without it: t/t0011-inspect.t, "with its source line".
  */
-#ifndef MAL_CMD_PROVER_LINES_H
-#define MAL_CMD_PROVER_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size, uint64_t unt
 const char *mal_lines_find(struct mal_lines *lines, uint64_t address, char *text, size_t size);
 
 void mal_lines_close(struct mal_lines *lines);
-
-#endif

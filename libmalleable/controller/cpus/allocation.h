@@ -4,8 +4,7 @@
  *
  * Invariant: A CPU outside of the share is not idle (t/unit/test_share.c: shared).
  */
-#ifndef MAL_CONTROLLER_CPUS_ALLOCATION_H
-#define MAL_CONTROLLER_CPUS_ALLOCATION_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -35,5 +34,3 @@ void mal_allocation_read_places(struct mal_controller *controller);
 
 /* The same for policies; it points into the allocation. */
 struct mal_topology mal_allocation_topology(const struct mal_controller *controller);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: No rank that runs is without a CPU while another has two (t/unit/test_idle.c:
  * helped_out).
  */
-#ifndef MAL_CONTROLLER_CPUS_EVICT_H
-#define MAL_CONTROLLER_CPUS_EVICT_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -46,5 +45,3 @@ void mal_evict_idle(struct mal_controller *controller);
  * undone it (Linux before 6.2), maybe before the rank was there.
  */
 void mal_evict_rebind(struct mal_controller *controller);
-
-#endif

@@ -10,8 +10,7 @@
  * Invariant: An idle CPU goes to a rank that has none before the one whose home it is
  * (t/unit/test_idle.c: a_newcomer_has_idle_ones_first).
  */
-#ifndef MAL_CONTROLLER_CPUS_IDLE_H
-#define MAL_CONTROLLER_CPUS_IDLE_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -34,5 +33,3 @@ struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller,
  * 0, or -1 with ERR: no list.
  */
 int mal_idle_offer(struct mal_controller *controller, const char *list, struct mal_error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * Invariant: No CPU counts as left while a rank is binding threads (t/unit/test_recover.c:
  * leaves_when_nobody_binds).
  */
-#ifndef MAL_CONTROLLER_CPUS_LEAVING_H
-#define MAL_CONTROLLER_CPUS_LEAVING_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -44,5 +43,3 @@ bool mal_leaving_is_over(const struct mal_controller *controller, const struct m
  * there itself. Not those of other jobs, which use them all the same.
  */
 void mal_leaving_give_up(struct mal_controller *controller);
-
-#endif

@@ -6,8 +6,7 @@
  * Invariant: A CPU that is revoked or given is in no older plan any more (t/unit/test_idle.c:
  * withdrawn).
  */
-#ifndef MAL_CONTROLLER_CPUS_OWNERS_H
-#define MAL_CONTROLLER_CPUS_OWNERS_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -59,5 +58,3 @@ void mal_owners_plan(struct mal_controller *controller, const unsigned int *owne
  * whether a CPU was taken from a rank that waits.
  */
 bool mal_owners_recover(struct mal_controller *controller, unsigned int rank);
-
-#endif

@@ -13,8 +13,7 @@
  * Invariant: A CPU is offered to a step after the one that had it has left it, not before
  * (t/unit/test_recover.c: passed_on_when_left).
  */
-#ifndef MAL_CONTROLLER_CPUS_POOL_H
-#define MAL_CONTROLLER_CPUS_POOL_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 #include "policies/model/pool_division.h"
@@ -55,5 +54,3 @@ bool mal_pool_parse(char *text, unsigned int step, struct mal_pool_cpus *cpus,
  * should have what; 20 ms at most for each answer of another one.
  */
 void mal_pool_update(struct mal_controller *controller);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Invariant: Nothing is simulated for a step that is balanced (t/unit/test_report.c: predicted).
  */
-#ifndef MAL_CONTROLLER_LOAD_ALTERNATIVES_H
-#define MAL_CONTROLLER_LOAD_ALTERNATIVES_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -22,5 +21,3 @@ const struct mal_outcome *mal_alternatives_at(const struct mal_controller *contr
 
 /* Free all of it. */
 void mal_alternatives_close(struct mal_controller *controller);
-
-#endif

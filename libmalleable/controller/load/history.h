@@ -4,8 +4,7 @@
  *
  * Invariant: Two entries in a row differ (t/unit/test_sampling.c: changes_are_noted).
  */
-#ifndef MAL_CONTROLLER_LOAD_HISTORY_H
-#define MAL_CONTROLLER_LOAD_HISTORY_H
+#pragma once
 
 #include <jansson.h>
 
@@ -25,5 +24,3 @@ json_t *mal_history_json(const struct mal_controller *controller);
 
 /* Free all of it. */
 void mal_history_close(struct mal_controller *controller);
-
-#endif

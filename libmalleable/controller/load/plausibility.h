@@ -5,8 +5,7 @@
  * Invariant: A window in which a rank was stopped is thrown away (t/unit/test_sampling.c:
  * stopped_windows). What the ranks used does not count as others' (t/unit/test_others.c: counted).
  */
-#ifndef MAL_CONTROLLER_LOAD_PLAUSIBILITY_H
-#define MAL_CONTROLLER_LOAD_PLAUSIBILITY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -63,5 +62,3 @@ double mal_others_part(const struct mal_others *others);
  * it, at most: it may have waited for threads of its own step. On COUNT CPUs; from 0 to 1.
  */
 double mal_others_taken(const struct mal_others *others, double waited, unsigned int count);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: Each window is there, and behind it the plan that was made on it
  * (t/unit/test_report.c: recorded).
  */
-#ifndef MAL_CONTROLLER_LOAD_RECORDING_H
-#define MAL_CONTROLLER_LOAD_RECORDING_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -22,5 +21,3 @@ void mal_recording_plan(struct mal_controller *controller, const struct mal_plan
  * that the user named.
  */
 int mal_recording_end(struct mal_controller *controller, struct mal_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: What threads waited before the first reading does not count (t/unit/test_sampling.c:
  * others_take_time).
  */
-#ifndef MAL_CONTROLLER_LOAD_RUN_QUEUE_H
-#define MAL_CONTROLLER_LOAD_RUN_QUEUE_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -19,5 +18,3 @@ double mal_waits_longest(struct mal_waits *waits, int32_t pid, double now_s);
 
 /* Free what it holds; then it has not been read. */
 void mal_waits_close(struct mal_waits *waits);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: What a rank claims is bounded by the time that passed (t/unit/test_sampling.c:
  * claims_are_bounded).
  */
-#ifndef MAL_CONTROLLER_LOAD_SAMPLING_H
-#define MAL_CONTROLLER_LOAD_SAMPLING_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -50,5 +49,3 @@ bool mal_round_is_complete(const struct mal_controller *controller);
  * is bounded by the time that passed.
  */
 bool mal_round_read(struct mal_controller *controller, struct mal_window *round);
-
-#endif

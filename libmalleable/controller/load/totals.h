@@ -5,8 +5,7 @@
  * Invariant: A window in which nobody shared takes as long without us (t/unit/test_sampling.c:
  * nothing_shared).
  */
-#ifndef MAL_CONTROLLER_LOAD_TOTALS_H
-#define MAL_CONTROLLER_LOAD_TOTALS_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -22,5 +21,3 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
  * share would be noise.
  */
 double mal_totals_got(const struct mal_controller *controller);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: a row with a key is told wherever counters are, by no code of its own
  * (t/unit/test_report.c: each_counter_is_told).
  */
-#ifndef MAL_CONTROLLER_REPORT_COUNTER_TABLE_H
-#define MAL_CONTROLLER_REPORT_COUNTER_TABLE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -21,5 +20,3 @@ json_t *mal_counters_json(json_t *object, const struct mal_counters *count);
 
 /* The line "CPUs:" of a report. */
 void mal_counters_text(struct mal_text *text, const struct mal_counters *count);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: A node that said nothing is counted, and in no figure (t/unit/test_summaries.c:
  * many_nodes).
  */
-#ifndef MAL_CONTROLLER_REPORT_IMBALANCE_H
-#define MAL_CONTROLLER_REPORT_IMBALANCE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -20,5 +19,3 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *text, s
 
 /* The same as JSON; null on other nodes and where there is only one. */
 json_t *mal_imbalance_json(const struct mal_controller *controller);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: What a rank wrote is not believed beyond the enumeration (t/unit/test_report.c:
  * modes).
  */
-#ifndef MAL_CONTROLLER_REPORT_PHRASES_H
-#define MAL_CONTROLLER_REPORT_PHRASES_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/core/absent.h"
@@ -74,5 +73,3 @@ bool mal_phrase_is_absent(const struct mal_controller *controller, enum mal_abse
 
 /* Lines on what this build lacks, empty if it does not: libseccomp; PMIx, with several nodes. */
 extern const char mal_phrase_no_filter[], mal_phrase_not_joined[];
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Invariant: A line that does not fit is left out as a whole (t/unit/test_report.c: lines).
  */
-#ifndef MAL_CONTROLLER_REPORT_REPORT_TEXT_H
-#define MAL_CONTROLLER_REPORT_REPORT_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -52,5 +51,3 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
  */
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,
 		    FILE *file);
-
-#endif

@@ -4,12 +4,9 @@
  *
  * Invariant: A window that was not measured has no load (t/unit/test_report.c: status).
  */
-#ifndef MAL_CONTROLLER_REPORT_STATUS_JSON_H
-#define MAL_CONTROLLER_REPORT_STATUS_JSON_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
 /* One JSON object on one line (doc/man/malleable.1), to be freed; NULL: out of memory. */
 char *mal_status_json(const struct mal_controller *controller);
-
-#endif

@@ -9,8 +9,7 @@
  * Invariant: Nothing of another node is used that was not checked (t/unit/test_summaries.c:
  * others_are_checked).
  */
-#ifndef MAL_CONTROLLER_REPORT_SUMMARIES_H
-#define MAL_CONTROLLER_REPORT_SUMMARIES_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -57,5 +56,3 @@ enum mal_summaries_part {
 	MAL_NODES_ALL,
 };
 enum mal_summaries_part mal_summaries_part(const struct mal_controller *controller);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: What no window measured takes as long without us (t/unit/test_report.c:
  * verdict_is_of_the_whole_step).
  */
-#ifndef MAL_CONTROLLER_REPORT_VERDICT_H
-#define MAL_CONTROLLER_REPORT_VERDICT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -46,5 +45,3 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s);
  */
 double mal_verdict_predict(const struct mal_controller *controller,
 			   const struct mal_outcome *simulated, double step_s, double *predicted_s);
-
-#endif

@@ -5,8 +5,7 @@
  * Invariant: Each part of struct mal_controller has one module that writes it (t/t0002-walls.t:
  * alone writes).
  */
-#ifndef MAL_CONTROLLER_STATE_CONTROLLER_H
-#define MAL_CONTROLLER_STATE_CONTROLLER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -253,5 +252,3 @@ struct mal_controller {
 		unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
 	} overdue; /* overdue.h alone */
 };
-
-#endif

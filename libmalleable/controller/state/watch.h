@@ -5,8 +5,7 @@
  * Invariant: The step ends when the other end of its pipe is closed (t/unit/test_malleabled.c:
  * whole_step).
  */
-#ifndef MAL_CONTROLLER_STATE_WATCH_H
-#define MAL_CONTROLLER_STATE_WATCH_H
+#pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
@@ -28,5 +27,3 @@ void mal_watch_channel(int fd);
 
 /* Do not watch socket FD any more. Call it before FD is closed. */
 void mal_watch_forget(int fd);
-
-#endif

@@ -5,8 +5,7 @@
  * Functions may be called from any thread where not said otherwise. In observe mode nothing is
  * bound.
  */
-#ifndef MAL_RANK_CPUS_BIND_H
-#define MAL_RANK_CPUS_BIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ enum mal_spread mal_bind_can_spread(const struct mal_rank *rank, unsigned int bo
 
 /* Send a thread of rank BORROWER that shares its CPU with another thread of its team to CPU. */
 enum mal_spread mal_bind_spread(const struct mal_rank *rank, unsigned int borrower, uint32_t cpu);
-
-#endif

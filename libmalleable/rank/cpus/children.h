@@ -7,8 +7,7 @@
  * chose itself, or the user by variables of OpenMP, or those that its rank started with. Its
  * children run on those of them that the rank still owns.
  */
-#ifndef MAL_RANK_CPUS_CHILDREN_H
-#define MAL_RANK_CPUS_CHILDREN_H
+#pragma once
 
 /*
  * Before a fork, behind it in the parent, and in the child while it still counts as a rank: let it
@@ -23,5 +22,3 @@ void mal_children_open(void);
 
 /* Count this program in its step as one that loaded this library (core/starts.h). Once. */
 void mal_children_count_load(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* cpus.h: the CPUs that this rank owns and borrows. Primary thread only. */
-#ifndef MAL_RANK_CPUS_CPUS_H
-#define MAL_RANK_CPUS_CPUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ void mal_cpus_leave(struct mal_rank *rank);
 
 /* How many of CPUS CPUs the team is to use: all, unless the policy wants fewer. */
 unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus);
-
-#endif

@@ -6,8 +6,7 @@
  * A process that binds such a rank's threads first records the mask that they get, and leaves
  * threads alone that the program bound. All functions are thread safe.
  */
-#ifndef MAL_RANK_CPUS_PINS_H
-#define MAL_RANK_CPUS_PINS_H
+#pragma once
 
 #include <pthread.h>
 #include <sched.h>
@@ -62,5 +61,3 @@ int32_t mal_pins_number(pthread_t thread);
  * MASK.
  */
 bool mal_pins_inherit(const struct mal_rank *rank, struct mal_cpumask *mask);
-
-#endif

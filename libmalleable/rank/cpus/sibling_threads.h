@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sibling_threads.h: whether the rank's other threads sleep, as the kernel sees them. */
-#ifndef MAL_RANK_CPUS_SIBLING_THREADS_H
-#define MAL_RANK_CPUS_SIBLING_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool mal_others_sleep(const struct mal_rank *rank);
  * since, or one that is new does not sleep. Takes 0.3 us for each thread.
  */
 bool mal_others_compute(const struct mal_rank *rank, uint64_t ns);
-
-#endif

@@ -5,8 +5,7 @@
  * A thread that the program's team would not have takes none but those that it causes itself. Where
  * a child process or the like takes over its mask, it has that of the primary thread in between.
  */
-#ifndef MAL_RANK_CPUS_SIGNALS_H
-#define MAL_RANK_CPUS_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ void mal_signals_read(const struct mal_rank *rank, sigset_t *signals);
 /* In such a thread: the primary thread's mask, until it hides them again. Elsewhere nothing. */
 void mal_signals_show(const struct mal_rank *rank);
 void mal_signals_hide(void);
-
-#endif

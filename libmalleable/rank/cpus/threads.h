@@ -5,8 +5,7 @@
  * A new thread inherits the CPUs of its creator, which is one CPU if we bound that. Start it on all
  * CPUs that its rank uses instead, and count it.
  */
-#ifndef MAL_RANK_CPUS_THREADS_H
-#define MAL_RANK_CPUS_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ void mal_threads_ignore(const struct mal_rank *rank);
 
 /* How many threads the program has made so far by pthread_create() and thrd_create(). */
 unsigned int mal_threads_made(void);
-
-#endif

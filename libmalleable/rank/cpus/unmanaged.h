@@ -5,8 +5,7 @@
  * They keep their number of threads (cpuset mode), each on all of the rank's CPUs. The kernel's CPU
  * times say how much they work. Primary thread only.
  */
-#ifndef MAL_RANK_CPUS_UNMANAGED_H
-#define MAL_RANK_CPUS_UNMANAGED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void mal_unmanaged_call_end(struct mal_rank *rank);
 
 /* Whether all threads but the calling one sleep. Looks at most once a millisecond. */
 bool mal_unmanaged_is_idle(struct mal_rank *rank);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* library.h: identify the MPI library before touching any of its handles. */
-#ifndef MAL_RANK_MPI_LIBRARY_H
-#define MAL_RANK_MPI_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ struct mal_mpi_library {
 
 /* Fill LIBRARY from MPI_Get_library_version() and MPI_Abi_get_version(). Touches no handle. */
 void mal_mpi_look_at_library(struct mal_mpi_library *library);
-
-#endif

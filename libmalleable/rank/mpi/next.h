@@ -4,8 +4,7 @@
  *
  * Thread safe.
  */
-#ifndef MAL_RANK_MPI_NEXT_H
-#define MAL_RANK_MPI_NEXT_H
+#pragma once
 
 /*
  * The function's address. If no MPI library has it, prints a line and returns a function that fails
@@ -15,5 +14,3 @@ void *mal_mpi_next(const char *name);
 
 /* The address of a function or data object, NULL if no MPI library has it. */
 void *mal_mpi_find(const char *name);
-
-#endif

@@ -6,8 +6,7 @@
  * Each thread tracks the first 16 requests that it has open. All functions concern the calling
  * thread's requests.
  */
-#ifndef MAL_RANK_MPI_REQUESTS_H
-#define MAL_RANK_MPI_REQUESTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ static inline void mal_mpi_started(const void *requests, size_t count, size_t si
 	if (mal_mpi_open_requests)
 		mal_mpi_start_requests(requests, count, size);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* start.h: MPI starts: identify the library and its world. */
-#ifndef MAL_RANK_MPI_START_H
-#define MAL_RANK_MPI_START_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void mal_mpi_after_init(void);
 /* The same for a session, whose handle is at SESSION. */
 void mal_mpi_after_session_init(const void *session);
 void mal_mpi_after_session_init_fortran(const int *session);
-
-#endif

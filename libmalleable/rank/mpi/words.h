@@ -8,8 +8,7 @@
  * 8-byte stack slot in the C conventions of x86-64, AArch64, POWER and RISC-V under Linux. So
  * passing whole words fits them all.
  */
-#ifndef MAL_RANK_MPI_WORDS_H
-#define MAL_RANK_MPI_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ static inline void mal_mpi_cleanup(const bool *inside)
 #define ARGUMENTS_10 ARGUMENTS_9, a9
 #define ARGUMENTS_11 ARGUMENTS_10, a10
 #define ARGUMENTS_12 ARGUMENTS_11, a11
-
-#endif

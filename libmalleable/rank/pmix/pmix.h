@@ -11,8 +11,7 @@
  *
  * Primary thread only.
  */
-#ifndef MAL_RANK_PMIX_PMIX_H
-#define MAL_RANK_PMIX_PMIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ enum mal_pmix_answer {
  */
 enum mal_pmix_answer mal_pmix_ask(uint32_t rank, const char *key, void (*meanwhile)(void),
 				  char **text);
-
-#endif

@@ -8,8 +8,7 @@
  * MPI_Finalize before it. Where PMIx or a part of it is missing each node reports by itself.
  * Primary thread only.
  */
-#ifndef MAL_RANK_PMIX_SUMMARY_H
-#define MAL_RANK_PMIX_SUMMARY_H
+#pragma once
 
 /* MPI is initialised: announce a summary of this node. */
 void mal_summary_begin(void);
@@ -19,5 +18,3 @@ void mal_summary_begin(void);
  * progress; POLL is called between two looks, so that the rank lends its CPUs meanwhile.
  */
 void mal_summary_end(void (*progress)(void), void (*poll)(void));
-
-#endif

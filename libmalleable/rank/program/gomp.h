@@ -8,8 +8,7 @@
  * for that time alone: programs that this one starts do not see it. So do other variables of which
  * the two think otherwise.
  */
-#ifndef MAL_RANK_PROGRAM_GOMP_H
-#define MAL_RANK_PROGRAM_GOMP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ const struct mal_runtime *mal_gomp_original(const struct mal_runtime *runtime);
  * it itself.
  */
 void mal_gomp_unbind(void);
-
-#endif

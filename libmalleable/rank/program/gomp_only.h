@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gomp_only.h: what the user asks of libgomp, and libomp does in another way. */
-#ifndef MAL_RANK_PROGRAM_GOMP_ONLY_H
-#define MAL_RANK_PROGRAM_GOMP_ONLY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool mal_gomp_is_wanted(void);
  * take libomp two to four times as long (doc/notes/platform.md).
  */
 bool mal_gomp_is_crowded(void);
-
-#endif

@@ -6,8 +6,7 @@
  * libgomp leaves out make libomp end the program, or are taken by it. So libomp gets none of the
  * user's own words where libgomp can be asked what it has made of them.
  */
-#ifndef MAL_RANK_PROGRAM_GOMP_VARIABLES_H
-#define MAL_RANK_PROGRAM_GOMP_VARIABLES_H
+#pragma once
 
 #include "libmalleable/rank/program/runtime.h"
 
@@ -20,5 +19,3 @@ void mal_gomp_put_variables(char **copy);
 
 /* Set them for libomp so that it answers as LIBGOMP does. */
 void mal_gomp_translate(const struct mal_runtime *libgomp);
-
-#endif

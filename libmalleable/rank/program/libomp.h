@@ -3,8 +3,7 @@
  * libomp.h: the file of LLVM's runtime, found and read before it is loaded: dlopen() would run
  * constructors, and call what other libraries replace.
  */
-#ifndef MAL_RANK_PROGRAM_LIBOMP_H
-#define MAL_RANK_PROGRAM_LIBOMP_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ bool mal_libomp_open(struct mal_libomp *libomp, const char *neighbor);
 bool mal_libomp_has(const struct mal_libomp *libomp, const char *name);
 
 void mal_libomp_close(const struct mal_libomp *libomp);
-
-#endif

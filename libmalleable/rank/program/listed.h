@@ -3,8 +3,7 @@
  * listed.h: the loaded objects, one by one, before any constructor too: dl_iterate_phdr() is a
  * function that other libraries replace, and these may not be ready.
  */
-#ifndef MAL_RANK_PROGRAM_LISTED_H
-#define MAL_RANK_PROGRAM_LISTED_H
+#pragma once
 
 #include <link.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ size_t mal_listed_first(void);
 
 /* Constructors have run: go on with dl_iterate_phdr() itself. */
 void mal_listed_ready(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* objects.h: what the loaded objects of the program call, and what they keep for each thread. */
-#ifndef MAL_RANK_PROGRAM_OBJECTS_H
-#define MAL_RANK_PROGRAM_OBJECTS_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
  * names alone: whatever may be used counts as used.
  */
 enum mal_mode_reason mal_objects_keep_size(void);
-
-#endif

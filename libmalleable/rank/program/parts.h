@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* parts.h: which of the loaded objects are parts of the program. */
-#ifndef MAL_RANK_PROGRAM_PARTS_H
-#define MAL_RANK_PROGRAM_PARTS_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@
  * thread at a time.
  */
 bool mal_part_of_program(const struct dl_phdr_info *info);
-
-#endif

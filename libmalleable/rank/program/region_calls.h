@@ -4,8 +4,7 @@
  * regions may share the address that OMPT gives. Their calls come by here instead, and leave the
  * function, which each region has for itself.
  */
-#ifndef MAL_RANK_PROGRAM_REGION_CALLS_H
-#define MAL_RANK_PROGRAM_REGION_CALLS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ static inline const void *mal_region_called_take(void)
 
 /* Find the runtime with which the process has started. */
 void mal_region_calls_open(void);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* reveal.h: let dlsym() find our functions of OpenMP. */
-#ifndef MAL_RANK_PROGRAM_REVEAL_H
-#define MAL_RANK_PROGRAM_REVEAL_H
+#pragma once
 
 /*
  * The process has a runtime, so a program that looks for functions by name finds ours, which answer
  * as it would without us (base/shown.h). Idempotent.
  */
 void mal_reveal(void);
-
-#endif

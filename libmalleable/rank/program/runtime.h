@@ -6,8 +6,7 @@
  * (Python wheels). A call is answered by the runtime that the caller would reach without us. We
  * manage the threads of one runtime only. All functions are thread safe.
  */
-#ifndef MAL_RANK_PROGRAM_RUNTIME_H
-#define MAL_RANK_PROGRAM_RUNTIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ bool mal_runtime_manage(const void *caller);
 
 /* The managed runtime; its functions are NULL as long as there is none. */
 const struct mal_runtime *mal_runtime_managed(void);
-
-#endif

@@ -3,8 +3,7 @@
  * sanitizer.h: programs built with -fsanitize=address, thread or the like, whose runtime must be
  * loaded first.
  */
-#ifndef MAL_RANK_PROGRAM_SANITIZER_H
-#define MAL_RANK_PROGRAM_SANITIZER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@
  * runtime: then libc's functions wait until it has started.
  */
 bool mal_sanitizer_step_aside(char **argv, char **variables);
-
-#endif

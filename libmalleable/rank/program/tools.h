@@ -3,8 +3,7 @@
  * tools.h: other OMPT tools in the program (Score-P, TAU, DLB). A runtime takes one tool only;
  * theirs goes first.
  */
-#ifndef MAL_RANK_PROGRAM_TOOLS_H
-#define MAL_RANK_PROGRAM_TOOLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void *mal_tools_start(unsigned int omp_version, const char *runtime_version);
  * runtime does not ask us.
  */
 bool mal_tools_before(void);
-
-#endif

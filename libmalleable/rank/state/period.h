@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* period.h: find the period of a sequence of events while it runs. */
-#ifndef MAL_RANK_STATE_PERIOD_H
-#define MAL_RANK_STATE_PERIOD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct mal_period {
 
 /* Record the next event. Returns true if it ends a period. */
 bool mal_period_event(struct mal_period *period, uint32_t event);
-
-#endif

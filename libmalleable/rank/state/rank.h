@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rank.h: what the library knows in a rank; for the files of rank/ only. */
-#ifndef MAL_RANK_STATE_RANK_H
-#define MAL_RANK_STATE_RANK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -331,5 +330,3 @@ static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
 {
 	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) & rule;
 }
-
-#endif
