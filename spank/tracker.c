@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "libmalleable/core/job_path.h"
 #include "spank/hierarchy.h"

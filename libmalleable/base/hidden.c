@@ -3,7 +3,6 @@
 #include "libmalleable/base/hidden.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <limits.h>
-
 #undef __GLIBC_USE_C2X_STRTOL
 #define __GLIBC_USE_C2X_STRTOL 0
 #undef __GLIBC_USE_C23_STRTOL

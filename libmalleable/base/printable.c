@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 void mal_make_printable(char *text, size_t length, bool keep_lines)
 {

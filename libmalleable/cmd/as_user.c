@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

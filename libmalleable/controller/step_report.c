@@ -2,7 +2,6 @@
 /* step_report.c: what the controller tells and writes as its step ends. */
 #include "libmalleable/controller/step_report.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "libmalleable/base/output.h"

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 
 /* What a launcher tells each rank, in a variable. */

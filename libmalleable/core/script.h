@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"

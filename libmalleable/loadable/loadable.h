@@ -14,7 +14,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "libmalleable/base/error.h"
 #include "policies/interface/choice.h"

@@ -2,8 +2,6 @@
 /* attach.h: a process becomes a rank of a balanced step, and leaves it. */
 #pragma once
 
-#include <stdbool.h>
-
 /* Join the balanced step that the environment names, if any. Idempotent, thread safe. */
 void mal_attach(void);
 

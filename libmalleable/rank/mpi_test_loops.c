@@ -9,8 +9,6 @@
  */
 #include "libmalleable/rank/mpi_test_loops.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

@@ -2,7 +2,6 @@
 /* choice.c: check a user's --balance. */
 #include "policies/interface/choice.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

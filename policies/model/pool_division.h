@@ -2,8 +2,6 @@
 /* pool_division.h: share out a pool of CPUs among several steps; a pure function. */
 #pragma once
 
-#include <stddef.h>
-
 /* A rank in the last window. */
 struct mal_pool_rank {
 	unsigned int step; /* its number, from 0 on */

@@ -9,7 +9,6 @@
  */
 #include "libmalleable/rank/cpus/pins.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>

@@ -15,11 +15,9 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -4,8 +4,6 @@
 
 #include <link.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "libmalleable/base/symbols.h"
 #include "libmalleable/core/elf_file.h"

@@ -4,7 +4,6 @@
 
 #include <link.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "libmalleable/core/segment.h"

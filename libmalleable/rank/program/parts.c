@@ -3,7 +3,6 @@
 #include "libmalleable/rank/program/parts.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "libmalleable/base/symbols.h"
