@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* PIPE is NAME.PID: NAME-reports.PID, which is no pipe's name. */
@@ -27,18 +26,9 @@ static bool name_second(const char *pipe, char path[MAL_SCRIPT_PATH])
 int mal_handover_listen(const char *pipe, uid_t user, gid_t group, char path[MAL_SCRIPT_PATH],
 			struct mal_error *err)
 {
-	int fd = -1;
-
 	if (!name_second(pipe, path))
 		return mal_fail(err, "%.64s: too long", pipe);
-	unlink(path);
-	if (mkfifo(path, 0600) == 0 && lchown(path, user, group) == 0)
-		fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	mal_fail_errno(err, "cannot make %s", path);
-	unlink(path);
-	return -1;
+	return mal_script_make_pipe(path, user, group, err);
 }
 
 /* Where the pipe of the script is that this process is in. */

@@ -37,16 +37,10 @@ static bool find_directory(char *name, size_t size)
 	return start && snprintf(name, size, "%.*s", (int)(end - start), start) < (int)size;
 }
 
-int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t group,
-		      char path[MAL_SCRIPT_PATH], struct mal_error *err)
+int mal_script_make_pipe(const char *path, uid_t user, gid_t group, struct mal_error *err)
 {
-	char name[32];
 	int fd = -1;
 
-	/* By number, unless the directory has another name. */
-	if (!find_directory(name, sizeof(name)) || strncmp(name, "job_", 4) == 0)
-		snprintf(name, sizeof(name), "job_%u", job);
-	snprintf(path, MAL_SCRIPT_PATH, "%s/%s.%ld", mal_script_directory, name, (long)slurmstepd);
 	/* What has our process number is left over from a dead process. */
 	unlink(path);
 	if (mkfifo(path, 0600) == 0 && lchown(path, user, group) == 0)
@@ -56,6 +50,18 @@ int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t grou
 	mal_fail_errno(err, "cannot make %s", path);
 	unlink(path);
 	return -1;
+}
+
+int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t group,
+		      char path[MAL_SCRIPT_PATH], struct mal_error *err)
+{
+	char name[32];
+
+	/* By number, unless the directory has another name. */
+	if (!find_directory(name, sizeof(name)) || strncmp(name, "job_", 4) == 0)
+		snprintf(name, sizeof(name), "job_%u", job);
+	snprintf(path, MAL_SCRIPT_PATH, "%s/%s.%ld", mal_script_directory, name, (long)slurmstepd);
+	return mal_script_make_pipe(path, user, group, err);
 }
 
 /* The slurmstepd in FILE, the name of a pipe of the LENGTH characters at NAME; 0: it is not. */

@@ -33,6 +33,9 @@ extern const char *mal_script_directory;
 int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t group,
 		      char path[MAL_SCRIPT_PATH], struct mal_error *err);
 
+/* As root: make the pipe PATH, USER's and GROUP's. Returns a descriptor, or -1 with ERR. */
+int mal_script_make_pipe(const char *path, uid_t user, gid_t group, struct mal_error *err);
+
 /* As root: remove the pipes of scripts whose slurmstepd was killed. */
 void mal_script_clean_up(void);
 
