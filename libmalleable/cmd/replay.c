@@ -15,6 +15,7 @@
 #include "libmalleable/trace/places.h"
 #include "libmalleable/trace/trace.h"
 #include "policies/decide/simulation.h"
+#include "policies/interface/attained.h"
 #include "policies/interface/choice.h"
 
 #define POLICIES_MAX 16
@@ -227,11 +228,12 @@ struct estimate {
 static struct estimate estimate_of(const struct mal_trace *trace, const struct compared *policy,
 				   const struct mal_outcome **outcome)
 {
-	*outcome = mal_simulation_outcome(policy->simulation);
+	const struct mal_outcome *found = *outcome = mal_simulation_outcome(policy->simulation);
+
 	if (mal_others_are_many(trace->others))
 		return (struct estimate){NAN, NAN, NAN, NAN};
-	return (struct estimate){(*outcome)->elapsed_s, (*outcome)->off_s, (*outcome)->ideal_s,
-				 mal_outcome_attained(*outcome)};
+	return (struct estimate){found->elapsed_s, found->off_s, found->ideal_s,
+				 mal_attained(found->off_s, found->ideal_s, found->elapsed_s)};
 }
 
 static void print_text(const struct mal_trace *trace, const struct compared *policies, size_t count)

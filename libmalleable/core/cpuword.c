@@ -2,18 +2,13 @@
 /* cpuword.c: transitions of a CPU's fast-path word. */
 #include "libmalleable/core/cpuword.h"
 
-static inline bool replace(mal_word *word, uint64_t *old, struct mal_cpu_state next)
+bool mal_word_replace(mal_word *word, uint64_t *old, struct mal_cpu_state next)
 {
 	bool replaced = atomic_compare_exchange_strong_explicit(
 		word, old, mal_word_pack(*old, next), memory_order_acq_rel, memory_order_acquire);
 
 	atomic_thread_fence(memory_order_seq_cst);
 	return replaced;
-}
-
-bool mal_word_replace(mal_word *word, uint64_t *old, struct mal_cpu_state next)
-{
-	return replace(word, old, next);
 }
 
 void mal_word_set(mal_word *word, struct mal_cpu_state state)
@@ -32,7 +27,7 @@ bool mal_word_lend(mal_word *word, unsigned int me)
 			return false;
 		now.user = MAL_NOBODY;
 		now.lent = true;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }
@@ -50,7 +45,7 @@ bool mal_word_grant(mal_word *word, unsigned int me, unsigned int to)
 			return false;
 		now.user = to;
 		now.lent = true;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }
@@ -65,7 +60,7 @@ bool mal_word_borrow(mal_word *word, unsigned int me)
 		if (!now.lent || now.user != MAL_NOBODY || now.owner == me)
 			return false;
 		now.user = me;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }
@@ -80,7 +75,7 @@ bool mal_word_release(mal_word *word, unsigned int me)
 		if (!now.lent || now.user != me)
 			return false;
 		now.user = MAL_NOBODY;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }
@@ -97,7 +92,7 @@ unsigned int mal_word_reclaim(mal_word *word, unsigned int me)
 			return MAL_NOBODY;
 		now.user = me;
 		now.lent = false;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return borrower == me ? MAL_NOBODY : borrower;
 	}
 }
@@ -118,7 +113,7 @@ bool mal_word_move(mal_word *word, unsigned int me, unsigned int to)
 		} else if (now.user == to) {
 			now.lent = false;
 		}
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }
@@ -133,7 +128,7 @@ bool mal_word_take(mal_word *word, unsigned int me)
 		if (now.owner != me || now.user != MAL_NOBODY || now.lent)
 			return false;
 		now.user = me;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }
@@ -143,7 +138,7 @@ bool mal_word_give(mal_word *word, unsigned int to)
 	uint64_t old = atomic_load_explicit(word, memory_order_acquire);
 
 	while (mal_word_unpack(old).owner == MAL_NOBODY)
-		if (replace(word, &old, (struct mal_cpu_state){to, MAL_NOBODY, false}))
+		if (mal_word_replace(word, &old, (struct mal_cpu_state){to, MAL_NOBODY, false}))
 			return true;
 	return false;
 }
@@ -156,7 +151,7 @@ struct mal_cpu_state mal_word_revoke(mal_word *word)
 
 	do
 		before = mal_word_unpack(old);
-	while (!replace(word, &old, nobodys));
+	while (!mal_word_replace(word, &old, nobodys));
 	return before;
 }
 
@@ -175,7 +170,7 @@ bool mal_word_recover(mal_word *word, unsigned int dead)
 			now.user = MAL_NOBODY;
 		if (now.owner == dead)
 			now.lent = true;
-		if (replace(word, &old, now))
+		if (mal_word_replace(word, &old, now))
 			return true;
 	}
 }

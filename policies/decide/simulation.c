@@ -7,7 +7,6 @@
 
 #include "policies/decide/decision.h"
 #include "policies/decide/rejection.h"
-#include "policies/interface/attained.h"
 #include "policies/interface/limits.h"
 #include "policies/model/model.h"
 
@@ -149,9 +148,4 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 const struct mal_outcome *mal_simulation_outcome(const struct mal_simulation *simulation)
 {
 	return &simulation->outcome;
-}
-
-double mal_outcome_attained(const struct mal_outcome *outcome)
-{
-	return mal_attained(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
 }

@@ -43,6 +43,3 @@ double mal_simulation_window(struct mal_simulation *simulation, const struct mal
 
 /* Valid until the next window. */
 const struct mal_outcome *mal_simulation_outcome(const struct mal_simulation *simulation);
-
-/* The outcome's share of the attainable (attained.h). */
-double mal_outcome_attained(const struct mal_outcome *outcome);

@@ -347,7 +347,7 @@ static void choose_runtime(char **argv)
 		else
 			execute_again(program, argv, libomp.path);
 	}
-	mal_libomp_close(&libomp);
+	mal_elf_file_close(&libomp.file);
 }
 
 bool mal_gomp_is_kept(void)

@@ -117,8 +117,3 @@ bool mal_libomp_has(const struct mal_libomp *libomp, const char *name)
 			return true;
 	return false;
 }
-
-void mal_libomp_close(const struct mal_libomp *libomp)
-{
-	mal_elf_file_close(&libomp->file);
-}

@@ -19,11 +19,10 @@ struct mal_libomp {
 
 /*
  * Find it where ld.so would look for a library that ours needs: LD_LIBRARY_PATH, ld.so's cache, the
- * usual directories; at last beside the file NEIGHBOR. Returns false if it is nowhere.
+ * usual directories; at last beside the file NEIGHBOR. The caller closes its file. Returns false if
+ * it is nowhere.
  */
 bool mal_libomp_open(struct mal_libomp *libomp, const char *neighbor);
 
 /* Whether it defines NAME. */
 bool mal_libomp_has(const struct mal_libomp *libomp, const char *name);
-
-void mal_libomp_close(const struct mal_libomp *libomp);
