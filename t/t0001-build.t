@@ -13,10 +13,11 @@ ok "balance.so exports what SPANK wants and no more" only "$stage/lib/slurm/bala
 # Names of OpenMP and MPI have one @, which hides them from who looks for a name (base/shown.h).
 openmp='(omp_[gsp][a-z_]+|kmp_[gs]et_blocktime_?|__kmpc_fork_call(_if)?|GOMP_parallel(_loop_[a-z_]+|_reductions|_sections)?)'
 versions='VERSION|G?OMP_[0-9.]+'
+devices='MALLEABLE|OPENCL_1.0|libcudart.so.1[0-9.]+|hip_[0-9.]+'
 ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" \
-	"^(malleable_|omp_balanced_?\$|$openmp@($versions)\$|ompt_start_tool\$|shm_open\$|sched_(yield|[gs]etaffinity)\$|pthread_(create|getattr_np|kill|[gs]etaffinity_np)\$|thrd_create\$|(timer_create|mq_notify|(aio_(read|write|fsync)|lio_listio)(64)?|getaddrinfo_a)\$|f?exec|wordexp\$|popen\$|raise\$|posix_spawnp?\$|system\$|_longjmp\$|__longjmp_chk\$|(sig)?longjmp\$|mal_mpi_[a-z_]+(@@MALLEABLE)?\$|MALLEABLE\$|($versions)\$)"
+	"^(malleable_|omp_balanced_?\$|$openmp@($versions)\$|ompt_start_tool\$|shm_open\$|sched_(yield|[gs]etaffinity)\$|pthread_(create|getattr_np|kill|[gs]etaffinity_np)\$|thrd_create\$|(timer_create|mq_notify|(aio_(read|write|fsync)|lio_listio)(64)?|getaddrinfo_a)\$|f?exec|wordexp\$|popen\$|raise\$|posix_spawnp?\$|system\$|_longjmp\$|__longjmp_chk\$|(sig)?longjmp\$|mal_(mpi|device)_[a-z_]+(@@MALLEABLE)?\$|MALLEABLE\$|($versions)\$)"
 ok "libmalleable_mpi.so exports what it interposes" only "$lib/libmalleable_mpi.so" \
-	'^((MPI_[A-Za-z_]+|mpi_[a-z0-9_]+|ucp_worker_progress)@MALLEABLE|MALLEABLE)$'
+	"^((MPI_[A-Za-z_]+|mpi_[a-z0-9_]+|ucp_worker_progress)@MALLEABLE|(cl|cu|hip)[A-Za-z_]+@($devices)|$devices)\$"
 ok_with prover "libmalleable_prove.so exports what ranks call" only "$lib/libmalleable_prove.so" \
 	'^mal_inspect$'
 no_mpi() {

@@ -52,6 +52,49 @@ ok "and the same under TALP's keys, times in ns" all_of \
 	"report_has '(.Application.Global.elapsedTime - 1e9 * .elapsed_s) | fabs < 1e5'" \
 	"report_has '.Application.Global | .usefulTime > 0 and .usefulTime < .elapsedTime * .numCpus'" \
 	"report_has '.dlbVersion == \"3.8\" and .resources.numMpiRanks == 2'"
+
+# outside BALANCE HOW [PROGRAM]: most of the time rank 0 is outside MPI and regions.
+outside() {
+	begin "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$1" \
+		--balance-report="$work/outside.json" -- "${mpirun[@]}" -n 2 \
+		"${3:-$programs/outside}" "$2" "$work/stop"
+	wait_until has_six
+	ended
+}
+of_outside() { jq -e "$1" "$work/outside.json" >/dev/null; }
+waits() {
+	all_of "exits 0" "says '^right$'" \
+		"complains 'waits outside MPI [0-9.]+ %, in rank 0 [0-9.]+ %: for GPUs, files'" \
+		"of_outside '.per_rank[0] | .outside_s > 0 and .outside_s <= .serial_s + 0.001'" \
+		"of_outside '.measured.outside_part > 0'"
+}
+outside observe pipe
+ok "a rank that waits for another process waits outside MPI, also if it is only observed" waits
+outside auto serial
+ok "one that computes does not" all_of "exits 0" "says '^right$'" \
+	"! complains 'waits outside MPI'"
+device=$work/device
+opencl() {
+	OMPI_CC=$clang MPICH_CC=$clang mpicc -fopenmp -O1 -DOPENCL -o "$device" \
+		"$srcdir/t/programs/outside.c" -l:libOpenCL.so.1 2>"$work/cc"
+}
+# Also of a library that has versions.
+binds() {
+	LD_PRELOAD=$stage/lib/malleable/libmalleable.so:$stage/lib/malleable/libmalleable_mpi.so \
+		LD_BIND_NOW=1 LD_DEBUG=bindings "$device" 2>&1 |
+		grep -q 'device .* to .*/libmalleable_mpi.so .*clFinish.*OPENCL_1.0'
+}
+if opencl; then
+	ok "calls that wait for a device are seen" binds
+else
+	skip "calls that wait for a device are seen" "no OpenCL"
+fi
+if [ -x "$device" ] && "$device"; then
+	outside auto device "$device"
+	ok "one that waits for a device by OpenCL does" waits
+else
+	skip "one that waits for a device by OpenCL does" "no OpenCL with a CPU"
+fi
 talp() {
 	python3 -c 'import pathlib, sys
 from talp_pages.io.dataframe_handling import load_talp_json_df

@@ -145,6 +145,7 @@ struct mal_snapshot {
 	/* of these, in threads outside the team; 0 for unmanaged ranks, where busy includes them */
 	uint64_t unseen;
 	uint64_t beside; /* not in cpu: of our thread that reads the program */
+	uint64_t waits;	 /* ticks of its waits outside MPI, at least; of serial, too */
 };
 
 #define MAL_GIVEN_MASKS 16
@@ -253,7 +254,7 @@ struct mal_header {
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 15
+#define MAL_SEGMENT_VERSION 16
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -289,12 +290,12 @@ PIN(mal_counters, free, 40) PIN(mal_counters, kept, 48) PIN(mal_counters, own, 5
 PIN(mal_counters, lends, 64) PIN(mal_counters, borrows, 72) PIN(mal_counters, grants, 80)
 PIN(mal_counters, reclaims, 88) PIN(mal_counters, moves, 96) PIN(mal_counters, evictions, 104)
 PIN(mal_counters, overlap, 112) PIN(mal_counters, back, 120) PIN(mal_counters, boundaries, 128)
-PIN_SIZE(mal_snapshot, 152) PIN(mal_snapshot, round, 0) PIN(mal_snapshot, kind, 8)
+PIN_SIZE(mal_snapshot, 160) PIN(mal_snapshot, round, 0) PIN(mal_snapshot, kind, 8)
 PIN(mal_snapshot, boundaries, 16) PIN(mal_snapshot, tick, 56) PIN(mal_snapshot, busy, 64)
 PIN(mal_snapshot, serial, 72) PIN(mal_snapshot, mpi, 80) PIN(mal_snapshot, region, 88)
 PIN(mal_snapshot, thread_ticks, 96) PIN(mal_snapshot, regions, 104) PIN(mal_snapshot, team, 112)
 PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, unseen, 136)
-PIN(mal_snapshot, beside, 144)
+PIN(mal_snapshot, beside, 144) PIN(mal_snapshot, waits, 152)
 PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
 PIN(mal_thread_slot, bound, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&

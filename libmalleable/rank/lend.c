@@ -16,6 +16,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
+#include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
@@ -370,6 +371,7 @@ void mal_wait_poll(void)
 	if (now < mal.lend.next_look)
 		return;
 	mal.lend.next_look = now + mal.lend.look_every;
+	mal_outside_look_at_polls(&mal, now);
 	if (!concerns_others(&mal))
 		return;
 	saved = mal_fpstate_save();
@@ -402,6 +404,7 @@ bool mal_wait_look(struct mal_rank *rank)
 		mal_unmanaged_wait(rank, now - rank->primary.last_leave);
 	if (now < rank->lend.next_look)
 		return false;
+	mal_outside_look_at_polls(rank, now);
 	if (!concerns_others(rank))
 		return true;
 	if (!rank->lend.lending)

@@ -16,6 +16,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
+#include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
@@ -106,6 +107,7 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 		snapshot.boundaries[i] = count->boundaries[i];
 	mal_unmanaged_sample(rank, &snapshot);
 	add_cpu_time(rank, &snapshot);
+	mal_outside_sample(rank, &snapshot);
 
 	rank->phase.sampled_round = round;
 	rank->phase.last_sample = snapshot.tick;

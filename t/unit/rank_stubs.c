@@ -18,6 +18,7 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
@@ -140,6 +141,8 @@ STUB(bool, mal_wait_is_abandoned, (const struct mal_rank *rank), false)
 STUB(void, mal_wait_helper_begin, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_withdraw, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_end, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_outside_look_at_polls, (struct mal_rank * rank, uint64_t now), NOTHING)
+STUB(void, mal_outside_sample, (struct mal_rank * rank, struct mal_snapshot *snapshot), NOTHING)
 STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
 STUB(void, mal_phase_count_calls, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_follow_plan, (struct mal_rank * rank), NOTHING)

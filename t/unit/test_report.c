@@ -504,6 +504,18 @@ static void remarks(void **state)
 	says("nothing was moved in 1 window: ranks such as 0 worked 0.000 s in threads outside "
 	     "OpenMP, and 0.000 s in those of OpenMP");
 	says("1 window was thrown away: ranks computed without having their CPUs");
+	does_not_say("outside MPI");
+	node_set_plausibility(
+		node, (struct mal_plausibility){.waits_s = {0.01, 0.01}, .elapsed_s = {2, 2}});
+	does_not_say("outside MPI");
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.waits_s = {0, 0.5}, .elapsed_s = {2, 2}});
+	says("waits outside MPI 12.5 %, in rank 1 25.0 %: for GPUs, files or other processes");
+	node_set_plausibility(node,
+			      (struct mal_plausibility){.waits_s = {0, 0.5},
+							.elapsed_s = {2, 2},
+							.others = {.all_s = 8, .stolen_s = 2}});
+	does_not_say("outside MPI");
 	node_slot(1)->use = 1;
 	says("faster with fewer threads: 3 of 4 CPUs are used");
 	node_segment()->header->schedule = MAL_SCHEDULE_DYNAMIC | 8 << 16;
@@ -792,7 +804,7 @@ static void json(void **state)
 	has(root, "elapsed_s", "4.0");
 	has(root, "measured",
 	    "{\"windows\":1,\"stopped_windows\":0,\"unseen_windows\":0,\"others_part\":null,"
-	    "\"taken_part\":null,"
+	    "\"taken_part\":null,\"outside_part\":0.0,"
 	    "\"elapsed_s\":1.5,"
 	    "\"unbalanced_s\":1.5,"
 	    "\"ideal_s\":1.0,\"share_of_attainable\":0.0,\"load_balance_before\":0.6667,\"load_"

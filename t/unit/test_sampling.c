@@ -14,6 +14,7 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/ranks.h"
@@ -600,6 +601,46 @@ static void unseen_windows(void **state)
 	assert_int_equal(node_plausibility(node)->unseen, 1);
 }
 
+/* RANK says that it waited for so long of its serial part of 1 s. */
+static void say_waits(unsigned int rank, double waits_s)
+{
+	struct mal_snapshot said;
+
+	node_say(rank, 0.5, 1, 0);
+	said = node_said(rank);
+	said.waits += (uint64_t)(waits_s * 1e9);
+	node_lie(rank, &said);
+}
+
+/* What is said of waits outside MPI is bounded; one that was stopped waited for nobody. */
+static void waits_outside(void **state)
+{
+	struct mal_outside outside;
+
+	(void)state;
+	/* Behind a window without any. */
+	node_begin(node);
+	for (unsigned int i = 0; i < 2; i++) {
+		node_pass(1);
+		say_waits(0, 0.6);
+		say_waits(1, 0.006);
+		say_waits(2, i ? 100 : 0);
+		node_take(node);
+		outside = mal_plausibility_outside(node);
+		assert_int_equal(outside.rank, 0);
+		assert_float_equal(outside.most, i ? 0.4 : 0.3, NEAR);
+		assert_float_equal(outside.part, i ? 2.212 / 9 : 0.101, NEAR);
+		assert_true(outside.known);
+	}
+	node_pass(1);
+	node_say(0, 1, 0, 0);
+	node_say(1, 1, 0, 0);
+	say_plausibilityful(2, 1, 0.2, 0);
+	node_take(node);
+	assert_int_equal(node_plausibility(node)->stopped, 1);
+	assert_float_equal(mal_plausibility_outside(node).part, 2.212 / 9, NEAR);
+}
+
 /* For how long each of the six CPUs was busy, by the kernel. */
 static char kernel_stat[512];
 static double cpu_busy_s;
@@ -958,6 +999,7 @@ int main(void)
 		CASE(comes_and_goes),
 		CASE(other_process),
 		CASE(stopped_windows),
+		CASE(waits_outside),
 		CASE(unseen_windows),
 		CASE(others_use_cpus),
 		CASE(others_take_time),

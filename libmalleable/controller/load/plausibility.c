@@ -29,6 +29,9 @@
 #define READ_AGAIN_MIN_S 0.1
 #define READ_AGAIN_MAX_S 1.0
 
+/* Interrupts take a thread's time too, which nobody counts for it. */
+#define NO_WAIT 0.01
+
 /* Parse a line "cpuN user nice system idle iowait irq softirq steal ...", and add its ticks. */
 static bool parse_line(const char *line, const struct mal_cpumask *cpus, struct mal_busy *ticks)
 {
@@ -222,6 +225,28 @@ static void add_lost(struct mal_plausibility *plausibility, const struct mal_sam
 		plausibility->lost_part = plausibility->lost_s / plausibility->computed_s;
 }
 
+struct mal_outside mal_plausibility_outside(const struct mal_controller *controller)
+{
+	const struct mal_plausibility *found = &controller->plausibility;
+	struct mal_outside outside = {0, 0, 0, false};
+	double waits_s = 0, elapsed_s = 0, stolen = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		waits_s += found->waits_s[rank];
+		elapsed_s += found->elapsed_s[rank];
+		if (found->waits_s[rank] <= outside.most * found->elapsed_s[rank])
+			continue;
+		outside.most = found->waits_s[rank] / found->elapsed_s[rank];
+		outside.rank = rank;
+	}
+	if (elapsed_s > 0)
+		outside.part = waits_s / elapsed_s;
+	if (found->others.all_s > 0)
+		stolen = part(found->others.stolen_s, found->others.all_s);
+	outside.known = outside.most > NO_WAIT + stolen;
+	return outside;
+}
+
 void mal_plausibility_skip(struct mal_controller *controller)
 {
 	mal_others_skip(&controller->plausibility.others);
@@ -248,6 +273,11 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 		found->unseen_s += times[rank].unseen_s;
 		found->seen_s += computed_in(&samples[rank]);
 	}
+	for (unsigned int rank = 0; !stopped && rank < controller->step->segment.rank_count; rank++)
+		if (samples[rank].running) {
+			found->waits_s[rank] += times[rank].waits_s;
+			found->elapsed_s[rank] += samples[rank].elapsed_s;
+		}
 	look_for_others(controller, ranks_s);
 	found->stopped += stopped;
 	found->unseen += found->now && !stopped;

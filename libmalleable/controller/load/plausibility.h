@@ -19,6 +19,7 @@ struct mal_cpu_time {
 	double cpu_s;	 /* of all its threads */
 	double unseen_s; /* of those that are not of its team */
 	double beside_s; /* not in these: of our thread that reads the program */
+	double waits_s;	 /* for which its primary thread waited outside MPI */
 };
 
 /*
@@ -28,6 +29,14 @@ struct mal_cpu_time {
  */
 bool mal_plausibility_window(struct mal_controller *controller, const struct mal_sample *samples,
 			     const struct mal_cpu_time *times);
+
+/* For which part of their time ranks waited outside MPI. */
+struct mal_outside {
+	double part, most; /* of all ranks, and of RANK, which did so most */
+	unsigned int rank;
+	bool known; /* it is not what a virtual machine's host took, nor noise */
+};
+struct mal_outside mal_plausibility_outside(const struct mal_controller *controller);
 
 /* What the ranks used since the last window is not known: a rank came, ended, or gave no sample. */
 void mal_plausibility_skip(struct mal_controller *controller);

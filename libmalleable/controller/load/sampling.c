@@ -253,7 +253,8 @@ static struct mal_cpu_time cpu_time(const struct mal_controller *controller, uns
 
 	return (struct mal_cpu_time){span(now->cpu, before->cpu, max_s),
 				     span(now->unseen, before->unseen, max_s),
-				     span(now->beside, before->beside, max_s)};
+				     span(now->beside, before->beside, max_s),
+				     span(now->waits, before->waits, elapsed_s)};
 }
 
 /* What all running ranks said in this round becomes the start of the next window. */

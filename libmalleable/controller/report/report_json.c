@@ -15,6 +15,7 @@
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/history.h"
+#include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"
@@ -113,15 +114,15 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 	char home[MAL_CPUMASK_TEXT], cpus[MAL_CPUMASK_TEXT], bound[MAL_BOUND_TEXT + 1];
 
 	json_t *object = json_pack(
-		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:s, s:s, s:I, "
-		"s:b}",
+		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:s, s:s, "
+		"s:I, s:b}",
 		"rank", (int)rank, "pid", (int)view->pid, "home",
 		mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
 		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
 		"barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
-		totals->mpi_s, "regions", (json_int_t)slot->count.regions, "free_regions",
-		(json_int_t)slot->count.free, "bound",
-		mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
+		totals->mpi_s, "outside_s", controller->plausibility.waits_s[rank], "regions",
+		(json_int_t)slot->count.regions, "free_regions", (json_int_t)slot->count.free,
+		"bound", mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
 		(json_int_t)mal_sampling_boundaries(controller, rank), "told",
 		(json_int_t)slot->reported, "mode", reason == MAL_REASON_NONE ? "team" : "cpuset",
 		"why", mal_phrase_of_reason(reason), "use", (json_int_t)slot->use, "died",
@@ -137,16 +138,17 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 	double off = mal_verdict_off(controller, step_s);
 	double share = isnan(off) ? NAN : mal_totals_got(controller);
 
-	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:f, s:f, s:f}", "windows",
-			 (int)totals->windows, "stopped_windows",
+	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:f, s:o, s:f, s:f, s:f}",
+			 "windows", (int)totals->windows, "stopped_windows",
 			 (int)controller->plausibility.stopped, "unseen_windows",
 			 (int)controller->plausibility.unseen, "others_part",
 			 mal_json_number(controller->plausibility.parts.used), "taken_part",
-			 mal_json_number(controller->plausibility.parts.taken), "elapsed_s",
-			 totals->elapsed_s, "unbalanced_s", mal_json_number(off), "ideal_s",
-			 totals->ideal_s, "share_of_attainable", mal_json_number(share),
-			 "load_balance_before", totals->balance_before / elapsed,
-			 "load_balance_after", totals->balance_after / elapsed, "hybrid_efficiency",
+			 mal_json_number(controller->plausibility.parts.taken), "outside_part",
+			 mal_plausibility_outside(controller).part, "elapsed_s", totals->elapsed_s,
+			 "unbalanced_s", mal_json_number(off), "ideal_s", totals->ideal_s,
+			 "share_of_attainable", mal_json_number(share), "load_balance_before",
+			 totals->balance_before / elapsed, "load_balance_after",
+			 totals->balance_after / elapsed, "hybrid_efficiency",
 			 totals->cpus.all_s > 0 ? totals->cpus.useful_s / totals->cpus.all_s : 0.0);
 }
 

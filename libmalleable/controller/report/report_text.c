@@ -92,6 +92,16 @@ static void add_efficiency(struct mal_text *text, const struct mal_cpu_seconds *
 		     percent(part.regions, right, sizeof(right)));
 }
 
+/* What no CPU shortens. */
+static void add_outside(struct mal_text *text, struct mal_outside outside)
+{
+	if (outside.known)
+		mal_text_add(text,
+			     "waits outside MPI %.1f %%, in rank %u %.1f %%: for GPUs, files or "
+			     "other processes\n",
+			     100 * outside.part, outside.rank, 100 * outside.most);
+}
+
 /* What a policy would have made of it, behind BEFORE. */
 static void add_alternative(struct mal_text *text, const struct mal_controller *controller,
 			    double step_s, const char *before, const struct mal_outcome *outcome)
@@ -453,6 +463,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	add_efficiency(&text, &totals->cpus, report->ranks);
+	add_outside(&text, mal_plausibility_outside(controller));
 	add_alternatives(&text, controller, report->elapsed_s);
 	mal_counters_text(&text, count);
 	if (count->evictions)

@@ -156,6 +156,8 @@ struct mal_plausibility {
 	struct mal_cpumask cpus; /* for which they are counted */
 	double computed_s, lost_s;
 	double usual_lost_s[MAL_MAX_RANKS]; /* moving average */
+	/* In the other windows, by rank: how long it waited outside MPI, and all of them took. */
+	double waits_s[MAL_MAX_RANKS], elapsed_s[MAL_MAX_RANKS];
 };
 
 /* Rounds of samples. */

@@ -8,11 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+static void *find_in(void *library, const char *name, const char *version)
+{
+	return version ? dlvsym(library, name, version) : dlsym(library, name);
+}
+
 /*
  * Search libraries in no global scope: a program may load MPI privately, under any name (Python's
  * mpi4py).
  */
-static void *find_privately(const char *name)
+static void *find_privately(const char *name, const char *version)
 {
 	struct link_map *map = NULL;
 	void *program = dlopen(NULL, RTLD_LAZY), *object = NULL;
@@ -25,7 +30,7 @@ static void *find_privately(const char *name)
 
 		if (!library)
 			continue;
-		object = dlsym(library, name);
+		object = find_in(library, name, version);
 		dlclose(library);
 	}
 	return object;
@@ -36,7 +41,14 @@ void *mal_mpi_find(const char *name)
 {
 	void *object = dlsym(strncmp(name, "ompi_", 5) == 0 ? RTLD_DEFAULT : RTLD_NEXT, name);
 
-	return object ? object : find_privately(name);
+	return object ? object : find_privately(name, NULL);
+}
+
+void *mal_mpi_find_version(const char *name, const char *version)
+{
+	void *object = find_in(RTLD_NEXT, name, version);
+
+	return object ? object : find_privately(name, version);
 }
 
 /* Open MPI's MPI_ERR_OTHER, an error in the other libraries too. */

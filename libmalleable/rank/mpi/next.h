@@ -14,3 +14,6 @@ void *mal_mpi_next(const char *name);
 
 /* The address of a function or data object, NULL if no MPI library has it. */
 void *mal_mpi_find(const char *name);
+
+/* The same of any library, with a symbol of VERSION; NULL: of the default one. */
+void *mal_mpi_find_version(const char *name, const char *version);

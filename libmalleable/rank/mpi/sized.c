@@ -8,8 +8,8 @@
  * objects through which they call the library's are pointed to ours. Not seen are calls by pointers
  * that the program has taken otherwise, and by objects loaded later.
  *
- * A weak reference to a function that we have and no MPI library has, as in a program without MPI,
- * is as without us: nothing.
+ * A weak reference to a function that we have and no library has, as in a program without MPI or
+ * OpenCL, is as without us: nothing.
  */
 #include "libmalleable/rank/mpi/sized.h"
 
@@ -108,12 +108,22 @@ static const struct call *find_call(const char *name)
 	return NULL;
 }
 
+/* Whether a function of ours may be called so. */
+static bool may_be_ours(const char *name)
+{
+	static const char *const begin[] = {"MPI_", "mpi_", "cl", "cu", "hip"};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		if (strncmp(name, begin[i], strlen(begin[i])) == 0)
+			return true;
+	return false;
+}
+
 /* Whether SYMBOL is a weak reference by NAME that RELOCATION resolved to one of our functions. */
 static bool leads_to_us(const ElfW(Sym) * symbol, const char *name, const ElfW(Rela) * relocation,
 			const void *const *place)
 {
-	return ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
-	       (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0) &&
+	return ELF64_ST_BIND(symbol->st_info) == STB_WEAK && may_be_ours(name) &&
 	       IS_POINTER(ELF64_R_TYPE(relocation->r_info)) &&
 	       mal_object_of(*place) == mal_object_of(calls);
 }

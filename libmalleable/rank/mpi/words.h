@@ -51,6 +51,7 @@ static inline void mal_mpi_cleanup(const bool *inside)
 		mal_mpi_unwound();
 }
 
+#define PARAMETERS_0 void
 #define PARAMETERS_1 mpi_word a0
 #define PARAMETERS_2 PARAMETERS_1, mpi_word a1
 #define PARAMETERS_3 PARAMETERS_2, mpi_word a2
@@ -63,6 +64,7 @@ static inline void mal_mpi_cleanup(const bool *inside)
 #define PARAMETERS_10 PARAMETERS_9, mpi_word a9
 #define PARAMETERS_11 PARAMETERS_10, mpi_word a10
 #define PARAMETERS_12 PARAMETERS_11, mpi_word a11
+#define ARGUMENTS_0
 #define ARGUMENTS_1 a0
 #define ARGUMENTS_2 ARGUMENTS_1, a1
 #define ARGUMENTS_3 ARGUMENTS_2, a2

@@ -273,6 +273,25 @@ struct mal_rank {
 		bool idle;
 	} work;
 
+	/* outside.c: waits outside MPI, of the primary thread; in ticks, but for NS */
+	struct {
+		uint64_t waits;	   /* so far */
+		uint64_t in_calls; /* in calls that wait for a device */
+		uint64_t spun_ns;  /* CPU time in them, of long ones behind a long one */
+		bool long_call;	   /* the last one was */
+		uint64_t long_ticks;
+		/* CPU time in long waits in MPI, as far as it was looked at: */
+		uint64_t polled_ns;
+		uint64_t wait, looked, look_ns; /* the wait, and the last look in it */
+		/* What was known at the last sample, of that thread; 0: nothing. */
+		int32_t of;
+		struct mal_accounts {
+			uint64_t tick, serial, cpu, others, barriers, mpi, ours, delay;
+			uint64_t in_calls, spun;
+		} last;
+		bool no_delays; /* the kernel does not count them */
+	} outside;
+
 	/* phase.c */
 	struct {
 		uint64_t sampled_round;
