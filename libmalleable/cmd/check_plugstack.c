@@ -79,7 +79,8 @@ static void print_all(const struct mal_site_arguments *all)
 {
 	char where[256] = "in partition ";
 	const size_t length = strlen(where);
-	unsigned int next = 0;
+	unsigned int next = 0, filter = 0;
+	const char *argument;
 
 	print_settings("in force", all->site, NULL);
 	while (mal_site_next_partition(all, &next, where + length, sizeof(where) - length)) {
@@ -90,10 +91,9 @@ static void print_all(const struct mal_site_arguments *all)
 		mal_site_use_partition(&copy, where + length);
 		print_settings(where, &there, all->site);
 	}
-	/* default=POLICY@KIND=NAMES, of which the last one that fits holds. */
-	for (unsigned int i = 0; i < all->scoped_count; i++)
-		if (strchr(strchr(all->scoped[i], '='), '@'))
-			printf("  for some steps: %s\n", all->scoped[i]);
+	/* Of those that fit a step the last one holds. */
+	while ((argument = mal_site_next_filter(all, &filter)))
+		printf("  for some steps: %s\n", argument);
 }
 
 /* The plugin's line: PATH and COUNT arguments. */

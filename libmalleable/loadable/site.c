@@ -250,6 +250,13 @@ static void check_fallback(const struct mal_site_arguments *arguments, const cha
 	complain(arguments, argument, why);
 }
 
+/* ARGUMENT's setting, and its VALUE. */
+static const struct mal_setting *split(const char *argument, const char **value)
+{
+	*value = strchr(argument, '=') + 1;
+	return mal_setting_find(MAL_SETTING_SITE, argument, strcspn(argument, "@="));
+}
+
 /* The partition that ARGUMENT is for, behind the @; NULL: all. */
 static const char *partition_of(const char *argument)
 {
@@ -302,6 +309,18 @@ bool mal_site_next_partition(const struct mal_site_arguments *arguments, unsigne
 	return false;
 }
 
+const char *mal_site_next_filter(const struct mal_site_arguments *arguments, unsigned int *next)
+{
+	while (*next < arguments->scoped_count) {
+		const char *value, *argument = arguments->scoped[(*next)++];
+		const struct mal_setting *key = split(argument, &value);
+
+		if (filter_of(key, value))
+			return argument;
+	}
+	return NULL;
+}
+
 static void check_partitions(const struct mal_site_arguments *arguments)
 {
 	char where[256] = "@";
@@ -326,13 +345,6 @@ void mal_site_check(const struct mal_site_arguments *arguments)
 	check_agent_user(arguments);
 	check_fallback(arguments, "");
 	check_partitions(arguments);
-}
-
-/* ARGUMENT's setting, and its VALUE. */
-static const struct mal_setting *split(const char *argument, const char **value)
-{
-	*value = strchr(argument, '=') + 1;
-	return mal_setting_find(MAL_SETTING_SITE, argument, strcspn(argument, "@="));
 }
 
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition)

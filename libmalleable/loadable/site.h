@@ -45,6 +45,9 @@ void mal_site_check(const struct mal_site_arguments *arguments);
 bool mal_site_next_partition(const struct mal_site_arguments *arguments, unsigned int *next,
 			     char *name, size_t size);
 
+/* The next argument default=POLICY@KIND=NAMES, for a *NEXT of 0 the first; NULL: no other. */
+const char *mal_site_next_filter(const struct mal_site_arguments *arguments, unsigned int *next);
+
 /* The job runs in PARTITION: set what is set for that. */
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition);
 
