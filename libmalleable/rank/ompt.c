@@ -382,6 +382,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 {
 	static ompt_start_tool_result_t result = {initialize, finalize, {0}};
 	static bool inside;
+	const void *caller = __builtin_return_address(0);
 	ompt_start_tool_result_t *other;
 
 	/* Another tool asks the next one itself, or OMP_TOOL_LIBRARIES names our own library. */
@@ -393,14 +394,15 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 	mal_attach();
 	if (other && mal.active)
 		mal_warn_for_all("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
-	if (other || !mal.active)
+	if (other || (!mal.active && !mal_gomp_is_replacement(caller)))
 		return other;
-	if (!mal_gomp_manages(__builtin_return_address(0)) ||
-	    !mal_runtime_manage(__builtin_return_address(0))) {
-		let_be(__builtin_return_address(0));
+	/* A program built for libgomp that runs unbalanced expects the same of libomp. */
+	if (mal.active && !(mal_gomp_manages(caller) && mal_runtime_manage(caller))) {
+		let_be(caller);
 		return NULL;
 	}
-	mal_reveal();
+	if (mal.active)
+		mal_reveal();
 	mal_gomp_runtime_starts();
 	return &result;
 }

@@ -120,6 +120,7 @@ STUB(bool, mal_runtime_read, (const void *address, struct mal_runtime *runtime),
 STUB(const struct mal_runtime *, mal_gomp_original, (const struct mal_runtime *runtime), NULL)
 STUB(bool, mal_gomp_is_kept, (void), false)
 STUB(void, mal_gomp_unbind, (void), NOTHING)
+STUB(bool, mal_gomp_is_replacement, (const void *caller), false)
 STUB(bool, mal_gomp_manages, (const void *caller), true)
 STUB(void, mal_gomp_runtime_starts, (void), NOTHING)
 STUB(void, mal_gomp_runtime_started, (void), NOTHING)
