@@ -28,7 +28,7 @@ LAYERS = {
     "policies/decide": BASE | INTERFACE | {"policies/mapping", "policies/model"},
     "policies": INTERFACE | {"policies/mapping", "policies/model"},
     "libmalleable/loadable": CORE | INTERFACE,
-    "libmalleable/inspect": BASE,
+    "libmalleable/prover/code": BASE,
     "libmalleable/trace": CORE | INTERFACE,
     # A rank knows no policy and no controller, only the segment.
     "libmalleable/rank/state": CORE,
@@ -37,9 +37,12 @@ LAYERS = {
     "libmalleable/rank/pmix": CORE | {"libmalleable/rank/state"},
     "libmalleable/rank": CORE | {"libmalleable", "libmalleable/rank/state",
                                  "libmalleable/rank/program",
-                                 "libmalleable/rank/cpus", "libmalleable/rank/pmix"},
+                                 "libmalleable/rank/cpus", "libmalleable/rank/pmix",
+                                 "libmalleable/prover"},
     "libmalleable/rank/mpi": {"libmalleable/base", "libmalleable/rank"},
-    "libmalleable/rank/prover": CORE | {"libmalleable/inspect", "libmalleable/rank",
+    # What a rank calls of it; and what answers that there.
+    "libmalleable/prover": set(),
+    "libmalleable/prover/rank": CORE | {"libmalleable/prover", "libmalleable/prover/code",
                                         "libmalleable/rank/cpus", "libmalleable/rank/program",
                                         "libmalleable/rank/state"},
     "libmalleable/controller/state": CORE | INTERFACE | {"policies/decide", "policies/model"},
@@ -61,14 +64,14 @@ LAYERS = {
         "libmalleable/controller/cpus"},
     "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/loadable", "libmalleable/trace",
                                             "policies/decide"},
-    "libmalleable/cmd/prover": BASE | {"libmalleable/cmd", "libmalleable/inspect"},
+    "libmalleable/prover/cmd": BASE | {"libmalleable/cmd", "libmalleable/prover/code"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
     "spank": CORE | INTERFACE | {"libmalleable/loadable"},
     "spank/agent": BASE | {"libmalleable/agent", "spank"},
 }
 # What configure can leave out, each with its folders: nothing else includes them.
 PARTS = {
-    "prover": {"libmalleable/inspect", "libmalleable/rank/prover", "libmalleable/cmd/prover"},
+    "prover": {"libmalleable/prover/code", "libmalleable/prover/rank", "libmalleable/prover/cmd"},
     "agent": {"libmalleable/agent", "libmalleable/controller/agent", "spank/agent"},
 }
 # Policies are pure: these headers of the system, and these functions, are all that they need of it.
@@ -86,8 +89,9 @@ NARROW = {"libmalleable/core": {"libmalleable/core/settings.h", "libmalleable/co
 PUBLIC = {"libmalleable/malleable.h", "policies/interface/limits.h", "policies/interface/policy.h",
           "policies/mapping/mapping.h", "policies/model/apportion.h", "policies/model/forecast.h",
           "policies/model/scaling.h"}
-# Headers that name what files of other folders define: the interface, and the table of policies.
-ELSEWHERE = {"libmalleable/malleable.h", "policies/interface/builtin.h"}
+# Headers that name what files of other folders define: interfaces, and the table of policies.
+ELSEWHERE = {"libmalleable/malleable.h", "libmalleable/prover/prove.h",
+             "policies/interface/builtin.h"}
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
 # controller the CPUs' words, and parts of its struct. Some of these it alone reads too.
 REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
@@ -116,7 +120,7 @@ WRITERS = {
 }
 WRITERS = {CONTROLLER + module: writes for module, writes in WRITERS.items()}
 WRITERS["libmalleable/core/request"] = re.compile(REQUEST)
-OTHER_FILES = (".f90", ".map", ".pc.in")
+OTHER_FILES = (".f90", ".map", ".pc.in", "README.md")
 
 KEYWORDS = {"_Alignof", "_Static_assert", "__attribute__", "defined", "for", "if", "int", "return",
             "sizeof", "switch", "void", "while"}

@@ -45,8 +45,8 @@ planted() {
 watch=libmalleable/controller/state/watch.h load=libmalleable/controller/load
 ok "which finds includes against the layers, however they are written" planted <<EOF
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
-rank includes libmalleable/inspect: it is the prover's|libmalleable/rank/team.c|\
-#include "libmalleable/inspect/classify.h"
+rank includes libmalleable/prover/code: it is the prover's|libmalleable/rank/team.c|\
+#include "libmalleable/prover/code/classify.h"
 spank includes libmalleable/agent: it is the agent's|spank/balanced_step.c|\
 #include "libmalleable/agent/protocol.h"
 rank does not include|libmalleable/rank/wait.c|  #  include"$watch" // why
@@ -291,7 +291,7 @@ ok "none of Automake" none wide "${automake[@]}"
 # Tables are as wide as they are.
 wide_text() {
 	LC_ALL=C.UTF-8 grep -nP '^(?! *\|).{101,}' ./*.md {doc,doc/notes,t,t/inspect}/*.md \
-		contrib/examples/*.md
+		contrib/examples/*.md libmalleable/prover/*.md
 }
 ok "none of Markdown but in tables" none wide_text
 printf '\t%093d\n' 0 >"$work/wide"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* no_prover.c: instead of cmd/prover, in a build without it: malleable inspect says so. */
+/* no_prover.c: instead of prover/cmd, in a build without it: malleable inspect says so. */
 #include <stdio.h>
 
 #include "libmalleable/base/option_parser.h"

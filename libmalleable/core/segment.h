@@ -241,9 +241,9 @@ struct mal_header {
 	_Atomic uint32_t expected;
 	_Atomic uint32_t refused; /* a task runs unbalanced; the first has said why */
 	_Atomic uint32_t over;	  /* the step has ended */
-	/* Which rank reads the program for all, how often it has, and what is to be read next. */
-	_Atomic int32_t reader; /* rank/prover/reader.h */
-	_Atomic uint32_t read;
+	/* Which rank reads the program for all, how often it kept verdicts, and the next region. */
+	_Atomic int32_t reader; /* prover/rank/reader.h */
+	_Atomic uint32_t verdicts_kept;
 	_Atomic uint64_t awaited;
 	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
@@ -267,8 +267,8 @@ PIN(mal_header, sample_at, 96) PIN(mal_header, sample_after, 104) PIN(mal_header
 PIN(mal_header, free_cpus, 136) PIN(mal_header, wake, 192) PIN(mal_header, arrivals, 196)
 PIN(mal_header, answers, 200) PIN(mal_header, awaiting, 204) PIN(mal_header, expected, 208)
 PIN(mal_header, refused, 212) PIN(mal_header, over, 216) PIN(mal_header, reader, 220)
-PIN(mal_header, read, 224) PIN(mal_header, awaited, 232) PIN(mal_header, starts, 240)
-PIN(mal_header, unseen, 256) PIN(mal_header, absent, 260)
+PIN(mal_header, verdicts_kept, 224) PIN(mal_header, awaited, 232)
+PIN(mal_header, starts, 240) PIN(mal_header, unseen, 256) PIN(mal_header, absent, 260)
 PIN_SIZE(mal_cpu_slot, 64) PIN(mal_cpu_slot, word, 0) PIN(mal_cpu_slot, wake, 8)
 PIN(mal_cpu_slot, sleepers, 12) PIN(mal_cpu_slot, target, 16) PIN(mal_cpu_slot, core, 20)
 PIN(mal_cpu_slot, l3, 24) PIN(mal_cpu_slot, numa, 28)

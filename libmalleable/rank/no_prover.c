@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* no_prover.c: instead of rank/prover, in a build without it: regions are not classified. */
+/* no_prover.c: instead of prover/rank, in a build without it: regions are not classified. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "libmalleable/core/env.h"
-#include "libmalleable/rank/prove.h"
+#include "libmalleable/prover/prove.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* The report says so where they would have been. */
@@ -14,10 +14,10 @@ void mal_prove(void)
 		snprintf(mal.slot->bound, sizeof(mal.slot->bound), "built without the prover");
 }
 
-struct mal_region_kind mal_prove_region(const void *key)
+struct mal_region_verdict mal_prove_region(const void *key)
 {
 	(void)key;
-	return (struct mal_region_kind){.stays = true};
+	return (struct mal_region_verdict){.stays = true};
 }
 
 void mal_prove_say_bound(const void *key)

@@ -13,6 +13,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/fpstate.h"
+#include "libmalleable/prover/prove.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/primary.h"
@@ -21,7 +22,6 @@
 #include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
-#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"

@@ -9,12 +9,12 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/core/request.h"
+#include "libmalleable/prover/prove.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/sizing.h"
 #include "libmalleable/rank/state/rank.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "libmalleable/rank/prove.h"
+#include "libmalleable/prover/prove.h"
 
 #define SLOTS 256u
 #define PLACES 8u /* of a region, one after the other */
@@ -29,16 +29,16 @@ static const void *passing(const void *where)
 
 static struct mal_region *classify(struct mal_region *entry, const void *where)
 {
-	struct mal_region_kind kind = mal_prove_region(where);
+	struct mal_region_verdict verdict = mal_prove_region(where);
 	unsigned int facts =
-		(kind.sums ? MAL_REGION_SUMS : 0u) | (kind.alone ? MAL_REGION_ALONE : 0u);
+		(verdict.sums ? MAL_REGION_SUMS : 0u) | (verdict.alone ? MAL_REGION_ALONE : 0u);
 
-	entry->where = kind.stays ? where : passing(where);
+	entry->where = verdict.stays ? where : passing(where);
 	/* It was prepared as what it was. */
-	if (entry->free != kind.free || entry->facts != facts)
+	if (entry->free != verdict.free || entry->facts != facts)
 		entry->prepared = 0;
-	entry->free = kind.free;
-	entry->facts = kind.free ? (uint8_t)facts : 0;
+	entry->free = verdict.free;
+	entry->facts = verdict.free ? (uint8_t)facts : 0;
 	return entry;
 }
 

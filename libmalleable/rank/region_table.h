@@ -7,7 +7,7 @@
 
 #include "libmalleable/rank/length.h"
 
-/* Why a free region may be kept from having any team (struct mal_region_kind). Bits. */
+/* Why a free region may be kept from having any team (struct mal_region_verdict). Bits. */
 enum mal_region_facts { MAL_REGION_SUMS = 1, MAL_REGION_ALONE = 2 };
 
 struct mal_region {

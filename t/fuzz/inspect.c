@@ -5,18 +5,18 @@
  */
 #include <stdlib.h>
 
-#include "libmalleable/inspect/classify.h"
+#include "libmalleable/prover/code/classify.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct mal_inspection inspection;
+	struct mal_verdicts verdicts;
 	struct mal_error err;
 
-	if (mal_inspect(data, size, NULL, &inspection, &err) < 0)
+	if (mal_inspect(data, size, NULL, &verdicts, &err) < 0)
 		return 0;
-	for (size_t i = 0; i < inspection.count; i++) {
-		const struct mal_verdict *verdict = &inspection.verdicts[i];
+	for (size_t i = 0; i < verdicts.count; i++) {
+		const struct mal_verdict *verdict = &verdicts.list[i];
 
 		if (verdict->free == (verdict->reason != NULL))
 			abort();
@@ -24,9 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (i > 0 && verdict[-1].address >= verdict->address)
 			abort();
-		if (mal_inspection_find(&inspection, verdict->address) != verdict)
+		if (mal_verdict_find(&verdicts, verdict->address) != verdict)
 			abort();
 	}
-	mal_inspection_free(&inspection);
+	mal_verdicts_free(&verdicts);
 	return 0;
 }

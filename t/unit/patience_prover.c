@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "libmalleable/rank/prover/reader.h"
-#include "libmalleable/rank/prover/region_verdicts.h"
+#include "libmalleable/prover/rank/reader.h"
+#include "libmalleable/prover/rank/region_verdicts.h"
 #include "t/unit/silence.h"
 #include "t/unit/unit.h"
 
@@ -44,7 +44,7 @@ bool mal_loaded_tells(const struct mal_loaded *loaded, void *handle, const char 
 	return true;
 }
 
-bool mal_reader_open(struct mal_reading reading, uint64_t *stamp, const char **trouble)
+bool mal_reader_open(struct mal_reader_share share, uint64_t *stamp, const char **trouble)
 {
 	return true;
 }
@@ -60,7 +60,7 @@ bool mal_reader_is_free(void)
 	return true;
 }
 
-struct mal_read *mal_reader_list(const struct mal_loaded **of, size_t *count)
+struct mal_reader_job *mal_reader_jobs(const struct mal_loaded **of, size_t *count)
 {
 	*count = 0;
 	return NULL;
@@ -90,7 +90,7 @@ static void reader(void)
 	_Atomic int32_t turn = getppid();
 	_Atomic uint32_t kept = 0;
 	_Atomic uint64_t awaited = 0;
-	struct mal_reading shared = {&turn, &kept, &awaited, NULL, NULL};
+	struct mal_reader_share shared = {&turn, &kept, &awaited, NULL, NULL};
 	const char *trouble;
 
 	setenv("XDG_CACHE_HOME", "/proc", 1);

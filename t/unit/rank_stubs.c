@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "libmalleable/prover/prove.h"
+#include "libmalleable/prover/rank/region_verdicts.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
@@ -28,8 +30,6 @@
 #include "libmalleable/rank/program/reveal.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/program/tools.h"
-#include "libmalleable/rank/prove.h"
-#include "libmalleable/rank/prover/region_verdicts.h"
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
@@ -108,8 +108,9 @@ STUB(bool, mal_unmanaged_is_idle, (struct mal_rank * rank), true)
 STUB(bool, mal_objects_call_more_than, (struct mal_libomp * libomp), false)
 STUB(bool, mal_objects_changed, (void), false)
 STUB(enum mal_mode_reason, mal_objects_keep_size, (void), MAL_REASON_NONE)
-STUB(bool, mal_regions_open, (struct mal_reading shared, const char **trouble), false)
-STUB(struct mal_region_kind, mal_region_of, (const void *function), (struct mal_region_kind){0})
+STUB(bool, mal_regions_open, (struct mal_reader_share share, const char **trouble), false)
+STUB(struct mal_region_verdict, mal_region_of, (const void *function),
+     (struct mal_region_verdict){0})
 STUB(void, mal_region_why, (const void *function, char *text, size_t size), NOTHING)
 STUB(bool, mal_regions_are_unread, (void), false)
 STUB(bool, mal_regions_are_free, (char *text, size_t size), false)
@@ -151,8 +152,8 @@ STUB(void, mal_phase_region, (const void *where), NOTHING)
 STUB(void, mal_prove, (void), NOTHING)
 STUB(void, mal_reveal, (void), NOTHING)
 STUB(void, mal_prove_told_one, (void), NOTHING)
-STUB(struct mal_region_kind, mal_prove_region, (const void *key),
-     (struct mal_region_kind){.stays = true})
+STUB(struct mal_region_verdict, mal_prove_region, (const void *key),
+     (struct mal_region_verdict){.stays = true})
 STUB(void, mal_prove_say_bound, (const void *key), NOTHING)
 STUB(bool, mal_prove_all_free, (void), false)
 STUB(void, mal_region_begin, (const void *where, unsigned int requested), NOTHING)

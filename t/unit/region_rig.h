@@ -8,10 +8,10 @@
 
 #include "t/unit/rank_fixture.h"
 
+#include "libmalleable/prover/prove.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/length.h"
-#include "libmalleable/rank/prove.h"
 #include "libmalleable/rank/region.h"
 #include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/sizing.h"
@@ -58,13 +58,13 @@ static unsigned int asked;
 /* enum mal_region_facts of the free one */
 static uint8_t facts;
 
-struct mal_region_kind mal_prove_region(const void *key)
+struct mal_region_verdict mal_prove_region(const void *key)
 {
 	asked++;
-	return (struct mal_region_kind){.free = key == free_one,
-					.sums = facts & MAL_REGION_SUMS,
-					.alone = facts & MAL_REGION_ALONE,
-					.stays = key != passing_one};
+	return (struct mal_region_verdict){.free = key == free_one,
+					   .sums = facts & MAL_REGION_SUMS,
+					   .alone = facts & MAL_REGION_ALONE,
+					   .stays = key != passing_one};
 }
 
 static const void *said;

@@ -12,22 +12,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmalleable/inspect/classify.h"
-#include "libmalleable/inspect/image.h"
-#include "libmalleable/inspect/names.h"
-#include "libmalleable/inspect/operations.h"
-#include "libmalleable/inspect/shapes.h"
+#include "libmalleable/prover/code/classify.h"
+#include "libmalleable/prover/code/image.h"
+#include "libmalleable/prover/code/names.h"
+#include "libmalleable/prover/code/operations.h"
+#include "libmalleable/prover/code/shapes.h"
 
 static void refuses_what_is_no_program(void **state)
 {
 	static const uint8_t text[128] = "#!/bin/sh\n";
-	struct mal_inspection inspection;
+	struct mal_verdicts verdicts;
 	struct mal_error err;
 
 	(void)state;
-	assert_int_equal(mal_inspect(text, 4, NULL, &inspection, &err), -1);
+	assert_int_equal(mal_inspect(text, 4, NULL, &verdicts, &err), -1);
 	assert_string_equal(err.text, "no ELF file");
-	assert_int_equal(mal_inspect(text, sizeof(text), NULL, &inspection, &err), -1);
+	assert_int_equal(mal_inspect(text, sizeof(text), NULL, &verdicts, &err), -1);
 	assert_string_equal(err.text, "no ELF file");
 }
 
@@ -46,15 +46,14 @@ static Elf64_Ehdr header_for(uint16_t machine)
 static void binds_all_on_other_machines(void **state)
 {
 	Elf64_Ehdr header = header_for(EM_AARCH64);
-	struct mal_inspection inspection;
+	struct mal_verdicts verdicts;
 	struct mal_error err;
 
 	(void)state;
-	assert_int_equal(mal_inspect((uint8_t *)&header, sizeof(header), NULL, &inspection, &err),
-			 0);
-	assert_non_null(inspection.trouble);
-	assert_null(mal_inspection_find(&inspection, 0));
-	mal_inspection_free(&inspection);
+	assert_int_equal(mal_inspect((uint8_t *)&header, sizeof(header), NULL, &verdicts, &err), 0);
+	assert_non_null(verdicts.trouble);
+	assert_null(mal_verdict_find(&verdicts, 0));
+	mal_verdicts_free(&verdicts);
 }
 
 static void checks_headers(void **state)
@@ -178,7 +177,7 @@ void third_region(void *data)
 	*(int *)data = 3;
 }
 
-/* An inspection that asks for one region first. */
+/* An verdicts that asks for one region first. */
 static struct {
 	uint64_t wanted, found[8];
 	size_t count;
@@ -197,11 +196,12 @@ static void note_one(uint64_t address, void *data)
 		asking.found[asking.count++] = address;
 }
 
-static struct mal_inspection inspect_this(const struct mal_inspection *known)
+static struct mal_verdicts inspect_this(const struct mal_verdicts *earlier)
 {
-	struct mal_inspect_by by = {.next = next_one, .found = note_one, .known = known};
+	struct mal_inspect_options options = {
+		.next = next_one, .found = note_one, .earlier = earlier};
 	int fd = open("/proc/self/exe", O_RDONLY);
-	struct mal_inspection inspection;
+	struct mal_verdicts verdicts;
 	struct mal_error err;
 	struct stat status;
 	void *bytes;
@@ -210,16 +210,16 @@ static struct mal_inspection inspect_this(const struct mal_inspection *known)
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_ptr_not_equal(bytes, MAP_FAILED);
 	asking.count = 0;
-	assert_int_equal(mal_inspect(bytes, (size_t)status.st_size, &by, &inspection, &err), 0);
+	assert_int_equal(mal_inspect(bytes, (size_t)status.st_size, &options, &verdicts, &err), 0);
 	munmap(bytes, (size_t)status.st_size);
 	close(fd);
-	return inspection;
+	return verdicts;
 }
 
 /* All by address but the one that is asked for; one that is known is not read again. */
 static void reads_first_what_is_asked_for(void **state)
 {
-	struct mal_inspection all, known;
+	struct mal_verdicts all, known;
 
 	(void)state;
 	asking.wanted = 0;
@@ -228,27 +228,26 @@ static void reads_first_what_is_asked_for(void **state)
 		skip();
 	assert_int_equal(all.count, 3);
 	assert_int_equal(asking.count, 3);
-	assert_int_equal(asking.found[2], all.verdicts[2].address);
-	asking.wanted = all.verdicts[2].address;
+	assert_int_equal(asking.found[2], all.list[2].address);
+	asking.wanted = all.list[2].address;
 	known = inspect_this(NULL);
 	assert_int_equal(asking.count, 3);
 	assert_int_equal(asking.found[0], asking.wanted);
-	assert_int_equal(asking.found[1], all.verdicts[0].address);
-	assert_int_equal(known.verdicts[2].address, asking.wanted);
-	mal_inspection_free(&known);
+	assert_int_equal(asking.found[1], all.list[0].address);
+	assert_int_equal(known.list[2].address, asking.wanted);
+	mal_verdicts_free(&known);
 
-	known = (struct mal_inspection){.verdicts = &all.verdicts[2], .count = 1};
+	known = (struct mal_verdicts){.list = &all.list[2], .count = 1};
 	known = inspect_this(&known);
 	assert_int_equal(asking.count, 2);
 	assert_int_equal(known.count, 3);
 	for (size_t i = 0; i < known.count; i++) {
-		assert_int_equal(known.verdicts[i].address, all.verdicts[i].address);
-		assert_int_equal(known.verdicts[i].free, all.verdicts[i].free);
-		assert_string_equal(known.verdicts[i].name, all.verdicts[i].name);
+		assert_int_equal(known.list[i].address, all.list[i].address);
+		assert_int_equal(known.list[i].free, all.list[i].free);
+		assert_string_equal(known.list[i].name, all.list[i].name);
 	}
-	assert_int_equal(known.bound, all.bound);
-	mal_inspection_free(&known);
-	mal_inspection_free(&all);
+	mal_verdicts_free(&known);
+	mal_verdicts_free(&all);
 }
 
 int main(int argc, char **argv)

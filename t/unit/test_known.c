@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "libmalleable/prover/rank/region_verdicts.c"
 #include "libmalleable/rank/program/parts.h"
-#include "libmalleable/rank/prover/region_verdicts.c"
 /* The library that reads is a file of the test's, which takes until the program goes on. */
 static int find_folder(const void *address, Dl_info *info);
 static void *load_slowly(const char *path, int flags);
 #define dladdr find_folder
 #define dlopen load_slowly
-#include "libmalleable/rank/prover/reader.c"
+#include "libmalleable/prover/rank/reader.c"
 #undef dladdr
 #undef dlopen
 
@@ -75,16 +75,16 @@ static bool is_at_work(void)
 /* What the next inspections find: of this program, and of a plugin. */
 static struct mal_verdict list[3];
 static size_t list_count;
-static int taken_tells, unknown, plugin_is_free;
+static bool taken_tells, unknown, plugin_is_free, told;
 static const char *question;
-static unsigned int inspected, told;
+static unsigned int inspected;
 /* Shared with processes that start at once. */
 static struct {
 	_Atomic int32_t turn;
 	_Atomic uint32_t kept;
 	_Atomic uint64_t awaited;
 	_Atomic unsigned int inspected, arrived;
-	_Atomic bool held;  /* no inspection ends */
+	_Atomic bool held;  /* no verdicts ends */
 	_Atomic bool parts; /* it finds the region that is awaited before that */
 	_Atomic size_t known;
 } *node;
@@ -113,7 +113,7 @@ static void *load_slowly(const char *path, int flags)
 	return NULL;
 }
 
-static void add(const void *function, int is_free, int indirect)
+static void add(const void *function, bool is_free, bool indirect)
 {
 	Dl_info info;
 	struct link_map *map;
@@ -149,40 +149,50 @@ static void choose_list(const uint8_t *bytes, size_t size)
 }
 
 /* One region of a list that is not complete. */
-static void find_awaited(const struct mal_inspect_by *by, struct mal_inspection *inspection)
+static void find_awaited(const struct mal_inspect_options *options, struct mal_verdicts *verdicts)
 {
 	uint64_t awaited;
 
-	while (!(awaited = by->next(by->data)))
+	while (!(awaited = options->next(options->data)))
 		usleep(1000);
 	for (size_t i = 0; i < list_count; i++)
 		if (list[i].address != awaited)
-			inspection->verdicts[i].address = 0;
-	by->found(awaited, by->data);
+			verdicts->list[i].address = 0;
+	options->found(awaited, options->data);
 	for (size_t i = 0; i < list_count; i++)
-		inspection->verdicts[i].address = list[i].address;
+		verdicts->list[i].address = list[i].address;
 }
 
-static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_by *by,
-		   struct mal_inspection *inspection, struct mal_error *err)
+static void ask(const struct mal_inspect_options *options, struct mal_verdicts *verdicts)
+{
+	told = options->tells(question, options->data);
+	verdicts->questions = calloc(1, sizeof(*verdicts->questions));
+	verdicts->questions[0] = (struct mal_question){strdup(question), told};
+	verdicts->question_count = 1;
+}
+
+static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_options *options,
+		   struct mal_verdicts *verdicts, struct mal_error *err)
 {
 	(void)err;
 	inspected++;
 	choose_list(bytes, size);
-	*inspection = (struct mal_inspection){.count = list_count,
-					      .verdicts = calloc(list_count + 1, sizeof(list[0])),
-					      .unknown = unknown,
-					      .taken_tells = taken_tells};
-	memcpy(inspection->verdicts, list, list_count * sizeof(list[0]));
+	*verdicts = (struct mal_verdicts){.count = list_count,
+					  .list = calloc(list_count + 1, sizeof(list[0])),
+					  .unknown = unknown,
+					  .taken_tells = taken_tells,
+					  .part = true};
+	memcpy(verdicts->list, list, list_count * sizeof(list[0]));
 	/* The object may be unloaded from here on. */
 	atomic_fetch_add(&node->inspected, 1);
 	if (question && memmem(bytes, size, "region_bound", 13))
-		told = (unsigned int)by->tells(question, by->data);
-	atomic_store(&node->known, by->known->count);
+		ask(options, verdicts);
+	atomic_store(&node->known, options->earlier->count);
 	if (atomic_load(&node->parts))
-		find_awaited(by, inspection);
+		find_awaited(options, verdicts);
 	while (atomic_load(&node->held))
 		usleep(1000);
+	verdicts->part = false;
 	return 0;
 }
 
@@ -195,14 +205,14 @@ static void stamp(uint64_t number)
 /* As when the process starts. */
 static void start(void)
 {
-	for (size_t i = 0; i < known_count; i++)
-		mal_verdicts_free(&known[i].verdicts);
-	memset(known, 0, sizeof(known));
-	known_count = 0;
+	for (size_t i = 0; i < object_count; i++)
+		mal_verdicts_free(&objects[i].verdicts);
+	memset(objects, 0, sizeof(objects));
+	object_count = 0;
 	loaded.changes = 0;
 	memset(&unread, 0, sizeof(unread));
-	shared = reader.shared =
-		(struct mal_reading){&node->turn, &node->kept, &node->awaited, begin, is_at_work};
+	shared = reader.shared = (struct mal_reader_share){&node->turn, &node->kept, &node->awaited,
+							   begin, is_at_work};
 	atomic_store(shared.turn, 0);
 	atomic_store(shared.awaited, 0);
 	atomic_store(&reader.gives_way, false);
@@ -212,7 +222,7 @@ static void start(void)
 	stamp(1);
 }
 
-/* No inspection ends from here on: nobody waits for it longer than a moment. */
+/* No verdicts ends from here on: nobody waits for it longer than a moment. */
 static void hold_inspections(void)
 {
 	atomic_store(&node->held, true);
@@ -263,7 +273,7 @@ static void *load(const char *name)
 	return handle;
 }
 
-static struct mal_region_kind kind_of(void (*region)(void *))
+static struct mal_region_verdict verdict_of(void (*region)(void *))
 {
 	return mal_region_of((const void *)region);
 }
@@ -273,13 +283,13 @@ static void by_function(void **state)
 	char text[64];
 
 	(void)state;
-	assert_true(kind_of(region_free).free);
-	assert_true(kind_of(region_free).stays);
-	assert_false(kind_of(region_bound).free);
-	assert_true(kind_of(region_bound).stays);
-	assert_false(kind_of(region_unknown).free);
-	assert_false(kind_of(free).free);
-	assert_false(kind_of(NULL).free);
+	assert_true(verdict_of(region_free).free);
+	assert_true(verdict_of(region_free).stays);
+	assert_false(verdict_of(region_bound).free);
+	assert_true(verdict_of(region_bound).stays);
+	assert_false(verdict_of(region_unknown).free);
+	assert_false(verdict_of(free).free);
+	assert_false(verdict_of(NULL).free);
 	assert_int_equal(inspected, 1);
 	mal_region_why((const void *)region_bound, text, sizeof(text));
 	assert_non_null(strstr(text, "name: "));
@@ -291,20 +301,20 @@ static void by_function(void **state)
 static void kept(void **state)
 {
 	(void)state;
-	kind_of(region_free);
+	verdict_of(region_free);
 	start();
-	assert_true(kind_of(region_free).free);
-	assert_false(kind_of(region_bound).free);
+	assert_true(verdict_of(region_free).free);
+	assert_false(verdict_of(region_bound).free);
 	assert_int_equal(inspected, 0);
 	start();
 	stamp(2);
-	kind_of(region_free);
+	verdict_of(region_free);
 	assert_int_equal(inspected, 1);
 	/* Where no file can be had, each rank reads. */
 	setenv("XDG_CACHE_HOME", "/proc", 1);
 	for (int i = 0; i < 2; i++) {
 		start();
-		assert_true(kind_of(region_free).free);
+		assert_true(verdict_of(region_free).free);
 		assert_int_equal(inspected, 1);
 		assert_int_equal(atomic_load(&node->turn), MAL_EACH_READS);
 	}
@@ -323,7 +333,7 @@ static void at_once(void **state)
 	atomic_store(&node->turn, killed);
 	for (int i = 0; i < 4; i++)
 		if (fork() == 0)
-			_exit(!kind_of(region_free).free);
+			_exit(!verdict_of(region_free).free);
 	for (int i = 0; i < 4; i++) {
 		wait(&status);
 		assert_int_equal(status, 0);
@@ -354,8 +364,8 @@ static void goes_on(void **state)
 
 	(void)state;
 	hold_inspections();
-	assert_false(kind_of(region_free).free);
-	assert_false(kind_of(region_free).stays);
+	assert_false(verdict_of(region_free).free);
+	assert_false(verdict_of(region_free).stays);
 	assert_true(mal_regions_are_unread());
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	mal_region_why((const void *)region_free, text, sizeof(text));
@@ -364,14 +374,14 @@ static void goes_on(void **state)
 	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)atomic_load(&reader.tid)), 19);
 	let_inspections_end();
 	let_it_read(1);
-	assert_true(kind_of(region_free).free);
-	assert_true(kind_of(region_free).stays);
-	assert_false(kind_of(region_bound).free);
+	assert_true(verdict_of(region_free).free);
+	assert_true(verdict_of(region_free).stays);
+	assert_false(verdict_of(region_bound).free);
 	assert_false(mal_regions_are_unread());
 	/* The next start waits for nothing. */
 	hold_inspections();
 	start();
-	assert_true(kind_of(region_free).free);
+	assert_true(verdict_of(region_free).free);
 	let_inspections_end();
 }
 
@@ -389,30 +399,12 @@ static void holds_no_lock_at_length(void **state)
 	prover.inspect = NULL;
 	atomic_store(&nice_as_it_loads, -1);
 	mal_patience_set(1);
-	assert_false(kind_of(region_free).free);
+	assert_false(verdict_of(region_free).free);
 	while (!mal_reader_is_free())
 		usleep(1000);
 	usleep(2 * PAUSE_NS / 1000);
-	assert_true(kind_of(region_free).stays);
+	assert_true(verdict_of(region_free).stays);
 	assert_int_equal(atomic_load(&nice_as_it_loads), getpriority(PRIO_PROCESS, 0));
-}
-
-/* Where that had not ended, the next start does not wait again, but reads from the beginning. */
-static void does_not_wait_again(void **state)
-{
-	(void)state;
-	hold_inspections();
-	assert_false(kind_of(region_free).free);
-	assert_true(unread.waited_ns >= (uint64_t)WAIT_MS * 1000000);
-	atomic_store(&node->turn, 0);
-	memset(&unread, 0, sizeof(unread));
-	loaded.changes = 0;
-	known_count = 0;
-	assert_false(kind_of(region_free).free);
-	assert_int_equal(unread.waited_ns, 0);
-	let_inspections_end();
-	let_it_read(1);
-	assert_true(kind_of(region_free).free);
 }
 
 /*
@@ -430,10 +422,10 @@ static void first_comes_first(void **state)
 	atomic_store(&node->parts, true);
 	child = fork();
 	if (child == 0) {
-		while (!kind_of(region_free).free)
+		while (!verdict_of(region_free).free)
 			usleep(PAUSE_NS / 1000);
 		mal_region_why((const void *)region_bound, text, sizeof(text));
-		_exit(!kind_of(region_free).stays || !mal_regions_are_unread() ||
+		_exit(!verdict_of(region_free).stays || !mal_regions_are_unread() ||
 		      strcmp(text, "the program: it is read in the background") != 0);
 	}
 	waitpid(child, &status, 0);
@@ -443,14 +435,14 @@ static void first_comes_first(void **state)
 
 	atomic_store(&node->parts, false);
 	start();
-	assert_true(kind_of(region_free).free);
-	assert_false(kind_of(region_bound).stays);
+	assert_true(verdict_of(region_free).free);
+	assert_false(verdict_of(region_bound).stays);
 	assert_true(mal_regions_are_unread());
 	let_inspections_end();
 	let_it_read(2);
 	assert_int_equal(atomic_load(&node->known), 1);
-	assert_true(kind_of(region_bound).stays);
-	assert_true(kind_of(region_free).free);
+	assert_true(verdict_of(region_bound).stays);
+	assert_true(verdict_of(region_free).free);
 	assert_false(mal_regions_are_unread());
 }
 
@@ -463,12 +455,12 @@ static void others_go_on(void **state)
 	hold_inspections();
 	for (int i = 0; i < 3; i++)
 		if (fork() == 0) {
-			bool free_at_first = kind_of(region_free).free;
+			bool free_at_first = verdict_of(region_free).free;
 
 			atomic_fetch_add(&node->arrived, 1);
-			while (!kind_of(region_free).free)
+			while (!verdict_of(region_free).free)
 				usleep(PAUSE_NS / 1000);
-			_exit(free_at_first || !kind_of(region_free).stays);
+			_exit(free_at_first || !verdict_of(region_free).stays);
 		}
 	while (atomic_load(&node->arrived) < 3)
 		usleep(1000);
@@ -489,17 +481,17 @@ static void reader_ends(void **state)
 	hold_inspections();
 	child = fork();
 	if (child == 0) {
-		kind_of(region_free);
+		verdict_of(region_free);
 		await_inspections(1);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(atomic_load(&node->turn), child);
-	kind_of(region_free);
+	verdict_of(region_free);
 	assert_int_equal(atomic_load(&node->turn), getpid());
 	let_inspections_end();
 	let_it_read(2);
-	assert_true(kind_of(region_free).free);
+	assert_true(verdict_of(region_free).free);
 	assert_int_equal(inspected, 1);
 	assert_int_equal(atomic_load(&node->turn), 0);
 }
@@ -510,7 +502,7 @@ static void unloaded_as_it_is_read(void **state)
 	const void *region;
 
 	(void)state;
-	kind_of(region_free);
+	verdict_of(region_free);
 	hold_inspections();
 	loaded_plugin = load("plugin_region");
 	region = dlsym(loaded_plugin, "plugin_region");
@@ -536,10 +528,10 @@ static void nameless(void **state)
 	plugin_is_free = 0;
 	loaded_plugin = load("plugin_region");
 	look();
-	for (size_t i = 0; i < known_count; i++)
-		for (size_t j = 0; j < known[i].verdicts.found.count; j++) {
-			free(known[i].verdicts.found.verdicts[j].name);
-			known[i].verdicts.found.verdicts[j].name = NULL;
+	for (size_t i = 0; i < object_count; i++)
+		for (size_t j = 0; j < objects[i].verdicts.count; j++) {
+			free(objects[i].verdicts.list[j].name);
+			objects[i].verdicts.list[j].name = NULL;
 		}
 	mal_region_why(dlsym(loaded_plugin, "plugin_region"), text, sizeof(text));
 	assert_non_null(strstr(text, " of "));
@@ -552,7 +544,7 @@ static void loaded_later(void **state)
 	const void *region;
 
 	(void)state;
-	assert_true(kind_of(region_free).free);
+	assert_true(verdict_of(region_free).free);
 	for (int i = 0; i < 2; i++) {
 		loaded_plugin = load("plugin_region");
 		region = dlsym(loaded_plugin, "plugin_region");
@@ -560,11 +552,11 @@ static void loaded_later(void **state)
 		assert_false(mal_region_of(region).stays);
 		dlclose(loaded_plugin);
 		assert_false(mal_region_of(region).free);
-		assert_int_equal(known_count, 1);
+		assert_int_equal(object_count, 1);
 	}
 	/* Each object once: the second time it was in a file. */
 	assert_int_equal(inspected, 2);
-	assert_true(kind_of(region_free).free);
+	assert_true(verdict_of(region_free).free);
 	plugin_is_free = 0;
 	stamp(prover.stamp + 1);
 	loaded_plugin = load("plugin_region");
@@ -580,7 +572,7 @@ static void ends_as_it_is_looked_at(void **state)
 
 	(void)state;
 	late_next = 1000000;
-	assert_true(kind_of(region_free).free);
+	assert_true(verdict_of(region_free).free);
 	while (atomic_load(&works))
 		usleep(1000);
 	late = 2;
@@ -600,12 +592,12 @@ static void of_other_objects(void **state)
 
 	(void)state;
 	question = "strtol";
-	kind_of(region_free);
+	verdict_of(region_free);
 	assert_true(told);
 	question = "no_such_function";
 	start();
 	stamp(prover.stamp + 1);
-	kind_of(region_free);
+	verdict_of(region_free);
 	assert_true(told);
 	dlclose(handle);
 
@@ -613,7 +605,7 @@ static void of_other_objects(void **state)
 	start();
 	stamp(prover.stamp + 2);
 	question = "plugin_function";
-	kind_of(region_free);
+	verdict_of(region_free);
 	assert_true(told);
 	assert_int_equal(inspected, 1);
 	assert_true(mal_loaded_tells(&loaded, NULL, "plugin_plain"));
@@ -639,14 +631,22 @@ static void answers_change(void **state)
 
 	(void)state;
 	question = "no_such_function";
-	kind_of(region_free);
-	verdicts = &known[0].verdicts;
-	assert_int_equal(verdicts->asked_count, 1);
-	verdicts->asked[0].tells = false;
-	mal_verdicts_store(&known[0].identity, prover.stamp, verdicts);
+	verdict_of(region_free);
+	verdicts = &objects[0].verdicts;
+	assert_int_equal(verdicts->question_count, 1);
+	verdicts->questions[0].tells = false;
+	mal_verdicts_store(&objects[0].identity, prover.stamp, verdicts);
 	start();
-	kind_of(region_free);
+	verdict_of(region_free);
 	assert_int_equal(inspected, 1);
+}
+
+/* Of the objects that are loaded, those of the test's own libraries tell no more, but NAME. */
+static void let_tell(const char *name)
+{
+	look();
+	for (size_t i = 0; i < loaded.count; i++)
+		loaded.objects[i].tells &= strstr(loaded.objects[i].path, name) != NULL;
 }
 
 /* A call by pointer may lead to what another object has. */
@@ -656,16 +656,28 @@ static void pointers(void **state)
 
 	(void)state;
 	question = "pointer";
-	assert_true(kind_of(region_free).free);
-	assert_false(kind_of(region_free).stays);
+	let_tell("plugin_");
+	assert_true(verdict_of(region_free).free);
+	assert_false(verdict_of(region_free).stays);
 	handle = load("plugin_plain");
-	assert_true(kind_of(region_free).free);
+	let_tell("plugin_");
+	assert_true(verdict_of(region_free).free);
 	dlclose(handle);
-	taken_tells = 1;
 	handle = load("plugin_asks");
-	assert_false(kind_of(region_free).free);
+	let_tell("plugin_");
+	assert_false(verdict_of(region_free).free);
 	dlclose(handle);
-	assert_true(kind_of(region_free).free);
+	let_tell("plugin_");
+	assert_true(verdict_of(region_free).free);
+	loaded_plugin = load("plugin_region");
+	let_tell("nothing");
+	assert_true(verdict_of(region_free).free);
+	taken_tells = true;
+	start();
+	stamp(prover.stamp + 1);
+	let_tell("nothing");
+	assert_false(verdict_of(region_free).free);
+	dlclose(loaded_plugin);
 }
 
 static void all_free(void **state)
@@ -676,8 +688,8 @@ static void all_free(void **state)
 	look();
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	assert_non_null(strstr(text, "name"));
-	for (size_t i = 0; i < known[0].verdicts.found.count; i++)
-		known[0].verdicts.found.verdicts[i].free = 1;
+	for (size_t i = 0; i < objects[0].verdicts.count; i++)
+		objects[0].verdicts.list[i].free = 1;
 	assert_true(mal_regions_are_free(text, sizeof(text)));
 	loaded_plugin = load("plugin_region");
 	assert_true(mal_regions_are_free(text, sizeof(text)));
@@ -689,11 +701,11 @@ static void all_free(void **state)
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	dlclose(loaded_plugin);
 	assert_true(mal_regions_are_free(text, sizeof(text)));
-	known[0].verdicts.found.unknown = 1;
+	objects[0].verdicts.unknown = 1;
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	assert_non_null(strstr(text, "nothing is known"));
-	known[0].verdicts.found.unknown = 0;
-	known[0].verdicts.found.count = 0;
+	objects[0].verdicts.unknown = 0;
+	objects[0].verdicts.count = 0;
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 }
 
@@ -735,15 +747,23 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),	 CASE(kept),
-		CASE(goes_on),		 CASE(does_not_wait_again),
-		CASE(first_comes_first), CASE(holds_no_lock_at_length),
-		CASE(others_go_on),	 CASE(unloaded_as_it_is_read),
-		CASE(reader_ends),	 CASE(nameless),
-		CASE(loaded_later),	 CASE(ends_as_it_is_looked_at),
-		CASE(of_other_objects),	 CASE(answers_change),
-		CASE(pointers),		 CASE(all_free),
-		CASE(at_once),		 CASE(needed),
+		CASE(by_function),
+		CASE(kept),
+		CASE(goes_on),
+		CASE(holds_no_lock_at_length),
+		CASE(first_comes_first),
+		CASE(others_go_on),
+		CASE(unloaded_as_it_is_read),
+		CASE(reader_ends),
+		CASE(nameless),
+		CASE(loaded_later),
+		CASE(ends_as_it_is_looked_at),
+		CASE(of_other_objects),
+		CASE(answers_change),
+		CASE(pointers),
+		CASE(all_free),
+		CASE(at_once),
+		CASE(needed),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 

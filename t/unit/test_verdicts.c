@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libmalleable/rank/prover/verdicts.h"
+#include "libmalleable/prover/rank/verdict_files.h"
 
 #define PROVER 7
 
@@ -67,14 +67,15 @@ static void store(void)
 		 .sums = (char *)"a reduction"},
 		{.address = 0x8fff,
 		 .name = (char *)"second one\n",
-		 .clause = 1,
 		 .reason = (char *)"a clause",
 		 .where = 0x42}};
-	static struct mal_asked asked[] = {{(char *)"plain", false}, {(char *)"telling", true}};
-	struct mal_verdicts verdicts = {
-		.found = {.verdicts = list, .count = 3, .asks = 1, .taken_tells = 1},
-		.asked = asked,
-		.asked_count = 2};
+	static struct mal_question questions[] = {{(char *)"plain", false},
+						  {(char *)"telling", true}};
+	struct mal_verdicts verdicts = {.list = list,
+					.count = 3,
+					.taken_tells = true,
+					.questions = questions,
+					.question_count = 2};
 
 	mal_verdicts_store(&identity, PROVER, &verdicts);
 }
@@ -83,33 +84,30 @@ static void store(void)
 static bool is_there(void)
 {
 	struct mal_verdicts verdicts;
-	const struct mal_inspection *found = &verdicts.found;
 
 	if (!mal_verdicts_load(&identity, PROVER, &verdicts))
 		return false;
-	assert_int_equal(found->count, 3);
-	assert_int_equal(found->bound, 1);
-	assert_int_equal(found->verdicts[0].address, 0x1000);
-	assert_null(found->verdicts[0].name);
-	assert_int_equal(found->verdicts[0].free, 1);
-	assert_null(found->verdicts[0].reason);
+	assert_int_equal(verdicts.count, 3);
+	assert_int_equal(verdicts.list[0].address, 0x1000);
+	assert_null(verdicts.list[0].name);
+	assert_int_equal(verdicts.list[0].free, 1);
+	assert_null(verdicts.list[0].reason);
 	/* Other objects may bind this one, and the report names it then. */
-	assert_string_equal(found->verdicts[1].name, "by a pointer");
-	assert_int_equal(found->verdicts[1].free + found->verdicts[1].indirect, 2);
-	assert_string_equal(found->verdicts[1].alone, "a static variable");
-	assert_string_equal(found->verdicts[1].sums, "a reduction");
-	assert_null(found->verdicts[0].alone);
-	assert_null(found->verdicts[0].sums);
-	assert_string_equal(found->verdicts[2].name, "second one?");
-	assert_string_equal(found->verdicts[2].reason, "a clause");
-	assert_int_equal(found->verdicts[2].where, 0x42);
-	assert_int_equal(found->verdicts[2].clause, 1);
-	assert_int_equal(found->asks + found->taken_tells, 2);
-	assert_int_equal(found->unknown + found->thread_local_, 0);
-	assert_int_equal(verdicts.asked_count, 2);
-	assert_string_equal(verdicts.asked[1].symbol, "telling");
-	assert_int_equal(verdicts.asked[0].tells, false);
-	assert_int_equal(verdicts.asked[1].tells, true);
+	assert_string_equal(verdicts.list[1].name, "by a pointer");
+	assert_int_equal(verdicts.list[1].free + verdicts.list[1].indirect, 2);
+	assert_string_equal(verdicts.list[1].alone, "a static variable");
+	assert_string_equal(verdicts.list[1].sums, "a reduction");
+	assert_null(verdicts.list[0].alone);
+	assert_null(verdicts.list[0].sums);
+	assert_string_equal(verdicts.list[2].name, "second one?");
+	assert_string_equal(verdicts.list[2].reason, "a clause");
+	assert_int_equal(verdicts.list[2].where, 0x42);
+	assert_true(verdicts.taken_tells);
+	assert_false(verdicts.unknown);
+	assert_int_equal(verdicts.question_count, 2);
+	assert_string_equal(verdicts.questions[1].symbol, "telling");
+	assert_int_equal(verdicts.questions[0].tells, false);
+	assert_int_equal(verdicts.questions[1].tells, true);
 	mal_verdicts_free(&verdicts);
 	return true;
 }
@@ -149,25 +147,19 @@ static void put(const char *name, const void *bytes, size_t size)
 	close(fd);
 }
 
-/* A part of them comes back as such, and takes no place of all of them. */
+/* A part of them comes back as such. */
 static void comes_in_parts(void **state)
 {
 	struct mal_verdict list[] = {{.address = 0x1000, .free = 1}, {.address = 0}};
-	struct mal_verdicts part = {.found = {.verdicts = list, .count = 2}, .part = true}, back;
+	struct mal_verdicts part = {.list = list, .count = 2, .part = true}, back;
 
 	(void)state;
 	assert_true(mal_verdicts_store(&identity, PROVER, &part));
 	assert_true(mal_verdicts_load(&identity, PROVER, &back));
 	assert_true(back.part);
-	assert_int_equal(back.found.count, 1);
-	assert_int_equal(back.found.verdicts[0].address, 0x1000);
+	assert_int_equal(back.count, 1);
+	assert_int_equal(back.list[0].address, 0x1000);
 	mal_verdicts_free(&back);
-	store();
-	assert_false(mal_verdicts_store(&identity, PROVER, &part));
-	assert_true(is_there());
-	/* But of those of another program. */
-	identity.segments++;
-	assert_true(mal_verdicts_store(&identity, PROVER, &part));
 }
 
 static void comes_back(void **state)
@@ -285,23 +277,23 @@ static bool is_taken(const char *lines)
 static void made_up(void **state)
 {
 	static const char *const wrong[] = {
-		"region fff 1 0 0 0 f\t-\t-\t-\n",
-		"region 9000 1 0 0 0 f\t-\t-\t-\n",
-		"region 1000 2 0 0 0 f\t-\t-\t-\n",
-		"region 1001 1 0 0 0 f\t-\t-\t-\nregion 1000 1 0 0 0 g\t-\t-\t-\n",
-		"region 1000 1 0 0 0 f\t-\t-\t-\nregion 1000 0 0 0 0 g\t-\t-\t-\n",
-		"region 1000 1 0 0 0 f\n",
-		"region 1000 1 0 0 0 f\t-\t-\n",
-		"region 1000 1 0 0\t-\t-\t-\n",
+		"region fff 1 0 0 f\t-\t-\t-\n",
+		"region 9000 1 0 0 f\t-\t-\t-\n",
+		"region 1000 2 0 0 f\t-\t-\t-\n",
+		"region 1001 1 0 0 f\t-\t-\t-\nregion 1000 1 0 0 g\t-\t-\t-\n",
+		"region 1000 1 0 0 f\t-\t-\t-\nregion 1000 0 0 0 g\t-\t-\t-\n",
+		"region 1000 1 0 0 f\n",
+		"region 1000 1 0 0 f\t-\t-\n",
+		"region 1000 1 0\t-\t-\t-\n",
 		"region \t\t\t\n",
-		"asked 2 f\n",
-		"asked 1\n",
-		"asked 1 \n",
-		"facts 1 1\n",
+		"question 2 f\n",
+		"question 1\n",
+		"question 1 \n",
+		"facts 1\n",
 		"else\n"};
 
 	(void)state;
-	assert_true(is_taken("region 1000 1 0 0 0 f\t-\t-\t-\nregion 1001 0 0 0 0 g\twhy\t-\t-\n"));
+	assert_true(is_taken("region 1000 1 0 0 f\t-\t-\t-\nregion 1001 0 0 0 g\twhy\t-\t-\n"));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		if (is_taken(wrong[i]))
 			fail_msg("taken: %s", wrong[i]);
@@ -367,7 +359,6 @@ static void no_room(void **state)
 	small.rlim_cur = 0;
 	setrlimit(RLIMIT_FSIZE, &small);
 	store();
-	mal_verdicts_note_large(&identity, PROVER);
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_int_equal(count_files(NULL), 0);
 	setenv("XDG_CACHE_HOME", "/proc", 1);
@@ -398,21 +389,21 @@ static void of_the_dead(void **state)
 /* Verdicts of COUNT free regions with long names. Returns whether they come back. */
 static bool large_comes_back(size_t count, bool indirect)
 {
-	struct mal_verdicts large = {.found = {.count = count}}, found;
+	struct mal_verdicts large = {.count = count}, found;
 	bool there;
 
-	large.found.verdicts = calloc(count, sizeof(struct mal_verdict));
+	large.list = calloc(count, sizeof(struct mal_verdict));
 	for (size_t i = 0; i < count; i++)
-		large.found.verdicts[i] = (struct mal_verdict){
+		large.list[i] = (struct mal_verdict){
 			.address = 0x1000 + i,
 			.name = (char *)"_ZN5plant11grow_leavesILi3EEEvRKSt6vectorIdSaIdEE.omp",
 			.free = 1,
 			.indirect = indirect};
 	mal_verdicts_store(&identity, PROVER, &large);
-	free(large.found.verdicts);
+	free(large.list);
 	there = mal_verdicts_load(&identity, PROVER, &found);
 	if (there)
-		assert_int_equal(found.found.count, count);
+		assert_int_equal(found.count, count);
 	mal_verdicts_free(&found);
 	return there;
 }

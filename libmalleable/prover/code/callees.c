@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * callees.c: calls of other functions: what they are given, as far as they take it from their
+ * caller (registers that are read on some way before they are written), and what they give back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/prover/code/actions.h"
+#include "libmalleable/prover/code/analysis.h"
+#include "libmalleable/prover/code/flow.h"
+#include "libmalleable/prover/code/program.h"
+
+enum { DEPTH = 4 };
+
+static const uint64_t six = MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_RDX) |
+			    MAL_BIT(MAL_RCX) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9);
+static const uint64_t vectors = (uint64_t)0xff << MAL_XMM0;
+
+static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
+
+static uint64_t taken_by_call(const struct mal_image *image, const struct mal_instruction *at,
+			      unsigned int depth)
+{
+	const struct mal_slot *slot = mal_call_slot(image, at);
+	uint64_t target = mal_call_target(image, at);
+
+	if (target)
+		return live_in(image, target, depth + 1);
+	/* How many it takes is not known; what is passed on unchanged is among the first. */
+	if (!slot || mal_slot_external(slot)->integers == MAL_ANY_ARGUMENTS)
+		return MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_XMM0);
+	return mal_external_arguments(mal_slot_external(slot));
+}
+
+static uint64_t before(const struct mal_image *image, const struct mal_flow_graph *graph,
+		       const struct mal_block *block, uint64_t live, unsigned int depth)
+{
+	for (uint32_t i = block->count; i-- > 0;) {
+		const struct mal_instruction *at = &graph->instructions[block->first + i];
+		int calls = at->flow == MAL_FLOW_CALL || at->flow == MAL_FLOW_TAIL ||
+			    (at->flow == MAL_FLOW_STOP && (at->slot || at->target));
+
+		if (at->action == MAL_ACTION_CLEAR_SAME && at->operand_count >= 2 &&
+		    at->operands[0].reg == at->operands[at->operand_count - 1].reg &&
+		    at->operands[at->operand_count - 1].kind == MAL_OPERAND_REGISTER) {
+			live &= ~at->writes;
+			continue;
+		}
+		/* A part of a register does not replace it. */
+		if (at->operands[0].kind != MAL_OPERAND_REGISTER || at->operands[0].bytes >= 4)
+			live &= ~at->writes;
+		live |= at->reads;
+		/* What pushes only saves. */
+		if (calls)
+			live = (live & ~(six | vectors)) | taken_by_call(image, at, depth);
+	}
+	return live;
+}
+
+/* What registers the function at ENTRY takes from its caller. */
+static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned int depth)
+{
+	struct mal_flow_graph graph;
+	uint64_t *live, result = six | vectors;
+	int changed = 1;
+
+	if (depth > DEPTH || mal_flow_build(image, entry, &graph) < 0)
+		return result;
+	live = graph.trouble ? NULL : calloc((size_t)graph.block_count + 1, sizeof(*live));
+	while (live && changed) {
+		changed = 0;
+		for (uint32_t i = graph.order_count; i-- > 0;) {
+			const struct mal_block *block = &graph.blocks[graph.order[i]];
+			uint64_t out = 0;
+
+			for (uint32_t j = 0; j < block->next_count; j++)
+				out |= live[block->next[j]];
+			out = before(image, &graph, block, out, depth);
+			changed |= out != live[graph.order[i]];
+			live[graph.order[i]] = out;
+		}
+	}
+	if (live)
+		result = live[graph.order[0]] & (six | vectors);
+	free(live);
+	mal_flow_free(&graph);
+	return result;
+}
+
+const uint8_t mal_arguments[6] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
+static const uint64_t saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
+			      MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
+			      MAL_BIT(MAL_R15);
+
+static const char *name_of(const struct mal_analysis *analysis, uint64_t target)
+{
+	const struct mal_function *function = mal_image_function(analysis->image, target);
+
+	return function ? function->name : NULL;
+}
+
+/* What the registers in SOME hold is given to a function. */
+static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
+{
+	struct mal_state *state = analysis->state;
+
+	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++) {
+		const struct mal_node *node = mal_node(&analysis->values, state->registers[reg]);
+
+		if (!(some & MAL_BIT(reg)) || node->class < MAL_ITERATIONS)
+			continue;
+		/* Not all of them are arguments. */
+		if (lenient && node->class == MAL_UNKNOWN && strstr(node->text, "may have changed"))
+			continue;
+		if (node->class == MAL_IDENTITY &&
+		    mal_is_share(&analysis->values, state->registers[reg]) &&
+		    mal_shape_of(&analysis->values, state->registers[reg])->start) {
+			mal_effect(analysis, lenient ? 0 : MAL_EFFECT_BOUND);
+			continue;
+		}
+		if (node->class != MAL_ITERATIONS)
+			mal_check_value(analysis, state->registers[reg], "passed to a function");
+		else if (analysis->without && !lenient)
+			mal_check_value(analysis, state->registers[reg], "passed to a function");
+	}
+}
+
+/* After a call: what it may write is lost, but for its result. */
+static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value result)
+{
+	struct mal_state *state = analysis->state;
+	mal_value lost = mal_leaf(&analysis->values, MAL_LOST, 0);
+
+	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
+		if (writes & MAL_BIT(reg) && !(saved & MAL_BIT(reg)))
+			state->registers[reg] = lost;
+	if (writes & MAL_BIT(MAL_RAX))
+		state->registers[MAL_RAX] = result ? result : mal_fresh(analysis, 0, MAL_ROUNDS);
+	for (unsigned int i = 0; i < 2; i++)
+		if (writes & MAL_BIT(MAL_XMM0 + i))
+			state->registers[MAL_XMM0 + i] = mal_fresh(analysis, 1 + i, MAL_ROUNDS);
+	state->left = state->right = 0;
+	state->load_count = 0;
+}
+
+static void fill(struct mal_analysis *analysis, mal_value pointer, uint32_t bytes, mal_value value)
+{
+	const struct mal_node *node = mal_node(&analysis->values, pointer);
+	struct mal_offsets *escapes = &analysis->escapes;
+	uint32_t kept = 0;
+
+	if (node->kind != MAL_STACK)
+		return;
+	for (uint32_t i = 0; i < escapes->count; i++)
+		if (escapes->list[i] != node->key)
+			escapes->list[kept++] = escapes->list[i];
+	escapes->count = kept;
+	mal_store_slot(analysis, node->key, bytes, value);
+	mal_add_offset(analysis, &analysis->filled, node->key);
+}
+
+static mal_value on_stack(struct mal_analysis *analysis, int64_t place)
+{
+	const struct mal_node *top =
+		mal_node(&analysis->values, analysis->state->registers[MAL_RSP]);
+
+	return top->kind == MAL_STACK ? mal_load_slot(analysis, top->key + place, 8) : 0;
+}
+
+/* The runtimes' functions that divide iterations. */
+static mal_value step_loop(struct mal_analysis *analysis, const struct mal_external *external,
+			   const char *name)
+{
+	struct mal_values *values = &analysis->values;
+	mal_value *registers = analysis->state->registers, share = mal_leaf(values, MAL_SHARE, 0);
+	mal_value last = analysis->without ? mal_number(values, 0) : share;
+	uint32_t bytes = strstr(name, "_8") ? 8 : 4;
+	int64_t where = (int64_t)analysis->at->address;
+
+	if (external->kind == MAL_EXTERNAL_STATIC_INIT) {
+		mal_value step = on_stack(analysis, 0);
+
+		analysis->state->working = 1;
+		fill(analysis, registers[MAL_RCX], 4, last);
+		fill(analysis, registers[MAL_R8], bytes, mal_leaf(values, MAL_LOW, where));
+		fill(analysis, registers[MAL_R9], bytes, mal_leaf(values, MAL_HIGH, where));
+		fill(analysis, step, bytes, share);
+		return 0;
+	}
+	if (external->kind == MAL_EXTERNAL_DISPATCH_NEXT) {
+		fill(analysis, registers[MAL_RDX], 4, last);
+		for (size_t i = 3; i < 6; i++)
+			fill(analysis, registers[mal_arguments[i]], bytes, share);
+	} else {
+		for (size_t i = 0; i < 6; i++)
+			fill(analysis, registers[mal_arguments[i]], 8, share);
+		for (int64_t i = 0; i < 24 && strstr(name, "_start"); i += 8)
+			fill(analysis, on_stack(analysis, i), 8, share);
+	}
+	return last;
+}
+
+static mal_value step_runtime(struct mal_analysis *analysis, const struct mal_external *external,
+			      const char *name)
+{
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	int64_t filter;
+
+	switch (external->kind) {
+	case MAL_EXTERNAL_THREAD: return mal_leaf(values, MAL_THREAD, 0);
+	case MAL_EXTERNAL_THREADS: return mal_leaf(values, MAL_THREADS, 0);
+	case MAL_EXTERNAL_GLOBAL_THREAD:
+		return mal_tells(values, "the number of a thread of the runtime");
+	case MAL_EXTERNAL_STATIC_INIT:
+	case MAL_EXTERNAL_DISPATCH_NEXT:
+	case MAL_EXTERNAL_LOOP_NEXT: return step_loop(analysis, external, name);
+	case MAL_EXTERNAL_ONCE:
+		if (strcmp(name, "__kmpc_masked") == 0 &&
+		    (!mal_is_number(values, state->registers[MAL_RDX], &filter) || filter))
+			mal_bind(analysis, "masked with a filter", NULL);
+		return analysis->without ? mal_number(values, 0) : mal_leaf(values, MAL_CHOSEN, 0);
+	case MAL_EXTERNAL_PROTECT: state->protected_ = state->held = 1; return 0;
+	case MAL_EXTERNAL_PROTECT_END: state->protected_ = state->held = 0; return 0;
+	default: return 0;
+	}
+}
+
+/* memset, memcpy and their like. */
+static void step_memory(struct mal_analysis *analysis, const char *name)
+{
+	struct mal_values *values = &analysis->values;
+	struct mal_state *state = analysis->state;
+	mal_value to = state->registers[MAL_RDI], from = state->registers[MAL_RSI];
+	mal_value length = state->registers[MAL_RDX];
+	const struct mal_node *target = mal_node(values, to), *bytes = mal_node(values, length);
+	int set = strstr(name, "set") != NULL;
+
+	mal_check_address(analysis, to, mal_node(values, to)->class != MAL_IDENTITY);
+	if (set)
+		mal_check_value(analysis, from, "stored");
+	else
+		mal_check_address(analysis, from, 0);
+	if (!mal_is_share(values, length))
+		mal_check_value(analysis, length, "as a length");
+	else if (bytes->class && target->class == MAL_CLEAN)
+		mal_bind(analysis, "as much as a thread's iterations need in one place", NULL);
+	mal_write_many(analysis, to, set && from == mal_number(values, 0) ? from : 0,
+		       bytes->kind == MAL_NUMBER && bytes->key > 0 ? bytes->key : 0);
+}
+
+/* Something that counts how often it is done. */
+static void note_effect(struct mal_analysis *analysis, const char *name)
+{
+	mal_effect(analysis, MAL_EFFECT_CALL);
+	if (analysis->without && analysis->graph.blocks[analysis->block].ends)
+		mal_bind(analysis, "every thread calls what has an effect", name);
+}
+
+static bool allocates(const char *name)
+{
+	return strstr(name, "alloc") || strncmp(name, "_Zn", 3) == 0;
+}
+
+static void step_external(struct mal_analysis *analysis, const struct mal_slot *slot)
+{
+	const struct mal_external *external = mal_slot_external(slot);
+	const char *name = slot->symbol ? slot->symbol : "?";
+	uint64_t some = mal_external_arguments(external);
+	mal_value result = 0;
+
+	mal_share_external(analysis, external, name);
+	switch (external->kind) {
+	case MAL_EXTERNAL_MEMORY:
+		step_memory(analysis, name);
+		/* What most of them return. */
+		if (!strstr(name, "mempcpy"))
+			result = analysis->state->registers[MAL_RDI];
+		break;
+	case MAL_EXTERNAL_PURE:
+	case MAL_EXTERNAL_END: give(analysis, some, external->integers == MAL_ANY_ARGUMENTS); break;
+	case MAL_EXTERNAL_OTHER:
+	case MAL_EXTERNAL_CALLBACK:
+	case MAL_EXTERNAL_EFFECT:
+		give(analysis, some, 1);
+		note_effect(analysis, name);
+		mal_forget_escaped(analysis);
+		break;
+	default:
+		mal_effect(analysis, MAL_EFFECT_RUNTIME);
+		if (strcmp(name, "__kmpc_for_static_fini") == 0)
+			analysis->state->working = 0;
+		result = step_runtime(analysis, external, name);
+	}
+	if (external->kind == MAL_EXTERNAL_PURE && external->integers)
+		mal_forget_escaped(analysis);
+	if (external->kind == MAL_EXTERNAL_PURE && allocates(name))
+		result = mal_fresh(
+			analysis, 0,
+			(analysis->facts[analysis->block].shared ? 0 : MAL_OWN) |
+				(strcmp(name, "realloc") != 0
+					 ? MAL_NEW
+					 : mal_flags(&analysis->values,
+						     analysis->state->registers[MAL_RDI]) &
+						   MAL_NEW));
+	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result);
+}
+
+static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_value *results)
+{
+	const struct mal_callee *callee = mal_callee(analysis->program, target);
+	const struct mal_reason *reason;
+
+	mal_effect(analysis,
+		   MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
+	if (!callee) {
+		mal_bind(analysis, "calls that are nested too deeply", name_of(analysis, target));
+		return;
+	}
+	reason = analysis->without ? &callee->replicated : &callee->bound;
+	if (analysis->final && !analysis->reason->text)
+		*analysis->reason = *reason;
+	for (size_t i = 0; i < 2; i++)
+		results[i] = callee->returns[i] >= MAL_IDENTITY
+				     ? mal_tells(&analysis->values,
+						 "what a function returns of a thread's number")
+			     : callee->returns[i] ? mal_leaf(&analysis->values, MAL_SHARE, 0)
+						  : 0;
+	if (callee->returned)
+		results[0] = mal_leaf(&analysis->values, (enum mal_kind)callee->returned, 0);
+}
+
+static bool is_argument(const struct mal_analysis *analysis, int64_t offset, int64_t bytes)
+{
+	const struct mal_node *top =
+		mal_node(&analysis->values, analysis->state->registers[MAL_RSP]);
+
+	return top->kind == MAL_STACK && offset >= top->key && offset < top->key + bytes;
+}
+
+static void step_internal(struct mal_analysis *analysis, uint64_t target)
+{
+	const struct mal_reach *reach = mal_closure(analysis->program, target);
+	uint64_t shown = 0, writes;
+	mal_value results[2] = {0, 0};
+	uint32_t does;
+
+	if (!reach) {
+		analysis->values.full = 1;
+		return;
+	}
+	does = reach->does;
+	writes = reach->bound.text ? ~(uint64_t)0 : reach->writes;
+	/* REACH is not valid from here on. */
+	mal_share_callee(analysis, target);
+	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
+		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
+			shown |= MAL_BIT(reg);
+	if (shown & ~saved && analysis->final)
+		give(analysis, shown & live_in(analysis->image, target, 0), 0);
+	for (uint32_t i = 0; i < analysis->state->slot_count && analysis->final; i++)
+		if (mal_node(&analysis->values, analysis->state->slots[i].value)->class >=
+			    MAL_IDENTITY &&
+		    is_argument(analysis, analysis->state->slots[i].offset,
+				mal_takes_stack(analysis->program, target)))
+			mal_check_value(analysis, analysis->state->slots[i].value,
+					"passed to a function");
+	if (does & (MAL_DOES_ASK | MAL_DOES_RUNTIME)) {
+		mal_effect(analysis, does & MAL_DOES_EFFECT ? MAL_EFFECT_CALL : 0);
+		step_callee(analysis, target, results);
+	} else if (does & MAL_DOES_EFFECT) {
+		note_effect(analysis, name_of(analysis, target));
+	}
+	mal_forget_escaped(analysis);
+	forget(analysis, writes, results[0]);
+	if (results[1])
+		analysis->state->registers[MAL_XMM0] = results[1];
+}
+
+static void step_indirect(struct mal_analysis *analysis)
+{
+	uint64_t some = MAL_BIT(MAL_XMM0) * 0xff;
+
+	for (size_t i = 0; i < 6; i++)
+		some |= MAL_BIT(mal_arguments[i]);
+	give(analysis, some, 1);
+	mal_share_indirect(analysis);
+	if (mal_taken_tells(analysis->program))
+		mal_bind(analysis, "a call through a pointer, and a function that can tell", NULL);
+	note_effect(analysis, "through a pointer");
+	mal_forget_escaped(analysis);
+	forget(analysis, ~saved, 0);
+}
+
+void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at)
+{
+	const struct mal_slot *slot = mal_call_slot(analysis->image, at);
+	uint64_t target = mal_call_target(analysis->image, at);
+
+	if (!slot && !target && at->operands[0].kind == MAL_OPERAND_REGISTER &&
+	    at->operands[0].reg < 16) {
+		const struct mal_node *node = mal_node(
+			&analysis->values, analysis->state->registers[at->operands[0].reg]);
+
+		if (node->kind == MAL_SLOT_VALUE)
+			slot = mal_image_slot(analysis->image, (uint64_t)node->key);
+		if (node->kind == MAL_NUMBER &&
+		    mal_image_executable(analysis->image, (uint64_t)node->key)) {
+			slot = mal_image_stub(analysis->image, (uint64_t)node->key);
+			target = slot ? 0 : (uint64_t)node->key;
+		}
+	}
+	if (slot && slot->kind == MAL_SLOT_ADDRESS) {
+		target = slot->value;
+		slot = NULL;
+	}
+	if (slot)
+		step_external(analysis, slot);
+	else if (target)
+		step_internal(analysis, target);
+	else
+		step_indirect(analysis);
+}
