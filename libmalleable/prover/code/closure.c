@@ -177,12 +177,10 @@ static void find_reach(struct mal_program *program, struct mal_reach *reach)
 		return;
 	}
 	members[count++] = reach->entry;
-	reach->given = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct mal_local *local = mal_local_at(program, members[i]);
 
 		add_local(reach, local);
-		reach->given = local && local->given ? local->given : reach->given;
 		for (uint32_t j = 0; local && j < local->call_count; j++) {
 			const struct mal_function *function =
 				mal_image_function(program->image, local->calls[j]);
@@ -210,15 +208,6 @@ const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 		if (program->reaches[i].entry == entry)
 			return &program->reaches[i];
 	find_reach(program, &reach);
-	/* What compares must not tell threads apart by what it returns. */
-	if (reach.given) {
-		struct mal_reach compares = {.entry = reach.given};
-
-		find_reach(program, &compares);
-		if (compares.does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
-			mal_note(&reach.bound, 0,
-				 "a function that compares asks for a thread's number", NULL);
-	}
 	more = realloc(program->reaches, (program->reach_count + 1) * sizeof(*more));
 	if (!more)
 		return NULL;

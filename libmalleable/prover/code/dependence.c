@@ -31,15 +31,6 @@ static bool changes(const struct mal_analysis *analysis, mal_value value, const 
 	return 0;
 }
 
-/* A guard before a loop decides by the same each time. */
-static bool is_guard(const struct mal_analysis *analysis, uint32_t block, const uint32_t *loop)
-{
-	const struct mal_block_facts *facts = &analysis->facts[block];
-
-	return is_exit_by_share(analysis, block) && facts->compare &&
-	       !changes(analysis, facts->compare, loop, loop[block]);
-}
-
 /* Whether iterations decide again what follows BLOCK, before anything else is done. */
 static bool leads_to_share(struct mal_analysis *analysis, uint32_t block)
 {
@@ -65,8 +56,7 @@ static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uin
 		for (uint32_t j = 0; loop[i] == number && j < block->next_count; j++) {
 			uint32_t next = block->next[j];
 
-			if (loop[next] == number || !analysis->graph.blocks[next].ends ||
-			    is_guard(analysis, i, loop))
+			if (loop[next] == number || !analysis->graph.blocks[next].ends)
 				continue;
 			for (uint32_t k = 0; k < analysis->graph.block_count; k++)
 				analysis->facts[k].seen = 0;

@@ -225,23 +225,6 @@ static void add_call(struct mal_program *program, struct mal_local *local, uint6
 	local->calls[local->call_count++] = function->start;
 }
 
-/* The function that qsort() is given, if that is seen; it is among the calls. */
-static uint64_t given(const struct mal_instruction *text, size_t count)
-{
-	for (size_t back = 1; back <= count && back < 16; back++) {
-		const struct mal_instruction *at = &text[count - back];
-
-		if (at->flow != MAL_FLOW_NEXT)
-			return 0;
-		if (at->writes & MAL_BIT(MAL_RCX))
-			return at->action == MAL_ACTION_LEA &&
-					       at->operands[1].base == MAL_NO_REGISTER
-				       ? (uint64_t)at->operands[1].number
-				       : 0;
-	}
-	return 0;
-}
-
 static void visit_call(struct mal_program *program, struct mal_local *local,
 		       const struct mal_instruction *at)
 {
@@ -342,14 +325,6 @@ static void visit_instruction(struct mal_program *program, struct mal_local *loc
 	}
 }
 
-static bool sorts(const struct mal_program *program, const struct mal_instruction *at)
-{
-	const struct mal_slot *slot =
-		at->flow == MAL_FLOW_CALL ? mal_call_slot(program->image, at) : NULL;
-
-	return slot && slot->symbol && strcmp(slot->symbol, "qsort") == 0;
-}
-
 static void read_function(struct mal_program *program, struct mal_local *local,
 			  const struct mal_function *function)
 {
@@ -377,11 +352,6 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 		visit_stack(local, &text[count], &depth);
 		if (!local->pointer && local->does & ~before & MAL_DOES_INDIRECT)
 			local->pointer = text[count].address;
-		if (sorts(program, &text[count]) && given(text, count) &&
-		    (!local->given || local->given == given(text, count))) {
-			local->given = given(text, count);
-			local->does &= before | ~(uint32_t)MAL_DOES_INDIRECT;
-		}
 		if (text[count].flow == MAL_FLOW_JUMP && !text[count].target && !text[count].slot &&
 		    !mal_switch_targets(program->image, text, count + 1, targets)) {
 			local->does |= MAL_DOES_INDIRECT;

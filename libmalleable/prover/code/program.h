@@ -72,8 +72,6 @@ struct mal_local {
 	/* Where it calls through a pointer. */
 	uint64_t pointer, writes;
 	uint32_t does;
-	/* What it gives qsort(), or 0. */
-	uint64_t given;
 	/* How many bytes of arguments it takes on the stack. */
 	int64_t stack;
 	/* RBP is the frame's. */
@@ -87,7 +85,7 @@ struct mal_local {
 struct mal_reach {
 	uint64_t entry;
 	struct mal_reason bound;
-	uint64_t pointer, writes, given;
+	uint64_t pointer, writes;
 	uint32_t does;
 };
 
