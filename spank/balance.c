@@ -7,10 +7,7 @@
  * Invariant: every callback leaves with the effective id that it had (t/unit/test_step.c:
  * no_way_back).
  */
-#include <stdio.h>
-
 #include "libmalleable/core/script.h"
-#include "spank/agent.h"
 #include "spank/contained.h"
 #include "spank/deadline.h"
 #include "spank/job_cpus.h"
@@ -30,20 +27,12 @@ SPANK_PLUGIN(balance, 1)
 /* In slurmd, at its start. */
 static void balance_node_begin(void)
 {
-	struct mal_error err;
-	char path[640];
-
 	/* 0 is no job's number: clean up after all jobs whose steps died with their slurmstepd. */
 	balance_deadline_set(CLEAN_UP_MS);
 	balance_job_cpus_clean_up(0);
 	balance_sockets_clean_up();
 	balance_launchers_clean_up();
 	balance_switch_link();
-	if (!balance_config.agent)
-		return;
-	snprintf(path, sizeof(path), "%s/malleable-agent", balance_config.libdir);
-	if (balance_agent_start(path, balance_config.agent_user, &err) < 0)
-		balance_error("coschedule=yes: %s; jobs that share CPUs take turns", err.text);
 }
 
 int slurm_spank_init(spank_t spank, int count, char **arguments)
@@ -59,12 +48,6 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	result = balance_options_register(spank);
 	/* In slurmstepd a failure of a required plugin drains the node (22.05 to 26.05). */
 	return context == S_CTX_REMOTE || context == S_CTX_SLURMD ? 0 : result;
-}
-
-int slurm_spank_slurmd_exit(spank_t spank, int count, char **arguments)
-{
-	balance_agent_end();
-	return 0;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)

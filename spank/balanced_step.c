@@ -27,7 +27,6 @@
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
-#include "spank/agent.h"
 #include "spank/cgroup.h"
 #include "spank/deadline.h"
 #include "spank/descriptors.h"
@@ -236,26 +235,6 @@ static void settle_in_pool(bool runs)
 		step.pool = NULL;
 }
 
-/*
- * With coschedule=yes: report the step to the agent. Returns the connection, -1: the step is not
- * divided.
- */
-static int join_agent(void)
-{
-	const struct balance_agent_step sharer = {
-		.user = step.user,
-		.job = step.job,
-		.step = step.id,
-		.weight = balance_config.share,
-		.min = step.tasks,
-		.cpus = step.cpus,
-	};
-
-	return balance_config.coschedule && mal_policy_acts(step.choice.policy)
-		       ? balance_agent_join(&sharer)
-		       : -1;
-}
-
 /* Create the socket and the segment. */
 static int make_channels(struct mal_error *err)
 {
@@ -279,17 +258,10 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 	options->arguments.segment_fd = step.fds.segment;
 	options->arguments.listen_fd = step.socket.fd;
 	options->arguments.site_fd = step.fds.site = balance_site_report_make();
-	options->arguments.agent_fd = join_agent();
 	options->arguments.cgroup_fds[0] = cgroup;
 	options->arguments.cgroup_count = cgroup >= 0;
 	result = mal_launch(&step.fds.controller, options, balance_deadline_left(get_wait_ms()),
 			    err);
-	/*
-	 * The agent takes the end of this connection for the end of the step: only the controller
-	 * may hold it.
-	 */
-	if (options->arguments.agent_fd >= 0)
-		close(options->arguments.agent_fd);
 	if (cgroup >= 0)
 		close(cgroup);
 	/* While any process holds it open, others take the controller for running. */
@@ -456,7 +428,6 @@ void balance_step_task_made(spank_t spank)
 void balance_step_task_begin(void)
 {
 	balance_descriptors_copy(&step.fds);
-	balance_agent_leave();
 }
 
 void balance_step_prepare_task(spank_t spank)
@@ -524,7 +495,6 @@ void balance_step_end(void)
 	step.active = false;
 	balance_deadline_set(get_wait_ms());
 	balance_descriptors_take(&step.fds);
-	balance_agent_leave();
 	balance_job_cpus_leave(step.pool);
 	step.pool = NULL;
 	end_controller(text, sizeof(text));

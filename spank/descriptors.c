@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
-#include "spank/agent.h"
 #include "spank/contained.h"
 
-#define COUNT 8
+#define COUNT 7
 
 static int *const *list(struct balance_descriptors *fds)
 {
@@ -23,10 +22,9 @@ static int *const *list(struct balance_descriptors *fds)
 	all[1] = &fds->controller.pidfd;
 	all[2] = &fds->controller.life;
 	all[3] = &fds->controller.report;
-	all[4] = balance_agent_claim();
-	all[5] = &fds->script;
-	all[6] = &fds->site;
-	all[7] = &fds->handovers;
+	all[4] = &fds->script;
+	all[5] = &fds->site;
+	all[6] = &fds->handovers;
 	return all;
 }
 

@@ -79,17 +79,6 @@ int balance_tracker_open(uint32_t step, struct mal_error *err)
 	return -2;
 }
 
-int balance_tracker_open_state(uint32_t step)
-{
-	char path[PATH_MAX + 128];
-	bool v2;
-
-	if (!find_directory(step, &v2, path, sizeof(path) - sizeof("/cgroup.events")))
-		return -1;
-	strcat(path, v2 ? "/cgroup.events" : "/freezer.state");
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 bool balance_tracker_is_component(uint32_t step)
 {
 	char name[64];

@@ -22,12 +22,6 @@
 int balance_tracker_open(uint32_t step, struct mal_error *err);
 
 /*
- * Open the file in which the kernel says whether the step is frozen, freezer.state or
- * cgroup.events. Returns a descriptor for reading, or -1.
- */
-int balance_tracker_open_state(uint32_t step);
-
-/*
  * Whether the step is a component of a heterogeneous one (step_0+1). Slurm tells each component
  * that it has one node.
  */

@@ -20,7 +20,6 @@ LAYERS = {
     "libmalleable": set(),
     "libmalleable/base": set(),
     "libmalleable/core": BASE,
-    "libmalleable/agent": BASE,
     # The policies, pure functions: no clock, no file, no process.
     "policies/interface": {"libmalleable/base", "libmalleable/core"},
     "policies/mapping": INTERFACE,
@@ -59,20 +58,15 @@ LAYERS = {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
         "libmalleable/controller/report", "libmalleable/loadable", "policies/decide"},
-    "libmalleable/controller/agent": CORE | {
-        "libmalleable/agent", "libmalleable/controller", "libmalleable/controller/state",
-        "libmalleable/controller/cpus"},
     "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/loadable", "libmalleable/trace",
                                             "policies/decide"},
     "libmalleable/prover/cmd": BASE | {"libmalleable/cmd", "libmalleable/prover/code"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
     "spank": CORE | INTERFACE | {"libmalleable/loadable"},
-    "spank/agent": BASE | {"libmalleable/agent", "spank"},
 }
 # What configure can leave out, each with its folders: nothing else includes them.
 PARTS = {
     "prover": {"libmalleable/prover/code", "libmalleable/prover/rank", "libmalleable/prover/cmd"},
-    "agent": {"libmalleable/agent", "libmalleable/controller/agent", "spank/agent"},
 }
 # Policies are pure: these headers of the system, and these functions, are all that they need of it.
 PURE_HEADERS = {"assert.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
@@ -101,7 +95,6 @@ PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
 OWN = r"\bcontroller(?:->|\.)%s\b"
 WRITERS = {
-    "agent/share": re.compile(OWN.replace("%s", "agent")),
     "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
     "cpus/evict": re.compile(PART.replace("%s", "settling")),
     "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
@@ -308,7 +301,7 @@ def wrong_policies(tree):
 
 
 def wrong_files(tree):
-    """Two files of one name, but a program's main and what is there without a part (no_agent)."""
+    """Two files of one name, but a program's main and what is there without a part (no_prover)."""
     homes = {}
     for path in sorted(tree.texts):
         stem, kind = os.path.splitext(os.path.basename(path))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed: symbols, programs, their help, and what they do with wrong arguments.
 . "$(dirname "$0")/lib.sh"
-plan 19
+plan 18
 
 symbols() { nm -D --defined-only "$1" | awk '{print $3}'; }
 only() { ! symbols "$1" | grep -Ev "$2"; }
@@ -46,9 +46,6 @@ for program in "$stage/bin/malleable" "$lib/malleabled"; do
 	run "$program" --nonsense
 	ok "$(basename "$program") refuses an unknown option with status 2" exits 2
 done
-run "$lib/malleable-agent" --listen-fd x --life-fd 1 --user 65534 --group 65534
-ok_with agent "malleable-agent refuses what is no number" \
-	all_of "exits 2" "complains 'must be a number'"
 run "$stage/bin/malleable" policies
 ok "malleable policies lists them with their parameters" \
 	all_of "exits 0" "says '^auto:'" "says '^lewi:'" "says 'gain='"

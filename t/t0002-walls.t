@@ -47,8 +47,6 @@ ok "which finds includes against the layers, however they are written" planted <
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
 rank includes libmalleable/prover/code: it is the prover's|libmalleable/rank/team.c|\
 #include "libmalleable/prover/code/classify.h"
-spank includes libmalleable/agent: it is the agent's|spank/balanced_step.c|\
-#include "libmalleable/agent/protocol.h"
 rank does not include|libmalleable/rank/wait.c|  #  include"$watch" // why
 rank does not include|libmalleable/rank/wait.c|/* a */ #include /* b */ "$watch"
 rank does not include|libmalleable/rank/wait.c|%:include "$watch"
@@ -155,15 +153,15 @@ mal_policy_new is not in policies/interface/registry.c" ]
 
 # unpinned TREE: members of structs that processes of two builds share whose offset is nowhere said.
 unpinned() {
-	local core=$1/libmalleable/core agent=$1/libmalleable/agent
-	cat "$core"/{segment,outcome,handover}.h "$agent/protocol.h" >"$work/pins"
+	local core=$1/libmalleable/core
+	cat "$core"/{segment,outcome,handover}.h >"$work/pins"
 	sed -nE 's/^\tX\(([a-z_]+),.*/mal_counters \1/p' "$core/counters.h" >"$work/members"
 	awk '/^struct mal_[a-z_]+ \{$/ {name = $2}
 		/^\};$/ {name = ""}
 		name && name != "mal_segment" && !/^\t *[/*]/ && sub(/;.*/, "") {
 			sub(/alignas\([A-Z_]*\) /, ""); gsub(/\[[^]]*\]/, "")
 			sub(/^\t(_Atomic |struct )?[a-z_0-9]+ /, ""); print name, $0
-		}' "$core"/{segment,outcome,handover}.h "$agent/protocol.h" >>"$work/members"
+		}' "$core"/{segment,outcome,handover}.h >>"$work/members"
 	while read -r name members; do
 		for member in ${members//,/ }; do
 			grep -q "($name, $member, " "$work/pins" || echo "$name.$member"

@@ -5,15 +5,14 @@
 . "$(dirname "$0")/lib.sh"
 need mpi clang
 lib=$stage/lib/malleable
-binaries=("$stage/bin/malleable" "$lib/malleabled" "$lib/malleable-agent" "$lib/malleable-policy")
+binaries=("$stage/bin/malleable" "$lib/malleabled" "$lib/malleable-policy")
 libraries=("$lib/libmalleable.so" "$lib/libmalleable_mpi.so" "$stage/lib/slurm/balance.so"
 	"$lib/libmalleable_prove.so")
-plan 19
+plan 16
 
 # part FILE: what configure leaves it out with.
 part() {
 	case $1 in
-	*/malleable-agent) echo agent ;;
 	*/libmalleable_prove.so) echo prover ;;
 	*) echo nothing ;;
 	esac
@@ -37,12 +36,12 @@ if set_by_configure stack-protector; then
 		ok_with "$(part "$file")" "$(basename "$file") has RELRO and BIND_NOW" \
 			all_of "segment '$file'" "now '$file'"
 	done
-	for file in "${binaries[@]:0:3}" "${libraries[0]}" "${libraries[2]}"; do
+	for file in "${binaries[@]:0:2}" "${libraries[0]}" "${libraries[2]}"; do
 		ok_with "$(part "$file")" "$(basename "$file") guards its stack" \
 			uses "$file" __stack_chk_fail
 	done
 else
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	for i in 1 2 3 4 5 6 7 8 9 10 11; do
 		skip "hardening $i" "configured with --disable-hardening"
 	done
 fi
@@ -82,23 +81,6 @@ controllers_are_confined() {
 }
 ok "the controller is confined" wait_until controllers_are_confined
 ended
-if ! built agent; then
-	skip "the agent is confined" "configured without agent"
-elif [ "$(id -u)" = 0 ]; then
-	mkfifo "$work/life" "$work/door"
-	"$lib/malleable-agent" --listen-fd 0 --life-fd 3 --user 65534 --group 65534 \
-		<>"$work/door" 3<>"$work/life" &
-	agent=$!
-	agent_is_confined() {
-		confined "/proc/$agent/status" && grep -q '^Uid:[[:space:]]*65534' \
-			"/proc/$agent/status"
-	}
-	ok "the agent is confined" wait_until agent_is_confined
-	kill $agent
-	wait $agent 2>/dev/null
-else
-	skip "the agent is confined" "needs root"
-fi
 # Without loadable policies it may not even run programs.
 mkdir -p "$work/lib"
 ln -s "$lib"/* "$work/lib"

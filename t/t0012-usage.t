@@ -7,7 +7,6 @@ malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
 commands=(run status top set admin replay inspect policies)
 programs=(malleabled malleable-join malleable-policy malleable-slurm malleable-store)
-! built agent || programs+=(malleable-agent)
 
 # refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
 failed() { echo "# ${*:2}: $1"; sed 's/^/#   /' "$work/err"; return 1; }
@@ -221,8 +220,6 @@ internal_wrong() {
 		usage "$program" "" "$lib/$program" --nonsense || return
 		usage "$program" "" "$lib/$program" || return
 	done
-	! built agent || usage malleable-agent "--life-fd x: must be a number" \
-		"$lib/malleable-agent" --life-fd x || return
 	usage malleabled "--life-fd x: must be a number" "$lib/malleabled" --life-fd x &&
 		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x &&
 		usage malleable-store "give USER GROUP FILE" "$lib/malleable-store" 0 x /f

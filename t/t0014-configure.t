@@ -4,8 +4,8 @@
 # it was asked for. Without all of it the product builds, and says what it lacks.
 . "$(dirname "$0")/lib.sh"
 [ -x "$srcdir/configure" ] || skip_all "no configure"
-plan 19
-optional=(seccomp prover libdw pmix ncurses agent scdoc mpi clang fortran cxx tbb mpich cmocka)
+plan 16
+optional=(seccomp prover libdw pmix ncurses scdoc mpi clang fortran cxx tbb mpich cmocka)
 cd "$work" || exit 1
 
 # pkg-config knows no more than must be there.
@@ -35,7 +35,6 @@ ok "each has an option" has_options all "${optional[@]}"
 configured
 ok "what is not there is left out" all_of "exits 0" \
 	"left_out seccomp pmix ncurses mpi fortran cmocka"
-ok "the agent needs nothing, and is there" says '^ +with:.* agent'
 # refused WHAT PACKAGE OPTION: with one line.
 refused() {
 	configured "$3"
@@ -60,20 +59,16 @@ whole() {
 ok "and nothing is missed" whole
 run ./malleable --version
 ok "malleable --version names what it has not" all_of "exits 0" "says '^malleable [0-9.]+$'" \
-	"says '^built without:.* prover .* agent$'"
+	"says '^built without:.* prover .*'"
 run ./malleable inspect ./malleable
 ok "malleable inspect says that there is no prover" all_of "exits 1" \
 	"complains '^malleable inspect: built without the prover'" "[ ! -s out ]"
 mkdir lib
 cp .libs/libmalleable.so malleabled lib
-echo "optional $work/.libs/balance.so libdir=$work/lib coschedule@shared=yes" >plugstack.conf
+echo "optional $work/.libs/balance.so libdir=$work/lib" >plugstack.conf
 run ./malleable admin check plugstack.conf
-ok "malleable admin check refuses coschedule=yes, and names what is left out" all_of "exits 1" \
-	"complains 'coschedule@shared=yes: built without the agent: .* take turns'" \
-	"says '^built without:.* agent$'" "[ \$(wc -l <err) = 1 ]"
-echo "optional $work/.libs/balance.so libdir=$work/lib coschedule=no" >plugstack.conf
-run ./malleable admin check plugstack.conf
-ok "but not coschedule=no" all_of "exits 0" "[ ! -s err ]"
+ok "malleable admin check names what is left out" all_of "exits 0" \
+	"says '^built without:.* prover'" "[ ! -s err ]"
 
 # Where there is no Slurm, or only its programs: what users install at home. What is built already
 # is not built again, but for what knows the directories and the parts.
@@ -81,10 +76,8 @@ export ac_cv_header_slurm_spank_h=no
 configured --without-all --disable-hardening
 ok "Slurm's headers are not left out silently: the error names the option" all_of fails \
 	"complains 'slurm/spank.h not found: .*; or configure --without-slurm'"
-configured --without-slurm --with-agent
-ok "the agent needs Slurm" all_of fails "complains '^configure: error: .*--with-agent needs Slurm'"
 configured --without-slurm --without-all --disable-hardening --prefix="$work/home"
-ok "without Slurm it ends well, and says what is lost" all_of "exits 0" "left_out slurm agent"
+ok "without Slurm it ends well, and says what is lost" all_of "exits 0" "left_out slurm"
 find . -path '*/core/*.lo' -delete -o -path '*/cmd/*.o' -delete
 mkdir -p trap/slurm
 for name in slurm spank slurm_errno slurm_version; do echo "#error" >"trap/slurm/$name.h"; done

@@ -4,7 +4,7 @@
 # Python reads what is Python.
 . "$(dirname "$0")/lib.sh"
 package=$srcdir/contrib/package
-plan 13
+plan 12
 
 # names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
 names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }
@@ -31,10 +31,9 @@ with() {
 			{ echo "# not in $recipe" && return 1; }
 	done
 }
-recipes=(package/debian/rules package/malleable.spec package/spack/package.py 'package/*.eb')
 ok "each way to build it, the demonstration too, has the prover" all_of \
-	'with prover "${recipes[@]}" prepare' "! grep -q 'built without' $srcdir/README.md"
-ok "each but that one has the agent" with agent "${recipes[@]}"
+	"with prover package/debian/rules package/malleable.spec package/spack/package.py \
+		'package/*.eb' prepare" "! grep -q 'built without' $srcdir/README.md"
 
 # As a distribution does it: below a directory of its own, with libraries and Slurm's plugins where
 # these are there.
@@ -55,9 +54,7 @@ expanded() {
 }
 sed -n '/^%files/,/^%changelog/p' "$package/malleable.spec" | expanded >"$work/spec"
 # What configure left out is in the lists alone.
-for part in prover:libmalleable_prove.so agent:malleable-agent; do
-	built "${part%:*}" || sed -i "/\/${part#*:}\$/d" "$work/debian" "$work/spec"
-done
+built prover || sed -i '/\/libmalleable_prove.so$/d' "$work/debian" "$work/spec"
 # matches LIST: each installed file is in LIST once, and nothing else is; *.la of one directory are
 # one line.
 matches() {
@@ -83,7 +80,7 @@ ok "the documents are there" [ -z "$(documents)" ]
 # What is below /run, by the names that the source has for it: removed with the packages, but for
 # what steps that run need; kept where they are upgraded.
 sed -nE 's,^#define MAL_[A-Z_]+ "(/run/malleable[^"/]*)"$,\1,p' \
-	"$srcdir"/libmalleable/{agent,core}/*.h >"$work/names"
+	"$srcdir"/libmalleable/core/*.h >"$work/names"
 sed -n '/^%postun/,/^%files/p' "$package/malleable.spec" | sed '1d;$d' >"$work/erase"
 grep -v '^#DEBHELPER#' "$package/debian/slurm-wlm-balance-plugin.postrm" >"$work/postrm"
 cp "$(command -v sleep)" "$work/malleabled" && cp "$work/malleabled" "$work/slurmstepd"
@@ -104,9 +101,9 @@ left() {
 leaves() { [ "$(left "${@:2}")" = "$1" ] || { echo "# left: $(left "${@:2}")" && false; }; }
 if unshare --mount --pid --fork true 2>/dev/null; then
 	none='malleable*'
-	all='malleable malleable.agent malleable.off malleable.switch'
-	used='malleable malleable.agent malleable.off'
-	ok "removed, packages leave nothing in /run" all_of "[ \$(wc -l <'$work/names') = 4 ]" \
+	all='malleable malleable.off malleable.switch'
+	used='malleable malleable.off'
+	ok "removed, packages leave nothing in /run" all_of "[ \$(wc -l <'$work/names') = 3 ]" \
 		"leaves '$none' erase 0" "leaves '$used' postrm remove" \
 		"leaves '$none' postrm purge"
 	ok "but what a step that runs needs" all_of "leaves '$used' erase 0 slurmstepd 0" \

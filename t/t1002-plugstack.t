@@ -127,10 +127,9 @@ check
 ok "and a directory that is not there" all_of "exits 1" \
 	"complains 'libdir=/nonexistent: malleabled is not there'" "complains 'default=lewi,keep'"
 # As slurmd and srun find it.
-with optional coschedule=yes agent_user=nosuch off_file=/nowhere/off
+with optional off_file=/nowhere/off
 check
-ok "a user and directories that are not there, too" all_of "exits 1" \
-	"complains 'agent_user=nosuch: no such user'" \
+ok "and of the switch that is not there" all_of "exits 1" \
 	"complains 'off_file=/nowhere/off: no such directory'"
 with optional default=lewi min_cpus=2 report=brief comment=admin log=slurmd default@shared=observe \
 	policies@shared=observe,off max_overcommit@other=3 default=off@user=root

@@ -8,7 +8,6 @@ ordinary_users
 start_cluster
 cp "$(command -v sleep)" "$work/resident"
 no_pool() { [ ! -e /run/malleable ]; }
-ok "without coschedule= slurmd starts no agent" [ ! -e /run/malleable.agent ]
 
 # What is used below inside jobs; a word that a step of it prints is a fact that was seen.
 mkdir -m 777 "$work/files"

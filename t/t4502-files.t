@@ -159,7 +159,7 @@ while True:
     c, _ = s.accept()
     c.recv(100)
     c.sendall(b'{"version":1,"step":"1.0","node":"x","policy":"auto",'
-              b'"ranks":[],"cpus":"\\u001b[2J\\u001b]0;owned\\u0007","share":"y"}')
+              b'"ranks":[],"cpus":"\\u001b[2J\\u001b]0;owned\\u0007"}')
     c.close()
 PY
 python3 "$work/user/fake.py" &

@@ -39,7 +39,7 @@ for i in range(int(count)):
             "--cpus", random.choice(["0-4095", "0", "0-1"])]
     for option, values in {
             "--report-fd": [fd()], "--start-fd": [fd()], "--listen-fd": [fd()],
-            "--agent-fd": [fd()], "--cgroup-fd": [fd()],
+            "--cgroup-fd": [fd()],
             "--user": ["0", "1"], "--group": ["0", "1"],
             "--socket": ["/run/malleable/sockets/1.0.1"], "--idle": ["0-4095"],
             "--policy": ["auto", "lewi", "x" * 400], "--libdir": [here],

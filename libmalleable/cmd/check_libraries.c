@@ -56,10 +56,10 @@ static void check_file(const char *path)
 
 static void check_files(const char *libdir)
 {
-	static const char *const names[] = {
-		"malleabled",	    "malleable-agent",	   "malleable-join",
-		"malleable-policy", "malleable-slurm",	   "malleable-store",
-		"libmalleable.so",  "libmalleable_mpi.so", "libmalleable_prove.so"};
+	static const char *const names[] = {"malleabled",	   "malleable-join",
+					    "malleable-policy",	   "malleable-slurm",
+					    "malleable-store",	   "libmalleable.so",
+					    "libmalleable_mpi.so", "libmalleable_prove.so"};
 	char path[PATH_MAX];
 	Dl_info loader;
 

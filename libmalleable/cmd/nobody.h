@@ -2,7 +2,7 @@
 /*
  * nobody.h: what users wrote is read in a child that has given up root.
  *
- * Its user is the system's user malleable where there is one, else nobody (base/user.h). Other
+ * Its user is the system's user malleable where there is one, else nobody. Other
  * processes of that user may stop or kill it, which is said, but neither trace it nor change its
  * limits.
  */

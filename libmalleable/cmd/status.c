@@ -123,8 +123,6 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 			mal_step_text(status, "rejected"));
 	if (json_is_string(json_object_get(status, "no_estimate")))
 		fprintf(out, "  no estimate: %.100s\n", mal_step_text(status, "no_estimate"));
-	if (strcmp(mal_step_text(status, "share"), mal_step_text(status, "cpus")) != 0)
-		fprintf(out, "  beside other jobs: CPUs %.100s\n", mal_step_text(status, "share"));
 	if (!ranks)
 		return;
 	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI",

@@ -326,9 +326,6 @@ void mal_control_serve(struct mal_controller *controller)
 	int listening = controller->step->arguments.listen_fd;
 	char text[MAL_CHANNEL_REQUEST];
 
-	/* What the agent says wakes us too. */
-	if (listening < 0)
-		return;
 	for (int count = 0; count < CLIENTS_AT_ONCE; count++) {
 		int client = mal_channel_accept(listening, text, sizeof(text));
 

@@ -24,7 +24,6 @@
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/summaries.h"
-#include "libmalleable/controller/share.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/controller/state/watch.h"
 #include "libmalleable/core/arguments.h"
@@ -111,7 +110,6 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
 		return -1;
 	if (arguments->listen_fd >= 0)
 		mal_watch_channel(arguments->listen_fd);
-	mal_share_open(controller, arguments->agent_fd);
 	return 0;
 }
 
@@ -158,7 +156,6 @@ void mal_controller_serve(struct mal_controller *controller)
 			mal_round_look(controller);
 		if (atomic_exchange(&controller->asked, false))
 			mal_control_serve(controller);
-		mal_share_update(controller);
 		mal_admin_switch_update(controller);
 		mal_pool_update(controller);
 		mal_evict_settle(controller);

@@ -125,8 +125,6 @@ static const struct argument table[] = {
 	{"--start-fd", FD, FIELD(start_fd), "N",
 	 "leave the parent, which is told of the new process over this socket"},
 	{"--listen-fd", FD, FIELD(listen_fd), "N", "socket for requests"},
-	{"--agent-fd", FD, FIELD(agent_fd), "N",
-	 "connection to the node's agent, where jobs share CPUs"},
 	{"--cgroup-fd", CGROUPS, FIELD(cgroup_fds), "N",
 	 "cgroup.procs of a cgroup to enter first; may be given several times"},
 	{"--user", IDENTITY, FIELD(user), "U", "with --group: become this user, from root"},

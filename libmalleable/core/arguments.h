@@ -23,7 +23,6 @@ struct mal_arguments {
 	int start_fd;	/* socket for a descriptor of the new process: leave the parent */
 	int listen_fd;	/* the controller's socket, listening */
 	int site_fd;	/* room for the site's report (site_report.h) */
-	int agent_fd;	/* connection to the node's agent (agent/protocol.h) */
 	int cgroup_fds[MAL_ARGUMENTS_CGROUPS]; /* cgroup.procs of these, open for writing */
 	unsigned int cgroup_count;
 	bool becomes_user; /* the caller is root; the controller becomes USER, GROUP */
@@ -52,7 +51,7 @@ struct mal_arguments {
 /* In an initializer of struct mal_arguments: no descriptors. */
 #define MAL_ARGUMENTS_NO_FDS \
 	.segment_fd = -1, .life_fd = -1, .report_fd = -1, .start_fd = -1, .listen_fd = -1, \
-	.site_fd = -1, .agent_fd = -1
+	.site_fd = -1
 
 struct mal_words {
 	const char *words[MAL_ARGUMENTS_MAX + 2]; /* NULL ends them */

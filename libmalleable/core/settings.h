@@ -49,17 +49,13 @@ enum mal_comment { MAL_COMMENT_NO, MAL_COMMENT_ADMIN, MAL_COMMENT_SYSTEM, MAL_CO
 
 /* Arguments of the plugin in plugstack.conf. */
 struct mal_site {
-	char fallback[256];   /* default=: --balance of steps that do not say; empty: off */
-	char policies[256];   /* allowed names, separated by commas; empty: all */
-	char report_dir[512]; /* directory of JSON reports of all steps; empty: none */
-	char libdir[512];     /* directory of the controller and the libraries */
-	char off_file[512];   /* the administrator's off switch (malleable admin) */
-	unsigned int report;  /* enum mal_report_wish: of steps that asked for nothing */
-	unsigned int log;     /* enum mal_log */
-	bool coschedule;      /* divide CPUs among the jobs that share them */
-	bool agent;	      /* coschedule=yes for some partition: slurmd starts the agent */
-	char agent_user[64];
-	unsigned int share;	     /* a job's weight where jobs share CPUs */
+	char fallback[256];	     /* default=: --balance of steps that do not say; empty: off */
+	char policies[256];	     /* allowed names, separated by commas; empty: all */
+	char report_dir[512];	     /* directory of JSON reports of all steps; empty: none */
+	char libdir[512];	     /* directory of the controller and the libraries */
+	char off_file[512];	     /* the administrator's off switch (malleable admin) */
+	unsigned int report;	     /* enum mal_report_wish: of steps that asked for nothing */
+	unsigned int log;	     /* enum mal_log */
 	unsigned int comment;	     /* enum mal_comment */
 	unsigned int min_cpus;	     /* of each rank, if there are enough CPUs */
 	unsigned int wait_s;	     /* longest delay of a step's start, and of its end */

@@ -73,11 +73,6 @@ static const struct mal_setting table[] = {
 	 .help = "seconds for which a step's start or end is held up at most"},
 	{"patience", SITE(patience), NUMBER(1, MAL_PATIENCE_MAX),
 	 .help = "for slow or stalled machines: multiplies each deadline of ours, wait= too"},
-	{"coschedule", SITE(coschedule), FLAG, .by_partition = true,
-	 .help = "divide CPUs among the jobs that share them"},
-	{"share", SITE(share), NUMBER(1, 1024), .by_partition = true,
-	 .help = "a job's weight where jobs share CPUs"},
-	{"agent_user", SITE(agent_user), TEXT = "name", .help = "whom the agent runs as"},
 	{"off_file", SITE(off_file), PATH = "file",
 	 .help = "nothing is balanced while this file of root's exists"},
 };

@@ -3,7 +3,6 @@
 #include "libmalleable/loadable/site.h"
 
 #include <limits.h>
-#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include "libmalleable/base/patience.h"
-#include "libmalleable/core/built.h"
 #include "libmalleable/core/off_file.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
@@ -24,7 +22,6 @@ _Static_assert(sizeof(MAL_LIBDIR) <= sizeof(mal_site_default.libdir),
 const struct mal_site mal_site_default = {
 	.libdir = MAL_LIBDIR,
 	.off_file = MAL_OFF_FILE,
-	.share = 1,
 	.wait_s = 1,
 	.patience = 1,
 };
@@ -84,10 +81,6 @@ static void set(const struct mal_site_arguments *arguments, const struct mal_set
 		complain(arguments, argument,
 			 "this Slurm has no such field to write: try comment=admin");
 		site->comment = MAL_COMMENT_NO;
-	} else if (site->coschedule && !mal_built_has("agent")) {
-		complain(arguments, argument,
-			 "built without the agent: jobs that share CPUs take turns");
-		site->coschedule = false;
 	} else if (key->offset == offsetof(struct mal_site, policies))
 		check_policies(arguments, argument, value);
 	mal_patience_set(site->patience);
@@ -160,7 +153,6 @@ static void keep_scoped(struct mal_site_arguments *arguments, const struct mal_s
 		return;
 	}
 	set_policy(arguments, key, argument, value);
-	before.agent |= arguments->site->coschedule;
 	*arguments->site = before;
 	arguments->scoped[arguments->scoped_count++] = argument;
 }
@@ -196,7 +188,6 @@ void mal_site_parse(struct mal_site_arguments *arguments, int count, char **text
 	for (int i = 0; i < count; i++)
 		if (!is_first(texts[i]))
 			parse_one(arguments, texts[i]);
-	arguments->site->agent |= arguments->site->coschedule;
 }
 
 static void check_directories(const struct mal_site_arguments *arguments)
@@ -217,23 +208,6 @@ static void check_directories(const struct mal_site_arguments *arguments)
 	*strrchr(path, '/') = '\0';
 	if (*path && (stat(path, &status) < 0 || !S_ISDIR(status.st_mode)))
 		complain(arguments, argument, "no such directory: nothing can be switched off");
-}
-
-/* As slurmd starts it. */
-static void check_agent_user(const struct mal_site_arguments *arguments)
-{
-	const struct mal_site *site = arguments->site;
-	char argument[sizeof(site->agent_user) + 16];
-	const struct passwd *entry;
-
-	if (!site->agent || !*site->agent_user)
-		return;
-	entry = getpwnam(site->agent_user);
-	snprintf(argument, sizeof(argument), "agent_user=%s", site->agent_user);
-	if (!entry || entry->pw_uid == 0)
-		complain(arguments, argument,
-			 entry ? "it must not be root: jobs that share CPUs take turns"
-			       : "no such user: jobs that share CPUs take turns");
 }
 
 /* WHERE: empty, or "@PARTITION". */
@@ -342,7 +316,6 @@ static void check_partitions(const struct mal_site_arguments *arguments)
 void mal_site_check(const struct mal_site_arguments *arguments)
 {
 	check_directories(arguments);
-	check_agent_user(arguments);
 	check_fallback(arguments, "");
 	check_partitions(arguments);
 }

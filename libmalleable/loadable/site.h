@@ -34,7 +34,7 @@ void mal_site_parse(struct mal_site_arguments *arguments, int count, char **text
 
 /*
  * Look for what no argument says alone: defaults that policies= does not allow, in each partition
- * too; directories that are not there, and an agent_user= that does not exist. Starts no process.
+ * too; and directories that are not there. Starts no process.
  */
 void mal_site_check(const struct mal_site_arguments *arguments);
 

@@ -132,8 +132,6 @@ bool node_binds(const struct mal_controller *node);
 const char *node_idle(const struct mal_controller *node);
 const char *node_leaving(const struct mal_controller *node);
 const char *node_kept(const struct mal_controller *node);
-const char *node_share(const struct mal_controller *node);
-unsigned int node_min_share(const struct mal_controller *node);
 const char *node_owned(unsigned int rank);
 const char *node_planned(unsigned int rank);
 const char *node_format(const struct mal_cpumask *mask);
@@ -142,7 +140,6 @@ const char *node_format(const struct mal_cpumask *mask);
 void node_set_totals(struct mal_controller *node, struct mal_totals totals);
 void node_set_plausibility(struct mal_controller *node, struct mal_plausibility found);
 void node_set_kept(struct mal_controller *node, const char *cpus);
-void node_set_min_share(struct mal_controller *node, unsigned int cpus);
 void node_set_was_off(struct mal_controller *node);
 /* The file by which the administrator switches off is there, and root's. */
 void node_admin_switch(bool off);

@@ -108,16 +108,6 @@ const char *node_kept(const struct mal_controller *controller)
 	return node_format(&controller->leaving.kept);
 }
 
-const char *node_share(const struct mal_controller *controller)
-{
-	return node_format(&controller->allocation.share);
-}
-
-unsigned int node_min_share(const struct mal_controller *controller)
-{
-	return controller->allocation.min_share;
-}
-
 const char *node_owned(unsigned int rank)
 {
 	struct mal_cpumask mask = {{0}};
@@ -156,19 +146,6 @@ void node_set_kept(struct mal_controller *controller, const char *cpus)
 		0);
 }
 
-void node_set_min_share(struct mal_controller *controller, unsigned int cpus)
-{
-	struct mal_cpumask share = controller->step->allocation, lost = {{0}};
-
-	for (unsigned int cpu = mal_cpumask_count(&share); cpu-- > cpus;) {
-		mal_cpumask_remove(&share, controller->step->cpu[cpu]);
-		mal_cpumask_add(&lost, controller->step->cpu[cpu]);
-	}
-	mal_allocation_set_share(controller, &share);
-	mal_allocation_set_share(controller, &controller->step->allocation);
-	mal_allocation_drop_idle(controller, &lost);
-}
-
 void node_set_was_off(struct mal_controller *controller)
 {
 	controller->off_switch.ever_off = true;
@@ -200,7 +177,6 @@ static const char *wrong_outside(const struct mal_controller *controller)
 {
 	struct mal_cpumask outside = controller->allocation.idle;
 
-	mal_cpumask_union(&outside, &controller->allocation.share);
 	mal_cpumask_union(&outside, &controller->leaving.cpus);
 	mal_cpumask_drop(&outside, &controller->step->allocation);
 	if (mal_cpumask_count(&outside))

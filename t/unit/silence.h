@@ -18,6 +18,5 @@ struct silence_wait {
 	unsigned int ms;
 };
 
-/* Those of parts that a build may lack. */
-extern const struct silence_wait silence_waits_of_agent[] __attribute__((weak));
+/* Those of a part that a build may lack. */
 extern const struct silence_wait silence_waits_of_prover[] __attribute__((weak));

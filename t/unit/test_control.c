@@ -179,7 +179,7 @@ static void ranks_come_first(void **state)
 	assert_int_equal(node_clients_left(), 0);
 }
 
-/* A step without a socket is asked by nobody, also where the agent has said something. */
+/* A step without a socket is asked by nobody. */
 static void nobody_can_ask(void **state)
 {
 	uint32_t wake = node_segment()->header->wake;

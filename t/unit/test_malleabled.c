@@ -436,7 +436,6 @@ static void arguments_are_checked(void **state)
 	assert_int_equal(status_of("--nonesuch"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=x --cpus=0"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 more"), 2);
-	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 --agent-fd=-1"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=1 --cpus=0 --user=x"), 2);
 	assert_int_equal(status_of("--segment-fd=0 --life-fd=0 --cpus=x --libdir=/ --policies=auto "
 				   "--socket=s"),

@@ -240,8 +240,6 @@ static void multiply_each(const struct silence_wait *wait)
 static void each_deadline_is_multiplied(void **state)
 {
 	multiply_each(waits);
-	if (silence_waits_of_agent)
-		multiply_each(silence_waits_of_agent);
 	if (silence_waits_of_prover)
 		multiply_each(silence_waits_of_prover);
 }

@@ -485,9 +485,6 @@ static void nothing_came(void **state)
 static void remarks(void **state)
 {
 	(void)state;
-	does_not_say("beside other jobs");
-	node_set_min_share(node, 3);
-	says("beside other jobs: 3 of its 4 CPUs at least");
 	does_not_say("administrator");
 	node_set_was_off(node);
 	says("switched off by the administrator, at the end or for a time");
@@ -937,7 +934,6 @@ static void status(void **state)
 	has(root, "version", "1");
 	has(root, "node", "\"n1\"");
 	has(root, "cpus", "\"0-3\"");
-	has(root, "share", "\"0-3\"");
 	has(root, "rejected", "null");
 	has(root, "running_s", "3.0");
 	has(root, "windows", "1");

@@ -740,13 +740,9 @@ static void rounds_without_window_are_no_others(void **state)
 /* Another step has a part of the CPUs for a time. */
 static void other_steps_are_no_others(void **state)
 {
-	struct mal_cpumask share;
-	struct mal_error err;
-
 	(void)state;
 	take_windows(3, 1);
-	assert_int_equal(mal_cpumask_parse("0-3", &share, &err), 0);
-	mal_allocation_set_share(node, &share);
+	assert_string_equal(node_ask(node, "peers we:0-3:0-7 they:4-5:0-7"), "ok\n");
 	take_windows(3, 0.5);
 	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
 }

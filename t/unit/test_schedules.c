@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_schedules.c: random schedules: ranks come, end, are killed and lie; CPUs are offered,
- * withdrawn, lent and ordered; the agent and the
- * administrator change their minds. Whatever happens, a CPU has one owner, a rank that runs has a
- * CPU, and nothing is outside the allocation.
+ * withdrawn, lent and ordered; the administrator switches off and on. Whatever happens, a CPU has
+ * one owner, a rank that runs has a CPU, and nothing is outside the allocation.
  *
  * A schedule that fails is run again by itself: SEED=N t/unit/test_schedules.
  */
@@ -11,10 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "libmalleable/agent/protocol.h"
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
@@ -22,7 +18,6 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/report_text.h"
-#include "libmalleable/controller/share.h"
 #include "libmalleable/core/request.h"
 
 #define SCHEDULES 600u
@@ -35,7 +30,6 @@
 
 static struct mal_controller *node;
 static uint64_t seed, random_state;
-static int agent;
 /* What is being told, for the case that it is wrong. */
 static char happened[STEPS * 48];
 
@@ -61,7 +55,6 @@ static void come(unsigned int rank)
 	if (!runs(rank))
 		node_rank_start(rank);
 	mal_ranks_update(node);
-	mal_share_update(node);
 	node_obey();
 }
 
@@ -183,35 +176,12 @@ static void come_and_go(void)
 		mal_evict_withdraw(node, list, NULL);
 }
 
-static void share(void)
-{
-	struct mal_agent_share message = {.number = draw(100)};
-	unsigned int count = 0;
-
-	/*
-	 * As many as there are ranks at least, of those that can be had; it may name others' too.
-	 */
-	for (unsigned int cpu = 0; cpu < RANKS * CPUS; cpu++)
-		if (RANKS * CPUS - cpu <= RANKS - count || draw(2)) {
-			mal_cpumask_add(&message.cpus, cpu);
-			count += count < RANKS;
-		}
-	for (unsigned int i = 0; i < draw(12); i++)
-		mal_cpumask_add(&message.cpus, draw(20));
-	if (agent >= 0 && send(agent, &message, draw(10) ? sizeof(message) : 9, MSG_DONTWAIT) > 0)
-		mal_share_update(node);
-	if (agent >= 0 && draw(40) == 0) {
-		close(agent);
-		agent = -1;
-	}
-}
-
 /* Something happens; its name. */
 static const char *step(void)
 {
 	unsigned int rank = draw(RANKS);
 
-	switch (draw(16)) {
+	switch (draw(15)) {
 	case 0: come(rank); return "come";
 	case 1: leave(rank); return "leave";
 	case 2: die(rank); return "die";
@@ -223,20 +193,19 @@ static const char *step(void)
 	case 5: lend(rank); return "lend";
 	case 6: ask(); return "ask";
 	case 7: come_and_go(); return "come and go";
-	case 8: share(); return "share";
-	case 9:
+	case 8:
 		node_admin_switch(draw(2));
 		node_pass(1.1);
 		mal_admin_switch_update(node);
 		return "switch";
-	case 10:
+	case 9:
 		node_insist(rank, draw(NODE_THREADS), draw(2) ? draw(RANKS * CPUS) : MAL_NO_CPU);
 		return "insist";
-	case 11:
+	case 10:
 		node_pass(0.05);
 		mal_evict_settle(node);
 		return "settle";
-	case 12: mal_evict_rebind(node); return "rebind";
+	case 11: mal_evict_rebind(node); return "rebind";
 	default: work(); return "work";
 	}
 }
@@ -259,8 +228,6 @@ static void end(void)
 	    mal_report_text(node, &report, text, sizeof(text)) >= sizeof(text))
 		fail_msg("seed %llu: the report is too long", (unsigned long long)seed);
 	node_close(node);
-	if (agent >= 0)
-		close(agent);
 }
 
 static void fail_at(unsigned int last, const char *flaw, const char *options)
@@ -271,7 +238,7 @@ static void fail_at(unsigned int last, const char *flaw, const char *options)
 		print_error("rank %u: runs %d, home %s, owns %s\n", rank,
 			    node_rank(node, rank)->running,
 			    node_format(&node_rank(node, rank)->home), node_owned(rank));
-	print_error("idle %s, share %s\n", node_idle(node), node_share(node));
+	print_error("idle %s\n", node_idle(node));
 	fail();
 }
 
@@ -280,19 +247,12 @@ static void run_schedule(uint64_t number)
 	static const char *const policies[] = {"auto",	 "lewi",    "sabo",   "external",
 					       "random", "explore", "observe"};
 	char options[128];
-	int ends[2];
 
 	seed = number;
 	random_state = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	happened[0] = '\0';
-	agent = -1;
 	snprintf(options, sizeof(options), "--off-file=/off --idle=8-11 --policy=%s",
 		 policies[draw(7)]);
-	if (draw(2) && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-		agent = ends[0];
-		snprintf(options + strlen(options), sizeof(options) - strlen(options),
-			 " --agent-fd=%d", ends[1]);
-	}
 	node = node_start(RANKS, CPUS, options);
 	for (unsigned int i = 0; i < STEPS; i++) {
 		const char *name = step(), *flaw = wrong();

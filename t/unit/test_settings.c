@@ -45,7 +45,7 @@ static int set(struct mal_site *fields, const char *name, const char *text, stru
 
 static void each_type_is_stored(void **state)
 {
-	struct mal_site fields = {.share = 1};
+	struct mal_site fields = {.wait_s = 1};
 	struct mal_error err;
 
 	(void)state;
@@ -53,20 +53,12 @@ static void each_type_is_stored(void **state)
 	assert_int_equal(fields.log, MAL_LOG_NONE);
 	assert_int_equal(set(&fields, "comment", "extra", &err), 0);
 	assert_int_equal(fields.comment, MAL_COMMENT_EXTRA);
-	assert_int_equal(set(&fields, "coschedule", "yes", &err), 0);
-	assert_true(fields.coschedule);
-	assert_int_equal(set(&fields, "coschedule", "no", &err), 0);
-	assert_false(fields.coschedule);
-	assert_int_equal(set(&fields, "share", "1024", &err), 0);
-	assert_int_equal(fields.share, 1024);
 	assert_int_equal(set(&fields, "patience", "1000", &err), 0);
 	assert_int_equal(fields.patience, 1000);
 	assert_int_equal(set(&fields, "off_file", "/x", &err), 0);
 	assert_string_equal(fields.off_file, "/x");
 	assert_int_equal(set(&fields, "libdir", "/x y", &err), 0);
 	assert_string_equal(fields.libdir, "/x y");
-	assert_int_equal(set(&fields, "agent_user", "x y", &err), 0);
-	assert_string_equal(fields.agent_user, "x y");
 }
 
 static void a_wrong_value_changes_nothing(void **state)
@@ -79,8 +71,6 @@ static void a_wrong_value_changes_nothing(void **state)
 		{"log", "sys", "must be syslog, slurmd or no"},
 		{"log", "syslog|slurmd", "must be syslog, slurmd or no"},
 		{"comment", "yes", "must be no, admin, system or extra"},
-		{"coschedule", "1", "must be yes or no"},
-		{"share", "0", "must be a number from 1 to 1024"},
 		{"wait", "61", "must be a number from 1 to 60"},
 		{"patience", "0", "must be a number from 1 to 1000"},
 		{"patience", "1001", "must be a number from 1 to 1000"},
@@ -89,9 +79,9 @@ static void a_wrong_value_changes_nothing(void **state)
 		{"libdir", "", "must be an absolute path"},
 		{"report_dir", "reports", "must be an absolute path"},
 	};
-	const struct mal_site before = {.share = 5, .wait_s = 2, .off_file = "/as/it/was"};
+	const struct mal_site before = {.wait_s = 2, .off_file = "/as/it/was"};
 	struct mal_site fields = before;
-	char longest[sizeof(fields.agent_user) + 1];
+	char longest[sizeof(fields.policies) + 1];
 	struct mal_error err;
 
 	(void)state;
@@ -101,10 +91,10 @@ static void a_wrong_value_changes_nothing(void **state)
 	}
 	memset(longest, 'x', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(set(&fields, "agent_user", longest, &err), -1);
-	assert_string_equal(err.text, "longer than 63 bytes");
+	assert_int_equal(set(&fields, "policies", longest, &err), -1);
+	assert_string_equal(err.text, "longer than 255 bytes");
 	assert_memory_equal(&fields, &before, sizeof(fields));
-	assert_int_equal(set(&fields, "agent_user", longest + 1, &err), 0);
+	assert_int_equal(set(&fields, "policies", longest + 1, &err), 0);
 }
 
 static void only_whole_names_are_found(void **state)

@@ -44,7 +44,6 @@ static struct {
 	int task_status;
 	spank_context_t context;
 	int registered; /* what came of the options */
-	int claim;
 	unsigned int launched, ended, outcomes, variables, told, of_step;
 	bool expected;	  /* by the user: that a rank came */
 	int timeout_ms;	  /* of the last wait */
@@ -289,12 +288,6 @@ bool balance_tracker_is_component(uint32_t step_id)
 	return false;
 }
 
-int balance_agent_join(const struct balance_agent_step *sharer)
-{
-	(void)sharer;
-	return -1;
-}
-
 /* A function that has nothing to do. */
 #define IDLE(type, name, arguments, answer) \
 	type name arguments \
@@ -308,8 +301,6 @@ IDLE(void, balance_args_parse, (int count, char **arguments), NOTHING)
 IDLE(int, balance_options_register, (spank_t spank), now.registered)
 IDLE(int, balance_options_check_environment, (void), 0)
 IDLE(void, balance_options_forget_job, (void), NOTHING)
-IDLE(int, balance_agent_start, (const char *path, const char *user, struct mal_error *err), 0)
-IDLE(void, balance_agent_end, (void), NOTHING)
 IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(void, balance_options_fall_back, (void), NOTHING)
 IDLE(void, balance_args_use_step, (spank_t spank), NOTHING)
@@ -326,8 +317,6 @@ IDLE(void, balance_site_report_store,
 IDLE(void, balance_socket_close, (struct balance_socket * socket), NOTHING)
 IDLE(void, balance_socket_remove, (struct balance_socket * socket), NOTHING)
 IDLE(void, balance_sockets_clean_up, (void), NOTHING)
-IDLE(void, balance_agent_leave, (void), NOTHING)
-IDLE(int *, balance_agent_claim, (void), &now.claim)
 IDLE(void, balance_contained_prepare, (void), NOTHING)
 IDLE(void, balance_contained_begin, (void), NOTHING)
 IDLE(pid_t, balance_contained_slurmstepd, (void), 1)

@@ -1,13 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Inside the virtual machine (8 CPUs, cgroup v2): pool=job, steps of a job that pass on CPUs;
-# coschedule=yes, jobs that divide them.
+# Inside the virtual machine (8 CPUs, cgroup v2): pool=job, steps of a job that pass on CPUs.
 . "$(dirname "$0")/../lib.sh"
 need_cluster
-need agent
 [ "$(nproc)" -ge 8 ] || skip_all "needs 8 CPUs: contrib/vm run $0"
-plan 14
-start_cluster --plugin-args "coschedule=yes share@shared=1 share@main=1 log=no"
+plan 8
+start_cluster --plugin-args log=no
 cp "$load" "$work/heavy" && cp "$programs/serial" "$work/light" &&
 	cp "$(command -v sleep)" "$work/resident"
 # Progress: the machine is slow.
@@ -77,36 +75,3 @@ apart() {
 ok "never are two steps on one CPU" apart 2 3 5
 ok "nor is the third step beside another" apart 2 4
 ok "nothing is left" all_of nothing_left "[ ! -e /run/malleable ]"
-
-# Two jobs on the same 8 CPUs.
-# shellcheck disable=SC1091
-. "$work/lib"
-# of_both FILTER: what jq makes of the status of both jobs, the first one first.
-of_both() {
-	nice -n -15 "$stage/bin/malleable" status --here --json 2>/dev/null |
-		jq -c "sort_by(.step) | $1" 2>/dev/null
-}
-is() { [ "$(of_both 'map(.share)')" = "$1" ]; }
-all_have_cpus() {
-	[ "$(of_both 'map(.ranks | map(.count > 0))')" = '[[true,true],[true,true]]' ]
-}
-# went_on WINDOWS: each has ended two more windows at least.
-went_on() { [ "$(of_both "[map(.windows), $1] | transpose | all(.[0] > .[1] + 1)")" = true ]; }
-heavy auto -Q -p shared -n2 -c4
-wait_until is '["0-7"]'
-light auto -Q -p shared -n2 -c4
-ok "coschedule=yes: two jobs have half of the CPUs each" wait_until is '["0-3","4-7"]'
-# Until it has come through MPI_Init a program is no rank, and runs where Slurm has put it. That
-# takes many seconds here.
-ok "and compute there" all_of "wait_until all_have_cpus" \
-	'wait_until went_on "$(of_both "map(.windows)")"'
-nice -n -5 "$srcdir/t/watch.py" 40 heavy light resident >"$work/masks"
-ok "no thread of one on a CPU of the other" apart 2 3
-kill -9 "$(pids_of malleable-agent)"
-ok "the agent killed: both have all of them" wait_until is '["0-7","0-7"]'
-pkill -x heavy
-pkill -x light
-wait
-ok "nothing is left of them" nothing_left
-"$srcdir/contrib/cluster" stop >/dev/null
-ok "nor of the agent" [ ! -e /run/malleable.agent ]

@@ -16,7 +16,6 @@ class Malleable(AutotoolsPackage):
 
     variant("pmix", default=True, description="One report over all nodes")
     variant("prover", default=True, description="Which parallel regions may have any team")
-    variant("agent", default=True, description="Jobs that share CPUs divide them")
     variant("seccomp", default=True, description="A filter of system calls for the controller")
     variant("libdw", default=True, description="Source lines in malleable inspect")
     variant("ncurses", default=True, description="malleable top")
@@ -44,7 +43,6 @@ class Malleable(AutotoolsPackage):
             f"--with-omp-tools={spec['llvm-openmp'].prefix.include}",
             *self.with_or_without("pmix"),
             *self.with_or_without("prover"),
-            *self.with_or_without("agent"),
             *self.with_or_without("seccomp"),
             *self.with_or_without("libdw"),
             *self.with_or_without("ncurses"),

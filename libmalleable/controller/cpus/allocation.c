@@ -6,11 +6,7 @@
 
 void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle)
 {
-	struct mal_allocation *allocation = &controller->allocation;
-
-	allocation->idle = *idle;
-	allocation->share = controller->step->allocation;
-	allocation->min_share = mal_cpumask_count(&allocation->share);
+	controller->allocation.idle = *idle;
 }
 
 int mal_allocation_parse(const struct mal_controller *controller, const char *list,
@@ -30,29 +26,6 @@ void mal_allocation_add_idle(struct mal_controller *controller, const struct mal
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	mal_cpumask_drop(&controller->allocation.idle, cpus);
-}
-
-void mal_allocation_set_share(struct mal_controller *controller, const struct mal_cpumask *share)
-{
-	struct mal_allocation *allocation = &controller->allocation;
-	struct mal_cpumask gained = *share, lost;
-	unsigned int count = mal_cpumask_count(share);
-
-	mal_cpumask_drop(&gained, &allocation->share);
-	allocation->share = *share;
-	if (count < allocation->min_share)
-		allocation->min_share = count;
-	lost = mal_allocation_foreign(controller);
-	mal_cpumask_union(&allocation->idle, &gained);
-	mal_cpumask_drop(&allocation->idle, &lost);
-}
-
-struct mal_cpumask mal_allocation_foreign(const struct mal_controller *controller)
-{
-	struct mal_cpumask cpus = controller->step->allocation;
-
-	mal_cpumask_drop(&cpus, &controller->allocation.share);
-	return cpus;
 }
 
 void mal_allocation_read_places(struct mal_controller *controller)

@@ -2,13 +2,13 @@
 /*
  * allocation.h: the CPUs of the allocation: which of them the ranks may have now, and their places.
  *
- * Invariant: A CPU outside of the share is not idle (t/unit/test_share.c: shared).
+ * Invariant: No CPU outside of the allocation is idle (t/unit/test_idle.c: offered).
  */
 #pragma once
 
 #include "libmalleable/controller/state/controller.h"
 
-/* The share is all of the step's allocation, and IDLE are idle. */
+/* IDLE are idle at first. */
 void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle);
 
 /* The CPUs in LIST that are of the allocation. Returns 0, or -1 with ERR: no list. */
@@ -18,12 +18,6 @@ int mal_allocation_parse(const struct mal_controller *controller, const char *li
 /* CPUS of the allocation are idle from now on, or are so no more. */
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus);
-
-/* The share is SHARE from now on. CPUs that are new in it are idle, CPUs outside of it are not. */
-void mal_allocation_set_share(struct mal_controller *controller, const struct mal_cpumask *share);
-
-/* The CPUs of the allocation that are not in the share. */
-struct mal_cpumask mal_allocation_foreign(const struct mal_controller *controller);
 
 /*
  * Read which CPUs share an L3, a NUMA node, a package (hwloc), and write it into the segment for

@@ -221,21 +221,15 @@ void mal_evict_receive(struct mal_controller *controller, unsigned int rank)
 	mal_notify_cpus_changed(controller, rank);
 }
 
-/* May its ranks run on CPUs, as far as the kernel knows, that are others' now? */
-static bool shares_its_cpuset(const struct mal_controller *controller)
-{
-	struct mal_cpumask foreign = mal_allocation_foreign(controller);
-
-	return controller->pool || mal_cpumask_count(&controller->leaving.cpus) ||
-	       (!controller->off_switch.off_now && mal_cpumask_count(&foreign));
-}
-
 void mal_evict_settle(struct mal_controller *controller)
 {
 	uint64_t now = mal_ticks();
 	double period = controller->settling.until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
 
-	if ((!controller->settling.until && !shares_its_cpuset(controller)) ||
+	/* Its ranks may run on CPUs, as far as the kernel knows, that are others' now. */
+	bool shares = controller->pool || mal_cpumask_count(&controller->leaving.cpus);
+
+	if ((!controller->settling.until && !shares) ||
 	    mal_ticks_to_s(now - controller->settling.looked) < period)
 		return;
 	controller->settling.looked = now;
@@ -258,7 +252,8 @@ void mal_evict_idle(struct mal_controller *controller)
 	vacate(controller, &cpus);
 }
 
-bool mal_evict_cpus(struct mal_controller *controller, const struct mal_cpumask *cpus)
+/* Returns whether all threads have left CPUS, which are nobody's from this moment. */
+static bool release(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
 	bool first;
 
@@ -287,9 +282,8 @@ int mal_evict_withdraw(struct mal_controller *controller, const char *list, stru
 	if (mal_allocation_parse(controller, list, &mask, err) < 0)
 		return -1;
 	mal_allocation_drop_idle(controller, &mask);
-	return mal_evict_cpus(controller, &mask)
-		       ? 0
-		       : mal_fail(err, "CPUs of %.200s are not left yet", list);
+	return release(controller, &mask) ? 0
+					  : mal_fail(err, "CPUs of %.200s are not left yet", list);
 }
 
 void mal_evict_rebind(struct mal_controller *controller)

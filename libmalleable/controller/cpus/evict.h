@@ -10,16 +10,11 @@
 #include "libmalleable/controller/state/controller.h"
 
 /*
- * Nobody owns CPUS from this moment. They are another step's when all threads have left them, as
- * the kernel says of each thread. Returns true if all have, false where they need longer: the call
- * waits for some ms; then the CPUs are being left (leaving.h), and mal_evict_settle() goes on. A
- * rank that has no CPU any more gets one of a rank that has several.
- */
-bool mal_evict_cpus(struct mal_controller *controller, const struct mal_cpumask *cpus);
-
-/*
- * The CPUs in LIST are not idle any more, and left as above. Returns 0, or -1 with ERR where they
- * need longer, or LIST is no list.
+ * The CPUs in LIST are not idle any more, and nobody owns them from this moment. They are another
+ * step's when all threads have left them, as the kernel says of each thread. Returns 0 if all have,
+ * or -1 with ERR: LIST is no list, or they need longer: the call waits for some ms; then the CPUs
+ * are being left (leaving.h), and mal_evict_settle() goes on. A rank that has no CPU any more gets
+ * one of a rank that has several.
  */
 int mal_evict_withdraw(struct mal_controller *controller, const char *list, struct mal_error *err);
 
@@ -32,8 +27,8 @@ void mal_evict_receive(struct mal_controller *controller, unsigned int rank);
 /*
  * Call it in each turn of the loop. A rank that was about to bind its threads when CPUs were taken
  * away may still bind them there, before it sees the change. So this looks every 20 ms for a
- * second, and sends them away again. With a pool, or a share of CPUs, it looks once a second
- * without end, as a program may set affinities itself.
+ * second, and sends them away again. With a pool it looks once a second without end, as a
+ * program may set affinities itself.
  */
 void mal_evict_settle(struct mal_controller *controller);
 

@@ -39,12 +39,6 @@ static unsigned int find_rank_without_cpu(const struct mal_controller *controlle
 	return rank;
 }
 
-static bool is_ours(const struct mal_controller *controller, unsigned int cpu)
-{
-	return mal_cpumask_has(&controller->allocation.idle, cpu) &&
-	       mal_cpumask_has(&controller->allocation.share, cpu);
-}
-
 void mal_idle_hand_out(struct mal_controller *controller)
 {
 	unsigned int ranks = controller->step->segment.rank_count;
@@ -58,7 +52,8 @@ void mal_idle_hand_out(struct mal_controller *controller)
 		unsigned int cpu = controller->step->cpu[i], taker;
 
 		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY ||
-		    !(controller->off_switch.off_now || is_ours(controller, cpu)))
+		    !(controller->off_switch.off_now ||
+		      mal_cpumask_has(&controller->allocation.idle, cpu)))
 			continue;
 		taker = controller->off_switch.off_now ? ranks
 						       : find_rank_without_cpu(controller, counts);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 
 /* Of a thread or process that has ended, nothing else. */
@@ -125,9 +124,5 @@ bool mal_leaving_is_over(const struct mal_controller *controller, const struct m
 
 void mal_leaving_give_up(struct mal_controller *controller)
 {
-	struct mal_cpumask kept = controller->leaving.cpus;
-	struct mal_cpumask foreign = mal_allocation_foreign(controller);
-
-	mal_cpumask_drop(&kept, &foreign);
-	mal_cpumask_union(&controller->leaving.kept, &kept);
+	mal_cpumask_union(&controller->leaving.kept, &controller->leaving.cpus);
 }

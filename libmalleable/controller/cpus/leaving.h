@@ -40,6 +40,6 @@ bool mal_leaving_is_over(const struct mal_controller *controller, const struct m
 
 /*
  * The time for it is over: the report names those that are left over, as the program binds threads
- * there itself. Not those of other jobs, which use them all the same.
+ * there itself.
  */
 void mal_leaving_give_up(struct mal_controller *controller);

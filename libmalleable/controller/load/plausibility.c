@@ -161,10 +161,10 @@ static bool works_unseen(const struct mal_sample *sample, const struct mal_cpu_t
  */
 static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 {
-	const struct mal_cpumask none = {{0}}, foreign = mal_allocation_foreign(controller);
+	const struct mal_cpumask none = {{0}};
 	struct mal_cpumask cpus = controller->allocation.idle;
 
-	if (controller->pool || mal_cpumask_count(&foreign))
+	if (controller->pool)
 		return none;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_view *view = &controller->ranks[rank];

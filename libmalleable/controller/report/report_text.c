@@ -447,9 +447,6 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	if (controller->deciding.rejected)
 		mal_text_add(&text, "policy %s was rejected: %s\n",
 			     controller->deciding.policy->name, controller->deciding.rejected);
-	if (controller->allocation.min_share < controller->step->cpu_count)
-		mal_text_add(&text, "beside other jobs: %u of its %u CPUs at least\n",
-			     controller->allocation.min_share, controller->step->cpu_count);
 	if (controller->off_switch.ever_off)
 		mal_text_add(&text,
 			     "switched off by the administrator, at the end or for a time\n");

@@ -100,14 +100,14 @@ char *mal_status_json(const struct mal_controller *controller)
 	bool known = !mal_others_are_many(parts);
 	double share = known ? mal_totals_got(controller) : NAN;
 	json_t *ranks = json_array(), *object;
-	char cpus[MAL_CPUMASK_TEXT], shares[MAL_CPUMASK_TEXT], others[MAL_OTHERS_TEXT], *text;
+	char cpus[MAL_CPUMASK_TEXT], others[MAL_OTHERS_TEXT], *text;
 
 	read_use(controller, uses);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (controller->ranks[rank].known)
 			json_array_append_new(ranks, rank_json(controller, rank, &uses[rank]));
 	object = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s?, s:s?, s:s, s:s, s:f, s:i, s:f, s:o, s:f, s:o, s:i, "
+		"{s:i, s:s, s:s, s:s, s:s?, s:s?, s:s, s:f, s:i, s:f, s:o, s:f, s:o, s:i, "
 		"s:o}",
 		"version", STATUS_VERSION, "step", controller->step->arguments.step, "node",
 		controller->step->arguments.node, "policy", controller->deciding.policy->name,
@@ -115,9 +115,8 @@ char *mal_status_json(const struct mal_controller *controller)
 		controller->off_switch.off_now ? "switched off by the administrator"
 					       : controller->deciding.rejected,
 		"no_estimate", known ? NULL : mal_others_say(parts, others), "cpus",
-		mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)), "share",
-		mal_cpumask_format(&controller->allocation.share, shares, sizeof(shares)),
-		"running_s", mal_ticks_to_s(mal_ticks() - controller->step->started), "windows",
+		mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)), "running_s",
+		mal_ticks_to_s(mal_ticks() - controller->step->started), "windows",
 		(int)controller->totals.windows, "measured_s", controller->totals.elapsed_s,
 		"unbalanced_s", mal_json_number(known ? controller->totals.off_s : NAN), "ideal_s",
 		controller->totals.ideal_s, "share_of_attainable", mal_json_number(share), "plans",

@@ -78,14 +78,11 @@ struct mal_deciding {
 };
 
 /*
- * The CPUs of the allocation: which of them the ranks may have now, and their places. Ranks may
- * have the step's share where jobs share CPUs, and the idle ones, which are the step's for as long
- * as nobody else needs them.
+ * The CPUs of the allocation: which of them are idle, the step's for as long as nobody else needs
+ * them, and their places.
  */
 struct mal_allocation {
 	struct mal_cpumask idle;
-	struct mal_cpumask share; /* without an agent that says otherwise all of the allocation */
-	unsigned int min_share;	  /* CPUs in it at any time, at least */
 	/* Places of the CPUs of the step, in order; all are 0 until they were read. */
 	bool read;
 	unsigned int core[MAL_MAX_CPUS], l3[MAL_MAX_CPUS], numa[MAL_MAX_CPUS],
@@ -221,12 +218,6 @@ struct mal_controller {
 		uint64_t looked;
 	} settling;	       /* cpus/evict.h */
 	struct mal_pool *pool; /* cpus/pool.h; NULL without pool=job */
-	struct {
-		bool connected;
-		int fd;
-		bool owed;	 /* the last share has not been answered */
-		uint64_t number; /* of that share */
-	} agent;		 /* controller/agent alone */
 	/* What the ranks do. */
 	struct mal_sampling sampling; /* load/sampling.h alone */
 	struct mal_totals totals;     /* load/totals.h */

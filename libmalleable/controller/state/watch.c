@@ -89,8 +89,3 @@ void mal_watch_channel(int fd)
 	/* What is new is told once: the controller takes all that waits. */
 	add(fd, EPOLLET, CHANNEL);
 }
-
-void mal_watch_forget(int fd)
-{
-	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-}

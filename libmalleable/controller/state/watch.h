@@ -24,6 +24,3 @@ void mal_watch_process(int32_t pid);
  * Also watch socket FD: whatever comes sets controller->asked and wakes.
  */
 void mal_watch_channel(int fd);
-
-/* Do not watch socket FD any more. Call it before FD is closed. */
-void mal_watch_forget(int fd);
