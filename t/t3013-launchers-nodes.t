@@ -25,7 +25,7 @@ ok "the batch script's node is balanced, and has the report" all_of "exits 0" \
 lines() { [ "$(grep -c '^balance: ' err)" = "$1" ] || { echo "# not $1 lines"; false; }; }
 ok "which is on both nodes, with one line on them together" all_of \
 	"complains '^balance: step [0-9]+\.[0-9]+ on $(hostname -s)-2: auto, 2 ranks'" \
-	"complains '^balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes'" "lines 4" \
+	"complains '^balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes'" "lines 3" \
 	"report_has '.between_nodes | .nodes == 2 and (.per_node | length) == 2'"
 mv report.json.*.0 report.json
 ok "so is the other one, whose ranks a daemon forks" report_has '.ranks == 2'
