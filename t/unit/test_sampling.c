@@ -380,6 +380,25 @@ static void no_window(void **state)
 	}
 }
 
+/* A rank whose first sample is of the middle of a phase did less by the end of that than others. */
+static void first_is_of_whole_phases(void **state)
+{
+	struct mal_snapshot said;
+
+	(void)state;
+	all_say(1, 0.5);
+	said = node_said(2);
+	said.kind = MAL_BOUNDARY_CALL;
+	node_lie(2, &said);
+	node_take(node);
+	all_say(1, 0.5);
+	node_take(node);
+	assert_int_equal(node_totals(node)->windows, 0);
+	all_say(1, 0.5);
+	node_take(node);
+	assert_int_equal(node_totals(node)->windows, 1);
+}
+
 /* What is too short to tell work from noise goes on growing. */
 static void too_short(void **state)
 {
@@ -987,6 +1006,7 @@ int main(void)
 		CASE(claims_are_bounded),
 		CASE(backwards),
 		CASE(no_window),
+		CASE(first_is_of_whole_phases),
 		CASE(too_short),
 		CASE(stride_grows),
 		CASE(windows_grow),

@@ -270,6 +270,19 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 	controller->sampling.was = controller->sampling.kind;
 }
 
+/*
+ * Whether NOW is whole phases after BEFORE. A sample that a rank gave by the clock, in the middle of
+ * a phase at whose end all meet, would make its work too small beside that of the others.
+ */
+static bool is_of_phases(const struct mal_sampling *sampling, const struct mal_snapshot *before,
+			 const struct mal_snapshot *now)
+{
+	enum mal_boundary_kind kind =
+		sampling->kind > sampling->was ? sampling->kind : sampling->was;
+
+	return kind <= MAL_BOUNDARY_PERIOD || (before->kind == kind && now->kind == kind);
+}
+
 bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 {
 	struct mal_snapshot snapshots[MAL_MAX_RANKS];
@@ -291,7 +304,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 			continue;
 		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
 		    now->round != sampling->windows.round || !before->valid ||
-		    (sampling->was > MAL_BOUNDARY_PERIOD && now->kind != sampling->was) ||
+		    !is_of_phases(sampling, &before->snapshot, now) ||
 		    now->tick <= before->snapshot.tick) {
 			window = false;
 			continue;
