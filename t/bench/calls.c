@@ -180,7 +180,6 @@ static void shortest(const char *name, void (*what)(void), int halves, long batc
 static void between_ranks(long batches)
 {
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
-	region();
 	shortest("half", ping_pong, 2, batches);
 	shortest("allreduce", sum, 1, batches);
 	shortest("bcast", cast, 2, batches);
@@ -188,10 +187,15 @@ static void between_ranks(long batches)
 	shortest("waitall", wait_for_all, 1, batches);
 }
 
-/* calls region|call|test|wait|latency N: only these, N times, for counting instructions. */
+/*
+ * calls region|call|test|wait N: only these, N times, for counting instructions;
+ * latency|messages N: messages between two ranks, after a region and without one.
+ */
 static void repeat(const char *what, long count)
 {
-	if (strcmp(what, "latency") == 0) {
+	if (strcmp(what, "latency") == 0)
+		region();
+	if (strcmp(what, "latency") == 0 || strcmp(what, "messages") == 0) {
 		between_ranks(count);
 		return;
 	}
