@@ -66,6 +66,17 @@ lends=$(sum lends)
 ended
 ok "but not where a thread of the rank computes" all_of "exits 0" "says 'ten times'" \
 	"[ $lends = 0 ]"
+# Of 20 bursts; the first may come before there is anything to lend.
+had() { [ "$(grep -c alone "$work/out")" -gt 21 ]; }
+median() { grep alone "$work/out" | sed -n 2,21p | cut -d' ' -f3 | sort -n | sed -n 10p; }
+if full; then
+	step lewi "$programs/waits" "$work/stop" bursts
+	wait_until had
+	ended
+	echo "# a thread that begins to compute while CPUs are lent is alone after $(median) ms"
+	ok "a thread that begins to compute has its rank's CPU within 5 ms" all_of "exits 0" \
+		"report_has '.cpu_changes.evictions > 0'" 'awk "BEGIN { exit !($(median) < 5) }"'
+fi
 step lewi,calls=collective "$programs/waits" "$work/stop"
 wait_until says 'ten times' >"$work/log"
 lends=$(sum lends)

@@ -4,7 +4,8 @@
  * in 30 regions of 3 ms before it sends. There is a collective call at the start, and no more after
  * that. The tenth time is told. HOW: pauses, of 10 ms between calls of MPI_Test, in place of
  * MPI_Recv; ticks, each rank has a thread of its own that sleeps for 100 ms at a time; computes,
- * that thread does so.
+ * that thread does so; bursts, that of rank 1 computes for 20 ms after each sleep, and tells after
+ * how many ms it had a CPU for itself.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -13,11 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now_s(void)
+/* The kernel took the CPU from a thread that sees no time for so long. */
+#define GONE_S 200e-6
+#define BURST_S 20e-3
+
+static double now_of(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
@@ -25,9 +30,9 @@ static void compute(void)
 {
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < 12; i++) {
-		double begin = now_s();
+		double begin = now_of(CLOCK_THREAD_CPUTIME_ID);
 
-		while (now_s() - begin < 250e-6)
+		while (now_of(CLOCK_THREAD_CPUTIME_ID) - begin < 250e-6)
 			;
 	}
 }
@@ -37,6 +42,22 @@ static void *tick(void *computes)
 	while (computes || usleep(100000) == 0)
 		;
 	return NULL;
+}
+
+static void *burst(void *nothing)
+{
+	while (usleep(100000) == 0) {
+		double begin = now_of(CLOCK_MONOTONIC), last = begin, alone = begin, now;
+
+		while ((now = now_of(CLOCK_MONOTONIC)) - begin < BURST_S) {
+			if (now - last > GONE_S)
+				alone = now;
+			last = now;
+		}
+		printf("alone after %.3f ms\n", (alone - begin) * 1e3);
+		fflush(stdout);
+	}
+	return nothing;
 }
 
 static void poll_with_pauses(int *on)
@@ -60,6 +81,8 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (strcmp(how, "ticks") == 0 || strcmp(how, "computes") == 0)
 		pthread_create(&thread, NULL, tick, *how == 'c' ? &on : NULL);
+	if (strcmp(how, "bursts") == 0 && rank == 1)
+		pthread_create(&thread, NULL, burst, NULL);
 	for (int i = 1; on; i++) {
 		for (int j = 0; rank == 0 && j < 30; j++)
 			compute();
