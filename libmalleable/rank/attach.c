@@ -29,6 +29,7 @@
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
+#include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/tools.h"
@@ -281,6 +282,7 @@ static void leave(struct mal_rank *rank)
 	if (!rank->active || rank->slot->pid != getpid())
 		return;
 	rank->active = false;
+	mal_phase_end(rank);
 	mal_cpus_leave(rank);
 	mal_futex_post(&rank->segment.header->wake);
 }

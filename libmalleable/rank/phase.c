@@ -79,9 +79,9 @@ void mal_phase_count_calls(struct mal_rank *rank)
 	rank->polls.calls = calls;
 }
 
-static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
+/* What the rank did so far, of ROUND, at a boundary of KIND. */
+static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 {
-	struct mal_header *header = rank->segment.header;
 	struct mal_counters *count = &rank->slot->count;
 	uint64_t now = mal_ticks();
 	struct mal_snapshot snapshot;
@@ -109,9 +109,16 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 	add_cpu_time(rank, &snapshot);
 	mal_outside_sample(rank, &snapshot);
 
-	rank->phase.sampled_round = round;
 	rank->phase.last_sample = snapshot.tick;
 	mal_snapshot_write(rank->slot, &snapshot);
+}
+
+static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_boundary_kind kind)
+{
+	struct mal_header *header = rank->segment.header;
+
+	rank->phase.sampled_round = round;
+	write_snapshot(rank, round, kind);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
 }
@@ -235,4 +242,10 @@ void mal_phase_region(const void *where)
 	    mal_period_event(&mal.phase.period,
 			     (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
+}
+
+void mal_phase_end(struct mal_rank *rank)
+{
+	if (mal_self.primary && !rank->region.depth && !mal_self.mpi_depth)
+		write_snapshot(rank, rank->phase.sampled_round, rank->slot->snapshot.kind);
 }

@@ -28,5 +28,11 @@ static inline bool mal_phase_has_plan(const struct mal_rank *rank)
  */
 void mal_phase_follow_plan(struct mal_rank *rank);
 
+/*
+ * The rank ends: what it did since its last sample is part of no window, but of the report. In a
+ * thread that ends the process from elsewhere than the program's serial part it does nothing.
+ */
+void mal_phase_end(struct mal_rank *rank);
+
 /* A region at code address WHERE ended. Regions that repeat are boundaries if nobody meets. */
 void mal_phase_region(const void *where);

@@ -357,6 +357,11 @@ void node_say(unsigned int rank, double work_s, double serial_s, double mpi_s)
 	said.team = NODE_TEAM;
 	node_slot(rank)->count.boundaries[MAL_BOUNDARY_COLLECTIVE] =
 		said.boundaries[MAL_BOUNDARY_COLLECTIVE];
+	node_slot(rank)->count.serial = said.serial;
+	node_slot(rank)->count.mpi = said.mpi;
+	node_slot(rank)->count.region = said.region;
+	node_slot(rank)->count.thread_ticks = said.thread_ticks;
+	mal_thread_slot(&node.ranks, rank, 0)->busy = said.busy;
 	node_lie(rank, &said);
 }
 

@@ -147,6 +147,7 @@ STUB(void, mal_outside_look_at_polls, (struct mal_rank * rank, uint64_t now), NO
 STUB(void, mal_outside_sample, (struct mal_rank * rank, struct mal_snapshot *snapshot), NOTHING)
 STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
 STUB(void, mal_phase_count_calls, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_phase_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_follow_plan, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)
 STUB(void, mal_prove, (void), NOTHING)

@@ -185,6 +185,30 @@ static void answers_are_followed(void **state)
 	give_way = NULL;
 }
 
+/* What a rank did since its last sample is told as it ends, and answers no round. */
+static void ends(void **state)
+{
+	struct mal_snapshot said, last;
+
+	(void)state;
+	mal_self.primary = true;
+	begin_round(MAL_BOUNDARY_MARK, 1);
+	assert_true(says_sample(MAL_BOUNDARY_MARK));
+	assert_true(mal_snapshot_read(mal.slot, &said));
+	turn_clock(7 * MS);
+	mal.region.depth = 1;
+	mal_phase_end(&mal);
+	assert_true(mal_snapshot_read(mal.slot, &last));
+	assert_memory_equal(&last, &said, sizeof(said));
+	mal.region.depth = 0;
+	mal_phase_end(&mal);
+	assert_true(mal_snapshot_read(mal.slot, &last));
+	assert_int_equal(last.serial - said.serial, mal_s_to_ticks(7e-3));
+	assert_int_equal(last.round, said.round);
+	assert_int_equal(last.kind, MAL_BOUNDARY_MARK);
+	assert_int_equal(header->arrivals, 1);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -196,6 +220,7 @@ int main(void)
 		CASE(regions_that_repeat),
 		CASE(what_the_controller_checks_by),
 		CASE(answers_are_followed),
+		CASE(ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

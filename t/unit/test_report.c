@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
@@ -165,11 +166,49 @@ static void balanced(void **state)
 				     .balance_before = 20,
 				     .balance_after = 20});
 	says("balanced as it is: nothing to gain in 20.000 s");
-	says("parallel efficiency 50.0 % = MPI 62.5 % x OpenMP 80.0 %");
-	says("  MPI = load balance 83.3 % x communication 75.0 %");
-	says("  OpenMP = serial parts 90.0 % x regions 88.9 %");
 	measured(times(25, 20, 20));
 	says("balanced as it is: nothing to gain; 25.000 s, estimated 20.000 s without");
+}
+
+/* RANK did so much in all, in seconds; INSIDE: of its two threads in regions. */
+static void did(unsigned int rank, double serial_s, double mpi_s, double inside_s, double work_s)
+{
+	struct mal_counters *count = &node_slot(rank)->count;
+
+	count->serial = mal_s_to_ticks(serial_s);
+	count->mpi = mal_s_to_ticks(mpi_s);
+	count->region = mal_s_to_ticks(inside_s / 2);
+	count->thread_ticks = mal_s_to_ticks(inside_s);
+	node_thread(rank, 0)->busy = mal_s_to_ticks(work_s / 4);
+	node_thread(rank, 1)->busy = mal_s_to_ticks(work_s * 3 / 4);
+}
+
+/* Efficiencies are of all that ranks did, windows or not; what is not known is no 0. */
+static void efficiencies_of_all(void **state)
+{
+	(void)state;
+	node_pass(10);
+	node_set_totals(node, (struct mal_totals){0});
+	did(0, 1, 0, 6, 5);
+	did(1, 0, 2, 4, 4);
+	says("too short to measure: fewer than two phase boundaries were seen");
+	says("parallel efficiency 62.5 % = MPI 75.0 % x OpenMP 83.3 %");
+	says("  MPI = load balance 75.0 % x communication 100.0 %");
+	says("  OpenMP = serial parts 91.7 % x regions 90.9 %");
+	/* What threads without slots did, only a sample tells. */
+	node_slot(1)->unmanaged = true;
+	node_slot(1)->snapshot.busy = mal_s_to_ticks(2);
+	node_slot(1)->snapshot.serial = 0;
+	says("parallel efficiency 50.0 % = MPI 75.0 % x OpenMP 66.7 %");
+	node_slot(1)->snapshot.tick = 0;
+	does_not_say("efficiency");
+	/* It claims more than there was time for. */
+	node_slot(1)->unmanaged = false;
+	did(1, 1e9, 1e9, 1e9, 1e9);
+	says("parallel efficiency 100.0 % and noise = MPI 100.0 % and noise x OpenMP 100.0 %");
+	did(0, 0, 0, 0, 0);
+	did(1, 0, 0, 0, 0);
+	does_not_say("efficiency");
 }
 
 /* Nothing to gain, but not balanced: a rank has less to do, and no CPU helps one thread. */
@@ -808,8 +847,8 @@ static void json(void **state)
 	    "balance_after\":0.6667,"
 	    "\"hybrid_efficiency\":0.6667}");
 	has(root, "efficiency",
-	    "{\"parallel\":0.6667,\"mpi\":{\"parallel\":0.6667,\"load_balance\":0.6667,"
-	    "\"communication\":1.0},\"openmp\":{\"parallel\":1.0,\"serial\":1.0,"
+	    "{\"parallel\":0.5625,\"mpi\":{\"parallel\":0.5625,\"load_balance\":0.6429,"
+	    "\"communication\":0.875},\"openmp\":{\"parallel\":1.0,\"serial\":1.0,"
 	    "\"regions\":1.0}}");
 	has(root, "job", "7");
 	has(root, "command", "[\"./app\",\"--steps=3\",\"?\"]");
@@ -1083,6 +1122,7 @@ int main(void)
 		CASE(of_known_step),
 		CASE(counts),
 		CASE(balanced),
+		CASE(efficiencies_of_all),
 		CASE(too_short),
 		CASE(serial),
 		CASE(unseen),

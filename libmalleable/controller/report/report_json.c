@@ -26,53 +26,59 @@
 #include "policies/decide/simulation.h"
 #include "policies/model/efficiency.h"
 
-/* The version of DLB whose keys these are. */
+/* The last version of DLB whose keys these are. */
 #define KEYS_OF "3.8"
 
-/* As an integer of ns; noise may make a difference negative. */
+/* As an integer of ns; noise may make a difference negative. Null: not known. */
 static json_t *ns(double seconds)
 {
-	return json_integer(seconds > 0 ? (json_int_t)(seconds * 1e9) : 0);
+	return isnan(seconds) ? json_null()
+			      : json_integer(seconds > 0 ? (json_int_t)(seconds * 1e9) : 0);
 }
 
-static json_t *talp_metrics(const struct mal_cpu_seconds *cpus, unsigned int rank_count,
-			    unsigned int cpu_count, double elapsed_s)
+static json_t *talp_metrics(const struct mal_report *report, unsigned int cpu_count)
 {
+	const struct mal_cpu_seconds *cpus = &report->whole.cpus;
 	struct mal_efficiencies part = mal_efficiencies(cpus);
+	double known = report->whole.elapsed_s > 0 ? 1 : NAN;
+	double alone_s = known * (cpus->computing_s - cpus->threads_s);
 
-	return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o, s:f, s:o, s:o, s:f, s:o}",
-			 "numCpus", (int)cpu_count, "numMpiRanks", (int)rank_count, "cycles", 0,
-			 "instructions", 0, "elapsedTime", ns(elapsed_s), "usefulTime",
-			 ns(cpus->useful_s), "mpiTime", ns(cpus->all_s - cpus->computing_s),
-			 "ompLoadImbalanceTime", ns(cpus->threads_s - cpus->useful_s),
-			 "ompSchedulingTime", json_integer(0), "ompOutsideParallelTime",
-			 ns(cpus->computing_s - cpus->threads_s), "parallelEfficiency",
-			 mal_json_number(part.parallel), "mpiParallelEfficiency",
-			 mal_json_number(part.mpi), "mpiCommunicationEfficiency",
-			 mal_json_number(part.communication), "mpiLoadBalance",
-			 mal_json_number(part.load_balance), "mpiLoadBalanceIn",
-			 mal_json_number(part.load_balance), "mpiLoadBalanceOut", 1.0,
-			 "ompParallelEfficiency", mal_json_number(part.openmp), "ompLoadBalance",
-			 mal_json_number(part.regions), "ompSchedulingEfficiency", 1.0,
-			 "ompCoverageEfficiency", mal_json_number(part.serial));
+	return json_pack(
+		"{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:f, s:o, s:o}",
+		"numCpus", (int)cpu_count, "numMpiRanks", (int)report->ranks, "cycles", 0,
+		"instructions", 0, "numMpiCalls", json_null(), "numOmpParallels",
+		json_integer((json_int_t)report->whole.regions), "numOmpThreads",
+		json_integer((json_int_t)report->whole.threads), "elapsedTime",
+		ns(known * report->whole.elapsed_s), "usefulTime", ns(known * cpus->useful_s),
+		"mpiTime", ns(known * report->whole.mpi_s), "mpiWorkerIdleTime",
+		ns(known * report->whole.mpi_idle_s), "ompLoadImbalanceTime",
+		ns(known * (cpus->threads_s - cpus->useful_s)), "ompSchedulingTime",
+		json_integer(0), "ompOutsideParallelTime", ns(alone_s), "ompSerializationTime",
+		ns(alone_s + report->whole.mpi_idle_s), "parallelEfficiency",
+		mal_json_number(part.parallel), "mpiParallelEfficiency", mal_json_number(part.mpi),
+		"mpiCommunicationEfficiency", mal_json_number(part.communication), "mpiLoadBalance",
+		mal_json_number(part.load_balance), "mpiLoadBalanceIn",
+		mal_json_number(part.load_balance), "mpiLoadBalanceOut", 1.0,
+		"ompParallelEfficiency", mal_json_number(part.openmp), "ompLoadBalance",
+		mal_json_number(part.regions), "ompSchedulingEfficiency", 1.0,
+		"ompCoverageEfficiency", mal_json_number(part.serial), "ompSerializationEfficiency",
+		mal_json_number(part.serial));
 }
 
 /*
- * The keys that DLB 3.8 writes for a whole run (talp-pages 3.8 on PyPI, io/dataframe_handling.py),
- * so that "talp ci-report" takes a report among those of DLB: CPUS, where the time of CPU_COUNT
- * CPUs of RANK_COUNT ranks went in ELAPSED_S seconds. Times are in ns. There are no hardware
- * counters: cycles and instructions are 0. What we lose in regions is TALP's OpenMP load balance;
- * its scheduling efficiency, and load balance between nodes, is 1. TALP-Pages needs all of them
- * (t/t3009-report.t: TALP-Pages reads it).
+ * The keys that DLB writes for a whole run, of 3.7 (src/talp/talp_types.h) and 3.8 (talp-pages 3.8
+ * on PyPI, io/dataframe_handling.py), so that "talp ci-report" takes a report among those of DLB.
+ * Times are in ns. There are no hardware counters: cycles and instructions are 0. Not all calls of
+ * MPI are counted: null. What we lose in regions is TALP's OpenMP load balance; its scheduling
+ * efficiency, and load balance between nodes, is 1. TALP-Pages needs all of them (t/t3009-report.t:
+ * TALP-Pages reads it).
  */
-static json_t *talp_json(const struct mal_cpu_seconds *cpus, unsigned int rank_count,
-			 unsigned int cpu_count, double elapsed_s)
+static json_t *talp_json(const struct mal_report *report, unsigned int cpu_count)
 {
 	return json_pack("{s:s, s:{s:i, s:i, s:i}, s:{s:o}}", "dlbVersion", KEYS_OF, "resources",
-			 "numCpus", (int)cpu_count, "numMpiRanks", (int)rank_count, "numGpus", 0,
-			 "Application", "Global",
-			 talp_metrics(cpus, rank_count, cpu_count, elapsed_s));
+			 "numCpus", (int)cpu_count, "numMpiRanks", (int)report->ranks, "numGpus", 0,
+			 "Application", "Global", talp_metrics(report, cpu_count));
 }
 
 static json_t *alternatives_json(const struct mal_controller *controller, double step_s)
@@ -134,11 +140,11 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 static json_t *measured_json(const struct mal_controller *controller, double step_s)
 {
 	const struct mal_totals *totals = &controller->totals;
-	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : 1;
+	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : NAN;
 	double off = mal_verdict_off(controller, step_s);
 	double share = isnan(off) ? NAN : mal_totals_got(controller);
 
-	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:f, s:o, s:f, s:f, s:f}",
+	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o}",
 			 "windows", (int)totals->windows, "stopped_windows",
 			 (int)controller->plausibility.stopped, "unseen_windows",
 			 (int)controller->plausibility.unseen, "others_part",
@@ -147,9 +153,9 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 			 mal_plausibility_outside(controller).part, "elapsed_s", totals->elapsed_s,
 			 "unbalanced_s", mal_json_number(off), "ideal_s", totals->ideal_s,
 			 "share_of_attainable", mal_json_number(share), "load_balance_before",
-			 totals->balance_before / elapsed, "load_balance_after",
-			 totals->balance_after / elapsed, "hybrid_efficiency",
-			 totals->cpus.all_s > 0 ? totals->cpus.useful_s / totals->cpus.all_s : 0.0);
+			 mal_json_number(totals->balance_before / elapsed), "load_balance_after",
+			 mal_json_number(totals->balance_after / elapsed), "hybrid_efficiency",
+			 mal_json_number(mal_efficiencies(&totals->cpus).parallel));
 }
 
 static json_t *efficiency_json(const struct mal_cpu_seconds *cpus)
@@ -233,7 +239,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 "s:o, s:o, s:o, s:s, s:o, s:o}",
 			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
 			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
-			 efficiency_json(&totals->cpus), "measured",
+			 efficiency_json(&report->whole.cpus), "measured",
 			 measured_json(controller, report->elapsed_s), "cpu_changes",
 			 mal_counters_json(json_object(), &report->count), "overhead", "ranks_s",
 			 report->own_s, "ranks_part", report->own_part, "controller_cpu_s",
@@ -249,8 +255,7 @@ int mal_report_json(const struct mal_controller *controller, const struct mal_re
 {
 	json_t *root = head_json(controller);
 	json_t *rest = report_json(controller, report);
-	json_t *talp = talp_json(&controller->totals.cpus, report->ranks,
-				 controller->step->cpu_count, report->elapsed_s);
+	json_t *talp = talp_json(report, controller->step->cpu_count);
 	int result = root && rest && talp ? json_object_update(root, rest) : -1;
 
 	if (result == 0)

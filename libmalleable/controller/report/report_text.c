@@ -58,6 +58,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	rank_time = report->elapsed_s * report->ranks;
 	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
+	report->whole = mal_whole_read(controller);
 	return true;
 }
 
@@ -72,18 +73,19 @@ static const char *percent(double share, char *text, size_t size)
 	return text;
 }
 
-/* A tree: each line is the product of what it names. Where RANKS is one there is no balance. */
-static void add_efficiency(struct mal_text *text, const struct mal_cpu_seconds *cpus,
-			   unsigned int ranks)
+/* A tree: each line is the product of what it names. One rank alone has no balance. */
+static void add_efficiency(struct mal_text *text, const struct mal_report *report)
 {
-	struct mal_efficiencies part = mal_efficiencies(cpus);
+	struct mal_efficiencies part = mal_efficiencies(&report->whole.cpus);
 	char all[32], left[32], right[32];
 
+	if (report->whole.elapsed_s <= 0)
+		return;
 	mal_text_add(text, "parallel efficiency %s = MPI %s x OpenMP %s\n",
 		     percent(part.parallel, all, sizeof(all)),
 		     percent(part.mpi, left, sizeof(left)),
 		     percent(part.openmp, right, sizeof(right)));
-	if (ranks > 1)
+	if (report->ranks > 1)
 		mal_text_add(text, "  MPI = load balance %s x communication %s\n",
 			     percent(part.load_balance, left, sizeof(left)),
 			     percent(part.communication, right, sizeof(right)));
@@ -452,6 +454,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			     "switched off by the administrator, at the end or for a time\n");
 	if (!totals->windows) {
 		add_too_short(&text, controller, report);
+		add_efficiency(&text, report);
 		return text.length;
 	}
 	if (report->ranks > 1)
@@ -459,7 +462,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			&text, "load balance (mean/max): %s as started, %s as run\n",
 			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
-	add_efficiency(&text, &totals->cpus, report->ranks);
+	add_efficiency(&text, report);
 	add_outside(&text, mal_plausibility_outside(controller));
 	add_alternatives(&text, controller, report->elapsed_s);
 	mal_counters_text(&text, count);

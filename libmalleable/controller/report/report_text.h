@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "libmalleable/controller/load/whole.h"
 #include "libmalleable/controller/state/controller.h"
 #include "libmalleable/core/counters.h"
 #include "libmalleable/core/outcome.h"
@@ -17,8 +18,9 @@ struct mal_report {
 	double elapsed_s;	   /* of the step */
 	unsigned int ranks;	   /* that registered */
 	struct mal_counters count; /* of all ranks together */
-	double own_s;		   /* our code in the ranks, all together */
-	double own_part;	   /* of the ranks' time */
+	struct mal_whole whole;
+	double own_s;	 /* our code in the ranks, all together */
+	double own_part; /* of the ranks' time */
 	double controller_cpu_s;
 };
 
