@@ -30,7 +30,8 @@ void omp_balanced(void);
 
 /*
  * The number of CPUs that this rank may use now, including borrowed ones; 0 outside a balanced
- * step. Thread safe.
+ * step. Right from the first call on, which makes the process a rank. Size work by it in front of a
+ * parallel region: a region that calls it is bound, that is, keeps its team. Thread safe.
  */
 int malleable_cpus(void);
 

@@ -27,6 +27,8 @@ ok "unbound ranks get equal parts of the CPUs" all_of "exits 0" "complains 'poli
 malleable -- mpirun --bind-to none -n 2 "$programs/patterns-gcc" plain 20
 ok "and as many threads, also where libgomp has counted those of all" all_of "exits 0" \
 	"complains 'policy auto, 2 ranks'" "silent_about 'another number of threads'"
+malleable -- python3 -c 'import ctypes; print(ctypes.CDLL(None).malleable_cpus())'
+ok "malleable_cpus() is right from the first call on" all_of "exits 0" "says '^$(nproc)\$'"
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started

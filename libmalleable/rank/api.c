@@ -37,6 +37,8 @@ int malleable_cpus(void)
 {
 	unsigned int count = 0;
 
+	if (!mal.active)
+		mal_attach();
 	for (unsigned int cpu = 0; mal.active && cpu < mal.segment.cpu_count; cpu++)
 		count += mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me;
 	return (int)count;
