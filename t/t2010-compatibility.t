@@ -20,10 +20,14 @@ lines() {
 }
 
 plain "$patterns" plain 20
-run srun -n2 -c1 --balance --balance-report=off env OMP_TOOL_LIBRARIES="$tool" "$patterns" plain 20
+run srun -n2 -c1 --balance --balance-report="$work/report.json" env OMP_TOOL_LIBRARIES="$tool" \
+	"$patterns" plain 20
 ok "a tool in OMP_TOOL_LIBRARIES is started, and one line says so" \
 	all_of "exits 0" same "lines '^tool started' 2" \
 	"lines '^balance: another OMPT tool' 1"
+ok "and the report names it" all_of "complains 'OMPT tool tool.so goes first'" \
+	"report_has 'all(.per_rank[]; .bound == \"OMPT tool tool.so goes first\")'" \
+	"report_has '.per_rank[0].why | test(\"^another OMPT tool goes first\")'"
 run srun -n2 -c1 --balance --balance-report="$work/report.json" \
 	env OMP_TOOL_LIBRARIES=/nonexistent "$patterns" plain 20
 ok "one that is not there is no tool" all_of "exits 0" same "lines '^balance: another' 0" \

@@ -68,6 +68,7 @@ enum mal_mode_reason {
 	MAL_REASON_USER,	/* mode=cpuset */
 	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
 	MAL_REASON_CROWDED,	/* it keeps libgomp: it asks for more threads than CPUs */
+	MAL_REASON_TOOL,	/* another OMPT tool goes first */
 	MAL_REASON_NUMBER,	/* it started with another number of threads than CPUs */
 	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
 	MAL_REASON_DYNAMIC,	/* the program lets the runtime choose (OMP_DYNAMIC) */
@@ -166,8 +167,8 @@ struct mal_rank_slot {
 	struct mal_cpumask home;    /* CPUs that the rank started with */
 	/*
 	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that
-	 * ran and was bound the name and why, any bytes, or empty. And whether the program is not
-	 * read yet, and how long that went on beside the run.
+	 * ran and was bound the name and why, or why no region was classified, any bytes, or empty.
+	 * And whether the program is not read yet, and how long that went on beside the run.
 	 */
 	_Atomic uint32_t proves;
 	_Atomic uint32_t unread, beside_ms;
@@ -254,7 +255,7 @@ struct mal_header {
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 16
+#define MAL_SEGMENT_VERSION 17
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -299,7 +300,7 @@ PIN(mal_snapshot, beside, 144) PIN(mal_snapshot, waits, 152)
 PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
 PIN(mal_thread_slot, bound, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&
-	       MAL_REASON_REPORTED == 12 && MAL_NOBODY == 0xffff,
+	       MAL_REASON_REPORTED == 13 && MAL_NOBODY == 0xffff,
 	       "processes of two builds share these numbers: increment MAL_SEGMENT_VERSION");
 #undef PIN_SIZE
 #undef PIN

@@ -354,6 +354,14 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 	return 0;
 }
 
+void mal_attach_behind(const void *tool)
+{
+	snprintf(mal.slot->bound, sizeof(mal.slot->bound), "OMPT tool %s goes first",
+		 mal_tools_file(tool));
+	atomic_store(&mal.slot->reason, MAL_REASON_TOOL);
+	mal_warn_for_all("another OMPT tool goes first: " MAL_NOT_TIMED);
+}
+
 void mal_attach(void)
 {
 	struct mal_error err;
@@ -372,7 +380,7 @@ void mal_attach(void)
 		mal.active = true;
 		pthread_atfork(mal_children_fork, mal_children_fork_done, forget_in_child);
 		if (mal_tools_before())
-			mal_warn_for_all("another OMPT tool goes first: " MAL_NOT_TIMED);
+			mal_attach_behind(mal_tools_before());
 	} else {
 		/* A task may run hundreds of programs: the first one's line will do for all. */
 		if (!mal.segment.header || !atomic_exchange(&mal.segment.header->refused, true))

@@ -10,3 +10,6 @@ void mal_attach(void);
  * in common: its first rank alone does. Thread safe.
  */
 void mal_warn_for_all(const char *text);
+
+/* In a rank: another OMPT tool, which has the address TOOL, goes first. Tells the user. */
+void mal_attach_behind(const void *tool);

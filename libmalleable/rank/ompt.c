@@ -393,7 +393,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 	inside = false;
 	mal_attach();
 	if (other && mal.active)
-		mal_warn_for_all("another OMPT tool is loaded and goes first: " MAL_NOT_TIMED);
+		mal_attach_behind(*(const void *const *)&other->initialize);
 	if (other || (!mal.active && !mal_gomp_is_replacement(caller)))
 		return other;
 	/* A program built for libgomp that runs unbalanced expects the same of libomp. */

@@ -50,6 +50,7 @@ static const struct mal_runtime no_runtime;
 
 /* state/rank.h */
 STUB(void, mal_attach, (void), NOTHING)
+STUB(void, mal_attach_behind, (const void *tool), NOTHING)
 STUB(void, mal_warn_for_all, (const char *text), NOTHING)
 STUB(bool, mal_become_primary, (struct mal_rank * rank), false)
 /* cpus/ */
@@ -126,7 +127,8 @@ STUB(bool, mal_gomp_manages, (const void *caller), true)
 STUB(void, mal_gomp_runtime_starts, (void), NOTHING)
 STUB(void, mal_gomp_runtime_started, (void), NOTHING)
 STUB(void *, mal_tools_start, (unsigned int version, const char *runtime), NULL)
-STUB(bool, mal_tools_before, (void), false)
+STUB(const void *, mal_tools_before, (void), NULL)
+STUB(const char *, mal_tools_file, (const void *address), "")
 /* pmix/ */
 STUB(void, mal_summary_begin, (void), NOTHING)
 STUB(void, mal_summary_end, (void (*progress)(void), void (*poll)(void)), NOTHING)

@@ -393,6 +393,22 @@ static void advises(enum mal_mode_reason reason, unsigned int threads, const cha
 	assert_string_equal(mal_phrase_to_try(node, reason, text, sizeof(text)), wanted);
 }
 
+/* Of threads that another OMPT tool sees in our place nothing is known: that tool is named. */
+static void behind_another_tool(void **state)
+{
+	(void)state;
+	for (unsigned int rank = 0; rank < 2; rank++) {
+		node_slot(rank)->reason = MAL_REASON_TOOL;
+		node_slot(rank)->unmanaged = true;
+		snprintf(node_slot(rank)->bound, MAL_BOUND_TEXT, "OMPT tool libdlb.so goes first");
+	}
+	measured((struct mal_totals){
+		.windows = 3, .elapsed_s = 20, .off_s = 20, .ideal_s = 20, .balance_before = 10});
+	says("no estimate: 20.000 s, OMPT tool libdlb.so goes first: try without it");
+	says("regions: none could be classified: OMPT tool libdlb.so goes first");
+	says("mode: cpuset, another OMPT tool goes first: its threads share the rank's CPUs");
+}
+
 /* Only what was looked at is advised: a user who has done it already does not hear it. */
 static void advice_is_looked_at(void **state)
 {
@@ -1131,6 +1147,7 @@ int main(void)
 		CASE(strays),
 		CASE(schedules),
 		CASE(modes),
+		CASE(behind_another_tool),
 		CASE(rejected),
 		CASE(ways),
 		CASE(ended_unmoved),

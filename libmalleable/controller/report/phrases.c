@@ -47,7 +47,9 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 	uint32_t reason = atomic_load(&slot->reason);
 
 	if (atomic_load(&slot->unmanaged))
-		return reason == MAL_REASON_CROWDED ? MAL_REASON_CROWDED : MAL_REASON_RUNTIME;
+		return reason == MAL_REASON_CROWDED || reason == MAL_REASON_TOOL
+			       ? (enum mal_mode_reason)reason
+			       : MAL_REASON_RUNTIME;
 	/* What a program could know matters to its bound regions alone. */
 	if ((reason == MAL_REASON_THREAD_DATA || reason == MAL_REASON_CANCELS ||
 	     reason == MAL_REASON_REPORTED) &&
@@ -67,6 +69,7 @@ static const char *const reasons[] = {
 	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
 	[MAL_REASON_CROWDED] =
 		"more threads than CPUs: it keeps libgomp, libomp is slow then (OMP_NUM_THREADS)",
+	[MAL_REASON_TOOL] = "another OMPT tool goes first: its threads share the rank's CPUs",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see max_threads=)",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
@@ -89,6 +92,7 @@ static const char *const to_try[MAL_REASON_REPORTED + 1] = {
 	[MAL_REASON_USER] = "teams keep their size as asked for: try without mode=cpuset",
 	[MAL_REASON_RUNTIME] = "its threads are not seen (no OpenMP with OMPT)",
 	[MAL_REASON_CROWDED] = "it has more threads than CPUs, and keeps libgomp",
+	[MAL_REASON_TOOL] = "another OMPT tool goes first",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads: try without OMP_DYNAMIC",
@@ -123,6 +127,8 @@ static void add_to_try(const struct mal_rank_slot *slot, enum mal_mode_reason re
 {
 	size_t used = strlen(text);
 
+	if (reason == MAL_REASON_TOOL)
+		snprintf(text + used, size - used, ": try without it");
 	if (reason == MAL_REASON_RUNTIME &&
 	    atomic_load(&slot->team) <= mal_cpumask_count(&slot->home))
 		snprintf(text + used, size - used, ": try more threads than CPUs");
@@ -139,11 +145,15 @@ const char *mal_phrase_to_try(const struct mal_controller *controller, enum mal_
 			      char *text, size_t size)
 {
 	const struct mal_segment *segment = &controller->step->segment;
+	char name[96];
 
 	snprintf(text, size, "%s", to_try[reason] ?: "");
 	for (unsigned int rank = 0; rank < segment->rank_count; rank++)
 		if (controller->ranks[rank].known &&
 		    mal_phrase_reason(controller, rank) == reason) {
+			if (reason == MAL_REASON_TOOL &&
+			    *mal_phrase_bound(controller, rank, name, sizeof(name)))
+				snprintf(text, size, "%s", name);
 			add_to_try(&segment->ranks[rank], reason, text, size);
 			break;
 		}

@@ -227,6 +227,9 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 
 	if (is_unsure(controller, &times))
 		write_unknown(controller, &times, line, size);
+	else if (isnan(attained(&times)) &&
+		 mal_phrase_main_reason(controller, NULL) == MAL_REASON_TOOL)
+		write_unknown(controller, &times, line, size);
 	else if (is_observed(controller))
 		write_observed(controller, &times, line, size);
 	else if (isnan(attained(&times)))

@@ -3,7 +3,7 @@
 #include "libmalleable/rank/program/tools.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,9 +45,20 @@ void *mal_tools_start(unsigned int omp_version, const char *runtime_version)
 	return result;
 }
 
-bool mal_tools_before(void)
+const void *mal_tools_before(void)
 {
-	const void *first = mal_object_of(dlsym(RTLD_DEFAULT, START_TOOL));
+	const void *first = dlsym(RTLD_DEFAULT, START_TOOL);
 
-	return first && first != mal_object_of((const void *)mal_tools_before);
+	return mal_object_of(first) == mal_object_of((const void *)mal_tools_before) ? NULL : first;
+}
+
+const char *mal_tools_file(const void *address)
+{
+	static char name[64];
+	Dl_info info;
+	const char *path = dladdr(address, &info) && info.dli_fname ? info.dli_fname : "?";
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+	return name;
 }

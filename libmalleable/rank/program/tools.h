@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 /* The consequence, for messages. */
 #define MAL_NOT_TIMED "OpenMP threads are not timed, and share their rank's CPUs"
 
@@ -18,7 +16,10 @@
 void *mal_tools_start(unsigned int omp_version, const char *runtime_version);
 
 /*
- * Whether a tool is before us, in the executable or in a library preloaded before ours, so that the
- * runtime does not ask us.
+ * An address in the tool that is before us, in the executable or in a library preloaded before
+ * ours, so that the runtime does not ask us; NULL: none is.
  */
-bool mal_tools_before(void);
+const void *mal_tools_before(void);
+
+/* The file's name of the object that has ADDRESS, without its directory. Static storage. */
+const char *mal_tools_file(const void *address);
