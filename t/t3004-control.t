@@ -39,7 +39,7 @@ wait_until has 'length == 2' >/dev/null
 ok "each has a name of its own" has '[.[].step] | unique | length == 2'
 set_to mpirun.0 --count=6
 ok "an order that may mean two steps reaches none" all_of "exits 1" \
-	"complains '^malleable set: mpirun.0 may be any of 2 steps: give a name such as mpirun'" \
+	"complains '^malleable set: mpirun.0 may be any of 2 steps: mpirun.[0-9]+ mpirun.[0-9]+$'" \
 	"[ \$(wc -l <'$work/err') = 1 ]" "has 'all(.[].ranks[]; .order.min == 0)'"
 set_to "$name.0" --count=4
 ok "the whole name means one" exits 0
@@ -62,6 +62,19 @@ ok "and they stay its own" has '.[0].ranks[1].order.exact'
 set_to mpirun --max=3
 ok "bounds that leave CPUs to nobody change no rank" \
 	all_of "exits 1" "complains 'left to nobody'" "has '.[0].ranks[1].order.exact'"
+set_to mpirun --free
+set_to mpirun --count=4 --wait
+ok "set --wait ends when the CPUs have changed hands" \
+	all_of "exits 0" "has '[.[0].ranks[].count] == [4, 4]'"
+set_to mpirun.0 --cpus=0-3
+set_to mpirun.1 --cpus=4-7 --wait
+ok "each rank has its CPUs" has '[.[0].ranks[].cpus] == ["0-3", "4-7"]'
+set_to mpirun.0 --cpus=4-7
+ok "which one order alone does not swap" all_of "exits 1" "complains 'rank 1 is to have one of'"
+printf '%s\n' '# swapped' '0 --cpus=4-7' '' ' 1	--cpus=0-3' >"$work/orders"
+set_to mpirun --from="$work/orders" --wait
+ok "several in a file do" all_of "exits 0" "has '[.[0].ranks[].cpus] == [\"4-7\", \"0-3\"]'"
+set_to mpirun --free
 set_to mpirun --count=4
 ok "all ranks at once" all_of "exits 0" "soon_has '[.[0].ranks[].count] == [4, 4]'"
 set_to mpirun --policy=lewi,keep=yes
@@ -81,6 +94,14 @@ refused "are not the step.s: it has 0-7" mpirun.0 --cpus=3-9
 refused "name the rank: JOB.STEP.RANK" mpirun --cpus=0
 refused "needs cpus, count, min and max, free or policy" mpirun.0 --cpus=0 --count=1
 refused "spaces are not allowed" mpirun.0 "--cpus=0 rank=1"
+refused "wait=0: must be a number from 1 to" mpirun.0 --count=4 --wait=0
+refused "give a step and an option" mpirun.0 --wait
+refused "No such file" mpirun --from="$work/nonexistent"
+refused "without a rank" mpirun.0 --from="$work/orders"
+echo 'x --cpus=0' >"$work/wrong"
+refused "line 1: needs a rank and options" mpirun --from="$work/wrong"
+refused "has no orders" mpirun --from=/dev/null
+refused "give no other" mpirun --from="$work/orders" --count=4
 refused "no balanced step 77.0 on this node" 77.0 --count=1
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" set mpirun.0 --count=4
 ok "another user's step is not to be changed" \

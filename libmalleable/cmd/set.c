@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* set.c: malleable set: change CPUs, bounds and policy of a balanced step while it runs. */
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/steps.h"
+
+/* How long --wait waits unless it is told, and at most. */
+#define WAIT_S 60
+#define WAIT_MAX_S 86400
+/* CPUs come at the ends of phases: it looks so often. */
+#define LOOK_EVERY_NS 10000000
 
 struct arguments {
 	const char *step; /* may end in a dot and the rank */
 	char request[MAL_CHANNEL_REQUEST - 64];
 	size_t length;
+	const char *file; /* with an order in each line; NULL: none */
+	unsigned int wait_s;
 };
 
 static void usage(FILE *out)
@@ -31,6 +46,9 @@ static void usage(FILE *out)
 	      "  --free         remove these orders: the policy decides\n"
 	      "  --policy=P     change the step's policy, as in srun --balance; orders for\n"
 	      "                 ranks stay\n"
+	      "  --from=FILE    orders for several ranks, all of which hold or none: a line for\n"
+	      "                 each, with the rank's number and options; -: standard input\n"
+	      "  --wait[=S]     until the CPUs have changed hands, S seconds at most (60)\n"
 	      "  --help, --version\n"
 	      "\n"
 	      "With policy external nothing else moves CPUs. If the policy lends, ranks lend\n"
@@ -40,22 +58,96 @@ static void usage(FILE *out)
 
 static const struct mal_tool tool = {"malleable set", PACKAGE_VERSION, usage};
 
+static int append_words(struct arguments *arguments, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Append to the request. Returns -1 if it is too long then. */
+static int append_words(struct arguments *arguments, const char *format, ...)
+{
+	size_t room = sizeof(arguments->request) - arguments->length;
+	va_list args;
+	int used;
+
+	va_start(args, format);
+	used = vsnprintf(arguments->request + arguments->length, room, format, args);
+	va_end(args);
+	if (used < 0 || (size_t)used >= room)
+		return -1;
+	arguments->length += (size_t)used;
+	return 0;
+}
+
 /* Append KEY=VALUE. Refuses values that the controller would split. */
 static int append(struct arguments *arguments, const char *key, const char *value)
 {
-	size_t room = sizeof(arguments->request) - arguments->length;
-	int used;
-
 	for (const char *letter = value; letter && *letter; letter++)
 		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter))
 			return mal_option_wrong(&tool, "--%s=%s: spaces are not allowed", key,
 						value);
-	used = snprintf(arguments->request + arguments->length, room, value ? " %s=%s" : " %s", key,
-			value);
-	if (used < 0 || (size_t)used >= room)
+	if (append_words(arguments, value ? " %s=%s" : " %s", key, value) < 0)
 		return mal_option_wrong(&tool, "--%s is too long", key);
-	arguments->length += (size_t)used;
 	return 0;
+}
+
+/* The order in LINE, such as "3 --count=2". Returns -1 if it is none, or too long. */
+static int read_order(struct arguments *arguments, char *line)
+{
+	bool first = strcmp(arguments->request, "set") == 0;
+	char *save = NULL, *word = strtok_r(line, " \t\n", &save);
+	unsigned int rank;
+	int result;
+
+	if (!word || *word == '#')
+		return 0;
+	if (!mal_number_parse(word, 0, INT_MAX, &rank))
+		return -1;
+	result = append_words(arguments, "%s rank=%u", first ? "" : " ;", rank);
+	while (result == 0 && (word = strtok_r(NULL, " \t\n", &save))) {
+		if (strncmp(word, "--", 2) != 0 || !isalpha((unsigned char)word[2]))
+			return -1;
+		result = append_words(arguments, " %s", word + 2);
+	}
+	return result;
+}
+
+static int read_orders(struct arguments *arguments)
+{
+	FILE *file = strcmp(arguments->file, "-") == 0 ? stdin : fopen(arguments->file, "re");
+	char *line = NULL;
+	size_t size = 0;
+	unsigned int number = 0;
+	int result = 0;
+
+	if (!file)
+		return mal_option_wrong(&tool, "--from=%s: %s", arguments->file, strerror(errno));
+	while (result == 0 && getline(&line, &size, file) >= 0) {
+		number++;
+		if (read_order(arguments, line) < 0)
+			result = mal_option_wrong(&tool,
+						  "--from=%s: line %u: needs a rank and options, "
+						  "such as 3 --count=2",
+						  arguments->file, number);
+	}
+	if (result == 0 && strcmp(arguments->request, "set") == 0)
+		result = mal_option_wrong(&tool, "--from=%s has no orders", arguments->file);
+	free(line);
+	if (file != stdin)
+		fclose(file);
+	return result;
+}
+
+static int parse_option(struct arguments *arguments, const struct option *options, int option)
+{
+	arguments->file = option == 'F' ? optarg : arguments->file;
+	if (option == 'F')
+		return 0;
+	if (option != 'w')
+		return append(arguments, mal_option_name(options, option), optarg);
+	arguments->wait_s = WAIT_S;
+	if (!optarg || mal_number_parse(optarg, 1, WAIT_MAX_S, &arguments->wait_s))
+		return 0;
+	return mal_option_wrong(&tool, "--wait=%s: must be a number from 1 to %d", optarg,
+				WAIT_MAX_S);
 }
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
@@ -67,23 +159,28 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"max", required_argument, NULL, 'M'},
 		{"policy", required_argument, NULL, 'p'},
 		{"free", no_argument, NULL, 'f'},
+		{"from", required_argument, NULL, 'F'},
+		{"wait", optional_argument, NULL, 'w'},
 		MAL_OPTIONS_END,
 	};
-	int option, given = 0;
+	bool alone;
+	int option;
 
 	memset(arguments, 0, sizeof(*arguments));
 	arguments->length = (size_t)snprintf(arguments->request, sizeof(arguments->request), "set");
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		if (option == MAL_OPTION_ANSWERED || option == MAL_OPTION_WRONG)
 			return option;
-		if (append(arguments, mal_option_name(options, option), optarg) < 0)
+		if (parse_option(arguments, options, option) < 0)
 			return MAL_OPTION_WRONG;
-		given++;
 	}
-	if (optind + 1 != argc || !given)
+	alone = strcmp(arguments->request, "set") == 0;
+	if (arguments->file && !alone)
+		return mal_option_wrong(&tool, "--from has all orders: give no other");
+	if (optind + 1 != argc || (alone && !arguments->file))
 		return mal_option_wrong(&tool, "give a step and an option");
 	arguments->step = argv[optind];
-	return 0;
+	return arguments->file ? read_orders(arguments) : 0;
 }
 
 /* A step that the user's word may mean. */
@@ -146,20 +243,63 @@ static size_t find_targets(const struct mal_steps *steps, const char *wanted,
 /* An order is for one step. Returns whether it is, and else says which there are. */
 static bool is_one(const struct target *targets, size_t count, const char *wanted)
 {
+	size_t different = 1;
+
 	for (size_t i = 1; i < count; i++)
-		if (strcmp(targets[i].name, targets[0].name) != 0) {
-			fprintf(stderr,
-				"malleable set: %s may be any of %zu steps: give a name such "
-				"as %s, see malleable status\n",
-				wanted, count, targets[0].name);
-			return false;
-		}
-	return true;
+		different += strcmp(targets[i].name, targets[i - 1].name) != 0;
+	if (different == 1)
+		return true;
+	fprintf(stderr, "malleable set: %s may be any of %zu steps:", wanted, different);
+	for (size_t i = 0; i < count; i++)
+		if (!i || strcmp(targets[i].name, targets[i - 1].name) != 0)
+			fprintf(stderr, " %s", targets[i].name);
+	fputs("\n", stderr);
+	return false;
 }
 
 struct order {
-	const char *request, *step, *rank;
+	const struct arguments *arguments;
+	const char *rank;
 };
+
+/* How many CPUs have not come yet to the ranks of STATUS that are to have them. */
+static double coming(const json_t *status)
+{
+	const json_t *rank;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "ranks"), i, rank) sum +=
+		mal_step_number(rank, "coming");
+	return sum;
+}
+
+/* Returns the exit status: whether the CPUs have changed hands in time. */
+static int await(const struct mal_controller_process *controller, const struct arguments *arguments)
+{
+	long end_ms = mal_now_ms() + 1000L * arguments->wait_s;
+	struct mal_error err;
+	double left = 1;
+
+	for (;;) {
+		json_t *status = mal_step_status(controller, &err);
+
+		if (!status) {
+			fprintf(stderr, "malleable set: %s: %s\n", arguments->step, err.text);
+			return 1;
+		}
+		left = coming(status);
+		json_decref(status);
+		if (left <= 0)
+			return 0;
+		if (mal_now_ms() >= end_ms)
+			break;
+		nanosleep(&(struct timespec){0, LOOK_EVERY_NS}, NULL);
+	}
+	fprintf(stderr, "malleable set: %s: %.0f CPU%s not come after %u s; the order stays\n",
+		arguments->step, left, left > 1 ? "s have" : " has", arguments->wait_s);
+	return 1;
+}
 
 static int set(const struct mal_controller_process *controller, void *argument, FILE *out)
 {
@@ -168,12 +308,13 @@ static int set(const struct mal_controller_process *controller, void *argument, 
 	struct mal_error err;
 
 	(void)out;
-	snprintf(request, sizeof(request), "%s%s%.32s", order->request,
+	snprintf(request, sizeof(request), "%s%s%.32s", order->arguments->request,
 		 *order->rank ? " rank=" : "", order->rank);
-	if (mal_step_request(controller, request, &err) == 0)
-		return 0;
-	fprintf(stderr, "malleable set: %s: %s\n", order->step, err.text);
-	return 1;
+	if (mal_step_request(controller, request, &err) < 0) {
+		fprintf(stderr, "malleable set: %s: %s\n", order->arguments->step, err.text);
+		return 1;
+	}
+	return order->arguments->wait_s ? await(controller, order->arguments) : 0;
 }
 
 /* Returns the exit status. */
@@ -181,13 +322,19 @@ static int set_all(const struct arguments *arguments, const struct target *targe
 {
 	int status = 0;
 
+	if (arguments->file && *targets->rank) {
+		mal_option_wrong(&tool, "--from: give the step without a rank");
+		return 2;
+	}
 	for (size_t i = 0; i < count; i++) {
-		struct order order = {arguments->request, arguments->step, targets[i].rank};
-		int result = mal_step_as_user(targets[i].controller, set, &order, stdout);
+		struct order order = {arguments, targets[i].rank};
+		struct mal_controller_process controller = *targets[i].controller;
+		int result;
 
+		controller.deadline_ms += 1000L * arguments->wait_s;
+		result = mal_step_as_user(&controller, set, &order, stdout);
 		if (result < 0)
-			fprintf(stderr, "malleable set: no answer from %s\n",
-				targets[i].controller->socket);
+			fprintf(stderr, "malleable set: no answer from %s\n", controller.socket);
 		status |= result != 0;
 	}
 	return status;

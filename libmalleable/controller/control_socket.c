@@ -41,7 +41,8 @@ static int parse_number(const char *what, const char *text, unsigned int min, un
 	return mal_fail(err, "%s %.32s: must be between %u and %u", what, text, min, max);
 }
 
-static int parse_request(char *text, struct request *request, struct mal_error *err)
+/* One word of a request. */
+static int parse_word(char *word, struct request *request, struct mal_error *err)
 {
 	static const struct {
 		const char *name;
@@ -54,24 +55,33 @@ static int parse_request(char *text, struct request *request, struct mal_error *
 		{"max", offsetof(struct request, max)},
 		{"policy", offsetof(struct request, policy)},
 	};
+	char *value = strchr(word, '=');
+	size_t i = 0;
+
+	if (value)
+		*value++ = '\0';
+	if (!value && strcmp(word, "free") == 0) {
+		request->free = true;
+		return 0;
+	}
+	while (i < ARRAY_SIZE(words) && strcmp(word, words[i].name) != 0)
+		i++;
+	if (!value || i == ARRAY_SIZE(words))
+		return mal_fail(err, "unknown request '%.32s'", word);
+	*(const char **)((char *)request + words[i].offset) = value;
+	return 0;
+}
+
+/* Requests with a word ";" between them, as many as there is room for. */
+static int parse_requests(char *text, struct request *request, struct mal_error *err)
+{
 	char *save = NULL;
 
-	*request = (struct request){0};
 	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		char *value = strchr(word, '=');
-		size_t i = 0;
-
-		if (value)
-			*value++ = '\0';
-		if (!value && strcmp(word, "free") == 0) {
-			request->free = true;
-			continue;
-		}
-		while (i < ARRAY_SIZE(words) && strcmp(word, words[i].name) != 0)
-			i++;
-		if (!value || i == ARRAY_SIZE(words))
-			return mal_fail(err, "unknown request '%.32s'", word);
-		*(const char **)((char *)request + words[i].offset) = value;
+		if (strcmp(word, ";") == 0)
+			request++;
+		else if (parse_word(word, request, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -153,12 +163,14 @@ static int change_orders(struct mal_controller *controller, struct mal_orders *o
 	return 0;
 }
 
-static int set_orders(struct mal_controller *controller, const struct request *request,
-		      struct mal_error *err)
+/* All of them or none. */
+static int set_orders(struct mal_controller *controller, const struct request *requests,
+		      size_t count, struct mal_error *err)
 {
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	struct mal_orders orders = controller->deciding.orders;
+	unsigned int rank;
 
 	if (controller->off_switch.off_now)
 		return mal_fail(err, "balancing is switched off by the administrator");
@@ -166,11 +178,17 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 		return mal_fail(err,
 				"policy %s changes no CPUs: set another first, such as external",
 				controller->deciding.policy->name);
-	if (change_orders(controller, &orders, view, request, err) < 0 ||
-	    mal_orders_check(&orders, view, err) < 0)
+	/* One may be given what another one leaves. */
+	for (size_t i = 0; i < count; i++)
+		if (requests[i].cpus && requests[i].rank &&
+		    mal_number_parse(requests[i].rank, 0, view->rank_count - 1, &rank))
+			mal_orders_clear_rank(&orders, rank);
+	for (size_t i = 0; i < count; i++)
+		if (change_orders(controller, &orders, view, &requests[i], err) < 0)
+			return -1;
+	if (mal_orders_check(&orders, view, err) < 0)
 		return -1;
-	mal_plan_obey(controller, &orders);
-	return 0;
+	return mal_plan_obey(controller, &orders, err);
 }
 
 /* Another policy from now on. What ranks were told at their start (mode, threads) stays. */
@@ -196,24 +214,49 @@ static int set_policy(struct mal_controller *controller, const char *text, struc
 	return 0;
 }
 
+/* Whether REQUEST asks for one thing. */
+static int check_request(const struct request *request, struct mal_error *err)
+{
+	bool numbers = request->count || request->min || request->max;
+
+	if (request->policy ? !request->free && !request->cpus && !numbers && !request->rank
+			    : request->free + (request->cpus != NULL) + numbers == 1 &&
+				      !(request->count && (request->min || request->max)))
+		return 0;
+	return mal_fail(err, "needs cpus, count, min and max, free or policy");
+}
+
+static int set_requests(struct mal_controller *controller, char *words, struct request *requests,
+			size_t count, struct mal_error *err)
+{
+	if (parse_requests(words, requests, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (check_request(&requests[i], err) < 0)
+			return -1;
+		if (count > 1 && !requests[i].rank)
+			return mal_fail(err, "of several orders each needs its rank");
+	}
+	if (requests->policy)
+		return set_policy(controller, requests->policy, err);
+	return set_orders(controller, requests, count, err);
+}
+
 static int set(struct mal_controller *controller, const char *text, struct mal_error *err)
 {
-	bool numbers;
-	char words[2048];
-	struct request request;
+	size_t count = 1;
+	char *words = strdup(text);
+	struct request *requests;
+	int result;
 
-	if (snprintf(words, sizeof(words), "%s", text) >= (int)sizeof(words))
-		return mal_fail(err, "a request to set that is too long");
-	if (parse_request(words, &request, err) < 0)
-		return -1;
-	numbers = request.count || request.min || request.max;
-	if (request.policy ? request.free || request.cpus || numbers || request.rank
-			   : request.free + (request.cpus != NULL) + numbers != 1 ||
-				     (request.count && (request.min || request.max)))
-		return mal_fail(err, "needs cpus, count, min and max, free or policy");
-	if (request.policy)
-		return set_policy(controller, request.policy, err);
-	return set_orders(controller, &request, err);
+	for (const char *at = text; (at = strchr(at, ';')); at++)
+		count++;
+	requests = calloc(count, sizeof(*requests));
+	result = words && requests ? set_requests(controller, words, requests, count, err)
+				   : mal_fail(err, "out of memory");
+	free(words);
+	free(requests);
+	return result;
 }
 
 static int leave_to_other(struct mal_controller *controller, const char *text,

@@ -2,6 +2,8 @@
 /* planning.c: from samples to a plan in the segment, by way of the policy. */
 #include "libmalleable/controller/planning.h"
 
+#include <string.h>
+
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/recording.h"
@@ -193,18 +195,58 @@ const struct mal_view *mal_planning_view(const struct mal_controller *controller
 	return &planning->view;
 }
 
-void mal_plan_obey(struct mal_controller *controller, const struct mal_orders *orders)
+/*
+ * Whether ranks bring the CPUs from their owners in VIEW to those in PLAN: each keeps one until it
+ * has got another (rank/cpus/cpus.c).
+ */
+static bool can_be_handed_over(const struct mal_view *view, const struct mal_plan *plan)
+{
+	unsigned int cpus = view->topology->cpu_count, owner[MAL_MAX_CPUS], count[MAL_MAX_RANKS],
+		     left, before;
+
+	memcpy(owner, view->owner, cpus * sizeof(owner[0]));
+	mal_count_cpus(owner, cpus, view->rank_count, count);
+	left = cpus;
+	do {
+		before = left;
+		left = 0;
+		for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+			unsigned int from = owner[cpu], to = plan->owner[cpu];
+
+			if (from == to || to >= view->rank_count)
+				continue;
+			if (from < view->rank_count && count[from] < 2) {
+				left++;
+				continue;
+			}
+			count[to]++;
+			if (from < view->rank_count)
+				count[from]--;
+			owner[cpu] = to;
+		}
+	} while (left && left < before);
+	return !left;
+}
+
+int mal_plan_obey(struct mal_controller *controller, const struct mal_orders *orders,
+		  struct mal_error *err)
 {
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	unsigned int count[MAL_MAX_RANKS], owner[MAL_MAX_CPUS];
 	struct mal_plan plan = {.bind = controller->deciding.binds, .count = count, .owner = owner};
 	const char *rejection;
+	bool move = mal_decide_under(orders, NULL, NULL, view, &plan, &rejection) ==
+			    MAL_DECISION_MADE &&
+		    plan.move;
 
+	if (move && !can_be_handed_over(view, &plan))
+		return mal_fail(err, "ranks of one CPU cannot swap it: each keeps it until it has "
+				     "got another");
 	controller->deciding.orders = *orders;
-	if (mal_decide_under(orders, NULL, NULL, view, &plan, &rejection) == MAL_DECISION_MADE &&
-	    plan.move)
+	if (move)
 		publish(controller, plan.owner);
+	return 0;
 }
 
 void mal_plan_take_back(struct mal_controller *controller, const unsigned int *owner)

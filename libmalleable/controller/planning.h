@@ -42,8 +42,12 @@ void mal_plan_begin(struct mal_controller *controller);
 /* Ranks get back the CPUs that Slurm gave them, and lend none. */
 void mal_plan_home(struct mal_controller *controller);
 
-/* ORDERS from outside hold from now on, and are carried out at once, without the policy. */
-void mal_plan_obey(struct mal_controller *controller, const struct mal_orders *orders);
+/*
+ * ORDERS from outside hold from now on, and are carried out at once, without the policy. Returns 0,
+ * or -1 with ERR, and nothing changes: CPUs would have to change hands at one moment.
+ */
+int mal_plan_obey(struct mal_controller *controller, const struct mal_orders *orders,
+		  struct mal_error *err);
 
 /* Room for a view of things as they are. */
 struct mal_planning {

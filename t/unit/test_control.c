@@ -42,18 +42,6 @@ static void ask_all(const struct line *lines, size_t count)
 
 #define ONE_OF "error needs cpus, count, min and max, free or policy\n"
 
-/* The longest request to set is read to its end, and none that is longer. */
-static void too_long(void **state)
-{
-	char text[4 + 2048 + 1] = "set ";
-
-	(void)state;
-	memset(text + 4, 'x', 2048);
-	assert_string_equal(node_ask(node, text), "error a request to set that is too long\n");
-	text[4 + 2047] = '\0';
-	assert_memory_equal(node_ask(node, text), "error unknown request 'xxx", 26);
-}
-
 /* What is wrong is said in one line, and nothing changes. */
 static void refused(void **state)
 {
@@ -137,6 +125,38 @@ static void carried_out(void **state)
 	assert_null(node_wrong(node));
 }
 
+static unsigned int goes_to(unsigned int cpu)
+{
+	return node->step->segment.cpus[cpu].target;
+}
+
+/* Ranks get each other's CPUs by orders that come together; all of these hold or none. */
+static void swaps(void **state)
+{
+	static const struct line lines[] = {
+		{"set rank=0 cpus=0-1 ; rank=1 cpus=2-3", "ok\n"},
+		{"set rank=0 cpus=2-3", "error rank 1 is to have one of these CPUs\n"},
+		{"set rank=0 cpus=2-3 ; rank=1 cpus=0-1", "ok\n"},
+		{"set rank=0 cpus=0 ; rank=1 cpus=0-1", "error rank 0 is to have one of these "
+							"CPUs\n"},
+		{"set rank=0 free ; count=1", "error of several orders each needs its rank\n"},
+		{"set rank=0 free ; rank=1", ONE_OF},
+		{"set rank=0 free ;", ONE_OF},
+	};
+
+	(void)state;
+	ask_all(lines, sizeof(lines) / sizeof(lines[0]));
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		assert_int_equal(goes_to(cpu), 1 - cpu / 2);
+	/* The one CPU of a rank stays until another one has come, for ever if none can. */
+	node_close(node);
+	node = node_start(2, 1, "--policy=external");
+	assert_string_equal(node_ask(node, "set rank=0 cpus=1 ; rank=1 cpus=0"),
+			    "error ranks of one CPU cannot swap it: each keeps it until it has got "
+			    "another\n");
+	assert_null(strstr(node_ask(node, "status"), "\"exact\":true"));
+}
+
 /* What the site allows is all that can be set. */
 static void allowed(void **state)
 {
@@ -194,7 +214,7 @@ static void nobody_can_ask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(refused),	CASE(too_long),		CASE(carried_out),    CASE(allowed),
+		CASE(refused),	CASE(carried_out),	CASE(swaps),	      CASE(allowed),
 		CASE(observed), CASE(ranks_come_first), CASE(nobody_can_ask),
 	};
 
