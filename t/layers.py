@@ -28,6 +28,7 @@ LAYERS = {
     "policies": INTERFACE | {"policies/mapping", "policies/model"},
     "libmalleable/loadable": CORE | INTERFACE,
     "libmalleable/prover/code": BASE,
+    "libmalleable/stub": {"libmalleable"},
     "libmalleable/trace": CORE | INTERFACE,
     # A rank knows no policy and no controller, only the segment.
     "libmalleable/rank/state": CORE,

@@ -29,6 +29,25 @@ ok "and as many threads, also where libgomp has counted those of all" all_of "ex
 	"complains 'policy auto, 2 ranks'" "silent_about 'another number of threads'"
 malleable -- python3 -c 'import ctypes; print(ctypes.CDLL(None).malleable_cpus())'
 ok "malleable_cpus() is right from the first call on" all_of "exits 0" "says '^$(nproc)\$'"
+sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable.pc" >"$work/malleable.pc"
+cat >"$work/linked.c" <<'END'
+#include <malleable.h>
+#include <stdio.h>
+int main(void)
+{
+	malleable_phase();
+	return printf("%d CPUs\n", malleable_cpus()) < 0;
+}
+END
+# shellcheck disable=SC2046 # words
+${CC:-cc} -o "$work/linked" "$work/linked.c" \
+	$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable)
+needed() { readelf -d "$work/linked" | grep -q 'NEEDED.*\[libmalleable.so.1\]'; }
+run "$work/linked"
+ok "a program that is linked against the library runs as without it outside a step" \
+	all_of "exits 0" "says '^0 CPUs$'" needed "[ ! -s '$work/err' ]"
+malleable -- "$work/linked"
+ok "and is a rank in one" all_of "exits 0" "says '^$(nproc) CPUs$'"
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started
