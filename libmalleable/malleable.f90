@@ -2,10 +2,17 @@
 ! malleable.f90: the interface of malleable.h for Fortran 2003 and later, which says what the functions do. Compile it with the
 ! program's own compiler (modules are the compiler's own), and link with what pkg-config --libs malleable says.
 module malleable
-  use, intrinsic :: iso_c_binding, only: c_int
+  use, intrinsic :: iso_c_binding, only: c_int, c_funptr, c_ptr
   implicit none
   private
   public :: malleable_phase, malleable_cpus, omp_balanced
+  public :: malleable_cpus_owned, malleable_cpu_list, malleable_changes
+  public :: malleable_on_change, malleable_on_change_remove, malleable_poll
+  public :: malleable_waiting_begin, malleable_waiting_end, malleable_borrow, malleable_return
+  integer(c_int), parameter, public :: malleable_wait_blocks = 0, malleable_wait_polls = 1
+  integer(c_int), parameter, public :: malleable_all = huge(0_c_int)
+  integer(c_int), parameter, public :: malleable_e_invalid = -1, malleable_e_thread = -2, &
+    malleable_e_refused = -3, malleable_e_full = -4, malleable_e_nesting = -5
 
   interface
     subroutine malleable_phase() bind(c)
@@ -18,5 +25,65 @@ module malleable
       import :: c_int
       integer(c_int) :: cpus
     end function malleable_cpus
+
+    function malleable_cpus_owned() bind(c) result(cpus)
+      import :: c_int
+      integer(c_int) :: cpus
+    end function malleable_cpus_owned
+
+    function malleable_cpu_list(list, most) bind(c) result(cpus)
+      import :: c_int
+      integer(c_int), intent(out) :: list(*)
+      integer(c_int), value :: most
+      integer(c_int) :: cpus
+    end function malleable_cpu_list
+
+    function malleable_changes() bind(c) result(changes)
+      import :: c_int
+      integer(c_int) :: changes
+    end function malleable_changes
+
+    function malleable_waiting_begin(how) bind(c) result(cpus)
+      import :: c_int
+      integer(c_int), value :: how
+      integer(c_int) :: cpus
+    end function malleable_waiting_begin
+
+    function malleable_waiting_end() bind(c) result(error)
+      import :: c_int
+      integer(c_int) :: error
+    end function malleable_waiting_end
+
+    function malleable_borrow(most) bind(c) result(cpus)
+      import :: c_int
+      integer(c_int), value :: most
+      integer(c_int) :: cpus
+    end function malleable_borrow
+
+    function malleable_return(keep) bind(c) result(cpus)
+      import :: c_int
+      integer(c_int), value :: keep
+      integer(c_int) :: cpus
+    end function malleable_return
+
+    ! FUNCTION: c_funloc() of a subroutine with bind(c) and two arguments: an integer(c_int) by value, a type(c_ptr) by value.
+    function malleable_on_change(function, argument) bind(c) result(error)
+      import :: c_int, c_funptr, c_ptr
+      type(c_funptr), value :: function
+      type(c_ptr), value :: argument
+      integer(c_int) :: error
+    end function malleable_on_change
+
+    function malleable_on_change_remove(function, argument) bind(c) result(error)
+      import :: c_int, c_funptr, c_ptr
+      type(c_funptr), value :: function
+      type(c_ptr), value :: argument
+      integer(c_int) :: error
+    end function malleable_on_change_remove
+
+    function malleable_poll() bind(c) result(cpus)
+      import :: c_int
+      integer(c_int) :: cpus
+    end function malleable_poll
   end interface
 end module malleable

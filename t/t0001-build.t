@@ -18,8 +18,9 @@ ok "libmalleable.so exports the interface and what it interposes" only "$lib/lib
 	"^((malleable_[a-z_]+|omp_balanced_?)@@MALLEABLE_[12]\$|$openmp@($versions)\$|ompt_start_tool\$|shm_open\$|sched_(yield|[gs]etaffinity)\$|pthread_(create|getattr_np|kill|[gs]etaffinity_np)\$|thrd_create\$|(timer_create|mq_notify|(aio_(read|write|fsync)|lio_listio)(64)?|getaddrinfo_a)\$|f?exec|wordexp\$|popen\$|raise\$|posix_spawnp?\$|system\$|_longjmp\$|__longjmp_chk\$|(sig)?longjmp\$|mal_(mpi|device)_[a-z_]+(@@MALLEABLE)?\$|MALLEABLE(_[12])?\$|($versions)\$)"
 # What programs link against.
 interface() { sed -nE 's/^((malleable|omp_balanced)[a-z_]*)@@MALLEABLE_[12]$/\1/p' | sort; }
-declared=$(sed -nE 's/^[a-z].*\b(malleable_[a-z_]+|omp_balanced)\(.*/\1/p' \
-	"$srcdir/libmalleable/malleable.h" | cat - <(printf '%s\n' malleable_phase_ omp_balanced_) | sort)
+declared=$(sed -nE '/^typedef/d; s/^[a-z].*\b(malleable_[a-z_]+|omp_balanced)\(.*/\1/p' \
+	"$srcdir/libmalleable/malleable.h" |
+	cat - <(printf '%s\n' malleable_phase_ omp_balanced_) | sort)
 ok "it has each function of malleable.h" \
 	[ "$(symbols "$lib/libmalleable.so" | interface)" = "$declared" ]
 ok "libmalleable.so.1 has these alone" all_of \

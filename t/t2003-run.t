@@ -48,6 +48,16 @@ ok "a program that is linked against the library runs as without it outside a st
 	all_of "exits 0" "says '^0 CPUs$'" needed "[ ! -s '$work/err' ]"
 malleable -- "$work/linked"
 ok "and is a rank in one" all_of "exits 0" "says '^$(nproc) CPUs$'"
+run "$programs/interface"
+ok "all calls do nothing and return 0 outside a step" all_of "exits 0" \
+	"says '^0 0 0 0 0 0 0 0 0 0 0$'"
+for how in plain mpi; do
+	malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/interface" $how "$work/$how"
+	ok "$how: a rank lends in a wait that it declares, another one borrows" all_of "exits 0" \
+		"says '^has 2 of 1, lists 2, may use 2$'"
+	ok "$how: and has its CPU back at the end" all_of "says '^offered 1, ended 0, has 1$'" \
+		"says '^heard 2, changed 1, has 1, may use 1, heard 1, returned 1$'"
+done
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started

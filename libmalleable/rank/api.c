@@ -6,12 +6,30 @@
  */
 #include "libmalleable/malleable.h"
 
+#include <errno.h>
+
+#include "libmalleable/base/fpstate.h"
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/unmanaged.h"
+#include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/offered.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait_helper.h"
+
+/* What the program is told where its CPUs may have changed; what it has. */
+static int tell_changes(void)
+{
+	int cpus = malleable_cpus();
+
+	if (mal_listeners_any())
+		mal_listeners_tell(cpus);
+	return cpus;
+}
 
 void malleable_phase(void)
 {
@@ -24,8 +42,11 @@ void malleable_phase(void)
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	mal_wait_helper_withdraw(&mal);
-	if (mal_self.primary)
-		mal_phase_boundary(MAL_BOUNDARY_MARK);
+	if (!mal_self.primary)
+		return;
+	mal_phase_boundary(MAL_BOUNDARY_MARK);
+	if (mal_listeners_any() && !mal.region.depth)
+		tell_changes();
 }
 
 /* With an underscore at the end: called from Fortran. */
@@ -33,13 +54,181 @@ void omp_balanced(void) __attribute__((alias("malleable_phase")));
 void malleable_phase_(void) __attribute__((alias("malleable_phase")));
 void omp_balanced_(void) __attribute__((alias("malleable_phase")));
 
-int malleable_cpus(void)
+/* Whether the process is a rank, which the first call makes it. */
+static bool is_rank(void)
 {
-	unsigned int count = 0;
-
 	if (!mal.active)
 		mal_attach();
-	for (unsigned int cpu = 0; mal.active && cpu < mal.segment.cpu_count; cpu++)
-		count += mal_word_read(&mal.segment.cpus[cpu].word).user == mal.me;
-	return (int)count;
+	return mal.active;
+}
+
+/*
+ * The CPUs that the rank uses of those that it owns, or of others', behind the first COUNT of
+ * CPUS[MAX]. Returns how many there are then.
+ */
+static int add_used(bool owned, int *cpus, int max, int count)
+{
+	for (unsigned int cpu = 0; cpu < mal.segment.cpu_count; cpu++) {
+		struct mal_cpu_state state = mal_word_read(&mal.segment.cpus[cpu].word);
+
+		if (state.user != mal.me || (state.owner == mal.me) != owned)
+			continue;
+		if (count < max)
+			cpus[count] = (int)cpu;
+		count++;
+	}
+	return count;
+}
+
+int malleable_cpu_list(int *cpus, int max)
+{
+	return is_rank() ? add_used(false, cpus, max, add_used(true, cpus, max, 0)) : 0;
+}
+
+int malleable_cpus(void)
+{
+	return malleable_cpu_list(NULL, 0);
+}
+
+int malleable_cpus_owned(void)
+{
+	int count = 0;
+
+	for (unsigned int cpu = 0; is_rank() && cpu < mal.segment.cpu_count; cpu++)
+		count += mal_word_read(&mal.segment.cpus[cpu].word).owner == mal.me;
+	return count;
+}
+
+unsigned int malleable_changes(void)
+{
+	if (!is_rank())
+		return 0;
+	/* Others count what they change, and the rank the plans that it has carried out. */
+	return atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) +
+	       __atomic_load_n(&mal.cpus.seen_plan, __ATOMIC_RELAXED);
+}
+
+/* Whether the calling thread is the primary one, outside regions and MPI. */
+static bool is_serial(void)
+{
+	if (!mal_self.met)
+		mal_become_primary(&mal);
+	return mal_self.primary && !mal.region.depth && (!mal_self.mpi_depth || mal_self.declared);
+}
+
+int malleable_waiting_begin(int how)
+{
+	int saved = errno, offered;
+
+	if (!is_rank())
+		return 0;
+	if (how != MALLEABLE_WAIT_BLOCKS && how != MALLEABLE_WAIT_POLLS)
+		return MALLEABLE_E_INVALID;
+	if (!is_serial())
+		return MALLEABLE_E_THREAD;
+	offered = mal_offer_begin(&mal, how == MALLEABLE_WAIT_BLOCKS);
+	errno = saved;
+	return offered;
+}
+
+int malleable_waiting_end(void)
+{
+	int saved = errno, result = 0;
+
+	if (!mal.active)
+		return 0;
+	if (!is_serial())
+		return MALLEABLE_E_THREAD;
+	if (!mal_offer_end())
+		result = MALLEABLE_E_NESTING;
+	errno = saved;
+	if (!result && !mal_self.declared)
+		tell_changes();
+	return result;
+}
+
+/* Before the rank borrows or returns: why it may not, or 0. */
+static int prepare_to_borrow(int cpus)
+{
+	if (cpus < 0)
+		return MALLEABLE_E_INVALID;
+	if (mal.ompt)
+		return MALLEABLE_E_REFUSED;
+	if (!is_serial() || mal_self.declared)
+		return MALLEABLE_E_THREAD;
+	if (mal_self.testing)
+		mal_mpi_end_tests();
+	mal_unmanaged_wish(&mal, (unsigned int)cpus);
+	mal_cpus_refresh(&mal);
+	return 0;
+}
+
+static void borrow(struct mal_rank *rank, unsigned int most)
+{
+	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
+
+	if (most > have && rank->cpus.own_count && mal_rule(rank, MAL_RULE_LEND) &&
+	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed) &&
+	    mal_cpus_borrow(rank, most - have))
+		mal_bind_other_threads(rank);
+}
+
+int malleable_borrow(int most)
+{
+	struct mal_fpstate state;
+	int saved = errno, result;
+
+	if (!is_rank())
+		return 0;
+	state = mal_fpstate_save();
+	result = prepare_to_borrow(most);
+	if (!result)
+		borrow(&mal, (unsigned int)most);
+	mal_fpstate_restore(&state);
+	errno = saved;
+	return result ? result : tell_changes();
+}
+
+int malleable_return(int keep)
+{
+	struct mal_fpstate state;
+	unsigned int own = mal.cpus.own_count;
+	int saved = errno, result;
+
+	if (!mal.active)
+		return 0;
+	state = mal_fpstate_save();
+	result = prepare_to_borrow(keep);
+	if (!result)
+		mal_cpus_release_beyond(&mal,
+					(unsigned int)keep > own ? (unsigned int)keep - own : 0);
+	mal_fpstate_restore(&state);
+	errno = saved;
+	return result ? result : tell_changes();
+}
+
+int malleable_on_change(malleable_change_function *function, void *argument)
+{
+	if (!is_rank())
+		return 0;
+	if (!is_serial())
+		return MALLEABLE_E_THREAD;
+	return mal_listeners_add(function, argument) ? 0 : MALLEABLE_E_FULL;
+}
+
+int malleable_on_change_remove(malleable_change_function *function, void *argument)
+{
+	if (!mal.active)
+		return 0;
+	if (!is_serial())
+		return MALLEABLE_E_THREAD;
+	mal_listeners_remove(function, argument);
+	return 0;
+}
+
+int malleable_poll(void)
+{
+	if (!is_rank())
+		return 0;
+	return is_serial() ? tell_changes() : MALLEABLE_E_THREAD;
 }

@@ -408,7 +408,9 @@ bool mal_wait_look(struct mal_rank *rank)
 	if (!concerns_others(rank))
 		return true;
 	if (!rank->lend.lending)
-		rank->lend.kept = cpu_of_waiter(rank);
+		rank->lend.kept = rank->lend.blocks && !mal_rule(rank, MAL_RULE_KEEP_ONE)
+					  ? MAL_NO_CPU
+					  : cpu_of_waiter(rank);
 	lend_now(rank, now, rank->lend.kept);
 	return true;
 }

@@ -317,7 +317,7 @@ __attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
 	struct mal_fpstate saved;
 
 	mal_self.tests_left = TESTS_EARLY;
-	if (!mal_self.primary || !rank->active || rank->region.depth)
+	if (!mal_self.primary || !rank->active || rank->region.depth || mal_self.declared)
 		return;
 	if (mal.loop.timing) {
 		learn_test(rank);

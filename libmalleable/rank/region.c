@@ -279,6 +279,10 @@ void mal_region_begin(const void *where, unsigned int requested)
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.mpi_depth) {
+		if (mal_self.declared) {
+			mal_mpi_unwound();
+			now = mal_ticks();
+		}
 		mal_mpi_look_back(__builtin_frame_address(0));
 		mal_wait_helper_withdraw(&mal);
 	}

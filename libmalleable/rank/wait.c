@@ -184,6 +184,9 @@ void mal_mpi_unwound(void)
 		return;
 	mal_self.mpi_depth = 1;
 	leave(&mal);
+	if (mal_self.declared)
+		mal.lend.blocks = false;
+	mal_self.declared = 0;
 }
 
 /* The report says why it knows of no phases. */

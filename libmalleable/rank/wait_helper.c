@@ -125,6 +125,14 @@ static void hand_over(struct mal_rank *rank)
 	mal_futex_wake(&rank->helper.rest, 1);
 }
 
+void mal_wait_helper_expect(struct mal_rank *rank)
+{
+	if (!rank->helper.tried && mal_rule(rank, MAL_RULE_LEND))
+		start(rank);
+	if (!rank->helper.eager)
+		rank->helper.eager = 1;
+}
+
 void mal_wait_helper_begin(struct mal_rank *rank)
 {
 	/* So a poll that is seen is not one of a wait: it withdraws first. */

@@ -14,6 +14,9 @@ struct mal_rank;
 /* After mal_wait_begin(): in this call no poll may be seen. */
 void mal_wait_helper_begin(struct mal_rank *rank);
 
+/* Before mal_wait_helper_begin(): the wait may well be long, so the helper is to look at it. */
+void mal_wait_helper_expect(struct mal_rank *rank);
+
 /*
  * The primary thread is about to do what the helper may not disturb, such as a poll that is seen:
  * the wait goes on without the helper.

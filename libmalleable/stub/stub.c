@@ -7,7 +7,9 @@
  */
 #include "libmalleable/malleable.h"
 
-void malleable_phase(void) {}
+void malleable_phase(void)
+{
+}
 
 /* With an underscore at the end: called from Fortran. */
 void omp_balanced(void) __attribute__((alias("malleable_phase")));
@@ -15,6 +17,62 @@ void malleable_phase_(void) __attribute__((alias("malleable_phase")));
 void omp_balanced_(void) __attribute__((alias("malleable_phase")));
 
 int malleable_cpus(void)
+{
+	return 0;
+}
+
+int malleable_cpus_owned(void)
+{
+	return 0;
+}
+
+int malleable_cpu_list(int *cpus, int max)
+{
+	(void)cpus, (void)max;
+	return 0;
+}
+
+unsigned int malleable_changes(void)
+{
+	return 0;
+}
+
+int malleable_waiting_begin(int how)
+{
+	(void)how;
+	return 0;
+}
+
+int malleable_waiting_end(void)
+{
+	return 0;
+}
+
+int malleable_borrow(int most)
+{
+	(void)most;
+	return 0;
+}
+
+int malleable_return(int keep)
+{
+	(void)keep;
+	return 0;
+}
+
+int malleable_on_change(malleable_change_function *function, void *argument)
+{
+	(void)function, (void)argument;
+	return 0;
+}
+
+int malleable_on_change_remove(malleable_change_function *function, void *argument)
+{
+	(void)function, (void)argument;
+	return 0;
+}
+
+int malleable_poll(void)
 {
 	return 0;
 }

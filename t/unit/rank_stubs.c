@@ -19,7 +19,9 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
+#include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/offered.h"
 #include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
@@ -61,6 +63,7 @@ STUB(void, mal_bind_forget, (struct mal_rank * rank), NOTHING)
 STUB(unsigned int, mal_bind_evict,
      (const struct mal_rank *rank, unsigned int borrower, uint32_t cpu), 0)
 STUB(bool, mal_bind_widen, (const struct mal_rank *rank, const struct mal_cpumask *wanted), false)
+STUB(void, mal_bind_other_threads, (const struct mal_rank *rank), NOTHING)
 STUB(void, mal_bind_narrow, (const struct mal_rank *rank), NOTHING)
 STUB(void, mal_bind_let_count, (struct mal_rank * rank, int (*count)(void)), NOTHING)
 STUB(bool, mal_bind_is_ours,
@@ -71,6 +74,7 @@ STUB(void, mal_children_forked, (void), NOTHING)
 STUB(bool, mal_cpus_refresh, (struct mal_rank * rank), false)
 STUB(unsigned int, mal_cpus_borrow, (struct mal_rank * rank, unsigned int limit), 0)
 STUB(void, mal_cpus_release, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_cpus_release_beyond, (struct mal_rank * rank, unsigned int kept), NOTHING)
 STUB(void, mal_cpus_apply_plan, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_cpus_leave, (struct mal_rank * rank), NOTHING)
 STUB(unsigned int, mal_cpus_to_use, (const struct mal_rank *rank, unsigned int cpus), cpus)
@@ -104,6 +108,7 @@ STUB(void, mal_unmanaged_wait, (struct mal_rank * rank, uint64_t ticks), NOTHING
 STUB(void, mal_unmanaged_wait_end, (struct mal_rank * rank, uint64_t ticks), NOTHING)
 STUB(void, mal_unmanaged_call_begin, (const struct mal_rank *rank), NOTHING)
 STUB(void, mal_unmanaged_call_end, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_unmanaged_wish, (struct mal_rank * rank, unsigned int most), NOTHING)
 STUB(bool, mal_unmanaged_is_idle, (struct mal_rank * rank), true)
 /* program/ */
 STUB(bool, mal_objects_call_more_than, (struct mal_libomp * libomp), false)
@@ -142,7 +147,14 @@ STUB(void, mal_wait_begin, (uint64_t ago), NOTHING)
 STUB(void, mal_wait_poll, (void), NOTHING)
 STUB(void, mal_wait_abandon, (struct mal_rank * rank), NOTHING)
 STUB(bool, mal_wait_is_abandoned, (const struct mal_rank *rank), false)
+STUB(bool, mal_listeners_add, (mal_listener * function, void *argument), false)
+STUB(void, mal_listeners_remove, (mal_listener * function, void *argument), NOTHING)
+STUB(bool, mal_listeners_any, (void), false)
+STUB(void, mal_listeners_tell, (int cpus), NOTHING)
+STUB(int, mal_offer_begin, (struct mal_rank * rank, bool blocks), 0)
+STUB(bool, mal_offer_end, (void), false)
 STUB(void, mal_wait_helper_begin, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_wait_helper_expect, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_withdraw, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_outside_look_at_polls, (struct mal_rank * rank, uint64_t now), NOTHING)

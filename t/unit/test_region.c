@@ -5,6 +5,8 @@
  */
 #include "t/unit/region_rig.h"
 
+#include "libmalleable/rank/wait.h"
+
 /*
  * The last region was widened to four; we would choose two for the next one, which has
  * num_threads(4).
@@ -375,6 +377,33 @@ static void begins_in_a_pause(void **state)
 	assert_in_range(mal.region.current->work, 1.9 * LONG, 2.1 * LONG);
 }
 
+static unsigned int waits_ended;
+
+void mal_mpi_unwound(void)
+{
+	waits_ended++;
+	mal_self.mpi_depth = 0;
+	turn_clock(US);
+	mal.primary.last_leave = mal_ticks();
+}
+
+/* A wait that the program declared, and did not end, ends where a region begins. */
+static void ends_a_declared_wait(void **state)
+{
+	static const char where;
+	uint64_t serial;
+
+	(void)state;
+	waits_ended = 0;
+	mal_self.mpi_depth = 1;
+	mal_self.declared = 1;
+	serial = mal.slot->count.serial;
+	begin(&where, NONE);
+	assert_int_equal(waits_ended, 1);
+	assert_int_equal(mal.slot->count.serial, serial);
+	end(&where, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +422,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
 		cmocka_unit_test_setup_teardown(shorter_while_granted, open_all, close_all),
 		cmocka_unit_test_setup_teardown(begins_in_a_pause, open_all, close_all),
+		cmocka_unit_test_setup_teardown(ends_a_declared_wait, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -670,9 +670,17 @@ static void jumps(void **state)
 	assert_int_equal(calls_ended, 1);
 }
 
+static unsigned int attached;
+
+void mal_attach(void)
+{
+	attached++;
+}
+
 static void phases(void **state)
 {
 	(void)state;
+	attached = 0;
 	malleable_phase();
 	malleable_phase_();
 	omp_balanced();
@@ -683,6 +691,76 @@ static void phases(void **state)
 	malleable_phase();
 	assert_int_equal(marks, 4);
 	assert_int_equal(malleable_cpus(), 0);
+	assert_int_equal(attached, 2);
+}
+
+/* CPUs of its own, lent or not, before those of others; and what regions do is refused. */
+static void asks_for_cpus(void **state)
+{
+	int list[3] = {-1, -1, -1};
+	unsigned int changes = malleable_changes();
+
+	(void)state;
+	assert_int_equal(malleable_cpus_owned(), 2);
+	assert_int_equal(malleable_cpu_list(list, 1), 2);
+	assert_int_equal(list[0], 0);
+	assert_int_equal(list[1], -1);
+	assert_true(mal_word_lend(&mal.segment.cpus[0].word, 0));
+	assert_true(mal_word_lend(&mal.segment.cpus[3].word, 1));
+	assert_true(mal_word_borrow(&mal.segment.cpus[3].word, 0));
+	assert_int_equal(malleable_cpus_owned(), 2);
+	assert_int_equal(malleable_cpu_list(list, 3), 2);
+	assert_int_equal(list[0], 1);
+	assert_int_equal(list[1], 3);
+	assert_int_equal(malleable_changes(), changes);
+	mal.slot->changes++;
+	assert_int_not_equal(malleable_changes(), changes);
+	mal.ompt = true;
+	assert_int_equal(malleable_borrow(2), MALLEABLE_E_REFUSED);
+	assert_int_equal(malleable_borrow(-1), MALLEABLE_E_INVALID);
+	mal.ompt = false;
+	assert_int_equal(malleable_borrow(2), 2);
+	mal.region.depth = 1;
+	assert_int_equal(malleable_return(0), MALLEABLE_E_THREAD);
+	mal.region.depth = 0;
+	assert_int_equal(malleable_waiting_end(), MALLEABLE_E_NESTING);
+}
+
+static int heard[9], last_heard;
+
+static void hear(int cpus, void *argument)
+{
+	++*(int *)argument;
+	last_heard = cpus;
+	/* In it nothing more is told. */
+	mal_word_lend(&mal.segment.cpus[0].word, 0);
+	malleable_poll();
+}
+
+/* Those that the program named are told of a change once. */
+static void hears_of_changes(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(malleable_on_change(hear, &heard[i]), 0);
+	assert_int_equal(malleable_on_change(hear, &heard[7]), 0);
+	assert_int_equal(malleable_on_change(hear, &heard[8]), MALLEABLE_E_FULL);
+	assert_int_equal(malleable_poll(), 2);
+	assert_int_equal(last_heard, 2);
+	for (unsigned int i = 0; i < 9; i++)
+		assert_int_equal(heard[i], i < 8);
+	assert_int_equal(malleable_on_change_remove(hear, &heard[0]), 0);
+	malleable_phase();
+	assert_int_equal(last_heard, 1);
+	assert_int_equal(heard[0], 1);
+	assert_int_equal(heard[7], 2);
+	assert_int_equal(malleable_poll(), 1);
+	assert_int_equal(heard[7], 2);
+	mal.region.depth = 1;
+	assert_int_equal(malleable_poll(), MALLEABLE_E_THREAD);
+	mal.region.depth = 0;
+	for (unsigned int i = 1; i < 8; i++)
+		malleable_on_change_remove(hear, &heard[i]);
 }
 
 /* So many tests, each of which takes so long, and CPU time of it. */
@@ -1158,6 +1236,8 @@ int main(void)
 		CASE(calls_inside),
 		CASE(jumps),
 		CASE(phases),
+		CASE(asks_for_cpus),
+		CASE(hears_of_changes),
 		CASE(tests_wait),
 		CASE(tests_pause),
 		CASE(tests_compute),

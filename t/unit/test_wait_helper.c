@@ -12,6 +12,7 @@
 
 #include <ucontext.h>
 
+#include "libmalleable/malleable.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
@@ -451,6 +452,56 @@ static void inactive(void **state)
 	all_is_back();
 }
 
+/* A long wait that the program declares: the helper lends COUNT CPUs. */
+static void declare(int how, unsigned int count)
+{
+	assert_int_equal(malleable_waiting_begin(how), count);
+	turn_clock(100 * US);
+	turns(1);
+	assert_int_equal(lent(), 0);
+	turn_clock(10 * MS);
+	turns(3);
+	assert_int_equal(lent(), count);
+}
+
+/* The helper lends from the first declared wait on, the thread's own CPU too if that blocks. */
+static void declared_waits(void **state)
+{
+	(void)state;
+	declare(MALLEABLE_WAIT_BLOCKS, CPUS);
+	mal_mpi_enter(true);
+	mal_mpi_poll();
+	mal_mpi_leave(true);
+	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_POLLS), CPUS);
+	assert_int_equal(malleable_waiting_end(), 0);
+	assert_int_equal(lent(), CPUS);
+	assert_int_equal(malleable_borrow(CPUS), MALLEABLE_E_THREAD);
+	assert_int_equal(malleable_waiting_end(), 0);
+	all_is_back();
+	assert_int_equal(malleable_waiting_end(), MALLEABLE_E_NESTING);
+	declare(MALLEABLE_WAIT_POLLS, CPUS - 1);
+	assert_int_equal(malleable_waiting_end(), 0);
+	all_is_back();
+	/* Left by a jump, or by a region. */
+	declare(MALLEABLE_WAIT_BLOCKS, CPUS);
+	mal_mpi_unwound();
+	all_is_back();
+	declare(MALLEABLE_WAIT_BLOCKS, CPUS);
+	assert_int_equal(malleable_waiting_end(), 0);
+	/* A call of MPI keeps the CPU on which it polls, as before. */
+	mal_mpi_enter(false);
+	turn_clock(10 * MS);
+	turns(3);
+	assert_int_equal(lent(), CPUS - 1);
+	mal_mpi_leave(false);
+	all_is_back();
+	assert_int_equal(malleable_waiting_begin(7), MALLEABLE_E_INVALID);
+	mal_self.primary = false;
+	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), MALLEABLE_E_THREAD);
+	mal.active = false;
+	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), 0);
+}
+
 /* The primary thread returns, polls, jumps out or opens a region while the helper does anything. */
 static void at_any_moment(void **state)
 {
@@ -461,7 +512,12 @@ static void at_any_moment(void **state)
 		set_up(state);
 		other.seed = seed;
 		for (unsigned int i = 0; i < CALLS; i++) {
-			mal_mpi_enter(any(2));
+			bool declared = !any(3);
+
+			if (declared)
+				malleable_waiting_begin((int)any(2));
+			else
+				mal_mpi_enter(any(2));
 			for (unsigned int steps = any(20); steps; steps--) {
 				turn_clock(any(200) * US);
 				change_places();
@@ -473,7 +529,10 @@ static void at_any_moment(void **state)
 			default: break;
 			}
 			change_places();
-			mal_mpi_leave(false);
+			if (declared)
+				malleable_waiting_end();
+			else
+				mal_mpi_leave(false);
 			all_is_back();
 			change_places();
 		}
@@ -503,6 +562,7 @@ int main(void)
 		CASE(poll_that_is_seen_late),
 		CASE(forked_child),
 		CASE(inactive),
+		CASE(declared_waits),
 		CASE(at_any_moment),
 	};
 

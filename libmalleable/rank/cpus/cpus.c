@@ -189,10 +189,15 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 
 void mal_cpus_release(struct mal_rank *rank)
 {
+	mal_cpus_release_beyond(rank, 0);
+}
+
+void mal_cpus_release_beyond(struct mal_rank *rank, unsigned int kept)
+{
 	mal_cpus_refresh(rank);
-	if (!rank->cpus.borrowed_count)
+	if (rank->cpus.borrowed_count <= kept)
 		return;
-	for (unsigned int i = 0; i < rank->cpus.borrowed_count; i++) {
+	for (unsigned int i = kept; i < rank->cpus.borrowed_count; i++) {
 		struct mal_cpu_slot *cpu = &rank->segment.cpus[rank->cpus.borrowed[i]];
 
 		if (!rank->unmanaged)
@@ -205,7 +210,7 @@ void mal_cpus_release(struct mal_rank *rank)
 			mal_futex_wake(&cpu->wake, INT32_MAX);
 	}
 	mal_bind_outdate(rank);
-	rank->cpus.borrowed_count = 0;
+	rank->cpus.borrowed_count = kept;
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
 }

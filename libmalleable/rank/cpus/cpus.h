@@ -15,8 +15,9 @@ bool mal_cpus_refresh(struct mal_rank *rank);
 /* Borrow up to LIMIT free CPUs, nearest to ours first. Returns the number borrowed. */
 unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit);
 
-/* Return all borrowed CPUs. */
+/* Return all borrowed CPUs, or all but the first KEPT. */
 void mal_cpus_release(struct mal_rank *rank);
+void mal_cpus_release_beyond(struct mal_rank *rank, unsigned int kept);
 
 /*
  * Carry out the plan in the segment: hand over the CPUs it takes from us, and take those it gives

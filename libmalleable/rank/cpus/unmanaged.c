@@ -22,6 +22,18 @@ void mal_unmanaged_open(struct mal_rank *rank)
 		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
 }
 
+/* CPUs that the threads can use: one each, or what the program declares. */
+static unsigned int usable_cpus(const struct mal_rank *rank)
+{
+	return rank->work.wish > rank->work.peak ? rank->work.wish : rank->work.peak;
+}
+
+static void publish(const struct mal_rank *rank)
+{
+	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->team, usable_cpus(rank), memory_order_relaxed);
+}
+
 /*
  * Add what the threads worked since the last sample. Had they worked on all of the rank's CPUs at
  * once, it would have taken so long; for the rest they waited, for each other, children or files:
@@ -48,15 +60,14 @@ static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snaps
 	}
 	rank->work.last_cpu = cpu;
 	rank->work.last_serial = snapshot->serial;
-	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
-	atomic_store_explicit(&rank->slot->team, rank->work.peak, memory_order_relaxed);
+	publish(rank);
 }
 
 void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
 	if (rank->unmanaged) {
 		look_at_work(rank, snapshot);
-		snapshot->max = rank->work.peak;
+		snapshot->max = usable_cpus(rank);
 	}
 	snapshot->busy += rank->work.busy;
 	snapshot->serial -= rank->work.not_serial;
@@ -105,10 +116,23 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	bool asks = rank->work.peak > rank->cpus.own_count;
+	bool asks =
+		rank->work.peak > rank->cpus.own_count || rank->work.wish > rank->cpus.own_count;
 
 	if (asks || rank->work.asks)
 		ask_for_cpus(rank, asks);
+}
+
+void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
+{
+	if (!rank->unmanaged)
+		mal_unmanaged_open(rank);
+	rank->work.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
+	publish(rank);
+	if (mal_rule(rank, MAL_RULE_LEND))
+		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.own_count);
+	if (rank->work.asks || most > rank->cpus.own_count)
+		ask_for_cpus(rank, most > rank->cpus.own_count);
 }
 
 bool mal_unmanaged_is_idle(struct mal_rank *rank)

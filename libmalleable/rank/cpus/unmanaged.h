@@ -33,5 +33,10 @@ void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks);
 void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);
 
+/*
+ * The program has work for MOST CPUs in all from now on, as it declares. Opens a rank without MPI.
+ */
+void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most);
+
 /* Whether all threads but the calling one sleep. Looks at most once a millisecond. */
 bool mal_unmanaged_is_idle(struct mal_rank *rank);

@@ -157,6 +157,7 @@ struct mal_rank {
 		bool rests; /* one of them computed while CPUs were lent */
 		uint64_t last_poll;
 		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
+		bool blocks;	   /* the wait is a declared one that needs none (offered.c) */
 		/* the last poll before the wait was abandoned, 0: it was not */
 		_Atomic uint64_t abandoned;
 	} lend;
@@ -267,7 +268,8 @@ struct mal_rank {
 		uint64_t busy;	      /* ticks worked while unmanaged */
 		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
 		unsigned int peak;
-		bool asks; /* between MPI calls it asks for CPUs */
+		bool asks;	   /* between MPI calls it asks for CPUs */
+		unsigned int wish; /* CPUs for which it has work, as it declared; 0: it did not */
 		/* tick of the last look at whether the other threads sleep, and: */
 		uint64_t looked;
 		bool idle;
@@ -333,6 +335,7 @@ struct mal_thread {
 	unsigned int polls_left; /* primary, in a call: to the next look at the clock */
 	/* tests, and calls that return at once, until the loop of them is looked at */
 	long tests_left;
+	unsigned int declared; /* waits that the program declared, one in the other (offered.h) */
 };
 
 /*

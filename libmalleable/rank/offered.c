@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * offered.c: a wait outside MPI that the program declares.
+ *
+ * Invariant: however it is left, the CPUs are back (t/unit/test_wait_helper.c: declared_waits).
+ */
+#include "libmalleable/rank/offered.h"
+
+#include "libmalleable/rank/lend.h"
+#include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/wait.h"
+#include "libmalleable/rank/wait_helper.h"
+
+static int count_offered(const struct mal_rank *rank, bool blocks)
+{
+	unsigned int cpus = rank->cpus.own_count;
+
+	if (!mal_rule(rank, MAL_RULE_LEND) || !cpus)
+		return 0;
+	return (int)(cpus - (!blocks || mal_rule(rank, MAL_RULE_KEEP_ONE)));
+}
+
+int mal_offer_begin(struct mal_rank *rank, bool blocks)
+{
+	/* One that was left by a jump has ended, whatever it had begun. */
+	mal_self.declared = mal_self.mpi_depth ? mal_self.declared + 1 : 1;
+	if (mal_self.declared > 1)
+		return count_offered(rank, rank->lend.blocks);
+	if (mal_self.testing)
+		mal_mpi_end_tests();
+	mal_self.mpi_depth = 1;
+	/* No frame is above: calls of MPI are part of the wait. */
+	mal_self.mpi_frame = 0;
+	mal_self.calling = MAL_CALLS;
+	mal_self.collective = true;
+	rank->lend.blocks = blocks;
+	mal_call_begin();
+	mal_self.polls_left = 0;
+	mal_wait_begin(0);
+	mal_wait_helper_expect(rank);
+	mal_wait_helper_begin(rank);
+	return count_offered(rank, blocks);
+}
+
+bool mal_offer_end(void)
+{
+	bool was = mal_self.declared && mal_self.mpi_depth;
+
+	if (was && !--mal_self.declared) {
+		mal_self.mpi_depth = 1;
+		mal_mpi_leave(false);
+		mal.lend.blocks = false;
+	}
+	return was;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * interface.c: interface [mpi|plain FILE], two ranks with one CPU each: rank 0 declares that it
+ * waits until rank 1 has borrowed its CPU and said so (FILE.borrowed), and takes it back. Both
+ * print what the calls of malleable.h return. plain: without MPI. Without arguments: what they
+ * return outside a balanced step.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmalleable/malleable.h"
+
+static char *name(const char *file, const char *end)
+{
+	static char text[4096];
+
+	snprintf(text, sizeof(text), "%s.%s", file, end);
+	return text;
+}
+
+static void say(const char *file, const char *end)
+{
+	fclose(fopen(name(file, end), "w"));
+}
+
+static void await(const char *file, const char *end)
+{
+	while (access(name(file, end), F_OK) != 0)
+		usleep(1000);
+}
+
+/* How many CPUs this thread may run on, whatever a program is told. */
+static int may_use(void)
+{
+	FILE *status = fopen("/proc/thread-self/status", "r");
+	char line[4096] = "";
+	int count = 0;
+
+	while (status && strncmp(line, "Cpus_allowed:", 13) != 0)
+		if (!fgets(line, sizeof(line), status))
+			break;
+	for (const char *digit = line + 13; *digit; digit++)
+		if (*digit != ',')
+			count += __builtin_popcountl(strtoul((char[]){*digit, 0}, NULL, 16));
+	if (status)
+		fclose(status);
+	return count;
+}
+
+static void lend(const char *file)
+{
+	int offered = malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), ended;
+
+	await(file, "borrowed");
+	ended = malleable_waiting_end();
+	printf("offered %d, ended %d, has %d\n", offered, ended, malleable_cpus());
+	say(file, "back");
+}
+
+static void hear(int cpus, void *last)
+{
+	*(int *)last = cpus;
+}
+
+static void borrow(const char *file)
+{
+	int cpus[8], heard = 0, changed, has;
+	unsigned int seen;
+
+	malleable_on_change(hear, &heard);
+	while (malleable_borrow(MALLEABLE_ALL) < 2)
+		usleep(1000);
+	printf("has %d of %d, lists %d, may use %d\n", malleable_cpus(), malleable_cpus_owned(),
+	       malleable_cpu_list(cpus, 8), may_use());
+	seen = malleable_changes();
+	say(file, "borrowed");
+	await(file, "back");
+	changed = malleable_changes() != seen;
+	printf("heard %d, changed %d, ", heard, changed);
+	has = malleable_poll();
+	printf("has %d, may use %d, heard %d, ", has, may_use(), heard);
+	printf("returned %d\n", malleable_return(0));
+}
+
+int main(int argc, char **argv)
+{
+	const char *number = getenv("OMPI_COMM_WORLD_RANK");
+	int cpu, rank = number ? atoi(number) : 0;
+
+	if (argc != 3) {
+		malleable_phase();
+		printf("%d %d %d %u ", malleable_cpus(), malleable_cpus_owned(),
+		       malleable_cpu_list(&cpu, 1), malleable_changes());
+		printf("%d %d %d %d ", malleable_waiting_begin(9), malleable_waiting_end(),
+		       malleable_borrow(-1), malleable_return(0));
+		printf("%d %d %d\n", malleable_on_change(hear, &cpu), malleable_poll(),
+		       malleable_on_change_remove(hear, &cpu));
+		return 0;
+	}
+	if (strcmp(argv[1], "mpi") == 0) {
+		MPI_Init(&argc, &argv);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	}
+	if (rank == 0)
+		lend(argv[2]);
+	else
+		borrow(argv[2]);
+	if (strcmp(argv[1], "mpi") == 0)
+		MPI_Finalize();
+	return 0;
+}
