@@ -34,6 +34,37 @@ def test_without_an_estimate(tmp_path):
     assert account.row().split() == ["2026-W01", "2", "8.00", "1.00", "1.00", "1"]
 
 
+def measured(**times):
+    return dict(REPORT, elapsed_s=7200, measured=dict(REPORT["measured"], **times))
+
+
+def test_hours_that_were_lost(tmp_path):
+    books = Books("week")
+    add(books, tmp_path / "a", measured(elapsed_s=4500))
+    add(books, tmp_path / "b", measured(elapsed_s=1800))
+    account, = books.list()
+    assert account.row().split() == ["2026-W01", "2", "16.00", "1.00", "3.00", "0"]
+    text = "".join(prometheus(books))
+    assert 'saved_cpu_seconds_total{week="2026-W01"} 7200\n' in text
+    assert 'lost_cpu_seconds_total{week="2026-W01"} 3600\n' in text
+
+
+def test_what_only_looked_saved_nothing(tmp_path):
+    books = Books("week")
+    add(books, tmp_path / "a", dict(REPORT, policy="observe"))
+    account, = books.list()
+    assert account.row().split() == ["2026-W01", "1", "4.00", "0.00", "1.00", "0"]
+
+
+def test_no_step_is_slower_than_on_one_cpu(tmp_path, capsys):
+    books = Books("week")
+    add(books, tmp_path / "a", measured(unbalanced_s=3 * 4 * 2700))
+    assert books.left_out == 0
+    add(books, tmp_path / "b", measured(unbalanced_s=3 * 4 * 2700 + 1))
+    assert books.left_out == 1
+    assert "unbalanced_s is 32401, and only 0 to 32400 can be" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name, good", [
     ("1.0.n.json", True), ("a.json.1", True), ("a.json.12", False), ("a.json.", False),
     (".json", True), ("a.json.json", True), ("json", False), ("a.jsonx", False)])
