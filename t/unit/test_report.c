@@ -224,7 +224,7 @@ static void serial(void **state)
 		node_take(node);
 	}
 	says("ranks wait for work of one thread: nothing to gain in 4.000 s");
-	node_set_plausibility(node, (struct mal_plausibility){.lost_part = 0.6});
+	node_set_plausibility(node, (struct mal_plausibility){.computed_s = 5, .lost_s = 3});
 	says("ranks wait for other processes or files: nothing to gain in 4.000 s");
 	says("load balance (mean/max): 75.0 % as started, 75.0 % as run");
 	says("  MPI = load balance 75.0 % x communication 100.0 %");
@@ -1009,6 +1009,14 @@ static void status(void **state)
 	has(rank, "borrowed", "1");
 	has(rank, "waiting", "true");
 	has(rank, "load", "0.3333");
+	json_decref(root);
+	/* The primary thread's own part is load, too. */
+	node_pass(1);
+	node_say(0, 0, 1, 0);
+	node_say(1, 1, 0, 0);
+	node_take(node);
+	root = json_loads(node_ask(node, "status"), 0, NULL);
+	has(json_array_get(json_object_get(root, "ranks"), 0), "load", "0.5");
 	json_decref(root);
 	/* A window that was not measured yet has no load. */
 	node_close(node);

@@ -699,7 +699,8 @@ static void others_use_cpus(void **state)
 	assert_float_equal(node_plausibility(node)->parts.used, 0, NEAR);
 	take_windows(2, 0.5);
 	assert_float_equal(node_plausibility(node)->parts.used, 1.0 / 3, NEAR);
-	assert_float_equal(node_plausibility(node)->lost_part, 1.0 / 4, NEAR);
+	assert_float_equal(node_plausibility(node)->lost_s, node_plausibility(node)->computed_s / 4,
+			   NEAR);
 }
 
 /* The longest wait of a thread counts, from the first reading on, as far as others used CPUs. */

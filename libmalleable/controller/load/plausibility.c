@@ -221,8 +221,6 @@ static void add_lost(struct mal_plausibility *plausibility, const struct mal_sam
 {
 	plausibility->computed_s += computed_in(sample);
 	plausibility->lost_s += lost_in(sample, time);
-	if (plausibility->computed_s > 0)
-		plausibility->lost_part = plausibility->lost_s / plausibility->computed_s;
 }
 
 struct mal_outside mal_plausibility_outside(const struct mal_controller *controller)

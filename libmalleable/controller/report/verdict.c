@@ -84,6 +84,7 @@ static bool is_observed(const struct mal_controller *controller)
 /* Why there is nothing to gain: by the largest loss. */
 static const char *balanced(const struct mal_controller *controller)
 {
+	const struct mal_plausibility *found = &controller->plausibility;
 	const struct mal_totals *totals = &controller->totals;
 	const struct mal_efficiencies part = mal_efficiencies(&totals->cpus);
 
@@ -93,7 +94,7 @@ static const char *balanced(const struct mal_controller *controller)
 	    part.communication < part.load_balance)
 		return "ranks wait for messages";
 	if (totals->balance_before < EVEN_LOAD * totals->elapsed_s)
-		return controller->plausibility.lost_part > MOST
+		return found->lost_s > MOST * found->computed_s
 			       ? "ranks wait for other processes or files"
 			       : "ranks wait for work of one thread";
 	return "balanced as it is";

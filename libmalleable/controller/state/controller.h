@@ -147,11 +147,10 @@ struct mal_plausibility {
 	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
 	bool now;		 /* the last window was one */
 	struct mal_others_parts parts; /* that others had so far */
-	double lost_part;	       /* of the time for which ranks computed, without a CPU */
 	struct mal_others others;
 	struct mal_waits waits[MAL_MAX_RANKS];
-	struct mal_cpumask cpus; /* for which they are counted */
-	double computed_s, lost_s;
+	struct mal_cpumask cpus;   /* for which they are counted */
+	double computed_s, lost_s; /* for which ranks computed, and without a CPU of that */
 	double usual_lost_s[MAL_MAX_RANKS]; /* moving average */
 	/* In the other windows, by rank: how long it waited outside MPI, and all of them took. */
 	double waits_s[MAL_MAX_RANKS], elapsed_s[MAL_MAX_RANKS];
