@@ -84,7 +84,7 @@ sized() {
 	local way
 	for way in lazy now no-plt; do
 		mpich env OMP_NUM_THREADS=2 "$programs/sized-mpich-$way"
-		exits 0 && says '^total 60$' || return 1
+		exits 0 && says '^total 60$' && ! says writable || return 1
 		report_has '.per_rank[1].boundaries == 30' || return 1
 		# Nothing where they are not seen; little where lending helps.
 		! full || report_has '.per_rank[1].mpi_s > 0.01 and .per_rank[1].lends > 0' ||

@@ -22,9 +22,11 @@ static inline void run_alone(void (*test)(void **state), void **state)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
+		unsigned int before = open_descriptors();
+
 		setenv("CMOCKA_TEST_ABORT", "1", 1);
 		test(state);
-		exit(0);
+		exit(closed_all(before) ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plugin.c: objects that test_known.c loads and unloads: -DREGION starts a region, -DASKS asks for
- * thread numbers, -DNEEDS needs the one that asks.
+ * plugin.c: objects that test_known.c and test_objects.c load and unload: -DREGION starts a region,
+ * -DASKS asks for thread numbers, -DNEEDS needs the one that asks, -DDATA has data of each thread.
  */
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
 int omp_get_thread_num(void);
 int plugin_asks(void);
+int plugin_data(void);
 int plugin_needs(void);
 int plugin_plain(void);
 void plugin_region(void *data);
@@ -25,6 +26,13 @@ void plugin_start(void)
 int plugin_asks(void)
 {
 	return omp_get_thread_num();
+}
+#elif defined(DATA)
+int plugin_data(void)
+{
+	static _Thread_local int calls;
+
+	return calls++;
 }
 #elif defined(NEEDS)
 int plugin_needs(void)

@@ -70,6 +70,7 @@ static int set_up(void **state)
 	static const char *const variables[] = {MAL_ENV_LOCAL_RANK,
 						MAL_ENV_MODE,
 						MAL_ENV_HOME,
+						MAL_ENV_NODES,
 						MAL_ENV_SOCKET,
 						"OMPI_COMM_WORLD_LOCAL_RANK",
 						"OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -123,6 +124,7 @@ static void attaches(void **state)
 	mal_attach();
 	assert_true(mal.active);
 	assert_string_equal(home(), "0-1");
+	assert_memory_equal(&test_kernel.mask[1], &mal.home, sizeof(mal.home));
 	assert_int_equal(mal.cpus.own_count, 2);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
@@ -341,11 +343,17 @@ static void refused(const char *why)
 
 static void refusals(void **state)
 {
-	char text[256];
+	char text[256], node[65] = "";
 
 	(void)state;
 	unsetenv(MAL_ENV_CPUS);
-	refused("missing or wrong");
+	refused("balance: " MAL_ENV_CPUS " is missing or wrong");
+	/* One of several nodes may lack something. */
+	setenv(MAL_ENV_NODES, "2", 1);
+	gethostname(node, sizeof(node) - 1);
+	snprintf(text, sizeof(text), "balance: %s: " MAL_ENV_CPUS, node);
+	refused(text);
+	unsetenv(MAL_ENV_NODES);
 	setenv(MAL_ENV_CPUS, "0-3", 1);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);
 	set_number(MAL_ENV_SEGMENT_FD, 999);

@@ -36,13 +36,14 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 
 /* Our own cgroup, in the hierarchy that is mounted at ROOT, and its version. */
 static const char *own;
-static bool v2;
+static bool v2, no_cpusets;
 
 int __wrap_balance_hierarchy_find(const char *controller, struct balance_hierarchy *hierarchy,
 				  struct mal_error *err)
 {
-	(void)controller;
 	(void)err;
+	if (no_cpusets && strcmp(controller, "cpuset") == 0)
+		return -1;
 	hierarchy->v2 = v2;
 	strcpy(hierarchy->mount, root);
 	strcpy(hierarchy->own, own);
@@ -88,7 +89,7 @@ static int set_up(void **state)
 	strcpy(root + strlen(root) - 6, "XXXXXX");
 	assert_non_null(mkdtemp(root));
 	strcpy(cgroup.job, root);
-	v2 = false;
+	v2 = no_cpusets = false;
 	now_ns = step_ns = 0;
 	balance_deadline_set(1000);
 	return 0;
@@ -216,6 +217,33 @@ static void jobs_have_two_names(void **state)
 	assert_string_equal(job_of("/"), "");
 }
 
+/* Others are steps of users: not the batch script, and nothing else that looks like a step. */
+static void cpus_of_other_steps(void **state)
+{
+	static const char *const names[] = {"1",  "2+1",	"3+",	 "4x",
+					    "+5", "4294967291", "batch", "extern"};
+	struct mal_cpumask cpus, wanted;
+
+	(void)state;
+	put("", "0");
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[200], list[8];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/step_%s", root, names[i]);
+		mkdir(path, 0700);
+		strcat(path, "/cpuset.cpus");
+		snprintf(list, sizeof(list), "%u", i + 1);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fputs(list, file);
+		fclose(file);
+	}
+	assert_int_equal(mal_cpumask_parse("1-2", &wanted, NULL), 0);
+	assert_int_equal(balance_cgroup_read_others(&cgroup, 0, &cpus, NULL), 0);
+	assert_memory_equal(&cpus, &wanted, sizeof(cpus));
+}
+
 static void make(const char *directory)
 {
 	char path[200];
@@ -247,6 +275,26 @@ static void a_step_is_tracked(void **state)
 	assert_int_equal(balance_tracker_open(0, NULL), -1);
 }
 
+/* Where neither hierarchy names the step, or there are no cpusets, its number does. */
+static void a_step_is_tracked_by_its_number(void **state)
+{
+	char procs[200];
+
+	(void)state;
+	own = "/job_7";
+	make("job_7");
+	make("job_7/step_3");
+	snprintf(procs, sizeof(procs), "%s/job_7/step_3/cgroup.procs", root);
+	close(open(procs, O_CREAT | O_WRONLY, 0600));
+	for (int i = 0; i < 2; i++) {
+		int fd = balance_tracker_open(3, NULL);
+
+		assert_true(fd >= 0);
+		close(fd);
+		no_cpusets = true;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,7 +304,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(time_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(jobs_have_two_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cpus_of_other_steps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_step_is_tracked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_step_is_tracked_by_its_number, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,15 +30,6 @@ static bool is_held(void)
 	return poll(&wait, 1, 0) == 0;
 }
 
-static unsigned int open_descriptors(void)
-{
-	unsigned int count = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 /* As Slurm calls such a callback. */
 static int call(int (*callback)(void *))
 {

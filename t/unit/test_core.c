@@ -18,6 +18,7 @@
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/raw.h"
 #include "libmalleable/core/elf_file.h"
+#include "libmalleable/core/env.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/launcher_table.h"
@@ -25,6 +26,7 @@
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/site_report.h"
 #include "libmalleable/core/spec.h"
+#include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
 
 static void cpu_lists(void **state)
@@ -140,6 +142,42 @@ static void segment_is_sealed(void **state)
 	assert_int_equal(ftruncate(fd, 0), -1);
 	assert_int_equal(ftruncate(fd, 1 << 24), -1);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	mal_segment_close(&segment);
+	close(fd);
+}
+
+/* Programs of the step that the environment names are counted; others are not. */
+static void starts_are_counted(void **state)
+{
+	struct mal_segment segment;
+	int fd = make_segment(&segment);
+	char number[16];
+
+	(void)state;
+	unsetenv(MAL_ENV_SEGMENT_FD);
+	mal_starts_open();
+	mal_starts_count(MAL_START_LOADED, 1);
+	mal_starts_miss(MAL_ABSENT_PMIX);
+	snprintf(number, sizeof(number), "%d", fd);
+	setenv(MAL_ENV_SEGMENT_FD, number, 1);
+	mal_starts_open();
+	assert_false(mal_starts_are_whole(segment.header));
+	for (int i = 0; i < 2; i++) {
+		mal_starts_begin(fd);
+		mal_starts_count(MAL_START_LOADED, 1);
+		assert_false(mal_starts_are_whole(segment.header));
+		mal_starts_count(MAL_START_ENDED, 1);
+		assert_true(mal_starts_are_whole(segment.header));
+	}
+	mal_starts_count(MAL_START_HID_MPI, 1);
+	assert_false(mal_starts_are_whole(segment.header));
+	assert_int_equal(segment.header->absent, 0);
+	mal_starts_miss(MAL_ABSENT_PMIX);
+	assert_int_equal(segment.header->absent, 1u << MAL_ABSENT_PMIX);
+	mal_starts_begin(-1);
+	assert_int_equal(segment.header->starts[MAL_START_BEGUN], 2);
+	unsetenv(MAL_ENV_SEGMENT_FD);
+	mal_starts_open();
 	mal_segment_close(&segment);
 	close(fd);
 }
@@ -328,6 +366,9 @@ static void claims_hold(void **state)
 	assert_false(gets_it("12.3"));
 	close(ends[1]);
 	assert_int_equal(waitpid(other, NULL, 0), other);
+	close(ends[0]);
+	close(back[0]);
+	close(back[1]);
 	assert_true(gets_it("12.3"));
 	unlink(claimed);
 }
@@ -729,6 +770,7 @@ int main(void)
 		cmocka_unit_test(bad_specs),
 		cmocka_unit_test(segment_is_shared),
 		cmocka_unit_test(segment_is_sealed),
+		cmocka_unit_test(starts_are_counted),
 		cmocka_unit_test(foreign_files_are_refused),
 		cmocka_unit_test(unsealed_segments_are_refused),
 		cmocka_unit_test(hostile_counts_are_refused),

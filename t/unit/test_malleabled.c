@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,6 +306,9 @@ static void whole_step(void **state)
 	assert_non_null(strstr(answer, "\"windows\":2"));
 	free(answer);
 	assert_true(mal_channel_tell(step.socket, "rebind", PATIENCE_MS));
+	/* What a user sends to all of the step's processes does not end it. */
+	kill(step.pid, SIGTERM);
+	kill(step.pid, SIGHUP);
 	assert_int_equal(end_step(), 0);
 	text = read_report(&record);
 	assert_int_equal(record.magic, MAL_OUTCOME_MAGIC);
@@ -315,6 +319,10 @@ static void whole_step(void **state)
 	assert_memory_equal(text, "only observed: ", 15);
 	assert_non_null(strstr(text, "\nstep 7.0 on n1: policy observe, 2 ranks, 4 CPUs, "));
 	assert_non_null(strstr(text, "\npredicted with --balance: auto "));
+	/* Nothing is said of a trace that could be written. */
+	text = strstr(text, "\noverhead: ");
+	assert_non_null(text);
+	assert_string_equal(strchr(text + 1, '\n'), "\n");
 	assert_true(has_file(step.json, "\"windows\": 2"));
 	assert_true(has_site("\"windows\": 2"));
 	assert_true(has_file(step.trace, "\"step\""));

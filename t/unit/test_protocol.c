@@ -152,6 +152,24 @@ static void late_thread(void **state)
 	assert_int_equal(where_is(0, 1), 1);
 }
 
+static void rank_2_takes_ours_back_and_dies(void)
+{
+	assert_int_equal(mal_word_reclaim(word_of(4), 2), 0);
+}
+
+/* Its owner takes a CPU back, and is killed before it looks who is there. */
+static void late_thread_of_a_dead_owner(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 0, true});
+	thread_of(0, 1)->cpu = 4;
+	thread_of(0, 1)->bound = MAL_NO_CPU;
+	while_binding = rank_2_takes_ours_back_and_dies;
+	mal_bind_self(&mal, thread_of(0, 1));
+	assert_null(while_binding);
+	assert_int_equal(where_is(0, 1), thread_of(0, 1)->home);
+}
+
 static void thread_is_replaced(void)
 {
 	thread_of(1, 1)->tid = 50;
@@ -632,6 +650,7 @@ int main(void)
 		CASE(rolled_back),
 		CASE(late_spread),
 		CASE(late_thread),
+		CASE(late_thread_of_a_dead_owner),
 		CASE(another_thread),
 		CASE(late_request),
 		CASE(granted_regions_end_earlier),

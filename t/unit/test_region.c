@@ -303,6 +303,20 @@ static void after_many(void **state)
 	widen(&warm);
 }
 
+/* In a full table too, a region is found where it was put. */
+static void is_found_again(void **state)
+{
+	static const char many[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(many); i++) {
+		struct mal_region *entry = mal_region_find(&many[i]);
+
+		entry->heat = 100;
+		assert_ptr_equal(mal_region_find(&many[i]), entry);
+	}
+}
+
 /* The region that is open ends after TICKS, with both CPUs of rank 1, which waits from FROM on. */
 static void end_granted(const void *where, uint64_t ticks, uint64_t from)
 {
@@ -418,6 +432,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
 		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
 		cmocka_unit_test_setup_teardown(kept, open_all, close_all),
+		cmocka_unit_test_setup_teardown(is_found_again, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
 		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
 		cmocka_unit_test_setup_teardown(shorter_while_granted, open_all, close_all),

@@ -83,10 +83,24 @@ static void looks_once(void **state)
 	assert_int_equal(walks, OBJECTS + 1);
 }
 
+/* The first one that asks is managed, and no other after it. */
+static void manages_one(void **state)
+{
+	(void)state;
+	assert_null(mal_runtime_managed()->base);
+	for (int i = 0; i < 2; i++) {
+		assert_true(mal_runtime_manage((const void *)answer));
+		assert_false(mal_runtime_manage(&our_base));
+	}
+	assert_ptr_equal(mal_runtime_managed()->base, &runtime_base);
+	assert_int_equal(mal_runtime_managed()->get_max_threads(), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looks_once),
+		cmocka_unit_test(manages_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

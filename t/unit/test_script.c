@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -147,6 +148,7 @@ static void steps_without_ranks(void **state)
 static void of_the_user_alone(void **state)
 {
 	struct mal_error err;
+	struct rlimit limit;
 	struct stat status;
 	int fd;
 
@@ -167,6 +169,11 @@ static void of_the_user_alone(void **state)
 	assert_int_equal(lstat(path, &status), 0);
 	assert_true(S_ISFIFO(status.st_mode));
 	end(fd);
+	/* It cannot be opened: nothing is left. */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, limit.rlim_max}), 0);
+	assert_int_equal(mal_script_listen(job, getpid(), geteuid(), getegid(), path, &err), -1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_int_equal(rmdir(directory), 0);
 	assert_int_equal(mal_script_listen(job, getpid(), geteuid(), getegid(), path, &err), -1);
 	assert_non_null(strstr(err.text, "cannot make "));

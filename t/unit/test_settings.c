@@ -8,6 +8,7 @@
 
 #include "libmalleable/base/number.h"
 #include "libmalleable/core/file_name.h"
+#include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/settings.h"
 #include "policies/interface/registry.h"
 
@@ -95,6 +96,17 @@ static void a_wrong_value_changes_nothing(void **state)
 	assert_string_equal(err.text, "longer than 255 bytes");
 	assert_memory_equal(&fields, &before, sizeof(fields));
 	assert_int_equal(set(&fields, "policies", longest + 1, &err), 0);
+}
+
+/* What is no word of --balance-report is the name of a file. */
+static void words_of_reports(void **state)
+{
+	(void)state;
+	assert_null(mal_report_wish_file("off"));
+	assert_null(mal_report_wish_file("brief"));
+	assert_null(mal_report_wish_file("full"));
+	assert_null(mal_report_wish_file(""));
+	assert_string_equal(mal_report_wish_file("fuller"), "fuller");
 }
 
 static void only_whole_names_are_found(void **state)
@@ -355,6 +367,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_digits),
 		cmocka_unit_test(each_type_is_stored),
 		cmocka_unit_test(a_wrong_value_changes_nothing),
+		cmocka_unit_test(words_of_reports),
 		cmocka_unit_test(only_whole_names_are_found),
 		cmocka_unit_test(man_pages_have_all_keys),
 		cmocka_unit_test(man_pages_have_all_arguments),

@@ -45,9 +45,13 @@ static struct {
 	spank_context_t context;
 	int registered; /* what came of the options */
 	unsigned int launched, ended, outcomes, variables, told, of_step;
-	bool expected;	  /* by the user: that a rank came */
-	int timeout_ms;	  /* of the last wait */
-	char threads[16]; /* of a task, at most */
+	bool expected; /* by the user: that a rank came */
+	bool quiet;    /* ranks do not say why they are unbalanced */
+	enum mal_report_wish report;
+	int timeout_ms;	    /* of the last wait */
+	uint32_t array_job; /* 0: the job is in no array */
+	char array[32];	    /* as the controller hears */
+	char threads[16];   /* of a task, at most */
 	char errors[1024], user_told[256];
 } now;
 
@@ -116,6 +120,9 @@ int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_o
 	assert_int_equal(options->arguments.group, GROUP);
 	assert_int_equal(now.euid, 0);
 	assert_int_equal(now.egid, 0);
+	if (options->arguments.array_job && options->arguments.array_task)
+		snprintf(now.array, sizeof(now.array), "%s_%s", options->arguments.array_job,
+			 options->arguments.array_task);
 	now.timeout_ms = timeout_ms;
 	*controller = MAL_LAUNCHED_NONE;
 	now.launched++;
@@ -158,6 +165,8 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	case S_JOB_NODEID:
 	case S_TASK_ID: *va_arg(to, uint32_t *) = 0; break;
 	case S_JOB_LOCAL_TASK_COUNT: *va_arg(to, uint32_t *) = 2; break;
+	case S_JOB_ARRAY_ID: *va_arg(to, uint32_t *) = now.array_job; break;
+	case S_JOB_ARRAY_TASK_ID: *va_arg(to, uint32_t *) = 5; break;
 	case S_TASK_EXIT_STATUS: *va_arg(to, int *) = now.task_status; break;
 	default: break;
 	}
@@ -180,6 +189,7 @@ spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int
 	(void)replace;
 	if (strcmp(name, MAL_ENV_MAX_THREADS) == 0)
 		snprintf(now.threads, sizeof(now.threads), "%s", value);
+	now.quiet |= strcmp(name, MAL_ENV_QUIET) == 0;
 	now.variables++;
 	return ESPANK_SUCCESS;
 }
@@ -305,7 +315,7 @@ IDLE(void, balance_options_complete, (spank_t spank), NOTHING)
 IDLE(void, balance_options_fall_back, (void), NOTHING)
 IDLE(void, balance_args_use_step, (spank_t spank), NOTHING)
 IDLE(const char *, balance_args_by_program, (void), "")
-IDLE(enum mal_report_wish, balance_options_report, (void), MAL_REPORT_FULL)
+IDLE(enum mal_report_wish, balance_options_report, (void), now.report)
 IDLE(const char *, balance_options_without_effect, (void), NULL)
 IDLE(void, balance_errors_to_log, (bool alone), NOTHING)
 IDLE(bool, balance_slurmctld_use_partition, (uint32_t job), !now.no_limits)
@@ -348,6 +358,7 @@ static int set_up(void **state)
 	now.egid = GROUP;
 	now.in_time = true;
 	now.magic = MAL_OUTCOME_MAGIC;
+	now.report = MAL_REPORT_FULL;
 	now.context = S_CTX_SLURMD;
 	memset(&step, 0, sizeof(step));
 	step.fds.controller = MAL_LAUNCHED_NONE;
@@ -464,6 +475,27 @@ static void silence(void **state)
 	balance_step_begin(NULL);
 	tasks_end();
 	assert_true(was_said("the controller of step 1.0 ended early"));
+	/* A program that crashes kills nobody else. */
+	set_up(NULL);
+	now.magic = 0;
+	balance_step_begin(NULL);
+	now.task_status = SIGSEGV;
+	tasks_end();
+	assert_true(was_said("the controller of step 1.0 ended early"));
+	assert_string_equal(now.user_told, "");
+}
+
+/* Files of an array's tasks have its number and theirs. */
+static void array(void **state)
+{
+	(void)state;
+	for (uint32_t job = 0; job < 20; job += 10) {
+		set_up(NULL);
+		now.array_job = job;
+		balance_step_begin(NULL);
+		assert_string_equal(now.array, job ? "10_5" : "");
+		tasks_end();
+	}
 }
 
 /*
@@ -513,6 +545,22 @@ static void expected(void **state)
 	balance_step_begin(NULL);
 	tasks_end();
 	assert_int_equal(now.told, 1);
+	balance_wish.asked = true;
+}
+
+/* Ranks say nothing where nobody asked for balancing, and nobody wants a report of it. */
+static void nobody_asked(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		set_up(NULL);
+		balance_wish.asked = i & 1;
+		now.report = i & 2 ? MAL_REPORT_OFF : MAL_REPORT_FULL;
+		balance_step_begin(NULL);
+		balance_step_prepare_task(NULL);
+		assert_int_equal(now.quiet, i == 2);
+		tasks_end();
+	}
 	balance_wish.asked = true;
 }
 
@@ -590,8 +638,10 @@ int main(void)
 		cmocka_unit_test_setup(no_way_back, set_up),
 		cmocka_unit_test_setup(no_root, set_up),
 		cmocka_unit_test_setup(silence, set_up),
+		cmocka_unit_test_setup(array, set_up),
 		cmocka_unit_test_setup(no_silence, set_up),
 		cmocka_unit_test_setup(expected, set_up),
+		cmocka_unit_test_setup(nobody_asked, set_up),
 		cmocka_unit_test_setup(too_late, set_up),
 		cmocka_unit_test_setup(waits_have_limits, set_up),
 		cmocka_unit_test_setup(policy_is_refused, set_up),

@@ -239,6 +239,7 @@ static void primary_is_older(void **state)
 
 static sigset_t signals_seen, signals_inside;
 static _Atomic int handled;
+static _Atomic pid_t handler; /* the thread that did */
 
 static void *note_signals(void *seen)
 {
@@ -250,6 +251,7 @@ static void count_signal(int number)
 {
 	(void)number;
 	handled++;
+	handler = gettid();
 }
 
 /* In a thread of the team, which does what the program has in its region. */
@@ -261,6 +263,7 @@ static void *work_in_region(void *nothing)
 	mal.team.runtime = NULL;
 	if (pthread_create(&thread, NULL, note_signals, &signals_inside) == 0)
 		pthread_join(thread, NULL);
+	raise(SIGUSR1);
 	raise(SIGUSR2);
 	pthread_kill(pthread_self(), SIGUSR2);
 	return nothing;
@@ -304,6 +307,7 @@ static void extra_threads_take_no_signals(void **state)
 	/* A thread of the program's own that it creates there, and signals that it raises. */
 	assert_true(has_signals(&signals_inside, true, false, false));
 	assert_int_equal(handled, 2);
+	assert_int_not_equal(handler, gettid());
 	note_signals(&now);
 	assert_true(has_signals(&now, true, false, false));
 	/* The program asks for three. */

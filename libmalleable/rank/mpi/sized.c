@@ -10,6 +10,9 @@
  *
  * A weak reference to a function that we have and no library has, as in a program without MPI or
  * OpenCL, is as without us: nothing.
+ *
+ * Invariant: what the linker made read-only is so again (t/t2007-calls.t: counts of type
+ * MPI_Count).
  */
 #include "libmalleable/rank/mpi/sized.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* objects.c: what the loaded objects use, by their symbols and segments (dl_iterate_phdr(3)). */
+/*
+ * objects.c: what the loaded objects use, by their symbols and segments (dl_iterate_phdr(3)).
+ *
+ * Invariant: a program that is not read, and may tell threads apart, keeps its team
+ * (t/unit/test_objects.c: sizes_are_kept, t/t2005-patterns.t).
+ */
 #include "libmalleable/rank/program/objects.h"
 
 #include <link.h>
@@ -108,15 +113,14 @@ static int note_uses(struct dl_phdr_info *info, size_t size, void *data)
 
 static int read_changes(struct dl_phdr_info *info, size_t size, void *changes)
 {
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
-		*(unsigned long long *)changes = info->dlpi_adds + info->dlpi_subs;
+	(void)size;
+	*(unsigned long long *)changes = info->dlpi_adds + info->dlpi_subs;
 	return 1;
 }
 
 unsigned long long mal_objects_changes(void)
 {
-	static unsigned long long unknown;
-	unsigned long long changes = ++unknown;
+	unsigned long long changes = 0;
 
 	dl_iterate_phdr(read_changes, &changes);
 	return changes;

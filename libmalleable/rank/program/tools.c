@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tools.c: other OMPT tools in the program (OpenMP 5.1, 4.2.2 and 6.20: tool-libraries-var). */
+/*
+ * tools.c: other OMPT tools in the program (OpenMP 5.1, 4.2.2 and 6.20: tool-libraries-var).
+ *
+ * Invariant: a tool of the user's runs as without us (t/t2010-compatibility.t).
+ */
 #include "libmalleable/rank/program/tools.h"
 
 #include <dlfcn.h>
