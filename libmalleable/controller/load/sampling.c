@@ -271,8 +271,8 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 }
 
 /*
- * Whether NOW is whole phases after BEFORE. A sample that a rank gave by the clock, in the middle of
- * a phase at whose end all meet, would make its work too small beside that of the others.
+ * Whether NOW is whole phases after BEFORE. A sample that a rank gave by the clock, in the middle
+ * of a phase at whose end all meet, would make its work too small beside that of the others.
  */
 static bool is_of_phases(const struct mal_sampling *sampling, const struct mal_snapshot *before,
 			 const struct mal_snapshot *now)
