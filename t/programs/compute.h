@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* compute.h: uneven work, for the tests' programs. */
+/*
+ * compute.h: work for the tests' programs, measured in CPU time, so that it is the same on a busy
+ * machine.
+ */
 #include <time.h>
 
-/*
- * Compute for so many seconds on rank 0, much shorter on others. Measured in CPU time, so that the
- * work is the same on a busy machine.
- */
-static void compute(int rank, double seconds)
+static double cpu_s(void)
 {
 	struct timespec now;
-	double begin = -1, t;
 
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		t = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-		if (begin < 0)
-			begin = t;
-	} while (t - begin < (rank == 0 ? seconds : seconds / 20));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void compute_for(double seconds)
+{
+	double begin = cpu_s();
+
+	while (cpu_s() - begin < seconds)
+		;
+}
+
+/* Compute for so many seconds on rank 0, much shorter on others. */
+static __attribute__((unused)) void compute(int rank, double seconds)
+{
+	compute_for(rank == 0 ? seconds : seconds / 20);
 }

@@ -42,6 +42,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compute.h"
+
 #define PHASES 30
 #define STACK_SIZE (1u << 20)
 
@@ -80,27 +82,11 @@ long syscall(long number, ...)
 	return -1;
 }
 
-static double cpu_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void work(double seconds)
-{
-	double begin = cpu_s();
-
-	while (cpu_s() - begin < seconds)
-		;
-}
-
-static void compute(int pieces)
+static void compute_pieces(int pieces)
 {
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < pieces; i++)
-		work(1e-3);
+		compute_for(1e-3);
 }
 
 static void meet(void)
@@ -114,7 +100,7 @@ static void tasks(void)
 #pragma omp single
 	for (int i = 0; i < (rank ? 4 : 12); i++) {
 #pragma omp task
-		work(1e-3);
+		compute_for(1e-3);
 	}
 	meet();
 }
@@ -127,7 +113,7 @@ static void taskloop(void)
 #pragma omp single
 #pragma omp taskloop grainsize(1)
 	for (unsigned int i = 0; i < count; i++)
-		work(1e-3);
+		compute_for(1e-3);
 	meet();
 }
 
@@ -138,9 +124,9 @@ static void sections(void)
 #pragma omp parallel sections
 	{
 #pragma omp section
-		work(each);
+		compute_for(each);
 #pragma omp section
-		work(each);
+		compute_for(each);
 	}
 	meet();
 }
@@ -152,7 +138,7 @@ static void *work_unseen(void *nothing)
 {
 	int value = 0;
 
-	work(rank ? 4e-3 : 12e-3);
+	compute_for(rank ? 4e-3 : 12e-3);
 	MPI_Send(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
 	return nothing;
 }
@@ -162,7 +148,7 @@ static void unseen(void)
 	pthread_t threads[UNSEEN];
 	int value;
 
-	compute(1);
+	compute_pieces(1);
 	for (int i = 0; i < UNSEEN; i++)
 		pthread_create(&threads[i], NULL, work_unseen, NULL);
 	for (int i = 0; i < UNSEEN; i++)
@@ -177,7 +163,7 @@ static void stopped(void)
 	static int phase;
 	pid_t self = getpid();
 
-	compute(rank ? 4 : 12);
+	compute_pieces(rank ? 4 : 12);
 	if (rank == 0 && phase++ == PHASES / 2) {
 		if (fork() == 0) {
 			usleep(1500000);
@@ -195,9 +181,9 @@ static void receive(void (*wait)(MPI_Request *))
 	MPI_Request request;
 	int value = 0;
 
-	compute(4);
+	compute_pieces(4);
 	if (rank == 0) {
-		compute(60);
+		compute_pieces(60);
 		MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
 	} else {
 		MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
@@ -228,7 +214,7 @@ static void test_gaps(MPI_Request *request)
 {
 	for (int i = 0; !is_done(request); i++)
 		if (i % 1000 == 0)
-			work(30e-6);
+			compute_for(30e-6);
 }
 
 static void test_and_wait(MPI_Request *request)
@@ -248,7 +234,7 @@ static void test_sleeping(MPI_Request *request)
 static void test_busy(MPI_Request *request)
 {
 	while (!is_done(request))
-		work(10e-6);
+		compute_for(10e-6);
 }
 
 /* Real time, read without a system call. */
@@ -314,7 +300,7 @@ static void test_and_leave(MPI_Request *request)
 	CPU_SET(sched_getcpu(), &here);
 	begin = MPI_Wtime();
 	do
-		work(5e-3);
+		compute_for(5e-3);
 	while (threads_on(other_pid, &here) && MPI_Wtime() - begin < 60);
 	shared += threads_on(other_pid, &here) > 0;
 	MPI_Wait(request, MPI_STATUS_IGNORE);
@@ -349,13 +335,13 @@ static void jump(void)
 	}
 	if (setjmp(back) == 0)
 		MPI_Send(&value, 1, MPI_INT, 12345, 0, MPI_COMM_WORLD);
-	compute(rank ? 4 : 12);
+	compute_pieces(rank ? 4 : 12);
 	meet();
 }
 
 static void count_yields(void)
 {
-	compute(rank ? 1 : 10);
+	compute_pieces(rank ? 1 : 10);
 	yields = 0;
 	meet();
 	yields_in_waits += yields;
@@ -363,7 +349,7 @@ static void count_yields(void)
 
 static void home(void)
 {
-	compute(rank ? 4 : 60);
+	compute_pieces(rank ? 4 : 60);
 	meet();
 	if (rank == 0)
 		away += threads_on(getpid(), NULL) - threads_on(getpid(), &at_first);

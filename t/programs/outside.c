@@ -10,24 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void compute(double seconds)
-{
-	double begin = now_s();
-
-	while (now_s() - begin < seconds)
-		;
-}
+#include "compute.h"
 
 static int to_child[2], from_child[2];
 
@@ -100,7 +85,7 @@ static int use_device(void)
 
 static int serial(void)
 {
-	compute(0.02);
+	compute_for(0.02);
 	return 1;
 }
 
@@ -133,7 +118,7 @@ int main(int argc, char **argv)
 		if (rank == 0)
 			right &= outside();
 #pragma omp parallel
-		compute(1e-3);
+		compute_for(1e-3);
 		on = access(argv[2], F_OK) != 0;
 		MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	}

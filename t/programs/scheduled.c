@@ -6,17 +6,10 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "compute.h"
 
 #define ITERATIONS 64
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 int main(int argc, char **argv)
 {
@@ -27,12 +20,8 @@ int main(int argc, char **argv)
 	start = MPI_Wtime();
 	for (int phase = 0; argc == 2 && phase < atoi(argv[1]); phase++) {
 #pragma omp parallel for schedule(runtime)
-		for (int i = 0; i < ITERATIONS; i++) {
-			double begin = now_s();
-
-			while (now_s() - begin < (i < 3 * ITERATIONS / 4 ? 50e-6 : 500e-6))
-				;
-		}
+		for (int i = 0; i < ITERATIONS; i++)
+			compute_for(i < 3 * ITERATIONS / 4 ? 50e-6 : 500e-6);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	printf("elapsed %.3f s\n", MPI_Wtime() - start);

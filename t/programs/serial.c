@@ -5,23 +5,8 @@
  */
 #include <mpi.h>
 #include <stdlib.h>
-#include <time.h>
 
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void compute(double seconds)
-{
-	double begin = now_s();
-
-	while (now_s() - begin < seconds)
-		;
-}
+#include "compute.h"
 
 int main(int argc, char **argv)
 {
@@ -31,9 +16,9 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	for (int i = 0; argc == 2 && i < atoi(argv[1]); i++) {
 #pragma omp parallel
-		compute(1e-4);
+		compute_for(1e-4);
 		if (rank == 0)
-			compute(0.05);
+			compute_for(0.05);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	MPI_Finalize();

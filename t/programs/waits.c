@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compute.h"
+
 /* The kernel took the CPU from a thread that sees no time for so long. */
 #define GONE_S 200e-6
 #define BURST_S 20e-3
@@ -26,15 +28,11 @@ static double now_of(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void compute(void)
+static void compute_region(void)
 {
 #pragma omp parallel for schedule(dynamic)
-	for (int i = 0; i < 12; i++) {
-		double begin = now_of(CLOCK_THREAD_CPUTIME_ID);
-
-		while (now_of(CLOCK_THREAD_CPUTIME_ID) - begin < 250e-6)
-			;
-	}
+	for (int i = 0; i < 12; i++)
+		compute_for(250e-6);
 }
 
 static void *tick(void *computes)
@@ -85,7 +83,7 @@ int main(int argc, char **argv)
 		pthread_create(&thread, NULL, burst, NULL);
 	for (int i = 1; on; i++) {
 		for (int j = 0; rank == 0 && j < 30; j++)
-			compute();
+			compute_region();
 		if (rank == 0)
 			on = argc >= 2 && access(argv[1], F_OK) != 0;
 		if (rank == 0)
