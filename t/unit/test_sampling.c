@@ -544,10 +544,10 @@ static void other_process(void **state)
 }
 
 /*
- * RANK says that it worked 1 s, for which the kernel gave it CPU_S seconds, and UNSEEN_S to other
- * threads.
+ * RANK says that it worked WORK_S seconds, for which the kernel gave it CPU_S, and UNSEEN_S to
+ * other threads.
  */
-static void say_plausibilityful(unsigned int rank, double work_s, double cpu_s, double unseen_s)
+static void say_work_and_cpu(unsigned int rank, double work_s, double cpu_s, double unseen_s)
 {
 	struct mal_snapshot said = node_said(rank);
 	uint64_t cpu = said.cpu;
@@ -559,27 +559,28 @@ static void say_plausibilityful(unsigned int rank, double work_s, double cpu_s, 
 	node_lie(rank, &said);
 }
 
+/* A window of 1 s in which rank 2 was stopped for most of the time. */
+static void pass_stopped(void)
+{
+	node_pass(1);
+	node_say(0, 1, 0, 0);
+	node_say(1, 1, 0, 0);
+	say_work_and_cpu(2, 1, 0.2, 0);
+	node_take(node);
+}
+
 /* A rank was stopped: its window is thrown away, and counted. */
 static void stopped_windows(void **state)
 {
 	(void)state;
 	node_begin(node);
-	node_pass(1);
-	node_say(0, 1, 0, 0);
-	node_say(1, 1, 0, 0);
-	say_plausibilityful(2, 1, 0.2, 0);
-	node_take(node);
+	pass_stopped();
 	assert_int_equal(node_plausibility(node)->stopped, 1);
 	assert_int_equal(node_plausibility(node)->unseen, 0);
 	assert_int_equal(node_totals(node)->windows, 1);
 	/* One that always has so little sleeps where it computes: that is how it is. */
-	for (unsigned int i = 0; i < 3; i++) {
-		node_pass(1);
-		node_say(0, 1, 0, 0);
-		node_say(1, 1, 0, 0);
-		say_plausibilityful(2, 1, 0.2, 0);
-		node_take(node);
-	}
+	for (unsigned int i = 0; i < 3; i++)
+		pass_stopped();
 	assert_int_equal(node_plausibility(node)->stopped, 1);
 	assert_int_equal(node_totals(node)->windows, 4);
 }
@@ -598,7 +599,7 @@ static void unseen_windows(void **state)
 	asked = node_puppet_asked();
 	node_pass(1);
 	node_say(0, 1, 0, 0);
-	say_plausibilityful(1, 0.1, 1.1, 1);
+	say_work_and_cpu(1, 0.1, 1.1, 1);
 	node_say(2, 1, 0, 0);
 	node_take(node);
 	assert_true(node_plausibility(node)->now);
@@ -614,7 +615,7 @@ static void unseen_windows(void **state)
 	/* A little that is not seen is nothing. */
 	node_pass(1);
 	node_say(0, 1, 0, 0);
-	say_plausibilityful(1, 0.01, 0.1, 0.05);
+	say_work_and_cpu(1, 0.01, 0.1, 0.05);
 	node_say(2, 1, 0, 0);
 	node_take(node);
 	assert_int_equal(node_plausibility(node)->unseen, 1);
@@ -651,11 +652,7 @@ static void waits_outside(void **state)
 		assert_float_equal(outside.part, i ? 2.212 / 9 : 0.101, NEAR);
 		assert_true(outside.known);
 	}
-	node_pass(1);
-	node_say(0, 1, 0, 0);
-	node_say(1, 1, 0, 0);
-	say_plausibilityful(2, 1, 0.2, 0);
-	node_take(node);
+	pass_stopped();
 	assert_int_equal(node_plausibility(node)->stopped, 1);
 	assert_float_equal(mal_plausibility_outside(node).part, 2.212 / 9, NEAR);
 }
@@ -684,7 +681,7 @@ static void take_windows(unsigned int windows, double part)
 		pass_busy();
 		for (unsigned int rank = 0; rank < 3; rank++)
 			if (node_rank(node, rank)->running)
-				say_plausibilityful(rank, 2, 2 * part, 0);
+				say_work_and_cpu(rank, 2, 2 * part, 0);
 		node_take(node);
 	}
 }
