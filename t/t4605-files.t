@@ -5,6 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/faults.sh"
 need_cluster
+# A memory limit of 60 MB is to end a program, not slurmstepd: hwloc's OpenCL plugin may load LLVM
+# (pocl) into it.
+export HWLOC_COMPONENTS=-opencl
 start_cluster --memory 1500 --cgroup 'ConstrainRAMSpace=yes
 ConstrainSwapSpace=no' --conf 'SelectTypeParameters=CR_CPU_Memory
 DefMemPerNode=1500'
