@@ -376,6 +376,20 @@ static void let_be(const void *caller)
 	mal_bind_let_count(&mal, other.get_max_threads);
 }
 
+/* Whether the runtime that CALLER belongs to gets us for its tool; another one is let be. */
+static bool serves(const void *caller)
+{
+	/* A program built for libgomp that runs unbalanced expects the same of libomp. */
+	if (!mal.active)
+		return mal_gomp_is_replacement(caller);
+	if (mal_gomp_manages(caller) && mal_runtime_manage(caller)) {
+		mal_reveal();
+		return true;
+	}
+	let_be(caller);
+	return false;
+}
+
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version);
 
 ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version)
@@ -394,15 +408,8 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 	mal_attach();
 	if (other && mal.active)
 		mal_attach_behind(*(const void *const *)&other->initialize);
-	if (other || (!mal.active && !mal_gomp_is_replacement(caller)))
+	if (other || !serves(caller))
 		return other;
-	/* A program built for libgomp that runs unbalanced expects the same of libomp. */
-	if (mal.active && !(mal_gomp_manages(caller) && mal_runtime_manage(caller))) {
-		let_be(caller);
-		return NULL;
-	}
-	if (mal.active)
-		mal_reveal();
 	mal_gomp_runtime_starts();
 	return &result;
 }
