@@ -481,8 +481,8 @@ static void end_controller(char *text, size_t size)
 	else if (mal_outcome_is_missing(text) && step.killed)
 		tell_killed();
 	else if (mal_outcome_is_missing(text))
-		balance_error("the controller of step %s ended early: killed, perhaps by "
-			      "a memory limit; the step went on without it",
+		balance_error("the controller of step %s ended early: killed, perhaps by a memory "
+			      "limit; the step continued without it",
 			      step.name);
 }
 

@@ -3,7 +3,7 @@
  * site_reports.c: the reports that steps leave in report_dir=. That may hang: slurmstepd itself
  * opens nothing there.
  *
- * Invariant: a step in which no rank came leaves none (t/t1002-plugstack.t).
+ * Invariant: a step in which no rank connected leaves none (t/t1002-plugstack.t).
  */
 #include "spank/site_reports.h"
 

@@ -124,7 +124,8 @@ static void log_line(const struct balance_outcome *outcome, const struct mal_out
 }
 
 /*
- * Whether no earlier step of the job has said what this one says in REPORT: why no rank came to it.
+ * Whether no earlier step of the job has said what this one says in REPORT: why no rank connected
+ * to it.
  * A script may have thousands of such steps. The kernel keeps it with the job's cgroup; where it
  * keeps no attributes each step says it.
  */

@@ -87,7 +87,7 @@ static bool has_library(const struct mal_setup *setup)
 	if (access(path, R_OK) < 0)
 		why = strerror(errno);
 	else if (!mal_unseen_libc_fits())
-		why = "the C library there is too old, or none of GNU's";
+		why = "the C library there is too old, or not glibc";
 	if (why && setup->local_rank == 0)
 		balance_error("cannot load %s in the job: %s; the step runs unbalanced", path, why);
 	return !why;

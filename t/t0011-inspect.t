@@ -127,7 +127,7 @@ ok "no source line is told where packed sections get too large" all_of "exits 0"
 	"says ': bound: .*, at [+]0x[0-9a-f]*$'"
 rm "$work/zeros"
 run "$malleable" inspect "$corpus/README.md"
-ok "what is no program is an error" all_of "exits 1" "complains 'no ELF file'"
+ok "what is no program is an error" all_of "exits 1" "complains 'not an ELF file'"
 cat >"$work/shrink.c" <<'C'
 /* The file gets shorter as soon as somebody who can read it has asked how long it is. */
 #define _GNU_SOURCE
@@ -150,7 +150,7 @@ gcc -shared -fPIC -w -o "$work/shrink.so" "$work/shrink.c" || exit 1
 run env LD_PRELOAD="$work/shrink.so" "$stage/bin/malleable" inspect "$work/stripped" \
 	9<>"$work/stripped"
 ok "so is a file that gets shorter while it is read" all_of "exits 1" \
-	"complains 'stripped: it got shorter while it was read'"
+	"complains 'stripped: the file shrank while it was read'"
 mkfifo "$work/closed" || exit 1
 exec 8<>"$work/closed"
 exec 9>"$work/closed" 8>&-

@@ -138,7 +138,7 @@ done
 run "$malleable" policies --libdir "$stage/lib/malleable"
 ok "more than eight are not taken without a word" all_of "exits 0" \
 	"[ \$(grep -c ^many $work/out) = 8 ]" \
-	"complains 'there are 8 policies of files, and no place for more'"
+	"complains 'there is room for 8 policies from files'"
 unset MALLEABLE_POLICIES
 compile inch "$srcdir/contrib/examples/inch.c"
 
@@ -174,7 +174,7 @@ broken() {
 broken crash "it crashed"
 if full; then broken loop "it took too long"; fi
 broken quits "it crashed"
-broken nonsense "its CPUs are not as many as its counts say .window [0-9]+: counts .* of 2 CPUs"
+broken nonsense "its CPUs do not match its counts .window [0-9]+: counts .* of 2 CPUs"
 broken shrinks "it leaves a rank without a CPU .window [0-9]+: counts 0 0 of 2 CPUs, rank 0 has 0"
 ok "no host is left" [ -z "$(pids_of malleable-polic)" ]
 run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=crash

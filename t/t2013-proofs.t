@@ -185,7 +185,7 @@ ok "omp_set_num_threads(1): no region has two" all_of "exits 0" "got 0 0 1" "got
 alone "$work/clang" "$stop"
 ok "a bound region: told one, no region has two, and the report says why and what would help" \
 	all_of "exits 0" "told 1" "got 0 0 1" "got 0 3 1" \
-	"complains 'bound: run_[a-z]*.omp_outlined: .*told 1 thread, .*two CPUs.*max_threads=2'"
+	"complains 'bound: run_[a-z]*.omp_outlined: .*program sees 1 thread, .*two CPUs.*max_threads=2'"
 rm -rf "$work/cache"
 mkdir "$work/cache"
 ln -s /etc/passwd "$work/cache/malleable"

@@ -6,7 +6,7 @@ need_cluster
 start_cluster
 
 short=("$load" "--work=20,10" --iterations=2)
-line='balance: no rank came, nothing was balanced: LD_PRELOAD was overwritten, or '
+line='balance: no rank connected, nothing was balanced: LD_PRELOAD was overwritten, or '
 # said N: on N lines, and no other line is ours.
 said() {
 	[ "$(grep -c "$line" "$work/err") $(grep -c balance: "$work/err")" = "$1 $1" ] ||
@@ -55,7 +55,8 @@ run srun -n2 --balance python3 "$work/by-dlsym.py" "$mpi"
 ok "a program that finds MPI by dlsym, as Julia's" all_of "exits 0" "said 1"
 run srun -n2 --balance "$programs/omponly"
 ok "with OpenMP ranks come, and one line says that no MPI calls intercepted" all_of "exits 0" \
-	"[ \$(grep -c 'no MPI calls intercepted' $work/err) = 1 ]" "silent_about 'no rank came'"
+	"[ \$(grep -c 'no MPI calls intercepted' $work/err) = 1 ]" \
+	"silent_about 'no rank connected'"
 
 run srun -n2 --balance false
 ok "not where the program fails" all_of "exits 1" "said 0"
@@ -71,7 +72,7 @@ ok "nor where the administrator asked for it" all_of "exits 0" "said 0"
 # A job of one CPU: srun -n2 -c1 --overcommit alone waits for ever, from Slurm 24.11 on.
 run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit --balance "${short[@]}"
 ok "nor where ranks have said why they do not come" all_of "exits 0" \
-	"complains '2 ranks share 1 CPU: .* runs unbalanced'" "silent_about 'no rank came'"
+	"complains '2 ranks share 1 CPU: .* runs unbalanced'" "silent_about 'no rank connected'"
 
 # Libraries that this node has not: hidden by a mount that only these processes see.
 file_of() { readlink -f "$(ldconfig -p | sed -n "s/.*$1 .*=> //p" | head -n1)"; }
@@ -98,7 +99,7 @@ ok "with libomp there is none" all_of "exits 0" "silent_about 'cannot be loaded'
 ${CC:-gcc} -O1 -fopenmp -w -DSCHEDULE -o "$work/gomp" "$srcdir/t/programs/gomp.c" || exit 1
 run srun -n1 -c2 --balance "$work/without" "$libomp" "$work/gomp"
 ok "one without MPI is no rank then: the line tells why" all_of "exits 0" "once \"$none\"" \
-	"once 'no rank came'"
+	"once 'no rank connected'"
 run "$work/without" "$libomp" "$stage/bin/malleable" admin check
 ok "malleable admin check tells it, and what to install" all_of "exits 1" \
 	"complains 'libomp.so.5: cannot be loaded on this node: .*; install LLVM'" \

@@ -170,7 +170,7 @@ ok "and where srun ran besides, but no ranks" all_of "exits 0" "complains 'nothi
 job --balance <<<'for i in 1 2 3; do srun -n1 env; done; srun -n1 env -i env'
 ok "not where the script computes nothing; each reason has one line, of however many steps" all_of \
 	"exits 0" "[ \$(grep -c 'balance: ' $work/err) = 2 ]" "complains 'nothing to balance'" \
-	"complains 'no rank came'" "silent_about '$hint'"
+	"complains 'no rank connected'" "silent_about '$hint'"
 job --balance </dev/null
 ok "and in a script that starts no rank" all_of "exits 0" hinted
 job --balance <<'JOB'

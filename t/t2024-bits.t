@@ -73,7 +73,7 @@ for program in races races-gcc; do
 	ended
 	ok "$program, asked: what is right with one thread keeps it; the report tells of others" \
 		all_of "exits 0" same "grown plain 1" "kept scratch 1" \
-		"complains '^balance: results: one thread became more .bits=strict.\$'"
+		"complains '^balance: results: teams of one grew .bits=strict.\$'"
 	with default=lewi
 	ranks 1 plain,scratch,random,list,shared,last
 	wait_until waits

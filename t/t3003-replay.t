@@ -166,7 +166,7 @@ refuses replay 1 "line 1: not a trace of version 1" "$work/wrong"
 refuses replay 2 "give one trace" "$trace" "$trace"
 refuses replay 2 "unknown policy .best." --policy=best "$trace"
 ln -s "$work/made" "$work/link"
-refuses replay 2 "--output=.*link: it is read; name another file, see malleable replay --help$" \
+refuses replay 2 "--output=.*: it is the input; name another file, see malleable replay --help$" \
 	--output="$work/link" "$work/made"
 refuses replay 1 "2 ranks cannot share 1 CPU" --cores=1 "$trace"
 refuses replay 1 "is not a synthetic topology" --topology=rubbish "$trace"

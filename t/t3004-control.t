@@ -53,7 +53,7 @@ run "$malleable" status --ranks
 ok "status says so" says 'at least 6, at most 6'
 set_to mpirun.1 --cpus=4-7
 ok "what contradicts it is refused with the reason" \
-	all_of "exits 1" "complains 'would need 6 CPUs at least, and there are 4'"
+	all_of "exits 1" "complains 'would need at least 6 CPUs, and there are 4'"
 set_to mpirun --free
 set_to mpirun.1 --cpus=0-3,7
 ok "set --cpus gives a rank just these" all_of "exits 0" \
@@ -61,7 +61,7 @@ ok "set --cpus gives a rank just these" all_of "exits 0" \
 ok "and they stay its own" has '.[0].ranks[1].order.exact'
 set_to mpirun --max=3
 ok "bounds that leave CPUs to nobody change no rank" \
-	all_of "exits 1" "complains 'left to nobody'" "has '.[0].ranks[1].order.exact'"
+	all_of "exits 1" "complains 'belong to no rank'" "has '.[0].ranks[1].order.exact'"
 set_to mpirun --free
 set_to mpirun --count=4 --wait
 ok "set --wait ends when the CPUs have changed hands" \
@@ -70,7 +70,7 @@ set_to mpirun.0 --cpus=0-3
 set_to mpirun.1 --cpus=4-7 --wait
 ok "each rank has its CPUs" has '[.[0].ranks[].cpus] == ["0-3", "4-7"]'
 set_to mpirun.0 --cpus=4-7
-ok "which one order alone does not swap" all_of "exits 1" "complains 'rank 1 is to have one of'"
+ok "which one order alone does not swap" all_of "exits 1" "complains 'an order gives rank 1 one of'"
 printf '%s\n' '# swapped' '0 --cpus=4-7' '' ' 1	--cpus=0-3' >"$work/orders"
 set_to mpirun --from="$work/orders" --wait
 ok "several in a file do" all_of "exits 0" "has '[.[0].ranks[].cpus] == [\"4-7\", \"0-3\"]'"

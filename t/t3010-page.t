@@ -102,7 +102,7 @@ fi
 cp drift recording && mv drift.html shown.html && cp drift drift.html
 for names in "-o drift drift" "-o ./drift moved drift" "drift drift.html"; do
 	# shellcheck disable=SC2086 # words are wanted
-	refuses report 2 "cannot write the page to .*: it is read; name another file" $names
+	refuses report 2 "cannot write the page to .*: it is the input; name another file" $names
 done
 ok "no page is written over a trace" all_of "cmp drift recording" "cmp drift.html recording"
 echo '<!DOCTYPE html><html lang="en"></html>' >theirs.html

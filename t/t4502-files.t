@@ -61,13 +61,13 @@ wait_until grep -q held "$work/locked"
 run "${user[@]}" srun -Q -D / -n2 --balance --balance-report="$work/open/r" "$load" --iterations=3
 kill $locker
 ok "names that a controller chose itself lead to nobody's file" all_of "exits 0" \
-	"complains 'cannot write the report to .*/r.[0-9]+.0: a link, or not yours alone'" \
+	"complains 'cannot write the report to .*/r.[0-9]+.0: a link, or others can write it'" \
 	"grep -qx precious '$work/user/precious'"
 "${other[@]}" ln -s "$work/user/precious" "$work/open/a.7"
 run "${user[@]}" sbatch -W -D / -n1 -a 7 -o "$work/user/said" --balance \
 	--balance-report="$work/open/a" --wrap "srun -Q -n1 $load --iterations=3"
 ok "nor do names to which it added a part" all_of "exits 0" \
-	"grep -q 'cannot write the report to .*/a.7: a link, or not yours alone' '$work/user/said'" \
+	"grep -q 'cannot write the report to .*/a.7: a link, or others can' '$work/user/said'" \
 	"grep -qx precious '$work/user/precious'"
 
 # Files of the user's own that would stop whoever opens them.

@@ -195,7 +195,7 @@ suffices() {
 		{
 			exits 0 && says ^elapsed
 		} || { echo "# $need without us, not $((need + more)) with us"; return 1; }
-		[ "$more" != 4 ] || complains 'the system lets it have no more threads' || return 1
+		[ "$more" != 4 ] || complains 'the system allows it no more threads' || return 1
 		wait_until no_jobs
 	done
 }

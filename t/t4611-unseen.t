@@ -16,7 +16,7 @@ said() {
 	[ "$(grep -c "$2" "$work/err") $(grep -Ec 'balance:|ld\.so' "$work/err")" = "$1 $1" ] ||
 		{ echo "# not $1 lines"; false; }
 }
-line='balance: no rank came, nothing was balanced: a program ran where our libraries cannot be'
+line='balance: no rank connected, nothing was balanced: a program ran where our libraries cannot be'
 library=$(ldconfig -p | sed -n 's/.*libz\.so\.1 .*=> //p' | head -n1)
 # shellcheck disable=SC2016 # the script expands it
 inside=('for i in $(seq 20); do /bin/true; done'

@@ -86,7 +86,7 @@ JOB
 		-mindepth 1 ! -name named 2>/dev/null | wc -l)" = 0 ]
 	run "${user[@]}" "$stage/bin/malleable" status
 	ok "and status tells why it shows none of them" complains \
-		"/tmp/malleable-$uid is not a directory of yours alone: steps of mpirun"
+		"/tmp/malleable-$uid is not a directory that only you can use: steps of mpirun"
 	rm -rf "/tmp/malleable-$uid"
 done
 
@@ -107,11 +107,11 @@ done
 "${user[@]}" mkdir -m 500 full
 limit=60 joins "$PWD/full"
 ok "where no socket can be made nobody waits" all_of "says '^ran$'" \
-	"complains 'ranks of the launcher cannot meet: Permission denied; they run unbalanced'"
+	"complains 'ranks cannot meet: Permission denied; they run unbalanced'"
 "${user[@]}" mkdir -m 700 own
 joins "$PWD/own" prlimit --nproc=1
 ok "where no process can be started the program runs" all_of "says '^ran$'" \
-	"complains 'cannot start a process beside the ranks; they run unbalanced'"
+	"complains 'cannot start the controller of the ranks; they run unbalanced'"
 joins "$PWD/own"
 ok "outside of scripts too, with one line" all_of "says '^ran$'" \
 	"complains 'cannot open the pipe of the job.s script in /run/malleable/scripts'"

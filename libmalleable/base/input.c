@@ -50,7 +50,7 @@ static int read_bytes(int fd, uint8_t *bytes, size_t size, struct mal_error *err
 		if (more < 0)
 			return mal_fail_errno(err, "cannot read");
 		if (more == 0)
-			return mal_fail(err, "it got shorter while it was read");
+			return mal_fail(err, "the file shrank while it was read");
 		got += (size_t)more;
 	}
 	return 0;
@@ -62,7 +62,7 @@ uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err
 	uint8_t *bytes = NULL;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
-		mal_fail(err, "not a file with something in it");
+		mal_fail(err, "empty or not a regular file");
 	else if ((size_t)status.st_size > most)
 		mal_fail(err, "too large");
 	else if (!(bytes = malloc((size_t)status.st_size)))

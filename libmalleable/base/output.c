@@ -64,8 +64,8 @@ FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_err
 		mal_fail(err, "cannot write the %s to %s: not a file or device", what, path);
 	else if (fd < 0 && errno == EMLINK)
 		mal_fail(err,
-			 "cannot write the %s to %s: another user's link is on the way; name what "
-			 "it leads to",
+			 "cannot write the %s to %s: the path has another user's link; name its "
+			 "target",
 			 what, path);
 	else if (fd < 0 || fstat(fd, &status) < 0)
 		mal_fail_errno(err, "cannot write the %s to %s", what, path);
@@ -126,8 +126,8 @@ int mal_output_derive(const char *path, const char *what, struct mal_error *err)
 		mal_fail_errno(err, "cannot write the %s to %s", what, path);
 	else if (!own)
 		mal_fail(err,
-			 "cannot write the %s to %.200s: a link, or not yours alone; name another "
-			 "file",
+			 "cannot write the %s to %.200s: a link, or others can write it; name "
+			 "another file",
 			 what, path);
 	if (directory >= 0)
 		close(directory);

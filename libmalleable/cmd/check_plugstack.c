@@ -105,7 +105,7 @@ static void check_plugin(const char *path, int count, char **arguments)
 
 	/* Slurm refuses to load it a second time. */
 	if (now.plugins++)
-		complain(path, "the plugin has a line before this one, which is in force alone");
+		complain(path, "a second line of the plugin: only the first is in force");
 	if (*path == '/' && access(path, R_OK) < 0)
 		complain(path, strerror(errno));
 	/* Only Slurm knows where it looks for a name without a directory. */
@@ -131,7 +131,7 @@ static void include(const char *pattern, unsigned int depth)
 	glob_t found;
 
 	if (depth == DEPTH_MAX) {
-		complain(pattern, "too many files that include others");
+		complain(pattern, "too many levels of include");
 		return;
 	}
 	snprintf(path, sizeof(path), "%.*s%s", length, file, pattern);

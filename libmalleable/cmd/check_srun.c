@@ -20,7 +20,7 @@
 int mal_check_srun(struct mal_error *err)
 {
 	FILE *stream = popen(COMMAND, "re");
-	char line[512], why[256] = "no word of it in srun --help";
+	char line[512], why[256] = "srun --help does not list it";
 	bool found = false, told = false;
 	int status;
 

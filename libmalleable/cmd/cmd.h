@@ -23,5 +23,5 @@ int mal_cmd_top(int argc, char **argv);
 /* malleable policies: list the policies with their parameters. */
 int mal_cmd_policies(int argc, char **argv);
 
-/* malleable inspect [--json] FILE...: which parallel regions can tell how large their team is. */
+/* malleable inspect [--json] FILE...: which parallel regions depend on the size of their team. */
 int mal_cmd_inspect(int argc, char **argv);

@@ -210,11 +210,11 @@ static int meet(struct mal_launcher_group *group, long deadline, struct mal_erro
 			return fd;
 		if (!start_leader(group)) {
 			mal_meeting_end(&group->meeting, group->listening);
-			return mal_fail(err, "cannot start a process beside the ranks");
+			return mal_fail(err, "cannot start the controller of the ranks");
 		}
 		close(group->listening);
 	} while (mal_now_ms() < deadline);
-	return mal_fail(err, "the ranks of the launcher did not come together in time");
+	return mal_fail(err, "the launcher's ranks did not meet in time");
 }
 
 /* Ask once. Returns 0 with the answer, or -1 with ERR. */
@@ -225,7 +225,7 @@ static int ask(struct mal_launcher_group *group, long deadline, int *segment,
 	int own = (int)syscall(SYS_pidfd_open, getpid(), 0), fd, result = -1;
 
 	if (own < 0 || mal_cpumask_get_affinity(0, &request.cpus) < 0)
-		return mal_fail_errno(err, "cannot look at the own process");
+		return mal_fail_errno(err, "cannot open a pidfd of this process");
 	mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_SIZE, MAL_MAX_RANKS, &request.expected);
 	fd = meet(group, deadline, err);
 	if (fd >= 0) {
@@ -235,7 +235,7 @@ static int ask(struct mal_launcher_group *group, long deadline, int *segment,
 			    (ssize_t)sizeof(*answer))
 			result = 0;
 		else
-			mal_fail(err, "the ranks of the launcher did not come together in time");
+			mal_fail(err, "the launcher's ranks did not meet in time");
 		close(fd);
 	}
 	close(own);

@@ -95,7 +95,7 @@ static const struct {
 	{"report", run_tool, "a page for the browser from recorded steps (malleable-report)"},
 	{"convert", run_tool, "recorded steps for other programs (malleable-convert)"},
 	{"acct", run_tool, "what balancing saved on a site (malleable-acct)"},
-	{"inspect", mal_cmd_inspect, "which parallel regions can tell how large their team is"},
+	{"inspect", mal_cmd_inspect, "which parallel regions depend on the size of their team"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };
 

@@ -81,11 +81,11 @@ int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *l
 		/* As where the disk is full, which is everybody's. */
 		errno = wrong;
 		if (wrong != EADDRINUSE)
-			return mal_fail_errno(err, "the ranks of the launcher cannot meet");
+			return mal_fail_errno(err, "the launcher's ranks cannot meet");
 		/* The one who was first may not listen yet. */
 		usleep(1000);
 	} while (mal_now_ms() < deadline);
-	return mal_fail(err, "nobody listens where the ranks of the launcher meet");
+	return mal_fail(err, "no process listens where the launcher's ranks meet");
 }
 
 void mal_meeting_end(const struct mal_meeting *meeting, int listening)

@@ -83,6 +83,7 @@ int mal_nobody_end(const char *command, pid_t child)
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);
 	}
-	fprintf(stderr, "malleable %s: what reads the files was stopped or killed\n", command);
+	fprintf(stderr, "malleable %s: the process that reads the files was stopped or killed\n",
+		command);
 	return 1;
 }

@@ -92,6 +92,6 @@ int mal_nodes_run(const char *job, const char *const *arguments, struct mal_erro
 		return -2;
 	if (status && !heard.from_nodes)
 		return mal_fail(err, "job %s: %s", job,
-				heard.srun[0] ? heard.srun : "srun was ended");
+				heard.srun[0] ? heard.srun : "a signal ended srun");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

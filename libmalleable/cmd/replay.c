@@ -114,7 +114,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	arguments->path = argv[optind];
 	if (arguments->path && arguments->output &&
 	    mal_output_is(arguments->output, arguments->path))
-		return mal_option_wrong(&tool, "--output=%s: it is read; name another file",
+		return mal_option_wrong(&tool, "--output=%s: it is the input; name another file",
 					arguments->output);
 	return 0;
 }

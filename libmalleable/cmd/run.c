@@ -244,7 +244,7 @@ int mal_cmd_run(int argc, char **argv)
 	}
 	result = run_command(argv + optind, standalone.segment_fd);
 	mal_standalone_end(&standalone, true, text);
-	/* A command that failed has said so: that no rank came is no news then. */
+	/* A command that failed has said so: that no rank connected is no news then. */
 	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF &&
 	    (result == 0 || !mal_outcome_is_nothing(text)))
 		mal_standalone_print(text);

@@ -131,8 +131,8 @@ void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 	if (complains && !in_time)
 		fputs("balance: the controller did not end in time and was killed\n", stderr);
 	else if (complains && mal_outcome_is_missing(text))
-		fputs("balance: the controller ended early: killed, perhaps by a memory limit; "
-		      "the command went on without it\n",
+		fputs("balance: the controller ended early: killed, perhaps by a memory limit; the "
+		      "command continued without it\n",
 		      stderr);
 	if (standalone->segment_fd >= 0)
 		close(standalone->segment_fd);

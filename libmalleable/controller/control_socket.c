@@ -175,8 +175,7 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 	if (controller->off_switch.off_now)
 		return mal_fail(err, "balancing is switched off by the administrator");
 	if (!controller->deciding.binds)
-		return mal_fail(err,
-				"policy %s changes no CPUs: set another first, such as external",
+		return mal_fail(err, "policy %s moves no CPUs: set another first, such as external",
 				controller->deciding.policy->name);
 	/* One may be given what another one leaves. */
 	for (size_t i = 0; i < count; i++)

@@ -2,8 +2,8 @@
 /*
  * step_report.h: what the controller tells and writes as its step ends. For its main thread.
  *
- * Invariant: A record goes over the pipe even where no rank came: silence means that we were killed
- * (t/unit/test_malleabled.c: nobody_came).
+ * Invariant: A record goes over the pipe even where no rank connected: silence means that we were
+ * killed (t/unit/test_malleabled.c: nobody_came).
  */
 #pragma once
 

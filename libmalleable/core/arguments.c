@@ -114,7 +114,7 @@ static bool read_word(struct mal_arguments *arguments, enum kind kind, void *fie
 	return mal_number_parse(word, 0, UINT_MAX, field);
 }
 
-_Static_assert(MAL_ARGUMENTS_CGROUPS == 4, "as said above");
+_Static_assert(MAL_ARGUMENTS_CGROUPS == 4, "as above");
 
 #define FIELD(name) offsetof(struct mal_arguments, name)
 static const struct argument table[] = {

@@ -18,7 +18,7 @@
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
 #define MAL_OUTCOME_VERSION 2u
 
-/* Why no rank came. */
+/* Why no rank connected. */
 enum mal_nothing {
 	MAL_NOTHING_USED,   /* no task used MPI or OpenMP */
 	MAL_NOTHING_LOADED, /* our libraries cannot be loaded where a program ran */
@@ -65,7 +65,7 @@ static inline bool mal_outcome_is_missing(const char *report)
 	return magic == 0;
 }
 
-/* Whether it wrote that no rank came. The text behind is for users who asked for one. */
+/* Whether it wrote that no rank connected. The text behind is for users who asked for one. */
 static inline bool mal_outcome_is_nothing(const char *report)
 {
 	uint32_t magic;

@@ -36,7 +36,9 @@ int mal_rundir_find_own(bool create, char *path, size_t size, struct mal_error *
 		return mal_fail(err, "XDG_RUNTIME_DIR is too long");
 	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
 		return mal_fail_errno(err, "cannot create %.200s", path);
-	return is_own(path) ? 0 : mal_fail(err, "%.200s is not a directory of yours alone", path);
+	return is_own(path)
+		       ? 0
+		       : mal_fail(err, "%.200s is not a directory that only you can use", path);
 }
 
 void mal_rundir_clean_up(const char *path, bool (*in_use)(const char *path))

@@ -6,8 +6,8 @@
  * Root makes it in MAL_SCRIPT_DIR, named by the job and by slurmstepd's process number, and its
  * user alone may open it: a stranger can neither take the name nor fill the pipe
  * (t/unit/test_script.c). srun, malleable-join and `malleable run` write a byte, and so does the
- * slurmstepd of a step of srun's to which no rank came. What the user writes there changes one line
- * in the job's own output, and nothing else.
+ * slurmstepd of a step of srun's to which no rank connected. What the user writes there changes one
+ * line in the job's own output, and nothing else.
  *
  * Root opens no pipe of other jobs: who reads into a page that never comes holds the pipe's lock in
  * the kernel, upon which O_NONBLOCK waits too.
@@ -41,7 +41,7 @@ void mal_script_clean_up(void);
 
 enum mal_script_news {
 	MAL_SCRIPT_NOTHING,  /* nothing was started */
-	MAL_SCRIPT_NO_RANKS, /* something was, and no rank came */
+	MAL_SCRIPT_NO_RANKS, /* something was, and no rank connected */
 	MAL_SCRIPT_RANKS,    /* ranks came, or may have come */
 };
 
@@ -57,5 +57,5 @@ int mal_script_open(void);
 /* Ranks may start: tell the script of the job, if there is one. Does not wait. */
 void mal_script_tell(void);
 
-/* In the cgroup of JOB: no rank came to a step that mal_script_tell() told of. Does not wait. */
+/* In JOB's cgroup: no rank connected to a step that mal_script_tell() told of. Does not wait. */
 void mal_script_tell_no_ranks(unsigned int job);

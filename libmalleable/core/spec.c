@@ -16,7 +16,7 @@ static int copy_word(char *word, const char *from, size_t length, const char *wh
 				what);
 	for (size_t i = 0; i < length; i++)
 		if (!isalnum((unsigned char)from[i]) && !strchr("-_.+", from[i]))
-			return mal_fail(err, "'%.*s' has a character not allowed in a %s",
+			return mal_fail(err, "'%.*s' has a character that is not allowed in a %s",
 					(int)length, from, what);
 	memcpy(word, from, length);
 	word[length] = '\0';

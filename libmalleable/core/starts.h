@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * starts.h: whether each program of a balanced step loaded our library, and none of them hid its
- * MPI from us. Where that is so, and no rank came, there was nothing to balance.
+ * MPI from us. Where that is so, and no rank connected, there was nothing to balance.
  *
  * Counted in the segment's header by each process that knows of it: programs that are started, that
  * load our library, and that end in order or are replaced by another one. A program that executes
@@ -28,5 +28,5 @@ void mal_starts_miss(enum mal_absent library);
 /* For who starts a task of the step whose segment is descriptor FD: a program begins. */
 void mal_starts_begin(int fd);
 
-/* Whether all programs of the step are known to have used neither MPI nor OpenMP: no rank came. */
+/* Whether no rank connected since no program of the step used MPI or OpenMP, as far as is known. */
 bool mal_starts_are_whole(const struct mal_header *header);

@@ -114,7 +114,7 @@ size_t mal_unseen_room(char *const *environment)
 	return mal_variables_room(environment, sizeof(PRELOAD "=") + strlen(preload));
 }
 
-/* The controller says why no rank came. */
+/* The controller says why no rank connected. */
 static void tell(char *const *environment)
 {
 	mal_segment_tell_unseen(mal_segment_named(environment));

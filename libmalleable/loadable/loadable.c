@@ -200,8 +200,8 @@ static int find_place(struct loaded **place, const char *name, const char *direc
 	while (loaded < table + loaded_count && strcmp(loaded->name, name) != 0)
 		loaded++;
 	if (loaded == table + MAL_LOADABLE_MAX)
-		return mal_fail(err, "%s: there are %d policies of files, and no place for more",
-				file, MAL_LOADABLE_MAX);
+		return mal_fail(err, "%s: there is room for %d policies from files", file,
+				MAL_LOADABLE_MAX);
 	*place = loaded;
 	strcpy(loaded->file, file);
 	snprintf(loaded->directory, sizeof(loaded->directory), "%s", directory);
@@ -250,7 +250,7 @@ static int take_description(struct loaded *loaded, const struct mal_exchange *de
 		mal_make_printable(text->help, strlen(text->help), false);
 		mal_make_printable(text->choices, strlen(text->choices), false);
 		if (!(text->fallback >= text->min && text->fallback <= text->max))
-			return mal_fail(err, "%s: the default of %s is out of its range", file,
+			return mal_fail(err, "%s: the default of %s is out of range", file,
 					text->name);
 		loaded->params[i] = (struct mal_param){
 			text->name, text->help, text->fallback,

@@ -85,7 +85,7 @@ static int read_step(struct reader *reader, const json_t *line)
 
 		if (read_numbers(json_object_get(line, names[level]), places + level * cpus,
 				 (unsigned int)cpus, 0, 1 << 24, 0) < 0)
-			return wrong(reader, "not one place for each CPU");
+			return wrong(reader, "the number of places is not that of CPUs");
 	}
 	return 0;
 }
@@ -158,7 +158,7 @@ static int read_window(struct reader *reader, const json_t *line)
 		return wrong(reader, "the window's length is missing or out of range");
 	if (read_numbers(json_object_get(line, "owner"), owner, trace->topology.cpu_count, -1,
 			 trace->rank_count, trace->rank_count) < 0)
-		return wrong(reader, "not one owner for each CPU");
+		return wrong(reader, "the number of owners is not that of CPUs");
 	if (!read_part(line, "others_part", &trace->others.used) ||
 	    !read_part(line, "taken_part", &trace->others.taken))
 		return wrong(reader, "what others used is out of range");

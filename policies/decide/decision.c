@@ -113,10 +113,10 @@ int mal_orders_check(const struct mal_orders *orders, const struct mal_view *vie
 		max += max_of(orders, rank);
 	}
 	if (min > cpus)
-		return mal_fail(err, "%s would need %u CPUs at least, and there are %u", who, min,
+		return mal_fail(err, "%s would need at least %u CPUs, and there are %u", who, min,
 				cpus);
 	if (max < cpus)
-		return mal_fail(err, "%u CPU%s would be left to nobody: %s could have %u at most",
+		return mal_fail(err, "%u CPU%s would belong to no rank: %s could have at most %u",
 				cpus - max, mal_plural(cpus - max), who, max);
 	return 0;
 }
@@ -131,20 +131,20 @@ int mal_orders_set_cpus(struct mal_orders *orders, unsigned int rank, const bool
 		if (!chosen[cpu])
 			continue;
 		if (orders->cpus[cpu] < orders->rank_count)
-			return mal_fail(err, "rank %u is to have one of these CPUs",
+			return mal_fail(err, "an order gives rank %u one of these CPUs",
 					orders->cpus[cpu]);
 		orders->cpus[cpu] = rank;
 		count++;
 	}
 	orders->ranks[rank].exact = true;
-	return count ? 0 : mal_fail(err, "a rank needs one CPU at least");
+	return count ? 0 : mal_fail(err, "a rank needs at least one CPU");
 }
 
 int mal_orders_set_bounds(struct mal_orders *orders, unsigned int rank, unsigned int min,
 			  unsigned int max, struct mal_error *err)
 {
 	if (max && max < min)
-		return mal_fail(err, "%u CPUs at least and %u at most cannot both be", min, max);
+		return mal_fail(err, "the minimum of %u CPUs is above the maximum of %u", min, max);
 	mal_orders_clear_rank(orders, rank);
 	orders->ranks[rank] = (struct mal_order){false, min, max};
 	return 0;
@@ -340,7 +340,7 @@ enum mal_decision mal_decide(const struct mal_policy *policy, void *state,
 		return MAL_DECISION_REJECTED;
 	}
 	if (plan->move && !counts_are_possible(view, plan)) {
-		*rejection = "its CPUs are not as many as its counts say";
+		*rejection = "its CPUs do not match its counts";
 		return MAL_DECISION_REJECTED;
 	}
 	if (plan->move && policy->map)

@@ -36,7 +36,7 @@ const char *mal_plan_check(const struct mal_view *view, const struct mal_plan *p
 		const struct mal_sample *sample = &view->samples[rank];
 
 		if (sample->running && have[rank] != plan->count[rank])
-			return "its CPUs are not as many as its counts say";
+			return "its CPUs do not match its counts";
 		if (sample->max && have[rank] > sample->max && have[rank] > sample->cpus)
 			return "it gives a rank more CPUs than it can use";
 	}

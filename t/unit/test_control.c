@@ -70,16 +70,17 @@ static void refused(void **state)
 		{"set rank=0 min=9", "error min 9: must be between 1 and 8\n"},
 		{"set rank=0 max=99999999999999999999",
 		 "error max 99999999999999999999: must be between 1 and 8\n"},
-		{"set rank=0 min=3 max=2", "error 3 CPUs at least and 2 at most cannot both be\n"},
+		{"set rank=0 min=3 max=2",
+		 "error the minimum of 3 CPUs is above the maximum of 2\n"},
 		{"set cpus=0", "error name the rank: JOB.STEP.RANK\n"},
 		{"set rank=0 cpus=5,9", "error CPUs 5,9 are not the step's: it has 0-7\n"},
-		{"set min=3", "error the ranks would need 6 CPUs at least, and there are 4\n"},
+		{"set min=3", "error the ranks would need at least 6 CPUs, and there are 4\n"},
 		{"set rank=0 max=1", "ok\n"},
 		{"set rank=1 max=2",
-		 "error 1 CPU would be left to nobody: the ranks could have 3 at most\n"},
+		 "error 1 CPU would belong to no rank: the ranks could have at most 3\n"},
 		{"set policy=off", "error a running step cannot be switched off: set observe\n"},
 		{"offer x", "error 'x' is not a list of CPUs below 1024 such as 0-3,8\n"},
-		{"nodes {}", "error no node is missing\n"},
+		{"nodes {}", "error all nodes have reported\n"},
 	};
 
 	(void)state;
@@ -176,12 +177,12 @@ static void observed(void **state)
 	node = node_start(2, 1, "--policy=observe");
 	assert_string_equal(
 		node_ask(node, "set count=1"),
-		"error policy observe changes no CPUs: set another first, such as external\n");
+		"error policy observe moves no CPUs: set another first, such as external\n");
 	assert_string_equal(
 		node_ask(node, "set policy=lewi"),
 		"error the step was started to be observed: its ranks are not prepared for more\n");
 	assert_string_equal(node_ask(node, "set policy=observe"), "ok\n");
-	assert_string_equal(node_ask(node, "elsewhere"), "error there is no other node\n");
+	assert_string_equal(node_ask(node, "elsewhere"), "error the step has no other node\n");
 }
 
 /* Clients that come without end do not keep the ranks waiting. */

@@ -405,7 +405,7 @@ static void own_names_are_no_links(void **state)
 	for (int hard = 0; hard < 2; hard++) {
 		assert_int_equal(hard ? link(precious, own) : symlink(precious, own), 0);
 		assert_null(claim("12.3", &path, &note));
-		assert_non_null(strstr(note.text, ": a link, or not yours alone"));
+		assert_non_null(strstr(note.text, ": a link, or others can write it"));
 		unlink(own);
 	}
 	/* Nor does a name with a part that was added; a whole one its user may have linked. */
@@ -413,7 +413,7 @@ static void own_names_are_no_links(void **state)
 	assert_int_equal(symlink(precious, claimed), 0);
 	path = claimed;
 	assert_null(mal_file_claim(&path, true, "trace", &by, other, sizeof(other), &note));
-	assert_non_null(strstr(note.text, ": a link, or not yours alone"));
+	assert_non_null(strstr(note.text, ": a link, or others can write it"));
 	assert_int_equal(stat(precious, &status), 0);
 	assert_int_equal(status.st_size, strlen("precious"));
 	assert_null(claim("12.3", &path, &note));

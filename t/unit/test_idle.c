@@ -258,7 +258,7 @@ static void stubborn(void **state)
 	(void)state;
 	node_insist(0, 2, 1);
 	assert_int_equal(mal_evict_withdraw(node, "1", &err), -1);
-	assert_string_equal(err.text, "CPUs of 1 are not left yet");
+	assert_string_equal(err.text, "threads are still on CPUs of 1");
 	assert_string_equal(node_leaving(node), "1");
 	node_pass(0.021);
 	mal_evict_settle(node);

@@ -26,9 +26,9 @@ static void refuses_what_is_no_program(void **state)
 
 	(void)state;
 	assert_int_equal(mal_inspect(text, 4, NULL, &verdicts, &err), -1);
-	assert_string_equal(err.text, "no ELF file");
+	assert_string_equal(err.text, "not an ELF file");
 	assert_int_equal(mal_inspect(text, sizeof(text), NULL, &verdicts, &err), -1);
-	assert_string_equal(err.text, "no ELF file");
+	assert_string_equal(err.text, "not an ELF file");
 }
 
 static Elf64_Ehdr header_for(uint16_t machine)

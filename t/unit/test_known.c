@@ -369,7 +369,7 @@ static void goes_on(void **state)
 	assert_true(mal_regions_are_unread());
 	assert_false(mal_regions_are_free(text, sizeof(text)));
 	mal_region_why((const void *)region_free, text, sizeof(text));
-	assert_string_equal(text, "the program: it is read in the background");
+	assert_string_equal(text, "the program: it is being read in the background");
 	/* It takes next to no CPU time from others then. */
 	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)atomic_load(&reader.tid)), 19);
 	let_inspections_end();
@@ -426,7 +426,7 @@ static void first_comes_first(void **state)
 			usleep(PAUSE_NS / 1000);
 		mal_region_why((const void *)region_bound, text, sizeof(text));
 		_exit(!verdict_of(region_free).stays || !mal_regions_are_unread() ||
-		      strcmp(text, "the program: it is read in the background") != 0);
+		      strcmp(text, "the program: it is being read in the background") != 0);
 	}
 	waitpid(child, &status, 0);
 	assert_int_equal(status, 0);

@@ -497,7 +497,7 @@ static void sockets_are_in_a_directory_of_ones_own(void **state)
 	snprintf(wanted, sizeof(wanted), "%s/malleable", directory);
 	setenv("XDG_RUNTIME_DIR", directory, 1);
 	assert_int_equal(mal_rundir_find_own(false, path, sizeof(path), &err), -1);
-	assert_non_null(strstr(err.text, "is not a directory of yours alone"));
+	assert_non_null(strstr(err.text, "is not a directory that only you can use"));
 	assert_int_equal(mal_rundir_find_own(true, path, sizeof(path), &err), 0);
 	assert_string_equal(path, wanted);
 	assert_int_equal(mal_rundir_find_own(true, path, sizeof(path), &err), 0);

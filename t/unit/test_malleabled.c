@@ -362,8 +362,8 @@ static void nobody_came(void **state)
 	(void)state;
 	start_step("--policy=lewi --off-file=/nonexistent");
 	assert_int_equal(end_step(), 0);
-	assert_memory_equal(read_report(&record), "no rank came, nothing was balanced: LD_PRELOAD ",
-			    47);
+	assert_memory_equal(read_report(&record),
+			    "no rank connected, nothing was balanced: LD_PRELOAD ", 52);
 	assert_int_equal(record.magic, MAL_OUTCOME_NOTHING);
 	assert_true(mal_outcome_is_nothing((const char *)&record));
 	assert_false(mal_outcome_is_missing((const char *)&record));

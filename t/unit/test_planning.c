@@ -154,7 +154,7 @@ static void gives_too_many(void **state)
 {
 	(void)state;
 	rejected((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){7, 2, 1},
-		 "its CPUs are not as many as its counts say (window 1: counts 7 2 1 of 6 CPUs)");
+		 "its CPUs do not match its counts (window 1: counts 7 2 1 of 6 CPUs)");
 }
 
 static void moves_unbound(void **state)
@@ -208,7 +208,7 @@ static void orders(void **state)
 	assert_string_equal(node_owned(0), "0-2");
 	assert_string_equal(node_ask(node, "set rank=2 min=2"), "ok\n");
 	assert_string_equal(node_ask(node, "set rank=1 min=2"),
-			    "error the ranks whose CPUs are not set would need 4 CPUs at least, "
+			    "error the ranks whose CPUs are not set would need at least 4 CPUs, "
 			    "and there are 3\n");
 	/* The policy's again. */
 	assert_string_equal(node_ask(node, "set free"), "ok\n");

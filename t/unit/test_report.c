@@ -253,8 +253,8 @@ static void says_of_one(const char *to_try)
 	char line[256];
 
 	snprintf(line, sizeof(line),
-		 "not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best; told 1 "
-		 "thread, so no team grows%s",
+		 "not faster: 19.990 s, estimated 20.000 s without, 10.000 s at best; the program "
+		 "sees 1 thread, so no team grows%s",
 		 to_try);
 	says(line);
 }
@@ -508,7 +508,7 @@ static void unseen(void **state)
 	     "was seen");
 }
 
-/* Where no rank came: why, unless all programs are known to have had none. */
+/* Where no rank connected: why, unless all programs are known to have had none. */
 static void nothing_came(void **state)
 {
 	struct mal_header *header = node_segment()->header;
@@ -516,7 +516,7 @@ static void nothing_came(void **state)
 
 	(void)state;
 	mal_report_nothing(node, line, sizeof(line));
-	assert_non_null(strstr(line, "no rank came, nothing was balanced: LD_PRELOAD was over"));
+	assert_non_null(strstr(line, "no rank connected, nothing was balanced: LD_PRELOAD was"));
 	for (int what = MAL_START_BEGUN; what <= MAL_START_ENDED; what++) {
 		assert_false(mal_starts_are_whole(header));
 		header->starts[what] = 2;
@@ -542,7 +542,7 @@ static void remarks(void **state)
 	(void)state;
 	does_not_say("administrator");
 	node_set_was_off(node);
-	says("switched off by the administrator, at the end or for a time");
+	says("switched off by the administrator, for all or part of the run");
 	node_set_kept(node, "1,3");
 	says("CPUs not handed over: the program keeps binding threads there: 1,3");
 	node_set_plausibility(
@@ -550,11 +550,11 @@ static void remarks(void **state)
 		(struct mal_plausibility){
 			.stopped = 2, .unseen = 3, .rank = 1, .unseen_s = 1.5, .seen_s = 0.25});
 	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads "
-	     "outside OpenMP, and 0.250 s in those of OpenMP");
+	     "outside OpenMP, and 0.250 s in OpenMP threads");
 	says("2 windows were thrown away: ranks computed without having their CPUs");
 	node_set_plausibility(node, (struct mal_plausibility){.stopped = 1, .unseen = 1});
 	says("nothing was moved in 1 window: ranks such as 0 worked 0.000 s in threads outside "
-	     "OpenMP, and 0.000 s in those of OpenMP");
+	     "OpenMP, and 0.000 s in OpenMP threads");
 	says("1 window was thrown away: ranks computed without having their CPUs");
 	does_not_say("outside MPI");
 	node_set_plausibility(
@@ -587,21 +587,21 @@ static void strays(void **state)
 	node_slot(1)->count.mpi = UINT64_MAX / 2;
 	says("1 rank such as 1 lent nothing: other threads, of the program or of its libraries, "
 	     "ran while one waited in MPI");
-	says("regions of 1 rank such as 1 were not balanced: they began in another thread than "
-	     "the first that used MPI or OpenMP");
+	says("regions of 1 rank such as 1 were not balanced: a thread other than the first MPI or "
+	     "OpenMP thread began them");
 	node_slot(1)->count.grants = 1;
 	does_not_say("lent nothing");
 	node_slot(1)->strays |= MAL_STRAYS_WAIT;
 	node_set_totals(node, (struct mal_totals){0});
-	says("too short to measure: fewer than two phase boundaries were seen; another thread than "
-	     "the first that used MPI waits in it");
+	says("too short to measure: fewer than two phase boundaries were seen; a thread other than "
+	     "the first MPI thread waits in MPI");
 	node_slot(1)->strays |= MAL_STRAYS_INSIDE;
 	says("not measured: MPI is called in parallel regions: fewer than two phase boundaries "
-	     "were seen; another thread than the first that used MPI waits in it");
+	     "were seen; a thread other than the first MPI thread waits in MPI");
 	says("1 rank such as 1 called MPI in parallel regions: waits there lend nothing, and end "
 	     "no phase");
-	says("regions of 1 rank such as 1 were not balanced: they began in another thread than "
-	     "the first that used MPI or OpenMP");
+	says("regions of 1 rank such as 1 were not balanced: a thread other than the first MPI or "
+	     "OpenMP thread began them");
 }
 
 static void schedules(void **state)
@@ -662,14 +662,13 @@ static void proofs(void **state)
 	node_slot(0)->proves = MAL_PROVES;
 	says("regions: 37 of 40 runs free");
 	/* The program was read meanwhile, or not even then: why one is bound is not known yet. */
-	strcpy(node_slot(0)->bound, "x: it is read in the background");
+	strcpy(node_slot(0)->bound, "x: it is being read in the background");
 	node_slot(0)->unread = true;
-	says("regions: 37 of 40 runs free; proof did not end before the last region");
+	says("regions: 37 of 40 runs free; analysis did not end before the last region");
 	node_slot(0)->unread = false;
 	node_slot(0)->beside_ms = 3400;
 	strcpy(node_slot(0)->bound, "x: tasks");
-	says("regions: 37 of 40 runs free; proof went on beside the run for 3.4 s; bound: x: "
-	     "tasks");
+	says("regions: 37 of 40 runs free; analysis took 3.4 s in the background; bound: x: tasks");
 	node_slot(0)->bound[0] = '\0';
 	node_slot(0)->beside_ms = 0;
 	/* Most were free, so its teams follow. */
@@ -686,8 +685,8 @@ static void proofs(void **state)
 	node_slot(1)->proves = MAL_PROVES_ONE;
 	mal_cpumask_parse("1", &node_slot(1)->home, NULL);
 	strcpy(node_slot(1)->bound, "f\n\x1b[2J.omp: identity");
-	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; told 1 thread, so no team "
-	     "grows: try two CPUs a rank, or --balance=max_threads=2");
+	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; the program sees 1 thread, "
+	     "so no team grows: try two CPUs a rank, or --balance=max_threads=2");
 	memset(node_slot(1)->bound, 'x', MAL_BOUND_TEXT);
 	assert_int_equal(strlen(mal_phrase_bound(node, 1, line, sizeof(line))), MAL_BOUND_TEXT);
 }

@@ -110,7 +110,7 @@ static void nothing_is_believed(void **state)
 		{"{\"type\":\"step\",\"version\":1,\"ranks\":1000000000,\"cpus\":[0]}\n",
 		 "out of range"},
 		{"{\"type\":\"step\",\"version\":1,\"ranks\":1,\"cpus\":[0],\"l3\":[]}\n",
-		 "one place for each CPU"},
+		 "number of places is not that of CPUs"},
 		{STEP WINDOW(RANK("1", "1")), "line 2: a rank does not exist"},
 		{STEP WINDOW(RANK("0", "1") "," RANK("0", "1")), "twice"},
 		{STEP WINDOW(RANK("0", "-1")), "times are missing or out of range"},
@@ -118,9 +118,9 @@ static void nothing_is_believed(void **state)
 		{STEP WINDOW(RANK("0", "\"x\"")), "times are missing or out of range"},
 		{STEP WINDOW("17"), "a rank does not exist"},
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[1],\"ranks\":[]}\n",
-		 "one owner for each CPU"},
+		 "number of owners is not that of CPUs"},
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0,0],\"ranks\":[]}\n",
-		 "one owner for each CPU"},
+		 "number of owners is not that of CPUs"},
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0]}\n", "ranks are missing"},
 	};
 

@@ -98,7 +98,7 @@ def _target(link: int, directory: int) -> str:
     shared = stat.S_ISVTX | stat.S_IWOTH
     if os.fstat(link).st_uid not in (0, os.geteuid()) and (
             os.geteuid() == 0 or os.fstat(directory).st_mode & shared == shared):
-        raise OSError(0, "another user's link is on the way; name what it leads to")
+        raise OSError(0, "the path has another user's link; name its target")
     return os.readlink("", dir_fd=link)
 
 
@@ -165,10 +165,10 @@ class Output:
         except FileNotFoundError:
             return True
         if any(os.path.samestat(there, each) for each in read):
-            raise Failure(f"{self.what}: it is read; name another file", 2)
+            raise Failure(f"{self.what}: it is the input; name another file", 2)
         own = there.st_nlink == 1 and there.st_uid == os.geteuid()
         if not self.own_directory and not (own and stat.S_ISREG(there.st_mode)):
-            raise Failure(f"{self.what}: a link, or not yours alone; name another file")
+            raise Failure(f"{self.what}: a link, or others can write it; name another file")
         if stat.S_ISCHR(there.st_mode):
             # Whose directory it is may have put a pipe or a file there meanwhile.
             fd = self._open(self.name, os.O_WRONLY | os.O_NONBLOCK)

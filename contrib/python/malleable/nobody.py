@@ -103,7 +103,7 @@ def _status(child: int) -> int:
     if os.WIFSTOPPED(status):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    raise Failure("what reads the files was stopped or killed")
+    raise Failure("the process that reads the files was stopped or killed")
 
 
 def send_files(files: Iterator[tuple[str, int]], act: Callable[[socket.socket], int]) -> int:

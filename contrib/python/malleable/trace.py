@@ -118,7 +118,7 @@ class _Reader:
             _text(line.get(name)) for name in ("step", "node", "policy"))
         trace.ranks = ranks
         places = {name: _numbers(line.get(name), len(cpus), 0, 1 << 24,
-                                 "not one place for each CPU")
+                                 "the number of places is not that of CPUs")
                   for name in ("cpus", "l3", "numa", "package")}
         trace.cpus = places.pop("cpus")
         trace.places = places
@@ -128,7 +128,7 @@ class _Reader:
         if elapsed_s < 0:
             raise _Wrong("the window's length is missing or out of range")
         owners = _numbers(line.get("owner"), len(self.trace.cpus), -1, self.trace.ranks,
-                          "not one owner for each CPU")
+                          "the number of owners is not that of CPUs")
         ranks = line.get("ranks")
         if not isinstance(ranks, list):
             raise _Wrong("the ranks are missing")

@@ -52,8 +52,8 @@ def test_no_input_is_written_over(tmp_path):
     with input_file(str(trace)) as file:
         read = [os.fstat(file.fileno())]
     for name in "trace", "link", "second", "folder/../trace":
-        with pytest.raises(Failure, match="^cannot write the page to .*: it is read; name another "
-                           "file$") as failed:
+        with pytest.raises(Failure, match="^cannot write the page to .*: it is the input; name "
+                                          "another file$") as failed:
             write_files([(str(tmp_path / "other"), BEGIN, lambda: ["new"]),
                          (f"{tmp_path}/{name}", BEGIN, lambda: ["new"])], "page", read=read)
         assert failed.value.status == 2
@@ -71,7 +71,8 @@ def test_derived_names_follow_no_link(tmp_path):
     precious.write_text("precious")
     for link in os.symlink, os.link:
         link(precious, tmp_path / "page")
-        with pytest.raises(Failure, match="page: a link, or not yours alone; name another file$"):
+        with pytest.raises(Failure, match="page: a link, or others can write it; name another "
+                                          "file$"):
             derived(tmp_path)
         (tmp_path / "page").unlink()
     os.mkfifo(tmp_path / "page")
@@ -162,8 +163,8 @@ def test_root_follows_no_link_of_a_stranger(shared):
                                      ("way", "etc", "way/page", "page")):
         (shared / link).symlink_to(shared / target)
         os.chown(shared / link, STRANGER, STRANGER, follow_symlinks=False)
-        with pytest.raises(Failure, match="page: another user's link is on the way; name what it "
-                           "leads to$"):
+        with pytest.raises(Failure, match="page: the path has another user's link; name its "
+                                          "target$"):
             write(shared / page)
         assert not (shared / "etc" / name).exists()
         os.chown(shared / link, 0, 0, follow_symlinks=False)

@@ -282,8 +282,9 @@ int mal_evict_withdraw(struct mal_controller *controller, const char *list, stru
 	if (mal_allocation_parse(controller, list, &mask, err) < 0)
 		return -1;
 	mal_allocation_drop_idle(controller, &mask);
-	return release(controller, &mask) ? 0
-					  : mal_fail(err, "CPUs of %.200s are not left yet", list);
+	return release(controller, &mask)
+		       ? 0
+		       : mal_fail(err, "threads are still on CPUs of %.200s", list);
 }
 
 void mal_evict_rebind(struct mal_controller *controller)

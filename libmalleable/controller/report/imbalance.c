@@ -81,10 +81,8 @@ static void add_nodes(struct mal_text *text, const struct mal_node *list, unsign
 		if (all || i < SHOWN / 2 || i >= known - SHOWN / 2)
 			mal_text_add(text, "%s\n", sorted[i]->line);
 		else if (i == SHOWN / 2)
-			mal_text_add(text,
-				     "... and %u node%s with less work per CPU than these and more "
-				     "than those:\n",
-				     known - SHOWN, mal_plural(known - SHOWN));
+			mal_text_add(text, "... and %u node%s in between:\n", known - SHOWN,
+				     mal_plural(known - SHOWN));
 	}
 	free(sorted);
 }
@@ -99,8 +97,7 @@ size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer,
 	if (!controller->step->arguments.brief)
 		add_nodes(&text, list, known);
 	if (known < count)
-		mal_text_add(&text, "%u of %u nodes did not say what they did\n", count - known,
-			     count);
+		mal_text_add(&text, "no report from %u of %u nodes\n", count - known, count);
 	ranks = count_ranks(list, known);
 	cpus = count_cpus(list, known);
 	if (!isnan(balance))

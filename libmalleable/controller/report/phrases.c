@@ -73,12 +73,13 @@ static const char *const reasons[] = {
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see max_threads=)",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
-	[MAL_REASON_REDUCTION] = "sums are to be the same each time (KMP_DETERMINISTIC_REDUCTION)",
-	[MAL_REASON_BITS] = "results are to be the same, and no region was classified (bits=)",
-	[MAL_REASON_DISPLAY] = "its threads are printed (OMP_DISPLAY_AFFINITY, KMP_AFFINITY)",
+	[MAL_REASON_REDUCTION] = "sums must be the same each time (KMP_DETERMINISTIC_REDUCTION)",
+	[MAL_REASON_BITS] = "results must be the same, and no region was classified (bits=)",
+	[MAL_REASON_DISPLAY] = "the runtime prints its threads (OMP_DISPLAY_AFFINITY, "
+			       "KMP_AFFINITY)",
 	[MAL_REASON_CANCELS] = "the program may leave loops early (OMP_CANCELLATION)",
 	[MAL_REASON_SYSTEM] =
-		"the system lets it have no more threads (ulimit -u or -v, a limit of processes)",
+		"the system allows it no more threads (ulimit -u or -v, a limit of processes)",
 	[MAL_REASON_REPORTED] = "the program relies on its number of threads (see max_threads=)",
 };
 
@@ -89,7 +90,7 @@ const char *mal_phrase_of_reason(enum mal_mode_reason reason)
 
 /* What helps whatever the rank has. */
 static const char *const to_try[MAL_REASON_REPORTED + 1] = {
-	[MAL_REASON_USER] = "teams keep their size as asked for: try without mode=cpuset",
+	[MAL_REASON_USER] = "teams keep their size as requested: try without mode=cpuset",
 	[MAL_REASON_RUNTIME] = "its threads are not seen (no OpenMP with OMPT)",
 	[MAL_REASON_CROWDED] = "it has more threads than CPUs, and keeps libgomp",
 	[MAL_REASON_TOOL] = "another OMPT tool goes first",
@@ -97,14 +98,12 @@ static const char *const to_try[MAL_REASON_REPORTED + 1] = {
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread",
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads: try without OMP_DYNAMIC",
 	[MAL_REASON_REDUCTION] =
-		"sums are to be the same each time: try without KMP_DETERMINISTIC_REDUCTION",
-	[MAL_REASON_BITS] =
-		"results are to be the same, and no region was classified: try bits=free",
+		"sums must be the same each time: try without KMP_DETERMINISTIC_REDUCTION",
+	[MAL_REASON_BITS] = "results must be the same, and no region was classified: try bits=free",
 	[MAL_REASON_DISPLAY] =
-		"its threads are printed: try without OMP_DISPLAY_AFFINITY and KMP_AFFINITY",
+		"the runtime prints its threads: try without OMP_DISPLAY_AFFINITY and KMP_AFFINITY",
 	[MAL_REASON_CANCELS] = "the program may leave loops early: try without OMP_CANCELLATION",
-	[MAL_REASON_SYSTEM] =
-		"the system lets it have no more threads: try a higher ulimit -u or -v",
+	[MAL_REASON_SYSTEM] = "the system allows it no more threads: try a higher ulimit -u or -v",
 	[MAL_REASON_REPORTED] = "the program relies on its number of threads",
 };
 
@@ -227,7 +226,7 @@ const char *mal_phrase_told_one(const struct mal_controller *controller, char *t
 	for (unsigned int rank = 0; rank < segment->rank_count && !text[0]; rank++)
 		if (controller->ranks[rank].known &&
 		    atomic_load(&segment->ranks[rank].proves) == MAL_PROVES_ONE)
-			snprintf(text, size, "told 1 thread, so no team grows%s",
+			snprintf(text, size, "the program sees 1 thread, so no team grows%s",
 				 to_try_for_one(&segment->ranks[rank]));
 	return text;
 }

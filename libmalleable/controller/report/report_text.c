@@ -283,9 +283,9 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 	if (kept)
 		mal_text_add(text, "; %llu kept their team for the same results (bits=)", kept);
 	if (unread)
-		mal_text_add(text, "; proof did not end before the last region");
+		mal_text_add(text, "; analysis did not end before the last region");
 	else if (beside_ms)
-		mal_text_add(text, "; proof went on beside the run for %.1f s", beside_ms / 1e3);
+		mal_text_add(text, "; analysis took %.1f s in the background", beside_ms / 1e3);
 	mal_text_add(text, "%s%s%s%s\n", *bound ? "; bound: " : "", bound, *one ? "; " : "", one);
 }
 
@@ -315,7 +315,7 @@ static void add_differences(struct mal_text *text, const struct mal_controller *
 		     differs & MAL_DIFFERS_SUMS ? "sums may have other last digits (bits=keep)"
 						: "",
 		     differs == (MAL_DIFFERS_SUMS | MAL_DIFFERS_ONE) ? "; " : "",
-		     differs & MAL_DIFFERS_ONE ? "one thread became more (bits=strict)" : "");
+		     differs & MAL_DIFFERS_ONE ? "teams of one grew (bits=strict)" : "");
 }
 
 static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
@@ -323,7 +323,7 @@ static void add_plausibility(struct mal_text *text, const struct mal_plausibilit
 	if (found->unseen)
 		mal_text_add(text,
 			     "nothing was moved in %u window%s: ranks such as %u worked %.3f s in "
-			     "threads outside OpenMP, and %.3f s in those of OpenMP\n",
+			     "threads outside OpenMP, and %.3f s in OpenMP threads\n",
 			     found->unseen, mal_plural(found->unseen), found->rank, found->unseen_s,
 			     found->seen_s);
 	if (found->stopped)
@@ -372,8 +372,8 @@ static void add_strays(struct mal_text *text, const struct mal_controller *contr
 	count = count_strays(controller, MAL_STRAYS_OPEN, &one);
 	if (count)
 		mal_text_add(text,
-			     "regions of %u rank%s such as %u were not balanced: they began in "
-			     "another thread than the first that used MPI or OpenMP\n",
+			     "regions of %u rank%s such as %u were not balanced: a thread other "
+			     "than the first MPI or OpenMP thread began them\n",
 			     count, mal_plural(count), one);
 	count = count_strays(controller, MAL_STRAYS_INSIDE, &one);
 	if (count)
@@ -415,7 +415,7 @@ static void add_too_short(struct mal_text *text, const struct mal_controller *co
 	mal_text_add(text, "%s: fewer than two phase boundaries were seen%s%s%s%s\n",
 		     mal_verdict_unmeasured(controller, why, sizeof(why)), lacks ? "; " : "",
 		     lacks ? no_mpi : "", lacks_openmp ? "; no OpenMP with OMPT was seen" : "",
-		     strays ? "; another thread than the first that used MPI waits in it" : "");
+		     strays ? "; a thread other than the first MPI thread waits in MPI" : "");
 }
 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
@@ -451,7 +451,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			     controller->deciding.policy->name, controller->deciding.rejected);
 	if (controller->off_switch.ever_off)
 		mal_text_add(&text,
-			     "switched off by the administrator, at the end or for a time\n");
+			     "switched off by the administrator, for all or part of the run\n");
 	if (!totals->windows) {
 		add_too_short(&text, controller, report);
 		add_efficiency(&text, report);
@@ -497,11 +497,13 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 	static const char *const texts[] = {
 		[MAL_NOTHING_USED] = "nothing to balance: no task used MPI or OpenMP",
 		[MAL_NOTHING_LOADED] =
-			"no rank came, nothing was balanced: a program ran where our libraries "
-			"cannot be loaded, as in a container without them or with an older glibc",
+			"no rank connected, nothing was balanced: a program ran where our "
+			"libraries cannot be loaded, as in a container without them or with an "
+			"older glibc",
 		[MAL_NOTHING_SEEN] =
-			"no rank came, nothing was balanced: LD_PRELOAD was overwritten, or the "
-			"program is static, setuid, without MPI and OpenMP, or finds MPI by dlsym",
+			"no rank connected, nothing was balanced: LD_PRELOAD was overwritten, or "
+			"the program is static, setuid, without MPI and OpenMP, or finds MPI by "
+			"dlsym",
 	};
 	struct mal_text text = {buffer, size, 0};
 

@@ -34,10 +34,10 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
 		       char *text, size_t size);
 
-/* Why no rank came. */
+/* Why no rank connected. */
 enum mal_nothing mal_report_why_nothing(const struct mal_controller *controller);
 
-/* The same where no rank came: one line on what may have kept ranks away, or nothing. */
+/* The same where no rank connected: one line on what may have kept ranks away, or nothing. */
 size_t mal_report_nothing(const struct mal_controller *controller, char *text, size_t size);
 
 /*

@@ -102,7 +102,7 @@ int mal_summaries_expect(struct mal_controller *controller, const char *text, st
 
 	if (nodes && mal_number_parse(text, least, nodes->count, &nodes->count))
 		return 0;
-	return mal_fail(err, "this is no number of nodes");
+	return mal_fail(err, "not a number of nodes of this step");
 }
 
 int mal_summaries_add(struct mal_controller *controller, const char *text, struct mal_error *err)
@@ -113,13 +113,13 @@ int mal_summaries_add(struct mal_controller *controller, const char *text, struc
 	int result;
 
 	if (!nodes || !nodes->known || nodes->known == nodes->count)
-		return mal_fail(err, "no node is missing");
+		return mal_fail(err, "all nodes have reported");
 	root = json_loads(text, 0, NULL);
 	result = parse(&node, root, err);
 	json_decref(root);
 	for (unsigned int i = 0; result == 0 && i < nodes->known; i++)
 		if (strcmp(nodes->list[i].name, node.name) == 0)
-			result = mal_fail(err, "node %s is known", node.name);
+			result = mal_fail(err, "node %s has already reported", node.name);
 	if (result == 0)
 		nodes->list[nodes->known++] = node;
 	return result;
@@ -128,7 +128,7 @@ int mal_summaries_add(struct mal_controller *controller, const char *text, struc
 int mal_summaries_leave_to_other(struct mal_controller *controller, struct mal_error *err)
 {
 	if (!controller->summaries)
-		return mal_fail(err, "there is no other node");
+		return mal_fail(err, "the step has no other node");
 	controller->summaries->elsewhere = true;
 	return 0;
 }

@@ -387,7 +387,8 @@ static void step_indirect(struct mal_analysis *analysis)
 	give(analysis, some, 1);
 	mal_share_indirect(analysis);
 	if (mal_taken_tells(analysis->program))
-		mal_bind(analysis, "a call through a pointer, and a function that can tell", NULL);
+		mal_bind(analysis, "a call through a pointer that may read the thread number",
+			 NULL);
 	note_effect(analysis, "through a pointer");
 	mal_forget_escaped(analysis);
 	forget(analysis, ~saved, 0);

@@ -64,7 +64,7 @@ static void classify(struct mal_program *program, const struct mal_region_functi
 	/* REACH is not valid once more functions are looked at. */
 	pointer = reach->pointer;
 	if (found->indirect && mal_taken_tells(program)) {
-		mal_note(bound, pointer, "calls through a pointer, and a function that can tell",
+		mal_note(bound, pointer, "calls through a pointer that may read the thread number",
 			 NULL);
 		return;
 	}

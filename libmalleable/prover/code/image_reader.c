@@ -393,9 +393,9 @@ static int check_header(const struct mal_image *image, const Elf64_Ehdr *header,
 			struct mal_error *err)
 {
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return mal_fail(err, "no ELF file");
+		return mal_fail(err, "not an ELF file");
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
-		return mal_fail(err, "no ELF file of 64 bits, little endian");
+		return mal_fail(err, "not a 64-bit little-endian ELF file");
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return mal_fail(err, "neither an executable nor a shared library");
 	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff > image->size ||
@@ -412,7 +412,7 @@ int mal_image_read(struct mal_image *image, const uint8_t *bytes, size_t size,
 
 	*image = (struct mal_image){.bytes = bytes, .size = size};
 	if (size < sizeof(header))
-		return mal_fail(err, "no ELF file");
+		return mal_fail(err, "not an ELF file");
 	if (size > MAL_IMAGE_BYTES)
 		return mal_fail(err, "too large");
 	memcpy(&header, bytes, sizeof(header));

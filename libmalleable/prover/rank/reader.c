@@ -162,7 +162,7 @@ static const char *inspect_bytes(struct mal_reader_job *job, const uint8_t *byte
 	int result;
 
 	if (!is_what_runs(job->index, bytes, size))
-		return "its file is not what runs";
+		return "the file differs from the running program";
 	if (!load_prover())
 		return PROVER " cannot be loaded";
 	mal_verdicts_load(&job->identity, prover.stamp, &earlier);

@@ -227,7 +227,7 @@ static void begin_to_read(void)
 	for (size_t i = 0; i < object_count; i++)
 		if (objects[i].unread) {
 			objects[i].unread = false;
-			objects[i].trouble = "no thread can be started that reads its file";
+			objects[i].trouble = "cannot start a thread to read its file";
 		}
 	unread.count = 0;
 }
@@ -334,7 +334,8 @@ static const char *name_of(const struct object *object)
 static void write_why(const struct object *object, const struct mal_verdict *verdict, char *text,
 		      size_t size)
 {
-	const char *reason = verdict->reason ? verdict->reason : "a pointer may lead to what tells";
+	const char *reason =
+		verdict->reason ? verdict->reason : "an indirect call may read the thread number";
 	char whole[WHY_LONGEST];
 
 	if (verdict->name)
@@ -349,7 +350,7 @@ static void write_why(const struct object *object, const struct mal_verdict *ver
 static void write_trouble(const struct object *object, char *text, size_t size)
 {
 	snprintf(text, size, "%s: %s", *object->file ? name_of(object) : "the program",
-		 object->unread	   ? "it is read in the background"
+		 object->unread	   ? "it is being read in the background"
 		 : object->trouble ? object->trouble
 				   : "a region of which nothing is known");
 }

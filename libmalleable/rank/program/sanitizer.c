@@ -223,7 +223,7 @@ static bool tell_controller(const char *path)
 	return sent;
 }
 
-/* Whether a step runs to which this task belongs. It learns why no rank came. */
+/* Whether a step runs to which this task belongs. It learns why no rank connected. */
 static bool is_inside(char **variables)
 {
 	const char *digit = find(variables, MAL_ENV_SEGMENT_FD "=");
